@@ -178,7 +178,7 @@ def operations(source, values):
     ]
     return "\n".join([
         f"(variables.annotations.size() > 0 ? [] : [{add(repr('/metadata/annotations'), '{}')}]) +",
-        f"[{add(at_key('annotations', 'reprise.dev/status'), chr(10) + '''variables.obstacle == '' ? 'injected' : 'left alone: ' + variables.obstacle''')}] +",
+        f"[{add(at_key('annotations', 'reprise.dev/status'), chr(10) + '''variables.obstacle == '' ? 'injected' + variables.notes + variables.empty : 'left alone: ' + variables.obstacle''')}] +",
         "(variables.obstacle != '' ? [] :",
         " +\n".join(injected) + ")"])
 
@@ -194,6 +194,13 @@ def policy(source, values):
          "object.spec.?hostNetwork.orValue(false) ? 'hostNetwork: the ports of reprise would be those of the node' :\n"
          "object.spec.?os.?name.orValue('') == 'windows' || object.spec.?nodeSelector[?'kubernetes.io/os'].orValue('') == 'windows' ?\n"
          "'a Pod of Windows' : ''", "Why a Pod is left alone: it is written into its annotation reprise.dev/status."),
+        ("notes",
+         "(object.spec.containers + object.spec.?initContainers.orValue([])).exists(c, c.?envFrom.orValue([]).size() > 0) ?\n"
+         "'; envFrom is not looked into: what it says of a proxy gives way' : ''", "What its author should know: it is written there, too."),
+        ("empty",
+         "(object.spec.containers + object.spec.?initContainers.orValue([])).exists(c, c.?env.orValue([]).exists(e,\n"
+         "e.name in ['http_proxy', 'HTTP_PROXY'] && !has(e.valueFrom) && e.?value.orValue('') == '')) ?\n"
+         "'; an empty http_proxy stays: that container does not go through reprise' : ''", None),
         ("names", "[" + ", ".join(f"'{name}'" for name in source.environment) + "]", "What a container is to have, and the other spelling of each."),
         ("spellings", f"{{{spelled}}}", None),
         ("values", f"{{{valued}}}", None),

@@ -82,6 +82,16 @@ def keeps_theirs(pod):
     assert list(env)[:3] == ["FIRST", "HTTP_PROXY", "https_proxy"], "what is added stands behind"
 
 
+def keeps_an_empty_proxy(pod):
+    assert not environment(pod)["HTTP_PROXY"], environment(pod)
+    assert "an empty http_proxy stays" in pod["metadata"]["annotations"]["reprise.dev/status"], pod["metadata"]
+
+
+def notes_what_is_not_seen(pod):
+    assert environment(pod)["http_proxy"] == PROXY
+    assert "envFrom is not looked into" in pod["metadata"]["annotations"]["reprise.dev/status"], pod["metadata"]
+
+
 def joins_no_proxy(pod):
     env = environment(pod)
     assert env["NO_PROXY"].startswith("$(OWN),localhost") and env["no_proxy"].startswith("$(OWN),localhost"), env
@@ -175,7 +185,8 @@ SHAPES = [
     Shape("no_proxy of their own", variables({"name": "OWN", "value": "a.b"}, {"name": "NO_PROXY", "value": "$(OWN)"}), joins_no_proxy),
     Shape("no_proxy from elsewhere", variables({"name": "no_proxy", "valueFrom": FROM}), keeps_no_proxy_of_elsewhere),
     Shape("an empty proxy", variables({"name": "http_proxy", "value": ""}),
-          lambda pod: None if environment(pod)["HTTP_PROXY"] is None or environment(pod)["HTTP_PROXY"] == "" else 1 / 0),
+          keeps_an_empty_proxy),
+    Shape("variables from elsewhere", {"containers": [container(envFrom=[{"configMapRef": {"name": "net"}}])]}, notes_what_is_not_seen),
     Shape("init containers", {"containers": [container()], "initContainers": [SIDECAR, {"name": "i", "image": "x"}]},
           keeps_the_order_of_init_containers),
     Shape("host network", {"containers": [container()], "hostNetwork": True}, is_left_alone("hostNetwork")),
