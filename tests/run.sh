@@ -227,7 +227,7 @@ group_tsan() {
 group_coverage() { builds coverage && suite "coverage" "${fixed[@]}" python3 tests/coverage.py; }
 
 # On a real API server, where REPRISE_K8S_BIN has its binaries.
-group_cluster() { suite "cluster" python3 tests/cluster/run.py; }
+group_cluster() { builds release reprise && suite "cluster" python3 tests/cluster/run.py --bin build/release/reprise; }
 
 group_files_night() { single_files --all; }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "proxy/inject/defaults.hpp"
 #include "proxy/inject/documents.hpp"
@@ -35,6 +36,21 @@ Fault no_yaml(const Fault& fault, std::string_view text) {
   return with_advice({fault.line, fault.column, "no YAML: " + fault.message}, text);
 }
 
+/// A line that ends with a carriage return alone: YAML knows it, the lines of an edit do not.
+std::optional<Fault> lone_return(std::string_view text) {
+  std::size_t line = 1;
+  std::size_t line_start = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] == '\r' && text.substr(at + 1, 1) != "\n")
+      return Fault{line, at - line_start + 1,
+                   "this line ends with a carriage return alone: write \\n, or \\r\\n"};
+    if (text[at] != '\n') continue;
+    ++line;
+    line_start = at + 1;
+  }
+  return std::nullopt;
+}
+
 /// A document that is YAML, and its pods: none if it is no workload.
 struct Parsed {
   Tree tree;
@@ -52,7 +68,9 @@ std::variant<Parsed, Fault> parsed(std::string_view text) {
   auto found = pods_of(*root);
   if (Fault* fault = std::get_if<Fault>(&found)) return with_advice(std::move(*fault), text);
   result.pods = std::get<0>(std::move(found));
-  if (!result.pods.empty() && result.tree.unlike_object) return with_advice(*result.tree.unlike_object, text);
+  if (result.pods.empty()) return result;
+  if (auto fault = lone_return(text)) return *fault;
+  if (result.tree.unlike_object) return with_advice(*result.tree.unlike_object, text);
   return result;
 }
 
@@ -192,23 +210,28 @@ class Injection {
     auto again = parsed(before);
     if (Fault* fault = std::get_if<Fault>(&again)) return std::move(*fault);
     const Parsed& known = std::get<Parsed>(again);
-    bool edits_metadata = true;
-    auto edited = compared_edit(known, before, UndoForm::left_out, edits_metadata);
-    if (std::holds_alternative<Fault>(edited)) {
-      // Metadata may be shared by an anchor. Reprise works without what is added there, but for its
-      // configuration.
-      edits_metadata = false;
-      auto without = compared_edit(known, before, UndoForm::left_out, edits_metadata);
-      if (carries_config_ || std::holds_alternative<Fault>(without)) return std::get<Fault>(edited);
-      edited = std::move(without);
-      remarks_.push_back(
-          {known.tree.root->line, known.tree.root->column,
-           "no annotation or label was added, because others share this metadata by an anchor"});
+    MetadataForm metadata = MetadataForm::whole;
+    auto edited = compared_edit(known, before, UndoForm::left_out, metadata);
+    // Metadata may be shared by an anchor. Reprise works without what is added there, but for its
+    // configuration.
+    const std::pair<MetadataForm, const char*> less[] = {
+        {MetadataForm::annotations, "no label was added, because others share these labels by an anchor"},
+        {MetadataForm::left_out,
+         "no annotation or label was added, because others share this metadata by an anchor"}};
+    for (const auto& [form, why] : less) {
+      if (std::holds_alternative<std::string>(edited)) break;
+      auto with_less = compared_edit(known, before, UndoForm::left_out, form);
+      if (std::holds_alternative<Fault>(with_less) || (form == MetadataForm::left_out && carries_config_))
+        continue;
+      edited = std::move(with_less);
+      metadata = form;
+      remarks_.push_back({known.tree.root->line, known.tree.root->column, why});
     }
+    if (Fault* fault = std::get_if<Fault>(&edited)) return std::move(*fault);
     std::vector<Fault> told = remarks_;
     for (const UndoForm form : {UndoForm::values, UndoForm::whole}) {
       if (comes_back(std::get<std::string>(edited), before)) break;
-      auto with_facts = compared_edit(known, before, form, edits_metadata);
+      auto with_facts = compared_edit(known, before, form, metadata);
       if (Fault* fault = std::get_if<Fault>(&with_facts)) return std::move(*fault);
       edited = std::move(with_facts);
     }
@@ -219,7 +242,7 @@ class Injection {
 
   /// The whole text with reprise in it; `remarks_` are those of this edit.
   std::variant<std::string, Fault> compared_edit(const Parsed& known, std::string_view text, UndoForm form,
-                                                 bool edits_metadata) {
+                                                 MetadataForm metadata) {
     remarks_.clear();
     carries_config_ = false;
     Edits edits(text);
@@ -228,7 +251,7 @@ class Injection {
       const auto sidecar = sidecar_for(known.pods[i], options_, there_[i], version_);
       if (const Fault* fault = std::get_if<Fault>(&sidecar)) return *fault;
       carries_config_ = carries_config_ || !std::get<Sidecar>(sidecar).config.empty();
-      auto remarks = inject_pod(known.pods[i], std::get<Sidecar>(sidecar), form, edits_metadata, edits);
+      auto remarks = inject_pod(known.pods[i], std::get<Sidecar>(sidecar), form, metadata, edits);
       if (Fault* fault = std::get_if<Fault>(&remarks)) return std::move(*fault);
       for (Fault& one : std::get<0>(remarks)) remarks_.push_back(std::move(one));
       if (!std::get<Sidecar>(sidecar).config_map.empty())

@@ -227,7 +227,7 @@ std::variant<std::vector<Pod>, Fault> pods_of(const Node& object) {
 }
 
 std::variant<std::vector<Fault>, Fault> inject_pod(const Pod& whole, const Sidecar& sidecar, UndoForm form,
-                                                   bool edits_metadata, Edits& edits) {
+                                                   MetadataForm metadata, Edits& edits) {
   const Node& pod = *whole.spec;
   if (const auto fault = misshapen(pod)) return *fault;
   std::vector<Fault> remarks;
@@ -248,7 +248,11 @@ std::variant<std::vector<Fault>, Fault> inject_pod(const Pod& whole, const Sidec
     if (own != nullptr && own->value->kind == Node::Kind::nothing)
       undo.had_null(key, edits.written_null(*own));
   }
-  if (edits_metadata) edit_metadata(whole, sidecar, edits, remarks, undo);
+  if (metadata != MetadataForm::left_out) {
+    Sidecar shown = sidecar;
+    shown.has_label = sidecar.has_label && metadata == MetadataForm::whole;
+    edit_metadata(whole, shown, edits, remarks, undo);
+  }
   std::vector<Addition> fresh;
   add_pull_secret(pod, sidecar, edits, fresh, undo);
   if (form != UndoForm::whole) undo.drop_counts();

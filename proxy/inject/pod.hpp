@@ -50,9 +50,11 @@ enum class UndoForm : std::uint8_t {
   whole,   ///< and how many entries of each list are ours
 };
 
+/// How much is added to the pod's metadata, which others may share by an anchor.
+enum class MetadataForm : std::uint8_t { left_out, annotations, whole };
+
 /// Adds everything to the edits. Returns what the author should know, or the first fault.
-/// `edits_metadata`: annotations and labels are added, too.
-std::variant<std::vector<Fault>, Fault> inject_pod(const Pod&, const Sidecar&, UndoForm, bool edits_metadata,
+std::variant<std::vector<Fault>, Fault> inject_pod(const Pod&, const Sidecar&, UndoForm, MetadataForm,
                                                    Edits&);
 
 }  // namespace reprise::inject

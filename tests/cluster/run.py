@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
-"""Plays the manifests of deploy/kubernetes on a real API server: what it accepts, and what the policy makes of Pods of every shape.
+"""Plays the manifests of deploy/kubernetes on a real API server: what it accepts, what `reprise inject` makes of a corpus, and what the
+policy makes of Pods of every shape.
 
-    REPRISE_K8S_BIN=FOLDER python3 tests/cluster/run.py    where the binaries come from: server.py"""
+    REPRISE_K8S_BIN=FOLDER python3 tests/cluster/run.py [--bin PROGRAM]    where the binaries come from: server.py"""
+import argparse
 import subprocess
 import sys
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parent.parent)]
 
+import injected  # noqa: E402
 import server as cluster  # noqa: E402
 from junit import Suite  # noqa: E402
 from shapes import SHAPES  # noqa: E402
@@ -50,11 +53,13 @@ def has_the_chart(server):
     server.until(lambda: "only.chart.example" in str(server.created(pod_of(SHAPES[0]))), "the policy of the chart is in force")
 
 
-def cases(server):
+def cases(server, program):
     for file in sorted(FOLDER.glob("*.yaml")):
         if file.name not in NO_OBJECTS:
             yield f"the server accepts {file.name}", lambda file=file: accepts(server, ["-f", str(file)])
     yield "the server accepts the example of the component", lambda: accepts(server, ["-k", str(FOLDER / "example")])
+    # Before the policy, which puts reprise into Pods as well.
+    yield from injected.cases(server, program, {shape.name: pod_of(shape) for shape in SHAPES if shape.namespace == "default"})
     yield "the policy comes into force", lambda: has_the_policy(server)
     for shape in SHAPES:
         yield f"policy: {shape.name}", lambda shape=shape: shape.holds(server.created(pod_of(shape)))
@@ -67,13 +72,16 @@ def cases(server):
 
 
 def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", default=str(FOLDER.parent.parent / "build/release/reprise"), help="the program (default: %(default)s)")
+    program = parser.parse_args().bin
     suite = Suite("cluster")
     missing = [name for name in NEEDED if cluster.binary(name) is None]
     if missing:
         suite.skips("manifests on a real API server", f"client: no {', '.join(missing)} in REPRISE_K8S_BIN")
         return suite.end()
     with cluster.Server() as server:
-        for name, holds in cases(server):
+        for name, holds in cases(server, program):
             if isinstance(holds, str):
                 suite.skips(name, holds)
             else:

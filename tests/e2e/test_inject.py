@@ -5,6 +5,7 @@ from pathlib import Path
 
 from harness import equal, options
 
+CORPUS = Path(__file__).resolve().parent.parent / "inject" / "corpus"
 GOLDEN = Path(__file__).resolve().parent.parent / "inject" / "golden"
 
 
@@ -33,6 +34,19 @@ def test_a_file_and_standard_input_come_to_the_same():
     equal([line.partition(": note: ")[2] for line in err.splitlines()],
           [f"document {number}: it has reprise already: left as it is" for number in (2, 3, 4)]
           + ["passed over, because they run no pods: 1 ConfigMap, 1 Service"])
+
+
+def test_every_manifest_of_the_corpus_comes_back():
+    """On a real API server: tests/cluster."""
+    files = sorted(CORPUS.iterdir())
+    assert len(files) > 20, files
+    for file in files:
+        before = file.read_bytes()
+        for arguments in ((), ("--label", "--scrape", "--pull-secret", "keys", "--limits", "cpu=1", "--image", "r/x:2")):
+            code, once, err = inject("-f", "-", *arguments, given=before)
+            equal(code, 0, f"{file.name}: {err}")
+            equal(inject("-f", "-", *arguments, given=once)[:2], (0, once), f"{file.name}: twice is once")
+            equal(inject("--remove", "-f", "-", given=once)[:2], (0, before), f"{file.name}: the way back")
 
 
 def test_remove_is_the_way_back():

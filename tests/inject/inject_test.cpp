@@ -284,6 +284,8 @@ TEST(inject, what_is_wrong_is_told_with_its_document_and_place) {
            Case{good + "kind: Pod\nspec: *nothing\n", 2, 7, "no YAML"},
            Case{"kind: Pod\n\x01\n", 1, 2, "not text"},
            Case{"kind: \xff\xfe\n", 1, 1, "not text"},
+           Case{good + "kind: Pod\nspec:\n  containers:\n  - name: a\n    \r b\n", 2, 10,
+                "carriage return alone"},
            Case{std::string("k\0i\0", 4), 1, 1, "not text"},
            Case{"a: " + std::string(200, '[') + std::string(200, ']'), 1, 1, "nested too deeply"},
        }) {

@@ -1,0 +1,143 @@
+"""What `reprise inject` makes of a corpus of manifests, on a real API server: it is accepted, and nothing but reprise has come."""
+import json
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+CORPUS = ROOT / "tests/inject/corpus"
+CONFIG = ROOT / "deploy/kubernetes/component/reprise.yaml"
+OPTIONS = {"no options": [],
+           "all options": ["--image", "registry.example/reprise:9", "--image-pull-policy", "Always", "--pull-secret", "keys", "--run-as-user", "none",
+                           "--requests", "cpu=50m,memory=64Mi", "--limits", "cpu=1,memory=128Mi,ephemeral-storage=2Gi", "--config", str(CONFIG),
+                           "--label", "--scrape"]}
+# What a template and a Pod that share their metadata by an anchor cannot be given.
+CANNOT_CARRY = ("shared_metadata.yaml",)
+VARIABLES = {name for base in ("http", "https", "ws", "wss", "no") for name in (base + "_proxy", base.upper() + "_PROXY")} | {
+    "NODE_USE_ENV_PROXY", "JAVA_TOOL_OPTIONS"}
+OURS = {"annotations": ("cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes", "reprise.dev/config", "prometheus.io/scrape", "prometheus.io/port"),
+        "labels": ("reprise.dev/inject",)}
+# A kind that is known, and that the server does not have by itself.
+ROLLOUTS = {
+    "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "rollouts.argoproj.io"},
+    "spec": {"group": "argoproj.io", "scope": "Namespaced", "names": {"plural": "rollouts", "singular": "rollout", "kind": "Rollout"},
+             "versions": [{"name": "v1alpha1", "served": True, "storage": True,
+                           "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}}]}}
+
+
+def inject(program, text, *arguments):
+    done = subprocess.run([program, "inject", *arguments, "-f", "-"], input=text, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout
+
+
+def comes_back(program, text, options):
+    """The manifest with reprise; twice is once, and the way back ends at the same bytes."""
+    once = inject(program, text, *options)
+    assert inject(program, once, *options) == once, "twice is not once"
+    assert inject(program, once, "--remove") == text, "the way back ends elsewhere"
+    return once
+
+
+def pods_in(thing):
+    """The mappings that have a Pod's metadata and its spec."""
+    if thing["kind"] == "List":
+        return [pod for item in thing["items"] for pod in pods_in(item)]
+    if thing["kind"] == "Pod":
+        return [thing]
+    if thing["kind"] == "PodTemplate":
+        return [thing["template"]]
+    spec = thing.get("spec", {})
+    spec = spec.get("jobTemplate", {}).get("spec", spec)
+    return [spec["template"]] if "containers" in spec.get("template", {}).get("spec", {}) else []
+
+
+def without_ours(thing):
+    """Everything that reprise does not touch. Changes `thing`."""
+    for pod in pods_in(thing):
+        spec, metadata = pod["spec"], pod.get("metadata") or {}
+        for folder, keys in OURS.items():
+            mapping = {key: value for key, value in (metadata.get(folder) or {}).items() if key not in keys}
+            metadata[folder] = mapping
+        pod["metadata"] = metadata
+        for key, names in (("initContainers", ("reprise",)), ("volumes", ("reprise-config", "reprise-replay")), ("imagePullSecrets", ("keys", "registry", "r"))):
+            spec[key] = [one for one in spec.get(key) or [] if one["name"] not in names]
+        for one in spec["initContainers"] + spec["containers"]:
+            one["env"] = [entry for entry in one.get("env") or [] if entry["name"] not in VARIABLES]
+    return without_the_servers(thing)
+
+
+def without_the_servers(thing):
+    """What the server makes is new each time, or follows from what reprise has. Changes `thing`."""
+    thing.pop("status", None)
+    thing.get("spec", {}).pop("selector", None)   # of a Job: its own number; what an author writes is not touched by anybody
+    for pod in [thing, *pods_in(thing)]:
+        metadata = pod.get("metadata") or {}
+        for made in ("uid", "creationTimestamp", "resourceVersion", "generation", "managedFields", "name"):
+            metadata.pop(made, None)
+        # A ReplicationController takes the labels of its template; a Job numbers its own.
+        metadata["labels"] = {key: value for key, value in (metadata.get("labels") or {}).items()
+                              if key not in OURS["labels"] and not key.endswith(("controller-uid", "job-name"))}
+        pod["metadata"] = metadata
+        # The sum over the containers, where the author has written none.
+        pod.get("spec", {}).get("resources", {}).pop("requests", None)
+    return thing
+
+
+def seen_by(server, text):
+    """The objects as the server would keep them, in order; a field that it does not know is a fault."""
+    done = server.kubectl("create", "--dry-run=server", "--validate=strict", "-o", "json", "-f", "-", text=text.decode())
+    assert done.returncode == 0, done.stderr
+    decoder, at, things = json.JSONDecoder(), 0, []
+    while at < len(done.stdout.rstrip()):
+        thing, at = decoder.raw_decode(done.stdout, at)
+        at += len(done.stdout[at:]) - len(done.stdout[at:].lstrip())
+        things += thing["items"] if thing["kind"] == "List" else [thing]
+    return things
+
+
+def is_injected(server, program, text, options):
+    after = comes_back(program, text, options)
+    before, things = seen_by(server, text), seen_by(server, after)
+    assert len(before) == len(things)
+    for one, other in zip(before, things):
+        assert without_ours(one) == without_ours(other), f"{json.dumps(one, indent=1)}\n{json.dumps(other, indent=1)}"
+
+
+def fits(server, program, kind, spec, options):
+    """Into a namespace that demands something of every container; without the options it does not."""
+    namespace = kind.lower()
+    assert server.kubectl("create", "namespace", namespace).returncode == 0
+    demand = {"apiVersion": "v1", "kind": kind, "metadata": {"name": "demand", "namespace": namespace}, "spec": spec}
+    assert server.kubectl("apply", "-f", "-", text=json.dumps(demand)).returncode == 0
+    if kind == "ResourceQuota":   # what a controller would write
+        status = json.dumps({"status": {"hard": spec["hard"], "used": {name: "0" for name in spec["hard"]}}})
+        done = server.kubectl("patch", "resourcequota", "demand", "-n", namespace, "--subresource=status", "--type=merge", "-p", status)
+        assert done.returncode == 0, done.stderr
+    text = (f"apiVersion: v1\nkind: Pod\nmetadata: {{name: a, namespace: {namespace}}}\nspec:\n  containers:\n  - name: a\n    image: a\n"
+            "    resources: {requests: {cpu: 100m, memory: 64Mi, ephemeral-storage: 1Gi}, limits: {cpu: 200m, memory: 96Mi, ephemeral-storage: 1Gi}}\n").encode()
+
+    def told(*arguments):
+        done = server.kubectl("create", "--dry-run=server", "-f", "-", text=inject(program, text, *arguments).decode())
+        return done.stderr if done.returncode != 0 else ""
+    server.until(lambda: "forbidden" in told(), f"the {kind} is in force")
+    assert told(*options) == "", told(*options)
+
+
+def cases(server, program, shapes):
+    """`shapes`: Pods as mappings, by their names."""
+    assert server.kubectl("apply", "-f", "-", text=json.dumps(ROLLOUTS)).returncode == 0
+    rollout = (CORPUS / "rollout.yaml").read_text(encoding="utf-8")
+    server.until(lambda: server.kubectl("create", "--dry-run=server", "-f", "-", text=rollout).returncode == 0, "the server knows Rollouts")
+    texts = {file.name: file.read_bytes() for file in sorted(CORPUS.iterdir())}
+    texts |= {f"the shape '{name}'": json.dumps(pod, indent=2).encode() for name, pod in shapes.items()}
+    for name, text in texts.items():
+        for said, options in OPTIONS.items():
+            if options and name in CANNOT_CARRY:
+                continue
+            yield f"inject with {said}: {name}", lambda text=text, options=options: is_injected(server, program, text, options)
+    yield "inject fits into a LimitRange of ratios", lambda: fits(
+        server, program, "LimitRange", {"limits": [{"type": "Container", "maxLimitRequestRatio": {"memory": "2", "cpu": "4"}}]},
+        ["--requests", "cpu=50m,memory=96Mi", "--limits", "cpu=200m"])
+    yield "inject fits into a ResourceQuota", lambda: fits(
+        server, program, "ResourceQuota", {"hard": {"limits.cpu": "1", "limits.memory": "1Gi", "requests.ephemeral-storage": "10Gi"}},
+        ["--limits", "cpu=500m", "--requests", "ephemeral-storage=1Gi"])
