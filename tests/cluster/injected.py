@@ -16,12 +16,6 @@ VARIABLES = {name for base in ("http", "https", "ws", "wss", "no") for name in (
     "NODE_USE_ENV_PROXY", "JAVA_TOOL_OPTIONS"}
 OURS = {"annotations": ("cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes", "reprise.dev/config", "prometheus.io/scrape", "prometheus.io/port"),
         "labels": ("reprise.dev/inject",)}
-# A kind that is known, and that the server does not have by itself.
-ROLLOUTS = {
-    "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "rollouts.argoproj.io"},
-    "spec": {"group": "argoproj.io", "scope": "Namespaced", "names": {"plural": "rollouts", "singular": "rollout", "kind": "Rollout"},
-             "versions": [{"name": "v1alpha1", "served": True, "storage": True,
-                           "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}}]}}
 
 
 def inject(program, text, *arguments):
@@ -83,16 +77,22 @@ def without_the_servers(thing):
     return thing
 
 
+def things_in(documents):
+    """Objects of JSON documents that follow one another, those of lists one by one."""
+    decoder, at, things = json.JSONDecoder(), 0, []
+    documents = documents.rstrip()
+    while at < len(documents):
+        thing, at = decoder.raw_decode(documents, at)
+        at += len(documents[at:]) - len(documents[at:].lstrip())
+        things += thing["items"] if thing["kind"] == "List" else [thing]
+    return things
+
+
 def seen_by(server, text):
     """The objects as the server would keep them, in order; a field that it does not know is a fault."""
     done = server.kubectl("create", "--dry-run=server", "--validate=strict", "-o", "json", "-f", "-", text=text.decode())
     assert done.returncode == 0, done.stderr
-    decoder, at, things = json.JSONDecoder(), 0, []
-    while at < len(done.stdout.rstrip()):
-        thing, at = decoder.raw_decode(done.stdout, at)
-        at += len(done.stdout[at:]) - len(done.stdout[at:].lstrip())
-        things += thing["items"] if thing["kind"] == "List" else [thing]
-    return things
+    return things_in(done.stdout)
 
 
 def is_injected(server, program, text, options):
@@ -125,9 +125,7 @@ def fits(server, program, kind, spec, options):
 
 def cases(server, program, shapes):
     """`shapes`: Pods as mappings, by their names."""
-    assert server.kubectl("apply", "-f", "-", text=json.dumps(ROLLOUTS)).returncode == 0
-    rollout = (CORPUS / "rollout.yaml").read_text(encoding="utf-8")
-    server.until(lambda: server.kubectl("create", "--dry-run=server", "-f", "-", text=rollout).returncode == 0, "the server knows Rollouts")
+    server.knows("argoproj.io", "v1alpha1", "Rollout")
     texts = {file.name: file.read_bytes() for file in sorted(CORPUS.iterdir())}
     texts |= {f"the shape '{name}'": json.dumps(pod, indent=2).encode() for name, pod in shapes.items()}
     for name, text in texts.items():

@@ -4,6 +4,7 @@ policy makes of Pods of every shape.
 
     REPRISE_K8S_BIN=FOLDER python3 tests/cluster/run.py [--bin PROGRAM]    where the binaries come from: server.py"""
 import argparse
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -13,12 +14,10 @@ sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve
 import injected  # noqa: E402
 import server as cluster  # noqa: E402
 from junit import Suite  # noqa: E402
-from shapes import SHAPES  # noqa: E402
+from shapes import SHAPES, ours  # noqa: E402
 
 FOLDER = Path(__file__).resolve().parent.parent.parent / "deploy/kubernetes"
 NEEDED = ("kube-apiserver", "etcd", "kubectl")
-# Kinds of the Prometheus operator, and files of kustomize and of the component.
-NO_OBJECTS = ("podmonitor.yaml",)
 
 
 def pod_of(shape):
@@ -29,6 +28,32 @@ def pod_of(shape):
 def accepts(server, arguments):
     done = server.kubectl("apply", "--dry-run=server", "--validate=strict", *arguments)
     assert done.returncode == 0, done.stderr
+
+
+def refusal(server, level, pod):
+    """Why a namespace that enforces a level of Pod Security refuses it; empty: it does not."""
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": level, "labels": {"pod-security.kubernetes.io/enforce": level}}}
+    assert server.kubectl("apply", "-f", "-", text=json.dumps(namespace)).returncode == 0
+    done = server.kubectl("create", "--dry-run=server", "-n", level, "-f", "-", text=json.dumps(pod))
+    return done.stderr if done.returncode != 0 else ""
+
+
+def transparent_needs_privileged(server):
+    done = server.kubectl("create", "--dry-run=client", "-o", "json", "-f", str(FOLDER / "transparent.yaml"))
+    assert done.returncode == 0, done.stderr
+    template = next(thing for thing in injected.things_in(done.stdout) if thing["kind"] == "Deployment")["spec"]["template"]
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "transparent"}, "spec": template["spec"]}
+    assert refusal(server, "privileged", pod) == ""
+    for level in ("baseline", "restricted"):
+        assert 'container "reprise-redirect" must not include "NET_ADMIN"' in refusal(server, level, pod), refusal(server, level, pod)
+
+
+def sidecar_is_restricted(server, program):
+    for options in injected.OPTIONS.values():
+        text = injected.inject(program, (injected.CORPUS / "restricted.yaml").read_bytes(), *options)
+        pod = injected.seen_by(server, text)[0]
+        pod["metadata"].pop("namespace")
+        assert refusal(server, "restricted", pod) == "", refusal(server, "restricted", pod)
 
 
 def has_the_policy(server):
@@ -42,22 +67,46 @@ def has_the_policy(server):
     server.until(lambda: all("initContainers" in server.created(pod)["spec"] for pod in (plain, of_namespace)), "the policy is in force")
 
 
-def has_the_chart(server):
-    """Its policy takes the place of the other: what tells them apart is a host that only the chart was given."""
-    done = subprocess.run([cluster.binary("helm"), "template", "reprise", str(FOLDER / "chart"), "--set", "noProxy={only.chart.example}",
-                           "--kube-version", "1.36.0", "--api-versions", "admissionregistration.k8s.io/v1/MutatingAdmissionPolicy"],
-                          capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+# Every value of the chart, each with another than its default.
+VALUES = {"image": {"repository": "registry.example:5000/reprise", "tag": "9", "pullPolicy": "Always", "pullSecret": "keys"}, "runAsUser": "none",
+          "resources": {"requests": {"cpu": "50m", "memory": "64Mi"}, "limits": {"cpu": "1", "memory": "256Mi"}},
+          "noProxy": ["only.chart.example", ".all.example"], "configuration": "version: 1   # it's \\\\ \"quoted\"\n",
+          "podMonitor": {"enabled": True, "interval": "30s", "labels": {"release": "prometheus"}}}
+
+
+def apply_chart(server, sign, *arguments, text=None):
+    """Its policy takes the place of another: `sign` is what only this one puts into a Pod."""
+    helm, chart = cluster.binary("helm"), str(FOLDER / "chart")
+    for command in (["lint", "--strict", chart], ["template", "reprise", chart, "--kube-version", "1.36.0", "--api-versions",
+                                                  "admissionregistration.k8s.io/v1/MutatingAdmissionPolicy"]):
+        done = subprocess.run([helm, *command, *arguments], input=text, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
     applied = server.kubectl("apply", "--validate=strict", "-f", "-", text=done.stdout)
     assert applied.returncode == 0, applied.stderr
-    server.until(lambda: "only.chart.example" in str(server.created(pod_of(SHAPES[0]))), "the policy of the chart is in force")
+    server.until(lambda: sign in str(server.created(pod_of(SHAPES[0]))), "the policy of the chart is in force")
+
+
+def obeys_every_value(server):
+    apply_chart(server, ".all.example", "--values", "-", text=json.dumps(VALUES))
+    pod = server.created(pod_of(SHAPES[0]))
+    container, image = ours(pod), VALUES["image"]
+    assert container["image"] == f"{image['repository']}:{image['tag']}" and container["imagePullPolicy"] == image["pullPolicy"], container
+    assert "runAsUser" not in container["securityContext"] and container["resources"] == VALUES["resources"], container
+    assert {"name": image["pullSecret"]} in pod["spec"]["imagePullSecrets"], pod["spec"]
+    assert pod["metadata"]["annotations"]["reprise.dev/config"] == VALUES["configuration"], pod["metadata"]
+    found = server.kubectl("get", "podmonitor", "reprise", "-o", "json")
+    assert found.returncode == 0, found.stderr
+    monitor = json.loads(found.stdout)
+    assert monitor["metadata"]["labels"]["release"] == "prometheus" and monitor["spec"]["podMetricsEndpoints"][0]["interval"] == "30s", monitor
 
 
 def cases(server, program):
+    server.knows("monitoring.coreos.com", "v1", "PodMonitor")
     for file in sorted(FOLDER.glob("*.yaml")):
-        if file.name not in NO_OBJECTS:
-            yield f"the server accepts {file.name}", lambda file=file: accepts(server, ["-f", str(file)])
+        yield f"the server accepts {file.name}", lambda file=file: accepts(server, ["-f", str(file)])
     yield "the server accepts the example of the component", lambda: accepts(server, ["-k", str(FOLDER / "example")])
+    yield "transparent.yaml needs a namespace of the level privileged", lambda: transparent_needs_privileged(server)
+    yield "the sidecar is accepted where the level is restricted", lambda: sidecar_is_restricted(server, program)
     # Before the policy, which puts reprise into Pods as well.
     yield from injected.cases(server, program, {shape.name: pod_of(shape) for shape in SHAPES if shape.namespace == "default"})
     yield "the policy comes into force", lambda: has_the_policy(server)
@@ -66,9 +115,10 @@ def cases(server, program):
     if cluster.binary("helm") is None:
         yield "the chart", "client: no helm in REPRISE_K8S_BIN"
         return
-    yield "the policy of the chart comes into force", lambda: has_the_chart(server)
+    yield "the policy of the chart comes into force", lambda: apply_chart(server, "only.chart.example", "--set", "noProxy={only.chart.example}")
     for shape in SHAPES:
         yield f"chart: {shape.name}", lambda shape=shape: shape.holds(server.created(pod_of(shape)))
+    yield "the chart obeys every value", lambda: obeys_every_value(server)
 
 
 def main():

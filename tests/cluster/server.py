@@ -74,6 +74,17 @@ class Server:
         return subprocess.run([binary("kubectl"), *arguments], input=text, capture_output=True, text=True, check=False,
                               env=os.environ | {"KUBECONFIG": str(self.folder / "kubeconfig")})
 
+    def knows(self, group, version, kind):
+        """Makes it know a kind that others define, with any fields."""
+        plural = kind.lower() + "s"
+        definition = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": f"{plural}.{group}"}, "spec": {
+            "group": group, "scope": "Namespaced", "names": {"plural": plural, "singular": kind.lower(), "kind": kind},
+            "versions": [{"name": version, "served": True, "storage": True,
+                          "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}}]}}
+        assert self.kubectl("apply", "-f", "-", text=json.dumps(definition)).returncode == 0
+        thing = {"apiVersion": f"{group}/{version}", "kind": kind, "metadata": {"name": "known"}}
+        self.until(lambda: self.kubectl("create", "--dry-run=server", "-f", "-", text=json.dumps(thing)).returncode == 0, f"the server knows {kind}")
+
     def created(self, thing):
         """What the server would make of it."""
         done = self.kubectl("create", "--dry-run=server", "-o", "json", "-f", "-", text=json.dumps(thing))
