@@ -46,9 +46,10 @@ Instant hold_limit(const policy::HoldPolicy& hold, std::optional<Instant> deadli
 
 // An upstream that speaks HTTP/1.0 cannot read chunks: it gets the body once all of it is there. What cannot
 // be held whole it gets chunked all the same, and says 411 or 505 for itself (row A10).
-Task<ClientState> frame_for_1_0(Stream& client, Request& request, AttemptCancel& cancel) {
-  if (waits_in_vain(request) && !co_await encourage(client, request)) co_return ClientState::gone;
-  const AttemptCancel::Target target(cancel, request.body);
+Task<ClientState> frame_for_1_0(AttemptContext& context) {
+  Request& request = context.request;
+  if (waits_in_vain(request) && !co_await encourage(*context.client, request)) co_return ClientState::gone;
+  const AttemptCancel::Target target(context.cancel, request.body);
   const BodyStep step = co_await request.body.count(request.policy->idle_timeout);
   if (step == BodyStep::malformed) co_return ClientState::malformed;
   if (step != BodyStep::end && step != BodyStep::piece) co_return ClientState::gone;
@@ -58,35 +59,29 @@ Task<ClientState> frame_for_1_0(Stream& client, Request& request, AttemptCancel&
 
 // What the response says beyond its status, where the route asks for that: its fields at once, its body once
 // enough of it is there.
-Task<policy::Outcome> judge_content(Worker& worker, const Request& request, const AttemptCancel& cancel,
-                                    std::optional<Instant> deadline, const policy::HoldPolicy& hold,
-                                    Answered answered, Response& response) {
+Task<policy::Outcome> judge_content(AttemptContext& context, const policy::HoldPolicy& hold,
+                                    Answered answered) {
+  Response& response = context.response;
   if (const policy::BodyPredicate* by = listed_by_head(hold, response)) {
     answered.body_listed = true;
     answered.body_refused = by->refused;
     co_return answered;
   }
   if (!is_held(hold, response)) co_return answered;
-  const Instant until = hold_limit(hold, deadline);
-  const policy::Outcome outcome =
-      co_await hold_back(worker.pool, hold, answered, patience_with(request, response), until, response);
+  const Instant until = hold_limit(hold, context.deadline);
+  const policy::Outcome outcome = co_await hold_back(
+      context.worker.pool, hold, answered, patience_with(context.request, response), until, response);
   // A body that we cut off ourselves did not break.
-  if (cancel.stopped()) co_return Failed{Stage::body, Cause::cancelled};
+  if (context.cancel.stopped()) co_return Failed{Stage::body, Cause::cancelled};
   co_return outcome;
 }
 
 // What speaks with the upstream and what watches over that: the request upwards, the head back. In a piece of
 // memory of its own: that of coroutines is kept for the next request only up to a kilobyte each.
 struct Conversation final : OvertakenRequest {
-  Conversation(Worker& worker, Request& request, Stream* client, AttemptCancel& cancel,
-               const policy::Start& start, Instant begun, std::optional<Instant> deadline, Response& response)
-      : last(last_lines(worker, request, start.number, *response.connection)),
-        sending(worker.io.get_executor(), response.connection->stream(), request.body,
-                request.policy->idle_timeout),
-        reader(worker, request, client, cancel, deadline, response),
-        stall(worker.tick, request, request.outgoing.size() + last.size(), sending,
-              response.connection->stream(), deadline),
-        silence(request, response, begun, deadline) {}
+  /// `begun`: nothing of the request was sent before.
+  Conversation(AttemptContext& context, unsigned number, Instant begun)
+      : Conversation(context, context.request, context.response.connection->stream(), number, begun) {}
 
   Upload& upload() override { return sending; }
   void begin(const Request& request) {
@@ -100,6 +95,15 @@ struct Conversation final : OvertakenRequest {
   HeadReader reader;
   UploadStall stall;
   Silence silence;
+
+ private:
+  Conversation(AttemptContext& context, Request& request, Stream& upstream, unsigned number, Instant begun)
+      : last(last_lines(context.worker, request, number, *context.response.connection)),
+        sending(context.worker.io.get_executor(), upstream, request.body, request.policy->idle_timeout),
+        reader(context),
+        stall(context.worker.tick, request, request.outgoing.size() + last.size(), sending, upstream,
+              context.deadline),
+        silence(request, context.response, begun, context.deadline) {}
 };
 
 // Before a retry is decided on, it has to be known whether the body is really held.
@@ -194,13 +198,12 @@ void note_failure(Worker& worker, const Request& request, const policy::Outcome&
 
 }  // namespace
 
-Task<void> attempt(Worker& worker, Request& request, Stream* client, AttemptCancel& cancel,
-                   const policy::Start& start, std::optional<Instant> deadline, Response& response,
-                   AttemptResult& result) {
+Task<void> attempt(AttemptContext& context, const policy::Start& start) {
+  auto& [worker, request, client, cancel, deadline, response, result] = context;
   response.clear();
   std::optional<Instant> connect_by = deadline;
   if (client != nullptr && request.body.chunked() && carrier_of(request)->speaks_1_0()) {
-    result.client = co_await frame_for_1_0(*client, request, cancel);
+    result.client = co_await frame_for_1_0(context);
     if (result.client != ClientState::present) co_return;
     // What a client takes its time for is not held against the upstream.
     connect_by.reset();
@@ -210,7 +213,7 @@ Task<void> attempt(Worker& worker, Request& request, Stream* client, AttemptCanc
   response.connection = lease(worker, request, start);
   if (response.connection == nullptr) {
     policy::UpstreamAddress address;
-    if (const auto failed = co_await connect_for(worker, request, cancel, connect_by, response, address)) {
+    if (const auto failed = co_await connect_for(context, connect_by, address)) {
       result = {*failed, report_of_unsent(request, start.number, address)};
       co_return;
     }
@@ -227,8 +230,7 @@ Task<void> attempt(Worker& worker, Request& request, Stream* client, AttemptCanc
     co_return note_failure(worker, request, result.outcome, response);
   }
   const bool spoke_first = has_spoken_first(unread, response);
-  auto talk =
-      std::make_unique<Conversation>(worker, request, client, cancel, start, begun, deadline, response);
+  auto talk = std::make_unique<Conversation>(context, start.number, begun);
   AttemptCancel::Target target(cancel, response.connection->stream());
   AttemptCancel::Watched watched(cancel, response.connection->reused() ? &talk->silence : nullptr);
   talk->begin(request);
@@ -244,7 +246,7 @@ Task<void> attempt(Worker& worker, Request& request, Stream* client, AttemptCanc
   if (const auto* answered = std::get_if<Answered>(&result.outcome)) {
     note_response(*talk, request, start.number, spoke_first, response);
     if (const policy::HoldPolicy* hold = hold_of(request, *answered))
-      result.outcome = co_await judge_content(worker, request, cancel, deadline, *hold, *answered, response);
+      result.outcome = co_await judge_content(context, *hold, *answered);
     if (!leaves_sending(request, result.outcome)) co_await talk->sending.stop();
   } else {
     talk->silence.heed(worker.pool, std::get<Failed>(result.outcome));

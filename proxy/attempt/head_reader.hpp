@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "proxy/attempt/attempt.hpp"
+#include "proxy/attempt/context.hpp"
 #include "proxy/http/interims.hpp"
 #include "proxy/message/interim.hpp"
 #include "proxy/message/upload_stall.hpp"
@@ -14,15 +14,14 @@ namespace reprise::net {
 /// client does meanwhile is part of it.
 class HeadReader final : public UploadListener {
  public:
-  /// Interim responses go to `client`, or nowhere if it is null. Everything must outlive it.
-  HeadReader(Worker& worker, Request& request, Stream* client, AttemptCancel& cancel,
-             std::optional<Instant> deadline, Response& response)
-      : worker_(worker),
-        request_(request),
-        client_(client),
-        stop_(cancel),
-        deadline_(deadline),
-        response_(response) {}
+  /// The context must outlive it.
+  explicit HeadReader(AttemptContext& context)
+      : worker_(context.worker),
+        request_(context.request),
+        client_(context.client),
+        stop_(context.cancel),
+        deadline_(context.deadline),
+        response_(context.response) {}
 
   /// The upload has begun: its response is awaited.
   void begin(const Upload&);

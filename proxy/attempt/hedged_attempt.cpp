@@ -30,8 +30,10 @@ void HedgedAttempt::start(const policy::Start& start, Stream* client, Response& 
 }
 
 Task<void> HedgedAttempt::run(HedgedAttempt& race, Runner& runner, policy::Start start, Stream* client) {
-  co_await attempt(race.worker_, race.request_, client, runner.cancel, start, race.deadline_,
-                   *runner.response, runner.result);
+  AttemptContext context{race.worker_,  race.request_,  client,
+                         runner.cancel, race.deadline_, *runner.response};
+  co_await attempt(context, start);
+  runner.result = context.result;
   runner.state = State::ended;
   race.pause_.cancel();
 }

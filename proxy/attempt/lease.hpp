@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "proxy/attempt/context.hpp"
 #include "proxy/cancellation/attempt_cancel.hpp"
 #include "proxy/message/request.hpp"
 #include "proxy/policy/exchange.hpp"
@@ -36,10 +37,9 @@ Duration user_timeout_of(const Request&);
 /// Never that of the attempt before.
 std::unique_ptr<UpstreamConnection> lease(Worker&, Request&, const policy::Start&);
 
-/// A fresh one (connect), in `response.connection`, or why there is none; nothing of the request was sent
-/// then. `address`: what stands, or was dialled last.
-Task<std::optional<policy::Failed>> connect_for(Worker&, Request&, AttemptCancel&,
-                                                std::optional<Instant> deadline, Response&,
+/// A fresh one (connect) by `deadline`, in `response.connection`, or why there is none; nothing of the
+/// request was sent then. `address`: what stands, or was dialled last.
+Task<std::optional<policy::Failed>> connect_for(AttemptContext&, std::optional<Instant> deadline,
                                                 policy::UpstreamAddress& address);
 
 }  // namespace reprise::net

@@ -50,28 +50,23 @@ Task<std::optional<Cause>> offer_hello(Request& request, Stream& client, Stream&
 }
 
 // Ends with the connection. The response is a 200 of our own making, its connection the tunnel's.
-Task<AttemptResult> attempt_connect(Worker& worker, Request& request, AttemptCancel& cancel,
-                                    const policy::Start& start, std::optional<Instant> deadline,
-                                    Response& response) {
-  AttemptResult result;
+Task<void> attempt_connect(AttemptContext& context, const policy::Start& start) {
+  AttemptResult& result = context.result;
   result.report.number = start.number;
-  response.clear();
-  if (const auto failed =
-          co_await connect_for(worker, request, cancel, deadline, response, result.report.address)) {
+  context.response.clear();
+  if (const auto failed = co_await connect_for(context, context.deadline, result.report.address)) {
     result.outcome = *failed;
   } else {
-    response.number = start.number;
+    context.response.number = start.number;
     result.outcome = policy::Answered{200, {}};
   }
-  co_return result;
 }
 
 }  // namespace
 
-Task<void> attempt_tunnel(Worker& worker, Request& request, ClientSide client, AttemptCancel& cancel,
-                          const policy::Start& start, std::optional<Instant> deadline, Response& response,
-                          AttemptResult& result) {
-  result = co_await attempt_connect(worker, request, cancel, start, deadline, response);
+Task<void> attempt_tunnel(AttemptContext& context, ClientSide client, const policy::Start& start) {
+  auto& [worker, request, interims_go_to, cancel, deadline, response, result] = context;
+  co_await attempt_connect(context, start);
   const policy::RoutePolicy& policy = *request.policy;
   const bool replays = policy.replay_client_hello && policy.mode != policy::Mode::off;
   if (!replays || std::holds_alternative<Failed>(result.outcome)) co_return;
@@ -106,12 +101,8 @@ Task<void> attempt_tunnel(Worker& worker, Request& request, ClientSide client, A
 }
 
 // No coroutine of its own: it only chooses.
-Task<void> try_once(Worker& worker, Request& request, ClientSide client, AttemptCancel& cancel,
-                    const policy::Start& start, std::optional<Instant> deadline, Response& response,
-                    AttemptResult& result) {
-  return request.is_connect()
-             ? attempt_tunnel(worker, request, client, cancel, start, deadline, response, result)
-             : attempt(worker, request, &client.stream, cancel, start, deadline, response, result);
+Task<void> try_once(AttemptContext& context, ClientSide client, const policy::Start& start) {
+  return context.request.is_connect() ? attempt_tunnel(context, client, start) : attempt(context, start);
 }
 
 }  // namespace reprise::net

@@ -70,13 +70,13 @@ Served ExchangeDriver::end() {
 // No coroutine of its own: every request pays for each.
 Task<void> ExchangeDriver::obey(const policy::Start& start) {
   if (machine_.hedge_at()) return start_hedged(start);
-  LoneAttempt& alone = alone_.emplace(client_.watch);
-  return try_once(worker_, request_, client_, alone.cancel, start, machine_.deadline(), *live_, alone.result);
+  LoneAttempt& alone = alone_.emplace(worker_, request_, client_, machine_.deadline(), *live_);
+  return try_once(alone.context, client_, start);
 }
 
 void ExchangeDriver::tell() {
   if (alone_) {
-    const AttemptResult result = alone_->result;
+    const AttemptResult result = alone_->context.result;
     alone_.reset();
     attempted(result);
   } else if (delivery_) {
@@ -245,11 +245,11 @@ Task<void> ExchangeDriver::obey(const policy::Resume& resume) {
   AttemptCancel cancel;
   ClientWatch::Attempt watched(client_.watch, &cancel);
   const policy::Start again{resume.number, true};
-  AttemptResult result;
+  AttemptContext context{worker_, request_, nullptr, cancel, std::nullopt, resumption_->response()};
+  const AttemptResult& result = context.result;
   {
     const StalledBody::Race race(resumption_->stalled(), cancel);
-    co_await attempt(worker_, request_, nullptr, cancel, again, std::nullopt, resumption_->response(),
-                     result);
+    co_await attempt(context, again);
   }
   watched.end();
   co_await resumption_->response().stop_sending();

@@ -45,10 +45,13 @@ class ExchangeDriver {
 
  private:
   struct LoneAttempt {
-    explicit LoneAttempt(ClientWatch& watch) : watched(watch, &cancel) {}
+    LoneAttempt(Worker& worker, Request& request, ClientSide client, std::optional<Instant> deadline,
+                Response& response)
+        : watched(client.watch, &cancel), context{worker, request,  &client.stream,
+                                                  cancel, deadline, response} {}
     AttemptCancel cancel;
     ClientWatch::Attempt watched;
-    AttemptResult result;
+    AttemptContext context;
   };
   struct Delivery {
     Response& response;
