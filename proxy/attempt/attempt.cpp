@@ -46,10 +46,10 @@ Instant hold_limit(const policy::HoldPolicy& hold, std::optional<Instant> deadli
 
 // An upstream that speaks HTTP/1.0 cannot read chunks: it gets the body once all of it is there. What cannot
 // be held whole it gets chunked all the same, and says 411 or 505 for itself (row A10).
-Task<ClientState> frame_for_1_0(AttemptContext& context) {
-  Request& request = context.request;
-  if (waits_in_vain(request) && !co_await encourage(*context.client, request)) co_return ClientState::gone;
-  const AttemptCancel::Target target(context.cancel, request.body);
+Task<ClientState> frame_for_1_0(OneAttempt& one) {
+  Request& request = one.request;
+  if (waits_in_vain(request) && !co_await encourage(*one.client, request)) co_return ClientState::gone;
+  const AttemptCancel::Target target(one.cancel, request.body);
   const BodyStep step = co_await request.body.count(request.policy->idle_timeout);
   if (step == BodyStep::malformed) co_return ClientState::malformed;
   if (step != BodyStep::end && step != BodyStep::piece) co_return ClientState::gone;
@@ -59,20 +59,19 @@ Task<ClientState> frame_for_1_0(AttemptContext& context) {
 
 // What the response says beyond its status, where the route asks for that: its fields at once, its body once
 // enough of it is there.
-Task<policy::Outcome> judge_content(AttemptContext& context, const policy::HoldPolicy& hold,
-                                    Answered answered) {
-  Response& response = context.response;
+Task<policy::Outcome> judge_content(OneAttempt& one, const policy::HoldPolicy& hold, Answered answered) {
+  Response& response = one.response;
   if (const policy::BodyPredicate* by = listed_by_head(hold, response)) {
     answered.body_listed = true;
     answered.body_refused = by->refused;
     co_return answered;
   }
   if (!is_held(hold, response)) co_return answered;
-  const Instant until = hold_limit(hold, context.deadline);
-  const policy::Outcome outcome = co_await hold_back(
-      context.worker.pool, hold, answered, patience_with(context.request, response), until, response);
+  const Instant until = hold_limit(hold, one.deadline);
+  const policy::Outcome outcome = co_await hold_back(one.worker.pool, hold, answered,
+                                                     patience_with(one.request, response), until, response);
   // A body that we cut off ourselves did not break.
-  if (context.cancel.stopped()) co_return Failed{Stage::body, Cause::cancelled};
+  if (one.cancel.stopped()) co_return Failed{Stage::body, Cause::cancelled};
   co_return outcome;
 }
 
@@ -80,8 +79,8 @@ Task<policy::Outcome> judge_content(AttemptContext& context, const policy::HoldP
 // memory of its own: that of coroutines is kept for the next request only up to a kilobyte each.
 struct Conversation final : OvertakenRequest {
   /// `begun`: nothing of the request was sent before.
-  Conversation(AttemptContext& context, unsigned number, Instant begun)
-      : Conversation(context, context.request, context.response.connection->stream(), number, begun) {}
+  Conversation(OneAttempt& one, unsigned number, Instant begun)
+      : Conversation(one, one.request, one.response.connection->stream(), number, begun) {}
 
   Upload& upload() override { return sending; }
   void begin(const Request& request) {
@@ -97,13 +96,13 @@ struct Conversation final : OvertakenRequest {
   Silence silence;
 
  private:
-  Conversation(AttemptContext& context, Request& request, Stream& upstream, unsigned number, Instant begun)
-      : last(last_lines(context.worker, request, number, *context.response.connection)),
-        sending(context.worker.io.get_executor(), upstream, request.body, request.policy->idle_timeout),
-        reader(context),
-        stall(context.worker.tick, request, request.outgoing.size() + last.size(), sending, upstream,
-              context.deadline),
-        silence(request, context.response, begun, context.deadline) {}
+  Conversation(OneAttempt& one, Request& request, Stream& upstream, unsigned number, Instant begun)
+      : last(last_lines(one.worker, request, number, *one.response.connection)),
+        sending(one.worker.io.get_executor(), upstream, request.body, request.policy->idle_timeout),
+        reader(one),
+        stall(one.worker.tick, request, request.outgoing.size() + last.size(), sending, upstream,
+              one.deadline),
+        silence(request, one.response, begun, one.deadline) {}
 };
 
 // Before a retry is decided on, it has to be known whether the body is really held.
@@ -198,12 +197,12 @@ void note_failure(Worker& worker, const Request& request, const policy::Outcome&
 
 }  // namespace
 
-Task<void> attempt(AttemptContext& context, const policy::Start& start) {
-  auto& [worker, request, client, cancel, deadline, response, result] = context;
+Task<void> attempt(OneAttempt& one, const policy::Start& start) {
+  auto& [worker, request, client, cancel, deadline, response, result] = one;
   response.clear();
   std::optional<Instant> connect_by = deadline;
   if (client != nullptr && request.body.chunked() && carrier_of(request)->speaks_1_0()) {
-    result.client = co_await frame_for_1_0(context);
+    result.client = co_await frame_for_1_0(one);
     if (result.client != ClientState::present) co_return;
     // What a client takes its time for is not held against the upstream.
     connect_by.reset();
@@ -213,7 +212,7 @@ Task<void> attempt(AttemptContext& context, const policy::Start& start) {
   response.connection = lease(worker, request, start);
   if (response.connection == nullptr) {
     policy::UpstreamAddress address;
-    if (const auto failed = co_await connect_for(context, connect_by, address)) {
+    if (const auto failed = co_await connect_for(one, connect_by, address)) {
       result = {*failed, report_of_unsent(request, start.number, address)};
       co_return;
     }
@@ -230,7 +229,7 @@ Task<void> attempt(AttemptContext& context, const policy::Start& start) {
     co_return note_failure(worker, request, result.outcome, response);
   }
   const bool spoke_first = has_spoken_first(unread, response);
-  auto talk = std::make_unique<Conversation>(context, start.number, begun);
+  auto talk = std::make_unique<Conversation>(one, start.number, begun);
   AttemptCancel::Target target(cancel, response.connection->stream());
   AttemptCancel::Watched watched(cancel, response.connection->reused() ? &talk->silence : nullptr);
   talk->begin(request);
@@ -246,7 +245,7 @@ Task<void> attempt(AttemptContext& context, const policy::Start& start) {
   if (const auto* answered = std::get_if<Answered>(&result.outcome)) {
     note_response(*talk, request, start.number, spoke_first, response);
     if (const policy::HoldPolicy* hold = hold_of(request, *answered))
-      result.outcome = co_await judge_content(context, *hold, *answered);
+      result.outcome = co_await judge_content(one, *hold, *answered);
     if (!leaves_sending(request, result.outcome)) co_await talk->sending.stop();
   } else {
     talk->silence.heed(worker.pool, std::get<Failed>(result.outcome));

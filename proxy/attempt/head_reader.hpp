@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "proxy/attempt/context.hpp"
+#include "proxy/attempt/one_attempt.hpp"
 #include "proxy/http/interims.hpp"
 #include "proxy/message/interim.hpp"
 #include "proxy/message/upload_stall.hpp"
@@ -14,14 +14,14 @@ namespace reprise::net {
 /// client does meanwhile is part of it.
 class HeadReader final : public UploadListener {
  public:
-  /// The context must outlive it.
-  explicit HeadReader(AttemptContext& context)
-      : worker_(context.worker),
-        request_(context.request),
-        client_(context.client),
-        stop_(context.cancel),
-        deadline_(context.deadline),
-        response_(context.response) {}
+  /// `one` must outlive it.
+  explicit HeadReader(OneAttempt& one)
+      : worker_(one.worker),
+        request_(one.request),
+        client_(one.client),
+        stop_(one.cancel),
+        deadline_(one.deadline),
+        response_(one.response) {}
 
   /// The upload has begun: its response is awaited.
   void begin(const Upload&);

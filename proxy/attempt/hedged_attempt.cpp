@@ -30,10 +30,9 @@ void HedgedAttempt::start(const policy::Start& start, Stream* client, Response& 
 }
 
 Task<void> HedgedAttempt::run(HedgedAttempt& race, Runner& runner, policy::Start start, Stream* client) {
-  AttemptContext context{race.worker_,  race.request_,  client,
-                         runner.cancel, race.deadline_, *runner.response};
-  co_await attempt(context, start);
-  runner.result = context.result;
+  OneAttempt one{race.worker_, race.request_, client, runner.cancel, race.deadline_, *runner.response};
+  co_await attempt(one, start);
+  runner.result = one.result;
   runner.state = State::ended;
   race.pause_.cancel();
 }

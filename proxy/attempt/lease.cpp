@@ -102,17 +102,17 @@ std::unique_ptr<UpstreamConnection> lease(Worker& worker, Request& request, cons
   return connection;
 }
 
-Task<std::optional<policy::Failed>> connect_for(AttemptContext& context, std::optional<Instant> deadline,
+Task<std::optional<policy::Failed>> connect_for(OneAttempt& one, std::optional<Instant> deadline,
                                                 policy::UpstreamAddress& address) {
-  Worker& worker = context.worker;
-  Request& request = context.request;
-  Response& response = context.response;
+  Worker& worker = one.worker;
+  Request& request = one.request;
+  Response& response = one.response;
   const ParentRoute route = route_of(request);
   Upstream& carrier = *carrier_of(request);
   Dialer dialer = worker.dialer(*request.snapshot);
   dialer.order = {carrier.dials++, request.tried, request.resuming};
   Dialled dialled = co_await connect(dialer, route, ConnectTime(request.policy->connect_timeout, deadline),
-                                     context.cancel, response.buffer);
+                                     one.cancel, response.buffer);
   address = as_address(dialer.dialled);
   note_address(request, address);
   carrier.addresses = std::move(dialer.addresses);

@@ -4,7 +4,7 @@
 #include <memory>
 #include <optional>
 
-#include "proxy/attempt/context.hpp"
+#include "proxy/attempt/one_attempt.hpp"
 #include "proxy/cancellation/attempt_cancel.hpp"
 #include "proxy/message/request.hpp"
 #include "proxy/policy/exchange.hpp"
@@ -39,7 +39,7 @@ std::unique_ptr<UpstreamConnection> lease(Worker&, Request&, const policy::Start
 
 /// A fresh one (connect) by `deadline`, in `response.connection`, or why there is none; nothing of the
 /// request was sent then. `address`: what stands, or was dialled last.
-Task<std::optional<policy::Failed>> connect_for(AttemptContext&, std::optional<Instant> deadline,
+Task<std::optional<policy::Failed>> connect_for(OneAttempt&, std::optional<Instant> deadline,
                                                 policy::UpstreamAddress& address);
 
 }  // namespace reprise::net

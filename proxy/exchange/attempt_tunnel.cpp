@@ -50,23 +50,23 @@ Task<std::optional<Cause>> offer_hello(Request& request, Stream& client, Stream&
 }
 
 // Ends with the connection. The response is a 200 of our own making, its connection the tunnel's.
-Task<void> attempt_connect(AttemptContext& context, const policy::Start& start) {
-  AttemptResult& result = context.result;
+Task<void> attempt_connect(OneAttempt& one, const policy::Start& start) {
+  AttemptResult& result = one.result;
   result.report.number = start.number;
-  context.response.clear();
-  if (const auto failed = co_await connect_for(context, context.deadline, result.report.address)) {
+  one.response.clear();
+  if (const auto failed = co_await connect_for(one, one.deadline, result.report.address)) {
     result.outcome = *failed;
   } else {
-    context.response.number = start.number;
+    one.response.number = start.number;
     result.outcome = policy::Answered{200, {}};
   }
 }
 
 }  // namespace
 
-Task<void> attempt_tunnel(AttemptContext& context, ClientSide client, const policy::Start& start) {
-  auto& [worker, request, interims_go_to, cancel, deadline, response, result] = context;
-  co_await attempt_connect(context, start);
+Task<void> attempt_tunnel(OneAttempt& one, ClientSide client, const policy::Start& start) {
+  auto& [worker, request, interims_go_to, cancel, deadline, response, result] = one;
+  co_await attempt_connect(one, start);
   const policy::RoutePolicy& policy = *request.policy;
   const bool replays = policy.replay_client_hello && policy.mode != policy::Mode::off;
   if (!replays || std::holds_alternative<Failed>(result.outcome)) co_return;
@@ -101,8 +101,8 @@ Task<void> attempt_tunnel(AttemptContext& context, ClientSide client, const poli
 }
 
 // No coroutine of its own: it only chooses.
-Task<void> try_once(AttemptContext& context, ClientSide client, const policy::Start& start) {
-  return context.request.is_connect() ? attempt_tunnel(context, client, start) : attempt(context, start);
+Task<void> try_once(OneAttempt& one, ClientSide client, const policy::Start& start) {
+  return one.request.is_connect() ? attempt_tunnel(one, client, start) : attempt(one, start);
 }
 
 }  // namespace reprise::net

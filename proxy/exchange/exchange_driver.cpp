@@ -71,12 +71,12 @@ Served ExchangeDriver::end() {
 Task<void> ExchangeDriver::obey(const policy::Start& start) {
   if (machine_.hedge_at()) return start_hedged(start);
   LoneAttempt& alone = alone_.emplace(worker_, request_, client_, machine_.deadline(), *live_);
-  return try_once(alone.context, client_, start);
+  return try_once(alone.one, client_, start);
 }
 
 void ExchangeDriver::tell() {
   if (alone_) {
-    const AttemptResult result = alone_->context.result;
+    const AttemptResult result = alone_->one.result;
     alone_.reset();
     attempted(result);
   } else if (delivery_) {
@@ -245,11 +245,11 @@ Task<void> ExchangeDriver::obey(const policy::Resume& resume) {
   AttemptCancel cancel;
   ClientWatch::Attempt watched(client_.watch, &cancel);
   const policy::Start again{resume.number, true};
-  AttemptContext context{worker_, request_, nullptr, cancel, std::nullopt, resumption_->response()};
-  const AttemptResult& result = context.result;
+  OneAttempt one{worker_, request_, nullptr, cancel, std::nullopt, resumption_->response()};
+  const AttemptResult& result = one.result;
   {
     const StalledBody::Race race(resumption_->stalled(), cancel);
-    co_await attempt(context, again);
+    co_await attempt(one, again);
   }
   watched.end();
   co_await resumption_->response().stop_sending();

@@ -47,11 +47,10 @@ class ExchangeDriver {
   struct LoneAttempt {
     LoneAttempt(Worker& worker, Request& request, ClientSide client, std::optional<Instant> deadline,
                 Response& response)
-        : watched(client.watch, &cancel), context{worker, request,  &client.stream,
-                                                  cancel, deadline, response} {}
+        : watched(client.watch, &cancel), one{worker, request, &client.stream, cancel, deadline, response} {}
     AttemptCancel cancel;
     ClientWatch::Attempt watched;
-    AttemptContext context;
+    OneAttempt one;
   };
   struct Delivery {
     Response& response;

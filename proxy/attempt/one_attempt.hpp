@@ -27,7 +27,7 @@ struct AttemptResult {
 };
 
 /// References, which must outlive the attempt.
-struct AttemptContext {
+struct OneAttempt {
   Worker& worker;
   Request& request;
   Stream* client;  ///< gets the interim responses; null: nobody does
