@@ -11,6 +11,7 @@
 #include "proxy/command_line/usage.hpp"
 #include "proxy/server/signals.hpp"
 #include "proxy/startup/configuration.hpp"
+#include "proxy/tls/cleared_memory.hpp"
 
 namespace {
 
@@ -21,6 +22,7 @@ void print_error(const std::string& text) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  reprise::net::clear_openssl_memory();
   // Before anything else: these two run until a signal ends them.
   if (const std::string_view command = argc > 1 ? argv[1] : ""; command == "run" || command == "demo")
     reprise::net::end_at_signals();

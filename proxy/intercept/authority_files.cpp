@@ -13,7 +13,6 @@
 #include <system_error>
 
 #include "proxy/intercept/key_owner.hpp"
-#include "proxy/intercept/private_key.hpp"
 #include "proxy/intercept/secret_memory.hpp"
 #include "proxy/io/tls_error.hpp"
 #include "proxy/tls/tls_files.hpp"
@@ -95,8 +94,7 @@ PrivateKey parse_key(const SecretBytes& text, std::size_t size) {
   PrivateKey key;
   if (memory != nullptr && PEM_read_bio_ex(memory.get(), &name, &header, &bytes, &length, flags) == 1) {
     const unsigned char* at = bytes;
-    key = p256_key_of({bytes, static_cast<std::size_t>(length)});
-    if (!key) key.reset(d2i_AutoPrivateKey(nullptr, &at, length));  // of an authority of another kind
+    key.reset(d2i_AutoPrivateKey(nullptr, &at, length));
     OPENSSL_secure_clear_free(bytes, static_cast<std::size_t>(length));
     OPENSSL_secure_free(name);
     OPENSSL_secure_free(header);
