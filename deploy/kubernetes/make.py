@@ -47,9 +47,12 @@ def patch(source, name):
     version, kind, path = WORKLOADS[name]
     lines = [f"# Added to {'whatever has a Pod template' if name == 'pod-template' else kind + 's'} by kustomization.yaml; the name is ignored.",
              f"apiVersion: {version}", f"kind: {kind}", "metadata:", "  name: any"]
-    for depth, key in enumerate(path.split(".")):
+    *folders, last = path.split(".")
+    for depth, key in enumerate(folders):
         lines.append("  " * depth + key + ":")
-    indent = "  " * len(path.split("."))
+    above, indent = "  " * len(folders), "  " * (len(folders) + 1)
+    lines += [above + "metadata:"] if folders else []
+    lines += [f"{indent}annotations:", f"{indent}  {EVICT}: {source.volumes[1]['name']}", f"{above}{last}:"]
     lines += [indent + "initContainers:"] + [indent + "  " + line for line in source.container_text]
     lines += [indent + "volumes:"] + [indent + "  " + line for line in source.volumes_text]
     return "\n".join(lines) + "\n"
@@ -118,12 +121,11 @@ def sidecar(source, values):
 
 def volumes(source):
     config, replay = source.volumes
-    named = "'reprise.dev/config-map' in variables.annotations"
     path = "Object.spec.volumes"
     return [literal({
         "name": config["name"],
-        "?configMap": (f"{named} ? optional.of({path}.configMap{{name: variables.annotations['reprise.dev/config-map']}}) : optional.none()",),
-        "?downwardAPI": (f"{named} ? optional.none() : optional.of({path}.downwardAPI{{items: [{path}.downwardAPI.items{{"
+        "?configMap": (f"variables.configMap == '' ? optional.none() : optional.of({path}.configMap{{name: variables.configMap}})",),
+        "?downwardAPI": (f"variables.configMap != '' ? optional.none() : optional.of({path}.downwardAPI{{items: [{path}.downwardAPI.items{{"
                          f"path: 'reprise.yaml', fieldRef: {path}.downwardAPI.items.fieldRef{{"
                          "fieldPath: \"metadata.annotations['reprise.dev/config']\"}}]})",)}, path),
             literal(replay, path)]
@@ -167,7 +169,7 @@ def operations(source, values):
         f"[{add(at_key('labels', 'reprise.dev/inject'), repr('true'))},\n"
         + add(at_key("annotations", EVICT), f"(variables.annotations[?'{EVICT}'].hasValue() ?\nvariables.annotations['{EVICT}'] + ',' : '') "
               f"+ '{source.volumes[1]['name']}'") + "]",
-        "('reprise.dev/config' in variables.annotations || 'reprise.dev/config-map' in variables.annotations ? [] :\n"
+        "('reprise.dev/config' in variables.annotations || variables.configMap != '' ? [] :\n"
         f"[{add(at_key('annotations', 'reprise.dev/config'), 'variables.configuration')}])",
         environments("containers"), environments("initContainers"),
         made("spec", "initContainers"), made("spec", "volumes"),
@@ -212,18 +214,21 @@ def policy(source, values):
          "A Pod whose containers all have limits that equal their requests is Guaranteed, and stays it."),
         ("bounds",
          f"{{'cpu': {annotation('cpu-limit', values['cpu_limit'])},\n"
-         f"'memory': {annotation('memory-limit', values['memory_limit'].format(text_of(resources['limits']['memory'])))}}}", None),
+         f"'memory': {annotation('memory-limit', values['memory_limit'].format(text_of(resources['limits']['memory'])))}}}",
+         "An empty limit or request is none. A request that nobody wrote is never above the limit, nor below it in a Guaranteed Pod."),
         ("limits", "variables.bounds.transformMap(n, v, v != '', v)", None),
+        ("asked", f"{{'cpu': {values['cpu_request'].format(text_of(resources['requests']['cpu']))}, "
+                  f"'memory': {values['memory_request'].format(text_of(resources['requests']['memory']))}}}", None),
         ("requests",
-         "{'cpu': " + annotation("cpu-request", "variables.guaranteed ? variables.bounds['cpu'] : "
-                                 + values["cpu_request"].format(text_of(resources["requests"]["cpu"]))) + ",\n'memory': "
-         + annotation("memory-request", "variables.guaranteed ? variables.bounds['memory'] : "
-                      + values["memory_request"].format(text_of(resources["requests"]["memory"]))) + "}", None),
+         "variables.asked.transformMap(n, v, variables.annotations[?'reprise.dev/' + n + '-request'].orValue(\n"
+         "variables.guaranteed || v != '' && variables.bounds[n] != '' && quantity(v).isGreaterThan(quantity(variables.bounds[n])) ?\n"
+         "variables.bounds[n] : v)).transformMap(n, v, v != '', v)", None),
         ("shares",
          "has(object.spec.resources) && !variables.annotations.exists(k, k.startsWith('reprise.dev/cpu-') || k.startsWith('reprise.dev/memory-'))",
          "The containers of a Pod with resources of its own share them."),
         ("user", annotation("run-as-user", values["user"].format(text_of(str(source.container["securityContext"]["runAsUser"])))), None),
         ("secret", annotation("pull-secret", values["secret"]), None),
+        ("configMap", annotation("config-map", values["config_map"]), None),
         ("configuration", values["configuration"].format(text_of(source.configuration)),
          "The configuration of a Pod that names none. It becomes an annotation, and the annotation a file of the container."),
     ]
@@ -238,7 +243,7 @@ def policy(source, values):
 
 PLAIN = {"image": None, "pull_policy": "variables.annotations[?'reprise.dev/image-pull-policy']", "no_proxy": "{}",
          "cpu_limit": "variables.guaranteed ? '100m' : ''", "memory_limit": "{}", "cpu_request": "{}", "memory_request": "{}",
-         "user": "{}", "secret": "''", "configuration": "{}"}
+         "user": "{}", "secret": "''", "config_map": "''", "configuration": "{}"}
 POLICY_HEAD = """kind: MutatingAdmissionPolicy
 metadata:
   name: inject.reprise.dev
@@ -302,15 +307,20 @@ def quoted(value):
     return '{{ include "reprise.cel" (' + value + ") }}"
 
 
+def limit(name, guaranteed):
+    """A limit of the chart. Where it is empty, only a Guaranteed Pod has one."""
+    value = quoted(f".Values.resources.limits.{name}")
+    return f"{value} != '' ? {value} : variables.guaranteed ? {guaranteed} : ''"
+
+
 CHART = {
     "image": quoted('printf "%s:%s" .Values.image.repository (.Values.image.tag | default .Chart.AppVersion)'),
     "pull_policy": "optional.of(variables.annotations[?'reprise.dev/image-pull-policy'].orValue(" + quoted(".Values.image.pullPolicy") + "))",
     "no_proxy": "{} + " + quoted('ternary "" (printf ",%s" (join "," .Values.noProxy)) (empty .Values.noProxy)'),
-    "cpu_limit": quoted('.Values.resources.limits.cpu | default ""') + " != '' ? " + quoted('.Values.resources.limits.cpu | default ""')
-                 + " : variables.guaranteed ? '100m' : ''",
-    "memory_limit": quoted(".Values.resources.limits.memory"), "cpu_request": quoted(".Values.resources.requests.cpu"),
+    "cpu_limit": limit("cpu", "'100m'"), "memory_limit": limit("memory", "{}"), "cpu_request": quoted(".Values.resources.requests.cpu"),
     "memory_request": quoted(".Values.resources.requests.memory"), "user": quoted(".Values.runAsUser"),
-    "secret": quoted(".Values.image.pullSecret"), "configuration": quoted('.Values.configuration | default (.Files.Get "reprise.yaml")'),
+    "secret": quoted(".Values.image.pullSecret"), "config_map": "'reprise.dev/config' in variables.annotations ? '' : " + quoted(".Values.configMap"),
+    "configuration": quoted('.Values.configuration | default (.Files.Get "reprise.yaml")'),
 }
 
 
@@ -319,7 +329,7 @@ def files():
     plain = PLAIN | {"image": text_of(source.container["image"])}
     # str.format is for the default alone: braces of the chart's own stay.
     chart = {key: value.replace("{}", "\0").replace("{", "{{").replace("}", "}}").replace("\0", "{}") for key, value in CHART.items()}
-    chart |= {key: CHART[key] for key in ("image", "pull_policy", "secret", "cpu_limit")}
+    chart |= {key: CHART[key] for key in ("image", "pull_policy", "secret", "cpu_limit", "config_map")}
     made = {f"component/{name}.yaml": patch(source, name) for name in WORKLOADS}
     made["component/environment.yaml"] = environment(source)
     made["component/replacements.yaml"] = replacements(source)

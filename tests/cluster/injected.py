@@ -10,8 +10,8 @@ OPTIONS = {"no options": [],
            "all options": ["--image", "registry.example/reprise:9", "--image-pull-policy", "Always", "--pull-secret", "keys", "--run-as-user", "none",
                            "--requests", "cpu=50m,memory=64Mi", "--limits", "cpu=1,memory=128Mi,ephemeral-storage=2Gi", "--config", str(CONFIG),
                            "--label", "--scrape"]}
-# What a template and a Pod that share their metadata by an anchor cannot be given.
-CANNOT_CARRY = ("shared_metadata.yaml",)
+# What a template and a Pod that share their metadata by an anchor cannot be given; and a limit below the request that an option names.
+CANNOT_CARRY = ("shared_metadata.yaml", "the shape 'a limit below the usual request'")
 VARIABLES = {name for base in ("http", "https", "ws", "wss", "no") for name in (base + "_proxy", base.upper() + "_PROXY")} | {
     "NODE_USE_ENV_PROXY", "JAVA_TOOL_OPTIONS"}
 OURS = {"annotations": ("cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes", "reprise.dev/config", "prometheus.io/scrape", "prometheus.io/port"),

@@ -9,12 +9,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import yaml
+
 sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parent.parent)]
 
 import injected  # noqa: E402
 import server as cluster  # noqa: E402
 from junit import Suite  # noqa: E402
-from shapes import SHAPES, ours  # noqa: E402
+from shapes import SHAPES, ours, takes_the_config_map  # noqa: E402
 
 FOLDER = Path(__file__).resolve().parent.parent.parent / "deploy/kubernetes"
 NEEDED = ("kube-apiserver", "etcd", "kubectl")
@@ -38,14 +40,32 @@ def refusal(server, level, pod):
     return done.stderr if done.returncode != 0 else ""
 
 
-def transparent_needs_privileged(server):
-    done = server.kubectl("create", "--dry-run=client", "-o", "json", "-f", str(FOLDER / "transparent.yaml"))
+def pods_of(server, *arguments):
+    """Pods as the workloads of manifests would make them, by the names of the workloads."""
+    done = server.kubectl("create", "--dry-run=client", "-o", "json", *arguments)
     assert done.returncode == 0, done.stderr
-    template = next(thing for thing in injected.things_in(done.stdout) if thing["kind"] == "Deployment")["spec"]["template"]
-    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "transparent"}, "spec": template["spec"]}
+    return {thing["metadata"]["name"]: {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "shipped"}, "spec": pod["spec"]}
+            for thing in injected.things_in(done.stdout) for pod in injected.pods_in(thing)}
+
+
+def transparent_needs_privileged(server):
+    """It is the redirecting container alone that needs it."""
+    pod = pods_of(server, "-f", str(FOLDER / "transparent.yaml"))["app-transparent"]
     assert refusal(server, "privileged", pod) == ""
     for level in ("baseline", "restricted"):
         assert 'container "reprise-redirect" must not include "NET_ADMIN"' in refusal(server, level, pod), refusal(server, level, pod)
+    pod["spec"]["initContainers"] = [one for one in pod["spec"]["initContainers"] if one["name"] != "reprise-redirect"]
+    assert refusal(server, "restricted", pod) == "", refusal(server, "restricted", pod)
+
+
+def shipped_pods_are_restricted(server):
+    found = pods_of(server, "-k", str(FOLDER / "example"))
+    for file in sorted(FOLDER.glob("*.yaml")) + sorted((FOLDER / "example").glob("*.yaml")):
+        if file.name not in ("transparent.yaml", "policy.yaml", "kustomization.yaml"):
+            found |= {f"{file.name}: {name}": pod for name, pod in pods_of(server, "-f", str(file)).items()}
+    assert len(found) >= 9, list(found)
+    refused = {name: refusal(server, "restricted", pod) for name, pod in found.items()}
+    assert not any(refused.values()), refused
 
 
 def sidecar_is_restricted(server, program):
@@ -67,26 +87,49 @@ def has_the_policy(server):
     server.until(lambda: all("initContainers" in server.created(pod)["spec"] for pod in (plain, of_namespace)), "the policy is in force")
 
 
-# Every value of the chart, each with another than its default.
+def removes_the_policy(server):
+    """One command removes both, in any order, and no Pod is refused meanwhile."""
+    assert server.kubectl("delete", "-f", str(FOLDER / "policy.yaml")).returncode == 0
+    server.until(lambda: "initContainers" not in server.created(pod_of(SHAPES[0]))["spec"], "the policy has gone")
+
+
+# Every value of the chart, each with another than its default: as texts, and as numbers and nothing.
 VALUES = {"image": {"repository": "registry.example:5000/reprise", "tag": "9", "pullPolicy": "Always", "pullSecret": "keys"}, "runAsUser": "none",
           "resources": {"requests": {"cpu": "50m", "memory": "64Mi"}, "limits": {"cpu": "1", "memory": "256Mi"}},
           "noProxy": ["only.chart.example", ".all.example"], "configuration": "version: 1   # it's \\\\ \"quoted\"\n",
           "podMonitor": {"enabled": True, "interval": "30s", "labels": {"release": "prometheus"}}}
+NUMBERS = {"runAsUser": 1000650000, "resources": {"requests": {"cpu": 0.5, "memory": 134217728}, "limits": {"cpu": "", "memory": None}},
+           "noProxy": [".numbers.example"], "configMap": "mine"}
+MISTAKES = ("runasuser=1", "runAsUser=root", "resources.limits.memroy=1Gi", "noProxy=x", "image.tag=9", "podMonitor.interval=15")
+
+
+def names_of(values, prefix=""):
+    """The values by their full names. Labels have any name."""
+    for name, value in values.items():
+        if isinstance(value, dict) and name != "labels":
+            yield from names_of(value, f"{prefix}{name}.")
+        else:
+            yield prefix + name
+
+
+def render(*arguments, text=None):
+    return subprocess.run([cluster.binary("helm"), "template", "reprise", str(FOLDER / "chart"), "--kube-version", "1.36.0", "--api-versions",
+                           "admissionregistration.k8s.io/v1/MutatingAdmissionPolicy", *arguments], input=text, capture_output=True, text=True, check=False)
 
 
 def apply_chart(server, sign, *arguments, text=None):
     """Its policy takes the place of another: `sign` is what only this one puts into a Pod."""
-    helm, chart = cluster.binary("helm"), str(FOLDER / "chart")
-    for command in (["lint", "--strict", chart], ["template", "reprise", chart, "--kube-version", "1.36.0", "--api-versions",
-                                                  "admissionregistration.k8s.io/v1/MutatingAdmissionPolicy"]):
-        done = subprocess.run([helm, *command, *arguments], input=text, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
+    lint = subprocess.run([cluster.binary("helm"), "lint", "--strict", str(FOLDER / "chart"), *arguments], input=text, capture_output=True, text=True, check=False)
+    done = render(*arguments, text=text)
+    assert (lint.returncode, done.returncode) == (0, 0), lint.stdout + done.stderr
     applied = server.kubectl("apply", "--validate=strict", "-f", "-", text=done.stdout)
     assert applied.returncode == 0, applied.stderr
     server.until(lambda: sign in str(server.created(pod_of(SHAPES[0]))), "the policy of the chart is in force")
 
 
 def obeys_every_value(server):
+    every = set(names_of(yaml.safe_load((FOLDER / "chart/values.yaml").read_text(encoding="utf-8"))))
+    assert every == set(names_of(VALUES)) | set(names_of(NUMBERS)), every
     apply_chart(server, ".all.example", "--values", "-", text=json.dumps(VALUES))
     pod = server.created(pod_of(SHAPES[0]))
     container, image = ours(pod), VALUES["image"]
@@ -100,12 +143,38 @@ def obeys_every_value(server):
     assert monitor["metadata"]["labels"]["release"] == "prometheus" and monitor["spec"]["podMetricsEndpoints"][0]["interval"] == "30s", monitor
 
 
+def obeys_numbers_and_nothing(server):
+    """A number of a file is a fraction to Helm; a limit that is nothing is none, but for a Guaranteed Pod."""
+    apply_chart(server, ".numbers.example", "--values", "-", text=json.dumps(NUMBERS))
+    pod = server.created(pod_of(SHAPES[0]))
+    takes_the_config_map(pod)
+    assert ours(pod)["securityContext"]["runAsUser"] == NUMBERS["runAsUser"], ours(pod)
+    assert ours(pod)["resources"] == {"requests": {"cpu": "500m", "memory": "134217728"}}, ours(pod)
+    for name in ("guaranteed", "a configuration"):
+        shape = next(shape for shape in SHAPES if shape.name == name)
+        shape.holds(server.created(pod_of(shape)))
+
+
+def refuses_mistakes():
+    for mistake in MISTAKES:
+        done = render("--set", mistake)
+        assert done.returncode != 0 and mistake.rpartition("=")[0].split(".")[-1] in done.stderr, (mistake, done.stderr)
+
+
+def is_for_older_clusters():
+    """Where the API has no v1 of the policy, the chart asks for v1beta1; nothing else differs."""
+    done = subprocess.run([cluster.binary("helm"), "template", "reprise", str(FOLDER / "chart"), "--kube-version", "1.34.0"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.replace("k8s.io/v1beta1", "k8s.io/v1") == render().stdout and "k8s.io/v1beta1" in done.stdout
+
+
 def cases(server, program):
     server.knows("monitoring.coreos.com", "v1", "PodMonitor")
     for file in sorted(FOLDER.glob("*.yaml")):
         yield f"the server accepts {file.name}", lambda file=file: accepts(server, ["-f", str(file)])
     yield "the server accepts the example of the component", lambda: accepts(server, ["-k", str(FOLDER / "example")])
     yield "transparent.yaml needs a namespace of the level privileged", lambda: transparent_needs_privileged(server)
+    yield "every other Pod is accepted where the level is restricted", lambda: shipped_pods_are_restricted(server)
     yield "the sidecar is accepted where the level is restricted", lambda: sidecar_is_restricted(server, program)
     # Before the policy, which puts reprise into Pods as well.
     yield from injected.cases(server, program, {shape.name: pod_of(shape) for shape in SHAPES if shape.namespace == "default"})
@@ -119,6 +188,10 @@ def cases(server, program):
     for shape in SHAPES:
         yield f"chart: {shape.name}", lambda shape=shape: shape.holds(server.created(pod_of(shape)))
     yield "the chart obeys every value", lambda: obeys_every_value(server)
+    yield "the chart obeys numbers and empty values", lambda: obeys_numbers_and_nothing(server)
+    yield "without the policy and its bindings Pods are created as they are", lambda: removes_the_policy(server)
+    yield "the chart refuses a value that it does not know", refuses_mistakes
+    yield "the chart asks an older cluster for v1beta1", is_for_older_clusters
 
 
 def main():

@@ -171,6 +171,9 @@ SHAPES = [
           of_quality("Guaranteed")),
     Shape("resources of the Pod, and of reprise", {"containers": [container()], "resources": {"requests": LIMITS, "limits": LIMITS}},
           has_resources(requests={"cpu": "50m", "memory": "32Mi"}, limits={"memory": "192Mi"}), {"reprise.dev/cpu-request": "50m"}),
+    Shape("a limit below the usual request", {"containers": [container()]},
+          has_resources(requests={"cpu": "10m", "memory": "24Mi"}, limits={"cpu": "10m", "memory": "24Mi"}),
+          {"reprise.dev/cpu-limit": "10m", "reprise.dev/memory-limit": "24Mi"}),
     Shape("annotations", {"containers": [container()]}, obeys_annotations, {
         "reprise.dev/image": "registry/reprise:2", "reprise.dev/image-pull-policy": "Always", "reprise.dev/pull-secret": "registry",
         "reprise.dev/run-as-user": "1000650000", "reprise.dev/cpu-request": "50m", "reprise.dev/memory-request": "64Mi",

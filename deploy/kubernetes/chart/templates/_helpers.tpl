@@ -7,7 +7,13 @@ admissionregistration.k8s.io/v1beta1
 {{- end -}}
 {{- end -}}
 
-{{- /* A text as CEL writes it. */ -}}
+{{- /* A value as a text of CEL. Helm reads every number of a file as a fraction, and would print 1000650000 as 1.00065e+09. */ -}}
 {{- define "reprise.cel" -}}
-{{- . | toString | replace "\\" "\\\\" | replace "'" "\\'" | replace "\n" "\\n" | squote -}}
+{{- $value := . -}}
+{{- if kindIs "invalid" . -}}
+{{- $value = "" -}}
+{{- else if kindIs "float64" . -}}
+{{- $value = ternary (int64 .) . (eq (floor .) .) -}}
+{{- end -}}
+{{- $value | toString | replace "\\" "\\\\" | replace "'" "\\'" | replace "\n" "\\n" | squote -}}
 {{- end -}}
