@@ -218,7 +218,7 @@ def test_inject_takes_every_manifest():
             check_environment(container)
 
 
-def test_kustomize_adds_it_to_every_workload():
+def kustomize(folder):
     kubectl = shutil.which("kubectl")
     if kubectl is None:
         raise NotPlayed("client", "no kubectl here")
@@ -226,9 +226,13 @@ def test_kustomize_adds_it_to_every_workload():
     version = re.search(r"Kustomize Version: v(\d+)", done.stdout)
     if version is None or int(version.group(1)) < 5:
         raise NotPlayed("client", "this kubectl knows no components")
-    done = subprocess.run([kubectl, "kustomize", str(FOLDER / "example")], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([kubectl, "kustomize", str(folder)], capture_output=True, text=True, timeout=60, check=False)
     equal((done.returncode, done.stderr), (0, ""))
-    made, fields = objects(done.stdout), Fields()
+    return objects(done.stdout)
+
+
+def test_kustomize_adds_it_to_every_workload():
+    made, fields = kustomize(FOLDER / "example"), Fields()
     equal(sorted(thing["kind"] for thing in made), ["ConfigMap", "CronJob", "Deployment", "Service"])
     for thing in made:
         equal(fields.faults(thing), [])
@@ -239,6 +243,32 @@ def test_kustomize_adds_it_to_every_workload():
         for container in pod["containers"]:
             check_environment(container)
     equal(made[0]["data"]["reprise.yaml"], (FOLDER / "component" / "reprise.yaml").read_text(encoding="utf-8"))
+
+
+def test_a_kustomization_changes_what_the_component_added():
+    """The one that the page shows, over the example."""
+    page = (FOLDER / "README.md").read_text(encoding="utf-8")
+    shown, = re.findall(r"<!-- kustomization -->\n```yaml\n(.*?)^```$", page, re.M | re.S)
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(FOLDER, f"{folder}/kubernetes")
+        place = Path(folder, "kubernetes/own")
+        shutil.copytree(FOLDER / "example", place)
+        (place / "kustomization.yaml").write_text(shown, encoding="utf-8")
+        made = kustomize(place)
+    fields, by_kind = Fields(), {thing["kind"]: thing for thing in made}
+    equal([fault for thing in made for fault in fields.faults(thing)], [])
+    configuration = by_kind["ConfigMap"]["data"]["reprise.yaml"]
+    done = subprocess.run([options.binary, "check", "-"], input=configuration, capture_output=True, text=True, timeout=60, check=False)
+    equal((done.returncode, done.stderr, "deadline: 60s" in configuration), (0, "", True))
+    deployment, cronjob = pod_of(by_kind["Deployment"]), pod_of(by_kind["CronJob"])
+    for pod in (deployment, cronjob):
+        equal(reprise_in(pod)["image"], "registry.example/reprise:0.1.0")
+    changed, plain = reprise_in(deployment), reprise_in(cronjob)
+    equal((changed["resources"]["limits"], changed["imagePullPolicy"], changed["securityContext"]),
+          ({"cpu": "100m", "memory": "192Mi"}, "Always", plain["securityContext"] | {"runAsUser": 1000650000}))
+    equal(deployment["imagePullSecrets"], [{"name": "registry"}])
+    equal(by_kind["Deployment"]["spec"]["template"]["metadata"]["labels"], {"app": "shop", "reprise.dev/inject": "true"})
+    equal(by_kind["Deployment"]["spec"]["selector"], {"matchLabels": {"app": "shop"}})
 
 
 def test_the_first_retry_of_the_readme_is_one():
