@@ -5,7 +5,7 @@
 #
 # RELEASE is debian-12, debian-13 or ubuntu-24.04, ARCHITECTURE amd64 or arm64; packages, tarball and debug information come into FOLDER.
 # For another architecture than this machine's it cross-compiles in a chroot that has the libraries of both. It takes the last commit, not
-# the files of the folder, and needs root, mmdebstrap, and a mirror of that release.
+# the files of the folder, and needs root, mmdebstrap, and a mirror of that release. With REPRISE_WERROR=ON a warning ends the build.
 set -euo pipefail
 release=$1 architecture=$2
 mkdir -p "$3"
@@ -55,9 +55,9 @@ epoch=$(git log -1 --format=%ct)
 
 echo "build.sh: compiling for $release $architecture"
 unshare --mount --pid --fork --mount-proc="$work/root/proc" chroot "$work/root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
-  LC_ALL=C.UTF-8 SOURCE_DATE_EPOCH="$epoch" CCACHE_DISABLE=1 bash -euo pipefail -c '
+  LC_ALL=C.UTF-8 SOURCE_DATE_EPOCH="$epoch" CCACHE_DISABLE=1 REPRISE_WERROR="${REPRISE_WERROR:-OFF}" bash -euo pipefail -c '
     cd /src
-    cmake --preset release -DREPRISE_TESTS=OFF -DREPRISE_WERROR=OFF "$@" >configured || { cat configured; exit 1; }
+    cmake --preset release -DREPRISE_TESTS=OFF -DREPRISE_WERROR="$REPRISE_WERROR" "$@" >configured || { cat configured; exit 1; }
     cmake --build build/release --target reprise
     mkdir made
     (cd build/release && cpack -B /src/made)
