@@ -330,7 +330,9 @@ TEST(Decide, ANameThatNeverExistedIsLookedUpTwiceMoreWithinTwoSeconds) {
     const Verdict verdict = misspelled.decided();
     EXPECT_EQ(verdict.retry, number < 3) << number;
     EXPECT_EQ(verdict.reason, number < 3 ? Reason::retryable_failure : Reason::attempts_spent);
-    if (number < 3) EXPECT_EQ(verdict.delay, 1s);
+    if (number < 3) {
+      EXPECT_EQ(verdict.delay, 1s);
+    }
   }
   misspelled.outcome = Failed{Stage::resolve, Cause::dns_error};
   misspelled.attempt.number = misspelled.attempt.charged = 9;
