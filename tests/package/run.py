@@ -20,6 +20,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "e2e"), str(HERE.parent)]
 
+import fresh  # noqa: E402
 import hosted  # noqa: E402
 import image  # noqa: E402
 import package  # noqa: E402
@@ -35,7 +36,7 @@ MEMORY = "4G"  # at most; what lies there at the end is half of that
 
 
 def cases(only):
-    for module in (package, tarball, hosted, upgrade, playbook, image):
+    for module in (package, tarball, fresh, hosted, upgrade, playbook, image):
         for name, case in list(vars(module).items()):
             if name.startswith("test_") and re.search(only, f"{module.__name__}.{name}"):
                 yield f"{module.__name__}.{name}", case
