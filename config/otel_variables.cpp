@@ -181,6 +181,20 @@ bool is_disabled(const Lookup& lookup, std::vector<std::string>& warnings) {
   return lowered == "true";
 }
 
+// One warning for each variable that is set, asks for what reprise does not do, and has no effect.
+std::vector<std::string> warnings_of_unheeded(const Lookup& lookup) {
+  std::vector<std::string> warnings;
+  if (const auto timeout = of_exporter(lookup, "TIMEOUT"))
+    warnings.push_back(timeout->variable + " is ignored: the collector has 10 s for each batch");
+  const auto compression = of_exporter(lookup, "COMPRESSION");
+  if (compression && compression->value != "none")
+    warnings.push_back(compression->variable + " is ignored: batches are not compressed");
+  for (const std::string_view name : {"OTEL_TRACES_SAMPLER", "OTEL_TRACES_SAMPLER_ARG"})
+    if (value_of(lookup, name))
+      warnings.push_back(std::string(name) + " is ignored: set the key trace.sample in the configuration");
+  return warnings;
+}
+
 void set_service_name(const Lookup& lookup, NamedValues& resource) {
   const auto name = value_of(lookup, "OTEL_SERVICE_NAME");
   if (!name) return;
@@ -199,6 +213,7 @@ OtelVariables otel_variables(const Lookup& lookup) {
   if (const auto headers = of_exporter(lookup, "HEADERS"))
     read.headers = read_headers(*headers, read.warnings);
   if (auto file = of_exporter(lookup, "CERTIFICATE")) read.ca_file = std::move(file->value);
+  read.of_unheeded = warnings_of_unheeded(lookup);
   const auto endpoint = of_exporter(lookup, "ENDPOINT");
   if (!endpoint || is_switched_off(lookup, read.warnings)) return read;
   read.collector = read_endpoint(*endpoint, read.warnings);
@@ -218,6 +233,7 @@ void follow_otel(const OtelVariables& otel, bool said, Settings& settings,
     collector.reset();
     return;
   }
+  warnings.insert(warnings.end(), otel.of_unheeded.begin(), otel.of_unheeded.end());
   collector->headers = otel.headers;
   collector->ca_file = otel.ca_file;
 }

@@ -61,6 +61,10 @@ inline constexpr auto variable_entries = std::to_array<PageEntry>({
     {"OTEL_SDK_DISABLED", "Read by run: true makes it ignore the other OTEL_ variables."},
     {"OTEL_TRACES_EXPORTER, OTEL_EXPORTER_OTLP_PROTOCOL, OTEL_EXPORTER_OTLP_TRACES_PROTOCOL",
      "Read by run: none, or a protocol other than http, means that the endpoint is not used."},
+    {"OTEL_EXPORTER_OTLP_TIMEOUT, OTEL_EXPORTER_OTLP_COMPRESSION, OTEL_TRACES_SAMPLER, "
+     "OTEL_TRACES_SAMPLER_ARG",
+     "No effect: run logs a warning for each if it has a collector. trace.sample decides which requests get "
+     "spans."},
     {"NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID",
      "Set by systemd: it is told when reprise is ready, reloads, stops and is alive, and a status line."},
     {"LISTEN_FDS, LISTEN_PID", "Set by systemd: listening sockets that were opened before the start."},

@@ -131,6 +131,31 @@ TEST(OtelVariables, the_file_wins_and_gets_the_headers) {
   EXPECT_EQ(of_file->ca_file, "/ca.pem");
 }
 
+TEST(OtelVariables, variables_without_effect_are_named_if_there_is_a_collector) {
+  const auto warnings_of = [](const Variables& variables) {
+    std::vector<std::string> warnings;
+    Settings settings = built_in();
+    const OtelVariables made = read(variables);
+    EXPECT_TRUE(made.warnings.empty());
+    follow_otel(made, false, settings, warnings);
+    return warnings;
+  };
+  Variables variables = {{"OTEL_EXPORTER_OTLP_TIMEOUT", "1000"},
+                         {"OTEL_EXPORTER_OTLP_TRACES_COMPRESSION", "gzip"},
+                         {"OTEL_TRACES_SAMPLER", "traceidratio"},
+                         {"OTEL_TRACES_SAMPLER_ARG", "0.1"}};
+  EXPECT_TRUE(warnings_of(variables).empty()) << "no spans are sent";
+  const std::pair<std::string, std::string> endpoint = {"OTEL_EXPORTER_OTLP_ENDPOINT", "http://c:4318"};
+  variables.insert(endpoint);
+  EXPECT_EQ(warnings_of(variables),
+            (std::vector<std::string>{
+                "OTEL_EXPORTER_OTLP_TIMEOUT is ignored: the collector has 10 s for each batch",
+                "OTEL_EXPORTER_OTLP_TRACES_COMPRESSION is ignored: batches are not compressed",
+                "OTEL_TRACES_SAMPLER is ignored: set the key trace.sample in the configuration",
+                "OTEL_TRACES_SAMPLER_ARG is ignored: set the key trace.sample in the configuration"}));
+  EXPECT_TRUE(warnings_of({{"OTEL_EXPORTER_OTLP_COMPRESSION", "none"}, endpoint}).empty());
+}
+
 TEST(OtelVariables, a_listener_of_this_proxy_is_no_collector) {
   const OtelVariables variables = read({{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://localhost:3128"}});
   Settings settings = built_in();
