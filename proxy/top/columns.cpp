@@ -10,7 +10,7 @@ namespace reprise::top {
 namespace {
 
 constexpr std::size_t least_name = 12;
-constexpr std::size_t most_name = 40;
+constexpr std::size_t most_name_before_columns = 40;
 constexpr std::size_t least_reasons = 28;
 
 std::optional<double> rate_of(const RouteFigures& route, std::uint64_t count) {
@@ -77,7 +77,7 @@ TableShape shape_for(std::size_t columns, std::size_t longest) {
   // A whole name is worth more than most columns: the rate and the success stay.
   const std::size_t kept = 1 + 2 * (2 + outlines[static_cast<std::size_t>(Column::rate)].width);
   const std::size_t name_room = columns > kept + least_name ? columns - kept : least_name;
-  const std::size_t name = std::min(std::clamp(longest, least_name, most_name), name_room);
+  const std::size_t name = std::min(std::clamp(longest, least_name, most_name_before_columns), name_room);
   std::size_t used = 1 + name;
   std::vector<std::size_t> by_rank(column_count);
   for (std::size_t i = 0; i < column_count; ++i) by_rank[outlines[i].rank] = i;
@@ -91,8 +91,11 @@ TableShape shape_for(std::size_t columns, std::size_t longest) {
   TableShape shape;
   for (std::size_t i = 0; i < column_count; ++i)
     if (shown[i]) shape.columns.push_back(static_cast<Column>(i));
-  const std::size_t room = columns > used ? columns - used : 0;
-  shape.route = std::min(name, columns > 1 ? columns - 1 : 1);
+  std::size_t room = columns > used ? columns - used : 0;
+  // Room that makes the longest name whole is worth more than the reasons; a name that is cut anyway is not.
+  const std::size_t rest_of_name = longest > name && longest - name <= room ? longest - name : 0;
+  room -= rest_of_name;
+  shape.route = std::min(name + rest_of_name, columns > 1 ? columns - 1 : 1);
   if (room >= least_reasons + 2) shape.reasons = room - 2;
   return shape;
 }

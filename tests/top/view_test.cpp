@@ -193,6 +193,15 @@ TEST(Columns, GoByTheirRankWhereThereIsNoRoom) {
   EXPECT_EQ(shape_for(300, 500).route, 40U);
 }
 
+TEST(Columns, a_long_name_is_whole_where_every_column_and_the_name_have_room) {
+  const std::size_t of_columns = 67;  // the mark, and every column but the name
+  EXPECT_EQ(shape_for(of_columns + 60, 60).columns.size(), column_count);
+  EXPECT_EQ(shape_for(of_columns + 60, 60).route, 60U);
+  EXPECT_EQ(shape_for(of_columns + 60, 60).reasons, 0U);
+  EXPECT_EQ(shape_for(of_columns + 60 + 30, 60).reasons, 28U);
+  EXPECT_EQ(shape_for(of_columns + 59, 60).route, 40U) << "the name is cut in any case";
+}
+
 TEST(Columns, ReasonsAreToldFromTheMostFrequentOn) {
   EXPECT_EQ(reasons_text({}), "-");
   EXPECT_EQ(reasons_text({{"a", 1}, {"b", 1234567}, {"c", 1}}), "b 1.2M, a 1, c 1");
