@@ -84,8 +84,8 @@ void print(const CaArguments& given, const config::Intercept& intercept, const A
   std::printf("hosts        %s\nexpires      %s\nsha256       %s\n", hosts.c_str(),
               date_text(authority.expires()).c_str(), fingerprint_text(authority.certificate()).c_str());
   if (const auto command = net::command_for_owner(intercept.key))
-    std::fprintf(stderr, "warning: a service of another user cannot read the key: write %s\n",
-                 command->c_str());
+    print_on_stderr(config::LogLevel::warn,
+                    "warning: a service of another user cannot read the key: write " + *command);
   if (!intercept.bundle) return;
   std::printf("bundle       %s\ntruststore   %s (password %s)\n", intercept.bundle->c_str(),
               net::truststore_file(*intercept.bundle).c_str(), net::truststore_password);
@@ -138,11 +138,11 @@ int ca(std::string_view verb, const CaArguments& given) {
   const config::Loaded loaded = load_configuration(file);
   if (!loaded.settings) return exit_bad_configuration;
   if (!loaded.settings->intercept) {
-    std::fprintf(
-        stderr,
-        "%s: error: intercept is missing: write intercept: {hosts: [api.example.com], ca: {certificate: "
-        "/run/reprise/ca/ca.pem, key: /run/reprise/ca/ca.key}}\n",
-        file.c_str());
+    print_on_stderr(
+        config::LogLevel::error,
+        file +
+            ": error: intercept is missing: write intercept: {hosts: [api.example.com], ca: {certificate: "
+            "/run/reprise/ca/ca.pem, key: /run/reprise/ca/ca.key}}");
     return exit_bad_configuration;
   }
   const config::Intercept& intercept = *loaded.settings->intercept;
@@ -152,10 +152,10 @@ int ca(std::string_view verb, const CaArguments& given) {
     if (verb == "renew") renew(given, intercept);
     if (verb == "show") show(given, intercept);
   } catch (const net::InterceptError& error) {
-    std::fprintf(stderr, "%s\n", line_of_file(loaded, file, error.what()).c_str());
+    print_on_stderr(config::LogLevel::error, line_of_file(loaded, file, error.what()));
     return exit_bad_configuration;
   } catch (const std::runtime_error& error) {
-    std::fprintf(stderr, "reprise ca %s: %s\n", std::string(verb).c_str(), error.what());
+    print_on_stderr(config::LogLevel::error, "reprise ca " + std::string(verb) + ": " + error.what());
     return exit_runtime;
   }
   return exit_ok;

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <variant>
 #include <vector>
@@ -56,8 +57,10 @@ std::optional<std::string> contents(const std::string& path, std::size_t largest
 }
 
 void tell(const std::string& path, const inject::Remark& remark, const char* severity) {
-  std::fprintf(stderr, "%s:%zu:%zu: %s: document %zu: %s\n", path.c_str(), remark.line, remark.column,
-               severity, remark.document, remark.message.c_str());
+  const bool is_error = std::string_view(severity) == "error";
+  print_on_stderr(is_error ? config::LogLevel::error : config::LogLevel::warn,
+                  path + ":" + std::to_string(remark.line) + ":" + std::to_string(remark.column) + ": " +
+                      severity + ": document " + std::to_string(remark.document) + ": " + remark.message);
 }
 
 /// Prints what a file has become, or why it has not.
@@ -70,8 +73,8 @@ int print(const std::string& path, const std::variant<Done, inject::Remark>& out
   const Done& done = std::get<Done>(outcome);
   if (std::fwrite(done.text.data(), 1, done.text.size(), stdout) != done.text.size() ||
       std::fflush(stdout) != 0) {
-    std::fprintf(stderr, "reprise inject: cannot write: %s\n",
-                 std::generic_category().message(errno).c_str());
+    print_on_stderr(config::LogLevel::error,
+                    "reprise inject: cannot write: " + std::generic_category().message(errno));
     return exit_runtime;
   }
   for (const inject::Remark& remark : done.remarks) tell(path, remark, remark.is_note ? "note" : "warning");

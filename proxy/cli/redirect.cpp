@@ -29,14 +29,13 @@ struct RedirectArguments {
 int feed(const char* program, const std::string& text) {
   std::FILE* const pipe = ::popen(program, "w");
   if (pipe == nullptr) {
-    std::fprintf(stderr, "reprise redirect: %s cannot be run\n", program);
+    print_on_stderr(config::LogLevel::error, std::string("reprise redirect: ") + program + " cannot be run");
     return exit_runtime;
   }
   std::fputs(text.c_str(), pipe);
   if (::pclose(pipe) == 0) return exit_ok;
-  std::fprintf(stderr,
-               "reprise redirect: %s refused the rules: it has to be installed, and to be run as root\n",
-               program);
+  print_on_stderr(config::LogLevel::error, std::string("reprise redirect: ") + program +
+                                               " rejected the rules: install it, and run it as root");
   return exit_runtime;
 }
 
@@ -44,7 +43,7 @@ int remove(const RedirectArguments& given) {
   if (given.print.empty()) {
     // The commands are silent about rules that do not exist, and would be about missing rights, too.
     if (::geteuid() == 0) return feed("/bin/sh -e", redirect::removal_of_both());
-    std::fputs("reprise redirect: only root can remove rules\n", stderr);
+    print_on_stderr(config::LogLevel::error, "reprise redirect: only root can remove rules");
     return exit_runtime;
   }
   if (given.print == "nft") return feed("nft -f -", redirect::nft_removal());
@@ -82,29 +81,29 @@ bool somebody_listens(std::uint16_t port) {
 
 void warn(const RedirectArguments& given, const redirect::Redirection& rules) {
   if (rules.is_of_whole_host())
-    std::fputs(
+    print_on_stderr(
+        config::LogLevel::warn,
         "warning: this redirects the TCP connections of every user of this host; name the application with "
-        "--only-user NAME, or the ports of its upstreams with --ports 80,443\n",
-        stderr);
+        "--only-user NAME, or the ports of its upstreams with --ports 80,443");
   for (const auto& listener : {rules.ipv4, rules.ipv6}) {
     if (given.apply && listener && !somebody_listens(listener->port))
-      std::fprintf(
-          stderr, "warning: nothing listens at port %u yet: redirected connections fail until reprise runs\n",
-          static_cast<unsigned>(listener->port));
+      print_on_stderr(config::LogLevel::warn, "warning: nothing listens at port " +
+                                                  std::to_string(listener->port) +
+                                                  " yet: redirected connections fail until reprise runs");
   }
 }
 
 int redirect(const RedirectArguments& given) {
   if (given.remove) return remove(given);
   if (given.print.empty() || given.file.empty()) {
-    std::fputs(given.print.empty()
-                   ? "reprise redirect: --print is required: nft or iptables\n"
-                   : "reprise redirect: -c is required: the file with the transparent listener\n",
-               stderr);
+    print_on_stderr(config::LogLevel::error,
+                    given.print.empty()
+                        ? "reprise redirect: --print is required: nft or iptables"
+                        : "reprise redirect: -c is required: the file with the transparent listener");
     return exit_usage;
   }
   if (const std::string trouble = trouble_with_users(given); !trouble.empty()) {
-    std::fprintf(stderr, "reprise redirect: %s\n", trouble.c_str());
+    print_on_stderr(config::LogLevel::error, "reprise redirect: " + trouble);
     return exit_usage;
   }
   const bool nft = given.print == "nft";
@@ -114,16 +113,16 @@ int redirect(const RedirectArguments& given) {
   rules.only_users = given.only_users;
   if (!given.ports.empty()) rules.ports = redirect::parse_ports(given.ports).value();
   if (!rules.ipv4 && !rules.ipv6) {
-    std::fprintf(
-        stderr,
-        "%s: error: listeners: none is transparent: write {mode: transparent, bind: 127.0.0.1:3190}\n",
-        given.file.c_str());
+    print_on_stderr(
+        config::LogLevel::error,
+        given.file +
+            ": error: listeners: none is transparent: write {mode: transparent, bind: 127.0.0.1:3190}");
     return exit_bad_configuration;
   }
   for (const auto& listener : {rules.ipv4, rules.ipv6}) {
     if (!listener || listener->port != 0) continue;
-    std::fputs("reprise redirect: the transparent listener takes any free port (port 0): give it one\n",
-               stderr);
+    print_on_stderr(config::LogLevel::error,
+                    "reprise redirect: the transparent listener takes any free port (port 0): give it one");
     return exit_usage;
   }
   const std::string text = nft ? redirect::nft_rules(rules) : redirect::iptables_rules(rules);
