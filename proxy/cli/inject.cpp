@@ -49,18 +49,27 @@ std::optional<std::string> contents(const std::string& path, std::size_t largest
   if (errno != 0 || !file.eof() || text.size() > largest) {
     const std::string why = text.size() > largest ? std::string("it is larger than ") + as_text
                                                   : std::generic_category().message(errno == 0 ? EIO : errno);
-    std::fprintf(stderr, "reprise inject: cannot read %s: %s; name a %s, or - for standard input\n",
-                 path.c_str(), why.c_str(), what);
+    print_on_stderr(config::LogLevel::error, "reprise inject: cannot read " + path + ": " + why +
+                                                 "; name a " + what + ", or - for standard input");
     return std::nullopt;
   }
   return text;
 }
 
+config::LogLevel level_of(std::string_view severity) {
+  if (severity == "error") return config::LogLevel::error;
+  return severity == "note" ? config::LogLevel::info : config::LogLevel::warn;
+}
+
+/// About a file as a whole.
+void tell(const std::string& path, const char* severity, const std::string& message) {
+  print_on_stderr(level_of(severity), path + ": " + severity + ": " + message);
+}
+
 void tell(const std::string& path, const inject::Remark& remark, const char* severity) {
-  const bool is_error = std::string_view(severity) == "error";
-  print_on_stderr(is_error ? config::LogLevel::error : config::LogLevel::warn,
-                  path + ":" + std::to_string(remark.line) + ":" + std::to_string(remark.column) + ": " +
-                      severity + ": document " + std::to_string(remark.document) + ": " + remark.message);
+  print_on_stderr(level_of(severity), path + ":" + std::to_string(remark.line) + ":" +
+                                          std::to_string(remark.column) + ": " + severity + ": document " +
+                                          std::to_string(remark.document) + ": " + remark.message);
 }
 
 /// Prints what a file has become, or why it has not.
@@ -78,8 +87,7 @@ int print(const std::string& path, const std::variant<Done, inject::Remark>& out
     return exit_runtime;
   }
   for (const inject::Remark& remark : done.remarks) tell(path, remark, remark.is_note ? "note" : "warning");
-  if (unchanged != nullptr)
-    std::fprintf(stderr, "%s: note: %s: nothing was changed\n", path.c_str(), unchanged);
+  if (unchanged != nullptr) tell(path, "note", std::string(unchanged) + ": nothing was changed");
   return exit_ok;
 }
 
@@ -88,19 +96,16 @@ void tell_whole(const InjectArguments& given, const inject::Injected& done) {
   if (done.pods > 0 && !given.options.config_map) {
     for (const std::string& name : done.config_maps) {
       if (done.config_maps_there.contains(name)) continue;
-      std::fprintf(stderr,
-                   "%s: note: the pods wait in Init:0/1 until their namespace has a ConfigMap %s with the "
-                   "key reprise.yaml; "
-                   "--config FILE puts the configuration into the pods instead\n",
-                   given.file.c_str(), name.c_str());
+      tell(given.file, "note",
+           "the pods wait in Init:0/1 until their namespace has a ConfigMap " + name +
+               " with the key reprise.yaml; --config FILE puts the configuration into the pods instead");
     }
   }
   if (done.others.empty() || done.pods + done.already + done.passed_over == 0) return;
   std::string kinds;
   for (const auto& [kind, count] : done.others)
     kinds.append(kinds.empty() ? "" : ", ").append(std::to_string(count)).append(" ").append(kind);
-  std::fprintf(stderr, "%s: note: passed over, because they run no pods: %s\n", given.file.c_str(),
-               kinds.c_str());
+  tell(given.file, "note", "passed over, because they run no pods: " + kinds);
 }
 
 /// Whether the sidecar can do its work with that configuration; problems are printed. Variables stand in it
@@ -114,16 +119,12 @@ bool is_usable(const config::Loaded& loaded, const std::string& file) {
         return one.mode == config::ListenerMode::forward && one.bind.port == 3128;
       });
   if (!has_listener)
-    std::fprintf(stderr,
-                 "%s: warning: the variables of the containers name 127.0.0.1:3128, where this has no "
-                 "listener of mode forward\n",
-                 file.c_str());
+    tell(file, "warning",
+         "the variables of the containers name 127.0.0.1:3128, where this has no listener of mode forward");
   if (settings.admin.bind.port != 3129 || !settings.admin.allow_remote)
-    std::fprintf(stderr,
-                 "%s: warning: the probes ask port 3129 of the pod's address, where this does not answer: "
-                 "write admin: {bind: "
-                 "0.0.0.0:3129, allow_remote: true}\n",
-                 file.c_str());
+    tell(file, "warning",
+         "the probes ask port 3129 of the pod's address, where this does not answer: write admin: {bind: "
+         "0.0.0.0:3129, allow_remote: true}");
   return true;
 }
 
