@@ -187,6 +187,12 @@ void append_totals(std::string& out, const Metrics::Totals& totals) {
 
 }  // namespace
 
+std::int64_t seconds_lived(policy::Instant started, policy::Instant now) {
+  using std::chrono::seconds;
+  const seconds begun = std::chrono::floor<seconds>(now) - std::chrono::floor<seconds>(started) + seconds(1);
+  return std::clamp<std::int64_t>(begun.count(), 1, LastMinute<RouteNumbers>::seconds);
+}
+
 std::string status_json(const StatusFacts& facts, const config::Settings& settings,
                         const Metrics::Totals& totals, const RouteChoice& chosen) {
   std::string out;

@@ -15,10 +15,14 @@ namespace reprise::observe {
 
 /// The last minute of the routes.
 struct StatusMinute {
-  std::int64_t seconds = 0;  ///< how many of it this process has lived
+  std::int64_t seconds = 0;  ///< of `seconds_lived`
   /// In the order of the settings' routes.
   std::vector<std::vector<CountedSecond<RouteNumbers>>> routes;
 };
+
+/// Returns how many seconds of the clock this process has been in, the begun ones included; at most 60. The
+/// last minute's entries are of such seconds: a process that started at 9.9 has been in two at 10.1.
+std::int64_t seconds_lived(policy::Instant started, policy::Instant now);
 
 struct StatusFacts {
   std::string_view version;

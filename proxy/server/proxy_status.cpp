@@ -115,8 +115,7 @@ observe::StatusFacts Proxy::Parts::status_facts(const Current& in_force) {
 void Proxy::Parts::add_minute(observe::StatusFacts& facts, const Current& in_force) const {
   const policy::Instant time = Tick::now();
   observe::StatusMinute& minute = facts.minute.emplace();
-  const auto lived = std::chrono::ceil<std::chrono::seconds>(time - started).count();
-  minute.seconds = std::clamp<std::int64_t>(lived, 1, observe::LastMinute<observe::RouteNumbers>::seconds);
+  minute.seconds = observe::seconds_lived(started, time);
   for (const std::size_t number : in_force.snapshot->counted_as)
     minute.routes.push_back(metrics.last_minute_of(number, time));
 }

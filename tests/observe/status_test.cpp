@@ -141,6 +141,18 @@ TEST(Status, last_minute_is_there_by_the_second_if_it_is_asked_for) {
             boost::json::parse(R"([{"clock":40,"attempts":6,"failed":1},{"clock":41,"attempts":1}])"));
 }
 
+TEST(Status, seconds_lived_counts_each_second_of_the_clock_that_was_begun) {
+  using namespace std::chrono_literals;
+  const auto lived = [](policy::Duration started, policy::Duration now) {
+    return seconds_lived(policy::Instant(started), policy::Instant(now));
+  };
+  EXPECT_EQ(lived(9900ms, 9900ms), 1);
+  EXPECT_EQ(lived(9000ms, 9999ms), 1);
+  EXPECT_EQ(lived(9900ms, 10100ms), 2) << "requests of second 9 are of the last minute";
+  EXPECT_EQ(lived(9900ms, 68999ms), 60);
+  EXPECT_EQ(lived(9900ms, 1h), 60);
+}
+
 TEST(Status, of_routes_only_those_that_were_chosen) {
   const auto names = [](const RouteChoice& chosen) {
     std::string all;
