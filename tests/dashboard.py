@@ -28,7 +28,7 @@ MATCHER = re.compile(r'(\w+)(=~|!~|!=|=)"((?:\\.|[^"\\])*)"')
 GROUPED = re.compile(r"\bby \(([^)]*)\)")
 OF_TARGETS = {"namespace", "job", "instance"}  # what Prometheus adds to every series
 KINDS = {"row", "stat", "table", "timeseries"}  # all of Grafana 10 and 11 itself, none a plugin
-UNITS = {"bytes", "ops", "percentunit", "reqps", "s", "short"}
+UNITS = {"Bps", "bytes", "ops", "percentunit", "reqps", "s", "short"}
 CHOSEN = {"$namespace": ".*", "$job": ".*", "$route": ".*", "$__rate_interval": "1m", "$__interval": "1m"}  # as Grafana puts it for All
 
 
