@@ -11,13 +11,13 @@ foreach(part script document style)
   string(REGEX REPLACE "\n +" "\n" ${part} "${${part}}")
   string(REGEX REPLACE "\n// [^\n]*" "" ${part} "${${part}}")
 endforeach()
-file(WRITE ${OUTPUT} "#include \"proxy/admin/status_page.hpp\"
+file(WRITE ${OUTPUT} "#include \"proxy/server/admin/status_page.hpp\"
 
-namespace reprise::net {
+namespace reprise::server {
 
 PageTexts page_texts() {
   return {R\"page(${document})page\", R\"page(${style})page\", R\"page(${script})page\"};
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::server
 ")

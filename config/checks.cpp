@@ -12,9 +12,9 @@
 #include "config/keys/scalar.hpp"
 #include "config/reach.hpp"
 #include "config/reader.hpp"
-#include "proxy/match/ascii.hpp"
-#include "proxy/match/methods.hpp"
-#include "proxy/pacing/backoff.hpp"
+#include "proxy/policy/match/ascii.hpp"
+#include "proxy/policy/match/methods.hpp"
+#include "proxy/policy/pacing/backoff.hpp"
 
 namespace reprise::config {
 namespace {

@@ -7,7 +7,7 @@
 #include "config/keys/rule.hpp"
 #include "config/keys/values.hpp"
 #include "config/reader.hpp"
-#include "proxy/match/condition.hpp"
+#include "proxy/policy/match/condition.hpp"
 
 namespace reprise::config {
 namespace {

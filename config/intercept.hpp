@@ -4,7 +4,7 @@
 #include "config/keys/scalar.hpp"
 #include "config/yaml/document.hpp"
 #include "config/yaml/report.hpp"
-#include "proxy/policy/route.hpp"
+#include "proxy/policy/decision/route.hpp"
 
 namespace reprise::config {
 

@@ -6,7 +6,7 @@
 
 #include "config/keys/address.hpp"
 #include "config/keys/collector.hpp"
-#include "proxy/match/ascii.hpp"
+#include "proxy/policy/match/ascii.hpp"
 
 namespace reprise::config {
 namespace {

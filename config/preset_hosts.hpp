@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "config/presets/presets.hpp"
-#include "proxy/policy/route.hpp"
+#include "proxy/policy/decision/route.hpp"
 
 namespace reprise::config {
 

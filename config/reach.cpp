@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/match/ascii.hpp"
+#include "proxy/policy/match/ascii.hpp"
 
 namespace reprise::config {
 namespace {

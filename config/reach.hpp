@@ -1,7 +1,7 @@
 // Whether one match leaves nothing for another: how a route is found that no request can reach.
 #pragma once
 
-#include "proxy/policy/route.hpp"
+#include "proxy/policy/decision/route.hpp"
 
 namespace reprise::config {
 

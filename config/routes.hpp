@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "config/yaml/document.hpp"
-#include "proxy/policy/route.hpp"
+#include "proxy/policy/decision/route.hpp"
 
 namespace reprise::config {
 

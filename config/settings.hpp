@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "proxy/pacing/instant.hpp"
-#include "proxy/policy/route.hpp"
-#include "proxy/policy/tls_policy.hpp"
+#include "proxy/policy/decision/route.hpp"
+#include "proxy/policy/decision/tls_policy.hpp"
+#include "proxy/policy/pacing/instant.hpp"
 
 namespace reprise::config {
 

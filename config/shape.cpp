@@ -10,8 +10,8 @@
 #include "config/keys/synonyms.hpp"
 #include "config/keys/values.hpp"
 #include "config/yaml/yaml_mistake.hpp"
-#include "proxy/match/ascii.hpp"
-#include "proxy/policy/resume.hpp"
+#include "proxy/policy/decision/resume.hpp"
+#include "proxy/policy/match/ascii.hpp"
 
 namespace reprise::config {
 namespace {

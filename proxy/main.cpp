@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "config/reference/reference.hpp"
-#include "proxy/cli/commands.hpp"
-#include "proxy/command_line/about_itself.hpp"
-#include "proxy/command_line/usage.hpp"
-#include "proxy/server/signals.hpp"
-#include "proxy/startup/configuration.hpp"
-#include "proxy/tls/cleared_memory.hpp"
+#include "proxy/cli/commands/commands.hpp"
+#include "proxy/cli/line/about_itself.hpp"
+#include "proxy/cli/line/usage.hpp"
+#include "proxy/cli/startup/configuration.hpp"
+#include "proxy/net/tls/cleared_memory.hpp"
+#include "proxy/server/process/signals.hpp"
 
 namespace {
 
@@ -25,7 +25,7 @@ int main(int argc, char** argv) {
   reprise::net::clear_openssl_memory();
   // Before anything else: these two run until a signal ends them.
   if (const std::string_view command = argc > 1 ? argv[1] : ""; command == "run" || command == "demo")
-    reprise::net::end_at_signals();
+    reprise::server::end_at_signals();
   CLI::App app{"reprise: retries for applications that cannot retry", "reprise"};
   app.require_subcommand(1);
   int code = 0;

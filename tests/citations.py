@@ -34,7 +34,7 @@ def prose_of(path, text):
             kept += [re.sub(r"[^\n]", " ", text[end:match.start()]), match.group(0)]
             end = match.end()
         text = "".join(kept) + re.sub(r"[^\n]", " ", text[end:])
-    if path.startswith("proxy/rules/"):
+    if path.startswith("docs/requirements/"):
         text = ENTRY.sub(lambda match: "| " + " " * len(match.group(1)) + match.group(0)[2 + len(match.group(1)):], text)
     return OTHERS.sub(blank, LEADER.sub(blank, text))
 
@@ -49,7 +49,7 @@ def problems(root, prose, known):
             if each not in known:
                 yield match.start(2), f"{each} is in no rule book"
     for match in DECISION.finditer(prose):
-        if not any((root / "proxy/decisions").glob(f"{match.group(1)}-*.md")):
+        if not any((root / "docs/decisions").glob(f"{match.group(1)}-*.md")):
             yield match.start(), f"{match.group(0)} does not exist"
 
 
@@ -59,7 +59,7 @@ def check_tree(root):
     found, count = [], 0
     for file in sorted([*root.glob("*.md"), *(file for folder in FOLDERS for file in (root / folder).rglob("*"))]):
         path = file.relative_to(root).as_posix()
-        if not file.is_file() or file.suffix not in SUFFIXES or path in SKIPPED or path == "proxy/rules/adopted.txt":
+        if not file.is_file() or file.suffix not in SUFFIXES or path in SKIPPED or path == "docs/requirements/adopted.txt":
             continue
         count += 1
         text = file.read_text(encoding="utf-8", errors="replace")
@@ -68,9 +68,9 @@ def check_tree(root):
 
 
 PLANTS = {  # path: (text, lines with a problem)
-    "proxy/rules/robustness.md": ("| A1 | x | row A2, clause R1 |\n| A2 | x |\n| C1 | x | A1 |\n", [3]),
-    "proxy/rules/retry.md": ("| R1 | x |\n| R33a | as clause R1 |\n", []),
-    "proxy/decisions/0001-one.md": ("One: decision 0002.\n", [1]),
+    "docs/requirements/robustness.md": ("| A1 | x | row A2, clause R1 |\n| A2 | x |\n| C1 | x | A1 |\n", [3]),
+    "docs/requirements/retry.md": ("| R1 | x |\n| R33a | as clause R1 |\n", []),
+    "docs/decisions/0001-one.md": ("One: decision 0002.\n", [1]),
     "proxy/a.hpp": ("// Opens (row A1).\n// Ends (rows A1 and\n// A2; clause R33a).\nint A9 = f(\"x\");  // C1 controls, gRPC A6, %A5\n", []),
     "proxy/b.cpp": ("// As A1 says.\nint b;  // row\n// A2, row R1\n// rows A1\n// row A1, A2\n// clause A1\n// row A1, clause R1\n", [1, 3, 4, 5, 6]),
     "tests/d.py": ("def test_A1_x():\n    \"\"\"Rows A1 to A2, clauses R1, R33a.\"\"\"\n    say(\"A1\")\n", [3]),

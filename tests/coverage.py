@@ -17,7 +17,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from floors import LINKS, rooms_seen_by
+from floors import LINKS, STOREY_OF, floor_of, rooms_seen_by
 from junit import Suite
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -28,21 +28,21 @@ FIGURES = ROOT / "build/figures"
 # Per cent of lines and of branches that must have been run.
 BOUNDS = {"policy": (100, 98), "http": (100, 98), "simulate": (95, 85), "top": (95, 85), "sockets": (95, 85)}
 # The rooms above the sockets, but for those of the commands; and what reads a control group from the host.
-SOCKETS = (*(room for room in LINKS if "io" in rooms_seen_by(room) and room not in ("startup", "cli")), "cgroup")
+SOCKETS = (*(room for room in LINKS if "io" in rooms_seen_by(room) and room not in ("startup", "commands")), "cgroup")
 # Tests over sockets or of what owns threads: these rooms', and those of the whole proxy.
-SOCKET_TESTS = [f"{room}_test" for room in (*SOCKETS, "whole", "observe", "stories") if (ROOT / "tests" / room).is_dir()]
+SOCKET_TESTS = [f"{room}_test" for room in (*SOCKETS, "whole", "metrics", "history") if (ROOT / "tests" / room).is_dir()]
 # The texts of a command, which goldens and end-to-end cases compare; and what the compiler alone runs.
-NOT_JUDGED = r"^proxy/explain/explain_report|^proxy/match/enumerators"
+NOT_JUDGED = r"^proxy/tools/explain/explain_report|^proxy/policy/match/enumerators"
 # Each program, and how it is played.
-PROGRAMS = {**{f"{room}_test": () for room in ("policy", "http", "config", "explain", "simulate", "comparison", "top", *SOCKETS, "whole")
+PROGRAMS = {**{f"{room}_test": () for room in ("policy", "http", "config", "explain", "simulate", "report", "top", *SOCKETS, "whole")
                if (ROOT / "tests" / room).is_dir()},
             "net_stories": ("--stories", "30000", "--threads", "1"),
             "simulation/policy/policy_stories": ("--random", "100000", "--threads", "1")}
 # Lines that no test can run, by file and a part of their text, and why.
 NEVER_RUN = {
     # What Beast's parser and Boost.JSON demand of whoever handles them, and never call: heads have no body here, JSON no comments.
-    "proxy/http1/beast_check.cpp": ("on_body_init_impl", "on_body_impl", "on_chunk_header_impl", "on_chunk_body_impl"),
-    "proxy/probe/json_probe.cpp": ("on_comment_part", "on_comment("),
+    "proxy/http/http1/beast_check.cpp": ("on_body_init_impl", "on_body_impl", "on_chunk_header_impl", "on_chunk_body_impl"),
+    "proxy/http/body_rules/json_probe.cpp": ("on_comment_part", "on_comment("),
 }
 
 
@@ -95,12 +95,13 @@ class File:
 
 def part_of(name):
     """Which of BOUNDS a file counts for; None: nothing judges it."""
-    room = re.match(r"proxy/(\w+)/", name)
-    if room is None or re.search(NOT_JUDGED, name):
+    room = floor_of(name) if name.startswith("proxy/") else None
+    if room not in LINKS or re.search(NOT_JUDGED, name):
         return None
-    parts = {"match": "policy", "pacing": "policy", "verdict": "policy", "explain": "policy", "model": "simulate", "comparison": "simulate", "screen": "top", "http1": "http", "probe": "http", "repeat": "http",
-             **dict.fromkeys(SOCKETS, "sockets")}
-    name = parts.get(room.group(1), room.group(1))
+    parts = {"explain": "policy", "model": "simulate", "report": "simulate", **dict.fromkeys(SOCKETS, "sockets")}
+    if STOREY_OF[room] in ("policy", "http"):
+        return STOREY_OF[room]
+    name = parts.get(room, room)
     return name if name in BOUNDS else None
 
 

@@ -34,7 +34,7 @@ METRIC = re.compile(r"\breprise_[a-z_]+[a-z]\b")
 MEASURED_PICTURES = {"dashboard"}  # of what a run has measured: no two are alike
 SHIPPED = "build/release/reprise"
 DRAWN_BY_HAND = f"python3 docs/pictures/dashboard.py --bin {SHIPPED} >docs/pictures/dashboard.svg"
-FOLDERS = [".", "config", "proxy", "proxy/cli", "proxy/decisions", "proxy/rules", "tests", "tests/bench", "deploy",
+FOLDERS = [".", "config", "proxy", "proxy/cli/commands", "docs/decisions", "docs/requirements", "tests", "tests/bench", "deploy",
            "deploy/kubernetes", "deploy/systemd", "docs/pictures"]
 
 
@@ -234,7 +234,7 @@ class Docs:
             code, out, err = self.run("explain", *shlex.split(match.group(2)))
             return f"$ reprise explain {match.group(2)}\n{out}{err}" + (f"exit {code}\n" if code else "")
 
-        for page in ("README.md", "proxy/cli/README.md"):
+        for page in ("README.md", "proxy/cli/commands/README.md"):
             self.replace(page, EXPLAINED, said, "answers of `explain`")
 
     def links(self):
@@ -253,7 +253,7 @@ class Docs:
 
     def metrics(self):
         """A metric that a page names must be one that the code exports."""
-        source = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "proxy/observe").glob("*.cpp"))
+        source = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "proxy/telemetry/metrics").glob("*.cpp"))
         for page in ("README.md", "proxy/README.md", "deploy/README.md", "deploy/kubernetes/README.md"):
             named = set(METRIC.findall((ROOT / page).read_text(encoding="utf-8")))
             unknown = sorted(name for name in named if f'"{name}"' not in source)

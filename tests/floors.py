@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fails where code leaves its room: includes from above, clocks and chance where they are arguments, names and sizes we do not allow."""
+"""Fails where code leaves its storey or its room: includes from above, clocks and chance where they are arguments, names and sizes we do not allow."""
 import re
 import sys
 import tempfile
@@ -8,39 +8,51 @@ from pathlib import Path
 from checker import count_wrong, run
 
 ROOT = Path(__file__).resolve().parent.parent
-LINKED = re.compile(r"reprise_(?:io_)?room\((\w+)([^)]*)\)|target_link_libraries\(reprise_(settings) INTERFACE([^)]*)\)"
+# A storey's line in its CMakeLists.txt, and a room's.
+STOREY = re.compile(r"^reprise_storey\((\w+)(?: USES ([^)]*))?\)", re.M)
+LINKED = re.compile(r"reprise_(?:io_)?room\(([\w/.]+)([^)]*)\)|target_link_libraries\(reprise_(settings) INTERFACE([^)]*)\)"
                     r"|target_link_libraries\(reprise PRIVATE([^)]*)\)")
 NO_ROOM = {"asio", "switches", "whole_program", "whole_program_link"}
 
 
-def read_links(root):
-    """{room: the rooms that it links}, as the CMakeLists.txt files say."""
-    loops = re.findall(r"foreach\(room ([^)]*)\)", (root / "CMakeLists.txt").read_text(encoding="utf-8"))
-    order = {room: number for number, room in enumerate(" ".join(loops).split())}
-    found = {}
-    for file in [*(root / "proxy").rglob("CMakeLists.txt"), *(root / "config").rglob("CMakeLists.txt")]:
-        for name, linked, settings, of_settings, of_program in LINKED.findall(file.read_text(encoding="utf-8")):
-            rooms = re.findall(r"\breprise_(\w+)", linked or of_settings or of_program)
-            found[name or settings or "cli"] = tuple(room for room in rooms if room not in NO_ROOM)
-    return dict(sorted(found.items(), key=lambda item: (order.get(item[0], len(order)), item[0])))
+def cmake_files(root):
+    """Every CMakeLists.txt of the proxy, from the ground up."""
+    order = re.findall(r"add_subdirectory\((\w[\w/]*)\)|foreach\(storey ([^)]*)\)", (root / "CMakeLists.txt").read_text(encoding="utf-8"))
+    folders = [folder for one, several in order for folder in ([one] if one else [f"proxy/{name}" for name in several.split()])]
+    for folder in folders:
+        if folder == "tests":
+            continue
+        yield root / folder / "CMakeLists.txt"
+        if folder == "config":
+            yield from sorted((root / folder).glob("*/CMakeLists.txt"))
 
 
-# What each room links. A room may include from these, and from what these link in turn.
-LINKS = read_links(ROOT)
+def read_rooms(root):
+    """({storey: the storeys that it uses}, {room: the rooms that it links}, {room: its storey}), as the CMakeLists.txt files say. The values
+    of the configuration are a storey of their own."""
+    storeys, links, places, storey = {"settings": ("policy",)}, {}, {}, None
+    for file in cmake_files(root):
+        text = file.read_text(encoding="utf-8")
+        for name, uses in STOREY.findall(text):
+            storey, storeys[name] = name, tuple(uses.split())
+        for folder, linked, settings, of_settings, of_program in LINKED.findall(text):
+            name = settings or (folder.rsplit("/", 1)[-1] if folder != "." else file.parent.name) or "commands"
+            links[name] = tuple(room for room in re.findall(r"\breprise_(\w+)", linked or of_settings or of_program) if room not in NO_ROOM)
+            places[name] = "settings" if settings else "cli" if of_program else storey
+    return storeys, links, places
+
+
+# What each room links: it may include from these, and from what these link in turn, in the storeys that its own uses.
+STOREYS, LINKS, STOREY_OF = read_rooms(ROOT)
 # What it may include of others', as a pattern over the whole name; standard headers are allowed everywhere.
 POSIX = r"(sys/)?[a-z_0-9]+\.h|arpa/inet\.h|(netinet|net|linux)/[a-z_0-9]+\.h"
 SOCKETS = r"boost/.*|openssl/.*\.h|fmt/.*\.h|" + POSIX
 THIRD = {
-    "match": None,
-    "pacing": None,
-    "verdict": None,
-    "policy": None,
-    "http": r"fmt/.*\.h",
+    "message": r"fmt/.*\.h",
     "http1": r"boost/(beast/(http|core)/(?!.*stream).*\.hpp|beast/(http|core/string|version)\.hpp|json(/.*)?\.hpp|json/src\.hpp"
             r"|asio/buffers?(_iterator|s_iterator)?\.hpp|system/.*\.hpp|version\.hpp)|fmt/.*\.h",
-    "repeat": None,
-    "probe": r"boost/json(/.*)?\.hpp|fmt/.*\.h",
-    "settings": None,
+    "retry_hints": None,
+    "body_rules": r"boost/json(/.*)?\.hpp|fmt/.*\.h",
     "yaml": r"yaml-cpp/.*\.h|fcntl\.h|unistd\.h|sys/stat\.h",
     "presets": None,
     "keys": r"arpa/inet\.h",
@@ -48,29 +60,28 @@ THIRD = {
     "reference": None,
     "redirect": None,
     "log": r"fmt/.*\.h|arpa/inet\.h|(sys/)?[a-z_0-9]+\.h",
-    "observe": r"prometheus/.*\.h|fmt/.*\.h|(sys/)?[a-z_0-9]+\.h",
-    "stories": None,
-    "screen": r"fmt/.*\.h",
+    "metrics": r"prometheus/.*\.h|fmt/.*\.h|(sys/)?[a-z_0-9]+\.h",
+    "history": None,
+    "tracing": r"sys/eventfd\.h|unistd\.h",
+    "environment": None,
     "top": r"boost/json(/.*)?\.hpp|fmt/.*\.h",
     "explain": r"fmt/.*\.h",
     "model": None,
     "simulate": r"boost/json(/.*)?\.hpp",
-    "comparison": r"fmt/.*\.h",
-    "terminal": r"fmt/.*\.h|sys/ioctl\.h|unistd\.h",
+    "report": r"fmt/.*\.h",
     "startup": r"CLI/.*\.hpp|" + SOCKETS,
-    "command_line": r"CLI/.*\.hpp|fmt/.*\.h",
+    "line": r"CLI/.*\.hpp|fmt/.*\.h",
     "inject": r"yaml-cpp/.*\.h",
-    "child": r"fmt/.*\.h|" + POSIX,
+    "exec": r"fmt/.*\.h|" + POSIX,
     "cgroup": r"fcntl\.h|unistd\.h|sys/stat\.h",
     "io": SOCKETS + r"|sanitizer/asan_interface\.h",
-    "cli": r"CLI/.*\.hpp|" + SOCKETS,
+    "commands": r"CLI/.*\.hpp|" + SOCKETS,
 }
 SOCKET_HEADERS = {"sys/socket.h", "poll.h", "netdb.h", "sys/epoll.h"}
-# No clock, no chance, no sockets: they are arguments here.
-PURE = {"match", "pacing", "verdict", "policy", "http", "repeat", "http1", "probe", "settings", "yaml", "presets", "keys", "config", "reference",
-        "log", "observe", "stories", "explain", "model", "simulate", "comparison", "screen", "top"}
-# A room with more is two.
-MOST_FILES = 30
+# Storeys of the standard library alone.
+BARE = {"policy", "settings"}
+# Storeys with no clock, no chance and no sockets: they are arguments here.
+PURE = {"policy", "http", "settings", "config", "telemetry", "tools"}
 FORBIDDEN_TOKENS = ("::now(", "random_device", "awaitable")
 FORBIDDEN_WORDS = {"Manager", "Helper", "Helpers", "Util", "Utils", "Common", "Impl", "Data", "Info", "Context"}
 SOURCE_LINES, TEST_LINES = 500, 600
@@ -83,15 +94,19 @@ NOISE = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'
 
 
 def floor_of(path):
-    """The floor that a source file lives on, or None for tests and the compiled-once Boost file."""
+    """The room that a source file belongs to, or None for tests and the compiled-once Boost file."""
     if path == "config/settings.hpp":
         return "settings"
     parts = path.split("/")
-    if parts[0] == "config":
-        return parts[1] if len(parts) > 2 else "config"
-    if parts[0] == "proxy":
-        return parts[1] if len(parts) > 2 else "cli"
+    if parts[0] in ("config", "proxy"):
+        return parts[-2] if path != "proxy/main.cpp" else "commands"
     return None
+
+
+def is_room(path, room):
+    """A room has one place: below the folder of its storey."""
+    parts = path.split("/")
+    return room in LINKS and (parts[0] != "proxy" or len(parts) == 2 or parts[1] == STOREY_OF[room])
 
 
 def rooms_seen_by(room):
@@ -100,7 +115,20 @@ def rooms_seen_by(room):
 
 
 def is_seen_by(room, name):
-    return floor_of(name) in rooms_seen_by(room)
+    """A header may be included if CMake lets the room see it and the storey use it."""
+    other = floor_of(name)
+    return other in rooms_seen_by(room) and STOREY_OF[other] in (STOREY_OF[room], *STOREYS[STOREY_OF[room]])
+
+
+def check_storeys(storeys=None):
+    """No two storeys use each other, in any way round."""
+    storeys, below = storeys or STOREYS, set()
+    while len(below) < len(storeys):
+        free = [name for name, uses in storeys.items() if name not in below and below.issuperset(uses)]
+        if not free:
+            yield "CMakeLists.txt", 1, "storey", f"these use each other, or a storey that does not exist: {sorted(set(storeys) - below)}"
+            return
+        below.update(free)
 
 
 def blank(match):
@@ -121,15 +149,15 @@ def check_includes(root, path, floor, text):
             elif floor and not is_seen_by(floor, name):
                 yield line, "floor", f'{floor} must not include "{name}"'
         elif floor and not re.fullmatch(r"[a-z_0-9]+", name):
-            allowed = THIRD.get(floor, SOCKETS)
+            allowed = None if STOREY_OF[floor] in BARE else THIRD.get(floor, SOCKETS)
             if not allowed or not re.fullmatch(allowed, name):
                 yield line, "library", f"{floor} must not include <{name}>"
-            elif floor in PURE and name in SOCKET_HEADERS and not (floor == "log" and name == "poll.h"):
+            elif STOREY_OF[floor] in PURE and name in SOCKET_HEADERS and not (floor == "log" and name == "poll.h"):
                 yield line, "library", f"{floor} has no sockets: <{name}>"
 
 
 def check_tokens(floor, code):
-    if floor not in PURE:
+    if STOREY_OF.get(floor) not in PURE:
         return
     for token in FORBIDDEN_TOKENS:
         at = code.find(token)
@@ -169,8 +197,8 @@ def check_file(root, path):
     """Every violation in one file: (line, kind, message)."""
     text = (root / path).read_text(encoding="utf-8")
     floor = floor_of(path) if path.endswith((".hpp", ".cpp")) else None
-    if floor is not None and floor not in LINKS:
-        yield 1, "floor", f"no such floor: {floor}"
+    if floor is not None and not is_room(path, floor):
+        yield 1, "floor", f"no such room: {path.rpartition('/')[0]}"
         return
     limit = SOURCE_LINES if path.startswith(("proxy/", "config/")) else TEST_LINES
     lines = text.count("\n")
@@ -188,23 +216,9 @@ def check_file(root, path):
         yield from check_header(text)
 
 
-def check_rooms(root):
-    """Each room has a README, and not too many files."""
-    above = [root / name for name in ("proxy", "config") if (root / name).is_dir()]
-    for folder in sorted([*(room for folder in above for room in folder.iterdir()), root / "config"]):
-        sources = [file for file in folder.glob("*.[ch]pp")] if folder.is_dir() else []
-        if not sources:
-            continue
-        path = folder.relative_to(root).as_posix()
-        if len(sources) > MOST_FILES:
-            yield path, 1, "room", f"{len(sources)} files; the limit is {MOST_FILES}: is it one room?"
-        if not (folder / "README.md").is_file():
-            yield path, 1, "readme", "no README.md says what the room does and where to start reading"
-
-
 def check_tree(root):
     """Prints every violation under `root`; returns the number of files and the set of kinds per file."""
-    files, found = 0, [*check_rooms(root)]
+    files, found = 0, [*check_storeys()]
     for folder in ("proxy", "config", "tests"):
         for file in sorted((root / folder).rglob("*")):
             path = file.relative_to(root).as_posix()
@@ -217,44 +231,42 @@ def check_tree(root):
 
 OPENING = "// A planted file.\n#pragma once\n"
 PLANTS = {  # path, text, the kind that must be found; None: nothing may be found
-    "up": ("proxy/policy/up.hpp", OPENING + '#include "proxy/http1/clean.hpp"\n', "floor"),
-    "sideways": ("proxy/observe/side.cpp", '#include "config/load.hpp"\n', "floor"),
-    "loader": ("proxy/io/loader.cpp", '#include "config/load.hpp"\n', "floor"),
+    "up": ("proxy/policy/decision/up.hpp", OPENING + '#include "proxy/http/http1/clean.hpp"\n', "floor"),
+    "sideways": ("proxy/telemetry/metrics/side.cpp", '#include "config/load.hpp"\n', "floor"),
+    "loader": ("proxy/net/io/loader.cpp", '#include "config/load.hpp"\n', "floor"),
     "values": ("config/settings.hpp", OPENING + '#include "config/load.hpp"\n', "floor"),
-    "unknown": ("proxy/attic/x.cpp", "int x;\n", "floor"),
-    "lost": ("proxy/io/lost.cpp", '#include "lost.hpp"\n', "include"),
-    "boost": ("proxy/policy/boost.cpp", "#include <boost/json.hpp>\n", "library"),
-    "sockets": ("proxy/http1/sockets.cpp", "#include <boost/asio/ip/tcp.hpp>\n", "library"),
-    "streams": ("proxy/http1/streams.cpp", "#include <boost/beast/core/tcp_stream.hpp>\n", "library"),
-    "yaml": ("proxy/observe/yaml.cpp", "#include <yaml-cpp/yaml.h>\n", "library"),
-    "metrics": ("proxy/io/metrics.cpp", "#include <prometheus/counter.h>\n", "library"),
+    "unknown": ("proxy/net/attic/x.cpp", "int x;\n", "floor"),
+    "elsewhere": ("proxy/forward/io/x.cpp", "int x;\n", "floor"),
+    "lost": ("proxy/net/io/lost.cpp", '#include "lost.hpp"\n', "include"),
+    "boost": ("proxy/policy/decision/boost.cpp", "#include <boost/json.hpp>\n", "library"),
+    "sockets": ("proxy/http/http1/sockets.cpp", "#include <boost/asio/ip/tcp.hpp>\n", "library"),
+    "streams": ("proxy/http/http1/streams.cpp", "#include <boost/beast/core/tcp_stream.hpp>\n", "library"),
+    "yaml": ("proxy/telemetry/metrics/yaml.cpp", "#include <yaml-cpp/yaml.h>\n", "library"),
+    "metrics": ("proxy/net/io/metrics.cpp", "#include <prometheus/counter.h>\n", "library"),
     "posix": ("config/dial.cpp", "#include <sys/socket.h>\n", "library"),
-    "now": ("proxy/policy/now.cpp", "auto t = std::chrono::steady_clock::now();\n", "token"),
+    "now": ("proxy/policy/decision/now.cpp", "auto t = std::chrono::steady_clock::now();\n", "token"),
     "chance": ("config/chance.cpp", "std::random_device dice;\n", "token"),
-    "coroutine": ("proxy/http/wait.cpp", "awaitable<void> wait();\n", "token"),
-    "name": ("proxy/io/name.cpp", "class RetryManager {};\n", "name"),
-    "alias": ("proxy/io/alias.cpp", "using RouteInfo = int;\n", "name"),
-    "file": ("proxy/io/string_utils.cpp", "int x;\n", "name"),
-    "opening": ("proxy/io/opening.hpp", "#pragma once\nint x;\n", "opening"),
-    "run-on": ("proxy/io/run_on.hpp", "// A sentence that does not\n// end\n#pragma once\n", "opening"),
-    "pragma": ("proxy/io/pragma.hpp", "// A header without a guard.\nint x;\n", "pragma"),
-    "long": ("proxy/io/long.cpp", "int x;\n" * 501, "size"),
+    "coroutine": ("proxy/http/message/wait.cpp", "awaitable<void> wait();\n", "token"),
+    "name": ("proxy/net/io/name.cpp", "class RetryManager {};\n", "name"),
+    "alias": ("proxy/net/io/alias.cpp", "using RouteInfo = int;\n", "name"),
+    "file": ("proxy/net/io/string_utils.cpp", "int x;\n", "name"),
+    "opening": ("proxy/net/io/opening.hpp", "#pragma once\nint x;\n", "opening"),
+    "run-on": ("proxy/net/io/run_on.hpp", "// A sentence that does not\n// end\n#pragma once\n", "opening"),
+    "pragma": ("proxy/net/io/pragma.hpp", "// A header without a guard.\nint x;\n", "pragma"),
+    "long": ("proxy/net/io/long.cpp", "int x;\n" * 501, "size"),
     "long test": ("tests/io/long_test.cpp", "int x;\n" * 601, "size"),
     "dice": ("tests/e2e/dice.py", "import random\n", "chance"),
     "seeded": (SEEDED, "import random\n", None),
-    "clean": ("proxy/http1/clean.hpp", OPENING + "#include <boost/beast/http/message.hpp>\n#include <string>\n"
-              '#include "proxy/policy/clean.hpp"\n// an awaitable in words, and "::now(" too\n', None),
-    "clean policy": ("proxy/policy/clean.hpp", "// A sentence over\n// two lines.\n#pragma once\n#include <chrono>\nconst char* s = \"random_device\";\n", None),
+    "clean": ("proxy/http/http1/clean.hpp", OPENING + "#include <boost/beast/http/message.hpp>\n#include <string>\n"
+              '#include "proxy/policy/decision/clean.hpp"\n// an awaitable in words, and "::now(" too\n', None),
+    "clean policy": ("proxy/policy/decision/clean.hpp", "// A sentence over\n// two lines.\n#pragma once\n#include <chrono>\nconst char* s = \"random_device\";\n", None),
     "clean config": ("config/load.hpp", OPENING + '#include "config/settings.hpp"\n', None),
-    "clean io": ("proxy/io/clean.cpp", '#include <boost/asio/awaitable.hpp>\n'
+    "clean io": ("proxy/net/io/clean.cpp", '#include <boost/asio/awaitable.hpp>\n'
                   "awaitable<void> a(); auto t = Clock::now(); struct Contextual {}; struct Database {};\n", None),
-    "arrow up": ("proxy/tls/up.cpp", '#include "proxy/dial/clean.hpp"\n', "floor"),
-    "arrow aside": ("proxy/resolve/aside.cpp", '#include "proxy/tls/clean.hpp"\n', "floor"),
-    "clean arrow": ("proxy/dial/clean.hpp", OPENING + '#include "proxy/tls/clean.hpp"\n#include "config/settings.hpp"\n', None),
-    "below": ("proxy/tls/clean.hpp", OPENING, None),
-    "no readme": ("proxy/resolve", None, "readme"),
-    "crowded": ("proxy/replay", {"proxy/replay/README.md": "Words.\n",
-                                   **{f"proxy/replay/part{i}.cpp": "int x;\n" for i in range(31)}}, "room"),
+    "arrow up": ("proxy/net/tls/up.cpp", '#include "proxy/net/dial/clean.hpp"\n', "floor"),
+    "arrow aside": ("proxy/net/resolve/aside.cpp", '#include "proxy/net/tls/clean.hpp"\n', "floor"),
+    "clean arrow": ("proxy/net/dial/clean.hpp", OPENING + '#include "proxy/net/tls/clean.hpp"\n#include "config/settings.hpp"\n', None),
+    "below": ("proxy/net/tls/clean.hpp", OPENING, None),
     "clean main": ("proxy/main.cpp", '#include "config/load.hpp"\n#include <CLI/CLI.hpp>\n', None),
     "clean test": ("tests/io/clean_test.cpp", "int x;\n" * 600, None),
 }
@@ -269,7 +281,9 @@ def self_test():
                 (root / name).parent.mkdir(parents=True, exist_ok=True)
                 (root / name).write_text(text, encoding="utf-8")
         _, found = check_tree(root)
-    return count_wrong([(f"{name} ({path})", {kind} if kind else set(), {k for p, _, k, _ in found if p == path})
+    storeys = [("a ring of storeys", {"storey"}, {"a": ("b",), "b": ("a",)}), ("no ring", set(), {"a": (), "b": ("a",)})]
+    return count_wrong([(name, wanted, {kind for *_, kind, _ in check_storeys(planted)}) for name, wanted, planted in storeys]
+                       + [(f"{name} ({path})", {kind} if kind else set(), {k for p, _, k, _ in found if p == path})
                         for name, (path, _, kind) in PLANTS.items()])
 
 

@@ -37,7 +37,12 @@ JUDGES = {"policy": ("policy_test", UNIT_TEST), "explain": ("explain_test", UNIT
 
 
 # The rooms that a floor's test program judges, where there are several.
-ROOMS = {"policy": ("policy", "verdict", "match", "pacing"), "http": ("http", "repeat", "http1", "probe", "tunnel", "message")}
+ROOMS = {"policy": ("decision", "match", "pacing"), "http": ("message", "retry_hints", "http1", "body_rules", "tunnel", "request")}
+
+
+def folder_of(room):
+    """Where a room is: its storey is the folder above."""
+    return next((ROOT / "proxy").glob(f"*/{room}"))
 
 
 def room_and_file(mutant):
@@ -45,13 +50,13 @@ def room_and_file(mutant):
     floor, file = mutant[:2]
     if "/" in file:
         return file.split("/")
-    rooms = [room for room in ROOMS.get(floor, (floor,)) if (ROOT / "proxy" / room / f"{file}.cpp").is_file()]
+    rooms = [room for room in ROOMS.get(floor, (floor,)) if (folder_of(room) / f"{file}.cpp").is_file()]
     return (rooms[0] if rooms else floor), file
 
 
 def source(mutant):
     room, file = room_and_file(mutant)
-    return ROOT / "proxy" / room / f"{file}.cpp"
+    return folder_of(room) / f"{file}.cpp"
 
 
 def occurs_once(mutant):
@@ -76,7 +81,7 @@ class Build:
         self.compile = {}
         for line in listed:
             for room, file in {tuple(room_and_file(mutant)) for mutant in PLANTED if mutant[0] == floor}:
-                if f"reprise_{room}.dir/{file}.cpp.o" in line and " -c " in line:
+                if f"reprise_{room}.dir/{room}/{file}.cpp.o" in line and " -c " in line:
                     self.compile[source((room, file))] = shlex.split(line)
         self.link = [word for word in shlex.split(listed[-1]) if word not in (":", "&&")]
 
@@ -107,7 +112,7 @@ class Build:
 
     def link_with(self, built, room):
         """The command that links the test program, with a copy of the room's library that has this object for its own."""
-        library, copy = f"proxy/{room}/libreprise_{room}.a", built.parent / "changed.a"
+        library, copy = f"{folder_of(room).parent.relative_to(ROOT)}/libreprise_{room}.a", built.parent / "changed.a"
         shutil.copy(self.folder / library, copy)
         self.run("ar", "r", str(copy), str(built))
         return [re.sub(rf"(?:{re.escape(str(self.folder))}/)?{re.escape(library)}", str(copy), word) for word in self.link]

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Fails if a row of proxy/rules/robustness.md has no test with its id in the name, if a test is named after an id that no rule book has, or
-if a row of the specification has changed since proxy/rules adopted it.
+"""Fails if a row of docs/requirements/robustness.md has no test with its id in the name, if a test is named after an id that no rule book has, or
+if a row of the specification has changed since docs/requirements adopted it.
 
-The specification lies beside the repository (../shared/spec); without it that part is not checked. proxy/rules/adopted.txt holds a digest of
-each row in the wording that proxy/rules was written from, or `awaited` for a row that is not built yet. After a row is adopted:
+The specification lies beside the repository (../shared/spec); without it that part is not checked. docs/requirements/adopted.txt holds a digest of
+each row in the wording that docs/requirements was written from, or `awaited` for a row that is not built yet. After a row is adopted:
 `requirements.py --adopt ID`, for every id that changed."""
 import collections
 import hashlib
@@ -15,7 +15,7 @@ from checker import run
 
 ROOT = Path(__file__).resolve().parent.parent
 SPEC = ROOT.parent / "shared/spec"
-ADOPTED = ROOT / "proxy/rules/adopted.txt"
+ADOPTED = ROOT / "docs/requirements/adopted.txt"
 AWAITED = "awaited"
 ENTRY = re.compile(r"^\| ([A-N]\d+|R\d+[a-f]?) \| ([^|]*)", re.M)
 SPEC_ROW = re.compile(r"^\| ([A-N]\d+) (\|.*)$|^(R\d+[a-f]?) +(.*(?:\n +.*)*)", re.M)
@@ -27,7 +27,7 @@ SMALL = re.compile(r"(?<![^_])(?:[a-l]\d+|r\d+[a-f]?)(?![^_])")
 
 def entries(root, book):
     """{id: what stands behind it} of one rule book."""
-    return dict(ENTRY.findall((root / "proxy/rules" / book).read_text(encoding="utf-8")))
+    return dict(ENTRY.findall((root / "docs/requirements" / book).read_text(encoding="utf-8")))
 
 
 def rows_to_test(book):
@@ -66,7 +66,7 @@ def changed(spec, adopted):
     """(id, what is wrong) of rows that are new, gone or different, but for those that are awaited."""
     for row in sorted({*spec, *adopted}):
         if row not in adopted:
-            yield row, "is new in the specification: add it to proxy/rules, or to adopted.txt as awaited"
+            yield row, "is new in the specification: add it to docs/requirements, or to adopted.txt as awaited"
         elif row not in spec:
             yield row, "is no longer in the specification"
         elif adopted[row] not in (AWAITED, spec[row]):

@@ -215,7 +215,7 @@ group_fuzz_night() { builds asan fuzz_targets && suite "fuzz" python3 tests/fuzz
 
 group_e2e_asan() { builds asan reprise && e2e asan --seed fresh --load 1500; }
 
-# What threads share: the rooms above the sockets, observe, stories, and the program with four io threads.
+# What threads share: the rooms above the sockets, metrics, history, and the program with four io threads.
 group_tsan() {
   local rooms
   rooms=$(python3 -c 'import sys; sys.path.insert(0, "tests"); from coverage import SOCKET_TESTS; print(" ".join(SOCKET_TESTS))')

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "proxy/match/ascii.hpp"
+#include "proxy/policy/match/ascii.hpp"
 
 namespace reprise::config {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "config/keys/address.hpp"
-#include "proxy/match/ascii.hpp"
+#include "proxy/policy/match/ascii.hpp"
 
 namespace reprise::config {
 namespace {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "config/settings.hpp"
-#include "proxy/policy/route.hpp"
+#include "proxy/policy/decision/route.hpp"
 
 namespace reprise::config {
 

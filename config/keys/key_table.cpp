@@ -3,7 +3,7 @@
 
 #include "config/keys/keys.hpp"
 #include "config/settings.hpp"
-#include "proxy/match/enumerators.hpp"
+#include "proxy/policy/match/enumerators.hpp"
 
 namespace reprise::config {
 namespace {

@@ -6,7 +6,7 @@
 #include "config/keys/address.hpp"
 #include "config/presets/presets.hpp"
 #include "config/yaml/raw_text.hpp"
-#include "proxy/match/ascii.hpp"
+#include "proxy/policy/match/ascii.hpp"
 
 namespace reprise::config {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "config/keys/scalar.hpp"
-#include "proxy/policy/route.hpp"
+#include "proxy/policy/decision/route.hpp"
 
 namespace reprise::config {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "config/yaml/document.hpp"
-#include "proxy/match/body_predicate.hpp"
+#include "proxy/policy/match/body_predicate.hpp"
 
 namespace reprise::config {
 

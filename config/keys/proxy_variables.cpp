@@ -5,7 +5,7 @@
 
 #include "config/keys/address.hpp"
 #include "config/keys/parent.hpp"
-#include "proxy/match/ascii.hpp"
+#include "proxy/policy/match/ascii.hpp"
 
 namespace reprise::config {
 namespace {

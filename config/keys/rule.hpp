@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "config/yaml/document.hpp"
-#include "proxy/match/condition.hpp"
+#include "proxy/policy/match/condition.hpp"
 
 namespace reprise::config {
 

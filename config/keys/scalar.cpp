@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "proxy/match/ascii.hpp"
+#include "proxy/policy/match/ascii.hpp"
 
 namespace reprise::config {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/match/status_range.hpp"
-#include "proxy/pacing/instant.hpp"
+#include "proxy/policy/match/status_range.hpp"
+#include "proxy/policy/pacing/instant.hpp"
 
 namespace reprise::config {
 

@@ -8,7 +8,7 @@
 #include "config/keys/scalar.hpp"
 #include "config/keys/synonym_table.hpp"
 #include "config/keys/values.hpp"
-#include "proxy/match/ascii.hpp"
+#include "proxy/policy/match/ascii.hpp"
 
 namespace reprise::config {
 namespace {

@@ -11,7 +11,7 @@
 #include "config/keys/rule.hpp"
 #include "config/keys/synonyms.hpp"
 #include "config/yaml/raw_text.hpp"
-#include "proxy/match/ascii.hpp"
+#include "proxy/policy/match/ascii.hpp"
 
 namespace reprise::config {
 namespace {

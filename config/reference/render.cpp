@@ -8,7 +8,7 @@
 #include "config/keys/parent.hpp"
 #include "config/keys/patterns.hpp"
 #include "config/keys/scalar.hpp"
-#include "proxy/match/status_range.hpp"
+#include "proxy/policy/match/status_range.hpp"
 
 namespace reprise::config {
 namespace {

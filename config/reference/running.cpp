@@ -5,7 +5,7 @@
 
 #include "config/keys/scalar.hpp"
 #include "config/reference/reference.hpp"
-#include "proxy/policy/route.hpp"
+#include "proxy/policy/decision/route.hpp"
 
 namespace reprise::config {
 namespace {

@@ -8,7 +8,7 @@
 #include "config/keys/predicates.hpp"
 #include "config/keys/scalar.hpp"
 #include "config/reference/reference.hpp"
-#include "proxy/match/condition.hpp"
+#include "proxy/policy/match/condition.hpp"
 
 namespace reprise::config {
 namespace {

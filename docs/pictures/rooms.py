@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws the rooms of the proxy and what each links, from the table in tests/floors.py; prints SVG.
+"""Draws the rooms of the proxy and what each links, as tests/floors.py reads them from CMake; prints SVG.
 
     python3 docs/pictures/rooms.py >docs/pictures/rooms.svg
 
@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
 from drawing import Drawing  # noqa: E402
-from floors import LINKS, PURE  # noqa: E402
+from floors import LINKS, PURE, STOREY_OF  # noqa: E402
 
 WIDTH, MARGIN, TOP = 1120, 26, 30
 BOX_HEIGHT, PITCH, PASSAGE = 28, 58, 6
@@ -170,9 +170,9 @@ class Layout:
 
 
 def kind(room):
-    if room in PURE:
+    if STOREY_OF[room] in PURE:
         return "blue"
-    return "amber" if room in ("cli", "child", "command_line", "inject", "startup", "terminal", "top", "console") else "violet"
+    return "amber" if STOREY_OF[room] == "cli" else "violet"
 
 
 LEGEND = [("amber", "the program and its commands"), ("violet", "sockets, files and time"),

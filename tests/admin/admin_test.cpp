@@ -6,7 +6,7 @@
 #include "tests/support/descriptors.hpp"
 #include "tests/support/whole_proxy.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 RawClient visitor(const RunningProxy& proxy) { return RawClient(proxy.admin_port()); }
@@ -188,4 +188,4 @@ TEST(Admin, L23_a_foreign_host_is_misdirected_where_only_this_machine_is_served)
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -1,4 +1,4 @@
-#include "proxy/control/control_socket.hpp"
+#include "proxy/server/admin/control_socket.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -13,10 +13,10 @@
 #include <fstream>
 #include <thread>
 
-#include "proxy/control/ask_control.hpp"
+#include "proxy/server/admin/ask_control.hpp"
 #include "tests/support/scarce_descriptors.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 constexpr std::chrono::seconds patience{120};
@@ -271,4 +271,4 @@ TEST_F(ControlSocketTest, WhoCannotBeAskedIsTold) {
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::server

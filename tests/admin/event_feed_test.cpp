@@ -1,11 +1,11 @@
 // Readers of /events without a proxy around them: who is told what, and who is let go.
-#include "proxy/admin/event_feed.hpp"
+#include "proxy/server/admin/event_feed.hpp"
 
 #include <atomic>
 
 #include "tests/support/loopback.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 /// A feed whose editions are numbered, with readers over loopback.
@@ -19,9 +19,9 @@ class Readers {
     helper_.join();
   }
 
-  RawSocket join() {
+  play::RawSocket join() {
     tcp::acceptor acceptor(bench_.io, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
-    RawSocket client = RawSocket::connect_to(acceptor.local_endpoint().port());
+    play::RawSocket client = play::RawSocket::connect_to(acceptor.local_endpoint().port());
     ++serving_;
     asio::co_spawn(bench_.io, serve(acceptor.accept()), [this](const std::exception_ptr& failure) {
       EXPECT_EQ(failure, nullptr);
@@ -30,17 +30,17 @@ class Readers {
     return client;
   }
   /// Turns the loop until that reader has been sent this.
-  bool hears(RawSocket& client, std::string_view text) {
+  bool hears(play::RawSocket& client, std::string_view text) {
     return bench_.run_until([&] {
-      client.read_more(milliseconds(0));
+      client.read_more(std::chrono::milliseconds(0));
       return client.received().find(text) != std::string::npos;
     });
   }
   /// Turns the loop until so many are still served; `reading` goes on taking what it is sent.
-  bool is_left_by(int serving, RawSocket* reading = nullptr) {
+  bool is_left_by(int serving, play::RawSocket* reading = nullptr) {
     return bench_.run_until([&] {
       if (reading != nullptr) {
-        reading->read_more(milliseconds(0));
+        reading->read_more(std::chrono::milliseconds(0));
         reading->take_all();
       }
       return serving_ == serving;
@@ -68,7 +68,7 @@ class Readers {
     co_await feed_->serve(feed_, visit, "head;");
   }
 
-  Bench bench_;
+  net::Bench bench_;
   asio::thread_pool helper_{1};
   AdminVisits visits_{1};
   std::atomic<int> made_ = 0;
@@ -79,14 +79,14 @@ class Readers {
 
 FeedLimits quick() {
   FeedLimits limits;
-  limits.period = milliseconds(20);
-  limits.least_period = milliseconds(1);
+  limits.period = std::chrono::milliseconds(20);
+  limits.least_period = std::chrono::milliseconds(1);
   return limits;
 }
 
 TEST(EventFeed, a_reader_has_the_whole_first_and_then_what_changes) {
   Readers readers(quick());
-  RawSocket client = readers.join();
+  play::RawSocket client = readers.join();
   ASSERT_TRUE(readers.hears(client, "[changes 3]"));
   EXPECT_TRUE(client.received().starts_with("head;[whole 1][changes 2][changes 3]")) << client.received();
   EXPECT_EQ(readers.made_whole(), 1);
@@ -95,9 +95,9 @@ TEST(EventFeed, a_reader_has_the_whole_first_and_then_what_changes) {
 TEST(EventFeed, one_edition_is_made_for_all_of_them_and_none_for_nobody) {
   Readers readers(quick());
   EXPECT_EQ(readers.made(), 0);
-  RawSocket first = readers.join();
+  play::RawSocket first = readers.join();
   ASSERT_TRUE(readers.hears(first, "[whole 1]"));
-  RawSocket second = readers.join();
+  play::RawSocket second = readers.join();
   ASSERT_TRUE(readers.hears(second, "[whole "));
   const std::string last = "[changes " + std::to_string(readers.made() + 1) + "]";
   EXPECT_TRUE(readers.hears(first, last));
@@ -106,7 +106,7 @@ TEST(EventFeed, one_edition_is_made_for_all_of_them_and_none_for_nobody) {
   second.close();
   EXPECT_TRUE(readers.is_left_by(0)) << "the end of a connection is noticed by itself";
   const int made = readers.made();
-  RawSocket third = readers.join();
+  play::RawSocket third = readers.join();
   EXPECT_TRUE(readers.hears(third, "[whole "));
   EXPECT_LE(readers.made(), made + 2) << "nothing was made while nobody was there";
 }
@@ -115,22 +115,22 @@ TEST(EventFeed, who_comes_does_not_wait_for_the_next_second) {
   FeedLimits limits = quick();
   limits.period = std::chrono::hours(1);
   Readers readers(limits);
-  RawSocket first = readers.join();
+  play::RawSocket first = readers.join();
   ASSERT_TRUE(readers.hears(first, "[whole 1]"));
-  RawSocket second = readers.join();
+  play::RawSocket second = readers.join();
   EXPECT_TRUE(readers.hears(second, "[whole 2]"));
   EXPECT_TRUE(readers.hears(first, "[changes 2]"));
 }
 
 TEST(EventFeed, L32_who_does_not_read_is_let_go_and_the_others_are_not) {
   FeedLimits limits = quick();
-  limits.patience = milliseconds(300);
+  limits.patience = std::chrono::milliseconds(300);
   limits.kernel_buffer = 4096;
   Readers readers(limits, std::string(100'000, '.'));
-  RawSocket deaf = readers.join();
-  RawSocket reading = readers.join();
+  play::RawSocket deaf = readers.join();
+  play::RawSocket reading = readers.join();
   EXPECT_TRUE(readers.is_left_by(1, &reading));
-  EXPECT_NE(deaf.read_to_end(), Wire::open);
+  EXPECT_NE(deaf.read_to_end(), play::Wire::open);
 }
 
 TEST(EventFeed, L32_no_more_is_kept_for_a_reader_than_it_may_leave_unread) {
@@ -139,7 +139,7 @@ TEST(EventFeed, L32_no_more_is_kept_for_a_reader_than_it_may_leave_unread) {
   limits.kernel_buffer = 4096;
   limits.unsent = 300'000;
   Readers readers(limits, std::string(100'000, '.'));
-  RawSocket deaf = readers.join();
+  play::RawSocket deaf = readers.join();
   EXPECT_TRUE(readers.is_left_by(0)) << "without a limit of time it goes by its bytes";
 }
 
@@ -148,8 +148,8 @@ TEST(EventFeed, L32_one_more_than_may_be_finds_no_room) {
   limits.readers = 2;
   Readers readers(limits);
   EXPECT_TRUE(readers.feed().has_room());
-  RawSocket first = readers.join();
-  RawSocket second = readers.join();
+  play::RawSocket first = readers.join();
+  play::RawSocket second = readers.join();
   EXPECT_TRUE(readers.hears(second, "[whole "));
   EXPECT_FALSE(readers.feed().has_room());
   first.close();
@@ -159,7 +159,7 @@ TEST(EventFeed, L32_one_more_than_may_be_finds_no_room) {
 
 TEST(EventFeed, bytes_that_nobody_has_asked_for_end_nothing) {
   Readers readers(quick());
-  RawSocket client = readers.join();
+  play::RawSocket client = readers.join();
   ASSERT_TRUE(readers.hears(client, "[whole 1]"));
   EXPECT_TRUE(client.send("GET /livez HTTP/1.1\r\n\r\n"));
   EXPECT_TRUE(readers.hears(client, "[changes " + std::to_string(readers.made() + 3) + "]"));
@@ -167,15 +167,15 @@ TEST(EventFeed, bytes_that_nobody_has_asked_for_end_nothing) {
 
 TEST(EventFeed, its_end_is_told_and_nobody_comes_in_any_more) {
   Readers readers(quick());
-  RawSocket client = readers.join();
+  play::RawSocket client = readers.join();
   ASSERT_TRUE(readers.hears(client, "[whole 1]"));
   readers.feed().end();
   readers.feed().end();
   EXPECT_FALSE(readers.feed().has_room());
   EXPECT_TRUE(readers.hears(client, "event: end\ndata: {\"reason\":\"this listener is closed\"}\n\n"));
   EXPECT_TRUE(readers.is_left_by(0));
-  EXPECT_EQ(client.read_to_end(), Wire::fin);
+  EXPECT_EQ(client.read_to_end(), play::Wire::fin);
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::server

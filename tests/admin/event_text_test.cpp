@@ -1,8 +1,8 @@
-#include "proxy/admin/event_text.hpp"
+#include "proxy/server/admin/event_text.hpp"
 
 #include <gtest/gtest.h>
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 std::string event(std::string_view name, std::string_view text) {
@@ -35,4 +35,4 @@ TEST(EventText, the_head_is_of_the_clients_version_and_lasts_to_the_end_of_its_c
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::server

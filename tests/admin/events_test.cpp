@@ -1,7 +1,7 @@
 // /events and the status page as the admin listener of a running proxy serves them.
 #include "tests/support/whole_proxy.hpp"
 
-namespace reprise::net::events_test {
+namespace reprise::server::events_test {
 namespace {
 
 RawClient visitor(const RunningProxy& proxy) { return RawClient(proxy.admin_port()); }
@@ -127,4 +127,4 @@ TEST(Page, comes_whole_with_a_policy_that_lets_nothing_else_in) {
 }
 
 }  // namespace
-}  // namespace reprise::net::events_test
+}  // namespace reprise::server::events_test

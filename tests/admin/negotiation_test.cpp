@@ -1,16 +1,18 @@
-#include "proxy/admin/negotiation.hpp"
+#include "proxy/server/admin/negotiation.hpp"
 
 #include <gtest/gtest.h>
 
 #include <boost/beast/zlib/inflate_stream.hpp>
 
-#include "proxy/admin/gzip.hpp"
+#include "proxy/server/admin/gzip.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace negotiation_test {
 namespace {
 
-bool is_open(std::string_view accept) { return exposition_for(accept) == observe::Exposition::open_metrics; }
+bool is_open(std::string_view accept) {
+  return exposition_for(accept) == telemetry::Exposition::open_metrics;
+}
 
 TEST(Negotiation, open_metrics_only_if_it_is_named_and_has_the_most_weight) {
   for (const char* accept :
@@ -69,4 +71,4 @@ TEST(Gzip, is_one_member_that_gives_the_text_back) {
 
 }  // namespace
 }  // namespace negotiation_test
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -1,10 +1,10 @@
-#include "proxy/admin/status_page.hpp"
+#include "proxy/server/admin/status_page.hpp"
 
 #include <gtest/gtest.h>
 
 #include <stdexcept>
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 constexpr PageTexts small{"<html><!-- style -->b<!-- script --></html>", "p{}", "let a = 1;"};
@@ -38,4 +38,4 @@ TEST(StatusPage, the_shipped_one_needs_nothing_from_outside_and_writes_no_markup
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -1,7 +1,7 @@
 // /stories and the story of one request as the admin listener of a running proxy serves them.
 #include "tests/support/whole_proxy.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 std::string query_for(std::string_view path) {
@@ -91,4 +91,4 @@ TEST(AdminStories, where_none_are_kept_the_list_is_empty) {
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -6,11 +6,11 @@ EVENTS = {"Ir": "instructions", "I1mr": "code missing in the first cache", "ILmr
           "D1mw": "written"}
 # The first that matches; what stands for it in the table.
 PLACES = [(re.compile(pattern), name) for pattern, name in (
-    (r"proxy/http1/guard|proxy/http1/scanner|proxy/http1/chunked", "framing guard"),
-    (r"proxy/http1/beast_check|boost/beast", "second reading: Beast"),
-    (r"proxy/http1/rewrite", "rewrite"),
-    (r"proxy/io/tick", "timers"),
-    (r"proxy/(\w+)/", r"\1"),
+    (r"proxy/http/http1/guard|proxy/http/http1/scanner|proxy/http/http1/chunked", "framing guard"),
+    (r"proxy/http/http1/beast_check|boost/beast", "second reading: Beast"),
+    (r"proxy/http/http1/rewrite", "rewrite"),
+    (r"proxy/net/io/tick", "timers"),
+    (r"proxy/\w+/(\w+)/", r"\1"),
     (r"config/", "settings"),
     (r"boost/asio/(impl/)?(awaitable|use_awaitable|co_spawn)|boost/asio/.*awaitable|coroutine", "coroutines"),
     (r"boost/asio|boost/system|boost/", "Asio"),
@@ -47,8 +47,8 @@ def table(count, requests):
 
 
 def self_test():
-    assert place_of("/x/reprise", "/x/proxy/http1/guard.cpp") == "framing guard"
-    assert place_of("/x/reprise", "/x/proxy/exchange/relay.cpp") == "exchange"
+    assert place_of("/x/reprise", "/x/proxy/http/http1/guard.cpp") == "framing guard"
+    assert place_of("/x/reprise", "/x/proxy/forward/exchange/relay.cpp") == "exchange"
     assert place_of("/x/reprise", "/usr/include/boost/asio/impl/awaitable.hpp") == "coroutines"
     assert place_of("/x/reprise", "/usr/include/boost/asio/detail/scheduler.ipp") == "Asio"
     assert place_of("/lib/x86_64-linux-gnu/libc.so.6", "./malloc/malloc.c") == "C library"

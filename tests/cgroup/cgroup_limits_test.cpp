@@ -1,4 +1,4 @@
-#include "proxy/cgroup/cgroup_limits.hpp"
+#include "proxy/server/cgroup/cgroup_limits.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -8,7 +8,7 @@
 
 #include "tests/support/own_folder.hpp"
 
-namespace reprise::cgroup {
+namespace reprise::server {
 namespace {
 
 /// The files of a machine that has other limits than this one.
@@ -113,4 +113,4 @@ TEST_F(CgroupLimits, what_cannot_be_read_is_no_limit) {
 TEST(CgroupLimitsOfThisMachine, can_be_asked) { EXPECT_FALSE(text_of(read_limits()).empty()); }
 
 }  // namespace
-}  // namespace reprise::cgroup
+}  // namespace reprise::server

@@ -1,8 +1,8 @@
-#include "proxy/cgroup/fit.hpp"
+#include "proxy/server/cgroup/fit.hpp"
 
 #include <gtest/gtest.h>
 
-namespace reprise::cgroup {
+namespace reprise::server {
 namespace {
 
 constexpr std::uint64_t mebibyte = 1024 * 1024;
@@ -98,4 +98,4 @@ TEST(Fit, threads_beyond_the_processors_are_told_and_left) {
 }
 
 }  // namespace
-}  // namespace reprise::cgroup
+}  // namespace reprise::server

@@ -1,8 +1,8 @@
-#include "proxy/cgroup/limit_files.hpp"
+#include "proxy/server/cgroup/limit_files.hpp"
 
 #include <gtest/gtest.h>
 
-namespace reprise::cgroup {
+namespace reprise::server {
 namespace {
 
 TEST(LimitFiles, memory_is_a_number_of_bytes_or_no_limit) {
@@ -26,4 +26,4 @@ TEST(LimitFiles, processor_time_is_a_share) {
 }
 
 }  // namespace
-}  // namespace reprise::cgroup
+}  // namespace reprise::server

@@ -1,8 +1,8 @@
-#include "proxy/cgroup/membership.hpp"
+#include "proxy/server/cgroup/membership.hpp"
 
 #include <gtest/gtest.h>
 
-namespace reprise::cgroup {
+namespace reprise::server {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -95,4 +95,4 @@ TEST(Membership, garbage_is_passed_over) {
 }
 
 }  // namespace
-}  // namespace reprise::cgroup
+}  // namespace reprise::server

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "config/load.hpp"
-#include "proxy/match/ascii.hpp"
+#include "proxy/policy/match/ascii.hpp"
 
 namespace reprise::config {
 

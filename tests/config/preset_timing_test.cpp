@@ -11,7 +11,7 @@
 #include "config/keys/keys.hpp"
 #include "config/presets/presets.hpp"
 #include "config/reference/reference.hpp"
-#include "proxy/policy/decide.hpp"
+#include "proxy/policy/decision/decide.hpp"
 #include "tests/config/asking.hpp"
 #include "tests/config/golden.hpp"
 

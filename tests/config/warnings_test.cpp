@@ -5,8 +5,8 @@
 
 #include "config/clear_text.hpp"
 #include "config/presets/presets.hpp"
-#include "proxy/pacing/dice.hpp"
-#include "proxy/policy/decide.hpp"
+#include "proxy/policy/decision/decide.hpp"
+#include "proxy/policy/pacing/dice.hpp"
 #include "tests/config/asking.hpp"
 
 namespace reprise::config {

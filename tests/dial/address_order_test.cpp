@@ -1,11 +1,11 @@
 // The order in which the addresses of a name are dialled: no socket and no clock.
-#include "proxy/dial/address_order.hpp"
+#include "proxy/net/dial/address_order.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "proxy/upstream/address.hpp"
+#include "proxy/net/upstream/address.hpp"
 
 namespace reprise::net::address_order_test {
 namespace {

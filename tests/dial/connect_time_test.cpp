@@ -1,5 +1,5 @@
 // What is left for each step on the way to a connection, at exact times.
-#include "proxy/dial/connect_time.hpp"
+#include "proxy/net/dial/connect_time.hpp"
 
 #include <gtest/gtest.h>
 

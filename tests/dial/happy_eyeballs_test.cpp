@@ -1,5 +1,5 @@
 // Which address is dialled when, at exact times: no socket and no clock.
-#include "proxy/dial/happy_eyeballs.hpp"
+#include "proxy/net/dial/happy_eyeballs.hpp"
 
 #include <gtest/gtest.h>
 

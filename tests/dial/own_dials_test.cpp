@@ -1,4 +1,4 @@
-#include "proxy/dial/own_dials.hpp"
+#include "proxy/net/dial/own_dials.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-"""What a row of proxy/rules/robustness.md asks of one message: its verdict, the words of the response, the counter, and the
+"""What a row of docs/requirements/robustness.md asks of one message: its verdict, the words of the response, the counter, and the
 exact bytes that reached the upstream."""
 import contextlib
 import re
@@ -9,7 +9,7 @@ from harness import LOOPBACK, Reprise, equal, eventually
 from upstream import Upstream, reset
 
 HOST = b"Host: h\r\n"
-REJECTIONS = Path(__file__).resolve().parent.parent.parent / "proxy/http/rejection.cpp"
+REJECTIONS = Path(__file__).resolve().parent.parent.parent / "proxy/http/message/rejection.cpp"
 
 
 def closed_list():

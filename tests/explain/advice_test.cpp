@@ -1,11 +1,11 @@
 // Advice: every reason has a sentence, and whoever follows it gets the other answer.
-#include "proxy/explain/advice.hpp"
+#include "proxy/tools/explain/advice.hpp"
 
 #include <gtest/gtest.h>
 
 #include "tests/policy/request_lines.hpp"
 
-namespace reprise::explain {
+namespace reprise::tools {
 namespace {
 
 using namespace policy;
@@ -252,4 +252,4 @@ TEST(Advice, AnAttemptWithoutAResponse) {
 }
 
 }  // namespace
-}  // namespace reprise::explain
+}  // namespace reprise::tools

@@ -1,17 +1,17 @@
 // Explanations: the same verdict as decide(), and bounds that no real run leaves.
-#include "proxy/explain/explanation.hpp"
+#include "proxy/tools/explain/explanation.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <map>
 
-#include "proxy/explain/advice.hpp"
+#include "proxy/tools/explain/advice.hpp"
 #include "tests/policy/request_lines.hpp"
 #include "tests/support/chance.hpp"
 #include "tests/support/play.hpp"
 
-namespace reprise::explain::explanation_test {
+namespace reprise::tools::explanation_test {
 namespace {
 
 using namespace policy;
@@ -585,4 +585,4 @@ TEST(Explanation, L20_judges_the_fields_that_leave) {
 }
 
 }  // namespace
-}  // namespace reprise::explain::explanation_test
+}  // namespace reprise::tools::explanation_test

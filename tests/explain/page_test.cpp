@@ -1,9 +1,9 @@
 // Spans as people read them, and lines in two columns.
-#include "proxy/explain/page.hpp"
+#include "proxy/tools/explain/page.hpp"
 
 #include <gtest/gtest.h>
 
-namespace reprise::explain {
+namespace reprise::tools {
 namespace {
 
 using namespace std::chrono_literals;
@@ -35,8 +35,8 @@ TEST(Between, OneSpanIsSaidOnce) {
   EXPECT_EQ(between(250ms, 250ms), "250ms");
 }
 
-TEST(Page, ALineWithTheHeadingOfTheOneAboveGoesOnWithIt) {
-  Page page;
+TEST(TextPage, ALineWithTheHeadingOfTheOneAboveGoesOnWithIt) {
+  TextPage page;
   page.line("route", "api");
   page.line("attempt 1", "at 0s");
   page.line("attempt 1", "503");
@@ -49,4 +49,4 @@ TEST(Page, ALineWithTheHeadingOfTheOneAboveGoesOnWithIt) {
 }
 
 }  // namespace
-}  // namespace reprise::explain
+}  // namespace reprise::tools

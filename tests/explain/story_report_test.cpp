@@ -1,14 +1,14 @@
-#include "proxy/explain/story_report.hpp"
+#include "proxy/tools/explain/story_report.hpp"
 
 #include <gtest/gtest.h>
 
-#include "proxy/stories/story_ring.hpp"
+#include "proxy/telemetry/history/story_ring.hpp"
 #include "tests/support/scripted_request.hpp"
 
-namespace reprise::explain {
+namespace reprise::tools {
 namespace {
 
-using namespace observe;
+using namespace telemetry;
 using policy::Reason;
 
 Story told(const ScriptedRequest& scripted) {
@@ -187,4 +187,4 @@ TEST(StoryAdvice, IsEmptyWhereNothingWasRefused) {
 }
 
 }  // namespace
-}  // namespace reprise::explain
+}  // namespace reprise::tools

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <chrono>
 
-#include "proxy/http1/parse.hpp"
-#include "proxy/repeat/date.hpp"
-#include "proxy/repeat/hint.hpp"
+#include "proxy/http/http1/parse.hpp"
+#include "proxy/http/retry_hints/date.hpp"
+#include "proxy/http/retry_hints/hint.hpp"
 #include "tests/fuzz/heads.hpp"
 
 namespace reprise::fuzz {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "proxy/policy/decide.hpp"
+#include "proxy/policy/decision/decide.hpp"
 #include "tests/fuzz/input.hpp"
 #include "tests/support/repeat_oracle.hpp"
 

@@ -2,11 +2,11 @@
 // hop, and keeps every other line byte for byte and in its order.
 #include <array>
 
-#include "proxy/http/hop_by_hop.hpp"
-#include "proxy/http/via.hpp"
-#include "proxy/http1/chunked.hpp"
-#include "proxy/http1/parse.hpp"
-#include "proxy/http1/rewrite.hpp"
+#include "proxy/http/http1/chunked.hpp"
+#include "proxy/http/http1/parse.hpp"
+#include "proxy/http/http1/rewrite.hpp"
+#include "proxy/http/message/hop_by_hop.hpp"
+#include "proxy/http/message/via.hpp"
 #include "tests/fuzz/heads.hpp"
 
 namespace reprise::fuzz {

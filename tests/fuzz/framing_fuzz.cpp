@@ -4,9 +4,9 @@
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
 
-#include "proxy/http1/chunked.hpp"
-#include "proxy/http1/guard.hpp"
-#include "proxy/http1/parse.hpp"
+#include "proxy/http/http1/chunked.hpp"
+#include "proxy/http/http1/guard.hpp"
+#include "proxy/http/http1/parse.hpp"
 #include "tests/fuzz/heads.hpp"
 #include "tests/fuzz/input.hpp"
 #include "tests/fuzz/strict_framing.hpp"

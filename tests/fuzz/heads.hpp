@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/http/head.hpp"
-#include "proxy/http1/guard.hpp"
+#include "proxy/http/http1/guard.hpp"
+#include "proxy/http/message/head.hpp"
 #include "tests/fuzz/input.hpp"
 
 namespace reprise::fuzz {

@@ -4,14 +4,14 @@
 #include <array>
 #include <string>
 
-#include "proxy/inject/documents.hpp"
-#include "proxy/inject/inject.hpp"
+#include "proxy/tools/inject/documents.hpp"
+#include "proxy/tools/inject/inject.hpp"
 #include "tests/fuzz/input.hpp"
 
 namespace reprise::fuzz {
 namespace {
 
-using namespace inject;
+using namespace tools;
 
 /// All that adds something to a pod.
 Options everything() {
@@ -55,7 +55,7 @@ void judge_document(const Document& before, const Document& after) {
 }
 
 void judge(std::string_view text, const Options& options) {
-  const auto outcome = inject::inject(text, options, "0.1.0");
+  const auto outcome = tools::inject(text, options, "0.1.0");
   if (const auto* refused = std::get_if<Remark>(&outcome)) return judge_refusal(*refused, text);
   const auto& once = std::get<Injected>(outcome);
   law((once.pods == 0) == (once.text == text), "it is changed where a pod is, and only there");
@@ -63,13 +63,13 @@ void judge(std::string_view text, const Options& options) {
   const auto after = documents_of(once.text);
   law(before.size() == after.size(), "as many documents as before");
   for (std::size_t i = 0; i < before.size(); ++i) judge_document(before[i], after[i]);
-  const auto again = inject::inject(once.text, options, "0.1.0");
+  const auto again = tools::inject(once.text, options, "0.1.0");
   law(std::holds_alternative<Injected>(again), "what comes out is taken");
   const auto& twice = std::get<Injected>(again);
   law(twice.text == once.text, "twice is the same as once");
-  const auto back = inject::remove(once.text);
+  const auto back = tools::remove(once.text);
   // Where a sidecar of ours was replaced, the way back ends where that began.
-  const auto bare = inject::remove(text);
+  const auto bare = tools::remove(text);
   if (once.already == 0) law(std::holds_alternative<Removed>(back), "there is a way back");
   if (once.already == 0 && std::holds_alternative<Removed>(bare))
     law(std::get<Removed>(back).text == std::get<Removed>(bare).text, "which ends where it began");

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/match/enumerators.hpp"
+#include "proxy/policy/match/enumerators.hpp"
 
 namespace reprise::fuzz {
 

@@ -2,7 +2,7 @@
 // what a whole tree of the same text has at that path.
 #include <boost/json.hpp>
 
-#include "proxy/probe/json_probe.hpp"
+#include "proxy/http/body_rules/json_probe.hpp"
 #include "tests/fuzz/input.hpp"
 
 namespace reprise::fuzz {

@@ -1,13 +1,13 @@
 // Fuzz target: a line of a log. Whatever the bytes, it is read or refused in words; a part of a line is none.
 #include <variant>
 
-#include "proxy/simulate/log_line.hpp"
+#include "proxy/tools/simulate/log_line.hpp"
 #include "tests/fuzz/input.hpp"
 
 namespace reprise::fuzz {
 namespace {
 
-using namespace simulate;
+using namespace tools;
 
 void judge_line(std::string_view bytes) {
   const ReadLine read = read_line(bytes);

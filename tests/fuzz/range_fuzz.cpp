@@ -2,8 +2,8 @@
 // on only with the bytes that are missing.
 #include <algorithm>
 
-#include "proxy/http1/parse.hpp"
-#include "proxy/repeat/download.hpp"
+#include "proxy/http/http1/parse.hpp"
+#include "proxy/http/retry_hints/download.hpp"
 #include "tests/fuzz/heads.hpp"
 
 namespace reprise::fuzz {

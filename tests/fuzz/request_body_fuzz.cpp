@@ -2,8 +2,8 @@
 // the same body, the same trailers, the same verdict.
 #include <optional>
 
-#include "proxy/http1/chunked.hpp"
-#include "proxy/http1/rewrite.hpp"
+#include "proxy/http/http1/chunked.hpp"
+#include "proxy/http/http1/rewrite.hpp"
 #include "tests/fuzz/heads.hpp"
 
 namespace reprise::fuzz {

@@ -1,6 +1,6 @@
 // Fuzz target: request heads. What is accepted is what it
 // is said to be, whatever follows it and however it came.
-#include "proxy/http1/parse.hpp"
+#include "proxy/http/http1/parse.hpp"
 #include "tests/fuzz/heads.hpp"
 
 namespace reprise::fuzz {

@@ -3,10 +3,10 @@
 #include <array>
 #include <optional>
 
-#include "proxy/http1/chunked.hpp"
-#include "proxy/http1/parse.hpp"
-#include "proxy/http1/rewrite.hpp"
-#include "proxy/probe/response_body_probe.hpp"
+#include "proxy/http/body_rules/response_body_probe.hpp"
+#include "proxy/http/http1/chunked.hpp"
+#include "proxy/http/http1/parse.hpp"
+#include "proxy/http/http1/rewrite.hpp"
 #include "tests/fuzz/heads.hpp"
 
 namespace reprise::fuzz {

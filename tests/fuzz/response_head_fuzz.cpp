@@ -2,7 +2,7 @@
 // and a connection is used again only after a clean one.
 #include <array>
 
-#include "proxy/http1/parse.hpp"
+#include "proxy/http/http1/parse.hpp"
 #include "tests/fuzz/heads.hpp"
 
 namespace reprise::fuzz {

@@ -3,8 +3,8 @@
 #include <array>
 #include <vector>
 
-#include "proxy/match/condition.hpp"
-#include "proxy/policy/route.hpp"
+#include "proxy/policy/decision/route.hpp"
+#include "proxy/policy/match/condition.hpp"
 #include "tests/fuzz/input.hpp"
 
 namespace reprise::fuzz {

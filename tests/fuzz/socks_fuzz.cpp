@@ -3,14 +3,15 @@
 #include <algorithm>
 #include <string>
 
-#include "proxy/http/origin.hpp"
-#include "proxy/http/target.hpp"
-#include "proxy/tunnel/socks5.hpp"
+#include "proxy/forward/tunnel/socks5.hpp"
+#include "proxy/http/message/origin.hpp"
+#include "proxy/http/message/target.hpp"
 #include "tests/fuzz/input.hpp"
 
 namespace reprise::fuzz {
 namespace {
 
+using namespace forward;
 using namespace http;
 
 constexpr std::size_t longest = 4 + 1 + 255 + 2;
@@ -49,8 +50,8 @@ void judge_request(std::string_view bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   using namespace reprise::fuzz;
   const std::string_view text = Input(bytes, size).rest();
-  judge_steps(text, reprise::http::read_socks_greeting);
-  judge_steps(text, reprise::http::read_socks_request);
+  judge_steps(text, reprise::forward::read_socks_greeting);
+  judge_steps(text, reprise::forward::read_socks_request);
   judge_request(text);
   return 0;
 }

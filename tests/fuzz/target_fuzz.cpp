@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 
-#include "proxy/http/intake.hpp"
-#include "proxy/http/target.hpp"
-#include "proxy/http1/parse.hpp"
-#include "proxy/http1/rewrite.hpp"
+#include "proxy/http/http1/parse.hpp"
+#include "proxy/http/http1/rewrite.hpp"
+#include "proxy/http/message/intake.hpp"
+#include "proxy/http/message/target.hpp"
 #include "tests/fuzz/heads.hpp"
 
 namespace reprise::fuzz {

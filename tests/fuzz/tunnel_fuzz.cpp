@@ -2,16 +2,17 @@
 // is taken for a request is one.
 #include <string>
 
-#include "proxy/http/first_bytes.hpp"
-#include "proxy/http1/parse.hpp"
-#include "proxy/match/ascii.hpp"
-#include "proxy/tunnel/client_hello.hpp"
-#include "proxy/tunnel/interception.hpp"
+#include "proxy/forward/tunnel/client_hello.hpp"
+#include "proxy/forward/tunnel/interception.hpp"
+#include "proxy/http/http1/parse.hpp"
+#include "proxy/http/message/first_bytes.hpp"
+#include "proxy/policy/match/ascii.hpp"
 #include "tests/fuzz/heads.hpp"
 
 namespace reprise::fuzz {
 namespace {
 
+using namespace forward;
 using namespace http;
 
 constexpr Connect tunnel{"h", 80, "h:80"};
@@ -79,8 +80,8 @@ void judge_asking(std::string_view bytes) {
   law(bytes.starts_with("\x16\x03"), "a hello is in a handshake record");
   law(!hello->offers_http_1_1 || hello->offers_protocols, "one of its protocols");
   const std::vector<policy::HostPattern> listed{{"a.test"}, {"*.b.test"}};
-  const auto verdict = net::judge_interception("a.test", *hello, listed);
-  law(verdict != observe::Interception::intercepted ||
+  const auto verdict = forward::judge_interception("a.test", *hello, listed);
+  law(verdict != telemetry::Interception::intercepted ||
           policy::equals_ignoring_case(hello->server_name, "a.test"),
       "a leaf for the host that was asked for alone");
 }

@@ -1,6 +1,6 @@
 // Fuzz target: the look into XML bodies. In a document that is written here it finds what was written, and in
 // any bytes it keeps to what the text around an element cannot change.
-#include "proxy/probe/xml_probe.hpp"
+#include "proxy/http/body_rules/xml_probe.hpp"
 
 #include <algorithm>
 #include <array>

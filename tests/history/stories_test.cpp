@@ -1,14 +1,14 @@
-#include "proxy/stories/stories.hpp"
+#include "proxy/telemetry/history/stories.hpp"
 
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
 #include <thread>
 
-#include "proxy/log/line_parts.hpp"
+#include "proxy/telemetry/log/line_parts.hpp"
 #include "tests/support/scripted_request.hpp"
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 namespace {
 
 using policy::Reason;
@@ -176,4 +176,4 @@ TEST(StoryJson, IsJsonWhateverTheClientSent) {
 }
 
 }  // namespace
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

@@ -1,4 +1,4 @@
-#include "proxy/stories/story_ring.hpp"
+#include "proxy/telemetry/history/story_ring.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "tests/support/scripted_request.hpp"
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 namespace {
 
 using policy::Reason;
@@ -139,4 +139,4 @@ TEST(StoryRing, APathThatTheLogKeepsOutIsNotHereEither) {
 }
 
 }  // namespace
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

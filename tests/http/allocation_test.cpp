@@ -4,10 +4,10 @@
 #include <cstdlib>
 #include <new>
 
-#include "proxy/http/via.hpp"
-#include "proxy/http1/chunked.hpp"
-#include "proxy/http1/parse.hpp"
-#include "proxy/http1/rewrite.hpp"
+#include "proxy/http/http1/chunked.hpp"
+#include "proxy/http/http1/parse.hpp"
+#include "proxy/http/http1/rewrite.hpp"
+#include "proxy/http/message/via.hpp"
 #include "tests/http/reading.hpp"
 
 namespace {

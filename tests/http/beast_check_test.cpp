@@ -1,6 +1,6 @@
 // The second opinion alone: the guard is told one text and Beast another, as if the guard had misread it. No
 // such head may pass.
-#include "proxy/http1/beast_check.hpp"
+#include "proxy/http/http1/beast_check.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The chunked coding: strict, in place, and the same however the bytes are cut.
-#include "proxy/http1/chunked.hpp"
+#include "proxy/http/http1/chunked.hpp"
 
 #include <gtest/gtest.h>
 

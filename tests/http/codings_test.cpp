@@ -1,5 +1,5 @@
 // Which transfer coding a response is refused for, in words of ours.
-#include "proxy/http1/codings.hpp"
+#include "proxy/http/http1/codings.hpp"
 
 #include <gtest/gtest.h>
 

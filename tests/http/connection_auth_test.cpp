@@ -1,5 +1,5 @@
 // Which heads belong to a connection for good: what was proved there holds for whatever is sent on it next.
-#include "proxy/http/connection_auth.hpp"
+#include "proxy/http/message/connection_auth.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // HTTP dates in their three forms, and the dates of signed requests.
-#include "proxy/repeat/date.hpp"
+#include "proxy/http/retry_hints/date.hpp"
 
 #include <gtest/gtest.h>
 

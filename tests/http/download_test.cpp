@@ -1,9 +1,9 @@
 // Downloads: what is read of their heads, and the head that asks for the rest.
-#include "proxy/repeat/download.hpp"
+#include "proxy/http/retry_hints/download.hpp"
 
 #include <gtest/gtest.h>
 
-#include "proxy/repeat/signature.hpp"
+#include "proxy/http/retry_hints/signature.hpp"
 #include "tests/http/reading.hpp"
 
 namespace reprise::http::download_test {

@@ -1,5 +1,5 @@
 // The first event of an event stream, however it is written and cut into pieces.
-#include "proxy/probe/event_stream.hpp"
+#include "proxy/http/body_rules/event_stream.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Who speaks first in a tunnel, and what that makes of it (row G7).
-#include "proxy/http/first_bytes.hpp"
-#include "proxy/http1/parse.hpp"
+#include "proxy/http/message/first_bytes.hpp"
+#include "proxy/http/http1/parse.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
-#include "proxy/http/gateway_view.hpp"
+#include "proxy/http/message/gateway_view.hpp"
 
 #include <gtest/gtest.h>
 
-#include "proxy/http1/parse.hpp"
-#include "proxy/http1/rewrite.hpp"
+#include "proxy/http/http1/parse.hpp"
+#include "proxy/http/http1/rewrite.hpp"
 
 namespace reprise::http {
 namespace {

@@ -2,11 +2,11 @@
 // side of them: what planted defects showed to be untold.
 #include <gtest/gtest.h>
 
-#include "proxy/http/hop_by_hop.hpp"
-#include "proxy/http/intake.hpp"
-#include "proxy/http1/chunked.hpp"
-#include "proxy/http1/guard.hpp"
-#include "proxy/http1/parse.hpp"
+#include "proxy/http/http1/chunked.hpp"
+#include "proxy/http/http1/guard.hpp"
+#include "proxy/http/http1/parse.hpp"
+#include "proxy/http/message/hop_by_hop.hpp"
+#include "proxy/http/message/intake.hpp"
 #include "tests/http/reading.hpp"
 
 namespace reprise::http {

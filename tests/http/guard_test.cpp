@@ -1,5 +1,5 @@
 // The framing guard on requests: every row of "Requests: framing" and of group A that a head alone decides.
-#include "proxy/http1/guard.hpp"
+#include "proxy/http/http1/guard.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What a response says about when to come back, field by field; and that no bytes make a pause below zero.
-#include "proxy/repeat/hint.hpp"
+#include "proxy/http/retry_hints/hint.hpp"
 
 #include <gtest/gtest.h>
 

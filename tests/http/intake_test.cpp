@@ -1,5 +1,5 @@
 // What heads ask of a forward and of a gateway listener.
-#include "proxy/http/intake.hpp"
+#include "proxy/http/message/intake.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Which bodies have a top-level key that counts as a condition (clauses R33c, R35, R36).
-#include "proxy/probe/json_probe.hpp"
+#include "proxy/http/body_rules/json_probe.hpp"
 
 #include <gtest/gtest.h>
 

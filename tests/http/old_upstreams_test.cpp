@@ -4,8 +4,8 @@
 #include <chrono>
 #include <utility>
 
-#include "proxy/http1/parse.hpp"
-#include "proxy/http1/rewrite.hpp"
+#include "proxy/http/http1/parse.hpp"
+#include "proxy/http/http1/rewrite.hpp"
 #include "tests/http/reading.hpp"
 
 namespace reprise::http {

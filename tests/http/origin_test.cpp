@@ -1,5 +1,5 @@
 // The ports and the text of an origin.
-#include "proxy/http/origin.hpp"
+#include "proxy/http/message/origin.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
 // Heads for a parent proxy: absolute-form, its authorization, and CONNECT.
-#include "proxy/http1/parent.hpp"
+#include "proxy/http/http1/parent.hpp"
 
 #include <gtest/gtest.h>
 
-#include "proxy/http/intake.hpp"
-#include "proxy/http1/rewrite.hpp"
+#include "proxy/http/http1/rewrite.hpp"
+#include "proxy/http/message/intake.hpp"
 #include "tests/http/reading.hpp"
 
 namespace reprise::http {

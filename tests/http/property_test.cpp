@@ -2,10 +2,10 @@
 // accepted keeps its framing.
 #include <gtest/gtest.h>
 
-#include "proxy/http/via.hpp"
-#include "proxy/http1/parse.hpp"
-#include "proxy/http1/rewrite.hpp"
-#include "proxy/http1/scanner.hpp"
+#include "proxy/http/http1/parse.hpp"
+#include "proxy/http/http1/rewrite.hpp"
+#include "proxy/http/http1/scanner.hpp"
+#include "proxy/http/message/via.hpp"
 #include "tests/http/reading.hpp"
 #include "tests/support/chance.hpp"
 

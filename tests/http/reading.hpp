@@ -5,8 +5,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "proxy/http/head.hpp"
-#include "proxy/http1/parse.hpp"
+#include "proxy/http/http1/parse.hpp"
+#include "proxy/http/message/head.hpp"
 
 namespace reprise::http {
 

@@ -1,12 +1,12 @@
 // Our own responses: the status, the Proxy-Status word and the body of each cause.
-#include "proxy/http1/reply.hpp"
+#include "proxy/http/http1/reply.hpp"
 
 #include <gtest/gtest.h>
 
 #include <map>
 #include <set>
 
-#include "proxy/http1/max_forwards_response.hpp"
+#include "proxy/http/http1/max_forwards_response.hpp"
 #include "tests/http/reading.hpp"
 #include "tests/support/ledger_of.hpp"
 

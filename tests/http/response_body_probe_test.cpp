@@ -1,13 +1,13 @@
 // What predicates see of a response's head and body, and values down a path of a JSON text.
-#include "proxy/probe/response_body_probe.hpp"
-#include "proxy/http1/parse.hpp"
+#include "proxy/http/body_rules/response_body_probe.hpp"
+#include "proxy/http/http1/parse.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "proxy/probe/json_probe.hpp"
+#include "proxy/http/body_rules/json_probe.hpp"
 
 namespace reprise::http {
 namespace {

@@ -1,5 +1,5 @@
 // Outgoing heads: what stays byte for byte, what ends at this hop, what is ours.
-#include "proxy/http1/rewrite.hpp"
+#include "proxy/http/http1/rewrite.hpp"
 
 #include <gtest/gtest.h>
 

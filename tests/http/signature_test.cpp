@@ -1,5 +1,5 @@
 // Until when a signed request may be sent: presigned URLs, signing fields, and what is no signature.
-#include "proxy/repeat/signature.hpp"
+#include "proxy/http/retry_hints/signature.hpp"
 
 #include <gtest/gtest.h>
 

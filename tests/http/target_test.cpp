@@ -1,5 +1,5 @@
 // Authorities and targets: what is refused, and what stays byte for byte.
-#include "proxy/http/target.hpp"
+#include "proxy/http/message/target.hpp"
 
 #include <gtest/gtest.h>
 

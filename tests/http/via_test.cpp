@@ -1,9 +1,9 @@
 // Our own name in a request, and another reprise's in a response.
-#include "proxy/http/via.hpp"
+#include "proxy/http/message/via.hpp"
 
 #include <gtest/gtest.h>
 
-#include "proxy/repeat/hint.hpp"
+#include "proxy/http/retry_hints/hint.hpp"
 #include "tests/http/reading.hpp"
 
 namespace reprise::http {

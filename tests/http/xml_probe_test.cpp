@@ -1,5 +1,5 @@
 // Which XML bodies have an element whose text is as asked, and that nothing in them is expanded or guessed.
-#include "proxy/probe/xml_probe.hpp"
+#include "proxy/http/body_rules/xml_probe.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,14 +1,14 @@
-#include "proxy/inject/inject.hpp"
+#include "proxy/tools/inject/inject.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "proxy/inject/documents.hpp"
-#include "proxy/inject/manifest.hpp"
+#include "proxy/tools/inject/documents.hpp"
+#include "proxy/tools/inject/manifest.hpp"
 #include "tests/inject/manifests.hpp"
 
-namespace reprise::inject {
+namespace reprise::tools {
 namespace {
 
 TEST(inject, workloads_are_as_in_the_golden_file) {
@@ -330,4 +330,4 @@ TEST(inject, a_pod_that_has_it_stays) {
 }
 
 }  // namespace
-}  // namespace reprise::inject
+}  // namespace reprise::tools

@@ -8,11 +8,11 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/inject/inject.hpp"
-#include "proxy/inject/manifest.hpp"
-#include "proxy/inject/options.hpp"
+#include "proxy/tools/inject/inject.hpp"
+#include "proxy/tools/inject/manifest.hpp"
+#include "proxy/tools/inject/options.hpp"
 
-namespace reprise::inject {
+namespace reprise::tools {
 
 inline const Options none_given;
 
@@ -91,4 +91,4 @@ inline std::string removed(std::string_view text) {
   return std::get<Removed>(outcome).text;
 }
 
-}  // namespace reprise::inject
+}  // namespace reprise::tools

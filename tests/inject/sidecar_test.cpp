@@ -4,13 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "proxy/inject/inject.hpp"
-#include "proxy/inject/manifest.hpp"
-#include "proxy/inject/options.hpp"
-#include "proxy/inject/sidecar.hpp"
+#include "proxy/tools/inject/inject.hpp"
+#include "proxy/tools/inject/manifest.hpp"
+#include "proxy/tools/inject/options.hpp"
+#include "proxy/tools/inject/sidecar.hpp"
 #include "tests/inject/manifests.hpp"
 
-namespace reprise::inject {
+namespace reprise::tools {
 namespace {
 
 /// Our container in the text of one pod, as JSON.
@@ -297,4 +297,4 @@ TEST(upgrade, takes_what_is_asked_and_keeps_what_was_changed_by_hand) {
 }
 
 }  // namespace
-}  // namespace reprise::inject
+}  // namespace reprise::tools

@@ -1,5 +1,5 @@
 // The files of an authority: what is written, what is taken, and what each mistake is told as.
-#include "proxy/intercept/authority_files.hpp"
+#include "proxy/server/intercept/authority_files.hpp"
 
 #include <gtest/gtest.h>
 #include <openssl/evp.h>
@@ -13,11 +13,11 @@
 #include <fstream>
 #include <functional>
 
-#include "proxy/intercept/trust.hpp"
+#include "proxy/server/intercept/trust.hpp"
 #include "tests/support/own_folder.hpp"
 #include "tests/support/own_variable.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 using std::string;
@@ -224,4 +224,4 @@ TEST_F(AuthorityFiles, certificates_of_several_places_are_joined_each_once) {
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -1,5 +1,5 @@
 // The authority is worth nothing outside its hosts, and says what is wrong with one that would be.
-#include "proxy/intercept/authority.hpp"
+#include "proxy/server/intercept/authority.hpp"
 
 #include <gtest/gtest.h>
 #include <openssl/ssl.h>
@@ -9,12 +9,12 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 
-#include "proxy/intercept/leaves.hpp"
-#include "proxy/intercept/secret_memory.hpp"
-#include "proxy/intercept/trust.hpp"
-#include "proxy/tls/tls_link.hpp"
+#include "proxy/net/tls/tls_link.hpp"
+#include "proxy/server/intercept/leaves.hpp"
+#include "proxy/server/intercept/secret_memory.hpp"
+#include "proxy/server/intercept/trust.hpp"
 
-namespace reprise::net::authority_test {
+namespace reprise::server::authority_test {
 namespace {
 
 constexpr std::int64_t now = 1'800'000'000;
@@ -158,7 +158,7 @@ TEST(SecretMemory, is_cleared_at_its_end) {
 
 TEST(Leaves, are_made_once_and_the_longest_unused_goes) {
   boost::asio::io_context io;
-  Leaves leaves(made(Clock::wall_nanoseconds() / 1'000'000'000), hosts, 2);
+  Leaves leaves(made(net::Clock::wall_nanoseconds() / 1'000'000'000), hosts, 2);
   const auto ask = [&](const std::string& name) {
     std::string why;
     bool found = false;
@@ -185,4 +185,4 @@ TEST(Leaves, are_made_once_and_the_longest_unused_goes) {
 }
 
 }  // namespace
-}  // namespace reprise::net::authority_test
+}  // namespace reprise::server::authority_test

@@ -1,15 +1,15 @@
 // Who gets a key that root makes.
-#include "proxy/intercept/key_owner.hpp"
+#include "proxy/server/intercept/key_owner.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "proxy/intercept/authority.hpp"
-#include "proxy/intercept/authority_files.hpp"
+#include "proxy/server/intercept/authority.hpp"
+#include "proxy/server/intercept/authority_files.hpp"
 #include "tests/support/own_folder.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 const Account root{0, 0, "root"};
@@ -54,4 +54,4 @@ TEST(KeyOwner, root_gives_a_new_key_to_the_owner_of_its_folder_and_names_the_com
 TEST(KeyOwner, a_user_without_a_name_is_its_number) { EXPECT_EQ(user_name(4000000001), "4000000001"); }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::server

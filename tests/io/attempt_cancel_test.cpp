@@ -1,5 +1,5 @@
 // Who is stopped with an attempt: what a guard has named, as long as guard and attempt live.
-#include "proxy/cancellation/attempt_cancel.hpp"
+#include "proxy/net/io/attempt_cancel.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Lent memory and the buffer over it: reuse, growth, and where bytes lie.
-#include "proxy/io/block.hpp"
+#include "proxy/net/io/block.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // One body off a stream: every framing, every way to end, and not one byte too many.
-#include "proxy/io/body_reader.hpp"
+#include "proxy/net/io/body_reader.hpp"
 
 #include <cstring>
 #include <thread>

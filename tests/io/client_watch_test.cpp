@@ -1,5 +1,5 @@
 // The client's departure, seen from outside: FIN, RST, and what each of them stops.
-#include "proxy/cancellation/client_watch.hpp"
+#include "proxy/net/io/client_watch.hpp"
 
 #include "tests/support/loopback.hpp"
 

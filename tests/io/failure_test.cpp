@@ -1,5 +1,5 @@
 // The table from error codes to causes.
-#include "proxy/io/failure.hpp"
+#include "proxy/net/io/failure.hpp"
 
 #include <gtest/gtest.h>
 

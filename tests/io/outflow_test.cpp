@@ -1,5 +1,5 @@
 // How many bytes on their way to another host that host has not acknowledged.
-#include "proxy/io/outflow.hpp"
+#include "proxy/net/io/outflow.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>

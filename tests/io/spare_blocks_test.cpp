@@ -1,5 +1,5 @@
 // Blocks of a burst go back to the system a while after it, whoever gave them back.
-#include "proxy/io/spare_blocks.hpp"
+#include "proxy/net/io/spare_blocks.hpp"
 
 #include "tests/support/loopback.hpp"
 

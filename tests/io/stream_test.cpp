@@ -1,5 +1,5 @@
 // Verbs of a stream that meet each other.
-#include "proxy/io/stream.hpp"
+#include "proxy/net/io/stream.hpp"
 
 #include <functional>
 #include <thread>

@@ -1,5 +1,5 @@
 // The coarse timer: never early, in order, and safe whatever its entries do while they fire.
-#include "proxy/io/tick.hpp"
+#include "proxy/net/io/tick.hpp"
 
 #include <algorithm>
 #include <functional>

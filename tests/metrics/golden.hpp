@@ -8,7 +8,7 @@
 #include <sstream>
 #include <string>
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 
 inline std::string read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -28,4 +28,4 @@ inline void expect_golden(const std::string& name, const std::string& text) {
   EXPECT_EQ(golden, text) << "if this is meant: UPDATE_GOLDEN=1";
 }
 
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

@@ -1,4 +1,4 @@
-#include "proxy/observe/last_minute.hpp"
+#include "proxy/telemetry/metrics/last_minute.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,10 +6,10 @@
 #include <thread>
 #include <vector>
 
-#include "proxy/observe/metrics.hpp"
+#include "proxy/telemetry/metrics/metrics.hpp"
 #include "tests/support/scripted_request.hpp"
 
-namespace reprise::observe::last_minute_test {
+namespace reprise::telemetry::last_minute_test {
 namespace {
 
 using std::chrono::seconds;
@@ -128,4 +128,4 @@ TEST(LastMinuteOfMetrics, loses_nothing_when_threads_count_at_once) {
 }
 
 }  // namespace
-}  // namespace reprise::observe::last_minute_test
+}  // namespace reprise::telemetry::last_minute_test

@@ -5,12 +5,12 @@
 #include <set>
 #include <string>
 
-#include "proxy/log/access_fields.hpp"
-#include "proxy/log/access_log.hpp"
-#include "proxy/log/line_parts.hpp"
+#include "proxy/telemetry/log/access_fields.hpp"
+#include "proxy/telemetry/log/access_log.hpp"
+#include "proxy/telemetry/log/line_parts.hpp"
 #include "tests/support/scripted_request.hpp"
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 namespace log_fields_test {
 namespace {
 
@@ -126,4 +126,4 @@ TEST(LogFields, names_of_a_dialect_are_unique_within_an_object) {
 
 }  // namespace
 }  // namespace log_fields_test
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

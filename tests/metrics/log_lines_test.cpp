@@ -7,14 +7,14 @@
 #include <stdexcept>
 #include <string>
 
-#include "proxy/log/access_log.hpp"
-#include "proxy/log/json_text.hpp"
-#include "proxy/log/line_parts.hpp"
-#include "tests/observe/golden.hpp"
+#include "proxy/telemetry/log/access_log.hpp"
+#include "proxy/telemetry/log/json_text.hpp"
+#include "proxy/telemetry/log/line_parts.hpp"
+#include "tests/metrics/golden.hpp"
 #include "tests/support/own_variable.hpp"
 #include "tests/support/scripted_request.hpp"
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 namespace {
 
 using config::LogPath;
@@ -255,4 +255,4 @@ TEST(JsonText, clipping_keeps_characters_whole) {
 }
 
 }  // namespace
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

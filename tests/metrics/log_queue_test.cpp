@@ -14,10 +14,10 @@
 #include <thread>
 #include <vector>
 
-#include "proxy/log/access_log.hpp"
+#include "proxy/telemetry/log/access_log.hpp"
 #include "tests/support/scripted_request.hpp"
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -326,4 +326,4 @@ TEST(Log, lines_of_many_threads_stay_whole) {
 }
 
 }  // namespace
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

@@ -1,4 +1,4 @@
-#include "proxy/observe/metrics.hpp"
+#include "proxy/telemetry/metrics/metrics.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,15 +10,15 @@
 #include <thread>
 #include <vector>
 
-#include "proxy/log/access_log.hpp"
-#include "proxy/observe/metric_cells.hpp"
-#include "proxy/observe/metric_table.hpp"
-#include "proxy/observe/open_metrics.hpp"
-#include "proxy/observe/process_stats.hpp"
-#include "tests/observe/golden.hpp"
+#include "proxy/telemetry/log/access_log.hpp"
+#include "proxy/telemetry/metrics/metric_cells.hpp"
+#include "proxy/telemetry/metrics/metric_table.hpp"
+#include "proxy/telemetry/metrics/open_metrics.hpp"
+#include "proxy/telemetry/metrics/process_stats.hpp"
+#include "tests/metrics/golden.hpp"
 #include "tests/support/scripted_request.hpp"
 
-namespace reprise::observe::metrics_test {
+namespace reprise::telemetry::metrics_test {
 namespace {
 
 using policy::Reason;
@@ -87,7 +87,7 @@ TEST_F(MetricsTest, text_is_as_agreed) {
   metrics_.set_certificate_left(CertificateUse::authority, 86'400);
   metrics_.set_certificate_left(CertificateUse::client, std::nullopt);
   ScriptedRequest again = all_stories().front();
-  observe::ExchangeRecord record = again.record();
+  telemetry::ExchangeRecord record = again.record();
   record.upstream = &metrics_.upstream("api.internal:80");
   metrics_.count(record);
   metrics_.set_budget_ratio("api.internal:80", 0.75);
@@ -419,7 +419,8 @@ TEST_F(MetricsTest, every_exported_name_is_in_the_table_and_the_table_in_the_rea
     const std::string name = line.substr(7, line.find(' ', 7) - 7);
     EXPECT_NE(reference.find("| `" + name + "` |"), std::string::npos) << name;
   }
-  const std::string readme = read_file(std::string(REPRISE_SOURCE_DIR) + "/proxy/observe/README.md");
+  const std::string readme =
+      read_file(std::string(REPRISE_SOURCE_DIR) + "/proxy/telemetry/metrics/README.md");
   EXPECT_NE(readme.find(reference), std::string::npos) << "the table must be:\n" << reference;
 }
 
@@ -537,4 +538,4 @@ TEST_F(MetricsTest, totals_tell_responses_by_class_durations_and_what_upstreams_
 }
 
 }  // namespace
-}  // namespace reprise::observe::metrics_test
+}  // namespace reprise::telemetry::metrics_test

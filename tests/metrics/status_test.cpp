@@ -1,4 +1,4 @@
-#include "proxy/observe/status.hpp"
+#include "proxy/telemetry/metrics/status.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,9 +6,9 @@
 #include <memory>
 #include <utility>
 
-#include "tests/observe/golden.hpp"
+#include "tests/metrics/golden.hpp"
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 namespace {
 
 config::Settings settings_with_routes() {
@@ -196,4 +196,4 @@ TEST(Status, built_in_defaults_have_no_file_and_a_clock_set_back_no_negative_age
 }
 
 }  // namespace
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

@@ -1,4 +1,4 @@
-#include "proxy/observe/upstream_cells.hpp"
+#include "proxy/telemetry/metrics/upstream_cells.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 namespace {
 
 TEST(UpstreamTable, the_first_that_are_met_have_a_label_and_the_rest_shares_one) {
@@ -59,4 +59,4 @@ TEST(UpstreamTable, threads_that_meet_the_same_count_in_the_same_cells) {
 }
 
 }  // namespace
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

@@ -1,5 +1,5 @@
 // Letters without locale: only those of ASCII have a case, and nothing else is changed.
-#include "proxy/match/ascii.hpp"
+#include "proxy/policy/match/ascii.hpp"
 
 #include <gtest/gtest.h>
 

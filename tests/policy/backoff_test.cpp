@@ -1,5 +1,5 @@
 // The five kinds of backoff: bounds, exact values, the cap, and attempts beyond any power of two.
-#include "proxy/pacing/backoff.hpp"
+#include "proxy/policy/pacing/backoff.hpp"
 
 #include <gtest/gtest.h>
 

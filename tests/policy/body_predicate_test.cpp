@@ -1,5 +1,5 @@
 // Which responses are worth another attempt although their status is not, by head and by body.
-#include "proxy/match/body_predicate.hpp"
+#include "proxy/policy/match/body_predicate.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The retry budget: full at the start, bounded in every window, paid back, and exact under threads.
-#include "proxy/pacing/budget.hpp"
+#include "proxy/policy/pacing/budget.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "proxy/pacing/dice.hpp"
+#include "proxy/policy/pacing/dice.hpp"
 
 namespace reprise::policy {
 namespace {

@@ -1,11 +1,11 @@
 // Ranges and entity tags: what is read, and the very much that is not.
-#include "proxy/match/byte_range.hpp"
+#include "proxy/policy/match/byte_range.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "proxy/pacing/dice.hpp"
+#include "proxy/policy/pacing/dice.hpp"
 
 namespace reprise::policy {
 namespace {

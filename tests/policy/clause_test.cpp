@@ -1,11 +1,11 @@
-// The clauses of proxy/rules/retry.md that the policy alone can prove, each by its number. Clause R21 is the
-// configuration's to keep; the presets of Cloud Storage are tested beside their file.
+// The clauses of docs/requirements/retry.md that the policy alone can prove, each by its number. Clause R21
+// is the configuration's to keep; the presets of Cloud Storage are tested beside their file.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <set>
 
-#include "proxy/policy/route.hpp"
+#include "proxy/policy/decision/route.hpp"
 #include "tests/policy/request_lines.hpp"
 #include "tests/policy/stories.hpp"
 

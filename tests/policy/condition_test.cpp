@@ -1,11 +1,11 @@
 // Idempotency as data: which conditions count, and which only look like one (clauses R31 to R41).
-#include "proxy/match/condition.hpp"
+#include "proxy/policy/match/condition.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "proxy/match/methods.hpp"
+#include "proxy/policy/match/methods.hpp"
 #include "tests/policy/request_lines.hpp"
 
 namespace reprise::policy {

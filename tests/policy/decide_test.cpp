@@ -1,5 +1,5 @@
 // decide(): the order of its gates, and the limits of time that it shares with the I/O.
-#include "proxy/policy/decide.hpp"
+#include "proxy/policy/decision/decide.hpp"
 
 #include <gtest/gtest.h>
 

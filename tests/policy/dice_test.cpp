@@ -1,5 +1,5 @@
 // Seeded dice: fair, the same everywhere, and right at both ends of the range.
-#include "proxy/pacing/dice.hpp"
+#include "proxy/policy/pacing/dice.hpp"
 
 #include <gtest/gtest.h>
 

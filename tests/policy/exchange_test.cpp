@@ -1,5 +1,5 @@
 // Exchange and Ledger where a story does not reach: single transitions, shared budgets, what is written down.
-#include "proxy/policy/exchange.hpp"
+#include "proxy/policy/decision/exchange.hpp"
 
 #include <gtest/gtest.h>
 #include <tuple>

@@ -1,5 +1,5 @@
 // Gates: each is closed from exactly the edge on that its header names.
-#include "proxy/policy/gates.hpp"
+#include "proxy/policy/decision/gates.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
 // A second copy of a slow request: every transition of the exchange that is about it, and every closed gate.
-#include "proxy/policy/hedge.hpp"
+#include "proxy/policy/decision/hedge.hpp"
 
 #include <gtest/gtest.h>
 #include <tuple>
 
-#include "proxy/policy/exchange.hpp"
+#include "proxy/policy/decision/exchange.hpp"
 #include "tests/support/script.hpp"
 
 namespace reprise::policy::hedge_test {

@@ -1,12 +1,12 @@
 // Which responses are held back, and how much of them.
-#include "proxy/policy/hold.hpp"
+#include "proxy/policy/decision/hold.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <vector>
 
-#include "proxy/policy/route_policy.hpp"
+#include "proxy/policy/decision/route_policy.hpp"
 
 namespace reprise::policy::hold_test {
 namespace {

@@ -1,5 +1,5 @@
 // For how long an upstream keeps idle connections, as far as it has shown.
-#include "proxy/pacing/idle_life.hpp"
+#include "proxy/policy/pacing/idle_life.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The p95 that a hedge may go by.
-#include "proxy/pacing/latency.hpp"
+#include "proxy/policy/pacing/latency.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The ledger of a request with more attempts than it keeps, and the budget that those attempts draw on.
-#include "proxy/policy/ledger.hpp"
+#include "proxy/policy/decision/ledger.hpp"
 
 #include <gtest/gtest.h>
 

@@ -300,7 +300,7 @@ TEST_P(Limit, ReadsAsWritten) { EXPECT_EQ(play(GetParam().scene, GetParam().scri
 INSTANTIATE_TEST_SUITE_P(Stories, Limit, testing::ValuesIn(limit_stories()),
                          [](const auto& instance) { return instance.param.name; });
 
-// What proxy/rules/retry.md says of waiting and stopping, on the invented clock.
+// What docs/requirements/retry.md says of waiting and stopping, on the invented clock.
 Scene document(Duration maximum, Duration deadline, Jitter jitter) {
   return get().unlimited_attempts().no_budget().deadline(deadline).backoff({1s, 2, maximum, jitter});
 }

@@ -1,5 +1,5 @@
 // The index of matches: what it finds is what a walk from the first to the last finds.
-#include "proxy/match/match_index.hpp"
+#include "proxy/policy/match/match_index.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The words of stages, causes and outcomes: metrics and logs are made of them.
-#include "proxy/verdict/outcome.hpp"
+#include "proxy/policy/decision/outcome.hpp"
 
 #include <gtest/gtest.h>
 

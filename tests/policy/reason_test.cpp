@@ -1,5 +1,5 @@
 // The closed list of reasons: every word once, every sentence there.
-#include "proxy/verdict/reason.hpp"
+#include "proxy/policy/decision/reason.hpp"
 
 #include <gtest/gtest.h>
 

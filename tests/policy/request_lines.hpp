@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "proxy/match/ascii.hpp"
-#include "proxy/match/request_view.hpp"
+#include "proxy/policy/match/ascii.hpp"
+#include "proxy/policy/match/request_view.hpp"
 
 namespace reprise::policy {
 

@@ -1,9 +1,9 @@
 // Which downloads can be continued, and which responses are the rest of them: rows E1 to E11.
-#include "proxy/policy/resume.hpp"
+#include "proxy/policy/decision/resume.hpp"
 
 #include <gtest/gtest.h>
 
-#include "proxy/pacing/dice.hpp"
+#include "proxy/policy/pacing/dice.hpp"
 
 namespace reprise::policy::resume_test {
 namespace {

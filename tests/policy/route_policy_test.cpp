@@ -1,5 +1,5 @@
 // `retry.on`: which outcomes a route lists, for every stage and every cause.
-#include "proxy/policy/route_policy.hpp"
+#include "proxy/policy/decision/route_policy.hpp"
 
 #include <gtest/gtest.h>
 

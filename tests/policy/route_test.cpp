@@ -1,5 +1,5 @@
 // Routes: path and host patterns, and the order in which they are asked.
-#include "proxy/policy/route.hpp"
+#include "proxy/policy/decision/route.hpp"
 
 #include <gtest/gtest.h>
 

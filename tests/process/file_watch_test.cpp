@@ -1,4 +1,4 @@
-#include "proxy/reload/file_watch.hpp"
+#include "proxy/server/process/file_watch.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -9,10 +9,10 @@
 #include <system_error>
 #include <thread>
 
-#include "proxy/tls/file_digest.hpp"
+#include "proxy/net/tls/file_digest.hpp"
 #include "tests/support/scarce_descriptors.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 using std::chrono::milliseconds;
@@ -119,7 +119,7 @@ TEST_F(FileWatchTest, AFileThatChangesWithoutAPauseIsLookedAtAllTheSame) {
 TEST_F(FileWatchTest, WhatChangedSinceItWasReadIsSeenAtOnce) {
   write("f", "one");
   const std::string read = path("f");
-  const std::string digest = digest_of_files({&read, 1});
+  const std::string digest = net::digest_of_files({&read, 1});
   write("f", "two");
   FileWatch watch(by_sign);
   watch.watch({{path("f"), digest}});
@@ -135,41 +135,43 @@ TEST_F(FileWatchTest, WhatIsNoFileIsNotRead) {
   const std::string zero = "/dev/zero";
   const std::string folder = folder_.string();
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  EXPECT_EQ(digest_of_files({&pipe, 1}), digest_of_files({&pipe, 1}));
-  EXPECT_NE(digest_of_files({&pipe, 1}), digest_of_files({&zero, 1}));
-  EXPECT_NE(digest_of_files({&folder, 1}), digest_of_files({&zero, 1}));
+  EXPECT_EQ(net::digest_of_files({&pipe, 1}), net::digest_of_files({&pipe, 1}));
+  EXPECT_NE(net::digest_of_files({&pipe, 1}), net::digest_of_files({&zero, 1}));
+  EXPECT_NE(net::digest_of_files({&folder, 1}), net::digest_of_files({&zero, 1}));
 }
 
 TEST_F(FileWatchTest, the_stamp_of_a_resting_file_tells_any_later_write) {
   write("f", "one");
   const std::string file = path("f"), folder = folder_.string();
-  const std::int64_t now = Clock::wall_nanoseconds(), later = now + 3'000'000'000;
-  EXPECT_FALSE(stamp_of_resting_file(file, now)) << "a write in the same tick would leave the same stamp";
-  EXPECT_FALSE(stamp_of_resting_file(file, now - 3'000'000'000)) << "the clock was set back since the write";
-  EXPECT_FALSE(stamp_of_resting_file(folder, later));
-  EXPECT_FALSE(stamp_of_resting_file(path("missing"), later));
-  const auto stamp = stamp_of_resting_file(file, later);
+  const std::int64_t now = net::Clock::wall_nanoseconds(), later = now + 3'000'000'000;
+  EXPECT_FALSE(net::stamp_of_resting_file(file, now))
+      << "a write in the same tick would leave the same stamp";
+  EXPECT_FALSE(net::stamp_of_resting_file(file, now - 3'000'000'000))
+      << "the clock was set back since the write";
+  EXPECT_FALSE(net::stamp_of_resting_file(folder, later));
+  EXPECT_FALSE(net::stamp_of_resting_file(path("missing"), later));
+  const auto stamp = net::stamp_of_resting_file(file, later);
   ASSERT_TRUE(stamp);
-  EXPECT_EQ(stamp_of_resting_file(file, later), stamp);
+  EXPECT_EQ(net::stamp_of_resting_file(file, later), stamp);
   const auto modified = fs::last_write_time(file);
   do {  // until the kernel's clock has moved on
     write("f", "two");
     fs::last_write_time(file, modified);
-  } while (stamp_of_resting_file(file, later) == stamp);
-  EXPECT_TRUE(stamp_of_resting_file(file, later));
+  } while (net::stamp_of_resting_file(file, later) == stamp);
+  EXPECT_TRUE(net::stamp_of_resting_file(file, later));
 }
 
 TEST(FileDigest, I6_a_file_that_no_descriptor_is_left_for_is_not_a_changed_one) {
   if (play::sanitizer_needs_descriptors) GTEST_SKIP() << "sanitizer: needs descriptors of its own";
   const std::string file = "/dev/null", missing = "/no/such/file";
-  const auto before = digest_of_file(file);
+  const auto before = net::digest_of_file(file);
   ASSERT_TRUE(before);
-  EXPECT_TRUE(digest_of_file(missing)) << "that it is missing is known";
+  EXPECT_TRUE(net::digest_of_file(missing)) << "that it is missing is known";
   {
     const play::ScarceDescriptors scarce(0);
-    EXPECT_FALSE(digest_of_file(file));
+    EXPECT_FALSE(net::digest_of_file(file));
   }
-  EXPECT_EQ(digest_of_file(file), before);
+  EXPECT_EQ(net::digest_of_file(file), before);
 }
 
 TEST_F(FileWatchTest, WhatChangedBetweenTwoWatchesIsSeen) {
@@ -209,4 +211,4 @@ TEST_F(FileWatchTest, AskingIsAnsweredOnceAndStoppingForGood) {
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::server

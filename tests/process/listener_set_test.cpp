@@ -1,12 +1,12 @@
 // Listeners stay bound from one configuration to the next,
 // come, go, and are taken over from a service manager.
-#include "proxy/server/listener_set.hpp"
+#include "proxy/server/process/listener_set.hpp"
 
 #include <unistd.h>
 
 #include "tests/support/running_proxy.hpp"
 
-namespace reprise::net::listener_set_test {
+namespace reprise::server::listener_set_test {
 namespace {
 
 config::Settings listening_at(std::vector<std::uint16_t> ports) {
@@ -27,7 +27,7 @@ class ListenerSetTest : public testing::Test {
   }
 
   asio::io_context binding_;
-  std::vector<InheritedSocket> inherited_;
+  std::vector<net::InheritedSocket> inherited_;
 };
 
 TEST_F(ListenerSetTest, what_both_have_is_the_very_same) {
@@ -61,7 +61,7 @@ TEST_F(ListenerSetTest, a_client_port_is_no_admin_port) {
   // The roles change places: neither socket may be taken over for the other.
   config::Settings swapped = listening_at({first.admin().endpoint.port()});
   swapped.admin.bind.port = first.all()[0]->endpoint.port();
-  EXPECT_THROW(bind(swapped, &first), BindError);
+  EXPECT_THROW(bind(swapped, &first), forward::BindError);
 }
 
 config::Settings at(std::string address, std::uint16_t port) {
@@ -73,15 +73,15 @@ config::Settings at(std::string address, std::uint16_t port) {
 TEST_F(ListenerSetTest, a_listener_moves_to_another_address_at_its_port_and_back) {
   std::optional<ListenerSet> before = bind(listening_at({0}));
   const std::uint16_t port = before->all().front()->endpoint.port();
-  EXPECT_THROW(bind(at("0.0.0.0", port), &*before), BindError) << "it is not lent";
+  EXPECT_THROW(bind(at("0.0.0.0", port), &*before), forward::BindError) << "it is not lent";
   for (const std::string_view address : {"0.0.0.0", "127.0.0.1"}) {
     const config::Settings wanted = at(std::string(address), port);
     const auto moved = before->moved_by(wanted);
     ASSERT_EQ(moved, std::vector{before->all().front()}) << address;
-    lend_port(*moved.front()->bound, Port::lent);
+    forward::lend_port(*moved.front()->bound, forward::Port::lent);
     ListenerSet next = bind(wanted, &*before);
     EXPECT_EQ(next.all().front()->endpoint, tcp::endpoint(asio::ip::make_address(address), port));
-    EXPECT_THROW(bind(wanted), BindError) << "it is nobody else's";
+    EXPECT_THROW(bind(wanted), forward::BindError) << "it is nobody else's";
     EXPECT_TRUE(next.moved_by(wanted).empty());
     before = std::move(next);
   }
@@ -92,7 +92,7 @@ TEST_F(ListenerSetTest, what_stays_lends_nothing) {
   config::Settings more = listening_at({0});
   more.listeners.push_back(at("0.0.0.0", before.all().front()->endpoint.port()).listeners.front());
   EXPECT_TRUE(before.moved_by(more).empty());
-  EXPECT_THROW(bind(more, &before), BindError) << "one address holds the other, and both are wanted";
+  EXPECT_THROW(bind(more, &before), forward::BindError) << "one address holds the other, and both are wanted";
 }
 
 TEST_F(ListenerSetTest, a_port_that_is_taken_names_it_and_binds_nothing) {
@@ -101,7 +101,7 @@ TEST_F(ListenerSetTest, a_port_that_is_taken_names_it_and_binds_nothing) {
   try {
     static_cast<void>(bind(listening_at({taken})));
     FAIL() << "it was bound twice";
-  } catch (const BindError& error) {
+  } catch (const forward::BindError& error) {
     const std::string what = error.what();
     EXPECT_NE(what.find("forward 127.0.0.1:" + std::to_string(taken)), std::string::npos) << what;
     EXPECT_NE(what.find("choose another port, or end the program that has it"), std::string::npos) << what;
@@ -111,7 +111,7 @@ TEST_F(ListenerSetTest, a_port_that_is_taken_names_it_and_binds_nothing) {
   try {
     static_cast<void>(bind(foreign));
     FAIL() << "it was bound";
-  } catch (const BindError& error) {
+  } catch (const forward::BindError& error) {
     EXPECT_NE(std::string_view(error.what()).find("no interface of this host has that address"),
               std::string_view::npos)
         << error.what();
@@ -119,7 +119,7 @@ TEST_F(ListenerSetTest, a_port_that_is_taken_names_it_and_binds_nothing) {
 }
 
 TEST_F(ListenerSetTest, what_a_service_manager_passes_is_taken_once) {
-  tcp::acceptor passed = bind_listener(binding_, "forward", {"127.0.0.1", 0});
+  tcp::acceptor passed = forward::bind_listener(binding_, "forward", {"127.0.0.1", 0});
   const tcp::endpoint where = passed.local_endpoint();
   inherited_.push_back({where, passed.release()});
   const ListenerSet set = bind(listening_at({where.port()}));
@@ -128,4 +128,4 @@ TEST_F(ListenerSetTest, what_a_service_manager_passes_is_taken_once) {
 }
 
 }  // namespace
-}  // namespace reprise::net::listener_set_test
+}  // namespace reprise::server::listener_set_test

@@ -1,5 +1,5 @@
 // Who has a port, as /proc tells.
-#include "proxy/session/port_holder.hpp"
+#include "proxy/forward/session/port_holder.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 namespace fs = std::filesystem;
@@ -38,36 +38,37 @@ TEST_F(PortHolderTest, process_is_named_with_its_command) {
   fs::create_directories(proc_ + "/42/fd");
   fs::create_symlink("socket:[4711]", proc_ + "/42/fd/7");
   write("/42/cmdline", std::string("reprise\0run\0-c\0a\nb\0", 19));
-  EXPECT_EQ(holder_of(admin_, proc_), "pid 42: reprise run -c a?b");
+  EXPECT_EQ(forward::holder_of(admin_, proc_), "pid 42: reprise run -c a?b");
 }
 
 TEST_F(PortHolderTest, user_is_named_if_the_process_cannot_be_seen) {
   listens("/net/tcp", "00000000:0C39");
-  EXPECT_EQ(holder_of(admin_, proc_), "a process of user 998") << "every address keeps others from this one";
+  EXPECT_EQ(forward::holder_of(admin_, proc_), "a process of user 998")
+      << "every address keeps others from this one";
 }
 
 TEST_F(PortHolderTest, other_lines_are_nobody) {
   listens("/net/tcp", "0100007F:0C3A");
-  EXPECT_EQ(holder_of(admin_, proc_), "") << "another port";
+  EXPECT_EQ(forward::holder_of(admin_, proc_), "") << "another port";
   listens("/net/tcp", "0200007F:0C39");
-  EXPECT_EQ(holder_of(admin_, proc_), "") << "another address";
+  EXPECT_EQ(forward::holder_of(admin_, proc_), "") << "another address";
   listens("/net/tcp", "0100007F:0C39", "01");
-  EXPECT_EQ(holder_of(admin_, proc_), "") << "an open connection";
-  EXPECT_EQ(holder_of(admin_, proc_ + "/none"), "");
+  EXPECT_EQ(forward::holder_of(admin_, proc_), "") << "an open connection";
+  EXPECT_EQ(forward::holder_of(admin_, proc_ + "/none"), "");
 }
 
 TEST_F(PortHolderTest, listener_on_ipv6_is_found) {
   listens("/net/tcp6", "00000000000000000000000001000000:0C39");
   const tcp::endpoint loopback(asio::ip::make_address("::1"), 3129);
-  EXPECT_EQ(holder_of(loopback, proc_), "a process of user 998");
+  EXPECT_EQ(forward::holder_of(loopback, proc_), "a process of user 998");
 }
 
 TEST(PortHolder, this_very_process_is_found) {
   asio::io_context io;
   const tcp::acceptor acceptor(io, tcp::endpoint(asio::ip::make_address("127.0.0.1"), 0));
-  const std::string holder = holder_of(acceptor.local_endpoint());
+  const std::string holder = forward::holder_of(acceptor.local_endpoint());
   EXPECT_EQ(holder.substr(0, holder.find(':')), "pid " + std::to_string(::getpid()));
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::server

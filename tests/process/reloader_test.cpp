@@ -1,11 +1,11 @@
 // Who asks for a reload is told of one that began afterwards, or that there will be none.
-#include "proxy/server/reloader.hpp"
+#include "proxy/server/process/reloader.hpp"
 
 #include <gtest/gtest.h>
 
 #include <future>
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 /// Asks, and waits for what it is told.
@@ -91,4 +91,4 @@ TEST(Reloader, one_that_never_began_ends_at_once) {
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::server

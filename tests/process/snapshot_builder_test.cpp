@@ -1,18 +1,18 @@
 // What one configuration takes over from the one before it,
 // and what it says where it cannot have all it asks for.
-#include "proxy/server/snapshot_builder.hpp"
+#include "proxy/server/process/snapshot_builder.hpp"
 
-#include "proxy/intercept/authority_files.hpp"
+#include "proxy/server/intercept/authority_files.hpp"
 #include "tests/support/log_file.hpp"
 #include "tests/support/metrics.hpp"
 #include "tests/support/running_proxy.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 constexpr std::int64_t day = 24 * 3600;
 
-std::int64_t today() { return Clock::wall_nanoseconds() / 1'000'000'000; }
+std::int64_t today() { return net::Clock::wall_nanoseconds() / 1'000'000'000; }
 
 std::shared_ptr<const Authority> made_at(std::int64_t when) {
   PrivateKey key = Authority::make_key();
@@ -31,15 +31,15 @@ config::Settings intercepting(const std::string& host) {
 class Building {
  public:
   explicit Building(std::shared_ptr<const Authority> authority)
-      : metrics_(make_metrics()),
-        log_(std::make_unique<observe::Log>(config::Log{}, std::vector<std::string>{"default"},
-                                            file_.descriptor(), observe::LogReader::stream)),
+      : metrics_(net::make_metrics()),
+        log_(std::make_unique<telemetry::Log>(config::Log{}, std::vector<std::string>{"default"},
+                                              file_.descriptor(), telemetry::LogReader::stream)),
         builder_(*metrics_, *log_, std::move(authority), "reprise.yaml") {}
   ~Building() { builder_.stop(); }
   Building(const Building&) = delete;
   Building& operator=(const Building&) = delete;
 
-  std::shared_ptr<const Snapshot> build(config::Settings settings, const Snapshot* before) {
+  std::shared_ptr<const net::Snapshot> build(config::Settings settings, const net::Snapshot* before) {
     return builder_.build(std::move(settings), {}, before);
   }
   /// What it has said; nothing may be built afterwards.
@@ -50,8 +50,8 @@ class Building {
 
  private:
   play::LogFile file_;
-  std::unique_ptr<observe::Metrics> metrics_;
-  std::unique_ptr<observe::Log> log_;
+  std::unique_ptr<telemetry::Metrics> metrics_;
+  std::unique_ptr<telemetry::Log> log_;
   SnapshotBuilder builder_;
 };
 
@@ -116,4 +116,4 @@ TEST(SnapshotBuilder, the_limit_of_open_files_lowers_the_connections_and_is_told
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -1,9 +1,9 @@
 // What only a start takes up stays as it is, and is named; everything else is the new configuration's.
-#include "proxy/server/start_only.hpp"
+#include "proxy/server/process/start_only.hpp"
 
 #include <gtest/gtest.h>
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 TEST(StartOnly, nothing_differs_nothing_is_told) {
@@ -35,4 +35,4 @@ TEST(StartOnly, each_key_is_kept_and_named) {
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::server

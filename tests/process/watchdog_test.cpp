@@ -1,4 +1,4 @@
-#include "proxy/server/watchdog.hpp"
+#include "proxy/server/process/watchdog.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include "tests/support/notify_listener.hpp"
 #include "tests/support/own_folder.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 TEST(WatchdogTest, ALoopThatHangsEndsTheSignsUntilItTurnsAgain) {
@@ -16,7 +16,8 @@ TEST(WatchdogTest, ALoopThatHangsEndsTheSignsUntilItTurnsAgain) {
   const play::NotifyListener manager(address);
   asio::io_context first, second;
   const auto work = asio::make_work_guard(second);
-  asio::co_spawn(first, watch_over({&first, &second}, NotifySocket(address), std::chrono::milliseconds(1)),
+  asio::co_spawn(first,
+                 watch_over({&first, &second}, net::NotifySocket(address), std::chrono::milliseconds(1)),
                  or_abort);
   for (int turn = 0; turn < 20; ++turn) first.run_one();
   EXPECT_EQ(manager.heard(), "WATCHDOG=1");
@@ -26,4 +27,4 @@ TEST(WatchdogTest, ALoopThatHangsEndsTheSignsUntilItTurnsAgain) {
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -7,20 +7,20 @@
 #include <fstream>
 #include <sstream>
 
-#include "proxy/replay/replay_store.hpp"
+#include "proxy/forward/replay/replay_store.hpp"
 #include "tests/support/loopback.hpp"
 #include "tests/support/metrics.hpp"
 #include "tests/support/own_folder.hpp"
 #include "tests/support/scripted_disk.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 using play::OwnFolder;
 
 /// The parts that a ReplayStore needs, and the store. Members stand in the order of their lives.
 struct StoreBench {
   explicit StoreBench(std::uint64_t memory = 1 << 20, std::uint64_t most_on_disk = 1 << 30,
-                      Duration patience = long_enough) {
+                      Duration patience = net::long_enough) {
     config::Limits limits;
     limits.replay_memory_bytes = memory;
     limits.replay_disk_bytes = most_on_disk;
@@ -63,11 +63,11 @@ struct StoreBench {
 
   OwnFolder folder;
   play::ScriptedDisk disk;
-  std::unique_ptr<observe::Metrics> metrics = make_metrics();
+  std::unique_ptr<telemetry::Metrics> metrics = net::make_metrics();
   int log_file = ::open((folder.path() + "/log").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-  std::unique_ptr<observe::Log> log = std::make_unique<observe::Log>(
-      config::Log{}, std::vector<std::string>{"default"}, log_file, observe::LogReader::stream);
+  std::unique_ptr<telemetry::Log> log = std::make_unique<telemetry::Log>(
+      config::Log{}, std::vector<std::string>{"default"}, log_file, telemetry::LogReader::stream);
   std::unique_ptr<ReplayStore> store;
 };
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

@@ -1,11 +1,11 @@
 // A body on its way to disk and back: in order, bounded, and over whenever its request is.
-#include "proxy/replay/replay_file.hpp"
+#include "proxy/forward/replay/replay_file.hpp"
 
-#include "proxy/replay/replay_reader.hpp"
+#include "proxy/forward/replay/replay_reader.hpp"
 #include "tests/replay/replay_bench.hpp"
 #include "tests/support/descriptors.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 namespace {
 
 constexpr std::size_t block = 64 * 1024;
@@ -50,7 +50,7 @@ class ReplayFileTest : public ::testing::Test {
   }
 
   std::unique_ptr<StoreBench> bench_of_store = std::make_unique<StoreBench>();
-  Bench bench;
+  net::Bench bench;
 };
 
 TEST_F(ReplayFileTest, what_is_appended_comes_back_whole_and_again) {
@@ -132,7 +132,7 @@ TEST_F(ReplayFileTest, two_may_wait_for_the_disk_at_once) {
 }
 
 TEST_F(ReplayFileTest, D17_a_disk_that_stays_stuck_is_as_good_as_none) {
-  bench_of_store = std::make_unique<StoreBench>(1 << 20, 1 << 30, milliseconds(1));
+  bench_of_store = std::make_unique<StoreBench>(1 << 20, 1 << 30, std::chrono::milliseconds(1));
   disk().stick();
   {
     const auto file = make();
@@ -147,7 +147,7 @@ TEST_F(ReplayFileTest, D17_a_disk_that_stays_stuck_is_as_good_as_none) {
 }
 
 TEST_F(ReplayFileTest, D17_waits_for_a_slow_disk_add_up) {
-  bench_of_store = std::make_unique<StoreBench>(1 << 20, 1 << 30, milliseconds(1));
+  bench_of_store = std::make_unique<StoreBench>(1 << 20, 1 << 30, std::chrono::milliseconds(1));
   const auto file = make();
   for (int i = 0; i < 100'000 && !file->failed(); ++i) {
     disk().stick();
@@ -335,8 +335,8 @@ TEST(ReplayAllowance, another_limit_is_told_and_kept_while_more_is_held) {
 }
 
 TEST(ReplayAllowance, takes_up_to_its_limit_and_no_further) {
-  const auto metrics = make_metrics();
-  ReplayAllowance allowance(100, observe::ReplayMedium::disk, *metrics);
+  const auto metrics = net::make_metrics();
+  ReplayAllowance allowance(100, telemetry::ReplayMedium::disk, *metrics);
   EXPECT_TRUE(allowance.take(100));
   EXPECT_FALSE(allowance.take(1));
   EXPECT_TRUE(allowance.take(0));
@@ -353,4 +353,4 @@ TEST(ReplayAllowance, takes_up_to_its_limit_and_no_further) {
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::forward

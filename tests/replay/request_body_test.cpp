@@ -1,5 +1,5 @@
 // A request's body: held for replay inside its limits, and given back.
-#include "proxy/replay/request_body.hpp"
+#include "proxy/forward/replay/request_body.hpp"
 
 #include <sys/ioctl.h>
 
@@ -7,16 +7,16 @@
 
 #include "tests/replay/replay_bench.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 namespace {
 
 using Kind = http::Framing::Kind;
 
-Task<BodyStep> read_rest(RequestBody& body, std::string& out) {
+Task<net::BodyStep> read_rest(RequestBody& body, std::string& out) {
   for (;;) {
     std::string_view piece;
-    const BodyStep step = co_await body.next(long_enough, piece);
-    if (step != BodyStep::piece) co_return step;
+    const net::BodyStep step = co_await body.next(net::long_enough, piece);
+    if (step != net::BodyStep::piece) co_return step;
     out.append(piece);
   }
 }
@@ -72,7 +72,7 @@ class RequestBodyTest : public ::testing::Test {
     EXPECT_TRUE(bench.run(read_back(*from, bytes)));
     return bytes;
   }
-  BodyStep read() {
+  net::BodyStep read() {
     out.clear();
     return bench.run(read_rest(body, out));
   }
@@ -95,9 +95,9 @@ class RequestBodyTest : public ::testing::Test {
   static constexpr std::size_t most_stored = 1'000'000;
   StoreBench stores{most_held, most_stored};
   ReplayAllowance& memory = stores.store->memory();
-  Bench bench;
-  Pair pair = connect_pair(bench);
-  Buffer buffer;
+  net::Bench bench;
+  net::Pair pair = net::connect_pair(bench);
+  net::Buffer buffer;
   http::RequestHead head;
   RequestBody body;
   std::string out;
@@ -120,7 +120,7 @@ TEST_F(RequestBodyTest, what_came_with_its_head_is_held_in_place) {
   EXPECT_EQ(body.received(), 5U);
   EXPECT_EQ(buffer.view(), "next");
   EXPECT_TRUE(memory_is_free());
-  EXPECT_EQ(read(), BodyStep::end);
+  EXPECT_EQ(read(), net::BodyStep::end);
   EXPECT_EQ(out, "");
   EXPECT_EQ(body.held(), "hello");
 }
@@ -132,7 +132,7 @@ TEST_F(RequestBodyTest, D4_what_comes_later_is_held_as_it_is_read) {
   EXPECT_TRUE(body.replayable());
   EXPECT_EQ(body.held(), "");
   pair.raw.send("llo");
-  EXPECT_EQ(read(), BodyStep::end);
+  EXPECT_EQ(read(), net::BodyStep::end);
   EXPECT_EQ(out, "hello");
   EXPECT_EQ(body.held(), "hello");
   EXPECT_TRUE(body.complete());
@@ -152,7 +152,7 @@ TEST_F(RequestBodyTest, D5_at_below_and_above_the_limit_of_a_request) {
       begin(is_chunked ? chunked() : counted(one.bytes), 40);
       EXPECT_TRUE(body.replayable());
       pair.raw.send(is_chunked ? as_chunks(text) : text);
-      EXPECT_EQ(read(), BodyStep::end);
+      EXPECT_EQ(read(), net::BodyStep::end);
       EXPECT_EQ(out, text);
       EXPECT_EQ(body.replayable(), one.replayable) << one.bytes << is_chunked;
       EXPECT_EQ(body.held(), one.replayable ? text : "") << one.bytes << is_chunked;
@@ -167,7 +167,7 @@ TEST_F(RequestBodyTest, holding_nothing_keeps_a_body_replayable_until_a_byte_is_
   begin(counted(3), 0);
   EXPECT_TRUE(body.replayable());
   pair.raw.send("abc");
-  EXPECT_EQ(read(), BodyStep::end);
+  EXPECT_EQ(read(), net::BodyStep::end);
   EXPECT_FALSE(body.replayable());
   EXPECT_EQ(body.held(), "");
 }
@@ -176,13 +176,13 @@ TEST_F(RequestBodyTest, the_memory_of_the_process_is_bounded_and_shared) {
   ASSERT_TRUE(memory.take(60));
   begin(counted(41), 50);
   pair.raw.send(std::string(41, 'x'));
-  EXPECT_EQ(read(), BodyStep::end);
+  EXPECT_EQ(read(), net::BodyStep::end);
   EXPECT_EQ(out.size(), 41U);
   EXPECT_FALSE(body.replayable());
   body.end();
   begin(counted(40), 50);
   pair.raw.send(std::string(40, 'x'));
-  EXPECT_EQ(read(), BodyStep::end);
+  EXPECT_EQ(read(), net::BodyStep::end);
   EXPECT_TRUE(body.replayable());
   EXPECT_FALSE(memory.take(1));
   body.end();
@@ -197,7 +197,7 @@ TEST_F(RequestBodyTest, D17_the_buffer_of_a_body_that_ended_is_lent_to_the_next)
   for (const bool is_counted : {true, false, true}) {
     pair.raw.send(is_counted ? sent : as_chunks(sent));
     begin(is_counted ? counted(sent.size()) : chunked(), 100'000);
-    EXPECT_EQ(read(), BodyStep::end);
+    EXPECT_EQ(read(), net::BodyStep::end);
     EXPECT_EQ(body.held(), sent);
     if (place == nullptr) place = body.held().data();
     EXPECT_EQ(body.held().data(), place);
@@ -212,7 +212,7 @@ TEST_F(RequestBodyTest, memory_goes_back_when_it_is_destroyed) {
     head = counted(10);
     other.begin(*pair.stream, buffer, *stores.store, head, {50, 0, 50});
     pair.raw.send("0123456789");
-    EXPECT_EQ(bench.run(read_rest(other, out)), BodyStep::end);
+    EXPECT_EQ(bench.run(read_rest(other, out)), net::BodyStep::end);
     EXPECT_FALSE(memory_is_free());
   }
   EXPECT_TRUE(memory_is_free());
@@ -221,9 +221,9 @@ TEST_F(RequestBodyTest, memory_goes_back_when_it_is_destroyed) {
 TEST_F(RequestBodyTest, D17_a_failed_end_still_gives_back) {
   begin(counted(10), 50);
   pair.raw.send("01234");
-  ASSERT_TRUE(has_arrived(*pair.stream, 5));
+  ASSERT_TRUE(net::has_arrived(*pair.stream, 5));
   pair.raw.finish_sending();
-  EXPECT_EQ(read(), BodyStep::closed);
+  EXPECT_EQ(read(), net::BodyStep::closed);
   EXPECT_FALSE(body.complete());
   body.end();
   EXPECT_TRUE(memory_is_free());
@@ -238,7 +238,7 @@ TEST_F(RequestBodyTest, D5_a_body_over_memory_goes_to_disk_whole_and_one_over_di
       const std::uint64_t written = stores.disk.written;
       begin(is_chunked ? chunked() : counted(bytes), 40, 70'000);
       std::thread client([&] { pair.raw.send(is_chunked ? as_chunks(text) : text); });
-      EXPECT_EQ(read(), BodyStep::end);
+      EXPECT_EQ(read(), net::BodyStep::end);
       client.join();
       EXPECT_TRUE(out == text);
       EXPECT_EQ(body.replayable(), bytes <= 70'000) << bytes << is_chunked;
@@ -264,7 +264,7 @@ TEST_F(RequestBodyTest, D17_a_disk_that_fills_ends_the_holding_and_not_the_body)
     stores.disk.room = 200'000;
     begin(is_chunked ? chunked() : counted(text.size()), 40, most_stored);
     std::thread client([&] { pair.raw.send(is_chunked ? as_chunks(text) : text); });
-    EXPECT_EQ(read(), BodyStep::end);
+    EXPECT_EQ(read(), net::BodyStep::end);
     client.join();
     EXPECT_TRUE(out == text);
     EXPECT_EQ(bench.run(settled(body)), 1);
@@ -279,9 +279,9 @@ TEST_F(RequestBodyTest, D17_a_body_whose_disk_is_behind_goes_on_and_is_not_held)
   stores.disk.stick();
   const std::string text(900'000, 'y');
   head = counted(text.size());
-  body.begin(*pair.stream, buffer, *stores.store, head, {40, most_stored, most_stored, Tick::now()});
+  body.begin(*pair.stream, buffer, *stores.store, head, {40, most_stored, most_stored, net::Tick::now()});
   std::thread client([&] { pair.raw.send(text); });
-  EXPECT_EQ(read(), BodyStep::end) << "the disk never takes a byte, and the deadline is over";
+  EXPECT_EQ(read(), net::BodyStep::end) << "the disk never takes a byte, and the deadline is over";
   client.join();
   EXPECT_TRUE(out == text);
   EXPECT_FALSE(body.replayable());
@@ -294,9 +294,9 @@ TEST_F(RequestBodyTest, D17_a_body_whose_disk_is_behind_goes_on_and_is_not_held)
 TEST_F(RequestBodyTest, a_body_that_has_ended_gives_its_block_back) {
   begin(counted(100'000), 0);
   std::thread client([&] { pair.raw.send(std::string(100'000, 'y')); });
-  EXPECT_EQ(read(), BodyStep::end);
+  EXPECT_EQ(read(), net::BodyStep::end);
   client.join();
-  EXPECT_EQ(body.read_beyond().room_left(), block_bytes)
+  EXPECT_EQ(body.read_beyond().room_left(), net::block_bytes)
       << "no block is lent: the response may be long in coming";
 }
 
@@ -306,7 +306,7 @@ TEST_F(RequestBodyTest, D17_little_memory_is_enough_for_a_disk_that_keeps_up) {
   const std::string text(900'000, 'y');
   begin(counted(text.size()), 40, most_stored);
   std::thread client([&] { pair.raw.send(text); });
-  EXPECT_EQ(read(), BodyStep::end);
+  EXPECT_EQ(read(), net::BodyStep::end);
   client.join();
   EXPECT_TRUE(body.replayable());
   EXPECT_TRUE(replayed() == text);
@@ -330,7 +330,7 @@ TEST_F(RequestBodyTest, D17_a_body_waits_for_memory_that_another_has_on_its_way_
     stores.disk.loosen();
     pair.raw.send(text.substr(1000));
   });
-  EXPECT_EQ(read(), BodyStep::end);
+  EXPECT_EQ(read(), net::BodyStep::end);
   client.join();
   EXPECT_TRUE(body.replayable());
   EXPECT_TRUE(replayed() == text);
@@ -342,7 +342,7 @@ TEST_F(RequestBodyTest, bodies_in_memory_leave_a_block_for_those_on_their_way_to
   for (const std::size_t bytes : {most_held - 65'536, most_held - 65'535}) {
     begin(counted(bytes), most_held);
     std::thread client([&] { pair.raw.send(std::string(bytes, 'y')); });
-    EXPECT_EQ(read(), BodyStep::end);
+    EXPECT_EQ(read(), net::BodyStep::end);
     client.join();
     EXPECT_EQ(body.replayable(), bytes == most_held - 65'536);
     body.end();
@@ -354,7 +354,7 @@ TEST_F(RequestBodyTest, a_body_over_the_disk_of_the_process_is_read_on_and_its_p
   ASSERT_TRUE(stores.store->disk().take(most_stored - 1000));
   begin(counted(2000), 40, 5000);
   pair.raw.send(std::string(2000, 'x'));
-  EXPECT_EQ(read(), BodyStep::end);
+  EXPECT_EQ(read(), net::BodyStep::end);
   EXPECT_EQ(out.size(), 2000U);
   EXPECT_FALSE(body.replayable());
   EXPECT_EQ(body.stored(), 0U);
@@ -365,8 +365,8 @@ TEST_F(RequestBodyTest, a_body_over_the_disk_of_the_process_is_read_on_and_its_p
 TEST_F(RequestBodyTest, pipelined_bytes_behind_a_chunked_body_go_back_to_the_buffer) {
   begin(chunked(), 50);
   pair.raw.send("2\r\nab\r\n0\r\n\r\nGET /");
-  ASSERT_TRUE(has_arrived(*pair.stream, 17));
-  EXPECT_EQ(read(), BodyStep::end);
+  ASSERT_TRUE(net::has_arrived(*pair.stream, 17));
+  EXPECT_EQ(read(), net::BodyStep::end);
   EXPECT_EQ(body.held(), "ab");
   body.end();
   EXPECT_EQ(buffer.view(), "GET /");
@@ -378,7 +378,7 @@ TEST_F(RequestBodyTest, A10_counting_gives_up_without_losing_a_byte) {
   for (const std::uint64_t on_disk : {0U, 90U}) {
     begin(chunked(), 50, on_disk);
     pair.raw.send("28\r\n" + text.substr(0, 40) + "\r\n");
-    ASSERT_TRUE(has_arrived(*pair.stream, 46));
+    ASSERT_TRUE(net::has_arrived(*pair.stream, 46));
     // Each piece goes out once the one before it has been read from the socket.
     std::thread client([&, socket = pair.stream->descriptor()] {
       const auto is_read = [socket] {
@@ -390,14 +390,14 @@ TEST_F(RequestBodyTest, A10_counting_gives_up_without_losing_a_byte) {
       if (on_disk > 0) play::eventually(is_read);
       pair.raw.send("28\r\n" + text.substr(80) + "\r\n0\r\n\r\n");
     });
-    EXPECT_EQ(bench.run(body.count(long_enough)), BodyStep::piece);
+    EXPECT_EQ(bench.run(body.count(net::long_enough)), net::BodyStep::piece);
     EXPECT_FALSE(body.complete());
     EXPECT_TRUE(body.replayable());
     EXPECT_TRUE(body.chunked());
-    EXPECT_EQ(bench.run(body.count(long_enough)), BodyStep::piece) << "asked again, it knows";
+    EXPECT_EQ(bench.run(body.count(net::long_enough)), net::BodyStep::piece) << "asked again, it knows";
     const std::string first = replayed();
     EXPECT_EQ(first.size(), on_disk > 0 ? 80U : 40U);
-    EXPECT_EQ(read(), BodyStep::end);
+    EXPECT_EQ(read(), net::BodyStep::end);
     client.join();
     EXPECT_EQ(first + out, text);
     EXPECT_FALSE(body.replayable());
@@ -409,9 +409,9 @@ TEST_F(RequestBodyTest, A10_counting_stops_where_the_memory_of_all_is_spent) {
   ASSERT_TRUE(memory.take(80));
   begin(chunked(), 50);
   pair.raw.send("28\r\n" + std::string(40, 'a') + "\r\n0\r\n\r\n");
-  EXPECT_EQ(bench.run(body.count(long_enough)), BodyStep::piece);
+  EXPECT_EQ(bench.run(body.count(net::long_enough)), net::BodyStep::piece);
   EXPECT_FALSE(body.complete()) << "a piece is still to be handed out, though all was read";
-  EXPECT_EQ(read(), BodyStep::end);
+  EXPECT_EQ(read(), net::BodyStep::end);
   EXPECT_EQ(out, std::string(40, 'a'));
   memory.give_back(80);
 }
@@ -421,14 +421,14 @@ TEST_F(RequestBodyTest, A10_a_disk_that_loses_what_is_being_counted) {
   stores.disk.room = 10;
   begin(chunked(), 10, 1000);
   pair.raw.send("28\r\n" + std::string(40, 'a') + "\r\n0\r\n\r\n");
-  EXPECT_EQ(bench.run(body.count(long_enough)), BodyStep::malformed);
+  EXPECT_EQ(bench.run(body.count(net::long_enough)), net::BodyStep::malformed);
   EXPECT_EQ(body.malformation(), http::Rejection::length_required);
 }
 
 TEST_F(RequestBodyTest, J1_trailers_reach_the_upstream_but_for_those_that_must_not) {
   begin(chunked(), 50);
   pair.raw.send("2\r\nab\r\n0\r\nX-Sum: 9\r\nContent-Length: 7\r\n\r\n");
-  EXPECT_EQ(read(), BodyStep::end);
+  EXPECT_EQ(read(), net::BodyStep::end);
   std::string lines;
   body.append_trailers(lines);
   EXPECT_EQ(lines, "X-Sum: 9\r\n");
@@ -437,9 +437,9 @@ TEST_F(RequestBodyTest, J1_trailers_reach_the_upstream_but_for_those_that_must_n
 TEST_F(RequestBodyTest, A4_a_broken_coding_is_told_from_a_client_that_left) {
   begin(chunked(), 50);
   pair.raw.send("zz\r\n");
-  EXPECT_EQ(read(), BodyStep::malformed);
+  EXPECT_EQ(read(), net::BodyStep::malformed);
   EXPECT_EQ(body.malformation(), http::Rejection::bad_chunk);
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::forward

@@ -1,10 +1,10 @@
-#include "proxy/replay/spare_buffers.hpp"
+#include "proxy/forward/replay/spare_buffers.hpp"
 
 #include <gtest/gtest.h>
 
 #include <utility>
 
-namespace reprise::net {
+namespace reprise::forward {
 namespace {
 
 constexpr std::size_t kib = 1024;
@@ -42,4 +42,4 @@ TEST(SpareBuffers, keeps_no_short_buffers_and_no_more_than_its_bound) {
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::forward

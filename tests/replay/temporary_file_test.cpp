@@ -1,10 +1,10 @@
 // The file that a body lies in: nameless, exact, and honest about every failure.
-#include "proxy/replay/temporary_file.hpp"
+#include "proxy/forward/replay/temporary_file.hpp"
 
 #include "tests/replay/replay_bench.hpp"
 #include "tests/support/descriptors.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 namespace {
 
 class TemporaryFileTest : public ::testing::Test {
@@ -77,4 +77,4 @@ TEST_F(TemporaryFileTest, D17_a_folder_that_is_not_there_or_no_folder) {
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::forward

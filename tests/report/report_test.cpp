@@ -1,17 +1,15 @@
-#include "proxy/comparison/report.hpp"
+#include "proxy/tools/simulate/report/report.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "proxy/comparison/courses.hpp"
-#include "proxy/comparison/words.hpp"
+#include "proxy/tools/simulate/report/courses.hpp"
+#include "proxy/tools/simulate/report/words.hpp"
 #include "tests/simulate/worlds.hpp"
 
-namespace reprise::comparison {
+namespace reprise::tools {
 namespace {
-
-using namespace simulate;
 
 Report two_policies() {
   Report report;
@@ -144,4 +142,4 @@ TEST(Charts, ScalesAreRoundAndCurvesStayInside) {
 }
 
 }  // namespace
-}  // namespace reprise::comparison
+}  // namespace reprise::tools

@@ -1,6 +1,6 @@
 // Holding a body back by itself: what ends it, what is left for others to read, where the connection goes.
-#include "proxy/message/hold.hpp"
-#include "proxy/http1/parse.hpp"
+#include "proxy/forward/request/hold.hpp"
+#include "proxy/http/http1/parse.hpp"
 
 #include <cstring>
 #include <thread>
@@ -8,7 +8,7 @@
 #include "tests/support/loopback.hpp"
 #include "tests/support/metrics.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 namespace {
 
 using policy::Answered;
@@ -16,8 +16,8 @@ using policy::Failed;
 using policy::Outcome;
 using namespace std::chrono_literals;
 
-Task<bool> keep(Pool& pool, Response& response, std::size_t most) {
-  co_await keep_response(pool, response, most, Tick::now() + long_enough);
+Task<bool> keep(net::Pool& pool, Response& response, std::size_t most) {
+  co_await keep_response(pool, response, most, net::Tick::now() + net::long_enough);
   co_return response.kept;
 }
 
@@ -25,10 +25,10 @@ class HoldTest : public ::testing::Test {
  protected:
   /// The response as the attempt leaves it: its head and what came with it in the buffer.
   void arrive(const std::string& text) {
-    Pair pair = connect_pair(bench);
+    net::Pair pair = net::connect_pair(bench);
     upstream = std::move(pair.raw);
     response.connection =
-        std::make_unique<UpstreamConnection>(pool, pool.upstream("a.test", 80), std::move(pair.stream));
+        std::make_unique<net::UpstreamConnection>(pool, pool.upstream("a.test", 80), std::move(pair.stream));
     std::memcpy(response.buffer.room().data(), text.data(), text.size());
     response.buffer.commit(text.size());
     const http::Parsed parsed = http::parse_response(response.buffer.view(), {}, "GET", response.head);
@@ -38,17 +38,17 @@ class HoldTest : public ::testing::Test {
     response.reusable = response.head.reusable;
   }
   Outcome held(Duration time = 1h, Duration idle = 1h) {
-    return bench.run(hold_back(pool, hold, {200, {}}, idle, Tick::now() + time, response));
+    return bench.run(hold_back(pool, hold, {200, {}}, idle, net::Tick::now() + time, response));
   }
   bool pooled() { return !pool.upstream("a.test", 80)->idle.empty(); }
 
-  Bench bench;
-  BudgetTable budgets{8};
-  HostGuards host_guards{8};
-  std::unique_ptr<observe::Metrics> metrics = make_metrics();
-  Pool pool{bench.tick, {}, 8, budgets, host_guards, *metrics};
+  net::Bench bench;
+  net::BudgetTable budgets{8};
+  net::HostGuards host_guards{8};
+  std::unique_ptr<telemetry::Metrics> metrics = net::make_metrics();
+  net::Pool pool{bench.tick, {}, 8, budgets, host_guards, *metrics};
   policy::HoldPolicy hold{10, 1h, {}};
-  RawSocket upstream;
+  play::RawSocket upstream;
   Response response;
 };
 
@@ -111,7 +111,7 @@ TEST_F(HoldTest, its_memory_is_given_back) {
   sender.join();
   EXPECT_EQ(response.body.size(), 100'000U);
   response.clear();
-  EXPECT_LE(response.body.capacity(), block_bytes);
+  EXPECT_LE(response.body.capacity(), net::block_bytes);
 }
 
 TEST_F(HoldTest, a_body_that_breaks_stays_as_far_as_it_came) {
@@ -122,7 +122,7 @@ TEST_F(HoldTest, a_body_that_breaks_stays_as_far_as_it_came) {
   EXPECT_EQ(std::get<Failed>(outcome).stage, policy::Stage::body);
   EXPECT_EQ(std::get<Failed>(outcome).cause, policy::Cause::truncated);
   EXPECT_EQ(response.body, "abc");
-  EXPECT_EQ(response.broken, BodyStep::closed);
+  EXPECT_EQ(response.broken, net::BodyStep::closed);
   EXPECT_FALSE(response.kept);
 }
 
@@ -208,4 +208,4 @@ TEST_F(HoldTest, a_head_is_judged_by_itself) {
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::forward

@@ -1,31 +1,31 @@
 // What idempotency rules may go by: the fields that reach the upstream.
-#include "proxy/message/leaving.hpp"
-#include "proxy/http1/parse.hpp"
+#include "proxy/forward/request/leaving.hpp"
+#include "proxy/http/http1/parse.hpp"
 
 #include <gtest/gtest.h>
 
-#include "proxy/http/intake.hpp"
-#include "proxy/http1/rewrite.hpp"
+#include "proxy/http/http1/rewrite.hpp"
+#include "proxy/http/message/intake.hpp"
 #include "tests/http/reading.hpp"
 
-namespace reprise::http {
+namespace reprise::forward {
 namespace {
 
 /// A request with those field lines, and its head as it leaves.
 struct Sent {
   explicit Sent(const std::string& lines)
       : text("POST http://up.test/x HTTP/1.1\r\nHost: up.test\r\n" + lines + "\r\n") {
-    EXPECT_EQ(parse_request(text, {}, head), Parsed{Progress::complete});
-    const Intake intake = take_forward(head, {});
-    write_request_head(head, std::get<Forward>(intake), {}, "reprise-x",
-                       asks_upgrade(head, http::ToH2c::dropped), outgoing);
+    EXPECT_EQ(http::parse_request(text, {}, head), http::Parsed{http::Progress::complete});
+    const http::Intake intake = http::take_forward(head, {});
+    http::write_request_head(head, std::get<http::Forward>(intake), {}, "reprise-x",
+                             http::asks_upgrade(head, http::ToH2c::dropped), outgoing);
   }
   bool has(std::string_view name, std::string_view value = {}) const {
-    std::optional<NamedByConnection> named;
+    std::optional<http::NamedByConnection> named;
     return LeavingFields(head, outgoing, named).has(name, value);
   }
   std::string text;
-  RequestHead head;
+  http::RequestHead head;
   std::string outgoing;
 };
 
@@ -38,10 +38,10 @@ TEST(Leaving, L11_a_field_that_connection_lists_proves_nothing) {
 
 TEST(Leaving, connection_is_read_once_for_all_questions_about_a_head) {
   const Sent sent("Connection: X-Key\r\nX-Key: 1\r\nX-Other: 2\r\n");
-  std::optional<NamedByConnection> named;
+  std::optional<http::NamedByConnection> named;
   EXPECT_TRUE(LeavingFields(sent.head, sent.outgoing, named).has("X-Other", {}));
   ASSERT_TRUE(named);
-  const RequestHead nothing;
+  const http::RequestHead nothing;
   const LeavingFields again(nothing, sent.outgoing, named);
   EXPECT_FALSE(again.has("X-Key", {})) << "it was kept";
   EXPECT_TRUE(again.has("X-Other", {}));
@@ -74,4 +74,4 @@ TEST(Leaving, L11_values_are_compared_without_blanks_and_an_empty_one_is_none) {
 }
 
 }  // namespace
-}  // namespace reprise::http
+}  // namespace reprise::forward

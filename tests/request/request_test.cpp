@@ -1,11 +1,11 @@
 // What a request leaves behind for the next one that is lent the same memory.
-#include "proxy/message/request.hpp"
+#include "proxy/forward/request/request.hpp"
 
 #include <gtest/gtest.h>
 
-#include "proxy/http1/parse.hpp"
+#include "proxy/http/http1/parse.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 namespace {
 
 template <typename Head>
@@ -81,4 +81,4 @@ TEST(RequestTest, clear_resets_what_was_decided_about_it) {
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::forward

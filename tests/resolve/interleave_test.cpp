@@ -1,5 +1,5 @@
 // Families by turns, in the order that the resolver gave.
-#include "proxy/resolve/interleave.hpp"
+#include "proxy/net/resolve/interleave.hpp"
 
 #include <gtest/gtest.h>
 

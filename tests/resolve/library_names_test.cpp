@@ -1,5 +1,5 @@
 // Names that the C library is asked for: a few threads that may hang, and hold nobody else up.
-#include "proxy/resolve/library_names.hpp"
+#include "proxy/net/resolve/library_names.hpp"
 
 #include <condition_variable>
 #include <mutex>
@@ -54,7 +54,7 @@ class LibraryNamesTest : public ::testing::Test {
 
   Hanging library_;
   Bench bench_;
-  std::unique_ptr<observe::Metrics> metrics_ = make_metrics();
+  std::unique_ptr<telemetry::Metrics> metrics_ = make_metrics();
   std::unique_ptr<LibraryNames> names_ = std::make_unique<LibraryNames>(library_.ask());
   Resolver resolver_{[this](Resolver::Question question) { names_->resolve(std::move(question)); },
                      Resolver::Limits(), *metrics_};

@@ -1,6 +1,6 @@
 // This host's way of looking names up: c-ares against a name server of the test's own, files, and the C
 // library where it has to be asked.
-#include "proxy/resolve/name_service.hpp"
+#include "proxy/net/resolve/name_service.hpp"
 
 #include <fstream>
 
@@ -76,7 +76,7 @@ class NameServiceTest : public ::testing::Test {
   play::OwnFolder folder_;
   NameServer server_;
   Bench bench_;
-  std::unique_ptr<observe::Metrics> metrics_ = make_metrics();
+  std::unique_ptr<telemetry::Metrics> metrics_ = make_metrics();
   std::string library_knows_;
   std::atomic<int> library_asked_{0};
   std::unique_ptr<NameService> service_;

@@ -1,5 +1,5 @@
 // What nsswitch.conf and resolv.conf say, and which names stand for a short one.
-#include "proxy/resolve/name_sources.hpp"
+#include "proxy/net/resolve/name_sources.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Look-ups with an invented source behind them: one flight per name, good answers kept for a moment, and
 // nobody waits for another.
-#include "proxy/resolve/resolver.hpp"
+#include "proxy/net/resolve/resolver.hpp"
 
 #include "tests/support/loopback.hpp"
 #include "tests/support/metrics.hpp"
@@ -36,7 +36,7 @@ class ResolverTest : public ::testing::Test {
 
   Names names;
   Bench bench;
-  std::unique_ptr<observe::Metrics> metrics = make_metrics();
+  std::unique_ptr<telemetry::Metrics> metrics = make_metrics();
 };
 
 TEST_F(ResolverTest, gives_what_the_query_found) {

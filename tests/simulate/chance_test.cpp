@@ -1,13 +1,13 @@
-#include "proxy/model/chance.hpp"
+#include "proxy/tools/simulate/model/chance.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "proxy/model/model.hpp"
-#include "proxy/simulate/event_queue.hpp"
+#include "proxy/tools/simulate/event_queue.hpp"
+#include "proxy/tools/simulate/model/model.hpp"
 
-namespace reprise::simulate {
+namespace reprise::tools {
 namespace {
 
 constexpr int draws = 1'000'000;
@@ -92,4 +92,4 @@ TEST(EventQueue, GivesWhatIsDueInItsOrderAndWhatIsDueAtOnceAsItCame) {
 }
 
 }  // namespace
-}  // namespace reprise::simulate
+}  // namespace reprise::tools

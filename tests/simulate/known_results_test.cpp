@@ -5,7 +5,7 @@
 
 #include "tests/simulate/worlds.hpp"
 
-namespace reprise::simulate {
+namespace reprise::tools {
 namespace {
 
 using policy::Jitter;
@@ -202,4 +202,4 @@ TEST(KnownResults, ARateLimitLetsItsRateThrough) {
 }
 
 }  // namespace
-}  // namespace reprise::simulate
+}  // namespace reprise::tools

@@ -2,11 +2,11 @@
 
 #include <string>
 
-#include "proxy/model/model_file.hpp"
-#include "proxy/model/model_keys.hpp"
-#include "proxy/model/values.hpp"
+#include "proxy/tools/simulate/model/model_file.hpp"
+#include "proxy/tools/simulate/model/model_keys.hpp"
+#include "proxy/tools/simulate/model/values.hpp"
 
-namespace reprise::simulate {
+namespace reprise::tools {
 namespace {
 
 using std::chrono::milliseconds;
@@ -251,4 +251,4 @@ TEST(ModelFile, SaysWhereItIsWrong) {
 }
 
 }  // namespace
-}  // namespace reprise::simulate
+}  // namespace reprise::tools

@@ -4,11 +4,11 @@
 #include <sstream>
 #include <string>
 
-#include "proxy/log/access_log.hpp"
-#include "proxy/simulate/replay_log.hpp"
+#include "proxy/telemetry/log/access_log.hpp"
+#include "proxy/tools/simulate/replay_log.hpp"
 #include "tests/simulate/worlds.hpp"
 
-namespace reprise::simulate {
+namespace reprise::tools {
 namespace {
 
 /// An attempt as a line has it.
@@ -234,4 +234,4 @@ TEST(ReplayLog, APushbackIsKept) {
 }
 
 }  // namespace
-}  // namespace reprise::simulate
+}  // namespace reprise::tools

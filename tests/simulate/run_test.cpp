@@ -1,4 +1,4 @@
-#include "proxy/simulate/run.hpp"
+#include "proxy/tools/simulate/run.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 
 #include "tests/simulate/worlds.hpp"
 
-namespace reprise::simulate {
+namespace reprise::tools {
 namespace {
 
 using policy::Reason;
@@ -250,4 +250,4 @@ TEST(Measures, RecoveryIsTheFirstOfThreeGoodSeconds) {
 }
 
 }  // namespace
-}  // namespace reprise::simulate
+}  // namespace reprise::tools

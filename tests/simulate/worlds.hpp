@@ -6,11 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "proxy/simulate/modelled_world.hpp"
-#include "proxy/simulate/policies.hpp"
-#include "proxy/simulate/run.hpp"
+#include "proxy/tools/simulate/modelled_world.hpp"
+#include "proxy/tools/simulate/policies.hpp"
+#include "proxy/tools/simulate/run.hpp"
 
-namespace reprise::simulate {
+namespace reprise::tools {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
@@ -56,4 +56,4 @@ inline std::uint64_t ended(const Measures& measures, policy::Reason reason) {
   return measures.ended[static_cast<std::size_t>(reason)];
 }
 
-}  // namespace reprise::simulate
+}  // namespace reprise::tools

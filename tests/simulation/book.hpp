@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/log/exchange_record.hpp"
+#include "proxy/telemetry/log/exchange_record.hpp"
 #include "tests/simulation/world.hpp"
 
 namespace reprise::simulation {
@@ -78,7 +78,7 @@ struct Account {
   bool sent_whole = false;
   bool may_miss_response = false;  ///< its client is slow, so that a reset may come before it has read
   unsigned records = 0;
-  observe::Ending ending = observe::Ending::answered;
+  telemetry::Ending ending = telemetry::Ending::answered;
   int status = 0;  ///< that the client got
   bool got_error_in_head = false;
   Instant head_at{};

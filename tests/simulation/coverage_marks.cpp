@@ -77,7 +77,7 @@ bool is_listed(std::span<const Failure> list, Stage stage, Cause cause) {
 
 }  // namespace
 
-void CoverageMarks::count(const observe::ExchangeRecord& record) {
+void CoverageMarks::count(const telemetry::ExchangeRecord& record) {
   const policy::Ledger& ledger = *record.ledger;
   ++reasons[static_cast<std::size_t>(ledger.reason)];
   ++endings[static_cast<std::size_t>(record.ending)];
@@ -112,7 +112,7 @@ std::vector<std::string> CoverageMarks::missing(std::uint64_t stories) const {
     demand(failure_name(stage, cause),
            failures[static_cast<std::size_t>(stage)][static_cast<std::size_t>(cause)]);
   for (std::size_t i = 0; i < endings.size(); ++i)
-    demand(observe::word(static_cast<observe::Ending>(i)), endings[i]);
+    demand(telemetry::word(static_cast<telemetry::Ending>(i)), endings[i]);
   for (std::size_t i = 0; i < faults.size(); ++i) demand(word(static_cast<Fault>(i)), faults[i]);
   demand("intercepted", intercepted);
   demand("intercepted, and tried again", intercepted_again);
@@ -147,7 +147,7 @@ std::string CoverageMarks::table() const {
   }
   text.append("endings\n");
   for (std::size_t i = 0; i < endings.size(); ++i)
-    append_row(text, observe::word(static_cast<observe::Ending>(i)), endings[i]);
+    append_row(text, telemetry::word(static_cast<telemetry::Ending>(i)), endings[i]);
   text.append("faults\n");
   for (std::size_t i = 0; i < faults.size(); ++i) append_row(text, word(static_cast<Fault>(i)), faults[i]);
   text.append("interception\n");

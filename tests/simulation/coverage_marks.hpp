@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "proxy/log/exchange_record.hpp"
+#include "proxy/telemetry/log/exchange_record.hpp"
 #include "tests/simulation/fault.hpp"
 
 namespace reprise::simulation {
@@ -21,7 +21,7 @@ struct CoverageMarks {
   std::uint64_t intercepted = 0;        ///< requests over TLS that is ended here
   std::uint64_t intercepted_again = 0;  ///< of them those with more than one attempt
 
-  void count(const observe::ExchangeRecord&);
+  void count(const telemetry::ExchangeRecord&);
   void add(const CoverageMarks&);
   /// What `stories` stories must reach and have not: at least one in a thousand each, once there are enough
   /// of them to tell.

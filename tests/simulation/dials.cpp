@@ -4,12 +4,12 @@
 #include <cerrno>
 #include <utility>
 
-#include "proxy/io/tick.hpp"
+#include "proxy/net/io/tick.hpp"
 #include "tests/simulation/network.hpp"
 
 namespace reprise::simulation {
 
-using net::asio::ip::address;
+using asio::ip::address;
 using std::chrono::milliseconds;
 
 std::vector<address> DialBook::expect(std::vector<address> found) {
@@ -21,12 +21,12 @@ std::vector<address> DialBook::expect(std::vector<address> found) {
   return found;
 }
 
-void DialBook::race_dials(std::span<const net::tcp::endpoint> order, std::size_t which) {
+void DialBook::race_dials(std::span<const tcp::endpoint> order, std::size_t which) {
   Race& race = races_[order.data()];
   if (which == 0) {
     race.assign(order.size(), {});
     std::vector<std::string> all;
-    for (const net::tcp::endpoint& each : order) all.push_back(each.address().to_string());
+    for (const tcp::endpoint& each : order) all.push_back(each.address().to_string());
     std::sort(all.begin(), all.end());
     const auto known = names_.find(all.front());
     if (known == names_.end() || known->second != all)

@@ -21,11 +21,11 @@ class DialBook {
 
   void set_connect_timeout(Duration limit) { connect_timeout_ = limit; }
   /// A name's answer, which shares no allowed address with any other: gives it back.
-  std::vector<net::asio::ip::address> expect(std::vector<net::asio::ip::address> found);
+  std::vector<asio::ip::address> expect(std::vector<asio::ip::address> found);
   /// Judges the order: every allowed address of one name, once. Judges the moment: now is its turn.
-  void race_dials(std::span<const net::tcp::endpoint> order, std::size_t which);
+  void race_dials(std::span<const tcp::endpoint> order, std::size_t which);
   /// The dial that `race_dials` has told of, or one beside any race.
-  void begin(const net::asio::ip::address& dialled, const Dials::Result& result);
+  void begin(const asio::ip::address& dialled, const Dials::Result& result);
   /// Judges what the proxy does with it: it speaks at once, or lets go at once.
   void connected(std::weak_ptr<const Wire> wire);
 
@@ -43,10 +43,9 @@ class DialBook {
   Book& book_;
   Duration connect_timeout_{};
   std::map<std::string, std::vector<std::string>> names_;  ///< by address: all of its name, sorted
-  std::map<const net::tcp::endpoint*, Race>
-      races_;                         ///< by where their order stands, the newest of each place
-  Entrant* dialling_ = nullptr;       ///< in one of them
-  bool descriptors_ran_out_ = false;  ///< so far: what met that is dialled again
+  std::map<const tcp::endpoint*, Race> races_;  ///< by where their order stands, the newest of each place
+  Entrant* dialling_ = nullptr;                 ///< in one of them
+  bool descriptors_ran_out_ = false;            ///< so far: what met that is dialled again
 };
 
 }  // namespace reprise::simulation

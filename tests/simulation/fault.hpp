@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/match/enumerators.hpp"
+#include "proxy/policy/match/enumerators.hpp"
 #include "tests/simulation/purpose.hpp"
 
 namespace reprise::simulation {

@@ -6,11 +6,11 @@
 namespace reprise::simulation {
 namespace {
 
-using observe::Ending;
 using policy::Ledger;
 using policy::LedgerEntry;
 using policy::Reason;
 using std::chrono::seconds;
+using telemetry::Ending;
 
 // The tick fires up to one granule late, and a response takes a moment to arrive.
 constexpr Duration late = std::chrono::milliseconds(60);
@@ -326,15 +326,15 @@ bool budgets_are_held(Book& book, const Scene& scene) {
 
 }  // namespace
 
-void Seen::add(const observe::ExchangeRecord& record) {
-  if (!observe::is_tunnel(record)) ++requests;
+void Seen::add(const telemetry::ExchangeRecord& record) {
+  if (!telemetry::is_tunnel(record)) ++requests;
   attempts += record.ledger->size();
   for (std::size_t i = 0; i < record.ledger->size(); i = record.ledger->next(i))
     retries += (*record.ledger)[i].verdict.retry ? 1 : 0;
   if (const policy::Forgotten* forgotten = record.ledger->forgotten()) {
     for (const std::uint64_t some : forgotten->retries) retries += some;
   }
-  recovered += observe::is_recovered(record) ? 1 : 0;
+  recovered += telemetry::is_recovered(record) ? 1 : 0;
 }
 
 std::string first_broken_law(Book& book, const Scene& scene, const Faults& faults, const NameBook& names) {

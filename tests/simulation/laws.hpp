@@ -3,14 +3,14 @@
 
 #include <string>
 
-#include "proxy/observe/metrics.hpp"
+#include "proxy/telemetry/metrics/metrics.hpp"
 #include "tests/simulation/book.hpp"
 #include "tests/simulation/name_book.hpp"
 #include "tests/simulation/scene.hpp"
 
 namespace reprise::simulation {
 
-using Totals = observe::Metrics::Totals;
+using Totals = telemetry::Metrics::Totals;
 
 /// What the ledgers of a story add up to.
 struct Seen {
@@ -19,7 +19,7 @@ struct Seen {
   std::uint64_t retries = 0;
   std::uint64_t recovered = 0;
 
-  void add(const observe::ExchangeRecord&);
+  void add(const telemetry::ExchangeRecord&);
 };
 
 /// The first law that does not hold; empty: all do.

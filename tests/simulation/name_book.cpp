@@ -4,9 +4,9 @@
 
 namespace reprise::simulation {
 
-using net::asio::ip::address;
+using asio::ip::address;
 
-address NameBook::fresh() { return net::asio::ip::make_address_v4(0x0A000000U + ++addresses_); }
+address NameBook::fresh() { return asio::ip::make_address_v4(0x0A000000U + ++addresses_); }
 
 void NameBook::answered(const std::string& name, std::optional<address> only) {
   moments_[name].push_back(world_.now());

@@ -17,14 +17,14 @@ class NameBook {
   NameBook(World& world, Book& book) : world_(world), book_(book) {}
 
   /// An address that no other answer has.
-  net::asio::ip::address fresh();
+  asio::ip::address fresh();
   /// The name was answered now; `address` is the one that may be dialled, where there is only one.
-  void answered(const std::string& name, std::optional<net::asio::ip::address> address);
+  void answered(const std::string& name, std::optional<asio::ip::address> address);
   /// Judges the moment: the address is of the name's last response, not old, and has not failed before.
-  void dialled(const net::asio::ip::address& address, const Dials::Result& result);
+  void dialled(const asio::ip::address& address, const Dials::Result& result);
   /// From now on that address refuses: the name has moved.
-  void moves(const net::asio::ip::address& address) { moved_[address.to_string()] = true; }
-  bool has_moved(const net::asio::ip::address& address) const { return moved_.contains(address.to_string()); }
+  void moves(const asio::ip::address& address) { moved_[address.to_string()] = true; }
+  bool has_moved(const asio::ip::address& address) const { return moved_.contains(address.to_string()); }
   /// Whether the name was answered, well or not, at that moment.
   bool was_answered(const std::string& name, Instant when) const;
 

@@ -4,8 +4,8 @@
 
 namespace reprise::simulation {
 
-using net::asio::ip::address;
-using net::asio::ip::make_address;
+using asio::ip::address;
+using asio::ip::make_address;
 
 Network::Network(Seed seed, World& world, Faults& faults, Book& book, Canary canary)
     : seed_(seed),
@@ -73,20 +73,20 @@ Duration Network::patience_of_names() {
   return faults_.plays(Fault::resolve_slow, chance.one_in(3)) ? slow : Duration::zero();
 }
 
-Dials::Result Network::dial(const net::tcp::endpoint& endpoint) {
+Dials::Result Network::dial(const tcp::endpoint& endpoint) {
   const Result result = fate(endpoint);
   dialled_.begin(endpoint.address(), result);
   names_.dialled(endpoint.address(), result);
   return result;
 }
 
-Dials::Result Network::fate(const net::tcp::endpoint& endpoint) {
+Dials::Result Network::fate(const tcp::endpoint& endpoint) {
   if (endpoint.address() == make_address(denied_address) || endpoint.address() == make_address("fe80::1"))
     book_.broken("nothing is sent to a denied address");
   if (parent_ && endpoint.address() != *parent_) book_.broken("everything leaves by the parent proxy");
   Chance chance(seed_, Purpose::dials, ++dials_);
   const auto failing = [](int error) {
-    return Result{net::ErrorCode(error, boost::system::system_category()), {}, false};
+    return Result{ErrorCode(error, boost::system::system_category()), {}, false};
   };
   const Duration slow = chance.milliseconds(10, 3000);
   if (faults_.plays(Fault::name_moves, chance.one_in(6))) names_.moves(endpoint.address());
@@ -102,7 +102,7 @@ Dials::Result Network::fate(const net::tcp::endpoint& endpoint) {
   return {{}, std::chrono::microseconds(chance.between(20, 900)), false};
 }
 
-std::shared_ptr<Wire> Network::connected(const net::tcp::endpoint& endpoint) {
+std::shared_ptr<Wire> Network::connected(const tcp::endpoint& endpoint) {
   Chance chance(seed_, Purpose::dials, 100'000 + ++connections_);
   auto wire = std::make_shared<Wire>(world_, faults_, Chance(seed_, Purpose::pieces, connections_));
   // A tunnel's client may take its time, and so may a handshake.

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "proxy/resolve/resolver.hpp"
+#include "proxy/net/resolve/resolver.hpp"
 #include "tests/simulation/canary.hpp"
 #include "tests/simulation/dials.hpp"
 #include "tests/simulation/name_book.hpp"
@@ -25,12 +25,12 @@ class Network final : public Dials {
   /// In how long a question that comes now is to be answered.
   Duration patience_of_names();
 
-  Result dial(const net::tcp::endpoint&) override;
+  Result dial(const tcp::endpoint&) override;
   /// The proxy is about to dial that one of these, which it dials in this order.
-  void race_dials(std::span<const net::tcp::endpoint> order, std::size_t which) {
+  void race_dials(std::span<const tcp::endpoint> order, std::size_t which) {
     dialled_.race_dials(order, which);
   }
-  std::shared_ptr<Wire> connected(const net::tcp::endpoint&) override;
+  std::shared_ptr<Wire> connected(const tcp::endpoint&) override;
 
   /// From now on every dial is refused, where that fault is played.
   void refuse_all() { refuses_all_ = true; }
@@ -45,9 +45,9 @@ class Network final : public Dials {
   const TunnelEnd* tunnel_server() const { return tunnels_.empty() ? nullptr : tunnels_.back().get(); }
 
  private:
-  std::vector<net::asio::ip::address> several(Chance chance);
-  std::vector<net::asio::ip::address> found(const std::string& name);
-  Result fate(const net::tcp::endpoint&);
+  std::vector<asio::ip::address> several(Chance chance);
+  std::vector<asio::ip::address> found(const std::string& name);
+  Result fate(const tcp::endpoint&);
 
   const Seed seed_;
   World& world_;
@@ -58,7 +58,7 @@ class Network final : public Dials {
   DialBook dialled_;
   NameBook names_;
   std::map<std::string, net::Found> first_responses_;  ///< for a canary
-  std::optional<net::asio::ip::address> parent_;
+  std::optional<asio::ip::address> parent_;
   TunnelPlan tunnel_;
   std::vector<std::unique_ptr<TunnelEnd>> tunnels_;
   unsigned dials_ = 0;

@@ -3,14 +3,13 @@
 #include <array>
 #include <utility>
 
-#include "proxy/io/tls_error.hpp"
+#include "proxy/net/io/tls_error.hpp"
 #include "tests/support/client_hello.hpp"
 
 namespace reprise::simulation {
 
-using net::ErrorCode;
 using net::Handshake;
-namespace errors = net::asio::error;
+namespace errors = asio::error;
 
 SealedLink::SealedLink(std::unique_ptr<net::Link> wire, World& world, Faults& faults, Chance chance)
     : Sealed(std::move(wire), faults, std::move(chance)), world_(world), flight_(wire_->executor()) {}
@@ -38,7 +37,7 @@ Handshake SealedLink::shake_hands() {
   return established_ ? Handshake::done : Handshake::failed;
 }
 
-net::Task<ErrorCode> SealedLink::wait_for_flight() {
+Task<ErrorCode> SealedLink::wait_for_flight() {
   if (!silent_) {
     world_.after(takes_, [this, alive = std::weak_ptr<char>(alive_)] {
       if (alive.expired()) return;
@@ -50,11 +49,11 @@ net::Task<ErrorCode> SealedLink::wait_for_flight() {
   co_return came_ ? ErrorCode() : ErrorCode(errors::operation_aborted);
 }
 
-net::Task<ErrorCode> SealedLink::wait_readable() {
+Task<ErrorCode> SealedLink::wait_readable() {
   return established_ ? wire_->wait_readable() : wait_for_flight();
 }
 
-net::ReadTask Sealed::read_some(net::asio::mutable_buffer into) {
+ReadTask Sealed::read_some(asio::mutable_buffer into) {
   if (broken_) co_return std::tuple(ErrorCode(errors::connection_reset), std::size_t{0});
   auto [error, bytes] = co_await wire_->read_some(into);
   if (error == errors::eof && faults_.plays(Fault::fin_without_notice, chance_.one_in(4)))
@@ -63,7 +62,7 @@ net::ReadTask Sealed::read_some(net::asio::mutable_buffer into) {
 }
 
 // What was sealed has left, and the count of it is lost.
-std::size_t Sealed::write_some(std::span<const net::asio::const_buffer> parts, ErrorCode& error) {
+std::size_t Sealed::write_some(std::span<const asio::const_buffer> parts, ErrorCode& error) {
   if (broken_) {
     error = errors::broken_pipe;
     return 0;
@@ -88,7 +87,7 @@ Handshake SealedClientLink::fail(ErrorCode error) {
 // The ClientHello came before; the server's flight goes out, then the client's is waited for.
 Handshake SealedClientLink::shake_hands() {
   while (answered_ < server_flight.size()) {
-    const net::asio::const_buffer rest = net::asio::buffer(server_flight.substr(answered_));
+    const asio::const_buffer rest = asio::buffer(server_flight.substr(answered_));
     ErrorCode error;
     answered_ += wire_->write_some({&rest, 1}, error);
     if (error == errors::would_block) return Handshake::wants_write;
@@ -97,7 +96,7 @@ Handshake SealedClientLink::shake_hands() {
   while (came_.size() < client_flight.size()) {
     std::array<char, 4096> bytes;
     ErrorCode error;
-    const std::size_t count = wire_->read_now(net::asio::buffer(bytes), error);
+    const std::size_t count = wire_->read_now(asio::buffer(bytes), error);
     if (error == errors::would_block) return Handshake::wants_read;
     if (error) return fail(error);
     came_.append(bytes.data(), count);
@@ -108,15 +107,15 @@ Handshake SealedClientLink::shake_hands() {
   return Handshake::done;
 }
 
-net::Task<ErrorCode> SealedClientLink::wait_readable() {
+Task<ErrorCode> SealedClientLink::wait_readable() {
   if (!established_ || came_.empty()) co_return co_await wire_->wait_readable();
   co_return ErrorCode();
 }
 
-net::ReadTask SealedClientLink::read_some(net::asio::mutable_buffer into) {
+ReadTask SealedClientLink::read_some(asio::mutable_buffer into) {
   if (came_.empty()) return Sealed::read_some(into);
-  return [](std::string& came, net::asio::mutable_buffer place) -> net::ReadTask {
-    const std::size_t count = net::asio::buffer_copy(place, net::asio::buffer(came));
+  return [](std::string& came, asio::mutable_buffer place) -> ReadTask {
+    const std::size_t count = asio::buffer_copy(place, asio::buffer(came));
     came.erase(0, count);
     co_return std::tuple(ErrorCode(), count);
   }(came_, into);
@@ -133,8 +132,8 @@ std::string client_hello_to(std::string_view host) {
 SealingClients::SealingClients(std::string_view host, Faults& faults, Chance chance)
     : hosts_({policy::HostPattern{std::string(host)}}), faults_(faults), chance_(std::move(chance)) {}
 
-net::Task<net::ClientTls::Accept> SealingClients::certificate_for(std::string, net::asio::any_io_executor,
-                                                                  std::string&) {
+Task<net::ClientTls::Accept> SealingClients::certificate_for(std::string, asio::any_io_executor,
+                                                             std::string&) {
   co_return [this](net::Carrier carrier, std::string) -> std::unique_ptr<net::SecureLink> {
     return std::make_unique<SealedClientLink>(std::get<std::unique_ptr<net::Link>>(std::move(carrier)),
                                               faults_, chance_);

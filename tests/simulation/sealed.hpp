@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "proxy/tls/client_tls.hpp"
+#include "proxy/net/tls/client_tls.hpp"
 #include "tests/simulation/wire.hpp"
 
 namespace reprise::simulation {
@@ -17,14 +17,14 @@ class Sealed : public net::SecureLink {
   Sealed(std::unique_ptr<net::Link> wire, Faults& faults, Chance chance)
       : wire_(std::move(wire)), faults_(faults), chance_(std::move(chance)) {}
 
-  net::ErrorCode failure() const override { return failure_; }
+  ErrorCode failure() const override { return failure_; }
   std::string words() const override { return failure_.message(); }
 
-  net::asio::any_io_executor executor() override { return wire_->executor(); }
-  net::ReadTask read_some(net::asio::mutable_buffer) override;
-  net::Task<net::ErrorCode> wait_readable() override { return wire_->wait_readable(); }
-  net::Task<net::ErrorCode> wait_writable() override { return wire_->wait_writable(); }
-  std::size_t write_some(std::span<const net::asio::const_buffer>, net::ErrorCode&) override;
+  asio::any_io_executor executor() override { return wire_->executor(); }
+  ReadTask read_some(asio::mutable_buffer) override;
+  Task<ErrorCode> wait_readable() override { return wire_->wait_readable(); }
+  Task<ErrorCode> wait_writable() override { return wire_->wait_writable(); }
+  std::size_t write_some(std::span<const asio::const_buffer>, ErrorCode&) override;
   void cancel() override { wire_->cancel(); }
   void finish_sending() override { wire_->finish_sending(); }
   void close() override { wire_->close(); }
@@ -39,7 +39,7 @@ class Sealed : public net::SecureLink {
   std::unique_ptr<net::Link> wire_;
   Faults& faults_;
   Chance chance_;
-  net::ErrorCode failure_;
+  ErrorCode failure_;
   bool broken_ = false;  ///< a write was lost: nothing works any more
 };
 
@@ -49,11 +49,11 @@ class SealedLink final : public Sealed {
   SealedLink(std::unique_ptr<net::Link> wire, World& world, Faults& faults, Chance chance);
 
   net::Handshake shake_hands() override;
-  net::Task<net::ErrorCode> wait_readable() override;
+  Task<ErrorCode> wait_readable() override;
   void cancel() override;
 
  private:
-  net::Task<net::ErrorCode> wait_for_flight();
+  Task<ErrorCode> wait_for_flight();
 
   World& world_;
   net::Pause flight_;
@@ -73,15 +73,15 @@ class SealedClientLink final : public Sealed {
 
   net::Handshake shake_hands() override;
   /// Of a write that is lost here the client tells by going, as it does without TLS.
-  std::size_t write_some(std::span<const net::asio::const_buffer> parts, net::ErrorCode& error) override {
+  std::size_t write_some(std::span<const asio::const_buffer> parts, ErrorCode& error) override {
     return wire_->write_some(parts, error);
   }
-  net::ReadTask read_some(net::asio::mutable_buffer) override;
-  net::Task<net::ErrorCode> wait_readable() override;
+  ReadTask read_some(asio::mutable_buffer) override;
+  Task<ErrorCode> wait_readable() override;
   net::Unread unread() override { return came_.empty() ? wire_->unread() : net::Unread::bytes; }
 
  private:
-  net::Handshake fail(net::ErrorCode error);
+  net::Handshake fail(ErrorCode error);
 
   std::size_t answered_ = 0;  ///< bytes of the server's flight that have left
   bool established_ = false;
@@ -98,7 +98,7 @@ class SealingClients final : public net::ClientTls {
  public:
   SealingClients(std::string_view host, Faults& faults, Chance chance);
   const std::vector<policy::HostPattern>& hosts() const override { return hosts_; }
-  net::Task<Accept> certificate_for(std::string name, net::asio::any_io_executor, std::string& why) override;
+  Task<Accept> certificate_for(std::string name, asio::any_io_executor, std::string& why) override;
 
  private:
   std::vector<policy::HostPattern> hosts_;

@@ -8,9 +8,9 @@
 #include <boost/asio/co_spawn.hpp>
 #include <cerrno>
 
-#include "proxy/exchange/record.hpp"
-#include "proxy/http/rejection.hpp"
-#include "proxy/session/listen.hpp"
+#include "proxy/forward/exchange/record.hpp"
+#include "proxy/forward/session/listen.hpp"
+#include "proxy/http/message/rejection.hpp"
 #include "tests/simulation/laws.hpp"
 #include "tests/simulation/network.hpp"
 #include "tests/simulation/scene.hpp"
@@ -57,13 +57,13 @@ std::string describe(const policy::LedgerEntry& entry) {
   };
   std::string text = "  attempt " + std::to_string(entry.attempt.number) + ", " +
                      seconds_of(entry.started - World::beginning) + " to " +
-                     seconds_of(entry.ended - World::beginning) + ": " + net::outcome_text(entry);
+                     seconds_of(entry.ended - World::beginning) + ": " + forward::outcome_text(entry);
   if (entry.verdict.retry) text.append(", again after " + seconds_of(entry.verdict.delay));
   return text;
 }
 
-net::FileCalls disk_of(const Scene& scene, std::uint64_t& room) {
-  net::FileCalls calls = net::system_file_calls();
+forward::FileCalls disk_of(const Scene& scene, std::uint64_t& room) {
+  forward::FileCalls calls = forward::system_file_calls();
   room = scene.disk_room;
   calls.open = [](const std::string&) { return ::memfd_create("story", MFD_CLOEXEC); };
   calls.write = [&room](int file, const char* bytes, std::size_t count, off_t offset) -> ssize_t {
@@ -95,7 +95,7 @@ class Story {
   void open_tunnel(const TunnelPlan& plan);
   std::shared_ptr<Wire> accept(std::uint64_t which);
   void judge_tunnel();
-  void witness(const observe::ExchangeRecord& record);
+  void witness(const telemetry::ExchangeRecord& record);
   void look_up(net::Resolver::Question question);
   bool run_until_over(Instant limit);
   void run_for(Duration span);
@@ -113,15 +113,15 @@ class Story {
   Book book_;
   Scene scene_;
   Network network_;
-  net::EventLoop disk_{1};
+  forward::EventLoop disk_{1};
   std::uint64_t disk_room_ = 0;
   net::BudgetTable budgets_;
   net::HostGuards host_guards_;
-  net::ReplayStore replay_;
+  forward::ReplayStore replay_;
   std::unique_ptr<net::Resolver> resolver_;  ///< goes before the loop that its waiters run on
-  net::Shared shared_;
-  std::shared_ptr<net::Listener> listener_ = std::make_shared<net::Listener>();
-  std::unique_ptr<net::Worker> worker_;
+  forward::Shared shared_;
+  std::shared_ptr<forward::Listener> listener_ = std::make_shared<forward::Listener>();
+  std::unique_ptr<forward::Worker> worker_;
   std::vector<std::unique_ptr<Client>> clients_;
   std::unique_ptr<TunnelClient> tunnel_;
   std::size_t to_come_ = 0;
@@ -148,19 +148,19 @@ Story::Story(Stage& stage, const Play& what, CoverageMarks& marks)
           stage.metrics)),
       shared_{stage.metrics, stage.log, budgets_, host_guards_, *resolver_, replay_, "reprise-sim"},
       before_(stage.metrics.totals()) {
-  listener_->role = std::make_shared<const net::ListenerRole>(
-      net::role_of(scene_.settings.listeners.front(), scene_.settings.security, {}));
+  listener_->role = std::make_shared<const forward::ListenerRole>(
+      forward::role_of(scene_.settings.listeners.front(), scene_.settings.security, {}));
   if (scene_.settings.parent) network_.set_parent(scene_.settings.parent->host);
   network_.set_connect_timeout(scene_.policy.connect_timeout);
   // Nothing but the deadline ends a route without limits, so that a ledger has more than it keeps (row L25).
   if (!scene_.policy.retry.max_attempts && !scene_.policy.budget &&
       scene_.policy.retry.backoff.maximum == std::chrono::milliseconds(1))
     network_.refuse_all();
-  shared_.witness = [this](const observe::ExchangeRecord& record) { witness(record); };
-  shared_.links.make_link = [this](const net::asio::any_io_executor& executor) {
+  shared_.witness = [this](const telemetry::ExchangeRecord& record) { witness(record); };
+  shared_.links.make_link = [this](const asio::any_io_executor& executor) {
     return std::make_unique<WireLink>(executor, world_, network_);
   };
-  shared_.links.race_dials = [this](std::span<const net::tcp::endpoint> order, std::size_t which) {
+  shared_.links.race_dials = [this](std::span<const tcp::endpoint> order, std::size_t which) {
     network_.race_dials(order, which);
   };
   shared_.links.make_secure = [this, seed = what.seed](net::Carrier carrier, std::string_view) {
@@ -178,13 +178,13 @@ Story::Story(Stage& stage, const Play& what, CoverageMarks& marks)
     snapshot->client_tls =
         std::make_shared<SealingClients>(tunnel_host, faults_, Chance(what.seed, Purpose::dials, 400'000));
   }
-  worker_ = std::make_unique<net::Worker>(shared_, snapshot, Chance::mixed(what.seed.number, 77));
+  worker_ = std::make_unique<forward::Worker>(shared_, snapshot, Chance::mixed(what.seed.number, 77));
   world_.drive(worker_->io);
   world_.drive(disk_);
   if (what.tells) book_.keep_transcript();
 }
 
-void Story::witness(const observe::ExchangeRecord& record) {
+void Story::witness(const telemetry::ExchangeRecord& record) {
   marks_.count(record);
   seen_.add(record);
   const auto id = record.tunnel ? std::optional(tunnel_id) : story_of(record.path);
@@ -200,9 +200,10 @@ void Story::witness(const observe::ExchangeRecord& record) {
   account->head_at = record.started;
   account->told = world_.now();
   if (book_.telling())
-    book_.tell("exchange " + std::to_string(*id) + " is over: " + std::string(observe::word(record.ending)) +
-               ", " + std::to_string(record.status) + ", " + std::to_string(record.ledger->size()) +
-               " attempts, " + std::string(policy::word(record.ledger->reason)));
+    book_.tell("exchange " + std::to_string(*id) +
+               " is over: " + std::string(telemetry::word(record.ending)) + ", " +
+               std::to_string(record.status) + ", " + std::to_string(record.ledger->size()) + " attempts, " +
+               std::string(policy::word(record.ledger->reason)));
   for (std::size_t i = 0; book_.telling() && i < record.ledger->size(); i = record.ledger->next(i))
     book_.tell(describe((*record.ledger)[i]));
 }
@@ -212,7 +213,8 @@ std::shared_ptr<Wire> Story::accept(std::uint64_t which) {
   auto wire = std::make_shared<Wire>(world_, faults_, Chance(what_.seed, Purpose::pieces, 1'000'000 + which));
   auto link = std::make_unique<WireLink>(worker_->io.get_executor(), world_, wire);
   shared_.client_connections.fetch_add(1);
-  net::serve(*worker_, {std::move(link), listener_, listener_->role, {}, net::place_of_client(shared_)});
+  forward::serve(*worker_,
+                 {std::move(link), listener_, listener_->role, {}, forward::place_of_client(shared_)});
   return wire;
 }
 
@@ -288,7 +290,7 @@ void Story::run_for(Duration span) {
 
 void Story::drain() {
   book_.stop();
-  net::drain(*worker_);
+  forward::drain(*worker_);
 }
 
 void Story::play_faults() {
@@ -312,7 +314,7 @@ void Story::play_faults() {
   if (scene_.terminates_at) {
     world_.after(*scene_.terminates_at, [this] {
       drain();
-      world_.after(seconds(1), [this] { net::abort(*worker_); });
+      world_.after(seconds(1), [this] { forward::abort(*worker_); });
     });
   }
   if (!run_until_over(world_.now() + longest)) book_.broken("every request ends");
@@ -336,9 +338,9 @@ void Story::play_calm() {
 void Story::end() {
   judge_tunnel();
   for (const auto& client : clients_) client->go();
-  if (!worker_->draining) net::drain(*worker_);
+  if (!worker_->draining) forward::drain(*worker_);
   run_for(seconds(1));
-  net::abort(*worker_);
+  forward::abort(*worker_);
   run_for(seconds(30));
   if (shared_.client_connections.load() != 0) return book_.broken("every client connection is let go");
   if (replay_.memory().held() != 0 || replay_.disk().held() != 0)
@@ -376,9 +378,9 @@ Played Story::play() {
 
 Stage::Stage()
     : metrics(std::span<const std::string>(&one_route, 1), rejection_words(), "simulation"),
-      log(quiet_log(), {one_route}, null_descriptor(), observe::LogReader::stream),
+      log(quiet_log(), {one_route}, null_descriptor(), telemetry::LogReader::stream),
       filter(std::make_shared<const net::AddressFilter>(
-          config::Deny(), std::vector{net::tcp::endpoint(net::asio::ip::address_v4::loopback(), 3128)})),
+          config::Deny(), std::vector{tcp::endpoint(asio::ip::address_v4::loopback(), 3128)})),
       tls(std::make_shared<const net::TlsClients>(policy::RouteTable({}, policy::Route()))) {}
 
 Played play(Stage& stage, const Play& what, CoverageMarks& marks) { return Story(stage, what, marks).play(); }

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "proxy/log/access_log.hpp"
-#include "proxy/observe/metrics.hpp"
-#include "proxy/tls/tls_client.hpp"
-#include "proxy/upstream/address_filter.hpp"
+#include "proxy/net/tls/tls_client.hpp"
+#include "proxy/net/upstream/address_filter.hpp"
+#include "proxy/telemetry/log/access_log.hpp"
+#include "proxy/telemetry/metrics/metrics.hpp"
 #include "tests/simulation/canary.hpp"
 #include "tests/simulation/coverage_marks.hpp"
 #include "tests/simulation/fault.hpp"
@@ -22,8 +22,8 @@ namespace reprise::simulation {
 class Stage {
  public:
   Stage();
-  observe::Metrics metrics;
-  observe::Log log;
+  telemetry::Metrics metrics;
+  telemetry::Log log;
   std::shared_ptr<const net::AddressFilter> filter;
   std::shared_ptr<const net::TlsClients> tls;  ///< of one route
 };

@@ -6,8 +6,7 @@
 
 namespace reprise::simulation {
 
-using net::ErrorCode;
-namespace errors = net::asio::error;
+namespace errors = asio::error;
 
 thread_local std::int64_t WireLink::standing_ = 0;
 
@@ -74,12 +73,12 @@ void Wire::reset() {
 
 void Wire::vanish() { vanished_ = true; }
 
-WireLink::WireLink(const net::asio::any_io_executor& executor, World& world, Dials& dials)
+WireLink::WireLink(const asio::any_io_executor& executor, World& world, Dials& dials)
     : executor_(executor), world_(world), dials_(&dials), reading_(executor), writing_(executor) {
   ++standing_;
 }
 
-WireLink::WireLink(const net::asio::any_io_executor& executor, World& world, std::shared_ptr<Wire> wire)
+WireLink::WireLink(const asio::any_io_executor& executor, World& world, std::shared_ptr<Wire> wire)
     : executor_(executor), world_(world), wire_(std::move(wire)), reading_(executor), writing_(executor) {
   wire_->link_ = this;
   ++standing_;
@@ -110,8 +109,8 @@ void WireLink::wake() {
   }
 }
 
-net::Task<ErrorCode> WireLink::connect(const net::tcp::endpoint& endpoint) {
-  const net::tcp::endpoint target = endpoint;
+Task<ErrorCode> WireLink::connect(const tcp::endpoint& endpoint) {
+  const tcp::endpoint target = endpoint;
   const Dials::Result result = dials_->dial(target);
   waits_to_write_ = true;
   may_write_ = false;
@@ -132,7 +131,7 @@ net::Task<ErrorCode> WireLink::connect(const net::tcp::endpoint& endpoint) {
 }
 
 // One read waits for one turn of the world at least, as a socket's waits for one of the event loop.
-net::Task<ErrorCode> WireLink::wait_readable() {
+Task<ErrorCode> WireLink::wait_readable() {
   if (closed_) co_return errors::bad_descriptor;
   waits_to_read_ = true;
   may_read_ = false;
@@ -143,14 +142,14 @@ net::Task<ErrorCode> WireLink::wait_readable() {
   co_return ErrorCode();
 }
 
-net::ReadTask WireLink::read_some(net::asio::mutable_buffer into) {
+ReadTask WireLink::read_some(asio::mutable_buffer into) {
   if (const ErrorCode error = co_await wait_readable()) co_return std::tuple(error, std::size_t{0});
   ErrorCode error;
   const std::size_t count = read_now(into, error);
   co_return std::tuple(error, count);
 }
 
-std::size_t WireLink::read_now(net::asio::mutable_buffer into, ErrorCode& error) {
+std::size_t WireLink::read_now(asio::mutable_buffer into, ErrorCode& error) {
   std::string& bytes = wire_->to_proxy_.bytes;
   if (bytes.empty()) {
     error = wire_->reset_by_actor_      ? ErrorCode(errors::connection_reset)
@@ -167,7 +166,7 @@ std::size_t WireLink::read_now(net::asio::mutable_buffer into, ErrorCode& error)
   return count;
 }
 
-net::Task<ErrorCode> WireLink::wait_writable() {
+Task<ErrorCode> WireLink::wait_writable() {
   if (closed_) co_return errors::bad_descriptor;
   waits_to_write_ = true;
   may_write_ = false;
@@ -177,7 +176,7 @@ net::Task<ErrorCode> WireLink::wait_writable() {
   co_return may_write_ ? ErrorCode() : ErrorCode(errors::operation_aborted);
 }
 
-std::size_t WireLink::write_some(std::span<const net::asio::const_buffer> parts, ErrorCode& error) {
+std::size_t WireLink::write_some(std::span<const asio::const_buffer> parts, ErrorCode& error) {
   if (closed_) {
     error = errors::bad_descriptor;
     return 0;
@@ -211,7 +210,7 @@ std::size_t WireLink::write_some(std::span<const net::asio::const_buffer> parts,
 }
 
 // The kernel takes what it has room for, and sends it again and again.
-std::size_t WireLink::swallow(std::span<const net::asio::const_buffer> parts, ErrorCode& error) {
+std::size_t WireLink::swallow(std::span<const asio::const_buffer> parts, ErrorCode& error) {
   const std::size_t room = wire_->to_actor_.room - std::min(wire_->to_actor_.room, wire_->swallowed_);
   std::size_t taken = 0;
   for (const auto& part : parts) taken += std::min(part.size(), room - taken);

@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/io/link.hpp"
-#include "proxy/io/pause.hpp"
+#include "proxy/net/io/link.hpp"
+#include "proxy/net/io/pause.hpp"
 #include "tests/simulation/fault.hpp"
 #include "tests/simulation/world.hpp"
 
@@ -101,30 +101,30 @@ class Wire : public std::enable_shared_from_this<Wire> {
 class Dials {
  public:
   struct Result {
-    net::ErrorCode error;
+    ErrorCode error;
     Duration after{};
     bool silent = false;  ///< never answered
   };
   virtual ~Dials() = default;
-  virtual Result dial(const net::tcp::endpoint&) = 0;
+  virtual Result dial(const tcp::endpoint&) = 0;
   /// The connection is there: whose end is the other one?
-  virtual std::shared_ptr<Wire> connected(const net::tcp::endpoint&) = 0;
+  virtual std::shared_ptr<Wire> connected(const tcp::endpoint&) = 0;
 };
 
 /// The proxy's end.
 class WireLink final : public net::Link {
  public:
-  WireLink(const net::asio::any_io_executor& executor, World& world, Dials& dials);
-  WireLink(const net::asio::any_io_executor& executor, World& world, std::shared_ptr<Wire> wire);
+  WireLink(const asio::any_io_executor& executor, World& world, Dials& dials);
+  WireLink(const asio::any_io_executor& executor, World& world, std::shared_ptr<Wire> wire);
   ~WireLink() override;
 
-  net::asio::any_io_executor executor() override { return executor_; }
-  net::Task<net::ErrorCode> connect(const net::tcp::endpoint&) override;
-  net::ReadTask read_some(net::asio::mutable_buffer) override;
-  std::size_t read_now(net::asio::mutable_buffer, net::ErrorCode&) override;
-  net::Task<net::ErrorCode> wait_readable() override;
-  net::Task<net::ErrorCode> wait_writable() override;
-  std::size_t write_some(std::span<const net::asio::const_buffer>, net::ErrorCode&) override;
+  asio::any_io_executor executor() override { return executor_; }
+  Task<ErrorCode> connect(const tcp::endpoint&) override;
+  ReadTask read_some(asio::mutable_buffer) override;
+  std::size_t read_now(asio::mutable_buffer, ErrorCode&) override;
+  Task<ErrorCode> wait_readable() override;
+  Task<ErrorCode> wait_writable() override;
+  std::size_t write_some(std::span<const asio::const_buffer>, ErrorCode&) override;
   void cancel() override;
   void finish_sending() override;
   void close() override;
@@ -145,9 +145,9 @@ class WireLink final : public net::Link {
  private:
   bool readable() const;
   bool writable() const;
-  std::size_t swallow(std::span<const net::asio::const_buffer>, net::ErrorCode&);
+  std::size_t swallow(std::span<const asio::const_buffer>, ErrorCode&);
 
-  net::asio::any_io_executor executor_;
+  asio::any_io_executor executor_;
   World& world_;
   Dials* dials_ = nullptr;
   std::shared_ptr<Wire> wire_;

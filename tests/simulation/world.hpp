@@ -10,13 +10,10 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/io/clock.hpp"
+#include "proxy/net/io/clock.hpp"
 #include "tests/simulation/purpose.hpp"
 
 namespace reprise::simulation {
-
-using net::Duration;
-using net::Instant;
 
 /// Used by one thread, whose clocks it is while it lives.
 class World final : public net::TimeSource {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/match/enumerators.hpp"
+#include "proxy/policy/match/enumerators.hpp"
 #include "tests/support/chance.hpp"
 
 namespace reprise::soak {

@@ -7,9 +7,9 @@
 #include <initializer_list>
 #include <span>
 
-#include "proxy/match/enumerators.hpp"
-#include "proxy/pacing/dice.hpp"
-#include "proxy/pacing/instant.hpp"
+#include "proxy/policy/match/enumerators.hpp"
+#include "proxy/policy/pacing/dice.hpp"
+#include "proxy/policy/pacing/instant.hpp"
 
 namespace reprise::play {
 

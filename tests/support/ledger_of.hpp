@@ -1,7 +1,7 @@
 // The ledger of a request all of whose attempts came to the same.
 #pragma once
 
-#include "proxy/policy/ledger.hpp"
+#include "proxy/policy/decision/ledger.hpp"
 
 namespace reprise::play {
 

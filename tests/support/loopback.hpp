@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "proxy/io/stream.hpp"
+#include "proxy/net/io/stream.hpp"
 #include "tests/support/raw_socket.hpp"
 
 namespace reprise::net {

@@ -5,15 +5,15 @@
 #include <string>
 #include <vector>
 
-#include "proxy/http/rejection.hpp"
-#include "proxy/observe/metrics.hpp"
+#include "proxy/http/message/rejection.hpp"
+#include "proxy/telemetry/metrics/metrics.hpp"
 
 namespace reprise::net {
 
-inline std::unique_ptr<observe::Metrics> make_metrics() {
+inline std::unique_ptr<telemetry::Metrics> make_metrics() {
   const std::vector<std::string> routes{"default"};
   const auto words = http::all_words();
-  return std::make_unique<observe::Metrics>(routes, words, "test");
+  return std::make_unique<telemetry::Metrics>(routes, words, "test");
 }
 
 }  // namespace reprise::net

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "proxy/resolve/resolver.hpp"
+#include "proxy/net/resolve/resolver.hpp"
 
 namespace reprise::play {
 
@@ -34,7 +34,7 @@ class Names {
     };
   }
   /// `keep`: the TTL.
-  void set(const std::string& name, Found response, net::Duration keep = net::Duration::max()) {
+  void set(const std::string& name, Found response, Duration keep = Duration::max()) {
     const std::scoped_lock lock(state_->mutex);
     state_->responses[name] = {std::move(response), keep};
   }

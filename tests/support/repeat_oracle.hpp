@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "proxy/policy/route_policy.hpp"
-#include "proxy/verdict/verdict.hpp"
+#include "proxy/policy/decision/route_policy.hpp"
+#include "proxy/policy/decision/verdict.hpp"
 
 namespace reprise::play {
 

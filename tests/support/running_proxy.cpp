@@ -36,7 +36,7 @@ config::Settings whole(const Wishes& wishes) {
 }
 
 RunningProxy::RunningProxy(Wishes wishes) : log_(::open("/dev/null", O_WRONLY | O_CLOEXEC)) {
-  net::ProxyOptions options;
+  server::ProxyOptions options;
   options.version = "test";
   options.log_descriptor = wishes.log_descriptor < 0 ? log_ : wishes.log_descriptor;
   options.handle_signals = wishes.handle_signals;
@@ -47,7 +47,7 @@ RunningProxy::RunningProxy(Wishes wishes) : log_(::open("/dev/null", O_WRONLY | 
   options.first_words_limit = wishes.first_words_limit;
   if (wishes.turn) options.turn = wishes.turn;
   if (!options.query) options.query = [](const net::Resolver::Question& question) { question.complete({}); };
-  proxy_ = std::make_unique<net::Proxy>(whole(wishes), std::move(options));
+  proxy_ = std::make_unique<server::Proxy>(whole(wishes), std::move(options));
   ports_ = ports_now();
   thread_ = std::thread([this] {
     proxy_->run();

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "config/settings.hpp"
-#include "proxy/server/proxy.hpp"
+#include "proxy/server/process/proxy.hpp"
 #include "tests/support/raw_client.hpp"
 
 namespace reprise::play {
@@ -21,12 +21,12 @@ struct Wishes {
   policy::RoutePolicy route;
   config::Settings settings;   ///< listeners and routes are filled by RunningProxy
   net::Resolver::Query query;  ///< empty: no name resolves
-  net::FileCalls files = net::system_file_calls();
+  forward::FileCalls files = forward::system_file_calls();
   /// How the proxy's thread runs its loop; empty: as always.
   std::function<void(boost::asio::io_context&)> turn;
   /// How long a tunnel waits for first words: a client that
   /// means to speak may stall for longer than row G7 allows.
-  std::optional<net::Duration> first_words_limit;
+  std::optional<Duration> first_words_limit;
   /// Where the log goes; the caller's. -1: nowhere.
   int log_descriptor = -1;
   /// SIGTERM, SIGINT and SIGHUP of the test program are the proxy's.
@@ -34,9 +34,9 @@ struct Wishes {
   /// Of what first: as the listener that `port()` is.
   config::ListenerMode mode = config::ListenerMode::forward;
   /// Who signs for the hosts of `settings.intercept`.
-  std::shared_ptr<const net::Authority> authority;
+  std::shared_ptr<const server::Authority> authority;
   /// What it reads when it is told to reload; empty: there is nothing to read.
-  std::function<net::NewConfiguration()> reload;
+  std::function<server::NewConfiguration()> reload;
   /// Non-zero: a second, gateway listener for 127.0.0.1 and that port.
   std::uint16_t gateway_to = 0;
 
@@ -62,7 +62,7 @@ class RunningProxy {
   /// SIGTERM's doing; does not wait.
   void stop() { proxy_->stop(); }
   /// SIGHUP's doing; `told` is called on another thread.
-  void reload(std::function<void(const net::ReloadReport&)> told) { proxy_->reload(std::move(told)); }
+  void reload(std::function<void(const server::ReloadReport&)> told) { proxy_->reload(std::move(told)); }
   /// Those of the configuration in force.
   std::vector<std::uint16_t> ports_now() const;
   /// Waits until `run` has returned.
@@ -76,7 +76,7 @@ class RunningProxy {
 
  private:
   int log_ = -1;
-  std::unique_ptr<net::Proxy> proxy_;
+  std::unique_ptr<server::Proxy> proxy_;
   std::vector<std::uint16_t> ports_;
   std::atomic<bool> ended_{false};
   std::thread thread_;

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "proxy/policy/exchange.hpp"
+#include "proxy/policy/decision/exchange.hpp"
 
 namespace reprise::play {
 

@@ -10,7 +10,7 @@
 #include <mutex>
 #include <string>
 
-#include "proxy/replay/temporary_file.hpp"
+#include "proxy/forward/replay/temporary_file.hpp"
 
 namespace reprise::play {
 
@@ -27,8 +27,8 @@ class ScriptedDisk {
   std::atomic<std::uint64_t> readable{endless};
   std::atomic<std::uint64_t> written{0};  ///< bytes
 
-  net::FileCalls calls() {
-    net::FileCalls calls = net::system_file_calls();
+  forward::FileCalls calls() {
+    forward::FileCalls calls = forward::system_file_calls();
     calls.open = [this, open = calls.open](const std::string& folder) {
       if (open_error == 0) return open(folder);
       errno = open_error;

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "proxy/log/exchange_record.hpp"
+#include "proxy/telemetry/log/exchange_record.hpp"
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 
 using std::chrono::milliseconds;
 
@@ -225,4 +225,4 @@ inline std::vector<ScriptedRequest> all_stories() {
   return all;
 }
 
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

@@ -9,7 +9,7 @@
 #include "tests/support/scripted_upstream.hpp"
 #include "tests/support/some_limit.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 
 using play::Heard;
 using play::Peer;
@@ -23,4 +23,4 @@ using play::Wishes;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -1,4 +1,4 @@
-#include "proxy/systemd/inherited_sockets.hpp"
+#include "proxy/net/systemd/inherited_sockets.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "proxy/systemd/journal.hpp"
+#include "proxy/net/systemd/journal.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-#include "proxy/systemd/notify_socket.hpp"
+#include "proxy/net/systemd/notify_socket.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "proxy/systemd/status_line.hpp"
+#include "proxy/net/systemd/status_line.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "proxy/systemd/environment.hpp"
+#include "proxy/net/systemd/environment.hpp"
 
 namespace reprise::play {
 

@@ -10,15 +10,15 @@
 #include <cstdlib>
 #include <thread>
 
-#include "proxy/console/terminal.hpp"
-#include "proxy/console/top_lines.hpp"
-#include "proxy/console/top_screen.hpp"
-#include "proxy/screen/screen.hpp"
+#include "proxy/cli/terminal/terminal.hpp"
+#include "proxy/cli/terminal/top_lines.hpp"
+#include "proxy/cli/terminal/top_screen.hpp"
+#include "proxy/tools/top/screen.hpp"
 #include "tests/support/own_variable.hpp"
 #include "tests/support/refusing_port.hpp"
 #include "tests/support/scripted_upstream.hpp"
 
-namespace reprise::net {
+namespace reprise::cli {
 namespace {
 
 constexpr int patience_ms = 120'000;
@@ -101,7 +101,7 @@ class Admin {
           }
         }) {}
 
-  AdminAddress address() const { return {"127.0.0.1", std::to_string(upstream_.port())}; }
+  server::AdminAddress address() const { return {"127.0.0.1", std::to_string(upstream_.port())}; }
   void set_broken(bool broken) { broken_ = broken; }
   void forget() { asked_ = 0; }
 
@@ -121,7 +121,7 @@ class OnTerminal : public testing::Test {
     options.colour = false;
     options.in = options.out = pty_.slave();
     thread_ = std::thread([this, options] { end_ = show_top(options); });
-    pty_.until(std::string(top::enter_screen));
+    pty_.until(std::string(tools::enter_screen));
   }
   // To the thread that draws, which is the only one where `reprise top` runs: Asio's handler reads, unlocked,
   // what that thread wrote.
@@ -147,7 +147,7 @@ TEST_F(OnTerminal, DrawsUntilSomebodyQuits) {
   pty_.until("because");
   EXPECT_EQ(pty_.modes().c_lflag & (ICANON | ECHO), 0U);
   pty_.type("q");
-  pty_.until(std::string(top::leave_screen));
+  pty_.until(std::string(tools::leave_screen));
   EXPECT_EQ(end().signal, 0);
   EXPECT_EQ(end_.error, "");
   EXPECT_TRUE(pty_.is_as_shells_have_it());
@@ -194,7 +194,7 @@ TEST_F(OnTerminal, ASignalEndsItAndTheTerminalIsTheShellsAgain) {
     raise_there(signal);
     EXPECT_EQ(end().signal, signal == SIGINT ? 0 : signal);
     EXPECT_TRUE(pty_.is_as_shells_have_it());
-    pty_.until(std::string(top::leave_screen));
+    pty_.until(std::string(tools::leave_screen));
   }
 }
 
@@ -205,7 +205,7 @@ TEST_F(OnTerminal, AContinuedProcessTakesTheTerminalAgain) {
   modes.c_lflag |= ICANON | ECHO;
   EXPECT_EQ(tcsetattr(pty_.slave(), TCSANOW, &modes), 0) << "as the shell does while it is stopped";
   raise_there(SIGCONT);
-  pty_.until(std::string(top::enter_screen));
+  pty_.until(std::string(tools::enter_screen));
   pty_.until("payments");
   EXPECT_EQ(pty_.modes().c_lflag & (ICANON | ECHO), 0U);
   pty_.type("q");
@@ -313,7 +313,7 @@ TEST(Terminal, CharsetIsThatOfTheLocale) {
   locale.set("no_SUCH.UTF-8");
   EXPECT_FALSE(charset_of_locale().utf8);
   locale.set("C.UTF-8");
-  const top::Charset charset = charset_of_locale();
+  const tools::Charset charset = charset_of_locale();
   EXPECT_TRUE(charset.utf8);
   EXPECT_EQ(charset.columns(U'日'), 2);
 }
@@ -323,7 +323,7 @@ struct Printed {
   bool right = false;
 };
 
-Printed print(const AdminAddress& at, std::uint64_t count,
+Printed print(const server::AdminAddress& at, std::uint64_t count,
               const std::function<bool(std::size_t)>& goes_on = {}) {
   Printed printed;
   LinesOptions options;
@@ -385,4 +385,4 @@ TEST(Lines, WithoutAResponseAtFirstThereAreNone) {
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::cli

@@ -1,5 +1,5 @@
 // What whoever wrote a file's name is told of it when it cannot be used.
-#include "proxy/tls/tls_files.hpp"
+#include "proxy/net/tls/tls_files.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

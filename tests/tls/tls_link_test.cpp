@@ -1,5 +1,5 @@
 // TLS as the proxy speaks it, against OpenSSL's own server on a thread beside it.
-#include "proxy/tls/tls_link.hpp"
+#include "proxy/net/tls/tls_link.hpp"
 
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -12,7 +12,7 @@
 #include <functional>
 #include <thread>
 
-#include "proxy/io/failure.hpp"
+#include "proxy/net/io/failure.hpp"
 #include "tests/support/loopback.hpp"
 #include "tests/support/tls_end.hpp"
 

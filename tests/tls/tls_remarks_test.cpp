@@ -1,5 +1,5 @@
 // What the other side of TLS has said, as a refusal: which alerts are for good, and in which words.
-#include "proxy/tls/tls_remarks.hpp"
+#include "proxy/net/tls/tls_remarks.hpp"
 
 #include <gtest/gtest.h>
 

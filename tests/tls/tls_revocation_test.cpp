@@ -1,5 +1,5 @@
 // Which OCSP responses revoke a certificate, and which say nothing.
-#include "proxy/tls/tls_revocation.hpp"
+#include "proxy/net/tls/tls_revocation.hpp"
 
 #include <gtest/gtest.h>
 #include <openssl/err.h>

@@ -1,12 +1,12 @@
 // Whole screens, as text; and what holds for a screen of any size.
-#include "proxy/top/draw.hpp"
+#include "proxy/tools/top/draw.hpp"
 
 #include <algorithm>
 #include <vector>
 
 #include "tests/top/proxy_story.hpp"
 
-namespace reprise::top {
+namespace reprise::tools {
 namespace {
 
 std::string screen_of(const Watch& watch, const View& view, const Look& look) {
@@ -320,4 +320,4 @@ TEST(Screen, EveryStyleIsShownWithoutColourAsWithIt) {
 }
 
 }  // namespace
-}  // namespace reprise::top
+}  // namespace reprise::tools

@@ -10,10 +10,10 @@
 #include <sstream>
 #include <string>
 
-#include "proxy/top/draw.hpp"
-#include "proxy/top/reading.hpp"
+#include "proxy/tools/top/draw.hpp"
+#include "proxy/tools/top/reading.hpp"
 
-namespace reprise::top {
+namespace reprise::tools {
 
 /// Of a terminal under Debian's C.UTF-8.
 inline Charset utf8() {
@@ -138,4 +138,4 @@ inline void expect_golden(const std::string& name, const std::string& text) {
   EXPECT_EQ(golden.str(), text) << "if this is meant: UPDATE_GOLDEN=1";
 }
 
-}  // namespace reprise::top
+}  // namespace reprise::tools

@@ -1,10 +1,10 @@
 // Text in columns, figures in words, and requests as bars.
-#include "proxy/screen/text.hpp"
+#include "proxy/tools/top/text.hpp"
 
-#include "proxy/top/bar.hpp"
+#include "proxy/tools/top/bar.hpp"
 #include "tests/top/proxy_story.hpp"
 
-namespace reprise::top {
+namespace reprise::tools {
 namespace {
 
 TEST(Text, IsAsBroadAsItsCharacters) {
@@ -128,4 +128,4 @@ TEST(Gauge, IsAShare) {
 }
 
 }  // namespace
-}  // namespace reprise::top
+}  // namespace reprise::tools

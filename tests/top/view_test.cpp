@@ -1,10 +1,10 @@
 // Keys: from bytes to presses, and from presses to what is looked at.
-#include "proxy/top/view.hpp"
+#include "proxy/tools/top/view.hpp"
 
-#include "proxy/top/columns.hpp"
+#include "proxy/tools/top/columns.hpp"
 #include "tests/top/proxy_story.hpp"
 
-namespace reprise::top {
+namespace reprise::tools {
 namespace {
 
 using Presses = std::vector<KeyPress>;
@@ -208,4 +208,4 @@ TEST(Columns, ReasonsAreToldFromTheMostFrequentOn) {
 }
 
 }  // namespace
-}  // namespace reprise::top
+}  // namespace reprise::tools

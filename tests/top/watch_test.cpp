@@ -1,10 +1,10 @@
 // From documents to figures: rates, shares, quantiles; restarts, losses, routes that come and go.
-#include "proxy/top/watch.hpp"
+#include "proxy/tools/top/watch.hpp"
 
-#include "proxy/top/lines.hpp"
+#include "proxy/tools/top/lines.hpp"
 #include "tests/top/proxy_story.hpp"
 
-namespace reprise::top {
+namespace reprise::tools {
 namespace {
 
 Status status(int uptime, int requests, const std::string& routes, const std::string& more = "") {
@@ -199,4 +199,4 @@ TEST(Lines, WhatIsUnknownIsSaidToBe) {
 }
 
 }  // namespace
-}  // namespace reprise::top
+}  // namespace reprise::tools

@@ -1,14 +1,14 @@
 // What a collector's word means for a batch.
-#include "proxy/trace/delivery.hpp"
+#include "proxy/server/trace_export/delivery.hpp"
 
 #include <gtest/gtest.h>
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 using Kind = Decision::Kind;
 using End = Posted::End;
-using observe::SpanDrop;
+using telemetry::SpanDrop;
 
 Posted answered(int status, std::string body = {}) { return {End::answered, status, {}, std::move(body)}; }
 
@@ -70,4 +70,4 @@ TEST(Delivery, IsToldInWords) {
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::server

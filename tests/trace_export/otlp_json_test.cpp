@@ -1,24 +1,24 @@
 // Stories as OTLP/HTTP JSON, letter by letter.
-#include "proxy/trace/otlp_json.hpp"
+#include "proxy/telemetry/tracing/otlp_json.hpp"
 
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
 #include <set>
 
-#include "proxy/stories/stored_story.hpp"
+#include "proxy/telemetry/history/stored_story.hpp"
 #include "tests/support/scripted_request.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 namespace json = boost::json;
-using observe::ScriptedRequest;
-using observe::Story;
 using policy::Cause;
 using policy::Reason;
 using policy::Stage;
 using std::chrono::milliseconds;
+using telemetry::ScriptedRequest;
+using telemetry::Story;
 
 /// Counts from 1.
 class Counting final : public policy::Dice {
@@ -29,11 +29,11 @@ class Counting final : public policy::Dice {
   std::uint64_t count_ = 0;
 };
 
-Story story_of(const observe::ExchangeRecord& record, std::string route = "default") {
-  const observe::StoredStory stored(record, observe::story_wall, true);
+Story story_of(const telemetry::ExchangeRecord& record, std::string route = "default") {
+  const telemetry::StoredStory stored(record, telemetry::story_wall, true);
   std::vector<std::byte> bytes(stored.bytes());
   stored.put(bytes.data());
-  Story story = observe::told_story(bytes.data());
+  Story story = telemetry::told_story(bytes.data());
   story.route_name = std::move(route);
   return story;
 }
@@ -64,13 +64,13 @@ class OtlpJsonTest : public testing::Test {
   }
 
   Counting dice_;
-  OtlpJson encoder_{{"1.2", "reprise-abc", "host", 17}, dice_};
+  telemetry::OtlpJson encoder_{{"1.2", "reprise-abc", "host", 17}, dice_};
 };
 
 TEST_F(OtlpJsonTest, OneRequestLetterByLetter) {
   ScriptedRequest request("plain", "GET", "/v1/x");
-  request.attempt(observe::status(200), 12, observe::stop(Reason::success), true)
-      .ends(observe::Ending::answered, 200);
+  request.attempt(telemetry::status(200), 12, telemetry::stop(Reason::success), true)
+      .ends(telemetry::Ending::answered, 200);
   EXPECT_EQ(
       text(story_of(request.record())),
       R"({"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"reprise"}},)"
@@ -100,14 +100,14 @@ TEST_F(OtlpJsonTest, OneRequestLetterByLetter) {
 
 TEST_F(OtlpJsonTest, AttemptsAreChildrenOfTheRequestAndThatOfTheClient) {
   ScriptedRequest request("retried", "GET", "/x");
-  request.attempt(observe::status(503, std::chrono::seconds(1)), 10,
-                  observe::retry_in(milliseconds(1000), Reason::retryable_status));
-  request.attempt(observe::failure(Stage::await_head, Cause::reset), 20,
-                  observe::retry_in(milliseconds(5), Reason::retryable_failure), true);
-  request.attempt(observe::status(200), 30, observe::stop(Reason::success))
-      .ends(observe::Ending::answered, 200);
+  request.attempt(telemetry::status(503, std::chrono::seconds(1)), 10,
+                  telemetry::retry_in(milliseconds(1000), Reason::retryable_status));
+  request.attempt(telemetry::failure(Stage::await_head, Cause::reset), 20,
+                  telemetry::retry_in(milliseconds(5), Reason::retryable_failure), true);
+  request.attempt(telemetry::status(200), 30, telemetry::stop(Reason::success))
+      .ends(telemetry::Ending::answered, 200);
   request.host("::1", 8443);
-  observe::ExchangeRecord record = request.record();
+  telemetry::ExchangeRecord record = request.record();
   record.traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
   record.client = "[2001:db8::7]:4711";
   record.over_tls = true;
@@ -141,33 +141,33 @@ TEST_F(OtlpJsonTest, AttemptsAreChildrenOfTheRequestAndThatOfTheClient) {
   EXPECT_TRUE(second.contains("error.type=reset"));
   EXPECT_TRUE(second.contains("reprise.stage=await_head"));
   EXPECT_TRUE(second.contains("reprise.wait_ms=doubleValue 1E3"));
-  EXPECT_EQ(all[2].at("startTimeUnixNano").as_string(), std::to_string(observe::story_wall - 55'000'000));
+  EXPECT_EQ(all[2].at("startTimeUnixNano").as_string(), std::to_string(telemetry::story_wall - 55'000'000));
 }
 
 TEST_F(OtlpJsonTest, WhatIsAnErrorAndWhatIsNot) {
   const auto requested = [this](const ScriptedRequest& request) { return spans(story_of(request.record())); };
   ScriptedRequest lost("lost", "GET", "/");
-  lost.attempt(observe::status(404), 1, observe::stop(Reason::not_retryable))
-      .ends(observe::Ending::answered, 404);
+  lost.attempt(telemetry::status(404), 1, telemetry::stop(Reason::not_retryable))
+      .ends(telemetry::Ending::answered, 404);
   json::array all = requested(lost);
   EXPECT_FALSE(all[0].as_object().contains("status")) << "of a server a 404 is no error, of a client it is";
   EXPECT_EQ(all[1].at("status").at("code").as_int64(), 2);
   ScriptedRequest failed("failed", "GET", "/");
-  failed.attempt(observe::failure(Stage::connect, Cause::refused), 1, observe::stop(Reason::retries_off));
-  failed.ends(observe::Ending::answered, 502).own_response();
+  failed.attempt(telemetry::failure(Stage::connect, Cause::refused), 1, telemetry::stop(Reason::retries_off));
+  failed.ends(telemetry::Ending::answered, 502).own_response();
   all = requested(failed);
   EXPECT_EQ(all[0].at("status").at("code").as_int64(), 2);
   EXPECT_TRUE(attributes(all[0]).contains("error.type=502"));
   EXPECT_TRUE(attributes(all[0]).contains("reprise.own_response=boolValue true"));
   ScriptedRequest cut("cut", "GET", "/");
-  cut.attempt(observe::status(200), 1, observe::stop(Reason::response_started))
-      .ends(observe::Ending::cut, 200);
+  cut.attempt(telemetry::status(200), 1, telemetry::stop(Reason::response_started))
+      .ends(telemetry::Ending::cut, 200);
   all = requested(cut);
   EXPECT_TRUE(attributes(all[0]).contains("error.type=cut"));
   EXPECT_FALSE(all[1].as_object().contains("status"));
   ScriptedRequest slower("slower", "GET", "/");
-  slower.attempt(observe::failure(Stage::await_head, Cause::cancelled), 1, observe::stop(Reason::hedged));
-  slower.ends(observe::Ending::client_gone, 0).ambiguous();
+  slower.attempt(telemetry::failure(Stage::await_head, Cause::cancelled), 1, telemetry::stop(Reason::hedged));
+  slower.ends(telemetry::Ending::client_gone, 0).ambiguous();
   all = requested(slower);
   EXPECT_FALSE(all[1].as_object().contains("status")) << "we stopped it";
   EXPECT_TRUE(attributes(all[1]).contains("reprise.outcome=cancelled"));
@@ -177,7 +177,8 @@ TEST_F(OtlpJsonTest, WhatIsAnErrorAndWhatIsNot) {
 
 TEST_F(OtlpJsonTest, AMethodThatNobodyKnowsIsNoName) {
   ScriptedRequest odd("odd", "get", "/");
-  odd.attempt(observe::status(200), 1, observe::stop(Reason::success)).ends(observe::Ending::answered, 200);
+  odd.attempt(telemetry::status(200), 1, telemetry::stop(Reason::success))
+      .ends(telemetry::Ending::answered, 200);
   const json::array all = spans(story_of(odd.record()));
   ASSERT_EQ(all.size(), 2U) << "of the request and of its attempt";
   for (const json::value& span : all) {
@@ -188,8 +189,8 @@ TEST_F(OtlpJsonTest, AMethodThatNobodyKnowsIsNoName) {
 }
 
 TEST_F(OtlpJsonTest, WhatAnybodyHasSentIsStillJson) {
-  for (ScriptedRequest& request : observe::all_stories()) {
-    observe::ExchangeRecord record = request.record();
+  for (ScriptedRequest& request : telemetry::all_stories()) {
+    telemetry::ExchangeRecord record = request.record();
     record.client = "no colon";
     const json::array all = spans(story_of(record, "a\"\n\x01"));
     EXPECT_EQ(all.size(), encoder_.spans()) << request.name();
@@ -200,8 +201,8 @@ TEST_F(OtlpJsonTest, WhatAnybodyHasSentIsStillJson) {
 
 TEST_F(OtlpJsonTest, APeerIsAnAddressAndAPort) {
   ScriptedRequest request("peer", "OPTIONS", "*");
-  request.attempt(observe::status(200), 1, observe::stop(Reason::success))
-      .ends(observe::Ending::answered, 200);
+  request.attempt(telemetry::status(200), 1, telemetry::stop(Reason::success))
+      .ends(telemetry::Ending::answered, 200);
   Story story = story_of(request.record());
   story.attempts[0].address.family = policy::UpstreamAddress::Family::v6;
   story.attempts[0].address.bytes[15] = 1;
@@ -227,8 +228,8 @@ TEST_F(OtlpJsonTest, APeerIsAnAddressAndAPort) {
 
 TEST_F(OtlpJsonTest, ABatchHoldsMany) {
   ScriptedRequest request("plain", "GET", "/v1/x");
-  request.attempt(observe::status(200), 12, observe::stop(Reason::success))
-      .ends(observe::Ending::answered, 200);
+  request.attempt(telemetry::status(200), 12, telemetry::stop(Reason::success))
+      .ends(telemetry::Ending::answered, 200);
   encoder_.begin();
   for (int i = 0; i < 100; ++i) encoder_.add(story_of(request.record()), 1);
   EXPECT_EQ(encoder_.spans(), 200U);
@@ -239,4 +240,4 @@ TEST_F(OtlpJsonTest, ABatchHoldsMany) {
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -1,12 +1,12 @@
 // The exporter against collectors that behave and collectors that do not, over loopback.
-#include "proxy/trace/span_exporter.hpp"
+#include "proxy/server/trace_export/span_exporter.hpp"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <boost/json.hpp>
 
-#include "proxy/trace/sampling.hpp"
+#include "proxy/telemetry/tracing/sampling.hpp"
 #include "tests/support/log_file.hpp"
 #include "tests/support/metrics.hpp"
 #include "tests/support/names.hpp"
@@ -15,10 +15,9 @@
 #include "tests/support/scripted_upstream.hpp"
 #include "tests/support/silent_port.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
-using observe::ScriptedRequest;
 using play::eventually;
 using play::Heard;
 using play::Peer;
@@ -26,6 +25,7 @@ using play::response;
 using play::ScriptedUpstream;
 using policy::Reason;
 using std::chrono::milliseconds;
+using telemetry::ScriptedRequest;
 
 std::uint64_t spans_in(const std::string& request) {
   const std::string body = request.substr(request.find("\r\n\r\n") + 4);
@@ -58,18 +58,18 @@ class SpanExporterTest : public testing::Test {
   }
   void start(std::uint16_t port, const std::string& host = "127.0.0.1") {
     exporter = std::make_unique<SpanExporter>(
-        queues, *resolver, *metrics, log, TraceResource{"1.2", "reprise-test", "here", 1},
+        queues, *resolver, *metrics, log, telemetry::TraceResource{"1.2", "reprise-test", "here", 1},
         [](std::uint64_t number) { return "id-" + std::to_string(number); }, 7, times);
     exporter->send_to(config::Collector{host, port, "/v1/traces"});
   }
   /// Two spans.
   void request() {
     ScriptedRequest made("plain", "GET", "/x");
-    made.attempt(observe::status(200), 1, observe::stop(Reason::success))
-        .ends(observe::Ending::answered, 200);
-    observe::ExchangeRecord record = made.record();
+    made.attempt(telemetry::status(200), 1, telemetry::stop(Reason::success))
+        .ends(telemetry::Ending::answered, 200);
+    telemetry::ExchangeRecord record = made.record();
     record.number = 5;
-    offer_spans(queues.of(0), *metrics, record, observe::story_wall, true, 1, dice);
+    telemetry::offer_spans(queues.of(0), *metrics, record, telemetry::story_wall, true, 1, dice);
   }
   double value(const std::string& series) {
     const std::string text = metrics->text();
@@ -81,16 +81,16 @@ class SpanExporterTest : public testing::Test {
     return value("reprise_trace_dropped_total{cause=\"" + cause + "\"}");
   }
 
-  std::unique_ptr<observe::Metrics> metrics = make_metrics();
+  std::unique_ptr<telemetry::Metrics> metrics = net::make_metrics();
   play::LogFile log_file;
-  observe::Log log{{config::LogLevel::debug, config::LogFormat::json},
-                   {"default"},
-                   log_file.descriptor(),
-                   observe::LogReader::stream};
+  telemetry::Log log{{config::LogLevel::debug, config::LogFormat::json},
+                     {"default"},
+                     log_file.descriptor(),
+                     telemetry::LogReader::stream};
   play::Names names;
-  std::unique_ptr<Resolver> resolver =
-      std::make_unique<Resolver>(names.query(), Resolver::Limits{}, *metrics);
-  SpanQueues queues{2};
+  std::unique_ptr<net::Resolver> resolver =
+      std::make_unique<net::Resolver>(names.query(), net::Resolver::Limits{}, *metrics);
+  telemetry::SpanQueues queues{2};
   policy::SeededDice dice{3};
   ExportTimes times;
   std::unique_ptr<SpanExporter> exporter;
@@ -382,8 +382,8 @@ TEST_F(SpanExporterTest, ACollectorThatIsGoneAtTheEndIsAskedOnce) {
 
 TEST_F(SpanExporterTest, WithoutACollectorThereIsNoThread) {
   exporter = std::make_unique<SpanExporter>(
-      queues, *resolver, *metrics, log, TraceResource{}, [](std::uint64_t) { return std::string(); }, 7,
-      times);
+      queues, *resolver, *metrics, log, telemetry::TraceResource{},
+      [](std::uint64_t) { return std::string(); }, 7, times);
   exporter->send_to(std::nullopt);
   exporter->finish();
   EXPECT_EQ(sent(), 0);
@@ -407,4 +407,4 @@ TEST_F(SpanExporterTest, AQueueThatIsFullDropsAndHarmsNobody) {
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -1,32 +1,32 @@
 // Which requests get spans, and how they pass from one thread to another.
-#include "proxy/trace/span_queue.hpp"
+#include "proxy/telemetry/tracing/span_queue.hpp"
 
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "proxy/trace/sampling.hpp"
+#include "proxy/telemetry/tracing/sampling.hpp"
 #include "tests/support/scripted_request.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
-using observe::ScriptedRequest;
 using policy::Reason;
+using telemetry::ScriptedRequest;
 
 ScriptedRequest request(const std::string& path, int attempts = 1) {
   ScriptedRequest made("queued", "GET", path);
   for (int i = 1; i < attempts; ++i)
-    made.attempt(observe::status(503), 1,
-                 observe::retry_in(std::chrono::milliseconds(1), Reason::retryable_status));
-  return made.attempt(observe::status(200), 1, observe::stop(Reason::success))
-      .ends(observe::Ending::answered, 200);
+    made.attempt(telemetry::status(503), 1,
+                 telemetry::retry_in(std::chrono::milliseconds(1), Reason::retryable_status));
+  return made.attempt(telemetry::status(200), 1, telemetry::stop(Reason::success))
+      .ends(telemetry::Ending::answered, 200);
 }
 
-bool push(SpanQueue& queue, const ScriptedRequest& scripted, std::uint64_t random) {
-  const observe::ExchangeRecord record = scripted.record();
-  return queue.push(observe::StoredStory(record, observe::story_wall, true), random);
+bool push(telemetry::SpanQueue& queue, const ScriptedRequest& scripted, std::uint64_t random) {
+  const telemetry::ExchangeRecord record = scripted.record();
+  return queue.push(telemetry::StoredStory(record, telemetry::story_wall, true), random);
 }
 
 bool is_readable(int descriptor) {
@@ -34,7 +34,7 @@ bool is_readable(int descriptor) {
   return ::poll(&polled, 1, 0) == 1;
 }
 
-double metric(observe::Metrics& metrics, const std::string& series) {
+double metric(telemetry::Metrics& metrics, const std::string& series) {
   const std::string text = metrics.text();
   const std::size_t at = text.find("\n" + series + " ");
   return at == std::string::npos ? -1 : std::stod(text.substr(at + series.size() + 2));
@@ -42,32 +42,36 @@ double metric(observe::Metrics& metrics, const std::string& series) {
 
 TEST(Sampling, AParentDecidesAlone) {
   const std::string trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-";
-  for (const char* yes : {"01", "03", "ff", "0b"}) EXPECT_TRUE(is_sampled(trace + yes, false, 0, 0)) << yes;
-  for (const char* no : {"00", "02", "fe", "0a"}) EXPECT_FALSE(is_sampled(trace + no, true, 1, ~0ULL)) << no;
+  for (const char* yes : {"01", "03", "ff", "0b"})
+    EXPECT_TRUE(telemetry::is_sampled(trace + yes, false, 0, 0)) << yes;
+  for (const char* no : {"00", "02", "fe", "0a"})
+    EXPECT_FALSE(telemetry::is_sampled(trace + no, true, 1, ~0ULL)) << no;
 }
 
 TEST(Sampling, WithoutOneTheTraceIdDecidesAndWhatWentWrongIsNeverLeftOut) {
-  EXPECT_TRUE(is_sampled("", true, 0, 0));
-  EXPECT_FALSE(is_sampled("", false, 0, ~0ULL));
-  EXPECT_TRUE(is_sampled("", false, 1, 0));
+  EXPECT_TRUE(telemetry::is_sampled("", true, 0, 0));
+  EXPECT_FALSE(telemetry::is_sampled("", false, 0, ~0ULL));
+  EXPECT_TRUE(telemetry::is_sampled("", false, 1, 0));
   constexpr std::uint64_t tenth = (std::uint64_t{1} << 56) / 10 * 9;
-  EXPECT_FALSE(is_sampled("", false, 0.1, tenth - 100));
-  EXPECT_TRUE(is_sampled("", false, 0.1, tenth + 100));
-  EXPECT_FALSE(is_sampled("", false, 0.1, 0xff00'0000'0000'0000)) << "the first 8 bits are no part of it";
+  EXPECT_FALSE(telemetry::is_sampled("", false, 0.1, tenth - 100));
+  EXPECT_TRUE(telemetry::is_sampled("", false, 0.1, tenth + 100));
+  EXPECT_FALSE(telemetry::is_sampled("", false, 0.1, 0xff00'0000'0000'0000))
+      << "the first 8 bits are no part of it";
   policy::SeededDice dice(7);
   int sampled = 0;
-  for (int i = 0; i < 10'000; ++i) sampled += is_sampled("", false, 0.25, dice.roll(~0ULL)) ? 1 : 0;
+  for (int i = 0; i < 10'000; ++i)
+    sampled += telemetry::is_sampled("", false, 0.25, dice.roll(~0ULL)) ? 1 : 0;
   EXPECT_NEAR(sampled, 2500, 200);
 }
 
 TEST(Sampling, WhatIsOfferedIsQueuedOrCounted) {
-  observe::Metrics metrics(std::vector<std::string>{"default"}, {}, "1");
-  SpanQueues queues(1, 4096);
+  telemetry::Metrics metrics(std::vector<std::string>{"default"}, {}, "1");
+  telemetry::SpanQueues queues(1, 4096);
   policy::SeededDice dice(1);
   const ScriptedRequest three = request("/x", 3);
   int offered = 0;
   while (metric(metrics, "reprise_trace_dropped_total{cause=\"queue_full\"}") == 0) {
-    offer_spans(queues.of(0), metrics, three.record(), 1, false, 0, dice);
+    telemetry::offer_spans(queues.of(0), metrics, three.record(), 1, false, 0, dice);
     ASSERT_LT(++offered, 100);
   }
   EXPECT_GT(offered, 2);
@@ -76,15 +80,15 @@ TEST(Sampling, WhatIsOfferedIsQueuedOrCounted) {
   const auto queued = queues.of(0).pop();
   ASSERT_TRUE(queued);
   EXPECT_EQ(queued->story.path, "") << "it is not to be told";
-  offer_spans(queues.of(0), metrics, request("/y").record(), 1, false, 0, dice);
+  telemetry::offer_spans(queues.of(0), metrics, request("/y").record(), 1, false, 0, dice);
   while (const auto next = queues.of(0).pop())
     EXPECT_EQ(next->story.attempts.size(), 3U) << "one was not sampled";
 }
 
 TEST(SpanQueue, GivesWhatItWasGivenInTurnWhateverTheSizes) {
   for (const std::size_t bytes : {1500U, 2048U, 5000U, 9999U}) {
-    SpanBell bell;
-    SpanQueue queue(bytes, bell);
+    telemetry::SpanBell bell;
+    telemetry::SpanQueue queue(bytes, bell);
     EXPECT_FALSE(queue.pop());
     std::uint64_t in = 0;
     std::uint64_t out = 0;
@@ -111,8 +115,8 @@ TEST(SpanQueue, GivesWhatItWasGivenInTurnWhateverTheSizes) {
 }
 
 TEST(SpanQueue, RingsOnceForABatchAndOnceWhenItIsHalfFull) {
-  SpanBell bell;
-  SpanQueue queue(4096, bell);
+  telemetry::SpanBell bell;
+  telemetry::SpanQueue queue(4096, bell);
   ASSERT_TRUE(push(queue, request("/a"), 1)) << "before anybody listens";
   EXPECT_TRUE(bell.rung());
   const int descriptor = bell.open();
@@ -132,8 +136,8 @@ TEST(SpanQueue, RingsOnceForABatchAndOnceWhenItIsHalfFull) {
 // One thread writes as fast as it can, another reads: nothing is lost but what was refused, nothing is torn,
 // and the reader is never left asleep on a story.
 TEST(SpanQueue, TwoThreadsAgree) {
-  SpanQueues queues(1, 8 * 1024);
-  SpanBell& bell = queues.bell();
+  telemetry::SpanQueues queues(1, 8 * 1024);
+  telemetry::SpanBell& bell = queues.bell();
   const int descriptor = bell.open();
   constexpr std::uint64_t all = 20'000;
   std::thread writer([&] {
@@ -162,4 +166,4 @@ TEST(SpanQueue, TwoThreadsAgree) {
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::server

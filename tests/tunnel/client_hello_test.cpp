@@ -1,5 +1,5 @@
 // Which first bytes of a tunnel may be sent a second time: one ClientHello, and nothing else.
-#include "proxy/tunnel/client_hello.hpp"
+#include "proxy/forward/tunnel/client_hello.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "tests/support/client_hello.hpp"
 
-namespace reprise::http {
+namespace reprise::forward {
 namespace {
 
 using play::client_hello;
@@ -107,4 +107,4 @@ TEST(ClientHello, its_size_is_bounded) {
 }
 
 }  // namespace
-}  // namespace reprise::http
+}  // namespace reprise::forward

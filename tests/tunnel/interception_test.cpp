@@ -1,22 +1,19 @@
 // Whose TLS is ended here: the listed host, asked for by its own name, by a client that speaks HTTP/1.1.
-#include "proxy/tunnel/interception.hpp"
+#include "proxy/forward/tunnel/interception.hpp"
 
 #include <gtest/gtest.h>
 
 #include "tests/support/client_hello.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 namespace {
 
-using http::ClientHello;
-using http::Hello;
-using http::read_client_hello;
-using observe::Interception;
 using play::client_hello;
 using play::extension;
 using play::hello_message;
 using play::record;
 using play::vector;
+using telemetry::Interception;
 
 const std::vector<policy::HostPattern> listed{{"api.test"}, {"*.wild.test"}};
 
@@ -139,4 +136,4 @@ TEST(Interception, only_who_would_speak_http_1_1) {
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::forward

@@ -1,12 +1,12 @@
 // SOCKS5 as a client speaks it: read as far as it has come, refused for what it is.
-#include "proxy/tunnel/socks5.hpp"
+#include "proxy/forward/tunnel/socks5.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-namespace reprise::http {
+namespace reprise::forward {
 namespace {
 
 std::string bytes(std::initializer_list<int> values) {
@@ -35,10 +35,11 @@ TEST(Socks5, a_greeting_is_read_as_far_as_it_has_come) {
 }
 
 TEST(Socks5, greetings_that_are_refused) {
-  EXPECT_EQ(std::get<Rejection>(read_socks_greeting("GET / HTTP/1.1")), Rejection::socks_version);
-  EXPECT_EQ(std::get<Rejection>(read_socks_greeting(bytes({4, 1}))), Rejection::socks_version);
-  EXPECT_EQ(std::get<Rejection>(read_socks_greeting(bytes({5, 0}))), Rejection::socks_malformed);
-  EXPECT_EQ(std::get<Rejection>(read_socks_greeting(bytes({5, 2, 1, 2}))), Rejection::socks_method);
+  EXPECT_EQ(std::get<http::Rejection>(read_socks_greeting("GET / HTTP/1.1")), http::Rejection::socks_version);
+  EXPECT_EQ(std::get<http::Rejection>(read_socks_greeting(bytes({4, 1}))), http::Rejection::socks_version);
+  EXPECT_EQ(std::get<http::Rejection>(read_socks_greeting(bytes({5, 0}))), http::Rejection::socks_malformed);
+  EXPECT_EQ(std::get<http::Rejection>(read_socks_greeting(bytes({5, 2, 1, 2}))),
+            http::Rejection::socks_method);
 }
 
 TEST(Socks5, a_request_is_read_as_far_as_it_has_come) {
@@ -56,23 +57,23 @@ TEST(Socks5, a_request_is_read_as_far_as_it_has_come) {
 }
 
 TEST(Socks5, requests_that_are_refused) {
-  const std::vector<std::pair<std::string, Rejection>> bad{
-      {bytes({4}), Rejection::socks_malformed},
-      {bytes({5, 2}), Rejection::socks_command},
-      {bytes({5, 3}), Rejection::socks_command},
-      {bytes({5, 1, 1}), Rejection::socks_malformed},
-      {bytes({5, 1, 0, 2}), Rejection::socks_address},
-      {bytes({5, 1, 0, 3, 0}), Rejection::socks_malformed},
-      {bytes({5, 1, 0, 3, 1}) + " " + bytes({0, 80}), Rejection::socks_malformed},
-      {bytes({5, 1, 0, 3, 3, 'a', '/', 'b', 0, 80}), Rejection::socks_malformed},
-      {bytes({5, 1, 0, 3, 3, 'a', 0, 'b', 0, 80}), Rejection::socks_malformed},
-      {bytes({5, 1, 0, 3, 1, 0x7f, 0, 80}), Rejection::socks_malformed},
-      {bytes({5, 1, 0, 1, 127, 0, 0, 1, 0, 0}), Rejection::socks_malformed},
+  const std::vector<std::pair<std::string, http::Rejection>> bad{
+      {bytes({4}), http::Rejection::socks_malformed},
+      {bytes({5, 2}), http::Rejection::socks_command},
+      {bytes({5, 3}), http::Rejection::socks_command},
+      {bytes({5, 1, 1}), http::Rejection::socks_malformed},
+      {bytes({5, 1, 0, 2}), http::Rejection::socks_address},
+      {bytes({5, 1, 0, 3, 0}), http::Rejection::socks_malformed},
+      {bytes({5, 1, 0, 3, 1}) + " " + bytes({0, 80}), http::Rejection::socks_malformed},
+      {bytes({5, 1, 0, 3, 3, 'a', '/', 'b', 0, 80}), http::Rejection::socks_malformed},
+      {bytes({5, 1, 0, 3, 3, 'a', 0, 'b', 0, 80}), http::Rejection::socks_malformed},
+      {bytes({5, 1, 0, 3, 1, 0x7f, 0, 80}), http::Rejection::socks_malformed},
+      {bytes({5, 1, 0, 1, 127, 0, 0, 1, 0, 0}), http::Rejection::socks_malformed},
   };
   for (const auto& [text, cause] : bad) {
     const auto read = read_socks_request(text);
-    ASSERT_TRUE(std::holds_alternative<Rejection>(read)) << word(cause);
-    EXPECT_EQ(std::get<Rejection>(read), cause);
+    ASSERT_TRUE(std::holds_alternative<http::Rejection>(read)) << word(cause);
+    EXPECT_EQ(std::get<http::Rejection>(read), cause);
   }
 }
 
@@ -84,10 +85,10 @@ TEST(Socks5, every_failure_has_its_reply) {
   EXPECT_EQ(socks_method_reply(true), bytes({5, 0}));
   EXPECT_EQ(socks_method_reply(false), bytes({5, 0xff}));
   EXPECT_EQ(code(socks_success()), 0);
-  EXPECT_EQ(code(socks_failure(Rejection::socks_command)), 7);
-  EXPECT_EQ(code(socks_failure(Rejection::socks_address)), 8);
-  EXPECT_EQ(code(socks_failure(Rejection::connect_port_denied)), 2);
-  EXPECT_EQ(code(socks_failure(Rejection::socks_malformed)), 1);
+  EXPECT_EQ(code(socks_failure(http::Rejection::socks_command)), 7);
+  EXPECT_EQ(code(socks_failure(http::Rejection::socks_address)), 8);
+  EXPECT_EQ(code(socks_failure(http::Rejection::connect_port_denied)), 2);
+  EXPECT_EQ(code(socks_failure(http::Rejection::socks_malformed)), 1);
   // By what a client can do about it: wait, go elsewhere, or ask who set this up.
   using policy::Cause;
   const std::vector<std::pair<Cause, int>> codes{{Cause::dns_error, 4},
@@ -121,4 +122,4 @@ TEST(Socks5, every_failure_has_its_reply) {
 }
 
 }  // namespace
-}  // namespace reprise::http
+}  // namespace reprise::forward

@@ -1,5 +1,5 @@
 // The pipe between two sockets: lent and given back, every byte once, and every failure on its own side.
-#include "proxy/tunnel/splice.hpp"
+#include "proxy/forward/tunnel/splice.hpp"
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -12,7 +12,7 @@
 #include "tests/support/loopback.hpp"
 #include "tests/support/scarce_descriptors.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 namespace {
 
 using play::open_pipe_ends;
@@ -47,10 +47,10 @@ TEST(SplicePipe, is_lent_again_once_it_was_given_back_empty) {
 TEST(SplicePipe, is_closed_with_the_bytes_that_it_holds) {
   const std::size_t before = open_pipe_ends();
   on_a_fresh_thread([&] {
-    Bench bench;
-    Pair from = connect_pair(bench);
+    net::Bench bench;
+    net::Pair from = net::connect_pair(bench);
     ASSERT_TRUE(from.raw.send("stale"));
-    ASSERT_TRUE(has_arrived(*from.stream, 5));
+    ASSERT_TRUE(net::has_arrived(*from.stream, 5));
     {
       SplicePipe pipe = SplicePipe::lend();
       ErrorCode error;
@@ -106,25 +106,25 @@ TEST(SplicePipe, there_is_none_where_descriptors_are_scarce) {
 /// Two connections, and what came of moving bytes from the one to the other.
 class SpliceTest : public ::testing::Test {
  protected:
-  Spliced move(std::uint64_t bytes, SpliceLimits limits = {long_enough, long_enough}) {
+  Spliced move(std::uint64_t bytes, SpliceLimits limits = {net::long_enough, net::long_enough}) {
     return bench.run(splice(SplicePipe::lend(), *from.stream, *to.stream, bytes, limits));
   }
 
-  Bench bench;
-  Pair from = connect_pair(bench);
-  Pair to = connect_pair(bench);
+  net::Bench bench;
+  net::Pair from = net::connect_pair(bench);
+  net::Pair to = net::connect_pair(bench);
 };
 
 TEST_F(SpliceTest, takes_its_bytes_and_never_one_more) {
   ASSERT_TRUE(from.raw.send("0123456789surplus"));
-  ASSERT_TRUE(has_arrived(*from.stream, 17));
+  ASSERT_TRUE(net::has_arrived(*from.stream, 17));
   const Spliced done = move(10);
-  EXPECT_EQ(done.step, BodyStep::end);
+  EXPECT_EQ(done.step, net::BodyStep::end);
   EXPECT_FALSE(done.unsent);
   EXPECT_EQ(done.bytes, 10U);
   ASSERT_TRUE(to.raw.read_bytes(10));
   EXPECT_EQ(to.raw.received(), "0123456789");
-  EXPECT_EQ(from.stream->unread(), Unread::bytes);
+  EXPECT_EQ(from.stream->unread(), net::Unread::bytes);
 }
 
 TEST_F(SpliceTest, long_ones_come_whole_through_a_reader_that_is_slow) {
@@ -148,7 +148,7 @@ TEST_F(SpliceTest, long_ones_come_whole_through_a_reader_that_is_slow) {
   const Spliced done = move(body.size());
   writer.join();
   reader.join();
-  EXPECT_EQ(done.step, BodyStep::end);
+  EXPECT_EQ(done.step, net::BodyStep::end);
   EXPECT_EQ(done.bytes, body.size());
   EXPECT_TRUE(got == body);
 }
@@ -157,7 +157,7 @@ TEST_F(SpliceTest, a_fin_is_reported_after_what_came_before_it) {
   ASSERT_TRUE(from.raw.send("half"));
   from.raw.finish_sending();
   const Spliced done = move(10);
-  EXPECT_EQ(done.step, BodyStep::closed);
+  EXPECT_EQ(done.step, net::BodyStep::closed);
   EXPECT_FALSE(done.unsent);
   EXPECT_EQ(done.bytes, 4U);
   ASSERT_TRUE(to.raw.read_bytes(4));
@@ -165,10 +165,10 @@ TEST_F(SpliceTest, a_fin_is_reported_after_what_came_before_it) {
 
 TEST_F(SpliceTest, a_reset_by_the_upstream_is_its_own) {
   ASSERT_TRUE(from.raw.send("half"));
-  ASSERT_TRUE(has_arrived(*from.stream, 4));
+  ASSERT_TRUE(net::has_arrived(*from.stream, 4));
   from.raw.reset();
   const Spliced done = move(10);
-  EXPECT_EQ(done.step, BodyStep::failed);
+  EXPECT_EQ(done.step, net::BodyStep::failed);
   EXPECT_FALSE(done.unsent);
   EXPECT_EQ(done.bytes, 4U);
   ASSERT_TRUE(to.raw.read_bytes(4));
@@ -176,9 +176,9 @@ TEST_F(SpliceTest, a_reset_by_the_upstream_is_its_own) {
 
 TEST_F(SpliceTest, silence_of_the_upstream_is_a_stall_and_leaves_no_mark) {
   ASSERT_TRUE(from.raw.send("half"));
-  ASSERT_TRUE(has_arrived(*from.stream, 4));
-  const Spliced done = move(10, {.read = milliseconds(60), .write = long_enough});
-  EXPECT_EQ(done.step, BodyStep::stalled);
+  ASSERT_TRUE(net::has_arrived(*from.stream, 4));
+  const Spliced done = move(10, {.read = std::chrono::milliseconds(60), .write = net::long_enough});
+  EXPECT_EQ(done.step, net::BodyStep::stalled);
   EXPECT_FALSE(done.unsent);
   EXPECT_EQ(done.bytes, 4U);
   EXPECT_FALSE(from.stream->take_limit_hit());
@@ -186,7 +186,7 @@ TEST_F(SpliceTest, silence_of_the_upstream_is_a_stall_and_leaves_no_mark) {
 
 TEST_F(SpliceTest, a_reset_by_the_client_is_its_own) {
   to.raw.reset();
-  ASSERT_TRUE(has_arrived(*to.stream, 1));
+  ASSERT_TRUE(net::has_arrived(*to.stream, 1));
   ASSERT_TRUE(from.raw.send("whole"));
   const Spliced done = move(5);
   EXPECT_TRUE(done.unsent);
@@ -196,7 +196,7 @@ TEST_F(SpliceTest, a_reset_by_the_client_is_its_own) {
 TEST_F(SpliceTest, a_client_that_takes_nothing_is_given_up) {
   const std::string body = noise(20'000'000);
   std::thread writer([&] { static_cast<void>(from.raw.send(body)); });
-  const Spliced done = move(body.size(), {.read = long_enough, .write = seconds(1)});
+  const Spliced done = move(body.size(), {.read = net::long_enough, .write = std::chrono::seconds(1)});
   EXPECT_TRUE(done.unsent);
   EXPECT_LT(done.bytes, body.size());
   from.stream->close();
@@ -205,14 +205,14 @@ TEST_F(SpliceTest, a_client_that_takes_nothing_is_given_up) {
 
 TEST_F(SpliceTest, a_cancelled_upstream_ends_it) {
   asio::post(bench.io, [&] { from.stream->cancel(); });
-  EXPECT_EQ(move(5).step, BodyStep::failed);
+  EXPECT_EQ(move(5).step, net::BodyStep::failed);
 }
 
 // Only counted bodies, with nothing at hand, and long enough.
 TEST_F(SpliceTest, is_for_long_counted_bodies_that_are_not_at_hand) {
   using Kind = http::Framing::Kind;
   const auto response = [&](Kind kind, std::uint64_t length, std::string_view at_hand) {
-    Buffer buffer;
+    net::Buffer buffer;
     if (!at_hand.empty()) {
       at_hand.copy(static_cast<char*>(buffer.room().data()), at_hand.size());
       buffer.commit(at_hand.size());
@@ -220,7 +220,7 @@ TEST_F(SpliceTest, is_for_long_counted_bodies_that_are_not_at_hand) {
     http::Framing framing;
     framing.kind = kind;
     framing.length = length;
-    BodyReader reader;
+    net::BodyReader reader;
     reader.begin(*from.stream, buffer, framing);
     return may_splice(reader, *to.stream);
   };
@@ -233,4 +233,4 @@ TEST_F(SpliceTest, is_for_long_counted_bodies_that_are_not_at_hand) {
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::forward

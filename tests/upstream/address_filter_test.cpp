@@ -1,9 +1,9 @@
 // Which addresses are never dialled, in every disguise.
-#include "proxy/upstream/address_filter.hpp"
+#include "proxy/net/upstream/address_filter.hpp"
 
 #include <gtest/gtest.h>
 
-#include "proxy/http/metadata_service.hpp"
+#include "proxy/http/message/metadata_service.hpp"
 
 namespace reprise::net {
 namespace {

@@ -1,5 +1,5 @@
 // The budgets of all hosts: one account for one host, bounded in number.
-#include "proxy/upstream/budget_table.hpp"
+#include "proxy/net/upstream/budget_table.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The table of hosts, and the circuits and pauses in it.
-#include "proxy/upstream/host_guards.hpp"
+#include "proxy/net/upstream/host_guards.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Which hosts are reached without the parent proxy.
-#include "proxy/upstream/parent_exceptions.hpp"
+#include "proxy/net/upstream/parent_exceptions.hpp"
 
 #include <gtest/gtest.h>
 

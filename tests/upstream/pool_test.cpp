@@ -1,9 +1,9 @@
 // Idle connections: only quiet ones are lent, none for too long, none for hosts beyond number.
-#include "proxy/upstream/pool.hpp"
+#include "proxy/net/upstream/pool.hpp"
 
 #include <algorithm>
 
-#include "proxy/tls/tls_client.hpp"
+#include "proxy/net/tls/tls_client.hpp"
 #include "tests/support/loopback.hpp"
 #include "tests/support/metrics.hpp"
 
@@ -43,7 +43,7 @@ class PoolTest : public ::testing::Test {
   Bench bench;
   BudgetTable budgets{8};
   HostGuards host_guards{8};
-  std::unique_ptr<observe::Metrics> metrics = make_metrics();
+  std::unique_ptr<telemetry::Metrics> metrics = make_metrics();
 };
 
 // Each pool is one io thread's.

@@ -1,19 +1,19 @@
 // Names with several addresses through the whole proxy: which
 // are dialled, which one carries the request, what is told.
-#include "proxy/dial/happy_eyeballs.hpp"
+#include "proxy/net/dial/happy_eyeballs.hpp"
 #include "tests/support/black_hole.hpp"
 #include "tests/support/descriptors.hpp"
 #include "tests/support/names.hpp"
 #include "tests/support/whole_proxy.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 using play::BlackHole;
 
-Resolver::Query resolves_to(std::vector<std::string> addresses) {
-  return [addresses](const Resolver::Question& question) {
-    Found found;
+net::Resolver::Query resolves_to(std::vector<std::string> addresses) {
+  return [addresses](const net::Resolver::Question& question) {
+    net::Found found;
     for (const auto& address : addresses) found.list.push_back(asio::ip::make_address(address));
     question.complete(found);
   };
@@ -66,9 +66,9 @@ TEST(ProxyAddresses, D12_a_black_hole_does_not_keep_the_next_one_waiting) {
   RunningProxy proxy(patient({"127.0.0.2", "127.0.0.3", "127.0.0.1", "127.0.0.4"}));
   const std::size_t before = play::open_descriptors();
   RawClient client = proxy.client();
-  const Instant asked = Clock::now();
+  const Instant asked = net::Clock::now();
   const WireResponse got = client.ask(play::with_body("POST", at_name(upstream.port()), "order"));
-  EXPECT_GE(Clock::now() - asked, 2 * dial_stagger) << "each had its time alone";
+  EXPECT_GE(net::Clock::now() - asked, 2 * net::dial_stagger) << "each had its time alone";
   EXPECT_EQ(got.body, "third");
   expect_one_attempt(proxy, got, "2xx");
   EXPECT_EQ(heard.size(), 1U);
@@ -110,7 +110,7 @@ TEST(ProxyAddresses, L2_a_retry_looks_a_name_up_again_that_was_dialled_in_vain) 
   });
   std::atomic<int> asked{0};
   Wishes wishes;
-  wishes.query = [&](const Resolver::Question& question) {
+  wishes.query = [&](const net::Resolver::Question& question) {
     const bool moved = ++asked > 1;
     question.complete({{asio::ip::make_address(moved ? "127.0.0.1" : "127.0.0.2")}});
   };
@@ -129,9 +129,9 @@ TEST(ProxyAddresses, D12_each_address_has_its_own_connect_timeout_and_all_are_on
   Wishes wishes = patient({"127.0.0.1", "127.0.0.2", "127.0.0.3"});
   wishes.route.connect_timeout = milliseconds(300);
   RunningProxy proxy(std::move(wishes));
-  const Instant asked = Clock::now();
+  const Instant asked = net::Clock::now();
   const WireResponse got = proxy.client().ask(play::get(at_name(port.number())));
-  EXPECT_GE(Clock::now() - asked, dial_stagger + milliseconds(300));
+  EXPECT_GE(net::Clock::now() - asked, net::dial_stagger + milliseconds(300));
   EXPECT_EQ(got.status, 504);
   EXPECT_NE(got.field("Proxy-Status").find("connection_timeout"), std::string::npos) << got.head;
   expect_one_attempt(proxy, got, "connect");
@@ -223,4 +223,4 @@ TEST(ProxyAddresses, I13_sixteen_are_dialled_and_no_more) {
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::server

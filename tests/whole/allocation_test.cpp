@@ -51,7 +51,7 @@ void give_back(void* memory) {
 [[gnu::noinline]] void operator delete(void* memory) noexcept { give_back(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { give_back(memory); }
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 /// Asks once and reads the response to its last bytes, without memory of its own.
@@ -196,4 +196,4 @@ TEST(ProxyAllocation, I7_without_memory_a_connection_ends_or_the_process_aborts_
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -1,7 +1,7 @@
 // Responses whose body says no behind a good status: retried while the client has seen nothing of them (P20).
 #include "tests/support/whole_proxy.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 using namespace std::chrono_literals;
@@ -218,4 +218,4 @@ TEST(ProxyBodyPredicate, observe_counts_and_delivers) {
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -2,7 +2,7 @@
 #include "tests/support/client_hello.hpp"
 #include "tests/support/whole_proxy.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 Wishes replaying() {
@@ -183,4 +183,4 @@ TEST(ProxyClientHello, D14_a_client_that_resets_while_its_hello_waits_stops_it) 
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -2,7 +2,7 @@
 #include "tests/support/descriptors.hpp"
 #include "tests/support/whole_proxy.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 constexpr std::string_view gone = "reprise_requests_total{route=\"default\",code=\"client_gone\"}";
@@ -431,4 +431,4 @@ TEST(ProxyShutdown, descriptors_return_to_where_they_were) {
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -1,7 +1,7 @@
 // Upstream connections that end at the wrong time, and clients that are answered before they have finished.
 #include "tests/support/whole_proxy.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 using play::eventually;
@@ -151,4 +151,4 @@ TEST(ProxyConnections, I4_a_client_that_goes_silent_after_a_refusal_is_not_waite
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::server

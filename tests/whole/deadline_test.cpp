@@ -5,7 +5,7 @@
 #include "tests/support/silent_port.hpp"
 #include "tests/support/whole_proxy.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 using play::BlackHole;
@@ -26,9 +26,9 @@ Wishes with_deadline(Duration deadline) {
 /// The request ends with a 504 of ours that names the stage, not before the deadline.
 void expect_end(const RunningProxy& proxy, const std::string& request, Duration deadline,
                 std::string_view error, std::string_view stage) {
-  const Instant asked = Clock::now();
+  const Instant asked = net::Clock::now();
   const WireResponse got = proxy.client().ask(request);
-  EXPECT_GE(Clock::now() - asked, deadline);
+  EXPECT_GE(net::Clock::now() - asked, deadline);
   EXPECT_EQ(got.status, 504);
   EXPECT_EQ(got.field("Reprise-Reason"), "deadline_too_near");
   EXPECT_NE(got.field("Proxy-Status").find(error), std::string::npos) << got.head;
@@ -55,7 +55,7 @@ void expect_nothing_ends_for(milliseconds time, RawClient& client) {
 
 TEST(ProxyDeadline, L6_a_resolver_that_hangs) {
   Wishes wishes = with_deadline(milliseconds(300));
-  wishes.query = [](const Resolver::Question&) {};
+  wishes.query = [](const net::Resolver::Question&) {};
   RunningProxy proxy(std::move(wishes));
   expect_end(proxy, play::with_body("POST", "up.test:80", "order"), milliseconds(300), "dns_timeout",
              "while resolving");
@@ -77,8 +77,8 @@ TEST(ProxyDeadline, L6_several_addresses_that_nobody_answers) {
   const BlackHole first("127.0.0.2", port.number());
   const BlackHole second("127.0.0.3", port.number());
   Wishes wishes = with_deadline(milliseconds(400));
-  wishes.query = [](const Resolver::Question& question) {
-    Found both;
+  wishes.query = [](const net::Resolver::Question& question) {
+    net::Found both;
     both.list = {asio::ip::make_address("127.0.0.2"), asio::ip::make_address("127.0.0.3")};
     question.complete(both);
   };
@@ -201,7 +201,7 @@ TEST(ProxyDeadline, L6_what_may_not_be_repeated_keeps_idle_timeout) {
 
 TEST(ProxyDeadline, L6_all_addresses_share_twice_connect_timeout) {
   const play::RefusingPort port;
-  Found found;
+  net::Found found;
   std::vector<std::unique_ptr<BlackHole>> holes;
   for (int i = 2; i < 12; ++i) {
     const std::string address = "127.0.0." + std::to_string(i);
@@ -214,11 +214,11 @@ TEST(ProxyDeadline, L6_all_addresses_share_twice_connect_timeout) {
   wishes.route.retry.max_attempts = 1;
   wishes.settings.log.level = config::LogLevel::debug;
   wishes.log_descriptor = log.descriptor();
-  wishes.query = [found](const Resolver::Question& question) { question.complete(found); };
+  wishes.query = [found](const net::Resolver::Question& question) { question.complete(found); };
   RunningProxy proxy(std::move(wishes));
-  const Instant asked = Clock::now();
+  const Instant asked = net::Clock::now();
   const WireResponse got = proxy.client().ask(play::get("up.test:" + std::to_string(port.number())));
-  const Duration took = Clock::now() - asked;
+  const Duration took = net::Clock::now() - asked;
   EXPECT_EQ(got.status, 504) << got.head;
   EXPECT_EQ(got.field("Reprise-Reason"), "attempts_spent");
   EXPECT_GE(took, milliseconds(550)) << "each of the first two had its connect_timeout";
@@ -244,4 +244,4 @@ TEST(ProxyDeadline, response_timeout_of_what_may_be_repeated_is_a_timeout_like_a
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::server

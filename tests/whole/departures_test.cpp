@@ -2,7 +2,7 @@
 #include "tests/support/log_file.hpp"
 #include "tests/support/whole_proxy.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 /// A wait that no test sees the end of.
@@ -70,4 +70,4 @@ TEST(ProxyDepartures, L17_a_whole_response_is_the_client_s) {
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::server

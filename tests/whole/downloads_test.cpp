@@ -8,7 +8,7 @@
 #include "tests/support/scarce_descriptors.hpp"
 #include "tests/support/scripted_upstream.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 using play::Peer;
@@ -280,4 +280,4 @@ TEST(ProxyDownloads, I6_without_a_descriptor_for_a_pipe_it_is_copied) {
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::server

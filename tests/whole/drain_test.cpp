@@ -6,7 +6,7 @@
 
 #include "tests/support/whole_proxy.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 /// Who asks: one that has asked just now, one that has rested for long, one that was not there yet, one that
@@ -76,9 +76,9 @@ bool is_answered_if_sent(Asks asks, int step) {
   } else if (asks != Asks::first) {
     EXPECT_EQ(request.client()->ask(play::get(upstream.authority())).status, 200);
   }
-  const Instant asked = Tick::now();
+  const Instant asked = net::Tick::now();
   if (asks == Asks::after_a_rest) {
-    EXPECT_TRUE(play::eventually([&] { return Tick::now() > asked + 4 * Tick::granule; }));
+    EXPECT_TRUE(play::eventually([&] { return net::Tick::now() > asked + 4 * net::Tick::granule; }));
   }
   // From a handler of the loop: one that ran between would be taken for a part of the shutdown.
   boost::asio::post(*turned.get_future().get(), [&] {
@@ -113,4 +113,4 @@ INSTANTIATE_TEST_SUITE_P(Clients, ProxyDrain,
                          ::testing::Values(Asks::just_now, Asks::after_a_rest, Asks::first));
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -2,7 +2,7 @@
 // client sees a whole right response or a visible failure, and a POST is never carried out twice.
 #include "tests/support/whole_proxy.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 constexpr std::string_view right_body = "the right body, which has some sixty bytes in it, no more or less";
@@ -151,4 +151,4 @@ INSTANTIATE_TEST_SUITE_P(Proxy, EveryStep,
                          [](const auto& one) { return one.param.name; });
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::server

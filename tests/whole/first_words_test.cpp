@@ -2,7 +2,7 @@
 // passes unseen.
 #include "tests/support/whole_proxy.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 /// First words are waited for until they come, however slow this machine is.
@@ -275,4 +275,4 @@ TEST(ProxyFirstWords, D14_a_client_that_resets_while_its_dial_waits_stops_it) {
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -1,7 +1,7 @@
 // Two copies of one request on the wire: who wins, what becomes of the other, and what is never copied.
 #include "tests/support/whole_proxy.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 using play::eventually;
@@ -255,4 +255,4 @@ TEST(ProxyHedges, shutdown_waits_for_both) {
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::server

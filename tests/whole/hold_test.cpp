@@ -5,7 +5,7 @@
 
 #include "tests/support/whole_proxy.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 using namespace std::chrono_literals;
@@ -314,4 +314,4 @@ TEST(ProxyHold, responses_without_a_body_are_not_held) {
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::server

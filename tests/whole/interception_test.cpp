@@ -7,7 +7,7 @@
 #include "tests/support/tls_end.hpp"
 #include "tests/support/whole_proxy.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 using std::string;
@@ -83,7 +83,8 @@ class ProxyInterception : public testing::Test {
     Wishes wishes;
     PrivateKey key = Authority::make_key();
     const std::vector<policy::HostPattern> hosts{{"localhost"}};
-    Certificate certificate = Authority::certify(key.get(), hosts, Clock::wall_nanoseconds() / 1'000'000'000);
+    Certificate certificate =
+        Authority::certify(key.get(), hosts, net::Clock::wall_nanoseconds() / 1'000'000'000);
     wishes.authority = std::make_shared<const Authority>(std::move(certificate), std::move(key));
     ours_ = wishes.authority;
     config::Intercept intercept;
@@ -227,4 +228,4 @@ TEST_F(ProxyInterception, plain_http_behind_a_connect_to_a_listed_host) {
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::server

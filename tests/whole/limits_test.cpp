@@ -3,7 +3,7 @@
 #include "tests/support/scarce_descriptors.hpp"
 #include "tests/support/whole_proxy.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 using play::sanitizer_needs_descriptors;
@@ -146,4 +146,4 @@ TEST(ProxyLimits, response_headers_may_be_switched_off) {
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -3,11 +3,11 @@
 
 #include <csignal>
 
-#include "proxy/server/signals.hpp"
+#include "proxy/server/process/signals.hpp"
 #include "tests/support/log_file.hpp"
 #include "tests/support/whole_proxy.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 using play::LogFile;
@@ -96,7 +96,7 @@ TEST(ProxyLog, each_attempt_is_narrated_at_debug_with_what_comes_next) {
 TEST(ProxyLog, L18_a_hangup_with_nothing_to_read_again_is_told) {
   sigset_t before{};
   pthread_sigmask(SIG_SETMASK, nullptr, &before);
-  net::hold_signals();
+  server::hold_signals();
   ScriptedUpstream upstream(play::responses({response(200, "x")}));
   const LogFile log;
   Wishes wishes;
@@ -119,4 +119,4 @@ TEST(ProxyLog, L18_a_hangup_with_nothing_to_read_again_is_told) {
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -4,7 +4,7 @@
 #include "tests/support/names.hpp"
 #include "tests/support/whole_proxy.hpp"
 
-namespace reprise::net::parent_test {
+namespace reprise::server::parent_test {
 namespace {
 
 using play::BlackHole;
@@ -14,7 +14,7 @@ Wishes through(std::uint16_t port, unsigned attempts = 1) {
   Wishes wishes;
   wishes.settings.parent = config::Parent{"127.0.0.1", port, "joe", "Basic am9lOjVlY3JldA=="};
   wishes.route.retry.max_attempts = attempts;
-  wishes.query = [](const Resolver::Question& question) {
+  wishes.query = [](const net::Resolver::Question& question) {
     ADD_FAILURE() << question.name() << " is the parent's to resolve";
     question.complete({});
   };
@@ -141,7 +141,7 @@ TEST(ProxyParent, one_whose_name_is_never_resolved_is_a_timeout) {
 TEST(ProxyParent, one_whose_name_does_not_resolve_is_unreachable) {
   Wishes wishes = through(3128);
   wishes.settings.parent->host = "parent.test";
-  wishes.query = [](const Resolver::Question& question) {
+  wishes.query = [](const net::Resolver::Question& question) {
     EXPECT_EQ(question.name(), "parent.test");
     question.complete({});
   };
@@ -153,7 +153,7 @@ TEST(ProxyParent, D12_its_name_may_have_several_addresses) {
   ScriptedUpstream parent(play::responses({response(200, "")}));
   Wishes wishes = through(parent.port());
   wishes.settings.parent->host = "parent.test";
-  wishes.query = [](const Resolver::Question& question) {
+  wishes.query = [](const net::Resolver::Question& question) {
     question.complete({{asio::ip::make_address("127.0.0.2"), asio::ip::make_address("127.0.0.1")}});
   };
   RunningProxy proxy(std::move(wishes));
@@ -395,4 +395,4 @@ TEST(ProxyParent, G7_an_upstream_whose_words_come_with_the_2xx_has_spoken_first)
 }
 
 }  // namespace
-}  // namespace reprise::net::parent_test
+}  // namespace reprise::server::parent_test

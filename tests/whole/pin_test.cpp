@@ -1,7 +1,7 @@
 // Connections that were authenticated for one client: nobody else's, and no retry on another.
 #include "tests/support/whole_proxy.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 constexpr std::string_view ntlm = "Authorization: NTLM TlRMTVNTUAAB\r\n";
@@ -95,4 +95,4 @@ TEST(ProxyPin, F2_without_such_a_scheme_a_connection_is_shared) {
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::server

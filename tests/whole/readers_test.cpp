@@ -1,7 +1,7 @@
 // A reader of /events as the proxy ends: what it is to be told is made before the parts that it tells of go.
 #include "tests/support/whole_proxy.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 // Where it fails, it does under a sanitizer: a part that is gone may look sound for long.
@@ -23,4 +23,4 @@ TEST(ProxyReaders, the_end_waits_for_what_they_are_to_be_told) {
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -3,7 +3,7 @@
 #include "tests/support/client_hello.hpp"
 #include "tests/support/whole_proxy.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 Wishes transparent() {
@@ -45,4 +45,4 @@ TEST(ProxyRedirected, what_other_listeners_dial_is_known_for_our_own) {
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::server

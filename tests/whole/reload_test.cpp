@@ -4,13 +4,13 @@
 #include <fstream>
 #include <future>
 
-#include "proxy/control/ask_control.hpp"
-#include "proxy/server/reloader.hpp"
+#include "proxy/server/admin/ask_control.hpp"
+#include "proxy/server/process/reloader.hpp"
 #include "tests/support/own_folder.hpp"
 #include "tests/support/running_proxy.hpp"
 #include "tests/support/scripted_upstream.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 using play::RunningProxy;
@@ -289,4 +289,4 @@ TEST(ProxyReload, WhoAsksAtTheEndIsTold) {
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -2,14 +2,14 @@
 // takes a part for the whole, and what the limits allow to be held is played again.
 #include <gtest/gtest.h>
 
-#include "proxy/http1/chunked.hpp"
+#include "proxy/http/http1/chunked.hpp"
 #include "tests/support/chance.hpp"
 #include "tests/support/running_proxy.hpp"
 #include "tests/support/sanitized.hpp"
 #include "tests/support/scripted_disk.hpp"
 #include "tests/support/scripted_upstream.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 using play::Heard;
@@ -160,4 +160,4 @@ TEST_P(ProxyReplayProperty, D5_D17_never_a_part_as_the_whole_and_never_more_than
 INSTANTIATE_TEST_SUITE_P(Seeds, ProxyReplayProperty, ::testing::Range(0U, play::thread_sanitized ? 2U : 8U));
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -2,14 +2,14 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "proxy/http1/chunked.hpp"
+#include "proxy/http/http1/chunked.hpp"
 #include "tests/replay/replay_bench.hpp"
 #include "tests/support/descriptors.hpp"
 #include "tests/support/http_reader.hpp"
 #include "tests/support/running_proxy.hpp"
 #include "tests/support/scripted_upstream.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 using play::Heard;
@@ -266,7 +266,7 @@ TEST(ProxyReplay, D17_what_cannot_be_read_back_aborts_the_attempt) {
 }
 
 TEST(ProxyReplay, D17_a_folder_that_vanishes_and_comes_back) {
-  const OwnFolder folder;
+  const play::OwnFolder folder;
   World world;
   world.wishes.settings.limits.replay_folder = folder.path();
   const std::string body = pattern(100'000);
@@ -413,4 +413,4 @@ TEST(ProxyReplay, a_stuck_disk_does_not_hold_back_a_body_that_fits_on_the_way) {
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::server

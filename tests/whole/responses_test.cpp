@@ -2,7 +2,7 @@
 // broken ones cut, connections reused only when proved clean.
 #include "tests/support/whole_proxy.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 // What goes through: methods, lengths, chunks, trailers.
@@ -377,4 +377,4 @@ TEST(ProxyResponses, gateway_requests_reach_its_upstream_under_its_host) {
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::server

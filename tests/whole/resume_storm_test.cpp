@@ -12,7 +12,7 @@
 #include "tests/support/sanitized.hpp"
 #include "tests/support/scripted_upstream.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 using play::Peer;
@@ -246,4 +246,4 @@ TEST(ProxyResumeStorm, what_looks_whole_is_right_and_all_else_is_visibly_cut) {
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -8,7 +8,7 @@
 #include "tests/support/running_proxy.hpp"
 #include "tests/support/scripted_upstream.hpp"
 
-namespace reprise::net::resume_test {
+namespace reprise::server::resume_test {
 namespace {
 
 using play::field_of;
@@ -475,4 +475,4 @@ INSTANTIATE_TEST_SUITE_P(Rows, ProxyResumeLie, ::testing::ValuesIn(lies()),
                          [](const auto& one) { return one.param.name; });
 
 }  // namespace
-}  // namespace reprise::net::resume_test
+}  // namespace reprise::server::resume_test

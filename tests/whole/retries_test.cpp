@@ -2,12 +2,12 @@
 // which byte, on which connection, and what the client gets.
 #include <algorithm>
 
-#include "proxy/http1/chunked.hpp"
-#include "proxy/io/task.hpp"
+#include "proxy/http/http1/chunked.hpp"
+#include "proxy/net/io/task.hpp"
 #include "tests/support/names.hpp"
 #include "tests/support/whole_proxy.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 Wishes attempts(unsigned most) {
@@ -398,4 +398,4 @@ TEST(ProxyRetries, D13_pipelined_requests_are_answered_in_order_while_the_first_
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::server

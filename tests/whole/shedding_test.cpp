@@ -1,10 +1,10 @@
 // Connections run short, and clients and upstreams that stand still: who has to go, what it is told, and that
 // it is counted.
-#include "proxy/io/descriptors.hpp"
+#include "proxy/net/io/descriptors.hpp"
 #include "tests/support/scarce_descriptors.hpp"
 #include "tests/support/whole_proxy.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 using play::eventually;
@@ -124,17 +124,17 @@ TEST(ProxyShedding, I6_what_the_limit_of_open_files_allows) {
   ScarceDescriptors scarce(100);
   rlimit now{};
   ::getrlimit(RLIMIT_NOFILE, &now);
-  const std::size_t few = clients_allowed(64);
+  const std::size_t few = net::clients_allowed(64);
   EXPECT_GE(few, now.rlim_cur / 4);
   EXPECT_LT(few, now.rlim_cur / 2);
-  EXPECT_EQ(admin_allowed(64), now.rlim_cur / 4 / 2)
+  EXPECT_EQ(net::admin_allowed(64), now.rlim_cur / 4 / 2)
       << "and half of the rest is the admin listener's (row L9)";
-  EXPECT_EQ(admin_allowed(1), 1U);
-  raise_descriptor_limit(10, 0);  // never lowers it
-  EXPECT_EQ(clients_allowed(64), few);
-  raise_descriptor_limit(few + 200, 64);
-  EXPECT_EQ(clients_allowed(64), few + 200);
-  EXPECT_EQ(admin_allowed(64), 64U);
+  EXPECT_EQ(net::admin_allowed(1), 1U);
+  net::raise_descriptor_limit(10, 0);  // never lowers it
+  EXPECT_EQ(net::clients_allowed(64), few);
+  net::raise_descriptor_limit(few + 200, 64);
+  EXPECT_EQ(net::clients_allowed(64), few + 200);
+  EXPECT_EQ(net::admin_allowed(64), 64U);
 }
 
 TEST(ProxyShedding, I6_over_the_limit_the_client_that_rests_longest_makes_room) {
@@ -243,4 +243,4 @@ TEST(ProxyShedding, a_response_that_stops_coming_is_cut_and_counted) {
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -4,11 +4,11 @@
 #include <atomic>
 #include <limits>
 
-#include "proxy/attempt/lease.hpp"
+#include "proxy/forward/attempt/lease.hpp"
 #include "tests/support/loopback.hpp"
 #include "tests/support/whole_proxy.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 /// How many connections are dead by now: whoever asks sooner is still heard.
@@ -89,7 +89,7 @@ TEST(ProxySilence, L4_a_post_on_a_dead_connection_is_never_sent_twice) {
   ScriptedUpstream upstream(vanishing(heard, gone, 1000));
   Wishes wishes;
   // By default a POST waits as long as its client would without a proxy.
-  wishes.route.response_timeout = seconds(2);
+  wishes.route.response_timeout = std::chrono::seconds(2);
   RunningProxy proxy(std::move(wishes));
   RawClient client = proxy.client();
   const std::string post = play::with_body("POST", upstream.authority(), "once");
@@ -106,31 +106,31 @@ TEST(ProxySilence, L4_a_post_on_a_dead_connection_is_never_sent_twice) {
 }
 
 TEST(ProxySilence, L4_only_what_is_not_acknowledged_at_all_is_unheard) {
-  Bench bench;
-  Pair gone = connect_pair(bench);
-  Pair silent = connect_pair(bench);
+  net::Bench bench;
+  net::Pair gone = net::connect_pair(bench);
+  net::Pair silent = net::connect_pair(bench);
   gone.raw.vanish();
-  const Instant begun = Tick::now();
-  for (Pair* pair : {&gone, &silent}) {
-    Gather word;
+  const Instant begun = net::Tick::now();
+  for (net::Pair* pair : {&gone, &silent}) {
+    net::Gather word;
     word.add("x");
     ASSERT_FALSE(pair->stream->write_now(word));
   }
-  EXPECT_FALSE(gone.stream->unheard(Tick::now() - begun)) << "it has had no time to be sent again";
-  ASSERT_TRUE(bench.run_until([&] { return gone.stream->unheard(Tick::now() - begun); }));
-  EXPECT_FALSE(silent.stream->unheard(Tick::now() - begun)) << "it was acknowledged, and never answered";
+  EXPECT_FALSE(gone.stream->unheard(net::Tick::now() - begun)) << "it has had no time to be sent again";
+  ASSERT_TRUE(bench.run_until([&] { return gone.stream->unheard(net::Tick::now() - begun); }));
+  EXPECT_FALSE(silent.stream->unheard(net::Tick::now() - begun)) << "it was acknowledged, and never answered";
   // What was acknowledged since then was of another request.
   EXPECT_FALSE(gone.stream->unheard(std::chrono::hours(1)));
-  EXPECT_FALSE(is_unheard(-1, Duration::zero()));
+  EXPECT_FALSE(net::is_unheard(-1, Duration::zero()));
 }
 
 TEST(ProxySilence, L24_the_kernels_own_limits_are_kept) {
-  Bench bench;
-  Pair pair = connect_pair(bench);
+  net::Bench bench;
+  net::Pair pair = net::connect_pair(bench);
   const int descriptor = pair.stream->descriptor();
   pair.stream->set_user_timeout(std::chrono::hours(8760));
   EXPECT_EQ(user_timeout(descriptor), std::numeric_limits<int>::max());
-  pair.stream->set_user_timeout(milliseconds(1500));
+  pair.stream->set_user_timeout(std::chrono::milliseconds(1500));
   EXPECT_EQ(user_timeout(descriptor), 1500);
   pair.stream->set_user_timeout(std::chrono::microseconds(1));
   EXPECT_EQ(user_timeout(descriptor), 1) << "zero would be the system's own";
@@ -139,30 +139,30 @@ TEST(ProxySilence, L24_the_kernels_own_limits_are_kept) {
 TEST(ProxySilence, L4_sent_bytes_wait_for_half_of_the_deadline_and_those_of_long_bodies_for_idle_timeout) {
   policy::RoutePolicy policy;
   policy.idle_timeout = std::chrono::minutes(7);
-  Request request;
+  forward::Request request;
   request.policy = &policy;
   request.facts.idempotent = policy::Idempotency::yes;
-  policy.retry.deadline = seconds(10);
-  EXPECT_EQ(user_timeout_of(request), seconds(5));
+  policy.retry.deadline = std::chrono::seconds(10);
+  EXPECT_EQ(forward::user_timeout_of(request), std::chrono::seconds(5));
   policy.retry.deadline = std::chrono::hours(8760);
-  EXPECT_EQ(user_timeout_of(request), seconds(60));
+  EXPECT_EQ(forward::user_timeout_of(request), std::chrono::seconds(60));
   policy.retry.deadline.reset();
-  EXPECT_EQ(user_timeout_of(request), policy::no_limit);
-  policy.retry.deadline = seconds(10);
+  EXPECT_EQ(forward::user_timeout_of(request), policy::no_limit);
+  policy.retry.deadline = std::chrono::seconds(10);
   request.facts.idempotent = policy::Idempotency::no;
-  EXPECT_EQ(user_timeout_of(request), policy::no_limit);
+  EXPECT_EQ(forward::user_timeout_of(request), policy::no_limit);
   request.facts.idempotent = policy::Idempotency::yes;
   request.head.framing = {http::Framing::Kind::length, 65536};
-  EXPECT_EQ(user_timeout_of(request), seconds(5));
+  EXPECT_EQ(forward::user_timeout_of(request), std::chrono::seconds(5));
   request.head.framing.length = 65537;
-  EXPECT_EQ(user_timeout_of(request), std::chrono::minutes(7));
+  EXPECT_EQ(forward::user_timeout_of(request), std::chrono::minutes(7));
   request.head.framing = {http::Framing::Kind::chunked, 0};
-  EXPECT_EQ(user_timeout_of(request), std::chrono::minutes(7));
+  EXPECT_EQ(forward::user_timeout_of(request), std::chrono::minutes(7));
 }
 
 /// Whatever has been idle for so long behind a response
 /// gets a reset for what comes then, without a word before.
-ScriptedUpstream::Script closing_after(milliseconds idle) {
+ScriptedUpstream::Script closing_after(std::chrono::milliseconds idle) {
   return [idle](Peer& peer) {
     while (!peer.read_request().empty()) {
       peer.send(response(200, "done"));
@@ -175,7 +175,7 @@ ScriptedUpstream::Script closing_after(milliseconds idle) {
 
 TEST(ProxySilence, L5_a_post_of_its_own_client_connection_never_meets_an_idle_close) {
   for (const int idle : {1, 3, 20}) {
-    ScriptedUpstream upstream(closing_after(milliseconds(idle)));
+    ScriptedUpstream upstream(closing_after(std::chrono::milliseconds(idle)));
     RunningProxy proxy;
     constexpr unsigned requests = 100;
     for (unsigned i = 0; i < requests; ++i) {
@@ -268,4 +268,4 @@ TEST(ProxySilence, D10_a_retry_never_rides_the_connection_of_the_attempt_before)
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -2,7 +2,7 @@
 // stream behind it.
 #include "tests/support/whole_proxy.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 using std::string;
@@ -112,4 +112,4 @@ TEST(ProxySocks, who_finds_no_room_is_told_in_socks) {
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::server

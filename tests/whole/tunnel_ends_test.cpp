@@ -1,7 +1,7 @@
 // How tunnels end: resets with bytes on their way, limits, shutdown.
 #include "tests/support/whole_proxy.hpp"
 
-namespace reprise::net::tunnel_ends_test {
+namespace reprise::server::tunnel_ends_test {
 namespace {
 
 // A byte that no method has: the tunnel begins at once.
@@ -144,4 +144,4 @@ TEST(ProxyTunnelEnds, G1_a_bad_authority_is_400_and_nothing_is_dialled) {
 }
 
 }  // namespace
-}  // namespace reprise::net::tunnel_ends_test
+}  // namespace reprise::server::tunnel_ends_test

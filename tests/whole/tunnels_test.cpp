@@ -1,7 +1,7 @@
 // Tunnels through the whole proxy: CONNECT and upgraded connections, to the last byte of either side.
 #include "tests/support/whole_proxy.hpp"
 
-namespace reprise::net::tunnels_test {
+namespace reprise::server::tunnels_test {
 namespace {
 
 std::string connect_to(const ScriptedUpstream& upstream) {
@@ -275,4 +275,4 @@ TEST(ProxyUpgrades, L30_bytes_behind_the_body_reach_the_upstream_first) {
 }
 
 }  // namespace
-}  // namespace reprise::net::tunnels_test
+}  // namespace reprise::server::tunnels_test

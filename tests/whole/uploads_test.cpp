@@ -2,7 +2,7 @@
 #include "tests/support/http_reader.hpp"
 #include "tests/support/whole_proxy.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -458,4 +458,4 @@ TEST(ProxyUploads, A14_a_get_with_a_body_is_forwarded_whole_and_the_next_request
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::server

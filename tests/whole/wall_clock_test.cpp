@@ -1,15 +1,15 @@
 // The wall clock jumps: waits and limits do not care, and dates are read as what they say.
-#include "proxy/io/clock.hpp"
-#include "proxy/repeat/date.hpp"
+#include "proxy/http/retry_hints/date.hpp"
+#include "proxy/net/io/clock.hpp"
 #include "tests/support/whole_proxy.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 constexpr std::int64_t hour = 3600;
 
 /// The system's steady clock, and a wall clock that can be moved.
-class MovableWall final : public TimeSource {
+class MovableWall final : public net::TimeSource {
  public:
   Instant now() override { return std::chrono::steady_clock::now(); }
   std::int64_t wall_nanoseconds() override { return unix_seconds() * 1'000'000'000; }
@@ -26,15 +26,15 @@ class MovableWall final : public TimeSource {
 Wishes with(MovableWall& wall) {
   Wishes wishes;
   wishes.turn = [&wall](boost::asio::io_context& io) {
-    Clock::take_from(&wall);
+    net::Clock::take_from(&wall);
     // On a clock that is not its own Asio looks at its timers
     // when one is started that is due before them all.
     while (!io.stopped()) {
-      Timer due(io, Instant());
+      net::Timer due(io, Instant());
       due.async_wait([](const ErrorCode&) {});
       io.run_for(milliseconds(1));
     }
-    Clock::take_from(nullptr);
+    net::Clock::take_from(nullptr);
   };
   return wishes;
 }
@@ -104,4 +104,4 @@ TEST(ProxyWallClock, I8_waits_and_limits_that_run_do_not_care) {
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -5,7 +5,7 @@
 #include "tests/support/sanitized.hpp"
 #include "tests/support/whole_proxy.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 using std::chrono::nanoseconds;
@@ -192,4 +192,4 @@ TEST(ProxyWatchdog, I1_tiny_chunks_cost_at_most_ten_times_a_plain_body_of_equal_
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -1,22 +1,22 @@
 // Warnings of certificates that end: from 30 days on, once a day, whatever the clock does.
-#include "proxy/worker/certificate_ends.hpp"
+#include "proxy/forward/worker/certificate_ends.hpp"
 
 #include <gtest/gtest.h>
 
-namespace reprise::net::certificate_ends_test {
+namespace reprise::forward::certificate_ends_test {
 namespace {
 
 constexpr std::int64_t day = EndingCertificates::day;
 constexpr std::int64_t start = 1'800'000'000;
 
-CertificateEnd authority_in(std::int64_t seconds) {
-  return {observe::CertificateUse::authority, "intercept.ca", start + seconds,
+net::CertificateEnd authority_in(std::int64_t seconds) {
+  return {telemetry::CertificateUse::authority, "intercept.ca", start + seconds,
           "reprise ca renew makes a new one"};
 }
 
 TEST(EndingCertificates, N12_warns_from_thirty_days_on_and_once_a_day) {
   EndingCertificates ending;
-  const std::vector<CertificateEnd> ends{authority_in(40 * day)};
+  const std::vector<net::CertificateEnd> ends{authority_in(40 * day)};
   int lines = 0;
   for (std::int64_t hour = 0; hour < 50 * 24; ++hour)
     lines += static_cast<int>(ending.warnings(ends, start + hour * 3600 + 1).size());
@@ -25,7 +25,7 @@ TEST(EndingCertificates, N12_warns_from_thirty_days_on_and_once_a_day) {
 
 TEST(EndingCertificates, N12_says_how_many_days_are_left_and_what_to_do) {
   EndingCertificates ending;
-  const std::vector<CertificateEnd> ends{authority_in(10 * day + 60)};
+  const std::vector<net::CertificateEnd> ends{authority_in(10 * day + 60)};
   EXPECT_EQ(ending.warnings(ends, start),
             std::vector<std::string>{
                 "the certificate of intercept.ca expires in 10 days: reprise ca renew makes a new one"});
@@ -36,8 +36,8 @@ TEST(EndingCertificates, N12_says_how_many_days_are_left_and_what_to_do) {
 
 TEST(EndingCertificates, N12_each_certificate_has_its_own_day) {
   EndingCertificates ending;
-  CertificateEnd client{observe::CertificateUse::client, "tls.certificate /c.pem", start + day,
-                        "put a new one there"};
+  net::CertificateEnd client{telemetry::CertificateUse::client, "tls.certificate /c.pem", start + day,
+                             "put a new one there"};
   EXPECT_EQ(ending.warnings({authority_in(day)}, start).size(), 1U);
   EXPECT_EQ(ending.warnings({authority_in(day), client}, start + 3600).size(), 1U);
   EXPECT_EQ(ending.warnings({authority_in(day), client}, start + day).size(), 1U);
@@ -52,4 +52,4 @@ TEST(EndingCertificates, N12_a_renewed_certificate_and_a_clock_set_back_begin_an
 }
 
 }  // namespace
-}  // namespace reprise::net::certificate_ends_test
+}  // namespace reprise::forward::certificate_ends_test

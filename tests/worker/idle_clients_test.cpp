@@ -1,11 +1,11 @@
 // Who makes room for a new client: the one that rests longest, and nobody who was busy a moment ago.
-#include "proxy/worker/idle_clients.hpp"
+#include "proxy/forward/worker/idle_clients.hpp"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-namespace reprise::net {
+namespace reprise::forward {
 namespace {
 
 constexpr Instant start{std::chrono::hours(1)};
@@ -83,4 +83,4 @@ TEST_F(RestingTest, whoever_leaves_is_out_wherever_it_stood) {
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::forward

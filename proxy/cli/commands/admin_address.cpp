@@ -1,11 +1,11 @@
-#include "proxy/cli/admin_address.hpp"
+#include "proxy/cli/commands/admin_address.hpp"
 
 #include <boost/asio/ip/address.hpp>
 #include <cstdio>
 
-#include "proxy/cli/assumption.hpp"
-#include "proxy/cli/commands.hpp"
-#include "proxy/startup/configuration.hpp"
+#include "proxy/cli/commands/assumption.hpp"
+#include "proxy/cli/commands/commands.hpp"
+#include "proxy/cli/startup/configuration.hpp"
 
 namespace reprise::cli {
 namespace {
@@ -20,19 +20,20 @@ std::string asked_at(const std::string& bound) {
   return address.is_v6() ? "::1" : "127.0.0.1";
 }
 
-std::optional<net::AdminAddress> split(const std::string& given) {
+std::optional<server::AdminAddress> split(const std::string& given) {
   const std::size_t colon = given.rfind(':');
   const bool is_port = !given.empty() && given.find_first_not_of("0123456789") == std::string::npos;
-  if (is_port) return net::AdminAddress{"127.0.0.1", given};
+  if (is_port) return server::AdminAddress{"127.0.0.1", given};
   if (colon == std::string::npos || colon == 0 || colon + 1 == given.size()) return std::nullopt;
   std::string host = given.substr(0, colon);
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  return net::AdminAddress{std::move(host), given.substr(colon + 1)};
+  return server::AdminAddress{std::move(host), given.substr(colon + 1)};
 }
 
 }  // namespace
 
-std::optional<net::AdminAddress> admin_address(const std::string& given, const std::string& file, int& code) {
+std::optional<server::AdminAddress> admin_address(const std::string& given, const std::string& file,
+                                                  int& code) {
   if (!given.empty()) {
     auto at = split(given);
     if (!at) throw BadUse("--admin " + given + ": write HOST:PORT, as in 127.0.0.1:3129");
@@ -60,7 +61,7 @@ std::optional<net::AdminAddress> admin_address(const std::string& given, const s
     code = exit_usage;
     return std::nullopt;
   }
-  return net::AdminAddress{asked_at(bound.address), std::to_string(bound.port)};
+  return server::AdminAddress{asked_at(bound.address), std::to_string(bound.port)};
 }
 
 }  // namespace reprise::cli

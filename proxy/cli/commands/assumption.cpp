@@ -1,4 +1,4 @@
-#include "proxy/cli/assumption.hpp"
+#include "proxy/cli/commands/assumption.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,12 +10,12 @@
 
 #include "config/keys/keys.hpp"
 #include "config/keys/values.hpp"
-#include "proxy/http/ascii.hpp"
-#include "proxy/http1/parse.hpp"
-#include "proxy/match/status_range.hpp"
-#include "proxy/probe/response_body_probe.hpp"
-#include "proxy/repeat/hint.hpp"
-#include "proxy/repeat/signature.hpp"
+#include "proxy/http/body_rules/response_body_probe.hpp"
+#include "proxy/http/http1/parse.hpp"
+#include "proxy/http/message/ascii.hpp"
+#include "proxy/http/retry_hints/hint.hpp"
+#include "proxy/http/retry_hints/signature.hpp"
+#include "proxy/policy/match/status_range.hpp"
 
 namespace reprise::cli {
 namespace {

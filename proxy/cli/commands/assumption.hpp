@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "proxy/http/head.hpp"
-#include "proxy/policy/route_policy.hpp"
+#include "proxy/http/message/head.hpp"
+#include "proxy/policy/decision/route_policy.hpp"
 
 namespace reprise::cli {
 
@@ -47,7 +47,7 @@ void look_for_predicates(const policy::RoutePolicy&, Assumption&);
 /// The bytes of a file that the command line names. Throws BadUse.
 std::string read_file(const std::string& path);
 
-/// When the request's signature runs out; told as explain::explain
+/// When the request's signature runs out; told as tools::explain
 /// tells time, with the request head at Instant{}.
 std::optional<policy::Instant> signature_end(const http::RequestHead&, std::string_view query);
 

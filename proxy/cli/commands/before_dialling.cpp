@@ -1,14 +1,14 @@
-#include "proxy/cli/before_dialling.hpp"
+#include "proxy/cli/commands/before_dialling.hpp"
 
 #include <algorithm>
 #include <vector>
 
 #include "config/keys/keys.hpp"
 #include "config/keys/parent.hpp"
-#include "proxy/http/origin.hpp"
-#include "proxy/match/methods.hpp"
-#include "proxy/upstream/address_filter.hpp"
-#include "proxy/upstream/parent_exceptions.hpp"
+#include "proxy/http/message/origin.hpp"
+#include "proxy/net/upstream/address_filter.hpp"
+#include "proxy/net/upstream/parent_exceptions.hpp"
+#include "proxy/policy/match/methods.hpp"
 
 namespace reprise::cli {
 namespace {
@@ -17,10 +17,10 @@ using policy::Cause;
 using policy::Failed;
 using policy::Stage;
 
-std::vector<net::tcp::endpoint> own_listeners(const config::Settings& settings) {
-  std::vector<net::tcp::endpoint> own;
+std::vector<tcp::endpoint> own_listeners(const config::Settings& settings) {
+  std::vector<tcp::endpoint> own;
   const auto add = [&own](const config::Endpoint& bind) {
-    own.emplace_back(net::asio::ip::make_address(bind.address), bind.port);
+    own.emplace_back(asio::ip::make_address(bind.address), bind.port);
   };
   for (const config::Listener& listener : settings.listeners) add(listener.bind);
   if (!settings.admin.bind.is_off()) add(settings.admin.bind);

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "config/settings.hpp"
-#include "proxy/verdict/outcome.hpp"
+#include "proxy/policy/decision/outcome.hpp"
 
 namespace reprise::cli {
 

@@ -7,19 +7,19 @@
 #include <memory>
 #include <string>
 
-#include "proxy/cli/commands.hpp"
-#include "proxy/intercept/key_owner.hpp"
-#include "proxy/intercept/secret_memory.hpp"
-#include "proxy/intercept/trust.hpp"
-#include "proxy/log/json_text.hpp"
-#include "proxy/startup/configuration.hpp"
-#include "proxy/startup/named_files.hpp"
-#include "proxy/terminal/progress.hpp"
+#include "proxy/cli/commands/commands.hpp"
+#include "proxy/cli/startup/configuration.hpp"
+#include "proxy/cli/startup/named_files.hpp"
+#include "proxy/cli/terminal/progress.hpp"
+#include "proxy/server/intercept/key_owner.hpp"
+#include "proxy/server/intercept/secret_memory.hpp"
+#include "proxy/server/intercept/trust.hpp"
+#include "proxy/telemetry/log/json_text.hpp"
 
 namespace reprise::cli {
 namespace {
 
-using net::Authority;
+using server::Authority;
 
 std::string date_text(std::int64_t seconds) {
   const std::time_t time = seconds;
@@ -50,13 +50,13 @@ struct CaArguments {
 
 std::string json_text(std::string_view text) {
   std::string out;
-  observe::append_json(out, text);
+  telemetry::append_json(out, text);
   return out;
 }
 
 std::string owner_text(const std::string& file) {
   struct stat state {};
-  return ::stat(file.c_str(), &state) == 0 ? net::user_name(state.st_uid) : std::string();
+  return ::stat(file.c_str(), &state) == 0 ? server::user_name(state.st_uid) : std::string();
 }
 
 void print_json(const config::Intercept& intercept, const Authority& authority) {
@@ -72,7 +72,7 @@ void print_json(const config::Intercept& intercept, const Authority& authority) 
       static_cast<long long>(authority.expires()),
       json_text(fingerprint_text(authority.certificate())).c_str(),
       bundle ? json_text(*bundle).c_str() : "null",
-      bundle ? json_text(net::truststore_file(*bundle)).c_str() : "null");
+      bundle ? json_text(server::truststore_file(*bundle)).c_str() : "null");
 }
 
 void print(const CaArguments& given, const config::Intercept& intercept, const Authority& authority) {
@@ -83,26 +83,26 @@ void print(const CaArguments& given, const config::Intercept& intercept, const A
   std::printf("owner        %s\n", owner_text(intercept.key).c_str());
   std::printf("hosts        %s\nexpires      %s\nsha256       %s\n", hosts.c_str(),
               date_text(authority.expires()).c_str(), fingerprint_text(authority.certificate()).c_str());
-  if (const auto command = net::command_for_owner(intercept.key))
+  if (const auto command = server::command_for_owner(intercept.key))
     print_on_stderr(config::LogLevel::warn,
                     "warning: a service of another user cannot read the key: write " + *command);
   if (!intercept.bundle) return;
   std::printf("bundle       %s\ntruststore   %s (password %s)\n", intercept.bundle->c_str(),
-              net::truststore_file(*intercept.bundle).c_str(), net::truststore_password);
+              server::truststore_file(*intercept.bundle).c_str(), server::truststore_password);
 }
 
 // The certificate for the key that is there.
-Authority certified(net::PrivateKey key, const config::Intercept& intercept) {
-  net::Certificate made = Authority::certify(key.get(), intercept.hosts, wall_seconds());
+Authority certified(server::PrivateKey key, const config::Intercept& intercept) {
+  server::Certificate made = Authority::certify(key.get(), intercept.hosts, wall_seconds());
   return {std::move(made), std::move(key)};
 }
 
 void write(const config::Intercept& intercept, const Authority& authority, StepProgress& progress) {
   progress.step("the certificate " + intercept.certificate);
-  net::replace_file(intercept.certificate, authority.certificate_text());
+  server::replace_file(intercept.certificate, authority.certificate_text());
   if (!intercept.bundle) return;
   progress.step("what clients trust, " + *intercept.bundle);
-  net::write_trust(*intercept.bundle, authority);
+  server::write_trust(*intercept.bundle, authority);
 }
 
 std::size_t steps_of(const config::Intercept& intercept) { return intercept.bundle ? 3 : 2; }
@@ -110,8 +110,8 @@ std::size_t steps_of(const config::Intercept& intercept) { return intercept.bund
 void init(const CaArguments& given, const config::Intercept& intercept) {
   StepProgress progress(steps_of(intercept));
   progress.step("the key " + intercept.key);
-  net::PrivateKey key = Authority::make_key();
-  net::write_new_key(intercept.key, key.get());
+  server::PrivateKey key = Authority::make_key();
+  server::write_new_key(intercept.key, key.get());
   const Authority authority = certified(std::move(key), intercept);
   write(intercept, authority, progress);
   progress.clear();
@@ -121,16 +121,16 @@ void init(const CaArguments& given, const config::Intercept& intercept) {
 void renew(const CaArguments& given, const config::Intercept& intercept) {
   StepProgress progress(steps_of(intercept));
   progress.step("the key that is there, " + intercept.key);
-  const Authority authority = certified(net::read_key(intercept, given.file), intercept);
+  const Authority authority = certified(server::read_key(intercept, given.file), intercept);
   write(intercept, authority, progress);
   progress.clear();
   print(given, intercept, authority);
 }
 
 void show(const CaArguments& given, const config::Intercept& intercept) {
-  const auto authority = net::read_authority(intercept, given.file);
+  const auto authority = server::read_authority(intercept, given.file);
   print(given, intercept, *authority);
-  net::check_authority(*authority, intercept, given.file, wall_seconds());
+  server::check_authority(*authority, intercept, given.file, wall_seconds());
 }
 
 int ca(std::string_view verb, const CaArguments& given) {
@@ -146,12 +146,12 @@ int ca(std::string_view verb, const CaArguments& given) {
     return exit_bad_configuration;
   }
   const config::Intercept& intercept = *loaded.settings->intercept;
-  net::reserve_secret_memory();
+  server::reserve_secret_memory();
   try {
     if (verb == "init") init(given, intercept);
     if (verb == "renew") renew(given, intercept);
     if (verb == "show") show(given, intercept);
-  } catch (const net::InterceptError& error) {
+  } catch (const server::InterceptError& error) {
     print_on_stderr(config::LogLevel::error, line_of_file(loaded, file, error.what()));
     return exit_bad_configuration;
   } catch (const std::runtime_error& error) {

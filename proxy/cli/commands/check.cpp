@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "proxy/cli/commands.hpp"
-#include "proxy/startup/checked.hpp"
-#include "proxy/startup/configuration.hpp"
-#include "proxy/startup/shortcut_options.hpp"
-#include "proxy/terminal/progress.hpp"
+#include "proxy/cli/commands/commands.hpp"
+#include "proxy/cli/startup/checked.hpp"
+#include "proxy/cli/startup/configuration.hpp"
+#include "proxy/cli/startup/shortcut_options.hpp"
+#include "proxy/cli/terminal/progress.hpp"
 
 namespace reprise::cli {
 namespace {
@@ -47,7 +47,7 @@ int check(const CheckArguments& given) {
     return exit_usage;
   }
   const bool as_text = given.format == "text";
-  const cgroup::Limits limits = cgroup::read_limits();
+  const server::Limits limits = server::read_limits();
   std::vector<Checked> all;
   std::size_t bad = 0;
   int code = exit_ok;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "proxy/command_line/exit_codes.hpp"
+#include "proxy/cli/line/exit_codes.hpp"
 
 namespace reprise::cli {
 

@@ -8,23 +8,23 @@
 #include "config/presets/presets.hpp"
 #include "config/reference/reference.hpp"
 #include "config/yaml/document.hpp"
-#include "proxy/cli/commands.hpp"
-#include "proxy/startup/configuration.hpp"
-#include "proxy/startup/shortcut_options.hpp"
+#include "proxy/cli/commands/commands.hpp"
+#include "proxy/cli/startup/configuration.hpp"
+#include "proxy/cli/startup/shortcut_options.hpp"
 
 namespace reprise::cli {
 namespace {
 
 int print_effective(const std::string& file, const config::Flags& flags) {
   config::Loaded loaded = read_configuration(file, flags);
-  const cgroup::Limits limits = cgroup::read_limits();
+  const server::Limits limits = server::read_limits();
   std::vector<std::string> notes = fit_to(limits, loaded, file);
   for (std::string& note : notes_of_given(loaded)) notes.push_back(std::move(note));
   print_problems(loaded, file);
   if (!loaded.settings) return exit_code_of(loaded.problems);
   // Comments: what is printed loads again.
   if (limits.memory_bytes || limits.cpus)
-    std::printf("# limits: %s\n", config::printable(cgroup::text_of(limits)).c_str());
+    std::printf("# limits: %s\n", config::printable(server::text_of(limits)).c_str());
   for (const std::string& note : notes) std::printf("# %s\n", config::printable(note).c_str());
   std::fputs(config::effective_yaml(*loaded.settings).c_str(), stdout);
   return exit_ok;

@@ -3,10 +3,10 @@
 #include <memory>
 #include <string>
 
-#include "proxy/cli/commands.hpp"
-#include "proxy/control/ask_control.hpp"
-#include "proxy/log/json_text.hpp"
-#include "proxy/startup/configuration.hpp"
+#include "proxy/cli/commands/commands.hpp"
+#include "proxy/cli/startup/configuration.hpp"
+#include "proxy/server/admin/ask_control.hpp"
+#include "proxy/telemetry/log/json_text.hpp"
 
 namespace reprise::cli {
 namespace {
@@ -55,21 +55,21 @@ int tell(const ControlArguments& given, const std::string& command) {
   int code = exit_ok;
   const std::string path = path_of(given, code);
   if (path.empty()) return code;
-  const net::ControlResponse response =
-      net::ask_control(path, command, given.waits ? long_patience : patience);
+  const server::ControlResponse response =
+      server::ask_control(path, command, given.waits ? long_patience : patience);
   // What is JSON itself is told as it is.
   if (given.format == "json" && !(response.succeeded && command == "status json")) {
     std::string text = response.succeeded ? R"({"ok":true,"message":)" : R"({"ok":false,"message":)";
-    observe::append_json(text, response.text);
+    telemetry::append_json(text, response.text);
     std::printf("%s}\n", text.c_str());
     return response.succeeded ? exit_ok : exit_runtime;
   }
   if (!response.succeeded) {
-    print_on_stderr(config::LogLevel::error, observe::for_terminal(response.text));
+    print_on_stderr(config::LogLevel::error, telemetry::for_terminal(response.text));
     return exit_runtime;
   }
   // JSON has its own line end.
-  std::printf("%s%s", observe::for_terminal(response.text).c_str(),
+  std::printf("%s%s", telemetry::for_terminal(response.text).c_str(),
               response.text.ends_with('\n') ? "" : "\n");
   return exit_ok;
 }

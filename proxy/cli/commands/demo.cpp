@@ -1,7 +1,7 @@
 #include <string>
 
-#include "proxy/cli/commands.hpp"
-#include "proxy/cli/demo_upstream.hpp"
+#include "proxy/cli/commands/commands.hpp"
+#include "proxy/cli/commands/demo_upstream.hpp"
 
 namespace reprise::cli {
 
@@ -12,10 +12,10 @@ void add_demo(CLI::App& app, int& code) {
       command->add_option("--script", "answers of /flaky per id, default 503,503,200; `reset` too");
   command->footer("reprise demo --bind 127.0.0.1:8080 --script 503,503,200");
   command->callback([bind, script, &code] {
-    net::DemoOptions options;
+    DemoOptions options;
     if (bind->count() > 0) options.bind = bind->as<std::string>();
     if (script->count() > 0) options.script = script->as<std::string>();
-    code = net::run_demo(options) ? exit_ok : exit_cannot_bind;
+    code = run_demo(options) ? exit_ok : exit_cannot_bind;
   });
 }
 

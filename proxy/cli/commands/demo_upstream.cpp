@@ -1,4 +1,4 @@
-#include "proxy/cli/demo_upstream.hpp"
+#include "proxy/cli/commands/demo_upstream.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -12,12 +12,12 @@
 #include <optional>
 #include <vector>
 
-#include "proxy/io/task.hpp"
-#include "proxy/match/condition.hpp"
-#include "proxy/match/query.hpp"
-#include "proxy/match/status_range.hpp"
+#include "proxy/net/io/task.hpp"
+#include "proxy/policy/match/condition.hpp"
+#include "proxy/policy/match/query.hpp"
+#include "proxy/policy/match/status_range.hpp"
 
-namespace reprise::net {
+namespace reprise::cli {
 namespace {
 
 namespace beast = boost::beast;
@@ -59,9 +59,9 @@ std::optional<tcp::endpoint> parse_endpoint(const std::string& text) {
 }
 
 /// The script's progress, per id.
-class Stage {
+class ScriptedSteps {
  public:
-  explicit Stage(std::vector<Step> steps) : steps_(std::move(steps)) {}
+  explicit ScriptedSteps(std::vector<Step> steps) : steps_(std::move(steps)) {}
 
   Step next(const std::string& id) {
     std::size_t& seen = seen_[id];
@@ -86,7 +86,7 @@ std::string id_of(std::string_view query) {
   return id;
 }
 
-Step step_for(std::string_view target, Stage& stage) {
+Step step_for(std::string_view target, ScriptedSteps& stage) {
   const std::size_t mark = target.find('?');
   const std::string_view path = target.substr(0, mark);
   if (path == "/reset") return {0, true};
@@ -112,7 +112,7 @@ bhttp::response<bhttp::string_body> page_for(const Query& query, const Step& ste
   return page;
 }
 
-Task<void> serve_demo(tcp::socket socket, Stage& stage) {
+Task<void> serve_demo(tcp::socket socket, ScriptedSteps& stage) {
   beast::flat_buffer buffer;
   for (;;) {
     Query query;
@@ -136,7 +136,7 @@ Task<void> serve_demo(tcp::socket socket, Stage& stage) {
   }
 }
 
-Task<void> accept_demo(tcp::acceptor& acceptor, Stage& stage) {
+Task<void> accept_demo(tcp::acceptor& acceptor, ScriptedSteps& stage) {
   for (;;) {
     auto [error, socket] = co_await acceptor.async_accept(as_result);
     if (error) co_return;
@@ -168,10 +168,10 @@ bool run_demo(const DemoOptions& options) {
   std::printf("listening on %s:%u\n", acceptor.local_endpoint().address().to_string().c_str(),
               static_cast<unsigned>(acceptor.local_endpoint().port()));
   std::fflush(stdout);
-  Stage stage(*steps);
+  ScriptedSteps stage(*steps);
   asio::co_spawn(io, accept_demo(acceptor, stage), asio::detached);
   io.run();
   return true;
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::cli

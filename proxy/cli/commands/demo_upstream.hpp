@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace reprise::net {
+namespace reprise::cli {
 
 struct DemoOptions {
   std::string bind = "127.0.0.1:0";
@@ -17,4 +17,4 @@ struct DemoOptions {
 /// resets; anything else is 200.
 bool run_demo(const DemoOptions&);
 
-}  // namespace reprise::net
+}  // namespace reprise::cli

@@ -3,9 +3,9 @@
 #include <memory>
 #include <string>
 
-#include "proxy/child/client_environment.hpp"
-#include "proxy/cli/commands.hpp"
-#include "proxy/startup/configuration.hpp"
+#include "proxy/cli/commands/commands.hpp"
+#include "proxy/cli/startup/configuration.hpp"
+#include "proxy/tools/environment/client_environment.hpp"
 
 namespace reprise::cli {
 namespace {
@@ -23,10 +23,10 @@ std::string address_for_clients(const config::Listener& listener) {
 }
 
 int print_removal(const std::string& format, const config::Listener& listener,
-                  const std::optional<TrustFiles>& trust) {
-  const Restored restored =
-      restored_environment(address_for_clients(listener), listener.bind.port, variable_now, trust);
-  std::fputs(restoring_text(format, restored).c_str(), stdout);
+                  const std::optional<tools::TrustFiles>& trust) {
+  const tools::Restored restored =
+      tools::restored_environment(address_for_clients(listener), listener.bind.port, variable_now, trust);
+  std::fputs(tools::restoring_text(format, restored).c_str(), stdout);
   return exit_ok;
 }
 
@@ -43,9 +43,9 @@ int env(const EnvArguments& given) {
     return exit_usage;
   }
   if (given.unset) return print_removal(given.format, *listener, trust_files(*loaded.settings));
-  const Variables variables = client_environment(address_for_clients(*listener), listener->bind.port,
-                                                 variable_now, trust_files(*loaded.settings));
-  std::fputs(written_as(given.format, variables).c_str(), stdout);
+  const tools::Variables variables = tools::client_environment(
+      address_for_clients(*listener), listener->bind.port, variable_now, trust_files(*loaded.settings));
+  std::fputs(tools::written_as(given.format, variables).c_str(), stdout);
   return exit_ok;
 }
 
@@ -56,7 +56,7 @@ void add_env(CLI::App& app, int& code) {
   const auto given = std::make_shared<EnvArguments>();
   command->add_option("-c,--config,config", given->file,
                       "configuration file; without it the built-in defaults");
-  const auto formats = environment_formats();
+  const auto formats = tools::environment_formats();
   command->add_option("--format", given->format, "sh, fish, dotenv, systemd or kubernetes")
       ->check(CLI::IsMember(std::vector<std::string>(formats.begin(), formats.end())));
   command->add_flag("--unset", given->unset, "print what removes the variables again, in the same format");

@@ -15,19 +15,19 @@
 #include "config/keys/keys.hpp"
 #include "config/keys/parent.hpp"
 #include "config/keys/proxy_variables.hpp"
-#include "proxy/child/child_process.hpp"
-#include "proxy/child/exec_tally.hpp"
-#include "proxy/child/private_folder.hpp"
-#include "proxy/cli/commands.hpp"
-#include "proxy/control/control_path.hpp"
-#include "proxy/control/control_socket.hpp"
-#include "proxy/intercept/secret_memory.hpp"
-#include "proxy/server/proxy.hpp"
-#include "proxy/session/listen.hpp"
-#include "proxy/session/port_holder.hpp"
-#include "proxy/startup/callers_trust.hpp"
-#include "proxy/startup/configuration.hpp"
-#include "proxy/startup/shortcut_options.hpp"
+#include "proxy/cli/commands/commands.hpp"
+#include "proxy/cli/exec/child_process.hpp"
+#include "proxy/cli/exec/exec_tally.hpp"
+#include "proxy/cli/exec/private_folder.hpp"
+#include "proxy/cli/startup/callers_trust.hpp"
+#include "proxy/cli/startup/configuration.hpp"
+#include "proxy/cli/startup/shortcut_options.hpp"
+#include "proxy/forward/session/listen.hpp"
+#include "proxy/forward/session/port_holder.hpp"
+#include "proxy/server/admin/control_path.hpp"
+#include "proxy/server/admin/control_socket.hpp"
+#include "proxy/server/intercept/secret_memory.hpp"
+#include "proxy/server/process/proxy.hpp"
 
 namespace reprise::cli {
 namespace {
@@ -75,11 +75,11 @@ config::Admin admin_for_child(const config::Loaded& loaded, std::vector<std::str
   if (const auto* const value = given_for(loaded, "admin.bind"); value != nullptr) {
     const bool is_taken =
         !wanted.bind.is_off() && wanted.bind.port != 0 &&
-        !net::holder_of({net::asio::ip::make_address(wanted.bind.address), wanted.bind.port}).empty();
+        !forward::holder_of({asio::ip::make_address(wanted.bind.address), wanted.bind.port}).empty();
     is_anothers(*value, is_taken) ? leave(*value) : static_cast<void>(admin.bind = wanted.bind);
   }
   if (const auto* const value = given_for(loaded, "admin.control"); value != nullptr && wanted.control) {
-    const bool is_taken = net::try_control(*wanted.control) == 0;
+    const bool is_taken = server::try_control(*wanted.control) == 0;
     is_anothers(*value, is_taken) ? leave(*value) : static_cast<void>(admin.control = wanted.control);
   }
   return admin;
@@ -99,11 +99,11 @@ config::Settings for_child(const config::Loaded& loaded, std::vector<std::string
 }
 
 /// An authority that lives as long as the command, whose key is in no file. Throws std::runtime_error.
-std::shared_ptr<const net::Authority> own_authority(const std::vector<policy::HostPattern>& hosts) {
-  net::reserve_secret_memory();
-  net::PrivateKey key = net::Authority::make_key();
-  net::Certificate certificate = net::Authority::certify(key.get(), hosts, wall_seconds());
-  return std::make_shared<const net::Authority>(std::move(certificate), std::move(key));
+std::shared_ptr<const server::Authority> own_authority(const std::vector<policy::HostPattern>& hosts) {
+  server::reserve_secret_memory();
+  server::PrivateKey key = server::Authority::make_key();
+  server::Certificate certificate = server::Authority::certify(key.get(), hosts, wall_seconds());
+  return std::make_shared<const server::Authority>(std::move(certificate), std::move(key));
 }
 
 /// Puts the hosts of the command line to those of the file. False, and told, where one is none.
@@ -141,7 +141,7 @@ std::string summary(const ExecTally& tally, const std::optional<config::Parent>&
 /// A proxy that runs on a thread of its own, and is told to stop by its end.
 class RunningProxy {
  public:
-  RunningProxy(config::Settings settings, net::ProxyOptions options)
+  RunningProxy(config::Settings settings, server::ProxyOptions options)
       : proxy_(std::move(settings), std::move(options)), thread_([this] { proxy_.run(); }) {}
   ~RunningProxy() { proxy_.stop(); }
   RunningProxy(const RunningProxy&) = delete;
@@ -150,19 +150,19 @@ class RunningProxy {
   unsigned port() const { return proxy_.endpoints().front().port(); }
 
  private:
-  net::Proxy proxy_;
+  server::Proxy proxy_;
   std::jthread thread_;
 };
 
 int run_child(const ExecArguments& given, config::Loaded& loaded, int log, ChildProcess& child,
               const std::string& program, ExecTally& tally) {
-  net::ProxyOptions options = proxy_options(loaded, given.file);
+  server::ProxyOptions options = proxy_options(loaded, given.file);
   options.log_descriptor = log;
   options.handle_signals = false;
-  options.witness = [&tally](const observe::ExchangeRecord& record) { tally.count(record); };
+  options.witness = [&tally](const telemetry::ExchangeRecord& record) { tally.count(record); };
   config::Settings settings = for_child(loaded, options.warnings);
   std::optional<PrivateFolder> folder;
-  const Variables named = named_trust(variable_now);
+  const tools::Variables named = tools::named_trust(variable_now);
   if (settings.intercept || !named.empty()) folder.emplace(variable_now);
   if (!named.empty()) {
     for (std::string& warning : trust_as_caller(named, folder->path()))
@@ -175,7 +175,7 @@ int run_child(const ExecArguments& given, config::Loaded& loaded, int log, Child
   auto trust = trust_files(settings);
   if (trust && folder) trust->php_folder = make_php_folder(folder->path(), trust->bundle);
   RunningProxy proxy(std::move(settings), std::move(options));
-  Variables variables = client_environment("127.0.0.1", proxy.port(), variable_now, trust);
+  tools::Variables variables = tools::client_environment("127.0.0.1", proxy.port(), variable_now, trust);
   if (given.no_java)
     std::erase_if(variables, [](const auto& variable) { return variable.first == "JAVA_TOOL_OPTIONS"; });
   const int why = child.start(variables);
@@ -210,12 +210,12 @@ int exec(const ExecArguments& given, const std::vector<std::string>& words) {
     code = run_child(given, loaded, log, child, words.front(), tally);
   } catch (const net::TlsSettingsError& error) {
     return tell_file_errors(loaded, given.file, error.what());
-  } catch (const net::InterceptError& error) {
+  } catch (const server::InterceptError& error) {
     return tell_file_errors(loaded, given.file, error.what());
-  } catch (const net::BindError& error) {
+  } catch (const forward::BindError& error) {
     print_on_stderr(config::LogLevel::error, std::string("reprise exec: ") + error.what());
     return exit_cannot_bind;
-  } catch (const net::ControlError& error) {
+  } catch (const server::ControlError& error) {
     std::fprintf(stderr, "reprise exec: %s\n", error.what());
     return exit_cannot_bind;
   }

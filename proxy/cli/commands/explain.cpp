@@ -9,29 +9,29 @@
 
 #include "config/clear_text.hpp"
 #include "config/keys/keys.hpp"
-#include "proxy/cli/admin_address.hpp"
-#include "proxy/cli/assumption.hpp"
-#include "proxy/cli/before_dialling.hpp"
-#include "proxy/cli/commands.hpp"
-#include "proxy/cli/explain_story.hpp"
-#include "proxy/control/ask_admin.hpp"
-#include "proxy/control/control_path.hpp"
-#include "proxy/explain/explain_report.hpp"
-#include "proxy/http/ascii.hpp"
-#include "proxy/http/connection_auth.hpp"
-#include "proxy/http/intake.hpp"
-#include "proxy/http/origin.hpp"
-#include "proxy/http1/parse.hpp"
-#include "proxy/http1/rewrite.hpp"
-#include "proxy/message/facts.hpp"
-#include "proxy/message/leaving.hpp"
-#include "proxy/probe/json_probe.hpp"
-#include "proxy/repeat/download.hpp"
-#include "proxy/session/listen.hpp"
-#include "proxy/startup/configuration.hpp"
-#include "proxy/startup/running.hpp"
-#include "proxy/startup/shortcut_options.hpp"
-#include "proxy/tunnel/interception.hpp"
+#include "proxy/cli/commands/admin_address.hpp"
+#include "proxy/cli/commands/assumption.hpp"
+#include "proxy/cli/commands/before_dialling.hpp"
+#include "proxy/cli/commands/commands.hpp"
+#include "proxy/cli/commands/explain_story.hpp"
+#include "proxy/cli/startup/configuration.hpp"
+#include "proxy/cli/startup/running.hpp"
+#include "proxy/cli/startup/shortcut_options.hpp"
+#include "proxy/forward/request/facts.hpp"
+#include "proxy/forward/request/leaving.hpp"
+#include "proxy/forward/session/listen.hpp"
+#include "proxy/forward/tunnel/interception.hpp"
+#include "proxy/http/body_rules/json_probe.hpp"
+#include "proxy/http/http1/parse.hpp"
+#include "proxy/http/http1/rewrite.hpp"
+#include "proxy/http/message/ascii.hpp"
+#include "proxy/http/message/connection_auth.hpp"
+#include "proxy/http/message/intake.hpp"
+#include "proxy/http/message/origin.hpp"
+#include "proxy/http/retry_hints/download.hpp"
+#include "proxy/server/admin/ask_admin.hpp"
+#include "proxy/server/admin/control_path.hpp"
+#include "proxy/tools/explain/explain_report.hpp"
 
 namespace reprise::cli {
 namespace {
@@ -128,13 +128,13 @@ const config::Listener* gateway_at(const config::Settings& settings, const polic
 http::PortRanges ports_of(const config::Settings& settings) {
   const config::Listener* const listener = first_forward(settings);
   if (listener == nullptr) return {};
-  return net::connect_ports_of(settings.security, net::asio::ip::make_address(listener->bind.address));
+  return forward::connect_ports_of(settings.security, asio::ip::make_address(listener->bind.address));
 }
 
 // Clients send CONNECT for an https URL, and what follows it is seen by nobody but the upstream.
 std::vector<std::string> words_of_https(const config::Settings& settings, std::string_view host) {
   const std::string name(host);
-  if (settings.intercept && net::lists_host(settings.intercept->hosts, host))
+  if (settings.intercept && forward::lists_host(settings.intercept->hosts, host))
     return {"intercept.hosts lists " + name + ": a client that trusts intercept.bundle is retried as below."};
   return {
       "Not retried unless one of three things is done: the client sends CONNECT, and its tunnel cannot be "
@@ -180,10 +180,9 @@ void take(const config::Settings& settings, const Arguments& given, Asked& asked
   }
 }
 
-explain::Question question_of(const Asked& asked, const policy::RoutePolicy& policy,
-                              const Assumption& assumed, const http::JsonText& json,
-                              const http::LeavingFields& leaving) {
-  explain::Question question;
+tools::Question question_of(const Asked& asked, const policy::RoutePolicy& policy, const Assumption& assumed,
+                            const http::JsonText& json, const forward::LeavingFields& leaving) {
+  tools::Question question;
   question.request = asked.view;
   question.leaving = &leaving;
   question.tunnel = asked.tunnel;
@@ -191,7 +190,7 @@ explain::Question question_of(const Asked& asked, const policy::RoutePolicy& pol
   question.body_bytes = std::max<std::uint64_t>(asked.body.size(), asked.head.framing.length);
   question.request.changes_protocol =
       http::asks_upgrade(asked.head, http::ToH2c::dropped) && !http::offers_only_tls(asked.head);
-  question.facts = net::facts_of_head(asked.head, question.request, policy);
+  question.facts = forward::facts_of_head(asked.head, question.request, policy);
   question.facts.no_store = http::is_no_store(asked.head);
   question.signature_end = signature_end(asked.head, asked.view.query);
   if (policy.signature_sigv4) question.facts.signed_until = question.signature_end;
@@ -254,15 +253,15 @@ Ground usual_ground(const Arguments& given) {
     return value.path == "admin.control" && value.text == "none";
   });
   const std::string control = admin.control.value_or(usual_control);
-  if (!is_without && net::try_control(control) == 0) {
+  if (!is_without && server::try_control(control) == 0) {
     if (auto running = ask_running(control, *given.flags); running.fault.empty())
       return ground_of(std::move(running));
   }
   if (admin.bind.is_off()) return built_in;
-  const net::AdminAddress at{admin.bind.address, std::to_string(admin.bind.port)};
+  const server::AdminAddress at{admin.bind.address, std::to_string(admin.bind.port)};
   auto running = ask_running(at, *given.flags);
   if (running.fault.empty()) return ground_of(std::move(running));
-  built_in.words += " (no reprise answers at " + net::authority_of(at) + ")";
+  built_in.words += " (no reprise answers at " + server::authority_of(at) + ")";
   return built_in;
 }
 
@@ -301,7 +300,7 @@ int explain(Arguments given) {
   config::Loaded& loaded = ground->loaded;
   // A running proxy has done that already, and has warned.
   std::vector<std::string> fitted;
-  if (!ground->is_running) fitted = fit_to(cgroup::read_limits(), loaded, given.file);
+  if (!ground->is_running) fitted = fit_to(server::read_limits(), loaded, given.file);
   if (!ground->is_running || !loaded.settings) print_problems(loaded, ground->file);
   if (!loaded.settings) return exit_code_of(loaded.problems);
   const bool tunnel = given.method == "CONNECT";
@@ -314,8 +313,8 @@ int explain(Arguments given) {
   const policy::RouteTable& routes = *loaded.settings->routes;
   const http::JsonText json(asked.body);
   std::optional<http::NamedByConnection> named;
-  const http::LeavingFields leaving(asked.head, asked.outgoing, named);
-  explain::ExplainReport report;
+  const forward::LeavingFields leaving(asked.head, asked.outgoing, named);
+  tools::ExplainReport report;
   report.method = given.method;
   report.url = given.url;
   report.file = ground->file;
@@ -346,7 +345,7 @@ int explain(Arguments given) {
   report.question.total_memory = report.limits.replay_memory_bytes;
   report.question.total_disk = report.limits.replay_disk_bytes;
   if (report.question.body_bytes > 0) report.notes.insert(report.notes.end(), fitted.begin(), fitted.end());
-  report.explanation = explain::explain(routes, report.question);
+  report.explanation = tools::explain(routes, report.question);
   std::fputs((given.format == "json" ? to_json(report) : to_text(report)).c_str(), stdout);
   return exit_ok;
 }

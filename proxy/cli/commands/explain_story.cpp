@@ -1,16 +1,16 @@
-#include "proxy/cli/explain_story.hpp"
+#include "proxy/cli/commands/explain_story.hpp"
 
 #include <cstdio>
 
-#include "proxy/cli/admin_address.hpp"
-#include "proxy/cli/commands.hpp"
-#include "proxy/log/json_text.hpp"
-#include "proxy/match/ascii.hpp"
+#include "proxy/cli/commands/admin_address.hpp"
+#include "proxy/cli/commands/commands.hpp"
+#include "proxy/policy/match/ascii.hpp"
+#include "proxy/telemetry/log/json_text.hpp"
 
 namespace reprise::cli {
 namespace {
 
-constexpr net::Duration longest_silence = std::chrono::seconds(10);
+constexpr Duration longest_silence = std::chrono::seconds(10);
 
 // As one segment of a path (RFC 3986 2.1 and 2.3).
 std::string segment(const std::string& text) {
@@ -38,12 +38,13 @@ int explain_story(const std::string& id, const std::string& admin, const std::st
   const auto at = admin_address(admin, file, code);
   if (!at) return code;
   const std::string query = format == "text" ? "?format=text" : "";
-  const net::AdminResponse told = net::ask_admin(*at, "/stories/" + segment(id) + query, longest_silence);
+  const server::AdminResponse told =
+      server::ask_admin(*at, "/stories/" + segment(id) + query, longest_silence);
   if (told.status == 200) {
-    std::fputs(observe::for_terminal(told.body).c_str(), stdout);
+    std::fputs(telemetry::for_terminal(told.body).c_str(), stdout);
     return exit_ok;
   }
-  std::fprintf(stderr, "reprise explain: %s%s", observe::for_terminal(told.body).c_str(),
+  std::fprintf(stderr, "reprise explain: %s%s", telemetry::for_terminal(told.body).c_str(),
                told.body.ends_with('\n') ? "" : "\n");
   return exit_runtime;
 }

@@ -1,4 +1,4 @@
-#include "proxy/inject/inject.hpp"
+#include "proxy/tools/inject/inject.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -15,15 +15,15 @@
 #include <vector>
 
 #include "config/load.hpp"
-#include "proxy/cli/commands.hpp"
-#include "proxy/startup/configuration.hpp"
+#include "proxy/cli/commands/commands.hpp"
+#include "proxy/cli/startup/configuration.hpp"
 
 namespace reprise::cli {
 namespace {
 
 struct InjectArguments {
   std::string file;
-  inject::Options options;
+  tools::Options options;
   std::string config_file;
   bool removes = false;
 };
@@ -66,7 +66,7 @@ void tell(const std::string& path, const char* severity, const std::string& mess
   print_on_stderr(level_of(severity), path + ": " + severity + ": " + message);
 }
 
-void tell(const std::string& path, const inject::Remark& remark, const char* severity) {
+void tell(const std::string& path, const tools::Remark& remark, const char* severity) {
   print_on_stderr(level_of(severity), path + ":" + std::to_string(remark.line) + ":" +
                                           std::to_string(remark.column) + ": " + severity + ": document " +
                                           std::to_string(remark.document) + ": " + remark.message);
@@ -74,8 +74,8 @@ void tell(const std::string& path, const inject::Remark& remark, const char* sev
 
 /// Prints what a file has become, or why it has not.
 template <typename Done>
-int print(const std::string& path, const std::variant<Done, inject::Remark>& outcome, const char* unchanged) {
-  if (const auto* refused = std::get_if<inject::Remark>(&outcome)) {
+int print(const std::string& path, const std::variant<Done, tools::Remark>& outcome, const char* unchanged) {
+  if (const auto* refused = std::get_if<tools::Remark>(&outcome)) {
     tell(path, *refused, "error");
     return exit_runtime;
   }
@@ -86,13 +86,13 @@ int print(const std::string& path, const std::variant<Done, inject::Remark>& out
                     "reprise inject: cannot write: " + std::generic_category().message(errno));
     return exit_runtime;
   }
-  for (const inject::Remark& remark : done.remarks) tell(path, remark, remark.is_note ? "note" : "warning");
+  for (const tools::Remark& remark : done.remarks) tell(path, remark, remark.is_note ? "note" : "warning");
   if (unchanged != nullptr) tell(path, "note", std::string(unchanged) + ": nothing was changed");
   return exit_ok;
 }
 
 /// What there is to know of a file as a whole.
-void tell_whole(const InjectArguments& given, const inject::Injected& done) {
+void tell_whole(const InjectArguments& given, const tools::Injected& done) {
   if (done.pods > 0 && !given.options.config_map) {
     for (const std::string& name : done.config_maps) {
       if (done.config_maps_there.contains(name)) continue;
@@ -144,14 +144,14 @@ int inject_file(InjectArguments& given) {
   const std::optional<std::string> text = contents(given.file, largest_manifest, "64 MiB", "manifest");
   if (!text) return exit_runtime;
   if (given.removes) {
-    const auto outcome = inject::remove(*text);
-    const auto* done = std::get_if<inject::Removed>(&outcome);
+    const auto outcome = tools::remove(*text);
+    const auto* done = std::get_if<tools::Removed>(&outcome);
     const bool none = done != nullptr && done->pods == 0;
     return print(given.file, outcome, none ? "no pod has a sidecar of `reprise inject`" : nullptr);
   }
   if (const auto code = read_config(given)) return *code;
-  const auto outcome = inject::inject(*text, given.options, REPRISE_VERSION);
-  const auto* done = std::get_if<inject::Injected>(&outcome);
+  const auto outcome = tools::inject(*text, given.options, REPRISE_VERSION);
+  const auto* done = std::get_if<tools::Injected>(&outcome);
   const bool none = done != nullptr && done->pods + done->already + done->passed_over == 0;
   const int code = print(given.file, outcome, none ? "no workload is in it" : nullptr);
   if (done != nullptr && code == exit_ok) tell_whole(given, *done);
@@ -163,32 +163,32 @@ CLI::Validator judged_by(std::optional<std::string> (*judge)(std::string_view)) 
   return CLI::Validator([judge](const std::string& text) { return judge(text).value_or(""); }, "");
 }
 
-CLI::Option* add_resources(CLI::App& command, const std::string& name, inject::Resources& into,
+CLI::Option* add_resources(CLI::App& command, const std::string& name, tools::Resources& into,
                            const std::string& says) {
   return command.add_option_function<std::string>(
       name,
       [name, &into](const std::string& text) {
-        auto resources = inject::read_resources(text);
+        auto resources = tools::read_resources(text);
         if (const auto* wrong = std::get_if<std::string>(&resources))
           throw CLI::ValidationError(name, *wrong);
-        into = std::get<inject::Resources>(std::move(resources));
+        into = std::get<tools::Resources>(std::move(resources));
       },
       says);
 }
 
 /// Everything that says how the sidecar is; --remove goes with none of it.
 std::vector<CLI::Option*> add_sidecar_options(CLI::App& command, InjectArguments& given) {
-  inject::Options& options = given.options;
+  tools::Options& options = given.options;
   std::vector<CLI::Option*> all{
       command.add_option("--image", options.image,
                          "the image of reprise (default reprise:" REPRISE_VERSION ")"),
       command.add_option("--image-pull-policy", options.pull_policy, "Always, IfNotPresent or Never")
-          ->check(judged_by(inject::fault_of_pull_policy)),
+          ->check(judged_by(tools::fault_of_pull_policy)),
       command.add_option("--pull-secret", options.pull_secret, "the Secret with which the image is pulled"),
       command
           .add_option("--run-as-user", options.user,
                       "the user's number, or none where the namespace says it (default 65532)")
-          ->check(judged_by(inject::fault_of_user)),
+          ->check(judged_by(tools::fault_of_user)),
       add_resources(
           command, "--requests", options.requests,
           "what the container requests (default cpu=20m,memory=32Mi; in a Guaranteed pod its limits)"),

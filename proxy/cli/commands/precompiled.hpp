@@ -11,4 +11,4 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/startup/configuration.hpp"
+#include "proxy/cli/startup/configuration.hpp"

@@ -2,9 +2,9 @@
 #include <memory>
 #include <string>
 
-#include "proxy/cli/commands.hpp"
-#include "proxy/log/json_text.hpp"
-#include "proxy/verdict/reason.hpp"
+#include "proxy/cli/commands/commands.hpp"
+#include "proxy/policy/decision/reason.hpp"
+#include "proxy/telemetry/log/json_text.hpp"
 
 namespace reprise::cli {
 namespace {
@@ -26,9 +26,9 @@ std::string reasons_json() {
   std::string text = "[";
   for (const policy::Reason reason : policy::all_reasons()) {
     text.append(text.size() == 1 ? "\n" : ",\n").append(R"({"reason":)");
-    observe::append_json(text, policy::word(reason));
+    telemetry::append_json(text, policy::word(reason));
     text.append(R"(,"retry":)").append(policy::is_retry(reason) ? "true" : "false").append(R"(,"meaning":)");
-    observe::append_json(text, policy::meaning(reason));
+    telemetry::append_json(text, policy::meaning(reason));
     text.append("}");
   }
   return text + "\n]\n";

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "proxy/cli/commands.hpp"
-#include "proxy/redirect/redirect_rules.hpp"
-#include "proxy/startup/configuration.hpp"
+#include "proxy/cli/commands/commands.hpp"
+#include "proxy/cli/startup/configuration.hpp"
+#include "proxy/tools/redirect/redirect_rules.hpp"
 
 namespace reprise::cli {
 namespace {
@@ -42,12 +42,12 @@ int feed(const char* program, const std::string& text) {
 int remove(const RedirectArguments& given) {
   if (given.print.empty()) {
     // The commands are silent about rules that do not exist, and would be about missing rights, too.
-    if (::geteuid() == 0) return feed("/bin/sh -e", redirect::removal_of_both());
+    if (::geteuid() == 0) return feed("/bin/sh -e", tools::removal_of_both());
     print_on_stderr(config::LogLevel::error, "reprise redirect: only root can remove rules");
     return exit_runtime;
   }
-  if (given.print == "nft") return feed("nft -f -", redirect::nft_removal());
-  return feed("/bin/sh -e", redirect::iptables_removal());
+  if (given.print == "nft") return feed("nft -f -", tools::nft_removal());
+  return feed("/bin/sh -e", tools::iptables_removal());
 }
 
 bool is_number(const std::string& user) { return user.find_first_not_of("0123456789") == std::string::npos; }
@@ -79,7 +79,7 @@ bool somebody_listens(std::uint16_t port) {
   return false;
 }
 
-void warn(const RedirectArguments& given, const redirect::Redirection& rules) {
+void warn(const RedirectArguments& given, const tools::Redirection& rules) {
   if (rules.is_of_whole_host())
     print_on_stderr(
         config::LogLevel::warn,
@@ -109,9 +109,9 @@ int redirect(const RedirectArguments& given) {
   const bool nft = given.print == "nft";
   const config::Loaded loaded = load_configuration(given.file);
   if (!loaded.settings) return exit_bad_configuration;
-  redirect::Redirection rules = redirect::redirection_of(*loaded.settings, given.user);
+  tools::Redirection rules = tools::redirection_of(*loaded.settings, given.user);
   rules.only_users = given.only_users;
-  if (!given.ports.empty()) rules.ports = redirect::parse_ports(given.ports).value();
+  if (!given.ports.empty()) rules.ports = tools::parse_ports(given.ports).value();
   if (!rules.ipv4 && !rules.ipv6) {
     print_on_stderr(
         config::LogLevel::error,
@@ -125,7 +125,7 @@ int redirect(const RedirectArguments& given) {
                     "reprise redirect: the transparent listener takes any free port (port 0): give it one");
     return exit_usage;
   }
-  const std::string text = nft ? redirect::nft_rules(rules) : redirect::iptables_rules(rules);
+  const std::string text = nft ? tools::nft_rules(rules) : tools::iptables_rules(rules);
   warn(given, rules);
   if (given.apply) return feed(nft ? "nft -f -" : "/bin/sh -e", text);
   std::fputs(text.c_str(), stdout);
@@ -166,8 +166,8 @@ void add_redirect(CLI::App& app, int& code) {
                    "redirect connections to these ports alone, such as 80,443,8000-8099")
       ->type_name("LIST")
       ->check([](const std::string& list) {
-        return redirect::parse_ports(list) ? std::string()
-                                           : "is no list of ports such as 80,443,8000-8099: " + list;
+        return tools::parse_ports(list) ? std::string()
+                                        : "is no list of ports such as 80,443,8000-8099: " + list;
       });
   CLI::Option* apply = command->add_flag("--apply", given->apply, "apply the rules (idempotent)");
   command

@@ -8,16 +8,16 @@
 #include <utility>
 #include <vector>
 
-#include "proxy/cli/commands.hpp"
-#include "proxy/control/control_socket.hpp"
-#include "proxy/server/proxy.hpp"
-#include "proxy/server/signals.hpp"
-#include "proxy/session/listen.hpp"
-#include "proxy/startup/configuration.hpp"
-#include "proxy/startup/listener_arguments.hpp"
-#include "proxy/startup/shortcut_options.hpp"
-#include "proxy/systemd/journal.hpp"
-#include "proxy/tls/tls_client.hpp"
+#include "proxy/cli/commands/commands.hpp"
+#include "proxy/cli/startup/configuration.hpp"
+#include "proxy/cli/startup/listener_arguments.hpp"
+#include "proxy/cli/startup/shortcut_options.hpp"
+#include "proxy/forward/session/listen.hpp"
+#include "proxy/net/systemd/journal.hpp"
+#include "proxy/net/tls/tls_client.hpp"
+#include "proxy/server/admin/control_socket.hpp"
+#include "proxy/server/process/proxy.hpp"
+#include "proxy/server/process/signals.hpp"
 
 namespace reprise::cli {
 namespace {
@@ -29,7 +29,7 @@ struct RunArguments {
 };
 
 // What it has said was for us alone: no child of ours is to take it for its own.
-void listen_to_service_manager(net::ProxyOptions& options) {
+void listen_to_service_manager(server::ProxyOptions& options) {
   const auto pid = static_cast<std::uint64_t>(::getpid());
   options.notify = net::NotifySocket(variable_now("NOTIFY_SOCKET").value_or(""));
   options.watchdog = net::watchdog_interval(variable_now, pid);
@@ -41,15 +41,15 @@ void listen_to_service_manager(net::ProxyOptions& options) {
     ::unsetenv(name);
 }
 
-int serve(config::Loaded loaded, const RunArguments& given, std::vector<net::WatchedFile> watched) {
+int serve(config::Loaded loaded, const RunArguments& given, std::vector<server::WatchedFile> watched) {
   const std::string& file = given.file;
-  net::hold_signals();
+  server::hold_signals();
   prepare_process(loaded.settings->limits);
   config::OtelVariables otel = config::otel_variables(variable_now);
   for (std::string& warning : follow_otel(otel, loaded)) otel.warnings.push_back(std::move(warning));
-  net::ProxyOptions options = proxy_options(loaded, file);
-  if (::isatty(STDERR_FILENO) == 1) options.log_reader = observe::LogReader::terminal;
-  if (net::is_journal_stream(variable_now, STDERR_FILENO)) options.log_reader = observe::LogReader::journal;
+  server::ProxyOptions options = proxy_options(loaded, file);
+  if (::isatty(STDERR_FILENO) == 1) options.log_reader = telemetry::LogReader::terminal;
+  if (net::is_journal_stream(variable_now, STDERR_FILENO)) options.log_reader = telemetry::LogReader::journal;
   options.resource = otel.resource;
   for (const std::string& warning : otel.warnings) options.warnings.push_back(warning);
   listen_to_service_manager(options);
@@ -60,16 +60,16 @@ int serve(config::Loaded loaded, const RunArguments& given, std::vector<net::Wat
       };
       options.watched_files = std::move(watched);
     }
-    net::Proxy proxy(*loaded.settings, std::move(options));
+    server::Proxy proxy(*loaded.settings, std::move(options));
     proxy.run();
   } catch (const net::TlsSettingsError& error) {
     return tell_file_errors(loaded, file, error.what());
-  } catch (const net::InterceptError& error) {
+  } catch (const server::InterceptError& error) {
     return tell_file_errors(loaded, file, error.what());
-  } catch (const net::BindError& error) {
+  } catch (const forward::BindError& error) {
     print_on_stderr(config::LogLevel::error, std::string("reprise: ") + error.what());
     return exit_cannot_bind;
-  } catch (const net::ControlError& error) {
+  } catch (const server::ControlError& error) {
     print_on_stderr(config::LogLevel::error, std::string("reprise: ") + error.what());
     return exit_cannot_bind;
   }
@@ -84,7 +84,7 @@ int run(const RunArguments& given) {
     return made.faults.empty() ? serve(std::move(made.loaded), given, {}) : made.code;
   }
   const bool is_file = !given.file.empty() && !is_standard_input(given.file);
-  std::vector<net::WatchedFile> watched;
+  std::vector<server::WatchedFile> watched;
   config::Loaded loaded = is_file ? read_for_watch(given.file, *given.flags, watched)
                                   : read_configuration(given.file, *given.flags);
   if (loaded.settings) return serve(std::move(loaded), given, std::move(watched));

@@ -18,15 +18,15 @@
 
 #include "config/keys/keys.hpp"
 #include "config/yaml/document.hpp"
-#include "proxy/cli/commands.hpp"
-#include "proxy/comparison/report.hpp"
-#include "proxy/model/model_file.hpp"
-#include "proxy/model/model_keys.hpp"
-#include "proxy/simulate/modelled_world.hpp"
-#include "proxy/simulate/policies.hpp"
-#include "proxy/simulate/replay_log.hpp"
-#include "proxy/startup/configuration.hpp"
-#include "proxy/terminal/progress.hpp"
+#include "proxy/cli/commands/commands.hpp"
+#include "proxy/cli/startup/configuration.hpp"
+#include "proxy/cli/terminal/progress.hpp"
+#include "proxy/tools/simulate/model/model_file.hpp"
+#include "proxy/tools/simulate/model/model_keys.hpp"
+#include "proxy/tools/simulate/modelled_world.hpp"
+#include "proxy/tools/simulate/policies.hpp"
+#include "proxy/tools/simulate/replay_log.hpp"
+#include "proxy/tools/simulate/report/report.hpp"
 
 namespace reprise::cli {
 namespace {
@@ -35,7 +35,7 @@ struct SimulateArguments {
   std::string config;
   std::string log;
   bool lenient = false;
-  simulate::ModelArguments model;
+  tools::ModelArguments model;
   std::vector<std::string> policies;
   std::string format = "text";
   std::string html;
@@ -46,9 +46,9 @@ struct SimulateArguments {
 constexpr std::array<std::string_view, 3> words_of_replay{"none", "no-budget", "config"};
 
 std::vector<std::string> words_of(const SimulateArguments& given) {
-  if (!given.policies.empty()) return simulate::split_policies(given.policies);
+  if (!given.policies.empty()) return tools::split_policies(given.policies);
   if (!given.log.empty()) return {words_of_replay.begin(), words_of_replay.end()};
-  const std::vector<std::string_view> words = simulate::policy_words();
+  const std::vector<std::string_view> words = tools::policy_words();
   return {words.begin(), words.end()};
 }
 
@@ -56,23 +56,23 @@ bool is_file(std::string_view word) { return word.find_first_of("./") != std::st
 
 /// The policies that are asked for; nothing where it has
 /// been said why not, and `code` is then what to end with.
-std::optional<std::vector<simulate::Subject>> subjects_of(const SimulateArguments& given,
-                                                          const policy::RouteTable& routes, int& code) {
-  std::vector<simulate::Subject> subjects;
+std::optional<std::vector<tools::Subject>> subjects_of(const SimulateArguments& given,
+                                                       const policy::RouteTable& routes, int& code) {
+  std::vector<tools::Subject> subjects;
   for (const std::string& word : words_of(given)) {
     if (is_file(word)) {
       const config::Loaded other = load_configuration(word);
       code = exit_bad_configuration;
       if (!other.settings) return std::nullopt;
-      subjects.push_back(*simulate::policy_of("config", *other.settings->routes));
+      subjects.push_back(*tools::policy_of("config", *other.settings->routes));
       subjects.back().name = word;
       subjects.back().sentence = "another configuration as it is";
       continue;
     }
-    auto subject = simulate::policy_of(word, routes);
+    auto subject = tools::policy_of(word, routes);
     if (!subject) {
-      std::fprintf(stderr, "reprise simulate: --policy: %s%s\n", simulate::unknown_policy(word).c_str(),
-                   config::did_you_mean(config::nearest(word, simulate::policy_words())).c_str());
+      std::fprintf(stderr, "reprise simulate: --policy: %s%s\n", tools::unknown_policy(word).c_str(),
+                   config::did_you_mean(config::nearest(word, tools::policy_words())).c_str());
       code = exit_usage;
       return std::nullopt;
     }
@@ -103,13 +103,12 @@ bool write_file(const std::string& path, const std::string& text) {
   return good;
 }
 
-int print(const SimulateArguments& given, const comparison::Report& report) {
-  if (!given.html.empty() && !write_file(given.html, comparison::to_html(report))) return exit_runtime;
-  if (!given.svg.empty() && !write_file(given.svg, comparison::to_svg(report))) return exit_runtime;
-  const comparison::TextStyle style{
-      ::isatty(STDOUT_FILENO) == 1 && variable_now("NO_COLOR").value_or("").empty(), shows_blocks()};
-  const std::string text =
-      given.format == "json" ? comparison::to_json(report) : comparison::to_text(report, style);
+int print(const SimulateArguments& given, const tools::Report& report) {
+  if (!given.html.empty() && !write_file(given.html, tools::to_html(report))) return exit_runtime;
+  if (!given.svg.empty() && !write_file(given.svg, tools::to_svg(report))) return exit_runtime;
+  const tools::TextStyle style{::isatty(STDOUT_FILENO) == 1 && variable_now("NO_COLOR").value_or("").empty(),
+                               shows_blocks()};
+  const std::string text = given.format == "json" ? tools::to_json(report) : tools::to_text(report, style);
   if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0)
     return exit_ok;
   std::fprintf(stderr, "reprise simulate: cannot write: %s\n",
@@ -135,13 +134,13 @@ std::optional<std::string> model_text(const std::string& path) {
 
 /// The model that is asked for; nothing where it has been said
 /// why there is none, and `code` is then what to end with.
-std::optional<simulate::Model> model_of(const simulate::ModelArguments& given, int& code) {
+std::optional<tools::Model> model_of(const tools::ModelArguments& given, int& code) {
   code = exit_bad_configuration;
   const auto text = given.file.empty() ? std::string() : model_text(given.file);
   if (!text) return std::nullopt;
-  auto model = simulate::model_of(given, *text);
-  const auto* fault = std::get_if<simulate::ModelFault>(&model);
-  if (fault == nullptr) return std::get<simulate::Model>(std::move(model));
+  auto model = tools::model_of(given, *text);
+  const auto* fault = std::get_if<tools::ModelFault>(&model);
+  if (fault == nullptr) return std::get<tools::Model>(std::move(model));
   for (const std::string& line : fault->lines) std::fprintf(stderr, "%s\n", line.c_str());
   if (!fault->in_file) code = exit_usage;
   return std::nullopt;
@@ -157,16 +156,16 @@ int simulate_model(const SimulateArguments& given, const config::Settings& setti
   if (!model) return code;
   const auto subjects = subjects_of(given, *settings.routes, code);
   if (!subjects) return code;
-  comparison::Report report;
+  tools::Report report;
   report.configuration = told_of_configuration(given);
   report.duration = model->duration;
   report.model = *model;
-  ShareProgress line("reprise simulate", subjects->size(), simulate::expected_requests(*model));
-  simulate::RunOptions options = simulate::options_for(*model);
+  ShareProgress line("reprise simulate", subjects->size(), tools::expected_requests(*model));
+  tools::RunOptions options = tools::options_for(*model);
   options.progress = [&](std::uint64_t requests) { line.tell(requests); };
-  for (const simulate::Subject& subject : *subjects) {
-    simulate::ModelledWorld world(*model);
-    report.compared.push_back({subject.name, subject.sentence, simulate::run(subject, world, options), {}});
+  for (const tools::Subject& subject : *subjects) {
+    tools::ModelledWorld world(*model);
+    report.compared.push_back({subject.name, subject.sentence, tools::run(subject, world, options), {}});
     line.next_run();
   }
   line.clear();
@@ -174,11 +173,11 @@ int simulate_model(const SimulateArguments& given, const config::Settings& setti
 }
 
 /// What is in the log, or nothing, and then it has been said why.
-std::optional<simulate::ReplayLog> log_of(const SimulateArguments& given,
-                                          const std::vector<simulate::Subject>& subjects) {
+std::optional<tools::ReplayLog> log_of(const SimulateArguments& given,
+                                       const std::vector<tools::Subject>& subjects) {
   std::vector<const policy::RouteTable*> tables;
   tables.reserve(subjects.size());
-  for (const simulate::Subject& subject : subjects) tables.push_back(&subject.routes);
+  for (const tools::Subject& subject : subjects) tables.push_back(&subject.routes);
   std::ifstream opened;
   errno = 0;
   if (given.log != "-") opened.open(given.log, std::ios::binary);
@@ -189,13 +188,13 @@ std::optional<simulate::ReplayLog> log_of(const SimulateArguments& given,
     return std::nullopt;
   }
   opened.clear();
-  auto read = simulate::read_log(given.log == "-" ? std::cin : opened, tables, given.lenient);
-  if (const auto* fault = std::get_if<simulate::LogFault>(&read)) {
+  auto read = tools::read_log(given.log == "-" ? std::cin : opened, tables, given.lenient);
+  if (const auto* fault = std::get_if<tools::LogFault>(&read)) {
     const std::string line = fault->line == 0 ? std::string() : ":" + std::to_string(fault->line);
     std::fprintf(stderr, "%s%s: error: %s\n", given.log.c_str(), line.c_str(), fault->why.c_str());
     return std::nullopt;
   }
-  auto& log = std::get<simulate::ReplayLog>(read);
+  auto& log = std::get<tools::ReplayLog>(read);
   if (log.half_line) {
     std::fprintf(stderr, "%s:%llu: warning: half a line at the end: it is left out\n", given.log.c_str(),
                  static_cast<unsigned long long>(log.lines));
@@ -211,30 +210,30 @@ int simulate_replay(const SimulateArguments& given, const config::Settings& sett
   if (!model) return code;
   const auto log = log_of(given, *subjects);
   if (!log) return exit_usage;
-  comparison::Report report;
+  tools::Report report;
   report.configuration = told_of_configuration(given);
   report.duration = log->duration;
-  report.replayed = comparison::Replayed{given.log == "-" ? "standard input" : given.log,
-                                         log->lines,
-                                         log->requests.size(),
-                                         log->other_lines,
-                                         log->bad_lines,
-                                         log->left_out};
-  report.compared.push_back({"as it was", "by the log itself", simulate::as_logged(*log), {}});
+  report.replayed = tools::Replayed{given.log == "-" ? "standard input" : given.log,
+                                    log->lines,
+                                    log->requests.size(),
+                                    log->other_lines,
+                                    log->bad_lines,
+                                    log->left_out};
+  report.compared.push_back({"as it was", "by the log itself", tools::as_logged(*log), {}});
   ShareProgress line("reprise simulate", 2 * subjects->size(), static_cast<double>(log->requests.size()));
-  simulate::RunOptions options;
+  tools::RunOptions options;
   options.seed = model->seed;
   options.duration = log->duration;
   options.progress = [&](std::uint64_t requests) { line.tell(requests); };
-  const auto play = [&](const simulate::Subject& subject, simulate::Beyond beyond) {
-    simulate::RecordedWorld world(*log, beyond);
-    simulate::Measures measures = simulate::run(subject, world, options);
+  const auto play = [&](const tools::Subject& subject, tools::Beyond beyond) {
+    tools::RecordedWorld world(*log, beyond);
+    tools::Measures measures = tools::run(subject, world, options);
     line.next_run();
     return measures;
   };
-  for (const simulate::Subject& subject : *subjects) {
-    report.compared.push_back({subject.name, subject.sentence, play(subject, simulate::Beyond::repeat),
-                               play(subject, simulate::Beyond::recover)});
+  for (const tools::Subject& subject : *subjects) {
+    report.compared.push_back({subject.name, subject.sentence, play(subject, tools::Beyond::repeat),
+                               play(subject, tools::Beyond::recover)});
   }
   line.clear();
   return print(given, report);
@@ -269,8 +268,7 @@ int simulate_command(const SimulateArguments& given) {
 /// From which the shells complete.
 std::string joined_words() {
   std::string text;
-  for (const std::string_view word : simulate::policy_words())
-    text.append(text.empty() ? "" : ",").append(word);
+  for (const std::string_view word : tools::policy_words()) text.append(text.empty() ? "" : ",").append(word);
   return text;
 }
 
@@ -298,7 +296,7 @@ void add_simulate(CLI::App& app, int& code) {
   command->add_option("--model", given->model.file,
                       "a file with the keys below, as YAML; what is given here comes before it");
   command->add_option("--seed", given->model.seed, "of all chance (1): the same seed gives the same bytes");
-  for (const simulate::ModelKey& key : simulate::model_keys()) {
+  for (const tools::ModelKey& key : tools::model_keys()) {
     const std::string name(key.name);
     command->add_option("--" + name, given->model.values[name], std::string(key.sentence))
         ->allow_extra_args(false);

@@ -8,13 +8,13 @@
 #include <string_view>
 
 #include "config/keys/scalar.hpp"
-#include "proxy/cli/admin_address.hpp"
-#include "proxy/cli/assumption.hpp"
-#include "proxy/cli/commands.hpp"
-#include "proxy/console/terminal.hpp"
-#include "proxy/console/top_lines.hpp"
-#include "proxy/console/top_screen.hpp"
-#include "proxy/startup/configuration.hpp"
+#include "proxy/cli/commands/admin_address.hpp"
+#include "proxy/cli/commands/assumption.hpp"
+#include "proxy/cli/commands/commands.hpp"
+#include "proxy/cli/startup/configuration.hpp"
+#include "proxy/cli/terminal/terminal.hpp"
+#include "proxy/cli/terminal/top_lines.hpp"
+#include "proxy/cli/terminal/top_screen.hpp"
 
 namespace reprise::cli {
 namespace {
@@ -27,9 +27,9 @@ struct TopArguments {
   std::uint64_t count = 0;
 };
 
-net::Duration interval_of(const std::string& given) {
-  constexpr net::Duration shortest = std::chrono::milliseconds(100);
-  constexpr net::Duration longest = std::chrono::hours(1);
+Duration interval_of(const std::string& given) {
+  constexpr Duration shortest = std::chrono::milliseconds(100);
+  constexpr Duration longest = std::chrono::hours(1);
   const auto parsed = config::parse_duration(given);
   if (!parsed) throw BadUse("--interval: `" + given + "` " + parsed.reason);
   if (*parsed.value < shortest || *parsed.value > longest)
@@ -45,14 +45,14 @@ bool has_screen() {
          variable_now("TERM") != "dumb";
 }
 
-int show(const net::AdminAddress& at, net::Duration interval) {
-  net::ScreenOptions options;
+int show(const server::AdminAddress& at, Duration interval) {
+  ScreenOptions options;
   options.at = at;
   options.interval = interval;
   options.interval_text = config::duration_text(interval);
   options.colour = !is_set("NO_COLOR");
-  options.charset = net::charset_of_locale();
-  const net::ScreenEnd end = net::show_top(options);
+  options.charset = charset_of_locale();
+  const ScreenEnd end = show_top(options);
   if (!end.error.empty()) {
     std::fprintf(stderr, "reprise top: %s\n", end.error.c_str());
     return exit_runtime;
@@ -64,11 +64,11 @@ int show(const net::AdminAddress& at, net::Duration interval) {
   return exit_runtime;
 }
 
-int print(const net::AdminAddress& at, net::Duration interval, const TopArguments& given) {
-  net::LinesOptions options;
+int print(const server::AdminAddress& at, Duration interval, const TopArguments& given) {
+  LinesOptions options;
   options.at = at;
   options.interval = interval;
-  options.form = given.format == "json" ? top::LineForm::json : top::LineForm::text;
+  options.form = given.format == "json" ? tools::LineForm::json : tools::LineForm::text;
   options.count = given.count;
   options.print = [](std::string_view lines) {
     return std::fwrite(lines.data(), 1, lines.size(), stdout) == lines.size() && std::fflush(stdout) == 0;
@@ -76,11 +76,11 @@ int print(const net::AdminAddress& at, net::Duration interval, const TopArgument
   options.warn = [](std::string_view sentence) {
     std::fprintf(stderr, "reprise top: %.*s\n", static_cast<int>(sentence.size()), sentence.data());
   };
-  return net::print_top(options) ? exit_ok : exit_runtime;
+  return print_top(options) ? exit_ok : exit_runtime;
 }
 
 int watch(const TopArguments& given) {
-  const net::Duration interval = interval_of(given.interval);
+  const Duration interval = interval_of(given.interval);
   int code = exit_ok;
   const auto at = admin_address(given.admin, given.file, code);
   if (!at) return code;

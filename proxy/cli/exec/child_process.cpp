@@ -1,4 +1,4 @@
-#include "proxy/child/child_process.hpp"
+#include "proxy/cli/exec/child_process.hpp"
 
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -47,7 +47,7 @@ std::string read_all(int descriptor) {
 }
 
 // `NAME=value` and a zero byte, for each.
-std::string packed(const Variables& variables) {
+std::string packed(const tools::Variables& variables) {
   std::string text;
   for (const auto& [name, value] : variables) text.append(name).append("=").append(value).append(1, '\0');
   return text;
@@ -102,7 +102,7 @@ void ChildProcess::become(const std::vector<std::string>& words, int from_parent
   ::_exit(EXIT_FAILURE);
 }
 
-int ChildProcess::start(const Variables& variables) {
+int ChildProcess::start(const tools::Variables& variables) {
   write_all(to_child_, packed(variables));
   ::close(to_child_);
   to_child_ = -1;

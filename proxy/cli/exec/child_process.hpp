@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "proxy/child/client_environment.hpp"
+#include "proxy/tools/environment/client_environment.hpp"
 
 namespace reprise::cli {
 
@@ -24,7 +24,7 @@ class ChildProcess {
   ChildProcess& operator=(const ChildProcess&) = delete;
 
   /// Lets it begin. 0, or errno of why the program cannot be run.
-  int start(const Variables&);
+  int start(const tools::Variables&);
   /// Forwards signals until it ends: its exit code, or 128 and the signal that ended it. What the terminal
   /// sends goes to it by itself, for it is of the same group.
   int wait();

@@ -1,9 +1,9 @@
-#include "proxy/child/exec_tally.hpp"
+#include "proxy/cli/exec/exec_tally.hpp"
 
 #include <fmt/format.h>
 
-#include "proxy/http/origin.hpp"
-#include "proxy/log/json_text.hpp"
+#include "proxy/http/message/origin.hpp"
+#include "proxy/telemetry/log/json_text.hpp"
 
 namespace reprise::cli {
 namespace {
@@ -13,37 +13,37 @@ constexpr std::size_t most_named = 16;
 
 /// A response of our own in place of the upstream's, or one that was kept although it failed: for any reason
 /// but that nothing was wrong with it.
-bool is_given_up(const observe::ExchangeRecord& record) {
+bool is_given_up(const telemetry::ExchangeRecord& record) {
   using policy::Reason;
   const Reason reason = record.ledger->reason;
-  if (reason == Reason::success || reason == Reason::client_gone || observe::is_recovered(record))
+  if (reason == Reason::success || reason == Reason::client_gone || telemetry::is_recovered(record))
     return false;
   return record.own_response || reason != Reason::not_retryable;
 }
 
 }  // namespace
 
-void ExecTally::count(const observe::ExchangeRecord& record) {
+void ExecTally::count(const telemetry::ExchangeRecord& record) {
   const std::scoped_lock lock(mutex_);
-  if (observe::is_tunnel(record)) return count_tunnel(record);
+  if (telemetry::is_tunnel(record)) return count_tunnel(record);
   ++requests_;
   if (record.ledger->size() > 1) ++retried_;
-  if (observe::is_recovered(record)) ++recovered_;
+  if (telemetry::is_recovered(record)) ++recovered_;
   if (!is_given_up(record)) return;
   ++given_up_;
   ++reasons_[std::string(policy::word(record.ledger->reason))];
 }
 
-void ExecTally::count_tunnel(const observe::ExchangeRecord& record) {
+void ExecTally::count_tunnel(const telemetry::ExchangeRecord& record) {
   ++tunnels_;
-  if (record.carried != observe::Carried::tls) return;
+  if (record.carried != telemetry::Carried::tls) return;
   unread_.count(http::authority_text(record.host, record.port),
                 record.can_intercept ? record.host : std::string_view());
 }
 
 std::string ExecTally::tunnel_line() const {
   std::string text;
-  for (const observe::UnreadHost& host : unread_.list(most_named)) {
+  for (const telemetry::UnreadHost& host : unread_.list(most_named)) {
     text += fmt::format("{}{} tunnel{} to {} could not be read", text.empty() ? "" : ", ", host.tunnels,
                         host.tunnels == 1 ? "" : "s", host.name);
     if (!host.intercept.empty()) text += fmt::format(" (--intercept {})", host.intercept);
@@ -69,9 +69,9 @@ std::string ExecTally::json(int exit_code) const {
   for (const auto& [reason, count] : reasons_)
     reasons += fmt::format("{}\"{}\":{}", reasons.empty() ? "" : ",", reason, count);
   std::string unread;
-  for (const observe::UnreadHost& host : unread_.list(observe::UnreadHosts::most_named)) {
+  for (const telemetry::UnreadHost& host : unread_.list(telemetry::UnreadHosts::most_named)) {
     unread += unread.empty() ? "" : ",";
-    observe::append_json(unread, host.name);
+    telemetry::append_json(unread, host.name);
     unread += fmt::format(":{}", host.tunnels);
   }
   return fmt::format(

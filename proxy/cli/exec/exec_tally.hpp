@@ -7,15 +7,15 @@
 #include <mutex>
 #include <string>
 
-#include "proxy/log/exchange_record.hpp"
-#include "proxy/log/unread_hosts.hpp"
+#include "proxy/telemetry/log/exchange_record.hpp"
+#include "proxy/telemetry/log/unread_hosts.hpp"
 
 namespace reprise::cli {
 
 /// Thread-safe.
 class ExecTally {
  public:
-  void count(const observe::ExchangeRecord&);
+  void count(const telemetry::ExchangeRecord&);
 
   /// `12 requests, 3 retried, 2 recovered, 1 given up: attempts_spent`
   std::string line() const;
@@ -27,7 +27,7 @@ class ExecTally {
   std::string json(int exit_code) const;
 
  private:
-  void count_tunnel(const observe::ExchangeRecord&);
+  void count_tunnel(const telemetry::ExchangeRecord&);
 
   mutable std::mutex mutex_;
   std::uint64_t requests_ = 0;
@@ -36,7 +36,7 @@ class ExecTally {
   std::uint64_t given_up_ = 0;
   std::map<std::string, std::uint64_t, std::less<>> reasons_;
   std::uint64_t tunnels_ = 0;
-  observe::UnreadHosts unread_;
+  telemetry::UnreadHosts unread_;
 };
 
 }  // namespace reprise::cli

@@ -1,4 +1,4 @@
-#include "proxy/child/private_folder.hpp"
+#include "proxy/cli/exec/private_folder.hpp"
 
 #include <cerrno>
 #include <cstdlib>
@@ -8,7 +8,7 @@
 
 namespace reprise::cli {
 
-PrivateFolder::PrivateFolder(const Lookup& now) {
+PrivateFolder::PrivateFolder(const tools::Lookup& now) {
   int why = 0;
   for (const auto& base : {now("XDG_RUNTIME_DIR"), now("TMPDIR"), std::optional<std::string>("/tmp")}) {
     if (!base || !base->starts_with('/')) continue;

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "proxy/child/client_environment.hpp"
+#include "proxy/tools/environment/client_environment.hpp"
 
 namespace reprise::cli {
 
@@ -11,7 +11,7 @@ namespace reprise::cli {
 class PrivateFolder {
  public:
   /// Throws std::runtime_error.
-  explicit PrivateFolder(const Lookup& now);
+  explicit PrivateFolder(const tools::Lookup& now);
   /// With everything in it.
   ~PrivateFolder();
   PrivateFolder(const PrivateFolder&) = delete;

@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/command_line/about_itself.hpp"
-#include "proxy/command_line/exit_codes.hpp"
-#include "proxy/command_line/outline.hpp"
+#include "proxy/cli/line/about_itself.hpp"
+#include "proxy/cli/line/exit_codes.hpp"
+#include "proxy/cli/line/outline.hpp"
 
 namespace reprise::cli {
 namespace {

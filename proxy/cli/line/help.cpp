@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "proxy/command_line/about_itself.hpp"
-#include "proxy/command_line/exit_codes.hpp"
-#include "proxy/command_line/usage.hpp"
+#include "proxy/cli/line/about_itself.hpp"
+#include "proxy/cli/line/exit_codes.hpp"
+#include "proxy/cli/line/usage.hpp"
 
 namespace reprise::cli {
 

@@ -3,15 +3,15 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/command_line/about_itself.hpp"
-#include "proxy/log/access_fields.hpp"
-#include "proxy/log/json_text.hpp"
+#include "proxy/cli/line/about_itself.hpp"
+#include "proxy/telemetry/log/access_fields.hpp"
+#include "proxy/telemetry/log/json_text.hpp"
 
 namespace reprise::cli {
 namespace {
 
-using observe::FieldOf;
-using observe::FieldRow;
+using telemetry::FieldOf;
+using telemetry::FieldRow;
 
 // The title of the table in which a field stands.
 std::string_view title(FieldOf of) {
@@ -38,7 +38,7 @@ std::string unit(const FieldRow& row) {
 std::string fields_markdown() {
   std::string text;
   const FieldRow* before = nullptr;
-  for (const FieldRow& row : observe::field_rows) {
+  for (const FieldRow& row : telemetry::field_rows) {
     if (before == nullptr || before->of != row.of) {
       text.append(before == nullptr ? "" : "\n").append("## ").append(title(row.of));
       text.append("\n\n| `json` | `otel` | type | unit | meaning |\n|---|---|---|---|---|\n");
@@ -55,15 +55,15 @@ void append_member(std::string& text, std::string_view name, std::string_view va
   if (value.empty()) {
     text.append("null");
   } else {
-    observe::append_json(text, value);
+    telemetry::append_json(text, value);
   }
 }
 
 std::string fields_json() {
   std::string text = "[";
-  for (const FieldRow& row : observe::field_rows) {
+  for (const FieldRow& row : telemetry::field_rows) {
     text.append(text.size() == 1 ? "\n" : ",\n").append("{\"in\":");
-    observe::append_json(text, policy::names_of<FieldOf>[static_cast<std::size_t>(row.of)]);
+    telemetry::append_json(text, policy::names_of<FieldOf>[static_cast<std::size_t>(row.of)]);
     append_member(text, "json", row.names[0]);
     append_member(text, "otel", row.names[1]);
     append_member(text, "type", row.type);

@@ -4,11 +4,11 @@
 #include <string_view>
 
 #include "config/keys/shortcut_table.hpp"
-#include "proxy/command_line/about_itself.hpp"
-#include "proxy/command_line/exit_codes.hpp"
-#include "proxy/command_line/outline.hpp"
-#include "proxy/command_line/page_tables.hpp"
-#include "proxy/command_line/roff.hpp"
+#include "proxy/cli/line/about_itself.hpp"
+#include "proxy/cli/line/exit_codes.hpp"
+#include "proxy/cli/line/outline.hpp"
+#include "proxy/cli/line/page_tables.hpp"
+#include "proxy/cli/line/roff.hpp"
 
 namespace reprise::cli {
 namespace {

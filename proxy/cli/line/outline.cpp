@@ -1,4 +1,4 @@
-#include "proxy/command_line/outline.hpp"
+#include "proxy/cli/line/outline.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "proxy/command_line/roff.hpp"
+#include "proxy/cli/line/roff.hpp"
 
 #include <algorithm>
 #include <vector>

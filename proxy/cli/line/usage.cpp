@@ -1,4 +1,4 @@
-#include "proxy/command_line/usage.hpp"
+#include "proxy/cli/line/usage.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 #include <cstdio>
 
-#include "proxy/command_line/about_itself.hpp"
+#include "proxy/cli/line/about_itself.hpp"
 
 namespace reprise::cli {
 

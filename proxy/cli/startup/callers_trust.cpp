@@ -1,20 +1,20 @@
-#include "proxy/startup/callers_trust.hpp"
+#include "proxy/cli/startup/callers_trust.hpp"
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
-#include "proxy/intercept/authority_files.hpp"
-#include "proxy/intercept/trust.hpp"
+#include "proxy/server/intercept/authority_files.hpp"
+#include "proxy/server/intercept/trust.hpp"
 
 namespace reprise::cli {
 
-std::vector<std::string> trust_as_caller(const Variables& named, const std::string& folder) {
+std::vector<std::string> trust_as_caller(const tools::Variables& named, const std::string& folder) {
   std::vector<std::string> places;
   for (const auto& [name, place] : named) places.push_back(place);
-  const net::JoinedCertificates joined = net::join_certificates(places);
+  const server::JoinedCertificates joined = server::join_certificates(places);
   const std::string file = folder + "/roots.pem";
-  net::replace_file(file, joined.text);
+  server::replace_file(file, joined.text);
   ::setenv("SSL_CERT_FILE", file.c_str(), 1);
   std::vector<std::string> warnings;
   for (const auto& [name, place] : named) {
@@ -29,8 +29,8 @@ std::vector<std::string> trust_as_caller(const Variables& named, const std::stri
 std::string make_php_folder(const std::string& folder, const std::string& bundle) {
   std::string php = folder + "/php";
   std::filesystem::create_directory(php);
-  net::replace_file(php + "/reprise.ini",
-                    "curl.cainfo=\"" + bundle + "\"\nopenssl.cafile=\"" + bundle + "\"\n");
+  server::replace_file(php + "/reprise.ini",
+                       "curl.cainfo=\"" + bundle + "\"\nopenssl.cafile=\"" + bundle + "\"\n");
   return php;
 }
 

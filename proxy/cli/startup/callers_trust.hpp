@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "proxy/child/client_environment.hpp"
+#include "proxy/tools/environment/client_environment.hpp"
 
 namespace reprise::cli {
 
@@ -12,7 +12,7 @@ namespace reprise::cli {
 /// and the writer of the bundle both read SSL_CERT_FILE, which this function sets to a file in `folder`. Call
 /// it before this process has threads, and after it has forked its command. Returns a warning for each
 /// variable whose certificates cannot be read. Throws std::runtime_error.
-std::vector<std::string> trust_as_caller(const Variables& named, const std::string& folder);
+std::vector<std::string> trust_as_caller(const tools::Variables& named, const std::string& folder);
 
 /// Makes a folder of ini files in `folder` by which PHP trusts the bundle, and returns its path. Throws
 /// std::runtime_error.

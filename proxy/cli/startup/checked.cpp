@@ -1,12 +1,12 @@
-#include "proxy/startup/checked.hpp"
+#include "proxy/cli/startup/checked.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "proxy/command_line/exit_codes.hpp"
-#include "proxy/log/json_text.hpp"
-#include "proxy/startup/configuration.hpp"
-#include "proxy/startup/named_files.hpp"
+#include "proxy/cli/line/exit_codes.hpp"
+#include "proxy/cli/startup/configuration.hpp"
+#include "proxy/cli/startup/named_files.hpp"
+#include "proxy/telemetry/log/json_text.hpp"
 
 namespace reprise::cli {
 namespace {
@@ -21,10 +21,10 @@ void append_problem(std::string& out, const config::Problem& problem) {
   if (problem.path.empty()) {
     out.append("null");
   } else {
-    observe::append_json(out, problem.path);
+    telemetry::append_json(out, problem.path);
   }
   out.append(R"(,"message":)");
-  observe::append_json(out, problem.message);
+  telemetry::append_json(out, problem.message);
   out.append("}");
 }
 
@@ -45,7 +45,7 @@ std::size_t Checked::errors() const {
   }));
 }
 
-Checked check_file(const std::string& file, const config::Flags& flags, const cgroup::Limits& limits) {
+Checked check_file(const std::string& file, const config::Flags& flags, const server::Limits& limits) {
   Checked checked;
   checked.file = file;
   config::Loaded loaded = read_configuration(file, flags);
@@ -70,7 +70,7 @@ std::string as_json(const std::vector<Checked>& all) {
   std::string out = "[";
   for (const Checked& checked : all) {
     out.append(&checked == &all.front() ? "\n" : ",\n").append(R"({"file":)");
-    observe::append_json(out, checked.file);
+    telemetry::append_json(out, checked.file);
     out.append(R"(,"ok":)").append(checked.is_good() ? "true" : "false").append(R"(,"errors":[)");
     append_problems(out, checked.problems, Severity::error);
     out.append(R"(],"warnings":[)");
@@ -78,7 +78,7 @@ std::string as_json(const std::vector<Checked>& all) {
     out.append(R"(],"notes":[)");
     for (const std::string& note : checked.notes) {
       if (&note != &checked.notes.front()) out.append(",");
-      observe::append_json(out, note);
+      telemetry::append_json(out, note);
     }
     out.append("]}");
   }

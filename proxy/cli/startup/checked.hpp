@@ -7,7 +7,7 @@
 
 #include "config/given.hpp"
 #include "config/yaml/problem.hpp"
-#include "proxy/cgroup/cgroup_limits.hpp"
+#include "proxy/server/cgroup/cgroup_limits.hpp"
 
 namespace reprise::cli {
 
@@ -26,7 +26,7 @@ struct Checked {
 };
 
 /// Reads it, and what it names: files of TLS, of the authority; and makes a file where request bodies go.
-Checked check_file(const std::string& file, const config::Flags&, const cgroup::Limits&);
+Checked check_file(const std::string& file, const config::Flags&, const server::Limits&);
 
 /// An array of `{file, ok, errors, warnings, notes}`; each error and warning is `{line, column, path,
 /// message}` (null where there is none).

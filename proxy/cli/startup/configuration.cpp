@@ -1,4 +1,4 @@
-#include "proxy/startup/configuration.hpp"
+#include "proxy/cli/startup/configuration.hpp"
 
 #include <malloc.h>
 #include <unistd.h>
@@ -11,15 +11,15 @@
 
 #include "config/keys/keys.hpp"
 #include "config/yaml/document.hpp"
-#include "proxy/cgroup/fit.hpp"
-#include "proxy/command_line/exit_codes.hpp"
-#include "proxy/intercept/trust.hpp"
-#include "proxy/io/descriptors.hpp"
-#include "proxy/log/line_parts.hpp"
-#include "proxy/startup/named_files.hpp"
-#include "proxy/systemd/journal.hpp"
-#include "proxy/tls/file_digest.hpp"
-#include "proxy/tls/root_places.hpp"
+#include "proxy/cli/line/exit_codes.hpp"
+#include "proxy/cli/startup/named_files.hpp"
+#include "proxy/net/io/descriptors.hpp"
+#include "proxy/net/systemd/journal.hpp"
+#include "proxy/net/tls/file_digest.hpp"
+#include "proxy/net/tls/root_places.hpp"
+#include "proxy/server/cgroup/fit.hpp"
+#include "proxy/server/intercept/trust.hpp"
+#include "proxy/telemetry/log/line_parts.hpp"
 
 namespace reprise::cli {
 namespace {
@@ -34,7 +34,7 @@ std::string read_standard_input() {
   return text;
 }
 
-net::WatchedFile held_now(const std::string& file) { return {file, net::digest_of_files({&file, 1})}; }
+server::WatchedFile held_now(const std::string& file) { return {file, net::digest_of_files({&file, 1})}; }
 
 }  // namespace
 
@@ -61,7 +61,7 @@ bool is_standard_input(const std::string& file) { return file == standard_input;
 
 // Which files it names is not known before it is read: where there are any it is read once more.
 config::Loaded read_for_watch(const std::string& file, const config::Flags& flags,
-                              std::vector<net::WatchedFile>& watched) {
+                              std::vector<server::WatchedFile>& watched) {
   watched = {held_now(file)};
   for (const std::string& place : net::root_places().all()) watched.push_back(held_now(place));
   config::Loaded loaded = read_configuration(file, flags);
@@ -69,21 +69,21 @@ config::Loaded read_for_watch(const std::string& file, const config::Flags& flag
   for (const std::string& named : loaded.files) watched.push_back(held_now(named));
   loaded = read_configuration(file, flags);
   for (const std::string& named : loaded.files) {
-    const auto is_it = [&](const net::WatchedFile& other) { return other.path == named; };
+    const auto is_it = [&](const server::WatchedFile& other) { return other.path == named; };
     if (std::none_of(watched.begin(), watched.end(), is_it)) watched.push_back({named});
   }
   return loaded;
 }
 
-std::vector<std::string> fit_to(const cgroup::Limits& limits, config::Loaded& loaded,
+std::vector<std::string> fit_to(const server::Limits& limits, config::Loaded& loaded,
                                 const std::string& file) {
   std::vector<std::string> notes;
   if (!loaded.settings) return notes;
-  const cgroup::Fitted fitted = cgroup::fit(*loaded.settings, loaded.replay_memory.has_value(), limits);
+  const server::Fitted fitted = server::fit(*loaded.settings, loaded.replay_memory.has_value(), limits);
   loaded.settings->limits.replay_memory_bytes = fitted.replay_memory_bytes;
-  for (const cgroup::Remark& note : fitted.notes)
+  for (const server::Remark& note : fitted.notes)
     notes.push_back((file.empty() ? std::string() : file + ": ") + note.path + " " + note.message);
-  for (const cgroup::Remark& warning : fitted.warnings) {
+  for (const server::Remark& warning : fitted.warnings) {
     const auto& said = warning.path == "threads" ? loaded.threads : loaded.replay_memory;
     const config::Place place = said.value_or(config::Place{});
     loaded.problems.push_back(
@@ -98,9 +98,9 @@ std::vector<std::string> follow_otel(const config::OtelVariables& otel, config::
   return warnings;
 }
 
-net::NewConfiguration read_again(const std::string& file, const config::Flags& flags,
-                                 const cgroup::Limits& limits, const config::OtelVariables& otel) {
-  net::NewConfiguration read;
+server::NewConfiguration read_again(const std::string& file, const config::Flags& flags,
+                                    const server::Limits& limits, const config::OtelVariables& otel) {
+  server::NewConfiguration read;
   config::Loaded loaded = read_for_watch(file, flags, read.files);
   fit_to(limits, loaded, file);
   read.problems = follow_otel(otel, loaded);
@@ -119,7 +119,7 @@ net::NewConfiguration read_again(const std::string& file, const config::Flags& f
 
 void print_on_stderr(config::LogLevel level, const std::string& text) {
   const bool is_journal = net::is_journal_stream(variable_now, STDERR_FILENO);
-  const std::string prefix(is_journal ? observe::priority_prefix(level) : "");
+  const std::string prefix(is_journal ? telemetry::priority_prefix(level) : "");
   std::string lines = prefix;
   for (const char byte : text) {
     lines += byte;
@@ -193,9 +193,9 @@ const config::Listener* first_forward(const config::Settings& settings) {
   return nullptr;
 }
 
-net::ProxyOptions proxy_options(config::Loaded& loaded, const std::string& file) {
-  net::ProxyOptions options;
-  options.limits = cgroup::read_limits();
+server::ProxyOptions proxy_options(config::Loaded& loaded, const std::string& file) {
+  server::ProxyOptions options;
+  options.limits = server::read_limits();
   options.notes = fit_to(options.limits, loaded, file);
   for (std::string& note : notes_of_given(loaded)) options.notes.push_back(std::move(note));
   for (std::string& warning : misspelt_variables()) options.warnings.push_back(std::move(warning));
@@ -220,10 +220,10 @@ void prepare_process(const config::Limits& limits) {
   net::raise_descriptor_limit(limits.connections, limits.admin_connections);
 }
 
-std::optional<TrustFiles> trust_files(const config::Settings& settings) {
+std::optional<tools::TrustFiles> trust_files(const config::Settings& settings) {
   if (!settings.intercept || !settings.intercept->bundle) return std::nullopt;
   const std::string& bundle = *settings.intercept->bundle;
-  return TrustFiles{bundle, net::truststore_file(bundle), net::truststore_password};
+  return tools::TrustFiles{bundle, server::truststore_file(bundle), server::truststore_password};
 }
 
 int tell_file_errors(const config::Loaded& loaded, const std::string& file, const std::string& otherwise) {

@@ -9,11 +9,11 @@
 
 #include "config/load.hpp"
 #include "config/otel_variables.hpp"
-#include "proxy/cgroup/cgroup_limits.hpp"
-#include "proxy/child/client_environment.hpp"
-#include "proxy/intercept/authority_files.hpp"
-#include "proxy/server/proxy.hpp"
-#include "proxy/tls/tls_client.hpp"
+#include "proxy/net/tls/tls_client.hpp"
+#include "proxy/server/cgroup/cgroup_limits.hpp"
+#include "proxy/server/intercept/authority_files.hpp"
+#include "proxy/server/process/proxy.hpp"
+#include "proxy/tools/environment/client_environment.hpp"
 
 namespace reprise::cli {
 
@@ -31,14 +31,14 @@ bool is_standard_input(const std::string& file);
 /// The same of a file that is then watched: what it, those that it names and the system's roots held before
 /// they were read stands in `watched`.
 config::Loaded read_for_watch(const std::string& file, const config::Flags&,
-                              std::vector<net::WatchedFile>& watched);
+                              std::vector<server::WatchedFile>& watched);
 /// Puts in force what the limits of this process make of it: the notes that it returns say what was lowered,
 /// with the file; what they cannot bear and the file says is one more warning of it.
-std::vector<std::string> fit_to(const cgroup::Limits&, config::Loaded&, const std::string& file);
+std::vector<std::string> fit_to(const server::Limits&, config::Loaded&, const std::string& file);
 /// What a running proxy reads when the file has changed, under the limits and variables that it found at its
 /// start.
-net::NewConfiguration read_again(const std::string& file, const config::Flags&, const cgroup::Limits&,
-                                 const config::OtelVariables& = {});
+server::NewConfiguration read_again(const std::string& file, const config::Flags&, const server::Limits&,
+                                    const config::OtelVariables& = {});
 /// Gives the configuration the collector that the variables name, unless the file has one. Returns what is
 /// wrong with it.
 std::vector<std::string> follow_otel(const config::OtelVariables&, config::Loaded&);
@@ -62,7 +62,7 @@ const config::Listener* first_forward(const config::Settings&);
 
 /// What run and exec tell their proxy alike. What the configuration is warned of goes to its log.
 /// Lowers what the limits of this process do not allow.
-net::ProxyOptions proxy_options(config::Loaded&, const std::string& file);
+server::ProxyOptions proxy_options(config::Loaded&, const std::string& file);
 /// For a process that serves: its signals, and as many descriptors as the limits ask for.
 void prepare_process(const config::Limits&);
 
@@ -70,6 +70,6 @@ void prepare_process(const config::Limits&);
 /// used now, and returns the exit code.
 int tell_file_errors(const config::Loaded&, const std::string& file, const std::string& otherwise);
 /// What clients are to trust where `intercept` has a bundle; nothing elsewhere.
-std::optional<TrustFiles> trust_files(const config::Settings&);
+std::optional<tools::TrustFiles> trust_files(const config::Settings&);
 
 }  // namespace reprise::cli

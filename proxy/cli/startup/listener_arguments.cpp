@@ -1,4 +1,4 @@
-#include "proxy/startup/listener_arguments.hpp"
+#include "proxy/cli/startup/listener_arguments.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -7,8 +7,8 @@
 #include "config/keys/address.hpp"
 #include "config/keys/scalar.hpp"
 #include "config/reference/render.hpp"
-#include "proxy/command_line/exit_codes.hpp"
-#include "proxy/startup/configuration.hpp"
+#include "proxy/cli/line/exit_codes.hpp"
+#include "proxy/cli/startup/configuration.hpp"
 
 namespace reprise::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "proxy/startup/named_files.hpp"
+#include "proxy/cli/startup/named_files.hpp"
 
 #include <unistd.h>
 
@@ -8,13 +8,13 @@
 #include <system_error>
 #include <utility>
 
-#include "proxy/intercept/authority_files.hpp"
-#include "proxy/intercept/key_owner.hpp"
-#include "proxy/intercept/secret_memory.hpp"
-#include "proxy/replay/temporary_file.hpp"
-#include "proxy/startup/configuration.hpp"
-#include "proxy/tls/tls_client.hpp"
-#include "proxy/tls/tls_files.hpp"
+#include "proxy/cli/startup/configuration.hpp"
+#include "proxy/forward/replay/temporary_file.hpp"
+#include "proxy/net/tls/tls_client.hpp"
+#include "proxy/net/tls/tls_files.hpp"
+#include "proxy/server/intercept/authority_files.hpp"
+#include "proxy/server/intercept/key_owner.hpp"
+#include "proxy/server/intercept/secret_memory.hpp"
 
 namespace reprise::cli {
 namespace {
@@ -60,7 +60,7 @@ class Found {
 
 void look_at_folder(const config::Limits& limits, Found& found) {
   if (limits.replay_disk_bytes == 0) return;
-  const int descriptor = net::system_file_calls().open(limits.replay_folder);
+  const int descriptor = forward::system_file_calls().open(limits.replay_folder);
   if (descriptor >= 0) {
     ::close(descriptor);
     return;
@@ -114,16 +114,16 @@ void add_authority(const config::Intercept& settings, const std::string& text, F
 }
 
 void look_at_authority(const config::Intercept& settings, const std::string& at, Found& found) {
-  net::reserve_secret_memory();
+  server::reserve_secret_memory();
   try {
-    net::load_authority(settings, at, wall_seconds());
+    server::load_authority(settings, at, wall_seconds());
     return;
-  } catch (const net::InterceptError& error) {
+  } catch (const server::InterceptError& error) {
     add_authority(settings, error.what(), found);
   }
   try {
-    static_cast<void>(net::read_key(settings, at));
-  } catch (const net::InterceptError& error) {
+    static_cast<void>(server::read_key(settings, at));
+  } catch (const server::InterceptError& error) {
     add_authority(settings, error.what(), found);
   }
 }
@@ -150,7 +150,7 @@ std::vector<config::Problem> problems_of_files(const config::Loaded& loaded, con
 std::vector<config::Problem> warnings_of_files(const config::Loaded& loaded) {
   Found found(loaded);
   const auto& intercept = loaded.settings->intercept;
-  const auto command = intercept ? net::command_for_owner(intercept->key) : std::nullopt;
+  const auto command = intercept ? server::command_for_owner(intercept->key) : std::nullopt;
   if (command)
     found.add(
         "intercept.ca.key", intercept->key,

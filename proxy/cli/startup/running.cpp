@@ -1,10 +1,10 @@
-#include "proxy/startup/running.hpp"
+#include "proxy/cli/startup/running.hpp"
 
 #include <chrono>
 #include <utility>
 
 #include "config/reference/running.hpp"
-#include "proxy/control/ask_control.hpp"
+#include "proxy/server/admin/ask_control.hpp"
 
 namespace reprise::cli {
 namespace {
@@ -31,17 +31,17 @@ RunningConfiguration taken_from(const std::string& text, const std::string& wher
 
 }  // namespace
 
-RunningConfiguration ask_running(const net::AdminAddress& at, const config::Flags& flags) {
-  const net::AdminResponse told = net::ask_admin(at, "/config", patience);
-  if (told.status == 200) return taken_from(told.body, net::authority_of(at), flags);
-  if (told.status != 0) return taken_from({}, net::authority_of(at), flags);
+RunningConfiguration ask_running(const server::AdminAddress& at, const config::Flags& flags) {
+  const server::AdminResponse told = server::ask_admin(at, "/config", patience);
+  if (told.status == 200) return taken_from(told.body, server::authority_of(at), flags);
+  if (told.status != 0) return taken_from({}, server::authority_of(at), flags);
   RunningConfiguration none;
   none.fault = told.body;
   return none;
 }
 
 RunningConfiguration ask_running(const std::string& control, const config::Flags& flags) {
-  const net::ControlResponse told = net::ask_control(control, "config", patience);
+  const server::ControlResponse told = server::ask_control(control, "config", patience);
   if (told.succeeded) return taken_from(told.text, control, flags);
   RunningConfiguration none;
   none.fault = told.text;

@@ -5,7 +5,7 @@
 
 #include "config/given.hpp"
 #include "config/load.hpp"
-#include "proxy/control/ask_admin.hpp"
+#include "proxy/server/admin/ask_admin.hpp"
 
 namespace reprise::cli {
 
@@ -18,7 +18,7 @@ struct RunningConfiguration {
 };
 
 /// Asks at the admin listener. The flags are put over what the proxy tells.
-RunningConfiguration ask_running(const net::AdminAddress&, const config::Flags&);
+RunningConfiguration ask_running(const server::AdminAddress&, const config::Flags&);
 /// Asks at a control socket.
 RunningConfiguration ask_running(const std::string& control, const config::Flags&);
 

@@ -1,4 +1,4 @@
-#include "proxy/startup/shortcut_options.hpp"
+#include "proxy/cli/startup/shortcut_options.hpp"
 
 #include <algorithm>
 #include <string>

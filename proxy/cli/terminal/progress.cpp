@@ -1,4 +1,4 @@
-#include "proxy/terminal/progress.hpp"
+#include "proxy/cli/terminal/progress.hpp"
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "proxy/log/json_text.hpp"
+#include "proxy/telemetry/log/json_text.hpp"
 
 namespace reprise::cli {
 namespace {
@@ -28,7 +28,7 @@ ProgressLine::ProgressLine(bool wanted) : is_shown_(wanted && ::isatty(STDERR_FI
 void ProgressLine::show(std::string_view text) {
   if (!is_shown_) return;
   std::string line;
-  observe::append_visible(line, text);
+  telemetry::append_visible(line, text);
   std::fprintf(stderr, "%s%s", start_of_an_empty_line, line.substr(0, width() - 1).c_str());
   std::fflush(stderr);
   is_there_ = true;

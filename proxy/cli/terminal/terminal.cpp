@@ -1,4 +1,4 @@
-#include "proxy/console/terminal.hpp"
+#include "proxy/cli/terminal/terminal.hpp"
 
 #include <langinfo.h>
 #include <poll.h>
@@ -11,9 +11,9 @@
 #include <cstring>
 #include <cwchar>
 
-#include "proxy/screen/screen.hpp"
+#include "proxy/tools/top/screen.hpp"
 
-namespace reprise::net {
+namespace reprise::cli {
 namespace {
 
 bool set_modes(int descriptor, const termios& modes) {
@@ -37,14 +37,14 @@ bool Terminal::enter() {
   modes.c_cc[VTIME] = 0;
   if (!set_modes(in_, modes)) return false;
   entered_ = true;
-  return write(top::enter_screen);
+  return write(tools::enter_screen);
 }
 
 void Terminal::leave() {
   if (!entered_) return;
   entered_ = false;
   if (is_elsewhere()) return;
-  write(top::leave_screen);
+  write(tools::leave_screen);
   set_modes(in_, *before_);
 }
 
@@ -87,8 +87,8 @@ bool Terminal::write(std::string_view bytes) {
   return true;
 }
 
-top::Charset charset_of_locale() {
-  top::Charset charset;
+tools::Charset charset_of_locale() {
+  tools::Charset charset;
   if (std::setlocale(LC_CTYPE, "") == nullptr) return charset;
   if (std::strcmp(nl_langinfo(CODESET), "UTF-8") != 0) return charset;
   charset.utf8 = true;
@@ -96,4 +96,4 @@ top::Charset charset_of_locale() {
   return charset;
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::cli

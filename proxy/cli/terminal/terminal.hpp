@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/screen/text.hpp"
+#include "proxy/tools/top/text.hpp"
 
-namespace reprise::net {
+namespace reprise::cli {
 
 struct TerminalSize {
   std::size_t columns = 80;
@@ -52,6 +52,6 @@ class Terminal {
 
 /// What the locale of the environment (LC_ALL, LC_CTYPE, LANG) says of the terminal. Sets this process's
 /// LC_CTYPE, and nothing else of its locale.
-top::Charset charset_of_locale();
+tools::Charset charset_of_locale();
 
-}  // namespace reprise::net
+}  // namespace reprise::cli

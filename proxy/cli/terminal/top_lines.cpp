@@ -1,11 +1,11 @@
-#include "proxy/console/top_lines.hpp"
+#include "proxy/cli/terminal/top_lines.hpp"
 
 #include <algorithm>
 #include <thread>
 
-#include "proxy/console/top_screen.hpp"
+#include "proxy/cli/terminal/top_screen.hpp"
 
-namespace reprise::net {
+namespace reprise::cli {
 namespace {
 
 constexpr Duration longest_patience = std::chrono::seconds(3);
@@ -15,11 +15,11 @@ double in_seconds(Instant instant) {
 }
 
 // True: it was read.
-bool take_reading(const LinesOptions& options, top::Watch& watch, std::string& why) {
-  const AdminResponse response = ask_admin(options.at, "/status", longest_patience);
-  auto status = top::read_status(response.body, nullptr);
+bool take_reading(const LinesOptions& options, tools::Watch& watch, std::string& why) {
+  const server::AdminResponse response = server::ask_admin(options.at, "/status", longest_patience);
+  auto status = tools::read_status(response.body, nullptr);
   if (response.status == 200 && status.value) {
-    watch.took(std::move(*status.value), in_seconds(Clock::now()));
+    watch.took(std::move(*status.value), in_seconds(net::Clock::now()));
     return true;
   }
   why = not_understood(options.at, response, status.why);
@@ -29,16 +29,16 @@ bool take_reading(const LinesOptions& options, top::Watch& watch, std::string& w
 }  // namespace
 
 bool print_top(const LinesOptions& options) {
-  top::Watch watch(1);
+  tools::Watch watch(1);
   std::string why;
   if (!take_reading(options, watch, why)) {
     options.warn(why);
     return false;
   }
   bool there = true;
-  Instant next = Clock::now();
+  Instant next = net::Clock::now();
   for (std::uint64_t done = 0; options.count == 0 || done < options.count; ++done) {
-    next = std::max(next + options.interval, Clock::now());
+    next = std::max(next + options.interval, net::Clock::now());
     std::this_thread::sleep_until(next);
     const bool was_there = there;
     const bool restarted_before = watch.restarted_at().has_value();
@@ -50,9 +50,10 @@ bool print_top(const LinesOptions& options) {
     }
     if (watch.restarted_at() && (!restarted_before || *watch.restarted_at() != before))
       options.warn("the proxy has started anew: it counts from 0 again, and the next interval is the first");
-    if (!options.print(top::interval_lines(watch, options.form, Clock::wall_nanoseconds()))) return true;
+    if (!options.print(tools::interval_lines(watch, options.form, net::Clock::wall_nanoseconds())))
+      return true;
   }
   return there;
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::cli

@@ -6,15 +6,15 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/control/ask_admin.hpp"
-#include "proxy/top/lines.hpp"
+#include "proxy/server/admin/ask_admin.hpp"
+#include "proxy/tools/top/lines.hpp"
 
-namespace reprise::net {
+namespace reprise::cli {
 
 struct LinesOptions {
-  AdminAddress at;
+  server::AdminAddress at;
   Duration interval;
-  top::LineForm form = top::LineForm::text;
+  tools::LineForm form = tools::LineForm::text;
   std::uint64_t count = 0;                      ///< intervals; 0: without end
   std::function<bool(std::string_view)> print;  ///< false: nobody reads any more
   std::function<void(std::string_view)> warn;   ///< a sentence without a line end
@@ -24,4 +24,4 @@ struct LinesOptions {
 /// respond is told once, and asked again; its interval counts.
 bool print_top(const LinesOptions&);
 
-}  // namespace reprise::net
+}  // namespace reprise::cli

@@ -1,4 +1,4 @@
-#include "proxy/console/top_screen.hpp"
+#include "proxy/cli/terminal/top_screen.hpp"
 
 #include <sys/epoll.h>
 
@@ -7,10 +7,10 @@
 #include <csignal>
 #include <utility>
 
-#include "proxy/console/terminal.hpp"
-#include "proxy/top/draw.hpp"
+#include "proxy/cli/terminal/terminal.hpp"
+#include "proxy/tools/top/draw.hpp"
 
-namespace reprise::net {
+namespace reprise::cli {
 namespace {
 
 namespace asio = boost::asio;
@@ -23,7 +23,7 @@ constexpr Duration escape_wait = std::chrono::milliseconds(50);
 // Figures are of so many readings.
 constexpr std::size_t window = 10;
 
-double seconds_now() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
+double seconds_now() { return std::chrono::duration<double>(net::Clock::now().time_since_epoch()).count(); }
 
 // Becomes ready when `in` does. Asio makes what it waits for non-blocking, and that is a property of the open
 // file, which the shell has, too: so it waits for this in its place.
@@ -46,11 +46,11 @@ class TopScreen {
         escape_(io_) {
     for (const int more : {SIGQUIT, SIGWINCH, SIGTSTP, SIGCONT}) signals_.add(more);
     look_.charset = options.charset;
-    look_.where = top::shown(authority_of(options.at), options.charset);
+    look_.where = tools::shown(server::authority_of(options.at), options.charset);
     look_.interval = options.interval_text;
   }
 
-  ScreenEnd run(top::Status first) {
+  ScreenEnd run(tools::Status first) {
     watch_.took(std::move(first), seconds_now());
     if (!terminal_.enter()) return {"it is no terminal, or it is gone", 0};
     await_signal();
@@ -73,7 +73,7 @@ class TopScreen {
     look_.columns = size.columns;
     look_.rows = size.rows;
     look_.now = seconds_now();
-    std::string frame = top::bytes_of(top::draw(watch_, view_, look_), options_.colour);
+    std::string frame = tools::bytes_of(tools::draw(watch_, view_, look_), options_.colour);
     if (frame == drawn_) return;
     drawn_ = std::move(frame);
     if (!terminal_.write(drawn_)) quit(0);
@@ -122,9 +122,9 @@ class TopScreen {
       if (!error) press(keys_.silence());
     });
   }
-  void press(const std::vector<top::KeyPress>& keys) {
+  void press(const std::vector<tools::KeyPress>& keys) {
     if (keys.empty()) return;
-    for (const top::KeyPress& key : keys) view_ = top::pressed(std::move(view_), key, watch_, look_);
+    for (const tools::KeyPress& key : keys) view_ = tools::pressed(std::move(view_), key, watch_, look_);
     if (view_.quits) return quit(0);
     draw();
   }
@@ -132,9 +132,9 @@ class TopScreen {
   // One question at a time; the next comes an interval after the one before began.
   void ask_status() {
     if (view_.paused) return await_next();
-    asked_at_ = Clock::now();
-    ask_admin(io_, options_.at, "/status", patience, [this](const AdminResponse& response) {
-      auto status = top::read_status(response.body, &options_.charset);
+    asked_at_ = net::Clock::now();
+    server::ask_admin(io_, options_.at, "/status", patience, [this](const server::AdminResponse& response) {
+      auto status = tools::read_status(response.body, &options_.charset);
       if (response.status != 200 || !status.value) {
         lose(not_understood(options_.at, response, status.why));
         return await_next();
@@ -144,8 +144,8 @@ class TopScreen {
     });
   }
   void ask_stories() {
-    ask_admin(io_, options_.at, "/stories", patience, [this](const AdminResponse& response) {
-      auto stories = top::read_stories(response.body, &options_.charset);
+    server::ask_admin(io_, options_.at, "/stories", patience, [this](const server::AdminResponse& response) {
+      auto stories = tools::read_stories(response.body, &options_.charset);
       // An older proxy has none to tell.
       if (stories.value && response.status == 200) watch_.took(std::move(*stories.value));
       draw();
@@ -157,7 +157,7 @@ class TopScreen {
     draw();
   }
   void await_next() {
-    const Instant now = Clock::now();
+    const Instant now = net::Clock::now();
     next_question_.expires_at(std::max(now, asked_at_ + options_.interval));
     if (view_.paused) next_question_.expires_at(now + options_.interval);
     next_question_.async_wait([this](error_code error) {
@@ -170,31 +170,32 @@ class TopScreen {
   Terminal terminal_;
   asio::posix::stream_descriptor keys_ready_;
   asio::signal_set signals_;
-  Timer next_question_;
-  Timer escape_;
-  Instant asked_at_ = Clock::now();
-  top::Watch watch_{window};
-  top::View view_;
-  top::Look look_;
-  top::KeyReader keys_;
+  net::Timer next_question_;
+  net::Timer escape_;
+  Instant asked_at_ = net::Clock::now();
+  tools::Watch watch_{window};
+  tools::View view_;
+  tools::Look look_;
+  tools::KeyReader keys_;
   std::string drawn_;  ///< the last frame: what is alike is not sent again
   int signal_ = 0;
 };
 
 }  // namespace
 
-std::string not_understood(const AdminAddress& at, const AdminResponse& response, const std::string& why) {
+std::string not_understood(const server::AdminAddress& at, const server::AdminResponse& response,
+                           const std::string& why) {
   if (response.status == 0) return response.body;
   const std::string what = response.status == 200 ? why : "status " + std::to_string(response.status);
-  return "no admin listener of reprise at " + authority_of(at) + ": " + what +
+  return "no admin listener of reprise at " + server::authority_of(at) + ": " + what +
          "; name it with --admin HOST:PORT, or -c FILE";
 }
 
 ScreenEnd show_top(const ScreenOptions& options) {
-  const AdminResponse response = ask_admin(options.at, "/status", patience);
-  auto first = top::read_status(response.body, &options.charset);
+  const server::AdminResponse response = server::ask_admin(options.at, "/status", patience);
+  auto first = tools::read_status(response.body, &options.charset);
   if (response.status != 200 || !first.value) return {not_understood(options.at, response, first.why), 0};
   return TopScreen(options).run(std::move(*first.value));
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::cli

@@ -3,17 +3,17 @@
 
 #include <string>
 
-#include "proxy/control/ask_admin.hpp"
-#include "proxy/screen/text.hpp"
+#include "proxy/server/admin/ask_admin.hpp"
+#include "proxy/tools/top/text.hpp"
 
-namespace reprise::net {
+namespace reprise::cli {
 
 struct ScreenOptions {
-  AdminAddress at;
+  server::AdminAddress at;
   Duration interval;          ///< between two questions
   std::string interval_text;  ///< the same in words
   bool colour = true;
-  top::Charset charset;
+  tools::Charset charset;
   int in = 0;
   int out = 1;
 };
@@ -29,6 +29,6 @@ struct ScreenEnd {
 ScreenEnd show_top(const ScreenOptions&);
 
 /// What to say of a response that is none of an admin listener.
-std::string not_understood(const AdminAddress&, const AdminResponse&, const std::string& why);
+std::string not_understood(const server::AdminAddress&, const server::AdminResponse&, const std::string& why);
 
-}  // namespace reprise::net
+}  // namespace reprise::cli

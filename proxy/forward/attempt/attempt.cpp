@@ -1,22 +1,22 @@
-#include "proxy/attempt/attempt.hpp"
+#include "proxy/forward/attempt/attempt.hpp"
 
 #include <algorithm>
 
-#include "proxy/attempt/head_reader.hpp"
-#include "proxy/attempt/lease.hpp"
-#include "proxy/http/connection_auth.hpp"
-#include "proxy/http1/reply.hpp"
-#include "proxy/http1/rewrite.hpp"
-#include "proxy/io/failure.hpp"
-#include "proxy/log/json_text.hpp"
-#include "proxy/message/continuable.hpp"
-#include "proxy/message/hold.hpp"
-#include "proxy/message/silence.hpp"
-#include "proxy/message/upload_stall.hpp"
-#include "proxy/policy/decide.hpp"
-#include "proxy/upstream/warning.hpp"
+#include "proxy/forward/attempt/head_reader.hpp"
+#include "proxy/forward/attempt/lease.hpp"
+#include "proxy/forward/request/continuable.hpp"
+#include "proxy/forward/request/hold.hpp"
+#include "proxy/forward/request/silence.hpp"
+#include "proxy/forward/request/upload_stall.hpp"
+#include "proxy/http/http1/reply.hpp"
+#include "proxy/http/http1/rewrite.hpp"
+#include "proxy/http/message/connection_auth.hpp"
+#include "proxy/net/io/failure.hpp"
+#include "proxy/net/upstream/warning.hpp"
+#include "proxy/policy/decision/decide.hpp"
+#include "proxy/telemetry/log/json_text.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 using policy::Answered;
 using policy::Cause;
@@ -29,7 +29,7 @@ constexpr int switching_protocols = 101;
 
 // The end of an attempt's head, if it differs between attempts; else the head is whole already.
 std::string last_lines(const Worker& worker, const Request& request, unsigned number,
-                       const UpstreamConnection& connection) {
+                       const net::UpstreamConnection& connection) {
   std::string lines;
   if (!request.ends_head_by_attempt()) return lines;
   if (request.via == AttemptVia::over_loopback && connection.address().is_loopback())
@@ -40,7 +40,7 @@ std::string last_lines(const Worker& worker, const Request& request, unsigned nu
 
 // After the deadline nothing is tried again, so there is nothing to hold for.
 Instant hold_limit(const policy::HoldPolicy& hold, std::optional<Instant> deadline) {
-  const Instant until = Tick::now() + hold.time;
+  const Instant until = net::Tick::now() + hold.time;
   return deadline ? std::min(until, *deadline) : until;
 }
 
@@ -49,11 +49,11 @@ Instant hold_limit(const policy::HoldPolicy& hold, std::optional<Instant> deadli
 Task<ClientState> frame_for_1_0(OneAttempt& one) {
   Request& request = one.request;
   if (waits_in_vain(request) && !co_await encourage(*one.client, request)) co_return ClientState::gone;
-  const AttemptCancel::Target target(one.cancel, request.body);
-  const BodyStep step = co_await request.body.count(request.policy->idle_timeout);
-  if (step == BodyStep::malformed) co_return ClientState::malformed;
-  if (step != BodyStep::end && step != BodyStep::piece) co_return ClientState::gone;
-  if (step == BodyStep::end) http::frame_by_length(request.body.received(), request.outgoing);
+  const net::AttemptCancel::Target target(one.cancel, request.body);
+  const net::BodyStep step = co_await request.body.count(request.policy->idle_timeout);
+  if (step == net::BodyStep::malformed) co_return ClientState::malformed;
+  if (step != net::BodyStep::end && step != net::BodyStep::piece) co_return ClientState::gone;
+  if (step == net::BodyStep::end) http::frame_by_length(request.body.received(), request.outgoing);
   co_return ClientState::present;
 }
 
@@ -96,7 +96,7 @@ struct Conversation final : OvertakenRequest {
   Silence silence;
 
  private:
-  Conversation(OneAttempt& one, Request& request, Stream& upstream, unsigned number, Instant begun)
+  Conversation(OneAttempt& one, Request& request, net::Stream& upstream, unsigned number, Instant begun)
       : last(last_lines(one.worker, request, number, *one.response.connection)),
         sending(one.worker.io.get_executor(), upstream, request.body, request.policy->idle_timeout),
         reader(one),
@@ -106,16 +106,17 @@ struct Conversation final : OvertakenRequest {
 };
 
 // Before a retry is decided on, it has to be known whether the body is really held.
-Task<void> settle(Request& request, AttemptCancel& cancel) {
-  const AttemptCancel::Target file(cancel, request.body);
+Task<void> settle(Request& request, net::AttemptCancel& cancel) {
+  const net::AttemptCancel::Target file(cancel, request.body);
   co_await request.body.settle();
 }
 
 // The upstream has ended a connection that was at rest: nothing went out on it. Over TLS 1.3 a fresh one ends
 // so if the upstream refuses the client's certificate.
-AttemptResult closed_at_rest(const Request& request, unsigned number, UpstreamConnection& connection) {
+AttemptResult closed_at_rest(const Request& request, unsigned number, net::UpstreamConnection& connection) {
   Failed failed{Stage::send, Cause::closed};
-  if (!connection.reused()) failed = failure_of(connection.stream().refusal(), Stage::send).value_or(failed);
+  if (!connection.reused())
+    failed = net::failure_of(connection.stream().refusal(), Stage::send).value_or(failed);
   return {failed, report_of_unsent(request, number, connection.address())};
 }
 
@@ -123,16 +124,16 @@ AttemptResult closed_at_rest(const Request& request, unsigned number, UpstreamCo
 void warn_of_refusal(Worker& worker, const Request& request, const policy::Outcome& outcome) {
   const auto* failed = std::get_if<Failed>(&outcome);
   if (failed == nullptr || failed->why.empty() || failed->cause == Cause::malformed_response) return;
-  Upstream& upstream = *carrier_of(request);
+  net::Upstream& upstream = *carrier_of(request);
   std::string text("TLS with ");
-  text.append(observe::clipped(upstream.account)).append(" ended: TLS alert: ").append(failed->why);
+  text.append(telemetry::clipped(upstream.account)).append(" ended: TLS alert: ").append(failed->why);
   if (failed->cause == Cause::tls_alert_received) text.append(". ").append(http::client_certificate_advice);
-  warn_of(worker.shared.log, upstream, text);
+  net::warn_of(worker.shared.log, upstream, text);
 }
 
 // A connection on which something came before it was asked carries no second request (row B11).
-bool has_spoken_first(Unread unread, const Response& response) {
-  return unread == Unread::bytes || (!response.connection->reused() && !response.buffer.empty());
+bool has_spoken_first(net::Unread unread, const Response& response) {
+  return unread == net::Unread::bytes || (!response.connection->reused() && !response.buffer.empty());
 }
 
 // Of the rest of a download nothing is kept back: its client has the beginning.
@@ -177,7 +178,7 @@ void note_repeatable(const Conversation& talk, const Request& request, unsigned 
 
 // Hands a sending that goes on over to the response. If the whole request was sent meanwhile, the connection
 // can be pooled as after any other response.
-void leave_sending(Pool& pool, std::unique_ptr<Conversation> talk, Response& response) {
+void leave_sending(net::Pool& pool, std::unique_ptr<Conversation> talk, Response& response) {
   const UploadEnd end = talk->sending.end();
   if (end == UploadEnd::running) {
     talk->sending.tell(nullptr);
@@ -208,7 +209,7 @@ Task<void> attempt(OneAttempt& one, const policy::Start& start) {
     connect_by.reset();
   }
   // Attempt 1 of most requests follows their head at once.
-  const Instant begun = start.number == 1 ? request.started : Tick::now();
+  const Instant begun = start.number == 1 ? request.started : net::Tick::now();
   response.connection = lease(worker, request, start);
   if (response.connection == nullptr) {
     policy::UpstreamAddress address;
@@ -223,15 +224,15 @@ Task<void> attempt(OneAttempt& one, const policy::Start& start) {
     co_return;
   }
   note_connection(request, start.number, client == nullptr && !request.resuming, *response.connection);
-  const Unread unread = unread_of(*response.connection);
-  if (unread == Unread::closed && response.buffer.empty()) {
+  const net::Unread unread = unread_of(*response.connection);
+  if (unread == net::Unread::closed && response.buffer.empty()) {
     result = closed_at_rest(request, start.number, *response.connection);
     co_return note_failure(worker, request, result.outcome, response);
   }
   const bool spoke_first = has_spoken_first(unread, response);
   auto talk = std::make_unique<Conversation>(one, start.number, begun);
-  AttemptCancel::Target target(cancel, response.connection->stream());
-  AttemptCancel::Watched watched(cancel, response.connection->reused() ? &talk->silence : nullptr);
+  net::AttemptCancel::Target target(cancel, response.connection->stream());
+  net::AttemptCancel::Watched watched(cancel, response.connection->reused() ? &talk->silence : nullptr);
   talk->begin(request);
   std::optional<policy::Outcome> came;
   while (!came) came = talk->reader.outcome_of(co_await talk->reader.read_on(), talk->sending, talk->stall);
@@ -259,4 +260,4 @@ Task<void> attempt(OneAttempt& one, const policy::Start& start) {
   leave_sending(worker.pool, std::move(talk), response);
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

@@ -1,21 +1,21 @@
-#include "proxy/attempt/head_reader.hpp"
+#include "proxy/forward/attempt/head_reader.hpp"
 
 #include <algorithm>
 
-#include "proxy/http1/codings.hpp"
-#include "proxy/http1/parse.hpp"
-#include "proxy/io/failure.hpp"
-#include "proxy/io/read_head.hpp"
-#include "proxy/policy/decide.hpp"
-#include "proxy/repeat/hint.hpp"
+#include "proxy/http/http1/codings.hpp"
+#include "proxy/http/http1/parse.hpp"
+#include "proxy/http/retry_hints/hint.hpp"
+#include "proxy/net/io/failure.hpp"
+#include "proxy/net/io/read_head.hpp"
+#include "proxy/policy/decision/decide.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
-using observe::LimitHit;
 using policy::Answered;
 using policy::Cause;
 using policy::Failed;
 using policy::Stage;
+using telemetry::LimitHit;
 
 void HeadReader::upload_ended(UploadEnd end) {
   if (end == UploadEnd::client_gone || end == UploadEnd::client_stalled) {
@@ -43,7 +43,7 @@ void HeadReader::limit_head() {
     return;
   }
   const bool repeatable = may_be_repeated(request_);
-  const Instant now = Tick::now();
+  const Instant now = net::Tick::now();
   const policy::HeadLimit limit = policy::head_limit(policy, repeatable, now, deadline_);
   limit_cause_ = limit.cause;
   if (limit.cause == Cause::response_timeout) {
@@ -56,7 +56,7 @@ void HeadReader::limit_head() {
 }
 
 Failed HeadReader::failed(const ErrorCode& error, UploadEnd upload, const UploadStall& stall) const {
-  Stream& stream = response_.connection->stream();
+  net::Stream& stream = response_.connection->stream();
   if (upload == UploadEnd::replay_lost) return {Stage::send, Cause::replay_lost};
   if (stall.ended_attempt()) {
     worker_.shared.metrics.count_limit(LimitHit::request_unread);
@@ -66,13 +66,13 @@ Failed HeadReader::failed(const ErrorCode& error, UploadEnd upload, const Upload
   const bool sending = upload != UploadEnd::sent;
   const Stage stage = began ? Stage::head : (sending ? Stage::send : Stage::await_head);
   const bool limit_hit = stream.take_limit_hit();
-  const Cause cause = limit_hit ? limit_cause_ : cause_of(error);
+  const Cause cause = limit_hit ? limit_cause_ : net::cause_of(error);
   // While the upload runs, the only limit is that of its writes; the kernel's own (TCP_USER_TIMEOUT) may be a
   // little quicker.
   if (upload == UploadEnd::running && (limit_hit || cause == Cause::keepalive_lost))
     worker_.shared.metrics.count_limit(LimitHit::request_unread);
   if (cause == Cause::cancelled || limit_hit) return {stage, cause};
-  return failure_of(stream.refusal(), stage).value_or(Failed{stage, cause});
+  return net::failure_of(stream.refusal(), stage).value_or(Failed{stage, cause});
 }
 
 void HeadReader::begin(const Upload& upload) {
@@ -82,7 +82,7 @@ void HeadReader::begin(const Upload& upload) {
 // No coroutine of its own: every request pays for each.
 Task<ErrorCode> HeadReader::read_on() {
   if (taken_ == Taken::interim) return pass_on_interim();
-  return read_head(upstream(), response_.buffer, response_.head, [this] {
+  return net::read_head(upstream(), response_.buffer, response_.head, [this] {
     taken_ = take_head();
     return taken_ != Taken::partial;
   });
@@ -96,7 +96,7 @@ std::optional<policy::Outcome> HeadReader::outcome_of(const ErrorCode& error, co
 
 // Looks for a whole head at the front of the buffer. A final one, or a bad one, is the attempt's outcome.
 HeadReader::Taken HeadReader::take_head() {
-  Buffer& buffer = response_.buffer;
+  net::Buffer& buffer = response_.buffer;
   http::ResponseHead& head = response_.head;
   if (buffer.empty()) return Taken::partial;
   const http::Parsed parsed =
@@ -126,8 +126,9 @@ HeadReader::Taken HeadReader::take_head() {
   }
   buffer.consume(head.bytes);
   if (head.status < 400)
-    carrier_of(request_)->spoke_1_0 = head.minor_version == 0 ? std::optional(Tick::now()) : std::nullopt;
-  outcome_ = Answered{head.status, http::read_hints(head, Clock::wall_nanoseconds() / 1'000'000'000)};
+    carrier_of(request_)->spoke_1_0 =
+        head.minor_version == 0 ? std::optional(net::Tick::now()) : std::nullopt;
+  outcome_ = Answered{head.status, http::read_hints(head, net::Clock::wall_nanoseconds() / 1'000'000'000)};
   return Taken::outcome;
 }
 
@@ -146,4 +147,4 @@ Task<ErrorCode> HeadReader::pass_on_interim() {
   co_return ErrorCode();
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

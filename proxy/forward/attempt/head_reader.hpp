@@ -3,12 +3,12 @@
 
 #include <optional>
 
-#include "proxy/attempt/one_attempt.hpp"
-#include "proxy/http/interims.hpp"
-#include "proxy/message/interim.hpp"
-#include "proxy/message/upload_stall.hpp"
+#include "proxy/forward/attempt/one_attempt.hpp"
+#include "proxy/forward/request/interim.hpp"
+#include "proxy/forward/request/upload_stall.hpp"
+#include "proxy/http/message/interims.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 /// One attempt's. Says how it came out: a final head, or how it failed; what ends the upload and what the
 /// client does meanwhile is part of it.
@@ -41,12 +41,12 @@ class HeadReader final : public UploadListener {
   policy::Failed failed(const ErrorCode&, UploadEnd, const UploadStall&) const;
   Taken take_head();
   Task<ErrorCode> pass_on_interim();
-  Stream& upstream() { return response_.connection->stream(); }
+  net::Stream& upstream() { return response_.connection->stream(); }
 
   Worker& worker_;
   Request& request_;
-  Stream* client_;
-  AttemptCancel& stop_;
+  net::Stream* client_;
+  net::AttemptCancel& stop_;
   std::optional<Instant> deadline_;
   Response& response_;
   http::Interims interims_;
@@ -57,4 +57,4 @@ class HeadReader final : public UploadListener {
   bool in_doubt_ = false;
 };
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

@@ -1,10 +1,10 @@
-#include "proxy/attempt/hedged_attempt.hpp"
+#include "proxy/forward/attempt/hedged_attempt.hpp"
 
 #include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <cassert>
 
-namespace reprise::net {
+namespace reprise::forward {
 
 using State = HedgedAttempt::Runner::State;
 
@@ -20,7 +20,7 @@ policy::AttemptReport report_of_slow(const Request& request, unsigned number) {
   return {false, policy::Sent::maybe, body.complete() && body.replayable(), judge_now(request), number};
 }
 
-void HedgedAttempt::start(const policy::Start& start, Stream* client, Response& response) {
+void HedgedAttempt::start(const policy::Start& start, net::Stream* client, Response& response) {
   Runner& runner = runners_[0].state == State::idle ? runners_[0] : runners_[1];
   assert(runner.state == State::idle);
   runner.number = start.number;
@@ -29,7 +29,7 @@ void HedgedAttempt::start(const policy::Start& start, Stream* client, Response& 
   asio::co_spawn(worker_.io.get_executor(), run(*this, runner, start, client), or_abort);
 }
 
-Task<void> HedgedAttempt::run(HedgedAttempt& race, Runner& runner, policy::Start start, Stream* client) {
+Task<void> HedgedAttempt::run(HedgedAttempt& race, Runner& runner, policy::Start start, net::Stream* client) {
   OneAttempt one{race.worker_, race.request_, client, runner.cancel, race.deadline_, *runner.response};
   co_await attempt(one, start);
   runner.result = one.result;
@@ -44,7 +44,7 @@ Task<HedgedAttempt::Runner*> HedgedAttempt::next_end(Instant due) {
       runner.state = State::told;
       co_return &runner;
     }
-    if (Tick::now() >= due) co_return nullptr;
+    if (net::Tick::now() >= due) co_return nullptr;
     co_await pause_.until(due);
   }
 }
@@ -87,4 +87,4 @@ Task<void> HedgedAttempt::drop_losers(const Response* worth_keeping) {
   }
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

@@ -3,31 +3,31 @@
 
 #include <array>
 
-#include "proxy/attempt/attempt.hpp"
-#include "proxy/io/pause.hpp"
+#include "proxy/forward/attempt/attempt.hpp"
+#include "proxy/net/io/pause.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 /// Of one request whose body was read whole before the copy starts. Each copy must have ended or be stopped
 /// before it is destroyed, but where the thread itself ends.
-class HedgedAttempt final : public Cancellable {
+class HedgedAttempt final : public net::Cancellable {
  public:
   struct Runner {
     unsigned number = 0;
     AttemptResult result;
     Response* response = nullptr;
-    AttemptCancel cancel;
+    net::AttemptCancel cancel;
     enum class State : std::uint8_t { idle, running, ended, told } state = State::idle;
   };
 
   /// `pause` serves the waits in between. Everything must outlive the race.
-  HedgedAttempt(Worker& worker, Request& request, Pause& pause, std::optional<Instant> deadline)
+  HedgedAttempt(Worker& worker, Request& request, net::Pause& pause, std::optional<Instant> deadline)
       : worker_(worker), request_(request), pause_(pause), deadline_(deadline) {}
   HedgedAttempt(const HedgedAttempt&) = delete;
   HedgedAttempt& operator=(const HedgedAttempt&) = delete;
 
   /// At most two. `client` gets the interim responses; null for the copy, since only one may speak.
-  void start(const policy::Start&, Stream* client, Response&);
+  void start(const policy::Start&, net::Stream* client, Response&);
   /// The next one that has ended, each once; null if none has by `due`.
   Task<Runner*> next_end(Instant due);
   /// Ends that attempt if its end was not told yet, waits for it, and drops its response.
@@ -42,11 +42,11 @@ class HedgedAttempt final : public Cancellable {
   void look_out() override;
 
  private:
-  static Task<void> run(HedgedAttempt&, Runner&, policy::Start, Stream* client);
+  static Task<void> run(HedgedAttempt&, Runner&, policy::Start, net::Stream* client);
 
   Worker& worker_;
   Request& request_;
-  Pause& pause_;
+  net::Pause& pause_;
   std::optional<Instant> deadline_;
   std::array<Runner, 2> runners_;
 };
@@ -56,4 +56,4 @@ policy::ObservedLatency* latency_of(Worker&, const Request&);
 /// What is known of an attempt that has no response yet.
 policy::AttemptReport report_of_slow(const Request&, unsigned number);
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

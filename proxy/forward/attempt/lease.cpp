@@ -1,13 +1,13 @@
-#include "proxy/attempt/lease.hpp"
+#include "proxy/forward/attempt/lease.hpp"
 
 #include <algorithm>
 #include <span>
 
-#include "proxy/dial/connect.hpp"
-#include "proxy/policy/decide.hpp"
-#include "proxy/upstream/address.hpp"
+#include "proxy/net/dial/connect.hpp"
+#include "proxy/net/upstream/address.hpp"
+#include "proxy/policy/decision/decide.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 namespace {
 
 // As far as the head tells.
@@ -37,10 +37,10 @@ bool has_untried_address(const Request& request) {
 
 }  // namespace
 
-Freshness freshness_of(const Request& request, const HoldLimits& limits, const Upstream* before) {
+net::Freshness freshness_of(const Request& request, const HoldLimits& limits, const net::Upstream* before) {
   if (policy::is_repeatable(request.facts, *request.policy, can_be_held(request, limits)))
-    return Freshness::any;
-  return before == carrier_of(request).get() ? Freshness::recent : Freshness::unused;
+    return net::Freshness::any;
+  return before == carrier_of(request).get() ? net::Freshness::recent : net::Freshness::unused;
 }
 
 void note_address(Request& request, const policy::UpstreamAddress& address) {
@@ -49,7 +49,8 @@ void note_address(Request& request, const policy::UpstreamAddress& address) {
     request.tried.push_back(address);
 }
 
-void note_connection(Request& request, unsigned number, bool copy, const UpstreamConnection& connection) {
+void note_connection(Request& request, unsigned number, bool copy,
+                     const net::UpstreamConnection& connection) {
   // Of two at once the second may be out first.
   if (number > 1 && !copy) request.recent = {};
   request.recent[number % request.recent.size()] = connection.number();
@@ -57,7 +58,7 @@ void note_connection(Request& request, unsigned number, bool copy, const Upstrea
 }
 
 // In absolute-form the parent is asked for the host that the request names.
-ParentRoute route_of(const Request& request) {
+net::ParentRoute route_of(const Request& request) {
   const bool to_parent = is_for_parent(request);
   const std::string_view asked = to_parent ? request.view.host : std::string_view(request.upstream->host);
   return {*request.upstream, asked, request.head, to_parent};
@@ -68,8 +69,8 @@ policy::AttemptReport report_of_unsent(const Request& request, unsigned number,
   return {false, policy::Sent::nothing, request.body.replayable(), judge_now(request), number, address};
 }
 
-Unread unread_of(UpstreamConnection& connection) {
-  return connection.reused() ? Unread::nothing : connection.stream().unread();
+net::Unread unread_of(net::UpstreamConnection& connection) {
+  return connection.reused() ? net::Unread::nothing : connection.stream().unread();
 }
 
 Duration user_timeout_of(const Request& request) {
@@ -83,12 +84,13 @@ Duration user_timeout_of(const Request& request) {
   return deadline && may_be_repeated(request) ? std::min(most, *deadline / 2) : policy::no_limit;
 }
 
-std::unique_ptr<UpstreamConnection> lease(Worker& worker, Request& request, const policy::Start& start) {
-  Upstream& carrier = *carrier_of(request);
+std::unique_ptr<net::UpstreamConnection> lease(Worker& worker, Request& request, const policy::Start& start) {
+  net::Upstream& carrier = *carrier_of(request);
   const auto& filter = request.snapshot->filter;
   // A connection to the parent proxy carries requests for every host: each is judged as if it were dialled.
   const bool judged = &carrier != request.upstream.get();
-  if (judged && judge_parent_route(*filter, route_of(request)) != AddressVerdict::allowed) return nullptr;
+  if (judged && net::judge_parent_route(*filter, route_of(request)) != net::AddressVerdict::allowed)
+    return nullptr;
   auto connection = request.pin->take(carrier);
   if (connection != nullptr && connection->is_denied(filter)) connection.reset();
   if (connection == nullptr && !start.fresh) {
@@ -107,24 +109,25 @@ Task<std::optional<policy::Failed>> connect_for(OneAttempt& one, std::optional<I
   Worker& worker = one.worker;
   Request& request = one.request;
   Response& response = one.response;
-  const ParentRoute route = route_of(request);
-  Upstream& carrier = *carrier_of(request);
-  Dialer dialer = worker.dialer(*request.snapshot);
+  const net::ParentRoute route = route_of(request);
+  net::Upstream& carrier = *carrier_of(request);
+  net::Dialer dialer = worker.dialer(*request.snapshot);
   dialer.order = {carrier.dials++, request.tried, request.resuming};
-  Dialled dialled = co_await connect(dialer, route, ConnectTime(request.policy->connect_timeout, deadline),
-                                     one.cancel, response.buffer);
-  address = as_address(dialer.dialled);
+  net::Dialled dialled =
+      co_await net::connect(dialer, route, net::ConnectTime(request.policy->connect_timeout, deadline),
+                            one.cancel, response.buffer);
+  address = net::as_address(dialer.dialled);
   note_address(request, address);
   carrier.addresses = std::move(dialer.addresses);
   if (const auto* failed = std::get_if<policy::Failed>(&dialled)) co_return *failed;
-  response.connection = std::make_unique<UpstreamConnection>(
-      worker.pool, carrier_of(request), std::get<std::unique_ptr<Stream>>(std::move(dialled)));
+  response.connection = std::make_unique<net::UpstreamConnection>(
+      worker.pool, carrier_of(request), std::get<std::unique_ptr<net::Stream>>(std::move(dialled)));
   response.connection->set_address(address, request.snapshot->filter);
   const Duration max_age = request.snapshot->settings.pool.max_age;
   if (max_age != policy::no_limit)
-    response.connection->expire_at(Tick::now() + age_limit(max_age, worker.dice));
+    response.connection->expire_at(net::Tick::now() + age_limit(max_age, worker.dice));
   response.connection->stream().set_user_timeout(user_timeout_of(request));
   co_return std::nullopt;
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

@@ -4,13 +4,13 @@
 #include <cstdint>
 #include <optional>
 
-#include "proxy/cancellation/attempt_cancel.hpp"
-#include "proxy/message/request.hpp"
-#include "proxy/message/response.hpp"
-#include "proxy/policy/exchange.hpp"
-#include "proxy/worker/worker.hpp"
+#include "proxy/forward/request/request.hpp"
+#include "proxy/forward/request/response.hpp"
+#include "proxy/forward/worker/worker.hpp"
+#include "proxy/net/io/attempt_cancel.hpp"
+#include "proxy/policy/decision/exchange.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 /// What the client had to do with the end of an attempt.
 enum class ClientState : std::uint8_t {
@@ -30,8 +30,8 @@ struct AttemptResult {
 struct OneAttempt {
   Worker& worker;
   Request& request;
-  Stream* client;  ///< gets the interim responses; null: nobody does
-  AttemptCancel& cancel;
+  net::Stream* client;  ///< gets the interim responses; null: nobody does
+  net::AttemptCancel& cancel;
   std::optional<Instant>
       deadline;        ///< of attempts that may be repeated, and of the way to a connection of all
   Response& response;  ///< gets the head, with its body unread, or stays empty
@@ -39,4 +39,4 @@ struct OneAttempt {
   AttemptResult result{};
 };
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

@@ -1,17 +1,16 @@
-#include "proxy/exchange/attempt_tunnel.hpp"
+#include "proxy/forward/exchange/attempt_tunnel.hpp"
 
 #include <optional>
 
-#include "proxy/attempt/lease.hpp"
-#include "proxy/exchange/deliver.hpp"
-#include "proxy/exchange/open_tunnel.hpp"
-#include "proxy/io/failure.hpp"
-#include "proxy/tunnel/client_hello.hpp"
-#include "proxy/tunnel/first_byte_watch.hpp"
+#include "proxy/forward/attempt/lease.hpp"
+#include "proxy/forward/exchange/deliver.hpp"
+#include "proxy/forward/exchange/open_tunnel.hpp"
+#include "proxy/forward/tunnel/client_hello.hpp"
+#include "proxy/forward/tunnel/first_byte_watch.hpp"
+#include "proxy/net/io/failure.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
-using http::Hello;
 using policy::Cause;
 using policy::Failed;
 using policy::Stage;
@@ -19,34 +18,34 @@ using policy::Stage;
 namespace {
 
 // The rest of a hello is on its way, or there is none: as long as for the first words.
-Task<bool> read_hello(Worker& worker, Stream& client, Buffer& early) {
+Task<bool> read_hello(Worker& worker, net::Stream& client, net::Buffer& early) {
   if (early.empty()) co_return false;
-  Hello hello = http::judge_client_hello(early.view());
+  Hello hello = judge_client_hello(early.view());
   client.limit_read(worker.shared.first_words_limit);
   while (hello == Hello::more) {
     if (early.room_left() == 0) early.grow();
     const auto [error, bytes] = co_await client.read_some(early.room());
     if (error) break;
     early.commit(bytes);
-    hello = http::judge_client_hello(early.view());
+    hello = judge_client_hello(early.view());
   }
   client.end_limit();
   co_return hello == Hello::whole;
 }
 
 // Until the upstream has a byte or ends, or the client says more: then it is a tunnel like any other.
-Task<std::optional<Cause>> offer_hello(Request& request, Stream& client, Stream& upstream) {
-  Gather pieces;
+Task<std::optional<Cause>> offer_hello(Request& request, net::Stream& client, net::Stream& upstream) {
+  net::Gather pieces;
   pieces.add(request.early.view());
   const Duration idle = request.policy->idle_timeout;
-  if (const ErrorCode error = co_await upstream.write_all(pieces, idle)) co_return cause_of(error);
+  if (const ErrorCode error = co_await upstream.write_all(pieces, idle)) co_return net::cause_of(error);
   FirstByteWatch watch(client, upstream);
   upstream.limit_read(idle);
   co_await upstream.wait_readable();
   upstream.end_limit();
   co_await watch.stop();
   const ErrorCode end = heard_end(upstream);
-  co_return end ? std::optional(cause_of(end)) : std::nullopt;
+  co_return end ? std::optional(net::cause_of(end)) : std::nullopt;
 }
 
 // Ends with the connection. The response is a 200 of our own making, its connection the tunnel's.
@@ -70,7 +69,7 @@ Task<void> attempt_tunnel(OneAttempt& one, ClientSide client, const policy::Star
   const policy::RoutePolicy& policy = *request.policy;
   const bool replays = policy.replay_client_hello && policy.mode != policy::Mode::off;
   if (!replays || std::holds_alternative<Failed>(result.outcome)) co_return;
-  Stream& upstream = response.connection->stream();
+  net::Stream& upstream = response.connection->stream();
   if (request.tunnel == TunnelProgress::asked) {
     request.response_fields.clear();
     append_attempts(policy, start.number, request.response_fields);
@@ -85,7 +84,7 @@ Task<void> attempt_tunnel(OneAttempt& one, ClientSide client, const policy::Star
       co_await read_hello(worker, client.stream, request.early))
     request.tunnel = TunnelProgress::hello_held;
   if (request.tunnel != TunnelProgress::hello_held || !response.buffer.empty()) co_return;
-  AttemptCancel::Target target(cancel, upstream);
+  net::AttemptCancel::Target target(cancel, upstream);
   const auto cause = co_await offer_hello(request, client.stream, upstream);
   target.end();
   if (cause || cancel.stopped()) {
@@ -105,4 +104,4 @@ Task<void> try_once(OneAttempt& one, ClientSide client, const policy::Start& sta
   return one.request.is_connect() ? attempt_tunnel(one, client, start) : attempt(one, start);
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

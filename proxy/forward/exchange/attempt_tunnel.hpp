@@ -2,10 +2,10 @@
 // the first that the upstream says to a ClientHello.
 #pragma once
 
-#include "proxy/attempt/attempt.hpp"
-#include "proxy/exchange/client_side.hpp"
+#include "proxy/forward/attempt/attempt.hpp"
+#include "proxy/forward/exchange/client_side.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 /// Ends with the connection. Under `tunnel.replay_client_hello` it goes on: the client gets its 200, and if
 /// what it says is one whole ClientHello without early data and nothing else, that is sent, and the attempt
@@ -16,4 +16,4 @@ Task<void> attempt_tunnel(OneAttempt&, ClientSide, const policy::Start&);
 /// An attempt at any request: this one for CONNECT, else `attempt`.
 Task<void> try_once(OneAttempt&, ClientSide, const policy::Start&);
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

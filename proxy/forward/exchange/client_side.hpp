@@ -1,29 +1,29 @@
 // The client, as one exchange sees it.
 #pragma once
 
-#include "proxy/cancellation/client_watch.hpp"
-#include "proxy/cancellation/guarded_pointer.hpp"
-#include "proxy/io/block.hpp"
-#include "proxy/io/pause.hpp"
-#include "proxy/tunnel/tunnel.hpp"
-#include "proxy/upstream/pool.hpp"
+#include "proxy/forward/tunnel/tunnel.hpp"
+#include "proxy/net/io/block.hpp"
+#include "proxy/net/io/client_watch.hpp"
+#include "proxy/net/io/guarded_pointer.hpp"
+#include "proxy/net/io/pause.hpp"
+#include "proxy/net/upstream/pool.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 /// A tunnel under way, and where it leads: what shutdown, a reload and `close_for_room` need to end it.
 struct OpenTunnel {
   Tunnel& tunnel;
-  const Upstream& upstream;
+  const net::Upstream& upstream;
   policy::UpstreamAddress address;
 };
 
 /// The client's side of one exchange.
 struct ClientSide {
-  Stream& stream;
-  Buffer& buffer;  ///< what was read behind the request
-  Pause& pause;
-  ClientWatch& watch;
-  GuardedPointer<OpenTunnel>& tunnel;  ///< set while the connection is one
+  net::Stream& stream;
+  net::Buffer& buffer;  ///< what was read behind the request
+  net::Pause& pause;
+  net::ClientWatch& watch;
+  net::GuardedPointer<OpenTunnel>& tunnel;  ///< set while the connection is one
 };
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

@@ -1,15 +1,15 @@
-#include "proxy/exchange/deliver.hpp"
+#include "proxy/forward/exchange/deliver.hpp"
 
 #include <array>
 #include <charconv>
 
-#include "proxy/exchange/full_duplex.hpp"
-#include "proxy/exchange/open_tunnel.hpp"
-#include "proxy/exchange/record.hpp"
-#include "proxy/http1/rewrite.hpp"
-#include "proxy/tunnel/socks5.hpp"
+#include "proxy/forward/exchange/full_duplex.hpp"
+#include "proxy/forward/exchange/open_tunnel.hpp"
+#include "proxy/forward/exchange/record.hpp"
+#include "proxy/forward/tunnel/socks5.hpp"
+#include "proxy/http/http1/rewrite.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 using policy::Ledger;
 using policy::Reason;
@@ -70,10 +70,10 @@ Task<Served> send_reply(Worker& worker, Request& request, ClientSide client, con
   request.response_head.clear();
   http::write_reply(reply, worker.date(), request.response_fields, !keep_alive, request.head.method == "HEAD",
                     request.response_head);
-  Gather pieces;
+  net::Gather pieces;
   pieces.add(request.response_head);
   if (co_await client.stream.write_all(pieces, request.snapshot->settings.timers.header)) {
-    served.ending = observe::Ending::client_gone;
+    served.ending = telemetry::Ending::client_gone;
     served.keep_alive = false;
   }
   co_return served;
@@ -82,14 +82,14 @@ Task<Served> send_reply(Worker& worker, Request& request, ClientSide client, con
 // In the words of its client's protocol; the log has the status that another would have had.
 Task<Served> send_socks_failure(Request& request, ClientSide client, const Ledger& ledger, int status) {
   const auto* const failed = ledger.empty() ? nullptr : std::get_if<policy::Failed>(&ledger.back().outcome);
-  request.response_head = http::socks_failure(failed == nullptr ? policy::Cause::cancelled : failed->cause);
+  request.response_head = socks_failure(failed == nullptr ? policy::Cause::cancelled : failed->cause);
   Served served;
   served.status = status;
   served.own_response = true;
-  Gather pieces;
+  net::Gather pieces;
   pieces.add(request.response_head);
   if (co_await client.stream.write_all(pieces, request.snapshot->settings.timers.header))
-    served.ending = observe::Ending::client_gone;
+    served.ending = telemetry::Ending::client_gone;
   co_return served;
 }
 
@@ -162,19 +162,19 @@ Task<void> deliver_response(Worker& worker, Request& request, ClientSide client,
   delivered.served.status = status;
   delivered.served.keep_alive = stays_open;
   if (status == 101) {
-    Gather pieces;
+    net::Gather pieces;
     pieces.add(request.response_head);
     if (co_await client.stream.write_all(pieces, request.policy->idle_timeout)) {
       delivered.end = Relayed::End::client_gone;
     } else {
-      delivered.served.carried = observe::Carried::upgraded;
+      delivered.served.carried = telemetry::Carried::upgraded;
       co_await carry_tunnel(worker, request, client, response, delivered.served);
     }
   } else {
     FullDuplex duplex(worker, request, response);
     if (response.sending != nullptr) co_await duplex.begin();
-    ClientWatch::Attempt watched(client.watch,
-                                 response.connection == nullptr ? nullptr : &response.connection->stream());
+    net::ClientWatch::Attempt watched(
+        client.watch, response.connection == nullptr ? nullptr : &response.connection->stream());
     Relayed relayed = co_await relay(worker.pool, request, client.stream, response);
     if (response.sending != nullptr) co_await duplex.end(relayed);
     watched.end();  // the connection may be another's by now
@@ -210,4 +210,4 @@ Task<Served> deliver_rejection(Worker& worker, Request& request, ClientSide clie
   co_return co_await send_reply(worker, request, client, reply, false);
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

@@ -1,13 +1,13 @@
 // What the client gets at the end of an exchange: an upstream's response, or one in our own words.
 #pragma once
 
-#include "proxy/exchange/client_side.hpp"
-#include "proxy/exchange/relay.hpp"
-#include "proxy/exchange/served.hpp"
-#include "proxy/http1/reply.hpp"
-#include "proxy/worker/worker.hpp"
+#include "proxy/forward/exchange/client_side.hpp"
+#include "proxy/forward/exchange/relay.hpp"
+#include "proxy/forward/exchange/served.hpp"
+#include "proxy/forward/worker/worker.hpp"
+#include "proxy/http/http1/reply.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 struct Delivered {
   Served served;
@@ -29,4 +29,4 @@ Task<Served> deliver_failure(Worker&, Request&, ClientSide, const policy::Ledger
 /// 4xx or 5xx for a request that is refused; the connection closes.
 Task<Served> deliver_rejection(Worker&, Request&, ClientSide, http::Rejection);
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

@@ -1,12 +1,12 @@
-#include "proxy/exchange/exchange_driver.hpp"
+#include "proxy/forward/exchange/exchange_driver.hpp"
 
 #include <cassert>
 
-#include "proxy/exchange/attempt_tunnel.hpp"
-#include "proxy/exchange/host_share.hpp"
-#include "proxy/exchange/record.hpp"
+#include "proxy/forward/exchange/attempt_tunnel.hpp"
+#include "proxy/forward/exchange/host_share.hpp"
+#include "proxy/forward/exchange/record.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 using policy::Actions;
 
@@ -36,7 +36,7 @@ ExchangeDriver::ExchangeDriver(Worker& worker, Request& request, ClientSide clie
       client_(client),
       machine_(request.machine.emplace(*request.policy, request.facts, host_share(worker, request),
                                        request.started, latency_of(worker, request))),
-      actions_(machine_.begin(Tick::now(), worker.dice)),
+      actions_(machine_.begin(net::Tick::now(), worker.dice)),
       live_(&request.live),
       kept_(request.kept) {
   request.number = worker.stories == nullptr ? 0 : worker.stories->next_number();
@@ -89,7 +89,7 @@ void ExchangeDriver::tell() {
 Task<void> ExchangeDriver::start_hedged(policy::Start start) {
   hedge_ = std::make_unique<HedgedAttempt>(worker_, request_, client_.pause, machine_.deadline());
   HedgedAttempt& race = *hedge_;
-  const ClientWatch::Attempt watched(client_.watch, &race);
+  const net::ClientWatch::Attempt watched(client_.watch, &race);
   race.start(start, &client_.stream, request_.live);
   Response* latest = nullptr;
   while (actions_.size() == 0 && race.goes_on()) {
@@ -109,8 +109,8 @@ Task<void> ExchangeDriver::start_hedged(policy::Start start) {
 void ExchangeDriver::start_copy(HedgedAttempt& race, unsigned slow) {
   // No copy is begun for a client that has left, nor at shutdown (rows D14, D15).
   client_.watch.look();
-  const ClientWatch& watch = client_.watch;
-  const Instant now = Tick::now();
+  const net::ClientWatch& watch = client_.watch;
+  const Instant now = net::Tick::now();
   if (watch.client_finished() || watch.client_reset()) note(machine_.client_finished(now));
   if (watch.shutting_down()) note(machine_.shutdown(now));
   for (const policy::Action& action : machine_.hedge_due(report_of_slow(request_, slow), now)) {
@@ -121,7 +121,7 @@ void ExchangeDriver::start_copy(HedgedAttempt& race, unsigned slow) {
 
 void ExchangeDriver::attempted(const AttemptResult& result) {
   client_state_ = result.client;
-  const Instant now = Tick::now();
+  const Instant now = net::Tick::now();
   if (result.client != ClientState::present || client_.watch.client_reset()) {
     actions_ = machine_.client_reset(now);
     return;
@@ -136,8 +136,8 @@ void ExchangeDriver::attempted(const AttemptResult& result) {
 
 // What the watch has seen; a response only while the machine waits or delivers.
 Actions ExchangeDriver::tell_departures() {
-  const ClientWatch& watch = client_.watch;
-  const Instant now = Tick::now();
+  const net::ClientWatch& watch = client_.watch;
+  const Instant now = net::Tick::now();
   if (watch.client_reset()) return machine_.client_reset(now);
   if (watch.client_finished()) {
     if (Actions actions = machine_.client_finished(now); actions.size() > 0) return actions;
@@ -163,14 +163,14 @@ Task<void> ExchangeDriver::obey(const policy::Cancel& cancel) {
 
 // Meanwhile the refused response is read, so that it can be given if nothing better follows.
 Task<void> ExchangeDriver::keep(Instant until) {
-  Instant limit = std::max(until, Tick::now() + keep_grace);
+  Instant limit = std::max(until, net::Tick::now() + keep_grace);
   if (const auto deadline = machine_.deadline()) limit = std::min(limit, std::max(until, *deadline));
   kept_.clear();
   const std::size_t most = request_.snapshot->settings.limits.kept_response_bytes;
   if (live_->kept && live_->body.size() > most) live_->clear();
   if (live_->connection != nullptr && !live_->kept && !request_.is_connect()) {
     // A departure ends the reading too (row L17).
-    const ClientWatch::Waiting waiting(client_.watch, live_->connection->stream());
+    const net::ClientWatch::Waiting waiting(client_.watch, live_->connection->stream());
     co_await keep_response(worker_.pool, *live_, most, limit);
   }
   if (live_->kept) {
@@ -186,14 +186,14 @@ Task<void> ExchangeDriver::obey(const policy::Wait& wait) {
   // A response that broke while it was held is for nobody once the attempt is tried again.
   if (live_->broken && resumption_ == nullptr) live_->clear();
   if (live_->any() && resumption_ == nullptr) co_await keep(wait.until);
-  ClientWatch& watch = client_.watch;
+  net::ClientWatch& watch = client_.watch;
   watch.look();
   actions_ = tell_departures();
   // A departure may leave the wait as it is: attempt 1 always starts.
   StalledBody* const stalled = resumption_ == nullptr ? nullptr : resumption_->stalled();
-  while (actions_.size() == 0 && Tick::now() < wait.until) {
+  while (actions_.size() == 0 && net::Tick::now() < wait.until) {
     {
-      const ClientWatch::Waiting waiting(watch, client_.pause);
+      const net::ClientWatch::Waiting waiting(watch, client_.pause);
       const StalledBody::Race race(stalled, client_.pause);
       co_await client_.pause.until(wait.until);
     }
@@ -201,7 +201,7 @@ Task<void> ExchangeDriver::obey(const policy::Wait& wait) {
     actions_ = tell_departures();
     if (actions_.size() == 0 && resumption_ != nullptr && resumption_->is_awake()) body_went_on({});
   }
-  if (actions_.size() == 0) actions_ = machine_.waited(Tick::now());
+  if (actions_.size() == 0) actions_ = machine_.waited(net::Tick::now());
 }
 
 // No coroutine of its own: every request pays for each.
@@ -224,26 +224,26 @@ void ExchangeDriver::delivered(const Delivered& came) {
 // What had stalled was first: what was asked for in its place is not needed.
 void ExchangeDriver::body_went_on(const policy::AttemptReport& report) {
   resumption_->response().clear();
-  actions_ = machine_.body_went_on(report, Tick::now());
+  actions_ = machine_.body_went_on(report, net::Tick::now());
 }
 
 void ExchangeDriver::body_ended(Relayed::End end, policy::Cause cause, std::uint64_t bytes, bool stalled) {
   if (end == Relayed::End::complete) {
     machine_.delivered();
   } else if (end == Relayed::End::client_gone) {
-    actions_ = machine_.client_reset(Tick::now());
+    actions_ = machine_.client_reset(net::Tick::now());
   } else {
     client_.watch.look();
     actions_ = tell_departures();
     if (actions_.size() > 0) return;
-    actions_ = machine_.body_broke(resumption_->broke(cause, bytes, stalled), Tick::now(), worker_.dice);
+    actions_ = machine_.body_broke(resumption_->broke(cause, bytes, stalled), net::Tick::now(), worker_.dice);
   }
 }
 
 Task<void> ExchangeDriver::obey(const policy::Resume& resume) {
   resumption_->ask();
-  AttemptCancel cancel;
-  ClientWatch::Attempt watched(client_.watch, &cancel);
+  net::AttemptCancel cancel;
+  net::ClientWatch::Attempt watched(client_.watch, &cancel);
   const policy::Start again{resume.number, true};
   OneAttempt one{worker_, request_, nullptr, cancel, std::nullopt, resumption_->response()};
   const AttemptResult& result = one.result;
@@ -253,7 +253,7 @@ Task<void> ExchangeDriver::obey(const policy::Resume& resume) {
   }
   watched.end();
   co_await resumption_->response().stop_sending();
-  const Instant now = Tick::now();
+  const Instant now = net::Tick::now();
   if (client_.watch.client_reset()) {
     actions_ = machine_.client_reset(now);
     co_return;
@@ -272,7 +272,7 @@ Task<void> ExchangeDriver::obey(const policy::Resume& resume) {
 }
 
 Task<void> ExchangeDriver::obey(const policy::Continue& rest) {
-  ClientWatch::Attempt watched(client_.watch, &resumption_->stream_of(rest.number));
+  net::ClientWatch::Attempt watched(client_.watch, &resumption_->stream_of(rest.number));
   Relayed relayed = co_await resumption_->relay_rest(worker_.pool, client_.stream, rest.number);
   watched.end();
   if (relayed.stalled && relayed.bytes == 0 && resumption_->is_awake()) {
@@ -288,7 +288,7 @@ Task<void> ExchangeDriver::obey(const policy::Continue& rest) {
 
 Task<void> ExchangeDriver::obey(const policy::Fail& fail) {
   if (request_.tunnel != TunnelProgress::asked) {
-    end_unanswered(observe::Ending::cut);  // into an open tunnel goes no response of ours
+    end_unanswered(telemetry::Ending::cut);  // into an open tunnel goes no response of ours
   } else if (fail.close) {
     end_like_upstream();
   } else {
@@ -298,7 +298,7 @@ Task<void> ExchangeDriver::obey(const policy::Fail& fail) {
 
 // Clients continue a download from its last byte: every byte that came is theirs (row B6).
 Task<void> ExchangeDriver::obey(const policy::Cut&) {
-  served_.ending = observe::Ending::cut;
+  served_.ending = telemetry::Ending::cut;
   served_.keep_alive = false;
   if (is_framed_) co_return;  // a FIN shows the cut, and the session ends the connection by one
   co_await until_all_is_acknowledged(client_.stream, client_.pause);
@@ -309,7 +309,7 @@ Task<void> ExchangeDriver::obey(const policy::Leave&) {
   if (client_state_ == ClientState::malformed) {
     served_ = co_await deliver_rejection(worker_, request_, client_, request_.body.malformation());
   } else {
-    end_unanswered(observe::Ending::client_gone);
+    end_unanswered(telemetry::Ending::client_gone);
   }
 }
 
@@ -318,16 +318,16 @@ Task<void> ExchangeDriver::obey(const policy::Leave&) {
 void ExchangeDriver::end_like_upstream() {
   const auto& failed = std::get<policy::Failed>(machine_.ledger().back().outcome);
   if (failed.cause == policy::Cause::reset) client_.stream.cut();
-  served_.ending = observe::Ending::cut;
+  served_.ending = telemetry::Ending::cut;
   served_.keep_alive = false;
 }
 
 // No whole response of an upstream's reaches the client, and none of ours.
-void ExchangeDriver::end_unanswered(observe::Ending ending) {
+void ExchangeDriver::end_unanswered(telemetry::Ending ending) {
   // A client that is only slow is still there: a part of a response must not look whole (row I5).
-  if (ending == observe::Ending::cut || response_begun_) client_.stream.cut();
+  if (ending == telemetry::Ending::cut || response_begun_) client_.stream.cut();
   served_.ending = ending;
   served_.keep_alive = false;
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

@@ -4,15 +4,15 @@
 #include <memory>
 #include <optional>
 
-#include "proxy/attempt/hedged_attempt.hpp"
-#include "proxy/exchange/client_side.hpp"
-#include "proxy/exchange/deliver.hpp"
-#include "proxy/exchange/resume.hpp"
-#include "proxy/exchange/served.hpp"
-#include "proxy/message/request.hpp"
-#include "proxy/worker/worker.hpp"
+#include "proxy/forward/attempt/hedged_attempt.hpp"
+#include "proxy/forward/exchange/client_side.hpp"
+#include "proxy/forward/exchange/deliver.hpp"
+#include "proxy/forward/exchange/resume.hpp"
+#include "proxy/forward/exchange/served.hpp"
+#include "proxy/forward/request/request.hpp"
+#include "proxy/forward/worker/worker.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 /// Runs to the end of the response (of the tunnel, for CONNECT). The ledger is then in `request.ledger`.
 Task<Served> exchange(Worker&, Request&, ClientSide);
@@ -48,8 +48,8 @@ class ExchangeDriver {
     LoneAttempt(Worker& worker, Request& request, ClientSide client, std::optional<Instant> deadline,
                 Response& response)
         : watched(client.watch, &cancel), one{worker, request, &client.stream, cancel, deadline, response} {}
-    AttemptCancel cancel;
-    ClientWatch::Attempt watched;
+    net::AttemptCancel cancel;
+    net::ClientWatch::Attempt watched;
     OneAttempt one;
   };
   struct Delivery {
@@ -76,7 +76,7 @@ class ExchangeDriver {
   static void note(const policy::Actions& nothing);
   void body_ended(Relayed::End, policy::Cause, std::uint64_t bytes, bool stalled);
   void body_went_on(const policy::AttemptReport&);
-  void end_unanswered(observe::Ending);
+  void end_unanswered(telemetry::Ending);
   void end_like_upstream();
 
   Worker& worker_;
@@ -96,4 +96,4 @@ class ExchangeDriver {
   bool response_begun_ = false;  ///< some of its head may be with the client, even where no status was told
 };
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

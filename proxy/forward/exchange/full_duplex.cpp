@@ -1,10 +1,10 @@
-#include "proxy/exchange/full_duplex.hpp"
+#include "proxy/forward/exchange/full_duplex.hpp"
 
 #include <array>
 
-#include "proxy/message/interim.hpp"
+#include "proxy/forward/request/interim.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 FullDuplex::~FullDuplex() {
   if (response_.sending != nullptr) response_.sending->upload().tell(nullptr);
@@ -22,7 +22,7 @@ Task<void> FullDuplex::begin() {
 }
 
 void FullDuplex::upload_ended(UploadEnd end) {
-  if (end == UploadEnd::client_stalled) worker_.shared.metrics.count_limit(observe::LimitHit::request_idle);
+  if (end == UploadEnd::client_stalled) worker_.shared.metrics.count_limit(telemetry::LimitHit::request_idle);
   if (end == UploadEnd::client_gone || end == UploadEnd::client_stalled || end == UploadEnd::malformed) {
     client_left_ = true;
     if (response_.connection != nullptr) upstream().cancel();
@@ -54,4 +54,4 @@ Task<void> FullDuplex::end(const Relayed& relayed) {
   finish_connection(worker_.pool, response_, false);
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

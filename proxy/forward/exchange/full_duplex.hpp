@@ -1,11 +1,11 @@
 // A request that is sent on beside its response, because the response began first (row C5).
 #pragma once
 
-#include "proxy/exchange/client_side.hpp"
-#include "proxy/exchange/relay.hpp"
-#include "proxy/worker/worker.hpp"
+#include "proxy/forward/exchange/client_side.hpp"
+#include "proxy/forward/exchange/relay.hpp"
+#include "proxy/forward/worker/worker.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 /// Serves one delivery. Call `begin` and `end` only if the response has a request that is still being sent.
 /// Everything that the constructor takes must outlive the object, and `end` must have ended before the object
@@ -30,7 +30,7 @@ class FullDuplex final : UploadListener {
 
  private:
   void upload_ended(UploadEnd) override;
-  Stream& upstream() { return response_.connection->stream(); }
+  net::Stream& upstream() { return response_.connection->stream(); }
 
   Worker& worker_;
   Request& request_;
@@ -39,4 +39,4 @@ class FullDuplex final : UploadListener {
   bool waits_for_end_ = false;
 };
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

@@ -1,14 +1,15 @@
-#include "proxy/exchange/host_share.hpp"
+#include "proxy/forward/exchange/host_share.hpp"
 
-#include "proxy/policy/gates.hpp"
+#include "proxy/policy/decision/gates.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 policy::HostShare host_share(Worker& worker, const Request& request) {
   const policy::RoutePolicy& policy = *request.policy;
   const policy::HostParts parts = policy::host_parts(policy);
-  const BudgetKind kind = policy.mode == policy::Mode::active ? BudgetKind::real : BudgetKind::shadow;
-  Upstream& upstream = *request.upstream;
+  const net::BudgetKind kind =
+      policy.mode == policy::Mode::active ? net::BudgetKind::real : net::BudgetKind::shadow;
+  net::Upstream& upstream = *request.upstream;
   policy::HostShare share;
   if (parts.budget) share.budget = worker.pool.budget(upstream, *policy.budget, kind);
   if (parts.circuit) share.circuit = worker.pool.circuit(upstream, *policy.circuit);
@@ -16,4 +17,4 @@ policy::HostShare host_share(Worker& worker, const Request& request) {
   return share;
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

@@ -1,25 +1,23 @@
-#include "proxy/exchange/listen_to_client.hpp"
+#include "proxy/forward/exchange/listen_to_client.hpp"
 
-#include "proxy/log/json_text.hpp"
-#include "proxy/match/ascii.hpp"
-#include "proxy/tls/client_tls.hpp"
-#include "proxy/tunnel/first_words.hpp"
-#include "proxy/tunnel/interception.hpp"
+#include "proxy/forward/tunnel/first_words.hpp"
+#include "proxy/forward/tunnel/interception.hpp"
+#include "proxy/net/tls/client_tls.hpp"
+#include "proxy/policy/match/ascii.hpp"
+#include "proxy/telemetry/log/json_text.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
-using http::ClientHello;
 using http::FirstWords;
-using http::Hello;
-using observe::Interception;
-using observe::LimitHit;
+using telemetry::Interception;
+using telemetry::LimitHit;
 
 namespace {
 
 // One word for each, here and in the metrics: `more` is none.
 constexpr bool same_words() {
   constexpr auto& ours = policy::names_of<FirstWords>;
-  constexpr auto& counted = policy::names_of<observe::Protocol>;
+  constexpr auto& counted = policy::names_of<telemetry::Protocol>;
   for (std::size_t i = 0; i < counted.size(); ++i) {
     if (ours[i + 1] != counted[i]) return false;
   }
@@ -27,8 +25,8 @@ constexpr bool same_words() {
 }
 static_assert(same_words());
 
-observe::Protocol protocol_of(FirstWords words) {
-  return static_cast<observe::Protocol>(static_cast<std::size_t>(words) - 1);
+telemetry::Protocol protocol_of(FirstWords words) {
+  return static_cast<telemetry::Protocol>(static_cast<std::size_t>(words) - 1);
 }
 
 /// What the client was told that it talks to; empty where it told nobody.
@@ -53,24 +51,24 @@ FirstWordsTime time_for_words(const Worker& worker, const Request& request, bool
 }
 
 // Until its ClientHello is whole. Nothing where it did not come.
-Task<std::variant<Hello, ClientHello>> read_hello(Request& request, Stream& client, Duration limit) {
-  Buffer& early = request.early;
-  auto hello = http::read_client_hello(early.view());
+Task<std::variant<Hello, ClientHello>> read_hello(Request& request, net::Stream& client, Duration limit) {
+  net::Buffer& early = request.early;
+  auto hello = read_client_hello(early.view());
   client.limit_read(limit);
   while (std::holds_alternative<Hello>(hello) && std::get<Hello>(hello) == Hello::more) {
     if (early.room_left() == 0) early.grow();
     const auto [error, bytes] = co_await client.read_some(early.room());
     if (error) break;
     early.commit(bytes);
-    hello = http::read_client_hello(early.view());
+    hello = read_client_hello(early.view());
   }
   client.unlimit_read();
   co_return hello;
 }
 
-Task<void> ask_for_whom(Worker& worker, Request& request, Stream& client) {
+Task<void> ask_for_whom(Worker& worker, Request& request, net::Stream& client) {
   static const std::vector<policy::HostPattern> none;
-  const ClientTls* const tls = request.snapshot->client_tls.get();
+  const net::ClientTls* const tls = request.snapshot->client_tls.get();
   const bool judged = is_judged_by_hello(request);
   const Duration handshake = request.snapshot->settings.timers.handshake;
   auto hello = co_await read_hello(request, client, judged ? handshake : worker.shared.first_words_limit);
@@ -114,12 +112,12 @@ std::string_view sentence(Interception outcome) {
 
 bool listens_first(const Request& request) {
   if (request.entrance == Entrance::transparent) return true;
-  const ClientTls* const tls = request.snapshot->client_tls.get();
+  const net::ClientTls* const tls = request.snapshot->client_tls.get();
   return tls != nullptr && request.policy->mode != policy::Mode::off &&
          lists_host(tls->hosts(), request.view.host);
 }
 
-Task<void> listen_to_client(Worker& worker, Request& request, Stream& client, Stream* upstream) {
+Task<void> listen_to_client(Worker& worker, Request& request, net::Stream& client, net::Stream* upstream) {
   const http::Connect tunnel{request.view.host, request.view.port, request.head.target};
   const bool asks = listens_first(request);
   request.words = co_await first_words(client, request.early, upstream, tunnel,
@@ -142,13 +140,13 @@ void log_interception(Worker& worker, const Request& request, Interception outco
   if (worker.shared.log.settings().level < config::LogLevel::info) return;
   std::string text("TLS to ");
   const std::string_view name = request.server_name;
-  text.append(observe::clipped(request.view.host));
+  text.append(telemetry::clipped(request.view.host));
   if (!name.empty() && !policy::equals_ignoring_case(name, request.view.host))
-    text.append(" (").append(observe::clipped(name)).append(")");
+    text.append(" (").append(telemetry::clipped(name)).append(")");
   text.append(" from ").append(request.client).append(" at ").append(request.listener);
-  text.append(": ").append(observe::word(outcome)).append(": ").append(sentence(outcome));
-  if (!words.empty()) text.append(": ").append(observe::clipped(words));
-  worker.shared.log.message(config::LogLevel::info, text, Clock::wall_nanoseconds());
+  text.append(": ").append(telemetry::word(outcome)).append(": ").append(sentence(outcome));
+  if (!words.empty()) text.append(": ").append(telemetry::clipped(words));
+  worker.shared.log.message(config::LogLevel::info, text, net::Clock::wall_nanoseconds());
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

@@ -1,10 +1,10 @@
 // The one place that finds out what a byte stream is: behind CONNECT, through SOCKS, or redirected here.
 #pragma once
 
-#include "proxy/message/request.hpp"
-#include "proxy/worker/worker.hpp"
+#include "proxy/forward/request/request.hpp"
+#include "proxy/forward/worker/worker.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 /// True where the client is heard before anything is dialled: the stream was redirected here, so that only it
 /// can say for whom it is, or the host that was asked for is one whose TLS is ended here.
@@ -16,12 +16,12 @@ bool listens_first(const Request&);
 /// `words` at `more`: call again once an upstream stands, because that upstream may speak first. The second
 /// call waits for `timers.handshake`. An incomplete beginning, or an incomplete ClientHello, is waited for as
 /// long if interception or the route depends on it; otherwise it is forwarded after 200 ms (row G7).
-Task<void> listen_to_client(Worker&, Request&, Stream& client, Stream* upstream);
+Task<void> listen_to_client(Worker&, Request&, net::Stream& client, net::Stream* upstream);
 
 /// True where the client did not finish its ClientHello: there is nothing that could be done for it.
 bool is_over(const Request&);
 
 /// A line on what became of a client's TLS: what, for whom, where it came in.
-void log_interception(Worker&, const Request&, observe::Interception, std::string_view words = {});
+void log_interception(Worker&, const Request&, telemetry::Interception, std::string_view words = {});
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

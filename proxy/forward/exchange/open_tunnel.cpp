@@ -1,22 +1,22 @@
-#include "proxy/exchange/open_tunnel.hpp"
+#include "proxy/forward/exchange/open_tunnel.hpp"
 
 #include <boost/asio/buffer.hpp>
 
-#include "proxy/exchange/listen_to_client.hpp"
-#include "proxy/exchange/unread.hpp"
-#include "proxy/tunnel/socks5.hpp"
+#include "proxy/forward/exchange/listen_to_client.hpp"
+#include "proxy/forward/exchange/unread.hpp"
+#include "proxy/forward/tunnel/socks5.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 using http::FirstWords;
 
 namespace {
 
 // The client's buffer holds the request's head, which is read again at the end: what came behind it moves on.
-void take_early(Request& request, Buffer& from_client) {
+void take_early(Request& request, net::Buffer& from_client) {
   if (from_client.empty()) return;
   const std::string_view bytes = from_client.view();
-  Buffer& early = request.early;
+  net::Buffer& early = request.early;
   while (early.room_left() < bytes.size()) early.grow();
   early.commit(asio::buffer_copy(early.room(), asio::buffer(bytes)));
   from_client.consume(bytes.size());
@@ -24,7 +24,7 @@ void take_early(Request& request, Buffer& from_client) {
 
 }  // namespace
 
-Task<ErrorCode> accept_stream(Request& request, Stream& client, Buffer& from_client) {
+Task<ErrorCode> accept_stream(Request& request, net::Stream& client, net::Buffer& from_client) {
   take_early(request, from_client);
   request.response_head.clear();
   if (request.entrance == Entrance::connect) {
@@ -32,10 +32,10 @@ Task<ErrorCode> accept_stream(Request& request, Stream& client, Buffer& from_cli
         .append(request.response_fields)
         .append("\r\n");
   } else if (request.entrance == Entrance::socks) {
-    request.response_head = http::socks_success();
+    request.response_head = socks_success();
   }
   request.tunnel = TunnelProgress::opened;
-  Gather pieces;
+  net::Gather pieces;
   pieces.add(request.response_head);
   co_return co_await client.write_all(pieces, request.policy->idle_timeout);
 }
@@ -50,9 +50,10 @@ Task<void> carry_tunnel(Worker& worker, Request& request, ClientSide client, Res
   Tunnel tunnel(worker.tick, client.stream, response.connection->stream(), request.policy->idle_timeout);
   tunnel.when_client_finishes([&] { client.watch.report_finished(); });
   OpenTunnel open{tunnel, *request.upstream, response.connection->address()};
-  GuardedPointer<OpenTunnel>::Guard under_way(client.tunnel, &open);
-  Tick::disarm(client.watch);
-  const observe::TunnelOutcome outcome = co_await tunnel.run(request.early, response.buffer, worker.draining);
+  net::GuardedPointer<OpenTunnel>::Guard under_way(client.tunnel, &open);
+  net::Tick::disarm(client.watch);
+  const telemetry::TunnelOutcome outcome =
+      co_await tunnel.run(request.early, response.buffer, worker.draining);
   under_way.end();
   worker.shared.metrics.count_tunnel(outcome);
   served.request_bytes = request.hello_bytes + tunnel.bytes_up();
@@ -86,15 +87,15 @@ Task<Delivered> open_tunnel(Worker& worker, Request& request, ClientSide client,
     delivered.end = Relayed::End::client_gone;
   } else if (request.goes_inside()) {
     if (request.words == FirstWords::http) {
-      worker.shared.metrics.count_tunnel(observe::TunnelOutcome::http);
+      worker.shared.metrics.count_tunnel(telemetry::TunnelOutcome::http);
       worker.pool.give_unused(std::move(response.connection));
     }
     delivered.served.inside = delivered.served.keep_alive = true;
   } else {
-    if (delivered.served.carried == observe::Carried::tls) count_unread(worker, request);
+    if (delivered.served.carried == telemetry::Carried::tls) count_unread(worker, request);
     co_await carry_tunnel(worker, request, client, response, delivered.served);
   }
   co_return delivered;
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

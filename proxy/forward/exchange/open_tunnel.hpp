@@ -2,13 +2,13 @@
 // that it is told, the first words, and the tunnel's end.
 #pragma once
 
-#include "proxy/exchange/deliver.hpp"
+#include "proxy/forward/exchange/deliver.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 /// Tells the client that its stream stands: 200 to a CONNECT, a reply of SOCKS, or nothing at all.
 /// `request.response_fields` are our own lines. What it sent behind its request moves to `request.early`.
-Task<ErrorCode> accept_stream(Request&, Stream& client, Buffer& from_client);
+Task<ErrorCode> accept_stream(Request&, net::Stream& client, net::Buffer& from_client);
 
 /// The same, and listens to the first words unless the route is off: they are then in `request.words` and
 /// `request.early`. False if the client is gone.
@@ -21,4 +21,4 @@ Task<Delivered> open_tunnel(Worker&, Request&, ClientSide, Response&);
 /// Carries a connection that has switched protocols (CONNECT, or a 101) to its end.
 Task<void> carry_tunnel(Worker&, Request&, ClientSide, Response&, Served&);
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

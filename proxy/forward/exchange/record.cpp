@@ -1,11 +1,11 @@
-#include "proxy/exchange/record.hpp"
+#include "proxy/forward/exchange/record.hpp"
 
-#include "proxy/exchange/unread.hpp"
-#include "proxy/log/json_text.hpp"
-#include "proxy/log/line_parts.hpp"
-#include "proxy/trace/sampling.hpp"
+#include "proxy/forward/exchange/unread.hpp"
+#include "proxy/telemetry/log/json_text.hpp"
+#include "proxy/telemetry/log/line_parts.hpp"
+#include "proxy/telemetry/tracing/sampling.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 namespace {
 
 std::string_view value_of(const http::RequestHead& head, std::string_view name) {
@@ -35,7 +35,7 @@ std::string_view well_formed(std::string_view traceparent) {
 }  // namespace
 
 void record(Worker& worker, const Request& request, const Served& served) {
-  observe::ExchangeRecord exchange;
+  telemetry::ExchangeRecord exchange;
   exchange.route = request.snapshot->counted_as[request.route];
   exchange.client = request.client;
   exchange.method = request.view.method;
@@ -50,12 +50,12 @@ void record(Worker& worker, const Request& request, const Served& served) {
   exchange.request_bytes = request.body.received() + served.request_bytes;
   exchange.response_bytes = served.response_bytes;
   exchange.started = request.started;
-  exchange.ended = Tick::now();
+  exchange.ended = net::Tick::now();
   exchange.ledger = &request.ledger();
   exchange.upstream = request.upstream->cells;
   exchange.tunnel = request.is_connect();
   exchange.carried = served.carried;
-  exchange.can_intercept = served.carried == observe::Carried::tls && can_intercept(request);
+  exchange.can_intercept = served.carried == telemetry::Carried::tls && can_intercept(request);
   exchange.number = request.number;
   worker.shared.metrics.count(exchange);
   if (worker.shared.witness) worker.shared.witness(exchange);
@@ -68,11 +68,12 @@ void record(Worker& worker, const Request& request, const Served& served) {
   if (!kept && !traced && !log.access && !exhausted) return;
   exchange.traceparent = well_formed(value_of(request.head, "traceparent"));
   exchange.request_id = value_of(request.head, "X-Request-Id");
-  const std::int64_t wall = Clock::wall_nanoseconds();
+  const std::int64_t wall = net::Clock::wall_nanoseconds();
   const bool path = log.path == config::LogPath::full;
   if (kept) worker.stories->keep(exchange, wall, path);
   if (traced)
-    offer_spans(*worker.spans, worker.shared.metrics, exchange, wall, path, trace.sample, worker.dice);
+    telemetry::offer_spans(*worker.spans, worker.shared.metrics, exchange, wall, path, trace.sample,
+                           worker.dice);
   if (!log.access && !exhausted) return;
   std::string id;
   if (kept) worker.shared.stories->append_id(id, request.number);
@@ -96,10 +97,10 @@ std::string outcome_text(const policy::LedgerEntry& entry) {
 void narrate(Worker& worker, const Request& request, const policy::LedgerEntry& entry) {
   const config::Log settings = worker.shared.log.settings();
   if (settings.level < config::LogLevel::debug) return;
-  std::string text(observe::clipped(request.view.method));
-  text.append(" ").append(observe::clipped(request.view.host));
+  std::string text(telemetry::clipped(request.view.method));
+  text.append(" ").append(telemetry::clipped(request.view.host));
   if (settings.path == config::LogPath::full && !request.is_connect())
-    text.append(observe::clipped(request.view.path));
+    text.append(telemetry::clipped(request.view.path));
   text.append(": attempt ")
       .append(std::to_string(entry.attempt.number))
       .append(": ")
@@ -107,23 +108,23 @@ void narrate(Worker& worker, const Request& request, const policy::LedgerEntry& 
   const bool would_retry = entry.verdict.reason == policy::Reason::observe_only;
   if (entry.verdict.reason == policy::Reason::hedged) {
     text.append(" after ");
-    observe::append_span(text, entry.verdict.delay);
+    telemetry::append_span(text, entry.verdict.delay);
   } else if (entry.verdict.retry || would_retry) {
     text.append(would_retry ? ", would be sent again in " : ", again in ");
-    observe::append_span(text, entry.verdict.delay);
+    telemetry::append_span(text, entry.verdict.delay);
   }
-  worker.shared.log.message(config::LogLevel::debug, text, Clock::wall_nanoseconds());
+  worker.shared.log.message(config::LogLevel::debug, text, net::Clock::wall_nanoseconds());
 }
 
 void log_rejection(Worker& worker, const Request& request, const http::Reply& reply, http::Rejection cause) {
   if (worker.shared.log.settings().level < config::LogLevel::info) return;
   std::string text = "rejected " + std::to_string(reply.status) + " " + std::string(http::word(cause)) + ":";
-  if (!request.head.method.empty()) text.append(" ").append(observe::clipped(request.head.method));
+  if (!request.head.method.empty()) text.append(" ").append(telemetry::clipped(request.head.method));
   if (const std::string target = http::named_target(request.head); !target.empty())
-    text.append(" to ").append(observe::clipped(target));
+    text.append(" to ").append(telemetry::clipped(target));
   text.append(" from ").append(request.client).append(" at ").append(request.listener);
   text.append(". ").append(http::sentence(cause));
-  worker.shared.log.message(config::LogLevel::info, text, Clock::wall_nanoseconds());
+  worker.shared.log.message(config::LogLevel::info, text, net::Clock::wall_nanoseconds());
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

@@ -1,14 +1,14 @@
-#include "proxy/exchange/relay.hpp"
+#include "proxy/forward/exchange/relay.hpp"
 
 #include <array>
 #include <optional>
 
-#include "proxy/http1/rewrite.hpp"
-#include "proxy/io/failure.hpp"
-#include "proxy/message/continuable.hpp"
-#include "proxy/tunnel/splice.hpp"
+#include "proxy/forward/request/continuable.hpp"
+#include "proxy/forward/tunnel/splice.hpp"
+#include "proxy/http/http1/rewrite.hpp"
+#include "proxy/net/io/failure.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 using http::Framing;
 using policy::Cause;
@@ -23,9 +23,9 @@ class BodyWriter {
   bool has_room() const { return lines_used_ < size_lines_.size(); }
   void add_head(std::string_view head) { pieces_.add(head); }
 
-  void add(BodyStep step, std::string_view piece, std::string_view trailers) {
-    if (step == BodyStep::piece) add_piece(piece);
-    if (step == BodyStep::end) add_end(trailers);
+  void add(net::BodyStep step, std::string_view piece, std::string_view trailers) {
+    if (step == net::BodyStep::piece) add_piece(piece);
+    if (step == net::BodyStep::end) add_end(trailers);
   }
 
   void add_piece(std::string_view piece) {
@@ -50,14 +50,14 @@ class BodyWriter {
   }
 
   /// Sends what the kernel takes at once. False: `send_rest` has to.
-  bool send_now(Stream& client, ErrorCode& error) {
+  bool send_now(net::Stream& client, ErrorCode& error) {
     error = client.write_now(pieces_);
     if (!error && !pieces_.empty()) return false;
     clear();
     return true;
   }
 
-  Task<ErrorCode> send_rest(Stream& client, Duration idle) {
+  Task<ErrorCode> send_rest(net::Stream& client, Duration idle) {
     const ErrorCode error = co_await client.write_all(pieces_, idle);
     clear();
     co_return error;
@@ -69,20 +69,20 @@ class BodyWriter {
 
  private:
   void clear() {
-    pieces_ = Gather();
+    pieces_ = net::Gather();
     lines_used_ = 0;
   }
 
   const bool chunked_;
   const http::ResponseHead& head_;
-  Gather pieces_;
+  net::Gather pieces_;
   std::array<std::string, 2> size_lines_;
   std::size_t lines_used_ = 0;
   std::string last_;
   std::uint64_t bytes_ = 0;
 };
 
-Task<Relayed> relay_kept(Request& request, Stream& client, Response& response) {
+Task<Relayed> relay_kept(Request& request, net::Stream& client, Response& response) {
   BodyWriter writer(sends_chunked(request, response), response.head);
   writer.add_head(request.response_head);
   if (!response.body.empty()) writer.add_piece(response.body);
@@ -94,28 +94,28 @@ Task<Relayed> relay_kept(Request& request, Stream& client, Response& response) {
 
 }  // namespace
 
-Relayed broken(BodyStep step, std::uint64_t bytes) {
-  return {Relayed::End::broken, cause_of(step), bytes, step == BodyStep::stalled};
+Relayed broken(net::BodyStep step, std::uint64_t bytes) {
+  return {Relayed::End::broken, net::cause_of(step), bytes, step == net::BodyStep::stalled};
 }
 
-Task<void> until_all_is_acknowledged(Stream& client, Pause& pause) {
+Task<void> until_all_is_acknowledged(net::Stream& client, net::Pause& pause) {
   constexpr Duration patience = std::chrono::seconds(30);
   std::uint64_t last = 0;
-  Instant moved = Tick::now();
+  Instant moved = net::Tick::now();
   for (;;) {
     const std::uint64_t left = client.unacknowledged();
-    const Instant now = Tick::now();
+    const Instant now = net::Tick::now();
     if (left != last) moved = now;
     if (left == 0 || now - moved >= patience) break;
     last = left;
-    co_await pause.until(now + Tick::granule);
+    co_await pause.until(now + net::Tick::granule);
   }
 }
 
-void count_limit(observe::Metrics& metrics, const Relayed& relayed, Stream& client) {
-  if (relayed.stalled) metrics.count_limit(observe::LimitHit::response_idle);
+void count_limit(telemetry::Metrics& metrics, const Relayed& relayed, net::Stream& client) {
+  if (relayed.stalled) metrics.count_limit(telemetry::LimitHit::response_idle);
   if (relayed.end == Relayed::End::client_gone && client.take_limit_hit())
-    metrics.count_limit(observe::LimitHit::response_unread);
+    metrics.count_limit(telemetry::LimitHit::response_unread);
 }
 
 bool sends_chunked(const Request& request, const Response& response) {
@@ -129,27 +129,27 @@ bool is_framed_for_client(const Request& request, const Response& response) {
   return sends_chunked(request, response) || kind == Framing::Kind::length || kind == Framing::Kind::none;
 }
 
-Task<Relayed> relay(Pool& pool, Request& request, Stream& client, Response& response) {
+Task<Relayed> relay(net::Pool& pool, Request& request, net::Stream& client, Response& response) {
   if (response.kept) co_return co_await relay_kept(request, client, response);
   const Duration idle = request.policy->idle_timeout;
   BodyWriter writer(sends_chunked(request, response), response.head);
-  BodyReader& reader = response.begin_body();
+  net::BodyReader& reader = response.begin_body();
   writer.add_head(request.response_head);
   if (!response.body.empty()) writer.add_piece(response.body);
-  BodyStep step = response.broken.value_or(BodyStep::piece);
+  net::BodyStep step = response.broken.value_or(net::BodyStep::piece);
   std::string_view piece;
   std::optional<Duration> patience;  // asked for only where the body has to be waited for
   for (;;) {
-    while (step == BodyStep::piece && writer.has_room() && reader.take_at_hand(step, piece)) {
+    while (step == net::BodyStep::piece && writer.has_room() && reader.take_at_hand(step, piece)) {
       writer.add(step, piece, reader.trailers());
     }
     ErrorCode error;
     if (!writer.send_now(client, error)) error = co_await writer.send_rest(client, idle);
     if (error) co_return Relayed{Relayed::End::client_gone, Cause::truncated, writer.bytes()};
     give_back(response.body);
-    if (step == BodyStep::end) break;
-    if (step != BodyStep::piece) {
-      if (step != BodyStep::stalled) reader.drop();  // a body that has stalled may go on
+    if (step == net::BodyStep::end) break;
+    if (step != net::BodyStep::piece) {
+      if (step != net::BodyStep::stalled) reader.drop();  // a body that has stalled may go on
       co_return broken(step, writer.bytes());
     }
     if (!patience) patience = patience_with(request, response);
@@ -170,4 +170,4 @@ Task<Relayed> relay(Pool& pool, Request& request, Stream& client, Response& resp
   co_return Relayed{Relayed::End::complete, Cause::truncated, writer.bytes()};
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

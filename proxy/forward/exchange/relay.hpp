@@ -2,11 +2,11 @@
 // send with the body bytes at hand, then the rest as it comes.
 #pragma once
 
-#include "proxy/io/pause.hpp"
-#include "proxy/message/request.hpp"
-#include "proxy/message/response.hpp"
+#include "proxy/forward/request/request.hpp"
+#include "proxy/forward/request/response.hpp"
+#include "proxy/net/io/pause.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 struct Relayed {
   enum class End : std::uint8_t { complete, broken, client_gone };
@@ -20,16 +20,16 @@ struct Relayed {
 /// `request.response_head` is sent first; empty where the body had stalled and goes on. A body that brings no
 /// byte for `patience_with` has broken. A body that breaks is never ended: no last chunk, no clean close (the
 /// caller cuts).
-Task<Relayed> relay(Pool&, Request&, Stream& client, Response&);
+Task<Relayed> relay(net::Pool&, Request&, net::Stream& client, Response&);
 
 /// A body that broke with that step, `bytes` of it being with the client.
-Relayed broken(BodyStep step, std::uint64_t bytes);
+Relayed broken(net::BodyStep step, std::uint64_t bytes);
 
 /// Until the client's host has acknowledged all that was sent to it, or for half a minute nothing more.
-Task<void> until_all_is_acknowledged(Stream& client, Pause&);
+Task<void> until_all_is_acknowledged(net::Stream& client, net::Pause&);
 
 /// Counts the idle limit that ended it, if one did.
-void count_limit(observe::Metrics&, const Relayed&, Stream& client);
+void count_limit(telemetry::Metrics&, const Relayed&, net::Stream& client);
 
 /// True if the body goes out chunked: the client understands it, and its length is not known beforehand.
 bool sends_chunked(const Request&, const Response&);
@@ -37,4 +37,4 @@ bool sends_chunked(const Request&, const Response&);
 /// end is the body's.
 bool is_framed_for_client(const Request&, const Response&);
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

@@ -1,13 +1,13 @@
-#include "proxy/exchange/resume.hpp"
+#include "proxy/forward/exchange/resume.hpp"
 
 #include <algorithm>
 #include <cassert>
 
-#include "proxy/http1/chunked.hpp"
-#include "proxy/io/clock.hpp"
-#include "proxy/message/continuable.hpp"
+#include "proxy/forward/request/continuable.hpp"
+#include "proxy/http/http1/chunked.hpp"
+#include "proxy/net/io/clock.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 using policy::Cause;
 using policy::Continuation;
@@ -98,8 +98,8 @@ bool Resumption::take(Rest& rest, std::string_view piece) {
   return true;
 }
 
-Task<ErrorCode> Resumption::send(Stream& client, std::string_view piece) {
-  Gather pieces;
+Task<ErrorCode> Resumption::send(net::Stream& client, std::string_view piece) {
+  net::Gather pieces;
   std::string size_line;
   if (chunked_) {
     http::write_chunk_size(piece.size(), size_line);
@@ -110,7 +110,7 @@ Task<ErrorCode> Resumption::send(Stream& client, std::string_view piece) {
   co_return co_await client.write_all(pieces, request_.policy->idle_timeout);
 }
 
-Stream& Resumption::stream_of(unsigned number) {
+net::Stream& Resumption::stream_of(unsigned number) {
   return (has_stalled(number) ? response_of(silent_) : response()).connection->stream();
 }
 
@@ -122,7 +122,7 @@ void Resumption::begin_part(Part& part) {
   part.response.begin_body();
 }
 
-Task<Relayed> Resumption::relay_rest(Pool& pool, Stream& client, unsigned number) {
+Task<Relayed> Resumption::relay_rest(net::Pool& pool, net::Stream& client, unsigned number) {
   if (has_stalled(number)) {
     co_await stalled_->stop();
     stalled_.reset();
@@ -138,26 +138,26 @@ Task<Relayed> Resumption::relay_rest(Pool& pool, Stream& client, unsigned number
   co_return co_await relay_part(pool, client, *delivered_);
 }
 
-Task<Relayed> Resumption::relay_part(Pool& pool, Stream& client, Part& part) {
+Task<Relayed> Resumption::relay_part(net::Pool& pool, net::Stream& client, Part& part) {
   const policy::RoutePolicy& policy = *request_.policy;
   const Duration stall = std::min(policy.resume.stall, policy.idle_timeout);
-  BodyReader& reader = part.response.reader;
+  net::BodyReader& reader = part.response.reader;
   Rest& rest = part.rest;
   rest.sent = 0;
   for (;;) {
     std::string_view piece;
-    BodyStep step = BodyStep::stalled;
+    net::BodyStep step = net::BodyStep::stalled;
     {
       EndsRead ends(reader.stream());
       const StalledBody::Race race(stalled(), ends);
       step = co_await reader.next(stall, piece);
     }
-    if (step == BodyStep::failed && is_awake()) co_return broken(BodyStep::stalled, rest.sent);
-    if (step == BodyStep::end && rest.left == rest.last.size()) {
+    if (step == net::BodyStep::failed && is_awake()) co_return broken(net::BodyStep::stalled, rest.sent);
+    if (step == net::BodyStep::end && rest.left == rest.last.size()) {
       co_await drop_stalled();
       co_return co_await finish(pool, client, part, reader.has_surplus());
     }
-    if (step != BodyStep::piece) co_return broken(step, rest.sent);
+    if (step != net::BodyStep::piece) co_return broken(step, rest.sent);
     if (!take(rest, piece)) {
       overran_ = true;
       co_return Relayed{Relayed::End::broken, Cause::malformed_response, rest.sent};
@@ -172,7 +172,7 @@ Task<Relayed> Resumption::relay_part(Pool& pool, Stream& client, Part& part) {
 }
 
 // Everything came: what was kept back may go, and the client's framing ends.
-Task<Relayed> Resumption::finish(Pool& pool, Stream& client, Part& part, bool surplus) {
+Task<Relayed> Resumption::finish(net::Pool& pool, net::Stream& client, Part& part, bool surplus) {
   Rest& rest = part.rest;
   if (!rest.last.empty()) {
     if (co_await send(client, rest.last))
@@ -182,7 +182,7 @@ Task<Relayed> Resumption::finish(Pool& pool, Stream& client, Part& part, bool su
   if (chunked_) {
     std::string end;
     http::write_last_chunk({}, end);
-    Gather pieces;
+    net::Gather pieces;
     pieces.add(end);
     if (co_await client.write_all(pieces, request_.policy->idle_timeout))
       co_return Relayed{Relayed::End::client_gone, Cause::truncated, rest.sent};
@@ -191,4 +191,4 @@ Task<Relayed> Resumption::finish(Pool& pool, Stream& client, Part& part, bool su
   co_return Relayed{Relayed::End::complete, Cause::truncated, rest.sent};
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

@@ -6,14 +6,14 @@
 #include <optional>
 #include <string>
 
-#include "proxy/exchange/relay.hpp"
-#include "proxy/exchange/stalled_body.hpp"
-#include "proxy/message/request.hpp"
-#include "proxy/message/response.hpp"
-#include "proxy/policy/exchange.hpp"
-#include "proxy/policy/resume.hpp"
+#include "proxy/forward/exchange/relay.hpp"
+#include "proxy/forward/exchange/stalled_body.hpp"
+#include "proxy/forward/request/request.hpp"
+#include "proxy/forward/request/response.hpp"
+#include "proxy/policy/decision/exchange.hpp"
+#include "proxy/policy/decision/resume.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 /// Made when the body of a delivered response breaks; lives until the exchange ends. A body that only stalls
 /// stays open beside the one that is asked for: at most two connections for one download.
@@ -32,9 +32,9 @@ class Resumption {
   /// Sends the client what it is still to get of the body of that attempt, framed like the beginning. A body
   /// that brings more than it announced ends as broken, and no byte of the excess is sent. Ends as stalled,
   /// with no byte sent, also where the body that had stalled before brought one first.
-  Task<Relayed> relay_rest(Pool&, Stream& client, unsigned number);
+  Task<Relayed> relay_rest(net::Pool&, net::Stream& client, unsigned number);
   /// What the body of that attempt comes over.
-  Stream& stream_of(unsigned number);
+  net::Stream& stream_of(unsigned number);
   /// Of the running attempt.
   Response& response() { return part_of_attempt().response; }
 
@@ -65,9 +65,9 @@ class Resumption {
   Response& response_of(Part* part) { return part == nullptr ? first_ : part->response; }
   void begin_part(Part&);
   static bool take(Rest&, std::string_view piece);
-  Task<Relayed> relay_part(Pool&, Stream& client, Part&);
-  Task<ErrorCode> send(Stream& client, std::string_view piece);
-  Task<Relayed> finish(Pool&, Stream& client, Part&, bool surplus);
+  Task<Relayed> relay_part(net::Pool&, net::Stream& client, Part&);
+  Task<ErrorCode> send(net::Stream& client, std::string_view piece);
+  Task<Relayed> finish(net::Pool&, net::Stream& client, Part&, bool surplus);
 
   Request& request_;
   Response& first_;
@@ -86,4 +86,4 @@ class Resumption {
   bool overran_ = false;
 };
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

@@ -3,20 +3,20 @@
 
 #include <cstdint>
 
-#include "proxy/log/exchange_record.hpp"
+#include "proxy/telemetry/log/exchange_record.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 /// What the session needs to record the exchange, and to go on or end.
 struct Served {
-  observe::Ending ending = observe::Ending::answered;
+  telemetry::Ending ending = telemetry::Ending::answered;
   int status = 0;
   bool own_response = false;
   std::uint64_t request_bytes = 0;  ///< through a tunnel; else the request's body knows
   std::uint64_t response_bytes = 0;
   bool keep_alive = false;  ///< another request may follow on the connection
-  observe::Carried carried = observe::Carried::nothing;
+  telemetry::Carried carried = telemetry::Carried::nothing;
   bool inside = false;  ///< a CONNECT whose tunnel carries plain HTTP: its first bytes are in `early`
 };
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

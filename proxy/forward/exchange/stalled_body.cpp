@@ -1,8 +1,8 @@
-#include "proxy/exchange/stalled_body.hpp"
+#include "proxy/forward/exchange/stalled_body.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 
-namespace reprise::net {
+namespace reprise::forward {
 
 void StalledBody::start() {
   runs_ = true;
@@ -13,8 +13,8 @@ void StalledBody::start() {
 Task<void> StalledBody::listen(StalledBody& body) {
   const ErrorCode error = co_await body.stream_.wait_readable();
   if (!body.stopping_) {
-    body.state_ = error || body.stream_.unread() == Unread::closed ? State::ended : State::awake;
-    Cancellable* const other = body.other_.get();
+    body.state_ = error || body.stream_.unread() == net::Unread::closed ? State::ended : State::awake;
+    net::Cancellable* const other = body.other_.get();
     if (body.state_ == State::awake && other != nullptr) other->cancel();
   }
   body.runs_ = false;
@@ -28,4 +28,4 @@ Task<void> StalledBody::stop() {
   while (runs_) co_await over_.until(Instant::max());
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

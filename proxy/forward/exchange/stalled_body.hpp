@@ -4,10 +4,10 @@
 
 #include <optional>
 
-#include "proxy/cancellation/guarded_pointer.hpp"
-#include "proxy/io/pause.hpp"
+#include "proxy/net/io/guarded_pointer.hpp"
+#include "proxy/net/io/pause.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 /// Listens without reading. Must be stopped before it, or the stream, is destroyed.
 class StalledBody {
@@ -18,21 +18,21 @@ class StalledBody {
     ended,  ///< closed or reset: nothing more will come
   };
 
-  explicit StalledBody(Stream& stream) : stream_(stream), over_(stream.executor()) {}
+  explicit StalledBody(net::Stream& stream) : stream_(stream), over_(stream.executor()) {}
   StalledBody(const StalledBody&) = delete;
   StalledBody& operator=(const StalledBody&) = delete;
 
   /// Names what is cancelled when the body wakes, for as long as it lives; at once where it has woken.
   class [[nodiscard]] Race {
    public:
-    Race(StalledBody* body, Cancellable& other) {
+    Race(StalledBody* body, net::Cancellable& other) {
       if (body == nullptr) return;
       guard_.emplace(body->other_, &other);
       if (body->state_ == State::awake) other.cancel();
     }
 
    private:
-    std::optional<GuardedPointer<Cancellable>::Guard> guard_;
+    std::optional<net::GuardedPointer<net::Cancellable>::Guard> guard_;
   };
 
   void start();
@@ -42,22 +42,22 @@ class StalledBody {
  private:
   static Task<void> listen(StalledBody& body);
 
-  Stream& stream_;
-  Pause over_;
-  GuardedPointer<Cancellable> other_;
+  net::Stream& stream_;
+  net::Pause over_;
+  net::GuardedPointer<net::Cancellable> other_;
   State state_ = State::silent;
   bool runs_ = false;
   bool stopping_ = false;
 };
 
 /// Ends the read of a stream, and leaves the stream as it is.
-class EndsRead final : public Cancellable {
+class EndsRead final : public net::Cancellable {
  public:
-  explicit EndsRead(Stream& stream) : stream_(stream) {}
+  explicit EndsRead(net::Stream& stream) : stream_(stream) {}
   void cancel() override { stream_.end_read(); }
 
  private:
-  Stream& stream_;
+  net::Stream& stream_;
 };
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

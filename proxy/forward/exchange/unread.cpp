@@ -1,17 +1,17 @@
-#include "proxy/exchange/unread.hpp"
+#include "proxy/forward/exchange/unread.hpp"
 
 #include <boost/asio/ip/address.hpp>
 
-#include "proxy/exchange/listen_to_client.hpp"
-#include "proxy/http/origin.hpp"
-#include "proxy/log/json_text.hpp"
-#include "proxy/match/ascii.hpp"
+#include "proxy/forward/exchange/listen_to_client.hpp"
+#include "proxy/http/message/origin.hpp"
+#include "proxy/policy/match/ascii.hpp"
+#include "proxy/telemetry/log/json_text.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 using http::FirstWords;
-using observe::Carried;
-using observe::Interception;
+using telemetry::Carried;
+using telemetry::Interception;
 
 namespace {
 
@@ -46,16 +46,16 @@ void count_unread(Worker& worker, const Request& request) {
   const bool first = worker.shared.metrics.count_unread(name, helps ? host : std::string_view());
   if (!first || worker.shared.log.settings().level < config::LogLevel::info) return;
   std::string text("HTTPS to ");
-  text.append(observe::clipped(name))
+  text.append(telemetry::clipped(name))
       .append(" is tunnelled: its requests cannot be read and are not retried. ");
   if (helps)
     text.append("List ")
-        .append(observe::clipped(host))
+        .append(telemetry::clipped(host))
         .append(" in intercept.hosts (exec: --intercept), or let");
   else
     text.append("Let");
   text.append(" the client use http:// and the route tls: originate. Logged once for each host");
-  worker.shared.log.message(config::LogLevel::info, text, Clock::wall_nanoseconds());
+  worker.shared.log.message(config::LogLevel::info, text, net::Clock::wall_nanoseconds());
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

@@ -1,8 +1,8 @@
-#include "proxy/replay/replay_allowance.hpp"
+#include "proxy/forward/replay/replay_allowance.hpp"
 
 #include <algorithm>
 
-namespace reprise::net {
+namespace reprise::forward {
 
 void ReplayAllowance::set_most(std::uint64_t bytes) {
   most_.store(bytes, std::memory_order_relaxed);
@@ -54,4 +54,4 @@ void Allotment::release() {
   bytes_ = 0;
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

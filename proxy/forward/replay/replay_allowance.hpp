@@ -5,14 +5,14 @@
 #include <cstdint>
 #include <utility>
 
-#include "proxy/observe/metrics.hpp"
+#include "proxy/telemetry/metrics/metrics.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 /// The whole: counted, bounded and told to the gauges of its medium. Thread-safe; outlives its allotments.
 class ReplayAllowance {
  public:
-  ReplayAllowance(std::uint64_t most_bytes, observe::ReplayMedium medium, observe::Metrics& metrics)
+  ReplayAllowance(std::uint64_t most_bytes, telemetry::ReplayMedium medium, telemetry::Metrics& metrics)
       : medium_(medium), metrics_(metrics) {
     set_most(most_bytes);
   }
@@ -32,8 +32,8 @@ class ReplayAllowance {
 
  private:
   std::atomic<std::uint64_t> most_{0};
-  const observe::ReplayMedium medium_;
-  observe::Metrics& metrics_;
+  const telemetry::ReplayMedium medium_;
+  telemetry::Metrics& metrics_;
   std::atomic<std::uint64_t> held_{0};
 };
 
@@ -59,4 +59,4 @@ class Allotment {
   std::uint64_t bytes_ = 0;
 };
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

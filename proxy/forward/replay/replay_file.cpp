@@ -1,9 +1,9 @@
-#include "proxy/replay/replay_file.hpp"
+#include "proxy/forward/replay/replay_file.hpp"
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
 
-namespace reprise::net {
+namespace reprise::forward {
 
 ReplayFile::ReplayFile(ReplayStore& store, const asio::any_io_executor& executor, Instant until)
     : store_(store),
@@ -92,7 +92,7 @@ void ReplayFile::write(Piece piece) {
 
 void ReplayFile::written(std::size_t count, int error) {
   in_flight_ -= count;
-  progress_ = Tick::now();
+  progress_ = net::Tick::now();
   if (error != 0) fail(NotHeld::file_failed, error);
   wake();
 }
@@ -108,7 +108,7 @@ ReplayFile::Waiter::Waiter(const ReplayFile& file) : pause(file.executor_), all_
 ReplayFile::Waiter::~Waiter() { std::erase(*all_, &pause); }
 
 void ReplayFile::wake() {
-  for (Pause* const pause : *waiting_) pause->cancel();
+  for (net::Pause* const pause : *waiting_) pause->cancel();
 }
 
 void ReplayFile::fail(NotHeld why, int error) {
@@ -137,18 +137,18 @@ Instant ReplayFile::end_of_wait(Instant begun) const {
 
 Task<bool> ReplayFile::wait_while(bool (ReplayFile::*is_busy)() const) {
   cancelled_ = false;
-  const Instant begun = Tick::now();
+  const Instant begun = net::Tick::now();
   progress_ = begun;
   Waiter waiter(*this);
   while ((this->*is_busy)() && !failed_ && !cancelled_) {
     const Instant limit = end_of_wait(begun);
-    if (Tick::now() >= limit) {
+    if (net::Tick::now() >= limit) {
       fail(NotHeld::disk_slow, 0);
     } else {
       co_await waiter.pause.until(limit);
     }
   }
-  waited_ += Tick::now() - begun;
+  waited_ += net::Tick::now() - begun;
   co_return !cancelled_;
 }
 
@@ -157,4 +157,4 @@ void ReplayFile::cancel() {
   wake();
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

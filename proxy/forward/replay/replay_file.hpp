@@ -10,10 +10,10 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/io/pause.hpp"
-#include "proxy/replay/replay_store.hpp"
+#include "proxy/forward/replay/replay_store.hpp"
+#include "proxy/net/io/pause.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 /// Used on one io thread. What is on its way to the disk is bounded if `wait_for_room` comes before each read
 /// of the client, and it is taken from the memory of all requests. May be destroyed at any time: jobs own
@@ -99,10 +99,10 @@ class ReplayFile {
     Waiter(const Waiter&) = delete;
     Waiter& operator=(const Waiter&) = delete;
 
-    Pause pause;
+    net::Pause pause;
 
    private:
-    const std::shared_ptr<std::vector<Pause*>> all_;
+    const std::shared_ptr<std::vector<net::Pause*>> all_;
   };
 
   bool is_writing() const { return in_flight_ > 0; }
@@ -122,7 +122,7 @@ class ReplayFile {
   std::string filling_;
   Allotment filling_memory_;
   /// Two attempts beside each other may both wait.
-  const std::shared_ptr<std::vector<Pause*>> waiting_ = std::make_shared<std::vector<Pause*>>();
+  const std::shared_ptr<std::vector<net::Pause*>> waiting_ = std::make_shared<std::vector<net::Pause*>>();
   std::size_t in_flight_ = 0;
   Instant progress_{};
   Duration waited_{};  ///< for the disk, in all
@@ -131,4 +131,4 @@ class ReplayFile {
   bool cancelled_ = false;
 };
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

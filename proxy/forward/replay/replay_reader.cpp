@@ -1,9 +1,9 @@
-#include "proxy/replay/replay_reader.hpp"
+#include "proxy/forward/replay/replay_reader.hpp"
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
 
-namespace reprise::net {
+namespace reprise::forward {
 
 ReplayReader::ReplayReader(ReplayStore& store, std::shared_ptr<TemporaryFile> file, std::uint64_t size,
                            const asio::any_io_executor& executor)
@@ -47,9 +47,9 @@ void ReplayReader::lose(NotHeld why, int error) {
 
 Task<bool> ReplayReader::next(std::string_view& piece) {
   ask();
-  const Instant limit = Tick::now() + store_.long_patience();
+  const Instant limit = net::Tick::now() + store_.long_patience();
   while (!here_ && !cancelled_ && !lost_) {
-    if (Tick::now() >= limit) {
+    if (net::Tick::now() >= limit) {
       lose(NotHeld::disk_slow, 0);
     } else {
       co_await pause_.until(limit);
@@ -66,4 +66,4 @@ void ReplayReader::cancel() {
   pause_.cancel();
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

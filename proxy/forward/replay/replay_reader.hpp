@@ -7,10 +7,10 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/io/pause.hpp"
-#include "proxy/replay/replay_store.hpp"
+#include "proxy/forward/replay/replay_store.hpp"
+#include "proxy/net/io/pause.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 /// Used on one io thread; several may read one file. May be destroyed at any time.
 class ReplayReader {
@@ -44,7 +44,7 @@ class ReplayReader {
 
   ReplayStore& store_;
   asio::any_io_executor executor_;
-  Pause pause_;
+  net::Pause pause_;
   std::shared_ptr<TemporaryFile> file_;
   std::shared_ptr<Link> link_;
   const std::uint64_t size_;
@@ -55,4 +55,4 @@ class ReplayReader {
   bool cancelled_ = false;
 };
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

@@ -1,13 +1,13 @@
-#include "proxy/replay/replay_store.hpp"
+#include "proxy/forward/replay/replay_store.hpp"
 
 #include <algorithm>
 #include <string_view>
 #include <system_error>
 
-#include "proxy/io/clock.hpp"
-#include "proxy/replay/replay_file.hpp"
+#include "proxy/forward/replay/replay_file.hpp"
+#include "proxy/net/io/clock.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 namespace {
 
 struct Sentence {
@@ -32,10 +32,10 @@ std::uint64_t share_of_disk(const config::Limits& limits) {
 
 }  // namespace
 
-ReplayStore::ReplayStore(const config::Limits& limits, FileCalls calls, observe::Metrics& metrics,
-                         observe::Log& log, asio::any_io_executor disk)
-    : memory_(limits.replay_memory_bytes, observe::ReplayMedium::memory, metrics),
-      disk_(limits.replay_disk_bytes, observe::ReplayMedium::disk, metrics),
+ReplayStore::ReplayStore(const config::Limits& limits, FileCalls calls, telemetry::Metrics& metrics,
+                         telemetry::Log& log, asio::any_io_executor disk)
+    : memory_(limits.replay_memory_bytes, telemetry::ReplayMedium::memory, metrics),
+      disk_(limits.replay_disk_bytes, telemetry::ReplayMedium::disk, metrics),
       kept_for_disk_(share_of_disk(limits)),
       calls_(std::move(calls)),
       folder_(limits.replay_folder),
@@ -56,7 +56,7 @@ void ReplayStore::tell(NotHeld why, int error) {
   constexpr std::int64_t second = 1'000'000'000;
   const auto index = static_cast<std::size_t>(why);
   Told& told = told_[index];
-  const std::int64_t now = Clock::wall_nanoseconds();
+  const std::int64_t now = net::Clock::wall_nanoseconds();
   std::int64_t last = told.second.load(std::memory_order_relaxed);
   if (now / second == last || !told.second.compare_exchange_strong(last, now / second)) {
     told.untold.fetch_add(1, std::memory_order_relaxed);
@@ -74,4 +74,4 @@ void ReplayStore::tell(NotHeld why, int error) {
   log_.message(expected ? config::LogLevel::debug : config::LogLevel::warn, text, now);
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

@@ -12,14 +12,14 @@
 #include <string>
 
 #include "config/settings.hpp"
-#include "proxy/io/task.hpp"
-#include "proxy/log/access_log.hpp"
-#include "proxy/match/enumerators.hpp"
-#include "proxy/replay/replay_allowance.hpp"
-#include "proxy/replay/spare_buffers.hpp"
-#include "proxy/replay/temporary_file.hpp"
+#include "proxy/forward/replay/replay_allowance.hpp"
+#include "proxy/forward/replay/spare_buffers.hpp"
+#include "proxy/forward/replay/temporary_file.hpp"
+#include "proxy/net/io/task.hpp"
+#include "proxy/policy/match/enumerators.hpp"
+#include "proxy/telemetry/log/access_log.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 /// Why a request body is no longer held. The request goes on; its retries end as `not_replayable`.
 enum class NotHeld : std::uint8_t {
@@ -34,7 +34,7 @@ enum class NotHeld : std::uint8_t {
 class ReplayStore {
  public:
   /// With a thread of its own for the disk, or with what runs its jobs in order instead.
-  ReplayStore(const config::Limits&, FileCalls, observe::Metrics&, observe::Log&,
+  ReplayStore(const config::Limits&, FileCalls, telemetry::Metrics&, telemetry::Log&,
               asio::any_io_executor disk = {});
 
   /// See FileCalls.
@@ -77,10 +77,10 @@ class ReplayStore {
   std::atomic<std::uint64_t> kept_for_disk_{0};
   const FileCalls calls_;
   const std::string folder_;
-  observe::Log& log_;
+  telemetry::Log& log_;
   std::array<Told, policy::count_of<NotHeld>> told_;  ///< by NotHeld
   std::optional<asio::thread_pool> thread_;
   asio::any_io_executor disk_executor_;
 };
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

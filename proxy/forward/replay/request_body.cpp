@@ -1,17 +1,17 @@
-#include "proxy/replay/request_body.hpp"
+#include "proxy/forward/replay/request_body.hpp"
 
 #include <algorithm>
 #include <cassert>
 #include <utility>
 
-#include "proxy/http1/rewrite.hpp"
+#include "proxy/http/http1/rewrite.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 using http::Framing;
 
-void RequestBody::begin(Stream& client, Buffer& buffer, ReplayStore& store, const http::RequestHead& head,
-                        HoldLimits limits) {
+void RequestBody::begin(net::Stream& client, net::Buffer& buffer, ReplayStore& store,
+                        const http::RequestHead& head, HoldLimits limits) {
   const Framing& framing = head.framing;
   store_ = &store;
   head_ = &head;
@@ -116,29 +116,29 @@ void RequestBody::append_trailers(std::string& out) const {
   http::append_trailers(reader_.trailers(), head_->fields, out);
 }
 
-Task<BodyStep> RequestBody::next(Duration idle, std::string_view& piece) {
+Task<net::BodyStep> RequestBody::next(Duration idle, std::string_view& piece) {
   if (complete()) {
     // The response may be long in coming.
     reader_.give_back();
-    co_return BodyStep::end;
+    co_return net::BodyStep::end;
   }
   if (file_ != nullptr && file_->is_behind() && !co_await file_->wait_for_room()) {
-    co_return BodyStep::stalled;
+    co_return net::BodyStep::stalled;
   }
   if (unheld_.empty()) {
-    const BodyStep step = co_await reader_.next(idle, unheld_);
-    if (step != BodyStep::piece) {
+    const net::BodyStep step = co_await reader_.next(idle, unheld_);
+    if (step != net::BodyStep::piece) {
       unheld_ = {};
       co_return step;
     }
   }
-  if (received_ + unheld_.size() > limits_.most) co_return BodyStep::malformed;
+  if (received_ + unheld_.size() > limits_.most) co_return net::BodyStep::malformed;
   Allotment block(store_->memory());
-  if (is_for_disk() && !co_await take_block(block)) co_return BodyStep::stalled;
+  if (is_for_disk() && !co_await take_block(block)) co_return net::BodyStep::stalled;
   piece = unheld_.substr(0, part_that_is_held());
   unheld_.remove_prefix(piece.size());
   hold(piece, std::move(block));
-  co_return BodyStep::piece;
+  co_return net::BodyStep::piece;
 }
 
 bool RequestBody::is_for_disk() const {
@@ -151,12 +151,12 @@ Task<bool> RequestBody::take_block(Allotment& block) {
   constexpr Duration look = std::chrono::milliseconds(5);
   cancelled_ = false;
   if (file_ != nullptr && file_->room_in_block() < ReplayFile::block_bytes) co_return true;
-  Pause pause(executor());
+  net::Pause pause(executor());
   while (!cancelled_ && !block.grow(ReplayFile::block_bytes)) {
-    const Instant begun = Tick::now();
+    const Instant begun = net::Tick::now();
     if (waited_ >= store_->patience() || begun >= limits_.until) break;
     co_await pause.until(begun + look);
-    waited_ += Tick::now() - begun;
+    waited_ += net::Tick::now() - begun;
   }
   co_return !cancelled_;
 }
@@ -168,19 +168,19 @@ std::size_t RequestBody::part_that_is_held() const {
   return is_short ? std::min(unheld_.size(), room) : unheld_.size();
 }
 
-Task<BodyStep> RequestBody::count(Duration idle) {
-  BodyStep step = BodyStep::piece;
-  while (step == BodyStep::piece && unheld_.empty() && replayable() && !complete()) {
+Task<net::BodyStep> RequestBody::count(Duration idle) {
+  net::BodyStep step = net::BodyStep::piece;
+  while (step == net::BodyStep::piece && unheld_.empty() && replayable() && !complete()) {
     if (file_ != nullptr) file_->insist();
     if (file_ != nullptr && file_->is_behind() && !co_await file_->wait_for_room()) {
-      co_return BodyStep::stalled;
+      co_return net::BodyStep::stalled;
     }
     std::string_view piece;
     step = co_await reader_.next(idle, piece);
-    if (step != BodyStep::piece) continue;
+    if (step != net::BodyStep::piece) continue;
     if (received_ + piece.size() > limits_.most) {
       unheld_ = piece;
-      co_return BodyStep::malformed;
+      co_return net::BodyStep::malformed;
     }
     if (add(piece, Allotment(store_->memory()))) {
       received_ += piece.size();
@@ -188,11 +188,11 @@ Task<BodyStep> RequestBody::count(Duration idle) {
       unheld_ = piece;
     }
   }
-  if (step == BodyStep::piece && complete()) step = BodyStep::end;
-  if (step == BodyStep::end || step == BodyStep::piece) co_await settle();
+  if (step == net::BodyStep::piece && complete()) step = net::BodyStep::end;
+  if (step == net::BodyStep::end || step == net::BodyStep::piece) co_await settle();
   uncounted_ = !replayable();
-  if (uncounted_) co_return BodyStep::malformed;
-  if (step == BodyStep::end) framing_ = {Framing::Kind::length, received_};
+  if (uncounted_) co_return net::BodyStep::malformed;
+  if (step == net::BodyStep::end) framing_ = {Framing::Kind::length, received_};
   co_return step;
 }
 
@@ -205,4 +205,4 @@ void RequestBody::cancel() {
   if (file_ != nullptr) file_->cancel();
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

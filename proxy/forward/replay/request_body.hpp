@@ -8,11 +8,11 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/io/body_reader.hpp"
-#include "proxy/replay/replay_file.hpp"
-#include "proxy/replay/replay_reader.hpp"
+#include "proxy/forward/replay/replay_file.hpp"
+#include "proxy/forward/replay/replay_reader.hpp"
+#include "proxy/net/io/body_reader.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 /// The most that may be held of one body, in bytes. Nothing of a request that no rule could retry.
 struct HoldLimits {
@@ -27,7 +27,7 @@ struct HoldLimits {
 };
 
 /// Belongs to one request of one session. `cancel` ends a wait for the disk.
-class RequestBody final : public Cancellable {
+class RequestBody final : public net::Cancellable {
  public:
   RequestBody() = default;
   ~RequestBody() { end(); }
@@ -36,7 +36,8 @@ class RequestBody final : public Cancellable {
 
   /// `buffer` holds the bytes behind the head, and gets back what was read beyond the body. All references
   /// must outlive the body's use.
-  void begin(Stream& client, Buffer& buffer, ReplayStore& store, const http::RequestHead& head, HoldLimits);
+  void begin(net::Stream& client, net::Buffer& buffer, ReplayStore& store, const http::RequestHead& head,
+             HoldLimits);
   /// The first byte may now leave.
   void sending_begins() { replayable_ = replayable_ && !over_limit_; }
   /// Gives back what is held; ready for another `begin`.
@@ -65,17 +66,17 @@ class RequestBody final : public Cancellable {
     if (received_ + unheld_.size() > limits_.most) return http::Rejection::content_too_large;
     return uncounted_ ? http::Rejection::length_required : reader_.malformation();
   }
-  Stream& client() { return reader_.stream(); }
+  net::Stream& client() { return reader_.stream(); }
   /// See BodyReader.
-  Buffer& read_beyond() { return reader_.read_beyond(); }
+  net::Buffer& read_beyond() { return reader_.read_beyond(); }
 
   /// Reads the next piece from the client (or from what was read with the head) and holds it. `piece` lives
   /// until the next call. Waits for a disk that is slower than the client; stalled if `cancel` ended that.
-  Task<BodyStep> next(Duration idle, std::string_view& piece);
+  Task<net::BodyStep> next(Duration idle, std::string_view& piece);
   /// Reads all of a chunked body; from then on it has a length, and its chunks are gone (row A10). `piece`
   /// where it is more than can be held: nothing is lost then, the body is sent on as if this had not been
   /// called. Else what kept it from that; `malformed` also where the disk has lost what it held.
-  Task<BodyStep> count(Duration idle);
+  Task<net::BodyStep> count(Duration idle);
   /// Frees the held bytes: from now on the body cannot be sent again.
   void let_go();
   /// Until it is known whether what is stored is stored.
@@ -94,7 +95,7 @@ class RequestBody final : public Cancellable {
   std::size_t part_that_is_held() const;
   asio::any_io_executor executor() { return reader_.stream().executor(); }
 
-  BodyReader reader_;
+  net::BodyReader reader_;
   ReplayStore* store_ = nullptr;
   const http::RequestHead* head_ = nullptr;
   http::Framing framing_;
@@ -113,4 +114,4 @@ class RequestBody final : public Cancellable {
   Duration waited_{};  ///< for memory that the blocks of other bodies have, in all
 };
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

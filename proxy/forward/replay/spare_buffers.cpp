@@ -1,10 +1,10 @@
-#include "proxy/replay/spare_buffers.hpp"
+#include "proxy/forward/replay/spare_buffers.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <utility>
 
-namespace reprise::net {
+namespace reprise::forward {
 
 std::string SpareBuffers::take(std::size_t bytes) {
   // Sizes are powers of two, so that a buffer fits the next body that is about as long.
@@ -42,4 +42,4 @@ std::size_t SpareBuffers::bytes() const {
   return bytes_;
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace reprise::net {
+namespace reprise::forward {
 
 /// A long buffer has pages of its own, so that it goes back to the system after a burst. A fresh one costs a
 /// page fault for every 4 KiB: a PUT of 200 KiB took almost twice the CPU time. So a few are kept. Any
@@ -33,4 +33,4 @@ class SpareBuffers {
   std::size_t bytes_ = 0;
 };
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

@@ -1,4 +1,4 @@
-#include "proxy/replay/temporary_file.hpp"
+#include "proxy/forward/replay/temporary_file.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstdlib>
 
-namespace reprise::net {
+namespace reprise::forward {
 namespace {
 
 // O_EXCL: nobody can give it a name later.
@@ -66,4 +66,4 @@ int TemporaryFile::read(char* bytes, std::size_t count, std::uint64_t offset) {
   return 0;
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

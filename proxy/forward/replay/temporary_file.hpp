@@ -11,9 +11,9 @@
 #include <string_view>
 #include <utility>
 
-#include "proxy/pacing/instant.hpp"
+#include "proxy/policy/pacing/instant.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 /// The system calls that it is made of; each sets errno like the system's own. Tests put failing ones in
 /// their place. Called on the disk thread.
@@ -59,4 +59,4 @@ class TemporaryFile {
   int error_ = 0;
 };
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

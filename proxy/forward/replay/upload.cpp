@@ -1,9 +1,9 @@
-#include "proxy/replay/upload.hpp"
+#include "proxy/forward/replay/upload.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <cassert>
 
-namespace reprise::net {
+namespace reprise::forward {
 namespace {
 
 constexpr std::string_view line_end = "\r\n";
@@ -15,7 +15,7 @@ UploadEnd end_of(const ErrorCode& error) {
 
 }  // namespace
 
-Upload::Upload(asio::any_io_executor executor, Stream& upstream, RequestBody& body, Duration idle)
+Upload::Upload(asio::any_io_executor executor, net::Stream& upstream, RequestBody& body, Duration idle)
     : executor_(std::move(executor)), upstream_(upstream), body_(body), idle_(idle) {}
 
 void Upload::start(std::string_view head, std::string_view last_lines, UploadListener& listener) {
@@ -82,12 +82,12 @@ Task<UploadEnd> Upload::pump() {
   for (;;) {
     if (stopping_) co_return UploadEnd::stopped;
     std::string_view piece;
-    const BodyStep step = co_await body_.next(idle_, piece);
+    const net::BodyStep step = co_await body_.next(idle_, piece);
     if (stopping_) co_return UploadEnd::stopped;
-    if (step == BodyStep::malformed) co_return UploadEnd::malformed;
-    if (step == BodyStep::end) co_return co_await send_last();
-    if (step == BodyStep::stalled) co_return UploadEnd::client_stalled;
-    if (step != BodyStep::piece) co_return UploadEnd::client_gone;
+    if (step == net::BodyStep::malformed) co_return UploadEnd::malformed;
+    if (step == net::BodyStep::end) co_return co_await send_last();
+    if (step == net::BodyStep::stalled) co_return UploadEnd::client_stalled;
+    if (step != net::BodyStep::piece) co_return UploadEnd::client_gone;
     const UploadEnd sent = co_await send_piece(piece);
     if (sent != UploadEnd::running) co_return sent;
   }
@@ -113,7 +113,7 @@ Task<UploadEnd> Upload::send_stored() {
 }
 
 Task<UploadEnd> Upload::send_piece(std::string_view piece) {
-  pending_ = Gather();
+  pending_ = net::Gather();
   if (body_.chunked()) {
     size_line_.clear();
     http::write_chunk_size(piece.size(), size_line_);
@@ -129,7 +129,7 @@ Task<UploadEnd> Upload::send_piece(std::string_view piece) {
 
 Task<UploadEnd> Upload::send_last() {
   if (!body_.chunked() || last_is_gathered_) co_return UploadEnd::sent;
-  pending_ = Gather();
+  pending_ = net::Gather();
   gather_last();
   const ErrorCode error = co_await upstream_.write_all(pending_, idle_);
   co_return error ? end_of(error) : UploadEnd::sent;
@@ -147,4 +147,4 @@ Task<void> Upload::stop() {
   if (end_ == UploadEnd::running) co_await joined_->until(Instant::max());
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

@@ -6,10 +6,10 @@
 #include <optional>
 #include <string>
 
-#include "proxy/io/pause.hpp"
-#include "proxy/replay/request_body.hpp"
+#include "proxy/forward/replay/request_body.hpp"
+#include "proxy/net/io/pause.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 enum class UploadEnd : std::uint8_t {
   running,
@@ -36,7 +36,7 @@ class UploadListener {
 /// yet, takes a second coroutine. Must be stopped (joined) before it is destroyed.
 class Upload {
  public:
-  Upload(asio::any_io_executor executor, Stream& upstream, RequestBody& body, Duration idle);
+  Upload(asio::any_io_executor executor, net::Stream& upstream, RequestBody& body, Duration idle);
   Upload(const Upload&) = delete;
   Upload& operator=(const Upload&) = delete;
 
@@ -60,14 +60,14 @@ class Upload {
   void finish(UploadEnd);
 
   asio::any_io_executor executor_;
-  std::optional<Pause> joined_;  ///< while the second coroutine runs
-  Stream& upstream_;
+  std::optional<net::Pause> joined_;  ///< while the second coroutine runs
+  net::Stream& upstream_;
   RequestBody& body_;
   Duration idle_;
   Duration usual_timeout_{};  ///< the connection's, outside of uploads
   UploadListener* listener_ = nullptr;
   std::unique_ptr<ReplayReader> stored_;  ///< while what is held on disk is sent
-  Gather pending_;
+  net::Gather pending_;
   std::string size_line_;
   std::string last_chunk_;
   bool last_is_gathered_ = false;
@@ -75,4 +75,4 @@ class Upload {
   UploadEnd end_ = UploadEnd::running;
 };
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

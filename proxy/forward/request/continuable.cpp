@@ -1,12 +1,12 @@
-#include "proxy/message/continuable.hpp"
+#include "proxy/forward/request/continuable.hpp"
 
-#include "proxy/policy/resume.hpp"
+#include "proxy/policy/decision/resume.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 policy::PartHead part_of(const Request& request, const http::ResponseHead& head) {
   return http::read_part_head(head, request.policy->resume.validators,
-                              Clock::wall_nanoseconds() / 1'000'000'000);
+                              net::Clock::wall_nanoseconds() / 1'000'000'000);
 }
 
 policy::DownloadRequest asked_by(const Request& request) {
@@ -22,4 +22,4 @@ Duration patience_with(const Request& request, const Response& response) {
   return continuable ? policy.resume.stall : policy.idle_timeout;
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

@@ -1,11 +1,11 @@
 // Whether a response whose body breaks could be continued, as far as its head and the request tell.
 #pragma once
 
-#include "proxy/message/request.hpp"
-#include "proxy/message/response.hpp"
-#include "proxy/repeat/download.hpp"
+#include "proxy/forward/request/request.hpp"
+#include "proxy/forward/request/response.hpp"
+#include "proxy/http/retry_hints/download.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 /// What the head says of which part of which version this is.
 policy::PartHead part_of(const Request&, const http::ResponseHead&);
@@ -15,4 +15,4 @@ policy::DownloadRequest asked_by(const Request&);
 /// else `idle_timeout`.
 Duration patience_with(const Request&, const Response&);
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

@@ -1,11 +1,11 @@
-#include "proxy/message/facts.hpp"
+#include "proxy/forward/request/facts.hpp"
 
-#include "proxy/http/intake.hpp"
-#include "proxy/match/methods.hpp"
-#include "proxy/policy/gates.hpp"
-#include "proxy/repeat/signature.hpp"
+#include "proxy/http/message/intake.hpp"
+#include "proxy/http/retry_hints/signature.hpp"
+#include "proxy/policy/decision/gates.hpp"
+#include "proxy/policy/match/methods.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 policy::Facts facts_of_head(const http::RequestHead& head, const policy::RequestView& view,
                             const policy::RoutePolicy& policy) {
@@ -20,4 +20,4 @@ policy::Facts facts_of_head(const http::RequestHead& head, const policy::Request
   return facts;
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

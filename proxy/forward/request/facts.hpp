@@ -1,11 +1,11 @@
 // What a request's head says about sending the request again.
 #pragma once
 
-#include "proxy/http/head.hpp"
-#include "proxy/policy/route_policy.hpp"
-#include "proxy/verdict/verdict.hpp"
+#include "proxy/http/message/head.hpp"
+#include "proxy/policy/decision/route_policy.hpp"
+#include "proxy/policy/decision/verdict.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 /// The facts that the head alone decides; `idempotent`, `signed_until` and `no_store` are left at their
 /// defaults. `view` is of the same request and has `changes_protocol`. The proxy and `explain` add what they
@@ -13,4 +13,4 @@ namespace reprise::net {
 policy::Facts facts_of_head(const http::RequestHead&, const policy::RequestView& view,
                             const policy::RoutePolicy&);
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

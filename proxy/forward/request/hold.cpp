@@ -1,11 +1,11 @@
-#include "proxy/message/hold.hpp"
+#include "proxy/forward/request/hold.hpp"
 
 #include <algorithm>
 
-#include "proxy/io/failure.hpp"
-#include "proxy/probe/response_body_probe.hpp"
+#include "proxy/http/body_rules/response_body_probe.hpp"
+#include "proxy/net/io/failure.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 using policy::BodyKind;
 
@@ -22,13 +22,13 @@ class Holder {
         most_(policy::bytes_to_hold(hold, response.head.status, kind_)) {}
 
   /// `piece` where the holding ended before the body did.
-  Task<BodyStep> read(Duration idle, Instant until);
-  const policy::BodyPredicate* listed_by(BodyStep end) const;
-  BodyReader& reader() { return reader_; }
+  Task<net::BodyStep> read(Duration idle, Instant until);
+  const policy::BodyPredicate* listed_by(net::BodyStep end) const;
+  net::BodyReader& reader() { return reader_; }
 
  private:
-  void take(BodyStep step, std::string_view piece) {
-    if (step != BodyStep::piece) return;
+  void take(net::BodyStep step, std::string_view piece) {
+    if (step != net::BodyStep::piece) return;
     response_.body.append(piece);
     if (kind_ == BodyKind::event_stream) event_.feed(piece);
   }
@@ -36,32 +36,32 @@ class Holder {
 
   const policy::HoldPolicy& hold_;
   Response& response_;
-  BodyReader& reader_;
+  net::BodyReader& reader_;
   const BodyKind kind_;
   const std::size_t most_;
   http::FirstEvent event_;
 };
 
-Task<BodyStep> Holder::read(Duration idle, Instant until) {
-  BodyStep step = BodyStep::piece;
+Task<net::BodyStep> Holder::read(Duration idle, Instant until) {
+  net::BodyStep step = net::BodyStep::piece;
   std::string_view piece;
   for (;;) {
     // All that is at hand, so that the reader is left without bytes of its own.
-    while (step == BodyStep::piece && reader_.take_at_hand(step, piece)) take(step, piece);
-    if (step != BodyStep::piece || enough()) co_return step;
-    const Instant silence = policy::end_of(Tick::now(), idle);
+    while (step == net::BodyStep::piece && reader_.take_at_hand(step, piece)) take(step, piece);
+    if (step != net::BodyStep::piece || enough()) co_return step;
+    const Instant silence = policy::end_of(net::Tick::now(), idle);
     step = co_await reader_.next_until(std::min(until, silence), piece);
-    if (step == BodyStep::stalled && until <= silence) co_return BodyStep::piece;
+    if (step == net::BodyStep::stalled && until <= silence) co_return net::BodyStep::piece;
     take(step, piece);
   }
 }
 
 // A text that is not whole, or longer than may be looked at, has no values.
-const policy::BodyPredicate* Holder::listed_by(BodyStep end) const {
+const policy::BodyPredicate* Holder::listed_by(net::BodyStep end) const {
   const int status = response_.head.status;
   if (kind_ == BodyKind::event_stream)
     return policy::match_body(hold_.body, status, http::EventResponse(event_));
-  const bool whole = end == BodyStep::end && response_.body.size() <= most_;
+  const bool whole = end == net::BodyStep::end && response_.body.size() <= most_;
   return whole ? policy::match_body(hold_.body, status, http::WholeResponse(response_.body, kind_)) : nullptr;
 }
 
@@ -81,20 +81,20 @@ bool is_held(const policy::HoldPolicy& hold, const Response& response) {
   return most > 0 && (hold.bytes > 0 || kind == BodyKind::event_stream || !too_long);
 }
 
-Task<policy::Outcome> hold_back(Pool& pool, const policy::HoldPolicy& hold, const policy::Answered& head,
+Task<policy::Outcome> hold_back(net::Pool& pool, const policy::HoldPolicy& hold, const policy::Answered& head,
                                 Duration idle, Instant until, Response& response) {
   Holder holder(hold, response);
-  const BodyStep end = co_await holder.read(idle, until);
-  if (end != BodyStep::piece && end != BodyStep::end) {
+  const net::BodyStep end = co_await holder.read(idle, until);
+  if (end != net::BodyStep::piece && end != net::BodyStep::end) {
     response.broken = end;
-    co_return policy::Failed{policy::Stage::body, cause_of(end)};
+    co_return policy::Failed{policy::Stage::body, net::cause_of(end)};
   }
   policy::Answered outcome = head;
   const policy::BodyPredicate* const by = holder.listed_by(end);
   outcome.body_listed = by != nullptr;
   outcome.body_refused = by != nullptr && by->refused;
-  if (end == BodyStep::end) keep_whole(pool, response);
+  if (end == net::BodyStep::end) keep_whole(pool, response);
   co_return outcome;
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

@@ -1,10 +1,10 @@
-#include "proxy/message/interim.hpp"
+#include "proxy/forward/request/interim.hpp"
 
-#include "proxy/http1/rewrite.hpp"
+#include "proxy/http/http1/rewrite.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
-Task<bool> pass_interim(Stream& client, Request& request, const http::ResponseHead& head,
+Task<bool> pass_interim(net::Stream& client, Request& request, const http::ResponseHead& head,
                         std::string_view pseudonym) {
   if (request.head.minor_version == 0) co_return true;
   if (head.status == 100) {
@@ -15,7 +15,7 @@ Task<bool> pass_interim(Stream& client, Request& request, const http::ResponseHe
   http::ResponseRewrite rewrite;
   rewrite.via_pseudonym = pseudonym;
   http::write_response_head(head, rewrite, lines);
-  Gather pieces;
+  net::Gather pieces;
   pieces.add(lines);
   const ErrorCode error = co_await client.write_all(pieces, request.policy->idle_timeout);
   co_return !error;
@@ -29,12 +29,12 @@ bool waits_in_vain(const Request& request) {
   return waits_for_continue(request) && carrier_of(request)->speaks_1_0();
 }
 
-Task<bool> encourage(Stream& client, Request& request) {
+Task<bool> encourage(net::Stream& client, Request& request) {
   request.continue_sent = true;
-  Gather pieces;
+  net::Gather pieces;
   pieces.add("HTTP/1.1 100 Continue\r\n\r\n");
   const ErrorCode error = co_await client.write_all(pieces, request.policy->idle_timeout);
   co_return !error;
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

@@ -1,8 +1,8 @@
-#include "proxy/message/leaving.hpp"
+#include "proxy/forward/request/leaving.hpp"
 
-#include "proxy/http/ascii.hpp"
+#include "proxy/http/message/ascii.hpp"
 
-namespace reprise::http {
+namespace reprise::forward {
 
 bool LeavingFields::has(std::string_view name, std::string_view value) const {
   if (!named_) named_.emplace(head_.fields);
@@ -12,11 +12,11 @@ bool LeavingFields::has(std::string_view name, std::string_view value) const {
     rest.remove_prefix(end + 2);
     const std::string_view line = rest.substr(0, rest.find("\r\n"));
     const std::size_t colon = line.find(':');
-    if (colon == std::string_view::npos || !ascii::same(line.substr(0, colon), name)) continue;
-    const std::string_view found = ascii::trim(line.substr(colon + 1));
+    if (colon == std::string_view::npos || !http::ascii::same(line.substr(0, colon), name)) continue;
+    const std::string_view found = http::ascii::trim(line.substr(colon + 1));
     if (value.empty() ? !found.empty() : found == value) return true;
   }
   return false;
 }
 
-}  // namespace reprise::http
+}  // namespace reprise::forward

@@ -4,10 +4,10 @@
 #include <optional>
 #include <string_view>
 
-#include "proxy/http/head.hpp"
-#include "proxy/http/hop_by_hop.hpp"
+#include "proxy/http/message/head.hpp"
+#include "proxy/http/message/hop_by_hop.hpp"
 
-namespace reprise::http {
+namespace reprise::forward {
 
 /// A field that does not reach the upstream proves nothing (row L11): only what is in the outgoing head
 /// counts, with the value that it has there. A field that Connection lists counts neither, not even one that
@@ -17,15 +17,16 @@ class LeavingFields final : public policy::FieldLines {
   /// `outgoing`: start line and field lines, as write_request_head gives them, blank line or not.
   /// `named`: what Connection lists in that head, or nothing yet: then it is read into it when it is first
   /// needed. Keep it for the next question about the same head: it may have thousands of members.
-  LeavingFields(const RequestHead& head, std::string_view outgoing, std::optional<NamedByConnection>& named)
+  LeavingFields(const http::RequestHead& head, std::string_view outgoing,
+                std::optional<http::NamedByConnection>& named)
       : head_(head), outgoing_(outgoing), named_(named) {}
 
   bool has(std::string_view name, std::string_view value) const override;
 
  private:
-  const RequestHead& head_;
+  const http::RequestHead& head_;
   std::string_view outgoing_;
-  std::optional<NamedByConnection>& named_;
+  std::optional<http::NamedByConnection>& named_;
 };
 
-}  // namespace reprise::http
+}  // namespace reprise::forward

@@ -1,16 +1,16 @@
-#include "proxy/message/request.hpp"
+#include "proxy/forward/request/request.hpp"
 
 #include <algorithm>
 #include <cassert>
 
-#include "proxy/io/clock.hpp"
-#include "proxy/message/leaving.hpp"
-#include "proxy/policy/decide.hpp"
-#include "proxy/policy/gates.hpp"
-#include "proxy/probe/json_probe.hpp"
-#include "proxy/repeat/signature.hpp"
+#include "proxy/forward/request/leaving.hpp"
+#include "proxy/http/body_rules/json_probe.hpp"
+#include "proxy/http/retry_hints/signature.hpp"
+#include "proxy/net/io/clock.hpp"
+#include "proxy/policy/decision/decide.hpp"
+#include "proxy/policy/decision/gates.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 void Request::clear() {
   client = listener = {};
@@ -22,7 +22,7 @@ void Request::clear() {
   copy.clear();
   kept.clear();
   head.forget();
-  empty_out(head.fields);
+  net::empty_out(head.fields);
   view = {};
   upstream.reset();
   snapshot.reset();
@@ -31,9 +31,9 @@ void Request::clear() {
   facts = {};
   judged = {};
   started = {};
-  empty_out(outgoing);
-  empty_out(response_head);
-  empty_out(response_fields);
+  net::empty_out(outgoing);
+  net::empty_out(response_head);
+  net::empty_out(response_fields);
   kind = RequestKind::forward;
   entrance = Entrance::connect;
   tunnel = TunnelProgress::asked;
@@ -43,14 +43,14 @@ void Request::clear() {
   gateway_authority.clear();
   upgrade = continue_sent = resuming = bound = false;
   listener_closed = &never_closed;
-  freshness = Freshness::any;
+  freshness = net::Freshness::any;
   recent = {};
   tried.clear();
   pin = nullptr;
   words = http::FirstWords::more;
   hello_bytes = 0;
-  empty_out(server_name);
-  empty_out(gateway_authority);
+  net::empty_out(server_name);
+  net::empty_out(gateway_authority);
   interception.reset();
 }
 
@@ -75,7 +75,7 @@ bool is_for_parent(const Request& request) {
   return request.upstream->parent != nullptr && !tunnelled && request.upstream->tls == nullptr;
 }
 
-const std::shared_ptr<Upstream>& carrier_of(const Request& request) {
+const std::shared_ptr<net::Upstream>& carrier_of(const Request& request) {
   return is_for_parent(request) ? request.upstream->parent : request.upstream;
 }
 
@@ -88,7 +88,7 @@ bool is_too_long_for_memory(const Request& request) {
 
 std::optional<Instant> end_of_signature(const Request& request) {
   const auto expiry = http::signature_expiry(request.head, request.view.query);
-  return expiry ? std::optional(instant_of(*expiry)) : std::nullopt;
+  return expiry ? std::optional(net::instant_of(*expiry)) : std::nullopt;
 }
 
 std::uint64_t longest_body(const Request& request, const config::Limits& process) {
@@ -114,7 +114,7 @@ HoldLimits hold_limits(const Request& request, const config::Limits& process) {
 
 policy::Idempotency judge_leaving(const Request& request, const policy::JsonBody* body) {
   assert(request.is_connect() || !request.outgoing.empty());
-  const http::LeavingFields fields(request.head, request.outgoing, request.judged.named);
+  const LeavingFields fields(request.head, request.outgoing, request.judged.named);
   policy::RequestView view = request.view;
   view.fields = &fields;
   return policy::judge(request.policy->idempotent, view, body);
@@ -139,4 +139,4 @@ bool may_be_repeated(const Request& request) {
   return policy::is_repeatable(facts, *request.policy, request.body.replayable());
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

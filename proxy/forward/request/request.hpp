@@ -6,18 +6,18 @@
 #include <string>
 #include <vector>
 
-#include "proxy/http/first_bytes.hpp"
-#include "proxy/http/gateway_view.hpp"
-#include "proxy/http/hop_by_hop.hpp"
-#include "proxy/http/intake.hpp"
-#include "proxy/message/response.hpp"
-#include "proxy/policy/exchange.hpp"
-#include "proxy/policy/route_policy.hpp"
-#include "proxy/replay/request_body.hpp"
-#include "proxy/upstream/pin.hpp"
-#include "proxy/upstream/snapshot.hpp"
+#include "proxy/forward/replay/request_body.hpp"
+#include "proxy/forward/request/response.hpp"
+#include "proxy/http/message/first_bytes.hpp"
+#include "proxy/http/message/gateway_view.hpp"
+#include "proxy/http/message/hop_by_hop.hpp"
+#include "proxy/http/message/intake.hpp"
+#include "proxy/net/upstream/pin.hpp"
+#include "proxy/net/upstream/snapshot.hpp"
+#include "proxy/policy/decision/exchange.hpp"
+#include "proxy/policy/decision/route_policy.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 /// How a request came, and what it asks for.
 enum class RequestKind : std::uint8_t {
@@ -53,7 +53,7 @@ struct Request {
   std::string_view listener;  ///< `forward 127.0.0.1:3128`, where it came in; the listener's text
   http::RequestHead head;     ///< views into the session's buffer
   policy::RequestView view;   ///< what routes and rules look at
-  std::shared_ptr<const Snapshot> snapshot;  ///< the configuration that it began under
+  std::shared_ptr<const net::Snapshot> snapshot;  ///< the configuration that it began under
   std::size_t route = 0;
   const policy::RoutePolicy* policy = nullptr;
   policy::Facts facts;
@@ -63,17 +63,17 @@ struct Request {
     std::optional<policy::Idempotency> by_body;  ///< once the body is held whole
   };
   mutable Judged judged;
-  std::shared_ptr<Upstream> upstream;
+  std::shared_ptr<net::Upstream> upstream;
   /// The head that every attempt sends; without its blank line where the route wants the attempt header.
   std::string outgoing;
   std::string response_head;    ///< what goes to the client before the body
   std::string response_fields;  ///< our own lines in it
   RequestBody body;
-  Buffer early;  ///< what the client sent behind a head that opened a tunnel
+  net::Buffer early;  ///< what the client sent behind a head that opened a tunnel
   http::FirstWords words = http::FirstWords::more;  ///< of a tunnel that is open
   /// Of one of TLS, where it was asked: whom it wants, and what becomes of it.
   std::string server_name;
-  std::optional<observe::Interception> interception;
+  std::optional<telemetry::Interception> interception;
   std::uint64_t hello_bytes = 0;            ///< of its ClientHello that the upstream has answered
   Response live;                            ///< of the last attempt
   Response copy;                            ///< of a second copy beside the first attempt
@@ -88,14 +88,14 @@ struct Request {
   bool upgrade = false;        ///< the client asks for another protocol (RFC 9110 7.8)
   bool continue_sent = false;  ///< the client has had its 100
   bool resuming = false;       ///< the head is with the client: attempts ask for the rest of its body
-  Freshness freshness = Freshness::any;        ///< of what it may go out on
-  RecentConnections recent{};                  ///< what its last attempt went out on
-  std::vector<policy::UpstreamAddress> tried;  ///< where its attempts have gone, each once
+  net::Freshness freshness = net::Freshness::any;  ///< of what it may go out on
+  net::RecentConnections recent{};                 ///< what its last attempt went out on
+  std::vector<policy::UpstreamAddress> tried;      ///< where its attempts have gone, each once
   /// It is authenticated by the connection that it goes out on: no other will do (row F2).
   bool bound = false;
   /// Whether nobody is let in any more where it came in; the session's, which may hear of that meanwhile.
   const bool* listener_closed = &never_closed;
-  Pin* pin = nullptr;  ///< the session's; null for CONNECT
+  net::Pin* pin = nullptr;  ///< the session's; null for CONNECT
   /// How a gateway's client sees redirects and cookies; absent: as the upstream sent them.
   std::optional<http::GatewayView> gateway;
   std::string gateway_authority;  ///< its text, unless the client's Host names the gateway
@@ -107,7 +107,7 @@ struct Request {
   bool ends_head_by_attempt() const { return policy->attempt_header || via == AttemptVia::over_loopback; }
   /// True for a stream whose requests are served one by one.
   bool goes_inside() const {
-    return words == http::FirstWords::http || interception == observe::Interception::intercepted;
+    return words == http::FirstWords::http || interception == telemetry::Interception::intercepted;
   }
   /// Resets every member, so that nothing of this request reaches the next one. Keeps storage.
   void clear();
@@ -119,7 +119,7 @@ bool is_for_parent(const Request&);
 /// What becomes of its `Upgrade: h2c`, by where it came in.
 http::ToH2c to_h2c(const Request&);
 /// Whose connections carry the request: the parent's, or the upstream's.
-const std::shared_ptr<Upstream>& carrier_of(const Request&);
+const std::shared_ptr<net::Upstream>& carrier_of(const Request&);
 
 /// True if the body does not fit into `replay.memory`, or has no length that could tell.
 bool is_too_long_for_memory(const Request&);
@@ -139,4 +139,4 @@ policy::Idempotency judge_now(const Request&);
 /// True where it may be sent once more without repeating an effect, judged the same way.
 bool may_be_repeated(const Request&);
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

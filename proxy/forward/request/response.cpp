@@ -1,15 +1,15 @@
-#include "proxy/message/response.hpp"
+#include "proxy/forward/request/response.hpp"
 
 #include <cassert>
 #include <charconv>
 
-#include "proxy/match/ascii.hpp"
+#include "proxy/policy/match/ascii.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 namespace {
 
 // `Keep-Alive: timeout=N` of the upstream; a second less, because its clock started before ours (row F9).
-void heed_keep_alive(UpstreamConnection& connection, const http::ResponseHead& head) {
+void heed_keep_alive(net::UpstreamConnection& connection, const http::ResponseHead& head) {
   const http::FieldLine* field = head.find(http::FieldId::keep_alive);
   if (field == nullptr) return;
   constexpr std::string_view key = "timeout=";
@@ -25,7 +25,7 @@ void heed_keep_alive(UpstreamConnection& connection, const http::ResponseHead& h
 
 }  // namespace
 
-BodyReader& Response::begin_body() {
+net::BodyReader& Response::begin_body() {
   if (begun) {
     reader.lie_behind(buffer);
   } else {
@@ -50,24 +50,24 @@ void Response::clear() {
   connection.reset();
   reader.drop();
   head.forget();
-  empty_out(head.fields);
+  net::empty_out(head.fields);
   buffer.clear();
   buffer.give_back();
   give_back(body);
-  empty_out(trailers);
+  net::empty_out(trailers);
   broken.reset();
   begun = overtook = kept = reusable = false;
 }
 
 void give_back(std::string& text) {
-  if (text.capacity() > block_bytes) {
+  if (text.capacity() > net::block_bytes) {
     std::string().swap(text);
   } else {
     text.clear();
   }
 }
 
-void keep_whole(Pool& pool, Response& response) {
+void keep_whole(net::Pool& pool, Response& response) {
   response.trailers = response.reader.trailers();
   response.kept = true;
   const bool surplus = response.reader.has_surplus();
@@ -75,7 +75,7 @@ void keep_whole(Pool& pool, Response& response) {
   finish_connection(pool, response, surplus);
 }
 
-void finish_connection(Pool& pool, Response& response, bool surplus) {
+void finish_connection(net::Pool& pool, Response& response, bool surplus) {
   if (response.connection == nullptr) return;
   response.reusable = response.reusable && !surplus;
   if (response.overtook) return;
@@ -86,14 +86,14 @@ void finish_connection(Pool& pool, Response& response, bool surplus) {
   response.connection.reset();
 }
 
-Task<void> keep_response(Pool& pool, Response& response, std::size_t most, Instant until) {
-  BodyReader& reader = response.begin_body();
+Task<void> keep_response(net::Pool& pool, Response& response, std::size_t most, Instant until) {
+  net::BodyReader& reader = response.begin_body();
   bool whole = false;
   for (;;) {
     std::string_view piece;
-    const BodyStep step = co_await reader.next_until(until, piece);
-    whole = step == BodyStep::end && response.body.size() <= most;
-    if (step != BodyStep::piece || response.body.size() + piece.size() > most) break;
+    const net::BodyStep step = co_await reader.next_until(until, piece);
+    whole = step == net::BodyStep::end && response.body.size() <= most;
+    if (step != net::BodyStep::piece || response.body.size() + piece.size() > most) break;
     response.body.append(piece);
   }
   if (whole) {
@@ -103,4 +103,4 @@ Task<void> keep_response(Pool& pool, Response& response, std::size_t most, Insta
   }
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

@@ -1,30 +1,30 @@
-#include "proxy/message/silence.hpp"
+#include "proxy/forward/request/silence.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 using policy::Cause;
 using policy::Stage;
 
 // Who cannot be tried again may as well go on waiting: the network may come back.
 void Silence::look_out() {
-  const Instant now = Tick::now();
+  const Instant now = net::Tick::now();
   const bool in_time = !deadline_ || now <= *deadline_;
   if (!in_time || !response_.buffer.empty() || request_.bound || !may_be_repeated(request_)) return;
-  Stream& stream = response_.connection->stream();
+  net::Stream& stream = response_.connection->stream();
   if (!stream.unheard(now - begun_)) return;
   found_ = true;
   stream.end_read();
 }
 
-void Silence::heed(Pool& pool, policy::Failed& failed) const {
+void Silence::heed(net::Pool& pool, policy::Failed& failed) const {
   const bool before_response = failed.stage == Stage::send || failed.stage == Stage::await_head;
   if (!response_.connection->reused() || !before_response) return;
   if (found_ && failed.cause == Cause::cancelled) {
     failed.cause = Cause::unacknowledged;
     pool.ended_after_rest(*response_.connection, begun_);
   } else if (failed.cause == Cause::closed || failed.cause == Cause::reset) {
-    pool.ended_after_rest(*response_.connection, Tick::now());
+    pool.ended_after_rest(*response_.connection, net::Tick::now());
   }
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

@@ -4,15 +4,15 @@
 
 #include <optional>
 
-#include "proxy/cancellation/attempt_cancel.hpp"
-#include "proxy/message/request.hpp"
-#include "proxy/message/response.hpp"
+#include "proxy/forward/request/request.hpp"
+#include "proxy/forward/request/response.hpp"
+#include "proxy/net/io/attempt_cancel.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 /// One attempt's. Ends the waiting of a request that may be repeated, and of which the other side has
 /// acknowledged nothing (row L4).
-class Silence final : public Lookout {
+class Silence final : public net::Lookout {
  public:
   /// `begun`: nothing of the request was sent before. Everything must outlive it.
   Silence(const Request& request, const Response& response, Instant begun, std::optional<Instant> deadline)
@@ -21,7 +21,7 @@ class Silence final : public Lookout {
   void look_out() override;
   /// What ended the attempt, named if it was this; and what that shows of how long the upstream keeps
   /// connections at rest is told to the pool (row L5).
-  void heed(Pool&, policy::Failed&) const;
+  void heed(net::Pool&, policy::Failed&) const;
 
  private:
   const Request& request_;
@@ -31,4 +31,4 @@ class Silence final : public Lookout {
   bool found_ = false;
 };
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

@@ -1,8 +1,8 @@
-#include "proxy/message/upload_stall.hpp"
+#include "proxy/forward/request/upload_stall.hpp"
 
 #include <algorithm>
 
-namespace reprise::net {
+namespace reprise::forward {
 namespace {
 
 // Bytes that have just left are acknowledged within less than this if anybody is there.
@@ -20,7 +20,7 @@ void UploadStall::time_is_up() {
   const std::uint64_t body_sent = upstream_.sent_bytes() - std::min(upstream_.sent_bytes(), head_bytes_);
   const bool all_is_here = unacknowledged == 0 && upload_.end() == UploadEnd::sent;
   if (all_is_here || unacknowledged < body_sent) return;
-  const Instant now = Tick::now();
+  const Instant now = net::Tick::now();
   if (unacknowledged == 0 || !waiting_since_) waiting_since_ = now;
   const bool stalled = now >= *deadline_ && now - *waiting_since_ >= patience;
   if (stalled && may_be_repeated(request_)) {
@@ -31,4 +31,4 @@ void UploadStall::time_is_up() {
   }
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

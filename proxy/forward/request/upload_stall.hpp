@@ -4,22 +4,22 @@
 
 #include <optional>
 
-#include "proxy/io/tick.hpp"
-#include "proxy/message/request.hpp"
-#include "proxy/replay/upload.hpp"
+#include "proxy/forward/replay/upload.hpp"
+#include "proxy/forward/request/request.hpp"
+#include "proxy/net/io/tick.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 /// One per attempt. Ends the attempt if, at the deadline or later, body bytes have been on their way for a
 /// second and none of the body was ever acknowledged (decision 0014, row L6). A body that has moved may
 /// pause, and a client that pauses does not count. Looks ten times a second from a second before the deadline
 /// on, until the first acknowledgement: a request that is done by then costs only the arming, one without a
 /// body not even that.
-class UploadStall final : public Timed {
+class UploadStall final : public net::Timed {
  public:
   /// Everything must outlive it. `head_bytes`: of the request's head, which goes first.
-  UploadStall(Tick& tick, const Request& request, std::uint64_t head_bytes, const Upload& upload,
-              Stream& upstream, std::optional<Instant> deadline)
+  UploadStall(net::Tick& tick, const Request& request, std::uint64_t head_bytes, const Upload& upload,
+              net::Stream& upstream, std::optional<Instant> deadline)
       : tick_(tick),
         request_(request),
         upload_(upload),
@@ -30,21 +30,21 @@ class UploadStall final : public Timed {
   /// The upload has begun.
   void watch();
   /// The attempt has an outcome.
-  void end() { Tick::disarm(*this); }
+  void end() { net::Tick::disarm(*this); }
   /// True if it has cancelled the connection's reads and writes.
   bool ended_attempt() const { return ended_attempt_; }
 
  private:
   void time_is_up() override;
 
-  Tick& tick_;
+  net::Tick& tick_;
   const Request& request_;
   const Upload& upload_;
-  Stream& upstream_;
+  net::Stream& upstream_;
   std::optional<Instant> deadline_;
   std::uint64_t head_bytes_;
   std::optional<Instant> waiting_since_;  ///< when unacknowledged bytes were seen first
   bool ended_attempt_ = false;
 };
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

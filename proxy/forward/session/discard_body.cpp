@@ -1,11 +1,11 @@
-#include "proxy/session/discard_body.hpp"
+#include "proxy/forward/session/discard_body.hpp"
 
 #include <algorithm>
 
-#include "proxy/http/ascii.hpp"
-#include "proxy/session/lingering_close.hpp"
+#include "proxy/forward/session/lingering_close.hpp"
+#include "proxy/http/message/ascii.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 namespace {
 
 bool looks_like_its_request(const Request& request, std::string_view bytes) {
@@ -20,19 +20,19 @@ Task<Discarded> discard_body(Request& request, Duration rest) {
   RequestBody& body = request.body;
   body.let_go();
   const bool is_unsent = body.received() == 0;
-  Instant until = Tick::now() + (is_unsent ? rest : linger_time);
+  Instant until = net::Tick::now() + (is_unsent ? rest : linger_time);
   bool is_first = is_unsent;
   while (!body.complete()) {
-    const Instant now = Tick::now();
+    const Instant now = net::Tick::now();
     std::string_view piece;
     const Duration patience = is_first ? rest : std::min<Duration>(linger_silence, until - now);
     if (patience <= Duration::zero()) break;
-    if (co_await body.next(patience, piece) != BodyStep::piece) break;
+    if (co_await body.next(patience, piece) != net::BodyStep::piece) break;
     if (is_first && looks_like_its_request(request, piece)) co_return Discarded::asked_again;
-    if (is_first) until = Tick::now() + linger_time;
+    if (is_first) until = net::Tick::now() + linger_time;
     is_first = false;
   }
   co_return body.complete() ? Discarded::whole : Discarded::unfinished;
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

@@ -1,9 +1,9 @@
 // The rest of a request's body that no upstream wants any more, on a connection that shall go on.
 #pragma once
 
-#include "proxy/message/request.hpp"
+#include "proxy/forward/request/request.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 /// What became of a body that is thrown away.
 enum class Discarded : std::uint8_t {
@@ -21,4 +21,4 @@ enum class Discarded : std::uint8_t {
 /// to end, so that such a client asks again on another.
 Task<Discarded> discard_body(Request&, Duration rest);
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

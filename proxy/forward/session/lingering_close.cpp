@@ -1,14 +1,14 @@
-#include "proxy/session/lingering_close.hpp"
+#include "proxy/forward/session/lingering_close.hpp"
 
 #include <algorithm>
 
-namespace reprise::net {
+namespace reprise::forward {
 
-Task<void> lingering_close(Stream& stream, Buffer& buffer, Duration silence) {
+Task<void> lingering_close(net::Stream& stream, net::Buffer& buffer, Duration silence) {
   stream.finish_sending();
-  const Instant until = Tick::now() + linger_time;
+  const Instant until = net::Tick::now() + linger_time;
   for (;;) {
-    stream.limit_read_until(std::min(until, Tick::now() + silence));
+    stream.limit_read_until(std::min(until, net::Tick::now() + silence));
     buffer.clear();
     const auto [error, bytes] = co_await stream.read_some(buffer.room());
     if (error) break;
@@ -16,4 +16,4 @@ Task<void> lingering_close(Stream& stream, Buffer& buffer, Duration silence) {
   stream.close();
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

@@ -1,19 +1,19 @@
-#include "proxy/session/listen.hpp"
+#include "proxy/forward/session/listen.hpp"
 
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "proxy/http/origin.hpp"
-#include "proxy/match/enumerators.hpp"
-#include "proxy/session/original_destination.hpp"
-#include "proxy/session/port_holder.hpp"
-#include "proxy/session/turn_away.hpp"
-#include "proxy/upstream/address.hpp"
+#include "proxy/forward/session/original_destination.hpp"
+#include "proxy/forward/session/port_holder.hpp"
+#include "proxy/forward/session/turn_away.hpp"
+#include "proxy/http/message/origin.hpp"
+#include "proxy/net/upstream/address.hpp"
+#include "proxy/policy/match/enumerators.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
-using observe::LimitHit;
+using telemetry::LimitHit;
 
 namespace {
 
@@ -37,7 +37,7 @@ class AcceptLoop {
   Worker& worker_;
   const std::shared_ptr<Listener> listener_;
   tcp::acceptor& acceptor_;
-  Timer pause_;
+  net::Timer pause_;
   Instant told_{};  ///< when it was last told that there is no room
 };
 
@@ -50,7 +50,7 @@ Task<void> AcceptLoop::run() {
     if (error == asio::error::operation_aborted || !acceptor_.is_open()) co_return;
     if (!error) {
       admit(std::move(socket), client);
-    } else if (is_out_of_descriptors(error.value())) {
+    } else if (net::is_out_of_descriptors(error.value())) {
       co_await accept_without_descriptor();
     } else {
       co_await rest();
@@ -74,7 +74,7 @@ void AcceptLoop::close() {
 
 void AcceptLoop::admit(tcp::socket socket, const tcp::endpoint& client) {
   Shared& shared = worker_.shared;
-  const Snapshot& now = *worker_.snapshot;
+  const net::Snapshot& now = *worker_.snapshot;
   const config::ListenerMode mode = listener_->role->settings.mode;
   const bool full = shared.client_connections.fetch_add(1, std::memory_order_relaxed) >= now.most_clients;
   if (full && !worker_.make_room()) {
@@ -89,7 +89,7 @@ void AcceptLoop::admit(tcp::socket socket, const tcp::endpoint& client) {
   ErrorCode gone;
   if (mode == config::ListenerMode::gateway) ends.listener = socket.local_endpoint(gone);
   if (mode == config::ListenerMode::transparent) ends.listener = original_destination(socket);
-  tune(socket);
+  net::tune(socket);
   serve(worker_, {std::move(socket), listener_, listener_->role, ends, place_of_client(shared)});
 }
 
@@ -104,7 +104,7 @@ Task<void> AcceptLoop::accept_without_descriptor() {
   ErrorCode refused;
   acceptor_.accept(socket, client, refused);
   if (!refused) co_return admit(std::move(socket), client);
-  const bool still = is_out_of_descriptors(refused.value());
+  const bool still = net::is_out_of_descriptors(refused.value());
   if (!still || worker_.make_room() || worker_.pool.make_room()) co_return;
   worker_.reserve.give_up();
   acceptor_.accept(socket, client, refused);
@@ -112,19 +112,19 @@ Task<void> AcceptLoop::accept_without_descriptor() {
   if (!refused)
     turn_away_now(worker_, std::move(socket), listener_->role->settings.mode, LimitHit::no_descriptor);
   // Somebody else was quicker to take what the reserve gave up.
-  if (is_out_of_descriptors(refused.value())) co_await rest();
+  if (net::is_out_of_descriptors(refused.value())) co_await rest();
 }
 
 // At most one a second: where there is no room, there is none for many.
 void AcceptLoop::tell_of_no_room(LimitHit why, const tcp::endpoint& client) {
   constexpr Duration quiet = std::chrono::seconds(1);
-  const Instant now = Tick::now();
+  const Instant now = net::Tick::now();
   if (told_ != Instant{} && now - told_ < quiet) return;
   told_ = now;
   std::string text = "rejected 503 ";
-  text.append(observe::word(why)).append(": from ").append(endpoint_text(client));
+  text.append(telemetry::word(why)).append(": from ").append(net::endpoint_text(client));
   text.append(" at ").append(listener_->role->name).append(". ").append(advice_of(why));
-  worker_.shared.log.message(config::LogLevel::warn, text, Clock::wall_nanoseconds());
+  worker_.shared.log.message(config::LogLevel::warn, text, net::Clock::wall_nanoseconds());
 }
 
 Task<void> AcceptLoop::rest() {
@@ -158,7 +158,7 @@ std::string_view word(config::ListenerMode mode) {
 }
 
 std::string describe(std::string_view mode, const tcp::endpoint& endpoint) {
-  return std::string(mode) + " " + endpoint_text(endpoint);
+  return std::string(mode) + " " + net::endpoint_text(endpoint);
 }
 
 void lend_port(tcp::acceptor& acceptor, Port port) {
@@ -185,10 +185,10 @@ tcp::acceptor bind_listener(asio::io_context& io, std::string_view mode, const c
 }
 
 tcp::acceptor take_or_bind(asio::io_context& io, std::string_view mode, const config::Endpoint& where,
-                           std::vector<InheritedSocket>& inherited, Port port) {
+                           std::vector<net::InheritedSocket>& inherited, Port port) {
   const tcp::endpoint wanted(asio::ip::make_address(where.address), where.port);
   const auto found = std::find_if(inherited.begin(), inherited.end(),
-                                  [&](const InheritedSocket& one) { return one.bound == wanted; });
+                                  [&](const net::InheritedSocket& one) { return one.bound == wanted; });
   if (found == inherited.end()) return bind_listener(io, mode, where, port);
   tcp::acceptor acceptor(io, wanted.protocol(), found->descriptor);
   acceptor.non_blocking(true);
@@ -215,7 +215,7 @@ void close_listener(Worker& worker, std::shared_ptr<Listener> listener) {
 
 http::PortRanges connect_ports_of(const config::Security& security, const asio::ip::address& bound) {
   if (security.connect_ports) return *security.connect_ports;
-  if (is_loopback(bound)) return {{1, 65535}};
+  if (net::is_loopback(bound)) return {{1, 65535}};
   return {{443, 443}, {80, 80}, {8443, 8443}};
 }
 
@@ -223,7 +223,7 @@ ListenerRole role_of(const config::Listener& listener, const config::Security& s
                      const tcp::endpoint& bound) {
   ListenerRole role{listener, describe(word(listener.mode), bound),
                     connect_ports_of(security, bound.address())};
-  role.reached_by_others = !is_loopback(bound.address());
+  role.reached_by_others = !net::is_loopback(bound.address());
   if (listener.mode != config::ListenerMode::gateway || listener.host == config::GatewayHost::client)
     return role;
   const config::GatewayUpstream& upstream = listener.upstream;
@@ -232,4 +232,4 @@ ListenerRole role_of(const config::Listener& listener, const config::Security& s
   return role;
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

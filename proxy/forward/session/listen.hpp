@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "proxy/session/session.hpp"
-#include "proxy/systemd/inherited_sockets.hpp"
+#include "proxy/forward/session/session.hpp"
+#include "proxy/net/systemd/inherited_sockets.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 /// A listener that cannot be bound; says which, and why. Exit code 69.
 class BindError : public std::runtime_error {
@@ -31,7 +31,7 @@ tcp::acceptor bind_listener(asio::io_context&, std::string_view mode, const conf
 void lend_port(tcp::acceptor&, Port);
 /// The one of `inherited` that listens there, which leaves the list; else as `bind_listener`.
 tcp::acceptor take_or_bind(asio::io_context&, std::string_view mode, const config::Endpoint&,
-                           std::vector<InheritedSocket>& inherited, Port port = Port::own);
+                           std::vector<net::InheritedSocket>& inherited, Port port = Port::own);
 /// The same socket for another io thread.
 tcp::acceptor duplicate(asio::io_context&, tcp::acceptor&);
 
@@ -48,4 +48,4 @@ http::PortRanges connect_ports_of(const config::Security&, const asio::ip::addre
 /// What sessions of that listener are told, which is bound there.
 ListenerRole role_of(const config::Listener&, const config::Security&, const tcp::endpoint&);
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

@@ -1,9 +1,9 @@
-#include "proxy/session/original_destination.hpp"
+#include "proxy/forward/session/original_destination.hpp"
 
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-namespace reprise::net {
+namespace reprise::forward {
 namespace {
 
 // linux/netfilter_ipv4.h and linux/netfilter_ipv6/ip6_tables.h, which other headers of the kernel do not go
@@ -27,4 +27,4 @@ tcp::endpoint original_destination(tcp::socket& socket) {
   return original;
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

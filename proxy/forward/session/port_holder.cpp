@@ -1,4 +1,4 @@
-#include "proxy/session/port_holder.hpp"
+#include "proxy/forward/session/port_holder.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@
 #include <system_error>
 #include <vector>
 
-namespace reprise::net {
+namespace reprise::forward {
 namespace {
 
 namespace fs = std::filesystem;
@@ -124,4 +124,4 @@ std::string holder_of(const tcp::endpoint& wanted, const std::string& proc) {
   return user.empty() ? user : "a process of user " + user;
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

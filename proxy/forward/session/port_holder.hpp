@@ -3,12 +3,12 @@
 
 #include <string>
 
-#include "proxy/io/stream.hpp"
+#include "proxy/net/io/stream.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 /// Returns `pid 4711: reprise run -c a.yaml`, `a process of user 998` if the process cannot be seen, or an
 /// empty text if nothing listens there. `proc`: the folder, other than /proc in tests.
 std::string holder_of(const tcp::endpoint&, const std::string& proc = "/proc");
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

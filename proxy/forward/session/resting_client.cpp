@@ -1,19 +1,19 @@
-#include "proxy/session/resting_client.hpp"
+#include "proxy/forward/session/resting_client.hpp"
 
 #include <memory>
 
-namespace reprise::net {
+namespace reprise::forward {
 
-using observe::LimitHit;
+using telemetry::LimitHit;
 
 namespace {
 
 /// Owned by what waits on its socket. Whoever ends it
 /// closes the socket; the wait then ends, and this with it.
-class RestingClient final : public IdleClient, public ClientSession, private Timed {
+class RestingClient final : public IdleClient, public ClientSession, private net::Timed {
  public:
   RestingClient(Worker& worker, ClientConnection connection)
-      : worker_(worker), connection_(std::move(connection)), stay_(worker.resting, *this, Tick::now()) {
+      : worker_(worker), connection_(std::move(connection)), stay_(worker.resting, *this, net::Tick::now()) {
     worker_.sessions.add(*this);
     worker_.tick.arm(*this, worker_.snapshot->settings.timers.keep_alive);
   }
@@ -40,7 +40,7 @@ class RestingClient final : public IdleClient, public ClientSession, private Tim
 
  private:
   // A request has just come: the wait's end is on its way, and it is served.
-  bool has_asked() { return unread_of(socket().native_handle()) == Unread::bytes; }
+  bool has_asked() { return net::unread_of(socket().native_handle()) == net::Unread::bytes; }
   bool close_for(LimitHit limit) {
     if (has_asked()) return false;
     worker_.shared.metrics.count_limit(limit);
@@ -50,7 +50,7 @@ class RestingClient final : public IdleClient, public ClientSession, private Tim
   tcp::socket& socket() { return std::get<tcp::socket>(connection_.carrier); }
   // It makes no room again and is told of no more: the wait's end comes with a later turn.
   void close() {
-    Tick::disarm(*this);
+    net::Tick::disarm(*this);
     stay_.end();
     ErrorCode ignored;
     socket().close(ignored);
@@ -67,4 +67,4 @@ void rest(Worker& worker, ClientConnection connection) {
   RestingClient::wait(std::make_unique<RestingClient>(worker, std::move(connection)));
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

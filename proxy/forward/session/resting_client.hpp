@@ -2,12 +2,12 @@
 // coroutine and no block.
 #pragma once
 
-#include "proxy/session/session.hpp"
+#include "proxy/forward/session/session.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 /// Keeps the connection, a plain socket, until a byte or its end comes, and serves it then; closes it after
 /// timers.keep_alive, when room is short, and on shutdown.
 void rest(Worker& worker, ClientConnection connection);
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

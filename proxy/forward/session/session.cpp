@@ -1,28 +1,28 @@
-#include "proxy/session/session.hpp"
+#include "proxy/forward/session/session.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 
-#include "proxy/exchange/deliver.hpp"
-#include "proxy/exchange/exchange_driver.hpp"
-#include "proxy/exchange/record.hpp"
-#include "proxy/http/origin.hpp"
-#include "proxy/http1/max_forwards_response.hpp"
-#include "proxy/http1/parse.hpp"
-#include "proxy/io/read_head.hpp"
-#include "proxy/session/discard_body.hpp"
-#include "proxy/session/lingering_close.hpp"
-#include "proxy/session/resting_client.hpp"
-#include "proxy/upstream/address.hpp"
+#include "proxy/forward/exchange/deliver.hpp"
+#include "proxy/forward/exchange/exchange_driver.hpp"
+#include "proxy/forward/exchange/record.hpp"
+#include "proxy/forward/session/discard_body.hpp"
+#include "proxy/forward/session/lingering_close.hpp"
+#include "proxy/forward/session/resting_client.hpp"
+#include "proxy/http/http1/max_forwards_response.hpp"
+#include "proxy/http/http1/parse.hpp"
+#include "proxy/http/message/origin.hpp"
+#include "proxy/net/io/read_head.hpp"
+#include "proxy/net/upstream/address.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 using http::Rejection;
-using observe::LimitHit;
+using telemetry::LimitHit;
 
 namespace {
 
 // After this long without a byte an idle connection gives its block back.
-constexpr Duration quiet = Tick::granule;
+constexpr Duration quiet = net::Tick::granule;
 
 }  // namespace
 
@@ -104,14 +104,14 @@ bool Session::can_wait_alone() const {
 }
 
 // A request that has come, and that no read has told of yet, is not closed over.
-bool Session::has_asked() { return stream_.unread() == Unread::bytes; }
+bool Session::has_asked() { return stream_.unread() == net::Unread::bytes; }
 
 // An idle client costs no block: after a tick without a byte it waits for readiness alone, a plain one
 // without its session.
 Task<Session::Came> Session::wait_for_bytes() {
   const bool is_new = !had_request_;
   if (worker_.draining && !is_new && !has_asked()) co_return Came::nothing;
-  const GuardedPointer<Stream>::Guard idle(idle_, &stream_);
+  const net::GuardedPointer<net::Stream>::Guard idle(idle_, &stream_);
   stream_.limit_read(quiet);
   awaits_first_ = is_new;
   auto [error, bytes] = co_await stream_.read_some(buffer_.room());
@@ -123,7 +123,7 @@ Task<Session::Came> Session::wait_for_bytes() {
     buffer_.give_back();
     if (can_wait_alone()) co_return Came::quiet;
     stream_.limit_read(worker_.snapshot->settings.timers.keep_alive);
-    IdleClients::Stay stay(worker_.resting, *this, Tick::now());
+    IdleClients::Stay stay(worker_.resting, *this, net::Tick::now());
     error = co_await stream_.wait_readable();
     // Over TLS that may be a part of a record, or one without data: the client rests on.
     if (!error) std::tie(error, bytes) = co_await stream_.read_some(buffer_.room());
@@ -147,7 +147,7 @@ Session::Heard Session::take_head(Request& request, Rejection& why) {
     return Heard::refused;
   }
   if (std::get<http::Progress>(parsed) == http::Progress::partial) return Heard::more;
-  request.started = Tick::now();
+  request.started = net::Tick::now();
   buffer_.consume(request.head.bytes);
   return Heard::request;
 }
@@ -170,14 +170,14 @@ Task<Session::Heard> Session::read_head(Request& request, Rejection& why) {
 }
 
 std::string_view Session::client_name() {
-  if (client_name_.empty()) client_name_ = endpoint_text(ends_.client);
+  if (client_name_.empty()) client_name_ = net::endpoint_text(ends_.client);
   return client_name_;
 }
 
 Task<bool> Session::carry_out(Request& request) {
-  ClientWatch watch(worker_.tick, stream_,
-                    [this] { departed_.emplace(worker_.departed, *this, Tick::now()); });
-  GuardedPointer<ClientWatch>::Guard watched(watch_, &watch);
+  net::ClientWatch watch(worker_.tick, stream_,
+                         [this] { departed_.emplace(worker_.departed, *this, net::Tick::now()); });
+  net::GuardedPointer<net::ClientWatch>::Guard watched(watch_, &watch);
   if (worker_.draining) watch.shut_down();
   const Served served = co_await exchange(worker_, request, {stream_, buffer_, pause_, watch, tunnel_});
   watched.end();
@@ -187,17 +187,17 @@ Task<bool> Session::carry_out(Request& request) {
   if (served.keep_alive && request.body.complete()) co_return true;
   if (served.keep_alive) co_return co_await read_rest(request);
   if (!stream_.open() || request.is_connect()) co_return false;
-  const bool is_cut = served.ending == observe::Ending::cut;
+  const bool is_cut = served.ending == telemetry::Ending::cut;
   const bool still_sending =
-      !request.body.complete() || !buffer_.empty() || stream_.unread() == Unread::bytes;
-  if (is_cut || (still_sending && served.ending == observe::Ending::answered)) co_await linger();
+      !request.body.complete() || !buffer_.empty() || stream_.unread() == net::Unread::bytes;
+  if (is_cut || (still_sending && served.ending == telemetry::Ending::answered)) co_await linger();
   co_return false;
 }
 
 // Whoever drains waits for no client that has its response.
 Task<void> Session::linger() {
-  const GuardedPointer<Stream>::Guard idle(idle_, &stream_);
-  co_await lingering_close(stream_, buffer_, worker_.draining ? Tick::granule : linger_silence);
+  const net::GuardedPointer<net::Stream>::Guard idle(idle_, &stream_);
+  co_await lingering_close(stream_, buffer_, worker_.draining ? net::Tick::granule : linger_silence);
 }
 
 // Whoever drains does not wait for it.
@@ -205,7 +205,7 @@ Task<bool> Session::read_rest(Request& request) {
   if (worker_.draining) co_return false;
   Discarded became = Discarded::unfinished;
   {
-    const GuardedPointer<Stream>::Guard idle(idle_, &stream_);
+    const net::GuardedPointer<net::Stream>::Guard idle(idle_, &stream_);
     became = co_await discard_body(request, request.snapshot->settings.timers.keep_alive);
   }
   // curl tries again after a FIN, and not where its sending fails.
@@ -219,7 +219,7 @@ Task<bool> Session::respond(Request& request) {
                      request.head.framing.kind == http::Framing::Kind::none;
   const std::string_view connection_field = stays ? "" : "Connection: close\r\n";
   http::write_max_forwards_response(request.head, worker_.date(), connection_field, request.response_head);
-  Gather pieces;
+  net::Gather pieces;
   pieces.add(request.response_head);
   const ErrorCode error = co_await stream_.write_all(pieces, request.snapshot->settings.timers.header);
   co_return !error && stays;
@@ -232,7 +232,7 @@ Task<void> Session::refuse(Request& request, Rejection cause) {
   append_reason(reply.reason, request.response_fields);
   http::write_reply(reply, worker_.date(), request.response_fields, true, request.head.method == "HEAD",
                     request.response_head);
-  Gather pieces;
+  net::Gather pieces;
   pieces.add(request.response_head);
   if (co_await stream_.write_all(pieces, request.snapshot->settings.timers.header)) co_return;
   co_await linger();
@@ -241,19 +241,19 @@ Task<void> Session::refuse(Request& request, Rejection cause) {
 void Session::drain() {
   if (const OpenTunnel* const open = tunnel_.get()) {
     open->tunnel.drain();
-  } else if (ClientWatch* const watch = watch_.get()) {
+  } else if (net::ClientWatch* const watch = watch_.get()) {
     watch->shut_down();
-  } else if (Stream* const idle = idle_.get(); idle != nullptr && !awaits_first_) {
+  } else if (net::Stream* const idle = idle_.get(); idle != nullptr && !awaits_first_) {
     idle->end_read();
   }
 }
 
-void Session::judge(const AddressFilter& filter) {
+void Session::judge(const net::AddressFilter& filter) {
   const OpenTunnel* const open = tunnel_.get();
-  if (open == nullptr || !is_denied(filter, open->upstream, open->address)) return;
+  if (open == nullptr || !net::is_denied(filter, open->upstream, open->address)) return;
   const std::string text = "the tunnel to " + http::authority_text(open->upstream.host, open->upstream.port) +
                            " is closed: security.deny has its address since the reload";
-  worker_.shared.log.message(config::LogLevel::warn, text, Clock::wall_nanoseconds());
+  worker_.shared.log.message(config::LogLevel::warn, text, net::Clock::wall_nanoseconds());
   open->tunnel.deny();
 }
 
@@ -270,7 +270,7 @@ bool Session::close_for_room() {
 
 void Session::abort() {
   if (const OpenTunnel* const open = tunnel_.get()) open->tunnel.abort();
-  if (ClientWatch* const watch = watch_.get()) watch->report_reset();
+  if (net::ClientWatch* const watch = watch_.get()) watch->report_reset();
   stream_.cancel();
 }
 
@@ -287,4 +287,4 @@ void serve(Worker& worker, ClientConnection connection) {
   asio::co_spawn(worker.io, run_session(worker, std::move(connection)), or_abort);
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

@@ -6,14 +6,14 @@
 #include <optional>
 #include <string>
 
-#include "proxy/exchange/client_side.hpp"
-#include "proxy/http/intake.hpp"
-#include "proxy/io/pause.hpp"
-#include "proxy/message/request.hpp"
-#include "proxy/upstream/pin.hpp"
-#include "proxy/worker/worker.hpp"
+#include "proxy/forward/exchange/client_side.hpp"
+#include "proxy/forward/request/request.hpp"
+#include "proxy/forward/worker/worker.hpp"
+#include "proxy/http/message/intake.hpp"
+#include "proxy/net/io/pause.hpp"
+#include "proxy/net/upstream/pin.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 /// What a listener tells its sessions. Immutable.
 struct ListenerRole {
@@ -60,14 +60,14 @@ ClientPlace place_of_client(Shared&);
 
 /// A client's connection, and what is known of it from one request to the next.
 struct ClientConnection {
-  Carrier carrier;
+  net::Carrier carrier;
   std::shared_ptr<const Listener> listener;
   /// What it is spoken to in, whatever a reload makes of the listener.
   std::shared_ptr<const ListenerRole> role;
   ConnectionEnds ends;
   ClientPlace place;
   /// Whose connections carried the last request that is not repeatable.
-  const Upstream* took_risk_of = nullptr;
+  const net::Upstream* took_risk_of = nullptr;
   bool had_request = false;  ///< it carried one before
 };
 
@@ -88,7 +88,7 @@ class Session final : public IdleClient, public ClientSession {
   /// Of a session that has ended with `rests`: what goes on with the next request.
   ClientConnection release();
   void drain() override;
-  void judge(const AddressFilter&) override;
+  void judge(const net::AddressFilter&) override;
   void abort() override;
 
  protected:
@@ -136,35 +136,35 @@ class Session final : public IdleClient, public ClientSession {
   Task<bool> hear_and_carry(Request&);
   Task<bool> go_inside(Request&);
   Task<bool> end_tls(Request&);
-  bool tell_tls(const Request&, observe::Interception, std::string_view words);
+  bool tell_tls(const Request&, telemetry::Interception, std::string_view words);
   Task<bool> respond(Request&);
   Task<void> refuse(Request&, http::Rejection);
 
   Worker& worker_;
-  Stream stream_;
-  Buffer buffer_;
-  Pause pause_;
-  Pin pin_;
+  net::Stream stream_;
+  net::Buffer buffer_;
+  net::Pause pause_;
+  net::Pin pin_;
   const std::shared_ptr<const Listener> listener_;
   std::shared_ptr<const ListenerRole> role_;  ///< of the request at hand
   const ConnectionEnds ends_;
   std::string client_name_;  ///< once it was asked for
-  GuardedPointer<ClientWatch> watch_;
+  net::GuardedPointer<net::ClientWatch> watch_;
   std::optional<IdleClients::Stay> departed_;  ///< while it has sent a FIN and something is under way
-  GuardedPointer<OpenTunnel> tunnel_;
+  net::GuardedPointer<OpenTunnel> tunnel_;
   std::string wanted_host_;  ///< of a stream that began with no request
   std::string wanted_;       ///< the same with its port
   std::optional<Inside> inside_;
   ClientPlace place_;
-  const Upstream* took_risk_of_;
+  const net::Upstream* took_risk_of_;
   bool had_request_;  ///< before the one that is planned
   /// A client has just connected, and its first request is due within a tick. Shutdown does not cut that tick
   /// short: the client could not know that nothing was read, and would fail.
   bool awaits_first_ = false;
-  GuardedPointer<Stream> idle_;  ///< that of a client between two requests
+  net::GuardedPointer<net::Stream> idle_;  ///< that of a client between two requests
 };
 
 /// Spawns the coroutine of a connection on whose socket something has come, or soon will.
 void serve(Worker& worker, ClientConnection connection);
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

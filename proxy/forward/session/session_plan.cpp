@@ -1,16 +1,16 @@
 // What becomes of a request's head: where it goes, by which route, and on what terms; or why it is refused.
-#include "proxy/attempt/lease.hpp"
-#include "proxy/http/connection_auth.hpp"
-#include "proxy/http/origin.hpp"
-#include "proxy/http/via.hpp"
-#include "proxy/http1/parent.hpp"
-#include "proxy/http1/rewrite.hpp"
-#include "proxy/message/facts.hpp"
-#include "proxy/session/session.hpp"
-#include "proxy/tls/tls_client.hpp"
-#include "proxy/upstream/address.hpp"
+#include "proxy/forward/attempt/lease.hpp"
+#include "proxy/forward/request/facts.hpp"
+#include "proxy/forward/session/session.hpp"
+#include "proxy/http/http1/parent.hpp"
+#include "proxy/http/http1/rewrite.hpp"
+#include "proxy/http/message/connection_auth.hpp"
+#include "proxy/http/message/origin.hpp"
+#include "proxy/http/message/via.hpp"
+#include "proxy/net/tls/tls_client.hpp"
+#include "proxy/net/upstream/address.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 using http::Rejection;
 
@@ -38,8 +38,8 @@ AttemptVia via_of(const Request& request, bool reached_by_others) {
   return always ? AttemptVia::in_the_head : AttemptVia::over_loopback;
 }
 
-std::shared_ptr<Upstream> upstream_of(Worker& worker, const Request& request, std::string_view host,
-                                      const http::Forward& forward) {
+std::shared_ptr<net::Upstream> upstream_of(Worker& worker, const Request& request, std::string_view host,
+                                           const http::Forward& forward) {
   if (!forward.https && !request.policy->tls.originate) return worker.pool.upstream(host, forward.port);
   const std::uint16_t port = forward.https ? forward.port : http::port_over_tls(forward.port);
   const auto& other_name = request.policy->tls.server_name;
@@ -60,7 +60,7 @@ http::Intake Session::take_in(const Request& request) const {
     return http::take_forward(request.head, role_->connect_ports);
   // Needed to judge an absolute-form alone.
   const bool names_host = !request.head.target.starts_with('/');
-  const std::string own_host = names_host ? address_text(ends_.listener.address()) : std::string();
+  const std::string own_host = names_host ? net::address_text(ends_.listener.address()) : std::string();
   return http::take_gateway(request.head,
                             {listener.upstream.host, listener.upstream.port, listener.upstream.https,
                              role_->upstream_authority, own_host, ends_.listener.port()});
@@ -145,7 +145,7 @@ void Session::plan_gateway(Request& request) {
     return;
   }
   request.gateway_authority =
-      http::authority_text(address_text(ends_.listener.address()), ends_.listener.port());
+      http::authority_text(net::address_text(ends_.listener.address()), ends_.listener.port());
   view.authority = request.gateway_authority;
 }
 
@@ -154,7 +154,7 @@ void Session::plan_body(Request& request) {
   const HoldLimits limits = hold_limits(request, request.snapshot->settings.limits);
   request.body.begin(stream_, buffer_, worker_.shared.replay, request.head, limits);
   request.freshness = freshness_of(request, limits, took_risk_of_);
-  if (request.freshness != Freshness::any) took_risk_of_ = carrier_of(request).get();
+  if (request.freshness != net::Freshness::any) took_risk_of_ = carrier_of(request).get();
 }
 
 void Session::plan_tunnel(Request& request, const http::Connect& connect) {
@@ -169,4 +169,4 @@ void Session::plan_tunnel(Request& request, const http::Connect& connect) {
   request.body.begin(stream_, buffer_, worker_.shared.replay, request.head, {});
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

@@ -1,25 +1,25 @@
 // A client's stream that may be anything: behind CONNECT, through SOCKS, or redirected here. It becomes a
 // tunnel, or the session goes on inside it, request by request.
-#include "proxy/exchange/listen_to_client.hpp"
-#include "proxy/exchange/open_tunnel.hpp"
-#include "proxy/exchange/record.hpp"
-#include "proxy/http/origin.hpp"
-#include "proxy/session/lingering_close.hpp"
-#include "proxy/session/session.hpp"
-#include "proxy/session/socks_greeting.hpp"
-#include "proxy/tls/client_tls.hpp"
-#include "proxy/upstream/address.hpp"
+#include "proxy/forward/exchange/listen_to_client.hpp"
+#include "proxy/forward/exchange/open_tunnel.hpp"
+#include "proxy/forward/exchange/record.hpp"
+#include "proxy/forward/session/lingering_close.hpp"
+#include "proxy/forward/session/session.hpp"
+#include "proxy/forward/session/socks_greeting.hpp"
+#include "proxy/http/message/origin.hpp"
+#include "proxy/net/tls/client_tls.hpp"
+#include "proxy/net/upstream/address.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 using http::Rejection;
-using observe::Interception;
-using observe::LimitHit;
+using telemetry::Interception;
+using telemetry::LimitHit;
 
 // The first of a connection that begins with no request; false where no request will follow.
 Task<bool> Session::begin_stream() {
   auto request = begin_request();
-  request->started = Tick::now();
+  request->started = net::Tick::now();
   const bool again = role_->settings.mode == config::ListenerMode::socks
                          ? co_await begin_socks(*request)
                          : co_await begin_redirected(*request);
@@ -42,7 +42,7 @@ Task<bool> Session::begin_socks(Request& request) {
   const Duration limit = request.snapshot->settings.timers.handshake;
   auto greeted = co_await greet_socks(stream_, buffer_, limit);
   put_under_newest(request);
-  if (auto* const wanted = std::get_if<http::SocksRequest>(&greeted)) {
+  if (auto* const wanted = std::get_if<SocksRequest>(&greeted)) {
     ask_for(request, Entrance::socks, std::move(wanted->host), wanted->port);
     const http::Connect connect{wanted_host_, wanted->port, wanted_};
     if (http::is_allowed(connect.port, role_->connect_ports)) {
@@ -64,7 +64,7 @@ Task<bool> Session::begin_socks(Request& request) {
 Task<bool> Session::begin_redirected(Request& request) {
   const tcp::endpoint& original = ends_.listener;
   if (original.port() == 0) co_return false;
-  ask_for(request, Entrance::transparent, address_text(original.address()), original.port());
+  ask_for(request, Entrance::transparent, net::address_text(original.address()), original.port());
   if (worker_.shared.own_dials.has(ends_.client, original)) {
     tell_refusal(request, Rejection::loop);
     stream_.cut();
@@ -116,7 +116,7 @@ Task<bool> Session::go_inside(Request& request) {
   inside.port = request.view.port;
   inside.authority = ends_tls && redirected ? http::authority_text(inside.host, inside.port)
                                             : std::string(request.head.target);
-  inside.dialled = redirected ? address_text(ends_.listener.address()) : inside.host;
+  inside.dialled = redirected ? net::address_text(ends_.listener.address()) : inside.host;
   inside_ = std::move(inside);
   // What is told of the handshake outlives the head that asked for it.
   request.view.host = inside_->host;
@@ -135,19 +135,19 @@ Task<bool> Session::end_tls(Request& request) {
   if (!accept) co_return tell_tls(request, Interception::no_certificate, why);
   auto made = accept(stream_.release(), std::string(request.early.view()));
   request.early.clear();
-  SecureLink& link = *made;
+  net::SecureLink& link = *made;
   stream_.run_over(std::move(made));
   const Duration limit = request.snapshot->settings.timers.handshake;
   stream_.limit_read(limit);
   ErrorCode error;
-  Handshake step = link.shake_hands();
-  while (!error && (step == Handshake::wants_read || step == Handshake::wants_write)) {
-    error = step == Handshake::wants_read ? co_await stream_.wait_readable()
-                                          : co_await stream_.wait_writable(limit);
+  net::Handshake step = link.shake_hands();
+  while (!error && (step == net::Handshake::wants_read || step == net::Handshake::wants_write)) {
+    error = step == net::Handshake::wants_read ? co_await stream_.wait_readable()
+                                               : co_await stream_.wait_writable(limit);
     if (!error) step = link.shake_hands();
   }
   stream_.unlimit_read();
-  if (!error && step == Handshake::done) {
+  if (!error && step == net::Handshake::done) {
     worker_.shared.metrics.count_interception(Interception::intercepted);
     co_return true;
   }
@@ -167,4 +167,4 @@ bool Session::tell_tls(const Request& request, Interception outcome, std::string
   return false;
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

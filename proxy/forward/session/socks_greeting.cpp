@@ -1,14 +1,13 @@
-#include "proxy/session/socks_greeting.hpp"
+#include "proxy/forward/session/socks_greeting.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 using http::Rejection;
-using http::SocksPartial;
 
 namespace {
 
-Task<ErrorCode> say(Stream& client, std::string_view bytes, Duration limit) {
-  Gather pieces;
+Task<ErrorCode> say(net::Stream& client, std::string_view bytes, Duration limit) {
+  net::Gather pieces;
   pieces.add(bytes);
   co_return co_await client.write_all(pieces, limit);
 }
@@ -16,7 +15,7 @@ Task<ErrorCode> say(Stream& client, std::string_view bytes, Duration limit) {
 /// Reads until `parse` has an opinion of what is in the buffer;
 /// `SocksPartial` where the client left or was too slow.
 template <typename Parse>
-Task<decltype(std::declval<Parse>()(std::string_view()))> read_until(Stream& client, Buffer& buffer,
+Task<decltype(std::declval<Parse>()(std::string_view()))> read_until(net::Stream& client, net::Buffer& buffer,
                                                                      Parse parse) {
   auto parsed = parse(buffer.view());
   while (std::holds_alternative<SocksPartial>(parsed)) {
@@ -31,36 +30,36 @@ Task<decltype(std::declval<Parse>()(std::string_view()))> read_until(Stream& cli
 
 }  // namespace
 
-Task<std::variant<SocksGone, Rejection, http::SocksRequest>> greet_socks(Stream& client, Buffer& buffer,
-                                                                         Duration limit) {
+Task<std::variant<SocksGone, Rejection, SocksRequest>> greet_socks(net::Stream& client, net::Buffer& buffer,
+                                                                   Duration limit) {
   client.limit_read(limit);
-  const auto greeting = co_await read_until(client, buffer, http::read_socks_greeting);
+  const auto greeting = co_await read_until(client, buffer, read_socks_greeting);
   if (const auto* const refused = std::get_if<Rejection>(&greeting)) {
     // Only who speaks SOCKS5 can read our reply.
-    const std::string reply = http::socks_method_reply(false);
+    const std::string reply = socks_method_reply(false);
     if (*refused == Rejection::socks_method) co_await say(client, reply, limit);
     co_return *refused;
   }
-  const auto* const greeted = std::get_if<http::SocksGreeting>(&greeting);
+  const auto* const greeted = std::get_if<SocksGreeting>(&greeting);
   if (greeted == nullptr) co_return SocksGone{client.take_limit_hit()};
   buffer.consume(greeted->bytes);
-  const std::string reply = http::socks_method_reply(true);
+  const std::string reply = socks_method_reply(true);
   if (co_await say(client, reply, limit)) co_return SocksGone{};
-  const auto wanted = co_await read_until(client, buffer, http::read_socks_request);
+  const auto wanted = co_await read_until(client, buffer, read_socks_request);
   if (const auto* const refused = std::get_if<Rejection>(&wanted)) {
     co_await refuse_socks(client, *refused, limit);
     co_return *refused;
   }
-  const auto* const request = std::get_if<http::SocksRequest>(&wanted);
+  const auto* const request = std::get_if<SocksRequest>(&wanted);
   if (request == nullptr) co_return SocksGone{client.take_limit_hit()};
   client.unlimit_read();
   buffer.consume(request->bytes);
   co_return *request;
 }
 
-Task<void> refuse_socks(Stream& client, Rejection cause, Duration limit) {
-  const std::string reply = http::socks_failure(cause);
+Task<void> refuse_socks(net::Stream& client, Rejection cause, Duration limit) {
+  const std::string reply = socks_failure(cause);
   co_await say(client, reply, limit);
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

@@ -1,16 +1,16 @@
-#include "proxy/session/turn_away.hpp"
+#include "proxy/forward/session/turn_away.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <memory>
 
-#include "proxy/exchange/deliver.hpp"
-#include "proxy/http1/reply.hpp"
-#include "proxy/session/lingering_close.hpp"
-#include "proxy/tunnel/socks5.hpp"
+#include "proxy/forward/exchange/deliver.hpp"
+#include "proxy/forward/session/lingering_close.hpp"
+#include "proxy/forward/tunnel/socks5.hpp"
+#include "proxy/http/http1/reply.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
-using observe::LimitHit;
+using telemetry::LimitHit;
 
 namespace {
 
@@ -21,16 +21,16 @@ constexpr Duration time_to_ask = std::chrono::seconds(1);
 
 // In the words of whoever comes to such a listener; `first` of what it said, 0 where that is not known.
 std::string refusal(Worker& worker, config::ListenerMode mode, LimitHit why, char first) {
-  if (mode == config::ListenerMode::socks) return std::string(http::socks_method_reply(false));
+  if (mode == config::ListenerMode::socks) return std::string(socks_method_reply(false));
   // TLS, or what nobody knows: a response in HTTP would be noise.
   if (mode == config::ListenerMode::transparent && (first < 'A' || first > 'Z')) return {};
   http::Reply reply;
   reply.status = 503;
   reply.proxy_status = worker.shared.pseudonym + "; error=connection_limit_reached";
-  reply.body.append("reprise: the connection is refused: ").append(observe::word(why)).append("\n");
+  reply.body.append("reprise: the connection is refused: ").append(telemetry::word(why)).append("\n");
   reply.body.append(advice_of(why)).append("\n");
   std::string fields = "Retry-After: 1\r\n";
-  append_reason(observe::word(why), fields);
+  append_reason(telemetry::word(why), fields);
   std::string message;
   http::write_reply(reply, worker.date(), fields, true, false, message);
   return message;
@@ -50,15 +50,15 @@ class [[nodiscard]] PolitePlace {
 
 Task<void> turn_away_politely(Worker& worker, tcp::socket socket, config::ListenerMode mode, LimitHit why,
                               std::unique_ptr<PolitePlace> /*place*/) {
-  Stream stream(worker.tick, std::move(socket));
+  net::Stream stream(worker.tick, std::move(socket));
   stream.limit_read(time_to_ask);
   char first = 0;
   const auto [error, bytes] = co_await stream.read_some(asio::buffer(&first, 1));
   if (!error || stream.take_limit_hit()) {
     const std::string message = refusal(worker, mode, why, first);
-    Gather pieces;
+    net::Gather pieces;
     pieces.add(message);
-    Buffer buffer;
+    net::Buffer buffer;
     if (!stream.write_now(pieces)) co_await lingering_close(stream, buffer, std::chrono::seconds(2));
   }
 }
@@ -91,4 +91,4 @@ void turn_away_now(Worker& worker, tcp::socket socket, config::ListenerMode mode
   for (int reads = 0; reads < 4 && !error; ++reads) socket.read_some(asio::buffer(unread), error);
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

@@ -3,18 +3,18 @@
 // speak HTTP is closed without a word.
 #pragma once
 
-#include "proxy/worker/worker.hpp"
+#include "proxy/forward/worker/worker.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 /// What to do about it: the sentence of the response, and of the log.
-std::string_view advice_of(observe::LimitHit why);
+std::string_view advice_of(telemetry::LimitHit why);
 
 /// Waits a moment for the client's request, answers, and closes gently. Where many are being turned away
 /// already it answers at once. Counted. Returns at once; a coroutine does the rest.
-void turn_away(Worker&, tcp::socket, config::ListenerMode, observe::LimitHit why);
+void turn_away(Worker&, tcp::socket, config::ListenerMode, telemetry::LimitHit why);
 
 /// Answers and closes before it returns: for a descriptor that was borrowed. Counted.
-void turn_away_now(Worker&, tcp::socket, config::ListenerMode, observe::LimitHit why);
+void turn_away_now(Worker&, tcp::socket, config::ListenerMode, telemetry::LimitHit why);
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

@@ -1,11 +1,11 @@
 // TLS records, the handshake message in them, and the extensions of that.
-#include "proxy/tunnel/client_hello.hpp"
+#include "proxy/forward/tunnel/client_hello.hpp"
 
 #include <optional>
 #include <string>
 #include <utility>
 
-namespace reprise::http {
+namespace reprise::forward {
 namespace {
 
 constexpr unsigned handshake_record = 22;
@@ -185,4 +185,4 @@ std::variant<Hello, ClientHello> read_client_hello(std::string_view bytes) {
   return hello;
 }
 
-}  // namespace reprise::http
+}  // namespace reprise::forward

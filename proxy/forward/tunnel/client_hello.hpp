@@ -8,7 +8,7 @@
 #include <string_view>
 #include <variant>
 
-namespace reprise::http {
+namespace reprise::forward {
 
 enum class Hello : std::uint8_t {
   more,   ///< the beginning of one
@@ -35,4 +35,4 @@ struct ClientHello {
 /// `other` where it is none, or one that is malformed.
 std::variant<Hello, ClientHello> read_client_hello(std::string_view bytes);
 
-}  // namespace reprise::http
+}  // namespace reprise::forward

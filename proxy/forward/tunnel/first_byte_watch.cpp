@@ -1,10 +1,10 @@
-#include "proxy/tunnel/first_byte_watch.hpp"
+#include "proxy/forward/tunnel/first_byte_watch.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 
-namespace reprise::net {
+namespace reprise::forward {
 
-FirstByteWatch::FirstByteWatch(Stream& listened_to, Stream& interrupted)
+FirstByteWatch::FirstByteWatch(net::Stream& listened_to, net::Stream& interrupted)
     : listened_to_(listened_to), interrupted_(interrupted), joined_(listened_to.executor()) {
   asio::co_spawn(listened_to.executor(), listen(*this), or_abort);
 }
@@ -13,9 +13,9 @@ FirstByteWatch::FirstByteWatch(Stream& listened_to, Stream& interrupted)
 Task<void> FirstByteWatch::listen(FirstByteWatch& watch) {
   if (!watch.stopped_) co_await watch.listened_to_.wait_readable();
   if (!watch.stopped_) {
-    const Unread unread = watch.listened_to_.open() ? watch.listened_to_.unread() : Unread::closed;
-    watch.heard_ = unread == Unread::bytes;
-    watch.ended_ = unread == Unread::closed;
+    const net::Unread unread = watch.listened_to_.open() ? watch.listened_to_.unread() : net::Unread::closed;
+    watch.heard_ = unread == net::Unread::bytes;
+    watch.ended_ = unread == net::Unread::closed;
     if (watch.heard_ || watch.ended_) watch.interrupted_.end_read();
   }
   watch.over_ = true;
@@ -31,11 +31,11 @@ Task<void> FirstByteWatch::stop() {
   }
 }
 
-ErrorCode heard_end(Stream& stream) {
-  const Presence presence = stream.presence();
-  if (presence == Presence::present || stream.unread() != Unread::closed) return {};
-  if (presence == Presence::finished) return asio::error::eof;
+ErrorCode heard_end(net::Stream& stream) {
+  const net::Presence presence = stream.presence();
+  if (presence == net::Presence::present || stream.unread() != net::Unread::closed) return {};
+  if (presence == net::Presence::finished) return asio::error::eof;
   return asio::error::connection_reset;
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

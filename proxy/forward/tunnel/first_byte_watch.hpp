@@ -2,15 +2,15 @@
 // ended, the other wait ends.
 #pragma once
 
-#include "proxy/io/stream.hpp"
+#include "proxy/net/io/stream.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 /// Reads nothing. Both streams must outlive it, and `stop` must be awaited before it is destroyed.
 class FirstByteWatch {
  public:
   /// Ends a read, or a wait for one, of `interrupted` as soon as `listened_to` has a byte or has ended.
-  FirstByteWatch(Stream& listened_to, Stream& interrupted);
+  FirstByteWatch(net::Stream& listened_to, net::Stream& interrupted);
   FirstByteWatch(const FirstByteWatch&) = delete;
   FirstByteWatch& operator=(const FirstByteWatch&) = delete;
 
@@ -22,9 +22,9 @@ class FirstByteWatch {
  private:
   static Task<void> listen(FirstByteWatch&);
 
-  Stream& listened_to_;
-  Stream& interrupted_;
-  Timer joined_;
+  net::Stream& listened_to_;
+  net::Stream& interrupted_;
+  net::Timer joined_;
   bool stopped_ = false;
   bool heard_ = false;
   bool ended_ = false;
@@ -34,6 +34,6 @@ class FirstByteWatch {
 /// The end of that connection, which whoever listened to it may have been told already: it is told once
 /// (epoll is edge-triggered), so that a read would wait for ever. `eof` for a FIN with nothing before it,
 /// else `connection_reset`; no error while there may be something to read.
-ErrorCode heard_end(Stream&);
+ErrorCode heard_end(net::Stream&);
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

@@ -1,14 +1,14 @@
-#include "proxy/tunnel/first_words.hpp"
+#include "proxy/forward/tunnel/first_words.hpp"
 
 #include <optional>
 
-#include "proxy/tunnel/first_byte_watch.hpp"
+#include "proxy/forward/tunnel/first_byte_watch.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 using http::FirstWords;
 
-Task<FirstWords> first_words(Stream& client, Buffer& from_client, Stream* upstream,
+Task<FirstWords> first_words(net::Stream& client, net::Buffer& from_client, net::Stream* upstream,
                              const http::Connect& tunnel, std::size_t longest_target, FirstWordsTime time) {
   http::Heard heard{from_client.view()};
   FirstWords words = http::judge_first_words(heard, tunnel, longest_target);
@@ -24,7 +24,7 @@ Task<FirstWords> first_words(Stream& client, Buffer& from_client, Stream* upstre
     auto [error, bytes] = co_await client.read_some(from_client.room());
     // A request that came together with the upstream's end can still be served and retried.
     const bool upstream_ended = upstream_watch && upstream_watch->ended();
-    if (error && upstream_ended && client.unread() == Unread::bytes) {
+    if (error && upstream_ended && client.unread() == net::Unread::bytes) {
       client.end_limit();
       std::tie(error, bytes) = co_await client.read_some(from_client.room());
     }
@@ -38,4 +38,4 @@ Task<FirstWords> first_words(Stream& client, Buffer& from_client, Stream* upstre
   co_return words;
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

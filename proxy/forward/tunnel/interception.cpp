@@ -1,19 +1,19 @@
-#include "proxy/tunnel/interception.hpp"
+#include "proxy/forward/tunnel/interception.hpp"
 
 #include <algorithm>
 
-#include "proxy/match/ascii.hpp"
+#include "proxy/policy/match/ascii.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
-using observe::Interception;
+using telemetry::Interception;
 
 bool lists_host(const std::vector<policy::HostPattern>& listed, std::string_view host) {
   return std::any_of(listed.begin(), listed.end(),
                      [host](const policy::HostPattern& pattern) { return pattern.matches(host); });
 }
 
-Interception judge_interception(std::string_view authority, const http::ClientHello& hello,
+Interception judge_interception(std::string_view authority, const ClientHello& hello,
                                 const std::vector<policy::HostPattern>& listed) {
   const std::string_view wanted = authority.empty() ? std::string_view(hello.server_name) : authority;
   if (hello.server_name.empty())
@@ -25,4 +25,4 @@ Interception judge_interception(std::string_view authority, const http::ClientHe
   return Interception::intercepted;
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

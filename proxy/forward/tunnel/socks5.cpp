@@ -1,11 +1,11 @@
-#include "proxy/tunnel/socks5.hpp"
+#include "proxy/forward/tunnel/socks5.hpp"
 
 #include <arpa/inet.h>
 
 #include <algorithm>
 #include <array>
 
-namespace reprise::http {
+namespace reprise::forward {
 namespace {
 
 constexpr char version = 5;
@@ -54,22 +54,22 @@ bool is_name(std::string_view text) {
 
 }  // namespace
 
-std::variant<SocksPartial, Rejection, SocksGreeting> read_socks_greeting(std::string_view bytes) {
+std::variant<SocksPartial, http::Rejection, SocksGreeting> read_socks_greeting(std::string_view bytes) {
   if (bytes.empty()) return SocksPartial{};
-  if (bytes[0] != version) return Rejection::socks_version;
+  if (bytes[0] != version) return http::Rejection::socks_version;
   if (bytes.size() < 2) return SocksPartial{};
   const std::size_t methods = static_cast<unsigned char>(bytes[1]);
-  if (methods == 0) return Rejection::socks_malformed;
+  if (methods == 0) return http::Rejection::socks_malformed;
   if (bytes.size() < 2 + methods) return SocksPartial{};
   const std::string_view offered = bytes.substr(2, methods);
-  if (offered.find(no_authentication) == std::string_view::npos) return Rejection::socks_method;
+  if (offered.find(no_authentication) == std::string_view::npos) return http::Rejection::socks_method;
   return SocksGreeting{2 + methods};
 }
 
-std::variant<SocksPartial, Rejection, SocksRequest> read_socks_request(std::string_view bytes) {
-  if (!bytes.empty() && bytes[0] != version) return Rejection::socks_malformed;
-  if (bytes.size() > 1 && bytes[1] != connect_command) return Rejection::socks_command;
-  if (bytes.size() > 2 && bytes[2] != 0) return Rejection::socks_malformed;
+std::variant<SocksPartial, http::Rejection, SocksRequest> read_socks_request(std::string_view bytes) {
+  if (!bytes.empty() && bytes[0] != version) return http::Rejection::socks_malformed;
+  if (bytes.size() > 1 && bytes[1] != connect_command) return http::Rejection::socks_command;
+  if (bytes.size() > 2 && bytes[2] != 0) return http::Rejection::socks_malformed;
   if (bytes.size() < fixed) return SocksPartial{};
   const auto type = static_cast<AddressType>(bytes[3]);
   std::size_t begin = fixed;
@@ -82,9 +82,9 @@ std::variant<SocksPartial, Rejection, SocksRequest> read_socks_request(std::stri
       begin = fixed + 1;
       length = static_cast<unsigned char>(bytes[fixed]);
       break;
-    default: return Rejection::socks_address;
+    default: return http::Rejection::socks_address;
   }
-  if (length == 0) return Rejection::socks_malformed;
+  if (length == 0) return http::Rejection::socks_malformed;
   if (bytes.size() < begin + length + port_bytes) return SocksPartial{};
   const std::string_view address = bytes.substr(begin, length);
   const std::string_view port = bytes.substr(begin + length, port_bytes);
@@ -93,12 +93,12 @@ std::variant<SocksPartial, Rejection, SocksRequest> read_socks_request(std::stri
   request.port = static_cast<std::uint16_t>(static_cast<unsigned char>(port[0]) << 8U |
                                             static_cast<unsigned char>(port[1]));
   if (type == AddressType::name) {
-    if (!is_name(address)) return Rejection::socks_malformed;
+    if (!is_name(address)) return http::Rejection::socks_malformed;
     request.host = address;
   } else {
     request.host = address_text(type == AddressType::ipv4 ? AF_INET : AF_INET6, address);
   }
-  if (request.port == 0) return Rejection::socks_malformed;
+  if (request.port == 0) return http::Rejection::socks_malformed;
   return request;
 }
 
@@ -108,10 +108,10 @@ std::string socks_method_reply(bool accepted) {
 
 std::string socks_success() { return reply(SocksReply::succeeded); }
 
-std::string socks_failure(Rejection cause) {
-  if (cause == Rejection::socks_command) return reply(SocksReply::command_not_supported);
-  if (cause == Rejection::socks_address) return reply(SocksReply::address_type_not_supported);
-  if (cause == Rejection::connect_port_denied) return reply(SocksReply::not_allowed);
+std::string socks_failure(http::Rejection cause) {
+  if (cause == http::Rejection::socks_command) return reply(SocksReply::command_not_supported);
+  if (cause == http::Rejection::socks_address) return reply(SocksReply::address_type_not_supported);
+  if (cause == http::Rejection::connect_port_denied) return reply(SocksReply::not_allowed);
   return reply(SocksReply::general_failure);
 }
 
@@ -149,4 +149,4 @@ std::string socks_failure(policy::Cause cause) {
   return reply(SocksReply::general_failure);
 }
 
-}  // namespace reprise::http
+}  // namespace reprise::forward

@@ -7,10 +7,10 @@
 #include <string_view>
 #include <variant>
 
-#include "proxy/http/rejection.hpp"
-#include "proxy/verdict/outcome.hpp"
+#include "proxy/http/message/rejection.hpp"
+#include "proxy/policy/decision/outcome.hpp"
 
-namespace reprise::http {
+namespace reprise::forward {
 
 /// The greeting is whole, and offers what is needed: no authentication.
 struct SocksGreeting {
@@ -27,15 +27,15 @@ struct SocksRequest {
 /// wrong lengths, socks_method where only authentication is offered, socks_command for BIND and UDP
 /// ASSOCIATE, socks_address for an address type that there is not.
 struct SocksPartial {};
-std::variant<SocksPartial, Rejection, SocksGreeting> read_socks_greeting(std::string_view bytes);
-std::variant<SocksPartial, Rejection, SocksRequest> read_socks_request(std::string_view bytes);
+std::variant<SocksPartial, http::Rejection, SocksGreeting> read_socks_greeting(std::string_view bytes);
+std::variant<SocksPartial, http::Rejection, SocksRequest> read_socks_request(std::string_view bytes);
 
 /// That no authentication is wanted, or that no method will do.
 std::string socks_method_reply(bool accepted);
 /// The tunnel stands.
 std::string socks_success();
 /// None will: by the field REP of RFC 1928 6.
-std::string socks_failure(Rejection);
+std::string socks_failure(http::Rejection);
 std::string socks_failure(policy::Cause);
 
-}  // namespace reprise::http
+}  // namespace reprise::forward

@@ -1,4 +1,4 @@
-#include "proxy/tunnel/splice.hpp"
+#include "proxy/forward/tunnel/splice.hpp"
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -12,7 +12,7 @@
 #include <optional>
 #include <vector>
 
-namespace reprise::net {
+namespace reprise::forward {
 namespace {
 
 using Ends = SplicePipe::Ends;
@@ -105,13 +105,13 @@ bool would_block(const ErrorCode& error) {
 }
 
 // `piece`: something waits to be read, be it a FIN.
-Task<BodyStep> wait_for_bytes(Stream& from, Duration limit) {
+Task<net::BodyStep> wait_for_bytes(net::Stream& from, Duration limit) {
   from.limit_read(limit);
   const ErrorCode error = co_await from.wait_readable();
   from.unlimit_read();
   const bool stalled = from.take_limit_hit();
-  if (!error) co_return BodyStep::piece;
-  co_return stalled ? BodyStep::stalled : BodyStep::failed;
+  if (!error) co_return net::BodyStep::piece;
+  co_return stalled ? net::BodyStep::stalled : net::BodyStep::failed;
 }
 
 }  // namespace
@@ -150,24 +150,25 @@ std::size_t SplicePipe::drain(int socket, ErrorCode& error) {
   return bytes;
 }
 
-bool may_splice(BodyReader& reader, const Stream& to) {
+bool may_splice(net::BodyReader& reader, const net::Stream& to) {
   return reader.counted_left() >= worthwhile_bytes && reader.stream().is_socket() && to.is_socket();
 }
 
-Task<Spliced> splice(SplicePipe pipe, Stream& from, Stream& to, std::uint64_t bytes, SpliceLimits limits) {
+Task<Spliced> splice(SplicePipe pipe, net::Stream& from, net::Stream& to, std::uint64_t bytes,
+                     SpliceLimits limits) {
   Spliced done;
   std::uint64_t turn_ends = turn_bytes;
   while (done.bytes < bytes) {
     ErrorCode error;
     if (done.bytes < turn_ends) {
       const std::size_t taken = pipe.fill(from.descriptor(), bytes - done.bytes, error);
-      done.step = error ? BodyStep::failed : (taken == 0 ? BodyStep::closed : BodyStep::piece);
+      done.step = error ? net::BodyStep::failed : (taken == 0 ? net::BodyStep::closed : net::BodyStep::piece);
     }
     if (done.bytes >= turn_ends || would_block(error)) {
       done.step = co_await wait_for_bytes(from, limits.read);
       turn_ends = done.bytes + turn_bytes;
     }
-    if (done.step != BodyStep::piece) co_return done;
+    if (done.step != net::BodyStep::piece) co_return done;
     while (pipe.held() > 0) {
       error.clear();
       done.bytes += pipe.drain(to.descriptor(), error);
@@ -176,8 +177,8 @@ Task<Spliced> splice(SplicePipe pipe, Stream& from, Stream& to, std::uint64_t by
       if (error) co_return done;
     }
   }
-  done.step = BodyStep::end;
+  done.step = net::BodyStep::end;
   co_return done;
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <utility>
 
-#include "proxy/io/body_reader.hpp"
+#include "proxy/net/io/body_reader.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 /// A pipe between two sockets, lent by the thread's free list. Movable; what is destroyed empty is lent
 /// again, what still holds bytes is closed with them.
@@ -54,14 +54,15 @@ class SplicePipe {
 
 /// What came of moving a body. The two sides' failures are never confused.
 struct Spliced {
-  BodyStep step = BodyStep::end;  ///< `end`, or how the upstream broke: everything that came before was sent
-  ErrorCode unsent;               ///< set: the client took no more, and `step` says nothing
-  std::uint64_t bytes = 0;        ///< that the client's kernel took
+  net::BodyStep step =
+      net::BodyStep::end;   ///< `end`, or how the upstream broke: everything that came before was sent
+  ErrorCode unsent;         ///< set: the client took no more, and `step` says nothing
+  std::uint64_t bytes = 0;  ///< that the client's kernel took
 };
 
 /// True if the rest of that body may go from socket to socket unseen, and is long enough to gain by it: both
 /// are plain sockets, its length is known, nothing of it is at hand, and it goes on as it comes.
-bool may_splice(BodyReader&, const Stream& to);
+bool may_splice(net::BodyReader&, const net::Stream& to);
 
 /// How long nothing may move, on each side.
 struct SpliceLimits {
@@ -71,6 +72,7 @@ struct SpliceLimits {
 
 /// Moves exactly `bytes` bytes, through an empty pipe. Stalled if no byte comes for `limits.read`; `unsent`
 /// if none leaves for `limits.write`.
-Task<Spliced> splice(SplicePipe, Stream& from, Stream& to, std::uint64_t bytes, SpliceLimits limits);
+Task<Spliced> splice(SplicePipe, net::Stream& from, net::Stream& to, std::uint64_t bytes,
+                     SpliceLimits limits);
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

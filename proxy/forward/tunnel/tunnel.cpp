@@ -1,11 +1,11 @@
-#include "proxy/tunnel/tunnel.hpp"
+#include "proxy/forward/tunnel/tunnel.hpp"
 
 #include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 
-#include "proxy/tunnel/first_byte_watch.hpp"
+#include "proxy/forward/tunnel/first_byte_watch.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 namespace {
 
 constexpr Duration drain_idle = std::chrono::seconds(1);
@@ -15,13 +15,13 @@ constexpr int looks = 4;
 
 }  // namespace
 
-using observe::TunnelOutcome;
+using telemetry::TunnelOutcome;
 
-Tunnel::Tunnel(Tick& tick, Stream& client, Stream& upstream, Duration idle)
+Tunnel::Tunnel(net::Tick& tick, net::Stream& client, net::Stream& upstream, Duration idle)
     : tick_(tick), up_{client, upstream}, down_{upstream, client}, idle_(idle), joined_(client.executor()) {}
 
-Task<TunnelOutcome> Tunnel::run(Buffer& from_client, Buffer& from_upstream, bool draining) {
-  last_move_ = Tick::now();
+Task<TunnelOutcome> Tunnel::run(net::Buffer& from_client, net::Buffer& from_upstream, bool draining) {
+  last_move_ = net::Tick::now();
   client_spoke_last_ = !from_client.empty() && from_upstream.empty();
   look_later();
   if (draining) drain();
@@ -35,18 +35,18 @@ Task<TunnelOutcome> Tunnel::run(Buffer& from_client, Buffer& from_upstream, bool
   co_return outcome_;
 }
 
-Task<void> Tunnel::run_spawned(Tunnel& tunnel, Way& way, Buffer& first) {
+Task<void> Tunnel::run_spawned(Tunnel& tunnel, Way& way, net::Buffer& first) {
   co_await tunnel.carry(way, first);
   way.over = true;
   tunnel.joined_.cancel();
 }
 
 // One direction, until its FIN (passed on) or its reset.
-Task<void> Tunnel::carry(Way& way, Buffer& buffer) {
+Task<void> Tunnel::carry(Way& way, net::Buffer& buffer) {
   ErrorCode error = heard_end(way.from);
   for (;;) {
     if (!buffer.empty() && !way.discards) {
-      Gather pieces;
+      net::Gather pieces;
       pieces.add(buffer.view());
       const ErrorCode unsent = co_await write(way.to, pieces);
       if (unsent == asio::error::operation_aborted) co_return break_off(cut_short());
@@ -63,7 +63,7 @@ Task<void> Tunnel::carry(Way& way, Buffer& buffer) {
     if (error) break;
     buffer.commit(bytes);
     if (way.discards) continue;
-    last_move_ = Tick::now();
+    last_move_ = net::Tick::now();
     client_spoke_last_ = &way == &up_;
   }
   if (error == asio::error::operation_aborted) co_return break_off(cut_short());
@@ -73,11 +73,11 @@ Task<void> Tunnel::carry(Way& way, Buffer& buffer) {
 }
 
 // A side that takes a little of a long piece moves too.
-Task<ErrorCode> Tunnel::write(Stream& to, Gather& pieces) {
+Task<ErrorCode> Tunnel::write(net::Stream& to, net::Gather& pieces) {
   for (;;) {
     const ErrorCode failure = to.write_now(pieces);
     if (failure) co_return failure;
-    last_move_ = Tick::now();
+    last_move_ = net::Tick::now();
     if (pieces.empty()) co_return ErrorCode();
     // One way alone has no limit: silence, or a side that does not read, does no harm while the other way
     // flows.
@@ -92,7 +92,7 @@ void Tunnel::refuse(Way& way) {
   way.discards = true;
   outcome_ = TunnelOutcome::broken;
   idle_ = std::min(idle_, last_words);
-  last_move_ = Tick::now();
+  last_move_ = net::Tick::now();
   look_later();
 }
 
@@ -113,7 +113,7 @@ Duration Tunnel::most_silence() const {
 }
 
 void Tunnel::time_is_up() {
-  if (Tick::now() - last_move_ >= most_silence())
+  if (net::Tick::now() - last_move_ >= most_silence())
     return break_off(draining_ ? TunnelOutcome::drained : TunnelOutcome::idle);
   look_later();
 }
@@ -130,4 +130,4 @@ void Tunnel::drain() {
 
 void Tunnel::abort() { break_off(cut_short()); }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

@@ -1,17 +1,17 @@
-#include "proxy/worker/certificate_ends.hpp"
+#include "proxy/forward/worker/certificate_ends.hpp"
 
 #include <algorithm>
 #include <array>
 #include <optional>
 
-namespace reprise::net {
+namespace reprise::forward {
 namespace {
 
 // The wall clock may jump without a notification, so it is polled.
 constexpr Duration look_every = std::chrono::seconds(2);
 constexpr Duration look_for_any = std::chrono::minutes(1);
 
-std::string sentence(const CertificateEnd& end, std::int64_t now) {
+std::string sentence(const net::CertificateEnd& end, std::int64_t now) {
   const std::int64_t left = end.expires - now;
   const std::int64_t days = (left < 0 ? -left : left) / EndingCertificates::day;
   std::string text("the certificate of ");
@@ -26,10 +26,10 @@ std::string sentence(const CertificateEnd& end, std::int64_t now) {
 
 }  // namespace
 
-std::vector<std::string> EndingCertificates::warnings(const std::vector<CertificateEnd>& ends,
+std::vector<std::string> EndingCertificates::warnings(const std::vector<net::CertificateEnd>& ends,
                                                       std::int64_t now) {
   std::vector<std::string> lines;
-  for (const CertificateEnd& end : ends) {
+  for (const net::CertificateEnd& end : ends) {
     if (end.expires - now >= warned_before) {
       warned_.erase(end.name);
       continue;
@@ -43,11 +43,11 @@ std::vector<std::string> EndingCertificates::warnings(const std::vector<Certific
   return lines;
 }
 
-void set_certificate_gauges(observe::Metrics& metrics, const std::vector<CertificateEnd>& ends,
+void set_certificate_gauges(telemetry::Metrics& metrics, const std::vector<net::CertificateEnd>& ends,
                             std::int64_t now) {
-  for (const auto use : {observe::CertificateUse::authority, observe::CertificateUse::client}) {
+  for (const auto use : {telemetry::CertificateUse::authority, telemetry::CertificateUse::client}) {
     std::optional<std::int64_t> left;
-    for (const CertificateEnd& end : ends) {
+    for (const net::CertificateEnd& end : ends) {
       if (end.use == use) left = std::min(left.value_or(end.expires - now), end.expires - now);
     }
     metrics.set_certificate_left(use, left);
@@ -56,10 +56,10 @@ void set_certificate_gauges(observe::Metrics& metrics, const std::vector<Certifi
 
 Task<void> warn_of_certificate_ends(Worker& worker) {
   EndingCertificates ending;
-  Timer pause(worker.io);
+  net::Timer pause(worker.io);
   for (;;) {
-    const std::vector<CertificateEnd>& ends = worker.snapshot->certificate_ends;
-    const std::int64_t wall = Clock::wall_nanoseconds();
+    const std::vector<net::CertificateEnd>& ends = worker.snapshot->certificate_ends;
+    const std::int64_t wall = net::Clock::wall_nanoseconds();
     for (const std::string& line : ending.warnings(ends, wall / 1'000'000'000))
       worker.shared.log.message(config::LogLevel::warn, line, wall);
     pause.expires_after(ends.empty() ? look_for_any : look_every);
@@ -67,4 +67,4 @@ Task<void> warn_of_certificate_ends(Worker& worker) {
   }
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

@@ -1,6 +1,6 @@
-#include "proxy/worker/idle_clients.hpp"
+#include "proxy/forward/worker/idle_clients.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 void IdleClients::enter(IdleClient& client, Instant now) {
   client.since_ = now;
@@ -28,4 +28,4 @@ bool IdleClients::make_room(Instant now) {
   return false;
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

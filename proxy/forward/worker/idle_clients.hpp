@@ -2,9 +2,9 @@
 // requests, and those that have closed their sending side.
 #pragma once
 
-#include "proxy/io/tick.hpp"
+#include "proxy/net/io/tick.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 class IdleClients;
 
@@ -69,4 +69,4 @@ class IdleClients {
   IdleClient* shortest_ = nullptr;
 };
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

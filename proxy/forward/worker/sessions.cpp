@@ -1,6 +1,6 @@
-#include "proxy/worker/sessions.hpp"
+#include "proxy/forward/worker/sessions.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 
 void Sessions::add(ClientSession& session) {
   session.next_ = first_;
@@ -13,4 +13,4 @@ void Sessions::remove(ClientSession& session) {
   if (session.next_ != nullptr) session.next_->previous_ = session.previous_;
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

@@ -2,8 +2,10 @@
 #pragma once
 
 namespace reprise::net {
-
 class AddressFilter;
+}
+
+namespace reprise::forward {
 
 /// One client connection, while it is open.
 class ClientSession {
@@ -15,7 +17,7 @@ class ClientSession {
   /// a tunnel ends once it is quiet.
   virtual void drain() = 0;
   /// A reload: a tunnel to an address that is denied now ends (row N3).
-  virtual void judge(const AddressFilter&) {}
+  virtual void judge(const net::AddressFilter&) {}
   /// The grace is over: everything stops.
   virtual void abort() = 0;
 
@@ -48,4 +50,4 @@ class Sessions {
   ClientSession* first_ = nullptr;
 };
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

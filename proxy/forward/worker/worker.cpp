@@ -1,17 +1,18 @@
-#include "proxy/worker/worker.hpp"
+#include "proxy/forward/worker/worker.hpp"
 
-#include "proxy/message/request.hpp"
-#include "proxy/repeat/date.hpp"
-#include "proxy/tls/tls_client.hpp"
+#include "proxy/forward/request/request.hpp"
+#include "proxy/http/retry_hints/date.hpp"
+#include "proxy/net/tls/tls_client.hpp"
 
-namespace reprise::net {
+namespace reprise::forward {
 namespace {
 
 constexpr std::size_t most_idle_requests = 256;
 
 }  // namespace
 
-Worker::Worker(Shared& all, std::shared_ptr<const Snapshot> first, std::uint64_t seed, std::size_t thread)
+Worker::Worker(Shared& all, std::shared_ptr<const net::Snapshot> first, std::uint64_t seed,
+               std::size_t thread)
     : shared(all),
       snapshot(std::move(first)),
       dice(seed),
@@ -22,7 +23,7 @@ Worker::Worker(Shared& all, std::shared_ptr<const Snapshot> first, std::uint64_t
   take_up(snapshot);
 }
 
-void Worker::take_up(std::shared_ptr<const Snapshot> next) {
+void Worker::take_up(std::shared_ptr<const net::Snapshot> next) {
   snapshot = std::move(next);
   sessions.each([this](ClientSession& session) { session.judge(*snapshot->filter); });
   pool.limit(snapshot->settings.pool);
@@ -33,9 +34,11 @@ void Worker::take_up(std::shared_ptr<const Snapshot> next) {
   }
 }
 
-bool Worker::make_room() { return departed.make_room(Tick::now()) || resting.make_room(Tick::now()); }
+bool Worker::make_room() {
+  return departed.make_room(net::Tick::now()) || resting.make_room(net::Tick::now());
+}
 
-Dialer Worker::dialer(const Snapshot& of_request) {
+net::Dialer Worker::dialer(const net::Snapshot& of_request) {
   return {io.get_executor(), tick,         shared.resolver,  pool,      shared.metrics, shared.log,
           shared.pseudonym,  shared.links, shared.own_dials, of_request};
 }
@@ -57,7 +60,7 @@ void Worker::give_back(std::unique_ptr<Request> request) {
 }
 
 std::string_view Worker::date() {
-  const std::int64_t second = Clock::wall_nanoseconds() / 1'000'000'000;
+  const std::int64_t second = net::Clock::wall_nanoseconds() / 1'000'000'000;
   if (second != date_second_) {
     date_second_ = second;
     date_ = http::format_date(second);
@@ -81,4 +84,4 @@ void abort(Worker& worker) {
   worker.sessions.each([](ClientSession& session) { session.abort(); });
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::forward

@@ -1,4 +1,4 @@
-#include "proxy/probe/event_stream.hpp"
+#include "proxy/http/body_rules/event_stream.hpp"
 
 namespace reprise::http {
 namespace {

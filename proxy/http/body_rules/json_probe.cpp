@@ -1,5 +1,5 @@
 // One pass of Boost.JSON's event parser over a held body; the only file that sees Boost.JSON.
-#include "proxy/probe/json_probe.hpp"
+#include "proxy/http/body_rules/json_probe.hpp"
 
 #include <boost/json/basic_parser_impl.hpp>
 #include <boost/json/src.hpp>

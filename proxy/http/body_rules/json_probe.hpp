@@ -3,8 +3,8 @@
 
 #include <string_view>
 
-#include "proxy/match/condition.hpp"
-#include "proxy/match/text_rule.hpp"
+#include "proxy/policy/match/condition.hpp"
+#include "proxy/policy/match/text_rule.hpp"
 
 namespace reprise::http {
 

@@ -1,11 +1,11 @@
-#include "proxy/probe/response_body_probe.hpp"
+#include "proxy/http/body_rules/response_body_probe.hpp"
 
 #include <algorithm>
 
-#include "proxy/http/ascii.hpp"
-#include "proxy/match/ascii.hpp"
-#include "proxy/probe/json_probe.hpp"
-#include "proxy/probe/xml_probe.hpp"
+#include "proxy/http/body_rules/json_probe.hpp"
+#include "proxy/http/body_rules/xml_probe.hpp"
+#include "proxy/http/message/ascii.hpp"
+#include "proxy/policy/match/ascii.hpp"
 
 namespace reprise::http {
 namespace {

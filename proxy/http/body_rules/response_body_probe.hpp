@@ -4,9 +4,9 @@
 
 #include <string_view>
 
-#include "proxy/http/head.hpp"
-#include "proxy/policy/hold.hpp"
-#include "proxy/probe/event_stream.hpp"
+#include "proxy/http/body_rules/event_stream.hpp"
+#include "proxy/http/message/head.hpp"
+#include "proxy/policy/decision/hold.hpp"
 
 namespace reprise::http {
 

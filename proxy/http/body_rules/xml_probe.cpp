@@ -1,4 +1,4 @@
-#include "proxy/probe/xml_probe.hpp"
+#include "proxy/http/body_rules/xml_probe.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "proxy/match/text_rule.hpp"
+#include "proxy/policy/match/text_rule.hpp"
 
 namespace reprise::http {
 

@@ -1,5 +1,5 @@
 // The only file that sees Beast's parser.
-#include "proxy/http1/beast_check.hpp"
+#include "proxy/http/http1/beast_check.hpp"
 
 #include <boost/beast/http/basic_parser.hpp>
 #include <boost/beast/http/error.hpp>
@@ -7,7 +7,7 @@
 #include <limits>
 #include <string>
 
-#include "proxy/http/ascii.hpp"
+#include "proxy/http/message/ascii.hpp"
 
 namespace reprise::http {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "proxy/http1/guard.hpp"
+#include "proxy/http/http1/guard.hpp"
 
 namespace reprise::http {
 

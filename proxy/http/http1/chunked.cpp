@@ -1,12 +1,12 @@
 // The chunked coding as a byte machine: one pass, no look-ahead, data handed out where it lies.
-#include "proxy/http1/chunked.hpp"
+#include "proxy/http/http1/chunked.hpp"
 
 #include <algorithm>
 #include <cassert>
 #include <charconv>
 
-#include "proxy/http/ascii.hpp"
-#include "proxy/http1/scanner.hpp"
+#include "proxy/http/http1/scanner.hpp"
+#include "proxy/http/message/ascii.hpp"
 
 namespace reprise::http {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/http/rejection.hpp"
-#include "proxy/http1/spelling.hpp"
+#include "proxy/http/http1/spelling.hpp"
+#include "proxy/http/message/rejection.hpp"
 
 namespace reprise::http {
 

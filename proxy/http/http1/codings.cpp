@@ -1,10 +1,10 @@
 // Members of Transfer-Encoding, counted and judged.
-#include "proxy/http1/codings.hpp"
+#include "proxy/http/http1/codings.hpp"
 
 #include <algorithm>
 #include <array>
 
-#include "proxy/http/ascii.hpp"
+#include "proxy/http/message/ascii.hpp"
 
 namespace reprise::http {
 namespace {

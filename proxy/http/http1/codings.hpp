@@ -5,8 +5,8 @@
 #include <span>
 #include <string_view>
 
-#include "proxy/http/head.hpp"
-#include "proxy/http/rejection.hpp"
+#include "proxy/http/message/head.hpp"
+#include "proxy/http/message/rejection.hpp"
 
 namespace reprise::http {
 

@@ -1,6 +1,6 @@
 // The names of the fields that the proxy looks at: told apart by length first, then by one comparison.
-#include "proxy/http/ascii.hpp"
-#include "proxy/http1/guard.hpp"
+#include "proxy/http/http1/guard.hpp"
+#include "proxy/http/message/ascii.hpp"
 
 namespace reprise::http {
 namespace {

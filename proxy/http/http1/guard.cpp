@@ -1,10 +1,10 @@
 // What the fields of a head mean for its framing, and which heads are refused for it.
-#include "proxy/http1/guard.hpp"
+#include "proxy/http/http1/guard.hpp"
 
-#include "proxy/http/ascii.hpp"
-#include "proxy/http/target.hpp"
-#include "proxy/http1/codings.hpp"
-#include "proxy/http1/scanner.hpp"
+#include "proxy/http/http1/codings.hpp"
+#include "proxy/http/http1/scanner.hpp"
+#include "proxy/http/message/ascii.hpp"
+#include "proxy/http/message/target.hpp"
 
 namespace reprise::http {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "proxy/http/head.hpp"
+#include "proxy/http/message/head.hpp"
 
 namespace reprise::http {
 

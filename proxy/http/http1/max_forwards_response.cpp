@@ -1,7 +1,7 @@
 // OPTIONS and TRACE, answered by the proxy as the last recipient.
-#include "proxy/http1/max_forwards_response.hpp"
+#include "proxy/http/http1/max_forwards_response.hpp"
 
-#include "proxy/http/ascii.hpp"
+#include "proxy/http/message/ascii.hpp"
 
 namespace reprise::http {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/http/head.hpp"
+#include "proxy/http/message/head.hpp"
 
 namespace reprise::http {
 

@@ -1,7 +1,7 @@
-#include "proxy/http1/parent.hpp"
+#include "proxy/http/http1/parent.hpp"
 
-#include "proxy/http/ascii.hpp"
-#include "proxy/http/origin.hpp"
+#include "proxy/http/message/ascii.hpp"
+#include "proxy/http/message/origin.hpp"
 
 namespace reprise::http {
 namespace {

@@ -1,7 +1,7 @@
-#include "proxy/http1/parse.hpp"
+#include "proxy/http/http1/parse.hpp"
 
-#include "proxy/http1/beast_check.hpp"
-#include "proxy/http1/guard.hpp"
+#include "proxy/http/http1/beast_check.hpp"
+#include "proxy/http/http1/guard.hpp"
 
 namespace reprise::http {
 

@@ -3,8 +3,8 @@
 
 #include <string_view>
 
-#include "proxy/http/head.hpp"
-#include "proxy/http1/parse.hpp"
+#include "proxy/http/http1/parse.hpp"
+#include "proxy/http/message/head.hpp"
 
 namespace reprise::http {
 

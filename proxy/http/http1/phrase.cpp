@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-#include "proxy/http1/reply.hpp"
+#include "proxy/http/http1/reply.hpp"
 
 namespace reprise::http {
 namespace {

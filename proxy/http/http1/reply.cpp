@@ -1,9 +1,9 @@
 // The text of our own responses. Every sentence is fixed: no part of a message, no address gets in (row H9).
-#include "proxy/http1/reply.hpp"
+#include "proxy/http/http1/reply.hpp"
 
 #include <array>
 
-#include "proxy/http/ascii.hpp"
+#include "proxy/http/message/ascii.hpp"
 
 namespace reprise::http {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/http/rejection.hpp"
-#include "proxy/policy/ledger.hpp"
+#include "proxy/http/message/rejection.hpp"
+#include "proxy/policy/decision/ledger.hpp"
 
 namespace reprise::http {
 

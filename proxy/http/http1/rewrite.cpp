@@ -1,11 +1,11 @@
 // Outgoing heads: what stays is copied in runs, what ends here is left out, what is ours comes last.
-#include "proxy/http1/rewrite.hpp"
+#include "proxy/http/http1/rewrite.hpp"
 
 #include <charconv>
 
-#include "proxy/http/ascii.hpp"
-#include "proxy/http/hop_by_hop.hpp"
-#include "proxy/http1/guard.hpp"
+#include "proxy/http/http1/guard.hpp"
+#include "proxy/http/message/ascii.hpp"
+#include "proxy/http/message/hop_by_hop.hpp"
 
 namespace reprise::http {
 namespace {

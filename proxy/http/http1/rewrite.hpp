@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/http/gateway_view.hpp"
-#include "proxy/http/head.hpp"
-#include "proxy/http/intake.hpp"
+#include "proxy/http/message/gateway_view.hpp"
+#include "proxy/http/message/head.hpp"
+#include "proxy/http/message/intake.hpp"
 
 namespace reprise::http {
 

@@ -1,11 +1,11 @@
 // Field lines, one pass: names by table, values eight bytes at a time.
-#include "proxy/http1/scanner.hpp"
+#include "proxy/http/http1/scanner.hpp"
 
 #include <cstdint>
 #include <cstring>
 
-#include "proxy/http/ascii.hpp"
-#include "proxy/http1/guard.hpp"
+#include "proxy/http/http1/guard.hpp"
+#include "proxy/http/message/ascii.hpp"
 
 namespace reprise::http {
 namespace {

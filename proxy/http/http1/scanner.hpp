@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/http/head.hpp"
-#include "proxy/http1/spelling.hpp"
+#include "proxy/http/http1/spelling.hpp"
+#include "proxy/http/message/head.hpp"
 
 namespace reprise::http {
 

@@ -1,7 +1,7 @@
 // Heads of old upstreams, line by line.
-#include "proxy/http1/spelling.hpp"
+#include "proxy/http/http1/spelling.hpp"
 
-#include "proxy/http/ascii.hpp"
+#include "proxy/http/message/ascii.hpp"
 
 namespace reprise::http {
 namespace {

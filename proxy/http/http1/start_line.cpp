@@ -1,8 +1,8 @@
 // Request lines and status lines, read strictly and in one pass.
 #include <string_view>
 
-#include "proxy/http/ascii.hpp"
-#include "proxy/http1/scanner.hpp"
+#include "proxy/http/http1/scanner.hpp"
+#include "proxy/http/message/ascii.hpp"
 
 namespace reprise::http {
 namespace {

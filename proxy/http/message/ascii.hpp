@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/match/ascii.hpp"
+#include "proxy/policy/match/ascii.hpp"
 
 namespace reprise::http::ascii {
 

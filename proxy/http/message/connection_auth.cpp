@@ -1,8 +1,8 @@
-#include "proxy/http/connection_auth.hpp"
+#include "proxy/http/message/connection_auth.hpp"
 
 #include <algorithm>
 
-#include "proxy/http/ascii.hpp"
+#include "proxy/http/message/ascii.hpp"
 
 namespace reprise::http {
 namespace {

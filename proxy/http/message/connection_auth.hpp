@@ -2,7 +2,7 @@
 // forbids, and is done all the same (row F2).
 #pragma once
 
-#include "proxy/http/head.hpp"
+#include "proxy/http/message/head.hpp"
 
 namespace reprise::http {
 

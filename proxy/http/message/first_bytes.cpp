@@ -1,10 +1,10 @@
 // The first request line, preface or record, read as far as it has come.
-#include "proxy/http/first_bytes.hpp"
+#include "proxy/http/message/first_bytes.hpp"
 
 #include <algorithm>
 #include <optional>
 
-#include "proxy/http/ascii.hpp"
+#include "proxy/http/message/ascii.hpp"
 
 namespace reprise::http {
 namespace {

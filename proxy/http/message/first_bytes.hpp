@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "proxy/http/intake.hpp"
+#include "proxy/http/message/intake.hpp"
 
 namespace reprise::http {
 

@@ -1,11 +1,11 @@
-#include "proxy/http/gateway_view.hpp"
+#include "proxy/http/message/gateway_view.hpp"
 
 #include <algorithm>
 
-#include "proxy/http/ascii.hpp"
-#include "proxy/http/origin.hpp"
-#include "proxy/http/target.hpp"
-#include "proxy/match/ascii.hpp"
+#include "proxy/http/message/ascii.hpp"
+#include "proxy/http/message/origin.hpp"
+#include "proxy/http/message/target.hpp"
+#include "proxy/policy/match/ascii.hpp"
 
 namespace reprise::http {
 namespace {

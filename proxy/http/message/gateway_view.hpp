@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/http/head.hpp"
+#include "proxy/http/message/head.hpp"
 
 namespace reprise::http {
 

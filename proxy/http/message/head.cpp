@@ -1,11 +1,11 @@
 // What is asked of a head.
-#include "proxy/http/head.hpp"
+#include "proxy/http/message/head.hpp"
 
 #include <algorithm>
 #include <type_traits>
 #include <utility>
 
-#include "proxy/http/ascii.hpp"
+#include "proxy/http/message/ascii.hpp"
 
 namespace reprise::http {
 namespace {

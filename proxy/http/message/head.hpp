@@ -8,8 +8,8 @@
 #include <variant>
 #include <vector>
 
-#include "proxy/http/rejection.hpp"
-#include "proxy/match/request_view.hpp"
+#include "proxy/http/message/rejection.hpp"
+#include "proxy/policy/match/request_view.hpp"
 
 namespace reprise::http {
 

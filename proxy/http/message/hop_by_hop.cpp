@@ -1,7 +1,7 @@
 // Connection's list without what has rules of its own.
-#include "proxy/http/hop_by_hop.hpp"
+#include "proxy/http/message/hop_by_hop.hpp"
 
-#include "proxy/http/ascii.hpp"
+#include "proxy/http/message/ascii.hpp"
 
 namespace reprise::http {
 namespace {

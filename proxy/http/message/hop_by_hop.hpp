@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/http/head.hpp"
-#include "proxy/http/token_set.hpp"
+#include "proxy/http/message/head.hpp"
+#include "proxy/http/message/token_set.hpp"
 
 namespace reprise::http {
 

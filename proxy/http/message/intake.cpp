@@ -1,13 +1,13 @@
 // From a head to what it asks for.
-#include "proxy/http/intake.hpp"
+#include "proxy/http/message/intake.hpp"
 
 #include <algorithm>
 #include <optional>
 
-#include "proxy/http/ascii.hpp"
-#include "proxy/http/origin.hpp"
-#include "proxy/http/token_set.hpp"
-#include "proxy/match/ascii.hpp"
+#include "proxy/http/message/ascii.hpp"
+#include "proxy/http/message/origin.hpp"
+#include "proxy/http/message/token_set.hpp"
+#include "proxy/policy/match/ascii.hpp"
 
 namespace reprise::http {
 namespace {

@@ -9,9 +9,9 @@
 #include <variant>
 #include <vector>
 
-#include "proxy/http/head.hpp"
-#include "proxy/http/target.hpp"
-#include "proxy/verdict/verdict.hpp"
+#include "proxy/http/message/head.hpp"
+#include "proxy/http/message/target.hpp"
+#include "proxy/policy/decision/verdict.hpp"
 
 namespace reprise::http {
 

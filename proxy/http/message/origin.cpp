@@ -1,4 +1,4 @@
-#include "proxy/http/origin.hpp"
+#include "proxy/http/message/origin.hpp"
 
 namespace reprise::http {
 namespace {

@@ -1,5 +1,5 @@
 // The table behind the causes of rejection.
-#include "proxy/http/rejection.hpp"
+#include "proxy/http/message/rejection.hpp"
 
 namespace reprise::http {
 namespace {

@@ -7,12 +7,12 @@
 #include <cstdint>
 #include <string_view>
 
-#include "proxy/match/enumerators.hpp"
+#include "proxy/policy/match/enumerators.hpp"
 
 namespace reprise::http {
 
 /// One label value of `reprise_rejected_requests_total{cause}` each. Which message has which of them:
-/// proxy/rules/robustness.md, above all its section on the framing of requests.
+/// docs/requirements/robustness.md, above all its section on the framing of requests.
 enum class Rejection : std::uint8_t {
   bad_request_line,
   bad_method,

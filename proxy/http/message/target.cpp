@@ -1,11 +1,11 @@
 // Authorities and targets, split by hand: a URI library would refuse or change what real clients send.
-#include "proxy/http/target.hpp"
+#include "proxy/http/message/target.hpp"
 
 #include <algorithm>
 #include <array>
 #include <optional>
 
-#include "proxy/http/ascii.hpp"
+#include "proxy/http/message/ascii.hpp"
 
 namespace reprise::http {
 namespace {

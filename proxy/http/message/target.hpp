@@ -7,7 +7,7 @@
 #include <string_view>
 #include <variant>
 
-#include "proxy/http/rejection.hpp"
+#include "proxy/http/message/rejection.hpp"
 
 namespace reprise::http {
 

@@ -1,8 +1,8 @@
-#include "proxy/http/token_set.hpp"
+#include "proxy/http/message/token_set.hpp"
 
 #include <algorithm>
 
-#include "proxy/http/ascii.hpp"
+#include "proxy/http/message/ascii.hpp"
 
 namespace reprise::http {
 namespace {

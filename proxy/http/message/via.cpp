@@ -1,8 +1,8 @@
-#include "proxy/http/via.hpp"
+#include "proxy/http/message/via.hpp"
 
 #include <algorithm>
 
-#include "proxy/http/ascii.hpp"
+#include "proxy/http/message/ascii.hpp"
 
 namespace reprise::http {
 namespace {

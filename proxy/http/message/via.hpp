@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "proxy/http/head.hpp"
+#include "proxy/http/message/head.hpp"
 
 namespace reprise::http {
 

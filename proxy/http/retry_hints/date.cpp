@@ -1,11 +1,11 @@
 // The three forms of an HTTP date, by hand: GCC 12 has no std::chrono::parse, and it would be too kind.
-#include "proxy/repeat/date.hpp"
+#include "proxy/http/retry_hints/date.hpp"
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 
-#include "proxy/http/ascii.hpp"
+#include "proxy/http/message/ascii.hpp"
 
 namespace reprise::http {
 namespace {

@@ -1,13 +1,13 @@
 // Downloads: fields told apart once, and a head with a few lines exchanged.
-#include "proxy/repeat/download.hpp"
+#include "proxy/http/retry_hints/download.hpp"
 
 #include <algorithm>
 #include <array>
 
-#include "proxy/http/ascii.hpp"
-#include "proxy/http/hop_by_hop.hpp"
-#include "proxy/repeat/date.hpp"
-#include "proxy/repeat/signature.hpp"
+#include "proxy/http/message/ascii.hpp"
+#include "proxy/http/message/hop_by_hop.hpp"
+#include "proxy/http/retry_hints/date.hpp"
+#include "proxy/http/retry_hints/signature.hpp"
 
 namespace reprise::http {
 namespace {

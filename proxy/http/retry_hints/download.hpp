@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/http/head.hpp"
-#include "proxy/policy/resume.hpp"
+#include "proxy/http/message/head.hpp"
+#include "proxy/policy/decision/resume.hpp"
 
 namespace reprise::http {
 

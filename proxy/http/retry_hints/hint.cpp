@@ -1,14 +1,14 @@
 // Each hint field by its own grammar; fields that are no hint cost one look at the length of their name.
-#include "proxy/repeat/hint.hpp"
+#include "proxy/http/retry_hints/hint.hpp"
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <limits>
 
-#include "proxy/http/ascii.hpp"
-#include "proxy/http/via.hpp"
-#include "proxy/repeat/date.hpp"
+#include "proxy/http/message/ascii.hpp"
+#include "proxy/http/message/via.hpp"
+#include "proxy/http/retry_hints/date.hpp"
 
 namespace reprise::http {
 namespace {

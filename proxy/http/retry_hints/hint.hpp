@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "proxy/http/head.hpp"
-#include "proxy/verdict/outcome.hpp"
+#include "proxy/http/message/head.hpp"
+#include "proxy/policy/decision/outcome.hpp"
 
 namespace reprise::http {
 

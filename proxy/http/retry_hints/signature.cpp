@@ -1,11 +1,11 @@
 // Signed requests: their lifetimes (the query's own, else those of the signing fields), and what they cover.
-#include "proxy/repeat/signature.hpp"
+#include "proxy/http/retry_hints/signature.hpp"
 
 #include <algorithm>
 
-#include "proxy/http/ascii.hpp"
-#include "proxy/match/query.hpp"
-#include "proxy/repeat/date.hpp"
+#include "proxy/http/message/ascii.hpp"
+#include "proxy/http/retry_hints/date.hpp"
+#include "proxy/policy/match/query.hpp"
 
 namespace reprise::http {
 namespace {

@@ -1,8 +1,8 @@
-#include "proxy/dial/address_order.hpp"
+#include "proxy/net/dial/address_order.hpp"
 
 #include <algorithm>
 
-#include "proxy/upstream/address.hpp"
+#include "proxy/net/upstream/address.hpp"
 
 namespace reprise::net {
 namespace {

@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "proxy/io/task.hpp"
-#include "proxy/policy/upstream_address.hpp"
+#include "proxy/net/io/task.hpp"
+#include "proxy/policy/decision/upstream_address.hpp"
 
 namespace reprise::net {
 

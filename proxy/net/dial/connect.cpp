@@ -1,9 +1,9 @@
-#include "proxy/dial/connect.hpp"
+#include "proxy/net/dial/connect.hpp"
 
-#include "proxy/dial/dial.hpp"
-#include "proxy/dial/secure.hpp"
-#include "proxy/log/json_text.hpp"
-#include "proxy/upstream/warning.hpp"
+#include "proxy/net/dial/dial.hpp"
+#include "proxy/net/dial/secure.hpp"
+#include "proxy/net/upstream/warning.hpp"
+#include "proxy/telemetry/log/json_text.hpp"
 
 namespace reprise::net {
 
@@ -15,7 +15,7 @@ namespace {
 
 void warn_of_denied_upstream(Dialer& dialer, Upstream& upstream, Cause cause) {
   if (cause != Cause::address_denied && cause != Cause::address_is_self) return;
-  std::string text(observe::clipped(upstream.account));
+  std::string text(telemetry::clipped(upstream.account));
   text.append(cause == Cause::address_denied
                   ? " is not dialled: every address of it is under security.deny"
                   : " is not dialled: it is a listener of this proxy, and the request would go round");

@@ -2,7 +2,7 @@
 // proxy where it has one, over TLS where it is one of TLS.
 #pragma once
 
-#include "proxy/dial/parent.hpp"
+#include "proxy/net/dial/parent.hpp"
 
 namespace reprise::net {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "proxy/pacing/instant.hpp"
+#include "proxy/policy/pacing/instant.hpp"
 
 namespace reprise::net {
 

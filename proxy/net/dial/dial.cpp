@@ -1,8 +1,8 @@
-#include "proxy/dial/dial.hpp"
+#include "proxy/net/dial/dial.hpp"
 
-#include "proxy/dial/dial_race.hpp"
-#include "proxy/log/json_text.hpp"
-#include "proxy/upstream/address.hpp"
+#include "proxy/net/dial/dial_race.hpp"
+#include "proxy/net/upstream/address.hpp"
+#include "proxy/telemetry/log/json_text.hpp"
 
 namespace reprise::net {
 
@@ -29,7 +29,7 @@ Task<Resolved> resolve(Dialer& dialer, const std::string& host, const ConnectTim
   target.end();
   if (cancel.stopped()) co_return Resolved{nullptr, {Stage::resolve, Cause::cancelled}};
   if (addresses == nullptr) {
-    dialer.metrics.count_lookup(observe::LookupOutcome::timeout);
+    dialer.metrics.count_lookup(telemetry::LookupOutcome::timeout);
     co_return Resolved{nullptr, {Stage::resolve, Cause::dns_timeout}};
   }
   if (addresses->list.empty()) {
@@ -70,7 +70,7 @@ Allowed allowed(const AddressFilter& filter, const Addresses& addresses, std::ui
 void tell_failure(Dialer& dialer, const std::string& host, std::size_t dialled, std::size_t known,
                   Failed failure) {
   if (known < 2 || dialer.log.settings().level < config::LogLevel::debug) return;
-  std::string text(observe::clipped(host));
+  std::string text(telemetry::clipped(host));
   text.append(": ")
       .append(std::to_string(dialled))
       .append(" of ")

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "proxy/dial/connect_time.hpp"
-#include "proxy/dial/dial_one.hpp"
+#include "proxy/net/dial/connect_time.hpp"
+#include "proxy/net/dial/dial_one.hpp"
 
 namespace reprise::net {
 

@@ -1,8 +1,8 @@
-#include "proxy/dial/dial_one.hpp"
+#include "proxy/net/dial/dial_one.hpp"
 
-#include "proxy/dial/own_dials.hpp"
-#include "proxy/io/descriptors.hpp"
-#include "proxy/io/failure.hpp"
+#include "proxy/net/dial/own_dials.hpp"
+#include "proxy/net/io/descriptors.hpp"
+#include "proxy/net/io/failure.hpp"
 
 namespace reprise::net {
 

@@ -4,9 +4,9 @@
 #include <memory>
 #include <variant>
 
-#include "proxy/cancellation/attempt_cancel.hpp"
-#include "proxy/dial/dialer.hpp"
-#include "proxy/verdict/outcome.hpp"
+#include "proxy/net/dial/dialer.hpp"
+#include "proxy/net/io/attempt_cancel.hpp"
+#include "proxy/policy/decision/outcome.hpp"
 
 namespace reprise::net {
 

@@ -1,4 +1,4 @@
-#include "proxy/dial/dial_race.hpp"
+#include "proxy/net/dial/dial_race.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 

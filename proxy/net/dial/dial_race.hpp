@@ -3,10 +3,10 @@
 
 #include <vector>
 
-#include "proxy/dial/connect_time.hpp"
-#include "proxy/dial/dial_one.hpp"
-#include "proxy/dial/happy_eyeballs.hpp"
-#include "proxy/io/pause.hpp"
+#include "proxy/net/dial/connect_time.hpp"
+#include "proxy/net/dial/dial_one.hpp"
+#include "proxy/net/dial/happy_eyeballs.hpp"
+#include "proxy/net/io/pause.hpp"
 
 namespace reprise::net {
 

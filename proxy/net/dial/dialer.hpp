@@ -8,14 +8,14 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/dial/address_order.hpp"
-#include "proxy/dial/own_dials.hpp"
-#include "proxy/io/stream.hpp"
-#include "proxy/log/access_log.hpp"
-#include "proxy/observe/metrics.hpp"
-#include "proxy/resolve/resolver.hpp"
-#include "proxy/upstream/pool.hpp"
-#include "proxy/upstream/snapshot.hpp"
+#include "proxy/net/dial/address_order.hpp"
+#include "proxy/net/dial/own_dials.hpp"
+#include "proxy/net/io/stream.hpp"
+#include "proxy/net/resolve/resolver.hpp"
+#include "proxy/net/upstream/pool.hpp"
+#include "proxy/net/upstream/snapshot.hpp"
+#include "proxy/telemetry/log/access_log.hpp"
+#include "proxy/telemetry/metrics/metrics.hpp"
 
 namespace reprise::net {
 
@@ -36,8 +36,8 @@ struct Dialer {
   Tick& tick;
   Resolver& resolver;
   Pool& pool;  ///< whose idle connections make room where no descriptor is left
-  observe::Metrics& metrics;
-  observe::Log& log;
+  telemetry::Metrics& metrics;
+  telemetry::Log& log;
   std::string_view pseudonym;  ///< our name in Via
   const LinkFactory& links;
   OwnDials& own_dials;

@@ -1,4 +1,4 @@
-#include "proxy/dial/happy_eyeballs.hpp"
+#include "proxy/net/dial/happy_eyeballs.hpp"
 
 namespace reprise::net {
 

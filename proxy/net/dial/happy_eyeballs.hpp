@@ -8,8 +8,8 @@
 #include <optional>
 #include <variant>
 
-#include "proxy/pacing/instant.hpp"
-#include "proxy/verdict/outcome.hpp"
+#include "proxy/policy/decision/outcome.hpp"
+#include "proxy/policy/pacing/instant.hpp"
 
 namespace reprise::net {
 

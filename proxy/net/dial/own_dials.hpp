@@ -8,8 +8,8 @@
 #include <set>
 #include <utility>
 
-#include "proxy/io/task.hpp"
-#include "proxy/upstream/address.hpp"
+#include "proxy/net/io/task.hpp"
+#include "proxy/net/upstream/address.hpp"
 
 namespace reprise::net {
 

@@ -1,16 +1,16 @@
-#include "proxy/dial/parent.hpp"
+#include "proxy/net/dial/parent.hpp"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
-#include "proxy/dial/dial.hpp"
-#include "proxy/dial/secure.hpp"
-#include "proxy/http/interims.hpp"
-#include "proxy/http1/parent.hpp"
-#include "proxy/http1/parse.hpp"
-#include "proxy/io/failure.hpp"
-#include "proxy/io/read_head.hpp"
-#include "proxy/upstream/warning.hpp"
+#include "proxy/http/http1/parent.hpp"
+#include "proxy/http/http1/parse.hpp"
+#include "proxy/http/message/interims.hpp"
+#include "proxy/net/dial/dial.hpp"
+#include "proxy/net/dial/secure.hpp"
+#include "proxy/net/io/failure.hpp"
+#include "proxy/net/io/read_head.hpp"
+#include "proxy/net/upstream/warning.hpp"
 
 namespace reprise::net {
 

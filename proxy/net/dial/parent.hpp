@@ -1,10 +1,10 @@
 // Dialling through a parent proxy: a connection to it, and for what must not be read by it a tunnel.
 #pragma once
 
-#include "proxy/dial/connect_time.hpp"
-#include "proxy/dial/dial_one.hpp"
-#include "proxy/http/head.hpp"
-#include "proxy/io/block.hpp"
+#include "proxy/http/message/head.hpp"
+#include "proxy/net/dial/connect_time.hpp"
+#include "proxy/net/dial/dial_one.hpp"
+#include "proxy/net/io/block.hpp"
 
 namespace reprise::net {
 

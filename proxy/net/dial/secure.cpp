@@ -1,10 +1,10 @@
-#include "proxy/dial/secure.hpp"
+#include "proxy/net/dial/secure.hpp"
 
-#include "proxy/http1/reply.hpp"
-#include "proxy/io/failure.hpp"
-#include "proxy/log/json_text.hpp"
-#include "proxy/tls/tls_link.hpp"
-#include "proxy/upstream/warning.hpp"
+#include "proxy/http/http1/reply.hpp"
+#include "proxy/net/io/failure.hpp"
+#include "proxy/net/tls/tls_link.hpp"
+#include "proxy/net/upstream/warning.hpp"
+#include "proxy/telemetry/log/json_text.hpp"
 
 namespace reprise::net {
 
@@ -22,8 +22,8 @@ std::unique_ptr<SecureLink> make_secure(Dialer& dialer, const Upstream& upstream
 void tell_of_handshake(Dialer& dialer, Upstream& upstream, bool of_parent, std::string_view words) {
   std::string text("TLS with ");
   if (of_parent) text.append("the parent proxy ");
-  text.append(observe::clipped(upstream.account)).append(" as ");
-  text.append(observe::clipped(upstream.server_name)).append(" failed: ").append(observe::clipped(words));
+  text.append(telemetry::clipped(upstream.account)).append(" as ");
+  text.append(telemetry::clipped(upstream.server_name)).append(" failed: ").append(telemetry::clipped(words));
   warn_of(dialer.log, upstream, text);
 }
 

@@ -1,7 +1,7 @@
 // From a connected stream to one over TLS, whose other side has proved who it is.
 #pragma once
 
-#include "proxy/dial/dial.hpp"
+#include "proxy/net/dial/dial.hpp"
 
 namespace reprise::net {
 

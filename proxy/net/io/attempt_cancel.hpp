@@ -1,8 +1,8 @@
 // Stops one attempt from outside, whatever it waits on at the moment.
 #pragma once
 
-#include "proxy/cancellation/guarded_pointer.hpp"
-#include "proxy/io/stream.hpp"
+#include "proxy/net/io/guarded_pointer.hpp"
+#include "proxy/net/io/stream.hpp"
 
 namespace reprise::net {
 

@@ -1,4 +1,4 @@
-#include "proxy/io/block.hpp"
+#include "proxy/net/io/block.hpp"
 
 #include <sys/mman.h>
 

@@ -1,10 +1,10 @@
-#include "proxy/io/body_reader.hpp"
+#include "proxy/net/io/body_reader.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
-#include "proxy/io/tls_error.hpp"
+#include "proxy/net/io/tls_error.hpp"
 
 namespace reprise::net {
 

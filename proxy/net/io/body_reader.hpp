@@ -6,10 +6,10 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/http/head.hpp"
-#include "proxy/http1/chunked.hpp"
-#include "proxy/io/block.hpp"
-#include "proxy/io/stream.hpp"
+#include "proxy/http/http1/chunked.hpp"
+#include "proxy/http/message/head.hpp"
+#include "proxy/net/io/block.hpp"
+#include "proxy/net/io/stream.hpp"
 
 namespace reprise::net {
 

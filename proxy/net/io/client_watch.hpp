@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <functional>
 
-#include "proxy/cancellation/guarded_pointer.hpp"
-#include "proxy/io/stream.hpp"
-#include "proxy/io/tick.hpp"
+#include "proxy/net/io/guarded_pointer.hpp"
+#include "proxy/net/io/stream.hpp"
+#include "proxy/net/io/tick.hpp"
 
 namespace reprise::net {
 

@@ -1,4 +1,4 @@
-#include "proxy/io/clock.hpp"
+#include "proxy/net/io/clock.hpp"
 
 #include <chrono>
 

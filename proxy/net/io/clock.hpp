@@ -6,12 +6,16 @@
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <cstdint>
 
-#include "proxy/pacing/instant.hpp"
+#include "proxy/policy/pacing/instant.hpp"
 
-namespace reprise::net {
+namespace reprise {
 
 using policy::Duration;
 using policy::Instant;
+
+}  // namespace reprise
+
+namespace reprise::net {
 
 /// Where a thread's time comes from if not from the system.
 class TimeSource {

@@ -1,4 +1,4 @@
-#include "proxy/io/descriptors.hpp"
+#include "proxy/net/io/descriptors.hpp"
 
 #include <fcntl.h>
 #include <sys/resource.h>

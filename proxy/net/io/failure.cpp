@@ -1,8 +1,8 @@
-#include "proxy/io/failure.hpp"
+#include "proxy/net/io/failure.hpp"
 
 #include <boost/asio/error.hpp>
 
-#include "proxy/io/tls_error.hpp"
+#include "proxy/net/io/tls_error.hpp"
 
 namespace reprise::net {
 

@@ -3,10 +3,10 @@
 
 #include <optional>
 
-#include "proxy/io/body_reader.hpp"
-#include "proxy/io/link.hpp"
-#include "proxy/io/task.hpp"
-#include "proxy/verdict/outcome.hpp"
+#include "proxy/net/io/body_reader.hpp"
+#include "proxy/net/io/link.hpp"
+#include "proxy/net/io/task.hpp"
+#include "proxy/policy/decision/outcome.hpp"
 
 namespace reprise::net {
 

@@ -1,4 +1,4 @@
-#include "proxy/io/link.hpp"
+#include "proxy/net/io/link.hpp"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>

@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/io/clock.hpp"
-#include "proxy/io/outflow.hpp"
-#include "proxy/io/task.hpp"
+#include "proxy/net/io/clock.hpp"
+#include "proxy/net/io/outflow.hpp"
+#include "proxy/net/io/task.hpp"
 
 namespace reprise::net {
 

@@ -1,4 +1,4 @@
-#include "proxy/io/outflow.hpp"
+#include "proxy/net/io/outflow.hpp"
 
 #include <linux/sockios.h>
 #include <sys/ioctl.h>

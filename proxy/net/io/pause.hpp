@@ -1,7 +1,7 @@
 // A wait that ends on time or when it is told to: backoff between two attempts.
 #pragma once
 
-#include "proxy/io/stream.hpp"
+#include "proxy/net/io/stream.hpp"
 
 namespace reprise::net {
 

@@ -1,8 +1,8 @@
 // Reads a message head from a stream into a buffer, as far as one reaches.
 #pragma once
 
-#include "proxy/io/block.hpp"
-#include "proxy/io/stream.hpp"
+#include "proxy/net/io/block.hpp"
+#include "proxy/net/io/stream.hpp"
 
 namespace reprise::net {
 

@@ -1,8 +1,8 @@
 // Gives blocks back to the system after a burst: as many as nobody has needed for a pause.
 #pragma once
 
-#include "proxy/io/block.hpp"
-#include "proxy/io/tick.hpp"
+#include "proxy/net/io/block.hpp"
+#include "proxy/net/io/tick.hpp"
 
 namespace reprise::net {
 

@@ -1,4 +1,4 @@
-#include "proxy/io/stream.hpp"
+#include "proxy/net/io/stream.hpp"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <variant>
 
-#include "proxy/io/link.hpp"
-#include "proxy/io/task.hpp"
-#include "proxy/io/tick.hpp"
+#include "proxy/net/io/link.hpp"
+#include "proxy/net/io/task.hpp"
+#include "proxy/net/io/tick.hpp"
 
 namespace reprise::net {
 

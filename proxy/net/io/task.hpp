@@ -11,7 +11,7 @@
 #include <exception>
 #include <tuple>
 
-namespace reprise::net {
+namespace reprise {
 
 namespace asio = boost::asio;
 using tcp = asio::ip::tcp;
@@ -31,4 +31,4 @@ inline constexpr auto or_abort = [](const std::exception_ptr& failure) noexcept 
 /// What a read comes to: error and bytes.
 using ReadTask = Task<std::tuple<ErrorCode, std::size_t>>;
 
-}  // namespace reprise::net
+}  // namespace reprise

@@ -1,4 +1,4 @@
-#include "proxy/io/tick.hpp"
+#include "proxy/net/io/tick.hpp"
 
 #include <algorithm>
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "proxy/io/clock.hpp"
+#include "proxy/net/io/clock.hpp"
 
 namespace reprise::net {
 

@@ -1,4 +1,4 @@
-#include "proxy/io/tls_error.hpp"
+#include "proxy/net/io/tls_error.hpp"
 
 #include <openssl/err.h>
 

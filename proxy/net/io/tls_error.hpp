@@ -4,7 +4,7 @@
 #include <string>
 #include <type_traits>
 
-#include "proxy/io/task.hpp"
+#include "proxy/net/io/task.hpp"
 
 namespace reprise::net {
 

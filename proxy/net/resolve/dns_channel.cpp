@@ -1,4 +1,4 @@
-#include "proxy/resolve/dns_channel.hpp"
+#include "proxy/net/resolve/dns_channel.hpp"
 
 #include <ares.h>
 #include <netinet/in.h>

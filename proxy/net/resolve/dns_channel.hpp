@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "proxy/resolve/name_sources.hpp"
-#include "proxy/resolve/resolver.hpp"
+#include "proxy/net/resolve/name_sources.hpp"
+#include "proxy/net/resolve/resolver.hpp"
 
 struct ares_addrinfo;
 struct ares_channeldata;

@@ -1,4 +1,4 @@
-#include "proxy/resolve/interleave.hpp"
+#include "proxy/net/resolve/interleave.hpp"
 
 #include <algorithm>
 

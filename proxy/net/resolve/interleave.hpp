@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "proxy/io/task.hpp"
+#include "proxy/net/io/task.hpp"
 
 namespace reprise::net {
 

@@ -1,4 +1,4 @@
-#include "proxy/resolve/library_names.hpp"
+#include "proxy/net/resolve/library_names.hpp"
 
 #include <netdb.h>
 

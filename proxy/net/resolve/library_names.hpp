@@ -5,7 +5,7 @@
 #include <functional>
 #include <memory>
 
-#include "proxy/resolve/resolver.hpp"
+#include "proxy/net/resolve/resolver.hpp"
 
 namespace reprise::net {
 

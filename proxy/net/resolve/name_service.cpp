@@ -1,4 +1,4 @@
-#include "proxy/resolve/name_service.hpp"
+#include "proxy/net/resolve/name_service.hpp"
 
 #include <fcntl.h>
 #include <sys/eventfd.h>
@@ -14,7 +14,7 @@
 #include <system_error>
 #include <utility>
 
-#include "proxy/io/descriptors.hpp"
+#include "proxy/net/io/descriptors.hpp"
 
 namespace reprise::net {
 namespace {

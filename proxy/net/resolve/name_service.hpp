@@ -11,10 +11,10 @@
 #include <thread>
 #include <vector>
 
-#include "proxy/resolve/dns_channel.hpp"
-#include "proxy/resolve/library_names.hpp"
-#include "proxy/resolve/name_sources.hpp"
-#include "proxy/resolve/resolver.hpp"
+#include "proxy/net/resolve/dns_channel.hpp"
+#include "proxy/net/resolve/library_names.hpp"
+#include "proxy/net/resolve/name_sources.hpp"
+#include "proxy/net/resolve/resolver.hpp"
 
 namespace reprise::net {
 

@@ -1,4 +1,4 @@
-#include "proxy/resolve/name_sources.hpp"
+#include "proxy/net/resolve/name_sources.hpp"
 
 #include <algorithm>
 #include <charconv>

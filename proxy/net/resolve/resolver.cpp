@@ -1,11 +1,11 @@
-#include "proxy/resolve/resolver.hpp"
+#include "proxy/net/resolve/resolver.hpp"
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <mutex>
 #include <unordered_map>
 
-#include "proxy/resolve/interleave.hpp"
+#include "proxy/net/resolve/interleave.hpp"
 
 namespace reprise::net {
 namespace {
@@ -48,7 +48,7 @@ struct Resolver::State {
   std::size_t remembered = 0;  ///< of them, those that are not being asked for
   Query query;
   Limits limits;
-  observe::Metrics* metrics = nullptr;
+  telemetry::Metrics* metrics = nullptr;
 
   /// The rest is called under the mutex.
   void settle(Names::iterator, const Found&);
@@ -58,7 +58,7 @@ struct Resolver::State {
   void make_room();
 };
 
-Resolver::Resolver(Query query, const Limits& limits, observe::Metrics& metrics)
+Resolver::Resolver(Query query, const Limits& limits, telemetry::Metrics& metrics)
     : state_(std::make_shared<State>()) {
   state_->query = std::move(query);
   state_->limits = limits;
@@ -81,7 +81,7 @@ std::shared_ptr<Lookup> Resolver::start(const std::string& name, const asio::any
     State::Name& entry = place->second;
     entry.last_asked = now;
     if (entry.answer && now < entry.known_until) {
-      state.metrics->count_lookup(observe::LookupOutcome::hit);
+      state.metrics->count_lookup(telemetry::LookupOutcome::hit);
       lookup->answer_ = entry.answer;
       return lookup;
     }
@@ -129,8 +129,8 @@ void Resolver::State::settle(Names::iterator place, const Found& found) {
   entry.resolved_once = entry.resolved_once || !found.list.empty();
   const auto answer = std::make_shared<const Addresses>(
       Addresses{interleaved(found.list, most_addresses), found.is_unknown && !entry.resolved_once});
-  metrics->count_lookup(answer->list.empty() ? observe::LookupOutcome::failed
-                                             : observe::LookupOutcome::resolved);
+  metrics->count_lookup(answer->list.empty() ? telemetry::LookupOutcome::failed
+                                             : telemetry::LookupOutcome::resolved);
   for (const auto& lookup : entry.waiting) lookup->deliver(answer);
   entry.waiting.clear();
   entry.asking = false;

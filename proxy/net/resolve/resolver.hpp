@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "proxy/io/stream.hpp"
-#include "proxy/io/task.hpp"
-#include "proxy/observe/metrics.hpp"
+#include "proxy/net/io/stream.hpp"
+#include "proxy/net/io/task.hpp"
+#include "proxy/telemetry/metrics/metrics.hpp"
 
 namespace reprise::net {
 
@@ -47,7 +47,7 @@ class Resolver {
     Duration positive = std::chrono::seconds(10);  ///< for how long a good answer is kept, TTL or none
   };
 
-  Resolver(Query, const Limits&, observe::Metrics&);
+  Resolver(Query, const Limits&, telemetry::Metrics&);
   /// What is still being asked for is abandoned: its answer may come at any time, to nobody.
   ~Resolver();
   Resolver(const Resolver&) = delete;

@@ -1,4 +1,4 @@
-#include "proxy/systemd/environment.hpp"
+#include "proxy/net/systemd/environment.hpp"
 
 #include <charconv>
 

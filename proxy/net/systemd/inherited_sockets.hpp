@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "proxy/io/task.hpp"
-#include "proxy/systemd/environment.hpp"
+#include "proxy/net/io/task.hpp"
+#include "proxy/net/systemd/environment.hpp"
 
 namespace reprise::net {
 

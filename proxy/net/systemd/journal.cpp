@@ -1,4 +1,4 @@
-#include "proxy/systemd/journal.hpp"
+#include "proxy/net/systemd/journal.hpp"
 
 #include <sys/stat.h>
 

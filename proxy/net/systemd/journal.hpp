@@ -1,7 +1,7 @@
 // Whether standard error leads to the journal, which takes a priority from the begin of each line.
 #pragma once
 
-#include "proxy/systemd/environment.hpp"
+#include "proxy/net/systemd/environment.hpp"
 
 namespace reprise::net {
 

@@ -1,4 +1,4 @@
-#include "proxy/systemd/notify_socket.hpp"
+#include "proxy/net/systemd/notify_socket.hpp"
 
 #include <sys/socket.h>
 #include <sys/un.h>

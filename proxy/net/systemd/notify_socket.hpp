@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/io/clock.hpp"
-#include "proxy/systemd/environment.hpp"
+#include "proxy/net/io/clock.hpp"
+#include "proxy/net/systemd/environment.hpp"
 
 namespace reprise::net {
 

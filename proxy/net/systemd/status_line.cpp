@@ -1,9 +1,9 @@
-#include "proxy/systemd/status_line.hpp"
+#include "proxy/net/systemd/status_line.hpp"
 
 #include <algorithm>
 
-#include "proxy/log/json_text.hpp"
-#include "proxy/log/line_parts.hpp"
+#include "proxy/telemetry/log/json_text.hpp"
+#include "proxy/telemetry/log/line_parts.hpp"
 
 namespace reprise::net {
 namespace {
@@ -13,7 +13,7 @@ constexpr std::size_t longest = 500;
 // To the second, in UTC.
 std::string moment(std::int64_t unix_time) {
   constexpr std::size_t to_the_second = 19;
-  return std::string(observe::timestamp(unix_time * 1'000'000'000).substr(0, to_the_second)) + "Z";
+  return std::string(telemetry::timestamp(unix_time * 1'000'000'000).substr(0, to_the_second)) + "Z";
 }
 
 }  // namespace
@@ -23,7 +23,9 @@ std::string status_line(const ServiceState& state) {
   const bool failed = !state.why_not.empty();
   if (failed) {
     line.append("reload failed at ").append(moment(state.reloaded));
-    line.append(", the configuration before is kept: ").append(observe::clipped(state.why_not)).append("; ");
+    line.append(", the configuration before is kept: ")
+        .append(telemetry::clipped(state.why_not))
+        .append("; ");
   }
   if (state.draining) line.append("draining: not ready, each response ends its connection; ");
   line.append("serving ").append(std::to_string(state.routes));

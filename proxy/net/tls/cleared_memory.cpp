@@ -1,4 +1,4 @@
-#include "proxy/tls/cleared_memory.hpp"
+#include "proxy/net/tls/cleared_memory.hpp"
 
 #include <malloc.h>
 #include <openssl/crypto.h>

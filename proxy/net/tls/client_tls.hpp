@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "proxy/io/stream.hpp"
-#include "proxy/policy/route.hpp"
+#include "proxy/net/io/stream.hpp"
+#include "proxy/policy/decision/route.hpp"
 
 namespace reprise::net {
 

@@ -1,4 +1,4 @@
-#include "proxy/tls/file_digest.hpp"
+#include "proxy/net/tls/file_digest.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include <memory>
 #include <stdexcept>
 
-#include "proxy/io/descriptors.hpp"
+#include "proxy/net/io/descriptors.hpp"
 
 namespace reprise::net {
 namespace {

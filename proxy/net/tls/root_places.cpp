@@ -1,4 +1,4 @@
-#include "proxy/tls/root_places.hpp"
+#include "proxy/net/tls/root_places.hpp"
 
 #include <openssl/x509.h>
 

@@ -1,9 +1,9 @@
-#include "proxy/tls/tls_channel.hpp"
+#include "proxy/net/tls/tls_channel.hpp"
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 
-#include "proxy/io/clock.hpp"
+#include "proxy/net/io/clock.hpp"
 
 namespace reprise::net {
 namespace {

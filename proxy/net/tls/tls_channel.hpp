@@ -6,10 +6,10 @@
 
 #include <memory>
 
-#include "proxy/io/stream.hpp"
-#include "proxy/tls/tls_client.hpp"
-#include "proxy/tls/tls_remarks.hpp"
-#include "proxy/tls/tls_socket.hpp"
+#include "proxy/net/io/stream.hpp"
+#include "proxy/net/tls/tls_client.hpp"
+#include "proxy/net/tls/tls_remarks.hpp"
+#include "proxy/net/tls/tls_socket.hpp"
 
 namespace reprise::net {
 

@@ -1,4 +1,4 @@
-#include "proxy/tls/tls_client.hpp"
+#include "proxy/net/tls/tls_client.hpp"
 
 #include <openssl/crypto.h>
 #include <openssl/err.h>
@@ -11,12 +11,12 @@
 #include <iterator>
 #include <optional>
 
-#include "proxy/io/tls_error.hpp"
-#include "proxy/tls/file_digest.hpp"
-#include "proxy/tls/root_places.hpp"
-#include "proxy/tls/tls_files.hpp"
-#include "proxy/tls/tls_remarks.hpp"
-#include "proxy/tls/tls_revocation.hpp"
+#include "proxy/net/io/tls_error.hpp"
+#include "proxy/net/tls/file_digest.hpp"
+#include "proxy/net/tls/root_places.hpp"
+#include "proxy/net/tls/tls_files.hpp"
+#include "proxy/net/tls/tls_remarks.hpp"
+#include "proxy/net/tls/tls_revocation.hpp"
 
 namespace reprise::net {
 namespace {

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "proxy/policy/route.hpp"
+#include "proxy/policy/decision/route.hpp"
 
 struct ssl_session_st;
 

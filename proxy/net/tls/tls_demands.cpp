@@ -1,4 +1,4 @@
-#include "proxy/tls/tls_demands.hpp"
+#include "proxy/net/tls/tls_demands.hpp"
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>

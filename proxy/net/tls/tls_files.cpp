@@ -1,4 +1,4 @@
-#include "proxy/tls/tls_files.hpp"
+#include "proxy/net/tls/tls_files.hpp"
 
 #include <sys/stat.h>
 
@@ -8,7 +8,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "proxy/io/tls_error.hpp"
+#include "proxy/net/io/tls_error.hpp"
 
 namespace reprise::net {
 namespace {

@@ -1,4 +1,4 @@
-#include "proxy/tls/tls_link.hpp"
+#include "proxy/net/tls/tls_link.hpp"
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>
@@ -9,8 +9,8 @@
 #include <cstring>
 #include <utility>
 
-#include "proxy/io/clock.hpp"
-#include "proxy/tls/tls_demands.hpp"
+#include "proxy/net/io/clock.hpp"
+#include "proxy/net/tls/tls_demands.hpp"
 
 namespace reprise::net {
 namespace {

@@ -6,11 +6,11 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/io/stream.hpp"
-#include "proxy/io/tls_error.hpp"
-#include "proxy/tls/tls_channel.hpp"
-#include "proxy/tls/tls_client.hpp"
-#include "proxy/tls/tls_server.hpp"
+#include "proxy/net/io/stream.hpp"
+#include "proxy/net/io/tls_error.hpp"
+#include "proxy/net/tls/tls_channel.hpp"
+#include "proxy/net/tls/tls_client.hpp"
+#include "proxy/net/tls/tls_server.hpp"
 
 namespace reprise::net {
 

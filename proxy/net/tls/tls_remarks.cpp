@@ -1,4 +1,4 @@
-#include "proxy/tls/tls_remarks.hpp"
+#include "proxy/net/tls/tls_remarks.hpp"
 
 #include <openssl/ssl.h>
 

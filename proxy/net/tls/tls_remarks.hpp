@@ -4,7 +4,7 @@
 
 #include <openssl/types.h>
 
-#include "proxy/io/link.hpp"
+#include "proxy/net/io/link.hpp"
 
 namespace reprise::net {
 

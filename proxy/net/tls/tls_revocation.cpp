@@ -1,4 +1,4 @@
-#include "proxy/tls/tls_revocation.hpp"
+#include "proxy/net/tls/tls_revocation.hpp"
 
 #include <openssl/err.h>
 #include <openssl/ocsp.h>

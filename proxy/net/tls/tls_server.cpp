@@ -1,4 +1,4 @@
-#include "proxy/tls/tls_server.hpp"
+#include "proxy/net/tls/tls_server.hpp"
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>
@@ -6,7 +6,7 @@
 #include <array>
 #include <stdexcept>
 
-#include "proxy/io/tls_error.hpp"
+#include "proxy/net/io/tls_error.hpp"
 
 namespace reprise::net {
 namespace {

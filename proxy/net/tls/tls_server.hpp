@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "proxy/tls/tls_client.hpp"
+#include "proxy/net/tls/tls_client.hpp"
 
 namespace reprise::net {
 

@@ -1,4 +1,4 @@
-#include "proxy/tls/tls_socket.hpp"
+#include "proxy/net/tls/tls_socket.hpp"
 
 #include <openssl/bio.h>
 #include <openssl/ssl.h>

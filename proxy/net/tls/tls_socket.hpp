@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <string>
 
-#include "proxy/io/link.hpp"
+#include "proxy/net/io/link.hpp"
 
 namespace reprise::net {
 

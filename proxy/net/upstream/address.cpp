@@ -1,8 +1,8 @@
-#include "proxy/upstream/address.hpp"
+#include "proxy/net/upstream/address.hpp"
 
 #include <algorithm>
 
-#include "proxy/http/origin.hpp"
+#include "proxy/http/message/origin.hpp"
 
 namespace reprise::net {
 

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "proxy/io/task.hpp"
-#include "proxy/policy/upstream_address.hpp"
+#include "proxy/net/io/task.hpp"
+#include "proxy/policy/decision/upstream_address.hpp"
 
 namespace reprise::net {
 

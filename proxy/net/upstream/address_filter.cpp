@@ -1,5 +1,5 @@
-#include "proxy/upstream/address_filter.hpp"
-#include "proxy/upstream/address.hpp"
+#include "proxy/net/upstream/address_filter.hpp"
+#include "proxy/net/upstream/address.hpp"
 
 #include <ifaddrs.h>
 #include <netinet/in.h>

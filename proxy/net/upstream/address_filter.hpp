@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "config/settings.hpp"
-#include "proxy/io/task.hpp"
+#include "proxy/net/io/task.hpp"
 
 namespace reprise::net {
 

@@ -1,4 +1,4 @@
-#include "proxy/upstream/budget_table.hpp"
+#include "proxy/net/upstream/budget_table.hpp"
 
 #include <algorithm>
 

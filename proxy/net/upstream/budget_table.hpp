@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/pacing/budget.hpp"
-#include "proxy/upstream/host_table.hpp"
+#include "proxy/net/upstream/host_table.hpp"
+#include "proxy/policy/pacing/budget.hpp"
 
 namespace reprise::net {
 

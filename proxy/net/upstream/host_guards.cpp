@@ -1,4 +1,4 @@
-#include "proxy/upstream/host_guards.hpp"
+#include "proxy/net/upstream/host_guards.hpp"
 
 #include <algorithm>
 

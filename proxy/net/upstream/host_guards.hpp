@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "proxy/pacing/circuit.hpp"
-#include "proxy/pacing/host_pause.hpp"
-#include "proxy/upstream/host_table.hpp"
+#include "proxy/net/upstream/host_table.hpp"
+#include "proxy/policy/pacing/circuit.hpp"
+#include "proxy/policy/pacing/host_pause.hpp"
 
 namespace reprise::net {
 

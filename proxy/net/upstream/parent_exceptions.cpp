@@ -1,4 +1,4 @@
-#include "proxy/upstream/parent_exceptions.hpp"
+#include "proxy/net/upstream/parent_exceptions.hpp"
 
 #include <algorithm>
 

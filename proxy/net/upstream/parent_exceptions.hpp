@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/match/request_match.hpp"
-#include "proxy/upstream/address_filter.hpp"
+#include "proxy/net/upstream/address_filter.hpp"
+#include "proxy/policy/match/request_match.hpp"
 
 namespace reprise::net {
 

@@ -1,4 +1,4 @@
-#include "proxy/upstream/pin.hpp"
+#include "proxy/net/upstream/pin.hpp"
 
 namespace reprise::net {
 

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "proxy/upstream/pool.hpp"
+#include "proxy/net/upstream/pool.hpp"
 
 namespace reprise::net {
 

@@ -1,12 +1,12 @@
-#include "proxy/upstream/pool.hpp"
+#include "proxy/net/upstream/pool.hpp"
 
 #include <algorithm>
 #include <charconv>
 
-#include "proxy/match/ascii.hpp"
-#include "proxy/tls/tls_client.hpp"
-#include "proxy/upstream/address.hpp"
-#include "proxy/upstream/pin.hpp"
+#include "proxy/net/tls/tls_client.hpp"
+#include "proxy/net/upstream/address.hpp"
+#include "proxy/net/upstream/pin.hpp"
+#include "proxy/policy/match/ascii.hpp"
 
 namespace reprise::net {
 namespace {
@@ -47,11 +47,12 @@ void append_peer(TlsPeer peer, std::string& key) {
 UpstreamConnection::UpstreamConnection(Pool& pool, std::shared_ptr<Upstream> upstream,
                                        std::unique_ptr<Stream> stream)
     : pool_(pool), upstream_(std::move(upstream)), stream_(std::move(stream)), number_(++pool.connections_) {
-  pool_.metrics_.upstream_changed(observe::UpstreamState::active, 1);
+  pool_.metrics_.upstream_changed(telemetry::UpstreamState::active, 1);
 }
 
 UpstreamConnection::~UpstreamConnection() {
-  pool_.metrics_.upstream_changed(idle_ ? observe::UpstreamState::idle : observe::UpstreamState::active, -1);
+  pool_.metrics_.upstream_changed(idle_ ? telemetry::UpstreamState::idle : telemetry::UpstreamState::active,
+                                  -1);
 }
 
 bool is_denied(const AddressFilter& filter, const Upstream& upstream,
@@ -73,7 +74,7 @@ bool UpstreamConnection::is_denied(const std::shared_ptr<const AddressFilter>& f
 void UpstreamConnection::time_is_up() { pool_.discard(*this); }
 
 Pool::Pool(Tick& tick, const config::Pool& settings, std::size_t most_upstreams, BudgetTable& budgets,
-           HostGuards& host_guards, observe::Metrics& metrics)
+           HostGuards& host_guards, telemetry::Metrics& metrics)
     : tick_(tick),
       settings_(settings),
       most_upstreams_(most_upstreams),
@@ -222,8 +223,8 @@ std::unique_ptr<UpstreamConnection> Pool::take(Upstream& upstream, std::size_t p
   upstream.idle.erase(entry);
   Tick::disarm(*connection);
   connection->idle_ = false;
-  metrics_.upstream_changed(observe::UpstreamState::idle, -1);
-  metrics_.upstream_changed(observe::UpstreamState::active, 1);
+  metrics_.upstream_changed(telemetry::UpstreamState::idle, -1);
+  metrics_.upstream_changed(telemetry::UpstreamState::active, 1);
   return connection;
 }
 
@@ -265,8 +266,8 @@ void Pool::rest(std::unique_ptr<UpstreamConnection> connection) {
   connection->idle_ = true;
   connection->idle_since_ = now;
   if (upstream.idle_life.known()) close_outlived(upstream, connection->idle_since_);
-  metrics_.upstream_changed(observe::UpstreamState::active, -1);
-  metrics_.upstream_changed(observe::UpstreamState::idle, 1);
+  metrics_.upstream_changed(telemetry::UpstreamState::active, -1);
+  metrics_.upstream_changed(telemetry::UpstreamState::idle, 1);
   const Duration longest = spare ? std::min(life, spare_life) : life;
   // What is left of an age is another duration each time.
   if (expires - now < longest) {

@@ -14,14 +14,14 @@
 #include <vector>
 
 #include "config/settings.hpp"
-#include "proxy/io/stream.hpp"
-#include "proxy/observe/metrics.hpp"
-#include "proxy/pacing/idle_life.hpp"
-#include "proxy/policy/upstream_address.hpp"
-#include "proxy/upstream/address_filter.hpp"
-#include "proxy/upstream/budget_table.hpp"
-#include "proxy/upstream/host_guards.hpp"
-#include "proxy/upstream/parent_exceptions.hpp"
+#include "proxy/net/io/stream.hpp"
+#include "proxy/net/upstream/address_filter.hpp"
+#include "proxy/net/upstream/budget_table.hpp"
+#include "proxy/net/upstream/host_guards.hpp"
+#include "proxy/net/upstream/parent_exceptions.hpp"
+#include "proxy/policy/decision/upstream_address.hpp"
+#include "proxy/policy/pacing/idle_life.hpp"
+#include "proxy/telemetry/metrics/metrics.hpp"
 
 namespace reprise::net {
 
@@ -90,7 +90,7 @@ class UpstreamConnection final : public Timed {
 struct Upstream {
   std::string key;
   std::string account;  ///< "host:port", host in lower case: by it budgets, circuits and pauses are shared
-  observe::UpstreamCells* cells = nullptr;  ///< where attempts at it are counted; null for a parent proxy
+  telemetry::UpstreamCells* cells = nullptr;  ///< where attempts at it are counted; null for a parent proxy
   std::string host;
   std::uint16_t port = 0;
   const TlsClient* tls = nullptr;             ///< null: clear text
@@ -138,7 +138,8 @@ using RecentConnections = std::array<std::uint64_t, 2>;
 /// `limits.upstreams` hosts, the longest unused idle one out.
 class Pool {
  public:
-  Pool(Tick&, const config::Pool&, std::size_t most_upstreams, BudgetTable&, HostGuards&, observe::Metrics&);
+  Pool(Tick&, const config::Pool&, std::size_t most_upstreams, BudgetTable&, HostGuards&,
+       telemetry::Metrics&);
   ~Pool();
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
@@ -194,7 +195,7 @@ class Pool {
   const std::size_t most_upstreams_;
   BudgetTable& budgets_;
   HostGuards& host_guards_;
-  observe::Metrics& metrics_;
+  telemetry::Metrics& metrics_;
   Order order_;  ///< the most recently used first
   std::unordered_map<std::string_view, Order::iterator> upstreams_;
   std::shared_ptr<Upstream> parent_;

@@ -8,17 +8,17 @@
 #include <vector>
 
 #include "config/settings.hpp"
-#include "proxy/http/head.hpp"
-#include "proxy/observe/metrics.hpp"
-#include "proxy/tls/client_tls.hpp"
-#include "proxy/tls/tls_client.hpp"
-#include "proxy/upstream/address_filter.hpp"
+#include "proxy/http/message/head.hpp"
+#include "proxy/net/tls/client_tls.hpp"
+#include "proxy/net/tls/tls_client.hpp"
+#include "proxy/net/upstream/address_filter.hpp"
+#include "proxy/telemetry/metrics/metrics.hpp"
 
 namespace reprise::net {
 
 /// When a certificate of this side ends.
 struct CertificateEnd {
-  observe::CertificateUse use = observe::CertificateUse::client;
+  telemetry::CertificateUse use = telemetry::CertificateUse::client;
   std::string name;          ///< `intercept.ca`, or the key and its file
   std::int64_t expires = 0;  ///< seconds since 1970
   std::string advice;        ///< what to do, for a warning

@@ -1,8 +1,8 @@
-#include "proxy/upstream/warning.hpp"
+#include "proxy/net/upstream/warning.hpp"
 
 namespace reprise::net {
 
-void warn_of(observe::Log& log, Upstream& upstream, std::string_view text) {
+void warn_of(telemetry::Log& log, Upstream& upstream, std::string_view text) {
   constexpr Duration quiet = std::chrono::seconds(1);
   const Instant now = Tick::now();
   if (upstream.told != Instant{} && now - upstream.told < quiet) return;

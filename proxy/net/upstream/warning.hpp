@@ -3,12 +3,12 @@
 
 #include <string_view>
 
-#include "proxy/log/access_log.hpp"
-#include "proxy/upstream/pool.hpp"
+#include "proxy/net/upstream/pool.hpp"
+#include "proxy/telemetry/log/access_log.hpp"
 
 namespace reprise::net {
 
 /// At most one a second for each upstream: every request may meet what it tells.
-void warn_of(observe::Log&, Upstream&, std::string_view text);
+void warn_of(telemetry::Log&, Upstream&, std::string_view text);
 
 }  // namespace reprise::net

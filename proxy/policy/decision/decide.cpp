@@ -1,8 +1,8 @@
-#include "proxy/policy/decide.hpp"
+#include "proxy/policy/decision/decide.hpp"
 
 #include <algorithm>
 
-#include "proxy/policy/gates.hpp"
+#include "proxy/policy/decision/gates.hpp"
 
 namespace reprise::policy {
 namespace {

@@ -1,7 +1,7 @@
-#include "proxy/policy/decide_resume.hpp"
+#include "proxy/policy/decision/decide_resume.hpp"
 
-#include "proxy/policy/decide.hpp"
-#include "proxy/policy/gates.hpp"
+#include "proxy/policy/decision/decide.hpp"
+#include "proxy/policy/decision/gates.hpp"
 
 namespace reprise::policy {
 namespace {

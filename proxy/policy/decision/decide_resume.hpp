@@ -3,10 +3,10 @@
 
 #include <optional>
 
-#include "proxy/pacing/backoff.hpp"
-#include "proxy/pacing/dice.hpp"
-#include "proxy/policy/route_policy.hpp"
-#include "proxy/verdict/verdict.hpp"
+#include "proxy/policy/decision/route_policy.hpp"
+#include "proxy/policy/decision/verdict.hpp"
+#include "proxy/policy/pacing/backoff.hpp"
+#include "proxy/policy/pacing/dice.hpp"
 
 namespace reprise::policy {
 

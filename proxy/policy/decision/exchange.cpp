@@ -1,6 +1,6 @@
-#include "proxy/policy/exchange.hpp"
+#include "proxy/policy/decision/exchange.hpp"
 
-#include "proxy/policy/gates.hpp"
+#include "proxy/policy/decision/gates.hpp"
 
 namespace reprise::policy {
 

@@ -10,9 +10,9 @@
 #include <span>
 #include <variant>
 
-#include "proxy/policy/decide.hpp"
-#include "proxy/policy/decide_resume.hpp"
-#include "proxy/policy/ledger.hpp"
+#include "proxy/policy/decision/decide.hpp"
+#include "proxy/policy/decision/decide_resume.hpp"
+#include "proxy/policy/decision/ledger.hpp"
 
 namespace reprise::policy {
 

@@ -1,5 +1,5 @@
 // The transitions of an exchange that are about a second copy of the first attempt.
-#include "proxy/policy/exchange.hpp"
+#include "proxy/policy/decision/exchange.hpp"
 
 namespace reprise::policy {
 namespace {

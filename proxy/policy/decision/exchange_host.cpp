@@ -1,8 +1,8 @@
 // What an exchange takes from, and tells to, what all requests to its host share.
 #include <algorithm>
 
-#include "proxy/policy/exchange.hpp"
-#include "proxy/policy/gates.hpp"
+#include "proxy/policy/decision/exchange.hpp"
+#include "proxy/policy/decision/gates.hpp"
 
 namespace reprise::policy {
 

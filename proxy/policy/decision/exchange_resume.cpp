@@ -1,5 +1,5 @@
 // What the exchange does once the head is out and the body breaks: wait, ask for the rest, append it, or cut.
-#include "proxy/policy/exchange.hpp"
+#include "proxy/policy/decision/exchange.hpp"
 
 #include <utility>
 

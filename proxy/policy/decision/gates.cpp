@@ -1,4 +1,4 @@
-#include "proxy/policy/gates.hpp"
+#include "proxy/policy/decision/gates.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,9 +1,9 @@
 // Questions that more than one decision asks before another attempt, each answered in one place.
 #pragma once
 
-#include "proxy/policy/ledger.hpp"
-#include "proxy/policy/route_policy.hpp"
-#include "proxy/verdict/verdict.hpp"
+#include "proxy/policy/decision/ledger.hpp"
+#include "proxy/policy/decision/route_policy.hpp"
+#include "proxy/policy/decision/verdict.hpp"
 
 namespace reprise::policy {
 

@@ -1,6 +1,6 @@
-#include "proxy/policy/hedge.hpp"
+#include "proxy/policy/decision/hedge.hpp"
 
-#include "proxy/policy/gates.hpp"
+#include "proxy/policy/decision/gates.hpp"
 
 namespace reprise::policy {
 std::string_view word(HedgeOutcome outcome) {

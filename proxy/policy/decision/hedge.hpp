@@ -5,8 +5,8 @@
 #include <optional>
 #include <string_view>
 
-#include "proxy/pacing/latency.hpp"
-#include "proxy/verdict/verdict.hpp"
+#include "proxy/policy/decision/verdict.hpp"
+#include "proxy/policy/pacing/latency.hpp"
 
 namespace reprise::policy {
 

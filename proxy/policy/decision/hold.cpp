@@ -1,8 +1,8 @@
-#include "proxy/policy/hold.hpp"
+#include "proxy/policy/decision/hold.hpp"
 
 #include <algorithm>
 
-#include "proxy/policy/route_policy.hpp"
+#include "proxy/policy/decision/route_policy.hpp"
 
 namespace reprise::policy {
 namespace {

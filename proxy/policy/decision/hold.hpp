@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "proxy/match/body_predicate.hpp"
-#include "proxy/pacing/instant.hpp"
-#include "proxy/verdict/outcome.hpp"
+#include "proxy/policy/decision/outcome.hpp"
+#include "proxy/policy/match/body_predicate.hpp"
+#include "proxy/policy/pacing/instant.hpp"
 
 namespace reprise::policy {
 

@@ -1,4 +1,4 @@
-#include "proxy/policy/ledger.hpp"
+#include "proxy/policy/decision/ledger.hpp"
 
 #include <algorithm>
 

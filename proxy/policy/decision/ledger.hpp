@@ -9,9 +9,9 @@
 #include <optional>
 #include <vector>
 
-#include "proxy/pacing/backoff.hpp"
-#include "proxy/policy/hedge.hpp"
-#include "proxy/policy/upstream_address.hpp"
+#include "proxy/policy/decision/hedge.hpp"
+#include "proxy/policy/decision/upstream_address.hpp"
+#include "proxy/policy/pacing/backoff.hpp"
 
 namespace reprise::policy {
 

@@ -1,6 +1,6 @@
-#include "proxy/verdict/outcome.hpp"
+#include "proxy/policy/decision/outcome.hpp"
 
-#include "proxy/match/status_range.hpp"
+#include "proxy/policy/match/status_range.hpp"
 
 #include <algorithm>
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <variant>
 
-#include "proxy/match/enumerators.hpp"
-#include "proxy/pacing/instant.hpp"
+#include "proxy/policy/match/enumerators.hpp"
+#include "proxy/policy/pacing/instant.hpp"
 
 namespace reprise::policy {
 
@@ -16,7 +16,7 @@ namespace reprise::policy {
 enum class Stage : std::uint8_t { resolve, connect, tls, send, await_head, head, body };
 
 /// What ended a failed attempt. Each has one Proxy-Status error
-/// type (RFC 9209) and one sentence, in proxy/http1/reply.
+/// type (RFC 9209) and one sentence, in proxy/http/http1/reply.
 enum class Cause : std::uint8_t {
   dns_error,              // the name does not resolve
   dns_timeout,            // no response from the resolver within connect_timeout or the deadline

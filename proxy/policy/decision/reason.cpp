@@ -1,4 +1,4 @@
-#include "proxy/verdict/reason.hpp"
+#include "proxy/policy/decision/reason.hpp"
 
 #include <algorithm>
 

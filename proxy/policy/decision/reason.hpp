@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "proxy/match/enumerators.hpp"
+#include "proxy/policy/match/enumerators.hpp"
 
 namespace reprise::policy {
 

@@ -1,8 +1,8 @@
-#include "proxy/policy/resume.hpp"
+#include "proxy/policy/decision/resume.hpp"
 
 #include <algorithm>
 
-#include "proxy/match/ascii.hpp"
+#include "proxy/policy/match/ascii.hpp"
 
 namespace reprise::policy {
 namespace {

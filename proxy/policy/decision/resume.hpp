@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/match/byte_range.hpp"
+#include "proxy/policy/match/byte_range.hpp"
 
 namespace reprise::policy {
 

@@ -1,4 +1,4 @@
-#include "proxy/policy/route.hpp"
+#include "proxy/policy/decision/route.hpp"
 
 #include <algorithm>
 #include <utility>

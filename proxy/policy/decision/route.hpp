@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "proxy/match/match_index.hpp"
-#include "proxy/match/request_match.hpp"
-#include "proxy/policy/route_policy.hpp"
+#include "proxy/policy/decision/route_policy.hpp"
+#include "proxy/policy/match/match_index.hpp"
+#include "proxy/policy/match/request_match.hpp"
 
 namespace reprise::policy {
 

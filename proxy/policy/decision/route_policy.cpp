@@ -1,4 +1,4 @@
-#include "proxy/policy/route_policy.hpp"
+#include "proxy/policy/decision/route_policy.hpp"
 
 namespace reprise::policy {
 namespace {

@@ -12,16 +12,16 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/match/condition.hpp"
-#include "proxy/match/status_range.hpp"
-#include "proxy/pacing/backoff.hpp"
-#include "proxy/pacing/budget.hpp"
-#include "proxy/pacing/circuit.hpp"
-#include "proxy/pacing/host_pause.hpp"
-#include "proxy/policy/hedge.hpp"
-#include "proxy/policy/hold.hpp"
-#include "proxy/policy/tls_policy.hpp"
-#include "proxy/verdict/outcome.hpp"
+#include "proxy/policy/decision/hedge.hpp"
+#include "proxy/policy/decision/hold.hpp"
+#include "proxy/policy/decision/outcome.hpp"
+#include "proxy/policy/decision/tls_policy.hpp"
+#include "proxy/policy/match/condition.hpp"
+#include "proxy/policy/match/status_range.hpp"
+#include "proxy/policy/pacing/backoff.hpp"
+#include "proxy/policy/pacing/budget.hpp"
+#include "proxy/policy/pacing/circuit.hpp"
+#include "proxy/policy/pacing/host_pause.hpp"
 
 namespace reprise::policy {
 

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <optional>
 
-#include "proxy/match/condition.hpp"
-#include "proxy/pacing/instant.hpp"
-#include "proxy/verdict/outcome.hpp"
-#include "proxy/verdict/reason.hpp"
+#include "proxy/policy/decision/outcome.hpp"
+#include "proxy/policy/decision/reason.hpp"
+#include "proxy/policy/match/condition.hpp"
+#include "proxy/policy/pacing/instant.hpp"
 
 namespace reprise::policy {
 

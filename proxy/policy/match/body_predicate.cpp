@@ -1,4 +1,4 @@
-#include "proxy/match/body_predicate.hpp"
+#include "proxy/policy/match/body_predicate.hpp"
 
 #include <algorithm>
 

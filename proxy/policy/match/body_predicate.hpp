@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/match/status_range.hpp"
-#include "proxy/match/text_rule.hpp"
+#include "proxy/policy/match/status_range.hpp"
+#include "proxy/policy/match/text_rule.hpp"
 
 namespace reprise::policy {
 

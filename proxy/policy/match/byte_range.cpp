@@ -1,8 +1,8 @@
-#include "proxy/match/byte_range.hpp"
+#include "proxy/policy/match/byte_range.hpp"
 
 #include <algorithm>
 
-#include "proxy/match/ascii.hpp"
+#include "proxy/policy/match/ascii.hpp"
 
 namespace reprise::policy {
 namespace {

@@ -1,10 +1,10 @@
-#include "proxy/match/condition.hpp"
+#include "proxy/policy/match/condition.hpp"
 
 #include <algorithm>
 
-#include "proxy/match/enumerators.hpp"
-#include "proxy/match/methods.hpp"
-#include "proxy/match/query.hpp"
+#include "proxy/policy/match/enumerators.hpp"
+#include "proxy/policy/match/methods.hpp"
+#include "proxy/policy/match/query.hpp"
 
 namespace reprise::policy {
 namespace {

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/match/enumerators.hpp"
-#include "proxy/match/request_view.hpp"
+#include "proxy/policy/match/enumerators.hpp"
+#include "proxy/policy/match/request_view.hpp"
 
 namespace reprise::policy {
 

@@ -1,6 +1,6 @@
-#include "proxy/match/match_index.hpp"
+#include "proxy/policy/match/match_index.hpp"
 
-#include "proxy/match/ascii.hpp"
+#include "proxy/policy/match/ascii.hpp"
 
 namespace reprise::policy {
 

@@ -8,8 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "proxy/match/path_tree.hpp"
-#include "proxy/match/request_match.hpp"
+#include "proxy/policy/match/path_tree.hpp"
+#include "proxy/policy/match/request_match.hpp"
 
 namespace reprise::policy {
 

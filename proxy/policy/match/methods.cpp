@@ -1,4 +1,4 @@
-#include "proxy/match/methods.hpp"
+#include "proxy/policy/match/methods.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "proxy/match/path_tree.hpp"
+#include "proxy/policy/match/path_tree.hpp"
 
 namespace reprise::policy {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/match/request_match.hpp"
+#include "proxy/policy/match/request_match.hpp"
 
 namespace reprise::policy {
 

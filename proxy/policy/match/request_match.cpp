@@ -1,11 +1,11 @@
-#include "proxy/match/request_match.hpp"
+#include "proxy/policy/match/request_match.hpp"
 
 #include <algorithm>
 #include <array>
 
-#include "proxy/match/ascii.hpp"
-#include "proxy/match/enumerators.hpp"
-#include "proxy/match/query.hpp"
+#include "proxy/policy/match/ascii.hpp"
+#include "proxy/policy/match/enumerators.hpp"
+#include "proxy/policy/match/query.hpp"
 
 namespace reprise::policy {
 namespace {

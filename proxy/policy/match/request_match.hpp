@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/match/condition.hpp"
-#include "proxy/match/request_view.hpp"
+#include "proxy/policy/match/condition.hpp"
+#include "proxy/policy/match/request_view.hpp"
 
 namespace reprise::policy {
 

@@ -1,4 +1,4 @@
-#include "proxy/match/text_rule.hpp"
+#include "proxy/policy/match/text_rule.hpp"
 
 #include <algorithm>
 

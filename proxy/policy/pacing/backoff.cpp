@@ -1,4 +1,4 @@
-#include "proxy/pacing/backoff.hpp"
+#include "proxy/policy/pacing/backoff.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
 // How long to wait before the next attempt: the five kinds of jitter over one exponential.
 #pragma once
 
-#include "proxy/pacing/dice.hpp"
-#include "proxy/pacing/instant.hpp"
+#include "proxy/policy/pacing/dice.hpp"
+#include "proxy/policy/pacing/instant.hpp"
 
 namespace reprise::policy {
 

@@ -1,4 +1,4 @@
-#include "proxy/pacing/budget.hpp"
+#include "proxy/policy/pacing/budget.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <mutex>
 
-#include "proxy/pacing/slot_ring.hpp"
+#include "proxy/policy/pacing/slot_ring.hpp"
 
 namespace reprise::policy {
 

@@ -1,4 +1,4 @@
-#include "proxy/pacing/circuit.hpp"
+#include "proxy/policy/pacing/circuit.hpp"
 
 namespace reprise::policy {
 

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <optional>
 
-#include "proxy/pacing/slot_ring.hpp"
+#include "proxy/policy/pacing/slot_ring.hpp"
 
 namespace reprise::policy {
 

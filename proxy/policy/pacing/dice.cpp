@@ -1,4 +1,4 @@
-#include "proxy/pacing/dice.hpp"
+#include "proxy/policy/pacing/dice.hpp"
 
 #include <limits>
 

@@ -1,4 +1,4 @@
-#include "proxy/pacing/host_pause.hpp"
+#include "proxy/policy/pacing/host_pause.hpp"
 
 #include <algorithm>
 

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <optional>
 
-#include "proxy/pacing/instant.hpp"
+#include "proxy/policy/pacing/instant.hpp"
 
 namespace reprise::policy {
 

@@ -1,4 +1,4 @@
-#include "proxy/pacing/idle_life.hpp"
+#include "proxy/policy/pacing/idle_life.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "proxy/pacing/latency.hpp"
+#include "proxy/policy/pacing/latency.hpp"
 
 #include <algorithm>
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <optional>
 
-#include "proxy/pacing/instant.hpp"
+#include "proxy/policy/pacing/instant.hpp"
 
 namespace reprise::policy {
 

@@ -1,4 +1,4 @@
-#include "proxy/pacing/slot_ring.hpp"
+#include "proxy/policy/pacing/slot_ring.hpp"
 
 #include <algorithm>
 #include <cassert>

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-#include "proxy/pacing/instant.hpp"
+#include "proxy/policy/pacing/instant.hpp"
 
 namespace reprise::policy {
 

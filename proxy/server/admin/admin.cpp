@@ -1,18 +1,18 @@
-#include "proxy/admin/admin.hpp"
+#include "proxy/server/admin/admin.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
 #include <memory>
 
-#include "proxy/admin/admin_response.hpp"
-#include "proxy/admin/admin_visits.hpp"
-#include "proxy/admin/event_feed.hpp"
-#include "proxy/admin/event_text.hpp"
-#include "proxy/io/descriptors.hpp"
-#include "proxy/upstream/address.hpp"
+#include "proxy/net/io/descriptors.hpp"
+#include "proxy/net/upstream/address.hpp"
+#include "proxy/server/admin/admin_response.hpp"
+#include "proxy/server/admin/admin_visits.hpp"
+#include "proxy/server/admin/event_feed.hpp"
+#include "proxy/server/admin/event_text.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 namespace beast = boost::beast;
@@ -24,7 +24,7 @@ constexpr std::uint32_t header_limit = 8192;
 
 /// What all connections have in common, and own together.
 struct AdminServer {
-  Worker& worker;
+  forward::Worker& worker;
   asio::thread_pool& page_thread;
   const AdminPages& pages;
   bool loopback;  ///< bound to this machine alone
@@ -33,7 +33,7 @@ struct AdminServer {
 };
 
 // False where none comes, or not in time.
-Task<bool> read_query(Worker& worker, AdminVisit& visit, beast::flat_buffer& buffer,
+Task<bool> read_query(forward::Worker& worker, AdminVisit& visit, beast::flat_buffer& buffer,
                       bhttp::request_parser<bhttp::empty_body>& parser) {
   const config::Timers timers = worker.snapshot->settings.timers;
   parser.header_limit(header_limit);
@@ -61,7 +61,7 @@ Task<bool> send_page(AdminVisit& visit, const PageResponse& page, bool head_only
 }
 
 bool count_room(AdminServer& server, bool made) {
-  if (made) server.worker.shared.metrics.count_limit(observe::LimitHit::room);
+  if (made) server.worker.shared.metrics.count_limit(telemetry::LimitHit::room);
   return made;
 }
 
@@ -76,7 +76,7 @@ Task<void> serve_admin(std::shared_ptr<AdminServer> shared, tcp::socket socket) 
   beast::flat_buffer buffer;
   ErrorCode no_peer;
   const auto peer = visit.socket().remote_endpoint(no_peer);
-  const bool local = !no_peer && is_loopback(peer.address());
+  const bool local = !no_peer && net::is_loopback(peer.address());
   for (bool stays = true; stays; visit.answered()) {
     bhttp::request_parser<bhttp::empty_body> parser;
     if (!co_await read_query(server.worker, visit, buffer, parser)) co_return;
@@ -106,15 +106,15 @@ bool find_room(AdminServer& server) {
 
 }  // namespace
 
-Task<void> accept_admin(Worker& worker, std::shared_ptr<tcp::acceptor> listening,
+Task<void> accept_admin(forward::Worker& worker, std::shared_ptr<tcp::acceptor> listening,
                         asio::thread_pool& page_thread, const AdminPages& pages, std::size_t most) {
   tcp::acceptor& acceptor = *listening;
   ErrorCode unbound;
   FeedLimits limits;
   limits.readers = std::clamp<std::size_t>(most / 4, 1, limits.readers);
-  const std::shared_ptr<AdminServer> server(
-      new AdminServer{worker, page_thread, pages, is_loopback(acceptor.local_endpoint(unbound).address()),
-                      AdminVisits(most), EventFeed(worker.io, page_thread, pages.edition, limits)});
+  const std::shared_ptr<AdminServer> server(new AdminServer{
+      worker, page_thread, pages, net::is_loopback(acceptor.local_endpoint(unbound).address()),
+      AdminVisits(most), EventFeed(worker.io, page_thread, pages.edition, limits)});
   while (acceptor.is_open()) {
     auto [error, socket] = co_await acceptor.async_accept(as_result);
     if (error == asio::error::operation_aborted || !acceptor.is_open()) break;
@@ -124,13 +124,13 @@ Task<void> accept_admin(Worker& worker, std::shared_ptr<tcp::acceptor> listening
     }
     // Without a descriptor accept(2) fails whether somebody waits or not: once somebody does, an idle
     // connection gives its own up.
-    const bool scarce = is_out_of_descriptors(error.value());
+    const bool scarce = net::is_out_of_descriptors(error.value());
     if (scarce) co_await acceptor.async_wait(tcp::acceptor::wait_read, as_result);
     if (scarce && server->visits.make_room()) continue;
-    Timer pause(worker.io, admin_accept_pause);
+    net::Timer pause(worker.io, admin_accept_pause);
     co_await pause.async_wait(as_result);
   }
   server->feed.end();
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -10,10 +10,10 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/admin/event_feed.hpp"
-#include "proxy/worker/worker.hpp"
+#include "proxy/forward/worker/worker.hpp"
+#include "proxy/server/admin/event_feed.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 
 enum class StoryForm : std::uint8_t { json, text };
 
@@ -24,7 +24,7 @@ struct AdminPages {
   std::function<std::string()> stories;  ///< page thread: the newest stories, a JSON array
   /// Page thread: one story by its id; absent: it is gone, or never was.
   std::function<std::optional<std::string>(std::string_view id, StoryForm)> story;
-  std::function<std::string(observe::Exposition)> metrics;  ///< page thread: the text takes milliseconds
+  std::function<std::string(telemetry::Exposition)> metrics;  ///< page thread: the text takes milliseconds
   EventFeed::Make edition;                ///< page thread: what is new to the readers of /events
   std::function<std::string()> config{};  ///< page thread: the configuration in force, as YAML
 };
@@ -38,7 +38,7 @@ struct AdminPages {
 /// for every other path always (403, row H6). A page of another origin gets 403 for everything but the two
 /// probes. /events has a quarter as many readers besides, 16 at most: one more gets a 503, one that does not
 /// read is let go (row L32).
-Task<void> accept_admin(Worker& worker, std::shared_ptr<tcp::acceptor> acceptor,
+Task<void> accept_admin(forward::Worker& worker, std::shared_ptr<tcp::acceptor> acceptor,
                         asio::thread_pool& page_thread, const AdminPages& pages, std::size_t most);
 
-}  // namespace reprise::net
+}  // namespace reprise::server

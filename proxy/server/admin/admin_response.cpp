@@ -1,4 +1,4 @@
-#include "proxy/admin/admin_response.hpp"
+#include "proxy/server/admin/admin_response.hpp"
 
 #include <algorithm>
 #include <boost/asio/co_spawn.hpp>
@@ -6,11 +6,11 @@
 #include <charconv>
 #include <string>
 
-#include "proxy/admin/gzip.hpp"
-#include "proxy/admin/negotiation.hpp"
-#include "proxy/admin/status_page.hpp"
+#include "proxy/server/admin/gzip.hpp"
+#include "proxy/server/admin/negotiation.hpp"
+#include "proxy/server/admin/status_page.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 namespace bhttp = boost::beast::http;
@@ -154,12 +154,12 @@ Task<Page> private_page(const Query& query, std::string_view path, const AdminVi
 }
 
 Task<Page> metrics_page(const Query& query, const AdminPages& pages, asio::thread_pool& page_thread) {
-  const observe::Exposition form = exposition_for(all_values(query, bhttp::field::accept));
+  const telemetry::Exposition form = exposition_for(all_values(query, bhttp::field::accept));
   const bool compressed = takes_gzip(all_values(query, bhttp::field::accept_encoding));
   const auto make = [&] { return compressed ? gzip(pages.metrics(form)) : pages.metrics(form); };
   Page page = text_page(query, bhttp::status::ok,
                         co_await asio::co_spawn(page_thread, call(make), asio::use_awaitable));
-  page.set(bhttp::field::content_type, form == observe::Exposition::open_metrics
+  page.set(bhttp::field::content_type, form == telemetry::Exposition::open_metrics
                                            ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
                                            : "text/plain; version=0.0.4; charset=utf-8");
   page.set(bhttp::field::vary, "Accept, Accept-Encoding");
@@ -205,4 +205,4 @@ Task<PageResponse> respond_to(const AdminQuery& query, AdminVisitor visitor, con
       "reprise admin: /livez /readyz /metrics /status /config /stories /events, and the status page at /\n");
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -5,10 +5,10 @@
 #include <boost/beast/http/message.hpp>
 #include <boost/beast/http/string_body.hpp>
 
-#include "proxy/admin/admin.hpp"
-#include "proxy/admin/admin_rules.hpp"
+#include "proxy/server/admin/admin.hpp"
+#include "proxy/server/admin/admin_rules.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 
 using PageResponse = boost::beast::http::response<boost::beast::http::string_body>;
 
@@ -27,4 +27,4 @@ bool begins_events(const AdminQuery&, const AdminVisitor&);
 Task<PageResponse> respond_to(const AdminQuery&, AdminVisitor, const AdminPages&,
                               asio::thread_pool& page_thread);
 
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -1,11 +1,11 @@
-#include "proxy/admin/admin_rules.hpp"
+#include "proxy/server/admin/admin_rules.hpp"
 
 #include <boost/asio/ip/address.hpp>
 #include <string>
 
-#include "proxy/match/ascii.hpp"
+#include "proxy/policy/match/ascii.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 std::string_view value_of(const AdminQuery& query, boost::beast::http::field field) {
@@ -72,4 +72,4 @@ AdminWork work_of(const AdminQuery& query) {
   return path == "/livez" || path == "/readyz" ? AdminWork::probe : AdminWork::page;
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -5,9 +5,9 @@
 #include <boost/beast/http/message.hpp>
 #include <string_view>
 
-#include "proxy/admin/admin_visits.hpp"
+#include "proxy/server/admin/admin_visits.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 
 using AdminQuery = boost::beast::http::request<boost::beast::http::empty_body>;
 
@@ -28,4 +28,4 @@ bool is_followed_link(const AdminQuery&);
 /// What the response to this request costs.
 AdminWork work_of(const AdminQuery&);
 
-}  // namespace reprise::net
+}  // namespace reprise::server

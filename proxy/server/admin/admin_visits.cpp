@@ -1,10 +1,10 @@
-#include "proxy/admin/admin_visits.hpp"
+#include "proxy/server/admin/admin_visits.hpp"
 
 #include <poll.h>
 
 #include <algorithm>
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 constexpr Duration page_patience = std::chrono::seconds(1);
@@ -22,7 +22,7 @@ bool accepts_bytes(int descriptor) {
 
 }  // namespace
 
-AdminVisit::AdminVisit(AdminVisits& all, Tick& tick, tcp::socket socket)
+AdminVisit::AdminVisit(AdminVisits& all, net::Tick& tick, tcp::socket socket)
     : all_(all), tick_(tick), socket_(std::move(socket)) {
   ++all_.count_;
   place_ = all_.waiting_.insert(all_.waiting_.end(), this);
@@ -46,7 +46,7 @@ void AdminVisit::asked(AdminWork work) {
 }
 
 void AdminVisit::moved() {
-  moved_at_ = Tick::now();
+  moved_at_ = net::Tick::now();
   if (state_ == State::is_sent) all_.sending_.erase(place_);
   place_ = all_.sending_.insert(all_.sending_.end(), this);
   state_ = State::is_sent;
@@ -89,7 +89,7 @@ bool AdminVisit::is_stuck(Instant now) {
 AdminVisits::AdminVisits(std::size_t most) : most_(most), most_pages_(pages_among(most)) {}
 
 AdminVisit* AdminVisits::stuck(bool pages_only) {
-  const Instant now = Tick::now();
+  const Instant now = net::Tick::now();
   for (AdminVisit* const visit : sending_) {
     if (pages_only && visit->work_ != AdminWork::page) continue;
     if (visit->is_stuck(now)) return visit;
@@ -120,4 +120,4 @@ bool AdminVisits::make_room_for_page() {
   return true;
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <list>
 
-#include "proxy/io/task.hpp"
-#include "proxy/io/tick.hpp"
+#include "proxy/net/io/task.hpp"
+#include "proxy/net/io/tick.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 
 class AdminVisits;
 
@@ -16,9 +16,9 @@ class AdminVisits;
 enum class AdminWork : std::uint8_t { probe, page };
 
 /// One connection to the admin listener; on the list from its beginning to its end. Used by one thread.
-class AdminVisit final : public Timed {
+class AdminVisit final : public net::Timed {
  public:
-  AdminVisit(AdminVisits& all, Tick& tick, tcp::socket socket);
+  AdminVisit(AdminVisits& all, net::Tick& tick, tcp::socket socket);
   ~AdminVisit() override;
   AdminVisit(const AdminVisit&) = delete;
   AdminVisit& operator=(const AdminVisit&) = delete;
@@ -33,7 +33,7 @@ class AdminVisit final : public Timed {
   /// From now on the connection waits for a request, as the last of all.
   void answered();
   /// Nothing of it is waited for any more.
-  void lift_limit() { Tick::disarm(*this); }
+  void lift_limit() { net::Tick::disarm(*this); }
   /// From now on it is somebody else's to count. While its request is being answered.
   void stop_counting();
 
@@ -44,7 +44,7 @@ class AdminVisit final : public Timed {
   friend class AdminVisits;
 
   AdminVisits& all_;
-  Tick& tick_;
+  net::Tick& tick_;
   tcp::socket socket_;
   /// In `is_made` the visit is on no list.
   enum class State : std::uint8_t { waits, is_made, is_sent };
@@ -90,4 +90,4 @@ class AdminVisits {
   std::list<AdminVisit*> sending_;  ///< the one that moved last is the last
 };
 
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -1,4 +1,4 @@
-#include "proxy/control/ask_admin.hpp"
+#include "proxy/server/admin/ask_admin.hpp"
 
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
@@ -7,7 +7,7 @@
 #include <memory>
 #include <utility>
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 namespace asio = boost::asio;
@@ -96,4 +96,4 @@ AdminResponse ask_admin(const AdminAddress& at, std::string_view target, Duratio
   return response;
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/io/clock.hpp"
+#include "proxy/net/io/clock.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 
 /// Where an admin listener is: a name or an address without brackets, and a port in digits.
 struct AdminAddress {
@@ -31,4 +31,4 @@ void ask_admin(boost::asio::io_context&, const AdminAddress&, std::string_view t
 /// The same; blocks.
 AdminResponse ask_admin(const AdminAddress&, std::string_view target, Duration patience);
 
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -1,4 +1,4 @@
-#include "proxy/control/ask_control.hpp"
+#include "proxy/server/admin/ask_control.hpp"
 
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -11,9 +11,9 @@
 #include <system_error>
 #include <utility>
 
-#include "proxy/control/control_path.hpp"
+#include "proxy/server/admin/control_path.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 std::string words_of(int error) { return std::generic_category().message(error); }
@@ -102,4 +102,4 @@ ControlResponse ask_control(const std::string& path, std::string_view command,
   return {first == "ok", end == std::string::npos ? std::string() : text.substr(end + 1)};
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -5,12 +5,12 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/control/control_socket.hpp"
+#include "proxy/server/admin/control_socket.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 
 /// Blocks, for as long as `patience` without a byte. Whatever stands in the way is an answer that says so:
 /// nobody there, not allowed, none in time.
 ControlResponse ask_control(const std::string& path, std::string_view command, std::chrono::seconds patience);
 
-}  // namespace reprise::net
+}  // namespace reprise::server

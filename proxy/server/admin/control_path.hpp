@@ -3,9 +3,9 @@
 
 #include <string>
 
-namespace reprise::net {
+namespace reprise::server {
 
 /// 0 if a connection to it stands (it is closed again), else why not: an errno.
 int try_control(const std::string& path);
 
-}  // namespace reprise::net
+}  // namespace reprise::server

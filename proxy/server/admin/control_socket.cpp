@@ -1,4 +1,4 @@
-#include "proxy/control/control_socket.hpp"
+#include "proxy/server/admin/control_socket.hpp"
 
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -16,9 +16,9 @@
 #include <system_error>
 #include <tuple>
 
-#include "proxy/control/control_path.hpp"
+#include "proxy/server/admin/control_path.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 
 using Protocol = asio::local::stream_protocol;
 
@@ -247,4 +247,4 @@ Task<void> ControlSocket::respond(Calls& calls, std::shared_ptr<Caller> caller) 
   }
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::server

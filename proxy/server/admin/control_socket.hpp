@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "proxy/io/task.hpp"
+#include "proxy/net/io/task.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 
 /// The socket cannot be had; `what()` names the path, and says what to do. Exit code 69.
 class ControlError : public std::runtime_error {
@@ -73,4 +73,4 @@ class ControlSocket {
   std::shared_ptr<Calls> calls_;
 };
 
-}  // namespace reprise::net
+}  // namespace reprise::server

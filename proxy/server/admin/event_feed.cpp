@@ -1,4 +1,4 @@
-#include "proxy/admin/event_feed.hpp"
+#include "proxy/server/admin/event_feed.hpp"
 
 #include <algorithm>
 #include <boost/asio/buffer.hpp>
@@ -6,9 +6,9 @@
 #include <boost/asio/write.hpp>
 #include <utility>
 
-#include "proxy/admin/event_text.hpp"
+#include "proxy/server/admin/event_text.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 Task<Edition> made_by(const EventFeed::Make& make, bool whole) { co_return make(whole); }
@@ -95,7 +95,7 @@ bool EventFeed::somebody_is_new() const {
 
 Task<void> EventFeed::hand_out(std::shared_ptr<void> owner) {
   while (!readers_.empty() && !ended_) {
-    const Instant last = Clock::now();
+    const Instant last = net::Clock::now();
     give(co_await asio::co_spawn(page_thread_, made_by(make_, somebody_is_new()), asio::use_awaitable));
     co_await rest(last);
   }
@@ -107,7 +107,7 @@ Task<void> EventFeed::hand_out(std::shared_ptr<void> owner) {
 Task<void> EventFeed::rest(Instant last) {
   while (!ended_ && !readers_.empty()) {
     const Instant until = last + (somebody_is_new() ? limits_.least_period : limits_.period);
-    if (Clock::now() >= until) co_return;
+    if (net::Clock::now() >= until) co_return;
     next_.expires_at(until);
     co_await next_.async_wait(as_result);
   }
@@ -140,4 +140,4 @@ void EventFeed::end() {
   next_.cancel();
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -9,10 +9,10 @@
 #include <memory>
 #include <string>
 
-#include "proxy/admin/admin_visits.hpp"
-#include "proxy/io/clock.hpp"
+#include "proxy/net/io/clock.hpp"
+#include "proxy/server/admin/admin_visits.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 
 /// What readers are told at one moment, as events.
 struct Edition {
@@ -62,7 +62,7 @@ class EventFeed {
     EventFeed& feed;
     AdminVisit& visit;
     std::list<Reader*>::iterator place;
-    Timer woken;  ///< never due: cancelled when there is something to do
+    net::Timer woken;  ///< never due: cancelled when there is something to do
     std::deque<std::shared_ptr<const std::string>> unsent;
     std::size_t bytes = 0;
     bool begun = false;  ///< has been told the whole
@@ -79,10 +79,10 @@ class EventFeed {
   asio::thread_pool& page_thread_;
   const Make make_;
   const FeedLimits limits_;
-  Timer next_;
+  net::Timer next_;
   std::list<Reader*> readers_;
   bool handing_out_ = false;
   bool ended_ = false;
 };
 
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -1,6 +1,6 @@
-#include "proxy/admin/event_text.hpp"
+#include "proxy/server/admin/event_text.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 
 void append_event(std::string& out, std::string_view name, std::string_view text) {
   out.append("event: ").append(name).append("\n");
@@ -23,4 +23,4 @@ std::string event_stream_head(unsigned version) {
       "Connection: close\r\n\r\n");
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::server

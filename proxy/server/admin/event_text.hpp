@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace reprise::net {
+namespace reprise::server {
 
 /// Appends one event. `name` has no line end; `text` may, and arrives with each as LF: CR, LF and CRLF end a
 /// line of the format, so that none of them can begin a field of its own.
@@ -14,4 +14,4 @@ void append_event(std::string& out, std::string_view name, std::string_view text
 /// `version`: the request's, 10 or 11.
 std::string event_stream_head(unsigned version);
 
-}  // namespace reprise::net
+}  // namespace reprise::server

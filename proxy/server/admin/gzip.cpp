@@ -1,10 +1,10 @@
-#include "proxy/admin/gzip.hpp"
+#include "proxy/server/admin/gzip.hpp"
 
 #include <boost/beast/zlib/deflate_stream.hpp>
 #include <boost/crc.hpp>
 #include <cstdint>
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 namespace zlib = boost::beast::zlib;
@@ -41,4 +41,4 @@ std::string gzip(std::string_view text) {
   return out;
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -1,12 +1,12 @@
-#include "proxy/admin/negotiation.hpp"
+#include "proxy/server/admin/negotiation.hpp"
 
 #include <algorithm>
 #include <optional>
 #include <string>
 
-#include "proxy/match/ascii.hpp"
+#include "proxy/policy/match/ascii.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 std::string_view trimmed(std::string_view text) {
@@ -72,14 +72,14 @@ bool is_text(const Item& item) {
 
 }  // namespace
 
-observe::Exposition exposition_for(std::string_view accept) {
-  observe::Exposition best = observe::Exposition::text;
+telemetry::Exposition exposition_for(std::string_view accept) {
+  telemetry::Exposition best = telemetry::Exposition::text;
   int weight = 0;
   while (!accept.empty()) {
     const Item item = read_item(take_until(accept, ','));
     if (item.weight <= weight || (!is_open_metrics(item) && !is_text(item))) continue;
     weight = item.weight;
-    best = is_open_metrics(item) ? observe::Exposition::open_metrics : observe::Exposition::text;
+    best = is_open_metrics(item) ? telemetry::Exposition::open_metrics : telemetry::Exposition::text;
   }
   return best;
 }
@@ -98,4 +98,4 @@ bool takes_gzip(std::string_view accept_encoding) {
   return weight > 0 && weight >= identity.value_or(0);
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -4,17 +4,17 @@
 
 #include <string_view>
 
-#include "proxy/observe/metrics.hpp"
+#include "proxy/telemetry/metrics/metrics.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 
 /// The form of the metrics that `Accept` prefers. OpenMetrics only if it is named, in version 1.0.0 or in
 /// none, and nothing that the text format satisfies has more weight or comes first. `accept`: all fields of
 /// that name, joined by commas.
-observe::Exposition exposition_for(std::string_view accept);
+telemetry::Exposition exposition_for(std::string_view accept);
 
 /// True if the response is to be compressed by gzip: `Accept-Encoding` gives gzip some weight, and no less
 /// than it gives `identity` by name.
 bool takes_gzip(std::string_view accept_encoding);
 
-}  // namespace reprise::net
+}  // namespace reprise::server

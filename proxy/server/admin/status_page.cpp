@@ -1,4 +1,4 @@
-#include "proxy/admin/status_page.hpp"
+#include "proxy/server/admin/status_page.hpp"
 
 #include <openssl/evp.h>
 #include <openssl/sha.h>
@@ -6,7 +6,7 @@
 #include <array>
 #include <stdexcept>
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 // A hash source (Content Security Policy Level 3, 2.3.1): base64 of the SHA-256 of what is between the tags.
@@ -43,4 +43,4 @@ const StatusPage& status_page() {
   return page;
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
-namespace reprise::net {
+namespace reprise::server {
 
-/// The parts that the build has embedded, from the files of proxy/admin/page.
+/// The parts that the build has embedded, from the files of proxy/server/admin/page.
 struct PageTexts {
   std::string_view document;  ///< with `<!-- style -->` and `<!-- script -->` where these belong
   std::string_view style;
@@ -24,4 +24,4 @@ StatusPage make_status_page(const PageTexts&);
 /// The one that is shipped; made once.
 const StatusPage& status_page();
 
-}  // namespace reprise::net
+}  // namespace reprise::server

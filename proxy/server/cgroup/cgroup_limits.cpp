@@ -1,4 +1,4 @@
-#include "proxy/cgroup/cgroup_limits.hpp"
+#include "proxy/server/cgroup/cgroup_limits.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "config/keys/scalar.hpp"
-#include "proxy/cgroup/limit_files.hpp"
-#include "proxy/cgroup/membership.hpp"
+#include "proxy/server/cgroup/limit_files.hpp"
+#include "proxy/server/cgroup/membership.hpp"
 
-namespace reprise::cgroup {
+namespace reprise::server {
 namespace {
 
 // A host with thousands of containers has as many mounts, some hundred bytes each.
@@ -109,4 +109,4 @@ std::string text_of(const Limits& limits) {
   return text.empty() ? "none known" : text;
 }
 
-}  // namespace reprise::cgroup
+}  // namespace reprise::server

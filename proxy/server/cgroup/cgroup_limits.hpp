@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-namespace reprise::cgroup {
+namespace reprise::server {
 
 /// Absent: none is known.
 struct Limits {
@@ -25,4 +25,4 @@ std::string cpus_text(double cpus);
 /// `memory 64MiB (/sys/fs/cgroup/memory.max), 0.5 CPUs (/sys/fs/cgroup/cpu.max)`; or `none known`.
 std::string text_of(const Limits&);
 
-}  // namespace reprise::cgroup
+}  // namespace reprise::server

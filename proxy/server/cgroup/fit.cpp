@@ -1,11 +1,11 @@
-#include "proxy/cgroup/fit.hpp"
+#include "proxy/server/cgroup/fit.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "config/keys/scalar.hpp"
 
-namespace reprise::cgroup {
+namespace reprise::server {
 namespace {
 
 constexpr std::uint64_t mebibyte = 1024 * 1024;
@@ -75,4 +75,4 @@ Fitted fit(const config::Settings& settings, bool says_replay_memory, const Limi
   return fitted;
 }
 
-}  // namespace reprise::cgroup
+}  // namespace reprise::server

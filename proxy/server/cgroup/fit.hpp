@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "config/settings.hpp"
-#include "proxy/cgroup/cgroup_limits.hpp"
+#include "proxy/server/cgroup/cgroup_limits.hpp"
 
-namespace reprise::cgroup {
+namespace reprise::server {
 
 /// How much of the memory held request bodies may take where the file does not say: a quarter, in whole MiB,
 /// 1 MiB at least.
@@ -32,4 +32,4 @@ struct Fitted {
 /// told, never taken away.
 Fitted fit(const config::Settings&, bool says_replay_memory, const Limits&);
 
-}  // namespace reprise::cgroup
+}  // namespace reprise::server

@@ -1,8 +1,8 @@
-#include "proxy/cgroup/limit_files.hpp"
+#include "proxy/server/cgroup/limit_files.hpp"
 
 #include <charconv>
 
-namespace reprise::cgroup {
+namespace reprise::server {
 namespace {
 
 // Version 1 writes the largest multiple of a page below 2^63, whatever a page is there.
@@ -42,4 +42,4 @@ std::optional<double> cpus_in(std::string_view quota, std::string_view period) {
   return static_cast<double>(*share) / static_cast<double>(*whole);
 }
 
-}  // namespace reprise::cgroup
+}  // namespace reprise::server

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-namespace reprise::cgroup {
+namespace reprise::server {
 
 /// `memory.max`, `memory.high` (version 2), `memory.limit_in_bytes` (version 1): bytes. Nothing where there
 /// is no limit, `max` or a number that no machine reaches, and where the text says neither.
@@ -18,4 +18,4 @@ std::optional<double> cpus_in(std::string_view text);
 /// The same as version 1 has it, in `cpu.cfs_quota_us` (-1: none) and `cpu.cfs_period_us`.
 std::optional<double> cpus_in(std::string_view quota, std::string_view period);
 
-}  // namespace reprise::cgroup
+}  // namespace reprise::server

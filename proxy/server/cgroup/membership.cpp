@@ -1,10 +1,10 @@
-#include "proxy/cgroup/membership.hpp"
+#include "proxy/server/cgroup/membership.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <optional>
 
-namespace reprise::cgroup {
+namespace reprise::server {
 namespace {
 
 /// A path of a hierarchy, seen from the root of this process's cgroup namespace.
@@ -146,4 +146,4 @@ std::vector<Group> groups_of(std::string_view cgroup, std::string_view mountinfo
   return groups;
 }
 
-}  // namespace reprise::cgroup
+}  // namespace reprise::server

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace reprise::cgroup {
+namespace reprise::server {
 
 /// A group by one mount of its hierarchy.
 struct Group {
@@ -23,4 +23,4 @@ struct Group {
 /// mount shows is left out.
 std::vector<Group> groups_of(std::string_view cgroup, std::string_view mountinfo);
 
-}  // namespace reprise::cgroup
+}  // namespace reprise::server

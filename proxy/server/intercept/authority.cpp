@@ -1,4 +1,4 @@
-#include "proxy/intercept/authority.hpp"
+#include "proxy/server/intercept/authority.hpp"
 
 #include <openssl/bio.h>
 #include <openssl/bn.h>
@@ -10,10 +10,10 @@
 #include <algorithm>
 #include <array>
 
-#include "proxy/io/tls_error.hpp"
-#include "proxy/match/ascii.hpp"
+#include "proxy/net/io/tls_error.hpp"
+#include "proxy/policy/match/ascii.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 // Clocks of clients may be behind.
@@ -22,7 +22,7 @@ constexpr std::size_t longest_common_name = 64;
 constexpr std::size_t longest_name = 253;
 
 [[noreturn]] void fail(std::string_view what) {
-  throw std::runtime_error(std::string(what) + ": " + tls_words());
+  throw std::runtime_error(std::string(what) + ": " + net::tls_words());
 }
 
 void add_extension(X509* certificate, X509* issuer, int kind, const std::string& value) {
@@ -227,8 +227,8 @@ Leaf Authority::issue(const std::string& name, std::int64_t now) const {
   if (X509_sign(certificate, key_.get(), EVP_sha256()) == 0) fail("a certificate cannot be signed");
   // A day before its end at the latest, so that no client gets one that is about to expire.
   const std::int64_t renew_at = now + std::max<std::int64_t>((until - now) * 6 / 7, 1);
-  return {std::make_shared<const TlsServer>(certificate, certificate_.get(), leaf_key_.get()),
+  return {std::make_shared<const net::TlsServer>(certificate, certificate_.get(), leaf_key_.get()),
           now - backdated, renew_at};
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::server

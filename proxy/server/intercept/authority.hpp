@@ -11,10 +11,10 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/policy/route.hpp"
-#include "proxy/tls/tls_server.hpp"
+#include "proxy/net/tls/tls_server.hpp"
+#include "proxy/policy/decision/route.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 
 struct FreeCertificate {
   void operator()(X509*) const;
@@ -25,7 +25,7 @@ using PrivateKey = std::unique_ptr<EVP_PKEY, FreeCertificate>;
 
 /// A certificate for one host, and when another has to take its place.
 struct Leaf {
-  std::shared_ptr<const TlsServer> server;
+  std::shared_ptr<const net::TlsServer> server;
   std::int64_t begins = 0;  ///< seconds since 1970: before, a clock that was put back finds it not valid yet
   std::int64_t renew_at = 0;  ///< the same
 
@@ -69,4 +69,4 @@ class Authority {
   PrivateKey leaf_key_;
 };
 
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -1,4 +1,4 @@
-#include "proxy/intercept/authority_files.hpp"
+#include "proxy/server/intercept/authority_files.hpp"
 
 #include <fcntl.h>
 #include <openssl/bio.h>
@@ -12,12 +12,12 @@
 #include <filesystem>
 #include <system_error>
 
-#include "proxy/intercept/key_owner.hpp"
-#include "proxy/intercept/secret_memory.hpp"
-#include "proxy/io/tls_error.hpp"
-#include "proxy/tls/tls_files.hpp"
+#include "proxy/net/io/tls_error.hpp"
+#include "proxy/net/tls/tls_files.hpp"
+#include "proxy/server/intercept/key_owner.hpp"
+#include "proxy/server/intercept/secret_memory.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 constexpr std::string_view certificate_path = "intercept.ca.certificate";
@@ -123,14 +123,15 @@ PrivateKey read_key(const config::Intercept& settings, const std::string& at) {
   }
   PrivateKey key = parse_key(text, size);
   if (key == nullptr)
-    refuse(key_path, file, "cannot be used: " + trouble_with(file, TlsFile::key, settings.certificate));
+    refuse(key_path, file,
+           "cannot be used: " + net::trouble_with(file, net::TlsFile::key, settings.certificate));
   return key;
 }
 
 namespace {
 
 Certificate read_certificate(const std::string& file, const std::string& at) {
-  if (const std::string trouble = trouble_with_kind(file); !trouble.empty())
+  if (const std::string trouble = net::trouble_with_kind(file); !trouble.empty())
     refuse(certificate_path, file, "cannot be used: " + trouble);
   const std::unique_ptr<BIO, decltype(&BIO_free)> opened(BIO_new_file(file.c_str(), "r"), BIO_free);
   if (opened == nullptr)
@@ -138,7 +139,7 @@ Certificate read_certificate(const std::string& file, const std::string& at) {
            "cannot be read: " + error_words() + "; make it with " + command("init", at));
   Certificate certificate(PEM_read_bio_X509(opened.get(), nullptr, nullptr, nullptr));
   if (certificate == nullptr)
-    refuse(certificate_path, file, "cannot be used: " + trouble_with(file, TlsFile::certificate));
+    refuse(certificate_path, file, "cannot be used: " + net::trouble_with(file, net::TlsFile::certificate));
   return certificate;
 }
 
@@ -148,7 +149,7 @@ std::shared_ptr<const Authority> read_authority(const config::Intercept& setting
   Certificate certificate = read_certificate(settings.certificate, at);
   PrivateKey key = read_key(settings, at);
   if (X509_check_private_key(certificate.get(), key.get()) != 1) {
-    static_cast<void>(tls_words());
+    static_cast<void>(net::tls_words());
     refuse(key_path, settings.key,
            "is not the key of " + settings.certificate +
                ": name the files that belong together, or make a new "
@@ -214,4 +215,4 @@ void replace_file(const std::string& file, std::string_view content) {
   }
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::server

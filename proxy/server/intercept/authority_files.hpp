@@ -6,9 +6,9 @@
 #include <string>
 
 #include "config/settings.hpp"
-#include "proxy/intercept/authority.hpp"
+#include "proxy/server/intercept/authority.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 
 /// A file of `intercept` cannot be used. `what()` begins
 /// with its key, `intercept.ca.key`, and says what to do.
@@ -34,4 +34,4 @@ void write_new_key(const std::string& file, EVP_PKEY*);
 /// Takes the place of what is there, at once; 0644. Throws std::runtime_error. Makes the folder.
 void replace_file(const std::string& file, std::string_view content);
 
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -1,4 +1,4 @@
-#include "proxy/intercept/key_owner.hpp"
+#include "proxy/server/intercept/key_owner.hpp"
 
 #include <pwd.h>
 #include <sys/stat.h>
@@ -7,7 +7,7 @@
 #include <array>
 #include <filesystem>
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 constexpr uid_t first_person = 1000;         // as in Debian's /etc/adduser.conf
@@ -62,4 +62,4 @@ std::optional<std::string> command_for_owner(const std::string& file) {
   return "chown " + wanted->name + " " + file;
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-namespace reprise::net {
+namespace reprise::server {
 
 /// A user with its group. `name` is the number if the user has no name.
 struct Account {
@@ -34,4 +34,4 @@ std::string user_name(uid_t user);
 /// Root alone can judge: none for other users.
 std::optional<std::string> command_for_owner(const std::string& file);
 
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -1,29 +1,30 @@
-#include "proxy/intercept/leaves.hpp"
+#include "proxy/server/intercept/leaves.hpp"
 
 #include <boost/asio/post.hpp>
 
-#include "proxy/io/clock.hpp"
-#include "proxy/match/ascii.hpp"
-#include "proxy/tls/tls_link.hpp"
+#include "proxy/net/io/clock.hpp"
+#include "proxy/net/tls/tls_link.hpp"
+#include "proxy/policy/match/ascii.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
-std::int64_t now_in_seconds() { return Clock::wall_nanoseconds() / 1'000'000'000; }
+std::int64_t now_in_seconds() { return net::Clock::wall_nanoseconds() / 1'000'000'000; }
 
 /// One that is being made, for a session that waits.
 struct Making {
   explicit Making(const asio::any_io_executor& executor) : done(executor) {}
-  Timer done;
+  net::Timer done;
   bool over = false;
-  std::shared_ptr<const TlsServer> server;
+  std::shared_ptr<const net::TlsServer> server;
   std::string why;
 };
 
-ClientTls::Accept accept_with(std::shared_ptr<const TlsServer> server) {
+net::ClientTls::Accept accept_with(std::shared_ptr<const net::TlsServer> server) {
   if (server == nullptr) return {};
-  return [server = std::move(server)](Carrier carrier, std::string before) -> std::unique_ptr<SecureLink> {
-    return std::make_unique<TlsLink>(std::move(carrier), *server, std::move(before));
+  return [server = std::move(server)](net::Carrier carrier,
+                                      std::string before) -> std::unique_ptr<net::SecureLink> {
+    return std::make_unique<net::TlsLink>(std::move(carrier), *server, std::move(before));
   };
 }
 
@@ -38,7 +39,7 @@ void Leaves::stop() {
   maker_.join();
 }
 
-std::shared_ptr<const TlsServer> Leaves::kept(const std::string& name, std::int64_t now) {
+std::shared_ptr<const net::TlsServer> Leaves::kept(const std::string& name, std::int64_t now) {
   const std::scoped_lock lock(mutex_);
   const auto found = known_.find(name);
   if (found == known_.end() || !found->second->second.is_good(now)) return nullptr;
@@ -59,14 +60,14 @@ void Leaves::keep(const std::string& name, const Leaf& leaf) {
   order_.pop_back();
 }
 
-Task<ClientTls::Accept> Leaves::certificate_for(std::string name, asio::any_io_executor executor,
-                                                std::string& why) {
+Task<net::ClientTls::Accept> Leaves::certificate_for(std::string name, asio::any_io_executor executor,
+                                                     std::string& why) {
   name = policy::lower(policy::without_last_dot(name));
   const std::int64_t now = now_in_seconds();
   if (auto server = kept(name, now)) co_return accept_with(std::move(server));
   const auto making = std::make_shared<Making>(executor);
   asio::post(maker_, [this, making, executor, name, now] {
-    std::shared_ptr<const TlsServer> server = kept(name, now);
+    std::shared_ptr<const net::TlsServer> server = kept(name, now);
     std::string trouble;
     try {
       if (server == nullptr) {
@@ -92,4 +93,4 @@ Task<ClientTls::Accept> Leaves::certificate_for(std::string name, asio::any_io_e
   co_return accept_with(making->server);
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -11,13 +11,13 @@
 #include <unordered_map>
 #include <vector>
 
-#include "proxy/intercept/authority.hpp"
-#include "proxy/tls/client_tls.hpp"
+#include "proxy/net/tls/client_tls.hpp"
+#include "proxy/server/intercept/authority.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 
 /// At most `most` names are kept, the longest unused out.
-class Leaves final : public ClientTls {
+class Leaves final : public net::ClientTls {
  public:
   Leaves(std::shared_ptr<const Authority>, std::vector<policy::HostPattern> hosts, std::size_t most);
   ~Leaves() override { stop(); }
@@ -32,7 +32,7 @@ class Leaves final : public ClientTls {
  private:
   using Order = std::list<std::pair<std::string, Leaf>>;  ///< the most recently used first
 
-  std::shared_ptr<const TlsServer> kept(const std::string& name, std::int64_t now);
+  std::shared_ptr<const net::TlsServer> kept(const std::string& name, std::int64_t now);
   void keep(const std::string& name, const Leaf&);
 
   const std::shared_ptr<const Authority> authority_;
@@ -44,4 +44,4 @@ class Leaves final : public ClientTls {
   asio::thread_pool maker_{1};
 };
 
-}  // namespace reprise::net
+}  // namespace reprise::server

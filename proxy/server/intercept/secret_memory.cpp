@@ -1,10 +1,10 @@
-#include "proxy/intercept/secret_memory.hpp"
+#include "proxy/server/intercept/secret_memory.hpp"
 
 #include <openssl/crypto.h>
 
 #include <new>
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 constexpr std::size_t arena = std::size_t{256} * 1024;
@@ -25,4 +25,4 @@ SecretBytes::SecretBytes(std::size_t room)
 
 SecretBytes::~SecretBytes() { OPENSSL_secure_clear_free(bytes_, room_); }
 
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string_view>
 
-namespace reprise::net {
+namespace reprise::server {
 
 /// Sets it aside, once a process, before the first key is made or read: from then on OpenSSL
 /// keeps the secret numbers of keys there. False where it could not be locked
@@ -30,4 +30,4 @@ class SecretBytes {
   std::size_t room_;
 };
 
-}  // namespace reprise::net
+}  // namespace reprise::server

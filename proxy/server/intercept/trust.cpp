@@ -1,4 +1,4 @@
-#include "proxy/intercept/trust.hpp"
+#include "proxy/server/intercept/trust.hpp"
 
 #include <openssl/bio.h>
 #include <openssl/objects.h>
@@ -13,11 +13,11 @@
 #include <iterator>
 #include <set>
 
-#include "proxy/intercept/authority_files.hpp"
-#include "proxy/io/tls_error.hpp"
-#include "proxy/tls/root_places.hpp"
+#include "proxy/net/io/tls_error.hpp"
+#include "proxy/net/tls/root_places.hpp"
+#include "proxy/server/intercept/authority_files.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 // Without it Java sees no entry: "trusted for that key usage", with any of them as value.
@@ -46,7 +46,7 @@ class Roots {
       any = true;
       if (seen_.insert(der_of(next.get())).second) found_.push_back(std::move(next));
     }
-    static_cast<void>(tls_words());
+    static_cast<void>(net::tls_words());
     return any;
   }
 
@@ -86,7 +86,7 @@ std::string pem_of(const std::vector<Certificate>& certificates) {
   const std::unique_ptr<BIO, decltype(&BIO_free)> memory(BIO_new(BIO_s_mem()), BIO_free);
   for (const Certificate& certificate : certificates) {
     if (memory == nullptr || PEM_write_bio_X509(memory.get(), certificate.get()) != 1)
-      throw std::runtime_error("a bundle cannot be made: " + tls_words());
+      throw std::runtime_error("a bundle cannot be made: " + net::tls_words());
   }
   return text_of(memory.get());
 }
@@ -99,7 +99,7 @@ struct FreeStore {
   void operator()(STACK_OF(PKCS7) * safes) const { sk_PKCS7_pop_free(safes, PKCS7_free); }
 };
 
-[[noreturn]] void fail() { throw std::runtime_error("a truststore cannot be made: " + tls_words()); }
+[[noreturn]] void fail() { throw std::runtime_error("a truststore cannot be made: " + net::tls_words()); }
 
 void add_trusted(STACK_OF(PKCS12_SAFEBAG) * *bags, X509* certificate, const std::string& name) {
   static const int kind = [] {
@@ -119,7 +119,7 @@ void add_trusted(STACK_OF(PKCS12_SAFEBAG) * *bags, X509* certificate, const std:
 JoinedCertificates join_certificates(const std::vector<std::string>& places) {
   Roots roots;
   JoinedCertificates joined;
-  roots.add_file(root_places().file);
+  roots.add_file(net::root_places().file);
   for (const std::string& place : places) {
     std::error_code ignored;
     const bool is_folder = std::filesystem::is_directory(place, ignored);
@@ -131,7 +131,7 @@ JoinedCertificates join_certificates(const std::vector<std::string>& places) {
 
 std::vector<Certificate> system_roots() {
   Roots roots;
-  const RootPlaces places = root_places();
+  const net::RootPlaces places = net::root_places();
   roots.add_file(places.file);
   for (const std::string& folder : places.folders) roots.add_folder(folder);
   return roots.take();
@@ -180,4 +180,4 @@ void write_trust(const std::string& bundle, const Authority& authority) {
   replace_file(bundle, wanted);
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::server

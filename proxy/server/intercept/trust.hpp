@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "proxy/intercept/authority.hpp"
+#include "proxy/server/intercept/authority.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 
 /// The roots that reprise itself trusts where a route names no others, each once: those of SSL_CERT_FILE and
 /// SSL_CERT_DIR, or of OpenSSL's own places.
@@ -34,4 +34,4 @@ std::string truststore_file(const std::string& bundle);
 /// Writes both where they are not as they have to be. Throws std::runtime_error.
 void write_trust(const std::string& bundle, const Authority&);
 
-}  // namespace reprise::net
+}  // namespace reprise::server

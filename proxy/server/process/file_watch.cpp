@@ -1,4 +1,4 @@
-#include "proxy/reload/file_watch.hpp"
+#include "proxy/server/process/file_watch.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -15,7 +15,7 @@
 #include <set>
 #include <system_error>
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 // In the eventfd: each ask adds one, a stop this.
@@ -62,7 +62,7 @@ void FileWatch::watch(const std::vector<WatchedFile>& files) {
     if (known != held_.end()) {
       held[path] = known->second;
     } else {
-      held[path] = {digest.empty() ? digest_of_files({&path, 1}) : digest};
+      held[path] = {digest.empty() ? net::digest_of_files({&path, 1}) : digest};
     }
   }
   held_ = std::move(held);
@@ -92,10 +92,10 @@ bool FileWatch::look() {
   for (auto& [file, held] : held_) {
     // The bundle of a host's roots is long: it is read again only if its stamp has changed. The stamp comes
     // first, so that a write between the two is found by the next look.
-    const auto stamp = stamp_of_resting_file(file, Clock::wall_nanoseconds());
+    const auto stamp = net::stamp_of_resting_file(file, net::Clock::wall_nanoseconds());
     if (stamp && stamp == held.stamp) continue;
     // Without a descriptor nothing is known about the file; a later look finds a change.
-    std::optional<std::string> now = digest_of_file(file);
+    std::optional<std::string> now = net::digest_of_file(file);
     if (!now) continue;
     held.stamp = stamp;
     if (*now == held.digest) continue;
@@ -164,4 +164,4 @@ void FileWatch::stop() {
   [[maybe_unused]] const ssize_t written = ::write(wishes_, &stop_wish, sizeof stop_wish);
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "proxy/io/clock.hpp"
-#include "proxy/tls/file_digest.hpp"
+#include "proxy/net/io/clock.hpp"
+#include "proxy/net/tls/file_digest.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 
 /// How long what is changing has to be quiet before it is looked at, how long that may be put off, and how
 /// often is looked without any sign.
@@ -52,7 +52,7 @@ class FileWatch {
  private:
   struct Held {
     std::string digest;
-    std::optional<FileStamp> stamp{};  ///< from before the digest was made, of a file that rested then
+    std::optional<net::FileStamp> stamp{};  ///< from before the digest was made, of a file that rested then
   };
 
   bool look();
@@ -67,4 +67,4 @@ class FileWatch {
   bool stopped_ = false;
 };
 
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -1,20 +1,20 @@
-#include "proxy/server/gauges.hpp"
+#include "proxy/server/process/gauges.hpp"
 
 #include <functional>
 
-#include "proxy/io/tick.hpp"
+#include "proxy/net/io/tick.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 
-void set_gauges(observe::Metrics& metrics, BudgetTable& budgets, HostGuards& host_guards) {
+void set_gauges(telemetry::Metrics& metrics, net::BudgetTable& budgets, net::HostGuards& host_guards) {
   const auto gauge = [&metrics](auto& table, auto best, auto worse, const auto& set) {
     auto others = best;
-    table.each(Tick::now(), [&](std::string_view host_port, auto value) {
+    table.each(net::Tick::now(), [&](std::string_view host_port, auto value) {
       const std::string_view label = metrics.upstream_label(host_port);
-      if (label != observe::other_upstreams) return set(label, value);
+      if (label != telemetry::other_upstreams) return set(label, value);
       if (worse(value, others)) others = value;
     });
-    set(observe::other_upstreams, others);
+    set(telemetry::other_upstreams, others);
   };
   gauge(budgets, 1.0, std::less<>(),
         [&metrics](std::string_view label, double ratio) { metrics.set_budget_ratio(label, ratio); });
@@ -24,4 +24,4 @@ void set_gauges(observe::Metrics& metrics, BudgetTable& budgets, HostGuards& hos
         });
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::server

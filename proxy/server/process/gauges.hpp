@@ -1,13 +1,13 @@
 // The gauges of budgets and circuits, which are read when somebody asks for the metrics.
 #pragma once
 
-#include "proxy/observe/metrics.hpp"
-#include "proxy/upstream/budget_table.hpp"
-#include "proxy/upstream/host_guards.hpp"
+#include "proxy/net/upstream/budget_table.hpp"
+#include "proxy/net/upstream/host_guards.hpp"
+#include "proxy/telemetry/metrics/metrics.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 
 /// Each label's own value; of upstreams that share one, the worst. Any thread.
-void set_gauges(observe::Metrics&, BudgetTable&, HostGuards&);
+void set_gauges(telemetry::Metrics&, net::BudgetTable&, net::HostGuards&);
 
-}  // namespace reprise::net
+}  // namespace reprise::server

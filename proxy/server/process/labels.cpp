@@ -1,10 +1,10 @@
-#include "proxy/server/labels.hpp"
+#include "proxy/server/process/labels.hpp"
 
 #include <algorithm>
 
-#include "proxy/match/ascii.hpp"
+#include "proxy/policy/match/ascii.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 
 std::vector<std::string> route_names(const policy::RouteTable& routes) {
   std::vector<std::string> names;
@@ -12,8 +12,8 @@ std::vector<std::string> route_names(const policy::RouteTable& routes) {
   return names;
 }
 
-observe::UpstreamLabels labels_of(const config::Settings& settings) {
-  observe::UpstreamLabels labels{{}, settings.limits.labelled_upstreams, settings.limits.upstreams};
+telemetry::UpstreamLabels labels_of(const config::Settings& settings) {
+  telemetry::UpstreamLabels labels{{}, settings.limits.labelled_upstreams, settings.limits.upstreams};
   std::vector<std::string>& hosts = labels.configured;
   for (std::size_t i = 0; i < settings.routes->size(); ++i) {
     const policy::Match& match = (*settings.routes)[i].match;
@@ -31,4 +31,4 @@ observe::UpstreamLabels labels_of(const config::Settings& settings) {
   return labels;
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::server

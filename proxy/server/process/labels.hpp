@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "config/settings.hpp"
-#include "proxy/observe/upstream_cells.hpp"
+#include "proxy/telemetry/metrics/upstream_cells.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 
 /// In table order.
 std::vector<std::string> route_names(const policy::RouteTable&);
 /// Exact hosts of routes, and upstreams of gateways.
-observe::UpstreamLabels labels_of(const config::Settings&);
+telemetry::UpstreamLabels labels_of(const config::Settings&);
 
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -1,8 +1,8 @@
-#include "proxy/server/listener_set.hpp"
+#include "proxy/server/process/listener_set.hpp"
 
 #include <algorithm>
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 using Listeners = std::vector<std::shared_ptr<BoundListener>>;
@@ -18,7 +18,7 @@ struct Place {
 std::vector<Place> places_of(const config::Settings& settings) {
   std::vector<Place> places;
   for (const config::Listener& listener : settings.listeners)
-    places.push_back({word(listener.mode), listener.bind});
+    places.push_back({forward::word(listener.mode), listener.bind});
   if (!settings.admin.bind.is_off()) places.push_back({"admin", settings.admin.bind, true});
   return places;
 }
@@ -41,10 +41,12 @@ bool moves_to(const BoundListener& leaves, const config::Endpoint& where) {
 
 }  // namespace
 
-void BoundListener::lend(Port port) { lend_port(is_admin ? *admin : *on_threads.front()->acceptor, port); }
+void BoundListener::lend(forward::Port port) {
+  forward::lend_port(is_admin ? *admin : *on_threads.front()->acceptor, port);
+}
 
 ListenerSet ListenerSet::bind(const config::Settings& settings, asio::io_context& binding,
-                              const ListenerSet* before, std::vector<InheritedSocket>& inherited) {
+                              const ListenerSet* before, std::vector<net::InheritedSocket>& inherited) {
   ListenerSet set;
   Listeners old;
   if (before != nullptr) old = before->listeners_;
@@ -57,8 +59,8 @@ ListenerSet ListenerSet::bind(const config::Settings& settings, asio::io_context
         std::any_of(old.begin(), old.end(), [&](const auto& each) { return moves_to(*each, place.where); });
     auto fresh = std::make_shared<BoundListener>();
     fresh->wanted = place.where;
-    fresh->bound.emplace(
-        take_or_bind(binding, place.mode, place.where, inherited, lent ? Port::lent : Port::own));
+    fresh->bound.emplace(forward::take_or_bind(binding, place.mode, place.where, inherited,
+                                               lent ? forward::Port::lent : forward::Port::own));
     fresh->endpoint = fresh->bound->local_endpoint();
     fresh->is_admin = place.is_admin;
     set.listeners_[i] = std::move(fresh);
@@ -79,15 +81,15 @@ Listeners ListenerSet::moved_by(const config::Settings& settings) const {
   return leave;
 }
 
-void ListenerSet::open_on(const std::vector<std::unique_ptr<Worker>>& workers) {
+void ListenerSet::open_on(const std::vector<std::unique_ptr<forward::Worker>>& workers) {
   for (const auto& fresh : listeners_) {
     if (!fresh->bound) continue;
     if (fresh->is_admin) {
-      fresh->admin = std::make_shared<tcp::acceptor>(duplicate(workers.front()->io, *fresh->bound));
+      fresh->admin = std::make_shared<tcp::acceptor>(forward::duplicate(workers.front()->io, *fresh->bound));
     } else {
       for (const auto& worker : workers) {
-        auto listener = std::make_shared<Listener>();
-        listener->acceptor.emplace(duplicate(worker->io, *fresh->bound));
+        auto listener = std::make_shared<forward::Listener>();
+        listener->acceptor.emplace(forward::duplicate(worker->io, *fresh->bound));
         fresh->on_threads.push_back(std::move(listener));
       }
     }
@@ -106,4 +108,4 @@ bool ListenerSet::has(const BoundListener& listener) const {
                      [&](const auto& each) { return each.get() == &listener; });
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::server

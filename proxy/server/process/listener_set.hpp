@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "proxy/session/listen.hpp"
+#include "proxy/forward/session/listen.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 
 /// One address that is listened at, and its listener on every io thread; of the admin listener the acceptor
 /// alone, which belongs to the first.
@@ -16,13 +16,13 @@ struct BoundListener {
   config::Endpoint wanted;             ///< as the configuration has it: port 0 stays port 0
   tcp::endpoint endpoint;              ///< where it is bound
   std::optional<tcp::acceptor> bound;  ///< until it is opened on the io threads
-  std::vector<std::shared_ptr<Listener>> on_threads;
+  std::vector<std::shared_ptr<forward::Listener>> on_threads;
   std::shared_ptr<tcp::acceptor> admin;
   bool is_admin = false;
 
   /// Lends its port to a listener that takes its place at another address, or has it back. On the first io
   /// thread, where it is opened.
-  void lend(Port);
+  void lend(forward::Port);
 };
 
 /// The listeners of one configuration, in its order; the admin listener last, if there is one.
@@ -32,12 +32,12 @@ class ListenerSet {
   /// list; the rest is bound, beside those of `before` that move. Nothing is accepted yet, and nothing of
   /// `before` is changed. Throws BindError, and then nothing stays bound that was not before.
   static ListenerSet bind(const config::Settings&, asio::io_context& binding, const ListenerSet* before,
-                          std::vector<InheritedSocket>& inherited);
+                          std::vector<net::InheritedSocket>& inherited);
   /// Those whose port that configuration wants at another
   /// address alone: they have to lend it while it is bound.
   std::vector<std::shared_ptr<BoundListener>> moved_by(const config::Settings&) const;
   /// Gives every new one a socket on every io thread. Throws BindError where no descriptor is left.
-  void open_on(const std::vector<std::unique_ptr<Worker>>& workers);
+  void open_on(const std::vector<std::unique_ptr<forward::Worker>>& workers);
 
   const std::vector<std::shared_ptr<BoundListener>>& all() const { return listeners_; }
   std::vector<tcp::endpoint> endpoints() const;
@@ -51,4 +51,4 @@ class ListenerSet {
   std::vector<std::shared_ptr<BoundListener>> listeners_;
 };
 
-}  // namespace reprise::net
+}  // namespace reprise::server

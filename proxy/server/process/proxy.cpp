@@ -1,4 +1,4 @@
-#include "proxy/server/proxy.hpp"
+#include "proxy/server/process/proxy.hpp"
 
 #include <unistd.h>
 
@@ -7,15 +7,15 @@
 #include <climits>
 #include <thread>
 
-#include "proxy/http/rejection.hpp"
-#include "proxy/server/labels.hpp"
-#include "proxy/server/parts.hpp"
-#include "proxy/server/pseudonym.hpp"
-#include "proxy/server/watchdog.hpp"
-#include "proxy/upstream/address.hpp"
-#include "proxy/worker/certificate_ends.hpp"
+#include "proxy/forward/worker/certificate_ends.hpp"
+#include "proxy/http/message/rejection.hpp"
+#include "proxy/net/upstream/address.hpp"
+#include "proxy/server/process/labels.hpp"
+#include "proxy/server/process/parts.hpp"
+#include "proxy/server/process/pseudonym.hpp"
+#include "proxy/server/process/watchdog.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 
 Proxy::Parts::Parts(config::Settings given, ProxyOptions given_options)
     : options(std::move(given_options)),
@@ -26,18 +26,18 @@ Proxy::Parts::Parts(config::Settings given, ProxyOptions given_options)
       replay(given.limits, options.files, metrics, log),
       builder(metrics, log, options.authority, options.config_file),
       spans(given.threads) {
-  metrics.set_config_hash(options.config_hash, Clock::wall_nanoseconds() / 1'000'000'000);
+  metrics.set_config_hash(options.config_hash, net::Clock::wall_nanoseconds() / 1'000'000'000);
   for (const std::string& warning : options.warnings) say(config::LogLevel::warn, warning);
   for (const std::string& note : options.notes) say(config::LogLevel::info, note);
-  std::vector<InheritedSocket> inherited = options.inherited;
+  std::vector<net::InheritedSocket> inherited = options.inherited;
   auto listeners = ListenerSet::bind(given, binding, nullptr, inherited);
   close_unwanted(inherited);
-  Resolver::Limits limits;
+  net::Resolver::Limits limits;
   limits.names = given.limits.upstreams;
-  if (!options.query) names = std::make_unique<NameService>();
-  resolver = std::make_unique<Resolver>(names ? names->query() : options.query, limits, metrics);
+  if (!options.query) names = std::make_unique<net::NameService>();
+  resolver = std::make_unique<net::Resolver>(names ? names->query() : options.query, limits, metrics);
   // NOLINTNEXTLINE(modernize-make-unique): clang 14 cannot initialise an aggregate through it.
-  shared.reset(new Shared{metrics, log, budgets, host_guards, *resolver, replay, make_pseudonym()});
+  shared.reset(new forward::Shared{metrics, log, budgets, host_guards, *resolver, replay, make_pseudonym()});
   // Ids begin with the random part of our pseudonym.
   if (given.limits.story_bytes > 0) {
     stories.emplace(shared->pseudonym.substr(shared->pseudonym.find('-') + 1), given.threads,
@@ -57,13 +57,13 @@ Proxy::Parts::Parts(config::Settings given, ProxyOptions given_options)
   const unsigned threads = given.threads;
   const std::optional<std::string> control_path = given.admin.control;
   const std::size_t admins = given.limits.admin_connections;
-  if (const std::size_t allowed = admin_allowed(admins); allowed < admins)
+  if (const std::size_t allowed = net::admin_allowed(admins); allowed < admins)
     say(config::LogLevel::warn, "limits.admin_connections is lowered from " + std::to_string(admins) +
                                     " to " + std::to_string(allowed) +
                                     ": the limit of open files allows no more");
   current.snapshot = builder.build(std::move(given), listeners.endpoints(), nullptr);
   for (unsigned i = 0; i < threads; ++i)
-    workers.push_back(std::make_unique<Worker>(*shared, current.snapshot, random_number(), i));
+    workers.push_back(std::make_unique<forward::Worker>(*shared, current.snapshot, random_number(), i));
   listeners.open_on(workers);
   current.listeners = std::make_shared<const ListenerSet>(std::move(listeners));
   current.hash = options.config_hash;
@@ -72,7 +72,7 @@ Proxy::Parts::Parts(config::Settings given, ProxyOptions given_options)
            [this] { return status(); },
            [this] { return newest_stories(); },
            [this](std::string_view id, StoryForm form) { return story(id, form); },
-           [this](observe::Exposition form) { return metrics_text(form); },
+           [this](telemetry::Exposition form) { return metrics_text(form); },
            [this](bool whole) { return edition(whole); },
            [this] { return effective_configuration(); }};
   if (control_path) control = std::make_unique<ControlSocket>(workers.front()->io, *control_path);
@@ -81,7 +81,7 @@ Proxy::Parts::Parts(config::Settings given, ProxyOptions given_options)
                                           options.watch_times);
 }
 
-TraceResource Proxy::Parts::resource() const {
+telemetry::TraceResource Proxy::Parts::resource() const {
   std::array<char, HOST_NAME_MAX + 1> host{};
   if (::gethostname(host.data(), HOST_NAME_MAX) != 0) host.front() = '\0';
   return {options.version, shared->pseudonym, host.data(), ::getpid(), options.resource};
@@ -91,15 +91,15 @@ std::string Proxy::Parts::service_status() const {
   const Current in_force = now();
   const config::Settings& settings = in_force.snapshot->settings;
   const ReloadReport& last = in_force.last;
-  ServiceState state{settings.routes->size() - 1, {}, leaving, last.unix_time, {}};
+  net::ServiceState state{settings.routes->size() - 1, {}, leaving, last.unix_time, {}};
   if (last.unix_time != 0 && !last.succeeded)
     state.why_not = last.words.empty() ? "no reason is known" : last.words.front();
   const auto& bound = in_force.listeners->all();
   for (std::size_t i = 0; i < bound.size(); ++i) {
-    const std::string_view mode = bound[i]->is_admin ? "admin" : word(settings.listeners[i].mode);
-    state.listeners.push_back(describe(mode, bound[i]->endpoint));
+    const std::string_view mode = bound[i]->is_admin ? "admin" : forward::word(settings.listeners[i].mode);
+    state.listeners.push_back(forward::describe(mode, bound[i]->endpoint));
   }
-  return "STATUS=" + status_line(state);
+  return "STATUS=" + net::status_line(state);
 }
 
 // No job of another thread reads a part that is gone, or comes back to a loop that is.
@@ -113,24 +113,24 @@ Proxy::Parts::~Parts() {
   exporter->finish(true);
 }
 
-void Proxy::Parts::close_unwanted(const std::vector<InheritedSocket>& inherited) {
-  for (const InheritedSocket& left : inherited) {
+void Proxy::Parts::close_unwanted(const std::vector<net::InheritedSocket>& inherited) {
+  for (const net::InheritedSocket& left : inherited) {
     say(config::LogLevel::warn, "the service manager has passed a socket that listens at " +
-                                    endpoint_text(left.bound) + ", which is no listener's: closed");
+                                    net::endpoint_text(left.bound) + ", which is no listener's: closed");
     ::close(left.descriptor);
   }
 }
 
 void Proxy::Parts::close_listeners(std::size_t index) {
   for (const auto& bound : now().listeners->all()) {
-    if (!bound->on_threads.empty()) close_listener(*workers[index], bound->on_threads[index]);
+    if (!bound->on_threads.empty()) forward::close_listener(*workers[index], bound->on_threads[index]);
   }
-  net::drain(*workers[index]);
+  forward::drain(*workers[index]);
 }
 
 Task<void> Proxy::Parts::wait_for_sessions(Instant limit) {
-  Timer pause(workers.front()->io);
-  while ((listening > 0 || shared->client_connections.load() > 0) && Tick::now() < limit) {
+  net::Timer pause(workers.front()->io);
+  while ((listening > 0 || shared->client_connections.load() > 0) && net::Tick::now() < limit) {
     pause.expires_after(std::chrono::milliseconds(10));
     co_await pause.async_wait(as_result);
   }
@@ -154,7 +154,7 @@ Task<void> Proxy::Parts::shut_down() {
   ready = false;
   end_connections_politely();
   const config::Shutdown times = now().snapshot->settings.shutdown;
-  Timer linger(workers.front()->io, times.linger);
+  net::Timer linger(workers.front()->io, times.linger);
   co_await linger.async_wait(as_result);
   listening = workers.size();
   for (std::size_t i = 0; i < workers.size(); ++i) {
@@ -163,11 +163,11 @@ Task<void> Proxy::Parts::shut_down() {
       --listening;
     });
   }
-  co_await wait_for_sessions(Tick::now() + times.grace);
+  co_await wait_for_sessions(net::Tick::now() + times.grace);
   for (const auto& worker : workers) {
-    asio::post(worker->io, [&worker = *worker] { abort(worker); });
+    asio::post(worker->io, [&worker = *worker] { forward::abort(worker); });
   }
-  co_await wait_for_sessions(Tick::now() + std::chrono::seconds(1));
+  co_await wait_for_sessions(net::Tick::now() + std::chrono::seconds(1));
   co_await close_admin();
   say(config::LogLevel::info, "stopped");
   stop_now();
@@ -210,7 +210,7 @@ void Proxy::Parts::come_back() {
 }
 
 void Proxy::Parts::begin() {
-  Worker& first = *workers.front();
+  forward::Worker& first = *workers.front();
   if (options.handle_signals) {
     signals = std::make_unique<Signals>(first.io, Signals::Handlers{[this] { stop(); },
                                                                     [this] {
@@ -231,11 +231,11 @@ void Proxy::Parts::begin() {
   exporter->send_to(settings.trace.otlp);
   const auto& bound = current.listeners->all();
   for (std::size_t i = 0; i < bound.size(); ++i) {
-    const std::string_view mode = bound[i]->is_admin ? "admin" : word(settings.listeners[i].mode);
-    say(config::LogLevel::info, "listening " + describe(mode, bound[i]->endpoint));
+    const std::string_view mode = bound[i]->is_admin ? "admin" : forward::word(settings.listeners[i].mode);
+    say(config::LogLevel::info, "listening " + forward::describe(mode, bound[i]->endpoint));
   }
   ready = true;
-  asio::co_spawn(first.io, warn_of_certificate_ends(first), or_abort);
+  asio::co_spawn(first.io, forward::warn_of_certificate_ends(first), or_abort);
   say(config::LogLevel::info, "ready");
   options.notify.tell("READY=1\n" + service_status());
   if (options.watchdog) {
@@ -274,4 +274,4 @@ void Proxy::run() {
   parts.exporter->finish(parts.hurried);
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::server

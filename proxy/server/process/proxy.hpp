@@ -9,18 +9,18 @@
 #include <vector>
 
 #include "config/settings.hpp"
-#include "proxy/cgroup/cgroup_limits.hpp"
-#include "proxy/intercept/authority.hpp"
-#include "proxy/io/tick.hpp"
-#include "proxy/log/access_log.hpp"
-#include "proxy/log/exchange_record.hpp"
-#include "proxy/reload/file_watch.hpp"
-#include "proxy/replay/temporary_file.hpp"
-#include "proxy/resolve/resolver.hpp"
-#include "proxy/systemd/inherited_sockets.hpp"
-#include "proxy/systemd/notify_socket.hpp"
+#include "proxy/forward/replay/temporary_file.hpp"
+#include "proxy/net/io/tick.hpp"
+#include "proxy/net/resolve/resolver.hpp"
+#include "proxy/net/systemd/inherited_sockets.hpp"
+#include "proxy/net/systemd/notify_socket.hpp"
+#include "proxy/server/cgroup/cgroup_limits.hpp"
+#include "proxy/server/intercept/authority.hpp"
+#include "proxy/server/process/file_watch.hpp"
+#include "proxy/telemetry/log/access_log.hpp"
+#include "proxy/telemetry/log/exchange_record.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 
 struct ReloadReport;
 
@@ -41,30 +41,30 @@ struct ProxyOptions {
   std::string config_hash;
   std::vector<std::string> warnings;  ///< said when the log begins
   std::vector<std::string> notes;     ///< the same, of what is no fault
-  cgroup::Limits limits;              ///< for /status
+  Limits limits;                      ///< for /status
   int log_descriptor = 2;
-  observe::LogReader log_reader = observe::LogReader::stream;
+  telemetry::LogReader log_reader = telemetry::LogReader::stream;
   /// SIGTERM, SIGINT and SIGQUIT end it, SIGHUP reloads; tests call `stop` and `reload` instead. Precondition
   /// of true: `hold_signals` was called.
   bool handle_signals = true;
   /// Told of every finished request, on its io thread; empty: nobody is.
-  std::function<void(const observe::ExchangeRecord&)> witness;
+  std::function<void(const telemetry::ExchangeRecord&)> witness;
   /// Who signs for intercepted hosts, if not the files of the settings.
   std::shared_ptr<const Authority> authority;
-  Resolver::Query query;  ///< empty: as this host resolves names
-  FileCalls files = system_file_calls();
+  net::Resolver::Query query;  ///< empty: as this host resolves names
+  forward::FileCalls files = forward::system_file_calls();
   /// How long a tunnel's ends are listened to; absent: as `Shared` says.
   std::optional<Duration> first_words_limit;
   /// Reads the configuration again, on a thread that may wait; empty: there is nothing to read.
   std::function<NewConfiguration()> reload;
   std::vector<WatchedFile> watched_files;  ///< whose change is to be noticed
   WatchTimes watch_times;
-  NotifySocket notify;  ///< told when it is ready, and when it stops
+  net::NotifySocket notify;  ///< told when it is ready, and when it stops
   /// Attributes of the resource of all spans; they win over our own.
   std::vector<std::pair<std::string, std::string>> resource;
   std::optional<Duration> watchdog;  ///< how often it is told that every io thread turns its loop
   /// Of listeners at these addresses; those that are nobody's are closed, and told in the log.
-  std::vector<InheritedSocket> inherited;
+  std::vector<net::InheritedSocket> inherited;
   /// How an io thread runs its loop; tests look on.
   std::function<void(asio::io_context&)> turn = [](asio::io_context& io) { io.run(); };
 };
@@ -96,4 +96,4 @@ class Proxy {
   std::unique_ptr<Parts> parts_;
 };
 
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -1,11 +1,11 @@
 // What a running proxy does that is told to by its control socket.
 #include <charconv>
 
-#include "proxy/match/ascii.hpp"
-#include "proxy/match/enumerators.hpp"
-#include "proxy/server/parts.hpp"
+#include "proxy/policy/match/ascii.hpp"
+#include "proxy/policy/match/enumerators.hpp"
+#include "proxy/server/process/parts.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 constexpr std::string_view known_commands =
@@ -42,7 +42,7 @@ ControlResponse Proxy::Parts::pause(std::string_view host, std::string_view how_
     return {false, "name the upstream as HOST:PORT, as in the labels of the metrics"};
   const std::string account =
       policy::lower(policy::without_last_dot(host.substr(0, colon))).append(host.substr(colon));
-  host_guards.pause(account)->ask(Tick::now() + std::chrono::seconds(seconds));
+  host_guards.pause(account)->ask(net::Tick::now() + std::chrono::seconds(seconds));
   // One snapshot for the whole look: a reload may put another in force meanwhile.
   const std::shared_ptr<const policy::RouteTable> routes = now().snapshot->settings.routes;
   bool obeyed = false;
@@ -92,4 +92,4 @@ ControlSocket::Commands Proxy::Parts::commands() {
   };
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -4,12 +4,12 @@
 #include <condition_variable>
 #include <ctime>
 
-#include "proxy/intercept/authority_files.hpp"
-#include "proxy/server/parts.hpp"
-#include "proxy/server/start_only.hpp"
-#include "proxy/tls/tls_client.hpp"
+#include "proxy/net/tls/tls_client.hpp"
+#include "proxy/server/intercept/authority_files.hpp"
+#include "proxy/server/process/parts.hpp"
+#include "proxy/server/process/start_only.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 /// Waits until so many have arrived.
@@ -42,7 +42,7 @@ class LentPorts {
     if (listeners_.empty()) return;
     const auto arrivals = std::make_shared<Arrivals>();
     asio::post(io_, [listeners = listeners_, arrivals] {
-      for (const auto& each : listeners) each->lend(Port::lent);
+      for (const auto& each : listeners) each->lend(forward::Port::lent);
       arrivals->arrive();
     });
     arrivals->wait_for(1, given_up);
@@ -50,7 +50,7 @@ class LentPorts {
   ~LentPorts() {
     if (listeners_.empty()) return;
     asio::post(io_, [listeners = listeners_] {
-      for (const auto& each : listeners) each->lend(Port::own);
+      for (const auto& each : listeners) each->lend(forward::Port::own);
     });
   }
   LentPorts(const LentPorts&) = delete;
@@ -78,42 +78,42 @@ std::string first_and_count(const std::vector<std::string>& words) {
 
 }  // namespace
 
-std::vector<std::shared_ptr<const ListenerRole>> Proxy::Parts::roles_of(const config::Settings& settings,
-                                                                        const ListenerSet& listeners) {
-  std::vector<std::shared_ptr<const ListenerRole>> roles;
+std::vector<std::shared_ptr<const forward::ListenerRole>> Proxy::Parts::roles_of(
+    const config::Settings& settings, const ListenerSet& listeners) {
+  std::vector<std::shared_ptr<const forward::ListenerRole>> roles;
   for (std::size_t i = 0; i < settings.listeners.size(); ++i)
-    roles.push_back(std::make_shared<const ListenerRole>(
-        role_of(settings.listeners[i], settings.security, listeners.all()[i]->endpoint)));
+    roles.push_back(std::make_shared<const forward::ListenerRole>(
+        forward::role_of(settings.listeners[i], settings.security, listeners.all()[i]->endpoint)));
   return roles;
 }
 
-void Proxy::Parts::put_in_force(std::size_t index, const std::shared_ptr<const Snapshot>& next,
+void Proxy::Parts::put_in_force(std::size_t index, const std::shared_ptr<const net::Snapshot>& next,
                                 const ListenerSet& wanted,
-                                const std::vector<std::shared_ptr<const ListenerRole>>& roles,
+                                const std::vector<std::shared_ptr<const forward::ListenerRole>>& roles,
                                 const ListenerSet* before) {
-  Worker& worker = *workers[index];
+  forward::Worker& worker = *workers[index];
   worker.take_up(next);
   ErrorCode ignored;
   for (std::size_t i = 0; i < roles.size(); ++i) {
-    const std::shared_ptr<Listener>& listener = wanted.all()[i]->on_threads[index];
+    const std::shared_ptr<forward::Listener>& listener = wanted.all()[i]->on_threads[index];
     const bool is_new = listener->role == nullptr;
     listener->role = roles[i];
     if (is_new && worker.draining) listener->acceptor->close(ignored);
-    if (is_new) asio::co_spawn(worker.io, accept_clients(worker, listener), or_abort);
+    if (is_new) asio::co_spawn(worker.io, forward::accept_clients(worker, listener), or_abort);
   }
   const bool new_admin = wanted.has_admin() && (before == nullptr || !before->has(wanted.admin()));
   if (index == 0 && new_admin) {
     const std::size_t most = next->settings.limits.admin_connections;
-    asio::co_spawn(
-        worker.io,
-        accept_admin(worker, wanted.admin().admin, page_thread, pages, std::min(most, admin_allowed(most))),
-        or_abort);
+    asio::co_spawn(worker.io,
+                   accept_admin(worker, wanted.admin().admin, page_thread, pages,
+                                std::min(most, net::admin_allowed(most))),
+                   or_abort);
   }
   if (before == nullptr) return;
   for (const auto& old : before->all()) {
     if (wanted.has(*old)) continue;
     if (index == 0 && old->admin != nullptr) old->admin->close(ignored);
-    if (!old->on_threads.empty()) close_listener(worker, old->on_threads[index]);
+    if (!old->on_threads.empty()) forward::close_listener(worker, old->on_threads[index]);
   }
 }
 
@@ -145,14 +145,14 @@ ReloadReport Proxy::Parts::take_up(NewConfiguration read) {
   for (const std::string& path : keep_start_only(before.snapshot->settings, *read.settings))
     report.words.push_back(path + " can only change at a start: it stays as it was until then");
   try {
-    std::vector<InheritedSocket> none;
+    std::vector<net::InheritedSocket> none;
     const LentPorts lent(workers.front()->io, before.listeners->moved_by(*read.settings), ended);
     auto listeners = ListenerSet::bind(*read.settings, binding, before.listeners.get(), none);
     next.snapshot = builder.build(std::move(*read.settings), listeners.endpoints(), before.snapshot.get());
     listeners.open_on(workers);
     next.listeners = std::make_shared<const ListenerSet>(std::move(listeners));
     exporter->send_to(next.snapshot->settings.trace.otlp);
-  } catch (const TlsSettingsError& error) {
+  } catch (const net::TlsSettingsError& error) {
     return file_failure(read, error.what());
   } catch (const InterceptError& error) {
     return file_failure(read, error.what());
@@ -165,7 +165,7 @@ ReloadReport Proxy::Parts::take_up(NewConfiguration read) {
   put_in_force_everywhere(next, before);
   replay.set_limits(next.snapshot->settings.limits);
   log.set(next.snapshot->settings.log);
-  metrics.set_config_hash(next.hash, Clock::wall_nanoseconds() / 1'000'000'000);
+  metrics.set_config_hash(next.hash, net::Clock::wall_nanoseconds() / 1'000'000'000);
   {
     const std::lock_guard lock(mutex);
     current = next;
@@ -189,7 +189,7 @@ ReloadReport Proxy::Parts::reload() {
   std::vector<WatchedFile> files = read.files;
   const bool is_whole = read.settings.has_value();
   ReloadReport report = take_up(std::move(read));
-  report.unix_time = Clock::wall_nanoseconds() / 1'000'000'000;
+  report.unix_time = net::Clock::wall_nanoseconds() / 1'000'000'000;
   {
     const std::lock_guard lock(mutex);
     report.hash = current.hash;
@@ -205,7 +205,8 @@ ReloadReport Proxy::Parts::reload() {
       }
     }
   }
-  metrics.count_reload(report.succeeded ? observe::ReloadOutcome::success : observe::ReloadOutcome::failed);
+  metrics.count_reload(report.succeeded ? telemetry::ReloadOutcome::success
+                                        : telemetry::ReloadOutcome::failed);
   if (report.succeeded) {
     for (const std::string& warning : report.words) say(config::LogLevel::warn, warning);
     say(config::LogLevel::info, "configuration reloaded, hash " + report.hash);
@@ -224,4 +225,4 @@ void Proxy::Parts::ask_to_reload(Reloader::Told told) {
   if (told) told({false, {}, 0, {why}});
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::server

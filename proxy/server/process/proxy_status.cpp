@@ -5,15 +5,15 @@
 
 #include "config/keys/scalar.hpp"
 #include "config/reference/running.hpp"
-#include "proxy/observe/status.hpp"
-#include "proxy/server/gauges.hpp"
-#include "proxy/server/parts.hpp"
-#include "proxy/worker/certificate_ends.hpp"
+#include "proxy/forward/worker/certificate_ends.hpp"
+#include "proxy/server/process/gauges.hpp"
+#include "proxy/server/process/parts.hpp"
+#include "proxy/telemetry/metrics/status.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
-using UpstreamFacts = observe::StatusFacts::Upstream;
+using UpstreamFacts = telemetry::StatusFacts::Upstream;
 
 // One entry for each name, and no more of them than people can read: what is out of order comes first.
 class UpstreamList {
@@ -46,7 +46,7 @@ class UpstreamList {
 
 std::vector<UpstreamFacts> Proxy::Parts::upstream_facts() {
   UpstreamList list;
-  const policy::Instant time = Tick::now();
+  const policy::Instant time = net::Tick::now();
   std::map<std::string, policy::Circuit::State> circuits;  // the worst of each host's
   host_guards.each(time, [&](std::string_view host_port, policy::Circuit::State state) {
     auto& worst = circuits.try_emplace(std::string(host_port), state).first->second;
@@ -63,7 +63,7 @@ std::vector<UpstreamFacts> Proxy::Parts::upstream_facts() {
     UpstreamFacts* const upstream = ratio < 1 ? list.at(host_port) : nullptr;
     if (upstream != nullptr) upstream->budget_left = std::min(ratio, upstream->budget_left.value_or(1));
   });
-  for (observe::Metrics::UpstreamTotals& totals : metrics.upstream_totals(time)) {
+  for (telemetry::Metrics::UpstreamTotals& totals : metrics.upstream_totals(time)) {
     UpstreamFacts* const upstream = list.at(totals.name);
     if (upstream == nullptr) continue;
     upstream->attempts = std::move(totals.attempts);
@@ -75,62 +75,62 @@ std::vector<UpstreamFacts> Proxy::Parts::upstream_facts() {
   return list.take();
 }
 
-observe::StatusFacts Proxy::Parts::status_facts(const Current& in_force) {
+telemetry::StatusFacts Proxy::Parts::status_facts(const Current& in_force) {
   const config::Settings& settings = in_force.snapshot->settings;
-  observe::StatusFacts facts;
+  telemetry::StatusFacts facts;
   facts.version = options.version;
   facts.config_file = options.config_file;
   facts.config_hash = in_force.hash;
   facts.started_unix = started_unix;
-  facts.now_unix = Clock::wall_nanoseconds() / 1'000'000'000;
-  facts.clock_seconds = std::chrono::duration<double>(Tick::now().time_since_epoch()).count();
+  facts.now_unix = net::Clock::wall_nanoseconds() / 1'000'000'000;
+  facts.clock_seconds = std::chrono::duration<double>(net::Tick::now().time_since_epoch()).count();
   facts.limits = {options.limits.memory_bytes, options.limits.memory_file, options.limits.cpus,
                   options.limits.cpu_file,
-                  cgroup::text_of(options.limits) + "; held request bodies " +
+                  text_of(options.limits) + "; held request bodies " +
                       config::size_text(settings.limits.replay_memory_bytes)};
   facts.ready = ready;
   facts.draining = stopping || leaving;
   const auto& bound = in_force.listeners->all();
   for (std::size_t i = 0; i < bound.size(); ++i) {
     const bool is_admin = i == settings.listeners.size();
-    facts.listeners.push_back(
-        describe(is_admin ? "admin" : word(settings.listeners[i].mode), bound[i]->endpoint));
+    facts.listeners.push_back(forward::describe(
+        is_admin ? "admin" : forward::word(settings.listeners[i].mode), bound[i]->endpoint));
   }
   for (const std::size_t number : in_force.snapshot->counted_as)
     facts.routes.push_back(metrics.totals_of(number));
   // Those that nobody draws on are full, and many.
   constexpr std::size_t most_budgets = 64;
-  budgets.each(Tick::now(), [&](std::string_view host_port, double ratio) {
+  budgets.each(net::Tick::now(), [&](std::string_view host_port, double ratio) {
     if (ratio < 1 && facts.budgets.size() < most_budgets) facts.budgets.emplace_back(host_port, ratio);
   });
   facts.upstreams = upstream_facts();
   facts.unread = metrics.unread_hosts();
   if (in_force.last.unix_time != 0) {
-    facts.reload = observe::StatusFacts::Reload{in_force.last.succeeded, in_force.last.unix_time, {}};
+    facts.reload = telemetry::StatusFacts::Reload{in_force.last.succeeded, in_force.last.unix_time, {}};
     if (!in_force.last.succeeded) facts.reload->errors = in_force.last.words;
   }
   return facts;
 }
 
-void Proxy::Parts::add_minute(observe::StatusFacts& facts, const Current& in_force) const {
-  const policy::Instant time = Tick::now();
-  observe::StatusMinute& minute = facts.minute.emplace();
-  minute.seconds = observe::seconds_lived(started, time);
+void Proxy::Parts::add_minute(telemetry::StatusFacts& facts, const Current& in_force) const {
+  const policy::Instant time = net::Tick::now();
+  telemetry::StatusMinute& minute = facts.minute.emplace();
+  minute.seconds = telemetry::seconds_lived(started, time);
   for (const std::size_t number : in_force.snapshot->counted_as)
     minute.routes.push_back(metrics.last_minute_of(number, time));
 }
 
 std::string Proxy::Parts::status() {
   const Current in_force = now();
-  observe::StatusFacts facts = status_facts(in_force);
+  telemetry::StatusFacts facts = status_facts(in_force);
   add_minute(facts, in_force);
-  return observe::status_json(facts, in_force.snapshot->settings, metrics.totals());
+  return telemetry::status_json(facts, in_force.snapshot->settings, metrics.totals());
 }
 
 std::string Proxy::Parts::status_words() {
   const Current in_force = now();
-  const observe::StatusFacts facts = status_facts(in_force);
-  return observe::status_text(facts, in_force.snapshot->settings, metrics.totals());
+  const telemetry::StatusFacts facts = status_facts(in_force);
+  return telemetry::status_text(facts, in_force.snapshot->settings, metrics.totals());
 }
 
 std::vector<WatchedFile> Proxy::Parts::watched_files() const {
@@ -144,12 +144,12 @@ std::string Proxy::Parts::effective_configuration() {
   return config::running_text(in_force.snapshot->settings, options.config_file, in_force.hash);
 }
 
-std::string Proxy::Parts::metrics_text(observe::Exposition form) {
+std::string Proxy::Parts::metrics_text(telemetry::Exposition form) {
   set_gauges(metrics, budgets, host_guards);
   metrics.set_log_dropped(log.dropped());
-  set_certificate_gauges(metrics, now().snapshot->certificate_ends,
-                         Clock::wall_nanoseconds() / 1'000'000'000);
+  forward::set_certificate_gauges(metrics, now().snapshot->certificate_ends,
+                                  net::Clock::wall_nanoseconds() / 1'000'000'000);
   return metrics.text(form);
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::server

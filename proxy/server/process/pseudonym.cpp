@@ -1,9 +1,9 @@
-#include "proxy/server/pseudonym.hpp"
+#include "proxy/server/process/pseudonym.hpp"
 
 #include <random>
 #include <string_view>
 
-namespace reprise::net {
+namespace reprise::server {
 
 std::uint64_t random_number() {
   std::random_device entropy;
@@ -18,4 +18,4 @@ std::string make_pseudonym() {
   return name;
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::server

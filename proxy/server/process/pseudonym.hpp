@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-namespace reprise::net {
+namespace reprise::server {
 
 /// Of the system's entropy. Any thread.
 std::uint64_t random_number();
@@ -13,4 +13,4 @@ std::uint64_t random_number();
 /// "reprise-" and six letters or digits.
 std::string make_pseudonym();
 
-}  // namespace reprise::net
+}  // namespace reprise::server

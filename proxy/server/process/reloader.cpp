@@ -1,8 +1,8 @@
-#include "proxy/server/reloader.hpp"
+#include "proxy/server/process/reloader.hpp"
 
 #include <utility>
 
-namespace reprise::net {
+namespace reprise::server {
 
 Reloader::Reloader(std::function<ReloadReport()> reload, std::function<std::vector<WatchedFile>()> files,
                    WatchTimes times)
@@ -53,4 +53,4 @@ void Reloader::run() {
   for (const Told& told : take_waiting()) told({false, {}, 0, {"reprise is shutting down"}});
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -7,9 +7,9 @@
 #include <thread>
 #include <vector>
 
-#include "proxy/reload/file_watch.hpp"
+#include "proxy/server/process/file_watch.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 
 /// What became of one reload.
 struct ReloadReport {
@@ -53,4 +53,4 @@ class Reloader {
   std::thread thread_;
 };
 
-}  // namespace reprise::net
+}  // namespace reprise::server

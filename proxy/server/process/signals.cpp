@@ -1,4 +1,4 @@
-#include "proxy/server/signals.hpp"
+#include "proxy/server/process/signals.hpp"
 
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 #include <system_error>
 #include <utility>
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 constexpr std::array ending{SIGTERM, SIGINT, SIGQUIT};
@@ -79,4 +79,4 @@ void Signals::obey(int signal) {
   }
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -6,9 +6,9 @@
 #include <functional>
 #include <set>
 
-#include "proxy/io/task.hpp"
+#include "proxy/net/io/task.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 
 /// From now on SIGTERM, SIGINT and SIGQUIT end the process with exit code 0, and SIGHUP, SIGUSR1 and SIGUSR2
 /// are ignored. Call first of all in the program: the first process of a container has no default actions.
@@ -44,4 +44,4 @@ class Signals {
   std::set<int> reported_;
 };
 
-}  // namespace reprise::net
+}  // namespace reprise::server

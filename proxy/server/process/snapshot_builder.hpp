@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "proxy/intercept/authority.hpp"
-#include "proxy/log/access_log.hpp"
-#include "proxy/observe/metrics.hpp"
-#include "proxy/upstream/snapshot.hpp"
+#include "proxy/net/upstream/snapshot.hpp"
+#include "proxy/server/intercept/authority.hpp"
+#include "proxy/telemetry/log/access_log.hpp"
+#include "proxy/telemetry/metrics/metrics.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 
 class Leaves;
 
@@ -19,8 +19,8 @@ class SnapshotBuilder {
  public:
   /// `authority`: who signs for intercepted hosts, if not the files of the settings; `config_file` is named
   /// in what is said of those.
-  SnapshotBuilder(observe::Metrics& metrics, observe::Log& log, std::shared_ptr<const Authority> authority,
-                  std::string config_file)
+  SnapshotBuilder(telemetry::Metrics& metrics, telemetry::Log& log,
+                  std::shared_ptr<const Authority> authority, std::string config_file)
       : metrics_(metrics),
         log_(log),
         authority_(std::move(authority)),
@@ -29,8 +29,9 @@ class SnapshotBuilder {
   /// `endpoints`: where we listen ourselves. Throws TlsSettingsError where a file of a route's `tls` cannot
   /// be loaded, InterceptError where one of `intercept` cannot be used; writes the bundle of `intercept`
   /// where it is not as it has to be.
-  std::shared_ptr<const Snapshot> build(config::Settings settings,
-                                        const std::vector<tcp::endpoint>& endpoints, const Snapshot* before);
+  std::shared_ptr<const net::Snapshot> build(config::Settings settings,
+                                             const std::vector<tcp::endpoint>& endpoints,
+                                             const net::Snapshot* before);
 
   /// No certificate is made any more; returns once none is. No job of another thread then comes back to a
   /// loop that is gone.
@@ -44,18 +45,18 @@ class SnapshotBuilder {
     std::string held;
   };
 
-  std::shared_ptr<ClientTls> make_client_tls(const config::Settings&, const Snapshot* before,
-                                             std::vector<CertificateEnd>& ends);
+  std::shared_ptr<net::ClientTls> make_client_tls(const config::Settings&, const net::Snapshot* before,
+                                                  std::vector<net::CertificateEnd>& ends);
   std::size_t clients_of(const config::Limits&);
   void tell_of_roots();
   void warn(const std::string& text);
 
-  observe::Metrics& metrics_;
-  observe::Log& log_;
+  telemetry::Metrics& metrics_;
+  telemetry::Log& log_;
   const std::shared_ptr<const Authority> authority_;
   const std::string config_file_;
   std::vector<Made> made_;
   std::string roots_;  ///< the digest of the system's roots
 };
 
-}  // namespace reprise::net
+}  // namespace reprise::server

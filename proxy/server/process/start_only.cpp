@@ -1,6 +1,6 @@
-#include "proxy/server/start_only.hpp"
+#include "proxy/server/process/start_only.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 
 std::vector<std::string> keep_start_only(const config::Settings& running, config::Settings& next) {
   std::vector<std::string> kept;
@@ -20,4 +20,4 @@ std::vector<std::string> keep_start_only(const config::Settings& running, config
   return kept;
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::server

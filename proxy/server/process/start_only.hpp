@@ -6,10 +6,10 @@
 
 #include "config/settings.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 
 /// Gives `next` the values of `running` for the keys that only a start takes up, and returns the paths of
 /// those that differed.
 std::vector<std::string> keep_start_only(const config::Settings& running, config::Settings& next);
 
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -1,16 +1,16 @@
-#include "proxy/server/watchdog.hpp"
+#include "proxy/server/process/watchdog.hpp"
 
 #include <atomic>
 #include <boost/asio/post.hpp>
 #include <memory>
 
-#include "proxy/io/clock.hpp"
+#include "proxy/net/io/clock.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 
-Task<void> watch_over(std::vector<asio::io_context*> loops, NotifySocket notify, Duration every) {
+Task<void> watch_over(std::vector<asio::io_context*> loops, net::NotifySocket notify, Duration every) {
   const auto turned = std::make_shared<std::atomic<std::size_t>>(loops.size());
-  Timer pause(*loops.front());
+  net::Timer pause(*loops.front());
   for (;;) {
     if (turned->load() == loops.size()) {
       notify.tell("WATCHDOG=1");
@@ -22,4 +22,4 @@ Task<void> watch_over(std::vector<asio::io_context*> loops, NotifySocket notify,
   }
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -3,13 +3,13 @@
 
 #include <vector>
 
-#include "proxy/io/task.hpp"
-#include "proxy/systemd/notify_socket.hpp"
+#include "proxy/net/io/task.hpp"
+#include "proxy/net/systemd/notify_socket.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 
 /// Runs on the first of the loops, which outlives it, until that ends. Tells WATCHDOG=1 every so often, as
 /// long as all loops have done a job since the last time: one that hangs ends the signs.
-Task<void> watch_over(std::vector<asio::io_context*> loops, NotifySocket notify, Duration every);
+Task<void> watch_over(std::vector<asio::io_context*> loops, net::NotifySocket notify, Duration every);
 
-}  // namespace reprise::net
+}  // namespace reprise::server

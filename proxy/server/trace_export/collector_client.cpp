@@ -1,4 +1,4 @@
-#include "proxy/trace/collector_client.hpp"
+#include "proxy/server/trace_export/collector_client.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,11 +6,11 @@
 #include <boost/beast/http/string_body.hpp>
 #include <charconv>
 
-#include "proxy/http/interims.hpp"
-#include "proxy/repeat/date.hpp"
-#include "proxy/tls/tls_link.hpp"
+#include "proxy/http/message/interims.hpp"
+#include "proxy/http/retry_hints/date.hpp"
+#include "proxy/net/tls/tls_link.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 namespace beast = boost::beast;
@@ -33,7 +33,7 @@ std::optional<Duration> pause_of(std::string_view text) {
   const auto read = std::from_chars(text.data(), text.data() + text.size(), seconds);
   if (read.ec == std::errc::result_out_of_range) return longest_pause;
   if (read.ec != std::errc() || read.ptr != text.data() + text.size()) {
-    const std::int64_t now = Clock::wall_nanoseconds() / 1'000'000'000;
+    const std::int64_t now = net::Clock::wall_nanoseconds() / 1'000'000'000;
     const auto date = http::parse_date(text, now);
     seconds = date ? *date - now : 0;
   }
@@ -62,7 +62,7 @@ std::unique_ptr<Parser> fresh_parser() {
 
 }  // namespace
 
-CollectorClient::CollectorClient(Tick& tick, asio::any_io_executor executor, Resolver& resolver,
+CollectorClient::CollectorClient(net::Tick& tick, asio::any_io_executor executor, net::Resolver& resolver,
                                  std::string version, std::string via)
     : tick_(tick),
       executor_(std::move(executor)),
@@ -75,7 +75,7 @@ Task<Posted> CollectorClient::post(const config::Collector& collector, std::stri
                                    Duration limit) {
   posting_ = true;
   stopped_ = Posted::End::answered;
-  const Instant due = due_ = Tick::now() + limit;
+  const Instant due = due_ = net::Tick::now() + limit;
   limit_.expires_at(due);
   // One that has fired late belongs to the post before.
   limit_.async_wait([this, due](const ErrorCode& error) {
@@ -123,7 +123,7 @@ Task<Posted> CollectorClient::run(const config::Collector& collector, std::strin
 
 bool CollectorClient::is_connected_to(const config::Collector& collector) {
   if (stream_ == nullptr) return false;
-  if (connected_to_ == collector && stream_->unread() == Unread::nothing) return true;
+  if (connected_to_ == collector && stream_->unread() == net::Unread::nothing) return true;
   stream_.reset();
   return false;
 }
@@ -144,27 +144,27 @@ Task<Posted::End> CollectorClient::secure(const config::Collector& collector) {
     if (tls_ == nullptr || tls_file_ != collector.ca_file) {
       policy::TlsPolicy trust;
       trust.ca_file = collector.ca_file;
-      tls_ = std::make_shared<const TlsClient>(trust, 0);
+      tls_ = std::make_shared<const net::TlsClient>(trust, 0);
       tls_file_ = collector.ca_file;
     }
   } catch (const std::runtime_error& error) {
     why_unproved_ = error.what();
     co_return Posted::End::unproved;
   }
-  auto made = std::make_unique<TlsLink>(stream_->release(), *tls_, collector.host, nullptr);
-  TlsLink& link = *made;
-  stream_ = std::make_unique<Stream>(tick_, std::move(made));
+  auto made = std::make_unique<net::TlsLink>(stream_->release(), *tls_, collector.host, nullptr);
+  net::TlsLink& link = *made;
+  stream_ = std::make_unique<net::Stream>(tick_, std::move(made));
   ErrorCode error;
-  Handshake step = link.shake_hands();
-  while (!error && (step == Handshake::wants_read || step == Handshake::wants_write)) {
-    if (step == Handshake::wants_read) {
+  net::Handshake step = link.shake_hands();
+  while (!error && (step == net::Handshake::wants_read || step == net::Handshake::wants_write)) {
+    if (step == net::Handshake::wants_read) {
       error = co_await stream_->wait_readable();
     } else {
       error = co_await stream_->wait_writable(dial_limit);
     }
     if (!error) step = link.shake_hands();
   }
-  if (!error && step == Handshake::done) co_return Posted::End::answered;
+  if (!error && step == net::Handshake::done) co_return Posted::End::answered;
   why_unproved_ = error ? error.message() : link.words();
   if (const auto why = link.why_unproved(); !why.empty()) why_unproved_.append(": ").append(why);
   co_return Posted::End::unproved;
@@ -175,9 +175,9 @@ Task<Posted::End> CollectorClient::dial(const config::Collector& collector) {
   if (addresses.empty()) co_return Posted::End::unresolved;
   for (const auto& address : addresses) {
     if (stopped_ != Posted::End::answered) break;
-    stream_ = std::make_unique<Stream>(tick_, tcp::socket(executor_));
+    stream_ = std::make_unique<net::Stream>(tick_, tcp::socket(executor_));
     const ErrorCode error =
-        co_await stream_->connect({address, collector.port}, std::min(due_, Tick::now() + dial_limit));
+        co_await stream_->connect({address, collector.port}, std::min(due_, net::Tick::now() + dial_limit));
     if (!error) {
       stream_->tune();
       connected_to_ = collector;
@@ -201,13 +201,13 @@ Task<ErrorCode> CollectorClient::send(const config::Collector& collector, std::s
   head.append("\r\n\r\n");
   // In pieces: while the kernel copies one, and carries it
   // over loopback, no request on the same core is served.
-  Gather gather;
+  net::Gather gather;
   gather.add(head);
   ErrorCode error;
   do {
     gather.add(body.substr(0, piece_bytes));
     body.remove_prefix(std::min(body.size(), piece_bytes));
-    error = co_await stream_->write_all(gather, std::max(due_ - Tick::now(), Duration::zero()));
+    error = co_await stream_->write_all(gather, std::max(due_ - net::Tick::now(), Duration::zero()));
     gather = {};
   } while (!error && !body.empty());
   co_return error;
@@ -255,4 +255,4 @@ Task<Posted> CollectorClient::receive() {
   co_return posted(*parser);
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::server

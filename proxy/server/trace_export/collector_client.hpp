@@ -6,18 +6,18 @@
 #include <string_view>
 
 #include "config/settings.hpp"
-#include "proxy/io/stream.hpp"
-#include "proxy/resolve/resolver.hpp"
-#include "proxy/tls/tls_client.hpp"
-#include "proxy/trace/delivery.hpp"
+#include "proxy/net/io/stream.hpp"
+#include "proxy/net/resolve/resolver.hpp"
+#include "proxy/net/tls/tls_client.hpp"
+#include "proxy/server/trace_export/delivery.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 
 /// A client of its own, which goes through no proxy, not even this one. Used by one thread.
 class CollectorClient {
  public:
   /// `via`: our name, by which a request that comes back to us is known as a loop.
-  CollectorClient(Tick&, asio::any_io_executor, Resolver&, std::string version, std::string via);
+  CollectorClient(net::Tick&, asio::any_io_executor, net::Resolver&, std::string version, std::string via);
 
   /// Over the connection that is there, or a new one; within
   /// `limit`, whatever the other side does. One at a time.
@@ -39,21 +39,21 @@ class CollectorClient {
   Posted::End judged(Posted::End end) const;
   void stop(Posted::End why);
 
-  Tick& tick_;
+  net::Tick& tick_;
   const asio::any_io_executor executor_;
-  Resolver& resolver_;
+  net::Resolver& resolver_;
   const std::string version_;
   const std::string via_;
-  Timer limit_;
+  net::Timer limit_;
   Instant due_{};
-  std::unique_ptr<Stream> stream_;  ///< null: there is no connection
-  std::shared_ptr<Lookup> lookup_;  ///< under way
+  std::unique_ptr<net::Stream> stream_;  ///< null: there is no connection
+  std::shared_ptr<net::Lookup> lookup_;  ///< under way
   config::Collector connected_to_;
-  std::shared_ptr<const TlsClient> tls_;         ///< null before the first connection over TLS
+  std::shared_ptr<const net::TlsClient> tls_;    ///< null before the first connection over TLS
   std::optional<std::string> tls_file_;          ///< the certificates that it trusts
   std::string why_unproved_;                     ///< of the last dial
   Posted::End stopped_ = Posted::End::answered;  ///< otherwise why nothing goes on
   bool posting_ = false;
 };
 
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -1,12 +1,12 @@
-#include "proxy/trace/delivery.hpp"
+#include "proxy/server/trace_export/delivery.hpp"
 
 #include <algorithm>
 #include <boost/json.hpp>
 #include <charconv>
 
-#include "proxy/log/json_text.hpp"
+#include "proxy/telemetry/log/json_text.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 namespace json = boost::json;
@@ -48,7 +48,7 @@ bool is_passing(const Posted& posted) {
 
 Decision decide(const Posted& posted, unsigned tries, unsigned most, std::uint64_t spans) {
   using Kind = Decision::Kind;
-  using observe::SpanDrop;
+  using telemetry::SpanDrop;
   if (is_taken(posted)) return {Kind::taken, {}, rejected_of(posted, spans)};
   if (!is_passing(posted)) return {Kind::dropped, SpanDrop::refused, 0};
   if (tries < most) return {Kind::again, {}, 0};
@@ -59,7 +59,7 @@ std::string words_of(const Posted& posted) {
   switch (posted.end) {
     case Posted::End::unresolved: return "its name has no address";
     case Posted::End::unconnected: return "it was not reached";
-    case Posted::End::unproved: return "TLS with it failed: " + std::string(observe::clipped(posted.body));
+    case Posted::End::unproved: return "TLS with it failed: " + std::string(telemetry::clipped(posted.body));
     case Posted::End::timed_out: return "it gave no response in time";
     case Posted::End::broken: return "the connection ended before a response";
     case Posted::End::malformed:
@@ -75,8 +75,8 @@ std::string words_of(const Posted& posted) {
     const json::value* const message = partial.if_contains("errorMessage");
     said = message != nullptr && message->is_string() ? std::string_view(message->get_string()) : "";
   }
-  if (!said.empty()) text.append(": ").append(observe::clipped(said));
+  if (!said.empty()) text.append(": ").append(telemetry::clipped(said));
   return text;
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -5,10 +5,10 @@
 #include <optional>
 #include <string>
 
-#include "proxy/io/clock.hpp"
-#include "proxy/observe/metrics.hpp"
+#include "proxy/net/io/clock.hpp"
+#include "proxy/telemetry/metrics/metrics.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 
 /// What one POST came to.
 struct Posted {
@@ -31,8 +31,8 @@ struct Posted {
 struct Decision {
   enum class Kind : std::uint8_t { taken, again, dropped };
   Kind kind = Kind::taken;
-  observe::SpanDrop cause = observe::SpanDrop::unreachable;  ///< of `dropped`
-  std::uint64_t rejected = 0;                                ///< of `taken`: so many spans were not
+  telemetry::SpanDrop cause = telemetry::SpanDrop::unreachable;  ///< of `dropped`
+  std::uint64_t rejected = 0;                                    ///< of `taken`: so many spans were not
 };
 
 /// OTLP 1.3, OTLP/HTTP Response: 2xx is taken, but for what its partialSuccess rejects; 429, 502, 503 and 504
@@ -47,4 +47,4 @@ bool is_passing(const Posted&);
 /// collector said is clipped, and escaped by the log.
 std::string words_of(const Posted&);
 
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -1,4 +1,4 @@
-#include "proxy/trace/export_loop.hpp"
+#include "proxy/server/trace_export/export_loop.hpp"
 
 #include <fcntl.h>
 #include <sys/eventfd.h>
@@ -9,7 +9,7 @@
 #include <system_error>
 #include <utility>
 
-namespace reprise::net {
+namespace reprise::server {
 namespace {
 
 int duplicate(int descriptor) {
@@ -20,9 +20,10 @@ int duplicate(int descriptor) {
 
 }  // namespace
 
-SpanExporter::Loop::Loop(SpanExporter& all, Resolver& resolver, observe::Log& log,
-                         const TraceResource& resource, std::function<std::string(std::uint64_t)> id_of,
-                         std::uint64_t seed, const ExportTimes& times)
+SpanExporter::Loop::Loop(SpanExporter& all, net::Resolver& resolver, telemetry::Log& log,
+                         const telemetry::TraceResource& resource,
+                         std::function<std::string(std::uint64_t)> id_of, std::uint64_t seed,
+                         const ExportTimes& times)
     : all_(all),
       log_(log),
       id_of_(std::move(id_of)),
@@ -79,11 +80,11 @@ Task<void> SpanExporter::Loop::sleep_until(Instant due) {
 
 // A batch begins with the first story; it goes out when its time is over, or a queue is half full.
 Task<void> SpanExporter::Loop::wait_for_stories() {
-  SpanBell& bell = all_.queues_.bell();
+  telemetry::SpanBell& bell = all_.queues_.bell();
   constexpr auto long_time = std::chrono::hours(1);
-  while (!all_.finishing_ && !bell.rung()) co_await sleep_until(Tick::now() + long_time);
-  const Instant due = Tick::now() + times_.batch;
-  while (!all_.finishing_ && !bell.pressed() && Tick::now() < due) co_await sleep_until(due);
+  while (!all_.finishing_ && !bell.rung()) co_await sleep_until(net::Tick::now() + long_time);
+  const Instant due = net::Tick::now() + times_.batch;
+  while (!all_.finishing_ && !bell.pressed() && net::Tick::now() < due) co_await sleep_until(due);
   bell.reset();
 }
 
@@ -94,7 +95,7 @@ Task<void> SpanExporter::Loop::deliver_all() {
 // From the queues by turns, so that no io thread's stories wait for another's.
 bool SpanExporter::Loop::take_batch() {
   json_.begin();
-  SpanQueues& queues = all_.queues_;
+  telemetry::SpanQueues& queues = all_.queues_;
   for (std::size_t empty = 0; empty < queues.size() && json_.spans() < batch_spans;) {
     auto queued = queues.of(next_queue_++ % queues.size()).pop();
     if (!queued) {
@@ -102,7 +103,7 @@ bool SpanExporter::Loop::take_batch() {
       continue;
     }
     empty = 0;
-    observe::Story& story = queued->story;
+    telemetry::Story& story = queued->story;
     story.route_name = log_.route_name(story.route);
     if (story.number != 0) story.id = id_of_(story.number);
     json_.add(story, queued->random);
@@ -119,7 +120,7 @@ Task<void> SpanExporter::Loop::deliver() {
     const bool is_last_try = all_.finishing_;
     const std::uint64_t changes = all_.changes_;
     const auto collector = wanted();
-    if (!collector) co_return drop(observe::SpanDrop::switched_off);
+    if (!collector) co_return drop(telemetry::SpanDrop::switched_off);
     const Posted posted = co_await client_.post(*collector, body_, times_.post);
     if (changes != all_.changes_ || posted.end == Posted::End::cancelled) {
       // Another collector is meant from now on: it begins with a clean slate.
@@ -127,7 +128,7 @@ Task<void> SpanExporter::Loop::deliver() {
       if (posted.end != Posted::End::answered) continue;
     }
     settle(posted, decide(posted, tries, is_last_try ? 1 : times_.tries, in_hand_), *collector);
-    if (is_last_try && failures_ > 0) co_return drop_all(observe::SpanDrop::shutting_down);
+    if (is_last_try && failures_ > 0) co_return drop_all(telemetry::SpanDrop::shutting_down);
   }
 }
 
@@ -146,24 +147,24 @@ void SpanExporter::Loop::settle(const Posted& posted, const Decision& decision,
   if (decision.kind != Decision::Kind::taken) return;
   const std::uint64_t rejected = std::min(decision.rejected, in_hand_);
   all_.metrics_.count_spans(in_hand_ - rejected);
-  if (rejected > 0) all_.metrics_.count_dropped_spans(observe::SpanDrop::rejected, rejected);
+  if (rejected > 0) all_.metrics_.count_dropped_spans(telemetry::SpanDrop::rejected, rejected);
   in_hand_ = 0;
 }
 
 // Ended by a new collector, and by the end of all.
 Task<void> SpanExporter::Loop::pause(Duration span) {
   const std::uint64_t changes = all_.changes_;
-  const Instant due = Tick::now() + span;
-  while (!all_.finishing_ && changes == all_.changes_ && Tick::now() < due) co_await sleep_until(due);
+  const Instant due = net::Tick::now() + span;
+  while (!all_.finishing_ && changes == all_.changes_ && net::Tick::now() < due) co_await sleep_until(due);
 }
 
-void SpanExporter::Loop::drop(observe::SpanDrop cause) {
+void SpanExporter::Loop::drop(telemetry::SpanDrop cause) {
   all_.metrics_.count_dropped_spans(cause, std::exchange(in_hand_, 0));
 }
 
-void SpanExporter::Loop::drop_all(observe::SpanDrop cause) {
+void SpanExporter::Loop::drop_all(telemetry::SpanDrop cause) {
   if (in_hand_ > 0) drop(cause);
-  SpanQueues& queues = all_.queues_;
+  telemetry::SpanQueues& queues = all_.queues_;
   for (std::size_t i = 0; i < queues.size(); ++i) {
     while (const auto queued = queues.of(i).pop())
       all_.metrics_.count_dropped_spans(cause, 1 + queued->story.attempts.size());
@@ -187,7 +188,7 @@ void SpanExporter::Loop::tell(const Posted& posted, const Decision& decision,
 }
 
 void SpanExporter::Loop::say(config::LogLevel level, const std::string& text) {
-  log_.message(level, text, Clock::wall_nanoseconds());
+  log_.message(level, text, net::Clock::wall_nanoseconds());
 }
 
 std::optional<config::Collector> SpanExporter::Loop::wanted() {
@@ -195,4 +196,4 @@ std::optional<config::Collector> SpanExporter::Loop::wanted() {
   return all_.wanted_;
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::server

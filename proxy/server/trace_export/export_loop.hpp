@@ -4,14 +4,14 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 
-#include "proxy/trace/span_exporter.hpp"
+#include "proxy/server/trace_export/span_exporter.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 
 /// Used by its own thread, until `run` has returned.
 class SpanExporter::Loop {
  public:
-  Loop(SpanExporter&, Resolver&, observe::Log&, const TraceResource&,
+  Loop(SpanExporter&, net::Resolver&, telemetry::Log&, const telemetry::TraceResource&,
        std::function<std::string(std::uint64_t)> id_of, std::uint64_t seed, const ExportTimes&);
   ~Loop();
   Loop(const Loop&) = delete;
@@ -20,7 +20,7 @@ class SpanExporter::Loop {
   /// Until the exporter is to finish, and then for as long as there is something to send and time for it.
   void run();
   /// Counts whatever is left.
-  void drop_all(observe::SpanDrop);
+  void drop_all(telemetry::SpanDrop);
 
  private:
   class Io : public asio::io_context {
@@ -39,22 +39,22 @@ class SpanExporter::Loop {
   Task<void> pause(Duration);
   bool take_batch();
   void settle(const Posted&, const Decision&, const config::Collector&);
-  void drop(observe::SpanDrop);
+  void drop(telemetry::SpanDrop);
   void tell(const Posted&, const Decision&, const config::Collector&);
   void say(config::LogLevel, const std::string&);
   std::optional<config::Collector> wanted();
 
   SpanExporter& all_;
-  observe::Log& log_;
+  telemetry::Log& log_;
   const std::function<std::string(std::uint64_t)> id_of_;
   const ExportTimes times_;
   policy::SeededDice dice_;
-  OtlpJson json_;
+  telemetry::OtlpJson json_;
   std::string_view body_;
   Io io_{1};
-  Tick tick_{io_};
-  Timer timer_{io_};  ///< what `work` waits for
-  Timer last_{io_};   ///< the end of all
+  net::Tick tick_{io_};
+  net::Timer timer_{io_};  ///< what `work` waits for
+  net::Timer last_{io_};   ///< the end of all
   asio::posix::stream_descriptor bell_;
   CollectorClient client_;
   std::uint64_t in_hand_ = 0;  ///< spans of the batch that is neither delivered nor dropped
@@ -66,4 +66,4 @@ class SpanExporter::Loop {
   std::string trouble_;  ///< what was said last of a collector that does not take spans; empty: it does
 };
 
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -1,13 +1,14 @@
-#include "proxy/trace/span_exporter.hpp"
+#include "proxy/server/trace_export/span_exporter.hpp"
 
 #include <utility>
 
-#include "proxy/trace/export_loop.hpp"
+#include "proxy/server/trace_export/export_loop.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 
-SpanExporter::SpanExporter(SpanQueues& queues, Resolver& resolver, observe::Metrics& metrics,
-                           observe::Log& log, const TraceResource& resource,
+SpanExporter::SpanExporter(telemetry::SpanQueues& queues, net::Resolver& resolver,
+                           telemetry::Metrics& metrics, telemetry::Log& log,
+                           const telemetry::TraceResource& resource,
                            const std::function<std::string(std::uint64_t)>& id_of, std::uint64_t seed,
                            ExportTimes times)
     : queues_(queues), metrics_(metrics), make_loop_([=, this, &resolver, &log] {
@@ -38,7 +39,7 @@ void SpanExporter::finish(bool at_once) {
   queues_.bell().call();
   if (!thread_.joinable()) return;
   thread_.join();
-  loop_->drop_all(observe::SpanDrop::shutting_down);
+  loop_->drop_all(telemetry::SpanDrop::shutting_down);
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::server

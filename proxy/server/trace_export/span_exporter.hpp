@@ -10,16 +10,16 @@
 #include <thread>
 
 #include "config/settings.hpp"
-#include "proxy/log/access_log.hpp"
-#include "proxy/observe/metrics.hpp"
-#include "proxy/pacing/backoff.hpp"
-#include "proxy/pacing/dice.hpp"
-#include "proxy/resolve/resolver.hpp"
-#include "proxy/trace/collector_client.hpp"
-#include "proxy/trace/otlp_json.hpp"
-#include "proxy/trace/span_queue.hpp"
+#include "proxy/net/resolve/resolver.hpp"
+#include "proxy/policy/pacing/backoff.hpp"
+#include "proxy/policy/pacing/dice.hpp"
+#include "proxy/server/trace_export/collector_client.hpp"
+#include "proxy/telemetry/log/access_log.hpp"
+#include "proxy/telemetry/metrics/metrics.hpp"
+#include "proxy/telemetry/tracing/otlp_json.hpp"
+#include "proxy/telemetry/tracing/span_queue.hpp"
 
-namespace reprise::net {
+namespace reprise::server {
 
 /// How long an exporter waits for what, and how often it tries.
 struct ExportTimes {
@@ -39,9 +39,9 @@ class SpanExporter {
 
   /// `id_of`: a story's id as text. All that is passed by
   /// reference outlives it; the resolver goes before it does.
-  SpanExporter(SpanQueues&, Resolver&, observe::Metrics&, observe::Log&, const TraceResource&,
-               const std::function<std::string(std::uint64_t)>& id_of, std::uint64_t seed,
-               ExportTimes times = {});
+  SpanExporter(telemetry::SpanQueues&, net::Resolver&, telemetry::Metrics&, telemetry::Log&,
+               const telemetry::TraceResource&, const std::function<std::string(std::uint64_t)>& id_of,
+               std::uint64_t seed, ExportTimes times = {});
   ~SpanExporter();
   SpanExporter(const SpanExporter&) = delete;
   SpanExporter& operator=(const SpanExporter&) = delete;
@@ -56,8 +56,8 @@ class SpanExporter {
  private:
   class Loop;
 
-  SpanQueues& queues_;
-  observe::Metrics& metrics_;
+  telemetry::SpanQueues& queues_;
+  telemetry::Metrics& metrics_;
   std::mutex mutex_;
   std::optional<config::Collector> wanted_;  ///< under the mutex
   std::atomic<std::uint64_t> changes_{0};    ///< of `wanted_`
@@ -68,4 +68,4 @@ class SpanExporter {
   std::thread thread_;          ///< runs it
 };
 
-}  // namespace reprise::net
+}  // namespace reprise::server

@@ -1,14 +1,14 @@
-#include "proxy/stories/stored_story.hpp"
+#include "proxy/telemetry/history/stored_story.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <span>
 #include <type_traits>
 
-#include "proxy/log/json_text.hpp"
-#include "proxy/log/line_parts.hpp"
+#include "proxy/telemetry/log/json_text.hpp"
+#include "proxy/telemetry/log/line_parts.hpp"
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 namespace {
 
 enum Text : std::size_t { method, host, path, client, request_id, traceparent, text_count };
@@ -178,7 +178,7 @@ void StoredStory::put(std::byte* at) const {
   request.attempts = static_cast<std::uint32_t>(attempts_);
   for (std::size_t i = 0; i < text_count; ++i)
     request.lengths[i] = static_cast<std::uint16_t>(texts_[i].size());
-  at = put_attempts(observe::put(at, request), record_, left_out_);
+  at = put_attempts(telemetry::put(at, request), record_, left_out_);
   for (const std::string_view text : texts_) {
     // Not memcpy: an empty view may point nowhere.
     const auto bytes = std::as_bytes(std::span(text));
@@ -233,4 +233,4 @@ Story told_story(const std::byte* from) {
   return story;
 }
 
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

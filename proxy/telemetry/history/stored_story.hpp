@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "proxy/stories/story.hpp"
+#include "proxy/telemetry/history/story.hpp"
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 
 /// The bytes that a finished request would take, and how they
 /// are written. Views of the record: it is used at once.
@@ -42,4 +42,4 @@ std::size_t story_bytes_at(const std::byte* from);
 std::uint64_t story_number_at(const std::byte* from);
 std::string_view story_request_id_at(const std::byte* from);
 
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

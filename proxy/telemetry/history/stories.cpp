@@ -1,10 +1,10 @@
-#include "proxy/stories/stories.hpp"
+#include "proxy/telemetry/history/stories.hpp"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 namespace {
 
 constexpr int base = 36;
@@ -91,4 +91,4 @@ std::vector<Story> Stories::newest(std::size_t most) const {
   return all;
 }
 
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/stories/story_ring.hpp"
+#include "proxy/telemetry/history/story_ring.hpp"
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 
 /// What one io thread keeps: in half of its memory requests that are worth telling of, in the other half all
 /// the rest, so that a thousand ordinary ones do not push out the one that matters. Its thread writes, any
@@ -65,4 +65,4 @@ class Stories {
   std::vector<std::unique_ptr<StoryBook>> books_;
 };
 
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

@@ -1,8 +1,8 @@
-#include "proxy/stories/story.hpp"
+#include "proxy/telemetry/history/story.hpp"
 
 #include <cmath>
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 
 bool is_worth_telling(const ExchangeRecord& record) {
   const policy::Ledger& ledger = *record.ledger;
@@ -10,4 +10,4 @@ bool is_worth_telling(const ExchangeRecord& record) {
          record.status >= 500 || ledger.ambiguous;
 }
 
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/log/exchange_record.hpp"
-#include "proxy/policy/upstream_address.hpp"
+#include "proxy/policy/decision/upstream_address.hpp"
+#include "proxy/telemetry/log/exchange_record.hpp"
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 
 /// One attempt. Spans are from the request's head.
 struct StoryAttempt {
@@ -70,4 +70,4 @@ bool is_worth_telling(const ExchangeRecord&);
 /// Spans are in milliseconds.
 void append_story_json(std::string& out, const Story&, std::string_view advice);
 
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

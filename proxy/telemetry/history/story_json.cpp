@@ -1,10 +1,10 @@
 #include <cmath>
 
-#include "proxy/log/json_members.hpp"
-#include "proxy/log/line_parts.hpp"
-#include "proxy/stories/story.hpp"
+#include "proxy/telemetry/history/story.hpp"
+#include "proxy/telemetry/log/json_members.hpp"
+#include "proxy/telemetry/log/line_parts.hpp"
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 namespace {
 
 void append_hints(std::string& out, const policy::Hints& hints) {
@@ -114,4 +114,4 @@ void append_story_json(std::string& out, const Story& story, std::string_view ad
   out += '}';
 }
 
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

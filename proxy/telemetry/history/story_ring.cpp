@@ -1,9 +1,9 @@
-#include "proxy/stories/story_ring.hpp"
+#include "proxy/telemetry/history/story_ring.hpp"
 
 #include <algorithm>
 #include <cstring>
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 namespace {
 
 // Zero where the end of the memory is left empty, because the next story begins at its beginning.
@@ -83,4 +83,4 @@ std::optional<Story> StoryRing::find(std::string_view request_id) const {
   return found == none ? std::nullopt : std::optional(decode(found));
 }
 
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

@@ -5,9 +5,9 @@
 #include <memory>
 #include <optional>
 
-#include "proxy/stories/stored_story.hpp"
+#include "proxy/telemetry/history/stored_story.hpp"
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 
 /// Not thread-safe. Nothing is allocated after construction;
 /// memory that no story has reached is never touched.
@@ -55,4 +55,4 @@ class StoryRing {
   std::size_t count_ = 0;
 };
 
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

@@ -7,9 +7,9 @@
 #include <span>
 #include <string_view>
 
-#include "proxy/match/enumerators.hpp"
+#include "proxy/policy/match/enumerators.hpp"
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 
 /// How the fields of a JSON line are named. `otel`: as OpenTelemetry's semantic conventions name them; what
 /// they do not know has its name of the Elastic Common Schema, or begins with `reprise.`.
@@ -143,4 +143,4 @@ static_assert(policy::follows_enumerators(field_rows, [](const FieldRow& row) { 
 
 constexpr const FieldRow& row(Field field) { return field_rows[static_cast<std::size_t>(field)]; }
 
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

@@ -1,12 +1,12 @@
-#include "proxy/log/access_log.hpp"
+#include "proxy/telemetry/log/access_log.hpp"
 
 #include <utility>
 
-#include "proxy/log/json_text.hpp"
-#include "proxy/log/line_parts.hpp"
-#include "proxy/log/line_queue.hpp"
+#include "proxy/telemetry/log/json_text.hpp"
+#include "proxy/telemetry/log/line_parts.hpp"
+#include "proxy/telemetry/log/line_queue.hpp"
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 namespace {
 
 Dialect dialect_of(LineForm form) { return form == LineForm::otel ? Dialect::otel : Dialect::own; }
@@ -115,4 +115,4 @@ void write_exhausted_line(const ExchangeRecord& record, std::string_view route, 
   }
 }
 
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "config/settings.hpp"
-#include "proxy/log/access_fields.hpp"
-#include "proxy/log/exchange_record.hpp"
-#include "proxy/log/growing_list.hpp"
-#include "proxy/log/line.hpp"
+#include "proxy/telemetry/log/access_fields.hpp"
+#include "proxy/telemetry/log/exchange_record.hpp"
+#include "proxy/telemetry/log/growing_list.hpp"
+#include "proxy/telemetry/log/line.hpp"
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 
 /// What reads the lines. Under the format `auto`, a terminal gets text, everything else JSON. The journal
 /// gets a priority before each line, and no clock in lines of text: it keeps the time of each line itself.
@@ -78,4 +78,4 @@ void write_text_line(const ExchangeRecord&, std::string_view route, config::LogP
 void write_exhausted_line(const ExchangeRecord&, std::string_view route, config::LogPath, std::int64_t wall,
                           LineForm, LogReader, std::string& out);
 
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

@@ -1,9 +1,9 @@
-#include "proxy/log/exchange_record.hpp"
+#include "proxy/telemetry/log/exchange_record.hpp"
 
 #include <cstddef>
 #include <variant>
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 
 std::string_view word(Ending ending) {
   switch (ending) {
@@ -55,4 +55,4 @@ bool is_resumed(const ExchangeRecord& record) {
   return false;
 }
 
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

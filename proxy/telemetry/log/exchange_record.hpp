@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "proxy/policy/ledger.hpp"
+#include "proxy/policy/decision/ledger.hpp"
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 
 struct UpstreamCells;
 
@@ -64,4 +64,4 @@ bool is_recovered(const ExchangeRecord&);
 /// A whole response that was continued after a break: what `reprise_resumed_downloads_total` counts.
 bool is_resumed(const ExchangeRecord&);
 
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <string_view>
 
-#include "proxy/log/access_fields.hpp"
-#include "proxy/log/json_text.hpp"
+#include "proxy/telemetry/log/access_fields.hpp"
+#include "proxy/telemetry/log/json_text.hpp"
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 
 /// `,"name":` of a field.
 template <Dialect dialect, Field field>
@@ -84,4 +84,4 @@ class FieldWriter {
   Out& out_;
 };
 
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

@@ -8,7 +8,7 @@
 #include <memory>
 #include <utility>
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 
 /// Elements stay where they are. Any thread may read; one at a time may add.
 template <typename T>
@@ -44,4 +44,4 @@ class GrowingList {
   std::atomic<std::size_t> size_{0};
 };
 
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

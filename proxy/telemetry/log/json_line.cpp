@@ -3,11 +3,11 @@
 #include <string_view>
 #include <variant>
 
-#include "proxy/log/access_log.hpp"
-#include "proxy/log/field_writer.hpp"
-#include "proxy/log/line_parts.hpp"
+#include "proxy/telemetry/log/access_log.hpp"
+#include "proxy/telemetry/log/field_writer.hpp"
+#include "proxy/telemetry/log/line_parts.hpp"
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 namespace {
 
 template <Dialect dialect, typename Out>
@@ -219,4 +219,4 @@ void write_json_message(config::LogLevel level, std::string_view text, std::int6
                                  : write_message<Dialect::otel>(level, text, wall, out);
 }
 
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

@@ -6,11 +6,11 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/log/json_text.hpp"
-#include "proxy/log/line.hpp"
-#include "proxy/verdict/outcome.hpp"
+#include "proxy/policy/decision/outcome.hpp"
+#include "proxy/telemetry/log/json_text.hpp"
+#include "proxy/telemetry/log/line.hpp"
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 
 template <typename Out>
 void name_member(Out& out, std::string_view member) {
@@ -66,4 +66,4 @@ void flag_member(Out& out, const Name& member) {
   out += "true";
 }
 
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

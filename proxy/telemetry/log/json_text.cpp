@@ -1,11 +1,11 @@
-#include "proxy/log/json_text.hpp"
+#include "proxy/telemetry/log/json_text.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
 #include <iterator>
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 namespace {
 
 enum class Quoting : std::uint8_t { json, terminal };
@@ -153,4 +153,4 @@ void append_visible(std::string& out, std::string_view value) {
   append_escaped(out, value, Quoting::terminal);
 }
 
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

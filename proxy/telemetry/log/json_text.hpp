@@ -11,9 +11,9 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/verdict/outcome.hpp"
+#include "proxy/policy/decision/outcome.hpp"
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 
 /// The most bytes of one client-controlled value that a log line shows.
 inline constexpr std::size_t value_limit = 256;
@@ -82,4 +82,4 @@ void append_seconds(Out& out, policy::Duration span) {
   out.append(digits, sizeof digits);
 }
 
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

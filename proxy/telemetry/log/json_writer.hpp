@@ -9,9 +9,9 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/log/json_text.hpp"
+#include "proxy/telemetry/log/json_text.hpp"
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 
 /// Appends to a string that outlives it. Brackets are the
 /// caller's to pair; an empty key is for members of a list.
@@ -66,4 +66,4 @@ class JsonWriter {
   bool first_ = true;
 };
 
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

@@ -8,7 +8,7 @@
 #include <memory>
 #include <string_view>
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 
 /// Grows; keeps its memory when it is cleared.
 class Line {
@@ -48,4 +48,4 @@ class Line {
   std::size_t end_ = 0;
 };
 
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

@@ -1,4 +1,4 @@
-#include "proxy/log/line_parts.hpp"
+#include "proxy/telemetry/log/line_parts.hpp"
 
 #include <arpa/inet.h>
 
@@ -11,9 +11,9 @@
 #include <ctime>
 #include <iterator>
 
-#include "proxy/log/json_text.hpp"
+#include "proxy/telemetry/log/json_text.hpp"
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 namespace {
 
 constexpr std::uint16_t http_port = 80;
@@ -154,4 +154,4 @@ std::string text_of(const policy::UpstreamAddress& address) {
   return host + ":" + std::to_string(address.port);
 }
 
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

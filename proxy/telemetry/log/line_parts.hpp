@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "config/settings.hpp"
-#include "proxy/log/exchange_record.hpp"
+#include "proxy/telemetry/log/exchange_record.hpp"
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 
 enum class Dialect : std::uint8_t;
 enum class LogReader : std::uint8_t;
@@ -60,4 +60,4 @@ void write_exhausted_json(const ExchangeRecord&, std::string_view route, config:
 void write_exhausted_text(const ExchangeRecord&, std::string_view route, config::LogPath, std::int64_t wall,
                           LogReader, std::string& out);
 
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

@@ -1,4 +1,4 @@
-#include "proxy/log/line_queue.hpp"
+#include "proxy/telemetry/log/line_queue.hpp"
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -16,7 +16,7 @@
 #include <system_error>
 #include <utility>
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 namespace {
 
 // The thread looks for lines this often while there are any, and sleeps once there were none for as long: a
@@ -141,4 +141,4 @@ void LineQueue::run(const std::shared_ptr<State>& shared) {
   state->finished.notify_all();
 }
 
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

@@ -11,7 +11,7 @@
 #include <string>
 #include <thread>
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 
 /// Two halves of 512 KiB: one is filled by callers while the other is written. Thread-safe.
 class LineQueue {
@@ -83,4 +83,4 @@ class LineQueue {
   std::thread thread_;
 };
 
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

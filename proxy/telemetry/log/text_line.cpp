@@ -6,11 +6,11 @@
 #include <string_view>
 #include <variant>
 
-#include "proxy/log/access_log.hpp"
-#include "proxy/log/json_text.hpp"
-#include "proxy/log/line_parts.hpp"
+#include "proxy/telemetry/log/access_log.hpp"
+#include "proxy/telemetry/log/json_text.hpp"
+#include "proxy/telemetry/log/line_parts.hpp"
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 namespace {
 
 // ECMA-48 select graphic rendition.
@@ -172,4 +172,4 @@ void write_exhausted_text(const ExchangeRecord& record, std::string_view route, 
                  outcome_text(ledger.back().outcome), policy::word(ledger.reason));
 }
 
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

@@ -1,8 +1,8 @@
-#include "proxy/log/unread_hosts.hpp"
+#include "proxy/telemetry/log/unread_hosts.hpp"
 
 #include <algorithm>
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 
 bool UnreadHosts::count(std::string_view host_port, std::string_view intercept) {
   const std::scoped_lock lock(mutex_);
@@ -32,4 +32,4 @@ std::vector<UnreadHost> UnreadHosts::list(std::size_t most) const {
   return all;
 }
 
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

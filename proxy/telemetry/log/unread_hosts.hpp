@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 
 struct UnreadHost {
   std::string name;           ///< "host:port"; or `other`, for the hosts that the table has no room for
@@ -35,4 +35,4 @@ class UnreadHosts {
   std::uint64_t other_ = 0;
 };
 
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

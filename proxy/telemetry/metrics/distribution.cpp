@@ -1,6 +1,6 @@
-#include "proxy/observe/distribution.hpp"
+#include "proxy/telemetry/metrics/distribution.hpp"
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 
 void Distribution::observe(double value, std::uint64_t times) {
   std::size_t bucket = 0;
@@ -21,4 +21,4 @@ std::vector<std::uint64_t> Distribution::counts() const {
   return out;
 }
 
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 
 /// Bounds in seconds of what takes as long as a request or an attempt.
 inline constexpr std::array<double, 15> duration_bounds{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25,
@@ -40,4 +40,4 @@ class Distribution {
   std::atomic<double> sum_{0};
 };
 
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

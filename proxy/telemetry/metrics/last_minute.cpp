@@ -1,9 +1,9 @@
-#include "proxy/observe/last_minute.hpp"
+#include "proxy/telemetry/metrics/last_minute.hpp"
 
 #include <algorithm>
 #include <functional>
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 namespace {
 
 template <typename Operation>
@@ -38,4 +38,4 @@ AttemptNumbers operator-(AttemptNumbers one, const AttemptNumbers& other) {
   return {one.attempts - other.attempts, one.failed - other.failed};
 }
 
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

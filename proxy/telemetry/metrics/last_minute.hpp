@@ -9,7 +9,7 @@
 #include <mutex>
 #include <vector>
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 
 /// What one route has counted, over any span of time. Differences are modulo 2^32, so that totals may wrap.
 struct RouteNumbers {
@@ -102,4 +102,4 @@ class LastMinute {
   std::size_t oldest_ = 0;                    ///< place in `kept_`, once it is full
 };
 
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

@@ -1,13 +1,13 @@
-#include "proxy/observe/metric_cells.hpp"
+#include "proxy/telemetry/metrics/metric_cells.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <utility>
 
-#include "proxy/log/access_log.hpp"
-#include "proxy/observe/metric_table.hpp"
+#include "proxy/telemetry/log/access_log.hpp"
+#include "proxy/telemetry/metrics/metric_table.hpp"
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 namespace {
 
 using prometheus::ClientMetric;
@@ -274,4 +274,4 @@ std::vector<MetricFamily> Metrics::Cells::Collect() const {
   return all;
 }
 
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

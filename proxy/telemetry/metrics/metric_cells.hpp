@@ -20,15 +20,15 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/log/growing_list.hpp"
-#include "proxy/match/status_range.hpp"
-#include "proxy/observe/distribution.hpp"
-#include "proxy/observe/last_minute.hpp"
-#include "proxy/observe/metrics.hpp"
-#include "proxy/verdict/outcome.hpp"
-#include "proxy/verdict/reason.hpp"
+#include "proxy/policy/decision/outcome.hpp"
+#include "proxy/policy/decision/reason.hpp"
+#include "proxy/policy/match/status_range.hpp"
+#include "proxy/telemetry/log/growing_list.hpp"
+#include "proxy/telemetry/metrics/distribution.hpp"
+#include "proxy/telemetry/metrics/last_minute.hpp"
+#include "proxy/telemetry/metrics/metrics.hpp"
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 
 // Relaxed throughout: each cell is a number of its own and orders nothing.
 using Counter = std::atomic<std::uint64_t>;
@@ -144,4 +144,4 @@ struct Metrics::Cells final : prometheus::Collectable {
   prometheus::Gauge* config_gauge = nullptr;  ///< under config_mutex
 };
 
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

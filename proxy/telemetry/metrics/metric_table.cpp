@@ -1,11 +1,11 @@
-#include "proxy/observe/metric_table.hpp"
+#include "proxy/telemetry/metrics/metric_table.hpp"
 
 #include <array>
 #include <string>
 
-#include "proxy/observe/metrics.hpp"
+#include "proxy/telemetry/metrics/metrics.hpp"
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 namespace {
 
 using Type = prometheus::MetricType;
@@ -127,4 +127,4 @@ prometheus::MetricFamily family(Metric metric) {
   return {std::string(found.name), std::string(found.help), found.type, {}};
 }
 
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

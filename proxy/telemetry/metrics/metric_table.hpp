@@ -9,9 +9,9 @@
 #include <span>
 #include <string_view>
 
-#include "proxy/match/enumerators.hpp"
+#include "proxy/policy/match/enumerators.hpp"
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 
 /// In the order in which they are documented and exported.
 enum class Metric : std::uint8_t {
@@ -76,4 +76,4 @@ std::span<const MetricRow> metric_rows();
 /// The row's name, help and type, and no series yet.
 prometheus::MetricFamily family(Metric);
 
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

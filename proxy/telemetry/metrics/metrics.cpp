@@ -1,4 +1,4 @@
-#include "proxy/observe/metrics.hpp"
+#include "proxy/telemetry/metrics/metrics.hpp"
 
 #include <prometheus/text_serializer.h>
 
@@ -7,13 +7,13 @@
 #include <iterator>
 #include <variant>
 
-#include "proxy/log/access_log.hpp"
-#include "proxy/observe/metric_cells.hpp"
-#include "proxy/observe/metric_table.hpp"
-#include "proxy/observe/open_metrics.hpp"
-#include "proxy/observe/process_stats.hpp"
+#include "proxy/telemetry/log/access_log.hpp"
+#include "proxy/telemetry/metrics/metric_cells.hpp"
+#include "proxy/telemetry/metrics/metric_table.hpp"
+#include "proxy/telemetry/metrics/open_metrics.hpp"
+#include "proxy/telemetry/metrics/process_stats.hpp"
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 namespace {
 
 using policy::Reason;
@@ -344,7 +344,7 @@ std::vector<CountedSecond<RouteNumbers>> Metrics::last_minute_of(std::size_t rou
   return cells.last_minute.list(second_of(now), [&] { return numbers_of(cells); });
 }
 
-std::span<const double> Metrics::duration_bounds() { return observe::duration_bounds; }
+std::span<const double> Metrics::duration_bounds() { return telemetry::duration_bounds; }
 
 std::vector<Metrics::UpstreamTotals> Metrics::upstream_totals(policy::Instant now) const {
   std::vector<UpstreamTotals> all;
@@ -363,4 +363,4 @@ std::vector<UnreadHost> Metrics::unread_hosts() const {
   return cells_->unread.list(most);
 }
 
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

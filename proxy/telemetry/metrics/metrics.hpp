@@ -11,14 +11,14 @@
 #include <utility>
 #include <vector>
 
-#include "proxy/log/exchange_record.hpp"
-#include "proxy/log/unread_hosts.hpp"
-#include "proxy/match/enumerators.hpp"
-#include "proxy/observe/last_minute.hpp"
-#include "proxy/observe/upstream_cells.hpp"
-#include "proxy/pacing/circuit.hpp"
+#include "proxy/policy/match/enumerators.hpp"
+#include "proxy/policy/pacing/circuit.hpp"
+#include "proxy/telemetry/log/exchange_record.hpp"
+#include "proxy/telemetry/log/unread_hosts.hpp"
+#include "proxy/telemetry/metrics/last_minute.hpp"
+#include "proxy/telemetry/metrics/upstream_cells.hpp"
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 
 /// `denied`: a reload denied its address. `http`: it carried plain requests, which were served one by one.
 enum class TunnelOutcome : std::uint8_t { closed, broken, idle, drained, denied, http };
@@ -182,4 +182,4 @@ class Metrics {
   std::unique_ptr<Cells> cells_;
 };
 
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

@@ -1,4 +1,4 @@
-#include "proxy/observe/open_metrics.hpp"
+#include "proxy/telemetry/metrics/open_metrics.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <iterator>
 #include <string_view>
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 namespace {
 
 using prometheus::ClientMetric;
@@ -169,4 +169,4 @@ std::string open_metrics(const std::vector<MetricFamily>& families) {
   return out + "# EOF\n";
 }
 
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

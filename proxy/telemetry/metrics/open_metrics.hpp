@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 
 /// Every family with its type, its unit and its help, then `# EOF`. A counter's family has no `_total`, which
 /// its samples have; a gauge that is called `_info` is an info.
 std::string open_metrics(const std::vector<prometheus::MetricFamily>&);
 
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

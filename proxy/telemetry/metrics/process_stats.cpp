@@ -1,4 +1,4 @@
-#include "proxy/observe/process_stats.hpp"
+#include "proxy/telemetry/metrics/process_stats.hpp"
 
 #include <dirent.h>
 #include <sys/resource.h>
@@ -10,9 +10,9 @@
 #include <sstream>
 #include <string>
 
-#include "proxy/observe/metric_table.hpp"
+#include "proxy/telemetry/metrics/metric_table.hpp"
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 namespace {
 
 std::optional<ProcessStat> read_process_stat() {
@@ -105,4 +105,4 @@ void append_process_families(std::vector<prometheus::MetricFamily>& to) {
   append(to, Metric::process_max_fds, descriptor_limit());
 }
 
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 
 /// What one line of /proc/self/stat says, in the kernel's units (proc(5)).
 struct ProcessStat {
@@ -23,4 +23,4 @@ std::optional<ProcessStat> parse_process_stat(std::string_view line);
 /// Appends the families that could be read; a /proc that is not there costs them, nothing else.
 void append_process_families(std::vector<prometheus::MetricFamily>&);
 
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

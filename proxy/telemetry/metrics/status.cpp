@@ -1,4 +1,4 @@
-#include "proxy/observe/status.hpp"
+#include "proxy/telemetry/metrics/status.hpp"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 #include <iterator>
 #include <utility>
 
-#include "proxy/log/json_text.hpp"
+#include "proxy/telemetry/log/json_text.hpp"
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 namespace {
 
 std::string_view word(policy::Mode mode) {
@@ -237,4 +237,4 @@ std::string status_json(const StatusFacts& facts, const config::Settings& settin
   return out;
 }
 
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "config/settings.hpp"
-#include "proxy/observe/metrics.hpp"
+#include "proxy/telemetry/metrics/metrics.hpp"
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 
 /// The last minute of the routes.
 struct StatusMinute {
@@ -76,4 +76,4 @@ std::string status_json(const StatusFacts&, const config::Settings&, const Metri
 /// The same for people, without a line end.
 std::string status_text(const StatusFacts&, const config::Settings&, const Metrics::Totals&);
 
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

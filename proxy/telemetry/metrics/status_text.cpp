@@ -5,10 +5,10 @@
 #include <iterator>
 #include <utility>
 
-#include "proxy/log/line_parts.hpp"
-#include "proxy/observe/status.hpp"
+#include "proxy/telemetry/log/line_parts.hpp"
+#include "proxy/telemetry/metrics/status.hpp"
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 namespace {
 
 std::string uptime_text(std::int64_t seconds) {
@@ -93,4 +93,4 @@ std::string status_text(const StatusFacts& facts, const config::Settings& settin
   return out;
 }
 
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

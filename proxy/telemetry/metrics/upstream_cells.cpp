@@ -1,8 +1,8 @@
-#include "proxy/observe/upstream_cells.hpp"
+#include "proxy/telemetry/metrics/upstream_cells.hpp"
 
 #include <algorithm>
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 
 UpstreamCells& UpstreamTable::meet(std::string_view host_port) {
   const std::scoped_lock lock(mutex_);
@@ -30,4 +30,4 @@ bool UpstreamTable::is_configured(std::string_view host_port) const {
   return std::find(labels_.configured.begin(), labels_.configured.end(), host) != labels_.configured.end();
 }
 
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

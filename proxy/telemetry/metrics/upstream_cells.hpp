@@ -13,11 +13,11 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/observe/distribution.hpp"
-#include "proxy/observe/last_minute.hpp"
-#include "proxy/verdict/outcome.hpp"
+#include "proxy/policy/decision/outcome.hpp"
+#include "proxy/telemetry/metrics/distribution.hpp"
+#include "proxy/telemetry/metrics/last_minute.hpp"
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 
 /// The label of those that have none of their own. No host:port is spelled like it.
 inline constexpr std::string_view other_upstreams = "other";
@@ -62,4 +62,4 @@ class UpstreamTable {
   UpstreamCells other_{other_upstreams};
 };
 
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

@@ -1,9 +1,9 @@
-#include "proxy/trace/otlp_attributes.hpp"
+#include "proxy/telemetry/tracing/otlp_attributes.hpp"
 
-#include "proxy/log/json_text.hpp"
-#include "proxy/log/line_parts.hpp"
+#include "proxy/telemetry/log/json_text.hpp"
+#include "proxy/telemetry/log/line_parts.hpp"
 
-namespace reprise::net {
+namespace reprise::telemetry {
 
 OtlpAttributes::OtlpAttributes(std::string& out) : out_(out) { out_ += "\"attributes\":["; }
 
@@ -16,14 +16,14 @@ void OtlpAttributes::name(std::string_view key, std::string_view type) {
 void OtlpAttributes::text(std::string_view key, std::string_view value) {
   if (value.empty()) return;
   name(key, "stringValue");
-  observe::append_json(out_, value);
+  append_json(out_, value);
   out_ += "}}";
 }
 
 void OtlpAttributes::whole(std::string_view key, std::int64_t value) {
   name(key, "intValue");
   out_ += '"';
-  observe::append_number(out_, value);
+  append_number(out_, value);
   out_ += "\"}}";
 }
 
@@ -34,10 +34,10 @@ void OtlpAttributes::flag(std::string_view key, bool value) {
 
 void OtlpAttributes::milliseconds(std::string_view key, policy::Duration value) {
   name(key, "doubleValue");
-  observe::append_milliseconds(out_, value);
+  append_milliseconds(out_, value);
   out_ += "}}";
 }
 
 void OtlpAttributes::close() { out_ += ']'; }
 
-}  // namespace reprise::net
+}  // namespace reprise::telemetry

@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/pacing/instant.hpp"
+#include "proxy/policy/pacing/instant.hpp"
 
-namespace reprise::net {
+namespace reprise::telemetry {
 
 /// Writes `"attributes":[...]` from its construction to `close`. Keys are our own words.
 class OtlpAttributes {
@@ -29,4 +29,4 @@ class OtlpAttributes {
   bool first_ = true;
 };
 
-}  // namespace reprise::net
+}  // namespace reprise::telemetry

@@ -1,18 +1,14 @@
-#include "proxy/trace/otlp_json.hpp"
+#include "proxy/telemetry/tracing/otlp_json.hpp"
 
 #include <algorithm>
 #include <limits>
 
-#include "proxy/log/json_text.hpp"
-#include "proxy/log/line_parts.hpp"
-#include "proxy/trace/otlp_attributes.hpp"
+#include "proxy/telemetry/log/json_text.hpp"
+#include "proxy/telemetry/log/line_parts.hpp"
+#include "proxy/telemetry/tracing/otlp_attributes.hpp"
 
-namespace reprise::net {
+namespace reprise::telemetry {
 namespace {
-
-using observe::is_known_method;
-using observe::Story;
-using observe::StoryAttempt;
 
 enum Kind : std::uint8_t { server = 2, client = 3 };  // SpanKind of the OTLP's trace.proto
 
@@ -39,13 +35,13 @@ void open_span(std::string& out, const SpanHead& head, std::string_view method) 
   out.append("{\"traceId\":\"").append(head.trace_id).append("\",\"spanId\":\"").append(head.id);
   if (!head.parent.empty()) out.append("\",\"parentSpanId\":\"").append(head.parent);
   out += "\",\"flags\":";
-  observe::append_number(out, std::uint64_t{head.flags});
+  append_number(out, std::uint64_t{head.flags});
   out.append(",\"name\":\"").append(is_known_method(method) ? method : "HTTP").append("\",\"kind\":");
-  observe::append_number(out, std::uint64_t{head.kind});
+  append_number(out, std::uint64_t{head.kind});
   out += ",\"startTimeUnixNano\":\"";
-  observe::append_number(out, head.start);
+  append_number(out, head.start);
   out += "\",\"endTimeUnixNano\":\"";
-  observe::append_number(out, std::max(head.start, head.end));
+  append_number(out, std::max(head.start, head.end));
   out += "\",";
 }
 
@@ -78,11 +74,11 @@ std::string url_of(const Story& story) {
 }
 
 void add_client(OtlpAttributes& to, const std::string& client) {
-  if (!client.empty()) to.text("client.address", observe::parts_of(client).host);
+  if (!client.empty()) to.text("client.address", parts_of(client).host);
 }
 
 std::string request_error(const Story& story) {
-  if (story.ending != observe::Ending::answered) return std::string(word(story.ending));
+  if (story.ending != Ending::answered) return std::string(word(story.ending));
   return story.status >= 500 ? std::to_string(story.status) : std::string();
 }
 
@@ -112,8 +108,8 @@ void append_request_span(std::string& out, const SpanHead& head, const Story& st
 
 void add_peer(OtlpAttributes& to, const policy::UpstreamAddress& address) {
   if (!address.known()) return;
-  const std::string text = observe::text_of(address);
-  to.text("network.peer.address", observe::parts_of(text).host);
+  const std::string text = text_of(address);
+  to.text("network.peer.address", parts_of(text).host);
   to.whole("network.peer.port", address.port);
 }
 
@@ -174,7 +170,7 @@ OtlpJson::OtlpJson(const TraceResource& resource, policy::Dice& dice) : dice_(di
   if (!is_given("process.pid")) to.whole("process.pid", resource.process);
   to.close();
   opening_ += "},\"scopeSpans\":[{\"scope\":{\"name\":\"reprise\",\"version\":";
-  observe::append_json(opening_, resource.version);
+  append_json(opening_, resource.version);
   opening_ += "},\"spans\":[";
 }
 
@@ -221,4 +217,4 @@ std::string_view OtlpJson::end() {
   return text_;
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::telemetry

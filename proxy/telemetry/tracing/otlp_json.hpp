@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "proxy/pacing/dice.hpp"
-#include "proxy/stories/story.hpp"
+#include "proxy/policy/pacing/dice.hpp"
+#include "proxy/telemetry/history/story.hpp"
 
-namespace reprise::net {
+namespace reprise::telemetry {
 
 /// Who the spans are of.
 struct TraceResource {
@@ -33,7 +33,7 @@ class OtlpJson {
   void begin();
   /// One span of kind SERVER for the request, and below it one of kind CLIENT for each attempt that is told.
   /// `random`: the last 64 bits of its trace id, where no `traceparent` says which it is.
-  void add(const observe::Story&, std::uint64_t random);
+  void add(const Story&, std::uint64_t random);
   /// The whole text; a view until `begin`.
   std::string_view end();
   std::size_t spans() const { return spans_; }
@@ -47,4 +47,4 @@ class OtlpJson {
   std::size_t spans_ = 0;
 };
 
-}  // namespace reprise::net
+}  // namespace reprise::telemetry

@@ -1,8 +1,8 @@
-#include "proxy/trace/sampling.hpp"
+#include "proxy/telemetry/tracing/sampling.hpp"
 
 #include <limits>
 
-namespace reprise::net {
+namespace reprise::telemetry {
 
 bool is_sampled(std::string_view traceparent, bool worth_telling, double ratio, std::uint64_t random) {
   constexpr std::size_t flags_digit = 54;  // the lower one of the two
@@ -15,13 +15,12 @@ bool is_sampled(std::string_view traceparent, bool worth_telling, double ratio, 
   return worth_telling || random % all >= threshold;
 }
 
-void offer_spans(SpanQueue& queue, observe::Metrics& metrics, const observe::ExchangeRecord& record,
-                 std::int64_t ended_wall, bool path, double ratio, policy::Dice& dice) {
+void offer_spans(SpanQueue& queue, Metrics& metrics, const ExchangeRecord& record, std::int64_t ended_wall,
+                 bool path, double ratio, policy::Dice& dice) {
   const std::uint64_t random = dice.roll(std::numeric_limits<std::uint64_t>::max());
-  if (!is_sampled(record.traceparent, observe::is_worth_telling(record), ratio, random)) return;
-  const observe::StoredStory story(record, ended_wall, path);
-  if (!queue.push(story, random))
-    metrics.count_dropped_spans(observe::SpanDrop::queue_full, 1 + story.attempts());
+  if (!is_sampled(record.traceparent, is_worth_telling(record), ratio, random)) return;
+  const StoredStory story(record, ended_wall, path);
+  if (!queue.push(story, random)) metrics.count_dropped_spans(SpanDrop::queue_full, 1 + story.attempts());
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::telemetry

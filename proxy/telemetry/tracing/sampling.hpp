@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <string_view>
 
-#include "proxy/observe/metrics.hpp"
-#include "proxy/pacing/dice.hpp"
-#include "proxy/trace/span_queue.hpp"
+#include "proxy/policy/pacing/dice.hpp"
+#include "proxy/telemetry/metrics/metrics.hpp"
+#include "proxy/telemetry/tracing/span_queue.hpp"
 
-namespace reprise::net {
+namespace reprise::telemetry {
 
 /// With a well-formed `traceparent`, its sampled flag decides (W3C Trace Context 2.2.6): whoever began
 /// the trace has decided for all of it. Without one, a request that is worth telling of always gets
@@ -18,7 +18,7 @@ bool is_sampled(std::string_view traceparent, bool worth_telling, double ratio, 
 
 /// Queues the request if it is to have spans. On the queue's io thread; never waits. `path`: whether the
 /// request's path may be told.
-void offer_spans(SpanQueue&, observe::Metrics&, const observe::ExchangeRecord&, std::int64_t ended_wall,
-                 bool path, double ratio, policy::Dice&);
+void offer_spans(SpanQueue&, Metrics&, const ExchangeRecord&, std::int64_t ended_wall, bool path,
+                 double ratio, policy::Dice&);
 
-}  // namespace reprise::net
+}  // namespace reprise::telemetry

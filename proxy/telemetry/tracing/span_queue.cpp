@@ -1,4 +1,4 @@
-#include "proxy/trace/span_queue.hpp"
+#include "proxy/telemetry/tracing/span_queue.hpp"
 
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include <cstring>
 #include <system_error>
 
-namespace reprise::net {
+namespace reprise::telemetry {
 namespace {
 
 struct Header {
@@ -43,7 +43,7 @@ void SpanBell::reset() {
 SpanQueue::SpanQueue(std::size_t bytes, SpanBell& bell)
     : capacity_(bytes / 8 * 8), bell_(bell), bytes_(std::make_unique_for_overwrite<std::byte[]>(capacity_)) {}
 
-bool SpanQueue::push(const observe::StoredStory& story, std::uint64_t random) {
+bool SpanQueue::push(const StoredStory& story, std::uint64_t random) {
   const Header header{sizeof(Header) + story.bytes(), random};
   std::uint64_t written = written_.load(std::memory_order_relaxed);
   const std::uint64_t read = read_.load(std::memory_order_acquire);
@@ -77,7 +77,7 @@ std::optional<QueuedStory> SpanQueue::pop() {
   }
   Header header{};
   std::memcpy(&header, at, sizeof header);
-  QueuedStory queued{observe::told_story(at + sizeof header), header.random};
+  QueuedStory queued{told_story(at + sizeof header), header.random};
   read_.store(read + header.bytes, std::memory_order_release);
   return queued;
 }
@@ -86,4 +86,4 @@ SpanQueues::SpanQueues(std::size_t threads, std::size_t bytes_each) {
   for (std::size_t i = 0; i < threads; ++i) queues_.push_back(std::make_unique<SpanQueue>(bytes_each, bell_));
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::telemetry

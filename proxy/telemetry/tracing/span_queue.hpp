@@ -8,9 +8,9 @@
 #include <optional>
 #include <vector>
 
-#include "proxy/stories/stored_story.hpp"
+#include "proxy/telemetry/history/stored_story.hpp"
 
-namespace reprise::net {
+namespace reprise::telemetry {
 
 /// Wakes the exporter: a system call for the first story of a batch, and one when a queue is half full.
 class SpanBell {
@@ -45,7 +45,7 @@ class SpanBell {
 };
 
 struct QueuedStory {
-  observe::Story story;  ///< without `id` and `route_name`
+  Story story;  ///< without `id` and `route_name`
   std::uint64_t random = 0;
 };
 
@@ -55,7 +55,7 @@ class SpanQueue {
   SpanQueue(std::size_t bytes, SpanBell& bell);
 
   /// The io thread. False, at once, where there is no room. Allocates nothing.
-  [[nodiscard]] bool push(const observe::StoredStory&, std::uint64_t random);
+  [[nodiscard]] bool push(const StoredStory&, std::uint64_t random);
   /// The exporter's thread: the oldest one.
   std::optional<QueuedStory> pop();
 
@@ -84,4 +84,4 @@ class SpanQueues {
   std::vector<std::unique_ptr<SpanQueue>> queues_;
 };
 
-}  // namespace reprise::net
+}  // namespace reprise::telemetry

@@ -1,13 +1,13 @@
-#include "proxy/child/client_environment.hpp"
+#include "proxy/tools/environment/client_environment.hpp"
 
 #include <algorithm>
 #include <array>
 
-#include "proxy/http/ascii.hpp"
-#include "proxy/http/metadata_service.hpp"
-#include "proxy/http/origin.hpp"
+#include "proxy/http/message/ascii.hpp"
+#include "proxy/http/message/metadata_service.hpp"
+#include "proxy/http/message/origin.hpp"
 
-namespace reprise::cli {
+namespace reprise::tools {
 namespace {
 
 constexpr const char* php_folders = "PHP_INI_SCAN_DIR";
@@ -209,4 +209,4 @@ std::string written_as(std::string_view format, const Variables& variables) {
   return text;
 }
 
-}  // namespace reprise::cli
+}  // namespace reprise::tools

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace reprise::cli {
+namespace reprise::tools {
 
 /// Names and values, in the order in which they are told.
 using Variables = std::vector<std::pair<std::string, std::string>>;
@@ -49,4 +49,4 @@ std::string restoring_text(std::string_view format, const Restored&);
 std::vector<std::string_view> environment_formats();
 std::string written_as(std::string_view format, const Variables&);
 
-}  // namespace reprise::cli
+}  // namespace reprise::tools

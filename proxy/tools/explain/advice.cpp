@@ -1,9 +1,9 @@
-#include "proxy/explain/advice.hpp"
+#include "proxy/tools/explain/advice.hpp"
 
-#include "proxy/http/metadata_service.hpp"
-#include "proxy/policy/gates.hpp"
+#include "proxy/http/message/metadata_service.hpp"
+#include "proxy/policy/decision/gates.hpp"
 
-namespace reprise::explain {
+namespace reprise::tools {
 namespace {
 
 using namespace policy;
@@ -206,4 +206,4 @@ std::string advice(Reason reason, const Explanation& told, const RoutePolicy& po
   return text;
 }
 
-}  // namespace reprise::explain
+}  // namespace reprise::tools

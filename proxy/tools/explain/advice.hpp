@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "proxy/explain/explanation.hpp"
+#include "proxy/tools/explain/explanation.hpp"
 
-namespace reprise::explain {
+namespace reprise::tools {
 
 /// Speaks of the keys of the route and of the request, ends with a full stop. `reason` is the one that a
 /// course of the explanation ended with.
@@ -14,4 +14,4 @@ std::string advice(policy::Reason reason, const Explanation&, const policy::Rout
 /// The word of `retry.on` that would list the outcome; empty where none can.
 std::string retry_word(const policy::Outcome&);
 
-}  // namespace reprise::explain
+}  // namespace reprise::tools

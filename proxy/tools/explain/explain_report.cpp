@@ -1,16 +1,16 @@
-#include "proxy/explain/explain_report.hpp"
+#include "proxy/tools/explain/explain_report.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "proxy/explain/advice.hpp"
-#include "proxy/explain/page.hpp"
-#include "proxy/http1/reply.hpp"
-#include "proxy/policy/gates.hpp"
+#include "proxy/http/http1/reply.hpp"
+#include "proxy/policy/decision/gates.hpp"
+#include "proxy/tools/explain/advice.hpp"
+#include "proxy/tools/explain/page.hpp"
 
-namespace reprise::explain {
+namespace reprise::tools {
 namespace {
 
 using policy::Duration;
@@ -44,7 +44,7 @@ std::string first_verdict(const ExplainReport& report) {
 }
 
 // One line for each part of a match: the routes of a preset are many.
-void list_passed_over(const ExplainReport& report, Page& page) {
+void list_passed_over(const ExplainReport& report, TextPage& page) {
   constexpr std::size_t most_names = 8;
   for (const auto why : {Mismatch::host, Mismatch::port, Mismatch::method, Mismatch::path, Mismatch::query,
                          Mismatch::header}) {
@@ -59,7 +59,7 @@ void list_passed_over(const ExplainReport& report, Page& page) {
   }
 }
 
-void list_waits(const Explanation& told, Page& page) {
+void list_waits(const Explanation& told, TextPage& page) {
   if (told.waits.empty()) return page.line("waits", "none");
   page.line("waits", fmt::format("{:<7} {:>9} {:>9}   {}", "after", "lowest", "highest", "next attempt"));
   for (const PlannedWait& wait : told.waits) {
@@ -105,7 +105,7 @@ std::string ending(const Course& course) {
                      policy::meaning(reason));
 }
 
-void list_resume(const ExplainReport& report, Page& page) {
+void list_resume(const ExplainReport& report, TextPage& page) {
   const Explanation& told = report.explanation;
   if (!told.resumes) return;
   const policy::RoutePolicy& policy = report.route().policy;
@@ -119,7 +119,7 @@ void list_resume(const ExplainReport& report, Page& page) {
                         policy.resume.max_attempts, span(policy.resume.stall)));
 }
 
-void list_endings(const Explanation& told, Page& page) {
+void list_endings(const Explanation& told, TextPage& page) {
   const std::string low = (told.resumes ? "otherwise " : "") + ending(told.lowest);
   const std::string high = (told.resumes ? "otherwise " : "") + ending(told.highest);
   if (low == high) return page.line("ends", low);
@@ -127,7 +127,7 @@ void list_endings(const Explanation& told, Page& page) {
   page.line("ends", "with the longest waits: " + high);
 }
 
-void list_hint(const ExplainReport& report, Page& page) {
+void list_hint(const ExplainReport& report, TextPage& page) {
   const auto* answered = std::get_if<policy::Answered>(&report.explanation.outcome);
   if (answered == nullptr) return;
   if (answered->hints.retry_after) page.line("pause", pause_text(report, *answered->hints.retry_after));
@@ -194,7 +194,7 @@ std::vector<std::string> advices(const ExplainReport& report) {
 std::string to_text(const ExplainReport& report) {
   const Explanation& told = report.explanation;
   const policy::Route& route = report.route();
-  Page page;
+  TextPage page;
   for (const std::string& text : report.https) page.line("https", text);
   if (!report.settings.empty()) page.line("settings", report.settings);
   page.line("request", report.method + " " + report.url);
@@ -219,4 +219,4 @@ std::string to_text(const ExplainReport& report) {
   return page.take();
 }
 
-}  // namespace reprise::explain
+}  // namespace reprise::tools

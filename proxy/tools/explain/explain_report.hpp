@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "config/settings.hpp"
-#include "proxy/explain/explanation.hpp"
+#include "proxy/tools/explain/explanation.hpp"
 
-namespace reprise::explain {
+namespace reprise::tools {
 
 /// Everything that `explain` prints.
 struct ExplainReport {
@@ -48,4 +48,4 @@ std::vector<ReportedLimit> limits_of(const ExplainReport&);
 /// One sentence for each reason that a course ends with.
 std::vector<std::string> advices(const ExplainReport&);
 
-}  // namespace reprise::explain
+}  // namespace reprise::tools

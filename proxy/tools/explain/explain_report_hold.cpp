@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
 #include "config/keys/scalar.hpp"
-#include "proxy/explain/explain_report.hpp"
+#include "proxy/tools/explain/explain_report.hpp"
 
-namespace reprise::explain {
+namespace reprise::tools {
 
 std::vector<std::string> held_back(const ExplainReport& report) {
   const policy::RoutePolicy& policy = report.route().policy;
@@ -31,4 +31,4 @@ std::vector<std::string> held_back(const ExplainReport& report) {
   return lines;
 }
 
-}  // namespace reprise::explain
+}  // namespace reprise::tools

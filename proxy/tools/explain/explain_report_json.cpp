@@ -1,15 +1,15 @@
 #include <cmath>
 
-#include "proxy/explain/advice.hpp"
-#include "proxy/explain/explain_report.hpp"
-#include "proxy/log/json_writer.hpp"
-#include "proxy/policy/gates.hpp"
+#include "proxy/policy/decision/gates.hpp"
+#include "proxy/telemetry/log/json_writer.hpp"
+#include "proxy/tools/explain/advice.hpp"
+#include "proxy/tools/explain/explain_report.hpp"
 
-namespace reprise::explain {
+namespace reprise::tools {
 namespace {
 
-using observe::JsonWriter;
 using policy::Duration;
+using telemetry::JsonWriter;
 
 std::string_view yes_or_no(bool value) { return value ? "true" : "false"; }
 
@@ -139,4 +139,4 @@ std::string to_json(const ExplainReport& report) {
   return out += '\n';
 }
 
-}  // namespace reprise::explain
+}  // namespace reprise::tools

@@ -4,10 +4,10 @@
 #include <algorithm>
 
 #include "config/keys/scalar.hpp"
-#include "proxy/explain/explain_report.hpp"
-#include "proxy/policy/gates.hpp"
+#include "proxy/policy/decision/gates.hpp"
+#include "proxy/tools/explain/explain_report.hpp"
 
-namespace reprise::explain {
+namespace reprise::tools {
 namespace {
 
 using config::duration_text;
@@ -99,4 +99,4 @@ std::vector<ReportedLimit> limits_of(const ExplainReport& report) {
   return limits;
 }
 
-}  // namespace reprise::explain
+}  // namespace reprise::tools

@@ -1,14 +1,14 @@
-#include "proxy/explain/explanation.hpp"
+#include "proxy/tools/explain/explanation.hpp"
 
 #include <algorithm>
 
-#include "proxy/explain/rehearsal.hpp"
-#include "proxy/http/metadata_service.hpp"
-#include "proxy/match/ascii.hpp"
-#include "proxy/match/methods.hpp"
-#include "proxy/policy/gates.hpp"
+#include "proxy/http/message/metadata_service.hpp"
+#include "proxy/policy/decision/gates.hpp"
+#include "proxy/policy/match/ascii.hpp"
+#include "proxy/policy/match/methods.hpp"
+#include "proxy/tools/explain/rehearsal.hpp"
 
-namespace reprise::explain {
+namespace reprise::tools {
 namespace {
 
 using namespace policy;
@@ -22,8 +22,8 @@ bool breaks_after_release(const Outcome& outcome, const RoutePolicy& policy) {
 }
 
 Course course_of(const Rehearsed& done) {
-  const Step& first = done.steps.front();
-  const Step& last = done.steps.back();
+  const RehearsedStep& first = done.steps.front();
+  const RehearsedStep& last = done.steps.back();
   return {first.attempt,        first.ended - head_at, first.budget_left, first.verdict, last.attempt,
           last.ended - head_at, last.verdict,          done.goes_on(),    done.end,      done.ledger};
 }
@@ -82,8 +82,8 @@ std::vector<PlannedWait> bounds_of_waits(const RoutePolicy& policy, const Assume
   untimed_policy.retry.deadline.reset();
   Assumed untimed = assumed;
   untimed.facts.signed_until.reset();
-  const std::vector<Step> low = rehearse(policy, assumed, low_dice, nullptr, count).steps;
-  const std::vector<Step> high = rehearse(untimed_policy, untimed, high_dice, nullptr, count).steps;
+  const std::vector<RehearsedStep> low = rehearse(policy, assumed, low_dice, nullptr, count).steps;
+  const std::vector<RehearsedStep> high = rehearse(untimed_policy, untimed, high_dice, nullptr, count).steps;
   Instant horizon = assumed.facts.signed_until.value_or(Instant::max());
   if (policy.retry.deadline) horizon = std::min(horizon, head_at + *policy.retry.deadline);
   std::vector<PlannedWait> waits;
@@ -174,4 +174,4 @@ Explanation explain(const RouteTable& routes, const Question& question) {
   return told;
 }
 
-}  // namespace reprise::explain
+}  // namespace reprise::tools

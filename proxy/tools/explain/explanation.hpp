@@ -8,12 +8,12 @@
 #include <optional>
 #include <vector>
 
-#include "proxy/policy/decide.hpp"
-#include "proxy/policy/exchange.hpp"
-#include "proxy/policy/resume.hpp"
-#include "proxy/policy/route.hpp"
+#include "proxy/policy/decision/decide.hpp"
+#include "proxy/policy/decision/exchange.hpp"
+#include "proxy/policy/decision/resume.hpp"
+#include "proxy/policy/decision/route.hpp"
 
-namespace reprise::explain {
+namespace reprise::tools {
 
 /// A request, and what is assumed of its attempts.
 struct Question {
@@ -103,4 +103,4 @@ inline constexpr unsigned most_attempts = 10'000;
 /// Pure. The budget is that of an upstream which no other request goes to.
 Explanation explain(const policy::RouteTable&, const Question&);
 
-}  // namespace reprise::explain
+}  // namespace reprise::tools

@@ -1,11 +1,11 @@
-#include "proxy/explain/page.hpp"
+#include "proxy/tools/explain/page.hpp"
 
 #include <fmt/format.h>
 
 #include <chrono>
 #include <cstdint>
 
-namespace reprise::explain {
+namespace reprise::tools {
 
 using policy::Duration;
 
@@ -33,9 +33,9 @@ std::string between(Duration lowest, Duration highest) {
   return lowest == highest ? span(lowest) : span(lowest) + " to " + span(highest);
 }
 
-void Page::line(std::string_view heading, std::string_view text) {
+void TextPage::line(std::string_view heading, std::string_view text) {
   text_ += fmt::format("{:<12}{}\n", heading == last_ ? "" : heading, text);
   last_ = heading;
 }
 
-}  // namespace reprise::explain
+}  // namespace reprise::tools

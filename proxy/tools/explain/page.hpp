@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/pacing/instant.hpp"
+#include "proxy/policy/pacing/instant.hpp"
 
-namespace reprise::explain {
+namespace reprise::tools {
 
 /// `0s`, `250ms`, `1.75s`, `1m45s`: rounded to milliseconds above one second.
 std::string span(policy::Duration);
@@ -14,7 +14,7 @@ std::string span(policy::Duration);
 std::string between(policy::Duration lowest, policy::Duration highest);
 
 /// Lines of two columns; a line with the heading of the one above goes on with it.
-class Page {
+class TextPage {
  public:
   void line(std::string_view heading, std::string_view text);
   std::string take() { return std::move(text_); }
@@ -24,4 +24,4 @@ class Page {
   std::string last_;
 };
 
-}  // namespace reprise::explain
+}  // namespace reprise::tools

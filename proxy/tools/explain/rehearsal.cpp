@@ -1,11 +1,11 @@
-#include "proxy/explain/rehearsal.hpp"
+#include "proxy/tools/explain/rehearsal.hpp"
 
 #include <algorithm>
 #include <cassert>
 
-#include "proxy/policy/gates.hpp"
+#include "proxy/policy/decision/gates.hpp"
 
-namespace reprise::explain {
+namespace reprise::tools {
 namespace {
 
 using namespace policy;
@@ -23,7 +23,7 @@ class Rehearsal {
   }
 
   /// One attempt, the break of its body, and the wait after it.
-  Step next() {
+  RehearsedStep next() {
     if (std::get<Start>(action_).fresh) reused_ = false;
     const Outcome& outcome = assumed_.outcome;
     now_ = end_of_attempt();
@@ -138,4 +138,4 @@ std::optional<Reason> rehearse_hedge(const RoutePolicy& policy, const Assumed& a
   return actions.size() > 0 ? Reason::hedged : exchange.ledger().hedge_refusal;
 }
 
-}  // namespace reprise::explain
+}  // namespace reprise::tools

@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "proxy/policy/exchange.hpp"
+#include "proxy/policy/decision/exchange.hpp"
 
-namespace reprise::explain {
+namespace reprise::tools {
 
 /// The head of the explained request; every time is told from here.
 inline constexpr policy::Instant head_at{};
@@ -35,7 +35,7 @@ struct Assumed {
 };
 
 /// One attempt, to the verdict on it.
-struct Step {
+struct RehearsedStep {
   policy::Attempt attempt;
   policy::Instant ended{};
   double budget_left = 0;  ///< as decide() saw it
@@ -43,7 +43,7 @@ struct Step {
 };
 
 struct Rehearsed {
-  std::vector<Step> steps;  ///< at least one
+  std::vector<RehearsedStep> steps;  ///< at least one
   policy::Action end;  ///< what the last step asked for: a Start where it goes on, a Wait before a Resume
   policy::Ledger ledger;
 
@@ -63,4 +63,4 @@ std::optional<policy::Reason> rehearse_hedge(const policy::RoutePolicy&, const A
 /// True for a failure that stands for "no response": which timer ends it, and when, is for the route to say.
 bool is_timeout(const policy::Outcome&);
 
-}  // namespace reprise::explain
+}  // namespace reprise::tools

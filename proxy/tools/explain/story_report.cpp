@@ -1,26 +1,26 @@
-#include "proxy/explain/story_report.hpp"
+#include "proxy/tools/explain/story_report.hpp"
 
 #include <fmt/format.h>
 
 #include <cmath>
 
-#include "proxy/explain/advice.hpp"
-#include "proxy/explain/page.hpp"
-#include "proxy/http/metadata_service.hpp"
-#include "proxy/log/json_text.hpp"
-#include "proxy/log/line_parts.hpp"
-#include "proxy/match/ascii.hpp"
+#include "proxy/http/message/metadata_service.hpp"
+#include "proxy/policy/match/ascii.hpp"
+#include "proxy/telemetry/log/json_text.hpp"
+#include "proxy/telemetry/log/line_parts.hpp"
+#include "proxy/tools/explain/advice.hpp"
+#include "proxy/tools/explain/page.hpp"
 
-namespace reprise::explain {
+namespace reprise::tools {
 namespace {
 
-using observe::Story;
-using observe::StoryAttempt;
 using policy::Reason;
+using telemetry::Story;
+using telemetry::StoryAttempt;
 
 std::string visible(std::string_view text) {
   std::string out;
-  observe::append_visible(out, text);
+  telemetry::append_visible(out, text);
   return out;
 }
 
@@ -42,7 +42,7 @@ std::string by_whom(const Story& story) {
 }
 
 std::string where(const StoryAttempt& attempt) {
-  std::string text = observe::text_of(attempt.address);
+  std::string text = telemetry::text_of(attempt.address);
   if (text.empty()) return "nothing dialled";
   return text + (attempt.reused ? ", a connection that was used before" : "");
 }
@@ -86,7 +86,7 @@ std::string decided(const StoryAttempt& attempt) {
   return text;
 }
 
-void tell_attempt(const StoryAttempt& attempt, Page& page) {
+void tell_attempt(const StoryAttempt& attempt, TextPage& page) {
   const std::string heading = fmt::format("attempt {}", attempt.number);
   page.line(heading, fmt::format("at {}: {}", span(attempt.started), where(attempt)));
   page.line(heading, what_came(attempt));
@@ -98,7 +98,7 @@ std::string client_got(const Story& story) {
   std::string text = story.status == 0 ? "no response" : std::to_string(story.status);
   if (story.own_response) text += " from reprise";
   text += fmt::format(" after {}, {} bytes of body", span(story.took), story.response_bytes);
-  if (story.ending != observe::Ending::answered) text += fmt::format("; {}", word(story.ending));
+  if (story.ending != telemetry::Ending::answered) text += fmt::format("; {}", word(story.ending));
   if (story.recovered) text += "; recovered";
   if (story.ambiguous) text += "; ambiguous: an earlier attempt may have taken effect";
   if (story.hedge != policy::HedgeOutcome::none) text += fmt::format("; copy {}", policy::word(story.hedge));
@@ -129,10 +129,10 @@ std::string advice_for(const Story& story, const policy::RoutePolicy& policy) {
 }
 
 std::string to_text(const Story& story, std::string_view advice) {
-  Page page;
+  TextPage page;
   page.line("request", asked_for(story));
   page.line("id", story.id);
-  page.line("ended", observe::timestamp(story.ended_wall));
+  page.line("ended", telemetry::timestamp(story.ended_wall));
   if (const std::string text = by_whom(story); !text.empty()) page.line("client", text);
   page.line("route", visible(story.route_name));
   page.line("idempotent", story.idempotent ? "yes" : "no, or not before its body was looked into");
@@ -147,4 +147,4 @@ std::string to_text(const Story& story, std::string_view advice) {
   return page.take();
 }
 
-}  // namespace reprise::explain
+}  // namespace reprise::tools

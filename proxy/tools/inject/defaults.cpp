@@ -1,14 +1,14 @@
-#include "proxy/inject/defaults.hpp"
+#include "proxy/tools/inject/defaults.hpp"
 
 #include <algorithm>
 #include <optional>
 #include <string>
 
-#include "proxy/inject/metadata.hpp"
-#include "proxy/inject/quantity.hpp"
-#include "proxy/inject/undo.hpp"
+#include "proxy/tools/inject/metadata.hpp"
+#include "proxy/tools/inject/quantity.hpp"
+#include "proxy/tools/inject/undo.hpp"
 
-namespace reprise::inject {
+namespace reprise::tools {
 namespace {
 
 const Resources usual_requests{{"cpu", "20m"}, {"memory", "32Mi"}};
@@ -172,4 +172,4 @@ bool differs(const Sidecar& sidecar, const Options& there) {
          sidecar.is_scraped != there.is_scraped;
 }
 
-}  // namespace reprise::inject
+}  // namespace reprise::tools

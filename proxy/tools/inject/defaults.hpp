@@ -5,11 +5,11 @@
 #include <string_view>
 #include <variant>
 
-#include "proxy/inject/options.hpp"
-#include "proxy/inject/pod.hpp"
-#include "proxy/inject/sidecar.hpp"
+#include "proxy/tools/inject/options.hpp"
+#include "proxy/tools/inject/pod.hpp"
+#include "proxy/tools/inject/sidecar.hpp"
 
-namespace reprise::inject {
+namespace reprise::tools {
 
 /// The name of the ConfigMap that is mounted where nothing says otherwise.
 inline constexpr std::string_view default_config_map = "reprise";
@@ -26,4 +26,4 @@ std::variant<Sidecar, Fault> sidecar_for(const Pod&, const Options& asked, const
 /// Whether that sidecar is another than the one that says `there`.
 bool differs(const Sidecar&, const Options& there);
 
-}  // namespace reprise::inject
+}  // namespace reprise::tools

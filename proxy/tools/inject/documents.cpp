@@ -1,8 +1,8 @@
-#include "proxy/inject/documents.hpp"
+#include "proxy/tools/inject/documents.hpp"
 
 #include <algorithm>
 
-namespace reprise::inject {
+namespace reprise::tools {
 namespace {
 
 bool is_marker(std::string_view line, std::string_view marker) {
@@ -83,4 +83,4 @@ std::optional<Fault> not_text(std::string_view file) {
   return std::nullopt;
 }
 
-}  // namespace reprise::inject
+}  // namespace reprise::tools

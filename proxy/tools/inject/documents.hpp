@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/inject/manifest.hpp"
+#include "proxy/tools/inject/manifest.hpp"
 
-namespace reprise::inject {
+namespace reprise::tools {
 
 struct Document {
   std::string_view text;       ///< with its `---`, its comments and its last line end
@@ -21,4 +21,4 @@ std::vector<Document> documents_of(std::string_view file);
 /// Bytes that no YAML file has: of another encoding, or of no text at all.
 std::optional<Fault> not_text(std::string_view file);
 
-}  // namespace reprise::inject
+}  // namespace reprise::tools

@@ -1,8 +1,8 @@
-#include "proxy/inject/edits.hpp"
+#include "proxy/tools/inject/edits.hpp"
 
 #include <algorithm>
 
-namespace reprise::inject {
+namespace reprise::tools {
 namespace {
 
 bool is_all(std::string_view text, char c) { return text.find_first_not_of(c) == std::string_view::npos; }
@@ -325,4 +325,4 @@ std::string Edits::applied() const {
   return result.append(text_.substr(done));
 }
 
-}  // namespace reprise::inject
+}  // namespace reprise::tools

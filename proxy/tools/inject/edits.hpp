@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "proxy/inject/manifest.hpp"
+#include "proxy/tools/inject/manifest.hpp"
 
-namespace reprise::inject {
+namespace reprise::tools {
 
 /// A key with its value, or an item, in both ways of writing.
 struct Addition {
@@ -84,4 +84,4 @@ class Edits {
   std::optional<Fault> fault_;
 };
 
-}  // namespace reprise::inject
+}  // namespace reprise::tools

@@ -1,14 +1,14 @@
-#include "proxy/inject/environment.hpp"
+#include "proxy/tools/inject/environment.hpp"
 
 #include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
 
-#include "proxy/child/client_environment.hpp"
-#include "proxy/inject/sidecar.hpp"
+#include "proxy/tools/environment/client_environment.hpp"
+#include "proxy/tools/inject/sidecar.hpp"
 
-namespace reprise::inject {
+namespace reprise::tools {
 namespace {
 
 using Present = std::map<std::string, const Node*, std::less<>>;
@@ -37,9 +37,9 @@ std::optional<std::string> literal(const Present& present, std::string_view name
   return std::string(entry->word("value"));
 }
 
-cli::Variables variables_for(const Present& present) {
-  cli::Variables variables =
-      cli::client_environment("127.0.0.1", 3128, [&](const std::string& name) -> std::optional<std::string> {
+Variables variables_for(const Present& present) {
+  Variables variables =
+      client_environment("127.0.0.1", 3128, [&](const std::string& name) -> std::optional<std::string> {
         std::optional<std::string> own = literal(present, name);
         if (name != "NO_PROXY") return own;
         return own.value_or("") + "," + std::string(direct_names);
@@ -136,14 +136,13 @@ std::size_t run_of(Item item, Item last_item, Name name, Name last_name) {
 }  // namespace
 
 bool is_proxy_variable(std::string_view name) {
-  static const cli::Variables ours =
-      cli::client_environment("127.0.0.1", 3128, [](const std::string&) { return "x"; });
+  static const Variables ours = client_environment("127.0.0.1", 3128, [](const std::string&) { return "x"; });
   return std::any_of(ours.begin(), ours.end(), [&](const auto& one) { return one.first == name; });
 }
 
 Added added_variables(const Node& env) {
-  static const cli::Variables ours =
-      cli::client_environment("127.0.0.1", 3128, [](const std::string&) { return std::nullopt; });
+  static const Variables ours =
+      client_environment("127.0.0.1", 3128, [](const std::string&) { return std::nullopt; });
   const std::size_t behind = run_of(env.items.rbegin(), env.items.rend(), ours.rbegin(), ours.rend());
   if (behind > 0) return {env.items.size() - behind, behind};
   return {0, run_of(env.items.begin(), env.items.end(), ours.begin(), ours.end())};
@@ -193,4 +192,4 @@ std::optional<Fault> edit_environment(const Node& container, const std::string& 
   return std::nullopt;
 }
 
-}  // namespace reprise::inject
+}  // namespace reprise::tools

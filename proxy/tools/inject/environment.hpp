@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/inject/edits.hpp"
-#include "proxy/inject/manifest.hpp"
-#include "proxy/inject/undo.hpp"
+#include "proxy/tools/inject/edits.hpp"
+#include "proxy/tools/inject/manifest.hpp"
+#include "proxy/tools/inject/undo.hpp"
 
-namespace reprise::inject {
+namespace reprise::tools {
 
 /// What never passes, besides what the container itself exempts. Kubernetes puts the address of its API in
 /// the place of the last.
@@ -33,4 +33,4 @@ Added added_variables(const Node& env);
 std::optional<Fault> edit_environment(const Node& container, const std::string& place, Edits& edits,
                                       std::vector<Fault>& remarks, Undo& undo);
 
-}  // namespace reprise::inject
+}  // namespace reprise::tools

@@ -1,17 +1,17 @@
-#include "proxy/inject/inject.hpp"
+#include "proxy/tools/inject/inject.hpp"
 
 #include <algorithm>
 #include <optional>
 #include <utility>
 
-#include "proxy/inject/defaults.hpp"
-#include "proxy/inject/documents.hpp"
-#include "proxy/inject/manifest.hpp"
-#include "proxy/inject/pod.hpp"
-#include "proxy/inject/removal.hpp"
-#include "proxy/inject/sameness.hpp"
+#include "proxy/tools/inject/defaults.hpp"
+#include "proxy/tools/inject/documents.hpp"
+#include "proxy/tools/inject/manifest.hpp"
+#include "proxy/tools/inject/pod.hpp"
+#include "proxy/tools/inject/removal.hpp"
+#include "proxy/tools/inject/sameness.hpp"
 
-namespace reprise::inject {
+namespace reprise::tools {
 namespace {
 
 Remark remark(const Document& document, Fault fault) {
@@ -341,4 +341,4 @@ std::variant<Removed, Remark> remove(std::string_view file) {
   return changed<Removed>(file, remove_document);
 }
 
-}  // namespace reprise::inject
+}  // namespace reprise::tools

@@ -9,9 +9,9 @@
 #include <variant>
 #include <vector>
 
-#include "proxy/inject/options.hpp"
+#include "proxy/tools/inject/options.hpp"
 
-namespace reprise::inject {
+namespace reprise::tools {
 
 /// Lines and columns from 1, of the file; documents from 1.
 struct Remark {
@@ -45,4 +45,4 @@ struct Removed {
 /// The way back, byte for byte where nobody has changed what inject() wrote; or why not, and then of none.
 std::variant<Removed, Remark> remove(std::string_view file);
 
-}  // namespace reprise::inject
+}  // namespace reprise::tools

@@ -1,4 +1,4 @@
-#include "proxy/inject/manifest.hpp"
+#include "proxy/tools/inject/manifest.hpp"
 
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
@@ -9,7 +9,7 @@
 #include <set>
 #include <sstream>
 
-namespace reprise::inject {
+namespace reprise::tools {
 namespace {
 
 constexpr std::size_t deepest_nesting = 100;
@@ -191,4 +191,4 @@ std::variant<Tree, Fault> read(std::string_view text) {
   return builder.take();
 }
 
-}  // namespace reprise::inject
+}  // namespace reprise::tools

@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-namespace reprise::inject {
+namespace reprise::tools {
 
 /// What a file of some editors begins with.
 inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
@@ -60,4 +60,4 @@ struct Tree {
 /// Reads the first document of that text.
 std::variant<Tree, Fault> read(std::string_view text);
 
-}  // namespace reprise::inject
+}  // namespace reprise::tools

@@ -1,4 +1,4 @@
-#include "proxy/inject/metadata.hpp"
+#include "proxy/tools/inject/metadata.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "proxy/inject/options.hpp"
+#include "proxy/tools/inject/options.hpp"
 
-namespace reprise::inject {
+namespace reprise::tools {
 namespace {
 
 constexpr std::string_view scrape_key = "prometheus.io/scrape";
@@ -251,4 +251,4 @@ void remove_metadata(const Pod& pod, const Undo& undo, Edits& edits) {
     if (pod.holder->entries[i].key == own->key) edits.remove_entries(*pod.holder, {i});
 }
 
-}  // namespace reprise::inject
+}  // namespace reprise::tools

@@ -5,10 +5,10 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/inject/pod.hpp"
-#include "proxy/inject/undo.hpp"
+#include "proxy/tools/inject/pod.hpp"
+#include "proxy/tools/inject/undo.hpp"
 
-namespace reprise::inject {
+namespace reprise::tools {
 
 /// Says which volumes an autoscaler may lose when it moves a pod. Ours has the bodies of requests under way.
 inline constexpr std::string_view eviction_key =
@@ -27,4 +27,4 @@ void edit_metadata(const Pod&, const Sidecar&, Edits& edits, std::vector<Fault>&
 /// The way back.
 void remove_metadata(const Pod&, const Undo&, Edits&);
 
-}  // namespace reprise::inject
+}  // namespace reprise::tools

@@ -1,11 +1,11 @@
-#include "proxy/inject/options.hpp"
+#include "proxy/tools/inject/options.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "proxy/inject/quantity.hpp"
+#include "proxy/tools/inject/quantity.hpp"
 
-namespace reprise::inject {
+namespace reprise::tools {
 namespace {
 
 constexpr std::string_view resource_names[] = {"cpu", "memory", "ephemeral-storage"};
@@ -119,4 +119,4 @@ Options joined(Options one, const Options& other) {
   return one;
 }
 
-}  // namespace reprise::inject
+}  // namespace reprise::tools

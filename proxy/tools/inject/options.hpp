@@ -8,9 +8,9 @@
 #include <string_view>
 #include <variant>
 
-#include "proxy/inject/manifest.hpp"
+#include "proxy/tools/inject/manifest.hpp"
 
-namespace reprise::inject {
+namespace reprise::tools {
 
 /// Quantities by the name of their resource.
 using Resources = std::map<std::string, std::string, std::less<>>;
@@ -50,4 +50,4 @@ std::variant<Options, Fault> read_annotations(const Node* metadata);
 /// `one`, and where it says nothing, `other`.
 Options joined(Options one, const Options& other);
 
-}  // namespace reprise::inject
+}  // namespace reprise::tools

@@ -1,14 +1,14 @@
-#include "proxy/inject/pod.hpp"
+#include "proxy/tools/inject/pod.hpp"
 
 #include <algorithm>
 #include <array>
 #include <optional>
 
-#include "proxy/inject/environment.hpp"
-#include "proxy/inject/metadata.hpp"
-#include "proxy/inject/undo.hpp"
+#include "proxy/tools/inject/environment.hpp"
+#include "proxy/tools/inject/metadata.hpp"
+#include "proxy/tools/inject/undo.hpp"
 
-namespace reprise::inject {
+namespace reprise::tools {
 namespace {
 
 /// A kind that runs pods, the API groups that it is of, and where its pod is.
@@ -268,4 +268,4 @@ std::variant<std::vector<Fault>, Fault> inject_pod(const Pod& whole, const Sidec
   return remarks;
 }
 
-}  // namespace reprise::inject
+}  // namespace reprise::tools

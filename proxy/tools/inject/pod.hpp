@@ -8,11 +8,11 @@
 #include <variant>
 #include <vector>
 
-#include "proxy/inject/edits.hpp"
-#include "proxy/inject/manifest.hpp"
-#include "proxy/inject/sidecar.hpp"
+#include "proxy/tools/inject/edits.hpp"
+#include "proxy/tools/inject/manifest.hpp"
+#include "proxy/tools/inject/sidecar.hpp"
 
-namespace reprise::inject {
+namespace reprise::tools {
 
 /// A pod of an object that is written there, or that its object makes.
 struct Pod {
@@ -57,4 +57,4 @@ enum class MetadataForm : std::uint8_t { left_out, annotations, whole };
 std::variant<std::vector<Fault>, Fault> inject_pod(const Pod&, const Sidecar&, UndoForm, MetadataForm,
                                                    Edits&);
 
-}  // namespace reprise::inject
+}  // namespace reprise::tools

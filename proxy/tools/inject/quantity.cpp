@@ -1,4 +1,4 @@
-#include "proxy/inject/quantity.hpp"
+#include "proxy/tools/inject/quantity.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -6,7 +6,7 @@
 #include <system_error>
 #include <utility>
 
-namespace reprise::inject {
+namespace reprise::tools {
 
 std::optional<double> quantity(std::string_view text) {
   constexpr std::pair<std::string_view, double> units[] = {
@@ -34,4 +34,4 @@ std::partial_ordering compare_quantities(std::string_view one, std::string_view 
   return *left <=> *right;
 }
 
-}  // namespace reprise::inject
+}  // namespace reprise::tools

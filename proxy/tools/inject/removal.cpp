@@ -1,16 +1,16 @@
-#include "proxy/inject/removal.hpp"
+#include "proxy/tools/inject/removal.hpp"
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
-#include "proxy/inject/environment.hpp"
-#include "proxy/inject/metadata.hpp"
-#include "proxy/inject/pod.hpp"
-#include "proxy/inject/sidecar.hpp"
-#include "proxy/inject/undo.hpp"
+#include "proxy/tools/inject/environment.hpp"
+#include "proxy/tools/inject/metadata.hpp"
+#include "proxy/tools/inject/pod.hpp"
+#include "proxy/tools/inject/sidecar.hpp"
+#include "proxy/tools/inject/undo.hpp"
 
-namespace reprise::inject {
+namespace reprise::tools {
 namespace {
 
 using Places = std::vector<std::size_t>;
@@ -122,4 +122,4 @@ std::optional<Fault> remove_from_pod(const Pod& whole, Edits& edits) {
   return edits.fault();
 }
 
-}  // namespace reprise::inject
+}  // namespace reprise::tools

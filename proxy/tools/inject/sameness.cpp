@@ -1,15 +1,15 @@
-#include "proxy/inject/sameness.hpp"
+#include "proxy/tools/inject/sameness.hpp"
 
 #include <algorithm>
 #include <array>
 #include <variant>
 #include <vector>
 
-#include "proxy/inject/environment.hpp"
-#include "proxy/inject/metadata.hpp"
-#include "proxy/inject/pod.hpp"
+#include "proxy/tools/inject/environment.hpp"
+#include "proxy/tools/inject/metadata.hpp"
+#include "proxy/tools/inject/pod.hpp"
 
-namespace reprise::inject {
+namespace reprise::tools {
 namespace {
 
 // Aliases of aliases can make a small file huge.
@@ -176,4 +176,4 @@ std::optional<Fault> first_difference(const Node& before, const Node& after) {
   return comparison.fault.value_or(Fault{before.line, before.column, "it cannot be edited"});
 }
 
-}  // namespace reprise::inject
+}  // namespace reprise::tools

@@ -4,13 +4,13 @@
 #include <optional>
 #include <string>
 
-#include "proxy/inject/manifest.hpp"
+#include "proxy/tools/inject/manifest.hpp"
 
-namespace reprise::inject {
+namespace reprise::tools {
 
 /// Compares the values of an object before and after, past all anchors and aliases: besides
 /// what reprise adds to its pods, nothing may be more, less or other. Returns the first
 /// place, of `before`, where that is not so.
 std::optional<Fault> first_difference(const Node& before, const Node& after);
 
-}  // namespace reprise::inject
+}  // namespace reprise::tools

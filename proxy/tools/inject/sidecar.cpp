@@ -1,10 +1,10 @@
-#include "proxy/inject/sidecar.hpp"
+#include "proxy/tools/inject/sidecar.hpp"
 
 #include <variant>
 
-#include "proxy/inject/undo.hpp"
+#include "proxy/tools/inject/undo.hpp"
 
-namespace reprise::inject {
+namespace reprise::tools {
 namespace {
 
 // Kept equal to deploy/kubernetes/sidecar.yaml; a test compares.
@@ -125,4 +125,4 @@ std::string as_json(std::string_view yaml) {
   return as_json(*std::get<Tree>(tree).root);
 }
 
-}  // namespace reprise::inject
+}  // namespace reprise::tools

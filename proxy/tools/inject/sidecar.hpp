@@ -5,10 +5,10 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/inject/manifest.hpp"
-#include "proxy/inject/options.hpp"
+#include "proxy/tools/inject/manifest.hpp"
+#include "proxy/tools/inject/options.hpp"
 
-namespace reprise::inject {
+namespace reprise::tools {
 
 /// The sidecar of one pod, with everything decided. An empty text leaves its key out.
 struct Sidecar {
@@ -39,4 +39,4 @@ std::string as_json(const Node&);
 std::string as_json(std::string_view yaml);
 std::string json_string(std::string_view text);
 
-}  // namespace reprise::inject
+}  // namespace reprise::tools

@@ -1,12 +1,12 @@
-#include "proxy/inject/undo.hpp"
+#include "proxy/tools/inject/undo.hpp"
 
 #include <charconv>
 #include <system_error>
 #include <variant>
 
-#include "proxy/inject/sidecar.hpp"
+#include "proxy/tools/inject/sidecar.hpp"
 
-namespace reprise::inject {
+namespace reprise::tools {
 
 Undo Undo::read_from(const Node& container) {
   Undo undo;
@@ -49,4 +49,4 @@ std::optional<std::string> Undo::behind(std::string_view word, const std::string
   return std::string(text.substr(word.size()));
 }
 
-}  // namespace reprise::inject
+}  // namespace reprise::tools

@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/inject/manifest.hpp"
+#include "proxy/tools/inject/manifest.hpp"
 
-namespace reprise::inject {
+namespace reprise::tools {
 
 /// The variable of our container that holds these facts.
 inline constexpr std::string_view undo_variable = "INJECT_UNDO";
@@ -64,4 +64,4 @@ class Undo {
   std::map<std::string, std::string> counts_;  ///< those that are to be written
 };
 
-}  // namespace reprise::inject
+}  // namespace reprise::tools

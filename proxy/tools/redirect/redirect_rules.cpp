@@ -1,12 +1,12 @@
-#include "proxy/redirect/redirect_rules.hpp"
+#include "proxy/tools/redirect/redirect_rules.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <iterator>
 
-#include "proxy/http/ascii.hpp"
+#include "proxy/http/message/ascii.hpp"
 
-namespace reprise::redirect {
+namespace reprise::tools {
 namespace {
 
 using http::ascii::append;
@@ -192,4 +192,4 @@ std::string removal_of_both() {
   return text.append(iptables_removal());
 }
 
-}  // namespace reprise::redirect
+}  // namespace reprise::tools

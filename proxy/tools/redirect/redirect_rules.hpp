@@ -10,7 +10,7 @@
 
 #include "config/settings.hpp"
 
-namespace reprise::redirect {
+namespace reprise::tools {
 
 /// Ports from `first` to `last`, both included.
 struct PortRange {
@@ -50,4 +50,4 @@ std::string iptables_removal();
 /// Commands for a shell that remove the rules of both, and do nothing for a tool that is not installed.
 std::string removal_of_both();
 
-}  // namespace reprise::redirect
+}  // namespace reprise::tools

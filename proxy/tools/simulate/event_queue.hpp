@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "proxy/pacing/instant.hpp"
+#include "proxy/policy/pacing/instant.hpp"
 
-namespace reprise::simulate {
+namespace reprise::tools {
 
 using policy::Duration;
 using policy::Instant;
@@ -103,4 +103,4 @@ class EventQueue {
   std::uint64_t order_ = 0;
 };
 
-}  // namespace reprise::simulate
+}  // namespace reprise::tools

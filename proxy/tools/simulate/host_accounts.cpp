@@ -1,12 +1,12 @@
-#include "proxy/simulate/host_accounts.hpp"
+#include "proxy/tools/simulate/host_accounts.hpp"
 
-#include "proxy/policy/gates.hpp"
+#include "proxy/policy/decision/gates.hpp"
 
 #include <algorithm>
 #include <string>
 #include <tuple>
 
-namespace reprise::simulate {
+namespace reprise::tools {
 namespace {
 
 /// One account, as all clients have it.
@@ -82,4 +82,4 @@ double HostAccounts::worst_budget(policy::Instant now) {
   return worst;
 }
 
-}  // namespace reprise::simulate
+}  // namespace reprise::tools

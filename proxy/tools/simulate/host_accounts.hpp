@@ -5,10 +5,10 @@
 #include <span>
 #include <vector>
 
-#include "proxy/policy/exchange.hpp"
-#include "proxy/simulate/judged_kind.hpp"
+#include "proxy/policy/decision/exchange.hpp"
+#include "proxy/tools/simulate/judged_kind.hpp"
 
-namespace reprise::simulate {
+namespace reprise::tools {
 
 /// Of all clients. Each kind of request takes part in one budget, one circuit and one pause of its client's:
 /// those of its host and of the settings of its route, as in the proxy.
@@ -42,4 +42,4 @@ class HostAccounts {
   std::vector<Client> clients_;
 };
 
-}  // namespace reprise::simulate
+}  // namespace reprise::tools

@@ -1,11 +1,11 @@
-#include "proxy/simulate/judged_kind.hpp"
+#include "proxy/tools/simulate/judged_kind.hpp"
 
-#include "proxy/match/methods.hpp"
+#include "proxy/policy/match/methods.hpp"
 
 #include <algorithm>
 #include <string_view>
 
-namespace reprise::simulate {
+namespace reprise::tools {
 namespace {
 
 using policy::Idempotency;
@@ -56,4 +56,4 @@ std::vector<JudgedKind> judge_kinds(std::span<const RequestKind> kinds, const po
   return all;
 }
 
-}  // namespace reprise::simulate
+}  // namespace reprise::tools

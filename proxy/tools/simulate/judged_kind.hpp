@@ -4,11 +4,11 @@
 #include <span>
 #include <vector>
 
-#include "proxy/model/model.hpp"
-#include "proxy/policy/route.hpp"
-#include "proxy/verdict/verdict.hpp"
+#include "proxy/policy/decision/route.hpp"
+#include "proxy/policy/decision/verdict.hpp"
+#include "proxy/tools/simulate/model/model.hpp"
 
-namespace reprise::simulate {
+namespace reprise::tools {
 
 struct JudgedKind {
   std::size_t route = 0;
@@ -20,4 +20,4 @@ struct JudgedKind {
 /// One for each kind, in their order. The table must outlive them.
 std::vector<JudgedKind> judge_kinds(std::span<const RequestKind>, const policy::RouteTable&);
 
-}  // namespace reprise::simulate
+}  // namespace reprise::tools

@@ -1,4 +1,4 @@
-#include "proxy/simulate/log_line.hpp"
+#include "proxy/tools/simulate/log_line.hpp"
 
 #include <array>
 #include <boost/json.hpp>
@@ -6,10 +6,10 @@
 #include <chrono>
 #include <cmath>
 
-#include "proxy/match/enumerators.hpp"
-#include "proxy/match/status_range.hpp"
+#include "proxy/policy/match/enumerators.hpp"
+#include "proxy/policy/match/status_range.hpp"
 
-namespace reprise::simulate {
+namespace reprise::tools {
 namespace {
 
 namespace json = boost::json;
@@ -123,7 +123,7 @@ LogLine request_of(const json::object& of, const json::array& attempts) {
   line.written = time_of(text_of(of, "time"));
   line.method = text_of(of, "method");
   line.host = text_of(of, "host");
-  line.ending = word_of<observe::Ending>(of, "ending");
+  line.ending = word_of<telemetry::Ending>(of, "ending");
   line.reason = word_of<policy::Reason>(of, "reason");
   if (of.contains("port")) line.port = static_cast<std::uint16_t>(number_of(of, "port", 65535));
   if (of.contains("path")) line.path = text_of(of, "path");
@@ -165,4 +165,4 @@ ReadLine read_line(std::string_view line) {
   }
 }
 
-}  // namespace reprise::simulate
+}  // namespace reprise::tools

@@ -8,11 +8,11 @@
 #include <variant>
 #include <vector>
 
-#include "proxy/log/exchange_record.hpp"
-#include "proxy/verdict/outcome.hpp"
-#include "proxy/verdict/reason.hpp"
+#include "proxy/policy/decision/outcome.hpp"
+#include "proxy/policy/decision/reason.hpp"
+#include "proxy/telemetry/log/exchange_record.hpp"
 
-namespace reprise::simulate {
+namespace reprise::tools {
 
 using policy::Duration;
 
@@ -29,7 +29,7 @@ struct LogLine {
   std::uint16_t port = 80;
   std::string path = "/";
   std::optional<int> status;  ///< absent: none was sent
-  observe::Ending ending = observe::Ending::answered;
+  telemetry::Ending ending = telemetry::Ending::answered;
   policy::Reason reason = policy::Reason::success;
   std::vector<LoggedAttempt> attempts;  ///< those before the gap, where the line leaves some out
   bool has_gap = false;
@@ -51,4 +51,4 @@ using ReadLine = std::variant<LogLine, OtherLine, BadLine>;
 /// `line` without its end. Never throws for any bytes.
 ReadLine read_line(std::string_view line);
 
-}  // namespace reprise::simulate
+}  // namespace reprise::tools

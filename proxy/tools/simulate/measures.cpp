@@ -1,10 +1,10 @@
-#include "proxy/simulate/measures.hpp"
+#include "proxy/tools/simulate/measures.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 
-namespace reprise::simulate {
+namespace reprise::tools {
 namespace {
 
 using std::chrono::milliseconds;
@@ -107,4 +107,4 @@ void find_recovery(Measures& measures, Duration trouble_from) {
   }
 }
 
-}  // namespace reprise::simulate
+}  // namespace reprise::tools

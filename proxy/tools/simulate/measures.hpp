@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "proxy/pacing/instant.hpp"
-#include "proxy/verdict/reason.hpp"
+#include "proxy/policy/decision/reason.hpp"
+#include "proxy/policy/pacing/instant.hpp"
 
-namespace reprise::simulate {
+namespace reprise::tools {
 
 using policy::Duration;
 
@@ -84,4 +84,4 @@ Duration step_of(Duration);
 /// Fills `recovered`. `from`: when the first trouble began.
 void find_recovery(Measures&, Duration trouble_from);
 
-}  // namespace reprise::simulate
+}  // namespace reprise::tools

@@ -1,9 +1,9 @@
-#include "proxy/simulate/modelled_world.hpp"
+#include "proxy/tools/simulate/modelled_world.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace reprise::simulate {
+namespace reprise::tools {
 namespace {
 
 using policy::Answered;
@@ -163,4 +163,4 @@ void ModelledWorld::free_worker(Instant now, EventQueue& events) {
   }
 }
 
-}  // namespace reprise::simulate
+}  // namespace reprise::tools

@@ -4,9 +4,9 @@
 
 #include <deque>
 
-#include "proxy/simulate/world.hpp"
+#include "proxy/tools/simulate/world.hpp"
 
-namespace reprise::simulate {
+namespace reprise::tools {
 
 class ModelledWorld final : public World {
  public:
@@ -53,4 +53,4 @@ class ModelledWorld final : public World {
   Instant filled_{};
 };
 
-}  // namespace reprise::simulate
+}  // namespace reprise::tools

@@ -1,9 +1,9 @@
-#include "proxy/simulate/policies.hpp"
+#include "proxy/tools/simulate/policies.hpp"
 
 #include <algorithm>
 #include <array>
 
-namespace reprise::simulate {
+namespace reprise::tools {
 namespace {
 
 using policy::RoutePolicy;
@@ -91,4 +91,4 @@ std::string unknown_policy(std::string_view word) {
   return text + "and configuration files";
 }
 
-}  // namespace reprise::simulate
+}  // namespace reprise::tools

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/simulate/run.hpp"
+#include "proxy/tools/simulate/run.hpp"
 
-namespace reprise::simulate {
+namespace reprise::tools {
 
 /// `none immediate no-jitter no-budget config`, in the order in which they are shown.
 std::vector<std::string_view> policy_words();
@@ -21,4 +21,4 @@ std::vector<std::string> split_policies(const std::vector<std::string>& lists);
 /// What to say of a word that is neither a policy nor, by a point or a slash in it, a file.
 std::string unknown_policy(std::string_view word);
 
-}  // namespace reprise::simulate
+}  // namespace reprise::tools

@@ -1,11 +1,11 @@
-#include "proxy/simulate/replay_log.hpp"
+#include "proxy/tools/simulate/replay_log.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <unordered_map>
 #include <utility>
 
-namespace reprise::simulate {
+namespace reprise::tools {
 namespace {
 
 using policy::Answered;
@@ -25,13 +25,13 @@ std::uint32_t microseconds(Duration span) {
 }
 
 bool is_good(const LogLine& line) {
-  return line.ending == observe::Ending::answered && line.status && *line.status < 500 &&
+  return line.ending == telemetry::Ending::answered && line.status && *line.status < 500 &&
          *line.status != 408 && *line.status != 429;
 }
 
 // What was ended from outside, or after its response had begun, says too little of what would have been.
 bool is_open(const LogLine& line) {
-  if (line.ending != observe::Ending::answered) return true;
+  if (line.ending != telemetry::Ending::answered) return true;
   return std::any_of(line.attempts.begin(), line.attempts.end(), [](const LoggedAttempt& attempt) {
     const auto* failed = std::get_if<Failed>(&attempt.outcome);
     return failed != nullptr && (failed->stage == policy::Stage::body || failed->cause == Cause::cancelled);
@@ -280,4 +280,4 @@ Begun RecordedWorld::begin(const Ticket& ticket, const Arrival& arrival, unsigne
   return {ends};
 }
 
-}  // namespace reprise::simulate
+}  // namespace reprise::tools

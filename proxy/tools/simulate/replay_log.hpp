@@ -8,11 +8,11 @@
 #include <variant>
 #include <vector>
 
-#include "proxy/policy/route.hpp"
-#include "proxy/simulate/log_line.hpp"
-#include "proxy/simulate/world.hpp"
+#include "proxy/policy/decision/route.hpp"
+#include "proxy/tools/simulate/log_line.hpp"
+#include "proxy/tools/simulate/world.hpp"
 
-namespace reprise::simulate {
+namespace reprise::tools {
 
 /// A log that was read. About 50 bytes a request, and 12 an attempt.
 struct ReplayLog {
@@ -90,4 +90,4 @@ class RecordedWorld final : public World {
   std::size_t next_ = 0;
 };
 
-}  // namespace reprise::simulate
+}  // namespace reprise::tools

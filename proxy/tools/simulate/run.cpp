@@ -1,13 +1,13 @@
-#include "proxy/simulate/run.hpp"
+#include "proxy/tools/simulate/run.hpp"
 
 #include <algorithm>
 #include <cassert>
 #include <deque>
 
-#include "proxy/policy/gates.hpp"
-#include "proxy/simulate/host_accounts.hpp"
+#include "proxy/policy/decision/gates.hpp"
+#include "proxy/tools/simulate/host_accounts.hpp"
 
-namespace reprise::simulate {
+namespace reprise::tools {
 namespace {
 
 using namespace policy;
@@ -282,4 +282,4 @@ Measures run(const Subject& subject, World& world, const RunOptions& options) {
   return Run(subject, world, options).play();
 }
 
-}  // namespace reprise::simulate
+}  // namespace reprise::tools

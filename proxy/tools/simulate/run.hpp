@@ -3,10 +3,10 @@
 
 #include <functional>
 
-#include "proxy/policy/route.hpp"
-#include "proxy/simulate/world.hpp"
+#include "proxy/policy/decision/route.hpp"
+#include "proxy/tools/simulate/world.hpp"
 
-namespace reprise::simulate {
+namespace reprise::tools {
 
 /// A configuration's routes under a name.
 struct Subject {
@@ -32,4 +32,4 @@ RunOptions options_for(const Model&);
 /// the last has come.
 Measures run(const Subject&, World&, const RunOptions&);
 
-}  // namespace reprise::simulate
+}  // namespace reprise::tools

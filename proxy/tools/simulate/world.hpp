@@ -6,11 +6,11 @@
 #include <span>
 #include <vector>
 
-#include "proxy/model/model.hpp"
-#include "proxy/simulate/event_queue.hpp"
-#include "proxy/simulate/measures.hpp"
+#include "proxy/tools/simulate/event_queue.hpp"
+#include "proxy/tools/simulate/measures.hpp"
+#include "proxy/tools/simulate/model/model.hpp"
 
-namespace reprise::simulate {
+namespace reprise::tools {
 
 struct Arrival {
   Instant at{};
@@ -41,4 +41,4 @@ class World {
   virtual const policy::Outcome& outcome(std::uint16_t) const = 0;
 };
 
-}  // namespace reprise::simulate
+}  // namespace reprise::tools

@@ -1,9 +1,9 @@
-#include "proxy/top/bar.hpp"
+#include "proxy/tools/top/bar.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace reprise::top {
+namespace reprise::tools {
 namespace {
 
 // Not in every font of every terminal are blocks one column broad.
@@ -113,4 +113,4 @@ std::string gauge_of(double share, std::size_t columns) {
   return "[" + std::string(full, '#') + std::string(inside - full, '-') + "]";
 }
 
-}  // namespace reprise::top
+}  // namespace reprise::tools

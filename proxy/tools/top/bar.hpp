@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "proxy/screen/screen.hpp"
-#include "proxy/top/reading.hpp"
+#include "proxy/tools/top/reading.hpp"
+#include "proxy/tools/top/screen.hpp"
 
-namespace reprise::top {
+namespace reprise::tools {
 
 /// What an attempt came to, as it is drawn.
 enum class Came : std::uint8_t {
@@ -30,4 +30,4 @@ std::vector<Piece> bar_of(const StoryReading&, std::size_t columns, const Charse
 /// A share of 0 to 1 as `[#####-----]`, of so many columns; of three where they are fewer.
 std::string gauge_of(double share, std::size_t columns);
 
-}  // namespace reprise::top
+}  // namespace reprise::tools

@@ -1,4 +1,4 @@
-#include "proxy/top/columns.hpp"
+#include "proxy/tools/top/columns.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <array>
 #include <limits>
 
-namespace reprise::top {
+namespace reprise::tools {
 namespace {
 
 constexpr std::size_t least_name = 12;
@@ -121,4 +121,4 @@ std::string reasons_within(const CountsByWord& refused, std::size_t columns) {
   return text.empty() ? "-" : text;
 }
 
-}  // namespace reprise::top
+}  // namespace reprise::tools

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/top/view.hpp"
+#include "proxy/tools/top/view.hpp"
 
-namespace reprise::top {
+namespace reprise::tools {
 
 struct ColumnOutline {
   Column column;
@@ -38,4 +38,4 @@ std::string reasons_text(const CountsByWord& refused);
 /// The most frequent ones that so many columns hold, none of them cut: `not_idempotent 12 +2`.
 std::string reasons_within(const CountsByWord& refused, std::size_t columns);
 
-}  // namespace reprise::top
+}  // namespace reprise::tools

@@ -1,10 +1,10 @@
-#include "proxy/top/draw.hpp"
+#include "proxy/tools/top/draw.hpp"
 
 #include <algorithm>
 
-#include "proxy/top/pages.hpp"
+#include "proxy/tools/top/pages.hpp"
 
-namespace reprise::top {
+namespace reprise::tools {
 namespace {
 
 // The keys that matter most come first: what has no room is in the page of help.
@@ -142,4 +142,4 @@ Screen draw(const Watch& watch, const View& view, const Look& look) {
   return screen;
 }
 
-}  // namespace reprise::top
+}  // namespace reprise::tools

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "proxy/top/pages.hpp"
+#include "proxy/tools/top/pages.hpp"
 
-namespace reprise::top {
+namespace reprise::tools {
 namespace {
 
 // From so many rows on there is room for more than one line.
@@ -174,4 +174,4 @@ std::vector<Line> head_lines(const Watch& watch, const View& view, const Look& l
   return lines;
 }
 
-}  // namespace reprise::top
+}  // namespace reprise::tools

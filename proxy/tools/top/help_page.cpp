@@ -1,11 +1,11 @@
 // What the keys do and the columns mean.
 #include <fmt/format.h>
 
-#include "proxy/top/bar.hpp"
-#include "proxy/top/columns.hpp"
-#include "proxy/top/pages.hpp"
+#include "proxy/tools/top/bar.hpp"
+#include "proxy/tools/top/columns.hpp"
+#include "proxy/tools/top/pages.hpp"
 
-namespace reprise::top {
+namespace reprise::tools {
 namespace {
 
 struct Explained {
@@ -49,4 +49,4 @@ std::vector<Line> help_page(const View& view, const Look& look, std::size_t rows
   return scrolled_to(std::move(lines), view.scrolled, rows);
 }
 
-}  // namespace reprise::top
+}  // namespace reprise::tools

@@ -1,9 +1,9 @@
-#include "proxy/top/json_members.hpp"
+#include "proxy/tools/top/json_members.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace reprise::top {
+namespace reprise::tools {
 
 namespace json = boost::json;
 
@@ -93,4 +93,4 @@ std::vector<std::pair<std::string, double>> Members::named_numbers(std::string_v
   return all;
 }
 
-}  // namespace reprise::top
+}  // namespace reprise::tools

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/screen/text.hpp"
+#include "proxy/tools/top/text.hpp"
 
-namespace reprise::top {
+namespace reprise::tools {
 
 /// A view of one object; `charset` as read_status has it. Neither is owned.
 class Members {
@@ -45,4 +45,4 @@ std::optional<double> number_in(const boost::json::value&);
 /// Nearest whole number from 0 on.
 std::uint64_t count_in(double);
 
-}  // namespace reprise::top
+}  // namespace reprise::tools

@@ -1,9 +1,9 @@
-#include "proxy/screen/keys.hpp"
+#include "proxy/tools/top/keys.hpp"
 
 #include <array>
 #include <optional>
 
-namespace reprise::top {
+namespace reprise::tools {
 namespace {
 
 constexpr char escape = '\x1b';
@@ -90,4 +90,4 @@ std::vector<KeyPress> KeyReader::silence() {
   return {};
 }
 
-}  // namespace reprise::top
+}  // namespace reprise::tools

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace reprise::top {
+namespace reprise::tools {
 
 enum class Key : std::uint8_t { character, up, down, page_up, page_down, home, end, enter, escape };
 
@@ -32,4 +32,4 @@ class KeyReader {
   std::string pending_;
 };
 
-}  // namespace reprise::top
+}  // namespace reprise::tools

@@ -1,14 +1,14 @@
-#include "proxy/top/lines.hpp"
+#include "proxy/tools/top/lines.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "proxy/log/json_text.hpp"
-#include "proxy/log/line_parts.hpp"
+#include "proxy/telemetry/log/json_text.hpp"
+#include "proxy/telemetry/log/line_parts.hpp"
 
-namespace reprise::top {
+namespace reprise::tools {
 namespace {
 
 std::string rounded(double value, double steps) {
@@ -31,14 +31,14 @@ class RouteLine {
              std::string_view("._-/:").find(character) != std::string_view::npos;
     };
     if (json_ || value.empty() || !std::all_of(value.begin(), value.end(), is_plain)) {
-      observe::append_json(*out_, value);
+      telemetry::append_json(*out_, value);
     } else {
       *out_ += value;
     }
   }
   void count(std::string_view name, std::uint64_t value) {
     begin(name);
-    observe::append_number(*out_, value);
+    telemetry::append_number(*out_, value);
   }
   void number(std::string_view name, double value, double steps) {
     begin(name);
@@ -55,12 +55,12 @@ class RouteLine {
     for (const auto& [word, count] : counts) {
       *out_ += separator;
       if (json_) {
-        observe::append_json(*out_, word);
+        telemetry::append_json(*out_, word);
       } else {
-        observe::append_visible(*out_, word);
+        telemetry::append_visible(*out_, word);
       }
       *out_ += ':';
-      observe::append_number(*out_, count);
+      telemetry::append_number(*out_, count);
       separator = ",";
     }
     if (json_) *out_ += '}';
@@ -113,11 +113,11 @@ void append_route(std::string& out, const RouteFigures& route, LineForm form, st
 }  // namespace
 
 std::string interval_lines(const Watch& watch, LineForm form, std::int64_t wall) {
-  const std::string time(observe::timestamp(wall));
+  const std::string time(telemetry::timestamp(wall));
   std::string out;
   for (const RouteFigures& route : watch.routes())
     if (route.span > 0) append_route(out, route, form, time);
   return out;
 }
 
-}  // namespace reprise::top
+}  // namespace reprise::tools

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <string>
 
-#include "proxy/top/watch.hpp"
+#include "proxy/tools/top/watch.hpp"
 
-namespace reprise::top {
+namespace reprise::tools {
 
 enum class LineForm : std::uint8_t { text, json };
 
@@ -17,4 +17,4 @@ enum class LineForm : std::uint8_t { text, json };
 /// beyond the highest bound are told as that bound.
 std::string interval_lines(const Watch&, LineForm, std::int64_t wall);
 
-}  // namespace reprise::top
+}  // namespace reprise::tools

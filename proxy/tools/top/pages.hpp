@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/top/draw.hpp"
+#include "proxy/tools/top/draw.hpp"
 
-namespace reprise::top {
+namespace reprise::tools {
 
 /// The lines above every page: whose figures they are, and what is wrong with them.
 std::vector<Line> head_lines(const Watch&, const View&, const Look&);
@@ -44,4 +44,4 @@ std::vector<Line> scrolled_to(std::vector<Line>, std::size_t from, std::size_t r
 /// Where the part of a list begins that is shown: the page of so many rows that `place` is on.
 std::size_t page_of(std::size_t place, std::size_t rows);
 
-}  // namespace reprise::top
+}  // namespace reprise::tools

@@ -1,11 +1,11 @@
-#include "proxy/top/reading.hpp"
+#include "proxy/tools/top/reading.hpp"
 
 #include <algorithm>
 #include <boost/json.hpp>
 
-#include "proxy/top/json_members.hpp"
+#include "proxy/tools/top/json_members.hpp"
 
-namespace reprise::top {
+namespace reprise::tools {
 namespace {
 
 namespace json = boost::json;
@@ -190,4 +190,4 @@ Read<std::vector<StoryReading>> read_stories(std::string_view text, const Charse
   return read;
 }
 
-}  // namespace reprise::top
+}  // namespace reprise::tools

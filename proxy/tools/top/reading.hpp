@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "proxy/screen/text.hpp"
+#include "proxy/tools/top/text.hpp"
 
-namespace reprise::top {
+namespace reprise::tools {
 
 /// By word, in the order of the document.
 using CountsByWord = std::vector<std::pair<std::string, std::uint64_t>>;
@@ -137,4 +137,4 @@ struct Read {
 Read<Status> read_status(std::string_view json, const Charset* charset);
 Read<std::vector<StoryReading>> read_stories(std::string_view json, const Charset* charset);
 
-}  // namespace reprise::top
+}  // namespace reprise::tools

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "proxy/top/bar.hpp"
-#include "proxy/top/columns.hpp"
-#include "proxy/top/pages.hpp"
+#include "proxy/tools/top/bar.hpp"
+#include "proxy/tools/top/columns.hpp"
+#include "proxy/tools/top/pages.hpp"
 
-namespace reprise::top {
+namespace reprise::tools {
 namespace {
 
 Line table_heading(const TableShape& shape, const View& view, const Look& look, std::string_view names,
@@ -165,4 +165,4 @@ std::vector<Line> routes_page(const Watch& watch, const View& view, const Look& 
   return lines;
 }
 
-}  // namespace reprise::top
+}  // namespace reprise::tools

@@ -1,6 +1,6 @@
-#include "proxy/screen/screen.hpp"
+#include "proxy/tools/top/screen.hpp"
 
-namespace reprise::top {
+namespace reprise::tools {
 namespace {
 
 // Select graphic rendition (ECMA-48 8.3.117).
@@ -55,4 +55,4 @@ std::string bytes_of(const Screen& screen, bool colour) {
   return out += "\x1b[?2026l";
 }
 
-}  // namespace reprise::top
+}  // namespace reprise::tools

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace reprise::top {
+namespace reprise::tools {
 
 enum class Style : std::uint8_t { plain, strong, faint, heading, good, warning, bad };
 
@@ -41,4 +41,4 @@ std::string bytes_of(const Screen&, bool colour);
 inline constexpr std::string_view enter_screen = "\x1b[?1049h\x1b[?25l\x1b[?7l";
 inline constexpr std::string_view leave_screen = "\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l";
 
-}  // namespace reprise::top
+}  // namespace reprise::tools

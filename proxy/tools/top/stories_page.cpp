@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "proxy/top/bar.hpp"
-#include "proxy/top/pages.hpp"
+#include "proxy/tools/top/bar.hpp"
+#include "proxy/tools/top/pages.hpp"
 
-namespace reprise::top {
+namespace reprise::tools {
 namespace {
 
 std::string milliseconds(double span) { return seconds_text(span / 1000); }
@@ -184,4 +184,4 @@ std::vector<Line> story_page(const Watch& watch, const View& view, const Look& l
   return scrolled_to(story_lines(*found, look), view.scrolled, rows);
 }
 
-}  // namespace reprise::top
+}  // namespace reprise::tools

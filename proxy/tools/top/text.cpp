@@ -1,4 +1,4 @@
-#include "proxy/screen/text.hpp"
+#include "proxy/tools/top/text.hpp"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 #include <cmath>
 #include <iterator>
 
-#include "proxy/log/json_text.hpp"
+#include "proxy/telemetry/log/json_text.hpp"
 
-namespace reprise::top {
+namespace reprise::tools {
 namespace {
 
 struct Glyph {
@@ -58,7 +58,7 @@ std::string_view ellipsis(const Charset& charset) {
 
 std::string shown(std::string_view text, const Charset& charset) {
   std::string visible;
-  observe::append_visible(visible, text);
+  telemetry::append_visible(visible, text);
   std::string out;
   for (std::size_t at = 0; at < visible.size();) {
     const Glyph glyph = glyph_at(visible, at);
@@ -150,4 +150,4 @@ std::string age_text(std::int64_t seconds) {
   return fmt::format("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
 }
 
-}  // namespace reprise::top
+}  // namespace reprise::tools

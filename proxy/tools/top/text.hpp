@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace reprise::top {
+namespace reprise::tools {
 
 /// What the terminal shows as it is.
 struct Charset {
@@ -43,4 +43,4 @@ std::string seconds_text(double);
 /// `2d 03:04`, `03:04:05`.
 std::string age_text(std::int64_t seconds);
 
-}  // namespace reprise::top
+}  // namespace reprise::tools

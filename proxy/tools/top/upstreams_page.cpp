@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "proxy/top/bar.hpp"
-#include "proxy/top/pages.hpp"
+#include "proxy/tools/top/bar.hpp"
+#include "proxy/tools/top/pages.hpp"
 
-namespace reprise::top {
+namespace reprise::tools {
 namespace {
 
 void append_configuration(std::vector<Line>& lines, const Status& status, const Look& look) {
@@ -103,4 +103,4 @@ std::vector<Line> upstreams_page(const Watch& watch, const View& view, const Loo
   return scrolled_to(std::move(lines), view.scrolled, rows);
 }
 
-}  // namespace reprise::top
+}  // namespace reprise::tools

@@ -1,10 +1,10 @@
-#include "proxy/top/view.hpp"
+#include "proxy/tools/top/view.hpp"
 
 #include <algorithm>
 
-#include "proxy/top/columns.hpp"
+#include "proxy/tools/top/columns.hpp"
 
-namespace reprise::top {
+namespace reprise::tools {
 namespace {
 
 // How far a key moves in a list, from `place` among `size`.
@@ -181,4 +181,4 @@ std::vector<StoryReading> stories_of_route(const Watch& watch, const View& view)
   return stories;
 }
 
-}  // namespace reprise::top
+}  // namespace reprise::tools

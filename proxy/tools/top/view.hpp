@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "proxy/match/enumerators.hpp"
-#include "proxy/screen/keys.hpp"
-#include "proxy/top/watch.hpp"
+#include "proxy/policy/match/enumerators.hpp"
+#include "proxy/tools/top/keys.hpp"
+#include "proxy/tools/top/watch.hpp"
 
-namespace reprise::top {
+namespace reprise::tools {
 
 /// The terminal, and what is the same on every page.
 struct Look {
@@ -63,4 +63,4 @@ std::size_t place_in(const List& list, Predicate is_it) {
   return 0;
 }
 
-}  // namespace reprise::top
+}  // namespace reprise::tools

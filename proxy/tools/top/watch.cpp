@@ -1,10 +1,10 @@
-#include "proxy/top/watch.hpp"
+#include "proxy/tools/top/watch.hpp"
 
 #include <algorithm>
 #include <string_view>
 #include <unordered_map>
 
-namespace reprise::top {
+namespace reprise::tools {
 namespace {
 
 std::uint64_t count_of(const CountsByWord& counts, std::string_view word) {
@@ -171,4 +171,4 @@ double Watch::rate() const {
   return static_cast<double>(status().requests - samples_.front().status.requests) / span();
 }
 
-}  // namespace reprise::top
+}  // namespace reprise::tools

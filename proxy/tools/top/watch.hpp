@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "proxy/top/reading.hpp"
+#include "proxy/tools/top/reading.hpp"
 
-namespace reprise::top {
+namespace reprise::tools {
 
 /// Seconds; may be above the highest bound that is counted by.
 struct Quantile {
@@ -102,4 +102,4 @@ bool is_worth_telling(const StoryReading&);
 /// Not as it should be: a budget that was drawn on, a circuit that is not closed, a pause.
 bool is_worth_telling(const UpstreamReading&);
 
-}  // namespace reprise::top
+}  // namespace reprise::tools

@@ -4,8 +4,8 @@
 
 #include <limits>
 
-#include "proxy/pacing/dice.hpp"
-#include "proxy/policy/decide.hpp"
+#include "proxy/policy/decision/decide.hpp"
+#include "proxy/policy/pacing/dice.hpp"
 
 namespace reprise::policy {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "proxy/http1/guard.hpp"
-#include "proxy/http1/parse.hpp"
+#include "proxy/http/http1/guard.hpp"
+#include "proxy/http/http1/parse.hpp"
 
 namespace reprise::http {
 namespace {

@@ -1,11 +1,11 @@
 // What it costs to count a finished request, and to keep its story.
 #include <benchmark/benchmark.h>
 
-#include "proxy/stories/stories.hpp"
+#include "proxy/telemetry/history/stories.hpp"
 #include "tests/support/metrics.hpp"
 #include "tests/support/scripted_request.hpp"
 
-namespace reprise::observe {
+namespace reprise::telemetry {
 namespace {
 
 ScriptedRequest plain() {
@@ -45,4 +45,4 @@ void keep_a_story(benchmark::State& state) {
 BENCHMARK(keep_a_story);
 
 }  // namespace
-}  // namespace reprise::observe
+}  // namespace reprise::telemetry

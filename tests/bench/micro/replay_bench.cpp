@@ -5,7 +5,7 @@
 #include <cstring>
 #include <string>
 
-#include "proxy/replay/request_body.hpp"
+#include "proxy/forward/replay/request_body.hpp"
 #include "tests/replay/replay_bench.hpp"
 
 namespace reprise::net {
@@ -19,12 +19,12 @@ http::RequestHead head_of(std::size_t length) {
 }
 
 void hold_what_came_with_its_head(benchmark::State& state) {
-  StoreBench stores;
+  forward::StoreBench stores;
   Bench bench;
   const Pair pair = connect_pair(bench);
   const std::string text(static_cast<std::size_t>(state.range(0)), 'x');
   const http::RequestHead head = head_of(text.size());
-  RequestBody body;
+  forward::RequestBody body;
   for (auto _ : state) {
     Buffer buffer;
     std::memcpy(buffer.room().data(), text.data(), text.size());
@@ -38,7 +38,7 @@ void hold_what_came_with_its_head(benchmark::State& state) {
 }
 BENCHMARK(hold_what_came_with_its_head)->Arg(100)->Arg(10'000);
 
-Task<int> read_all(RequestBody& body) {
+Task<int> read_all(forward::RequestBody& body) {
   std::string_view piece;
   while (co_await body.next(long_enough, piece) == BodyStep::piece) benchmark::DoNotOptimize(piece);
   co_return 1;
@@ -48,13 +48,13 @@ Task<int> read_all(RequestBody& body) {
 void hold_what_is_read(benchmark::State& state) {
   const auto bytes = static_cast<std::size_t>(state.range(0));
   const std::uint64_t held = state.range(1) != 0 ? 1 << 20 : 0;
-  StoreBench stores(4 << 20);
+  forward::StoreBench stores(4 << 20);
   Bench bench;
   Pair pair = connect_pair(bench);
   const std::string text(bytes, 'x');
   const http::RequestHead head = head_of(bytes);
   Buffer buffer;
-  RequestBody body;
+  forward::RequestBody body;
   for (auto _ : state) {
     pair.raw.send(text);
     body.begin(*pair.stream, buffer, *stores.store, head, {held, 0, held});

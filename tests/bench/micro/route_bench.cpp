@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "proxy/policy/route.hpp"
+#include "proxy/policy/decision/route.hpp"
 
 namespace reprise::policy {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/policy/exchange.hpp"
+#include "proxy/policy/decision/exchange.hpp"
 #include "tests/simulation/policy/failures.hpp"
 
 namespace reprise::simulation {

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "proxy/verdict/outcome.hpp"
+#include "proxy/policy/decision/outcome.hpp"
 
 namespace reprise::simulation {
 

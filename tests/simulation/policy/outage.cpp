@@ -7,7 +7,7 @@
 #include <queue>
 #include <vector>
 
-#include "proxy/policy/exchange.hpp"
+#include "proxy/policy/decision/exchange.hpp"
 #include "tests/simulation/policy/purpose.hpp"
 
 namespace reprise::simulation {

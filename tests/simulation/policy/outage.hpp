@@ -2,7 +2,7 @@
 // again. A budget bounds its window, not each second: the first retries of an outage may come all at once.
 #pragma once
 
-#include "proxy/policy/route_policy.hpp"
+#include "proxy/policy/decision/route_policy.hpp"
 
 namespace reprise::simulation {
 

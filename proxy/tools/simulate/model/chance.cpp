@@ -1,9 +1,9 @@
-#include "proxy/model/chance.hpp"
+#include "proxy/tools/simulate/model/chance.hpp"
 
 #include <cmath>
 #include <limits>
 
-namespace reprise::simulate {
+namespace reprise::tools {
 namespace {
 
 constexpr double ln_2 = 0.693147180559945309417232121458;
@@ -65,4 +65,4 @@ std::uint64_t seed_of(std::uint64_t run, std::uint64_t stream) {
   return dice.roll(std::numeric_limits<std::uint64_t>::max());
 }
 
-}  // namespace reprise::simulate
+}  // namespace reprise::tools

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "proxy/pacing/dice.hpp"
+#include "proxy/policy/pacing/dice.hpp"
 
-namespace reprise::simulate {
+namespace reprise::tools {
 
 /// Natural logarithm of a finite x above 0, to within 2e-15 of its size. From the four operations alone,
 /// which IEEE 754 (clause 5.4.1) rounds alike everywhere; `std::log` is rounded as each library likes.
@@ -34,4 +34,4 @@ class Chance {
 /// A seed for one of several streams of a run, so that what one draws does not move the others.
 std::uint64_t seed_of(std::uint64_t run, std::uint64_t stream);
 
-}  // namespace reprise::simulate
+}  // namespace reprise::tools

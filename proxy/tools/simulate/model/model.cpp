@@ -1,11 +1,11 @@
-#include "proxy/model/model.hpp"
+#include "proxy/tools/simulate/model/model.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "config/keys/scalar.hpp"
 
-namespace reprise::simulate {
+namespace reprise::tools {
 namespace {
 
 constexpr double longest_latency = 86'400e9;
@@ -95,4 +95,4 @@ std::optional<Impossible> contradiction(const Model& model) {
   return contradiction_of_shares(model);
 }
 
-}  // namespace reprise::simulate
+}  // namespace reprise::tools

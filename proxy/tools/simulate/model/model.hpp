@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "proxy/model/chance.hpp"
-#include "proxy/pacing/instant.hpp"
-#include "proxy/verdict/outcome.hpp"
+#include "proxy/policy/decision/outcome.hpp"
+#include "proxy/policy/pacing/instant.hpp"
+#include "proxy/tools/simulate/model/chance.hpp"
 
-namespace reprise::simulate {
+namespace reprise::tools {
 
 using policy::Duration;
 using policy::Instant;
@@ -115,4 +115,4 @@ std::optional<Impossible> contradiction(const Model&);
 std::optional<double> most_served_per_second(const Model&);
 double expected_requests(const Model&);
 
-}  // namespace reprise::simulate
+}  // namespace reprise::tools

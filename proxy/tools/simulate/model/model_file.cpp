@@ -1,4 +1,4 @@
-#include "proxy/model/model_file.hpp"
+#include "proxy/tools/simulate/model/model_file.hpp"
 
 #include <string>
 #include <vector>
@@ -6,9 +6,9 @@
 #include "config/keys/keys.hpp"
 #include "config/keys/scalar.hpp"
 #include "config/yaml/document.hpp"
-#include "proxy/model/model_keys.hpp"
+#include "proxy/tools/simulate/model/model_keys.hpp"
 
-namespace reprise::simulate {
+namespace reprise::tools {
 namespace {
 
 using config::Node;
@@ -127,4 +127,4 @@ void read_model(std::string_view text, Model& model, config::Report& report) {
   }
 }
 
-}  // namespace reprise::simulate
+}  // namespace reprise::tools

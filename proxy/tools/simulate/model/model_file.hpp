@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "config/yaml/report.hpp"
-#include "proxy/model/model.hpp"
+#include "proxy/tools/simulate/model/model.hpp"
 
-namespace reprise::simulate {
+namespace reprise::tools {
 
 /// Puts what the file says over the model; the report says what is wrong with it, each with its place.
 void read_model(std::string_view text, Model&, config::Report&);
@@ -32,4 +32,4 @@ struct ModelFault {
 /// The defaults, then what the text of the file says, then the options.
 std::variant<Model, ModelFault> model_of(const ModelArguments&, std::string_view text);
 
-}  // namespace reprise::simulate
+}  // namespace reprise::tools

@@ -1,12 +1,12 @@
-#include "proxy/model/model_keys.hpp"
+#include "proxy/tools/simulate/model/model_keys.hpp"
 
 #include <array>
 #include <vector>
 
 #include "config/keys/scalar.hpp"
-#include "proxy/model/values.hpp"
+#include "proxy/tools/simulate/model/values.hpp"
 
-namespace reprise::simulate {
+namespace reprise::tools {
 namespace {
 
 using Complaint = std::optional<std::string>;
@@ -155,4 +155,4 @@ std::string latency_text(const Latency& latency) {
   return "fixed:" + first;
 }
 
-}  // namespace reprise::simulate
+}  // namespace reprise::tools

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/model/model.hpp"
+#include "proxy/tools/simulate/model/model.hpp"
 
-namespace reprise::simulate {
+namespace reprise::tools {
 
 struct ModelKey {
   std::string_view name;      ///< `rate`: --rate on the command line
@@ -29,4 +29,4 @@ const ModelKey* find_model_key(std::string_view name);
 /// How it is written: for reports.
 std::string latency_text(const Latency&);
 
-}  // namespace reprise::simulate
+}  // namespace reprise::tools

@@ -1,13 +1,13 @@
-#include "proxy/model/values.hpp"
+#include "proxy/tools/simulate/model/values.hpp"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
 #include "config/keys/scalar.hpp"
-#include "proxy/match/status_range.hpp"
+#include "proxy/policy/match/status_range.hpp"
 
-namespace reprise::simulate {
+namespace reprise::tools {
 namespace {
 
 using policy::Cause;
@@ -230,4 +230,4 @@ Complaint read_kind(std::string_view text, RequestKind& target) {
   return std::nullopt;
 }
 
-}  // namespace reprise::simulate
+}  // namespace reprise::tools

@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/model/model.hpp"
+#include "proxy/tools/simulate/model/model.hpp"
 
-namespace reprise::simulate {
+namespace reprise::tools {
 
 /// Each puts the value into the target and returns nothing, or leaves it alone and returns why the text is
 /// none: a sentence that goes on from the text.
@@ -25,4 +25,4 @@ std::optional<std::string> read_burst(std::string_view text, Burst&);
 /// `GET 90%`, `POST http://orders.internal/v1/orders Idempotency-Key:1 10%`.
 std::optional<std::string> read_kind(std::string_view text, RequestKind&);
 
-}  // namespace reprise::simulate
+}  // namespace reprise::tools

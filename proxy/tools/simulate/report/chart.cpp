@@ -1,4 +1,4 @@
-#include "proxy/comparison/chart.hpp"
+#include "proxy/tools/simulate/report/chart.hpp"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 #include <array>
 #include <cmath>
 
-#include "proxy/comparison/palette.hpp"
+#include "proxy/tools/simulate/report/palette.hpp"
 
-namespace reprise::comparison {
+namespace reprise::tools {
 namespace {
 
 constexpr double top = 8;
@@ -129,4 +129,4 @@ std::vector<std::pair<double, double>> bands_of(const Model& model) {
   return bands;
 }
 
-}  // namespace reprise::comparison
+}  // namespace reprise::tools

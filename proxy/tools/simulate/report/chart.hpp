@@ -7,12 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "proxy/model/model.hpp"
+#include "proxy/tools/simulate/model/model.hpp"
 
-namespace reprise::comparison {
-
-using simulate::Model;
-using simulate::Outage;
+namespace reprise::tools {
 
 /// A course, one value a step; below 0: nothing to show there.
 struct Curve {
@@ -44,4 +41,4 @@ std::string escaped(std::string_view);
 /// The outages of the model, as parts of the duration.
 std::vector<std::pair<double, double>> bands_of(const Model&);
 
-}  // namespace reprise::comparison
+}  // namespace reprise::tools

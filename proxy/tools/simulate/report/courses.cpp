@@ -1,16 +1,14 @@
-#include "proxy/comparison/courses.hpp"
+#include "proxy/tools/simulate/report/courses.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 
-#include "proxy/comparison/words.hpp"
+#include "proxy/tools/simulate/report/words.hpp"
 
-namespace reprise::comparison {
+namespace reprise::tools {
 namespace {
-
-using simulate::Step;
 
 constexpr std::size_t colours = 8;
 
@@ -79,7 +77,7 @@ Chart load_chart(const Report& report, std::size_t place) {
   chart.curves = {{load_of(measures), colour_of(place), true},
                   {load_of(measures), colour_of(place), false},
                   {arrivals_of(measures), "came", false}};
-  if (report.model) chart.limit = simulate::most_served_per_second(*report.model);
+  if (report.model) chart.limit = most_served_per_second(*report.model);
   return chart;
 }
 
@@ -121,4 +119,4 @@ Chart amplification_chart(const Report& report) {
   return chart;
 }
 
-}  // namespace reprise::comparison
+}  // namespace reprise::tools

@@ -1,10 +1,10 @@
 // The courses that are drawn of a run, and their charts: the same on the page and in the picture.
 #pragma once
 
-#include "proxy/comparison/chart.hpp"
-#include "proxy/comparison/report.hpp"
+#include "proxy/tools/simulate/report/chart.hpp"
+#include "proxy/tools/simulate/report/report.hpp"
 
-namespace reprise::comparison {
+namespace reprise::tools {
 
 std::vector<double> load_of(const Measures&);      ///< attempts a second
 std::vector<double> arrivals_of(const Measures&);  ///< requests a second
@@ -23,4 +23,4 @@ Chart amplification_chart(const Report&);
 /// The class that has the colour of that policy.
 std::string colour_of(std::size_t place);
 
-}  // namespace reprise::comparison
+}  // namespace reprise::tools

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-namespace reprise::comparison {
+namespace reprise::tools {
 
 inline constexpr std::string_view page_style = R"(
 :root{color-scheme:light dark;--page:#f4f6f8;--card:#fff;--ink:#1c2430;--soft:#5b6675;--rule:#e1e5ea;--bad:#b3123f;
@@ -48,4 +48,4 @@ footer{color:var(--soft);font-size:13px;margin-top:28px}
 @media print{body{background:#fff}.card,.box{break-inside:avoid}}
 )";
 
-}  // namespace reprise::comparison
+}  // namespace reprise::tools

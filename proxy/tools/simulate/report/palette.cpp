@@ -1,4 +1,4 @@
-#include "proxy/comparison/palette.hpp"
+#include "proxy/tools/simulate/report/palette.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <array>
 #include <cassert>
 
-namespace reprise::comparison {
+namespace reprise::tools {
 namespace {
 
 struct Colour {
@@ -61,4 +61,4 @@ std::string dark_style() {
   return out + "}\n";
 }
 
-}  // namespace reprise::comparison
+}  // namespace reprise::tools

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace reprise::comparison {
+namespace reprise::tools {
 
 /// The colour of that name on a light page, as `#rrggbb`. Names: ink soft rule card band came, and p0 to p7
 /// for the policies.
@@ -15,4 +15,4 @@ std::string text_attributes(double size, std::string_view colour_name, bool bold
 /// The rules that a browser applies on a dark page; nothing needs them on a light one.
 std::string dark_style();
 
-}  // namespace reprise::comparison
+}  // namespace reprise::tools

@@ -4,18 +4,12 @@
 #include <algorithm>
 
 #include "config/keys/scalar.hpp"
-#include "proxy/comparison/report.hpp"
-#include "proxy/comparison/words.hpp"
-#include "proxy/model/model_keys.hpp"
+#include "proxy/tools/simulate/model/model_keys.hpp"
+#include "proxy/tools/simulate/report/report.hpp"
+#include "proxy/tools/simulate/report/words.hpp"
 
-namespace reprise::comparison {
+namespace reprise::tools {
 namespace {
-
-using simulate::Arrivals;
-using simulate::Burst;
-using simulate::ErrorShare;
-using simulate::Outage;
-using simulate::RequestKind;
 
 std::string traffic(const Model& model) {
   std::string text = fmt::format("{} requests/s for {} from {} {} ({}, seed {})",
@@ -34,10 +28,10 @@ std::string traffic(const Model& model) {
 }
 
 std::string upstream(const Model& model) {
-  const std::string latency = simulate::latency_text(model.latency);
+  const std::string latency = latency_text(model.latency);
   if (!model.capacity) return "any number at a time, each " + latency;
   return fmt::format("{} at a time, each {}: serves up to {}; {} more wait; turning one away costs {}",
-                     *model.capacity, latency, per_second(*simulate::most_served_per_second(model)),
+                     *model.capacity, latency, per_second(*most_served_per_second(model)),
                      grouped(model.queue), config::duration_text(model.refusal));
 }
 
@@ -126,7 +120,7 @@ std::vector<std::string> remarks_on(const Report& report) {
   std::vector<std::string> remarks = report.notes;
   if (report.replayed) remark_on_replay(report, remarks);
   if (report.model) {
-    const auto most = simulate::most_served_per_second(*report.model);
+    const auto most = most_served_per_second(*report.model);
     if (most && report.model->rate > *most)
       remarks.push_back(fmt::format("More come than the upstream can serve ({} of {}): no policy helps that.",
                                     per_second(report.model->rate), per_second(*most)));
@@ -141,14 +135,14 @@ std::vector<std::string> remarks_on(const Report& report) {
       remarks.push_back(
           fmt::format("{}: {} requests found {} under way, which is the most that are simulated, and "
                       "count as failed.",
-                      one.name, grouped(measures.turned_away), grouped(simulate::most_under_way)));
+                      one.name, grouped(measures.turned_away), grouped(most_under_way)));
     if (measures.unfinished > 0)
       remarks.push_back(
           fmt::format("{}: {} requests were still under way {} after the last had come, and count as "
                       "failed.",
-                      one.name, grouped(measures.unfinished), span_text(simulate::longest_tail)));
+                      one.name, grouped(measures.unfinished), span_text(longest_tail)));
   }
   return remarks;
 }
 
-}  // namespace reprise::comparison
+}  // namespace reprise::tools

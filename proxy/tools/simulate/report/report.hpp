@@ -6,14 +6,12 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/model/model.hpp"
-#include "proxy/simulate/measures.hpp"
+#include "proxy/tools/simulate/measures.hpp"
+#include "proxy/tools/simulate/model/model.hpp"
 
-namespace reprise::comparison {
+namespace reprise::tools {
 
 using policy::Duration;
-using simulate::Measures;
-using simulate::Model;
 
 /// One policy, and what became of it.
 struct Compared {
@@ -70,4 +68,4 @@ std::vector<Premises> premises_of(const Report&);
 /// What is to be known of the result besides its numbers.
 std::vector<std::string> remarks_on(const Report&);
 
-}  // namespace reprise::comparison
+}  // namespace reprise::tools

@@ -4,12 +4,12 @@
 #include <algorithm>
 
 #include "config/keys/scalar.hpp"
-#include "proxy/comparison/courses.hpp"
-#include "proxy/comparison/page_style.hpp"
-#include "proxy/comparison/palette.hpp"
-#include "proxy/comparison/words.hpp"
+#include "proxy/tools/simulate/report/courses.hpp"
+#include "proxy/tools/simulate/report/page_style.hpp"
+#include "proxy/tools/simulate/report/palette.hpp"
+#include "proxy/tools/simulate/report/words.hpp"
 
-namespace reprise::comparison {
+namespace reprise::tools {
 namespace {
 
 constexpr std::string_view csp =
@@ -194,4 +194,4 @@ std::string to_html(const Report& report) {
   return out + "</main>\n</body>\n</html>\n";
 }
 
-}  // namespace reprise::comparison
+}  // namespace reprise::tools

@@ -1,15 +1,13 @@
 // The report for programs.
 #include <fmt/format.h>
 
-#include "proxy/comparison/report.hpp"
-#include "proxy/log/json_writer.hpp"
+#include "proxy/telemetry/log/json_writer.hpp"
+#include "proxy/tools/simulate/report/report.hpp"
 
-namespace reprise::comparison {
+namespace reprise::tools {
 namespace {
 
-using observe::JsonWriter;
-using simulate::Histogram;
-using simulate::Step;
+using telemetry::JsonWriter;
 
 void write_latency(std::string_view key, const Histogram& latency, JsonWriter& json) {
   json.open(key, '{');
@@ -106,4 +104,4 @@ std::string to_json(const Report& report) {
   return out + "\n";
 }
 
-}  // namespace reprise::comparison
+}  // namespace reprise::tools

@@ -1,11 +1,11 @@
 // One picture that stands for itself: the load of the upstream under each policy, side by side.
 #include <fmt/format.h>
 
-#include "proxy/comparison/courses.hpp"
-#include "proxy/comparison/palette.hpp"
-#include "proxy/comparison/words.hpp"
+#include "proxy/tools/simulate/report/courses.hpp"
+#include "proxy/tools/simulate/report/palette.hpp"
+#include "proxy/tools/simulate/report/words.hpp"
 
-namespace reprise::comparison {
+namespace reprise::tools {
 namespace {
 
 constexpr double panel = 196;
@@ -69,4 +69,4 @@ std::string to_svg(const Report& report) {
   return out + "</svg>\n";
 }
 
-}  // namespace reprise::comparison
+}  // namespace reprise::tools

@@ -6,14 +6,11 @@
 #include <cmath>
 
 #include "config/keys/scalar.hpp"
-#include "proxy/comparison/report.hpp"
-#include "proxy/comparison/words.hpp"
+#include "proxy/tools/simulate/report/report.hpp"
+#include "proxy/tools/simulate/report/words.hpp"
 
-namespace reprise::comparison {
+namespace reprise::tools {
 namespace {
-
-using simulate::Outage;
-using simulate::Step;
 
 constexpr std::size_t most_columns = 60;
 constexpr double good = 0.9;
@@ -137,7 +134,7 @@ void write_charts(const Report& report, const Painter& painter, std::string& out
   if (courses.empty() || courses.front().load.empty()) return;
   const Measures& first = report.compared.front().measures;
   const Duration column = first.step * static_cast<Duration::rep>(steps_in_column(first));
-  const double most = report.model ? simulate::most_served_per_second(*report.model).value_or(1e18) : 1e18;
+  const double most = report.model ? most_served_per_second(*report.model).value_or(1e18) : 1e18;
   const std::string marks = outage_line(report, courses.front().load.size(), column);
   const auto write = [&](std::string_view title, bool load) {
     out += "\n" + painter.paint(title, bold) + "\n";
@@ -173,4 +170,4 @@ std::string to_text(const Report& report, TextStyle style) {
   return out;
 }
 
-}  // namespace reprise::comparison
+}  // namespace reprise::tools

@@ -1,11 +1,11 @@
-#include "proxy/comparison/words.hpp"
+#include "proxy/tools/simulate/report/words.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-namespace reprise::comparison {
+namespace reprise::tools {
 
 std::string grouped(std::uint64_t number) {
   std::string text = std::to_string(number);
@@ -43,4 +43,4 @@ std::string recovery_text(const Measures& measures) {
   return "after " + span_text(*measures.recovered);
 }
 
-}  // namespace reprise::comparison
+}  // namespace reprise::tools

@@ -4,13 +4,11 @@
 #include <cstdint>
 #include <string>
 
-#include "proxy/simulate/measures.hpp"
+#include "proxy/tools/simulate/measures.hpp"
 
-namespace reprise::comparison {
+namespace reprise::tools {
 
 using policy::Duration;
-using simulate::Histogram;
-using simulate::Measures;
 
 /// `1,234,567`.
 std::string grouped(std::uint64_t);
@@ -27,4 +25,4 @@ std::string times(double);
 /// `after 2 s`, `at once`, `no`: not while requests came; a dash without trouble.
 std::string recovery_text(const Measures&);
 
-}  // namespace reprise::comparison
+}  // namespace reprise::tools
