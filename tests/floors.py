@@ -131,6 +131,14 @@ def check_storeys(storeys=None):
         below.update(free)
 
 
+def check_pages(root):
+    """Each storey, and each room of config, says what it is for and where to start."""
+    folders = [root / "proxy" / name for name in STOREYS if name not in ("settings", "config")]
+    for folder in [*folders, root / "config", *(root / "config").glob("*/")]:
+        if any(folder.rglob("*.[ch]pp")) and not (folder / "README.md").is_file():
+            yield folder.relative_to(root).as_posix(), 1, "readme", "no README.md says what it is for and where to start reading"
+
+
 def blank(match):
     """Keeps the lines of what is taken away, so that line numbers stay true."""
     return " " + "\n" * match.group(0).count("\n")
@@ -218,7 +226,7 @@ def check_file(root, path):
 
 def check_tree(root):
     """Prints every violation under `root`; returns the number of files and the set of kinds per file."""
-    files, found = 0, [*check_storeys()]
+    files, found = 0, [*check_storeys(), *check_pages(root)]
     for folder in ("proxy", "config", "tests"):
         for file in sorted((root / folder).rglob("*")):
             path = file.relative_to(root).as_posix()
@@ -267,6 +275,8 @@ PLANTS = {  # path, text, the kind that must be found; None: nothing may be foun
     "arrow aside": ("proxy/net/resolve/aside.cpp", '#include "proxy/net/tls/clean.hpp"\n', "floor"),
     "clean arrow": ("proxy/net/dial/clean.hpp", OPENING + '#include "proxy/net/tls/clean.hpp"\n#include "config/settings.hpp"\n', None),
     "below": ("proxy/net/tls/clean.hpp", OPENING, None),
+    "no readme": ("proxy/net", None, "readme"),
+    "a readme": ("proxy/http", {"proxy/http/README.md": "Words.\n"}, None),
     "clean main": ("proxy/main.cpp", '#include "config/load.hpp"\n#include <CLI/CLI.hpp>\n', None),
     "clean test": ("tests/io/clean_test.cpp", "int x;\n" * 600, None),
 }

@@ -258,9 +258,9 @@ def test_the_release_script_makes_the_archive_of_the_image_and_its_bill(stage):
     equal(sorted(line.split("  ")[1] for line in sums.splitlines()), sorted([archive.name, bill.name, stage.packed().name]))
 
 
-# Whose tests the stage plays here, `observe` since they read files of deploy: what all of them cost to compile, group release has paid
+# Whose tests the stage plays here, `metrics` since they read files of deploy: what all of them cost to compile, group release has paid
 # already.
-ROOMS_OF_THE_STAGE = "cgroup observe"
+ROOMS_OF_THE_STAGE = "cgroup metrics"
 
 
 def test_the_stage_of_the_tests_plays_them(stage):
