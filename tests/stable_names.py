@@ -62,7 +62,7 @@ def names(binary):
     yield from fields_of_lines("log", "tests/golden/observe/access.jsonl")
     yield from (f"status {field}" for field in json.loads(text_of("tests/golden/observe/status.json")))
     yield from (f"reason {word}" for word in re.findall(r"^\| `(\w+)` \|", printed("reasons"), re.M))
-    yield from (f"control {word}" for word in words("proxy/server/process/proxy_commands.cpp", "known_commands"))
+    yield from (f"control {word}" for word in words("proxy/server/process/control_commands.cpp", "known_commands"))
     yield from (f"command {word}" for word in re.findall(r"^  ([a-z-]+) {2,}", printed("--help").partition("Subcommands:")[2], re.M))
     yield from (f"exit {code}" for code in re.findall(r"(?:^|, |codes: )(\d+)\b", re.search(r"Exit codes: ([^.]*)\.", text_of("deploy/README.md"))[0]))
 

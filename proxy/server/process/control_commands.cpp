@@ -1,9 +1,9 @@
-// What a running proxy does that is told to by its control socket.
+#include "proxy/server/process/control_commands.hpp"
+
 #include <charconv>
 
 #include "proxy/policy/match/ascii.hpp"
 #include "proxy/policy/match/enumerators.hpp"
-#include "proxy/server/process/parts.hpp"
 
 namespace reprise::server {
 namespace {
@@ -20,17 +20,17 @@ std::string joined(const std::vector<std::string>& words) {
 
 }  // namespace
 
-ControlResponse Proxy::Parts::set_log_level(std::string_view level) {
+ControlResponse ControlCommands::set_log_level(std::string_view level) {
   const auto& words = policy::names_of<config::LogLevel>;
   const auto found = std::find(words.begin(), words.end(), level);
   if (found == words.end()) return {false, "a log level is one of error, warn, info, debug"};
-  config::Log settings = log.settings();
+  config::Log settings = runtime_.log.settings();
   settings.level = static_cast<config::LogLevel>(found - words.begin());
-  log.set(settings);
+  runtime_.log.set(settings);
   return {true, "log level " + std::string(level) + ", until the next reload"};
 }
 
-ControlResponse Proxy::Parts::pause(std::string_view host, std::string_view how_long) {
+ControlResponse ControlCommands::pause(std::string_view host, std::string_view how_long) {
   constexpr unsigned most = 24 * 60 * 60;
   unsigned seconds = 0;
   const auto read = std::from_chars(how_long.data(), how_long.data() + how_long.size(), seconds);
@@ -42,45 +42,45 @@ ControlResponse Proxy::Parts::pause(std::string_view host, std::string_view how_
     return {false, "name the upstream as HOST:PORT, as in the labels of the metrics"};
   const std::string account =
       policy::lower(policy::without_last_dot(host.substr(0, colon))).append(host.substr(colon));
-  host_guards.pause(account)->ask(net::Tick::now() + std::chrono::seconds(seconds));
+  runtime_.host_guards.pause(account)->ask(net::Tick::now() + std::chrono::seconds(seconds));
   // One snapshot for the whole look: a reload may put another in force meanwhile.
-  const std::shared_ptr<const policy::RouteTable> routes = now().snapshot->settings.routes;
+  const std::shared_ptr<const policy::RouteTable> routes = config_.now().snapshot->settings.routes;
   bool obeyed = false;
   for (std::size_t i = 0; i < routes->size(); ++i)
     obeyed = obeyed || (*routes)[i].policy.while_paused != policy::WhilePaused::go;
   std::string text = account + " is paused for " + std::to_string(seconds) + " s";
   if (!obeyed) text += "; no route obeys: host_pause is off everywhere";
-  say(config::LogLevel::info, text);
+  runtime_.say(config::LogLevel::info, text);
   return {true, std::move(text)};
 }
 
-ControlSocket::Commands Proxy::Parts::commands() {
+ControlSocket::Commands ControlCommands::commands() {
   return [this](const std::vector<std::string>& words, const ControlSocket::Respond& respond) {
     const std::string command = joined(words);
-    if (command == "status") return respond({true, status_words()});
-    if (command == "status\njson") return respond({true, status()});
+    if (command == "status") return respond({true, views_.status_words()});
+    if (command == "status\njson") return respond({true, views_.status()});
     if (command == "reload")
-      return ask_to_reload([respond](const ReloadReport& report) {
+      return config_.ask_to_reload([respond](const ReloadReport& report) {
         std::string text = joined(report.words);
         if (report.succeeded) text = "reloaded, hash " + report.hash + (text.empty() ? "" : "\n" + text);
         respond({report.succeeded, std::move(text)});
       });
     if (command == "drain") {
-      leave();
+      lifecycle_.leave();
       return respond({true, "draining: /readyz says so, and each response ends its connection"});
     }
     if (command == "drain\nundo") {
-      if (stopping) return respond({false, "it is shutting down, which cannot be undone"});
-      const bool was = leaving;
-      come_back();
+      if (runtime_.phase.stopping) return respond({false, "it is shutting down, which cannot be undone"});
+      const bool was = runtime_.phase.leaving;
+      lifecycle_.come_back();
       return respond({true, was ? "ready again: /readyz says so, and connections stay open"
                                 : "it was not draining: nothing has changed"});
     }
-    if (command == "config") return respond({true, effective_configuration()});
+    if (command == "config") return respond({true, views_.effective_configuration()});
     if (command == "quit")
-      return respond({true, "ends once what is under way has ended", [this] { stop(); }});
+      return respond({true, "ends once what is under way has ended", [this] { lifecycle_.stop(); }});
     if (words.size() == 2 && words[0] == "story") {
-      auto told = story(words[1], StoryForm::text);
+      auto told = views_.story(words[1], StoryForm::text);
       if (!told)
         return respond({false, "no such request: it was never here, or newer ones have taken its place"});
       return respond({true, std::move(*told)});

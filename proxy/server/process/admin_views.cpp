@@ -1,0 +1,246 @@
+#include "proxy/server/process/admin_views.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <utility>
+
+#include "config/keys/scalar.hpp"
+#include "config/reference/running.hpp"
+#include "proxy/forward/worker/certificate_ends.hpp"
+#include "proxy/server/admin/event_text.hpp"
+#include "proxy/server/process/gauges.hpp"
+#include "proxy/tools/explain/story_report.hpp"
+
+namespace reprise::server {
+namespace {
+
+using UpstreamFacts = telemetry::StatusFacts::Upstream;
+
+// One entry for each name, and no more of them than people can read: what is out of order comes first.
+class UpstreamList {
+ public:
+  /// Null where there is no room for another.
+  UpstreamFacts* at(std::string_view name) {
+    const auto known = by_name_.find(name);
+    if (known != by_name_.end()) return &known->second;
+    if (by_name_.size() >= most) return nullptr;
+    UpstreamFacts& fresh = by_name_[std::string(name)];
+    fresh.name = name;
+    return &fresh;
+  }
+  UpstreamFacts* find(std::string_view name) {
+    const auto known = by_name_.find(name);
+    return known == by_name_.end() ? nullptr : &known->second;
+  }
+  std::vector<UpstreamFacts> take() {
+    std::vector<UpstreamFacts> all;
+    for (auto& [name, facts] : by_name_) all.push_back(std::move(facts));
+    return all;
+  }
+
+ private:
+  static constexpr std::size_t most = 128;
+  std::map<std::string, UpstreamFacts, std::less<>> by_name_;
+};
+
+// As many as a page can show, whatever is kept.
+constexpr std::size_t most_told = 100;
+// As many as can be looked at, however many there are in a second.
+constexpr std::size_t most_stories = 30;
+
+bool has(const std::vector<std::uint64_t>& numbers, std::uint64_t number) {
+  return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
+}
+
+std::string without_end(std::string line) {
+  line.pop_back();
+  return line;
+}
+
+}  // namespace
+
+AdminPages AdminViews::pages() {
+  return {[this] { return runtime_.phase.is_ready(); },
+          [this] { return status(); },
+          [this] { return newest_stories(); },
+          [this](std::string_view id, StoryForm form) { return story(id, form); },
+          [this](telemetry::Exposition form) { return metrics_text(form); },
+          [this](bool whole) { return edition(whole); },
+          [this] { return effective_configuration(); }};
+}
+
+std::vector<UpstreamFacts> AdminViews::upstream_facts() const {
+  UpstreamList list;
+  const policy::Instant time = net::Tick::now();
+  std::map<std::string, policy::Circuit::State> circuits;  // the worst of each host's
+  runtime_.host_guards.each(time, [&](std::string_view host_port, policy::Circuit::State state) {
+    auto& worst = circuits.try_emplace(std::string(host_port), state).first->second;
+    worst = std::max(worst, state);
+  });
+  for (const auto& [host_port, state] : circuits) {
+    if (state != policy::Circuit::State::closed) list.at(host_port);
+  }
+  runtime_.host_guards.each_pause(time, [&](std::string_view host_port, policy::Instant until) {
+    UpstreamFacts* const upstream = list.at(host_port);
+    if (upstream != nullptr) upstream->pause_seconds = std::chrono::duration<double>(until - time).count();
+  });
+  runtime_.budgets.each(time, [&](std::string_view host_port, double ratio) {
+    UpstreamFacts* const upstream = ratio < 1 ? list.at(host_port) : nullptr;
+    if (upstream != nullptr) upstream->budget_left = std::min(ratio, upstream->budget_left.value_or(1));
+  });
+  for (telemetry::Metrics::UpstreamTotals& totals : runtime_.metrics.upstream_totals(time)) {
+    UpstreamFacts* const upstream = list.at(totals.name);
+    if (upstream == nullptr) continue;
+    upstream->attempts = std::move(totals.attempts);
+    upstream->last_minute = std::move(totals.last_minute);
+  }
+  for (const auto& [host_port, state] : circuits) {
+    if (UpstreamFacts* const upstream = list.find(host_port)) upstream->circuit = state;
+  }
+  return list.take();
+}
+
+telemetry::StatusFacts AdminViews::status_facts(const InForce& in_force) const {
+  const config::Settings& settings = in_force.snapshot->settings;
+  telemetry::StatusFacts facts;
+  facts.version = runtime_.options.version;
+  facts.config_file = runtime_.options.config_file;
+  facts.config_hash = in_force.hash;
+  facts.started_unix = runtime_.started_unix;
+  facts.now_unix = net::Clock::wall_nanoseconds() / 1'000'000'000;
+  facts.clock_seconds = std::chrono::duration<double>(net::Tick::now().time_since_epoch()).count();
+  facts.limits = {runtime_.options.limits.memory_bytes, runtime_.options.limits.memory_file,
+                  runtime_.options.limits.cpus, runtime_.options.limits.cpu_file,
+                  text_of(runtime_.options.limits) + "; held request bodies " +
+                      config::size_text(settings.limits.replay_memory_bytes)};
+  facts.ready = runtime_.phase.ready;
+  facts.draining = runtime_.phase.is_draining();
+  facts.listeners = described_listeners(in_force);
+  for (const std::size_t number : in_force.snapshot->counted_as)
+    facts.routes.push_back(runtime_.metrics.totals_of(number));
+  // Those that nobody draws on are full, and many.
+  constexpr std::size_t most_budgets = 64;
+  runtime_.budgets.each(net::Tick::now(), [&](std::string_view host_port, double ratio) {
+    if (ratio < 1 && facts.budgets.size() < most_budgets) facts.budgets.emplace_back(host_port, ratio);
+  });
+  facts.upstreams = upstream_facts();
+  facts.unread = runtime_.metrics.unread_hosts();
+  if (in_force.last.unix_time != 0) {
+    facts.reload = telemetry::StatusFacts::Reload{in_force.last.succeeded, in_force.last.unix_time, {}};
+    if (!in_force.last.succeeded) facts.reload->errors = in_force.last.words;
+  }
+  return facts;
+}
+
+void AdminViews::add_minute(telemetry::StatusFacts& facts, const InForce& in_force) const {
+  const policy::Instant time = net::Tick::now();
+  telemetry::StatusMinute& minute = facts.minute.emplace();
+  minute.seconds = telemetry::seconds_lived(runtime_.started, time);
+  for (const std::size_t number : in_force.snapshot->counted_as)
+    minute.routes.push_back(runtime_.metrics.last_minute_of(number, time));
+}
+
+std::string AdminViews::status() const {
+  const InForce in_force = config_.now();
+  telemetry::StatusFacts facts = status_facts(in_force);
+  add_minute(facts, in_force);
+  return telemetry::status_json(facts, in_force.snapshot->settings, runtime_.metrics.totals());
+}
+
+std::string AdminViews::status_words() const {
+  const InForce in_force = config_.now();
+  const telemetry::StatusFacts facts = status_facts(in_force);
+  return telemetry::status_text(facts, in_force.snapshot->settings, runtime_.metrics.totals());
+}
+
+std::string AdminViews::effective_configuration() const {
+  const InForce in_force = config_.now();
+  return config::running_text(in_force.snapshot->settings, runtime_.options.config_file, in_force.hash);
+}
+
+std::string AdminViews::metrics_text(telemetry::Exposition form) {
+  set_gauges(runtime_.metrics, runtime_.budgets, runtime_.host_guards);
+  runtime_.metrics.set_log_dropped(runtime_.log.dropped());
+  forward::set_certificate_gauges(runtime_.metrics, config_.now().snapshot->certificate_ends,
+                                  net::Clock::wall_nanoseconds() / 1'000'000'000);
+  return runtime_.metrics.text(form);
+}
+
+std::string AdminViews::advice_for(const telemetry::Story& story) const {
+  const auto snapshot = config_.now().snapshot;
+  const auto& numbers = snapshot->counted_as;
+  const auto found = std::find(numbers.begin(), numbers.end(), story.route);
+  if (found == numbers.end()) return {};
+  const auto place = static_cast<std::size_t>(found - numbers.begin());
+  return tools::advice_for(story, (*snapshot->settings.routes)[place].policy);
+}
+
+std::string AdminViews::newest_stories() const {
+  std::string out = "[";
+  if (runtime_.stories) {
+    for (telemetry::Story& story : runtime_.stories->newest(most_told)) {
+      if (out.size() > 1) out += ",\n";
+      story.route_name = runtime_.log.route_name(story.route);
+      telemetry::append_story_json(out, story, advice_for(story));
+    }
+  }
+  return out += "]\n";
+}
+
+std::optional<std::string> AdminViews::story(std::string_view id, StoryForm form) const {
+  auto found = runtime_.stories ? runtime_.stories->find(id) : std::nullopt;
+  if (!found) return std::nullopt;
+  found->route_name = runtime_.log.route_name(found->route);
+  const std::string advice = advice_for(*found);
+  if (form == StoryForm::text) return tools::to_text(*found, advice);
+  std::string out;
+  telemetry::append_story_json(out, *found, advice);
+  return out += "\n";
+}
+
+// A route is told of again once something has ended on it: all that it counts is counted then.
+Edition AdminViews::edition(bool whole) {
+  const InForce in_force = config_.now();
+  const config::Settings& settings = in_force.snapshot->settings;
+  telemetry::StatusFacts facts = status_facts(in_force);
+  const telemetry::Metrics::Totals totals = runtime_.metrics.totals();
+  const bool same_routes =
+      in_force.hash == edition_before_.hash && facts.routes.size() == edition_before_.requests.size();
+  telemetry::RouteChoice moved;
+  for (std::size_t i = 0; i < facts.routes.size(); ++i)
+    moved.push_back(!same_routes || facts.routes[i].requests != edition_before_.requests[i]);
+  Edition edition;
+  // A reader that has seen the minute go by needs only what is new, unless the routes are others now.
+  if (whole || !same_routes) add_minute(facts, in_force);
+  std::optional<telemetry::StatusMinute> minute;
+  if (same_routes) minute.swap(facts.minute);
+  append_event(edition.changes, same_routes ? "change" : "status",
+               without_end(telemetry::status_json(facts, settings, totals, moved)));
+  append_new_stories(edition.changes);
+  // Last, so that what ends meanwhile is told twice and never missed: stories have an id.
+  if (minute) facts.minute.swap(minute);
+  if (whole)
+    append_event(edition.whole, "status", without_end(telemetry::status_json(facts, settings, totals)));
+  if (whole) append_event(edition.whole, "stories", without_end(newest_stories()));
+  edition_before_.hash = in_force.hash;
+  edition_before_.requests.clear();
+  for (const auto& route : facts.routes) edition_before_.requests.push_back(route.requests);
+  return edition;
+}
+
+void AdminViews::append_new_stories(std::string& events) {
+  if (!runtime_.stories) return;
+  std::vector<std::uint64_t> numbers;
+  for (telemetry::Story& story : runtime_.stories->newest(most_stories)) {
+    numbers.push_back(story.number);
+    if (has(edition_before_.stories, story.number)) continue;
+    story.route_name = runtime_.log.route_name(story.route);
+    std::string text;
+    telemetry::append_story_json(text, story, advice_for(story));
+    append_event(events, "story", text);
+  }
+  edition_before_.stories = std::move(numbers);
+}
+
+}  // namespace reprise::server

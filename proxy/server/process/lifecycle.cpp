@@ -1,0 +1,91 @@
+#include "proxy/server/process/lifecycle.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <chrono>
+
+namespace reprise::server {
+
+void Lifecycle::stop() {
+  if (runtime_.phase.stopping.exchange(true)) return;
+  asio::io_context& first = runtime_.workers.front()->io;
+  asio::post(first, [this, &first] { asio::co_spawn(first, shut_down(), or_abort); });
+}
+
+void Lifecycle::stop_now() {
+  runtime_.phase.ended = true;
+  for (const auto& worker : runtime_.workers) worker->io.stop();
+}
+
+void Lifecycle::leave() {
+  if (runtime_.phase.leaving.exchange(true)) return;
+  runtime_.say(config::LogLevel::info, "draining: not ready any more, and each response ends its connection");
+  runtime_.options.notify.tell(service_status(config_.now(), true));
+  end_connections_politely();
+}
+
+void Lifecycle::come_back() {
+  if (!runtime_.phase.leaving.exchange(false)) return;
+  runtime_.say(config::LogLevel::info, "draining is undone: ready again");
+  runtime_.options.notify.tell(service_status(config_.now(), false));
+  for (const auto& worker : runtime_.workers) {
+    asio::post(worker->io, [this, &worker = *worker] {
+      if (!runtime_.phase.stopping) worker.leaving = false;
+    });
+  }
+}
+
+// Clients that ask go elsewhere while there is time: one whose connection is closed between two requests may
+// just have sent one.
+void Lifecycle::end_connections_politely() {
+  for (const auto& worker : runtime_.workers) {
+    asio::post(worker->io, [&worker = *worker] { worker.leaving = true; });
+  }
+}
+
+Task<void> Lifecycle::wait_for_sessions(Instant limit) {
+  net::Timer pause(runtime_.workers.front()->io);
+  while ((listening_ > 0 || runtime_.shared->client_connections.load() > 0) && net::Tick::now() < limit) {
+    pause.expires_after(std::chrono::milliseconds(10));
+    co_await pause.async_wait(as_result);
+  }
+}
+
+// The last listener to be closed; who reads /events is told. Everything that this stirs is done within some
+// turns of the loop, or is not worth another: the end of a process ends its connections, too.
+Task<void> Lifecycle::close_admin() {
+  constexpr int turns = 16;
+  ErrorCode ignored;
+  const std::shared_ptr<const ListenerSet> listeners = config_.now().listeners;
+  if (!listeners->has_admin()) co_return;
+  listeners->admin().admin->close(ignored);
+  for (int i = 0; i < turns; ++i) co_await asio::post(runtime_.workers.front()->io, asio::use_awaitable);
+}
+
+Task<void> Lifecycle::shut_down() {
+  runtime_.say(config::LogLevel::info, "shutting down");
+  runtime_.options.notify.tell(
+      "STOPPING=1\nSTATUS=shutting down: " + std::to_string(runtime_.shared->client_connections.load()) +
+      " open client connections");
+  runtime_.phase.ready = false;
+  end_connections_politely();
+  const config::Shutdown times = config_.now().snapshot->settings.shutdown;
+  net::Timer linger(runtime_.workers.front()->io, times.linger);
+  co_await linger.async_wait(as_result);
+  listening_ = runtime_.workers.size();
+  for (std::size_t i = 0; i < runtime_.workers.size(); ++i) {
+    asio::post(runtime_.workers[i]->io, [this, i] {
+      config_.close_listeners(i);
+      --listening_;
+    });
+  }
+  co_await wait_for_sessions(net::Tick::now() + times.grace);
+  for (const auto& worker : runtime_.workers) {
+    asio::post(worker->io, [&worker = *worker] { forward::abort(worker); });
+  }
+  co_await wait_for_sessions(net::Tick::now() + std::chrono::seconds(1));
+  co_await close_admin();
+  runtime_.say(config::LogLevel::info, "stopped");
+  stop_now();
+}
+
+}  // namespace reprise::server
