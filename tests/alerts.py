@@ -21,19 +21,27 @@ from scraping import Prometheus, complaints, promtool  # noqa: E402
 FOLDER = ROOT / "deploy/prometheus"
 RULES = FOLDER / "alerts.yaml"
 ALERT = re.compile(r"^ +- alert: (\w+)$", re.M)
-LOWERED = ("> 0.25", "> 0.75"), ("> 0.9\n", "> 0.99\n")  # a threshold, and one that its cases must miss
+RULE = re.compile(r"^ *- (?:alert|record): ", re.M)
+FIRES = re.compile(r"alertname: (\w+), exp_alerts: \[\{")
+# What is written, and a defect in its place that the cases must notice: of thresholds and of templates.
+DEFECTS = ("> 0.25", "> 0.75"), ("> 0.9\n", "> 0.99\n"), ("humanizePercentage", "humanize"), ("$labels.upstream", "$labels.upstreams")
 
 
 def rules_fire_as_told():
-    """The files as they lie, annotations included; and cases that miss a changed threshold would be no cases."""
+    """The files as they lie, annotations included. Every alert fires in a case, and no other folder ships rules that nothing plays."""
     yield from complaints(promtool("test", "rules", str(FOLDER / "alerts_test.yaml")))
+    folders = {file.parent for file in (ROOT / "deploy").rglob("*.y*ml") if RULE.search(file.read_text(encoding="utf-8"))}
+    if folders != {FOLDER}:
+        yield f"rules are shipped in {sorted(map(str, folders))}, and played in {FOLDER}"
+    fires = FIRES.findall((FOLDER / "alerts_test.yaml").read_text(encoding="utf-8"))
+    yield from (f"{alert} fires in no case" for alert in ALERT.findall(RULES.read_text(encoding="utf-8")) if alert not in fires)
     with tempfile.TemporaryDirectory() as folder:
         shutil.copy(FOLDER / "alerts_test.yaml", folder)
         rules = RULES.read_text(encoding="utf-8")
-        for threshold, other in LOWERED:
-            (Path(folder) / "alerts.yaml").write_text(rules.replace(threshold, other), encoding="utf-8")
+        for there, other in DEFECTS:
+            (Path(folder) / "alerts.yaml").write_text(rules.replace(there, other), encoding="utf-8")
             if promtool("test", "rules", str(Path(folder) / "alerts_test.yaml")).returncode == 0:
-                yield f"the cases do not notice {other.strip()} in the place of {threshold.strip()}"
+                yield f"the cases do not notice {other.strip()} in the place of {there.strip()}"
 
 
 def seen_by_prometheus():
