@@ -10,7 +10,8 @@
 #   bash deploy/release/release.sh provenance FOLDER   what was built from which commit, as an in-toto statement (SLSA 1.0), unsigned
 #   bash deploy/release/release.sh verify FOLDER       checksums and provenance against the files
 #
-# A version that CHANGELOG.md calls unreleased can be tried with REPRISE_REHEARSAL=1.
+# A version that CHANGELOG.md calls unreleased can be tried with REPRISE_REHEARSAL=1. REPRISE_ARCHITECTURE=arm64 names the architecture of
+# the image; without it, the image is for this machine.
 set -euo pipefail
 step=${1:-} argument=${2:-}
 [ -z "$argument" ] || [ "$step" = check ] || { mkdir -p "$argument"; argument=$(realpath "$argument"); }
@@ -53,16 +54,17 @@ packages() {
   done
 }
 
-# By docker where it has buildx, else by buildah; for the architecture of this machine.
+# By docker where it has buildx, else by buildah. Another architecture than this machine's needs a kernel that starts its programs
+# (binfmt_misc with qemu-user), since the base installs packages.
 image() {
   local architecture package base
-  architecture=$(dpkg --print-architecture)
+  architecture=${REPRISE_ARCHITECTURE:-$(dpkg --print-architecture)}
   base=${BASE:-debian:12-slim}
   package=$(mktemp -d)
   # shellcheck disable=SC2064
   trap "rm -rf '$package'" EXIT
   cp "$argument"/reprise_*~deb12_"$architecture".deb "$package/" || fail "no package of debian-12 for $architecture in $argument"
-  local words=(--build-arg "BASE=$base" --build-arg "REVISION=$(git rev-parse HEAD)" --build-context "package=$package")
+  local words=(--platform "linux/$architecture" --build-arg "BASE=$base" --build-arg "REVISION=$(git rev-parse HEAD)" --build-context "package=$package")
   local archive=$argument/reprise-$version-image-$architecture.oci.tar
   if docker buildx version >/dev/null 2>&1; then
     docker buildx build "${words[@]}" --output "type=oci,dest=$archive" -t "reprise:$version" .
