@@ -104,6 +104,13 @@ TEST(resources, annotations_of_the_pod_come_before_the_command_line) {
   EXPECT_EQ(result.find("reprise.dev/config\""), std::string::npos);
 }
 
+TEST(resources, an_empty_annotation_says_that_there_is_to_be_none) {
+  const std::string text =
+      "kind: Pod\nmetadata: {annotations: {reprise.dev/memory-limit: '', reprise.dev/cpu-request: ''}}\n"
+      "spec: {containers: [{name: a}]}\n";
+  EXPECT_EQ(resources_in(injected(text)), R"({"requests": {"memory": "32Mi"}})") << injected(text);
+}
+
 TEST(options, that_are_wrong_are_told) {
   for (const char* const good :
        {"1", "0.5", "100m", "1e3", "1E", "1E3", "192Mi", "2G", "500k", ".5", "+1", "0"})

@@ -74,6 +74,8 @@ std::optional<std::string> decide_resources(const Pod& pod, const Options& said,
         limit != sidecar.limits.end() && (guaranteed || compare_quantities(usual, limit->second) > 0);
     sidecar.requests.emplace(name, is_limit ? limit->second : usual);
   }
+  for (Resources* amounts : {&sidecar.requests, &sidecar.limits})
+    std::erase_if(*amounts, [](const auto& one) { return one.second.empty(); });
   for (const auto& [name, request] : sidecar.requests) {
     const auto limit = sidecar.limits.find(name);
     if (limit != sidecar.limits.end() && compare_quantities(request, limit->second) > 0)

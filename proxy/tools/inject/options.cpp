@@ -38,7 +38,9 @@ constexpr Annotation annotations[] = {
 std::optional<Fault> take(const Node& value, const Annotation& what, Options& options) {
   if (value.kind != Node::Kind::scalar)
     return Fault{value.line, value.column, std::string(prefix).append(what.name) + " is no text"};
-  if (const auto wrong = what.fault == nullptr ? std::nullopt : what.fault(value.text))
+  // An empty quantity says that there is to be none.
+  const bool is_judged = what.fault != nullptr && !(what.resources != nullptr && value.text.empty());
+  if (const auto wrong = is_judged ? what.fault(value.text) : std::nullopt)
     return Fault{value.line, value.column, std::string(prefix).append(what.name) + ": " + *wrong};
   if (what.text != nullptr) options.*what.text = value.text;
   if (what.resources != nullptr) (options.*what.resources)[std::string(what.resource)] = value.text;

@@ -12,7 +12,7 @@
 
 namespace reprise::tools {
 
-/// Quantities by the name of their resource.
+/// Quantities by the name of their resource; an empty one: there is to be none.
 using Resources = std::map<std::string, std::string, std::less<>>;
 
 /// Nothing is said of what is absent or empty. The policy of deploy/kubernetes reads the same annotations.
