@@ -1,6 +1,7 @@
 #include "proxy/tools/inject/defaults.hpp"
 
 #include <algorithm>
+#include <compare>
 #include <optional>
 #include <string>
 
@@ -29,7 +30,7 @@ bool is_guaranteed(const Node& container) {
   return std::all_of(std::begin(names), std::end(names), [&](std::string_view name) {
     const std::string_view limit = amount(container, "limits", name);
     const std::string_view request = amount(container, "requests", name);
-    return !limit.empty() && (request.empty() || compare_quantities(request, limit) == 0);
+    return !limit.empty() && (request.empty() || std::is_eq(compare_quantities(request, limit)));
   });
 }
 
@@ -71,16 +72,21 @@ std::optional<std::string> decide_resources(const Pod& pod, const Options& said,
   for (const auto& [name, usual] : usual_requests) {
     const auto limit = sidecar.limits.find(name);
     const bool is_limit =
-        limit != sidecar.limits.end() && (guaranteed || compare_quantities(usual, limit->second) > 0);
+        limit != sidecar.limits.end() && (guaranteed || std::is_gt(compare_quantities(usual, limit->second)));
     sidecar.requests.emplace(name, is_limit ? limit->second : usual);
   }
   for (Resources* amounts : {&sidecar.requests, &sidecar.limits})
     std::erase_if(*amounts, [](const auto& one) { return one.second.empty(); });
   for (const auto& [name, request] : sidecar.requests) {
     const auto limit = sidecar.limits.find(name);
-    if (limit != sidecar.limits.end() && compare_quantities(request, limit->second) > 0)
-      return "reprise would request " + name + "=" + request + " and be limited to " + limit->second +
-             ": say both, with --requests and --limits or by annotations";
+    if (limit != sidecar.limits.end() && std::is_gt(compare_quantities(request, limit->second)))
+      return std::string("reprise would request ")
+          .append(name)
+          .append("=")
+          .append(request)
+          .append(" and be limited to ")
+          .append(limit->second)
+          .append(": say both, with --requests and --limits or by annotations");
   }
   return std::nullopt;
 }

@@ -151,7 +151,7 @@ std::string path_to_containers(const Node& node, const std::string& path, std::s
                                std::size_t& steps) {
   if (depth == 0 || ++steps > most_nodes) return {};
   for (const Entry& entry : node.entries) {
-    const std::string at = path.empty() ? entry.key->text : path + "." + entry.key->text;
+    std::string at = path.empty() ? entry.key->text : path + "." + entry.key->text;
     const Node& value = *entry.value;
     if (entry.key->text == "containers" && value.kind == Node::Kind::list && !value.items.empty() &&
         !value.items[0]->word("image").empty())
