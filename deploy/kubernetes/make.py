@@ -196,11 +196,12 @@ def policy(source, values):
          "object.spec.?hostNetwork.orValue(false) ? 'hostNetwork: the ports of reprise would be those of the node' :\n"
          "object.spec.?os.?name.orValue('') == 'windows' || object.spec.?nodeSelector[?'kubernetes.io/os'].orValue('') == 'windows' ?\n"
          "'a Pod of Windows' : ''", "Why a Pod is left alone: it is written into its annotation reprise.dev/status."),
+        ("containers", "object.spec.containers + object.spec.?initContainers.orValue([])", None),
         ("notes",
-         "(object.spec.containers + object.spec.?initContainers.orValue([])).exists(c, c.?envFrom.orValue([]).size() > 0) ?\n"
+         "variables.containers.exists(c, c.?envFrom.orValue([]).size() > 0) ?\n"
          "'; envFrom is not looked into: what it says of a proxy gives way' : ''", "What its author should know: it is written there, too."),
         ("empty",
-         "(object.spec.containers + object.spec.?initContainers.orValue([])).exists(c, c.?env.orValue([]).exists(e,\n"
+         "variables.containers.exists(c, c.?env.orValue([]).exists(e,\n"
          "e.name in ['http_proxy', 'HTTP_PROXY'] && !has(e.valueFrom) && e.?value.orValue('') == '')) ?\n"
          "'; an empty http_proxy stays: that container does not go through reprise' : ''", None),
         ("names", "[" + ", ".join(f"'{name}'" for name in source.environment) + "]", "What a container is to have, and the other spelling of each."),
@@ -208,7 +209,7 @@ def policy(source, values):
         ("values", f"{{{valued}}}", None),
         ("direct", values["no_proxy"].format(text_of(source.environment["no_proxy"])), None),
         ("guaranteed",
-         "(object.spec.containers + object.spec.?initContainers.orValue([])).all(c, ['cpu', 'memory'].all(n,\n"
+         "variables.containers.all(c, ['cpu', 'memory'].all(n,\n"
          "c.?resources.?limits[?n].hasValue() && c.?resources.?requests[?n].hasValue() &&\n"
          "quantity(string(c.resources.requests[n])).compareTo(quantity(string(c.resources.limits[n]))) == 0))",
          "A Pod whose containers all have limits that equal their requests is Guaranteed, and stays it."),

@@ -78,7 +78,7 @@ Task<policy::Outcome> judge_content(OneAttempt& one, const policy::HoldPolicy& h
 // What speaks with the upstream and what watches over that: the request upwards, the head back. In a piece of
 // memory of its own: that of coroutines is kept for the next request only up to a kilobyte each.
 struct Conversation final : OvertakenRequest {
-  /// `begun`: nothing of the request was sent before.
+  /// Nothing of the request was sent before `begun`.
   Conversation(OneAttempt& one, unsigned number, Instant begun)
       : Conversation(one, one.request, one.response.connection->stream(), number, begun) {}
 

@@ -14,7 +14,7 @@ namespace reprise::forward {
 /// client does meanwhile is part of it.
 class HeadReader final : public UploadListener {
  public:
-  /// `one` must outlive it.
+  /// Keeps what `one` refers to, and not `one`: a sending may go on when the attempt is over.
   explicit HeadReader(OneAttempt& one)
       : worker_(one.worker),
         request_(one.request),

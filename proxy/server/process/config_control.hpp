@@ -41,7 +41,7 @@ class ConfigControl {
 
   /// Any thread.
   InForce now() const;
-  /// Before the loops run: every listener accepts; what `pages` say is asked as their comments say.
+  /// Puts the first configuration in force, before the loops run. The admin listener serves `pages`.
   void begin(AdminPages pages);
   /// Looks for changed files from now on. Nothing to reload: does nothing.
   void watch();

@@ -17,7 +17,7 @@ class ControlCommands {
   ControlCommands(Runtime& runtime, ConfigControl& config, Lifecycle& lifecycle, AdminViews& views)
       : runtime_(runtime), config_(config), lifecycle_(lifecycle), views_(views) {}
 
-  /// To be called on the first io thread. It must outlive what this returns.
+  /// What this returns runs on the first io thread, and not after this object is gone.
   ControlSocket::Commands commands();
 
  private:

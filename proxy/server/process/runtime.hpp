@@ -18,7 +18,7 @@ namespace reprise::server {
 
 /// How far the process is in its life. Any thread may read it.
 struct Phase {
-  std::atomic<bool> ready{false};     ///< it has been, at least; see `leaving`
+  std::atomic<bool> ready{false};     ///< from the start of the listeners to the shutdown, drained or not
   std::atomic<bool> leaving{false};   ///< asks to be left: a drain, which can be undone
   std::atomic<bool> stopping{false};  ///< shuts down
   std::atomic<bool> hurried{false};   ///< nobody is waited for any more

@@ -136,8 +136,8 @@ Options options_of(const Node& container, const Pod& pod) {
       security == nullptr || security->find("runAsUser") == nullptr ? "none" : security->word("runAsUser");
   const Undo undo = Undo::read_from(container);
   there.pull_secret = undo.one_added("imagePullSecrets");
-  there.has_label = undo.one_added(label_place).has_value();
-  there.is_scraped = undo.one_added(scrape_place).has_value();
+  there.has_label = undo.one_added(metadata_place("labels", inject_key)).has_value();
+  there.is_scraped = undo.one_added(metadata_place("annotations", scrape_key)).has_value();
   there.requests = amounts_of(container, "requests");
   there.limits = amounts_of(container, "limits");
   const Node* volume = named(pod.spec->find("volumes"), config_volume);

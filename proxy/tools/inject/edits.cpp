@@ -27,12 +27,6 @@ bool begins_quotes(std::string_view text, std::size_t at) {
          (text[at] == '\'' && std::string_view(" ,:[{\n").find(text[at - 1]) != std::string_view::npos);
 }
 
-std::string json_items(const std::vector<Addition>& additions) {
-  std::string json;
-  for (const Addition& addition : additions) json.append(json.empty() ? "" : ", ").append(addition.json);
-  return json;
-}
-
 /// Places that follow one another, as first and last.
 std::vector<std::pair<std::size_t, std::size_t>> runs_of(const std::vector<std::size_t>& places) {
   std::vector<std::pair<std::size_t, std::size_t>> runs;
@@ -45,19 +39,37 @@ std::vector<std::pair<std::size_t, std::size_t>> runs_of(const std::vector<std::
 
 }  // namespace
 
-std::size_t Edits::line_start(std::size_t at) const {
-  const std::size_t end = at == 0 ? std::string_view::npos : text_.rfind('\n', at - 1);
-  return end == std::string_view::npos ? 0 : end + 1;
-}
-
-std::string Edits::indented(std::string_view lines, std::size_t columns) const {
+std::string indented(std::string_view lines, std::size_t columns, std::string_view line_end) {
   std::string result;
   while (!lines.empty()) {
     const std::size_t end = lines.find('\n');
-    result.append(columns, ' ').append(lines.substr(0, end)).append(line_end_);
+    result.append(end == 0 ? 0 : columns, ' ').append(lines.substr(0, end)).append(line_end);
     lines.remove_prefix(end + 1);
   }
   return result;
+}
+
+std::string json_items(const std::vector<Addition>& additions) {
+  std::string json;
+  for (const Addition& addition : additions) json.append(json.empty() ? "" : ", ").append(addition.json);
+  return json;
+}
+
+Addition list_entry(const std::string& key, const std::vector<Addition>& items) {
+  Addition all{key + ":\n", "\"" + key + "\": [" + json_items(items) + "]"};
+  for (const Addition& item : items) all.block += "  - " + indented(item.block, 4).substr(4);
+  return all;
+}
+
+Addition mapping_entry(const std::string& key, const std::vector<Addition>& entries) {
+  Addition all{key + ":\n", "\"" + key + "\": {" + json_items(entries) + "}"};
+  for (const Addition& entry : entries) all.block += indented(entry.block, 2);
+  return all;
+}
+
+std::size_t Edits::line_start(std::size_t at) const {
+  const std::size_t end = at == 0 ? std::string_view::npos : text_.rfind('\n', at - 1);
+  return end == std::string_view::npos ? 0 : end + 1;
 }
 
 void Edits::refuse(const Node& node, std::string message) {
@@ -85,7 +97,8 @@ void Edits::add_entries(const Node& mapping, std::size_t before, const std::vect
   const std::size_t columns = key.at - start;
   if (!is_all(text_.substr(start, columns), ' ')) {
     // Behind a dash, say: what is added takes the key's place, and the key begins a line of its own.
-    return put(key.at, 0, indented(lines, columns).substr(columns) + std::string(columns, ' '), key);
+    return put(key.at, 0, indented(lines, columns, line_end_).substr(columns) + std::string(columns, ' '),
+               key);
   }
   // The comments right above the key are the key's.
   while (start > 0) {
@@ -94,13 +107,13 @@ void Edits::add_entries(const Node& mapping, std::size_t before, const std::vect
     if (line.size() <= columns || !is_all(line.substr(0, columns), ' ') || line[columns] != '#') break;
     start = above;
   }
-  put(start, 0, indented(lines, columns), key);
+  put(start, 0, indented(lines, columns, line_end_), key);
 }
 
 std::string Edits::item_lines(const std::vector<Addition>& additions, std::size_t columns) const {
   std::string lines;
   for (const Addition& addition : additions) {
-    const std::string item = indented(addition.block, columns + 2);
+    const std::string item = indented(addition.block, columns + 2, line_end_);
     lines.append(columns, ' ').append("- ").append(item.substr(columns + 2));
   }
   return lines;
@@ -276,6 +289,11 @@ void Edits::remove_items(const Node& list, const std::vector<std::size_t>& place
       put(begin, end - begin, "", first);
     }
   }
+}
+
+void Edits::remove_entry(const Node& mapping, std::string_view key) {
+  for (std::size_t i = 0; i < mapping.entries.size(); ++i)
+    if (mapping.entries[i].key->text == key) return remove_entries(mapping, {i});
 }
 
 void Edits::remove_entries(const Node& mapping, const std::vector<std::size_t>& places) {

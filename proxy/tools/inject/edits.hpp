@@ -20,6 +20,15 @@ struct Addition {
   std::string json;   ///< on one line
 };
 
+/// Each line behind so many blanks; a blank one stays empty.
+std::string indented(std::string_view lines, std::size_t columns, std::string_view line_end = "\n");
+/// A comma between two.
+std::string json_items(const std::vector<Addition>&);
+/// A key with a list of those items.
+Addition list_entry(const std::string& key, const std::vector<Addition>& items);
+/// A key with a mapping of those entries.
+Addition mapping_entry(const std::string& key, const std::vector<Addition>& entries);
+
 /// Collects changes of one text, all told by the places in that text. An anchor's node is changed once,
 /// whoever asks for it; where two ask for different changes, that is the fault.
 class Edits {
@@ -43,6 +52,8 @@ class Edits {
   // The way back. Ranges that lie within one another are allowed: the outer one counts.
   /// Removes items of a list, by their places, ascending.
   void remove_items(const Node& list, const std::vector<std::size_t>& places);
+  /// Removes that key of the mapping's own, with its value.
+  void remove_entry(const Node& mapping, std::string_view key);
   /// Removes keys with their values, by their places, ascending.
   void remove_entries(const Node& mapping, const std::vector<std::size_t>& places);
   /// Puts that text between the colon of a key and the end of its value, which is in braces or a scalar on
@@ -69,7 +80,6 @@ class Edits {
   void refuse(const Node&, std::string message);
   std::size_t line_start(std::size_t at) const;
   std::string item_lines(const std::vector<Addition>&, std::size_t columns) const;
-  std::string indented(std::string_view lines, std::size_t columns) const;
   std::size_t end_of_scalar(const Node&) const;
   std::size_t end_of_value(const Node&) const;
   std::size_t end_of_block(std::size_t start, std::size_t columns, bool is_list = false) const;

@@ -99,18 +99,6 @@ std::optional<Fault> read_environment(const Node& env, Present& present) {
   return std::nullopt;
 }
 
-std::string block_list(const std::vector<Addition>& additions) {
-  std::string text = "env:\n";
-  for (const Addition& one : additions) text += "  - " + one.block;
-  return text;
-}
-
-std::string json_list(const std::vector<Addition>& additions) {
-  std::string text;
-  for (const Addition& one : additions) text.append(text.empty() ? "" : ", ").append(one.json);
-  return "[" + text + "]";
-}
-
 /// Before which of the container's entries a new one reads well.
 std::size_t place_for_env(const Node& container) {
   constexpr std::string_view first[] = {"name", "image",      "imagePullPolicy", "command",
@@ -156,10 +144,10 @@ std::optional<Fault> edit_environment(const Node& container, const std::string& 
     if (auto fault = read_environment(*env, present)) return fault;
   }
   if (const Node* from = container.find("envFrom"); from != nullptr && !from->items.empty())
-    remarks.push_back({from->line, from->column,
-                       "envFrom is not looked into: a proxy variable or a NO_PROXY that it brings gives way "
-                       "to the one that "
-                       "stands in env now"});
+    remarks.push_back(
+        {from->line, from->column,
+         "envFrom is not looked into: a proxy variable or a NO_PROXY that it brings gives way to "
+         "the one that stands in env now"});
   std::vector<Addition> missing;
   for (const auto& [name, wanted] : variables_for(present)) {
     const Node* own = entry_of(present, name);
@@ -175,19 +163,17 @@ std::optional<Fault> edit_environment(const Node& container, const std::string& 
       missing.push_back(addition(name, "value", json_string(wanted)));
     }
   }
-  if (missing.empty()) undo.added(place, 0);
+  undo.added(place, missing.size());
   if (missing.empty()) return std::nullopt;
   const Entry* entry = container.own("env");
-  undo.added(place, missing.size());
   if (entry != nullptr && env->kind == Node::Kind::nothing) {
     undo.had_null(place, edits.written_null(*entry));
-    edits.fill(*entry, json_list(missing));
+    edits.fill(*entry, "[" + json_items(missing) + "]");
   } else if (env != nullptr && env->kind == Node::Kind::list) {
     edits.add_items_behind(*env, missing);
     undo.had_list(place);
   } else {
-    edits.add_entries(container, place_for_env(container),
-                      {{block_list(missing), "\"env\": " + json_list(missing)}});
+    edits.add_entries(container, place_for_env(container), {list_entry("env", missing)});
   }
   return std::nullopt;
 }

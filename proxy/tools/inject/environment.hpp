@@ -20,8 +20,8 @@ inline constexpr std::string_view direct_names =
 /// Whether reprise sets a variable of that name.
 bool is_proxy_variable(std::string_view name);
 
-/// Which variables of that list are ours, as far as their names and their order say: the last ones, or, as
-/// versions before 0.2 wrote them, the first ones.
+/// Which variables of that list are ours, as far as their names and their order say: the last ones; or the
+/// first ones, as builds of November 2026 wrote them before 0.1.0 was released.
 struct Added {
   std::size_t first = 0;
   std::size_t count = 0;

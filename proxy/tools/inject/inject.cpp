@@ -74,24 +74,16 @@ std::variant<Parsed, Fault> parsed(std::string_view text) {
   return result;
 }
 
-/// What remove() makes of one document, or a part of it.
-struct TakenOut {
-  std::string text;  ///< empty: nothing has changed
-  std::size_t pods = 0;
-};
-
-/// Takes reprise out of those pods.
-std::variant<TakenOut, Fault> taken_out(std::string_view text, const Parsed& before,
-                                        const std::vector<Pod>& pods) {
-  TakenOut result;
+/// The text without reprise in those pods.
+std::variant<std::string, Fault> taken_out(std::string_view text, const Parsed& before,
+                                           const std::vector<Pod>& pods) {
   Edits edits(text);
   for (const Pod& pod : pods) {
     if (auto fault = remove_from_pod(pod, edits)) return *fault;
-    ++result.pods;
   }
-  if (edits.empty()) return result;
-  result.text = edits.applied();
-  auto after = read(result.text);
+  if (edits.empty()) return std::string(text);
+  std::string result = edits.applied();
+  auto after = read(result);
   const Tree* tree = std::get_if<Tree>(&after);
   if (tree == nullptr || tree->root == nullptr || first_difference(*tree->root, *before.tree.root))
     return Fault{
@@ -113,8 +105,8 @@ bool comes_back(std::string_view injected_text, std::string_view original) {
   const Parsed* const known = std::get_if<Parsed>(&document);
   if (known == nullptr) return false;
   const auto back = taken_out(injected_text, *known, those_with_ours(*known));
-  const TakenOut* const result = std::get_if<TakenOut>(&back);
-  return result != nullptr && result->text == original;
+  const std::string* const result = std::get_if<std::string>(&back);
+  return result != nullptr && *result == original;
 }
 
 /// Whether `after` says what `before` says, and reprise besides.
@@ -146,12 +138,16 @@ class Injection {
     text_ = document_.text;
     if (known.tree.root != nullptr) look_for_others(*known.tree.root);
     if (auto fault = choose(known)) return fault;
-    if (!replaced_.empty()) {
+    if (replaced_.empty()) {
+      if (auto fault = put_in(known)) return fault;
+    } else {
       auto without = taken_out(text_, known, replaced_);
       if (Fault* fault = std::get_if<Fault>(&without)) return std::move(*fault);
-      text_ = std::move(std::get<TakenOut>(without).text);
+      text_ = std::get<std::string>(std::move(without));
+      auto again = parsed(text_);
+      if (Fault* fault = std::get_if<Fault>(&again)) return std::move(*fault);
+      if (auto fault = put_in(std::get<Parsed>(again))) return fault;
     }
-    if (auto fault = put_in()) return fault;
     finish(known);
     return std::nullopt;
   }
@@ -204,12 +200,27 @@ class Injection {
     return std::nullopt;
   }
 
-  std::optional<Fault> put_in() {
+  /// What each pod of `known` gets; those that get nothing have no sidecar.
+  std::optional<Fault> decide_sidecars(const Parsed& known) {
+    for (std::size_t i = 0; i < known.pods.size(); ++i) {
+      sidecars_.emplace_back();
+      if (!gets_[i]) continue;
+      auto sidecar = sidecar_for(known.pods[i], options_, there_[i], version_);
+      if (Fault* fault = std::get_if<Fault>(&sidecar)) return std::move(*fault);
+      sidecars_.back() = std::get<Sidecar>(std::move(sidecar));
+      if (!sidecars_.back()->config_map.empty()) done_.config_maps.insert(sidecars_.back()->config_map);
+    }
+    return std::nullopt;
+  }
+
+  /// `known`: what `text_` says.
+  std::optional<Fault> put_in(const Parsed& known) {
     if (std::find(gets_.begin(), gets_.end(), true) == gets_.end()) return std::nullopt;
-    const std::string before(text_);
-    auto again = parsed(before);
-    if (Fault* fault = std::get_if<Fault>(&again)) return std::move(*fault);
-    const Parsed& known = std::get<Parsed>(again);
+    if (auto fault = decide_sidecars(known)) return fault;
+    const std::string before = text_;
+    const bool carries_config = std::any_of(sidecars_.begin(), sidecars_.end(), [](const auto& sidecar) {
+      return sidecar && !sidecar->config.empty();
+    });
     MetadataForm metadata = MetadataForm::whole;
     auto edited = compared_edit(known, before, UndoForm::left_out, metadata);
     // Metadata may be shared by an anchor. Reprise works without what is added there, but for its
@@ -221,7 +232,7 @@ class Injection {
     for (const auto& [form, why] : less) {
       if (std::holds_alternative<std::string>(edited)) break;
       auto with_less = compared_edit(known, before, UndoForm::left_out, form);
-      if (std::holds_alternative<Fault>(with_less) || (form == MetadataForm::left_out && carries_config_))
+      if (std::holds_alternative<Fault>(with_less) || (form == MetadataForm::left_out && carries_config))
         continue;
       edited = std::move(with_less);
       metadata = form;
@@ -244,18 +255,12 @@ class Injection {
   std::variant<std::string, Fault> compared_edit(const Parsed& known, std::string_view text, UndoForm form,
                                                  MetadataForm metadata) {
     remarks_.clear();
-    carries_config_ = false;
     Edits edits(text);
     for (std::size_t i = 0; i < known.pods.size(); ++i) {
-      if (!gets_[i]) continue;
-      const auto sidecar = sidecar_for(known.pods[i], options_, there_[i], version_);
-      if (const Fault* fault = std::get_if<Fault>(&sidecar)) return *fault;
-      carries_config_ = carries_config_ || !std::get<Sidecar>(sidecar).config.empty();
-      auto remarks = inject_pod(known.pods[i], std::get<Sidecar>(sidecar), form, metadata, edits);
+      if (!sidecars_[i]) continue;
+      auto remarks = inject_pod(known.pods[i], *sidecars_[i], form, metadata, edits);
       if (Fault* fault = std::get_if<Fault>(&remarks)) return std::move(*fault);
       for (Fault& one : std::get<0>(remarks)) remarks_.push_back(std::move(one));
-      if (!std::get<Sidecar>(sidecar).config_map.empty())
-        config_maps_.insert(std::get<Sidecar>(sidecar).config_map);
     }
     std::string after = edits.applied();
     if (auto fault = compared(*known.tree.root, after)) return *fault;
@@ -277,7 +282,6 @@ class Injection {
     if (unchanged_ > 0)
       done_.remarks.push_back(note(document_, *before.tree.root, "it has reprise already: left as it is"));
     for (Fault& one : remarks_) done_.remarks.push_back(remark(document_, std::move(one)));
-    done_.config_maps.merge(config_maps_);
     done_.text += text_;
   }
 
@@ -286,30 +290,29 @@ class Injection {
   std::string_view version_;
   Injected& done_;
   std::string text_;
-  std::vector<Options> there_;  ///< by pod: what the sidecar of ours says
-  std::vector<bool> gets_;      ///< by pod
+  std::vector<Options> there_;                    ///< by pod: what the sidecar of ours says
+  std::vector<bool> gets_;                        ///< by pod
+  std::vector<std::optional<Sidecar>> sidecars_;  ///< by pod, once they are decided
   std::vector<Pod> replaced_;
   std::size_t unchanged_ = 0;
   std::vector<Fault> remarks_;
-  std::set<std::string> config_maps_;
-  bool carries_config_ = false;
 };
 
 std::optional<Fault> remove_document(const Document& document, Removed& done) {
   auto before = parsed(document.text);
   if (Fault* fault = std::get_if<Fault>(&before)) return std::move(*fault);
   const Parsed& known = std::get<Parsed>(before);
-  auto outcome = taken_out(document.text, known, those_with_ours(known));
-  if (Fault* fault = std::get_if<Fault>(&outcome)) return std::move(*fault);
-  const TakenOut& result = std::get<TakenOut>(outcome);
-  done.pods += result.pods;
+  const std::vector<Pod> ours = those_with_ours(known);
+  auto without = taken_out(document.text, known, ours);
+  if (Fault* fault = std::get_if<Fault>(&without)) return std::move(*fault);
+  done.pods += ours.size();
   for (const Pod& pod : known.pods) {
     if (is_injected(*pod.spec) && our_container(*pod.spec) == nullptr)
       done.remarks.push_back(
           remark(document, {pod.spec->line, pod.spec->column,
                             "the container reprise was not added by `reprise inject`: it stays"}));
   }
-  done.text += result.text.empty() ? document.text : std::string_view(result.text);
+  done.text += std::get<std::string>(without);
   return std::nullopt;
 }
 

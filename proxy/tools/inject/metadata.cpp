@@ -11,15 +11,10 @@
 namespace reprise::tools {
 namespace {
 
-constexpr std::string_view scrape_key = "prometheus.io/scrape";
 constexpr std::string_view port_key = "prometheus.io/port";
 constexpr std::string_view admin_port = "3129";
 
 using Places = std::vector<std::size_t>;
-
-std::string place_of(std::string_view list, std::string_view key) {
-  return std::string(list).append(".").append(key);
-}
 
 /// As lines of a block where that says the same, else quoted.
 std::string block_value(const std::string& text) {
@@ -27,13 +22,8 @@ std::string block_value(const std::string& text) {
                         !text.ends_with("\n\n") && text[0] != ' ' && text[0] != '\n' &&
                         text.find(" \n") == std::string::npos;
   if (!is_plain) return json_string(text);
-  std::string block = "|";
-  std::size_t at = 0;
-  while (at < text.size()) {
-    const std::size_t next = text.find('\n', at) + 1;
-    block.append("\n").append(next - at > 1 ? "  " : "").append(text, at, next - at - 1);
-    at = next;
-  }
+  std::string block = "|\n" + indented(text, 2);
+  block.pop_back();
   return block;
 }
 
@@ -42,24 +32,6 @@ Addition entry(std::string_view key, const std::string& value) {
   return {std::string(key) + ": " + (has_lines ? block_value(value) : json_string(value)) + "\n",
           json_string(key) + ": " + json_string(value)};
 }
-
-/// A key with a mapping of those entries.
-Addition mapping_of(std::string_view key, const std::vector<Addition>& entries) {
-  Addition all{std::string(key) + ":\n", {}};
-  for (const Addition& one : entries) {
-    for (std::size_t at = 0; at < one.block.size();) {
-      const std::size_t next = one.block.find('\n', at) + 1;
-      all.block.append(next - at > 1 ? "  " : "").append(one.block, at, next - at);
-      at = next;
-    }
-    all.json.append(all.json.empty() ? "" : ", ").append(one.json);
-  }
-  all.json = json_string(key) + ": {" + all.json + "}";
-  return all;
-}
-
-/// Only the value of what mapping_of() gives as JSON.
-std::string braces(const Addition& one) { return one.json.substr(one.json.find('{')); }
 
 bool names_volume(std::string_view list) {
   while (!list.empty()) {
@@ -78,7 +50,7 @@ class Metadata {
 
   void let_autoscalers_evict() {
     const Node* there = find("annotations", eviction_key);
-    const std::string place = place_of("annotations", eviction_key);
+    const std::string place = metadata_place("annotations", eviction_key);
     if (there == nullptr) {
       annotations_.push_back(entry(eviction_key, std::string(replay_volume)));
     } else if (names_volume(there->text) || there->kind != Node::Kind::scalar) {
@@ -93,7 +65,7 @@ class Metadata {
     if (!config.empty()) {
       annotations_.push_back(entry(config_key, config));
     } else if (find("annotations", config_key) != nullptr) {
-      undo_.had(place_of("annotations", config_key));
+      undo_.had(metadata_place("annotations", config_key));
     }
   }
 
@@ -112,14 +84,14 @@ class Metadata {
     for (const auto& [key, value] : wanted) {
       if (find("annotations", key) != nullptr) continue;
       annotations_.push_back(entry(key, std::string(value)));
-      undo_.added_one(place_of("annotations", key), "");
+      undo_.added_one(metadata_place("annotations", key), "");
     }
   }
 
   void label() {
     if (find("labels", inject_key) != nullptr) return;
     labels_.push_back(entry(inject_key, "true"));
-    undo_.added_one(place_of("labels", inject_key), "");
+    undo_.added_one(metadata_place("labels", inject_key), "");
   }
 
   void write() {
@@ -128,17 +100,16 @@ class Metadata {
     write("annotations", annotations_, fresh);
     if (fresh.empty()) return;
     const Entry* own = pod_.holder->own("metadata");
-    const Addition all = mapping_of("metadata", fresh);
     if (own != nullptr && own->value->kind == Node::Kind::nothing) {
       undo_.had_null("metadata", edits_.written_null(*own));
-      edits_.fill(*own, braces(all));
+      edits_.fill(*own, "{" + json_items(fresh) + "}");
     } else if (own != nullptr || metadata_ != nullptr) {
       if (metadata_->entries.empty()) undo_.had_list("metadata");
       if (metadata_->kind == Node::Kind::mapping) edits_.add_entries(*metadata_, place_in(*metadata_), fresh);
     } else {
       std::size_t spec = 0;
       while (pod_.holder->entries[spec].value != pod_.spec && spec + 1 < pod_.holder->entries.size()) ++spec;
-      edits_.add_entries(*pod_.holder, spec, {all});
+      edits_.add_entries(*pod_.holder, spec, {mapping_entry("metadata", fresh)});
     }
   }
 
@@ -157,13 +128,13 @@ class Metadata {
     if (entries.empty()) return;
     const Node* there = metadata_ == nullptr ? nullptr : metadata_->find(list);
     if (there == nullptr) {
-      fresh.push_back(mapping_of(list, entries));
+      fresh.push_back(mapping_entry(list, entries));
     } else if (there->kind == Node::Kind::mapping) {
       if (there->entries.empty()) undo_.had_list(list);
       edits_.add_entries(*there, 0, entries);
     } else if (const Entry* own = metadata_->own(list)) {
       undo_.had_null(list, edits_.written_null(*own));
-      edits_.fill(*own, braces(mapping_of(list, entries)));
+      edits_.fill(*own, "{" + json_items(entries) + "}");
     }
   }
 
@@ -179,7 +150,7 @@ class Metadata {
 /// Whether that annotation has been added by inject(), as far as its value and the facts say.
 bool is_ours(std::string_view list, const Entry& one, const Undo& undo, bool carries_config) {
   const std::string& key = one.key->text;
-  const std::string place = place_of(list, key);
+  const std::string place = metadata_place(list, key);
   if (undo.is_had(place)) return false;
   if (list == "annotations" && key == eviction_key) return one.value->text == replay_volume;
   if (list == "annotations" && key == config_key) return carries_config;
@@ -203,7 +174,7 @@ bool take_out(const Pod& pod, const Node& metadata, const std::string& list, con
   for (std::size_t i = 0; i < there->entries.size(); ++i) {
     const Entry& one = there->entries[i];
     if (is_ours(list, one, undo, carries)) ours.push_back(i);
-    if (const auto written = undo.value(place_of(list, one.key->text)))
+    if (const auto written = undo.value(metadata_place(list, one.key->text)))
       edits.replace_as_written(*one.value, *written);
   }
   if (ours.empty()) return false;
@@ -217,6 +188,10 @@ bool take_out(const Pod& pod, const Node& metadata, const std::string& list, con
 }
 
 }  // namespace
+
+std::string metadata_place(std::string_view list, std::string_view key) {
+  return std::string(list).append(".").append(key);
+}
 
 std::vector<std::string_view> metadata_keys(std::string_view list) {
   if (list == "labels") return {inject_key};
@@ -247,8 +222,7 @@ void remove_metadata(const Pod& pod, const Undo& undo, Edits& edits) {
   if (emptied.size() < metadata->entries.size() || own == nullptr || undo.is_list("metadata"))
     return edits.remove_entries(*metadata, emptied);
   if (const auto written = undo.null("metadata")) return edits.put_value(*own, *written);
-  for (std::size_t i = 0; i < pod.holder->entries.size(); ++i)
-    if (pod.holder->entries[i].key == own->key) edits.remove_entries(*pod.holder, {i});
+  edits.remove_entry(*pod.holder, "metadata");
 }
 
 }  // namespace reprise::tools

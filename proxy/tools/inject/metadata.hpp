@@ -2,6 +2,7 @@
 // label.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -14,9 +15,10 @@ namespace reprise::tools {
 inline constexpr std::string_view eviction_key =
     "cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes";
 
-/// The places of the facts that say that inject() has added the label, and the annotations for Prometheus.
-inline constexpr const char* label_place = "labels.reprise.dev/inject";
-inline constexpr const char* scrape_place = "annotations.prometheus.io/scrape";
+inline constexpr std::string_view scrape_key = "prometheus.io/scrape";
+
+/// The place, in the words of Undo, of a key in `annotations` or `labels`.
+std::string metadata_place(std::string_view list, std::string_view key);
 
 /// The keys of `annotations` or of `labels` that may be added.
 std::vector<std::string_view> metadata_keys(std::string_view list);

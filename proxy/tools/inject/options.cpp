@@ -37,22 +37,17 @@ constexpr Annotation annotations[] = {
 
 std::optional<Fault> take(const Node& value, const Annotation& what, Options& options) {
   if (value.kind != Node::Kind::scalar)
-    return Fault{value.line, value.column, std::string(prefix).append(what.name) + " is no text"};
+    return Fault{value.line, value.column, std::string(key_prefix).append(what.name) + " is no text"};
   // An empty quantity says that there is to be none.
   const bool is_judged = what.fault != nullptr && !(what.resources != nullptr && value.text.empty());
   if (const auto wrong = is_judged ? what.fault(value.text) : std::nullopt)
-    return Fault{value.line, value.column, std::string(prefix).append(what.name) + ": " + *wrong};
+    return Fault{value.line, value.column, std::string(key_prefix).append(what.name) + ": " + *wrong};
   if (what.text != nullptr) options.*what.text = value.text;
   if (what.resources != nullptr) (options.*what.resources)[std::string(what.resource)] = value.text;
   return std::nullopt;
 }
 
 }  // namespace
-
-bool Options::says_nothing() const {
-  return !image && !pull_policy && !pull_secret && !user && !config_map && !config && requests.empty() &&
-         limits.empty() && !has_label && !is_scraped;
-}
 
 std::optional<std::string> fault_of_quantity(std::string_view text) {
   if (quantity(text)) return std::nullopt;
@@ -98,7 +93,7 @@ std::variant<Options, Fault> read_annotations(const Node* metadata) {
   const Node* there = metadata == nullptr ? nullptr : metadata->find("annotations");
   if (there == nullptr) return options;
   for (const Annotation& one : annotations) {
-    const Node* value = there->find(std::string(prefix).append(one.name));
+    const Node* value = there->find(std::string(key_prefix).append(one.name));
     if (value == nullptr) continue;
     if (auto fault = take(*value, one, options)) return *fault;
   }

@@ -27,12 +27,9 @@ struct Options {
   Resources limits;
   bool has_label = false;   ///< pods get the label by which PodMonitor and NetworkPolicy select
   bool is_scraped = false;  ///< pods get the annotations that a Prometheus looks for
-
-  /// Whether anything is said of the container.
-  bool says_nothing() const;
 };
 
-inline constexpr std::string_view prefix = "reprise.dev/";
+inline constexpr std::string_view key_prefix = "reprise.dev/";
 inline constexpr std::string_view inject_key = "reprise.dev/inject";
 inline constexpr std::string_view config_key = "reprise.dev/config";
 

@@ -79,35 +79,19 @@ const Node* list_of(const Node& pod, std::string_view key) {
   return list != nullptr && list->kind == Node::Kind::list ? list : nullptr;
 }
 
-std::string as_item(const std::string& block) {
-  std::string text = "  - ";
-  for (std::size_t at = 0; at < block.size();) {
-    const std::size_t next = block.find('\n', at) + 1;
-    text.append(at == 0 ? "" : "    ").append(block, at, next - at);
-    at = next;
-  }
-  return text;
-}
-
 /// In front of that list of the pod, or, if there is none, as a list that `fresh` collects.
 void put_in_list(const Node& pod, const std::string& key, const std::vector<std::string>& items, Edits& edits,
                  std::vector<Addition>& fresh) {
   std::vector<Addition> additions;
-  Addition list{key + ":\n", {}};
-  for (const std::string& item : items) {
-    const std::string json = as_json(std::string_view(item));
-    additions.push_back({item, json});
-    list.block += as_item(item);
-    list.json.append(list.json.empty() ? "" : ", ").append(json);
-  }
-  list.json = "[" + list.json + "]";
+  additions.reserve(items.size());
+  for (const std::string& item : items) additions.push_back({item, as_json(std::string_view(item))});
   const Entry* own = pod.own(key);
   if (const Node* there = list_of(pod, key)) {
     edits.add_items(*there, additions);
   } else if (own != nullptr) {
-    edits.fill(*own, list.json);
+    edits.fill(*own, "[" + json_items(additions) + "]");
   } else {
-    fresh.push_back({list.block, "\"" + key + "\": " + list.json});
+    fresh.push_back(list_entry(key, additions));
   }
 }
 

@@ -34,11 +34,10 @@ void take_out(const Node& mapping, const std::string& key, const Places& ours, c
   const Node& list = *mapping.find(key);
   if (ours.empty()) return;
   if (ours.size() < list.items.size() || undo.is_list(place)) return edits.remove_items(list, ours);
-  const auto entry = std::find_if(mapping.entries.begin(), mapping.entries.end(),
-                                  [&](const Entry& one) { return one.key->text == key; });
-  if (entry == mapping.entries.end()) return edits.remove_items(list, ours);
+  const Entry* entry = mapping.own(key);
+  if (entry == nullptr) return edits.remove_items(list, ours);
   if (const auto written = undo.null(place)) return edits.put_value(*entry, *written);
-  edits.remove_entries(mapping, {static_cast<std::size_t>(entry - mapping.entries.begin())});
+  edits.remove_entry(mapping, key);
 }
 
 /// Puts the value of one variable back that was another before.
@@ -47,9 +46,7 @@ void put_back(const Node& variable, const std::string& place, const Undo& undo, 
   if (value == nullptr) return;
   if (const auto written = undo.value(place)) return edits.replace_as_written(*value->value, *written);
   if (const auto written = undo.null(place)) return edits.put_value(*value, *written);
-  if (!undo.is_none(place)) return;
-  for (std::size_t i = 0; i < variable.entries.size(); ++i)
-    if (variable.entries[i].key->text == "value") edits.remove_entries(variable, {i});
+  if (undo.is_none(place)) edits.remove_entry(variable, "value");
 }
 
 void take_out_environment(const Node& container, const std::string& place, const Undo& undo, Edits& edits) {

@@ -47,7 +47,7 @@ class Undo {
   std::optional<std::size_t> count_behind(const std::string& place) const {
     return number(place + ".behind");
   }
-  /// As versions before 0.2 wrote it.
+  /// Written by builds that added variables in front (`Added`).
   std::optional<std::size_t> count_in_front(const std::string& place) const {
     return number(place + ".added");
   }
