@@ -139,25 +139,27 @@ TEST(ProxySilence, L24_the_kernels_own_limits_are_kept) {
 TEST(ProxySilence, L4_sent_bytes_wait_for_half_of_the_deadline_and_those_of_long_bodies_for_idle_timeout) {
   policy::RoutePolicy policy;
   policy.idle_timeout = std::chrono::minutes(7);
-  forward::Request request;
-  request.policy = &policy;
-  request.facts.idempotent = policy::Idempotency::yes;
+  forward::Incoming in;
+  forward::Route route;
+  const forward::Outgoing out(in, route);
+  route.policy = &policy;
+  route.facts.idempotent = policy::Idempotency::yes;
   policy.retry.deadline = std::chrono::seconds(10);
-  EXPECT_EQ(forward::user_timeout_of(request), std::chrono::seconds(5));
+  EXPECT_EQ(forward::user_timeout_of(out), std::chrono::seconds(5));
   policy.retry.deadline = std::chrono::hours(8760);
-  EXPECT_EQ(forward::user_timeout_of(request), std::chrono::seconds(60));
+  EXPECT_EQ(forward::user_timeout_of(out), std::chrono::seconds(60));
   policy.retry.deadline.reset();
-  EXPECT_EQ(forward::user_timeout_of(request), policy::no_limit);
+  EXPECT_EQ(forward::user_timeout_of(out), policy::no_limit);
   policy.retry.deadline = std::chrono::seconds(10);
-  request.facts.idempotent = policy::Idempotency::no;
-  EXPECT_EQ(forward::user_timeout_of(request), policy::no_limit);
-  request.facts.idempotent = policy::Idempotency::yes;
-  request.head.framing = {http::Framing::Kind::length, 65536};
-  EXPECT_EQ(forward::user_timeout_of(request), std::chrono::seconds(5));
-  request.head.framing.length = 65537;
-  EXPECT_EQ(forward::user_timeout_of(request), std::chrono::minutes(7));
-  request.head.framing = {http::Framing::Kind::chunked, 0};
-  EXPECT_EQ(forward::user_timeout_of(request), std::chrono::minutes(7));
+  route.facts.idempotent = policy::Idempotency::no;
+  EXPECT_EQ(forward::user_timeout_of(out), policy::no_limit);
+  route.facts.idempotent = policy::Idempotency::yes;
+  in.head.framing = {http::Framing::Kind::length, 65536};
+  EXPECT_EQ(forward::user_timeout_of(out), std::chrono::seconds(5));
+  in.head.framing.length = 65537;
+  EXPECT_EQ(forward::user_timeout_of(out), std::chrono::minutes(7));
+  in.head.framing = {http::Framing::Kind::chunked, 0};
+  EXPECT_EQ(forward::user_timeout_of(out), std::chrono::minutes(7));
 }
 
 /// Whatever has been idle for so long behind a response

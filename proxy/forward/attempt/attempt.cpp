@@ -28,13 +28,13 @@ namespace {
 constexpr int switching_protocols = 101;
 
 // The end of an attempt's head, if it differs between attempts; else the head is whole already.
-std::string last_lines(const Worker& worker, const Request& request, unsigned number,
+std::string last_lines(const Worker& worker, const Outgoing& out, unsigned number,
                        const net::UpstreamConnection& connection) {
   std::string lines;
-  if (!request.ends_head_by_attempt()) return lines;
-  if (request.via == AttemptVia::over_loopback && connection.address().is_loopback())
-    http::append_via(request.head.minor_version, worker.shared.pseudonym, lines);
-  if (request.policy->attempt_header) lines += "Reprise-Attempt: " + std::to_string(number) + "\r\n";
+  if (!out.ends_head_by_attempt()) return lines;
+  if (out.via == AttemptVia::over_loopback && connection.address().is_loopback())
+    http::append_via(out.in.head.minor_version, worker.shared.pseudonym, lines);
+  if (out.route.policy->attempt_header) lines += "Reprise-Attempt: " + std::to_string(number) + "\r\n";
   return lines += "\r\n";
 }
 
@@ -47,13 +47,13 @@ Instant hold_limit(const policy::HoldPolicy& hold, std::optional<Instant> deadli
 // An upstream that speaks HTTP/1.0 cannot read chunks: it gets the body once all of it is there. What cannot
 // be held whole it gets chunked all the same, and says 411 or 505 for itself (row A10).
 Task<ClientState> frame_for_1_0(OneAttempt& one) {
-  Request& request = one.request;
-  if (waits_in_vain(request) && !co_await encourage(*one.client, request)) co_return ClientState::gone;
-  const net::AttemptCancel::Target target(one.cancel, request.body);
-  const net::BodyStep step = co_await request.body.count(request.policy->idle_timeout);
+  Outgoing& out = one.out;
+  if (out.waits_in_vain() && !co_await send_continue(*one.client, out)) co_return ClientState::gone;
+  const net::AttemptCancel::Target target(one.cancel, out.body);
+  const net::BodyStep step = co_await out.body.count(out.route.policy->idle_timeout);
   if (step == net::BodyStep::malformed) co_return ClientState::malformed;
   if (step != net::BodyStep::end && step != net::BodyStep::piece) co_return ClientState::gone;
-  if (step == net::BodyStep::end) http::frame_by_length(request.body.received(), request.outgoing);
+  if (step == net::BodyStep::end) http::frame_by_length(out.body.received(), out.head);
   co_return ClientState::present;
 }
 
@@ -68,8 +68,8 @@ Task<policy::Outcome> judge_content(OneAttempt& one, const policy::HoldPolicy& h
   }
   if (!is_held(hold, response)) co_return answered;
   const Instant until = hold_limit(hold, one.deadline);
-  const policy::Outcome outcome = co_await hold_back(one.worker.pool, hold, answered,
-                                                     patience_with(one.request, response), until, response);
+  const policy::Outcome outcome =
+      co_await hold_back(one.worker.pool, hold, answered, patience_with(one.out, response), until, response);
   // A body that we cut off ourselves did not break.
   if (one.cancel.stopped()) co_return Failed{Stage::body, Cause::cancelled};
   co_return outcome;
@@ -80,11 +80,11 @@ Task<policy::Outcome> judge_content(OneAttempt& one, const policy::HoldPolicy& h
 struct Conversation final : OvertakenRequest {
   /// Nothing of the request was sent before `begun`.
   Conversation(OneAttempt& one, unsigned number, Instant begun)
-      : Conversation(one, one.request, one.response.connection->stream(), number, begun) {}
+      : Conversation(one, one.out, one.response.connection->stream(), number, begun) {}
 
   Upload& upload() override { return sending; }
-  void begin(const Request& request) {
-    sending.start(request.outgoing, last, reader);
+  void begin(const Outgoing& out) {
+    sending.start(out.head, last, reader);
     stall.watch();
     reader.begin(sending);
   }
@@ -96,35 +96,33 @@ struct Conversation final : OvertakenRequest {
   Silence silence;
 
  private:
-  Conversation(OneAttempt& one, Request& request, net::Stream& upstream, unsigned number, Instant begun)
-      : last(last_lines(one.worker, request, number, *one.response.connection)),
-        sending(one.worker.io.get_executor(), upstream, request.body, request.policy->idle_timeout),
+  Conversation(OneAttempt& one, Outgoing& out, net::Stream& upstream, unsigned number, Instant begun)
+      : last(last_lines(one.worker, out, number, *one.response.connection)),
+        sending(one.worker.io.get_executor(), upstream, out.body, out.route.policy->idle_timeout),
         reader(one),
-        stall(one.worker.tick, request, request.outgoing.size() + last.size(), sending, upstream,
-              one.deadline),
-        silence(request, one.response, begun, one.deadline) {}
+        stall(one.worker.tick, out, out.head.size() + last.size(), sending, upstream, one.deadline),
+        silence(out, one.response, begun, one.deadline) {}
 };
 
 // Before a retry is decided on, it has to be known whether the body is really held.
-Task<void> settle(Request& request, net::AttemptCancel& cancel) {
-  const net::AttemptCancel::Target file(cancel, request.body);
-  co_await request.body.settle();
+Task<void> settle(RequestBody& body, net::AttemptCancel& cancel) {
+  const net::AttemptCancel::Target file(cancel, body);
+  co_await body.settle();
 }
 
 // The upstream has ended a connection that was at rest: nothing went out on it. Over TLS 1.3 a fresh one ends
 // so if the upstream refuses the client's certificate.
-AttemptResult closed_at_rest(const Request& request, unsigned number, net::UpstreamConnection& connection) {
+AttemptResult closed_at_rest(const Outgoing& out, unsigned number, net::UpstreamConnection& connection) {
   Failed failed{Stage::send, Cause::closed};
   if (!connection.reused())
     failed = net::failure_of(connection.stream().refusal(), Stage::send).value_or(failed);
-  return {failed, report_of_unsent(request, number, connection.address())};
+  return {failed, report_of_unsent(out, number, connection.address())};
 }
 
 // Logs why the other side ended TLS, at most once a second for each upstream.
-void warn_of_refusal(Worker& worker, const Request& request, const policy::Outcome& outcome) {
+void warn_of_refusal(Worker& worker, net::Upstream& upstream, const policy::Outcome& outcome) {
   const auto* failed = std::get_if<Failed>(&outcome);
   if (failed == nullptr || failed->why.empty() || failed->cause == Cause::malformed_response) return;
-  net::Upstream& upstream = *carrier_of(request);
   std::string text("TLS with ");
   text.append(telemetry::clipped(upstream.account)).append(" ended: TLS alert: ").append(failed->why);
   if (failed->cause == Cause::tls_alert_received) text.append(". ").append(http::client_certificate_advice);
@@ -137,14 +135,14 @@ bool has_spoken_first(net::Unread unread, const Response& response) {
 }
 
 // Of the rest of a download nothing is kept back: its client has the beginning.
-const policy::HoldPolicy* hold_of(const Request& request, const Answered& answered) {
-  return request.resuming ? nullptr : policy::hold_for(*request.policy, answered);
+const policy::HoldPolicy* hold_of(const Outgoing& out, const Answered& answered) {
+  return out.resuming ? nullptr : policy::hold_for(*out.route.policy, answered);
 }
 
-void note_response(const Conversation& talk, Request& request, unsigned number, bool spoke_first,
+void note_response(const Conversation& talk, Outgoing& out, unsigned number, bool spoke_first,
                    Response& response) {
-  request.bound = request.bound || http::authenticates_connection(response.head);
-  if (request.bound) request.pin->hold(*response.connection);
+  out.bound = out.bound || http::authenticates_connection(response.head);
+  if (out.bound) out.pin->hold(*response.connection);
   response.number = number;
   response.overtook = talk.sending.end() == UploadEnd::running;
   response.reusable = response.head.reusable && !talk.reader.in_doubt() && !spoke_first &&
@@ -153,11 +151,10 @@ void note_response(const Conversation& talk, Request& request, unsigned number, 
 
 // A response after which the request may be repeated ends the sending of that request. After any other
 // response, the sending goes on until the delivery of the response decides about it (row C5).
-bool leaves_sending(const Request& request, const policy::Outcome& outcome) {
+bool leaves_sending(const policy::RoutePolicy& policy, const policy::Outcome& outcome) {
   const auto* answered = std::get_if<Answered>(&outcome);
-  return answered != nullptr && !request.policy->retry.on.lists(outcome) &&
-         !request.policy->retry.refused.lists(answered->status) && !request.is_connect() &&
-         answered->status != switching_protocols;
+  return answered != nullptr && !policy.retry.on.lists(outcome) &&
+         !policy.retry.refused.lists(answered->status) && answered->status != switching_protocols;
 }
 
 void note_sent(const Response& response, AttemptResult& result) {
@@ -168,11 +165,10 @@ void note_sent(const Response& response, AttemptResult& result) {
   result.report.address = response.connection->address();
 }
 
-void note_repeatable(const Conversation& talk, const Request& request, unsigned number,
-                     AttemptResult& result) {
+void note_repeatable(const Conversation& talk, const Outgoing& out, unsigned number, AttemptResult& result) {
   result.report.replayable =
-      request.body.replayable() && !request.bound && talk.sending.end() != UploadEnd::replay_lost;
-  result.report.idempotent = judge_now(request);
+      out.body.replayable() && !out.bound && talk.sending.end() != UploadEnd::replay_lost;
+  result.report.idempotent = out.judge_now();
   result.report.number = number;
 }
 
@@ -190,50 +186,49 @@ void leave_sending(net::Pool& pool, std::unique_ptr<Conversation> talk, Response
   if (response.kept) finish_connection(pool, response, false);
 }
 
-void note_failure(Worker& worker, const Request& request, const policy::Outcome& outcome,
-                  Response& response) {
-  warn_of_refusal(worker, request, outcome);
+void note_failure(Worker& worker, const Route& route, const policy::Outcome& outcome, Response& response) {
+  warn_of_refusal(worker, *route.carrier(), outcome);
   response.clear();
 }
 
 }  // namespace
 
 Task<void> attempt(OneAttempt& one, const policy::Start& start) {
-  auto& [worker, request, client, cancel, deadline, response, result] = one;
+  auto& [worker, out, client, cancel, deadline, response, result] = one;
   response.clear();
   std::optional<Instant> connect_by = deadline;
-  if (client != nullptr && request.body.chunked() && carrier_of(request)->speaks_1_0()) {
+  if (client != nullptr && out.body.chunked() && out.route.carrier()->speaks_1_0()) {
     result.client = co_await frame_for_1_0(one);
     if (result.client != ClientState::present) co_return;
     // What a client takes its time for is not held against the upstream.
     connect_by.reset();
   }
   // Attempt 1 of most requests follows their head at once.
-  const Instant begun = start.number == 1 ? request.started : net::Tick::now();
-  response.connection = lease(worker, request, start);
+  const Instant begun = start.number == 1 ? out.in.started : net::Tick::now();
+  response.connection = lease(worker, out, start);
   if (response.connection == nullptr) {
     policy::UpstreamAddress address;
     if (const auto failed = co_await connect_for(one, connect_by, address)) {
-      result = {*failed, report_of_unsent(request, start.number, address)};
+      result = {*failed, report_of_unsent(out, start.number, address)};
       co_return;
     }
   }
-  if (client != nullptr && waits_in_vain(request) && !co_await encourage(*client, request)) {
+  if (client != nullptr && out.waits_in_vain() && !co_await send_continue(*client, out)) {
     response.clear();
     result.client = ClientState::gone;
     co_return;
   }
-  note_connection(request, start.number, client == nullptr && !request.resuming, *response.connection);
+  out.note_connection(start.number, client == nullptr && !out.resuming, *response.connection);
   const net::Unread unread = unread_of(*response.connection);
   if (unread == net::Unread::closed && response.buffer.empty()) {
-    result = closed_at_rest(request, start.number, *response.connection);
-    co_return note_failure(worker, request, result.outcome, response);
+    result = closed_at_rest(out, start.number, *response.connection);
+    co_return note_failure(worker, out.route, result.outcome, response);
   }
   const bool spoke_first = has_spoken_first(unread, response);
   auto talk = std::make_unique<Conversation>(one, start.number, begun);
   net::AttemptCancel::Target target(cancel, response.connection->stream());
   net::AttemptCancel::Watched watched(cancel, response.connection->reused() ? &talk->silence : nullptr);
-  talk->begin(request);
+  talk->begin(out);
   std::optional<policy::Outcome> came;
   while (!came) came = talk->reader.outcome_of(co_await talk->reader.read_on(), talk->sending, talk->stall);
   result.outcome = *came;
@@ -241,22 +236,22 @@ Task<void> attempt(OneAttempt& one, const policy::Start& start) {
   watched.end();
   response.connection->stream().end_limit();
 
-  if (!leaves_sending(request, result.outcome)) co_await talk->sending.stop();
+  if (!leaves_sending(*out.route.policy, result.outcome)) co_await talk->sending.stop();
   note_sent(response, result);
   if (const auto* answered = std::get_if<Answered>(&result.outcome)) {
-    note_response(*talk, request, start.number, spoke_first, response);
-    if (const policy::HoldPolicy* hold = hold_of(request, *answered))
+    note_response(*talk, out, start.number, spoke_first, response);
+    if (const policy::HoldPolicy* hold = hold_of(out, *answered))
       result.outcome = co_await judge_content(one, *hold, *answered);
-    if (!leaves_sending(request, result.outcome)) co_await talk->sending.stop();
+    if (!leaves_sending(*out.route.policy, result.outcome)) co_await talk->sending.stop();
   } else {
     talk->silence.heed(worker.pool, std::get<Failed>(result.outcome));
-    note_failure(worker, request, result.outcome, response);
+    note_failure(worker, out.route, result.outcome, response);
   }
   target.end();
-  if (request.body.stored() > 0 && !cancel.stopped() && request.policy->retry.on.lists(result.outcome))
-    co_await settle(request, cancel);
+  if (out.body.stored() > 0 && !cancel.stopped() && out.route.policy->retry.on.lists(result.outcome))
+    co_await settle(out.body, cancel);
   result.client = talk->reader.client_state();
-  note_repeatable(*talk, request, start.number, result);
+  note_repeatable(*talk, out, start.number, result);
   leave_sending(worker.pool, std::move(talk), response);
 }
 

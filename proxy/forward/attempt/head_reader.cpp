@@ -35,14 +35,14 @@ void HeadReader::upload_ended(UploadEnd end) {
 
 // From the last request byte on, the head has to come in time.
 void HeadReader::limit_head() {
-  const policy::RoutePolicy& policy = *request_.policy;
-  if (request_.resuming) {
+  const policy::RoutePolicy& policy = *out_.route.policy;
+  if (out_.resuming) {
     limit_cause_ = Cause::attempt_timeout;
     upstream().limit_read(std::min({policy.resume.stall, policy.response_timeout,
                                     policy.retry.attempt_timeout.value_or(policy.resume.stall)}));
     return;
   }
-  const bool repeatable = may_be_repeated(request_);
+  const bool repeatable = out_.may_be_repeated();
   const Instant now = net::Tick::now();
   const policy::HeadLimit limit = policy::head_limit(policy, repeatable, now, deadline_);
   limit_cause_ = limit.cause;
@@ -100,7 +100,7 @@ HeadReader::Taken HeadReader::take_head() {
   http::ResponseHead& head = response_.head;
   if (buffer.empty()) return Taken::partial;
   const http::Parsed parsed =
-      http::parse_response(buffer.view(), request_.snapshot->head_limits(), request_.head.method, head);
+      http::parse_response(buffer.view(), out_.route.snapshot->head_limits(), out_.in.head.method, head);
   if (const auto* why = std::get_if<http::Rejection>(&parsed)) {
     const bool large = *why == http::Rejection::header_too_large || *why == http::Rejection::too_many_fields;
     Failed failed{Stage::head, large ? Cause::header_too_large : Cause::malformed_response};
@@ -114,7 +114,7 @@ HeadReader::Taken HeadReader::take_head() {
   const bool switching = head.status == 101;
   // Neither a copy nor the rest of a download has a client that could change its protocol.
   const bool out_of_order =
-      switching ? client_ == nullptr || !http::is_offered_upgrade(request_.head, to_h2c(request_), head)
+      switching ? client_ == nullptr || !http::is_offered_upgrade(out_.in.head, to_h2c(out_.in), head)
                 : head.status < 200 && !interims_.admit(head.bytes);
   if (out_of_order) {
     outcome_ = Failed{Stage::head, Cause::malformed_response};
@@ -126,15 +126,15 @@ HeadReader::Taken HeadReader::take_head() {
   }
   buffer.consume(head.bytes);
   if (head.status < 400)
-    carrier_of(request_)->spoke_1_0 =
+    out_.route.carrier()->spoke_1_0 =
         head.minor_version == 0 ? std::optional(net::Tick::now()) : std::nullopt;
   outcome_ = Answered{head.status, http::read_hints(head, net::Clock::wall_nanoseconds() / 1'000'000'000)};
   return Taken::outcome;
 }
 
 Task<ErrorCode> HeadReader::pass_on_interim() {
-  const bool passed = client_ == nullptr ||
-                      co_await pass_interim(*client_, request_, response_.head, worker_.shared.pseudonym);
+  const bool passed =
+      client_ == nullptr || co_await pass_interim(*client_, out_, response_.head, worker_.shared.pseudonym);
   response_.buffer.consume(response_.head.bytes);
   response_.buffer.compact();
   if (passed) {

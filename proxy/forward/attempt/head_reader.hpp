@@ -17,7 +17,7 @@ class HeadReader final : public UploadListener {
   /// Keeps what `one` refers to, and not `one`: a sending may go on when the attempt is over.
   explicit HeadReader(OneAttempt& one)
       : worker_(one.worker),
-        request_(one.request),
+        out_(one.out),
         client_(one.client),
         stop_(one.cancel),
         deadline_(one.deadline),
@@ -44,7 +44,7 @@ class HeadReader final : public UploadListener {
   net::Stream& upstream() { return response_.connection->stream(); }
 
   Worker& worker_;
-  Request& request_;
+  Outgoing& out_;
   net::Stream* client_;
   net::AttemptCancel& stop_;
   std::optional<Instant> deadline_;

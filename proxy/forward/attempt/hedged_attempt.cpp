@@ -8,16 +8,14 @@ namespace reprise::forward {
 
 using State = HedgedAttempt::Runner::State;
 
-policy::ObservedLatency* latency_of(Worker& worker, const Request& request) {
-  const auto& hedge = request.policy->hedge;
-  return hedge && !hedge->after && !request.is_connect()
-             ? &worker.latency(request.snapshot->counted_as[request.route])
-             : nullptr;
+policy::ObservedLatency* latency_of(Worker& worker, const Route& route) {
+  const auto& hedge = route.policy->hedge;
+  return hedge && !hedge->after ? &worker.latency(route.snapshot->counted_as[route.number]) : nullptr;
 }
 
-policy::AttemptReport report_of_slow(const Request& request, unsigned number) {
-  const RequestBody& body = request.body;
-  return {false, policy::Sent::maybe, body.complete() && body.replayable(), judge_now(request), number};
+policy::AttemptReport report_of_slow(const Outgoing& out, unsigned number) {
+  const RequestBody& body = out.body;
+  return {false, policy::Sent::maybe, body.complete() && body.replayable(), out.judge_now(), number};
 }
 
 void HedgedAttempt::start(const policy::Start& start, net::Stream* client, Response& response) {
@@ -30,7 +28,7 @@ void HedgedAttempt::start(const policy::Start& start, net::Stream* client, Respo
 }
 
 Task<void> HedgedAttempt::run(HedgedAttempt& race, Runner& runner, policy::Start start, net::Stream* client) {
-  OneAttempt one{race.worker_, race.request_, client, runner.cancel, race.deadline_, *runner.response};
+  OneAttempt one{race.worker_, race.out_, client, runner.cancel, race.deadline_, *runner.response};
   co_await attempt(one, start);
   runner.result = one.result;
   runner.state = State::ended;

@@ -21,8 +21,8 @@ class HedgedAttempt final : public net::Cancellable {
   };
 
   /// `pause` serves the waits in between. Everything must outlive the race.
-  HedgedAttempt(Worker& worker, Request& request, net::Pause& pause, std::optional<Instant> deadline)
-      : worker_(worker), request_(request), pause_(pause), deadline_(deadline) {}
+  HedgedAttempt(Worker& worker, Outgoing& out, net::Pause& pause, std::optional<Instant> deadline)
+      : worker_(worker), out_(out), pause_(pause), deadline_(deadline) {}
   HedgedAttempt(const HedgedAttempt&) = delete;
   HedgedAttempt& operator=(const HedgedAttempt&) = delete;
 
@@ -45,15 +45,15 @@ class HedgedAttempt final : public net::Cancellable {
   static Task<void> run(HedgedAttempt&, Runner&, policy::Start, net::Stream* client);
 
   Worker& worker_;
-  Request& request_;
+  Outgoing& out_;
   net::Pause& pause_;
   std::optional<Instant> deadline_;
   std::array<Runner, 2> runners_;
 };
 
 /// Where the request's route learns how long first attempts take; null where nobody goes by it.
-policy::ObservedLatency* latency_of(Worker&, const Request&);
+policy::ObservedLatency* latency_of(Worker&, const Route&);
 /// What is known of an attempt that has no response yet.
-policy::AttemptReport report_of_slow(const Request&, unsigned number);
+policy::AttemptReport report_of_slow(const Outgoing&, unsigned number);
 
 }  // namespace reprise::forward

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "proxy/forward/request/request.hpp"
+#include "proxy/forward/request/outgoing.hpp"
 #include "proxy/forward/request/response.hpp"
 #include "proxy/forward/worker/worker.hpp"
 #include "proxy/net/io/attempt_cancel.hpp"
@@ -29,7 +29,7 @@ struct AttemptResult {
 /// References, which must outlive the attempt.
 struct OneAttempt {
   Worker& worker;
-  Request& request;
+  Outgoing& out;        ///< what is sent
   net::Stream* client;  ///< gets the interim responses; null: nobody does
   net::AttemptCancel& cancel;
   std::optional<Instant>

@@ -34,10 +34,10 @@ Task<bool> read_hello(Worker& worker, net::Stream& client, net::Buffer& early) {
 }
 
 // Until the upstream has a byte or ends, or the client says more: then it is a tunnel like any other.
-Task<std::optional<Cause>> offer_hello(Request& request, net::Stream& client, net::Stream& upstream) {
+Task<std::optional<Cause>> offer_hello(TunnelRequest& tunnel, Duration idle, net::Stream& client,
+                                       net::Stream& upstream) {
   net::Gather pieces;
-  pieces.add(request.early.view());
-  const Duration idle = request.policy->idle_timeout;
+  pieces.add(tunnel.early.view());
   if (const ErrorCode error = co_await upstream.write_all(pieces, idle)) co_return net::cause_of(error);
   FirstByteWatch watch(client, upstream);
   upstream.limit_read(idle);
@@ -63,45 +63,44 @@ Task<void> attempt_connect(OneAttempt& one, const policy::Start& start) {
 
 }  // namespace
 
-Task<void> attempt_tunnel(OneAttempt& one, ClientSide client, const policy::Start& start) {
-  auto& [worker, request, interims_go_to, cancel, deadline, response, result] = one;
+Task<void> attempt_tunnel(OneAttempt& one, OneExchange& exchange, TunnelRequest& tunnel,
+                          const policy::Start& start) {
+  net::Stream& client = exchange.client.stream;
+  Response& response = one.response;
+  AttemptResult& result = one.result;
   co_await attempt_connect(one, start);
-  const policy::RoutePolicy& policy = *request.policy;
+  const policy::RoutePolicy& policy = *one.out.route.policy;
   const bool replays = policy.replay_client_hello && policy.mode != policy::Mode::off;
   if (!replays || std::holds_alternative<Failed>(result.outcome)) co_return;
   net::Stream& upstream = response.connection->stream();
-  if (request.tunnel == TunnelProgress::asked) {
-    request.response_fields.clear();
-    append_attempts(policy, start.number, request.response_fields);
-    if (!co_await accept_and_listen(worker, request, client, response)) {
+  if (tunnel.progress == TunnelProgress::asked) {
+    std::string& own_fields = exchange.request.responses.own_fields;
+    own_fields.clear();
+    append_attempts(policy, start.number, own_fields);
+    if (!co_await accept_and_listen(exchange, tunnel, response)) {
       response.clear();
       result.client = ClientState::gone;
       co_return;
     }
   }
-  if (request.tunnel == TunnelProgress::opened && request.words == http::FirstWords::tls &&
-      !request.goes_inside() && response.buffer.empty() &&
-      co_await read_hello(worker, client.stream, request.early))
-    request.tunnel = TunnelProgress::hello_held;
-  if (request.tunnel != TunnelProgress::hello_held || !response.buffer.empty()) co_return;
-  net::AttemptCancel::Target target(cancel, upstream);
-  const auto cause = co_await offer_hello(request, client.stream, upstream);
+  if (tunnel.progress == TunnelProgress::opened && tunnel.words == http::FirstWords::tls &&
+      !tunnel.carries_requests() && response.buffer.empty() &&
+      co_await read_hello(one.worker, client, tunnel.early))
+    tunnel.progress = TunnelProgress::hello_held;
+  if (tunnel.progress != TunnelProgress::hello_held || !response.buffer.empty()) co_return;
+  net::AttemptCancel::Target target(one.cancel, upstream);
+  const auto cause = co_await offer_hello(tunnel, policy.idle_timeout, client, upstream);
   target.end();
-  if (cause || cancel.stopped()) {
-    result.outcome = Failed{Stage::tls, cancel.stopped() ? Cause::cancelled : *cause};
+  if (cause || one.cancel.stopped()) {
+    result.outcome = Failed{Stage::tls, one.cancel.stopped() ? Cause::cancelled : *cause};
     result.report.sent = policy::Sent::maybe;
     result.report.sent_bytes = upstream.sent_bytes();
     result.report.idempotent = policy::Idempotency::yes;
     response.clear();
   } else {
-    request.hello_bytes = request.early.size();
-    request.early.consume(request.early.size());
+    tunnel.hello_bytes = tunnel.early.size();
+    tunnel.early.consume(tunnel.early.size());
   }
-}
-
-// No coroutine of its own: it only chooses.
-Task<void> try_once(OneAttempt& one, ClientSide client, const policy::Start& start) {
-  return one.request.is_connect() ? attempt_tunnel(one, client, start) : attempt(one, start);
 }
 
 }  // namespace reprise::forward

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "proxy/forward/attempt/attempt.hpp"
-#include "proxy/forward/exchange/client_side.hpp"
+#include "proxy/forward/exchange/one_exchange.hpp"
 
 namespace reprise::forward {
 
@@ -11,9 +11,6 @@ namespace reprise::forward {
 /// what it says is one whole ClientHello without early data and nothing else, that is sent, and the attempt
 /// ends with the upstream's first byte. An upstream that ends before it fails in stage `tls`: the next
 /// attempt dials anew and sends the same bytes.
-Task<void> attempt_tunnel(OneAttempt&, ClientSide, const policy::Start&);
-
-/// An attempt at any request: this one for CONNECT, else `attempt`.
-Task<void> try_once(OneAttempt&, ClientSide, const policy::Start&);
+Task<void> attempt_tunnel(OneAttempt&, OneExchange&, TunnelRequest&, const policy::Start&);
 
 }  // namespace reprise::forward

@@ -6,7 +6,6 @@
 #include "proxy/forward/exchange/full_duplex.hpp"
 #include "proxy/forward/exchange/open_tunnel.hpp"
 #include "proxy/forward/exchange/record.hpp"
-#include "proxy/forward/tunnel/socks5.hpp"
 #include "proxy/http/http1/rewrite.hpp"
 
 namespace reprise::forward {
@@ -28,13 +27,15 @@ bool shows_outcome(const policy::RoutePolicy& policy) {
 }
 
 // Our own lines: what was done, and why it stopped.
-void write_own_fields(const Worker& worker, const Request& request, const Ledger& ledger,
-                      std::string& lines) {
+void write_own_fields(const Worker& worker, Request& request) {
+  const Ledger& ledger = request.ledger();
+  const policy::RoutePolicy& policy = *request.route.policy;
+  std::string& lines = request.responses.own_fields;
   lines.clear();
-  append_attempts(*request.policy, static_cast<unsigned>(ledger.size()), lines);
-  if (shows_outcome(*request.policy) && ledger.reason != Reason::success)
+  append_attempts(policy, static_cast<unsigned>(ledger.size()), lines);
+  if (shows_outcome(policy) && ledger.reason != Reason::success)
     append_reason(policy::word(ledger.reason), lines);
-  if (request.policy->response_headers == policy::ResponseHeaders::all && request.number != 0) {
+  if (policy.response_headers == policy::ResponseHeaders::all && request.number != 0) {
     lines.append("Reprise-Request-Id: ");
     worker.shared.stories->append_id(lines, request.number);
     lines.append("\r\n");
@@ -43,14 +44,15 @@ void write_own_fields(const Worker& worker, const Request& request, const Ledger
 }
 
 // What a client sent behind a CONNECT that failed was meant for the tunnel, and is no request (row G2).
-bool may_stay_open(const Worker& worker, const Request& request) {
-  return !request.is_connect() && request.head.minor_version > 0 && request.head.keep_alive() &&
-         !worker.draining && !is_last(worker, request);
+bool may_stay_open(const OneExchange& one) {
+  const http::RequestHead& head = one.request.in.head;
+  return one.request.tunnel() == nullptr && head.minor_version > 0 && head.keep_alive() &&
+         !one.worker.draining && !is_last(one.worker, one.request.in);
 }
 
 // Behind a response of ours, what is left of a body is not worth waiting for.
-bool may_stay_open_after_reply(const Worker& worker, const Request& request) {
-  return request.body.complete() && may_stay_open(worker, request);
+bool may_stay_open_after_reply(const OneExchange& one) {
+  return one.request.out.body.complete() && may_stay_open(one);
 }
 
 // A refused upstream response after retries says so by RFC 9209 too.
@@ -61,76 +63,78 @@ void write_received_status(const Worker& worker, const Ledger& ledger, int statu
   lines.append("\r\n");
 }
 
-Task<Served> send_reply(Worker& worker, Request& request, ClientSide client, const http::Reply& reply,
-                        bool keep_alive) {
+// Sends `text`, a whole response of ours with that status.
+Task<Served> send_own(OneExchange& one, std::string_view text, int status, bool keep_alive) {
   Served served;
-  served.status = reply.status;
+  served.status = status;
   served.own_response = true;
   served.keep_alive = keep_alive;
-  request.response_head.clear();
-  http::write_reply(reply, worker.date(), request.response_fields, !keep_alive, request.head.method == "HEAD",
-                    request.response_head);
   net::Gather pieces;
-  pieces.add(request.response_head);
-  if (co_await client.stream.write_all(pieces, request.snapshot->settings.timers.header)) {
+  pieces.add(text);
+  if (co_await one.client.stream.write_all(pieces, one.request.route.snapshot->settings.timers.header)) {
     served.ending = telemetry::Ending::client_gone;
     served.keep_alive = false;
   }
   co_return served;
 }
 
-// In the words of its client's protocol; the log has the status that another would have had.
-Task<Served> send_socks_failure(Request& request, ClientSide client, const Ledger& ledger, int status) {
-  const auto* const failed = ledger.empty() ? nullptr : std::get_if<policy::Failed>(&ledger.back().outcome);
-  request.response_head = socks_failure(failed == nullptr ? policy::Cause::cancelled : failed->cause);
-  Served served;
-  served.status = status;
-  served.own_response = true;
-  net::Gather pieces;
-  pieces.add(request.response_head);
-  if (co_await client.stream.write_all(pieces, request.snapshot->settings.timers.header))
-    served.ending = telemetry::Ending::client_gone;
-  co_return served;
+Task<Served> send_reply(OneExchange& one, const http::Reply& reply, bool keep_alive) {
+  const http::RequestHead& head = one.request.in.head;
+  Responses& responses = one.request.responses;
+  responses.head.clear();
+  http::write_reply(reply, one.worker.date(), responses.own_fields, !keep_alive, head.method == "HEAD",
+                    responses.head);
+  return send_own(one, responses.head, reply.status, keep_alive);
 }
 
 void write_response_head(Worker& worker, Request& request, const Response& response, bool stays_open) {
+  const Incoming& in = request.in;
+  Responses& responses = request.responses;
   const bool upgraded = response.head.status == 101;
   http::ResponseRewrite rewrite;
-  rewrite.client_minor_version = request.head.minor_version;
+  rewrite.client_minor_version = in.head.minor_version;
   rewrite.close = !upgraded && !stays_open;
-  rewrite.chunked = sends_chunked(request, response);
+  rewrite.chunked = sends_chunked(in, response);
   rewrite.via_pseudonym = worker.shared.pseudonym;
   rewrite.date = worker.date();
-  rewrite.extra_fields = request.response_fields;
-  rewrite.drop_alt_svc = request.kind == RequestKind::gateway || request.kind == RequestKind::intercepted ||
-                         request.kind == RequestKind::redirected;
-  rewrite.gateway = request.gateway ? &*request.gateway : nullptr;
-  request.response_head.clear();
-  http::write_response_head(response.head, rewrite, request.response_head);
+  rewrite.extra_fields = responses.own_fields;
+  rewrite.drop_alt_svc = in.kind == RequestKind::gateway || in.kind == RequestKind::intercepted ||
+                         in.kind == RequestKind::redirected;
+  rewrite.gateway = responses.gateway ? &*responses.gateway : nullptr;
+  responses.head.clear();
+  http::write_response_head(response.head, rewrite, responses.head);
 }
 
 // A client must not hand us its proxy password because an upstream asked for one (row J8).
-Task<Delivered> refuse_proxy_authentication(Worker& worker, Request& request, ClientSide client) {
+Task<Served> refuse_proxy_authentication(OneExchange& one) {
   http::Reply reply;
   reply.status = 502;
-  const bool by_parent = is_for_parent(request);
-  reply.proxy_status = worker.shared.pseudonym +
+  const bool by_parent = one.request.route.is_for_parent();
+  reply.proxy_status = one.worker.shared.pseudonym +
                        (by_parent ? "; error=proxy_configuration_error" : "; error=http_protocol_error") +
                        "; received-status=407";
   reply.body = by_parent
                    ? "reprise: the parent proxy asked for authentication (407): its configuration is wrong\n"
                    : "reprise: the upstream asked for proxy authentication (407), which no upstream may\n";
-  Delivered delivered;
-  delivered.served =
-      co_await send_reply(worker, request, client, reply, may_stay_open_after_reply(worker, request));
-  co_return delivered;
+  return send_reply(one, reply, may_stay_open_after_reply(one));
+}
+
+// The protocol has changed: from here on the connection carries bytes.
+Task<void> deliver_upgrade(OneExchange& one, Response& response, Delivered& delivered) {
+  net::Gather pieces;
+  pieces.add(one.request.responses.head);
+  if (co_await one.client.stream.write_all(pieces, one.request.route.policy->idle_timeout)) {
+    delivered.end = Relayed::End::client_gone;
+    co_return;
+  }
+  delivered.served.carried = telemetry::Carried::upgraded;
+  net::Buffer& early = std::get<Upgrade>(one.request.purpose).early;
+  co_await carry_tunnel(one, early, response, delivered.served);
 }
 
 }  // namespace
 
-bool is_last(const Worker& worker, const Request& request) {
-  return worker.leaving || *request.listener_closed;
-}
+bool is_last(const Worker& worker, const Incoming& in) { return worker.leaving || *in.listener_closed; }
 
 void append_attempts(const policy::RoutePolicy& policy, unsigned attempts, std::string& lines) {
   if (!shows_outcome(policy)) return;
@@ -143,39 +147,33 @@ void append_reason(std::string_view reason, std::string& lines) {
   lines.append("Reprise-Reason: ").append(reason).append("\r\n");
 }
 
-Task<void> deliver_response(Worker& worker, Request& request, ClientSide client, const Ledger& ledger,
-                            Response& response, Delivered& delivered) {
-  write_own_fields(worker, request, ledger, request.response_fields);
-  if (request.is_connect()) {
-    delivered = co_await open_tunnel(worker, request, client, response);
+Task<void> deliver_response(OneExchange& one, Response& response, Delivered& delivered) {
+  auto& [worker, request, client] = one;
+  write_own_fields(worker, request);
+  if (TunnelRequest* const tunnel = request.tunnel()) {
+    delivered = co_await open_tunnel(one, *tunnel, response);
     co_return;
   }
   const int status = response.head.status;
   if (status == proxy_authentication_required) {
-    delivered = co_await refuse_proxy_authentication(worker, request, client);
+    delivered.served = co_await refuse_proxy_authentication(one);
     co_return;
   }
-  write_received_status(worker, ledger, status, request.response_fields);
-  const bool stays_open = status != 101 && may_stay_open(worker, request);
+  write_received_status(worker, request.ledger(), status, request.responses.own_fields);
+  const bool stays_open = status != 101 && may_stay_open(one);
   write_response_head(worker, request, response, stays_open);
 
   delivered.served.status = status;
   delivered.served.keep_alive = stays_open;
   if (status == 101) {
-    net::Gather pieces;
-    pieces.add(request.response_head);
-    if (co_await client.stream.write_all(pieces, request.policy->idle_timeout)) {
-      delivered.end = Relayed::End::client_gone;
-    } else {
-      delivered.served.carried = telemetry::Carried::upgraded;
-      co_await carry_tunnel(worker, request, client, response, delivered.served);
-    }
+    co_await deliver_upgrade(one, response, delivered);
   } else {
-    FullDuplex duplex(worker, request, response);
+    FullDuplex duplex(worker, request.out, response);
     if (response.sending != nullptr) co_await duplex.begin();
     net::ClientWatch::Attempt watched(
         client.watch, response.connection == nullptr ? nullptr : &response.connection->stream());
-    Relayed relayed = co_await relay(worker.pool, request, client.stream, response);
+    Relayed relayed =
+        co_await relay(worker.pool, request.out, client.stream, request.responses.head, response);
     if (response.sending != nullptr) co_await duplex.end(relayed);
     watched.end();  // the connection may be another's by now
     if (duplex.client_left()) relayed.end = Relayed::End::client_gone;
@@ -192,22 +190,31 @@ Task<void> deliver_response(Worker& worker, Request& request, ClientSide client,
   }
 }
 
-Task<Served> deliver_failure(Worker& worker, Request& request, ClientSide client, const Ledger& ledger,
-                             bool gateway_timeout) {
-  write_own_fields(worker, request, ledger, request.response_fields);
-  const http::Reply reply = http::failure_reply(ledger, gateway_timeout, worker.shared.pseudonym);
-  if (request.entrance == Entrance::socks && request.is_connect())
-    co_return co_await send_socks_failure(request, client, ledger, reply.status);
-  co_return co_await send_reply(worker, request, client, reply, may_stay_open_after_reply(worker, request));
+Task<Served> deliver_failure(OneExchange& one, bool gateway_timeout) {
+  Request& request = one.request;
+  write_own_fields(one.worker, request);
+  const Ledger& ledger = request.ledger();
+  const http::Reply reply = http::failure_reply(ledger, gateway_timeout, one.worker.shared.pseudonym);
+  if (const TunnelRequest* const tunnel = request.tunnel()) {
+    // In the words of its client's protocol; the log has the status that another would have had.
+    const auto* const failed = ledger.empty() ? nullptr : std::get_if<policy::Failed>(&ledger.back().outcome);
+    std::string& text = request.responses.head;
+    text.clear();
+    if (tunnel->protocol->append_failed(failed == nullptr ? policy::Cause::cancelled : failed->cause, text))
+      return send_own(one, text, reply.status, false);
+  }
+  return send_reply(one, reply, may_stay_open_after_reply(one));
 }
 
-Task<Served> deliver_rejection(Worker& worker, Request& request, ClientSide client, http::Rejection cause) {
+Task<Served> deliver_rejection(OneExchange& one, http::Rejection cause) {
+  Worker& worker = one.worker;
+  std::string& own_fields = one.request.responses.own_fields;
   worker.shared.metrics.count_rejection(static_cast<std::size_t>(cause));
-  request.response_fields.clear();
+  own_fields.clear();
   const http::Reply reply = http::rejection_reply(cause, worker.shared.pseudonym);
-  if (shows_outcome(*request.policy)) append_reason(reply.reason, request.response_fields);
-  log_rejection(worker, request, reply, cause);
-  co_return co_await send_reply(worker, request, client, reply, false);
+  if (shows_outcome(*one.request.route.policy)) append_reason(reply.reason, own_fields);
+  log_rejection(worker, one.request, reply, cause);
+  return send_reply(one, reply, false);
 }
 
 }  // namespace reprise::forward

@@ -15,10 +15,17 @@ namespace {
 // So long a response's body may arrive even in a wait of no length, lest a later failure loses it.
 constexpr Duration keep_grace = std::chrono::seconds(1);
 
+policy::Exchange& start_machine(Worker& worker, Request& request) {
+  const Route& route = request.route;
+  policy::ObservedLatency* const latency = request.tunnel() == nullptr ? latency_of(worker, route) : nullptr;
+  return request.machine.emplace(*route.policy, route.facts, host_share(worker, route), request.in.started,
+                                 latency);
+}
+
 }  // namespace
 
-Task<Served> exchange(Worker& worker, Request& request, ClientSide client) {
-  ExchangeDriver driver(worker, request, client);
+Task<Served> exchange(OneExchange& one) {
+  ExchangeDriver driver(one);
   for (Actions asked = driver.next(); asked.size() > 0; asked = driver.next()) {
     for (const policy::Action& action : asked) {
       if (Response* const overtaken = driver.overtaken_without(action)) co_await overtaken->stop_sending();
@@ -30,16 +37,16 @@ Task<Served> exchange(Worker& worker, Request& request, ClientSide client) {
   co_return driver.end();
 }
 
-ExchangeDriver::ExchangeDriver(Worker& worker, Request& request, ClientSide client)
-    : worker_(worker),
-      request_(request),
-      client_(client),
-      machine_(request.machine.emplace(*request.policy, request.facts, host_share(worker, request),
-                                       request.started, latency_of(worker, request))),
-      actions_(machine_.begin(net::Tick::now(), worker.dice)),
-      live_(&request.live),
-      kept_(request.kept) {
-  request.number = worker.stories == nullptr ? 0 : worker.stories->next_number();
+ExchangeDriver::ExchangeDriver(OneExchange& one)
+    : one_(one),
+      worker_(one.worker),
+      request_(one.request),
+      client_(one_.client),
+      machine_(start_machine(worker_, request_)),
+      actions_(machine_.begin(net::Tick::now(), worker_.dice)),
+      live_(&request_.responses.live),
+      kept_(request_.responses.kept) {
+  request_.number = worker_.stories == nullptr ? 0 : worker_.stories->next_number();
 }
 
 Actions ExchangeDriver::next() {
@@ -70,8 +77,9 @@ Served ExchangeDriver::end() {
 // No coroutine of its own: every request pays for each.
 Task<void> ExchangeDriver::obey(const policy::Start& start) {
   if (machine_.hedge_at()) return start_hedged(start);
-  LoneAttempt& alone = alone_.emplace(worker_, request_, client_, machine_.deadline(), *live_);
-  return try_once(alone.one, client_, start);
+  LoneAttempt& alone = alone_.emplace(one_, machine_.deadline(), *live_);
+  TunnelRequest* const tunnel = request_.tunnel();
+  return tunnel == nullptr ? attempt(alone.one, start) : attempt_tunnel(alone.one, one_, *tunnel, start);
 }
 
 void ExchangeDriver::tell() {
@@ -87,10 +95,10 @@ void ExchangeDriver::tell() {
 
 // The machine says when a copy is due, and whether an end is the end of both.
 Task<void> ExchangeDriver::start_hedged(policy::Start start) {
-  hedge_ = std::make_unique<HedgedAttempt>(worker_, request_, client_.pause, machine_.deadline());
+  hedge_ = std::make_unique<HedgedAttempt>(worker_, request_.out, client_.pause, machine_.deadline());
   HedgedAttempt& race = *hedge_;
   const net::ClientWatch::Attempt watched(client_.watch, &race);
-  race.start(start, &client_.stream, request_.live);
+  race.start(start, &client_.stream, request_.responses.live);
   Response* latest = nullptr;
   while (actions_.size() == 0 && race.goes_on()) {
     const HedgedAttempt::Runner* ended = co_await race.next_end(machine_.hedge_at().value_or(Instant::max()));
@@ -103,7 +111,7 @@ Task<void> ExchangeDriver::start_hedged(policy::Start start) {
     }
   }
   co_await race.drop_losers(latest);
-  live_ = latest == nullptr ? &request_.live : latest;
+  live_ = latest == nullptr ? &request_.responses.live : latest;
 }
 
 void ExchangeDriver::start_copy(HedgedAttempt& race, unsigned slow) {
@@ -113,9 +121,9 @@ void ExchangeDriver::start_copy(HedgedAttempt& race, unsigned slow) {
   const Instant now = net::Tick::now();
   if (watch.client_finished() || watch.client_reset()) note(machine_.client_finished(now));
   if (watch.shutting_down()) note(machine_.shutdown(now));
-  for (const policy::Action& action : machine_.hedge_due(report_of_slow(request_, slow), now)) {
+  for (const policy::Action& action : machine_.hedge_due(report_of_slow(request_.out, slow), now)) {
     // A copy, or nothing: the attempt runs on.
-    race.start(std::get<policy::Start>(action), nullptr, request_.copy);
+    race.start(std::get<policy::Start>(action), nullptr, request_.responses.copy);
   }
 }
 
@@ -166,9 +174,9 @@ Task<void> ExchangeDriver::keep(Instant until) {
   Instant limit = std::max(until, net::Tick::now() + keep_grace);
   if (const auto deadline = machine_.deadline()) limit = std::min(limit, std::max(until, *deadline));
   kept_.clear();
-  const std::size_t most = request_.snapshot->settings.limits.kept_response_bytes;
+  const std::size_t most = request_.route.snapshot->settings.limits.kept_response_bytes;
   if (live_->kept && live_->body.size() > most) live_->clear();
-  if (live_->connection != nullptr && !live_->kept && !request_.is_connect()) {
+  if (live_->connection != nullptr && !live_->kept && request_.tunnel() == nullptr) {
     // A departure ends the reading too (row L17).
     const net::ClientWatch::Waiting waiting(client_.watch, live_->connection->stream());
     co_await keep_response(worker_.pool, *live_, most, limit);
@@ -209,15 +217,15 @@ Task<void> ExchangeDriver::obey(const policy::Deliver& deliver) {
   const bool live = live_->number == deliver.number;
   if (!live) live_->clear();
   Delivery& delivery = delivery_.emplace(Delivery{live ? *live_ : kept_, {}});
-  return deliver_response(worker_, request_, client_, machine_.ledger(), delivery.response, delivery.came);
+  return deliver_response(one_, delivery.response, delivery.came);
 }
 
 void ExchangeDriver::delivered(const Delivered& came) {
   served_ = came.served;
   response_begun_ = true;
-  is_framed_ = is_framed_for_client(request_, delivery_->response);
+  is_framed_ = is_framed_for_client(request_.in, delivery_->response);
   if (came.end == Relayed::End::broken)
-    resumption_ = std::make_unique<Resumption>(request_, delivery_->response);
+    resumption_ = std::make_unique<Resumption>(request_.out, delivery_->response);
   body_ended(came.end, came.cause, came.served.response_bytes, came.stalled);
 }
 
@@ -245,7 +253,7 @@ Task<void> ExchangeDriver::obey(const policy::Resume& resume) {
   net::AttemptCancel cancel;
   net::ClientWatch::Attempt watched(client_.watch, &cancel);
   const policy::Start again{resume.number, true};
-  OneAttempt one{worker_, request_, nullptr, cancel, std::nullopt, resumption_->response()};
+  OneAttempt one{worker_, request_.out, nullptr, cancel, std::nullopt, resumption_->response()};
   const AttemptResult& result = one.result;
   {
     const StalledBody::Race race(resumption_->stalled(), cancel);
@@ -287,12 +295,13 @@ Task<void> ExchangeDriver::obey(const policy::Continue& rest) {
 }
 
 Task<void> ExchangeDriver::obey(const policy::Fail& fail) {
-  if (request_.tunnel != TunnelProgress::asked) {
+  const TunnelRequest* const tunnel = request_.tunnel();
+  if (tunnel != nullptr && tunnel->progress != TunnelProgress::asked) {
     end_unanswered(telemetry::Ending::cut);  // into an open tunnel goes no response of ours
   } else if (fail.close) {
     end_like_upstream();
   } else {
-    served_ = co_await deliver_failure(worker_, request_, client_, machine_.ledger(), fail.gateway_timeout);
+    served_ = co_await deliver_failure(one_, fail.gateway_timeout);
   }
 }
 
@@ -307,7 +316,7 @@ Task<void> ExchangeDriver::obey(const policy::Cut&) {
 
 Task<void> ExchangeDriver::obey(const policy::Leave&) {
   if (client_state_ == ClientState::malformed) {
-    served_ = co_await deliver_rejection(worker_, request_, client_, request_.body.malformation());
+    served_ = co_await deliver_rejection(one_, request_.out.body.malformation());
   } else {
     end_unanswered(telemetry::Ending::client_gone);
   }

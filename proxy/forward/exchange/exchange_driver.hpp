@@ -5,23 +5,23 @@
 #include <optional>
 
 #include "proxy/forward/attempt/hedged_attempt.hpp"
-#include "proxy/forward/exchange/client_side.hpp"
 #include "proxy/forward/exchange/deliver.hpp"
+#include "proxy/forward/exchange/one_exchange.hpp"
 #include "proxy/forward/exchange/resume.hpp"
 #include "proxy/forward/exchange/served.hpp"
-#include "proxy/forward/request/request.hpp"
-#include "proxy/forward/worker/worker.hpp"
 
 namespace reprise::forward {
 
-/// Runs to the end of the response (of the tunnel, for CONNECT). The ledger is then in `request.ledger`.
-Task<Served> exchange(Worker&, Request&, ClientSide);
+/// Runs to the end of the response (of the tunnel, for a byte stream). The ledger is then in
+/// `Request::ledger`.
+Task<Served> exchange(OneExchange&);
 
 /// One exchange: the state machine, and what it works with. Whoever drives it obeys what `next` returns, one
 /// action after the other, and tells what came of each, until there is nothing to obey any more.
 class ExchangeDriver {
  public:
-  ExchangeDriver(Worker&, Request&, ClientSide);
+  /// `one` must outlive it.
+  explicit ExchangeDriver(OneExchange& one);
   ExchangeDriver(const ExchangeDriver&) = delete;
   ExchangeDriver& operator=(const ExchangeDriver&) = delete;
 
@@ -45,9 +45,9 @@ class ExchangeDriver {
 
  private:
   struct LoneAttempt {
-    LoneAttempt(Worker& worker, Request& request, ClientSide client, std::optional<Instant> deadline,
-                Response& response)
-        : watched(client.watch, &cancel), one{worker, request, &client.stream, cancel, deadline, response} {}
+    LoneAttempt(const OneExchange& exchange, std::optional<Instant> deadline, Response& response)
+        : watched(exchange.client.watch, &cancel),
+          one{exchange.worker, exchange.request.out, &exchange.client.stream, cancel, deadline, response} {}
     net::AttemptCancel cancel;
     net::ClientWatch::Attempt watched;
     OneAttempt one;
@@ -79,9 +79,10 @@ class ExchangeDriver {
   void end_unanswered(telemetry::Ending);
   void end_like_upstream();
 
+  OneExchange& one_;
   Worker& worker_;
   Request& request_;
-  ClientSide client_;
+  const ClientSide& client_;
   policy::Exchange& machine_;  ///< the request's, whose memory is lent again and again
   policy::Actions actions_;
   Response* live_;  ///< where the next attempt's response goes, and the last one's lies

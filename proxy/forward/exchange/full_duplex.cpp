@@ -2,8 +2,6 @@
 
 #include <array>
 
-#include "proxy/forward/request/interim.hpp"
-
 namespace reprise::forward {
 
 FullDuplex::~FullDuplex() {
@@ -18,7 +16,7 @@ Task<void> FullDuplex::begin() {
   }
   upload.tell(this);
   const bool refuses_the_rest = response_.head.status >= 400 && response_.head.close;
-  if (refuses_the_rest || waits_for_continue(request_)) co_await upload.stop();
+  if (refuses_the_rest || out_.waits_for_continue()) co_await upload.stop();
 }
 
 void FullDuplex::upload_ended(UploadEnd end) {

@@ -12,8 +12,8 @@ namespace reprise::forward {
 /// is destroyed.
 class FullDuplex final : UploadListener {
  public:
-  FullDuplex(Worker& worker, Request& request, Response& response)
-      : worker_(worker), request_(request), response_(response) {}
+  FullDuplex(Worker& worker, const Outgoing& out, Response& response)
+      : worker_(worker), out_(out), response_(response) {}
   ~FullDuplex();
   FullDuplex(const FullDuplex&) = delete;
   FullDuplex& operator=(const FullDuplex&) = delete;
@@ -33,7 +33,7 @@ class FullDuplex final : UploadListener {
   net::Stream& upstream() { return response_.connection->stream(); }
 
   Worker& worker_;
-  Request& request_;
+  const Outgoing& out_;
   Response& response_;
   bool client_left_ = false;
   bool waits_for_end_ = false;

@@ -4,12 +4,12 @@
 
 namespace reprise::forward {
 
-policy::HostShare host_share(Worker& worker, const Request& request) {
-  const policy::RoutePolicy& policy = *request.policy;
+policy::HostShare host_share(Worker& worker, const Route& route) {
+  const policy::RoutePolicy& policy = *route.policy;
   const policy::HostParts parts = policy::host_parts(policy);
   const net::BudgetKind kind =
       policy.mode == policy::Mode::active ? net::BudgetKind::real : net::BudgetKind::shadow;
-  net::Upstream& upstream = *request.upstream;
+  net::Upstream& upstream = *route.upstream;
   policy::HostShare share;
   if (parts.budget) share.budget = worker.pool.budget(upstream, *policy.budget, kind);
   if (parts.circuit) share.circuit = worker.pool.circuit(upstream, *policy.circuit);

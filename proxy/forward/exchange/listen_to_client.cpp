@@ -30,29 +30,29 @@ telemetry::Protocol protocol_of(FirstWords words) {
 }
 
 /// What the client was told that it talks to; empty where it told nobody.
-std::string_view authority_of(const Request& request) {
-  return request.entrance == Entrance::transparent ? std::string_view() : request.view.host;
+std::string_view named_host(const TunnelRequest& tunnel) {
+  return tunnel.protocol->names_host() ? std::string_view(tunnel.host) : std::string_view();
 }
 
 /// True if the client's ClientHello decides whether TLS is intercepted or, for a redirected connection, which
 /// route applies.
-bool is_judged_by_hello(const Request& request) {
-  if (request.entrance != Entrance::transparent) return listens_first(request);
-  return request.snapshot->client_tls != nullptr || request.snapshot->settings.routes->asks_for_host();
+bool is_judged_by_hello(const Route& route, const TunnelRequest& tunnel) {
+  if (tunnel.protocol->names_host()) return listens_first(route, tunnel);
+  return route.snapshot->client_tls != nullptr || route.snapshot->settings.routes->asks_for_host();
 }
 
 // If neither interception nor the route depends on the client's first bytes, an incomplete beginning is
 // forwarded after 200 ms at most (row G7).
-FirstWordsTime time_for_words(const Worker& worker, const Request& request, bool has_upstream) {
+FirstWordsTime time_for_words(const Worker& worker, const Route& route, const TunnelRequest& tunnel,
+                              bool has_upstream) {
   const Duration brief = worker.shared.first_words_limit;
-  const Duration handshake = request.snapshot->settings.timers.handshake;
-  return {has_upstream && listens_first(request) ? handshake : brief,
-          is_judged_by_hello(request) ? handshake : brief};
+  const Duration handshake = route.snapshot->settings.timers.handshake;
+  return {has_upstream && listens_first(route, tunnel) ? handshake : brief,
+          is_judged_by_hello(route, tunnel) ? handshake : brief};
 }
 
 // Until its ClientHello is whole. Nothing where it did not come.
-Task<std::variant<Hello, ClientHello>> read_hello(Request& request, net::Stream& client, Duration limit) {
-  net::Buffer& early = request.early;
+Task<std::variant<Hello, ClientHello>> read_hello(net::Buffer& early, net::Stream& client, Duration limit) {
   auto hello = read_client_hello(early.view());
   client.limit_read(limit);
   while (std::holds_alternative<Hello>(hello) && std::get<Hello>(hello) == Hello::more) {
@@ -66,29 +66,31 @@ Task<std::variant<Hello, ClientHello>> read_hello(Request& request, net::Stream&
   co_return hello;
 }
 
-Task<void> ask_for_whom(Worker& worker, Request& request, net::Stream& client) {
+Task<void> ask_for_whom(Worker& worker, const Request& request, TunnelRequest& tunnel, net::Stream& client) {
   static const std::vector<policy::HostPattern> none;
-  const net::ClientTls* const tls = request.snapshot->client_tls.get();
-  const bool judged = is_judged_by_hello(request);
-  const Duration handshake = request.snapshot->settings.timers.handshake;
-  auto hello = co_await read_hello(request, client, judged ? handshake : worker.shared.first_words_limit);
+  const net::Snapshot& snapshot = *request.route.snapshot;
+  const net::ClientTls* const tls = snapshot.client_tls.get();
+  const bool judged = is_judged_by_hello(request.route, tunnel);
+  const Duration handshake = snapshot.settings.timers.handshake;
+  auto hello =
+      co_await read_hello(tunnel.early, client, judged ? handshake : worker.shared.first_words_limit);
   const bool late = client.take_limit_hit();
   if (auto* const whole = std::get_if<ClientHello>(&hello)) {
-    request.interception =
-        judge_interception(authority_of(request), *whole, tls == nullptr ? none : tls->hosts());
-    request.server_name = std::move(whole->server_name);
+    const Interception outcome =
+        judge_interception(named_host(tunnel), *whole, tls == nullptr ? none : tls->hosts());
+    tunnel.tls = AskedTls{std::move(whole->server_name), outcome};
   } else if (std::get<Hello>(hello) == Hello::other || !judged) {
-    request.interception =
-        authority_of(request).empty() ? Interception::unlisted : Interception::no_server_name;
+    tunnel.tls =
+        AskedTls{{}, named_host(tunnel).empty() ? Interception::unlisted : Interception::no_server_name};
   } else {
-    request.interception = late ? Interception::handshake_timeout : Interception::handshake_failed;
+    tunnel.tls = AskedTls{{}, late ? Interception::handshake_timeout : Interception::handshake_failed};
     if (late) worker.shared.metrics.count_limit(LimitHit::handshake);
   }
-  if (tls == nullptr && request.interception == Interception::unlisted) co_return;
-  const bool goes_on = request.interception == Interception::intercepted;
-  if (!goes_on) worker.shared.metrics.count_interception(*request.interception);
-  if (!goes_on && request.interception != Interception::unlisted)
-    log_interception(worker, request, *request.interception);
+  const Interception outcome = tunnel.tls->interception;
+  if (tls == nullptr && outcome == Interception::unlisted) co_return;
+  const bool goes_on = outcome == Interception::intercepted;
+  if (!goes_on) worker.shared.metrics.count_interception(outcome);
+  if (!goes_on && outcome != Interception::unlisted) log_interception(worker, request.in, tunnel, outcome);
 }
 
 std::string_view sentence(Interception outcome) {
@@ -110,40 +112,37 @@ std::string_view sentence(Interception outcome) {
 
 }  // namespace
 
-bool listens_first(const Request& request) {
-  if (request.entrance == Entrance::transparent) return true;
-  const net::ClientTls* const tls = request.snapshot->client_tls.get();
-  return tls != nullptr && request.policy->mode != policy::Mode::off &&
-         lists_host(tls->hosts(), request.view.host);
+bool listens_first(const Route& route, const TunnelRequest& tunnel) {
+  if (!tunnel.protocol->names_host()) return true;
+  const net::ClientTls* const tls = route.snapshot->client_tls.get();
+  return tls != nullptr && route.policy->mode != policy::Mode::off && lists_host(tls->hosts(), tunnel.host);
 }
 
-Task<void> listen_to_client(Worker& worker, Request& request, net::Stream& client, net::Stream* upstream) {
-  const http::Connect tunnel{request.view.host, request.view.port, request.head.target};
-  const bool asks = listens_first(request);
-  request.words = co_await first_words(client, request.early, upstream, tunnel,
-                                       request.snapshot->settings.limits.target_bytes,
-                                       time_for_words(worker, request, upstream != nullptr));
-  if (request.words == FirstWords::silence && upstream == nullptr && asks) {
-    request.words = FirstWords::more;
+Task<void> listen_to_client(Worker& worker, const Request& request, TunnelRequest& tunnel,
+                            net::Stream& client, net::Stream* upstream) {
+  const Route& route = request.route;
+  const http::Connect origin{tunnel.host, tunnel.port, tunnel.authority};
+  const bool asks = listens_first(route, tunnel);
+  tunnel.words = co_await first_words(client, tunnel.early, upstream, origin,
+                                      route.snapshot->settings.limits.target_bytes,
+                                      time_for_words(worker, route, tunnel, upstream != nullptr));
+  if (tunnel.words == FirstWords::silence && upstream == nullptr && asks) {
+    tunnel.words = FirstWords::more;
     co_return;
   }
-  worker.shared.metrics.count_stream(protocol_of(request.words));
-  if (request.words == FirstWords::tls && asks) co_await ask_for_whom(worker, request, client);
+  worker.shared.metrics.count_stream(protocol_of(tunnel.words));
+  if (tunnel.words == FirstWords::tls && asks) co_await ask_for_whom(worker, request, tunnel, client);
 }
 
-bool is_over(const Request& request) {
-  return request.interception == Interception::handshake_failed ||
-         request.interception == Interception::handshake_timeout;
-}
-
-void log_interception(Worker& worker, const Request& request, Interception outcome, std::string_view words) {
+void log_interception(Worker& worker, const Incoming& in, const TunnelRequest& tunnel, Interception outcome,
+                      std::string_view words) {
   if (worker.shared.log.settings().level < config::LogLevel::info) return;
   std::string text("TLS to ");
-  const std::string_view name = request.server_name;
-  text.append(telemetry::clipped(request.view.host));
-  if (!name.empty() && !policy::equals_ignoring_case(name, request.view.host))
+  const std::string_view name = tunnel.tls ? std::string_view(tunnel.tls->server_name) : std::string_view();
+  text.append(telemetry::clipped(tunnel.host));
+  if (!name.empty() && !policy::equals_ignoring_case(name, tunnel.host))
     text.append(" (").append(telemetry::clipped(name)).append(")");
-  text.append(" from ").append(request.client).append(" at ").append(request.listener);
+  text.append(" from ").append(in.client).append(" at ").append(in.listener);
   text.append(": ").append(telemetry::word(outcome)).append(": ").append(sentence(outcome));
   if (!words.empty()) text.append(": ").append(telemetry::clipped(words));
   worker.shared.log.message(config::LogLevel::info, text, net::Clock::wall_nanoseconds());

@@ -8,20 +8,19 @@ namespace reprise::forward {
 
 /// True where the client is heard before anything is dialled: the stream was redirected here, so that only it
 /// can say for whom it is, or the host that was asked for is one whose TLS is ended here.
-bool listens_first(const Request&);
+bool listens_first(const Route&, const TunnelRequest&);
 
-/// Stores what the stream is in `request.words`, and for TLS also `request.server_name` and
-/// `request.interception`. The bytes that were read are in `request.early`. `upstream` is null while nothing
-/// is dialled. Then a client that may still send a ClientHello, and stays silent for the whole wait, leaves
-/// `words` at `more`: call again once an upstream stands, because that upstream may speak first. The second
-/// call waits for `timers.handshake`. An incomplete beginning, or an incomplete ClientHello, is waited for as
-/// long if interception or the route depends on it; otherwise it is forwarded after 200 ms (row G7).
-Task<void> listen_to_client(Worker&, Request&, net::Stream& client, net::Stream* upstream);
-
-/// True where the client did not finish its ClientHello: there is nothing that could be done for it.
-bool is_over(const Request&);
+/// Stores what the stream is in `tunnel.words`, and for TLS also `tunnel.tls`. The bytes that were read are
+/// in `tunnel.early`. `upstream` is null while nothing is dialled. Then a client that may still send a
+/// ClientHello, and stays silent for the whole wait, leaves `words` at `more`: call again once an upstream
+/// stands, because that upstream may speak first. The second call waits for `timers.handshake`. An incomplete
+/// beginning, or an incomplete ClientHello, is waited for as long if interception or the route depends on it;
+/// otherwise it is forwarded after 200 ms (row G7).
+Task<void> listen_to_client(Worker&, const Request&, TunnelRequest&, net::Stream& client,
+                            net::Stream* upstream);
 
 /// A line on what became of a client's TLS: what, for whom, where it came in.
-void log_interception(Worker&, const Request&, telemetry::Interception, std::string_view words = {});
+void log_interception(Worker&, const Incoming&, const TunnelRequest&, telemetry::Interception,
+                      std::string_view words = {});
 
 }  // namespace reprise::forward

@@ -35,39 +35,43 @@ std::string_view well_formed(std::string_view traceparent) {
 }  // namespace
 
 void record(Worker& worker, const Request& request, const Served& served) {
+  const Incoming& in = request.in;
+  const Route& route = request.route;
+  const TunnelRequest* const tunnel = request.tunnel();
   telemetry::ExchangeRecord exchange;
-  exchange.route = request.snapshot->counted_as[request.route];
-  exchange.client = request.client;
-  exchange.method = request.view.method;
-  exchange.host = request.view.host;
-  exchange.port = request.upstream->port;
-  exchange.over_tls = request.upstream->tls != nullptr;
-  exchange.path = request.is_connect() ? std::string_view() : request.view.path;
+  exchange.route = route.snapshot->counted_as[route.number];
+  exchange.client = in.client;
+  exchange.method = in.view.method;
+  exchange.host = in.view.host;
+  exchange.port = route.upstream->port;
+  exchange.over_tls = route.upstream->tls != nullptr;
+  exchange.path = tunnel != nullptr ? std::string_view() : in.view.path;
   exchange.ending = served.ending;
   exchange.status = served.status;
-  exchange.idempotent = request.facts.idempotent == policy::Idempotency::yes;
+  exchange.idempotent = route.facts.idempotent == policy::Idempotency::yes;
   exchange.own_response = served.own_response;
-  exchange.request_bytes = request.body.received() + served.request_bytes;
+  exchange.request_bytes = request.out.body.received() + served.request_bytes;
   exchange.response_bytes = served.response_bytes;
-  exchange.started = request.started;
+  exchange.started = in.started;
   exchange.ended = net::Tick::now();
   exchange.ledger = &request.ledger();
-  exchange.upstream = request.upstream->cells;
-  exchange.tunnel = request.is_connect();
+  exchange.upstream = route.upstream->cells;
+  exchange.tunnel = tunnel != nullptr;
   exchange.carried = served.carried;
-  exchange.can_intercept = served.carried == telemetry::Carried::tls && can_intercept(request);
+  exchange.can_intercept =
+      served.carried == telemetry::Carried::tls && tunnel != nullptr && can_intercept(*tunnel);
   exchange.number = request.number;
   worker.shared.metrics.count(exchange);
   if (worker.shared.witness) worker.shared.witness(exchange);
   const config::Log log = worker.shared.log.settings();
   const bool exhausted = policy::is_exhausted(request.ledger().reason);
   const bool kept = worker.stories != nullptr && request.number != 0;
-  const config::Trace& trace = request.snapshot->settings.trace;
+  const config::Trace& trace = route.snapshot->settings.trace;
   const bool traced = trace.otlp.has_value() && worker.spans != nullptr;
   // Whoever wants no access lines is still told what was given up (row L15, clause R24).
   if (!kept && !traced && !log.access && !exhausted) return;
-  exchange.traceparent = well_formed(value_of(request.head, "traceparent"));
-  exchange.request_id = value_of(request.head, "X-Request-Id");
+  exchange.traceparent = well_formed(value_of(in.head, "traceparent"));
+  exchange.request_id = value_of(in.head, "X-Request-Id");
   const std::int64_t wall = net::Clock::wall_nanoseconds();
   const bool path = log.path == config::LogPath::full;
   if (kept) worker.stories->keep(exchange, wall, path);
@@ -97,10 +101,11 @@ std::string outcome_text(const policy::LedgerEntry& entry) {
 void narrate(Worker& worker, const Request& request, const policy::LedgerEntry& entry) {
   const config::Log settings = worker.shared.log.settings();
   if (settings.level < config::LogLevel::debug) return;
-  std::string text(telemetry::clipped(request.view.method));
-  text.append(" ").append(telemetry::clipped(request.view.host));
-  if (settings.path == config::LogPath::full && !request.is_connect())
-    text.append(telemetry::clipped(request.view.path));
+  const policy::RequestView& view = request.in.view;
+  std::string text(telemetry::clipped(view.method));
+  text.append(" ").append(telemetry::clipped(view.host));
+  if (settings.path == config::LogPath::full && request.tunnel() == nullptr)
+    text.append(telemetry::clipped(view.path));
   text.append(": attempt ")
       .append(std::to_string(entry.attempt.number))
       .append(": ")
@@ -119,10 +124,13 @@ void narrate(Worker& worker, const Request& request, const policy::LedgerEntry& 
 void log_rejection(Worker& worker, const Request& request, const http::Reply& reply, http::Rejection cause) {
   if (worker.shared.log.settings().level < config::LogLevel::info) return;
   std::string text = "rejected " + std::to_string(reply.status) + " " + std::string(http::word(cause)) + ":";
-  if (!request.head.method.empty()) text.append(" ").append(telemetry::clipped(request.head.method));
-  if (const std::string target = http::named_target(request.head); !target.empty())
-    text.append(" to ").append(telemetry::clipped(target));
-  text.append(" from ").append(request.client).append(" at ").append(request.listener);
+  const Incoming& in = request.in;
+  const TunnelRequest* const tunnel = request.tunnel();
+  if (!in.head.method.empty()) text.append(" ").append(telemetry::clipped(in.head.method));
+  if (in.head.method.empty() && tunnel != nullptr) text.append(" CONNECT");
+  const std::string target = tunnel != nullptr ? tunnel->authority : http::named_target(in.head);
+  if (!target.empty()) text.append(" to ").append(telemetry::clipped(target));
+  text.append(" from ").append(in.client).append(" at ").append(in.listener);
   text.append(". ").append(http::sentence(cause));
   worker.shared.log.message(config::LogLevel::info, text, net::Clock::wall_nanoseconds());
 }

@@ -82,12 +82,13 @@ class BodyWriter {
   std::uint64_t bytes_ = 0;
 };
 
-Task<Relayed> relay_kept(Request& request, net::Stream& client, Response& response) {
-  BodyWriter writer(sends_chunked(request, response), response.head);
-  writer.add_head(request.response_head);
+Task<Relayed> relay_kept(const Outgoing& out, net::Stream& client, std::string_view head,
+                         Response& response) {
+  BodyWriter writer(sends_chunked(out.in, response), response.head);
+  writer.add_head(head);
   if (!response.body.empty()) writer.add_piece(response.body);
   writer.add_end(response.trailers);
-  const ErrorCode error = co_await writer.send_rest(client, request.policy->idle_timeout);
+  const ErrorCode error = co_await writer.send_rest(client, out.route.policy->idle_timeout);
   co_return Relayed{error ? Relayed::End::client_gone : Relayed::End::complete, Cause::truncated,
                     writer.bytes()};
 }
@@ -118,23 +119,23 @@ void count_limit(telemetry::Metrics& metrics, const Relayed& relayed, net::Strea
     metrics.count_limit(telemetry::LimitHit::response_unread);
 }
 
-bool sends_chunked(const Request& request, const Response& response) {
+bool sends_chunked(const Incoming& in, const Response& response) {
   const Framing::Kind kind = response.head.framing.kind;
-  return request.head.minor_version > 0 &&
-         (kind == Framing::Kind::chunked || kind == Framing::Kind::until_close);
+  return in.head.minor_version > 0 && (kind == Framing::Kind::chunked || kind == Framing::Kind::until_close);
 }
 
-bool is_framed_for_client(const Request& request, const Response& response) {
+bool is_framed_for_client(const Incoming& in, const Response& response) {
   const Framing::Kind kind = response.head.framing.kind;
-  return sends_chunked(request, response) || kind == Framing::Kind::length || kind == Framing::Kind::none;
+  return sends_chunked(in, response) || kind == Framing::Kind::length || kind == Framing::Kind::none;
 }
 
-Task<Relayed> relay(net::Pool& pool, Request& request, net::Stream& client, Response& response) {
-  if (response.kept) co_return co_await relay_kept(request, client, response);
-  const Duration idle = request.policy->idle_timeout;
-  BodyWriter writer(sends_chunked(request, response), response.head);
+Task<Relayed> relay(net::Pool& pool, const Outgoing& out, net::Stream& client, std::string_view head,
+                    Response& response) {
+  if (response.kept) co_return co_await relay_kept(out, client, head, response);
+  const Duration idle = out.route.policy->idle_timeout;
+  BodyWriter writer(sends_chunked(out.in, response), response.head);
   net::BodyReader& reader = response.begin_body();
-  writer.add_head(request.response_head);
+  writer.add_head(head);
   if (!response.body.empty()) writer.add_piece(response.body);
   net::BodyStep step = response.broken.value_or(net::BodyStep::piece);
   std::string_view piece;
@@ -152,7 +153,7 @@ Task<Relayed> relay(net::Pool& pool, Request& request, net::Stream& client, Resp
       if (step != net::BodyStep::stalled) reader.drop();  // a body that has stalled may go on
       co_return broken(step, writer.bytes());
     }
-    if (!patience) patience = patience_with(request, response);
+    if (!patience) patience = patience_with(out, response);
     if (SplicePipe pipe = may_splice(reader, client) ? SplicePipe::lend() : SplicePipe(); pipe) {
       const SpliceLimits limits{.read = *patience, .write = idle};
       const Spliced rest =

@@ -2,7 +2,7 @@
 // send with the body bytes at hand, then the rest as it comes.
 #pragma once
 
-#include "proxy/forward/request/request.hpp"
+#include "proxy/forward/request/outgoing.hpp"
 #include "proxy/forward/request/response.hpp"
 #include "proxy/net/io/pause.hpp"
 
@@ -17,10 +17,10 @@ struct Relayed {
   bool stalled = false;  ///< for `broken`: the upstream sent nothing for as long as it may
 };
 
-/// `request.response_head` is sent first; empty where the body had stalled and goes on. A body that brings no
+/// `head` is sent first; empty where the body had stalled and goes on. A body that brings no
 /// byte for `patience_with` has broken. A body that breaks is never ended: no last chunk, no clean close (the
 /// caller cuts).
-Task<Relayed> relay(net::Pool&, Request&, net::Stream& client, Response&);
+Task<Relayed> relay(net::Pool&, const Outgoing&, net::Stream& client, std::string_view head, Response&);
 
 /// A body that broke with that step, `bytes` of it being with the client.
 Relayed broken(net::BodyStep step, std::uint64_t bytes);
@@ -32,9 +32,9 @@ Task<void> until_all_is_acknowledged(net::Stream& client, net::Pause&);
 void count_limit(telemetry::Metrics&, const Relayed&, net::Stream& client);
 
 /// True if the body goes out chunked: the client understands it, and its length is not known beforehand.
-bool sends_chunked(const Request&, const Response&);
+bool sends_chunked(const Incoming&, const Response&);
 /// True if the client can tell the body's end from a connection that broke; false where only the connection's
 /// end is the body's.
-bool is_framed_for_client(const Request&, const Response&);
+bool is_framed_for_client(const Incoming&, const Response&);
 
 }  // namespace reprise::forward

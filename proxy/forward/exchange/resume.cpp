@@ -14,21 +14,21 @@ using policy::Continuation;
 
 namespace {
 
-std::optional<policy::Download> begin(const Request& request, const Response& first) {
-  if (first.kept || first.overtook || request.is_connect() || request.bound) return std::nullopt;
-  return policy::Download::begin(asked_by(request), part_of(request, first.head));
+std::optional<policy::Download> begin(const Outgoing& out, const Response& first) {
+  if (first.kept || first.overtook || out.bound) return std::nullopt;
+  return policy::Download::begin(asked_by(out.in), part_of(*out.route.policy, first.head));
 }
 
 }  // namespace
 
-Resumption::Resumption(Request& request, Response& first)
-    : request_(request),
+Resumption::Resumption(Outgoing& out, Response& first)
+    : out_(out),
       first_(first),
-      download_(begin(request, first)),
-      signed_until_(end_of_signature(request)),
-      outgoing_(request.outgoing),
-      chunked_(sends_chunked(request, first)) {
-  request.resuming = true;
+      download_(begin(out, first)),
+      signed_until_(end_of_signature(out.in)),
+      head_(out.head),
+      chunked_(sends_chunked(out.in, first)) {
+  out.resuming = true;
 }
 
 policy::Break Resumption::broke(Cause cause, std::uint64_t bytes, bool stalled) {
@@ -40,7 +40,7 @@ policy::Break Resumption::broke(Cause cause, std::uint64_t bytes, bool stalled) 
   what.differs = overran_;
   what.signed_until = signed_until_;
   const bool goes_on =
-      stalled && what.continuable && request_.policy->resume.stall < request_.policy->idle_timeout;
+      stalled && what.continuable && out_.route.policy->resume.stall < out_.route.policy->idle_timeout;
   Response& broken = response_of(delivered_);
   if (!stalled_ && goes_on) {
     silent_ = delivered_;
@@ -63,14 +63,14 @@ Task<void> Resumption::drop_stalled() {
 void Resumption::ask() {
   assert(download_);
   attempt_ = stalled_ && silent_ == parts_.data() ? 1 : 0;
-  request_.outgoing.clear();
-  http::write_range_request(outgoing_, download_->ask(sent_), request_.outgoing);
+  out_.head.clear();
+  http::write_range_request(head_, download_->ask(sent_), out_.head);
 }
 
 policy::Actions Resumption::judge(policy::Exchange& machine, const policy::AttemptReport& report,
                                   const policy::Answered& answered, Instant now, policy::Dice& dice) {
   assert(download_);
-  found_ = download_->judge(part_of(request_, response().head), sent_);
+  found_ = download_->judge(part_of(*out_.route.policy, response().head), sent_);
   switch (found_.kind) {
     case Continuation::Kind::rest:
     case Continuation::Kind::whole: return machine.continued(report, answered, now);
@@ -107,7 +107,7 @@ Task<ErrorCode> Resumption::send(net::Stream& client, std::string_view piece) {
   }
   pieces.add(piece);
   if (chunked_) pieces.add("\r\n");
-  co_return co_await client.write_all(pieces, request_.policy->idle_timeout);
+  co_return co_await client.write_all(pieces, out_.route.policy->idle_timeout);
 }
 
 net::Stream& Resumption::stream_of(unsigned number) {
@@ -127,10 +127,7 @@ Task<Relayed> Resumption::relay_rest(net::Pool& pool, net::Stream& client, unsig
     co_await stalled_->stop();
     stalled_.reset();
     delivered_ = silent_;
-    if (delivered_ == nullptr) {
-      request_.response_head.clear();
-      co_return co_await relay(pool, request_, client, first_);
-    }
+    if (delivered_ == nullptr) co_return co_await relay(pool, out_, client, {}, first_);
   } else {
     delivered_ = &part_of_attempt();
     begin_part(*delivered_);
@@ -139,7 +136,7 @@ Task<Relayed> Resumption::relay_rest(net::Pool& pool, net::Stream& client, unsig
 }
 
 Task<Relayed> Resumption::relay_part(net::Pool& pool, net::Stream& client, Part& part) {
-  const policy::RoutePolicy& policy = *request_.policy;
+  const policy::RoutePolicy& policy = *out_.route.policy;
   const Duration stall = std::min(policy.resume.stall, policy.idle_timeout);
   net::BodyReader& reader = part.response.reader;
   Rest& rest = part.rest;
@@ -184,7 +181,7 @@ Task<Relayed> Resumption::finish(net::Pool& pool, net::Stream& client, Part& par
     http::write_last_chunk({}, end);
     net::Gather pieces;
     pieces.add(end);
-    if (co_await client.write_all(pieces, request_.policy->idle_timeout))
+    if (co_await client.write_all(pieces, out_.route.policy->idle_timeout))
       co_return Relayed{Relayed::End::client_gone, Cause::truncated, rest.sent};
   }
   finish_connection(pool, part.response, surplus);

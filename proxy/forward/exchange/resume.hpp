@@ -8,7 +8,7 @@
 
 #include "proxy/forward/exchange/relay.hpp"
 #include "proxy/forward/exchange/stalled_body.hpp"
-#include "proxy/forward/request/request.hpp"
+#include "proxy/forward/request/outgoing.hpp"
 #include "proxy/forward/request/response.hpp"
 #include "proxy/policy/decision/exchange.hpp"
 #include "proxy/policy/decision/resume.hpp"
@@ -20,7 +20,7 @@ namespace reprise::forward {
 class Resumption {
  public:
   /// The head and framing of `first` are what the client has; both must outlive it.
-  Resumption(Request& request, Response& first);
+  Resumption(Outgoing& out, Response& first);
 
   /// The body broke after `bytes` more bytes for the client; one that has stalled is kept where it may go on.
   policy::Break broke(policy::Cause, std::uint64_t bytes, bool stalled);
@@ -69,11 +69,11 @@ class Resumption {
   Task<ErrorCode> send(net::Stream& client, std::string_view piece);
   Task<Relayed> finish(net::Pool&, net::Stream& client, Part&, bool surplus);
 
-  Request& request_;
+  Outgoing& out_;
   Response& first_;
   std::optional<policy::Download> download_;  ///< absent: it cannot be continued
   std::optional<Instant> signed_until_;
-  std::string outgoing_;  ///< what the attempts before the break sent
+  std::string head_;  ///< what the attempts before the break sent
   policy::Continuation found_;
   std::array<Part, 2>
       parts_;  ///< of the continuation that is delivered, or has stalled, and of the one that is asked for

@@ -2,7 +2,6 @@
 
 #include <boost/asio/ip/address.hpp>
 
-#include "proxy/forward/exchange/listen_to_client.hpp"
 #include "proxy/http/message/origin.hpp"
 #include "proxy/policy/match/ascii.hpp"
 #include "proxy/telemetry/log/json_text.hpp"
@@ -26,23 +25,23 @@ bool is_address(std::string_view host) {
 
 }  // namespace
 
-Carried carried_by(const Request& request) {
-  if (request.goes_inside()) return Carried::requests;
-  if (is_over(request)) return Carried::bytes;
+Carried carried_by(const TunnelRequest& tunnel) {
+  if (tunnel.carries_requests()) return Carried::requests;
+  if (tunnel.is_over()) return Carried::bytes;
   // A slow runtime begins its handshake later than first bytes are waited for.
-  const bool late = request.words == FirstWords::silence && request.view.port == https_port;
-  return request.words == FirstWords::tls || late ? Carried::tls : Carried::bytes;
+  const bool late = tunnel.words == FirstWords::silence && tunnel.port == https_port;
+  return tunnel.words == FirstWords::tls || late ? Carried::tls : Carried::bytes;
 }
 
-bool can_intercept(const Request& request) {
-  const bool listed = request.interception && *request.interception != Interception::unlisted;
-  return !listed && !is_address(request.view.host);
+bool can_intercept(const TunnelRequest& tunnel) {
+  const bool listed = tunnel.tls && tunnel.tls->interception != Interception::unlisted;
+  return !listed && !is_address(tunnel.host);
 }
 
-void count_unread(Worker& worker, const Request& request) {
-  const std::string_view host = policy::without_last_dot(request.view.host);
-  const std::string name = http::authority_text(host, request.view.port);
-  const bool helps = can_intercept(request);
+void count_unread(Worker& worker, const TunnelRequest& tunnel) {
+  const std::string_view host = policy::without_last_dot(tunnel.host);
+  const std::string name = http::authority_text(host, tunnel.port);
+  const bool helps = can_intercept(tunnel);
   const bool first = worker.shared.metrics.count_unread(name, helps ? host : std::string_view());
   if (!first || worker.shared.log.settings().level < config::LogLevel::info) return;
   std::string text("HTTPS to ");

@@ -4,21 +4,20 @@
 
 namespace reprise::forward {
 
-policy::PartHead part_of(const Request& request, const http::ResponseHead& head) {
-  return http::read_part_head(head, request.policy->resume.validators,
-                              net::Clock::wall_nanoseconds() / 1'000'000'000);
+policy::PartHead part_of(const policy::RoutePolicy& policy, const http::ResponseHead& head) {
+  return http::read_part_head(head, policy.resume.validators, net::Clock::wall_nanoseconds() / 1'000'000'000);
 }
 
-policy::DownloadRequest asked_by(const Request& request) {
-  return http::read_download_request(request.head, request.view.query);
+policy::DownloadRequest asked_by(const Incoming& in) {
+  return http::read_download_request(in.head, in.view.query);
 }
 
-Duration patience_with(const Request& request, const Response& response) {
-  const policy::RoutePolicy& policy = *request.policy;
+Duration patience_with(const Outgoing& out, const Response& response) {
+  const policy::RoutePolicy& policy = *out.route.policy;
   const bool resumes = policy.mode == policy::Mode::active && policy.resume.enabled;
-  if (!resumes || request.bound || response.overtook || policy.idle_timeout <= policy.resume.stall)
+  if (!resumes || out.bound || response.overtook || policy.idle_timeout <= policy.resume.stall)
     return policy.idle_timeout;
-  const bool continuable = policy::Download::can_begin(asked_by(request), part_of(request, response.head));
+  const bool continuable = policy::Download::can_begin(asked_by(out.in), part_of(policy, response.head));
   return continuable ? policy.resume.stall : policy.idle_timeout;
 }
 

@@ -2,19 +2,16 @@
 // on as they come, 100 at most once, never enough to flood.
 #pragma once
 
-#include "proxy/forward/request/request.hpp"
+#include "proxy/forward/request/outgoing.hpp"
 
 namespace reprise::forward {
 
 /// Sends it to the client unless the client speaks 1.0, or it is a 100 and the client has had one. A 100 that
 /// the client did not ask for is passed on too (RFC 9110 15.2). False if the client is gone.
-Task<bool> pass_interim(net::Stream& client, Request&, const http::ResponseHead&, std::string_view pseudonym);
+Task<bool> pass_interim(net::Stream& client, Outgoing&, const http::ResponseHead&,
+                        std::string_view pseudonym);
 
-/// True if the client still waits for a 100 before it sends its body.
-bool waits_for_continue(const Request&);
-/// True where the client waits for a 100 that an upstream known as 1.0 will never send (row C1).
-bool waits_in_vain(const Request&);
 /// Sends a 100 of our own. False if the client is gone.
-Task<bool> encourage(net::Stream& client, Request&);
+Task<bool> send_continue(net::Stream& client, Outgoing&);
 
 }  // namespace reprise::forward

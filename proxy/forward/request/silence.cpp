@@ -9,7 +9,7 @@ using policy::Stage;
 void Silence::look_out() {
   const Instant now = net::Tick::now();
   const bool in_time = !deadline_ || now <= *deadline_;
-  if (!in_time || !response_.buffer.empty() || request_.bound || !may_be_repeated(request_)) return;
+  if (!in_time || !response_.buffer.empty() || out_.bound || !out_.may_be_repeated()) return;
   net::Stream& stream = response_.connection->stream();
   if (!stream.unheard(now - begun_)) return;
   found_ = true;

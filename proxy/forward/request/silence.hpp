@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "proxy/forward/request/request.hpp"
+#include "proxy/forward/request/outgoing.hpp"
 #include "proxy/forward/request/response.hpp"
 #include "proxy/net/io/attempt_cancel.hpp"
 
@@ -15,8 +15,8 @@ namespace reprise::forward {
 class Silence final : public net::Lookout {
  public:
   /// `begun`: nothing of the request was sent before. Everything must outlive it.
-  Silence(const Request& request, const Response& response, Instant begun, std::optional<Instant> deadline)
-      : request_(request), response_(response), begun_(begun), deadline_(deadline) {}
+  Silence(const Outgoing& out, const Response& response, Instant begun, std::optional<Instant> deadline)
+      : out_(out), response_(response), begun_(begun), deadline_(deadline) {}
 
   void look_out() override;
   /// What ended the attempt, named if it was this; and what that shows of how long the upstream keeps
@@ -24,7 +24,7 @@ class Silence final : public net::Lookout {
   void heed(net::Pool&, policy::Failed&) const;
 
  private:
-  const Request& request_;
+  const Outgoing& out_;
   const Response& response_;
   Instant begun_;
   std::optional<Instant> deadline_;

@@ -12,7 +12,7 @@ constexpr Duration between_looks = std::chrono::milliseconds(100);
 }  // namespace
 
 void UploadStall::watch() {
-  if (deadline_ && request_.body.has_body()) tick_.arm_until(*this, *deadline_ - patience);
+  if (deadline_ && out_.body.has_body()) tick_.arm_until(*this, *deadline_ - patience);
 }
 
 void UploadStall::time_is_up() {
@@ -23,7 +23,7 @@ void UploadStall::time_is_up() {
   const Instant now = net::Tick::now();
   if (unacknowledged == 0 || !waiting_since_) waiting_since_ = now;
   const bool stalled = now >= *deadline_ && now - *waiting_since_ >= patience;
-  if (stalled && may_be_repeated(request_)) {
+  if (stalled && out_.may_be_repeated()) {
     ended_attempt_ = true;
     upstream_.cancel();
   } else {

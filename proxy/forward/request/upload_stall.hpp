@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "proxy/forward/replay/upload.hpp"
-#include "proxy/forward/request/request.hpp"
+#include "proxy/forward/request/outgoing.hpp"
 #include "proxy/net/io/tick.hpp"
 
 namespace reprise::forward {
@@ -18,10 +18,10 @@ namespace reprise::forward {
 class UploadStall final : public net::Timed {
  public:
   /// Everything must outlive it. `head_bytes`: of the request's head, which goes first.
-  UploadStall(net::Tick& tick, const Request& request, std::uint64_t head_bytes, const Upload& upload,
+  UploadStall(net::Tick& tick, const Outgoing& out, std::uint64_t head_bytes, const Upload& upload,
               net::Stream& upstream, std::optional<Instant> deadline)
       : tick_(tick),
-        request_(request),
+        out_(out),
         upload_(upload),
         upstream_(upstream),
         deadline_(deadline),
@@ -38,7 +38,7 @@ class UploadStall final : public net::Timed {
   void time_is_up() override;
 
   net::Tick& tick_;
-  const Request& request_;
+  const Outgoing& out_;
   const Upload& upload_;
   net::Stream& upstream_;
   std::optional<Instant> deadline_;

@@ -8,16 +8,15 @@
 namespace reprise::forward {
 namespace {
 
-bool looks_like_its_request(const Request& request, std::string_view bytes) {
-  std::string line(request.head.method);
-  http::ascii::append(line, " ", request.head.target, " HTTP/1.");
+bool looks_like_its_request(const http::RequestHead& head, std::string_view bytes) {
+  std::string line(head.method);
+  http::ascii::append(line, " ", head.target, " HTTP/1.");
   return bytes.starts_with(line);
 }
 
 }  // namespace
 
-Task<Discarded> discard_body(Request& request, Duration rest) {
-  RequestBody& body = request.body;
+Task<Discarded> discard_body(const http::RequestHead& head, RequestBody& body, Duration rest) {
   body.let_go();
   const bool is_unsent = body.received() == 0;
   Instant until = net::Tick::now() + (is_unsent ? rest : linger_time);
@@ -28,7 +27,7 @@ Task<Discarded> discard_body(Request& request, Duration rest) {
     const Duration patience = is_first ? rest : std::min<Duration>(linger_silence, until - now);
     if (patience <= Duration::zero()) break;
     if (co_await body.next(patience, piece) != net::BodyStep::piece) break;
-    if (is_first && looks_like_its_request(request, piece)) co_return Discarded::asked_again;
+    if (is_first && looks_like_its_request(head, piece)) co_return Discarded::asked_again;
     if (is_first) until = net::Tick::now() + linger_time;
     is_first = false;
   }

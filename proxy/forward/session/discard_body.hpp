@@ -1,7 +1,7 @@
 // The rest of a request's body that no upstream wants any more, on a connection that shall go on.
 #pragma once
 
-#include "proxy/forward/request/request.hpp"
+#include "proxy/forward/replay/request_body.hpp"
 
 namespace reprise::forward {
 
@@ -19,6 +19,6 @@ enum class Discarded : std::uint8_t {
 /// curl 7.88 sends the next request in the place of the body that it has announced. Only the framing counts,
 /// or a body could be made that passes for a request: where it begins like its own request, the connection is
 /// to end, so that such a client asks again on another.
-Task<Discarded> discard_body(Request&, Duration rest);
+Task<Discarded> discard_body(const http::RequestHead&, RequestBody&, Duration rest);
 
 }  // namespace reprise::forward

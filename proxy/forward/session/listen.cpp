@@ -4,10 +4,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "proxy/forward/session/original_destination.hpp"
 #include "proxy/forward/session/port_holder.hpp"
 #include "proxy/forward/session/turn_away.hpp"
-#include "proxy/http/message/origin.hpp"
 #include "proxy/net/upstream/address.hpp"
 #include "proxy/policy/match/enumerators.hpp"
 
@@ -75,7 +73,7 @@ void AcceptLoop::close() {
 void AcceptLoop::admit(tcp::socket socket, const tcp::endpoint& client) {
   Shared& shared = worker_.shared;
   const net::Snapshot& now = *worker_.snapshot;
-  const config::ListenerMode mode = listener_->role->settings.mode;
+  const ListenerMode& mode = listener_->role->mode();
   const bool full = shared.client_connections.fetch_add(1, std::memory_order_relaxed) >= now.most_clients;
   if (full && !worker_.make_room()) {
     shared.client_connections.fetch_sub(1, std::memory_order_relaxed);
@@ -85,10 +83,7 @@ void AcceptLoop::admit(tcp::socket socket, const tcp::endpoint& client) {
               lowered ? LimitHit::no_descriptor : LimitHit::connection_limit);
     return;
   }
-  ConnectionEnds ends{client, {}};
-  ErrorCode gone;
-  if (mode == config::ListenerMode::gateway) ends.listener = socket.local_endpoint(gone);
-  if (mode == config::ListenerMode::transparent) ends.listener = original_destination(socket);
+  const ConnectionEnds ends{client, mode.asked_address(socket)};
   net::tune(socket);
   serve(worker_, {std::move(socket), listener_, listener_->role, ends, place_of_client(shared)});
 }
@@ -109,8 +104,7 @@ Task<void> AcceptLoop::accept_without_descriptor() {
   worker_.reserve.give_up();
   acceptor_.accept(socket, client, refused);
   if (!refused) tell_of_no_room(LimitHit::no_descriptor, client);
-  if (!refused)
-    turn_away_now(worker_, std::move(socket), listener_->role->settings.mode, LimitHit::no_descriptor);
+  if (!refused) turn_away_now(worker_, std::move(socket), listener_->role->mode(), LimitHit::no_descriptor);
   // Somebody else was quicker to take what the reserve gave up.
   if (net::is_out_of_descriptors(refused.value())) co_await rest();
 }
@@ -224,11 +218,7 @@ ListenerRole role_of(const config::Listener& listener, const config::Security& s
   ListenerRole role{listener, describe(word(listener.mode), bound),
                     connect_ports_of(security, bound.address())};
   role.reached_by_others = !net::is_loopback(bound.address());
-  if (listener.mode != config::ListenerMode::gateway || listener.host == config::GatewayHost::client)
-    return role;
-  const config::GatewayUpstream& upstream = listener.upstream;
-  role.upstream_authority =
-      http::authority_text(upstream.host, upstream.port, upstream.https ? http::https_port : http::http_port);
+  role.upstream_authority = role.mode().upstream_authority(listener);
   return role;
 }
 

@@ -30,8 +30,8 @@ Task<decltype(std::declval<Parse>()(std::string_view()))> read_until(net::Stream
 
 }  // namespace
 
-Task<std::variant<SocksGone, Rejection, SocksRequest>> greet_socks(net::Stream& client, net::Buffer& buffer,
-                                                                   Duration limit) {
+Task<std::variant<StreamGone, Rejection, SocksRequest>> greet_socks(net::Stream& client, net::Buffer& buffer,
+                                                                    Duration limit) {
   client.limit_read(limit);
   const auto greeting = co_await read_until(client, buffer, read_socks_greeting);
   if (const auto* const refused = std::get_if<Rejection>(&greeting)) {
@@ -41,17 +41,17 @@ Task<std::variant<SocksGone, Rejection, SocksRequest>> greet_socks(net::Stream& 
     co_return *refused;
   }
   const auto* const greeted = std::get_if<SocksGreeting>(&greeting);
-  if (greeted == nullptr) co_return SocksGone{client.take_limit_hit()};
+  if (greeted == nullptr) co_return StreamGone{client.take_limit_hit()};
   buffer.consume(greeted->bytes);
   const std::string reply = socks_method_reply(true);
-  if (co_await say(client, reply, limit)) co_return SocksGone{};
+  if (co_await say(client, reply, limit)) co_return StreamGone{};
   const auto wanted = co_await read_until(client, buffer, read_socks_request);
   if (const auto* const refused = std::get_if<Rejection>(&wanted)) {
     co_await refuse_socks(client, *refused, limit);
     co_return *refused;
   }
   const auto* const request = std::get_if<SocksRequest>(&wanted);
-  if (request == nullptr) co_return SocksGone{client.take_limit_hit()};
+  if (request == nullptr) co_return StreamGone{client.take_limit_hit()};
   client.unlimit_read();
   buffer.consume(request->bytes);
   co_return *request;

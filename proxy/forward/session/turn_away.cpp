@@ -5,7 +5,6 @@
 
 #include "proxy/forward/exchange/deliver.hpp"
 #include "proxy/forward/session/lingering_close.hpp"
-#include "proxy/forward/tunnel/socks5.hpp"
 #include "proxy/http/http1/reply.hpp"
 
 namespace reprise::forward {
@@ -19,11 +18,7 @@ constexpr unsigned most_polite = 16;
 // A response that comes before its request is taken by some clients for a stray one.
 constexpr Duration time_to_ask = std::chrono::seconds(1);
 
-// In the words of whoever comes to such a listener; `first` of what it said, 0 where that is not known.
-std::string refusal(Worker& worker, config::ListenerMode mode, LimitHit why, char first) {
-  if (mode == config::ListenerMode::socks) return std::string(socks_method_reply(false));
-  // TLS, or what nobody knows: a response in HTTP would be noise.
-  if (mode == config::ListenerMode::transparent && (first < 'A' || first > 'Z')) return {};
+std::string refusal(Worker& worker, const ListenerMode& mode, LimitHit why, char first) {
   http::Reply reply;
   reply.status = 503;
   reply.proxy_status = worker.shared.pseudonym + "; error=connection_limit_reached";
@@ -33,7 +28,7 @@ std::string refusal(Worker& worker, config::ListenerMode mode, LimitHit why, cha
   append_reason(telemetry::word(why), fields);
   std::string message;
   http::write_reply(reply, worker.date(), fields, true, false, message);
-  return message;
+  return mode.no_room(message, first);
 }
 
 /// One of the few clients that are turned away politely at once, for as long as it lives.
@@ -48,7 +43,7 @@ class [[nodiscard]] PolitePlace {
   unsigned& taken_;
 };
 
-Task<void> turn_away_politely(Worker& worker, tcp::socket socket, config::ListenerMode mode, LimitHit why,
+Task<void> turn_away_politely(Worker& worker, tcp::socket socket, const ListenerMode& mode, LimitHit why,
                               std::unique_ptr<PolitePlace> /*place*/) {
   net::Stream stream(worker.tick, std::move(socket));
   stream.limit_read(time_to_ask);
@@ -71,7 +66,7 @@ std::string_view advice_of(LimitHit why) {
   return "This process has no file descriptor left: try again, or raise the limit of open files (ulimit -n).";
 }
 
-void turn_away(Worker& worker, tcp::socket socket, config::ListenerMode mode, LimitHit why) {
+void turn_away(Worker& worker, tcp::socket socket, const ListenerMode& mode, LimitHit why) {
   if (worker.turning_away >= most_polite) return turn_away_now(worker, std::move(socket), mode, why);
   worker.shared.metrics.count_limit(why);
   auto place = std::make_unique<PolitePlace>(worker.turning_away);
@@ -80,7 +75,7 @@ void turn_away(Worker& worker, tcp::socket socket, config::ListenerMode mode, Li
 }
 
 // Best effort: what the client has sent is read, because a close over unread bytes would be a reset.
-void turn_away_now(Worker& worker, tcp::socket socket, config::ListenerMode mode, LimitHit why) {
+void turn_away_now(Worker& worker, tcp::socket socket, const ListenerMode& mode, LimitHit why) {
   worker.shared.metrics.count_limit(why);
   const std::string message = refusal(worker, mode, why, 0);
   ErrorCode error;

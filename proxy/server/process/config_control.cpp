@@ -143,7 +143,7 @@ void ConfigControl::close_unwanted(const std::vector<net::InheritedSocket>& inhe
 // A transparent listener must know what this process dials itself.
 void ConfigControl::note_own_dials(const config::Settings& settings) {
   for (const config::Listener& listener : settings.listeners) {
-    if (listener.mode == config::ListenerMode::transparent) runtime_.shared->own_dials.watch();
+    if (forward::mode_of(listener.mode).may_meet_own_dials()) runtime_.shared->own_dials.watch();
   }
 }
 

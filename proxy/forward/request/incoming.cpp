@@ -1,0 +1,23 @@
+#include "proxy/forward/request/incoming.hpp"
+
+#include "proxy/net/io/block.hpp"
+
+namespace reprise::forward {
+
+void Incoming::clear() {
+  client = listener = {};
+  listener_closed = &never_closed;
+  kind = RequestKind::forward;
+  head.forget();
+  net::empty_out(head.fields);
+  view = {};
+  started = {};
+}
+
+http::ToH2c to_h2c(const Incoming& in) {
+  const bool asked_a_proxy = in.kind == RequestKind::forward || in.kind == RequestKind::inside_tunnel;
+  const bool offers = in.head.find("HTTP2-Settings") != nullptr;
+  return asked_a_proxy || offers ? http::ToH2c::dropped : http::ToH2c::passed;
+}
+
+}  // namespace reprise::forward

@@ -1,0 +1,110 @@
+#include "proxy/forward/request/outgoing.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+#include "proxy/forward/request/leaving.hpp"
+#include "proxy/http/body_rules/json_probe.hpp"
+#include "proxy/http/retry_hints/signature.hpp"
+#include "proxy/net/io/clock.hpp"
+#include "proxy/policy/decision/decide.hpp"
+#include "proxy/policy/decision/gates.hpp"
+
+namespace reprise::forward {
+
+void Outgoing::clear() {
+  body.end();
+  net::empty_out(head);
+  via = AttemptVia::in_the_head;
+  continue_sent = resuming = bound = false;
+  freshness = net::Freshness::any;
+  recent = {};
+  tried.clear();
+  pin = nullptr;
+  named_.reset();
+  by_body_.reset();
+}
+
+policy::Idempotency Outgoing::judge(const policy::JsonBody* held) const {
+  const LeavingFields fields(in.head, head, named_);
+  policy::RequestView view = in.view;
+  view.fields = &fields;
+  return policy::judge(route.policy->idempotent, view, held);
+}
+
+policy::Idempotency Outgoing::judge_now() const {
+  if (route.facts.idempotent != policy::Idempotency::undecided) return route.facts.idempotent;
+  // A content-coded body cannot be looked into.
+  if (!body.whole_in_memory() || in.head.has("Content-Encoding", "")) return policy::Idempotency::no;
+  if (!by_body_) {
+    const http::JsonText json(body.held());
+    by_body_ = judge(&json);
+  }
+  return *by_body_;
+}
+
+bool Outgoing::may_be_repeated() const {
+  policy::Facts facts = route.facts;
+  facts.idempotent = judge_now();
+  return policy::is_repeatable(facts, *route.policy, body.replayable());
+}
+
+namespace {
+
+bool is_among(const std::vector<policy::UpstreamAddress>& all, const policy::UpstreamAddress& one) {
+  return std::find(all.begin(), all.end(), one) != all.end();
+}
+
+}  // namespace
+
+void Outgoing::note_address(const policy::UpstreamAddress& address) {
+  constexpr std::size_t most = 16;  // as many as a name may have (row I13)
+  if (address.known() && tried.size() < most && !is_among(tried, address)) tried.push_back(address);
+}
+
+void Outgoing::note_connection(unsigned number, bool copy, const net::UpstreamConnection& connection) {
+  // Of two at once the second may be out first.
+  if (number > 1 && !copy) recent = {};
+  recent[number % recent.size()] = connection.number();
+  note_address(connection.address());
+}
+
+bool Outgoing::has_untried_address() const {
+  const auto& known = route.carrier()->addresses;
+  return std::any_of(known.begin(), known.end(), [&](const auto& each) { return !is_among(tried, each); });
+}
+
+bool is_too_long_for_memory(const http::RequestHead& head, const policy::RoutePolicy& policy) {
+  const http::Framing& framing = head.framing;
+  const bool counted = framing.kind == http::Framing::Kind::length;
+  return framing.kind == http::Framing::Kind::chunked ||
+         (counted && framing.length > policy.replay_memory_bytes);
+}
+
+std::optional<Instant> end_of_signature(const Incoming& in) {
+  const auto expiry = http::signature_expiry(in.head, in.view.query);
+  return expiry ? std::optional(net::instant_of(*expiry)) : std::nullopt;
+}
+
+std::uint64_t longest_body(const policy::RoutePolicy& policy, const config::Limits& process) {
+  return std::min(policy.request_body_bytes, process.request_body_bytes);
+}
+
+HoldLimits hold_limits(const Incoming& in, const Route& route) {
+  const policy::RoutePolicy& policy = *route.policy;
+  const config::Limits& process = route.snapshot->settings.limits;
+  const bool pointless =
+      policy.mode == policy::Mode::off ||
+      (route.facts.idempotent == policy::Idempotency::no && !policy::repeats_after_refusal(policy));
+  // Row A10: chunks for an upstream of HTTP/1.0 are counted before they are sent.
+  const bool to_count = in.head.framing.kind == http::Framing::Kind::chunked && route.carrier()->speaks_1_0();
+  HoldLimits limits;
+  limits.memory = pointless && !to_count ? 0 : policy.replay_memory_bytes;
+  limits.disk = std::min(policy::disk_share(route.facts, policy), process.replay_disk_bytes);
+  limits.in_place = std::max<std::uint64_t>(policy.replay_memory_bytes, limits.disk);
+  limits.most = longest_body(policy, process);
+  if (policy.retry.deadline) limits.until = in.started + *policy.retry.deadline;
+  return limits;
+}
+
+}  // namespace reprise::forward

@@ -1,0 +1,107 @@
+#include "proxy/forward/session/served_client.hpp"
+
+#include "proxy/forward/session/lingering_close.hpp"
+#include "proxy/http/message/origin.hpp"
+#include "proxy/net/upstream/address.hpp"
+
+namespace reprise::forward {
+
+ClientPlace place_of_client(Shared& shared) {
+  shared.metrics.client_connected();
+  return ClientPlace(&shared);
+}
+
+ServedClient::ServedClient(Worker& thread, ClientConnection connection)
+    : worker(thread),
+      stream(thread.tick, std::move(connection.carrier)),
+      listener(std::move(connection.listener)),
+      role(std::move(connection.role)),
+      ends(connection.ends),
+      took_risk_of(connection.took_risk_of),
+      had_request(connection.had_request),
+      pause_(thread.io.get_executor()),
+      place_(std::move(connection.place)) {
+  worker.sessions.add(*this);
+}
+
+ServedClient::~ServedClient() { worker.sessions.remove(*this); }
+
+ServedClient::Watch::Watch(ServedClient& client)
+    : client_(client),
+      watch_(client.worker.tick, client.stream,
+             [&client] { client.departed_.emplace(client.worker.departed, client, net::Tick::now()); }),
+      guard_(client.watch_, &watch_) {
+  if (client.worker.draining) watch_.shut_down();
+}
+
+ClientConnection ServedClient::release() {
+  return {stream.release(), listener, role, ends, std::move(place_), took_risk_of, had_request};
+}
+
+std::unique_ptr<Request> ServedClient::begin_request() {
+  auto request = worker.lend_request();
+  request->in.client = name();
+  put_under_newest(*request);
+  return request;
+}
+
+void ServedClient::end_request(std::unique_ptr<Request> request) {
+  request->clear();
+  worker.give_back(std::move(request));
+}
+
+// What a connection is spoken to in stays as it began.
+void ServedClient::put_under_newest(Request& request) {
+  if (listener->role->settings.mode == role->settings.mode) role = listener->role;
+  request.route.snapshot = worker.snapshot;
+  request.in.listener = role->name;
+  request.in.listener_closed = &listener->closed;
+}
+
+std::string_view ServedClient::name() {
+  if (name_.empty()) name_ = net::endpoint_text(ends.client);
+  return name_;
+}
+
+Task<void> ServedClient::linger() {
+  const Idle idle(*this);
+  co_await lingering_close(stream, buffer, worker.draining ? net::Tick::granule : linger_silence);
+}
+
+void ServedClient::drain() {
+  if (const OpenTunnel* const open = tunnel_.get()) {
+    open->tunnel.drain();
+  } else if (net::ClientWatch* const watch = watch_.get()) {
+    watch->shut_down();
+  } else if (net::Stream* const idle = idle_.get(); idle != nullptr && !awaits_first) {
+    idle->end_read();
+  }
+}
+
+void ServedClient::judge(const net::AddressFilter& filter) {
+  const OpenTunnel* const open = tunnel_.get();
+  if (open == nullptr || !net::is_denied(filter, open->upstream, open->address)) return;
+  const std::string text = "the tunnel to " + http::authority_text(open->upstream.host, open->upstream.port) +
+                           " is closed: security.deny has its address since the reload";
+  worker.shared.log.message(config::LogLevel::warn, text, net::Clock::wall_nanoseconds());
+  open->tunnel.deny();
+}
+
+bool ServedClient::close_for_room() {
+  if (!departed_ && has_asked()) return false;
+  worker.shared.metrics.count_limit(telemetry::LimitHit::room);
+  if (departed_) {
+    abort();
+  } else {
+    stream.close();
+  }
+  return true;
+}
+
+void ServedClient::abort() {
+  if (const OpenTunnel* const open = tunnel_.get()) open->tunnel.abort();
+  if (net::ClientWatch* const watch = watch_.get()) watch->report_reset();
+  stream.cancel();
+}
+
+}  // namespace reprise::forward
