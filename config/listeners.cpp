@@ -1,11 +1,13 @@
 #include "config/listeners.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include "config/keys/address.hpp"
 #include "config/keys/fields.hpp"
 #include "config/reader.hpp"
+#include "proxy/policy/match/enumerators.hpp"
 
 namespace reprise::config {
 namespace {
@@ -20,6 +22,20 @@ struct Bound {
   std::size_t column;
   bool is_given = false;  // by a flag or a variable
 };
+
+/// What a message says of a mode's listeners, and the port that it proposes.
+struct ModeTerms {
+  std::string_view name;
+  int port;
+  bool has_default_bind = false;
+};
+// In the order of ListenerMode.
+constexpr std::array mode_terms{ModeTerms{"a forward listener", 3128, true}, ModeTerms{"a gateway", 3180},
+                                ModeTerms{"a transparent listener", 3190},
+                                ModeTerms{"a SOCKS listener", 1080}};
+static_assert(mode_terms.size() == policy::names_of<ListenerMode>.size());
+
+const ModeTerms& terms_of(ListenerMode mode) { return mode_terms[static_cast<std::size_t>(mode)]; }
 
 bool fits(const Node* node, std::string_view schema) {
   const Key* key = find_key(schema);
@@ -66,26 +82,22 @@ class ListenerBuilder {
     const Node* bind = node.find("bind");
     check_reach(bind, path, "listeners[].bind", listener.bind, listener.allow_remote, 3128);
     listeners.push_back(std::move(listener));
-    const bool known = bind == nullptr ? listeners.back().mode == ListenerMode::forward && mode_known
+    const bool known = bind == nullptr ? mode_known && terms_of(listeners.back().mode).has_default_bind
                                        : fits(bind, "listeners[].bind");
     const Node& at = bind == nullptr ? node : *bind;
     if (known) bound_.push_back({listeners.back().bind, child_path(path, "bind"), at.line, at.column});
   }
 
   void check_keys(const Node& node, const std::string& path, ListenerMode mode) {
-    if ((mode == ListenerMode::transparent || mode == ListenerMode::socks) && node.find("bind") == nullptr)
+    const ModeTerms& terms = terms_of(mode);
+    if (mode == ListenerMode::gateway && node.find("upstream") == nullptr)
       report_.error(node.line, node.column, path,
-                    mode == ListenerMode::socks
-                        ? "is a SOCKS listener without bind: write bind: 127.0.0.1:1080"
-                        : "is a transparent listener without bind: write bind: 127.0.0.1:3190");
-    if (mode == ListenerMode::gateway) {
-      if (node.find("upstream") == nullptr)
-        report_.error(node.line, node.column, path,
-                      "is a gateway without upstream: write upstream: http://host:port");
-      if (node.find("bind") == nullptr)
-        report_.error(node.line, node.column, path, "is a gateway without bind: write bind: 127.0.0.1:3180");
-      return;
-    }
+                    "is a gateway without upstream: write upstream: http://host:port");
+    if (!terms.has_default_bind && node.find("bind") == nullptr)
+      report_.error(node.line, node.column, path,
+                    "is " + std::string(terms.name) +
+                        " without bind: write bind: 127.0.0.1:" + std::to_string(terms.port));
+    if (mode == ListenerMode::gateway) return;
     for (const std::string_view key : {"upstream", "host", "redirects"}) {
       if (const Node* extra = node.find(key))
         report_.error(extra->line, extra->column, child_path(path, key),
