@@ -31,11 +31,24 @@ SHELL = re.compile(r"^([^\n]*)\n```sh\n(.*?)^```$", re.M | re.S)
 TRY_OUT = re.compile(r"<!-- try -->\n```\w*\n(.*?)^```$", re.M | re.S)
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
 METRIC = re.compile(r"\breprise_[a-z_]+[a-z]\b")
+COMMAND = re.compile(r"(?:^|\$ |/| )reprise ([a-z][a-z-]+)([^\n]*)", re.M)
+INLINE = re.compile(r"`(reprise [^`\n]+)`")
+FLAG = re.compile(r"(?<=\s)--[a-z-]+")
 MEASURED_PICTURES = {"dashboard"}  # of what a run has measured: no two are alike
 SHIPPED = "build/release/reprise"
 DRAWN_BY_HAND = f"python3 docs/pictures/dashboard.py --bin {SHIPPED} >docs/pictures/dashboard.svg"
 FOLDERS = [".", "config", "proxy", "proxy/cli/commands", "docs/decisions", "docs/requirements", "tests", "tests/bench", "deploy",
-           "deploy/kubernetes", "deploy/systemd", "docs/pictures"]
+           "deploy/kubernetes", "deploy/systemd", "docs", "docs/pictures"]
+
+
+def pages():
+    """Every page of the tree, but for what a build has made."""
+    return [page for page in sorted(ROOT.rglob("*.md")) if "build" not in page.relative_to(ROOT).parts]
+
+
+def guides():
+    """The pages for users."""
+    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 class Docs:
@@ -77,7 +90,7 @@ class Docs:
         self.result(f"{path} is printed by the binary", problem)
 
     def picture(self):
-        """The chart of README.md is what the binary draws of its defaults."""
+        """The chart of docs/explain.md is what the binary draws of its defaults."""
         with tempfile.TemporaryDirectory() as folder:
             code, _, err = self.run("simulate", "--svg", f"{folder}/chart.svg")
             drawn = None if code else Path(f"{folder}/chart.svg").read_text(encoding="utf-8")
@@ -100,24 +113,31 @@ class Docs:
                 code, _, err = self.run("simulate", "--model", str(file), "--policy", "config")
             self.result(f"docs/simulate.md block {number} is a model", code and f"exit {code}\n{err}")
 
-    def replace(self, path, pattern, wanted, what):
-        """Every part of a page that `pattern` marks must be what `wanted(match)` says."""
-        file = ROOT / path
-        text = file.read_text(encoding="utf-8")
-        renewed = pattern.sub(lambda match: match.group(1) + wanted(match) + match.groups()[-1], text)
-        if self.write and renewed != text:
-            file.write_text(renewed, encoding="utf-8")
-            text = renewed
-        found = len(pattern.findall(text))
-        self.result(f"{what} in {path}: {found} of them", not found and "none is there" or renewed != text and
-                    "they have drifted; python3 tests/docs.py --write")
+    def replace(self, pattern, wanted, what):
+        """Every part of any page that `pattern` marks must be what `wanted(match)` says."""
+        total = 0
+        for file in pages():
+            text = file.read_text(encoding="utf-8")
+            found = len(pattern.findall(text))
+            if not found:
+                continue
+            total += found
+            renewed = pattern.sub(lambda match: match.group(1) + wanted(match) + match.groups()[-1], text)
+            if self.write and renewed != text:
+                file.write_text(renewed, encoding="utf-8")
+                text = renewed
+            self.result(f"{what} in {file.relative_to(ROOT)}: {found} of them",
+                        renewed != text and "they have drifted; python3 tests/docs.py --write")
+        self.result(f"{what}: {total} in all", not total and "none is there")
 
     def examples(self):
-        self.replace("README.md", QUOTED_FILE, lambda match: (ROOT / match.group(2)).read_text(encoding="utf-8"), "quoted files")
-        for page in ("README.md", "docs/safe-to-repeat.md"):
-            for number, (language, block) in enumerate(FENCE.findall((ROOT / page).read_text(encoding="utf-8")), 1):
-                if language == "yaml" and not re.search(r"^(kind|apiVersion|initContainers):", block, re.M):
-                    self.load(f"{page} block {number}", block)
+        self.replace(QUOTED_FILE, lambda match: (ROOT / match.group(2)).read_text(encoding="utf-8"), "quoted files")
+        for page in guides():
+            if page.name == "simulate.md":   # its blocks are models
+                continue
+            for number, (language, block) in enumerate(FENCE.findall(page.read_text(encoding="utf-8")), 1):
+                if language == "yaml" and re.search(r"^version:", block, re.M):
+                    self.load(f"{page.relative_to(ROOT)} block {number}", block)
         for file in sorted((ROOT / "config").rglob("*.yaml")):
             self.load(str(file.relative_to(ROOT)), file.read_text(encoding="utf-8"))
         manifest = (ROOT / "deploy/kubernetes/sidecar.yaml").read_text(encoding="utf-8")
@@ -130,8 +150,7 @@ class Docs:
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "reprise").symlink_to(self.binary)
             environment = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
-            for page, block in [(page, block) for page in ("README.md", "tests/README.md", "tests/bench/README.md", "deploy/README.md")
-                                for block in RUNNABLE.findall((ROOT / page).read_text(encoding="utf-8"))]:
+            for page, block in [(page.relative_to(ROOT), block) for page in pages() for block in RUNNABLE.findall(page.read_text(encoding="utf-8"))]:
                 done = subprocess.run(["bash", "-euo", "pipefail", "-c", block], cwd=ROOT, timeout=120, env=environment,
                                       capture_output=True, text=True, check=False)
                 self.result(f"{page}: {block.strip().splitlines()[0]} ...", done.returncode and done.stdout + done.stderr)
@@ -164,9 +183,26 @@ class Docs:
     def opening(self):
         """README says before its first example that https:// is not retried by itself, and links to what helps."""
         first = (ROOT / "README.md").read_text(encoding="utf-8").partition("\n```")[0]
-        links = [link for link in ("#1-a-gateway", "#2-origination", "#3-interception") if link not in first]
+        links = [link for link in ("#1-a-gateway", "#2-origination", "#3-interception") if f"docs/https.md{link}" not in first]
         self.result("the opening of README.md names the three ways to have https:// retried",
                     ("`https://` request is not retried unless" not in first or links) and f"missing: {links}")
+
+    def command_lines(self):
+        """Commands and flags that a page for users shows are those of the program."""
+        helps = {}
+        for page in guides():
+            text = page.read_text(encoding="utf-8")
+            quoted = [block for language, block in FENCE.findall(text) if language == "sh"] + INLINE.findall(text)
+            shown = COMMAND.findall("\n".join(quoted))
+            unknown = []
+            for command, rest in shown:
+                if command not in helps:
+                    code, out, _ = self.run(command, "--help")
+                    helps[command] = "" if code else out
+                flags = FLAG.findall(rest.split(" -- ")[0].split("#")[0])
+                unknown += [f"reprise {command} {flag}" for flag in ("", *flags) if flag not in helps[command] or not helps[command]]
+            if shown:
+                self.result(f"commands of {page.relative_to(ROOT)}: {len(shown)}", unknown and f"there are none of these: {unknown}")
 
     def plays(self):
         """Each block of commands of deploy/README.md says how it is played, or why it is not; what it names is there."""
@@ -187,17 +223,17 @@ class Docs:
         if code:
             self.result("reprise reasons", f"exit {code}\n{err}")
             return
-        self.replace("README.md", REASONS, lambda _: out, "the table of reasons")
+        self.replace(REASONS, lambda _: out, "the table of reasons")
 
     def fields(self):
         code, out, err = self.run("log-format")
         if code:
             self.result("reprise log-format", f"exit {code}\n{err}")
             return
-        self.replace("docs/access-log.md", FIELDS, lambda _: out, "the tables of fields")
+        self.replace(FIELDS, lambda _: out, "the tables of fields")
 
     def clients(self):
-        self.replace("README.md", CLIENTS, lambda _: client_table.markdown(), "the table of clients")
+        self.replace(CLIENTS, lambda _: client_table.markdown(), "the table of clients")
 
     def try_out(self):
         """The block marked with <!-- try -->, on the ports that it names, in a network of its own: what it starts, then what it asks.
@@ -225,8 +261,8 @@ class Docs:
         missing = results.problems()
         self.result("the benchmark's results", missing and "\n".join(missing))
         if not missing:
-            self.replace("README.md", COSTS, lambda _: results.sentence(), "the costs")
-            self.replace("tests/bench/README.md", MEASURED, lambda _: results.table(), "the table of measurements")
+            self.replace(COSTS, lambda _: results.sentence(), "the costs")
+            self.replace(MEASURED, lambda _: results.table(), "the table of measurements")
 
     def explanations(self):
         """Blocks marked with <!-- explain: ARGUMENTS --> are what `reprise explain ARGUMENTS` prints, under its command line."""
@@ -234,18 +270,14 @@ class Docs:
             code, out, err = self.run("explain", *shlex.split(match.group(2)))
             return f"$ reprise explain {match.group(2)}\n{out}{err}" + (f"exit {code}\n" if code else "")
 
-        for page in ("README.md", "proxy/cli/commands/README.md"):
-            self.replace(page, EXPLAINED, said, "answers of `explain`")
+        self.replace(EXPLAINED, said, "responses of `explain`")
 
     def links(self):
-        for page in sorted(ROOT.rglob("*.md")):
-            if "build" in page.relative_to(ROOT).parts:
-                continue
+        for page in pages():
             dead = [target for target in LINK.findall(page.read_text(encoding="utf-8"))
                     if "://" not in target and not (page.parent / target).exists()]
             self.result(f"links of {page.relative_to(ROOT)}", dead and f"they lead nowhere: {dead}")
-        pages = [page for page in ROOT.rglob("*.md") if "build" not in page.relative_to(ROOT).parts]
-        odd = [str(page.relative_to(ROOT)) for page in pages for text in [page.read_text(encoding="utf-8")]
+        odd = [str(page.relative_to(ROOT)) for page in pages() for text in [page.read_text(encoding="utf-8")]
                if not re.match("# \\S", text) or len(re.findall("^ *```", text, re.M)) % 2]
         self.result("every page begins with its title, and closes what it quotes", odd and f"not so: {odd}")
         self.result("every folder explains itself",
@@ -254,10 +286,11 @@ class Docs:
     def metrics(self):
         """A metric that a page names must be one that the code exports."""
         source = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "proxy/telemetry/metrics").glob("*.cpp"))
-        for page in ("README.md", "proxy/README.md", "deploy/README.md", "deploy/kubernetes/README.md"):
-            named = set(METRIC.findall((ROOT / page).read_text(encoding="utf-8")))
+        for page in (*guides(), *sorted((ROOT / "deploy").rglob("*.md")), ROOT / "proxy/README.md"):
+            named = set(METRIC.findall(page.read_text(encoding="utf-8")))
             unknown = sorted(name for name in named if f'"{name}"' not in source)
-            self.result(f"metrics named in {page}: {len(named)}", unknown and f"nothing exports {unknown}")
+            if named:
+                self.result(f"metrics named in {page.relative_to(ROOT)}: {len(named)}", unknown and f"nothing exports {unknown}")
 
 
 def main():
@@ -278,6 +311,7 @@ def main():
     docs.commands()
     docs.pictures()
     docs.opening()
+    docs.command_lines()
     docs.plays()
     docs.try_out()
     docs.explanations()

@@ -3,12 +3,9 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 from client import ask
-from harness import LOOPBACK, Reprise, closed_port, equal
+from harness import LOOPBACK, SHIPPED, Reprise, closed_port, equal
+from restart_load import restarts
 from upstream import Upstream
-
-# The harness is quicker elsewhere: these are the defaults, as tests/config proves. Attempts and jitter are left to the program.
-SHIPPED = {"retry": {"backoff": {"initial": "250ms", "maximum": "8s"}}}
-
 
 def asked_while_away(reprise, clients, seconds):
     """How many of so many requests at once got the upstream's own response, where it is back after that time."""
@@ -44,3 +41,11 @@ def test_eighty_requests_at_once_outlast_it_too_and_the_budget_has_all_of_it_bac
         equal(asked_while_away(reprise, 80, 2), 80)
         reprise.expect_metric(80, "reprise_recovered_total")
         reprise.expect_metric(0, "reprise_retries_refused_total", reason="budget_spent")
+
+
+def test_three_restarts_cost_clients_errors_without_reprise_and_none_with_it():
+    _, errors = restarts(number=1)
+    assert errors > 0, errors
+    with Reprise(defaults=SHIPPED) as reprise:
+        requests, errors = restarts(reprise)
+        equal(errors, 0, f"of {requests}")

@@ -114,7 +114,7 @@ inline constexpr std::array<FieldRow, policy::count_of<Field>> field_rows{{
   {Field::hedge_refused, FieldOf::request, {"hedge_refused", "reprise.hedge_refused"}, "string", {}, "Why no second copy was sent, if one was due."},
   {Field::tunnel, FieldOf::request, {"tunnel", "reprise.tunnel"}, "boolean", {}, "True for a tunnel (CONNECT, SOCKS, redirected, upgraded); else absent."},
   {Field::carried, FieldOf::request, {"carried", "reprise.carried"}, "string", {}, "What an opened tunnel carried: `requests`, `tls`, `upgraded` or `bytes`."},
-  {Field::id, FieldOf::request, {"id", "reprise.id"}, "string", {}, "Name of the request for `reprise explain --story`."},
+  {Field::id, FieldOf::request, {"id", "reprise.id"}, "string", {}, "Name of the request for `reprise explain --request-id`."},
   {Field::request_id, FieldOf::request, {"request_id", "http.request.id"}, "string", {}, "`X-Request-Id` as sent, or else the id."},
   {Field::trace_id, FieldOf::request, {"trace_id", "trace_id"}, "string", {}, "Trace of the request, from its `traceparent`."},
   {Field::number, FieldOf::attempt, {"n", "reprise.attempt"}, "integer", {}, "Number of the attempt, from 1."},

@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""Counts the errors that clients see while their upstream restarts, without reprise and with it.
+
+    python3 tests/e2e/restart_load.py --bin build/release/reprise
+
+Eight clients send GETs over kept connections, and pause for 50 ms after each. The upstream is killed and started again three times; each
+time its port refuses connections for a second. Reprise runs with its defaults."""
+import argparse
+import http.client
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import harness
+
+CLIENTS, PAUSE = 8, 0.05
+SERVER = r"""
+import http.server, sys
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", "3")
+        self.end_headers()
+        self.wfile.write(b"ok\n")
+    def log_message(self, *_): pass
+class Server(http.server.ThreadingHTTPServer):
+    request_queue_size = 128
+    daemon_threads = True
+server = Server(("127.0.0.1", int(sys.argv[1])), Handler)
+print(server.server_port, flush=True)
+server.serve_forever()
+"""
+
+
+class Upstream:
+    """A server in a process of its own, so that a kill ends its connections as a crash does."""
+
+    def __init__(self):
+        self.port = 0
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen([sys.executable, "-c", SERVER, str(self.port)], stdout=subprocess.PIPE, text=True)
+        self.port = int(self.process.stdout.readline())
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+
+class Load:
+    """Clients that count what they get."""
+
+    def __init__(self, upstream, proxy_port=None):
+        self.host = (harness.LOOPBACK, proxy_port or upstream.port)
+        self.target = f"http://{harness.LOOPBACK}:{upstream.port}/" if proxy_port else "/"
+        self.ended = threading.Event()
+        self.lock = threading.Lock()
+        self.requests = self.errors = 0
+        self.threads = [threading.Thread(target=self.run) for _ in range(CLIENTS)]
+
+    def __enter__(self):
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.ended.set()
+        for thread in self.threads:
+            thread.join()
+
+    def run(self):
+        connection = None
+        while not self.ended.wait(PAUSE):
+            try:
+                connection = connection or http.client.HTTPConnection(*self.host, timeout=harness.PATIENCE)
+                connection.request("GET", self.target)
+                response = connection.getresponse()
+                good = response.status == 200 and response.read() == b"ok\n"
+            except (OSError, http.client.HTTPException):
+                good, connection = False, None
+            with self.lock:
+                self.requests += 1
+                self.errors += not good
+
+
+def restarts(reprise=None, number=3, away=1.0):
+    """Requests and errors over that many restarts; without a proxy if there is no `reprise`."""
+    upstream = Upstream()
+    try:
+        with Load(upstream, reprise and reprise.forward[1]) as load:
+            def requests_flow():
+                before = load.requests
+                harness.eventually(lambda: load.requests >= before + 100, "requests flow")
+
+            for _ in range(number):
+                requests_flow()
+                upstream.kill()
+                time.sleep(away)   # the outage itself
+                upstream.start()
+            requests_flow()
+        return load.requests, load.errors
+    finally:
+        upstream.kill()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", default=str(Path(__file__).resolve().parent.parent.parent / "build/release/reprise"))
+    harness.options.binary = parser.parse_args().bin
+    harness.options.threads = 1
+    print("without reprise: {1} errors in {0} requests".format(*restarts()))
+    with harness.Reprise(defaults=harness.SHIPPED) as reprise:
+        print("with reprise:    {1} errors in {0} requests".format(*restarts(reprise)))
+
+
+if __name__ == "__main__":
+    main()
