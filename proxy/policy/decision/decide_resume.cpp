@@ -34,6 +34,13 @@ Verdict decide_resume(const Facts& facts, bool continuable, const ResumeHistory&
   return {true, delay, Reason::resumed};
 }
 
+Reason reason_after_failure(Cause cause) {
+  if (cause == Cause::address_denied) return Reason::address_denied;
+  if (cause == Cause::address_is_self) return Reason::not_retryable;
+  const bool unreadable = cause == Cause::malformed_response || cause == Cause::header_too_large;
+  return unreadable ? Reason::resume_mismatch : Reason::resumed;
+}
+
 WaitRange wait_bounds(const ResumeHistory& history, const Hints& said, const RoutePolicy& policy) {
   const Hints hints = honoured(said, policy);
   const WaitRange drawn = wait_range(policy.retry.backoff, history.in_vain, history.wait);

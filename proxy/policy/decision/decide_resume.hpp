@@ -33,6 +33,10 @@ struct ResumeHistory {
 Verdict decide_resume(const Facts&, bool continuable, const ResumeHistory&, const Hints&, const RoutePolicy&,
                       Instant now, Dice&, double budget_left);
 
+/// The reason of a resume that ended without a response: `resumed` if another one may follow, else why no
+/// repetition mends the failure.
+Reason reason_after_failure(Cause);
+
 /// Between what the wait before that resume was drawn, hints included: for the record.
 WaitRange wait_bounds(const ResumeHistory&, const Hints&, const RoutePolicy&);
 

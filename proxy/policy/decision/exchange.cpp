@@ -1,12 +1,26 @@
 #include "proxy/policy/decision/exchange.hpp"
 
+#include <cassert>
+
 #include "proxy/policy/decision/gates.hpp"
 
 namespace reprise::policy {
+namespace {
+
+constexpr Failed cancelled{Stage::await_head, Cause::cancelled};
+
+// What a cancelled attempt has sent is not known for sure.
+AttemptReport report_of_cancelled() {
+  AttemptReport report;
+  report.sent = Sent::maybe;
+  return report;
+}
+
+}  // namespace
 
 Exchange::Exchange(const RoutePolicy& policy, const Facts& facts, HostShare host, Instant head_at,
                    ObservedLatency* latency)
-    : policy_(policy), facts_(facts), host_(host), latency_(latency) {
+    : policy_(policy), facts_(facts), latency_(latency), host_(host, policy) {
   if (policy.retry.deadline) deadline_ = head_at + *policy.retry.deadline;
 }
 
@@ -17,61 +31,119 @@ void Exchange::take_up(const LedgerEntry& earlier) {
   AttemptReport report;
   report.sent = earlier.attempt.sent;
   // What is given back pays for no free retry: that one went on at once.
-  static_cast<void>(account_for(report, earlier.outcome, earlier.ended));
+  static_cast<void>(host_.account_for(number_, number_, report, earlier.outcome, earlier.ended));
   ledger_.add(earlier);
   wait_ = earlier.verdict.delay;
   const bool free = earlier.verdict.reason == Reason::stale_connection;
   stale_retry_used_ = stale_retry_used_ || free;
   if (free) return;
   ++charged_;
-  static_cast<void>(pay_for_retry(earlier.ended));  // it was made, whatever the budget has
+  static_cast<void>(host_.pay_for_retry(earlier.ended));  // it was made, whatever the budget has
 }
+
+// Before an attempt.
 
 Actions Exchange::begin(Instant now, Dice& dice) {
   if (state_ != State::idle) return {};
-  if (host_.pause != nullptr && policy_.while_paused == WhilePaused::wait) {
-    const auto widest = static_cast<std::uint64_t>(policy_.retry.backoff.initial.count());
-    spread_ = Duration(static_cast<Duration::rep>(dice.roll(widest)));
-  }
+  host_.draw_spread(dice);
   return approach(now);
 }
 
 // Before any attempt starts, its host is asked.
 Actions Exchange::approach(Instant now) {
-  if (host_.pause != nullptr && policy_.while_paused != WhilePaused::go) {
-    const auto back = wait_for_host(now);
-    const bool fits = !back || is_in_time(deadline_, *back);
-    if (is_paused(now) && (policy_.while_paused == WhilePaused::fail || !fits))
-      return stop_waiting(Reason::host_paused, now);
-    if (back && fits && now < *back) {
-      state_ = State::waiting;
-      due_ = back;
-      return Action(Wait{*back});
-    }
-  }
-  if (host_.circuit != nullptr && !host_.circuit->admit(now)) return stop_waiting(Reason::circuit_open, now);
+  const HostAccount::Admission admission = host_.admit(now, deadline_, due_);
+  if (const auto* refused = std::get_if<HostAccount::Refused>(&admission))
+    return stop_waiting(refused->reason, now);
+  if (const auto* paused = std::get_if<HostAccount::Paused>(&admission)) return wait_until(paused->until);
   admitted_ = now;
-  return is_out() ? resume_next(now) : start_next(now);
+  return body_ ? resume_next(now) : start_next(now);
 }
 
 Actions Exchange::start_next(Instant now) {
   // A response that is still being read has its connection taken away now, and not before.
-  if (!response_whole_) response_.reset();
+  response_.connection_taken();
   state_ = State::attempting;
   ++number_;
   ++charged_;
   started_ = now;
-  const bool may_have_copy = number_ == 1 && facts_.copyable;
-  hedge_at_ = may_have_copy ? policy::hedge_due(policy_, latency_, now) : std::nullopt;
+  const bool may_have_copy = number_ == HedgeRace::first && facts_.copyable;
+  race_.plan(may_have_copy ? policy::hedge_due(policy_, latency_, now) : std::nullopt);
   return Action(Start{number_, false});
+}
+
+Actions Exchange::start_free_retry(Instant now, bool given_back) {
+  host_.pass_payment_on(given_back, now);
+  response_.connection_taken();
+  stale_retry_used_ = true;
+  wait_ = Duration::zero();
+  ++number_;
+  started_ = now;
+  return Action(Start{number_, true});
+}
+
+Actions Exchange::resume_next(Instant now) {
+  state_ = State::resuming;
+  ++number_;
+  started_ = now;
+  return Action(Resume{number_});
+}
+
+Actions Exchange::wait_until(Instant due) {
+  state_ = State::waiting;
+  due_ = due;
+  return Action(Wait{due});
+}
+
+Actions Exchange::waited(Instant now) {
+  if (state_ != State::waiting) return {};
+  if (!is_in_time(deadline_, now)) return stop_waiting(Reason::deadline_too_near, now);
+  // Attempt 1 goes out whatever its signature says: that is for the upstream to judge.
+  const bool signature_is_over = number_ > 0 && !is_signed_at(facts_, now);
+  if (signature_is_over) return stop_waiting(Reason::signature_expired, now);
+  return approach(now);
+}
+
+void Exchange::response_kept() {
+  if (state_ == State::waiting) response_.kept();
+}
+
+void Exchange::response_dropped() {
+  if (state_ == State::waiting) response_.connection_taken();
+}
+
+// When an attempt ends.
+
+bool Exchange::runs(const AttemptReport& report) const {
+  return state_ == State::attempting && race_.runs(number_of(report), number_);
+}
+
+bool Exchange::resumes(const AttemptReport& report) const {
+  return state_ == State::resuming && (report.number == 0 || report.number == number_);
+}
+
+unsigned Exchange::number_of(const AttemptReport& report) const {
+  return race_.number_of(report.number, number_);
+}
+
+// Only attempt 1 gets a copy, and it was let in when it was started.
+Instant Exchange::admission_of(unsigned number) const {
+  return race_.is_on() && number == HedgeRace::first ? race_.first_started() : admitted_;
+}
+
+// A first copy that lost counts with the time that it had run: leaving the slow ones out would make the p95
+// shorter with each hedge.
+void Exchange::observe_latency(const Outcome& outcome, Instant now) {
+  if (latency_ == nullptr || !ends_race(outcome, policy_)) return;
+  if (!race_.runs(HedgeRace::first, number_)) return;
+  latency_->add(now - (race_.is_on() ? race_.first_started() : started_));
 }
 
 Actions Exchange::answered(const AttemptReport& report, const Answered& response, Instant now, Dice& dice) {
   if (resumes(report)) return resume_refused(report, response, now, dice);
   if (!runs(report)) return {};
-  response_ = number_of(report);
-  ledger_.hold(*response_);
-  response_whole_ = false;
+  const unsigned number = number_of(report);
+  response_.arrives(number);
+  ledger_.hold(number);
   return settle(report, response, now, dice);
 }
 
@@ -84,43 +156,36 @@ Actions Exchange::failed(const AttemptReport& report, const Failed& failure, Ins
 Actions Exchange::settle(const AttemptReport& report, const Outcome& outcome, Instant now, Dice& dice) {
   facts_.idempotent = report.idempotent;
   observe_latency(outcome, now);
-  const bool given_back = account_for(report, outcome, now);
-  if (hedge_ && hedge_->both_run() && !ends_race(outcome, policy_))
-    return one_copy_failed(report, outcome, now);
-  Attempt attempt = attempt_now(report);
-  attempt.other_copy = asked_by_other_copy(now);
-  const Verdict verdict =
-      overrule(decide(facts_, attempt, outcome, policy_, now, deadline_, dice, budget_left(now)), now);
   const unsigned number = number_of(report);
-  tell_host(outcome, verdict, admission_of(number), now);
-  const std::optional<unsigned> slower = end_race(report, outcome, verdict, now);
+  const bool given_back = host_.account_for(number, number_, report, outcome, now);
+  if (race_.both_run() && !ends_race(outcome, policy_)) return one_copy_failed(report, outcome, now);
+  Attempt attempt = attempt_now(report);
+  if (race_.is_on()) attempt.other_copy = race_.hints_left(now);
+  const Verdict verdict =
+      overrule(decide(facts_, attempt, outcome, policy_, now, deadline_, dice, host_.budget_left(now)), now);
+  host_.report(outcome, verdict, admission_of(number), now);
+  const std::optional<unsigned> slower = enter_end(report, outcome, verdict, now);
   if (was_drawn(verdict)) ledger_.back().bounds = wait_bounds(attempt, outcome, policy_);
   assert(!slower || !verdict.retry);
   if (!verdict.retry) {
     // What came of it is the client's, as it would have been without `hold`.
-    if (is_broken_response(outcome)) response_ = number;  // the last entry, which the ledger has
+    if (is_broken_response(outcome)) response_.arrives(number);  // the last entry, which the ledger has
     return slower ? Actions(Cancel{*slower}, stop(verdict.reason)[0]) : stop(verdict.reason);
   }
-  return verdict.reason == Reason::stale_connection ? go_on_at_once(now, given_back) : go_on(verdict, now);
-}
-
-// The client's end, or ours: no attempt starts any more.
-std::optional<Reason> Exchange::stopped_from_outside() const {
-  if (client_finished_) return Reason::client_gone;
-  if (shutting_down_) return Reason::shutting_down;
-  return std::nullopt;
+  if (verdict.reason == Reason::stale_connection) return start_free_retry(now, given_back);
+  wait_ = verdict.delay;
+  return wait_until(now + wait_);
 }
 
 // What may still turn a yes into a no, and what a yes costs.
 Verdict Exchange::overrule(Verdict verdict, Instant now) {
   if (verdict.reason == Reason::observe_only) {
-    // What a retry would have cost; without a rest it costs nothing more.
-    if (host_.budget != nullptr) static_cast<void>(host_.budget->withdraw(now));
+    host_.pay_for_observed(now);
     return verdict;
   }
   if (!verdict.retry) return verdict;
-  if (const auto reason = stopped_from_outside()) return {false, verdict.delay, *reason};
-  const bool paid = verdict.reason == Reason::stale_connection || pay_for_retry(now);
+  if (stopped_) return {false, verdict.delay, *stopped_};
+  const bool paid = verdict.reason == Reason::stale_connection || host_.pay_for_retry(now);
   return paid ? verdict : Verdict{false, verdict.delay, Reason::budget_spent};
 }
 
@@ -135,81 +200,213 @@ void Exchange::enter(const AttemptReport& report, const Outcome& outcome, const 
   LedgerEntry entry{attempt_now(report), outcome, verdict, started_, now};
   entry.address = report.address;
   entry.sent_bytes = report.sent_bytes;
-  entry.budget_left = static_cast<float>(budget_seen_);
+  entry.budget_left = static_cast<float>(host_.budget_last_seen());
   ledger_.add(entry);
 }
 
-Actions Exchange::go_on(const Verdict& verdict, Instant now) {
-  state_ = State::waiting;
-  wait_ = verdict.delay;
-  due_ = now + verdict.delay;
-  return Action(Wait{*due_});
-}
+// While two copies race.
 
-// A free retry stands in for the attempt that was stale: whatever that was paid with pays for it.
-Actions Exchange::go_on_at_once(Instant now, bool given_back) {
-  withdrawn_.reset();
-  if (given_back) static_cast<void>(pay_for_retry(now));
-  stale_retry_used_ = true;
-  wait_ = Duration::zero();
-  if (!response_whole_) response_.reset();
-  started_ = now;
-  hedge_at_.reset();
+std::optional<Instant> Exchange::hedge_at() const { return race_.due(); }
+
+Actions Exchange::hedge_due(const AttemptReport& report, Instant now) {
+  if (!hedge_at() || !runs(report)) return {};
+  race_.drop();
+  facts_.idempotent = report.idempotent;
+  const Reason judged = admit_copy(report, now);
+  if (judged != Reason::hedged) {
+    ledger_.hedge = judged == Reason::observe_only ? HedgeOutcome::observed : HedgeOutcome::refused;
+    ledger_.hedge_refusal = judged;
+    return {};
+  }
+  // What becomes of the first is written over this once it is known.
+  enter(report, cancelled, {true, now - started_, Reason::hedged}, now);
+  ledger_.hedge = HedgeOutcome::cancelled;
+  host_.count_first(now);
+  race_.start(started_);
   ++number_;
-  return Action(Start{number_, true});
+  ++charged_;
+  started_ = now;
+  admitted_ = now;
+  return Action(Start{number_, false});
 }
 
-Actions Exchange::waited(Instant now) {
-  if (state_ != State::waiting) return {};
-  if (!is_in_time(deadline_, now)) return stop_waiting(Reason::deadline_too_near, now);
-  // Attempt 1 goes out whatever its signature says: that is for the upstream to judge.
-  const bool signature_is_over = number_ > 0 && !is_signed_at(facts_, now);
-  if (signature_is_over) return stop_waiting(Reason::signature_expired, now);
-  return approach(now);
+Reason Exchange::admit_copy(const AttemptReport& report, Instant now) {
+  if (stopped_) return *stopped_;
+  const Reason judged =
+      judge_hedge(facts_, attempt_now(report), policy_, now, deadline_, host_.budget_left(now));
+  const bool goes = judged == Reason::hedged || judged == Reason::observe_only;
+  return goes ? host_.admit_copy(judged, now) : judged;
 }
 
-void Exchange::response_kept() {
-  if (state_ == State::waiting && response_) response_whole_ = true;
+// The other still runs, so that nothing is decided yet.
+Actions Exchange::one_copy_failed(const AttemptReport& report, const Outcome& outcome, Instant now) {
+  // A reused connection that broke says nothing of the host, whether or not it was stale.
+  const bool stale = report.reused && std::holds_alternative<Failed>(outcome);
+  const Instant admitted = admission_of(report.number);
+  enter_step(race_.end(report.number, false), report, outcome, {false, {}, Reason::success}, now);
+  const auto* answered = std::get_if<Answered>(&outcome);
+  race_.remember(answered == nullptr ? Hints{} : answered->hints, now);
+  host_.report(outcome, {false, {}, stale ? Reason::stale_connection : Reason::not_retryable}, admitted, now);
+  return {};
 }
 
-void Exchange::response_dropped() {
-  if (state_ == State::waiting && !response_whole_) response_.reset();
+// Writes down how the attempt ended, or both copies of it. Returns the number of the one that still runs and
+// is to be cancelled.
+std::optional<unsigned> Exchange::enter_end(const AttemptReport& report, const Outcome& outcome,
+                                            const Verdict& verdict, Instant now) {
+  if (!race_.is_on()) {
+    race_.drop();
+    enter(report, outcome, verdict, now);
+    return std::nullopt;
+  }
+  const HedgeRace::Step step = race_.end(number_of(report), ends_race(outcome, policy_));
+  enter_step(step, report, outcome, verdict, now);
+  if (step.first == HedgeRace::Entry::cancelled) return HedgeRace::first;
+  if (step.second == HedgeRace::Entry::cancelled) return HedgeRace::second;
+  return std::nullopt;
 }
+
+// The verdict stands with the last entry.
+void Exchange::enter_step(const HedgeRace::Step& step, const AttemptReport& report, const Outcome& outcome,
+                          const Verdict& verdict, Instant now) {
+  using Entry = HedgeRace::Entry;
+  ledger_.hedge = step.copy;
+  if (step.first == Entry::outcome) ledger_.correct(HedgeRace::first, report, outcome, now);
+  if (step.first == Entry::cancelled) {
+    host_.forget(race_.first_started());
+    ledger_.correct(HedgeRace::first, report_of_cancelled(), cancelled, now);
+  }
+  if (step.second == Entry::outcome) enter(report, outcome, verdict, now);
+  if (step.second == Entry::cancelled) {
+    host_.forget(admitted_);
+    enter(report_of_cancelled(), cancelled, verdict, now);
+  }
+  if (step.second == Entry::verdict) ledger_.back().verdict = verdict;
+}
+
+// After the response head is out.
+
+Actions Exchange::body_broke(const Break& what, Instant now, Dice& dice) {
+  if (state_ != State::delivering) return {};
+  // A break that was seen while the body was held has a verdict: why the attempt was not repeated.
+  const bool judged = is_broken_response(ledger_[body_->attempt() - 1].outcome);
+  // The attempt that broke, or the copy that failed beside it: the verdict stands with the last one.
+  Verdict& verdict = ledger_.back().verdict;
+  const Verdict before = verdict;
+  body_->broke(what, ledger_, now);
+  if (what.signed_until) facts_.signed_until = what.signed_until;
+  deadline_.reset();
+  if (what.differs) {
+    verdict = {false, {}, Reason::resume_mismatch};
+    return cut(Reason::resume_mismatch);
+  }
+  const Actions actions = resume_again({}, now, dice);
+  if (judged && verdict.reason == Reason::response_started) {
+    verdict = before;
+    ledger_.reason = before.reason;
+  } else if (judged && verdict.retry) {
+    ledger_.reason = Reason::success;  // of what comes of it, not of the attempt that broke
+  }
+  return actions;
+}
+
+Actions Exchange::body_went_on(const AttemptReport& report, Instant now) {
+  if (over() || !body_) return {};
+  const auto body = body_->went_on(ledger_);
+  if (!body) return {};
+  if (state_ == State::waiting) {
+    const bool is_last = ledger_.size() == body->attempt;
+    end_wait(body->reason, now);
+    if (is_last) ledger_.back().verdict = body->verdict;
+  } else if (resumes(report)) {
+    const Failed given_up{Stage::await_head, Cause::cancelled};
+    static_cast<void>(host_.account_for(number_, number_, report, given_up, now));
+    host_.forget(admitted_);
+    enter(report, given_up, {false, {}, body->reason}, now);
+  }
+  ledger_.reason = body->reason;
+  state_ = State::delivering;
+  return Action(Continue{body->attempt});
+}
+
+// Decides about the last entry.
+Actions Exchange::resume_again(const Hints& hints, Instant now, Dice& dice) {
+  const ResumeHistory history = body_->history(wait_);
+  Verdict& verdict = ledger_.back().verdict;
+  verdict = overrule(
+      decide_resume(facts_, body_->continuable(), history, hints, policy_, now, dice, host_.budget_left(now)),
+      now);
+  if (was_drawn(verdict)) ledger_.back().bounds = wait_bounds(history, hints, policy_);
+  ledger_.back().budget_left = static_cast<float>(host_.budget_last_seen());
+  if (!verdict.retry) return cut(verdict.reason);
+  body_->resume_scheduled();
+  wait_ = verdict.delay;
+  return wait_until(now + wait_);
+}
+
+Actions Exchange::continued(const AttemptReport& report, const Answered& response, Instant now) {
+  if (!resumes(report)) return {};
+  const Verdict verdict{false, {}, ledger_.reason};
+  enter(report, response, verdict, now);
+  host_.report(response, verdict, admitted_, now);
+  state_ = State::delivering;
+  body_->continued_by(number_);
+  return Action(Continue{number_});
+}
+
+Actions Exchange::differed(const AttemptReport& report, const Answered& response, Instant now) {
+  return resumes(report) ? give_up(report, response, Reason::resume_mismatch, now) : Actions{};
+}
+
+Actions Exchange::uncounted(const AttemptReport& report, const Answered& response, Instant now, Dice& dice) {
+  if (!resumes(report)) return {};
+  enter(report, response, {}, now);
+  host_.report(response, {}, admitted_, now);
+  return resume_again(response.hints, now, dice);
+}
+
+// A status that has no bytes to offer: the route says whether it is worth another attempt.
+Actions Exchange::resume_refused(const AttemptReport& report, const Answered& response, Instant now,
+                                 Dice& dice) {
+  if (!policy_.retry.on.lists(response)) return give_up(report, response, Reason::resume_mismatch, now);
+  return uncounted(report, response, now, dice);
+}
+
+Actions Exchange::resume_failed(const AttemptReport& report, const Failed& failure, Instant now, Dice& dice) {
+  // No free retry follows that it could pay for.
+  static_cast<void>(host_.account_for(number_, number_, report, failure, now));
+  const Reason reason = reason_after_failure(failure.cause);
+  if (!is_retry(reason)) return give_up(report, failure, reason, now);
+  enter(report, failure, {}, now);
+  host_.report(failure, {}, admitted_, now);
+  return resume_again({}, now, dice);
+}
+
+Actions Exchange::give_up(const AttemptReport& report, const Outcome& outcome, Reason reason, Instant now) {
+  const Verdict verdict{false, {}, reason};
+  enter(report, outcome, verdict, now);
+  host_.report(outcome, verdict, admitted_, now);
+  return cut(reason);
+}
+
+// Ends.
 
 Actions Exchange::stop(Reason reason) {
-  if (is_out()) return cut(reason);
+  if (body_) return cut(reason);
   ledger_.reason = reason;
   const bool out_of_time =
       reason == Reason::deadline_too_near && policy_.retry.out_of_time == OutOfTime::gateway_timeout;
   ledger_.ambiguous = reason == Reason::ambiguous_outcome;
-  if (response_ && !out_of_time && !ledger_.ambiguous) return deliver(*response_);
+  const std::optional<unsigned> response = response_.attempt();
+  if (response && !out_of_time && !ledger_.ambiguous) {
+    state_ = State::delivering;
+    body_.emplace(*response);
+    ledger_.ambiguous = is_ambiguous(facts_, ledger_, *response);
+    return Action(Deliver{*response});
+  }
   state_ = State::over;
   // A response at hand that is not delivered because of the deadline becomes a 504.
-  return Action(Fail{response_ && out_of_time, closes_like_upstream(facts_, ledger_, policy_)});
-}
-
-Actions Exchange::deliver(unsigned number) {
-  state_ = State::delivering;
-  body_of_ = number;
-  ledger_.ambiguous = is_ambiguous(number);
-  return Action(Deliver{number});
-}
-
-// "Somebody else won" may have been ourselves. Without an effect to repeat there is nothing ambiguous.
-bool Exchange::is_ambiguous(unsigned number) const {
-  const LedgerEntry& given = ledger_[number - 1];
-  const auto* response = std::get_if<Answered>(&given.outcome);
-  if (response == nullptr || !may_be_about_our_repeat(facts_, response->status)) return false;
-  // What is forgotten came after the copy.
-  const unsigned sent_first = ledger_.forgotten() == nullptr ? 0 : ledger_.forgotten()->first_sent;
-  if (sent_first != 0 && sent_first < number) return true;
-  for (std::size_t i = 0; i < ledger_.size(); i = ledger_.next(i)) {
-    const LedgerEntry& other = ledger_[i];
-    // A copy that was started later may have been there first.
-    const bool before = i + 1 < number || other.started < given.ended;
-    if (i + 1 != number && before && other.attempt.sent == Sent::maybe) return true;
-  }
-  return false;
+  return Action(Fail{response && out_of_time, closes_like_upstream(facts_, ledger_, policy_)});
 }
 
 // The scheduled attempt never starts: the budget gets it back, and the ledger says why.
@@ -219,12 +416,17 @@ Actions Exchange::stop_waiting(Reason reason, Instant now) {
 }
 
 void Exchange::end_wait(Reason reason, Instant now) {
-  if (withdrawn_) host_.budget->refund(*withdrawn_, now);
-  withdrawn_.reset();
+  host_.refund_retry(now);
   if (ledger_.empty()) return;
   Verdict& verdict = ledger_.back().verdict;
   verdict.retry = false;
   verdict.reason = reason;
+}
+
+Actions Exchange::cut(Reason reason) {
+  ledger_.reason = reason;
+  state_ = State::over;
+  return Action(Cut{});
 }
 
 void Exchange::delivered() {
@@ -234,12 +436,12 @@ void Exchange::delivered() {
 
 // Attempt 1 always starts: a wait before it goes on.
 Actions Exchange::client_finished(Instant now) {
-  client_finished_ = true;
+  stopped_ = Reason::client_gone;
   return state_ == State::waiting && number_ > 0 ? stop_waiting(Reason::client_gone, now) : Actions{};
 }
 
 Actions Exchange::shutdown(Instant now) {
-  shutting_down_ = true;
+  if (!stopped_) stopped_ = Reason::shutting_down;
   return state_ == State::waiting ? stop_waiting(Reason::shutting_down, now) : Actions{};
 }
 
@@ -254,7 +456,24 @@ Actions Exchange::client_reset(Instant now) {
   }
   if (before == State::idle) return Action(Leave{});
   if (before == State::attempting || before == State::resuming) return abandon_attempts(now);
-  return {Cancel{*body_of_}, Leave{}};
+  return {Cancel{body_->attempt()}, Leave{}};
+}
+
+Actions Exchange::abandon_attempts(Instant now) {
+  using Entry = HedgeRace::Entry;
+  const Verdict gone{false, {}, Reason::client_gone};
+  if (number_ == 1) host_.count_first(now);
+  if (!race_.is_on()) {
+    race_.drop();
+    host_.forget(admitted_);
+    enter(report_of_cancelled(), cancelled, gone, now);
+    return {Cancel{number_}, Leave{}};
+  }
+  const HedgeRace::Step step = race_.abandon();
+  enter_step(step, report_of_cancelled(), cancelled, gone, now);
+  if (step.first == Entry::cancelled && step.second == Entry::cancelled)
+    return {Cancel{HedgeRace::first}, Cancel{HedgeRace::second}, Leave{}};
+  return {Cancel{step.first == Entry::cancelled ? HedgeRace::first : HedgeRace::second}, Leave{}};
 }
 
 }  // namespace reprise::policy

@@ -39,6 +39,22 @@ bool may_be_about_our_repeat(const Facts& facts, int status) {
   return !facts.safe_method && std::find(statuses.begin(), statuses.end(), status) != statuses.end();
 }
 
+bool is_ambiguous(const Facts& facts, const Ledger& ledger, unsigned number) {
+  const LedgerEntry& given = ledger[number - 1];
+  const auto* response = std::get_if<Answered>(&given.outcome);
+  if (response == nullptr || !may_be_about_our_repeat(facts, response->status)) return false;
+  // What is forgotten came after the copy.
+  const unsigned sent_first = ledger.forgotten() == nullptr ? 0 : ledger.forgotten()->first_sent;
+  if (sent_first != 0 && sent_first < number) return true;
+  for (std::size_t i = 0; i < ledger.size(); i = ledger.next(i)) {
+    const LedgerEntry& other = ledger[i];
+    // A copy that was started later may have been there first.
+    const bool before = i + 1 < number || other.started < given.ended;
+    if (i + 1 != number && before && other.attempt.sent == Sent::maybe) return true;
+  }
+  return false;
+}
+
 bool closes_like_upstream(const Facts& facts, const Ledger& ledger, const RoutePolicy& policy) {
   if (ledger.size() != 1 || ledger.reason != Reason::not_idempotent) return false;
   const LedgerEntry& only = ledger.back();

@@ -49,6 +49,10 @@ bool may_follow_lost_response(const Facts&, const RoutePolicy&);
 /// whose outcome is unknown may have taken effect.
 bool may_be_about_our_repeat(const Facts&, int status);
 
+/// The response of that attempt may be about our own repeat: another attempt was sent, and may have taken
+/// effect before the response came.
+bool is_ambiguous(const Facts&, const Ledger&, unsigned number);
+
 /// The client's connection ends as the upstream's did, without a response (row D8): the request was sent
 /// once, must not be repeated, and broke before the first byte of a response.
 bool closes_like_upstream(const Facts&, const Ledger&, const RoutePolicy&);

@@ -37,6 +37,18 @@ void Ledger::note_outcome(const LedgerEntry& entry) {
     lost_ = Lost{entry.attempt.number, *failed};
 }
 
+void Ledger::correct(unsigned number, const AttemptReport& report, const Outcome& outcome, Instant ended) {
+  LedgerEntry& entry = (*this)[number - 1];
+  entry.attempt.reused = report.reused;
+  entry.attempt.sent = report.sent;
+  entry.attempt.replayable = report.replayable;
+  entry.outcome = outcome;
+  entry.ended = ended;
+  entry.address = report.address;
+  entry.sent_bytes = report.sent_bytes;
+  note_outcome(entry);
+}
+
 void Ledger::hold(unsigned number) {
   assert(number > 0);
   if (holds_middle_) forget(overflow_[held_place]);

@@ -9,8 +9,8 @@
 #include <optional>
 #include <vector>
 
+#include "proxy/policy/decision/attempt_report.hpp"
 #include "proxy/policy/decision/hedge.hpp"
-#include "proxy/policy/decision/upstream_address.hpp"
 #include "proxy/policy/pacing/backoff.hpp"
 
 namespace reprise::policy {
@@ -57,8 +57,8 @@ class Ledger {
   static constexpr std::size_t last_kept = 32;
 
   void add(const LedgerEntry&);
-  /// An entry that was added has its outcome only now: a copy whose end was not known.
-  void note_outcome(const LedgerEntry&);
+  /// Writes how an attempt ended over its entry, which was added before that was known. The verdict stays.
+  void correct(unsigned number, const AttemptReport&, const Outcome&, Instant ended);
   /// How many attempts there were, forgotten ones included.
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
@@ -112,6 +112,7 @@ class Ledger {
     if (i + last_kept < size_) return held_place;
     return first_kept - inline_entries + (i - first_kept) % last_kept;
   }
+  void note_outcome(const LedgerEntry&);
   void forget(const LedgerEntry&);
 
   std::array<LedgerEntry, inline_entries> inline_{};

@@ -1,0 +1,126 @@
+#include "proxy/policy/decision/host_account.hpp"
+
+#include <algorithm>
+
+#include "proxy/policy/decision/gates.hpp"
+
+namespace reprise::policy {
+
+void HostAccount::draw_spread(Dice& dice) {
+  if (share_.pause == nullptr || policy_.while_paused != WhilePaused::wait) return;
+  const auto widest = static_cast<std::uint64_t>(policy_.retry.backoff.initial.count());
+  spread_ = Duration(static_cast<Duration::rep>(dice.roll(widest)));
+}
+
+bool HostAccount::heeds_pause() const {
+  return share_.pause != nullptr && policy_.while_paused != WhilePaused::go;
+}
+
+bool HostAccount::is_paused(Instant now) const { return heeds_pause() && share_.pause->until(now); }
+
+// Requests that wait for the end of a pause must not all come back at once. That includes retries whose own
+// wait ended with the pause or within it (row L28).
+std::optional<Instant> HostAccount::back_at(Instant now, std::optional<Instant> due) const {
+  const auto end = share_.pause->end();
+  const bool waited = policy_.while_paused == WhilePaused::wait && due && end && *due <= *end;
+  return end && (now < *end || waited) ? std::optional(*end + spread_) : std::nullopt;
+}
+
+HostAccount::Admission HostAccount::admit(Instant now, std::optional<Instant> deadline,
+                                          std::optional<Instant> due) {
+  if (heeds_pause()) {
+    const auto back = back_at(now, due);
+    const bool fits = !back || is_in_time(deadline, *back);
+    if (is_paused(now) && (policy_.while_paused == WhilePaused::fail || !fits))
+      return Refused{Reason::host_paused};
+    if (back && fits && now < *back) return Paused{*back};
+  }
+  if (share_.circuit != nullptr && !share_.circuit->admit(now)) return Refused{Reason::circuit_open};
+  return Admitted{};
+}
+
+// A copy that is not sent costs nothing.
+Reason HostAccount::admit_copy(Reason judged, Instant now) {
+  if (is_paused(now)) return Reason::host_paused;
+  Budget* budget = share_.budget;
+  if (budget != nullptr && !budget->withdraw(now)) return Reason::budget_spent;
+  if (budget != nullptr && judged == Reason::hedged) withdrawn_ = now;
+  if (share_.circuit == nullptr) return judged;
+  if (share_.circuit->admit(now)) {
+    // A copy that is only observed takes no probe's place.
+    if (judged == Reason::observe_only) share_.circuit->forget(now);
+    return judged;
+  }
+  if (budget != nullptr) budget->refund(now, now);
+  withdrawn_.reset();
+  return Reason::circuit_open;
+}
+
+double HostAccount::budget_left(Instant now) {
+  if (share_.budget != nullptr) budget_seen_ = share_.budget->left(now);
+  return budget_seen_;
+}
+
+void HostAccount::count_first(Instant now) {
+  if (share_.budget != nullptr && !first_counted_) share_.budget->deposit(now);
+  first_counted_ = true;
+}
+
+bool HostAccount::account_for(unsigned number, unsigned latest, const AttemptReport& report,
+                              const Outcome& outcome, Instant now) {
+  const bool unsent = is_unsent(outcome, report.sent == Sent::nothing);
+  const bool kept_here = unsent && is_fault_of_ours(std::get<Failed>(outcome));
+  if (number == 1 && !kept_here) count_first(now);
+  if (!withdrawn_ || !unsent || number != latest) return false;
+  refund_retry(now);
+  return true;
+}
+
+bool HostAccount::pay_for_retry(Instant now) {
+  if (share_.budget == nullptr) return true;
+  if (!share_.budget->withdraw(now)) return false;
+  withdrawn_ = now;
+  return true;
+}
+
+void HostAccount::pay_for_observed(Instant now) {
+  if (share_.budget != nullptr) static_cast<void>(share_.budget->withdraw(now));
+}
+
+void HostAccount::pass_payment_on(bool given_back, Instant now) {
+  withdrawn_.reset();
+  if (given_back) static_cast<void>(pay_for_retry(now));
+}
+
+void HostAccount::refund_retry(Instant now) {
+  if (withdrawn_) share_.budget->refund(*withdrawn_, now);
+  withdrawn_.reset();
+}
+
+void HostAccount::report(const Outcome& outcome, const Verdict& verdict, Instant admitted, Instant now) {
+  const auto* answered = std::get_if<Answered>(&outcome);
+  const Hints hints = answered == nullptr ? Hints{} : honoured(answered->hints, policy_);
+  if (share_.pause != nullptr && hints.retry_after && policy_.retry.on.lists(outcome)) {
+    // Capped, so that one strange field cannot shut a host out for days.
+    share_.pause->ask(now + std::min(*hints.retry_after, policy_.retry.retry_after.maximum));
+  }
+  if (share_.circuit == nullptr) return;
+  const auto* failed = std::get_if<Failed>(&outcome);
+  const bool ours = failed != nullptr && is_fault_of_ours(*failed);
+  const bool stale = verdict.reason == Reason::stale_connection;
+  // The free retry goes on in the place of the attempt that was stale.
+  if (stale && verdict.retry) return;
+  if (ours || stale) {
+    share_.circuit->forget(admitted);
+  } else if (answered != nullptr && answered->status < 500) {
+    share_.circuit->succeeded(now, admitted);
+  } else {
+    share_.circuit->failed(now, admitted);
+  }
+}
+
+void HostAccount::forget(Instant admitted) {
+  if (share_.circuit != nullptr) share_.circuit->forget(admitted);
+}
+
+}  // namespace reprise::policy

@@ -1,0 +1,171 @@
+// What one request takes from the share of its host, and what it gives back and reports.
+#include "proxy/policy/decision/host_account.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/script.hpp"
+
+namespace reprise::policy::host_account_test {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Instant noon{std::chrono::hours(12)};
+constexpr Failed refused{Stage::connect, Cause::refused};
+
+struct HostAccountTest : testing::Test {
+  HostAccountTest() {
+    policy.while_paused = WhilePaused::wait;
+    policy.retry.backoff.initial = 100ms;
+  }
+
+  HostAccount account() { return HostAccount({&budget, &circuit, &pause}, policy); }
+  void open_circuit() {
+    for (int i = 0; i < 2; ++i) {
+      ASSERT_TRUE(circuit.admit(noon));
+      circuit.failed(noon, noon);
+    }
+  }
+
+  RoutePolicy policy;
+  // No retry but the two of the floor.
+  Budget budget{BudgetPolicy{0, 0.25, 10s}};
+  Circuit circuit{CircuitPolicy{0.5, 10s, 2, 5s}};
+  HostPause pause;
+  play::LoadedDice dice = play::LoadedDice::highest();
+  AttemptReport unsent;
+};
+
+template <typename Kind>
+const Kind* as(const HostAccount::Admission& admission) {
+  return std::get_if<Kind>(&admission);
+}
+
+TEST_F(HostAccountTest, account_admits_everything_when_nothing_is_shared) {
+  HostAccount alone({}, policy);
+  EXPECT_NE(as<HostAccount::Admitted>(alone.admit(noon, noon - 1s, std::nullopt)), nullptr);
+  EXPECT_EQ(alone.admit_copy(Reason::hedged, noon), Reason::hedged);
+  EXPECT_TRUE(alone.pay_for_retry(noon));
+  EXPECT_FALSE(alone.account_for(1, 1, unsent, refused, noon));
+  EXPECT_GT(alone.budget_left(noon), 1e9);
+}
+
+TEST_F(HostAccountTest, account_waits_for_the_end_of_a_pause_and_its_spread) {
+  pause.ask(noon + 1s);
+  HostAccount one = account();
+  one.draw_spread(dice);
+  const auto admission = one.admit(noon, std::nullopt, std::nullopt);
+  ASSERT_NE(as<HostAccount::Paused>(admission), nullptr);
+  EXPECT_EQ(as<HostAccount::Paused>(admission)->until, noon + 1s + 100ms);
+  EXPECT_NE(as<HostAccount::Admitted>(one.admit(noon + 1s + 100ms, std::nullopt, noon + 1s)), nullptr);
+}
+
+TEST_F(HostAccountTest, account_is_refused_when_a_pause_does_not_fit_or_is_not_waited_for) {
+  pause.ask(noon + 1s);
+  const auto late = account().admit(noon, noon + 999ms, std::nullopt);
+  ASSERT_NE(as<HostAccount::Refused>(late), nullptr);
+  EXPECT_EQ(as<HostAccount::Refused>(late)->reason, Reason::host_paused);
+  policy.while_paused = WhilePaused::fail;
+  EXPECT_NE(as<HostAccount::Refused>(account().admit(noon, std::nullopt, std::nullopt)), nullptr);
+  policy.while_paused = WhilePaused::go;
+  EXPECT_NE(as<HostAccount::Admitted>(account().admit(noon, std::nullopt, std::nullopt)), nullptr);
+}
+
+TEST_F(HostAccountTest, account_is_refused_while_the_circuit_is_open) {
+  open_circuit();
+  const auto admission = account().admit(noon, std::nullopt, std::nullopt);
+  ASSERT_NE(as<HostAccount::Refused>(admission), nullptr);
+  EXPECT_EQ(as<HostAccount::Refused>(admission)->reason, Reason::circuit_open);
+}
+
+TEST_F(HostAccountTest, copy_takes_one_retry_and_is_refused_when_none_is_left) {
+  HostAccount one = account();
+  EXPECT_EQ(one.admit_copy(Reason::hedged, noon), Reason::hedged);
+  EXPECT_EQ(one.budget_left(noon), 1);
+  EXPECT_EQ(one.admit_copy(Reason::observe_only, noon), Reason::observe_only);
+  EXPECT_EQ(one.admit_copy(Reason::hedged, noon), Reason::budget_spent);
+}
+
+TEST_F(HostAccountTest, copy_costs_nothing_when_the_circuit_refuses_it) {
+  open_circuit();
+  HostAccount one = account();
+  EXPECT_EQ(one.admit_copy(Reason::hedged, noon), Reason::circuit_open);
+  EXPECT_EQ(one.budget_left(noon), 2);
+  one.refund_retry(noon);
+  EXPECT_EQ(one.budget_left(noon), 2) << "there is nothing to give back";
+}
+
+TEST_F(HostAccountTest, copy_is_refused_while_the_host_is_paused) {
+  pause.ask(noon + 1s);
+  EXPECT_EQ(account().admit_copy(Reason::hedged, noon), Reason::host_paused);
+}
+
+TEST_F(HostAccountTest, retry_is_given_back_once_when_it_sent_nothing) {
+  HostAccount one = account();
+  ASSERT_TRUE(one.pay_for_retry(noon));
+  EXPECT_FALSE(one.account_for(1, 2, unsent, refused, noon)) << "attempt 2 was paid for";
+  EXPECT_TRUE(one.account_for(2, 2, unsent, refused, noon));
+  EXPECT_EQ(one.budget_left(noon), 2);
+  EXPECT_FALSE(one.account_for(2, 2, unsent, refused, noon));
+}
+
+TEST_F(HostAccountTest, retry_is_not_given_back_when_bytes_were_sent) {
+  HostAccount one = account();
+  ASSERT_TRUE(one.pay_for_retry(noon));
+  AttemptReport report;
+  report.sent = Sent::maybe;
+  EXPECT_FALSE(one.account_for(2, 2, report, Failed{Stage::await_head, Cause::reset}, noon));
+  EXPECT_EQ(one.budget_left(noon), 1);
+}
+
+TEST_F(HostAccountTest, free_retry_is_paid_for_only_when_the_stale_attempt_was_given_back) {
+  HostAccount one = account();
+  ASSERT_TRUE(one.pay_for_retry(noon));
+  one.pass_payment_on(false, noon);
+  one.refund_retry(noon);
+  EXPECT_EQ(one.budget_left(noon), 1) << "what paid for the stale attempt is spent";
+  one.pass_payment_on(true, noon);
+  EXPECT_EQ(one.budget_left(noon), 0);
+  one.refund_retry(noon);
+  EXPECT_EQ(one.budget_left(noon), 1);
+}
+
+TEST_F(HostAccountTest, observed_retry_draws_on_the_budget_for_good) {
+  HostAccount one = account();
+  one.pay_for_observed(noon);
+  one.refund_retry(noon);
+  EXPECT_EQ(one.budget_left(noon), 1);
+  EXPECT_EQ(one.budget_last_seen(), 1);
+}
+
+TEST_F(HostAccountTest, first_attempt_is_counted_once) {
+  Budget halves(BudgetPolicy{0.5, 0, 10s});
+  HostAccount one({&halves}, policy);
+  one.count_first(noon);
+  one.count_first(noon);
+  EXPECT_EQ(one.budget_left(noon), 0);
+  HostAccount other({&halves}, policy);
+  other.count_first(noon);
+  EXPECT_EQ(one.budget_left(noon), 1);
+}
+
+TEST_F(HostAccountTest, report_pauses_the_host_no_longer_than_the_route_allows) {
+  policy.retry.retry_after.maximum = 2s;
+  HostAccount one = account();
+  Hints hints;
+  hints.retry_after = 1h;
+  one.report(Answered{503, hints}, {false, {}, Reason::upstream_said_later}, noon, noon);
+  EXPECT_EQ(pause.end(), noon + 2s);
+}
+
+TEST_F(HostAccountTest, forgotten_attempt_frees_the_place_of_the_probe) {
+  open_circuit();
+  HostAccount one = account();
+  ASSERT_NE(as<HostAccount::Admitted>(one.admit(noon + 5s, std::nullopt, std::nullopt)), nullptr);
+  EXPECT_FALSE(circuit.admit(noon + 5s));
+  one.forget(noon + 5s);
+  EXPECT_TRUE(circuit.admit(noon + 5s));
+}
+
+}  // namespace
+}  // namespace reprise::policy::host_account_test
