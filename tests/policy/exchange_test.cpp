@@ -239,6 +239,15 @@ TEST_F(ExchangeTest, AResetBeforeTheBeginningLeaves) {
   EXPECT_TRUE(exchange.ledger().empty());
 }
 
+TEST_F(ExchangeTest, client_that_has_gone_is_the_reason_when_a_shutdown_came_first) {
+  Exchange one(policy, get, nullptr, epoch);
+  std::ignore = one.begin(epoch, dice);
+  std::ignore = one.shutdown(epoch);
+  std::ignore = one.client_finished(epoch);
+  std::ignore = one.answered(safe, {503, {}}, epoch + 1ms, dice);
+  EXPECT_EQ(one.ledger().reason, Reason::client_gone);
+}
+
 TEST_F(ExchangeTest, WritesDownACancelledAttempt) {
   Exchange exchange(policy, get, nullptr, epoch);
   std::ignore = exchange.begin(epoch, dice);

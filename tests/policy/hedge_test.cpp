@@ -217,11 +217,14 @@ TEST_F(HedgeTest, AStaleConnectionOfOneCopyAsksForNothing) {
   EXPECT_NE(at<Wait>(asked, 0), nullptr);
 }
 
-TEST_F(HedgeTest, A421LosesAgainstACopyThatRuns) {
-  Exchange one = exchange();
-  race(one);
-  EXPECT_EQ(one.answered(of(1), {421, {}}, epoch + 210ms, dice).size(), 0U);
-  EXPECT_EQ(at<Deliver>(one.answered(of(2), {200, {}}, epoch + 220ms, dice), 0)->number, 2U);
+TEST_F(HedgeTest, misdirected_or_refused_status_loses_against_a_copy_that_runs) {
+  policy.retry.refused.statuses.set(409);
+  for (const int status : {421, 409}) {
+    Exchange one = exchange();
+    race(one);
+    EXPECT_EQ(one.answered(of(1), {status, {}}, epoch + 210ms, dice).size(), 0U);
+    EXPECT_EQ(at<Deliver>(one.answered(of(2), {200, {}}, epoch + 220ms, dice), 0)->number, 2U);
+  }
 }
 
 TEST_F(HedgeTest, AResetCancelsBoth) {

@@ -39,6 +39,15 @@ std::vector<BodyKind> held_for(const BodyPredicate& predicate, int status = 200)
   return kinds;
 }
 
+TEST(HoldPolicy, response_is_not_held_when_its_status_is_listed_or_refused) {
+  RoutePolicy policy;
+  policy.hold = HoldPolicy{};
+  EXPECT_EQ(hold_for(policy, {409, {}}), &*policy.hold);
+  policy.retry.refused.statuses.set(409);
+  EXPECT_EQ(hold_for(policy, {409, {}}), nullptr);
+  EXPECT_EQ(hold_for(policy, {503, {}}), nullptr);
+}
+
 TEST(HoldPolicy, WithoutBytesOnlyWhatAPredicateMayMatchIsHeld) {
   using Kinds = std::vector<BodyKind>;
   for (const BodyKind kind : every_kind) EXPECT_EQ(bytes_to_hold(HoldPolicy{}, 200, kind), 0U);

@@ -100,6 +100,12 @@ TEST_F(HostAccountTest, copy_is_refused_while_the_host_is_paused) {
   EXPECT_EQ(account().admit_copy(Reason::hedged, noon), Reason::host_paused);
 }
 
+TEST_F(HostAccountTest, copy_is_admitted_when_the_route_does_not_heed_pauses) {
+  pause.ask(noon + 1s);
+  policy.while_paused = WhilePaused::go;
+  EXPECT_EQ(account().admit_copy(Reason::hedged, noon), Reason::hedged);
+}
+
 TEST_F(HostAccountTest, retry_is_given_back_once_when_it_sent_nothing) {
   HostAccount one = account();
   ASSERT_TRUE(one.pay_for_retry(noon));

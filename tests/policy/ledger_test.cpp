@@ -107,6 +107,20 @@ TEST(Ledger, L25_never_forgets_the_attempt_whose_response_may_be_given) {
   EXPECT_EQ(ledger.forgotten()->attempts, 500U - 64U);
 }
 
+TEST(Ledger, cancelled_attempt_is_not_lost_although_bytes_were_sent) {
+  Ledger ledger;
+  LedgerEntry sent = entry(1, Failed{Stage::await_head, Cause::cancelled});
+  sent.attempt.sent = Sent::maybe;
+  ledger.add(sent);
+  EXPECT_FALSE(ledger.lost());
+  AttemptReport report;
+  report.sent = Sent::maybe;
+  ledger.correct(1, report, Failed{Stage::await_head, Cause::reset}, Instant(1s));
+  ASSERT_TRUE(ledger.lost());
+  EXPECT_EQ(ledger.lost()->number, 1U);
+  EXPECT_EQ(ledger[0].ended, Instant(1s));
+}
+
 // It is forgotten after attempts that came later, and its effect was there before theirs all the same.
 TEST(Ledger, L25_a_held_attempt_that_is_forgotten_late_is_still_the_first_that_was_sent) {
   Ledger ledger = of(39);
