@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "proxy/http/http1/fields.hpp"
 #include "proxy/http/http1/guard.hpp"
 #include "proxy/http/message/head.hpp"
 #include "tests/fuzz/input.hpp"

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "proxy/http/http1/fields.hpp"
 #include "tests/http/reading.hpp"
 
 namespace reprise::http {

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "proxy/http/http1/max_forwards_response.hpp"
+#include "proxy/http/http1/phrase.hpp"
 #include "tests/http/reading.hpp"
 #include "tests/support/ledger_of.hpp"
 

@@ -1,9 +1,11 @@
-// The names of the fields that the proxy looks at: told apart by length first, then by one comparison.
-#include "proxy/http/http1/guard.hpp"
+#include "proxy/http/http1/fields.hpp"
+
 #include "proxy/http/message/ascii.hpp"
 
 namespace reprise::http {
 namespace {
+
+// Names are distinguished by length first, then by one comparison.
 
 FieldId if_same(std::string_view name, std::string_view known, FieldId id) {
   return ascii::same(name, known) ? id : FieldId::other;

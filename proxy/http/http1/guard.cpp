@@ -3,6 +3,7 @@
 
 #include "proxy/http/http1/codings.hpp"
 #include "proxy/http/http1/scanner.hpp"
+#include "proxy/http/http1/start_line.hpp"
 #include "proxy/http/message/ascii.hpp"
 #include "proxy/http/message/target.hpp"
 

@@ -9,9 +9,6 @@
 
 namespace reprise::http {
 
-/// Which known field that is; ASCII case is folded.
-FieldId identify_field(std::string_view name);
-
 /// One number of 1 to 19 digits (RFC 9110 8.6); leading zeros are decimal.
 std::optional<std::uint64_t> read_content_length(std::string_view value);
 /// The same, or a list of equal numbers, as RFC 9112 6.3 allows for a response.

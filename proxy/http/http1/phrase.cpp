@@ -1,9 +1,8 @@
-// Standard reason phrases (RFC 9110 15, and the registry for the rest).
+#include "proxy/http/http1/phrase.hpp"
+
 #include <algorithm>
 #include <array>
 #include <utility>
-
-#include "proxy/http/http1/reply.hpp"
 
 namespace reprise::http {
 namespace {

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "proxy/http/http1/phrase.hpp"
 #include "proxy/http/message/ascii.hpp"
 
 namespace reprise::http {

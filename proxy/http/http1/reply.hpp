@@ -43,7 +43,5 @@ void write_reply(const Reply&, std::string_view date, std::string_view extra_fie
 int status_of(policy::Cause);
 /// The Proxy-Status error type (RFC 9209 2.3) of a failed attempt.
 std::string_view proxy_status_error(policy::Cause);
-/// The standard phrase, "" for codes that have none.
-std::string_view reason_phrase(int status);
 
 }  // namespace reprise::http

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "proxy/http/http1/guard.hpp"
+#include "proxy/http/http1/fields.hpp"
 #include "proxy/http/message/ascii.hpp"
 
 namespace reprise::http {

@@ -24,15 +24,6 @@ struct Cursor {
   bool at_end() const { return at == end; }
 };
 
-/// Steps over at most four empty lines before a request line (RFC 9112 2.2).
-Halt skip_empty_lines(Cursor&);
-/// Reads method, target and version, and steps over their CRLF.
-Halt scan_request_line(Cursor&, std::size_t target_limit, RequestHead&);
-/// Reads `HTTP/1.x SP 3DIGIT [SP reason]`, byte by byte, so that what is no response is refused at its first
-/// wrong byte (row B8). Where the blank behind the status is missing, the reason begins right behind the
-/// digits. Always tolerant.
-Halt scan_status_line(Cursor&, ResponseHead&);
-
 /// Reads field lines and the empty line behind them. `fields` is appended to; `limit` is how many lines there
 /// may be, those that continue a folded field included. What a fold says is not in the value: a head that is
 /// `loose` is made clean and read again. A framing field is never folded: who reads its first line alone

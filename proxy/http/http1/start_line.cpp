@@ -1,7 +1,7 @@
-// Request lines and status lines, read strictly and in one pass.
+#include "proxy/http/http1/start_line.hpp"
+
 #include <string_view>
 
-#include "proxy/http/http1/scanner.hpp"
 #include "proxy/http/message/ascii.hpp"
 
 namespace reprise::http {
