@@ -5,9 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "config/reference/reference.hpp"
 #include "proxy/cli/commands/commands.hpp"
-#include "proxy/cli/line/about_itself.hpp"
 #include "proxy/cli/line/usage.hpp"
 #include "proxy/cli/startup/configuration.hpp"
 #include "proxy/net/tls/cleared_memory.hpp"
@@ -52,7 +50,7 @@ int main(int argc, char** argv) {
   reprise::cli::add_log_format(app, code);
   reprise::cli::add_demo(app, code);
   reprise::cli::add_completion(app, code);
-  reprise::cli::add_man(app, code, reprise::config::reference_markdown);
+  reprise::cli::add_man(app, code);
   reprise::cli::add_version(app, code);
   reprise::cli::add_help(app, code);
   // Told here: the library would say that a command is required, whatever stands in its place.

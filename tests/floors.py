@@ -70,7 +70,7 @@ THIRD = {
     "simulate": r"boost/json(/.*)?\.hpp",
     "report": r"fmt/.*\.h",
     "startup": r"CLI/.*\.hpp|" + SOCKETS,
-    "line": r"CLI/.*\.hpp|fmt/.*\.h",
+    "line": r"CLI/.*\.hpp",
     "inject": r"yaml-cpp/.*\.h",
     "exec": r"fmt/.*\.h|" + POSIX,
     "cgroup": r"fcntl\.h|unistd\.h|sys/stat\.h",

@@ -4,8 +4,8 @@
 #include <string_view>
 
 #include "config/keys/shortcut_table.hpp"
-#include "proxy/cli/line/about_itself.hpp"
-#include "proxy/cli/line/exit_codes.hpp"
+#include "config/reference/reference.hpp"
+#include "proxy/cli/commands/commands.hpp"
 #include "proxy/cli/line/outline.hpp"
 #include "proxy/cli/line/page_tables.hpp"
 #include "proxy/cli/line/roff.hpp"
@@ -87,13 +87,13 @@ std::string man_page(const CLI::App& app) {
       "\\fBreprise help\\fR \\fICOMMAND\\fR prints the options of one command.\n");
 }
 
-std::string file_page(std::string (*reference)()) {
+std::string file_page() {
   std::string text = title_line("REPRISE.YAML", "5", "File Formats");
   text.append(
       ".SH NAME\nreprise.yaml \\- the configuration of reprise\n"
       ".SH SYNOPSIS\n.B reprise run \\-c\n.I reprise.yaml\n"
       ".SH DESCRIPTION\n");
-  text.append(roff_of_markdown(reference()));
+  text.append(roff_of_markdown(config::reference_markdown()));
   return text.append(
       ".SH FILES\n.TP\n.B /etc/reprise/reprise.yaml\nThe file of the packaged service.\n"
       ".SH SEE ALSO\n.BR reprise (1)\n");
@@ -101,14 +101,14 @@ std::string file_page(std::string (*reference)()) {
 
 }  // namespace
 
-void add_man(CLI::App& app, int& code, std::string (*reference)()) {
+void add_man(CLI::App& app, int& code) {
   CLI::App* command = app.add_subcommand("man", "print a manual page: of the program, or of its file");
   const auto page = std::make_shared<std::string>("reprise");
   command->add_option("page", *page, "reprise or reprise.yaml")
       ->check(CLI::IsMember({"reprise", "reprise.yaml"}));
   command->footer("reprise man reprise.yaml | man -l -");
-  command->callback([&app, page, reference, &code] {
-    std::fputs((*page == "reprise" ? man_page(app) : file_page(reference)).c_str(), stdout);
+  command->callback([&app, page, &code] {
+    std::fputs((*page == "reprise" ? man_page(app) : file_page()).c_str(), stdout);
     code = exit_ok;
   });
 }

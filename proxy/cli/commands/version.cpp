@@ -1,6 +1,6 @@
 #include <cstdio>
 
-#include "proxy/cli/line/about_itself.hpp"
+#include "proxy/cli/commands/commands.hpp"
 
 namespace reprise::cli {
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/cli/line/about_itself.hpp"
+#include "proxy/cli/commands/commands.hpp"
 #include "proxy/telemetry/log/access_fields.hpp"
 #include "proxy/telemetry/log/json_text.hpp"
 

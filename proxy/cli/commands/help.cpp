@@ -3,8 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "proxy/cli/line/about_itself.hpp"
-#include "proxy/cli/line/exit_codes.hpp"
+#include "proxy/cli/commands/commands.hpp"
 #include "proxy/cli/line/usage.hpp"
 
 namespace reprise::cli {

@@ -5,8 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/cli/line/about_itself.hpp"
-#include "proxy/cli/line/exit_codes.hpp"
+#include "proxy/cli/commands/commands.hpp"
 #include "proxy/cli/line/outline.hpp"
 
 namespace reprise::cli {
