@@ -1,9 +1,11 @@
-// The lines above every page.
+#include "proxy/tools/top/head.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "proxy/tools/top/pages.hpp"
+#include "proxy/tools/top/layout.hpp"
+#include "proxy/tools/top/text.hpp"
 
 namespace reprise::tools {
 namespace {

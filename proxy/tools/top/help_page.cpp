@@ -1,9 +1,10 @@
-// What the keys do and the columns mean.
+#include "proxy/tools/top/help_page.hpp"
+
 #include <fmt/format.h>
 
 #include "proxy/tools/top/bar.hpp"
 #include "proxy/tools/top/columns.hpp"
-#include "proxy/tools/top/pages.hpp"
+#include "proxy/tools/top/layout.hpp"
 
 namespace reprise::tools {
 namespace {

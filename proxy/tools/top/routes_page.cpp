@@ -1,12 +1,14 @@
-// The first page: the table of routes, upstreams in trouble,
-// and the last requests that were retried or refused.
+#include "proxy/tools/top/routes_page.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "proxy/tools/top/bar.hpp"
 #include "proxy/tools/top/columns.hpp"
-#include "proxy/tools/top/pages.hpp"
+#include "proxy/tools/top/layout.hpp"
+#include "proxy/tools/top/stories_page.hpp"
+#include "proxy/tools/top/text.hpp"
 
 namespace reprise::tools {
 namespace {

@@ -1,10 +1,12 @@
-// One route's last requests that were retried or refused, and one of them in full.
+#include "proxy/tools/top/stories_page.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "proxy/tools/top/bar.hpp"
-#include "proxy/tools/top/pages.hpp"
+#include "proxy/tools/top/layout.hpp"
+#include "proxy/tools/top/text.hpp"
 
 namespace reprise::tools {
 namespace {

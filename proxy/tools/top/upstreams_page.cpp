@@ -1,10 +1,13 @@
-// The configuration in force, listeners, and every upstream that something is known of.
+#include "proxy/tools/top/upstreams_page.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "proxy/tools/top/bar.hpp"
-#include "proxy/tools/top/pages.hpp"
+#include "proxy/tools/top/head.hpp"
+#include "proxy/tools/top/layout.hpp"
+#include "proxy/tools/top/text.hpp"
 
 namespace reprise::tools {
 namespace {

@@ -1,0 +1,17 @@
+// The first page: the table of routes, upstreams in trouble, and the last requests that were retried or
+// refused.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "proxy/tools/top/screen.hpp"
+#include "proxy/tools/top/view.hpp"
+#include "proxy/tools/top/watch.hpp"
+
+namespace reprise::tools {
+
+/// Fills at most that many `rows`.
+std::vector<Line> routes_page(const Watch&, const View&, const Look&, std::size_t rows);
+
+}  // namespace reprise::tools
