@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "config/keys/scalar.hpp"
 #include "proxy/http/http1/reply.hpp"
 #include "proxy/policy/decision/gates.hpp"
 #include "proxy/tools/explain/advice.hpp"
@@ -13,9 +14,12 @@
 namespace reprise::tools {
 namespace {
 
+using config::duration_text;
+using config::size_text;
 using policy::Duration;
 using policy::Mismatch;
 using policy::Reason;
+using policy::WhilePaused;
 
 std::string quoted(const policy::Condition& condition) { return "`" + policy::describe(condition) + "`"; }
 
@@ -150,6 +154,75 @@ std::string hedge_text(const ExplainReport& report) {
   return fmt::format("none: {}", policy::word(judged));
 }
 
+// The limits that every request lives under, whatever becomes of it.
+
+bool is_repeatable(const ExplainReport& report) {
+  const Explanation& told = report.explanation;
+  return policy::is_repeatable(told.facts, report.route().policy, told.held);
+}
+
+std::string replay(const ExplainReport& report) {
+  const policy::RoutePolicy& policy = report.route().policy;
+  const policy::Facts& facts = report.explanation.facts;
+  const bool repeats = facts.idempotent == policy::Idempotency::yes || policy::repeats_after_refusal(policy);
+  if (policy.mode == policy::Mode::off || !repeats) return "no body is held: nothing could send it again";
+  const std::uint64_t disk =
+      std::min(policy::disk_share(facts, policy), std::uint64_t{report.limits.replay_disk_bytes});
+  const std::uint64_t memory =
+      std::min<std::uint64_t>(policy.replay_memory_bytes, report.limits.replay_memory_bytes);
+  std::string text = fmt::format("a body of up to {} is held in memory", size_text(memory));
+  if (disk > 0) text += fmt::format(", a longer one of up to {} on disk", size_text(disk));
+  return text + fmt::format("; those of all requests together: {} and {}",
+                            size_text(report.limits.replay_memory_bytes),
+                            size_text(report.limits.replay_disk_bytes));
+}
+
+std::string connecting(const ExplainReport& report) {
+  const policy::RoutePolicy& policy = report.route().policy;
+  std::string text =
+      fmt::format("{} to connect to one address, {} for all of them", duration_text(policy.connect_timeout),
+                  duration_text(2 * policy.connect_timeout));
+  if (policy.retry.deadline) text += "; name, dial and TLS end at the deadline";
+  return text;
+}
+
+std::string answering(const ExplainReport& report) {
+  const policy::RoutePolicy& policy = report.route().policy;
+  if (is_repeatable(report) && policy.retry.attempt_timeout) {
+    return fmt::format("{} from the last request byte to the response head (attempt_timeout){}",
+                       duration_text(*policy.retry.attempt_timeout),
+                       policy.retry.deadline ? ", or the deadline" : "");
+  }
+  const std::string_view why =
+      policy.retry.attempt_timeout ? ": an attempt that cannot be repeated is not cut" : "";
+  if (policy.response_timeout == policy::no_limit)
+    return fmt::format("as long as the upstream takes (response_timeout: none){}", why);
+  return fmt::format("{} from the last request byte to the response head (response_timeout){}",
+                     duration_text(policy.response_timeout), why);
+}
+
+std::string connection(const ExplainReport& report) {
+  if (is_repeatable(report))
+    return "any idle one; if it was stale (stale_connection), once again at once on a fresh one";
+  return "a fresh one for the first such request of a client connection, then also one that was used in the "
+         "last second: what must not be sent twice shall not meet a stale one";
+}
+
+std::string circuit(const policy::CircuitPolicy& circuit) {
+  return fmt::format(
+      "opens where {:g}% of at least {} attempts within {} failed; for {} then nothing is sent "
+      "(circuit_open)",
+      circuit.failures * 100, circuit.requests, duration_text(circuit.window), duration_text(circuit.open));
+}
+
+std::string host_pause(WhilePaused what, const policy::RetryPolicy& retry) {
+  if (what == WhilePaused::fail)
+    return "while the upstream has asked for a pause nothing is sent (host_paused)";
+  return fmt::format(
+      "while the upstream has asked for a pause every attempt waits for its end and up to {} more",
+      duration_text(retry.backoff.initial));
+}
+
 }  // namespace
 
 std::string place_of(const policy::Route& route, const std::string& file) {
@@ -179,6 +252,48 @@ std::string client_gets(const ExplainReport& report) {
   if (policy::closes_like_upstream(if_intercepted, course.ledger, report.route().policy))
     text += "; a transparent or intercepted client gets the end of its connection (on_broken)";
   return text;
+}
+
+std::vector<std::string> held_back(const ExplainReport& report) {
+  const policy::RoutePolicy& policy = report.route().policy;
+  const policy::Outcome& outcome = report.explanation.outcome;
+  if (!policy.hold || report.question.tunnel) return {};
+  const auto* answered = std::get_if<policy::Answered>(&outcome);
+  const bool applies = answered != nullptr ? policy::hold_for(policy, *answered) != nullptr
+                                           : policy::is_broken_response(outcome);
+  if (!applies) return {};
+  std::vector<std::string> lines;
+  const std::string time = duration_text(policy.hold->time);
+  if (policy.hold->bytes > 0) {
+    lines.push_back(
+        fmt::format("up to {} of the body, for up to {}; a break in them is `truncated`, a later one is not",
+                    size_text(policy.hold->bytes), time));
+  }
+  if (answered == nullptr) return lines;
+  for (const policy::BodyPredicate& predicate : policy.hold->body) {
+    if (!policy::concerns(predicate, answered->status)) continue;
+    const std::string asked = policy::describe(predicate);
+    lines.push_back(predicate.header.empty()
+                        ? fmt::format("for up to {}, to be tried again where the body has `{}`", time, asked)
+                        : fmt::format("nothing of it, to be tried again where the head has `{}`", asked));
+  }
+  return lines;
+}
+
+std::vector<ReportedLimit> limits_of(const ExplainReport& report) {
+  const policy::RoutePolicy& policy = report.route().policy;
+  std::vector<ReportedLimit> limits;
+  if (!report.question.tunnel) limits.push_back({"replay", replay(report)});
+  limits.push_back({"connect", connecting(report)});
+  if (!report.question.tunnel) {
+    limits.push_back({"answer", answering(report)});
+    limits.push_back({"connection", connection(report)});
+  }
+  // A route that is off or only observes is not stopped by what it has no part in.
+  const policy::HostParts parts = policy::host_parts(policy);
+  if (parts.circuit) limits.push_back({"circuit", circuit(*policy.circuit)});
+  if (parts.pause) limits.push_back({"host pause", host_pause(policy.while_paused, policy.retry)});
+  return limits;
 }
 
 std::vector<std::string> advices(const ExplainReport& report) {
