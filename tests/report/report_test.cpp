@@ -5,6 +5,9 @@
 #include <algorithm>
 
 #include "proxy/tools/simulate/report/courses.hpp"
+#include "proxy/tools/simulate/report/report_html.hpp"
+#include "proxy/tools/simulate/report/report_svg.hpp"
+#include "proxy/tools/simulate/report/report_text.hpp"
 #include "proxy/tools/simulate/report/words.hpp"
 #include "tests/simulate/worlds.hpp"
 

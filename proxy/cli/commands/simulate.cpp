@@ -27,6 +27,9 @@
 #include "proxy/tools/simulate/policies.hpp"
 #include "proxy/tools/simulate/replay_log.hpp"
 #include "proxy/tools/simulate/report/report.hpp"
+#include "proxy/tools/simulate/report/report_html.hpp"
+#include "proxy/tools/simulate/report/report_svg.hpp"
+#include "proxy/tools/simulate/report/report_text.hpp"
 
 namespace reprise::cli {
 namespace {

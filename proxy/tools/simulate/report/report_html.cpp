@@ -1,4 +1,5 @@
-// The report as one page: no script, nothing from elsewhere; every picture has its numbers in a table.
+#include "proxy/tools/simulate/report/report_html.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// One picture that stands for itself: the load of the upstream under each policy, side by side.
+#include "proxy/tools/simulate/report/report_svg.hpp"
+
 #include <fmt/format.h>
 
 #include "proxy/tools/simulate/report/courses.hpp"

@@ -1,4 +1,5 @@
-// The report on a terminal: a table, and the course of the load in blocks.
+#include "proxy/tools/simulate/report/report_text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,7 +7,6 @@
 #include <cmath>
 
 #include "config/keys/scalar.hpp"
-#include "proxy/tools/simulate/report/report.hpp"
 #include "proxy/tools/simulate/report/words.hpp"
 
 namespace reprise::tools {

@@ -1,11 +1,11 @@
-// What was simulated, in words.
+#include "proxy/tools/simulate/report/report.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "config/keys/scalar.hpp"
 #include "proxy/tools/simulate/model/model_keys.hpp"
-#include "proxy/tools/simulate/report/report.hpp"
 #include "proxy/tools/simulate/report/words.hpp"
 
 namespace reprise::tools {

@@ -1,0 +1,12 @@
+// One picture that needs no text beside it: the load of the upstream under each policy.
+#pragma once
+
+#include <string>
+
+#include "proxy/tools/simulate/report/report.hpp"
+
+namespace reprise::tools {
+
+std::string to_svg(const Report&);
+
+}  // namespace reprise::tools
