@@ -6,8 +6,7 @@
 #include <string>
 
 #include "proxy/telemetry/log/access_fields.hpp"
-#include "proxy/telemetry/log/access_log.hpp"
-#include "proxy/telemetry/log/line_parts.hpp"
+#include "proxy/telemetry/log/json_line.hpp"
 #include "tests/support/scripted_request.hpp"
 
 namespace reprise::telemetry {

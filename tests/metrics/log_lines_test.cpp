@@ -8,6 +8,7 @@
 #include <string>
 
 #include "proxy/telemetry/log/access_log.hpp"
+#include "proxy/telemetry/log/json_line.hpp"
 #include "proxy/telemetry/log/json_text.hpp"
 #include "proxy/telemetry/log/line_parts.hpp"
 #include "tests/metrics/golden.hpp"

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "proxy/telemetry/log/json_text.hpp"
+#include "proxy/telemetry/log/json_line.hpp"
 #include "proxy/telemetry/log/line_parts.hpp"
 #include "proxy/telemetry/log/line_queue.hpp"
 
@@ -10,18 +10,6 @@ namespace reprise::telemetry {
 namespace {
 
 Dialect dialect_of(LineForm form) { return form == LineForm::otel ? Dialect::otel : Dialect::own; }
-
-void write_text_message(config::LogLevel level, std::string_view text, std::int64_t wall, LogReader reader,
-                        std::string& out) {
-  if (reader != LogReader::journal) {
-    append_clock(out, wall);
-    out += ' ';
-  }
-  out += word(level);
-  out += ": ";
-  append_visible(out, text);
-  out += '\n';
-}
 
 }  // namespace
 

@@ -12,16 +12,11 @@
 #include <vector>
 
 #include "config/settings.hpp"
-#include "proxy/telemetry/log/access_fields.hpp"
 #include "proxy/telemetry/log/exchange_record.hpp"
 #include "proxy/telemetry/log/growing_list.hpp"
-#include "proxy/telemetry/log/line.hpp"
+#include "proxy/telemetry/log/text_line.hpp"
 
 namespace reprise::telemetry {
-
-/// What reads the lines. Under the format `auto`, a terminal gets text, everything else JSON. The journal
-/// gets a priority before each line, and no clock in lines of text: it keeps the time of each line itself.
-enum class LogReader : std::uint8_t { stream, terminal, journal };
 
 /// The form of a line: text for people, or JSON in one of the dialects.
 enum class LineForm : std::uint8_t { text, json, otel };
@@ -66,13 +61,6 @@ class Log {
   std::unique_ptr<Writer> writer_;
 };
 
-/// The line alone, with its newline, appended to `out`. Every value that a client or an upstream chose is
-/// escaped and cut at 256 bytes (row H8); of more than 32 attempts the first 24 and the last 8 are shown. The
-/// text form gives local time, but for the journal.
-void write_json_line(const ExchangeRecord&, std::string_view route, config::LogPath, std::int64_t wall,
-                     Line& out, Dialect = Dialect::own);
-void write_text_line(const ExchangeRecord&, std::string_view route, config::LogPath, std::int64_t wall,
-                     LogReader, std::string& out);
 /// The error record of an exhausted exchange: method, URL without query, attempts, elapsed, last status or
 /// failure, the limit.
 void write_exhausted_line(const ExchangeRecord&, std::string_view route, config::LogPath, std::int64_t wall,

@@ -1,9 +1,10 @@
+#include "proxy/telemetry/log/json_line.hpp"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <variant>
 
-#include "proxy/telemetry/log/access_log.hpp"
 #include "proxy/telemetry/log/field_writer.hpp"
 #include "proxy/telemetry/log/line_parts.hpp"
 

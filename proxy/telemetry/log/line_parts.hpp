@@ -11,9 +11,6 @@
 
 namespace reprise::telemetry {
 
-enum class Dialect : std::uint8_t;
-enum class LogReader : std::uint8_t;
-
 /// RFC 3339 in UTC with milliseconds; valid until the thread's
 /// next call. `wall`: nanoseconds since 1970, and not before.
 std::string_view timestamp(std::int64_t wall);
@@ -51,13 +48,5 @@ struct HostAndPort {
 };
 /// The parts of `192.0.2.7:443` or `[2001:db8::1]:443`; views into `text`.
 HostAndPort parts_of(std::string_view text);
-
-void write_json_message(config::LogLevel, std::string_view text, std::int64_t wall, Dialect,
-                        std::string& out);
-/// The two forms of the exhausted record (clause R24); the ledger must not be empty.
-void write_exhausted_json(const ExchangeRecord&, std::string_view route, config::LogPath, std::int64_t wall,
-                          Dialect, std::string& out);
-void write_exhausted_text(const ExchangeRecord&, std::string_view route, config::LogPath, std::int64_t wall,
-                          LogReader, std::string& out);
 
 }  // namespace reprise::telemetry

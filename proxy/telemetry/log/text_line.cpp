@@ -1,3 +1,5 @@
+#include "proxy/telemetry/log/text_line.hpp"
+
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -6,7 +8,6 @@
 #include <string_view>
 #include <variant>
 
-#include "proxy/telemetry/log/access_log.hpp"
 #include "proxy/telemetry/log/json_text.hpp"
 #include "proxy/telemetry/log/line_parts.hpp"
 
@@ -170,6 +171,18 @@ void write_exhausted_text(const ExchangeRecord& record, std::string_view route, 
                  visible(clipped(record.method)), visible(url_of(record, route, path)), ledger.size(),
                  ledger.size() == 1 ? "" : "s", span_text(record.ended - record.started),
                  outcome_text(ledger.back().outcome), policy::word(ledger.reason));
+}
+
+void write_text_message(config::LogLevel level, std::string_view text, std::int64_t wall, LogReader reader,
+                        std::string& out) {
+  if (reader != LogReader::journal) {
+    append_clock(out, wall);
+    out += ' ';
+  }
+  out += word(level);
+  out += ": ";
+  append_visible(out, text);
+  out += '\n';
 }
 
 }  // namespace reprise::telemetry
