@@ -1,7 +1,8 @@
+#include "config/keys/key_table.hpp"
+
 #include <algorithm>
 #include <array>
 
-#include "config/keys/keys.hpp"
 #include "config/settings.hpp"
 #include "proxy/policy/match/enumerators.hpp"
 

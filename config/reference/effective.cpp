@@ -1,9 +1,10 @@
+#include "config/reference/effective.hpp"
+
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "config/keys/fields.hpp"
-#include "config/reference/reference.hpp"
 #include "config/reference/render.hpp"
 
 namespace reprise::config {

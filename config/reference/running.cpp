@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "config/keys/scalar.hpp"
-#include "config/reference/reference.hpp"
+#include "config/reference/effective.hpp"
 #include "proxy/policy/decision/route.hpp"
 
 namespace reprise::config {

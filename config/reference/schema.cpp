@@ -1,3 +1,5 @@
+#include "config/reference/schema.hpp"
+
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -7,7 +9,6 @@
 #include "config/keys/keys.hpp"
 #include "config/keys/predicates.hpp"
 #include "config/keys/scalar.hpp"
-#include "config/reference/reference.hpp"
 #include "proxy/policy/match/condition.hpp"
 
 namespace reprise::config {

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "config/load.hpp"
-#include "config/reference/reference.hpp"
 
 namespace reprise::config {
 namespace {

@@ -8,7 +8,6 @@
 
 #include "config/keys/keys.hpp"
 #include "config/load.hpp"
-#include "config/reference/reference.hpp"
 
 namespace reprise::config::given_test {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "config/load.hpp"
-#include "config/reference/reference.hpp"
+#include "config/reference/effective.hpp"
 
 namespace reprise::config {
 namespace {

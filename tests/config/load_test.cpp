@@ -10,7 +10,7 @@
 #include <map>
 #include <string>
 
-#include "config/reference/reference.hpp"
+#include "config/reference/effective.hpp"
 #include "config/yaml/report.hpp"
 
 namespace reprise::config::load_test {

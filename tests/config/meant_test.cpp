@@ -7,7 +7,7 @@
 #include "config/keys/synonym_table.hpp"
 #include "config/keys/synonyms.hpp"
 #include "config/load.hpp"
-#include "config/reference/reference.hpp"
+#include "config/reference/effective.hpp"
 #include "tests/config/golden.hpp"
 
 namespace reprise::config::meant_test {

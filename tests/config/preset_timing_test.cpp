@@ -10,7 +10,7 @@
 
 #include "config/keys/keys.hpp"
 #include "config/presets/presets.hpp"
-#include "config/reference/reference.hpp"
+#include "config/reference/effective.hpp"
 #include "proxy/policy/decision/decide.hpp"
 #include "tests/config/asking.hpp"
 #include "tests/config/golden.hpp"

@@ -15,6 +15,8 @@
 #include "config/keys/shortcut_table.hpp"
 #include "config/load.hpp"
 #include "config/presets/presets.hpp"
+#include "config/reference/effective.hpp"
+#include "config/reference/schema.hpp"
 #include "tests/config/golden.hpp"
 
 namespace reprise::config::reference_test {

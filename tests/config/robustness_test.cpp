@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "config/load.hpp"
-#include "config/reference/reference.hpp"
+#include "config/reference/effective.hpp"
 #include "tests/config/golden.hpp"
 #include "tests/support/chance.hpp"
 

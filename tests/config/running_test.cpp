@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "config/load.hpp"
-#include "config/reference/reference.hpp"
+#include "config/reference/effective.hpp"
 
 namespace reprise::config::running_test {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "config/keys/keys.hpp"
-#include "config/reference/reference.hpp"
+#include "config/reference/schema.hpp"
 
 namespace reprise::config {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "config/load.hpp"
-#include "config/reference/reference.hpp"
+#include "config/reference/effective.hpp"
 #include "tests/fuzz/input.hpp"
 
 namespace reprise::fuzz {
