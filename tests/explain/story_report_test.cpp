@@ -15,7 +15,7 @@ Story told(const ScriptedRequest& scripted) {
   StoryRing ring(64 * 1024);
   ExchangeRecord record = scripted.record();
   record.number = 1;
-  ring.keep(record, story_wall, true);
+  ring.keep(record, true);
   Story story = *ring.find(std::uint64_t{1});
   story.id = "k3x9q2-1";
   story.route_name = "api";

@@ -16,7 +16,8 @@ using policy::Reason;
 void keep(StoryBook& book, ScriptedRequest& scripted, std::int64_t wall) {
   ExchangeRecord record = scripted.record();
   record.number = book.next_number();
-  book.keep(record, wall, true);
+  record.ended_wall = wall;
+  book.keep(record, true);
 }
 
 ScriptedRequest plain(const std::string& path) {
@@ -39,7 +40,7 @@ TEST(Stories, IdsAreOfOneProcessAndFindTheirThread) {
       ScriptedRequest request = plain("/" + std::to_string(thread) + "/" + std::to_string(i));
       ExchangeRecord record = request.record();
       record.number = stories.book(thread).next_number();
-      stories.book(thread).keep(record, 1, true);
+      stories.book(thread).keep(record, true);
       ids.push_back(stories.id_of(record.number));
       const auto found = stories.find(ids.back());
       ASSERT_TRUE(found);
@@ -152,7 +153,7 @@ TEST(StoryJson, IsJsonWhateverTheClientSent) {
   nasty.ends(Ending::cut, 0).ids("\"id\"", "").tunnel().own_response().ambiguous();
   ExchangeRecord record = nasty.record();
   record.number = 7;
-  ring.keep(record, story_wall, true);
+  ring.keep(record, true);
   Story story = *ring.find(std::uint64_t{7});
   story.id = "k3x9q2-7";
   story.route_name = "api";

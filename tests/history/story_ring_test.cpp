@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,8 @@ ScriptedRequest retried(const std::string& path, int failures = 1) {
 void keep(StoryRing& ring, const ScriptedRequest& scripted, std::uint64_t number, bool path = true) {
   ExchangeRecord record = scripted.record();
   record.number = number;
-  ring.keep(record, static_cast<std::int64_t>(number) * 1'000'000'000, path);
+  record.ended_wall = static_cast<std::int64_t>(number) * 1'000'000'000;
+  ring.keep(record, path);
 }
 
 std::vector<std::uint64_t> numbers(const StoryRing& ring, std::size_t most = 1000, std::uint64_t after = 0) {
@@ -69,6 +71,36 @@ TEST(StoryRing, TellsWhatItWasTold) {
   EXPECT_EQ(told->attempts[1].started, milliseconds(201));
   EXPECT_EQ(told->attempts[1].wait, milliseconds(200));
   EXPECT_TRUE(told->attempts[1].reused);
+}
+
+TEST(StoryRing, gives_back_each_number_and_each_text_of_a_record) {
+  const ScriptedRequest request = retried("/v1/x");
+  ExchangeRecord record = request.record();
+  static_cast<ExchangeNumbers&>(record) = {.number = 7,
+                                           .request_bytes = 1,
+                                           .response_bytes = 2,
+                                           .took = milliseconds(3),
+                                           .ended_wall = 4,
+                                           .route = 5,
+                                           .status = 206,
+                                           .port = 8443,
+                                           .ending = Ending::cut,
+                                           .idempotent = true,
+                                           .own_response = true,
+                                           .tunnel = true,
+                                           .over_tls = true};
+  int texts = 0;
+  const std::array<std::string, 6> each{"a", "bb", "ccc", "dddd", "eeeee", "ffffff"};
+  for (std::string_view* const text : pointers_to(record)) *text = each.at(static_cast<std::size_t>(texts++));
+  StoryRing ring(64 * 1024);
+  ring.keep(record, true);
+
+  auto told = ring.find("eeeee");
+  ASSERT_TRUE(told) << "by the request id";
+  EXPECT_EQ(static_cast<const ExchangeNumbers&>(*told), static_cast<const ExchangeNumbers&>(record));
+  texts = 0;
+  for (const std::string* const text : pointers_to(*told))
+    EXPECT_EQ(*text, each.at(static_cast<std::size_t>(texts++)));
 }
 
 TEST(StoryRing, TheOldestGoFirstWhateverTheirSizes) {

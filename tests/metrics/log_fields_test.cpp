@@ -83,11 +83,11 @@ TEST(LogFields, every_member_is_in_the_table_and_every_row_is_written) {
       record.client = "[2001:db8::1]:50000";
       record.id = "k3x9ab-17";
       Line line;
-      write_json_line(record, "orders", config::LogPath::full, story_wall, line, dialect);
+      write_json_line(record, "orders", config::LogPath::full, line, dialect);
       comparison.object(read(line.view()), FieldOf::request);
       if (record.ledger->empty()) continue;
       std::string exhausted;
-      write_exhausted_json(record, "orders", config::LogPath::full, story_wall, dialect, exhausted);
+      write_exhausted_json(record, "orders", config::LogPath::full, dialect, exhausted);
       comparison.object(read(exhausted), FieldOf::exhausted);
     }
     std::set<Field> left = expected(dialect);
@@ -102,7 +102,7 @@ TEST(LogFields, otel_parts_addresses_and_knows_only_methods_of_standards) {
   record.client = "[2001:db8::1]:50000";
   record.method = "BREW";
   Line line;
-  write_json_line(record, "api", config::LogPath::full, story_wall, line, Dialect::otel);
+  write_json_line(record, "api", config::LogPath::full, line, Dialect::otel);
   const auto members = read(line.view());
   EXPECT_EQ(members.at("client.address").as_string(), "2001:db8::1");
   EXPECT_EQ(members.at("client.port").as_int64(), 50000);

@@ -35,14 +35,13 @@ std::string lines(const ScriptedRequest& story, Form form, LogPath path) {
   std::string out;
   if (form == Form::json || form == Form::otel) {
     Line line;
-    write_json_line(record, route, path, story_wall, line, form == Form::json ? Dialect::own : Dialect::otel);
+    write_json_line(record, route, path, line, form == Form::json ? Dialect::own : Dialect::otel);
     out = line.view();
   } else {
-    write_text_line(record, route, path, story_wall,
-                    form == Form::colour ? LogReader::terminal : LogReader::stream, out);
+    write_text_line(record, route, path, form == Form::colour ? LogReader::terminal : LogReader::stream, out);
   }
   if (is_exhausted(record.ledger->reason)) {
-    write_exhausted_line(record, route, path, story_wall, line_form(form), LogReader::stream, out);
+    write_exhausted_line(record, route, path, line_form(form), LogReader::stream, out);
   }
   return out;
 }
@@ -62,7 +61,7 @@ ScriptedRequest story(const std::string& name) {
 
 boost::json::object parsed(const ScriptedRequest& of) {
   Line line;
-  write_json_line(of.record(), route_name(of.record().route), LogPath::full, story_wall, line);
+  write_json_line(of.record(), route_name(of.record().route), LogPath::full, line);
   return boost::json::parse(line.view()).as_object();
 }
 
@@ -183,8 +182,7 @@ TEST_F(LogLines, a_url_names_the_scheme_that_reached_the_upstream) {
 TEST_F(LogLines, exhausted_record_names_the_request_its_last_error_and_the_limit) {
   const ScriptedRequest exhausted = story("out_of_time");
   std::string out;
-  write_exhausted_line(exhausted.record(), "orders", LogPath::full, story_wall, LineForm::json,
-                       LogReader::stream, out);
+  write_exhausted_line(exhausted.record(), "orders", LogPath::full, LineForm::json, LogReader::stream, out);
   const auto line = boost::json::parse(out).as_object();
   EXPECT_EQ(line.at("level").as_string(), "error");
   EXPECT_EQ(line.at("method").as_string(), "PUT");

@@ -112,7 +112,7 @@ TEST(Log, writes_every_line_before_it_ends) {
     {
       Log log(json_settings(), route_names, pipe.writer, LogReader::stream);
       for (int i = 0; i < 3; ++i) {
-        for (const ScriptedRequest& story : all_stories()) log.access(story.record(), story_wall);
+        for (const ScriptedRequest& story : all_stories()) log.access(story.record());
       }
       log.message(config::LogLevel::warn, "a \"word\"\nand a line", story_wall);
       EXPECT_EQ(log.dropped(), 0U);
@@ -137,7 +137,7 @@ TEST(Log, I11_blocked_descriptor_costs_lines_and_never_time) {
   {
     Log log(json_settings(), route_names, pipe.writer, LogReader::stream);
     // Nobody reads: a call that waited for the descriptor would never return.
-    for (; given < 10000; ++given) log.access(story.record(), story_wall);
+    for (; given < 10000; ++given) log.access(story.record());
     EXPECT_GT(log.dropped(), 0U);
     EXPECT_LT(log.dropped(), given);
 
@@ -169,7 +169,7 @@ TEST(Log, ends_soon_when_blocked) {
   Pipe pipe;
   std::optional<Log> log(std::in_place, json_settings(), route_names, pipe.writer, LogReader::stream);
   const ScriptedRequest story = all_stories().front();
-  for (int i = 0; i < 5000; ++i) log->access(story.record(), story_wall);
+  for (int i = 0; i < 5000; ++i) log->access(story.record());
   const auto begin = Clock::now();
   log.reset();
   EXPECT_LT(Clock::now() - begin, patience);
@@ -185,7 +185,7 @@ TEST(Log, ends_though_a_terminal_hangs_in_a_write) {
   ASSERT_GE(side, 0);
   std::optional<Log> log(std::in_place, config::Log{}, route_names, side, LogReader::terminal);
   const ScriptedRequest story = all_stories().at(1);
-  for (int i = 0; i < 5000; ++i) log->access(story.record(), story_wall);
+  for (int i = 0; i < 5000; ++i) log->access(story.record());
   const auto begin = Clock::now();
   log.reset();
   EXPECT_LT(Clock::now() - begin, patience);
@@ -246,8 +246,8 @@ std::string logged(const config::Log& settings, LogReader reader) {
   const std::string last = "the last word";
   Pipe pipe;
   Log log(settings, route_names, pipe.writer, reader);
-  log.access(all_stories().at(0).record(), story_wall);
-  log.access(all_stories().at(7).record(), story_wall);
+  log.access(all_stories().at(0).record());
+  log.access(all_stories().at(7).record());
   log.message(config::LogLevel::debug, "debug text", story_wall);
   log.message(config::LogLevel::warn, "warn text", story_wall);
   log.message(config::LogLevel::error, last, story_wall);
@@ -312,7 +312,7 @@ TEST(Log, lines_of_many_threads_stay_whole) {
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&] {
       const ScriptedRequest story = all_stories().at(1);
-      for (int line = 0; line < 500; ++line) log.access(story.record(), story_wall);
+      for (int line = 0; line < 500; ++line) log.access(story.record());
     });
   }
   EXPECT_TRUE(becomes_true([&] {

@@ -22,7 +22,8 @@ class ScriptedRequest {
   ScriptedRequest(std::string name, std::string method, std::string path)
       : name_(std::move(name)), method_(std::move(method)), path_(std::move(path)) {
     record_.port = 80;
-    record_.started = record_.ended = policy::Instant(std::chrono::seconds(1000));
+    record_.started = policy::Instant(std::chrono::seconds(1000));
+    record_.ended_wall = story_wall;
   }
 
   /// The wait before it is the delay of the verdict before it.
@@ -34,8 +35,9 @@ class ScriptedRequest {
     if (!ledger_.empty()) entry.attempt.wait = ledger_.back().verdict.delay;
     entry.outcome = outcome;
     entry.verdict = verdict;
-    entry.started = record_.ended + entry.attempt.wait;
-    entry.ended = record_.ended = entry.started + milliseconds(took_ms);
+    entry.started = record_.ended() + entry.attempt.wait;
+    entry.ended = entry.started + milliseconds(took_ms);
+    record_.took = entry.ended - record_.started;
     ledger_.add(entry);
     ledger_.reason = verdict.reason;
     return *this;
@@ -60,12 +62,12 @@ class ScriptedRequest {
     record_.response_bytes = response;
     return *this;
   }
-  ScriptedRequest& route(std::size_t index) {
+  ScriptedRequest& route(std::uint32_t index) {
     record_.route = index;
     return *this;
   }
   ScriptedRequest& took(milliseconds span) {
-    record_.ended = record_.started + span;
+    record_.took = span;
     return *this;
   }
   ScriptedRequest& ambiguous() {

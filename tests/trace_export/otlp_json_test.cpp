@@ -30,7 +30,7 @@ class Counting final : public policy::Dice {
 };
 
 Story story_of(const telemetry::ExchangeRecord& record, std::string route = "default") {
-  const telemetry::StoredStory stored(record, telemetry::story_wall, true);
+  const telemetry::StoredStory stored(record, true);
   std::vector<std::byte> bytes(stored.bytes());
   stored.put(bytes.data());
   Story story = telemetry::told_story(bytes.data());

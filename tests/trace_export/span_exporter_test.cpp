@@ -69,7 +69,7 @@ class SpanExporterTest : public testing::Test {
         .ends(telemetry::Ending::answered, 200);
     telemetry::ExchangeRecord record = made.record();
     record.number = 5;
-    telemetry::offer_spans(queues.of(0), *metrics, record, telemetry::story_wall, true, 1, dice);
+    telemetry::offer_spans(queues.of(0), *metrics, record, true, 1, dice);
   }
   double value(const std::string& series) {
     const std::string text = metrics->text();

@@ -26,7 +26,7 @@ ScriptedRequest request(const std::string& path, int attempts = 1) {
 
 bool push(telemetry::SpanQueue& queue, const ScriptedRequest& scripted, std::uint64_t random) {
   const telemetry::ExchangeRecord record = scripted.record();
-  return queue.push(telemetry::StoredStory(record, telemetry::story_wall, true), random);
+  return queue.push(telemetry::StoredStory(record, true), random);
 }
 
 bool is_readable(int descriptor) {
@@ -71,7 +71,7 @@ TEST(Sampling, WhatIsOfferedIsQueuedOrCounted) {
   const ScriptedRequest three = request("/x", 3);
   int offered = 0;
   while (metric(metrics, "reprise_trace_dropped_total{cause=\"queue_full\"}") == 0) {
-    telemetry::offer_spans(queues.of(0), metrics, three.record(), 1, false, 0, dice);
+    telemetry::offer_spans(queues.of(0), metrics, three.record(), false, 0, dice);
     ASSERT_LT(++offered, 100);
   }
   EXPECT_GT(offered, 2);
@@ -80,7 +80,7 @@ TEST(Sampling, WhatIsOfferedIsQueuedOrCounted) {
   const auto queued = queues.of(0).pop();
   ASSERT_TRUE(queued);
   EXPECT_EQ(queued->story.path, "") << "it is not to be told";
-  telemetry::offer_spans(queues.of(0), metrics, request("/y").record(), 1, false, 0, dice);
+  telemetry::offer_spans(queues.of(0), metrics, request("/y").record(), false, 0, dice);
   while (const auto next = queues.of(0).pop())
     EXPECT_EQ(next->story.attempts.size(), 3U) << "one was not sampled";
 }

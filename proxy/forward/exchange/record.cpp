@@ -39,7 +39,7 @@ void record(Worker& worker, const Request& request, const Served& served) {
   const Route& route = request.route;
   const TunnelRequest* const tunnel = request.tunnel();
   telemetry::ExchangeRecord exchange;
-  exchange.route = route.snapshot->counted_as[route.number];
+  exchange.route = static_cast<std::uint32_t>(route.snapshot->counted_as[route.number]);
   exchange.client = in.client;
   exchange.method = in.view.method;
   exchange.host = in.view.host;
@@ -53,7 +53,7 @@ void record(Worker& worker, const Request& request, const Served& served) {
   exchange.request_bytes = request.out.body.received() + served.request_bytes;
   exchange.response_bytes = served.response_bytes;
   exchange.started = in.started;
-  exchange.ended = net::Tick::now();
+  exchange.took = net::Tick::now() - in.started;
   exchange.ledger = &request.ledger();
   exchange.upstream = route.upstream->cells;
   exchange.tunnel = tunnel != nullptr;
@@ -72,18 +72,17 @@ void record(Worker& worker, const Request& request, const Served& served) {
   if (!kept && !traced && !log.access && !exhausted) return;
   exchange.traceparent = well_formed(value_of(in.head, "traceparent"));
   exchange.request_id = value_of(in.head, "X-Request-Id");
-  const std::int64_t wall = net::Clock::wall_nanoseconds();
+  exchange.ended_wall = net::Clock::wall_nanoseconds();
   const bool path = log.path == config::LogPath::full;
-  if (kept) worker.stories->keep(exchange, wall, path);
+  if (kept) worker.stories->keep(exchange, path);
   if (traced)
-    telemetry::offer_spans(*worker.spans, worker.shared.metrics, exchange, wall, path, trace.sample,
-                           worker.dice);
+    telemetry::offer_spans(*worker.spans, worker.shared.metrics, exchange, path, trace.sample, worker.dice);
   if (!log.access && !exhausted) return;
   std::string id;
   if (kept) worker.shared.stories->append_id(id, request.number);
   exchange.id = id;
   if (!exchange.traceparent.empty()) exchange.trace_id = exchange.traceparent.substr(3, 32);
-  worker.shared.log.access(exchange, wall);
+  worker.shared.log.access(exchange);
 }
 
 std::string outcome_text(const policy::LedgerEntry& entry) {

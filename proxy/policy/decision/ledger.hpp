@@ -48,10 +48,21 @@ struct Lost {
   Failed failure;
 };
 
+/// Why and how an exchange ended.
+struct Conclusion {
+  /// `success` until it is known.
+  Reason reason = Reason::success;
+  /// An earlier attempt may have taken effect, and the response is one that a second execution would give.
+  bool ambiguous = false;
+  HedgeOutcome hedge = HedgeOutcome::none;
+  /// Why no copy was sent, where `hedge` is `refused`.
+  Reason hedge_refusal = Reason::success;
+};
+
 /// Four attempts inline, so that an ordinary request allocates nothing; more go to the heap. Bounded: of an
 /// attempt that is neither among the first nor among the last it keeps only the count, unless the client may
 /// get its response.
-class Ledger {
+class Ledger : public Conclusion {
  public:
   static constexpr std::size_t first_kept = 32;
   static constexpr std::size_t last_kept = 32;
@@ -93,14 +104,6 @@ class Ledger {
   /// The last one; only where there is one.
   const LedgerEntry& back() const { return (*this)[size_ - 1]; }
   LedgerEntry& back() { return (*this)[size_ - 1]; }
-
-  /// Why the exchange ended. `success` until it is known.
-  Reason reason = Reason::success;
-  /// An earlier attempt may have taken effect, and the response is one that a second execution would give.
-  bool ambiguous = false;
-  HedgeOutcome hedge = HedgeOutcome::none;
-  /// Why no copy was sent, where `hedge` is `refused`.
-  Reason hedge_refusal = Reason::success;
 
  private:
   static constexpr std::size_t inline_entries = 4;

@@ -1,9 +1,12 @@
 #include "proxy/telemetry/history/stored_story.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <span>
+#include <tuple>
 #include <type_traits>
+#include <utility>
 
 #include "proxy/telemetry/log/json_text.hpp"
 #include "proxy/telemetry/log/line_parts.hpp"
@@ -11,27 +14,25 @@
 namespace reprise::telemetry {
 namespace {
 
-enum Text : std::size_t { method, host, path, client, request_id, traceparent, text_count };
+using TextPointers = decltype(pointers_to(std::declval<ExchangeTexts<std::string_view>&>()));
+constexpr std::size_t text_count = std::tuple_size_v<TextPointers>;
 
-// What lies in the ring: this, then the attempts, then the texts, one behind the other.
+// The place of the request id among the texts.
+constexpr std::size_t request_id_place = [] {
+  ExchangeTexts<int> texts{};
+  const auto all = pointers_to(texts);
+  return static_cast<std::size_t>(std::find(all.begin(), all.end(), &texts.request_id) - all.begin());
+}();
+
+// The ring holds this, then the attempts, then the texts without a gap.
 struct StoredRequest {
   std::uint32_t bytes;  ///< of all of it, a multiple of 8
-  std::uint32_t attempts;
-  std::uint64_t number;
-  std::uint64_t request_bytes;
-  std::uint64_t response_bytes;
-  std::int64_t ended_wall;
-  std::int64_t took;
-  std::uint64_t left_out;
-  std::uint32_t route;
-  std::int32_t status;
+  std::uint32_t left_out;
+  ExchangeNumbers numbers;
   std::array<std::uint16_t, text_count> lengths;
-  std::uint16_t port;
-  Ending ending;
-  policy::Reason reason;
-  policy::HedgeOutcome hedge;
-  policy::Reason hedge_refusal;
-  bool idempotent, own_response, tunnel, over_tls, recovered, ambiguous;
+  std::uint16_t attempts;
+  policy::Conclusion conclusion;
+  bool recovered;
 };
 
 struct StoredAttempt {
@@ -50,6 +51,7 @@ struct StoredAttempt {
 
 static_assert(std::is_trivially_copyable_v<StoredRequest> && std::is_trivially_copyable_v<StoredAttempt>);
 static_assert(sizeof(StoredRequest) % 8 == 0 && sizeof(StoredAttempt) % 8 == 0);
+static_assert(sizeof(StoredRequest) <= 88, "every request that is kept takes this much of limits.stories");
 
 StoredAttempt stored(const policy::LedgerEntry& entry, policy::Instant begun) {
   StoredAttempt to{};
@@ -107,27 +109,10 @@ StoryAttempt told(const StoredAttempt& from) {
   return to;
 }
 
-StoredRequest stored(const ExchangeRecord& record, std::int64_t ended_wall) {
-  StoredRequest to{};
-  to.number = record.number;
-  to.request_bytes = record.request_bytes;
-  to.response_bytes = record.response_bytes;
-  to.ended_wall = ended_wall;
-  to.took = (record.ended - record.started).count();
-  to.route = static_cast<std::uint32_t>(record.route);
-  to.status = record.status;
-  to.port = record.port;
-  to.ending = record.ending;
-  to.reason = record.ledger->reason;
-  to.hedge = record.ledger->hedge;
-  to.hedge_refusal = record.ledger->hedge_refusal;
-  to.idempotent = record.idempotent;
-  to.own_response = record.own_response;
-  to.tunnel = record.tunnel;
-  to.over_tls = record.over_tls;
-  to.recovered = is_recovered(record);
-  to.ambiguous = record.ledger->ambiguous;
-  return to;
+ExchangeTexts<std::string_view> kept_texts(ExchangeTexts<std::string_view> texts, bool path) {
+  if (!path) texts.path = {};
+  for (std::string_view* const text : pointers_to(texts)) *text = clipped(*text);
+  return texts;
 }
 
 template <typename Stored>
@@ -154,78 +139,60 @@ std::byte* put_attempts(std::byte* at, const ExchangeRecord& record, std::uint64
 
 }  // namespace
 
-StoredStory::StoredStory(const ExchangeRecord& record, std::int64_t ended_wall, bool path)
+StoredStory::StoredStory(const ExchangeRecord& record, bool path)
     : record_(record),
-      ended_wall_(ended_wall),
-      texts_{clipped(record.method),
-             clipped(record.host),
-             path ? clipped(record.path) : std::string_view(),
-             clipped(record.client),
-             clipped(record.request_id),
-             clipped(record.traceparent)},
+      texts_(kept_texts(record, path)),
       left_out_(attempts_left_out(record.ledger->size())),
       attempts_(record.ledger->size() - left_out_),
       bytes_(sizeof(StoredRequest) + attempts_ * sizeof(StoredAttempt)) {
-  static_assert(text_count == Text::text_count);
-  for (const std::string_view text : texts_) bytes_ += text.size();
+  for (const std::string_view* const text : pointers_to(texts_)) bytes_ += text->size();
   bytes_ = (bytes_ + 7) / 8 * 8;
 }
 
 void StoredStory::put(std::byte* at) const {
-  StoredRequest request = stored(record_, ended_wall_);
-  request.bytes = static_cast<std::uint32_t>(bytes_);
-  request.left_out = left_out_;
-  request.attempts = static_cast<std::uint32_t>(attempts_);
+  ExchangeTexts<std::string_view> texts = texts_;
+  const auto all = pointers_to(texts);
+  StoredRequest request{.bytes = static_cast<std::uint32_t>(bytes_),
+                        .left_out = static_cast<std::uint32_t>(left_out_),
+                        .numbers = record_,
+                        .lengths = {},
+                        .attempts = static_cast<std::uint16_t>(attempts_),
+                        .conclusion = *record_.ledger,
+                        .recovered = is_recovered(record_)};
   for (std::size_t i = 0; i < text_count; ++i)
-    request.lengths[i] = static_cast<std::uint16_t>(texts_[i].size());
+    request.lengths[i] = static_cast<std::uint16_t>(all[i]->size());
   at = put_attempts(telemetry::put(at, request), record_, left_out_);
-  for (const std::string_view text : texts_) {
+  for (const std::string_view* const text : all) {
     // Not memcpy: an empty view may point nowhere.
-    const auto bytes = std::as_bytes(std::span(text));
+    const auto bytes = std::as_bytes(std::span(*text));
     at = std::copy(bytes.begin(), bytes.end(), at);
   }
 }
 
 std::size_t story_bytes_at(const std::byte* from) { return get<std::uint32_t>(from); }
 
-std::uint64_t story_number_at(const std::byte* from) { return get<StoredRequest>(from).number; }
+std::uint64_t story_number_at(const std::byte* from) { return get<StoredRequest>(from).numbers.number; }
 
 std::string_view story_request_id_at(const std::byte* from) {
   const auto request = get<StoredRequest>(from);
   const std::byte* text = from + sizeof request + request.attempts * sizeof(StoredAttempt);
-  for (std::size_t i = 0; i < Text::request_id; ++i) text += request.lengths[i];
-  return {reinterpret_cast<const char*>(text), request.lengths[Text::request_id]};
+  for (std::size_t i = 0; i < request_id_place; ++i) text += request.lengths[i];
+  return {reinterpret_cast<const char*>(text), request.lengths[request_id_place]};
 }
 
 Story told_story(const std::byte* from) {
   const auto request = get<StoredRequest>(from);
   from += sizeof request;
   Story story;
-  story.number = request.number;
-  story.route = request.route;
-  story.port = request.port;
-  story.ended_wall = request.ended_wall;
-  story.took = policy::Duration(request.took);
-  story.ending = request.ending;
-  story.status = request.status;
-  story.idempotent = request.idempotent;
-  story.own_response = request.own_response;
-  story.tunnel = request.tunnel;
-  story.over_tls = request.over_tls;
+  static_cast<ExchangeNumbers&>(story) = request.numbers;
+  static_cast<policy::Conclusion&>(story) = request.conclusion;
   story.recovered = request.recovered;
-  story.ambiguous = request.ambiguous;
-  story.reason = request.reason;
-  story.hedge = request.hedge;
-  story.hedge_refusal = request.hedge_refusal;
-  story.request_bytes = request.request_bytes;
-  story.response_bytes = request.response_bytes;
   story.attempts_left_out = request.left_out;
   story.attempts_before_the_gap = request.left_out > 0 ? first_attempts_shown : 0;
   story.attempts.reserve(request.attempts);
   for (std::uint32_t i = 0; i < request.attempts; ++i, from += sizeof(StoredAttempt))
     story.attempts.push_back(told(get<StoredAttempt>(from)));
-  const std::array<std::string*, text_count> texts{&story.method, &story.host,       &story.path,
-                                                   &story.client, &story.request_id, &story.traceparent};
+  const auto texts = pointers_to(story);
   for (std::size_t i = 0; i < text_count; ++i) {
     texts[i]->assign(reinterpret_cast<const char*>(from), request.lengths[i]);
     from += request.lengths[i];

@@ -1,7 +1,6 @@
 // A story as the bytes that it is kept in until somebody asks for it.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -15,7 +14,7 @@ namespace reprise::telemetry {
 class StoredStory {
  public:
   /// `path`: whether the request's path may be kept.
-  StoredStory(const ExchangeRecord& record, std::int64_t ended_wall, bool path);
+  StoredStory(const ExchangeRecord& record, bool path);
 
   /// A multiple of 8; never 0, and below 16 KiB.
   std::size_t bytes() const { return bytes_; }
@@ -25,11 +24,8 @@ class StoredStory {
   void put(std::byte* at) const;
 
  private:
-  static constexpr std::size_t text_count = 6;
-
   const ExchangeRecord& record_;
-  std::int64_t ended_wall_;
-  std::array<std::string_view, text_count> texts_;
+  ExchangeTexts<std::string_view> texts_;  ///< clipped
   std::size_t left_out_;
   std::size_t attempts_;
   std::size_t bytes_;

@@ -14,9 +14,9 @@ constexpr int base = 36;
 StoryBook::StoryBook(std::size_t bytes, std::uint64_t first, std::uint64_t step)
     : told_(bytes / 2), ordinary_(bytes / 2), next_(first), step_(step) {}
 
-void StoryBook::keep(const ExchangeRecord& record, std::int64_t ended_wall, bool path) {
+void StoryBook::keep(const ExchangeRecord& record, bool path) {
   const std::lock_guard lock(mutex_);
-  (is_worth_telling(record) ? told_ : ordinary_).keep(record, ended_wall, path);
+  (is_worth_telling(record) ? told_ : ordinary_).keep(record, path);
 }
 
 std::optional<Story> StoryBook::find(std::uint64_t number) const {

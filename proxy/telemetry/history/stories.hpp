@@ -28,7 +28,7 @@ class StoryBook {
     return next_ - step_;
   }
   /// Its own thread only. `path`: whether the request's path may be kept.
-  void keep(const ExchangeRecord&, std::int64_t ended_wall, bool path);
+  void keep(const ExchangeRecord&, bool path);
 
   std::optional<Story> find(std::uint64_t number) const;
   std::optional<Story> find(std::string_view request_id) const;

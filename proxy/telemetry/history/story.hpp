@@ -29,35 +29,12 @@ struct StoryAttempt {
   float budget_left = 0;       ///< retries, when it was decided on; infinite without a budget
 };
 
-/// Owns its text, every piece of which is clipped (json_text.hpp)
-/// and may hold what a client or an upstream chose.
-struct Story {
-  std::uint64_t number = 0;
+/// A finished request as the history gives it back. It owns its texts. Each text is clipped (json_text.hpp),
+/// and may hold what a client or an upstream chose. `path` is empty if `log.path` keeps it out.
+struct Story : ExchangeNumbers, ExchangeTexts<std::string>, policy::Conclusion {
   std::string id;  ///< Stories::id_of
-  std::size_t route = 0;
   std::string route_name;
-  std::string method;
-  std::string host;
-  std::uint16_t port = 0;
-  std::string path;             ///< without query; empty where `log.path` keeps it out
-  std::string client;           ///< address:port
-  std::string request_id;       ///< the client's own, X-Request-Id
-  std::string traceparent;      ///< well-formed, or empty
-  std::int64_t ended_wall = 0;  ///< nanoseconds since 1970
-  policy::Duration took{};
-  Ending ending = Ending::answered;
-  int status = 0;
-  bool idempotent = false;  ///< as its rule says, before its body was looked into
-  bool own_response = false;
-  bool tunnel = false;
-  bool over_tls = false;
-  bool recovered = false;
-  bool ambiguous = false;
-  policy::Reason reason = policy::Reason::success;
-  policy::HedgeOutcome hedge = policy::HedgeOutcome::none;
-  policy::Reason hedge_refusal = policy::Reason::success;
-  std::uint64_t request_bytes = 0;
-  std::uint64_t response_bytes = 0;
+  bool recovered = false;                   ///< is_recovered of the record
   std::vector<StoryAttempt> attempts;       ///< the first ones and the last ones
   std::uint64_t attempts_left_out = 0;      ///< between them
   std::size_t attempts_before_the_gap = 0;  ///< where that is not 0

@@ -25,8 +25,8 @@ StoryRing::StoryRing(std::size_t bytes)
     : capacity_(bytes / 8 * 8),
       bytes_(capacity_ == 0 ? nullptr : std::make_unique_for_overwrite<std::byte[]>(capacity_)) {}
 
-void StoryRing::keep(const ExchangeRecord& record, std::int64_t ended_wall, bool path) {
-  const StoredStory story(record, ended_wall, path);
+void StoryRing::keep(const ExchangeRecord& record, bool path) {
+  const StoredStory story(record, path);
   if (std::byte* const at = make_room(story.bytes()); at != nullptr) story.put(at);
   fetch(bytes_.get() + end_, std::min(usual_bytes, capacity_ - end_));
 }

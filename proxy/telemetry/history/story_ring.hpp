@@ -17,7 +17,7 @@ class StoryRing {
   explicit StoryRing(std::size_t bytes);
 
   /// A story that does not fit is not kept. `path`: whether the request's path may be.
-  void keep(const ExchangeRecord&, std::int64_t ended_wall, bool path);
+  void keep(const ExchangeRecord&, bool path);
   /// The story with that number, or the newest one with that request id of its client's.
   std::optional<Story> find(std::uint64_t number) const;
   std::optional<Story> find(std::string_view request_id) const;

@@ -50,7 +50,7 @@ void Log::open_line(config::LogLevel level, std::string& out) const {
   if (reader_ == LogReader::journal) out += priority_prefix(level);
 }
 
-void Log::access(const ExchangeRecord& record, std::int64_t wall) {
+void Log::access(const ExchangeRecord& record) {
   const config::Log settings = this->settings();
   const std::string& route = routes_[record.route];
   const LineForm form = this->form(settings.format);
@@ -59,7 +59,7 @@ void Log::access(const ExchangeRecord& record, std::int64_t wall) {
       // Before the queue is locked, which all io threads share.
       thread_local Line line;
       line.clear();
-      write_json_line(record, route, settings.path, wall, line, dialect_of(form));
+      write_json_line(record, route, settings.path, line, dialect_of(form));
       writer_->queue.append([&](std::string& out) {
         open_line(config::LogLevel::info, out);
         out += line.view();
@@ -67,14 +67,14 @@ void Log::access(const ExchangeRecord& record, std::int64_t wall) {
     } else {
       writer_->queue.append([&](std::string& out) {
         open_line(config::LogLevel::info, out);
-        write_text_line(record, route, settings.path, wall, reader_, out);
+        write_text_line(record, route, settings.path, reader_, out);
       });
     }
   }
   if (is_exhausted(record.ledger->reason) && !record.ledger->empty()) {
     writer_->queue.append([&](std::string& out) {
       open_line(config::LogLevel::error, out);
-      write_exhausted_line(record, route, settings.path, wall, form, reader_, out);
+      write_exhausted_line(record, route, settings.path, form, reader_, out);
     });
   }
 }
@@ -95,11 +95,11 @@ void Log::message(config::LogLevel level, std::string_view text, std::int64_t wa
 std::uint64_t Log::dropped() const { return writer_->queue.dropped(); }
 
 void write_exhausted_line(const ExchangeRecord& record, std::string_view route, config::LogPath path,
-                          std::int64_t wall, LineForm form, LogReader reader, std::string& out) {
+                          LineForm form, LogReader reader, std::string& out) {
   if (form != LineForm::text) {
-    write_exhausted_json(record, route, path, wall, dialect_of(form), out);
+    write_exhausted_json(record, route, path, dialect_of(form), out);
   } else {
-    write_exhausted_text(record, route, path, wall, reader, out);
+    write_exhausted_text(record, route, path, reader, out);
   }
 }
 

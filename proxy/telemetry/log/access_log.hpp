@@ -42,8 +42,8 @@ class Log {
   /// Of a number that has been named.
   const std::string& route_name(std::size_t number) const { return routes_[number]; }
   /// One access line (nothing if `access` is off or the level is above `info`), and, where the exchange was
-  /// exhausted, one `error` record (clause R24). `wall` is the end of the request in nanoseconds since 1970.
-  void access(const ExchangeRecord&, std::int64_t wall);
+  /// exhausted, one `error` record (clause R24).
+  void access(const ExchangeRecord&);
   /// A message; dropped below the configured level. Control characters and bad UTF-8 are escaped here;
   /// whatever else a client could have put into it is the caller's to leave out.
   void message(config::LogLevel, std::string_view text, std::int64_t wall);
@@ -63,7 +63,7 @@ class Log {
 
 /// The error record of an exhausted exchange: method, URL without query, attempts, elapsed, last status or
 /// failure, the limit.
-void write_exhausted_line(const ExchangeRecord&, std::string_view route, config::LogPath, std::int64_t wall,
-                          LineForm, LogReader, std::string& out);
+void write_exhausted_line(const ExchangeRecord&, std::string_view route, config::LogPath, LineForm, LogReader,
+                          std::string& out);
 
 }  // namespace reprise::telemetry

@@ -146,10 +146,9 @@ void append_target(Line& out, const ExchangeRecord& record, std::string_view rou
 }
 
 template <Dialect dialect>
-void write_line(const ExchangeRecord& record, std::string_view route, config::LogPath path, std::int64_t wall,
-                Line& out) {
+void write_line(const ExchangeRecord& record, std::string_view route, config::LogPath path, Line& out) {
   FieldWriter<dialect, Line> to(out);
-  append_opening<dialect>(out, wall, config::LogLevel::info);
+  append_opening<dialect>(out, record.ended_wall, config::LogLevel::info);
   to.template text<Field::route>(route);
   if (!record.client.empty()) append_endpoint<dialect, Field::client, Field::client_port>(out, record.client);
   append_method<dialect>(out, record.method);
@@ -160,7 +159,7 @@ void write_line(const ExchangeRecord& record, std::string_view route, config::Lo
   append_attempts<dialect>(out, *record.ledger);
   to.template number<Field::request_bytes>(record.request_bytes);
   to.template number<Field::response_bytes>(record.response_bytes);
-  to.template span<Field::took>(record.ended - record.started);
+  to.template span<Field::took>(record.took);
   if (record.ledger->ambiguous) to.template flag<Field::ambiguous>(true);
   append_hedge<dialect>(out, *record.ledger);
   if (record.tunnel || is_tunnel(record)) to.template flag<Field::tunnel>(true);
@@ -171,15 +170,15 @@ void write_line(const ExchangeRecord& record, std::string_view route, config::Lo
 
 template <Dialect dialect>
 void write_exhausted(const ExchangeRecord& record, std::string_view route, config::LogPath path,
-                     std::int64_t wall, std::string& out) {
+                     std::string& out) {
   FieldWriter<dialect, std::string> to(out);
-  append_opening<dialect>(out, wall, config::LogLevel::error);
+  append_opening<dialect>(out, record.ended_wall, config::LogLevel::error);
   to.template word<Field::message>("retries exhausted");
   to.template text<Field::route>(route);
   append_method<dialect>(out, record.method);
   to.template text<Field::exhausted_url>(url_of(record, route, path));
   to.template number<Field::exhausted_attempts>(record.ledger->size());
-  to.template span<Field::elapsed>(record.ended - record.started);
+  to.template span<Field::elapsed>(record.took);
   const policy::Outcome& last = record.ledger->back().outcome;
   if (const auto* failed = std::get_if<policy::Failed>(&last)) {
     to.template word<Field::last_stage>(policy::word(failed->stage));
@@ -202,16 +201,16 @@ void write_message(config::LogLevel level, std::string_view text, std::int64_t w
 
 }  // namespace
 
-void write_json_line(const ExchangeRecord& record, std::string_view route, config::LogPath path,
-                     std::int64_t wall, Line& out, Dialect dialect) {
-  return dialect == Dialect::own ? write_line<Dialect::own>(record, route, path, wall, out)
-                                 : write_line<Dialect::otel>(record, route, path, wall, out);
+void write_json_line(const ExchangeRecord& record, std::string_view route, config::LogPath path, Line& out,
+                     Dialect dialect) {
+  return dialect == Dialect::own ? write_line<Dialect::own>(record, route, path, out)
+                                 : write_line<Dialect::otel>(record, route, path, out);
 }
 
 void write_exhausted_json(const ExchangeRecord& record, std::string_view route, config::LogPath path,
-                          std::int64_t wall, Dialect dialect, std::string& out) {
-  return dialect == Dialect::own ? write_exhausted<Dialect::own>(record, route, path, wall, out)
-                                 : write_exhausted<Dialect::otel>(record, route, path, wall, out);
+                          Dialect dialect, std::string& out) {
+  return dialect == Dialect::own ? write_exhausted<Dialect::own>(record, route, path, out)
+                                 : write_exhausted<Dialect::otel>(record, route, path, out);
 }
 
 void write_json_message(config::LogLevel level, std::string_view text, std::int64_t wall, Dialect dialect,

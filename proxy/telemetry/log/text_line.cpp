@@ -130,11 +130,11 @@ void put_ending(Pen& pen, const ExchangeRecord& record) {
 }  // namespace
 
 void write_text_line(const ExchangeRecord& record, std::string_view route, config::LogPath path,
-                     std::int64_t wall, LogReader reader, std::string& out) {
+                     LogReader reader, std::string& out) {
   Pen pen(out, reader == LogReader::terminal);
   if (reader != LogReader::journal) {
     std::string time;
-    append_clock(time, wall);
+    append_clock(time, record.ended_wall);
     pen.put(time, dim);
     pen.put(" ");
   }
@@ -144,7 +144,7 @@ void write_text_line(const ExchangeRecord& record, std::string_view route, confi
   pen.put(" ");
   pen.put(record.status == 0 ? "-" : fmt::to_string(record.status), colour_of(record.status));
   pen.put(" in ");
-  pen.put(span_text(record.ended - record.started));
+  pen.put(span_text(record.took));
   if (is_tunnel(record)) pen.put(fmt::format("  tunnel ({})", word(record.carried)), dim);
   if (has_story(record)) put_story(pen, *record.ledger);
   put_ending(pen, record);
@@ -160,17 +160,17 @@ void write_text_line(const ExchangeRecord& record, std::string_view route, confi
 }
 
 void write_exhausted_text(const ExchangeRecord& record, std::string_view route, config::LogPath path,
-                          std::int64_t wall, LogReader reader, std::string& out) {
+                          LogReader reader, std::string& out) {
   const policy::Ledger& ledger = *record.ledger;
   if (reader != LogReader::journal) {
-    append_clock(out, wall);
+    append_clock(out, record.ended_wall);
     out += ' ';
   }
   fmt::format_to(std::back_inserter(out),
                  "error: retries exhausted: {} {}: {} attempt{} in {}, last {}, limit {}\n",
                  visible(clipped(record.method)), visible(url_of(record, route, path)), ledger.size(),
-                 ledger.size() == 1 ? "" : "s", span_text(record.ended - record.started),
-                 outcome_text(ledger.back().outcome), policy::word(ledger.reason));
+                 ledger.size() == 1 ? "" : "s", span_text(record.took), outcome_text(ledger.back().outcome),
+                 policy::word(ledger.reason));
 }
 
 void write_text_message(config::LogLevel level, std::string_view text, std::int64_t wall, LogReader reader,

@@ -16,11 +16,11 @@ enum class LogReader : std::uint8_t { stream, terminal, journal };
 
 /// Appends the access line with its newline, in local time unless the journal reads it. Values are escaped
 /// and cut, and attempts are left out, as in a line of JSON.
-void write_text_line(const ExchangeRecord&, std::string_view route, config::LogPath, std::int64_t wall,
-                     LogReader, std::string& out);
+void write_text_line(const ExchangeRecord&, std::string_view route, config::LogPath, LogReader,
+                     std::string& out);
 /// The record of an exhausted exchange (clause R24). Precondition: the ledger is not empty.
-void write_exhausted_text(const ExchangeRecord&, std::string_view route, config::LogPath, std::int64_t wall,
-                          LogReader, std::string& out);
+void write_exhausted_text(const ExchangeRecord&, std::string_view route, config::LogPath, LogReader,
+                          std::string& out);
 void write_text_message(config::LogLevel, std::string_view text, std::int64_t wall, LogReader,
                         std::string& out);
 

@@ -181,10 +181,10 @@ std::size_t Metrics::route(std::string_view name) {
 void Metrics::count(const ExchangeRecord& record) {
   RouteCells& cells = cells_->routes[record.route].cells;
   const policy::Ledger& ledger = *record.ledger;
-  begin_second(cells, record.upstream, record.ended);
+  begin_second(cells, record.upstream, record.ended());
   if (!is_tunnel(record)) {
     add_one(code_cell(cells, record));
-    cells.duration.observe(seconds(record.ended - record.started));
+    cells.duration.observe(seconds(record.took));
   }
   for (std::size_t i = 0; i < ledger.size(); i = ledger.next(i))
     count_entry(cells, record.upstream, cells_->outcome_labels.index(ledger[i].outcome), ledger[i]);

@@ -15,11 +15,11 @@ bool is_sampled(std::string_view traceparent, bool worth_telling, double ratio, 
   return worth_telling || random % all >= threshold;
 }
 
-void offer_spans(SpanQueue& queue, Metrics& metrics, const ExchangeRecord& record, std::int64_t ended_wall,
-                 bool path, double ratio, policy::Dice& dice) {
+void offer_spans(SpanQueue& queue, Metrics& metrics, const ExchangeRecord& record, bool path, double ratio,
+                 policy::Dice& dice) {
   const std::uint64_t random = dice.roll(std::numeric_limits<std::uint64_t>::max());
   if (!is_sampled(record.traceparent, is_worth_telling(record), ratio, random)) return;
-  const StoredStory story(record, ended_wall, path);
+  const StoredStory story(record, path);
   if (!queue.push(story, random)) metrics.count_dropped_spans(SpanDrop::queue_full, 1 + story.attempts());
 }
 

@@ -18,7 +18,6 @@ bool is_sampled(std::string_view traceparent, bool worth_telling, double ratio, 
 
 /// Queues the request if it is to have spans. On the queue's io thread; never waits. `path`: whether the
 /// request's path may be told.
-void offer_spans(SpanQueue&, Metrics&, const ExchangeRecord&, std::int64_t ended_wall, bool path,
-                 double ratio, policy::Dice&);
+void offer_spans(SpanQueue&, Metrics&, const ExchangeRecord&, bool path, double ratio, policy::Dice&);
 
 }  // namespace reprise::telemetry
