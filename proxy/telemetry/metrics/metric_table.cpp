@@ -30,8 +30,7 @@ constexpr std::array<MetricRow, metric_count> rows{{
     {Metric::resumed_downloads, "reprise_resumed_downloads_total", Type::Counter, "route",
      "Whole answers that broke on the way and were continued."},
     {Metric::exhausted, "reprise_exhausted_total", Type::Counter, "route, reason",
-     "Requests that a limit ended after a retryable outcome: attempts_spent deadline_too_near budget_spent "
-     "upstream_said_later."},
+     "Requests that a limit ended after a retryable outcome, by the limit."},
     {Metric::backoff, "reprise_backoff_seconds", Type::Histogram, "route",
      "Waits before retries, hints included; retries at once are left out."},
     {Metric::retry_after, "reprise_retry_after_seconds", Type::Histogram, "route",
