@@ -12,6 +12,22 @@ namespace {
 using enum Kind;
 constexpr std::string_view year = "8760h";
 
+// The words of `retry.on` as a list of words.
+constexpr auto failure_text = [] {
+  constexpr std::size_t bytes = [] {
+    std::size_t sum = policy::failure_words.size() - 1;
+    for (const policy::FailureWord& word : policy::failure_words) sum += word.text.size();
+    return sum;
+  }();
+  std::array<char, bytes> text{};
+  char* at = text.data();
+  for (const policy::FailureWord& word : policy::failure_words) {
+    if (at != text.data()) *at++ = ' ';
+    at = std::copy(word.text.begin(), word.text.end(), at);
+  }
+  return text;
+}();
+
 // clang-format off
 constexpr auto table = std::to_array<Key>({
   {.path = "version", .kind = whole, .standard = "1", .sentence = "The version of this format; it must be there.", .lowest = "1", .highest = "1"},
@@ -38,7 +54,7 @@ constexpr auto table = std::to_array<Key>({
   {.path = "defaults.mode", .kind = word, .standard = "active", .sentence = "`active` retries; `observe` decides and counts, and retries nothing; `off` leaves the request alone.", .words = "active observe off"},
   {.path = "defaults.idempotent", .kind = rule, .standard = "by_method", .sentence = "Which requests are safe to send again although bytes of them may have reached the upstream.", .words = "always never by_method"},
   {.path = "defaults.retry", .kind = mapping, .standard = "", .sentence = "When to send again, and when to stop."},
-  {.path = "defaults.retry.on", .kind = list, .standard = "[429, 408, 500, 502, 503, 504, connect, tls, reset, timeout]", .sentence = "Answers and failures worth another attempt. A list replaces the inherited one.", .words = "connect tls reset timeout truncated", .item = status},
+  {.path = "defaults.retry.on", .kind = list, .standard = "[429, 408, 500, 502, 503, 504, connect, tls, reset, timeout]", .sentence = "Answers and failures worth another attempt. A list replaces the inherited one.", .words = {failure_text.data(), failure_text.size()}, .item = status},
   {.path = "defaults.retry.refused", .kind = list, .standard = "[]", .sentence = "Statuses with which this upstream says that it did nothing, such as 429 of an API that counts requests first. After one of them, a request of any method is sent again if its body is held. The list permits nothing else; a status here need not be in `on`.", .lowest = "400", .highest = "999", .item = status},
   {.path = "defaults.retry.max_attempts", .kind = whole, .standard = "6", .sentence = "Attempts in all, the first included. After a stale connection, `1` allows one repeat all the same. Not unlimited together with `deadline`.", .words = "unlimited", .lowest = "1", .highest = "1000000"},
   {.path = "defaults.retry.deadline", .kind = duration, .standard = "60s", .sentence = "From the request head: no attempt starts and no wait ends after it, and it ends every look-up, dial and handshake, and an upload of a repeatable request if the upstream's host has acknowledged nothing of the body. An upload that has moved is not cut.", .words = "unlimited", .lowest = "1ms", .highest = year},

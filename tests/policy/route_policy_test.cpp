@@ -66,17 +66,23 @@ TEST(RetryOn, EveryFailureNeedsItsWord) {
     for (std::uint8_t c = 0; c < cause_count; ++c) {
       const Failed failed{static_cast<Stage>(s), static_cast<Cause>(c)};
       const std::string wanted = needed(failed.stage, failed.cause);
-      const auto check = [&](std::string_view name, bool RetryOn::*word_of) {
+      for (const FailureWord& each : failure_words) {
         RetryOn on;
-        on.*word_of = true;
-        EXPECT_EQ(on.lists(failed), name == wanted)
-            << word(failed.stage) << ' ' << word(failed.cause) << ' ' << name;
-      };
-      check("connect", &RetryOn::connect);
-      check("tls", &RetryOn::tls);
-      check("reset", &RetryOn::reset);
-      check("timeout", &RetryOn::timeout);
-      check("truncated", &RetryOn::truncated);
+        on.*each.listed = true;
+        EXPECT_EQ(on.lists(failed), each.text == wanted)
+            << word(failed.stage) << ' ' << word(failed.cause) << ' ' << each.text;
+      }
+    }
+  }
+}
+
+TEST(RetryOn, each_word_lists_its_example_and_no_other_word_does) {
+  for (const FailureWord& of : failure_words) {
+    EXPECT_FALSE(of.sentence.empty()) << of.text;
+    for (const FailureWord& each : failure_words) {
+      RetryOn on;
+      on.*each.listed = true;
+      EXPECT_EQ(on.lists(of.example), each.text == of.text) << of.text << ' ' << each.text;
     }
   }
 }

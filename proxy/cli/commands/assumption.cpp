@@ -21,34 +21,18 @@ namespace reprise::cli {
 namespace {
 
 namespace ascii = http::ascii;
-using policy::Cause;
-using policy::Failed;
-using policy::Stage;
 
-struct FailureWord {
-  std::string_view word;
-  Failed failure;
-  std::string_view told;
-};
-
-constexpr std::array<FailureWord, 5> failure_words{{
-    {"connect", {Stage::connect, Cause::refused}, "the connection is refused"},
-    {"tls", {Stage::tls, Cause::closed}, "the TLS handshake breaks"},
-    {"reset", {Stage::await_head, Cause::reset}, "the connection is reset before the answer"},
-    {"timeout", {Stage::await_head, Cause::attempt_timeout}, "no answer comes"},
-    {"truncated", {Stage::body, Cause::truncated}, "the answer is 200 and its body breaks"},
-}};
-
-const FailureWord& failure_of(const std::string& given) {
-  for (const FailureWord& known : failure_words) {
-    if (known.word == given) return known;
-  }
+const policy::FailureWord& failure_of(const std::string& given) {
+  const auto called = [](std::string_view text) {
+    return std::find_if(policy::failure_words.begin(), policy::failure_words.end(),
+                        [&](const policy::FailureWord& known) { return known.text == text; });
+  };
+  const auto none = policy::failure_words.end();
+  if (const auto known = called(given); known != none) return *known;
   const config::Key* const key = config::find_key("defaults.retry.on");
   const std::string meant = key == nullptr ? std::string() : config::correction(*key, given);
-  const bool is_one = std::any_of(failure_words.begin(), failure_words.end(),
-                                  [&](const FailureWord& known) { return known.word == meant; });
-  throw BadUse("no failure is called " + given + config::did_you_mean(is_one ? meant : "") +
-               "; there are connect, tls, reset, timeout, truncated");
+  throw BadUse("no failure is called " + given + config::did_you_mean(called(meant) == none ? "" : meant) +
+               "; there are " + failure_words(", "));
 }
 
 // Fields that only responses have: what read_hints looks at, and the error of an AWS service.
@@ -107,16 +91,23 @@ Assumption assume_failure(const AssumptionArguments& given, const std::vector<st
   if (!given.response_headers.empty())
     throw BadUse("an attempt that fails has no answer, and no answer header");
   if (!given.response_body.empty()) throw BadUse("an attempt that fails has no answer, and no answer body");
-  const FailureWord& failure = failure_of(given.failure);
+  const policy::FailureWord& failure = failure_of(given.failure);
   Assumption assumed;
-  assumed.outcome = failure.failure;
+  assumed.outcome = failure.example;
   assumed.attempt = given.attempt;
-  assumed.words = from_attempt(given.attempt) + ": " + std::string(failure.told);
+  assumed.words = from_attempt(given.attempt) + ": " + std::string(failure.sentence);
   assumed.request_headers = headers;
   return assumed;
 }
 
 }  // namespace
+
+std::string failure_words(std::string_view separator) {
+  std::string words;
+  for (const policy::FailureWord& word : policy::failure_words)
+    ascii::append(words, words.empty() ? "" : separator, word.text);
+  return words;
+}
 
 Assumption assume(const AssumptionArguments& given, const std::vector<std::string>& headers, bool tunnel) {
   if (!given.failure.empty()) return assume_failure(given, headers);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "proxy/http/message/head.hpp"
@@ -40,6 +41,9 @@ struct Assumption {
 /// that only responses have (Retry-After, x-should-retry ...) are the response's; the
 /// others stay the request's. Throws BadUse.
 Assumption assume(const AssumptionArguments&, const std::vector<std::string>& headers, bool tunnel);
+
+/// The words of `--failure`, which are those of `retry.on`.
+std::string failure_words(std::string_view separator);
 
 /// Marks a response that a predicate of the route's `hold.body` matches.
 void look_for_predicates(const policy::RoutePolicy&, Assumption&);

@@ -380,10 +380,8 @@ void add_explain(CLI::App& app, int& code) {
   AssumptionArguments& assumption = given->assumption;
   CLI::Option* status =
       command->add_option("--status", assumption.status, "every attempt is answered so (default 503)");
-  command
-      ->add_option("--failure", assumption.failure,
-                   "every attempt fails so: connect tls reset timeout truncated")
-      ->type_name("WORD:{connect,tls,reset,timeout,truncated}")
+  command->add_option("--failure", assumption.failure, "every attempt fails so: " + failure_words(" "))
+      ->type_name("WORD:{" + failure_words(",") + "}")
       ->excludes(status);
   command
       ->add_option("--answer-header", assumption.response_headers, "'Name: value' of the answers, repeated")

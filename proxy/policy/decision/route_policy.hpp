@@ -47,16 +47,36 @@ struct RetryOn {
   bool operator==(const RetryOn&) const = default;
 };
 
-/// A kind of failure that `retry.on` may list, and its word there.
+/// A kind of failure that `retry.on` may list.
 struct FailureWord {
-  std::string_view text;
+  std::string_view text;  ///< the word in `retry.on`
   bool RetryOn::*listed;
+  Failed example;             ///< a failure that this word lists, and that no other word lists
+  std::string_view sentence;  ///< what `reprise explain --failure` assumes
 };
-inline constexpr std::array<FailureWord, 5> failure_words{{{"connect", &RetryOn::connect},
-                                                           {"tls", &RetryOn::tls},
-                                                           {"reset", &RetryOn::reset},
-                                                           {"timeout", &RetryOn::timeout},
-                                                           {"truncated", &RetryOn::truncated}}};
+
+/// Every word of `retry.on`, in the order of the members of RetryOn.
+inline constexpr auto failure_words = std::to_array<FailureWord>({
+    {"connect", &RetryOn::connect, {Stage::connect, Cause::refused}, "the connection is refused"},
+    {"tls", &RetryOn::tls, {Stage::tls, Cause::closed}, "the TLS handshake breaks"},
+    {"reset",
+     &RetryOn::reset,
+     {Stage::await_head, Cause::reset},
+     "the connection is reset before the answer"},
+    {"timeout", &RetryOn::timeout, {Stage::await_head, Cause::attempt_timeout}, "no answer comes"},
+    {"truncated",
+     &RetryOn::truncated,
+     {Stage::body, Cause::truncated},
+     "the answer is 200 and its body breaks"},
+});
+
+/// How many members of RetryOn are kinds of failure. A member that is missing here does not compile.
+constexpr std::size_t count_failure_kinds() {
+  const RetryOn none;
+  const auto& [statuses, connect, tls, reset, timeout, truncated] = none;
+  return std::array{connect, tls, reset, timeout, truncated}.size();
+}
+static_assert(failure_words.size() == count_failure_kinds(), "each kind of failure has a word");
 
 /// `retry.refused`: statuses by which this upstream says that it did nothing, so that a request of any method
 /// may be sent again.
