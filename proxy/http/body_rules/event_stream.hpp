@@ -1,4 +1,4 @@
-// The first event of an event stream (HTML Living Standard 9.2.6), read as its bytes come.
+// Reads the first event of an event stream (HTML Living Standard 9.2.6) as its bytes arrive.
 #pragma once
 
 #include <string>
@@ -6,16 +6,16 @@
 
 namespace reprise::http {
 
-/// Lines end with CR, LF or CRLF; a byte order mark, comments, and blocks without data are passed over, as a
-/// browser would. Holds what it was fed of the event under way: the caller bounds that.
+/// Parser of one event stream. Lines end with CR, LF or CRLF. Skips a byte order mark, comments, and blocks
+/// without data, as browsers do. Holds the received bytes of the current event; the caller must limit them.
 class FirstEvent {
  public:
-  /// What follows the first event is ignored.
+  /// Reads more bytes. Ignores bytes after the first event.
   void feed(std::string_view bytes);
   bool complete() const { return complete_; }
-  /// `message` where the stream does not say; empty until the event is complete.
+  /// Returns `message` if the stream does not name the event. Empty until the event is complete.
   std::string_view name() const { return complete_ ? std::string_view(name_) : std::string_view(); }
-  /// The data lines, joined by LF.
+  /// Returns the data lines, joined by LF.
   std::string_view data() const { return data_; }
 
  private:

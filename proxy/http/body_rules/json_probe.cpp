@@ -1,4 +1,4 @@
-// One pass of Boost.JSON's event parser over a held body; the only file that sees Boost.JSON.
+// Searches a held body with one pass of Boost.JSON's event parser. No other file uses Boost.JSON.
 #include "proxy/http/body_rules/json_probe.hpp"
 
 #include <boost/json/basic_parser_impl.hpp>
@@ -11,7 +11,7 @@ namespace {
 
 namespace json = boost::json;
 
-/// Follows the wanted path down through objects, and remembers whether the last value at its end counts.
+/// Follows the wanted path down through objects, and records whether the last value at its end counts.
 class PathWatch {
  public:
   static constexpr std::size_t max_object_size = static_cast<std::size_t>(-1);
@@ -52,7 +52,7 @@ class PathWatch {
     add_to_key(part);
     if (depth_ != on_path_) return true;
     is_wanted_ = current_ == path_[depth_ - 1];
-    // A repeated key counts by its last value, whatever lies below.
+    // The last value of a repeated key counts, whatever the earlier values held.
     if (is_wanted_) found_ = false;
     current_.clear();
     return true;
@@ -73,7 +73,7 @@ class PathWatch {
 
  private:
   bool is_wanted_here() const { return is_wanted_ && depth_ == on_path_; }
-  /// Keys exist in objects alone, so that depth 1 on the path means an object at the top level.
+  /// Only objects have keys, so depth 1 on the path is an object at the top level.
   bool add_to_key(json::string_view part) {
     if (depth_ == on_path_) current_.append(part.data(), part.size());
     return true;
@@ -100,8 +100,8 @@ class PathWatch {
   std::string current_;
   std::string text_;
   std::size_t depth_ = 0;
-  std::size_t on_path_ = 0;  // depth of the innermost object that lies on the path
-  bool is_wanted_ = false;   // the key under way is the next of the path
+  std::size_t on_path_ = 0;  // depth of the innermost object on the path
+  bool is_wanted_ = false;   // the current key is the next key of the path
   bool found_ = false;
 };
 

@@ -1,4 +1,5 @@
-// Looks into a JSON body for one key, at its top or down a path, without building a tree (clauses R33c, R36).
+// Searches a JSON body for one key, at its top or at the end of a path, without building a tree (clauses
+// R33c, R36).
 #pragma once
 
 #include <string_view>
@@ -8,15 +9,15 @@
 
 namespace reprise::http {
 
-/// A wholly held body. Parsed anew at each question, by Boost.JSON; bad JSON has no keys.
+/// A wholly held body. Each question parses it again with Boost.JSON. Malformed JSON has no keys.
 class JsonText final : public policy::JsonBody {
  public:
   explicit JsonText(std::string_view text) : text_(text) {}
-  /// True for a top-level key of an object whose value is neither null nor an empty string, array or object.
-  /// A repeated key counts by its last value.
+  /// Returns true for a top-level key of an object if the value is not null and not an empty string, array or
+  /// object. The last value of a repeated key counts.
   bool has(std::string_view key) const override;
-  /// The same at the end of a dotted path of keys, through objects alone; where the rule reads a text, true
-  /// for a string that is not empty, a number (as it is written) or a boolean of which it holds.
+  /// Does the same for the key at the end of a dotted path through objects. If the rule reads a text, returns
+  /// true if the rule holds for a string that is not empty, a number (as written) or a boolean.
   bool has_at(std::string_view path, const policy::TextRule&) const;
 
  private:

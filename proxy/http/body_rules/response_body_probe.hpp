@@ -1,5 +1,4 @@
-// What predicates see of a response: its fields, and of its
-// body the whole text, or the first event of an event stream.
+// Gives predicates access to a response: its fields, and its whole body or its first event.
 #pragma once
 
 #include <string_view>
@@ -10,12 +9,12 @@
 
 namespace reprise::http {
 
-/// By Content-Type: `application/json`, `application/x-amz-json-*` and any `+json` are
-/// JSON; `application/xml`, `text/xml` and any `+xml` are XML; without one it is
-/// `untyped`. A content-coded body is `other`.
+/// Returns the kind of body by Content-Type. `application/json`, `application/x-amz-json-*` and any `+json`
+/// are JSON; `application/xml`, `text/xml` and any `+xml` are XML. A body without Content-Type is `untyped`.
+/// A content-coded body is `other`.
 policy::BodyKind body_kind(const ResponseHead&);
 
-/// The fields of a response. Borrows.
+/// The fields of a response. Borrows the head.
 class ResponseFields final : public policy::HeadView {
  public:
   explicit ResponseFields(const ResponseHead& head) : head_(head) {}
@@ -25,7 +24,7 @@ class ResponseFields final : public policy::HeadView {
   const ResponseHead& head_;
 };
 
-/// The whole body of a response of that kind. Borrows.
+/// The whole body of a response of that kind. Borrows the text.
 class WholeResponse final : public policy::BodyView {
  public:
   WholeResponse(std::string_view text, policy::BodyKind kind) : text_(text), kind_(kind) {}
@@ -38,7 +37,7 @@ class WholeResponse final : public policy::BodyView {
   policy::BodyKind kind_;
 };
 
-/// The first event of a stream, complete. Borrows.
+/// The first event of a stream. Borrows the event. Has no JSON until the event is complete.
 class EventResponse final : public policy::BodyView {
  public:
   explicit EventResponse(const FirstEvent& event) : event_(event) {}

@@ -22,7 +22,7 @@ std::string_view without_prefix(std::string_view name) {
   return name.substr(name.rfind(':') + 1);  // npos + 1 is 0
 }
 
-/// Reads the text from the front until the first element at the path has ended.
+/// Reads the text from the front until the first element at the path ends.
 class Walk {
  public:
   Walk(std::string_view text, std::string_view path) : left_(text) {
@@ -34,7 +34,8 @@ class Walk {
     path_.push_back(path);
   }
 
-  /// Its text; nothing where there is no such element, or the markup before its end is bad.
+  /// Returns the text of the element. Returns nothing if there is no such element, or if the markup before
+  /// its end is malformed.
   std::optional<std::string> find() {
     while (!found_) {
       const std::size_t end = left_.find('<');
@@ -51,13 +52,13 @@ class Walk {
     return !open_.empty() || trim(text).empty();
   }
 
-  // False: it is bad.
+  // Reads one tag, comment or other markup. Returns false if it is malformed.
   bool take_markup() {
     std::string_view content;
     if (take("<!--", "-->", content) || take("<?", "?>", content)) return true;
     if (take("<![CDATA[", "]]>", content)) return !open_.empty() && take_text(content);
     if (left_.starts_with("</")) return end_tag();
-    // A document type, or one of the above without its end.
+    // A document type, or markup of a kind above without its end.
     if (left_.starts_with("<!") || left_.starts_with("<?")) return false;
     return start_tag();
   }
@@ -96,7 +97,8 @@ class Walk {
     return true;
   }
 
-  // A `>` in the value of an attribute is none; a `<` is nowhere in a tag.
+  // Returns the position of the `>` that ends the tag, ignoring any in attribute values. Returns npos if a
+  // `<` comes first.
   std::size_t end_of_tag() const {
     char quote = 0;
     for (std::size_t i = 1; i < left_.size(); ++i) {
@@ -130,7 +132,7 @@ class Walk {
   std::vector<std::string_view> open_;
   std::string value_;
   bool begun_ = false;
-  bool inside_ = false;  // the innermost open element is the one
+  bool inside_ = false;  // the innermost open element is at the path
   bool found_ = false;
 };
 

@@ -1,4 +1,4 @@
-// Looks into an XML body for one element, without building a tree and without expanding anything.
+// Searches an XML body for one element, without building a tree or expanding entities.
 #pragma once
 
 #include <string_view>
@@ -7,15 +7,16 @@
 
 namespace reprise::http {
 
-/// A wholly held body in UTF-8. Read anew at each question, once from the front, and no further than the
-/// element that decides. Entities and character references are never expanded: `&amp;` is five characters. A
-/// text with a document type, one that is not nested properly, or is so more than 64 deep, has no elements.
+/// A wholly held body in UTF-8. Each question reads it again from the front, only as far as the element that
+/// decides. Does not expand entities and character references: `&amp;` is five characters. A text with a
+/// document type, with improper nesting, or with nesting of more than 64 levels has no elements.
 class XmlText {
  public:
   explicit XmlText(std::string_view text) : text_(text) {}
-  /// `path`: an element's name, at any depth, or names with dots between, each the child of the one before.
-  /// Prefixes of names (`s3:Code`) do not count. The first such element decides, by its text without blanks
-  /// around it, comments and processing instructions; one with elements inside, or without text, has none.
+  /// Returns true if the rule holds for the element at `path`. `path` is the name of an element at any depth,
+  /// or several names with dots between them, each the child of the one before. Name prefixes (`s3:Code`) are
+  /// ignored. The first such element decides. Its text is taken without comments, processing instructions and
+  /// surrounding blanks. An element that contains elements or has no text never matches.
   bool has_at(std::string_view path, const policy::TextRule&) const;
 
  private:

@@ -1,4 +1,4 @@
-// The only file that sees Beast's parser.
+// Compares heads with Beast's parser. No other file uses it.
 #include "proxy/http/http1/beast_check.hpp"
 
 #include <boost/beast/http/basic_parser.hpp>
@@ -14,7 +14,7 @@ namespace {
 
 namespace beast = boost::beast;
 
-/// Keeps only what Beast concluded; all fields are dropped where they are found.
+/// Records the conclusions of Beast's parser and discards the fields.
 template <bool is_request>
 class Witness final : public beast::http::basic_parser<is_request> {
   using Parser = beast::http::basic_parser<is_request>;
@@ -27,7 +27,7 @@ class Witness final : public beast::http::basic_parser<is_request> {
     Parser::body_limit(boost::none);
   }
 
-  /// Reads a head and reports how much of the text it took; 0 with `error` set if it refuses.
+  /// Reads a head and returns the number of bytes used. Returns 0 and sets `error` if Beast refuses the head.
   std::size_t read(std::string_view text) {
     const std::size_t taken = Parser::put(boost::asio::const_buffer(text.data(), text.size()), error);
     return error ? 0 : taken;
@@ -86,7 +86,7 @@ bool same_framing(const Witness& witness, const Framing& framing) {
   return !length || *length == framing.length;
 }
 
-/// The head as the guard understood it, spelled in the one way that Beast accepts.
+/// Returns the head as the guard understood it, in a form that Beast accepts.
 std::string plain_form(const ResponseHead& head, const Oddities& oddities) {
   std::string text = head.minor_version == 1 ? "HTTP/1.1 " : "HTTP/1.0 ";
   ascii::append(text, std::to_string(head.status), " ", head.reason, "\r\n");
@@ -99,12 +99,13 @@ std::string plain_form(const ResponseHead& head, const Oddities& oddities) {
   return text += "\r\n";
 }
 
-/// Where a request line has the digit behind `HTTP/1.`.
+/// Returns the position of the digit after `HTTP/1.` in a request line.
 std::size_t minor_version_place(const RequestHead& head) {
   return head.method.size() + head.target.size() + std::string_view("  HTTP/1.").size();
 }
 
-/// HTTP/1.2 to 1.9 are read as 1.1 (RFC 9110 6.2); Beast knows nothing behind 1.1, and is shown that.
+/// Returns true for HTTP/1.2 to 1.9. They are read as 1.1 (RFC 9110 6.2), and Beast is given 1.1, the newest
+/// version that it knows.
 bool is_newer(std::string_view text, const RequestHead& head) {
   const std::size_t place = minor_version_place(head);
   return place < text.size() && text[place] > '1' && text[place] <= '9';
@@ -144,7 +145,7 @@ std::optional<Rejection> second_opinion(const ResponseHead& head, std::string_vi
   if (taken != text.size() || !witness.is_header_done() || witness.status != head.status) {
     return Rejection::bad_status_line;
   }
-  // Where there is no body, the fields that would frame one say nothing: both must see that there is none.
+  // If there is no body, framing fields have no meaning. Both readers must agree that there is none.
   const bool none = head.framing.kind == Framing::Kind::none;
   if (none != witness.is_done() &&
       !(head.framing.kind == Framing::Kind::length && head.framing.length == 0)) {

@@ -1,5 +1,4 @@
-// The second opinion: Boost.Beast's parser reads every
-// accepted head again, and must come to the same framing.
+// The second opinion: Boost.Beast's parser reads every accepted head again and must find the same framing.
 #pragma once
 
 #include <optional>
@@ -9,13 +8,13 @@
 
 namespace reprise::http {
 
-/// Nothing if Beast agrees about where the head ends, the start line, the number of fields, the framing and
-/// whether the connection stays. `buffer` is what the guard read `head` from.
-/// Stores nothing, allocates nothing.
+/// Returns nothing if Beast agrees on the end of the head, the start line, the number of fields, the framing,
+/// and whether the connection stays open. `buffer` is the text from which the guard read `head`. Stores
+/// nothing. Allocates only for HTTP/1.2 to 1.9.
 std::optional<Rejection> second_opinion(std::string_view buffer, const RequestHead& head);
 
-/// The same, of a head that was made clean. A head with oddities is shown in its plain form: start line and
-/// fields as the guard understood them, without those that it disregards.
+/// Does the same for a response, with its clean form if it has one. If the head has oddities, Beast is given
+/// its plain form: start line and fields as the guard understood them, without those that the guard ignores.
 std::optional<Rejection> second_opinion(const ResponseHead& head, std::string_view buffer,
                                         std::string_view request_method, const Oddities&);
 

@@ -1,4 +1,4 @@
-// The chunked coding as a byte machine: one pass, no look-ahead, data handed out where it lies.
+// Decodes the chunked coding byte by byte in one pass. Data is returned as views into the input.
 #include "proxy/http/http1/chunked.hpp"
 
 #include <algorithm>
@@ -11,10 +11,10 @@
 namespace reprise::http {
 namespace {
 
-/// Of a size line: its extensions, and the leading zeros of its size.
+/// Limit for a size line: its extensions, and the leading zeros of its size.
 constexpr std::size_t longest_line = 4096;
 constexpr std::size_t longest_trailers = 8192;
-/// How far size lines and extensions may outweigh the content (row A6).
+/// Bytes by which size lines and extensions may exceed the content (row A6).
 constexpr std::uint64_t overhead_allowance = 16 * 1024;
 
 int hex_value(char c) {
@@ -33,8 +33,8 @@ const char* skip_token(const char* p, const char* end) {
   return p;
 }
 
-/// Steps over a quoted-string whose opening quote is at `p`;
-/// null if it has no end. Controls were refused before.
+/// Skips a quoted-string whose opening quote is at `p`. Returns null if it has no end. Control bytes were
+/// rejected before.
 const char* skip_quoted(const char* p, const char* end) {
   for (++p; p != end; ++p) {
     if (*p == '"') return p + 1;
@@ -43,7 +43,7 @@ const char* skip_quoted(const char* p, const char* end) {
   return nullptr;
 }
 
-/// *( BWS ";" BWS token [ BWS "=" BWS ( token / quoted-string ) ] ), RFC 9112 7.1.1.
+/// Checks for *( BWS ";" BWS token [ BWS "=" BWS ( token / quoted-string ) ] ), RFC 9112 7.1.1.
 bool is_extension(std::string_view text) {
   const char* p = text.data();
   const char* const end = p + text.size();
@@ -62,8 +62,8 @@ bool is_extension(std::string_view text) {
   return true;
 }
 
-/// Fields that mean something only in a head (RFC 9110 6.5.1): framing, routing, authentication, request
-/// modifiers, caching, and how the content is to be read.
+/// Returns true for fields that have a meaning only in a head (RFC 9110 6.5.1): framing, routing,
+/// authentication, request modifiers, caching, and content format.
 bool is_forbidden_trailer(std::string_view name) {
   for (const std::string_view prefix : {"content-", "proxy-", "if-", "reprise-"}) {
     if (ascii::starts_with(name, prefix))
@@ -104,7 +104,7 @@ bool is_forbidden_trailer(std::string_view name) {
   return false;
 }
 
-/// The name of a well-formed field line without its CRLF, or nothing.
+/// Returns the name in a well-formed field line without its CRLF. Empty if the line is malformed.
 std::string_view trailer_name(std::string_view line) {
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos || !ascii::is_token(line.substr(0, colon))) return {};
@@ -136,14 +136,15 @@ void ChunkDecoder::reset(Spelling spelling) {
 
 ChunkDecoder::Step ChunkDecoder::step(std::string_view input) {
   std::size_t at = 0;
-  // What floods of small chunks are made of (row I1) is read in one look: a chunk's end, a size of one digit.
+  // Fast path for floods of small chunks (row I1): the end of a chunk, and a size of one digit, each in one
+  // comparison.
   if (part_ == Part::data_cr && input.starts_with("\r\n")) {
     part_ = Part::size;
     at = 2;
   }
   if (part_ == Part::size && digits_ == 0 && input.substr(std::min(at + 1, input.size()), 2) == "\r\n") {
     if (const int digit = hex_value(input[at]); digit > 0) {
-      ++overhead_bytes_;  // never too many: what a digit costs, the chunk before has brought
+      ++overhead_bytes_;  // cannot exceed the allowance: the previous chunk brought at least as many bytes
       left_ = static_cast<std::uint64_t>(digit);
       part_ = Part::data;
       at += 3;
@@ -176,7 +177,7 @@ std::optional<Rejection> ChunkDecoder::take_framing(char c) {
       lf_alone_ = false;
       return c == '\n' ? end_size_line() : std::optional(Rejection::bad_chunk);
     case Part::data_cr:
-      // Data that is one byte short of its size ends in CR: that is no LF alone.
+      // Data that is one byte short of its size may end in CR. That is not a line that ends in LF alone.
       if (lf_alone_ && ends_line(c)) break;
       if (c != '\r') return Rejection::bad_chunk;
       part_ = Part::data_lf;
@@ -187,7 +188,7 @@ std::optional<Rejection> ChunkDecoder::take_framing(char c) {
     case Part::done:
     case Part::broken: break;
   }
-  // The line feed behind the data: the other parts have no framing.
+  // The LF after the data is expected here. The other parts never come here.
   if (c != '\n') return Rejection::bad_chunk;
   part_ = Part::size;
   return std::nullopt;
@@ -272,7 +273,7 @@ std::optional<Rejection> ChunkDecoder::end_trailer() {
   return std::nullopt;
 }
 
-// A fold (RFC 9112 5.2): it goes where its field went.
+// Joins a folded line (RFC 9112 5.2) to its field, or drops it with a dropped field.
 std::optional<Rejection> ChunkDecoder::continue_trailer() {
   const std::string_view line = std::string_view(line_).substr(0, line_.size() - 2);
   const char* const end = line.data() + line.size();

@@ -1,5 +1,5 @@
-// The chunked coding (RFC 9112 7.1), read strictly and in place: extensions dropped, trailers filtered, work
-// bounded per byte.
+// Decodes and writes the chunked coding (RFC 9112 7.1): strict, in place, without extensions, with filtered
+// trailers and bounded work per byte.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 
 namespace reprise::http {
 
-/// One body. Fed with bytes as they come; hands out the data as views into them. `tolerant` also reads blanks
-/// at the end of a size line, and chunks whose lines end in LF alone (row N25).
+/// Decoder of one body. Takes bytes as they arrive and returns the data as views into them. `tolerant` also
+/// accepts blanks at the end of a size line, and chunks whose lines end in LF alone (row N25).
 class ChunkDecoder {
  public:
   explicit ChunkDecoder(Spelling spelling = Spelling::strict) : spelling_(spelling) {}
@@ -22,28 +22,29 @@ class ChunkDecoder {
   enum class State : std::uint8_t { more, data, done, broken };
   struct Step {
     State state = State::more;
-    std::size_t consumed = 0;                ///< bytes of the input that are finished with, data included
+    std::size_t consumed = 0;                ///< bytes of the input that are done, including data
     std::string_view data;                   ///< for `data`: body bytes, a view into the input
     Rejection cause = Rejection::bad_chunk;  ///< for `broken`
   };
-  /// Takes as much of `input` as makes one step. `more`: everything was consumed. `done`: the body and its
-  /// trailers ended at `consumed`; what follows is not ours.
+  /// Takes the bytes of one step from `input`. `more`: all input was consumed. `done`: the body and its
+  /// trailers ended at `consumed`; the rest of the input belongs to the next message.
   Step step(std::string_view input);
 
-  /// Trailer lines with CRLF and without folds that may be forwarded, after `done`; framing, routing,
-  /// authentication and Host fields are dropped (RFC 9110 6.5.1). Of a section of at most 8 KiB.
+  /// Returns the trailer lines that may be forwarded, with CRLF and without folds. Valid after `done`.
+  /// Framing, routing, authentication and Host fields are dropped (RFC 9110 6.5.1). The section is limited to
+  /// 8 KiB.
   const std::string& trailers() const { return trailers_; }
-  /// Ready for another body; keeps storage.
+  /// Prepares for another body. Keeps storage.
   void reset(Spelling spelling = Spelling::strict);
 
  private:
   enum class Part : std::uint8_t { size, extension, size_lf, data, data_cr, data_lf, trailer, done, broken };
-  /// What became of the trailer field before.
+  /// Fate of the previous trailer field.
   enum class Before : std::uint8_t { none, dropped, kept };
   Step fail(Rejection, std::size_t consumed);
   Step hand_out(std::string_view input, std::size_t at);
   std::optional<Rejection> take_framing(char);
-  /// True for the LF of a line that may end without a CR.
+  /// Returns true if `c` is an LF that ends a line without a CR.
   bool ends_line(char c) const { return c == '\n' && spelling_ == Spelling::tolerant; }
   std::optional<Rejection> take_size(char);
   std::optional<Rejection> take_extension(char);
@@ -56,21 +57,21 @@ class ChunkDecoder {
   Spelling spelling_;
   Part part_ = Part::size;
   Before before_ = Before::none;
-  bool lf_alone_ = false;                   ///< the size line of this chunk ended so
-  Rejection cause_ = Rejection::bad_chunk;  // what broke it
+  bool lf_alone_ = false;                   ///< the size line of this chunk ended in LF alone
+  Rejection cause_ = Rejection::bad_chunk;  // cause of the failure
   std::uint64_t left_ = 0;
-  unsigned digits_ = 0;               // leading zeros are one
-  std::size_t zeros_ = 0;             // that were stepped over
-  std::size_t line_bytes_ = 0;        // of the trailer section
-  std::uint64_t overhead_bytes_ = 0;  // sizes and extensions, their line ends not counted
+  unsigned digits_ = 0;               // all leading zeros count as one digit
+  std::size_t zeros_ = 0;             // number of skipped zeros
+  std::size_t line_bytes_ = 0;        // bytes of the trailer section
+  std::uint64_t overhead_bytes_ = 0;  // bytes of sizes and extensions, without their line ends
   std::uint64_t body_bytes_ = 0;
-  std::string line_;  // extension or trailer line under way
+  std::string line_;  // incomplete extension or trailer line
   std::string trailers_;
 };
 
-/// Appends `<hex size>CRLF`; the caller sends the data and then CRLF. `size` must not be 0.
+/// Appends `<hex size>CRLF`. The caller sends the data and a CRLF after it. Precondition: `size` is not 0.
 void write_chunk_size(std::size_t size, std::string& out);
-/// Appends the last chunk with these trailer lines.
+/// Appends the last chunk and these trailer lines.
 void write_last_chunk(std::string_view trailers, std::string& out);
 
 }  // namespace reprise::http

@@ -1,4 +1,4 @@
-// Members of Transfer-Encoding, counted and judged.
+// Counts and judges the members of Transfer-Encoding.
 #include "proxy/http/http1/codings.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ bool is_known_coding(std::string_view coding) {
                      [&](const KnownCoding& known) { return ascii::same(coding, known.name); });
 }
 
-/// Why a Transfer-Encoding that is not `chunked` is refused.
+/// Returns the cause for rejecting a Transfer-Encoding that is not `chunked`.
 Rejection judge_coding(std::string_view value) {
   bool known = true;
   bool any = false;

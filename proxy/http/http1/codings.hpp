@@ -1,4 +1,4 @@
-// Transfer-Encoding: what its fields list, and why that is refused.
+// Reads Transfer-Encoding and says why a list of codings is rejected.
 #pragma once
 
 #include <optional>
@@ -10,23 +10,24 @@
 
 namespace reprise::http {
 
-/// The Transfer-Encoding fields of one head, views into it.
+/// The Transfer-Encoding fields of one head, as views into the head.
 struct Codings {
-  unsigned count = 0;     ///< fields of a request; of a response, with `identity` taken out
-  std::string_view last;  ///< the value of the last of them
-  bool identity = false;  ///< a response's listed `identity`
+  unsigned count = 0;     ///< number of fields; in a response, without `identity`
+  std::string_view last;  ///< value of the last field
+  bool identity = false;  ///< a field of a response listed `identity`
 
   void add(std::string_view value) { ++count, last = value; }
-  /// The same for a response: the member `identity`, a word of old RFCs, counts as not there. What stands
-  /// beside it does, empty members too.
+  /// Adds a field of a response. Ignores the member `identity`, which older RFCs defined. Other members of
+  /// the same field count, even empty ones.
   void add_but_identity(std::string_view value);
-  /// Nothing if they are exactly one `chunked`, in any case (RFC 9112 7); 501 only where every member is a
-  /// coding that exists.
+  /// Returns nothing if the fields are exactly one `chunked`, in any case (RFC 9112 7). Returns
+  /// unsupported_transfer_encoding (501) only if every member is an existing coding, else
+  /// bad_transfer_encoding.
   std::optional<Rejection> judge() const;
 };
 
-/// The first coding in the Transfer-Encoding fields that is not `chunked`, as a text that lives for ever and
-/// holds no byte of the message (row H9).
+/// Returns a sentence about the first coding that is not `chunked`, or about a second `chunked`; empty if
+/// there is none. The text is static and contains no byte of the message (row H9).
 std::string_view unsupported_coding(std::span<const FieldLine>);
 
 }  // namespace reprise::http

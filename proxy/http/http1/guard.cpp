@@ -1,4 +1,4 @@
-// What the fields of a head mean for its framing, and which heads are refused for it.
+// Judges the fields of a head for framing, and rejects ambiguous heads.
 #include "proxy/http/http1/guard.hpp"
 
 #include "proxy/http/http1/codings.hpp"
@@ -12,8 +12,8 @@ namespace {
 
 using Refusal = std::optional<Rejection>;
 
-/// `Content_Length` and kin: an upstream that folds `_` into
-/// `-` would see a framing field that we did not (row A2).
+/// Returns true for `Content_Length` and similar names. An upstream that reads `_` as `-` would see a framing
+/// field that this proxy did not (row A2).
 bool is_lookalike(std::string_view name) {
   const auto equal = [name](std::string_view framing_name) {
     if (name.size() != framing_name.size()) return false;
@@ -25,7 +25,7 @@ bool is_lookalike(std::string_view name) {
   return equal("content-length") || equal("transfer-encoding");
 }
 
-/// What the fields that matter for framing have said so far.
+/// The framing fields of a head, counted so far.
 struct Tally {
   unsigned hosts = 0;
   unsigned expectations = 0;
@@ -90,7 +90,7 @@ Refusal judge_host(const RequestHead& head, const Tally& tally) {
   return std::nullopt;
 }
 
-/// Row C2. HTTP/1.0 has no expectations: they are ignored there.
+/// Judges Expect (row C2). HTTP/1.0 has no expectations, so they are ignored there.
 Refusal judge_expectation(const RequestHead& head, const Tally& tally) {
   if (head.minor_version == 0 || tally.expectations == 0) return std::nullopt;
   if (tally.expectations > 1) return Rejection::bad_field_value;
@@ -122,7 +122,7 @@ Refusal judge_request(RequestHead& head) {
   return judge_expectation(head, tally);
 }
 
-/// `fields_at`: set to where the fields begin, once the request line is whole.
+/// Sets `fields_at` to the start of the fields once the request line is complete.
 Halt scan_request(Cursor& cursor, const HeadLimits& limits, RequestHead& head,
                   std::optional<std::size_t>& fields_at) {
   if (Halt halt = skip_empty_lines(cursor)) return halt;
@@ -174,7 +174,7 @@ Refusal count_response_field(const FieldLine& field, Tally& tally, Oddities& odd
   return std::nullopt;
 }
 
-/// Leaves of Transfer-Encoding what counts.
+/// Replaces all Transfer-Encoding fields by one `chunked` line, or by none if the body is not chunked.
 void drop_identity(std::vector<FieldLine>& fields, bool chunked) {
   std::erase_if(fields, [](const FieldLine& field) { return field.id == FieldId::transfer_encoding; });
   if (!chunked) return;
@@ -182,7 +182,7 @@ void drop_identity(std::vector<FieldLine>& fields, bool chunked) {
   fields.push_back({line.substr(0, 17), line.substr(19, 7), line, FieldId::transfer_encoding});
 }
 
-/// True for the responses that end with their head (RFC 9112 6.3, 1 and 2).
+/// Returns true for responses that end with their head (RFC 9112 6.3, 1 and 2).
 bool ends_with_head(int status, std::string_view request_method) {
   return status < 200 || status == 204 || status == 304 || request_method == "HEAD" ||
          (request_method == "CONNECT" && status < 300);
@@ -199,7 +199,7 @@ Refusal judge_response(std::string_view request_method, ResponseHead& head, Oddi
   if (tally.codings.count > 0) {
     if (const Refusal refusal = tally.codings.judge()) return refusal;
     oddities.length_and_chunked = tally.length.has_value();
-    // HTTP/1.0 has no codings, and old servers send them all the same (row N24).
+    // HTTP/1.0 has no transfer codings, but old servers send them (row N24).
     if (tally.length || head.minor_version == 0) head.reusable = false;
   }
   oddities.identity_coding = tally.codings.identity;
@@ -224,11 +224,11 @@ Halt scan_response(Cursor& cursor, const HeadLimits& limits, ResponseHead& head)
   return scan_fields(cursor, limits.fields, Spelling::tolerant, head.fields);
 }
 
-/// The first byte of a ClientHello (RFC 8446 5.1), and of no method.
+/// First byte of a TLS record with a ClientHello (RFC 8446 5.1). No method begins with it.
 constexpr char tls_handshake_record = 0x16;
 
-/// The end of both readings: a head that is too large is that before it is anything else but malformed.
-/// `counted_from`: where what is limited begins.
+/// Finishes both readings. An incomplete head over the limit is header_too_large; a malformed head keeps its
+/// own cause. The limited bytes begin at `counted_from`.
 template <class Head>
 std::optional<Parsed> settle(const Halt& halt, const Cursor& cursor, std::string_view buffer,
                              std::size_t counted_from, std::size_t limit, Head& head) {
@@ -267,7 +267,7 @@ Parsed guard_request(std::string_view buffer, const HeadLimits& limits, RequestH
   Cursor cursor{buffer.data(), buffer.data() + buffer.size()};
   std::optional<std::size_t> fields_at;
   const Halt halt = scan_request(cursor, limits, head, fields_at);
-  // An incomplete request line is within limits.target.
+  // An incomplete request line is limited by limits.target instead.
   const std::size_t counted_from = fields_at.value_or(buffer.size());
   if (const auto ended = settle(halt, cursor, buffer, counted_from, limits.bytes, head)) return *ended;
   if (const Refusal refusal = judge_request(head)) return *refusal;

@@ -1,4 +1,4 @@
-// OPTIONS and TRACE, answered by the proxy as the last recipient.
+// Writes the proxy's own response to OPTIONS and TRACE if it is the last recipient.
 #include "proxy/http/http1/max_forwards_response.hpp"
 
 #include "proxy/http/message/ascii.hpp"

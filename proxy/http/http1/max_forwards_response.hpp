@@ -1,5 +1,4 @@
-// The 200 with which the proxy itself answers OPTIONS and
-// TRACE when Max-Forwards has run out (RFC 9110 7.6.2).
+// Writes the 200 that the proxy itself sends for OPTIONS and TRACE if Max-Forwards is 0 (RFC 9110 7.6.2).
 #pragma once
 
 #include <string>
@@ -9,8 +8,8 @@
 
 namespace reprise::http {
 
-/// Appends the whole message. TRACE echoes the head as message/http, without the fields that may hold
-/// secrets: Authorization, Cookie, Proxy-*, X-Api-Key (RFC 9110 9.3.8, row J5). OPTIONS has no content.
+/// Appends the whole message. TRACE echoes the head as message/http, without fields that may hold secrets:
+/// Authorization, Cookie, Proxy-*, X-Api-Key and similar (RFC 9110 9.3.8, row J5). OPTIONS has no content.
 /// `connection_field` is empty or a whole line with CRLF.
 void write_max_forwards_response(const RequestHead&, std::string_view date, std::string_view connection_field,
                                  std::string& out);

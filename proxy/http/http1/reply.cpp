@@ -1,4 +1,5 @@
-// The text of our own responses. Every sentence is fixed: no part of a message, no address gets in (row H9).
+// Writes the proxy's own responses. All sentences are fixed: no part of a message and no address is included
+// (row H9).
 #include "proxy/http/http1/reply.hpp"
 
 #include <array>
@@ -71,8 +72,8 @@ std::string_view doing(policy::Stage stage) {
   return "while reading the body of the answer";
 }
 
-/// A handshake that breaks is a TLS error, whatever the
-/// socket said; one that is too slow is a connection that is.
+/// Returns the Proxy-Status error. A handshake that breaks is a TLS error, whatever the socket reported. A
+/// handshake that is too slow counts as a slow connection.
 std::string_view error_of(const policy::Failed& failed) {
   const bool broke = failed.cause == policy::Cause::closed || failed.cause == policy::Cause::reset ||
                      failed.cause == policy::Cause::malformed_response;
@@ -100,7 +101,7 @@ void begin_sentence(unsigned number, const policy::Ledger& ledger, Reply& reply)
                 std::to_string(ledger.size()));
 }
 
-// The parent proxy is named where its certificate is the cause: the upstream was never reached.
+// Names the parent proxy if its certificate is the cause: the upstream was never reached.
 std::string what_failed(const policy::Failed& failed) {
   if (failed.of_parent) {
     std::string text(" failed in the TLS handshake with the parent proxy: the parent proxy");

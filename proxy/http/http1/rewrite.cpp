@@ -1,4 +1,5 @@
-// Outgoing heads: what stays is copied in runs, what ends here is left out, what is ours comes last.
+// Writes outgoing heads: unchanged lines first, in runs, then the proxy's own lines. Hop-by-hop lines are
+// left out.
 #include "proxy/http/http1/rewrite.hpp"
 
 #include <charconv>
@@ -24,7 +25,7 @@ void append_length(std::uint64_t length, std::string& out) {
   out += "\r\n";
 }
 
-/// Copies lines that are neighbours in the buffer with one append.
+/// Copies lines that are adjacent in the buffer with one append.
 class Run {
  public:
   explicit Run(std::string& out) : out_(out) {}
@@ -54,7 +55,7 @@ class Run {
 
 void append_path(const RequestHead& head, const Target& target, std::string_view prefix, std::string& out) {
   const std::string_view path = target.path_and_query;
-  // RFC 9112 3.2.4: an OPTIONS for the whole server reaches it as `*`.
+  // An OPTIONS for the whole server is sent to it as `*` (RFC 9112 3.2.4).
   if (path == "*" || (path.empty() && prefix.empty() && head.method == "OPTIONS")) {
     out += '*';
     return;
@@ -65,13 +66,13 @@ void append_path(const RequestHead& head, const Target& target, std::string_view
   out += path;
 }
 
-/// What a request keeps of the fields that are about this hop.
+/// The hop-by-hop fields that a request keeps.
 struct RequestHop {
   bool te_trailers = false;
   bool upgrade = false;
 };
 
-/// True for a field line that goes upstream as it is.
+/// Returns true if the field line goes upstream unchanged.
 bool stays(const FieldLine& field, const RequestHead& head, bool host_rewritten, const RequestHop& hop,
            const NamedByConnection& named) {
   switch (field.id) {
@@ -129,20 +130,20 @@ void append_max_forwards(const RequestHead& head, std::string& out) {
   if (head.method != "OPTIONS" && head.method != "TRACE") return;
   const FieldLine* const field = head.find(FieldId::max_forwards);
   if (field == nullptr) return;
-  // Intake answers 0 itself and refuses what is no number.
+  // Intake has handled 0 and rejected values that are not numbers.
   const std::uint64_t left = ascii::decimal(field->value).value_or(0);
   out += "Max-Forwards: ";
   append_number(left == 0 ? 0 : left - 1, out);
   out += "\r\n";
 }
 
-/// True for a response whose Upgrade field goes to the client (row N24): a 101, and every final response; a
-/// 426 needs the field (RFC 9110 15.5.22). A client of HTTP/1.0 knows no upgrades.
+/// Returns true if the Upgrade field of a response goes to the client (row N24): for a 101 and every final
+/// response. A 426 needs the field (RFC 9110 15.5.22). HTTP/1.0 clients do not know upgrades.
 bool may_tell_upgrade(const ResponseHead& head, const ResponseRewrite& rewrite) {
   return (head.status == 101 || head.status >= 200) && rewrite.client_minor_version != 0;
 }
 
-/// True for a field line that goes to the client as it is.
+/// Returns true if the field line goes to the client unchanged.
 bool stays(const FieldLine& field, const ResponseHead& head, const ResponseRewrite& rewrite,
            const NamedByConnection& named) {
   switch (field.id) {
@@ -179,7 +180,7 @@ void append_response_framing(const ResponseHead& head, const ResponseRewrite& re
     append_length(head.framing.length, out);
     return;
   }
-  // HEAD and 304 tell the length of a body that is not there; 1xx and 204 must not (RFC 9110 8.6).
+  // HEAD and 304 carry the length of a body that is not sent; 1xx and 204 must not (RFC 9110 8.6).
   const bool tells_length = head.framing.kind == Framing::Kind::none && head.status >= 200 &&
                             head.status != 204 && head.find(FieldId::transfer_encoding) == nullptr;
   const FieldLine* const field = tells_length ? head.find(FieldId::content_length) : nullptr;

@@ -1,5 +1,5 @@
-// The outgoing head, built in one pass: runs of untouched
-// lines copied, hop-by-hop lines left out, ours added.
+// Builds outgoing heads in one pass: copies runs of unchanged lines, omits hop-by-hop lines, adds the proxy's
+// own.
 #pragma once
 
 #include <cstdint>
@@ -13,41 +13,46 @@
 
 namespace reprise::http {
 
-/// Appends to `out` the head that every attempt sends, up to but without the final blank line (so that an
-/// attempt may add its own field). Origin-form, HTTP/1.1, Host right after the request line when it is
-/// rewritten, hop-by-hop fields and those that Connection names removed (RFC 9110 7.6.1; framing, routing and
-/// credential fields that Connection must not name stay), equal repeated Content-Length written once,
-/// `Transfer-Encoding: chunked` where framed so, `Reprise-Attempt` removed, Max-Forwards decremented on
-/// OPTIONS and TRACE, `Via: 1.x pseudonym` unless the pseudonym is empty. `path_prefix` goes before the path
-/// (gateway). `keep_upgrade`: Upgrade and `Connection: upgrade` are kept.
+/// Appends the head that every attempt sends, without the final blank line, so that an attempt can add its
+/// own field. The head has these properties:
+/// - origin-form and HTTP/1.1; `path_prefix` (gateway) goes before the path;
+/// - a rewritten Host follows the request line;
+/// - hop-by-hop fields and fields that Connection names are removed (RFC 9110 7.6.1), but not framing,
+/// routing and credential fields, which Connection must not name;
+/// - equal repeated Content-Length is written once, and `Transfer-Encoding: chunked` if the body is chunked;
+/// - `Reprise-Attempt` is removed;
+/// - Max-Forwards is decremented on OPTIONS and TRACE;
+/// - `Via: 1.x pseudonym` is added unless the pseudonym is empty;
+/// - Upgrade and `Connection: upgrade` stay if `keep_upgrade`.
 void write_request_head(const RequestHead&, const Forward&, std::string_view path_prefix,
                         std::string_view via_pseudonym, bool keep_upgrade, std::string& out);
 
-/// Appends the line `Via: 1.x pseudonym` for a message that came in that minor version (RFC 9110 7.6.3).
+/// Appends the line `Via: 1.x pseudonym` for a message that was received in that minor version (RFC 9110
+/// 7.6.3).
 void append_via(unsigned minor_version, std::string_view pseudonym, std::string& out);
 
-/// Turns the head of a chunked request, as write_request_head made it, into one of that length, for an
-/// upstream that speaks HTTP/1.0 (row A10). The trailers are not sent then, so Trailer goes as well.
+/// Turns the chunked head from write_request_head into one with that Content-Length, for an HTTP/1.0 upstream
+/// (row A10). Trailers are then not sent, so the Trailer field is removed too.
 void frame_by_length(std::uint64_t length, std::string& head);
 
 struct ResponseRewrite {
-  unsigned client_minor_version = 1;  ///< of the request
-  bool close = false;                 ///< say `Connection: close`
-  bool chunked = false;               ///< the body goes out chunked
+  unsigned client_minor_version = 1;  ///< minor version of the request
+  bool close = false;                 ///< send `Connection: close`
+  bool chunked = false;               ///< the body is sent chunked
   std::string_view via_pseudonym;
-  std::string_view date;          ///< added where the response has none (IMF-fixdate)
+  std::string_view date;          ///< IMF-fixdate; added if the response has no Date
   std::string_view extra_fields;  ///< whole lines with CRLF: Reprise-Attempts, Proxy-Status ...
   bool drop_alt_svc =
       false;  ///< gateway and transparent modes: the client must not leave the proxy (RFC 7838 2.4)
   const GatewayView* gateway =
-      nullptr;  ///< `redirects: rewrite`: changes Location and Set-Cookie; null: stay
+      nullptr;  ///< `redirects: rewrite`: changes Location and Set-Cookie; null: no change
 };
-/// Appends the whole outgoing response head to `out`, blank line included. Reprise-* fields of an inner
-/// reprise are removed.
+/// Appends the whole outgoing response head, including the blank line. Removes the Reprise-* fields of an
+/// inner reprise.
 void write_response_head(const ResponseHead&, const ResponseRewrite&, std::string& out);
 
-/// Appends to `out` the lines of `trailers` (as ChunkDecoder gives them) that the Connection fields of the
-/// message's own head do not name (row J1).
+/// Appends the lines of `trailers` (from ChunkDecoder) that the Connection fields of the same message do not
+/// name (row J1).
 void append_trailers(std::string_view trailers, const std::vector<FieldLine>& head_fields, std::string& out);
 
 }  // namespace reprise::http

@@ -1,4 +1,4 @@
-// Field lines, one pass: names by table, values eight bytes at a time.
+// Scans field lines in one pass: names by a table, values eight bytes at a time.
 #include "proxy/http/http1/scanner.hpp"
 
 #include <cstdint>
@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::uint64_t each_byte(std::uint64_t byte) { return 0x0101010101010101U * byte; }
 
-/// True if one of eight bytes is below 0x20 or is DEL: the classic borrow test, exact as a yes or no.
+/// Returns true if one of the eight bytes is below 0x20 or is DEL. Uses the common borrow trick, which is
+/// exact for this question.
 bool has_suspect(std::uint64_t eight) {
   const std::uint64_t high = each_byte(0x80);
   const std::uint64_t below_blank = (eight - each_byte(0x20)) & ~eight & high;
@@ -21,7 +22,7 @@ bool has_suspect(std::uint64_t eight) {
   return (below_blank | is_delete) != 0;
 }
 
-/// Reads a name up to its colon, and steps over the colon.
+/// Reads a name and skips its colon.
 Halt scan_name(Cursor& cursor, Spelling spelling, std::string_view& name) {
   const char* const first = cursor.at;
   const char* p = first;
@@ -38,7 +39,7 @@ Halt scan_name(Cursor& cursor, Spelling spelling, std::string_view& name) {
   return std::nullopt;
 }
 
-/// Reads a value up to its line end, and steps over that.
+/// Reads a value and skips its line end.
 Halt scan_value(Cursor& cursor, Spelling spelling, std::string_view& value) {
   const char* first = cursor.at;
   while (first != cursor.end && ascii::is_blank(*first)) ++first;
@@ -58,7 +59,7 @@ bool may_be_continued(const FieldLine& field) {
   return field.id != FieldId::content_length && field.id != FieldId::transfer_encoding;
 }
 
-/// Reads a line that goes on with the field before it.
+/// Reads a line that continues the previous field.
 Halt scan_fold(Cursor& cursor, Spelling spelling, const std::vector<FieldLine>& fields) {
   if (spelling == Spelling::strict || fields.empty() || !may_be_continued(fields.back()))
     return Rejection::obs_fold;
@@ -77,7 +78,8 @@ const char* find_control(const char* at, const char* end) {
       if (has_suspect(eight)) break;
       at += 8;
     }
-    // The block with the suspect byte, or the tail; a tab goes on behind it.
+    // Check byte by byte: the block with the suspect byte, or the tail. If the suspect was a tab, the scan
+    // goes on after the block.
     const char* const stop = end - at >= 8 ? at + 8 : end;
     while (at != stop && !ascii::is_control(*at)) ++at;
     if (at != stop || stop == end) return at;
@@ -127,7 +129,7 @@ bool worth_waiting(std::string_view buffer, std::size_t start_line_bytes, Spelli
   if (line_end == std::string_view::npos) return buffer.size() <= start_line_bytes;
   for (; line_end != std::string_view::npos; line_end = buffer.find('\n', line_end + 1)) {
     const bool bare = line_end == 0 || buffer[line_end - 1] != '\r';
-    if (bare && (line_end == 0 || spelling == Spelling::strict)) return false;  // the reading refuses it
+    if (bare && (line_end == 0 || spelling == Spelling::strict)) return false;  // the full scan rejects it
     const std::string_view next = buffer.substr(line_end + 1, 2);
     if (next == "\r\n" || next.starts_with('\n')) return false;
   }

@@ -1,4 +1,4 @@
-// The tokeniser of heads, in one pass over the bytes; the guard gives the result its meaning.
+// Splits heads into tokens in one pass. The guard then judges the result.
 #pragma once
 
 #include <optional>
@@ -10,15 +10,15 @@
 
 namespace reprise::http {
 
-/// Where a reading ended early: more bytes are needed, or a refusal.
+/// The reason why a scan ended early: more bytes are needed, or the head is rejected.
 using Halt = std::optional<Parsed>;
 
-/// A place in a buffer.
+/// A position in a buffer.
 struct Cursor {
   const char* at;
   const char* end;
-  /// What was read so far holds a spelling that must not leave us: a line that ends in LF alone, a fold, a
-  /// minor version over 1.
+  /// True if the bytes read so far must not be forwarded as they are: a line that ends in LF alone, a fold,
+  /// or a minor version above 1.
   bool loose = false;
 
   bool at_end() const { return at == end; }
@@ -30,15 +30,15 @@ struct Cursor {
 /// would frame the body in another way than we do.
 Halt scan_fields(Cursor&, std::size_t limit, Spelling, std::vector<FieldLine>& fields);
 
-/// Steps over the line end that begins at `stop`, the first control byte at or behind the cursor.
+/// Skips the line end that begins at `stop`, which is the first control byte at or after the cursor.
 Halt scan_line_end(Cursor&, const char* stop, Spelling, Rejection otherwise);
 
-/// First control byte (HTAB is none) in the range, or `end`.
+/// Returns the first control byte (HTAB does not count) in the range, or `end`.
 const char* find_control(const char* at, const char* end);
 
-/// True where a large buffer is not worth a full reading yet: no empty line is in it and its last line is
-/// incomplete, or it is all one start line of at most `start_line_bytes`. Keeps a head that comes byte by
-/// byte at linear cost; a small buffer is always read, so that refusals come early.
+/// Returns true if a large buffer need not be scanned yet: it holds no empty line and its last line is
+/// incomplete, or it is one start line of at most `start_line_bytes`. This keeps the cost linear for a head
+/// that arrives byte by byte. Always false for a small buffer, so that errors are found early.
 bool worth_waiting(std::string_view buffer, std::size_t start_line_bytes, Spelling);
 
 }  // namespace reprise::http

@@ -1,4 +1,4 @@
-// Heads of old upstreams, line by line.
+// Makes the heads of old upstreams clean, line by line.
 #include "proxy/http/http1/spelling.hpp"
 
 #include "proxy/http/message/ascii.hpp"

@@ -36,14 +36,14 @@ Halt scan_target(Cursor& cursor, std::size_t limit, std::string_view& target) {
   return std::nullopt;
 }
 
-/// `HTTP/d.d` and a CR.
+/// Returns true for `HTTP/d.d` and a CR.
 bool is_version(std::string_view line) {
   return line.size() == 9 && ascii::is_digit(line[5]) && line[6] == '.' && ascii::is_digit(line[7]) &&
          line[8] == '\r';
 }
 
-/// What is wrong with the rest of a request line that is no version of ours: told only once the line is
-/// there, so that the verdict does not depend on how the bytes came.
+/// Reports the error in the rest of a request line without a supported version. Waits for the end of the
+/// line, so that the result does not depend on how the bytes were split.
 Halt blame_version(std::string_view rest, std::size_t limit) {
   const std::size_t line_end = rest.find('\n');
   if (line_end == std::string_view::npos) {
@@ -60,7 +60,7 @@ Halt scan_version(Cursor& cursor, std::size_t limit, unsigned& minor_version) {
   const std::string_view shape = rest.substr(0, 10);
   if (!shape.starts_with("HTTP/1.") || !shape.ends_with("\r\n") || !is_version(shape.substr(0, 9)))
     return blame_version(rest, limit);
-  minor_version = shape[7] == '0' ? 0 : 1;  // what is newer is read as 1.1 (RFC 9110 6.2)
+  minor_version = shape[7] == '0' ? 0 : 1;  // newer versions are read as 1.1 (RFC 9110 6.2)
   cursor.at += shape.size();
   return std::nullopt;
 }

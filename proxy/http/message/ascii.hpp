@@ -1,5 +1,4 @@
-// Bytes as HTTP sees them: token characters, case folding
-// of ASCII alone, blanks, decimal numbers and comma lists.
+// Helpers for the bytes of HTTP messages: token characters, ASCII case, blanks, decimal numbers, comma lists.
 #pragma once
 
 #include <array>
@@ -22,19 +21,19 @@ consteval std::array<bool, 256> make_token_table() {
 }
 inline constexpr std::array<bool, 256> token_table = make_token_table();
 
-/// tchar of RFC 9110 5.6.2.
+/// Returns true for a tchar (RFC 9110 5.6.2).
 constexpr bool is_token(char c) { return token_table[static_cast<unsigned char>(c)]; }
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 constexpr bool is_blank(char c) { return c == ' ' || c == '\t'; }
-/// CTL without HTAB: what no field value may hold (RFC 9110 5.5).
+/// Returns true for a control character other than HTAB. No field value may hold one (RFC 9110 5.5).
 constexpr bool is_control(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return (byte < 0x20 && byte != '\t') || byte == 0x7f;
 }
 constexpr char lower(char c) { return policy::to_lower(c); }
 
-/// Equal but for ASCII case. (Beast's own reads one byte past the end.)
+/// Compares two texts and ignores ASCII case. Beast's own comparison reads one byte past the end.
 constexpr bool same(std::string_view a, std::string_view b) { return policy::equals_ignoring_case(a, b); }
 
 constexpr bool starts_with(std::string_view text, std::string_view prefix) {
@@ -54,7 +53,7 @@ constexpr std::string_view trim(std::string_view text) {
   return text;
 }
 
-/// 1 to 19 digits and nothing else: always fits, whatever the leading zeros.
+/// Reads a text of 1 to 19 digits, which always fits 64 bits. Returns nothing for any other text.
 constexpr std::optional<std::uint64_t> decimal(std::string_view text) {
   if (text.empty() || text.size() > 19) return std::nullopt;
   std::uint64_t value = 0;
@@ -65,7 +64,7 @@ constexpr std::optional<std::uint64_t> decimal(std::string_view text) {
   return value;
 }
 
-/// Calls `visit` with each member of a comma list, trimmed, empty members left out (RFC 9110 5.6.1.2).
+/// Calls `visit` with each member of a comma list, trimmed. Skips empty members (RFC 9110 5.6.1.2).
 template <class Visit>
 constexpr void for_each_member(std::string_view list, Visit visit) {
   while (!list.empty()) {
@@ -83,7 +82,7 @@ constexpr bool lists(std::string_view list, std::string_view wanted) {
   return found;
 }
 
-/// Appends the pieces to `out` one after the other.
+/// Appends the pieces to `out` in their order.
 template <class... Pieces>
 void append(std::string& out, const Pieces&... pieces) {
   (out.append(std::string_view(pieces)), ...);

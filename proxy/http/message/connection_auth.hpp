@@ -1,16 +1,16 @@
-// Authentication that belongs to a connection and not to a request (NTLM, Negotiate): what RFC 9110 3.3
-// forbids, and is done all the same (row F2).
+// Detects authentication that belongs to a connection instead of a request: NTLM and Negotiate (row F2). RFC
+// 9110 3.3 forbids it, but clients and servers use it.
 #pragma once
 
 #include "proxy/http/message/head.hpp"
 
 namespace reprise::http {
 
-/// `Authorization: NTLM ...` or `Negotiate ...`: whoever
-/// sends on its connection next is taken for this client.
+/// Returns true if the request has `Authorization: NTLM ...` or `Negotiate ...`. The upstream then takes all
+/// later requests on that connection for this client's.
 bool authenticates_connection(const RequestHead&);
-/// 401 or 407 with a challenge of such a scheme: the
-/// client's next request has to come on the same connection.
+/// Returns true for a 401 or 407 with an NTLM or Negotiate challenge. The client's next request must use the
+/// same connection.
 bool authenticates_connection(const ResponseHead&);
 
 }  // namespace reprise::http

@@ -1,4 +1,4 @@
-// The first request line, preface or record, read as far as it has come.
+// Detects the protocol of a stream from an incomplete prefix.
 #include "proxy/http/message/first_bytes.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ constexpr std::string_view tls_handshake = "\x16\x03";
 
 bool is_target_byte(char c) { return static_cast<unsigned char>(c) > 0x20 && c != 0x7f && c != '#'; }
 
-// What may still become a target that belongs here.
+// Returns true if `part` is, or may still become, a target of the tunnel's own upstream.
 bool may_begin_target(std::string_view method, std::string_view part) {
   if (part.empty() || part.front() == '/') return true;
   if (part.front() == '*') return part == "*" && method == "OPTIONS";
@@ -50,7 +50,8 @@ FirstWords judge_line(std::string_view bytes, const Connect& tunnel, std::size_t
   return judge_version(rest.substr(target.size() + 1));
 }
 
-// `found` once all of it is there; nothing where it cannot come any more.
+// Returns `found` if `bytes` hold the whole opening, and `more` if they hold a part of it. Returns nothing if
+// they differ.
 std::optional<FirstWords> judge_opening(std::string_view bytes, std::string_view opening, FirstWords found) {
   const std::size_t known = std::min(bytes.size(), opening.size());
   if (bytes.substr(0, known) != opening.substr(0, known)) return std::nullopt;

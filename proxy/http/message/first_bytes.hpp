@@ -1,5 +1,5 @@
-// What a byte stream is, by how it begins: requests that can be read and retried, TLS, or something that is
-// nobody's business.
+// Detects the protocol of a byte stream from its first bytes: HTTP/1.x, HTTP/2, TLS, or something else. Only
+// HTTP/1.x requests can be read and retried here.
 #pragma once
 
 #include <cstddef>
@@ -9,28 +9,31 @@
 
 namespace reprise::http {
 
-/// What has been heard since the stream stands: behind CONNECT, through SOCKS, or taken over on its way.
+/// The bytes and events so far of an established stream: after CONNECT, through SOCKS, or redirected by the
+/// kernel.
 struct Heard {
-  std::string_view from_client;  ///< all of it, from the first byte
-  bool upstream_spoke = false;   ///< a byte has come; a FIN says nothing
-  bool waited_enough = false;    ///< the time is up, or the client sends no more
+  std::string_view from_client;  ///< all bytes of the client, from the first
+  bool upstream_spoke = false;   ///< a byte of the upstream has arrived; a FIN does not count
+  bool waited_enough = false;    ///< the wait is over, or the client has sent a FIN
 };
 
 enum class FirstWords : std::uint8_t {
-  more,          ///< wait on
+  more,          ///< undecided: wait for more bytes
   http,          ///< a request of HTTP/1.x to the tunnel's own upstream
-  http2,         ///< its preface, in clear text: bytes pass unseen, as with all that follow
-  tls,           ///< a handshake record
-  server_first,  ///< the upstream has spoken before the client
-  silence,       ///< nobody has
+  http2,         ///< the HTTP/2 preface in clear text; passed through unread
+  tls,           ///< a TLS handshake record
+  server_first,  ///< the upstream has sent the first byte
+  silence,       ///< neither side has sent a byte
   opaque,        ///< anything else
 };
 
-/// Whoever speaks first decides (row G7). `http` is a whole request line, ended by CRLF, whose target is in
-/// origin-form, `*` for OPTIONS, or in absolute-form for the very origin of the CONNECT. `http2` is its whole
-/// preface (RFC 9113 3.4), `tls` the first two bytes of a handshake record. What cannot become any of them is
-/// opaque at its first wrong byte: a request that is meant for another proxy behind the tunnel, a target over
-/// `longest_target` bytes.
+/// Detects the protocol by the side that sends first (row G7).
+/// - `http`: a whole request line that ends in CRLF. Its target is in origin-form, is `*` for OPTIONS, or is
+/// in absolute-form for exactly the origin of the CONNECT.
+/// - `http2`: the whole preface (RFC 9113 3.4).
+/// - `tls`: the first two bytes of a handshake record.
+/// - `opaque`: reported at the first byte that rules out all of the others, for instance for a request to
+/// another proxy at the end of the tunnel, or for a target of more than `longest_target` bytes.
 FirstWords judge_first_words(const Heard&, const Connect& tunnel, std::size_t longest_target);
 
 }  // namespace reprise::http

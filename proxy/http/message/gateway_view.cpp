@@ -10,7 +10,7 @@
 namespace reprise::http {
 namespace {
 
-/// Takes the part up to the next `;` off `rest`, without the semicolon.
+/// Removes the part before the next `;` from the front of `rest`, and the semicolon. Returns that part.
 std::string_view next_part(std::string_view& rest) {
   const std::size_t end = rest.find(';');
   const std::string_view part = rest.substr(0, end);
@@ -29,7 +29,8 @@ Attribute attribute_of(std::string_view part) {
   return {ascii::trim(part.substr(0, equals)), ascii::trim(part.substr(equals + 1))};
 }
 
-// The path below the prefix, as a client of the gateway would ask for it. Nothing outside of the prefix.
+// Returns the path as a client of the gateway asks for it, without the prefix. Returns nothing if `path` is
+// outside of the prefix.
 std::optional<std::string_view> below_prefix(std::string_view path, std::string_view prefix) {
   if (!path.starts_with(prefix)) return std::nullopt;
   path.remove_prefix(prefix.size());
@@ -41,7 +42,8 @@ std::string with_slash(std::string_view path) {
   return path.starts_with('/') ? std::string(path) : "/" + std::string(path);
 }
 
-// A reference with a path alone, or without even that, is resolved against the gateway's own URL.
+// Rewrites a reference that begins with a path. The client resolves any other relative reference against the
+// gateway's URL, so that one needs no change.
 std::optional<std::string> path_through(const GatewayView& view, std::string_view path,
                                         std::string_view fragment) {
   if (view.path_prefix.empty() || !path.starts_with('/')) return std::nullopt;
@@ -54,7 +56,7 @@ bool is_own(const GatewayView& view, const Target& target) {
   if (target.https != view.https) return false;
   const bool upstream =
       policy::is_same_host(target.origin.host, view.host) && target.origin.port == view.port;
-  // With `host: client` an upstream takes the gateway's authority for its own.
+  // With `host: client`, an upstream uses the gateway's authority as its own.
   return upstream || ascii::same(target.authority, view.authority);
 }
 

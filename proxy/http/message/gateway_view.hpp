@@ -1,4 +1,4 @@
-// What a gateway's client sees of its upstream's redirects and cookies: they must lead back to the gateway.
+// Rewrites an upstream's redirects and cookies so that a gateway's client stays on the gateway.
 #pragma once
 
 #include <cstdint>
@@ -10,31 +10,32 @@
 
 namespace reprise::http {
 
-/// Names the upstream's origin, and the gateway through which clients reach it. The viewed text must outlive
-/// the value.
+/// Origin of the upstream, and the gateway through which clients reach it. The viewed text must outlive the
+/// value.
 struct GatewayView {
-  std::string_view host;  ///< of the upstream, without brackets
+  std::string_view host;  ///< host of the upstream, without brackets
   std::uint16_t port = 80;
   bool https = false;
-  std::string_view path_prefix{};  ///< "" or "/base": goes before every path
-  std::string_view authority{};    ///< of the gateway, as its client names it: `127.0.0.1:3180`
+  std::string_view path_prefix{};  ///< "" or "/base": prepended to every path
+  std::string_view authority{};    ///< authority of the gateway, as its client names it: `127.0.0.1:3180`
 };
 
-/// The Location that leads to the same place through the gateway (always http). Nothing if the value stays:
-/// another origin, a path outside of `path_prefix`, a relative reference that needs no change, not a URL.
+/// Returns the Location that leads to the same place through the gateway (always http). Returns nothing if
+/// the value needs no change: it has another origin, a path outside of `path_prefix`, is a relative reference
+/// that already fits, or is not a URL.
 std::optional<std::string> location_through(const GatewayView&, std::string_view location);
 
-/// The Set-Cookie without `Domain` and `Secure`: it is for the host that sent it then, which is the gateway.
-/// Nothing if the value stays: neither attribute, a name that begins with `__Host-` or `__Secure-`, or
-/// `SameSite=None`, for all of which clients demand Secure.
+/// Returns the Set-Cookie without `Domain` and `Secure`, so that the cookie belongs to the gateway's host.
+/// Returns nothing if the value has neither attribute. Also returns nothing for names that begin with
+/// `__Host-` or `__Secure-`, and for `SameSite=None`: clients demand Secure for them.
 std::optional<std::string> cookie_through(std::string_view set_cookie);
 
-/// The new value of a response's field, if `redirects: rewrite` changes that field: Location of a 3xx, or
+/// Returns the new value if `redirects: rewrite` changes that field of a response: Location of a 3xx, or
 /// Set-Cookie.
 std::optional<std::string> value_through(const GatewayView&, int status, const FieldLine&);
 
-/// True if `host` (a Host field) names the gateway itself: its port is the gateway's, and the upstream is not
-/// meant. `host: client` lets a client name the upstream's own virtual host.
+/// Returns true if `host` (a Host field) names the gateway: it has the gateway's port and does not name the
+/// upstream. With `host: client`, a client may name the upstream's own virtual host.
 bool names_gateway(const GatewayView&, std::string_view host, std::uint16_t gateway_port);
 
 }  // namespace reprise::http

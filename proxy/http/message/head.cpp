@@ -1,4 +1,4 @@
-// What is asked of a head.
+// Queries on message heads.
 #include "proxy/http/message/head.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What Connection names: the options that end with this hop (RFC 9110 7.6.1).
+// Lists the fields that Connection names: they end at this hop (RFC 9110 7.6.1).
 #pragma once
 
 #include <string_view>
@@ -9,16 +9,16 @@
 
 namespace reprise::http {
 
-/// The field names listed in the Connection fields of one head. Views into the head. Allocates only where
-/// Connection names something unusual.
+/// The field names listed in the Connection fields of one head, as views into the head. Allocates only if
+/// Connection names an uncommon option.
 class NamedByConnection {
  public:
   explicit NamedByConnection(const std::vector<FieldLine>& fields);
 
-  /// True if Connection names that field; false for the options of every day.
+  /// Returns true if Connection names that field. Always false for common options such as `close`.
   bool lists(std::string_view name) const;
-  /// True if the field of that name ends here. Never for end-to-end fields that Connection must not name:
-  /// framing, routing, credentials, caching.
+  /// Returns true if the field of that name ends at this hop. Always false for end-to-end fields that
+  /// Connection must not name: framing, routing, credentials, caching.
   bool removes(std::string_view name) const;
 
  private:

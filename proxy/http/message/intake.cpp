@@ -1,4 +1,4 @@
-// From a head to what it asks for.
+// Classifies requests by their heads.
 #include "proxy/http/message/intake.hpp"
 
 #include <algorithm>
@@ -25,7 +25,8 @@ Intake take_connect(const RequestHead& head, const PortRanges& connect_ports) {
   return Connect{authority.host, authority.port, head.target};
 }
 
-/// TRACE without a body, and the Max-Forwards of OPTIONS and TRACE (RFC 9110 7.6.2, 9.3.8).
+/// Rejects TRACE with a body, and applies Max-Forwards of OPTIONS and TRACE (RFC 9110 7.6.2, 9.3.8). Returns
+/// nothing if the request may go on.
 std::optional<Intake> stop_here(const RequestHead& head) {
   const bool trace = head.method == "TRACE";
   if (!trace && head.method != "OPTIONS") return std::nullopt;
@@ -42,7 +43,7 @@ std::optional<Intake> stop_here(const RequestHead& head) {
   return std::nullopt;
 }
 
-/// True where the client's own Host line already names that origin, spelled in whatever way.
+/// Returns true if the client's own Host line names that origin, in any spelling.
 bool names_same_host(const RequestHead& head, const Target& target) {
   const FieldLine* const host = head.find(FieldId::host);
   if (host == nullptr) return false;
@@ -53,11 +54,11 @@ bool names_same_host(const RequestHead& head, const Target& target) {
          ascii::same(named->host, target.origin.host);
 }
 
-/// True for the scheme's own port.
+/// Returns true for the default port of the scheme.
 bool is_standard(std::uint16_t port, bool https) { return port == (https ? https_port : http_port); }
 
-/// True where a target in absolute-form is the gateway's: it names the listener, or the upstream. A host may
-/// be asked for in clear text and be reached over TLS.
+/// Returns true if a target in absolute-form names the listener or its upstream. The schemes may differ: a
+/// client may ask in clear text for an upstream that is reached over TLS.
 bool is_for_gateway(const Target& target, const GatewayTarget& upstream) {
   const Authority& named = target.origin;
   const bool own_host =
@@ -69,7 +70,7 @@ bool is_for_gateway(const Target& target, const GatewayTarget& upstream) {
   return same_port && policy::is_same_host(named.host, upstream.host);
 }
 
-/// The number behind `attempt=` in `attempt=2; max=3`.
+/// Returns the number after `attempt=` in `attempt=2; max=3`.
 std::optional<std::uint64_t> sdk_attempt(std::string_view value) {
   while (!value.empty()) {
     const std::size_t semicolon = value.find(';');
@@ -129,7 +130,7 @@ Intake take_gateway(const RequestHead& head, const GatewayTarget& upstream) {
     forward.server_name = target.origin.host;
     return forward;
   }
-  // Only HTTP/1.0 comes without Host; there is then no client's name to pass on.
+  // Only HTTP/1.0 requests may lack Host. There is then no client's host name to pass on.
   const FieldLine* const host = head.find(FieldId::host);
   if (host == nullptr) return Rejected{Rejection::missing_host};
   const auto named = split_authority(host->value, upstream.port);

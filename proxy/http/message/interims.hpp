@@ -1,4 +1,4 @@
-// A limit for interim responses (1xx): never enough of them to flood.
+// Limits the interim responses (1xx) to one request.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,9 @@ namespace reprise::http {
 class Interims {
  public:
   static constexpr unsigned most = 100;
-  static constexpr std::size_t most_bytes = std::size_t{64} * 1024;  ///< of all heads together
+  static constexpr std::size_t most_bytes = std::size_t{64} * 1024;  ///< total of all heads
 
-  /// Returns false if there are more than `most`, or more than `most_bytes`.
+  /// Returns false once there are more than `most` responses, or more than `most_bytes`.
   [[nodiscard]] bool admit(std::size_t head_bytes) {
     ++count_;
     bytes_ += head_bytes;

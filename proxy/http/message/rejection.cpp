@@ -1,4 +1,4 @@
-// The table behind the causes of rejection.
+// The table of rejection causes.
 #include "proxy/http/message/rejection.hpp"
 
 namespace reprise::http {

@@ -1,5 +1,4 @@
-// Why a message is refused: the closed list of causes,
-// each with its status, its metric label and its sentence.
+// Lists the causes for which a message is rejected, each with its status, metric label and sentence.
 #pragma once
 
 #include <array>
@@ -11,8 +10,9 @@
 
 namespace reprise::http {
 
-/// One label value of `reprise_rejected_requests_total{cause}` each. Which message has which of them:
-/// docs/requirements/robustness.md, above all its section on the framing of requests.
+/// Causes of rejection. Each is one value of the label in `reprise_rejected_requests_total{cause}`.
+/// docs/requirements/robustness.md says which message has which cause, mainly in its section on request
+/// framing.
 enum class Rejection : std::uint8_t {
   bad_request_line,
   bad_method,
@@ -25,7 +25,7 @@ enum class Rejection : std::uint8_t {
   bad_field_name,
   bad_field_value,
   obs_fold,
-  lookalike_framing_field,  // Content_Length and kin
+  lookalike_framing_field,  // for instance Content_Length
   missing_host,
   repeated_host,
   bad_host,
@@ -34,7 +34,7 @@ enum class Rejection : std::uint8_t {
   bad_transfer_encoding,
   unsupported_transfer_encoding,
   length_and_chunked,
-  length_required,    // 411: chunked, to an upstream of HTTP/1.0, and what was held of it is lost (row A10)
+  length_required,    // 411: chunked to an HTTP/1.0 upstream, body no longer held (row A10)
   content_too_large,  // 413
   chunked_in_http_1_0,
   bad_chunk,
@@ -46,33 +46,34 @@ enum class Rejection : std::uint8_t {
   trace_with_body,
   connect_port_denied,    // 403
   not_a_proxy_request,    // origin-form on a forward listener
-  misdirected_request,    // 421: another host's absolute-form on a gateway listener
+  misdirected_request,    // 421: absolute-form for another host on a gateway listener
   connect_to_gateway,     // 501: CONNECT on a gateway listener
-  tls_to_plain_listener,  // a TLS record where a request line has to be
+  tls_to_plain_listener,  // a TLS record instead of a request line
   socks_version,          // on a SOCKS listener: another protocol, or SOCKS4
-  socks_malformed,        // the same, with lengths or names that cannot be
-  socks_method,           // no method but authentication is offered
+  socks_malformed,        // SOCKS5 with impossible lengths or names
+  socks_method,           // the client offers only methods with authentication
   socks_command,          // BIND or UDP ASSOCIATE
-  socks_address,          // an address type that there is not
+  socks_address,          // unknown address type
   bad_expect,             // 417
   bad_max_forwards,
   header_timeout,   // 408
   loop,             // 508
-  bad_status_line,  // responses only, from here on
+  bad_status_line,  // from here on: responses only
   bad_status,
 };
 
 inline constexpr std::size_t rejection_count = policy::count_of<Rejection>;
 
-/// The metric label: the enumerator's own name.
+/// Returns the metric label: the enumerator's own name.
 std::string_view word(Rejection);
-/// Every word, in declaration order: for whoever registers the metric.
+/// Returns all words in declaration order, for registering the metric.
 std::array<std::string_view, rejection_count> all_words();
-/// 400, 403, 408, 411, 414, 417, 421, 431, 501, 505, 508; 502 for the causes of responses.
+/// Returns the status: 400, 403, 408, 411, 413, 414, 417, 421, 431, 501, 505 or 508; 502 for the causes of
+/// responses.
 int status_of(Rejection);
-/// One fixed sentence for the body; holds nothing that came from the message.
+/// Returns a fixed sentence for the body. It contains no part of the message.
 std::string_view sentence(Rejection);
-/// Its Proxy-Status error type (RFC 9209 2.3).
+/// Returns the Proxy-Status error type (RFC 9209 2.3).
 std::string_view proxy_status_error(Rejection);
 
 }  // namespace reprise::http

@@ -1,4 +1,5 @@
-// Authorities and targets, split by hand: a URI library would refuse or change what real clients send.
+// Splits authorities and targets by hand, because a URI library would refuse or change what real clients
+// send.
 #include "proxy/http/message/target.hpp"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ consteval std::array<bool, 256> make_label_table() {
 }
 constexpr std::array<bool, 256> label_table = make_label_table();
 
-/// A registered name or an IPv4 address; whether it exists is for the resolver to say.
+/// Returns true for a registered name or an IPv4 address. Does not check that it exists; the resolver does.
 bool is_host_name(std::string_view host) {
   if (host.ends_with('.')) host.remove_suffix(1);
   if (host.empty() || host.size() > 253) return false;
@@ -36,7 +37,7 @@ bool is_host_name(std::string_view host) {
   return label > 0;
 }
 
-/// The bytes between brackets. No zone id (RFC 6874 is for humans), no IPvFuture.
+/// Checks the bytes between the brackets. Allows no zone id (RFC 6874 is for user input) and no IPvFuture.
 bool is_v6_literal(std::string_view host) {
   if (host.size() < 2 || host.size() > 45) return false;
   unsigned colons = 0;
@@ -57,7 +58,7 @@ std::optional<std::uint16_t> read_port(std::string_view text) {
   return static_cast<std::uint16_t>(*port);
 }
 
-/// Splits what may go upstream at the first '?', and cuts a fragment off.
+/// Splits the part that goes upstream at the first '?', and removes a fragment.
 void split_path(std::string_view text, Target& target) {
   target.path_and_query = text.substr(0, text.find('#'));
   const std::size_t question = target.path_and_query.find('?');
@@ -69,7 +70,7 @@ struct Scheme {
   std::string_view prefix;
   bool https;
 };
-// A WebSocket begins as a request of HTTP (RFC 6455 3), and some clients give a proxy its URI as it is.
+// A WebSocket begins as an HTTP request (RFC 6455 3), and some clients send its URI to a proxy unchanged.
 constexpr std::array<Scheme, 4> schemes{
     {{"http://", false}, {"https://", true}, {"ws://", false}, {"wss://", true}}};
 
@@ -92,7 +93,7 @@ std::variant<Authority, Rejection> split_authority(std::string_view text, std::u
     after = colon == std::string_view::npos ? std::string_view() : text.substr(colon);
     if (!is_host_name(authority.host)) return Rejection::bad_authority;
   }
-  // RFC 3986 3.2.3 lets a colon stand without its port.
+  // RFC 3986 3.2.3 allows a colon without a port.
   if (after.empty() || after == ":") {
     if (default_port == 0) return Rejection::bad_authority;
     authority.port = default_port;

@@ -1,4 +1,5 @@
-// Members of comma lists, kept sorted: thousands of them cost little more than being read (rows J2, L13).
+// A sorted set of tokens from comma lists, so that thousands of members cost little more than reading them
+// (rows J2, L13).
 #pragma once
 
 #include <string_view>
@@ -6,11 +7,12 @@
 
 namespace reprise::http {
 
-/// Tokens without regard to case. Views into what they were read from. Allocates where something is added.
+/// Tokens compared without regard to case, as views into the text they were read from. Allocates only in
+/// `add`.
 class TokenSet {
  public:
   void add(std::string_view token) { tokens_.push_back(token); }
-  /// Between the last `add` and the first `has`.
+  /// Sorts the tokens. Call after the last `add` and before the first `has`.
   void sort();
   bool has(std::string_view token) const;
   bool empty() const { return tokens_.empty(); }

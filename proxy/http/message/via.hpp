@@ -1,4 +1,4 @@
-// Which proxies a message has passed: our own (then it loops), or another reprise.
+// Detects which proxies a message has passed: this proxy (a loop), or another reprise.
 #pragma once
 
 #include <string_view>
@@ -7,10 +7,11 @@
 
 namespace reprise::http {
 
-/// True if a Via field of the request carries that pseudonym (RFC 9110 7.6.3): the request has looped.
+/// Returns true if a Via field of the request carries that pseudonym (RFC 9110 7.6.3): the request has
+/// looped.
 bool has_looped(const RequestHead&, std::string_view pseudonym);
-/// True for a field of a response in which a reprise has put its name: a Via that holds one, or a
-/// Proxy-Status (RFC 9209) of its own responses.
+/// Returns true if the field of a response names a reprise: a Via member, or the Proxy-Status (RFC 9209) of a
+/// response that a reprise made itself.
 bool names_reprise(const FieldLine&);
 
 }  // namespace reprise::http

@@ -1,4 +1,5 @@
-// The three forms of an HTTP date, by hand: GCC 12 has no std::chrono::parse, and it would be too kind.
+// Reads the three forms of an HTTP date by hand: GCC 12 has no std::chrono::parse, which would also accept
+// too much.
 #include "proxy/http/retry_hints/date.hpp"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ constexpr std::array<std::string_view, 7> day_names{"Sunday",   "Monday", "Tuesd
 constexpr std::array<std::string_view, 12> month_names{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                        "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 
-/// Reads a date from left to right; once something does not fit, it stays failed.
+/// Reads a date from left to right. After the first mismatch all further reads fail.
 class DateReader {
  public:
   explicit DateReader(std::string_view text) : text_(text) {}
@@ -34,7 +35,7 @@ class DateReader {
     text_.remove_prefix(count);
     return value;
   }
-  /// The day of asctime: two digits, or a blank and one.
+  /// Reads the day of an asctime date: two digits, or a blank and one digit.
   int padded_day() {
     if (!text_.starts_with(' ')) return digits(2);
     expect(" ");
@@ -87,13 +88,13 @@ struct Moment {
 std::optional<std::int64_t> to_unix(const Moment& moment) {
   const std::chrono::year_month_day date{std::chrono::year(moment.year), std::chrono::month(moment.month),
                                          std::chrono::day(static_cast<unsigned>(moment.day))};
-  // A leap second is legal in the grammar.
+  // The grammar allows a leap second.
   if (!date.ok() || moment.hour > 23 || moment.minute > 59 || moment.second > 60) return std::nullopt;
   const std::int64_t days = std::chrono::sys_days(date).time_since_epoch().count();
   return ((days * 24 + moment.hour) * 60 + moment.minute) * 60 + moment.second;
 }
 
-/// `Sun, 06 Nov 1994 08:49:37 GMT`
+/// Reads `Sun, 06 Nov 1994 08:49:37 GMT`.
 std::optional<std::int64_t> read_fixdate(std::string_view text) {
   DateReader reader(text);
   Moment moment;
@@ -110,7 +111,7 @@ std::optional<std::int64_t> read_fixdate(std::string_view text) {
   return reader.whole() ? to_unix(moment) : std::nullopt;
 }
 
-/// `Sunday, 06-Nov-94 08:49:37 GMT`; the century is the one that puts it within 50 years of now.
+/// Reads `Sunday, 06-Nov-94 08:49:37 GMT`. Chooses the century that puts the year within 50 years of now.
 std::optional<std::int64_t> read_rfc850(std::string_view text, std::int64_t now_unix) {
   DateReader reader(text);
   Moment moment;
@@ -134,7 +135,7 @@ std::optional<std::int64_t> read_rfc850(std::string_view text, std::int64_t now_
   return to_unix(moment);
 }
 
-/// `Sun Nov  6 08:49:37 1994`
+/// Reads `Sun Nov  6 08:49:37 1994`.
 std::optional<std::int64_t> read_asctime(std::string_view text) {
   DateReader reader(text);
   Moment moment;

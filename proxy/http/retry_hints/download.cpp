@@ -1,4 +1,4 @@
-// Downloads: fields told apart once, and a head with a few lines exchanged.
+// Reads the fields of downloads, and rewrites a request head to ask for a range.
 #include "proxy/http/retry_hints/download.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ using policy::BodyEnd;
 
 constexpr std::string_view etag = "etag";
 
-/// Keeps the one value of a field, and notices a second.
+/// Stores the value of a field, and sets `doubled` if there was one before.
 void keep(std::string_view value, std::string_view& place, bool& doubled) {
   if (place.data() != nullptr) doubled = true;
   place = value;
@@ -38,8 +38,9 @@ bool is_replaced(std::string_view line) {
                      [name](std::string_view each) { return ascii::same(each, name); });
 }
 
-// What the client got was no 101, which declined its upgrade (RFC 9110 7.8): nobody is asked for it again.
-// The lines of Connection are those of write_request_head.
+// Removes the upgrade from a line. The client got a response other than 101, which declined its upgrade (RFC
+// 9110 7.8), so later requests do not repeat it. The Connection lines are those that write_request_head
+// writes.
 std::string_view without_upgrade(std::string_view line) {
   if (line == "Connection: upgrade\r\n" || ascii::starts_with(line, "Upgrade:")) return {};
   return line == "Connection: TE, upgrade\r\n" ? "Connection: TE\r\n" : line;
@@ -51,7 +52,7 @@ void append_range_lines(const policy::RangeAsked& asked, std::string& out) {
   if (!asked.if_range.empty()) ascii::append(out, "If-Range: ", asked.if_range, "\r\n");
 }
 
-// Each value at its name's place in the list.
+// Stores the value of a field at the position of its name in `validators`.
 void keep_version(const FieldLine& field, const std::vector<std::string>& validators,
                   policy::PartHead& part) {
   for (std::size_t i = 0; i < validators.size(); ++i) {

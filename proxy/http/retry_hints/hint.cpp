@@ -1,4 +1,4 @@
-// Each hint field by its own grammar; fields that are no hint cost one look at the length of their name.
+// Reads each hint field by its own grammar. Other fields cost only a comparison of their name's length.
 #include "proxy/http/retry_hints/hint.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using policy::Duration;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// As RFC 9111 1.2.2 has it for numbers too large.
+// The limit that RFC 9111 1.2.2 sets for numbers that are too large.
 constexpr Duration longest_pause = seconds(std::int64_t{1} << 31);
 
 struct Number {
@@ -25,14 +25,15 @@ struct Number {
   std::int64_t millionths = 0;
 };
 
-/// `count` units, from 0 to the longest pause.
+/// Returns `count` units, limited to the range from 0 to the longest pause.
 Duration pause_of(const Number& count, Duration unit) {
   if (count.whole < 0) return Duration::zero();
   if (count.whole >= longest_pause / unit) return longest_pause;
   return count.whole * unit + unit * count.millionths / 1'000'000;
 }
 
-/// Takes digits from the front of `text`. A number too large stays large, and stays within 18 digits.
+/// Removes digits from the front of `text` and returns their value. A number that is too large is cut to at
+/// most 18 digits.
 std::optional<std::int64_t> take_digits(std::string_view& text) {
   if (text.empty() || !ascii::is_digit(text.front())) return std::nullopt;
   constexpr std::int64_t too_large = 100'000'000'000'000'000;
@@ -44,7 +45,8 @@ std::optional<std::int64_t> take_digits(std::string_view& text) {
   return value;
 }
 
-/// Takes digits, and a fraction where there is one. What is less than a millionth is dropped.
+/// Removes a number from the front of `text`, with a fraction if it has one. Digits beyond millionths are
+/// dropped.
 std::optional<Number> take_number(std::string_view& text) {
   const std::optional<std::int64_t> whole = take_digits(text);
   if (!whole) return std::nullopt;
@@ -59,7 +61,7 @@ std::optional<Number> take_number(std::string_view& text) {
   return number;
 }
 
-/// A number and nothing else.
+/// Reads a text that is one number and nothing else.
 std::optional<Number> read_number(std::string_view text) {
   const std::optional<Number> number = take_number(text);
   return text.empty() ? number : std::nullopt;
@@ -70,13 +72,13 @@ std::optional<Number> read_whole_number(std::string_view text) {
   return whole && text.empty() ? std::optional(Number{*whole, 0}) : std::nullopt;
 }
 
-/// The instant from which the dates of a response count: its own clock, where it shows one.
+/// Returns the time from which the dates of a response count: its own Date, else `now_unix`.
 std::int64_t date_of(const ResponseHead& head, std::int64_t now_unix) {
   const FieldLine* const date = head.find(FieldId::date);
   return (date == nullptr ? std::nullopt : parse_date(date->value, now_unix)).value_or(now_unix);
 }
 
-/// A pause that a field asks for; nothing where the value is not understood.
+/// The pause that a field asks for; nothing if the value is malformed.
 using Pause = std::optional<Duration>;
 
 Pause read_retry_after(std::string_view value, const ResponseHead& head, std::int64_t now_unix) {
@@ -90,7 +92,7 @@ Pause read_count(std::string_view value, Duration unit) {
   return count ? Pause{pause_of(*count, unit)} : std::nullopt;
 }
 
-/// `1h2m3.5s`: units from large to small, each at most once.
+/// Reads `1h2m3.5s`: units from large to small, each at most once.
 Pause read_units(std::string_view text) {
   struct Unit {
     std::string_view name;
@@ -129,7 +131,7 @@ Pause read_reset(std::string_view value, const ResponseHead& head, std::int64_t 
   return pause_of(*number, seconds(1));
 }
 
-/// What one policy of a RateLimit field says.
+/// The values of one policy in a RateLimit field.
 struct Quota {
   std::optional<Number> remaining;
   std::optional<Number> reset;
@@ -147,7 +149,8 @@ struct Quota {
   }
 };
 
-/// Takes what stands before the separator, or all; between quotes (RFC 9651 3.3.3) nothing separates.
+/// Removes the text before the separator, or all of it, and returns it. Separators between quotes do not
+/// count (RFC 9651 3.3.3).
 std::string_view take_piece(std::string_view& text, char separator) {
   bool quoted = false;
   std::size_t end = 0;
@@ -161,7 +164,7 @@ std::string_view take_piece(std::string_view& text, char separator) {
 }
 
 Duration read_rate_limit(std::string_view list) {
-  Quota named;  // the older form: one policy, spread over the members of a dictionary
+  Quota named;  // older form: one policy, whose values are members of a dictionary
   Duration longest{};
   while (!list.empty()) {
     std::string_view member = take_piece(list, ',');
@@ -188,7 +191,7 @@ enum class HintField : std::uint8_t {
   pushback,
 };
 
-/// The length of its name rules out nearly every field.
+/// Identifies a hint field. The length of the name rules out nearly every other field.
 HintField identify(const FieldLine& field) {
   if (field.id == FieldId::retry_after) return HintField::retry_after;
   if (field.id == FieldId::via || field.id == FieldId::proxy_status) return HintField::proxies;
@@ -212,7 +215,7 @@ HintField identify(const FieldLine& field) {
   }
 }
 
-/// Gathers the hints of one head.
+/// Collects the hints of one head.
 class Reading {
  public:
   Reading(const ResponseHead& head, std::int64_t now_unix)
@@ -267,7 +270,7 @@ class Reading {
     said_no_ = said_no_ || no;
     if (!no && !ascii::same(field.value, "true") && not_understood_ == nullptr) not_understood_ = &field;
   }
-  // gRPC A6: what is no such number forbids the retry, as a negative one does.
+  // gRPC A6: a value that is not such a number forbids the retry, as a negative number does.
   void read_pushback(std::string_view value) {
     const std::optional<Number> count = read_whole_number(value);
     const bool allowed = count && count->whole <= std::numeric_limits<std::int32_t>::max();
@@ -277,7 +280,7 @@ class Reading {
 
   const ResponseHead& head_;
   std::int64_t now_unix_;
-  bool refused_;  // for want of quota or strength
+  bool refused_;  // status 429 or 503: quota or capacity is exhausted
   bool said_no_ = false;
   bool from_reprise_ = false;
   bool quota_left_ = false;

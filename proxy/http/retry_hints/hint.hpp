@@ -1,4 +1,4 @@
-// What a response's head says about when to come back, or not to: Retry-After and its kin.
+// Reads retry hints from a response head: Retry-After and similar fields.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,9 @@
 
 namespace reprise::http {
 
-/// The hints of a response. 0, junk, negative numbers and times in the past are no hint; the longest pause of
-/// all fields wins; no pause is longer than 2^31 s, which stands for all numbers too large.
+/// Returns the hints of a response. Zero, malformed values, negative numbers and times in the past are not
+/// hints. The longest pause of all fields wins. No pause is longer than 2^31 s; larger numbers are read as
+/// 2^31 s.
 ///
 /// | field | read as |
 /// |---|---|
@@ -19,20 +20,24 @@ namespace reprise::http {
 /// | x-ratelimit-reset-after | seconds, may have a fraction; only on a 429 |
 /// | RateLimit (draft-ietf-httpapi-ratelimit-headers) | see below |
 /// | x-amz-retry-after | whole milliseconds; kept apart, because the policy bounds it by the backoff |
-/// | x-should-retry, stripe-should-retry | `false`: said no; `true` adds nothing (`retry.on` decides) |
-/// | grpc-retry-pushback-ms (gRPC A6) | 32-bit milliseconds; negative or junk: said no |
+/// | x-should-retry, stripe-should-retry | `false`: no retry; `true` adds nothing (`retry.on` decides) |
+/// | grpc-retry-pushback-ms (gRPC A6) | 32-bit milliseconds; negative or malformed: no retry |
 ///
-/// x-ratelimit-reset and RateLimit count only on a 429 or a 503: elsewhere they describe a quota, not a
-/// refusal. x-ratelimit-reset is seconds; a time in Unix seconds above 10^9, in Unix milliseconds above
-/// 10^11; or `6m0s` with the units h, m, s, ms. It is ignored where x-ratelimit-remaining says that quota is
-/// left. RateLimit is `limit=9, remaining=0, reset=30` (drafts up to 07) or `"name";r=0;t=30` (later); a
-/// policy counts only where nothing remains of it.
+/// x-ratelimit-reset and RateLimit count only on a 429 or a 503. On other statuses they describe a quota, not
+/// a refusal.
 ///
-/// Dates and Unix times count from the response's own Date, from `now_unix` where it has none.
+/// x-ratelimit-reset is in seconds. A value above 10^9 is a time in Unix seconds, above 10^11 in Unix
+/// milliseconds. It may also be `6m0s` with the units h, m, s, ms. It is ignored if x-ratelimit-remaining is
+/// above 0.
+///
+/// RateLimit is `limit=9, remaining=0, reset=30` (drafts up to 07) or `"name";r=0;t=30` (later). A policy
+/// counts only if its remaining quota is 0.
+///
+/// Dates and Unix times count from the response's own Date, or from `now_unix` if it has none.
 policy::Hints read_hints(const ResponseHead&, std::int64_t now_unix);
 
-/// The first field that would ask for a pause, or speak of a retry, and whose value is neither a number nor a
-/// date nor a word that counts there: the backoff applies. Null if there is none.
+/// Returns the first field that would be a pause or a retry hint but has a malformed value, so that the
+/// backoff applies instead. Null if there is none.
 const FieldLine* hint_not_understood(const ResponseHead&, std::int64_t now_unix);
 
 }  // namespace reprise::http

@@ -1,4 +1,5 @@
-// Signed requests: their lifetimes (the query's own, else those of the signing fields), and what they cover.
+// Reads the lifetime of signed requests, from the query first and else from the fields, and what the
+// signature covers.
 #include "proxy/http/retry_hints/signature.hpp"
 
 #include <algorithm>
@@ -10,12 +11,12 @@
 namespace reprise::http {
 namespace {
 
-constexpr std::int64_t clock_skew = 300;         // what AWS services allow, both ways
-constexpr std::uint64_t longest_life = 604'800;  // a week: the most that AWS and Cloud Storage sign for
-constexpr std::uint64_t last_unix_second = 253'402'300'799;  // of the year 9999
+constexpr std::int64_t clock_skew = 300;                     // the skew that AWS services allow, both ways
+constexpr std::uint64_t longest_life = 604'800;              // a week: the maximum of AWS and Cloud Storage
+constexpr std::uint64_t last_unix_second = 253'402'300'799;  // end of the year 9999
 
-/// The parameters of a query that say something about a signature; null views for absent ones. Their values
-/// need no percent-encoding, so none is undone.
+/// The parameters of a query that belong to a signature; null views if absent. Their values need no
+/// percent-decoding.
 struct SigningParameters {
   std::string_view amz_date, amz_expires, amz_signature;
   std::string_view goog_date, goog_expires, goog_signature;
@@ -57,7 +58,7 @@ std::optional<std::int64_t> read_unix(std::string_view text) {
   return static_cast<std::int64_t>(*value);
 }
 
-/// Date as signers write it. RFC 850 dates are left out: their century would need a clock.
+/// Reads a date in the forms that signers write. Ignores RFC 850 dates, because their century needs a clock.
 std::optional<std::int64_t> read_signing_date(std::string_view text) {
   if (text.size() > 3 && text[3] == ',') return parse_date(text, 0);
   return parse_basic_date(text);
@@ -82,8 +83,8 @@ bool names_range_field(std::string_view token) {
                      [token](std::string_view each) { return ascii::same(each, token); });
 }
 
-/// Looks at every run of letters, digits and hyphens, wherever it stands; percent-encoded bytes end a run.
-/// May be wrong only in one way: a download is then not continued.
+/// Compares every run of letters, digits and hyphens in the text; percent-encoded bytes end a run. A false
+/// match is harmless: the download is then not resumed.
 bool mentions_range_field(std::string_view text) {
   std::size_t begin = 0;
   for (std::size_t i = 0; i <= text.size(); ++i) {
