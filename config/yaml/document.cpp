@@ -16,10 +16,11 @@
 namespace reprise::config {
 namespace {
 
-// Ends the parse at a place where going on could only cost time; it is reported before it is thrown.
+// Ends the parse early if more work is useless. The reason is reported before the throw.
 struct Stop : std::exception {};
 
-// Builds the tree from parser events: yaml-cpp's own nodes hide duplicate keys and where an alias stands.
+// Builds the tree from parser events, because yaml-cpp's own nodes hide duplicate keys and the places of
+// aliases.
 class Builder : public YAML::EventHandler {
  public:
   Builder(std::string_view text, Report& report) : text_(text), report_(report) {}
@@ -71,8 +72,8 @@ class Builder : public YAML::EventHandler {
  private:
   struct Level {
     Node node;
-    std::optional<Entry> pending;             // a mapping's key that waits for its value
-    std::map<std::string, std::size_t> keys;  // with their lines
+    std::optional<Entry> pending;             // key of a mapping that still needs its value
+    std::map<std::string, std::size_t> keys;  // keys so far, with their lines
   };
 
   static Node node(Node::Kind kind, const YAML::Mark& mark) {
@@ -88,7 +89,7 @@ class Builder : public YAML::EventHandler {
     report_.error(at.line, at.column, {}, std::move(message));
   }
 
-  // A quoted scalar carries the tag "!" too: only the text at the mark tells a written one.
+  // Rejects anchors and written tags. A quoted scalar also has the tag "!", so the text at the mark decides.
   void look(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) {
     if (anchor != 0)
       refuse(mark, "anchors (&name) are not allowed: write the value again where it is needed");
@@ -137,7 +138,7 @@ class Builder : public YAML::EventHandler {
   void put(Level& level, Node value) {
     Entry entry = *std::exchange(level.pending, std::nullopt);
     if (entry.value.broken) return;
-    // The mark of an absent value is wherever the parser had come to.
+    // The parser's mark of an absent value is wrong, so use the key's place.
     if (value.kind == Node::Kind::nothing && !value.broken) {
       value.line = entry.line;
       value.column = entry.column;
@@ -229,7 +230,7 @@ std::optional<Node> parse_document(std::string_view text, Report& report) {
   } catch (const Stop&) {
     return builder.take();
   } catch (const YAML::Exception& problem) {
-    // After a tab the parser sees another text than the author: its complaint would mislead.
+    // The parser saw a blank in place of each tab, so its error would mislead.
     if (clean->had_tabs) return std::nullopt;
     YamlMistake mistake =
         find_mistake(clean->text, static_cast<std::size_t>(std::max(problem.mark.line, 0)) + 1,

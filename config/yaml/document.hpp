@@ -1,4 +1,5 @@
-// A YAML file as a tree of texts with positions: the strict subset of YAML that a configuration may use.
+// Parses a YAML file to a tree of texts with positions. Supports only the strict subset that a configuration
+// may use.
 #pragma once
 
 #include <cstddef>
@@ -14,19 +15,20 @@ namespace reprise::config {
 
 struct Entry;
 
-/// A value as written, before any meaning. Lines and columns from 1.
+/// A value as written, not yet interpreted. Lines and columns count from 1.
 struct Node {
   enum class Kind : std::uint8_t { nothing, scalar, list, mapping };
   Kind kind = Kind::nothing;
   std::size_t line = 0;
   std::size_t column = 0;
-  std::string text;     ///< scalar only
-  std::string origin;   ///< what was replaced in `text`, such as `${env:PORT}`: then `text` may be a secret
-  bool broken = false;  ///< a replacement failed and was reported: `text` means nothing
+  std::string text;  ///< scalar only
+  std::string
+      origin;  ///< the replaced parts of `text`, such as `${env:PORT}`; if set, `text` may be a secret
+  bool broken = false;  ///< a replacement failed and was reported; ignore `text`
   std::vector<Node> items;
-  std::vector<Entry> entries;  ///< in file order, no key twice
+  std::vector<Entry> entries;  ///< in file order; each key once
 
-  /// The value of that key of a mapping, or null.
+  /// Returns the value of that key in a mapping. Null if there is none.
   const Node* find(std::string_view key) const;
 };
 
@@ -37,23 +39,24 @@ struct Entry {
   Node value;
 };
 
-/// The node at a dotted path below `section`, or null.
+/// Returns the node at a dotted path below `section`. Null if there is none.
 const Node* locate(const Node& section, std::string_view path);
-/// How a message names the text of a scalar: quoted and cut short; what replaced a `${..}` is never printed.
+/// Returns the text of a scalar for a message, quoted and shortened. For replaced text, returns the `${..}`
+/// instead.
 std::string shown(const Node&);
-/// Control characters as \x04.
+/// Writes control characters as \x04.
 std::string printable(std::string_view text);
-/// The same, quoted and cut after 60 characters.
+/// Returns printable text in quotes, cut after 60 characters.
 std::string in_quotes(std::string_view text);
 
-/// `path.key`, for messages.
+/// Returns `path.key`, for messages.
 std::string child_path(const std::string& path, std::string_view key);
 
 inline constexpr std::size_t largest_file = 1024 * 1024;
 inline constexpr std::size_t deepest_nesting = 32;
 
-/// Anchors, aliases, tags, tabs, duplicate keys, a second document, and text that is no YAML are errors in
-/// the report. Nothing is returned where the text has no tree at all.
+/// Parses a file. Reports anchors, aliases, tags, tabs, duplicate keys, a second document, and invalid YAML
+/// as errors. Returns nothing if the text has no tree.
 std::optional<Node> parse_document(std::string_view text, Report&);
 
 }  // namespace reprise::config

@@ -41,9 +41,9 @@ FileText read_all(int descriptor, std::size_t most) {
 }  // namespace
 
 FileText text_of_file(const std::string& path, std::size_t most) {
-  // A pipe opens at once then, whoever writes.
+  // O_NONBLOCK makes a pipe open at once, even without a writer.
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  // A socket cannot be opened at all.
+  // A socket cannot be opened: open fails with ENXIO.
   if (descriptor < 0) return {{}, errno == ENXIO ? "it is no regular file: name a file" : words_of(errno)};
   FileText file = read_all(descriptor, most);
   ::close(descriptor);

@@ -1,4 +1,4 @@
-// The text of a file, where it is one: no pipe that nobody writes to, and no device that never ends.
+// Reads the text of a regular file. Rejects pipes without a writer and devices without an end.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,12 @@
 namespace reprise::config {
 
 struct FileText {
-  std::string text;  ///< at most one byte more than was allowed, so that one that is too large shows as such
-  std::string trouble;  ///< why there is none, as in `cannot read the file: ..`; empty: `text` is it
+  std::string text;     ///< at most one byte over the limit, which shows that the file is too large
+  std::string trouble;  ///< reason of a failure, as in `cannot read the file: ..`; empty on success
 };
 
-/// Links are followed. Never waits for another process, however many bytes the file claims to have.
+/// Reads at most `most` + 1 bytes of a file. Follows links. Never waits for another process, whatever size
+/// the file reports.
 FileText text_of_file(const std::string& path, std::size_t most);
 
 }  // namespace reprise::config

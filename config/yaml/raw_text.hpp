@@ -1,4 +1,4 @@
-// The bytes of a configuration file before YAML sees them: size, encoding, control characters, tabs.
+// Checks the bytes of a configuration file before the YAML parser: size, encoding, control characters, tabs.
 #pragma once
 
 #include <optional>
@@ -10,14 +10,14 @@
 namespace reprise::config {
 
 struct CleanText {
-  std::string text;       ///< UTF-8 without byte order mark, lines end in \n, a blank for each tab
-  bool had_tabs = false;  ///< reported; what the parser says next may be their fault
+  std::string text;       ///< UTF-8 without byte order mark; lines end in \n; each tab is replaced by a blank
+  bool had_tabs = false;  ///< reported; tabs may also cause later errors of the parser
 };
 
-/// Nothing where the bytes are no text that a parser should see; the report says why.
+/// Returns nothing if the parser must not read the bytes; the report then has the reason.
 std::optional<CleanText> clean_text(std::string_view bytes, Report&);
 
-/// Whether a value has a line break or another control character in it, DEL included.
+/// Returns true if a value has a line break or another control character, including DEL.
 bool has_control(std::string_view text);
 
 }  // namespace reprise::config

@@ -9,7 +9,7 @@
 namespace reprise::config {
 namespace {
 
-// What stands for one `${..}`, or why nothing can.
+// The text that replaces one `${..}`, or the reason why there is none.
 struct Replacement {
   std::optional<std::string> text;
   std::string problem;
@@ -100,13 +100,13 @@ class Replacer {
                       " is not known: write ${env:NAME}, ${env:NAME:-default} or ${file:/path}; "
                       "$${ stands for a literal ${";
     }
-    // One large file named a thousand times must not fill the memory.
+    // Limits the total size, so that naming one large file a thousand times does not exhaust the memory.
     total_ += found.text ? found.text->size() : 0;
     if (total_ > largest_file) return {std::nullopt, "all replacements together are larger than 1 MiB"};
     return found;
   }
 
-  // Without the default: it may be a secret as well.
+  // Names a `${..}` without its default, which may be a secret.
   static std::string named(std::string_view body) {
     return "${" + std::string(body.substr(0, body.find(":-"))) + "}";
   }

@@ -1,4 +1,4 @@
-// Where the readers of a configuration put what they find wrong.
+// Collects the problems found in a configuration.
 #pragma once
 
 #include <cstddef>
@@ -10,20 +10,21 @@
 
 namespace reprise::config {
 
-/// Collects problems; the same one at the same place is kept once.
+/// A list of problems. Repeated problems at one place are kept once.
 class Report {
  public:
   void error(std::size_t line, std::size_t column, std::string path, std::string message);
   void warning(std::size_t line, std::size_t column, std::string path, std::string message);
 
   bool has_errors() const { return has_errors_; }
-  /// True if something under that path was refused.
+  /// Returns true if there is an error whose path begins with `path`.
   bool refused_under(std::string_view path) const;
-  /// True once no more is kept: a hostile file gets a bounded answer in bounded time.
+  /// Returns true once no more problems are kept, so that a hostile file causes bounded output and bounded
+  /// work.
   bool full() const { return problems_.size() >= most_problems; }
-  /// In the order of the file.
+  /// Returns the problems in the order of the file.
   std::vector<Problem> take();
-  /// A value was to come from that file.
+  /// Records a file from which a value is read.
   void file(std::string path) { files_.push_back(std::move(path)); }
   std::vector<std::string> take_files() { return std::move(files_); }
 

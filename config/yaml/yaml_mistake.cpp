@@ -37,25 +37,25 @@ bool says_nothing(std::string_view line) {
   return start == line.size() || line[start] == '#';
 }
 
-// What a message quotes of a line: no more than a person reads.
+// Returns the part of a line that a message quotes.
 std::string shortened(std::string_view text) {
   constexpr std::size_t longest = 60;
   return std::string(text.substr(0, longest)) + (text.size() > longest ? "..." : "");
 }
 
-// Reads as much of YAML as tells brackets, quotes and comments apart.
+// Scans lines for brackets, quotes and comments.
 class Scan {
  public:
-  /// So many of the lines.
+  /// Scans the first `count` lines.
   Scan(const std::vector<std::string_view>& lines, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) read(lines[i], i + 1);
   }
 
   const std::vector<Bracket>& open() const { return open_; }
   std::optional<Bracket> quote() const { return quote_; }
-  /// Of a quote that begins a value and `${` that is in no quotes.
+  /// A `${` inside brackets but without quotes.
   std::optional<Bracket> bare_replacement() const { return replacement_; }
-  /// A bracket that closes nothing.
+  /// A closing bracket without an opening one.
   std::optional<Bracket> stray() const { return stray_; }
 
  private:
@@ -63,7 +63,7 @@ class Scan {
     for (std::size_t i = 0; i < line.size(); ++i) {
       const char c = line[i];
       if (quote_) {
-        // "\"" and 'it''s'
+        // Escaped quotes: "\"" and 'it''s'
         const bool escapes = c == (quote_->sign == '"' ? '\\' : '\'') && i + 1 < line.size() &&
                              (c == '\\' || line[i + 1] == '\'');
         if (escapes) {
@@ -102,7 +102,7 @@ class Scan {
   std::optional<Bracket> stray_;
 };
 
-/// Where the word at that place ends: at what ends a value in brackets or on its line.
+/// Returns the value at that place, up to the character that ends it in brackets or on its line.
 std::string_view value_at(std::string_view line, std::size_t column) {
   const std::string_view rest = line.substr(std::min(column - 1, line.size()));
   const std::size_t end = rest.starts_with("${") ? rest.find('}') + 1 : rest.find_first_of(" ,]}");
@@ -146,7 +146,7 @@ Found unclosed(const Scan& whole) {
                          " ends"};
 }
 
-/// The line before that says something; 0: none.
+/// Returns the closest previous line with content; 0 if there is none.
 std::size_t line_before(const std::vector<std::string_view>& lines, std::size_t line) {
   for (--line; line > 0; --line) {
     if (!says_nothing(lines[line - 1])) return line;
@@ -154,7 +154,7 @@ std::size_t line_before(const std::vector<std::string_view>& lines, std::size_t 
   return 0;
 }
 
-/// Without its indentation, the dash of a list item, and a comment.
+/// Returns a line without its indentation, list dashes and comment.
 std::string_view content_of(std::string_view line) {
   line.remove_prefix(indent_of(line));
   while (line.starts_with("- ")) {
@@ -178,7 +178,7 @@ Found missing_blank(const std::vector<std::string_view>& lines, std::size_t line
   return std::nullopt;
 }
 
-/// `defaults: mode: off`
+/// Detects `defaults: mode: off`.
 Found two_keys(std::string_view line, std::size_t number) {
   const std::string_view content = content_of(line);
   const std::size_t first = content.find(": ");
@@ -191,7 +191,7 @@ Found two_keys(std::string_view line, std::size_t number) {
                          shortened(value) + "}, or the second key in a line of its own, indented deeper"};
 }
 
-/// The columns in which the levels around a line begin, the dash of a list and what follows it both.
+/// Returns the columns in which the levels around a line begin. A list item adds its dash and its content.
 std::vector<std::size_t> levels_above(const std::vector<std::string_view>& lines, std::size_t line) {
   std::vector<std::size_t> levels;
   for (std::size_t i = 0; i + 1 < line; ++i) {
@@ -243,7 +243,7 @@ std::string with_blank_behind_colon(std::string_view text) {
   if (colon == none || colon == 0 || colon + 1 == text.size()) return {};
   const std::string_view key = text.substr(0, colon);
   const std::string_view value = text.substr(colon + 1);
-  // Of http://host, 127.0.0.1:80 and ::1 nothing is a key.
+  // The text before the colon is not a key in http://host, 127.0.0.1:80 and ::1.
   const bool is_key =
       std::all_of(key.begin(), key.end(), is_word_letter) && key.find_first_not_of("0123456789") != none;
   if (!is_key || value.front() == ' ' || value.front() == '/' || value.front() == ':') return {};

@@ -1,4 +1,4 @@
-// What an author meant by text that is no YAML: the mistake in words, at the place where it is mended.
+// Explains text that is not valid YAML: what the author meant, and where to fix it.
 #pragma once
 
 #include <cstddef>
@@ -7,18 +7,19 @@
 
 namespace reprise::config {
 
-/// Lines and columns from 1.
+/// A mistake. Lines and columns count from 1.
 struct YamlMistake {
   std::size_t line = 1;
   std::size_t column = 1;
   std::string message;  ///< what to change
 };
 
-/// Looks at the text around the place where the parser gave up,
-/// which is often behind the mistake. `text` has no tabs.
+/// Searches around the place where the parser failed, because that is often after the mistake. Precondition:
+/// `text` has no tabs.
 YamlMistake find_mistake(std::string_view text, std::size_t line, std::size_t column);
 
-/// `mode: off` for `mode:off`, where the word before the colon may be a key; empty: nothing is missing there.
+/// Returns `mode: off` for `mode:off` if the word before the colon may be a key. Empty if no blank is
+/// missing.
 std::string with_blank_behind_colon(std::string_view text);
 
 }  // namespace reprise::config
