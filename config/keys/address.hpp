@@ -1,4 +1,4 @@
-// Addresses and ports in a configuration: endpoints, networks, port ranges, the upstream of a gateway.
+// Parses addresses and ports: endpoints, networks, port ranges, the upstream of a gateway.
 #pragma once
 
 #include <cstdint>
@@ -11,27 +11,29 @@
 
 namespace reprise::config {
 
-/// What an address of each kind begins with.
+/// The schemes of the URLs.
 inline constexpr std::string_view http_scheme = "http://";
 inline constexpr std::string_view https_scheme = "https://";
 
-/// `127.0.0.1:3128` or `[::1]:3128`. Numeric addresses only: a name is not looked up when the proxy starts.
+/// Parses `127.0.0.1:3128` or `[::1]:3128`. Accepts only numeric addresses, because no name is resolved at
+/// startup.
 Parsed<Endpoint> parse_endpoint(std::string_view);
-/// `10.0.0.0/8`, `fe80::/10` or a bare address, which gets /32 or /128. No bit may be set beyond the prefix.
+/// Parses `10.0.0.0/8`, `fe80::/10` or a bare address, which gets /32 or /128. No bit may be set after the
+/// prefix.
 Parsed<std::string> parse_network(std::string_view);
-/// `443` or `1024-65535`, from 1; inclusive.
+/// Parses `443` or `1024-65535`, from 1, both ends inclusive.
 Parsed<std::pair<std::uint16_t, std::uint16_t>> parse_ports(std::string_view);
-/// A host name or a literal address, lower case, without brackets and trailing dot.
+/// Parses a host name or a literal address. Returns it in lower case, without brackets and trailing dot.
 Parsed<std::string> parse_host(std::string_view);
-/// `host`, `host:port`, `[v6]:port`: a name or a literal address; port 0 where none is written.
-/// What has no host is refused with `form`.
+/// Parses `host`, `host:port` or `[v6]:port`, with a name or a literal address. The port is 0 if it is not
+/// written. A text without a host is rejected with the reason `form`.
 Parsed<Endpoint> parse_authority(std::string_view, const std::string& form);
-/// `http://host[:port][/prefix]`, or with `https`.
+/// Parses `http[s]://host[:port][/prefix]`.
 Parsed<GatewayUpstream> parse_upstream(std::string_view);
 
 bool is_loopback(const Endpoint&);
-/// True if both cannot be bound at once: same non-zero port, and the same address or one of them is the
-/// wildcard of the same family.
+/// Returns true if both cannot be bound at once: the same non-zero port, and the same address or the wildcard
+/// of the same family.
 bool collide(const Endpoint&, const Endpoint&);
 
 std::string endpoint_text(const Endpoint&);

@@ -1,5 +1,4 @@
-// Which member of the settings each key is: one list for
-// reading a file and for printing the settings in force.
+// Maps each key to its member of the settings. One list serves both reading a file and printing the settings.
 #pragma once
 
 #include "config/settings.hpp"
@@ -7,10 +6,10 @@
 
 namespace reprise::config {
 
-// `Fields` has field(path, member) for every type of member, paths relative to the section; and section(path,
-// optional member, function) for a section that a word can switch off.
+// `Fields` is a class with two functions: field(path, member) for each type of member, with paths relative to
+// the section, and section(path, optional member, function) for a section that a word can switch off.
 
-/// Paths of the section `tls`.
+/// Lists the paths of the section `tls`.
 template <typename Fields, typename Tls>
 void tls_fields(Fields& fields, Tls& tls) {
   fields.field("tls", tls);
@@ -22,7 +21,7 @@ void tls_fields(Fields& fields, Tls& tls) {
   fields.field("tls.server_name", tls.server_name);
 }
 
-/// Paths below `defaults`, a policy or a route.
+/// Lists the paths below `defaults`, a policy or a route.
 template <typename Fields, typename Policy>
 void route_fields(Fields& fields, Policy& route) {
   fields.field("mode", route.mode);
@@ -82,7 +81,7 @@ void route_fields(Fields& fields, Policy& route) {
   fields.field("attempt_header", route.attempt_header);
 }
 
-/// Paths below `routes[].match`.
+/// Lists the paths below `routes[].match`.
 template <typename Fields, typename Match>
 void match_fields(Fields& fields, Match& match) {
   fields.field("host", match.host);
@@ -94,7 +93,7 @@ void match_fields(Fields& fields, Match& match) {
   fields.field("headers", match.headers);
 }
 
-/// Paths below `listeners[]`.
+/// Lists the paths below `listeners[]`.
 template <typename Fields, typename OneListener>
 void listener_fields(Fields& fields, OneListener& listener) {
   fields.field("mode", listener.mode);
@@ -106,7 +105,7 @@ void listener_fields(Fields& fields, OneListener& listener) {
   fields.field("redirects", listener.redirects);
 }
 
-/// Paths from the top of the file, listeners and routes excepted.
+/// Lists the paths from the top of the file, except listeners and routes.
 template <typename Fields, typename All>
 void process_fields(Fields& fields, All& settings) {
   fields.field("admin", settings.admin);

@@ -193,8 +193,8 @@ constexpr auto table = std::to_array<Key>({
 });
 // clang-format on
 
-/// How an enumerator is written in a file: by its own name, but for those whose word is no name in C++ or
-/// says more there.
+/// The word for an enumerator in a file. Most words equal the enumerator's name. The listed ones are not
+/// valid names in C++, or are clearer.
 struct Spelling {
   std::string_view enumerator;
   std::string_view word;
@@ -214,7 +214,8 @@ consteval std::string_view written(std::string_view enumerator, std::span<const 
   return found == special.end() ? enumerator : found->word;
 }
 
-/// That key's words are those of the enumerators, in their order: reading and printing count on it.
+/// Checks that the words of that key match the enumerators, in their order. Reading and printing depend on
+/// it.
 template <typename Enum>
 consteval std::string_view follows(std::string_view path, std::span<const Spelling> special = spellings) {
   const auto key =
@@ -246,7 +247,7 @@ constexpr auto proved = std::to_array<std::string_view>({
     follows<LogPath>("log.path"),
 });
 
-// The names of presets become no enumerators.
+// The preset names are words without enumerators.
 static_assert(std::all_of(table.begin(), table.end(), [](const Key& key) {
   const bool is_proved = std::find(proved.begin(), proved.end(), key.path) != proved.end();
   return key.kind != word || is_proved || key.path == "presets[].name";

@@ -20,7 +20,7 @@ std::optional<unsigned> hex_digit(char c) {
   return std::nullopt;
 }
 
-// Nothing where a percent sign has no two digits, or a control character comes out.
+// Returns nothing if a percent sign lacks its two digits, or if the result has a control character.
 std::optional<std::string> percent_decoded(std::string_view text) {
   std::string decoded;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -39,7 +39,7 @@ std::optional<std::string> percent_decoded(std::string_view text) {
   return decoded;
 }
 
-// RFC 4648 4.
+// Encodes in base64 (RFC 4648 4).
 std::string base64(std::string_view bytes) {
   constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string text;
@@ -54,7 +54,7 @@ std::string base64(std::string_view bytes) {
   return text;
 }
 
-// The reason why the credentials are none; empty if they are.
+// Sets the credentials. Returns the reason if they are invalid, else an empty text.
 std::string read_credentials(std::string_view text, Parent& parent) {
   const std::size_t colon = text.find(':');
   const std::string_view user = text.substr(0, colon);
@@ -91,7 +91,7 @@ std::string network_begun_by(std::string_view text) {
   return network + "/" + std::to_string(8 * count);
 }
 
-// A host whose last label is a number is an address to a resolver, and not a name (RFC 3696 2).
+// Returns true if the last label is a number. A resolver then reads the host as an address (RFC 3696 2).
 bool ends_with_number(std::string_view host) {
   const std::string_view last = host.substr(host.rfind('.') + 1);
   return std::all_of(last.begin(), last.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -105,7 +105,7 @@ std::optional<std::string> read_exception(std::string_view text) {
   return std::move(host.value->text);
 }
 
-// Returns the text if it is an exception, else an empty text: a message proposes nothing then.
+// Returns the text if it is a valid exception, else an empty text: the message then has no proposal.
 std::string proposal(std::string text) { return read_exception(text) ? std::move(text) : std::string(); }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace {
 
 using policy::Condition;
 
-// tchar, RFC 9110 5.6.2.
+// Returns true for a tchar (RFC 9110 5.6.2).
 bool is_token_part(char c) {
   return is_alphanumeric(c) ||
          (c != '\0' && std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos);
@@ -23,7 +23,7 @@ bool is_token(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), is_token_part);
 }
 
-// Bytes above ASCII are no business of ours: targets have them raw.
+// Allows bytes above ASCII, because targets contain them unencoded.
 bool is_visible(char c) { return static_cast<unsigned char>(c) > ' ' && c != 0x7f; }
 bool is_query_part(char c) { return is_visible(c) && c != '&' && c != '#'; }
 bool is_path_part(char c) { return is_visible(c) && c != '?' && c != '#'; }
@@ -59,7 +59,7 @@ Parsed<Condition> check_query(Condition condition) {
   return {std::move(condition), {}, {}};
 }
 
-// `NAME` or `NAME=value`; `check` says whether they can be those of that kind.
+// Parses `NAME` or `NAME=value`. `check` validates the parts for that kind.
 Parsed<Condition> parse_pair(Condition::Kind kind, std::string_view text,
                              Parsed<Condition> (*check)(Condition)) {
   Condition condition{kind, std::string(text), {}};
@@ -92,7 +92,7 @@ Parsed<std::string> parse_route_name(std::string_view text) {
 
 namespace {
 
-/// `*.example.com` for `.example.com` and `*example.com`, as other proxies write it.
+/// Returns `*.example.com` for `.example.com` and `*example.com`, the forms of other proxies.
 std::string suffix_in(std::string_view text) {
   const std::size_t first = text.find_first_not_of("*.");
   if (first == std::string_view::npos || !parse_host(text.substr(first))) return {};
@@ -107,7 +107,7 @@ std::string host_in_url(std::string_view text) {
   return parse_host(host) ? std::string(host) : std::string();
 }
 
-/// A path of ours for a regular expression or a glob: `/v1/**` for `^/v1/.*$` and `/v1/*`.
+/// Returns a path pattern for a regular expression or a glob: `/v1/**` for `^/v1/.*$` and `/v1/*`.
 std::string path_in_pattern(std::string_view text) {
   while (!text.empty() && std::string_view("~^* ").find(text.front()) != std::string_view::npos)
     text.remove_prefix(1);
@@ -168,7 +168,7 @@ Parsed<std::string> parse_method(std::string_view text) {
 }
 
 Parsed<std::string> parse_version_field(std::string_view text) {
-  // Of every response, of one connection, or alike for different bytes.
+  // Fields that every response has, that belong to one connection, or that may be equal for different bytes.
   static constexpr std::array<std::string_view, 24> never{"accept-ranges",
                                                           "age",
                                                           "connection",

@@ -16,7 +16,7 @@ constexpr std::size_t most_predicates = 16;
 constexpr std::size_t most_patterns = 32;
 constexpr std::size_t longest_pattern = 256;
 
-// Names with dots between them: none of them empty.
+// Returns true for names with dots between them, none of them empty.
 bool is_path(std::string_view text) {
   return !text.empty() && text.front() != '.' && text.back() != '.' && text.find("..") == std::string::npos;
 }

@@ -1,4 +1,4 @@
-// Reads `hold.body`: what in a response makes it worth another attempt although its status does not.
+// Reads `hold.body`: predicates for responses that are retried although their status is not in `retry.on`.
 #pragma once
 
 #include <array>
@@ -11,19 +11,19 @@
 
 namespace reprise::config {
 
-/// The keys of one predicate, in the order in which they are written.
+/// The keys of one predicate, in the order in which they are printed.
 inline constexpr std::array<std::string_view, 8> predicate_keys{"status", "event",  "json",    "xml",
                                                                 "header", "equals", "matches", "refused"};
 
-/// How predicates are written, for messages.
+/// The forms of a predicate, for messages.
 inline constexpr std::string_view predicate_form =
     "{json: PATH, equals: TEXT}, {status: 400, xml: NAME, matches: PATTERN}, {header: NAME, matches: "
     "PATTERN}, "
     "{event: NAME}, or a list of these";
 
-/// One predicate, such as `{status: 400, json: PATH, matches: PATTERN}`, or a list of up to 16. `matches` is
-/// one pattern of up to 256 characters, or a list of up to 32. What is wrong goes to the report, under
-/// `path`; `predicates` are then as they were.
+/// Reads one predicate, such as `{status: 400, json: PATH, matches: PATTERN}`, or a list of up to 16.
+/// `matches` is one pattern of up to 256 characters, or a list of up to 32. Reports errors under `path` and
+/// then leaves `predicates` unchanged.
 void read_predicates(const Node&, const std::string& path, Report&,
                      std::vector<policy::BodyPredicate>& predicates);
 

@@ -1,4 +1,5 @@
-// The parent proxy that environment variables name: http_proxy, https_proxy and no_proxy, in either spelling.
+// Reads the parent proxy from the environment variables http_proxy, https_proxy and no_proxy, in upper or
+// lower case.
 #pragma once
 
 #include <functional>
@@ -11,20 +12,20 @@
 
 namespace reprise::config {
 
-/// What the variables ask for.
+/// The parent that the variables name.
 struct NamedParent {
   std::optional<Parent> parent;  ///< absent: no proxy is named, or no_proxy is `*`
-  std::string problem;  ///< why no parent can be made of them, with the variable's name; empty if one can
+  std::string problem;  ///< why the parent is invalid, with the variable's name; empty if there is no error
 };
 
-/// Reads the variables by `lookup`. An empty value counts as absent. A value may lack the scheme and the
-/// port, which are then http and that of the scheme. The problem never has a part of a value: it may hold a
+/// Reads the variables with `lookup`. An empty value counts as absent. A value may lack the scheme (default
+/// http) and the port (default of the scheme). The problem never contains a part of a value, which may hold a
 /// password.
 NamedParent parent_of_variables(
     const std::function<std::optional<std::string>(std::string_view name)>& lookup);
 
-/// Completes `proxy`, `proxy:3128` and `http://proxy` to a whole URL. Any other text stays as wrong as it
-/// was.
+/// Completes `proxy`, `proxy:3128` and `http://proxy` to a whole URL. Returns other texts unchanged, whether
+/// valid or not.
 std::string completed_proxy_url(std::string_view value);
 
 /// Returns the exceptions (Parent::except) that the text of a no_proxy means. As for curl and Python,

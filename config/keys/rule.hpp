@@ -1,5 +1,4 @@
-// Reads the two shapes that are more than a scalar: idempotency
-// rules, and the query and header pairs of a match.
+// Reads idempotency rules, and the query and header pairs of a match.
 #pragma once
 
 #include <string>
@@ -10,11 +9,12 @@
 
 namespace reprise::config {
 
-/// `always`, `never`, `by_method`, `{any: [..]}` or `{all: [..]}`. What is wrong goes to the report, under
-/// `path`; `rule` is then as it was.
+/// Reads `always`, `never`, `by_method`, `{any: [..]}` or `{all: [..]}`. Reports errors under `path` and then
+/// leaves `rule` unchanged.
 void read_rule(const Node&, const std::string& path, Report&, policy::IdempotencyRule& rule);
 
-/// A list of `name` or `name=value`, or a mapping `name: value`, where nothing or `*` is any value.
+/// Reads a list of `name` or `name=value`, or a mapping `name: value`. An empty value or `*` matches any
+/// value.
 void read_pairs(const Node&, policy::Condition::Kind, const std::string& path, Report&,
                 std::vector<policy::Condition>& pairs);
 

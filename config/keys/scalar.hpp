@@ -1,5 +1,4 @@
-// The scalar values of a configuration: text in; a duration,
-// size, ratio, rate, number or status out, or a reason.
+// Parses the scalar values of a configuration: duration, size, ratio, rate, number, status.
 #pragma once
 
 #include <cstdint>
@@ -15,47 +14,47 @@ namespace reprise::config {
 using policy::Duration;
 using policy::StatusRange;
 
-/// A value, or why the text is none.
+/// A parsed value, or the reason why the text is invalid.
 template <typename T>
 struct Parsed {
   std::optional<T> value;
-  std::string reason;      ///< completes "`text` ...": never quotes the text, which may be a secret
-  std::string suggestion;  ///< what to write instead, made from the text; empty: nothing better is known
+  std::string reason;      ///< completes "`text` ..."; does not quote the text, which may be a secret
+  std::string suggestion;  ///< the text to write instead; empty: no proposal
 
   explicit operator bool() const { return value.has_value(); }
 };
 
-/// No value, and why.
+/// Returns a result without value, with its reason.
 template <typename T>
 Parsed<T> refuse(std::string reason, std::string suggestion = {}) {
   return {std::nullopt, std::move(reason), std::move(suggestion)};
 }
 
-/// An ASCII letter or digit.
+/// Returns true for an ASCII letter or digit.
 constexpr bool is_alphanumeric(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/// `250ms`, `1m30s`, `1.5s`: numbers with us, ms, s, m or h,
-/// largest unit first; 0 needs no unit. Below 292 years.
+/// Parses `250ms`, `1m30s`, `1.5s`: numbers with us, ms, s, m or h, largest unit first. 0 needs no unit. The
+/// value must be below 292 years.
 Parsed<Duration> parse_duration(std::string_view);
-/// Bytes: `64KiB`, `10MB`, `512B`; 0 needs no unit.
+/// Parses bytes: `64KiB`, `10MB`, `512B`. 0 needs no unit.
 Parsed<std::uint64_t> parse_size(std::string_view);
-/// 0 to 1, written `20%` or `0.2`.
+/// Parses a value from 0 to 1, written `20%` or `0.2`.
 Parsed<double> parse_ratio(std::string_view);
-/// Per second: `10/s`, `0.5/s`; 0 needs no unit.
+/// Parses a number per second: `10/s`, `0.5/s`. 0 needs no unit.
 Parsed<double> parse_rate(std::string_view);
-/// `true` or `false`, nothing else.
+/// Parses `true` or `false`, and no other word.
 Parsed<bool> parse_boolean(std::string_view);
-/// Decimal digits without sign and leading zeros.
+/// Parses decimal digits without sign and leading zeros.
 Parsed<std::uint64_t> parse_whole(std::string_view);
-/// Decimal digits, at most one point with digits on both sides.
+/// Parses decimal digits with at most one point, which needs digits on both sides.
 Parsed<double> parse_number(std::string_view);
 
-/// `503`, `500-599` or `5xx`, from 200 to 999: an interim response (1xx) is never the last one.
+/// Parses `503`, `500-599` or `5xx`, from 200 to 999. Interim responses (1xx) are never final.
 Parsed<StatusRange> parse_statuses(std::string_view);
 
-/// The shortest text that parses to the same value.
+/// These functions return the shortest text that parses to the same value.
 std::string duration_text(Duration);
 std::string size_text(std::uint64_t bytes);
 std::string ratio_text(double);

@@ -1,4 +1,4 @@
-// The settings that a flag of `run` and `exec` or a variable of the environment can give beside a file.
+// Lists the settings that a flag of `run` and `exec`, or an environment variable, can set.
 #pragma once
 
 #include <algorithm>
@@ -10,10 +10,10 @@ namespace reprise::config {
 
 struct Shortcut {
   std::string_view flag;   ///< without its dashes
-  std::string_view path;   ///< the key that it sets
-  std::string_view value;  ///< how help names the value
+  std::string_view path;   ///< key that it sets
+  std::string_view value;  ///< name of the value in help texts
   std::string_view sentence;
-  std::string_view alias{};  ///< another variable of the same meaning
+  std::string_view alias{};  ///< another variable with the same meaning
 };
 
 inline constexpr std::string_view variable_prefix = "REPRISE_";
@@ -37,7 +37,7 @@ inline constexpr auto shortcut_table = std::to_array<Shortcut>({
     {"log-level", "log.level", "WORD", "the least severe lines that are logged"},
 });
 
-/// `REPRISE_MAX_ATTEMPTS`
+/// Returns the name of the variable, such as `REPRISE_MAX_ATTEMPTS`.
 inline std::string variable_of(const Shortcut& shortcut) {
   std::string name(variable_prefix);
   for (const char c : shortcut.flag)
@@ -45,7 +45,7 @@ inline std::string variable_of(const Shortcut& shortcut) {
   return name;
 }
 
-/// What that flag sets; null if it is none of the table.
+/// Returns the row of that flag. Null if the table has no such flag.
 inline const Shortcut* find_shortcut(std::string_view flag) {
   const auto* const found = std::find_if(shortcut_table.begin(), shortcut_table.end(),
                                          [&](const Shortcut& each) { return each.flag == flag; });

@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::size_t longest = 60;
 
-// As it is written at `parent`: without what it has in common with it. A section's own key of that name wins.
+// Returns `path` as it is written below `parent`, without their common part. A key of the section with that
+// name takes precedence.
 std::string_view seen_from(std::string_view parent, std::string_view path) {
   const std::string own = std::string(parent).append(".").append(last_part(path));
   if (!parent.empty() && find_key(own) != nullptr) return last_part(path);
@@ -29,14 +30,14 @@ bool is_among(std::string_view texts, std::string_view text) {
   return std::find(words.begin(), words.end(), text) != words.end();
 }
 
-/// The text of a value as it is written inside braces or brackets.
+/// Returns a value as it is written inside braces or brackets.
 std::string in_flow(std::string_view text) {
   const bool plain = !text.empty() && text.find_first_of("\"'#{}[], ") == std::string_view::npos &&
                      std::string_view("*&!|>%@`").find(text.front()) == std::string_view::npos;
   return plain ? std::string(text) : "\"" + std::string(text) + "\"";
 }
 
-/// `a, b` as two texts.
+/// Splits `a, b` into two texts.
 std::vector<std::string> parts_of(std::string_view text) {
   std::vector<std::string> parts;
   for (std::size_t from = 0; (from = text.find_first_not_of(", ", from)) != std::string_view::npos;) {
@@ -56,7 +57,7 @@ Node scalar_of(std::string text) {
 
 bool is_list(const Key& key) { return key.kind == Kind::list && key.item != Kind::mapping; }
 
-/// Whether a text can only be a value of that kind, so that it tells which key was meant.
+/// Returns true if only few texts are valid for that kind, so that a valid text identifies the key.
 bool tells_key(const Key& key) {
   switch (is_list(key) ? key.item : key.kind) {
     case Kind::text:
@@ -73,7 +74,7 @@ bool tells_key(const Key& key) {
   }
 }
 
-/// `[a, b]` if each text can be an item, as it is or corrected.
+/// Returns `[a, b]` if each text is a valid item, as it is or corrected.
 std::string list_of(const Key& key, const std::vector<std::string>& texts, bool may_correct) {
   std::string list;
   for (const std::string& text : texts) {
@@ -91,14 +92,14 @@ std::string value_for(const Key& key, std::string_view text, bool may_correct) {
   return may_correct ? correction(key, text) : std::string();
 }
 
-/// Sections in which the first key that fits is not the one that people mean.
+/// Returns the preferred key of sections whose first fitting key is not the usual one.
 std::string_view preferred_key(std::string_view section, std::string_view text) {
   if (section == "shutdown") return "grace";
   if (section == "defaults.circuit" && parse_duration(text)) return "open";
   return {};
 }
 
-/// `{after: 100ms}`: the key of the section that can have the value.
+/// Returns `{after: 100ms}`: the key of the section for which the value is valid.
 std::string mapping_for(std::string_view schema, const Key& section, std::string_view text) {
   std::vector<const Key*> keys = keys_under(schema);
   const std::string_view first = preferred_key(section.path, text);
@@ -114,7 +115,7 @@ std::string mapping_for(std::string_view schema, const Key& section, std::string
   return {};
 }
 
-/// `{on: [503]}` for a list in the place of a section.
+/// Returns `{on: [503]}` for a list in place of a section.
 std::string mapping_for(std::string_view schema, const std::vector<std::string>& texts) {
   for (const Key* const key : keys_under(schema)) {
     if (!is_list(*key)) continue;
@@ -124,7 +125,7 @@ std::string mapping_for(std::string_view schema, const std::vector<std::string>&
   return {};
 }
 
-/// Absent if an item is no text, or one that must not be shown.
+/// Returns the texts of a list. Returns nothing if an item is not a text, or must not be printed.
 std::optional<std::vector<std::string>> texts_of(const Node& list) {
   std::vector<std::string> texts;
   for (const Node& item : list.items) {
@@ -150,7 +151,7 @@ std::string_view section_of(std::string_view path) {
   return dot == std::string_view::npos ? std::string_view() : path.substr(0, dot);
 }
 
-/// `hosts: [a, b]` for a list at `host`.
+/// Returns `hosts: [a, b]` for a list at `host`.
 std::string plural_of(std::string_view schema, const std::vector<std::string>& texts) {
   const std::string plural = std::string(last_part(schema)) + "s";
   const Key* const key = find_key(std::string(section_of(schema)) + "." + plural);

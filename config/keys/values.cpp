@@ -19,10 +19,10 @@ namespace {
 struct Complaint {
   std::string reason;
   std::string suggestion;
-  bool names_words = false;  // the reason already says which words may stand there
+  bool names_words = false;  // the reason already lists the possible words
 };
 
-// What a person reads.
+// Maximum length of a proposal that a person would read.
 constexpr std::size_t longest_suggestion = 120;
 
 bool contains(const std::vector<std::string_view>& words, std::string_view text) {
@@ -76,7 +76,7 @@ std::optional<Complaint> check_host(const Key& key, std::string_view text) {
   return Complaint{"is every host: leave `" + std::string(name) + "` out for that", {}, true};
 }
 
-// Only a host with a port is proposed: anything else may hold a password.
+// Proposes only a host with a port, because any other part may hold a password.
 std::optional<Complaint> check_parent_url(std::string_view text) {
   auto fault = check(parse_parent(text));
   if (!fault) return fault;
@@ -125,7 +125,8 @@ std::optional<Complaint> check_kind(const Key& key, Kind kind, std::string_view 
   return std::nullopt;
 }
 
-// With a word of another tool, or a misspelt word of a kind that also takes words: `conect` in retry.on.
+// Checks a text, and proposes a value for a word of another tool or for a misspelt word, such as `conect` in
+// retry.on.
 std::optional<Complaint> fault_of(const Key& key, Kind kind, std::string_view text) {
   const auto words = split_words(key.words);
   if (kind != Kind::word && contains(words, text)) return std::nullopt;
@@ -136,7 +137,7 @@ std::optional<Complaint> fault_of(const Key& key, Kind kind, std::string_view te
   return found;
 }
 
-// What may hold a password is not printed, however wrong it is.
+// Names the value for a message. Does not print a text that may hold a password.
 std::string name_of(const Node& scalar, Kind kind) {
   const bool credentials = kind == Kind::collector && scalar.text.find('@') != std::string::npos;
   return kind == Kind::parent || credentials ? "the value" : shown(scalar);
@@ -166,7 +167,7 @@ void add_statuses(const std::string& text, Lists& lists) {
     lists.statuses.set(static_cast<std::size_t>(status));
 }
 
-// A list of another kind was reported; it has no items then.
+// Assigns a list. A node of another kind was already reported.
 template <typename T, typename Read>
 void put_list(const Node& node, T& target, Read read) {
   if (node.kind != Node::Kind::list) return;
@@ -259,7 +260,7 @@ void assign(const Key& key, const Node& node, std::size_t& target) {
 }
 
 void assign(const Key& key, const Node& node, unsigned& target) {
-  // The range in the table is far below what the type holds.
+  // The range in the key table is far smaller than that of the type.
   if (!complaint(key, node)) target = static_cast<unsigned>(*parse_whole(node.text).value);
 }
 

@@ -1,5 +1,4 @@
-// One scalar against its row of the key table: what is wrong
-// with it, and its value as the type that Settings has.
+// Checks one scalar against its row of the key table, and converts it to the type in Settings.
 #pragma once
 
 #include <optional>
@@ -13,19 +12,20 @@
 
 namespace reprise::config {
 
-/// Why the node's text cannot stand at that key, as one message; nothing if it can.
+/// Returns the message if the node's text is invalid for that key; nothing if it is valid.
 std::optional<std::string> complaint(const Key&, const Node& scalar);
 
-/// The value to propose in place of a text that the key does not take; empty if there is no proposal.
+/// Returns the value to propose for an invalid text; empty if there is no proposal.
 std::string correction(const Key&, std::string_view text);
 
-/// Position of the text among the words of the key; nothing if it is none of them.
+/// Returns the position of the text among the words of the key; nothing if it is not one of them.
 std::optional<std::size_t> word_index(const Key&, std::string_view text);
 
-/// True for the word that may stand in the place of that list.
+/// Returns true if the node is the word that may be written in place of that list.
 bool stands_instead(const Key&, const Node&);
 
-/// These leave the target as it is where the node does not fit: `complaint` has reported it.
+/// Assigns the value of the node. Each function leaves the target unchanged if the node is invalid:
+/// `complaint` has reported it.
 void assign(const Key&, const Node&, bool&);
 void assign(const Key&, const Node&, Duration&);
 void assign(const Key&, const Node&, double&);
@@ -36,19 +36,19 @@ void assign(const Key&, const Node&, std::optional<Duration>&);
 void assign(const Key&, const Node&, std::optional<unsigned>&);
 void assign(const Key&, const Node&, std::optional<std::uint16_t>&);
 void assign(const Key&, const Node&, std::optional<std::string>&);
-/// The word alone.
+/// Assigns only the word; the keys of the section are read one by one.
 void assign(const Key&, const Node&, policy::TlsPolicy&);
-/// The word alone; keys switch it on, unless one of them is `enabled`.
+/// Assigns only the word. Keys of the section switch it on, unless `enabled` is one of them.
 void assign(const Key&, const Node&, policy::ResumePolicy&);
 void assign(const Key&, const Node&, Endpoint&);
-/// The word alone.
+/// Assigns only the word; the keys of the section are read one by one.
 void assign(const Key&, const Node&, Admin&);
 void assign(const Key&, const Node&, GatewayUpstream&);
 void assign(const Key&, const Node&, Parent&);
 void assign(const Key&, const Node&, std::optional<Parent>&);
 void assign(const Key&, const Node&, std::optional<Collector>&);
 void assign(const Key&, const Node&, Deny&);
-/// Absent where the word stands in the place of the list.
+/// Makes the target absent if the word is written in place of the list.
 void assign(const Key&, const Node&, std::optional<PortRanges>&);
 void assign(const Key&, const Node&, policy::RetryOn&);
 void assign(const Key&, const Node&, policy::Refused&);
@@ -60,7 +60,7 @@ void assign(const Key&, const Node&, policy::PathPattern&);
 void assign(const Key&, const Node&, std::vector<std::string>&);
 void assign(const Key&, const Node&, std::vector<policy::Condition>&);
 
-/// The words of the key are in the order of the enumerators.
+/// Assigns an enumerator. Precondition: the words of the key are in the order of the enumerators.
 template <typename Enum>
 requires std::is_enum_v<Enum>
 void assign(const Key& key, const Node& node, Enum& target) {
