@@ -21,7 +21,7 @@ Node parsed(const PresetText& preset) {
   return std::move(*root);
 }
 
-// Parsed when the first configuration asks, and kept: routes and blame point into them.
+// Parsed when first needed, and kept, because routes and messages point into the trees.
 const std::vector<Pack>& packs() {
   static const std::vector<Pack> all = [] {
     std::vector<Pack> made;

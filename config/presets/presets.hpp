@@ -1,4 +1,4 @@
-// The shipped presets: their texts, embedded in the program, and what a configuration takes from them.
+// Gives access to the shipped presets, which are embedded in the program.
 #pragma once
 
 #include <optional>
@@ -15,25 +15,26 @@ struct PresetText {
   std::string_view text;
 };
 
-/// The files of config/presets, in the order of their names; the build makes its source from them.
+/// Returns the files of config/presets, ordered by name. The build generates this function.
 std::span<const PresetText> preset_texts();
 
-/// In alphabetical order.
+/// Returns the names in alphabetical order.
 std::vector<std::string_view> preset_names();
-/// The file of that preset, as in config/presets; nothing: there is none.
+/// Returns the file of that preset. Returns nothing if there is no such preset.
 std::optional<std::string_view> preset_text(std::string_view name);
 
-/// One route of a preset, with what made it; the nodes live as long as the program.
+/// One route of a preset, and the policies that it uses. The nodes live as long as the program.
 struct PresetRoute {
-  std::string_view preset;            ///< in whose file it stands
-  const Node* route = nullptr;        ///< its own keys win over the policies
-  std::vector<const Node*> policies;  ///< of shipped presets, weakest first
+  std::string_view preset;            ///< preset whose file has the route
+  const Node* route = nullptr;        ///< keys of the route; they win over the policies
+  std::vector<const Node*> policies;  ///< from shipped presets, weakest first
 };
 
-/// The routes of a preset in their order, its own before those of presets that it lists itself.
+/// Returns the routes of a preset in order: its own, then those of presets that it lists.
 std::vector<PresetRoute> preset_routes(std::string_view name);
 
-/// The policy of that name in any shipped preset, or null. It lives as long as the program.
+/// Returns the policy of that name in any shipped preset. Null if there is none. The node lives as long as
+/// the program.
 const Node* preset_policy(std::string_view name);
 std::vector<std::string_view> preset_policy_names();
 

@@ -10,7 +10,7 @@
 namespace reprise::config {
 namespace {
 
-// The `Fields` of fields.hpp that prints: it collects dotted paths, and nests them when asked.
+// The printing form of `Fields` in fields.hpp. Collects dotted paths and prints them nested.
 class Printer {
  public:
   explicit Printer(std::string schema) : schema_(std::move(schema)) {}
@@ -25,13 +25,13 @@ class Printer {
   template <typename T, typename Function>
   void section(std::string_view path, const std::optional<T>& value, Function inside) {
     if (value) return inside(*value);
-    // What no word switches off is absent.
+    // A section that no word can switch off is left out if it is absent.
     if (const Key* key = find_key(path_of(path)); key != nullptr && !key->words.empty()) line(path, "off");
   }
 
   void line(std::string_view path, std::string text) { lines_.emplace_back(path, std::move(text)); }
 
-  /// Each line starts with `indent` blanks.
+  /// Returns the lines, each indented by `indent` blanks.
   std::string text(std::size_t indent) const {
     std::string result;
     std::vector<std::string_view> open;
@@ -49,7 +49,7 @@ class Printer {
     return result;
   }
 
-  /// The same as one item of a list.
+  /// Returns the same text as one item of a list.
   std::string item() const {
     std::string result = text(4);
     return result.empty() ? "  - {}\n" : result.replace(0, 4, "  - ");

@@ -132,7 +132,7 @@ void add_row(std::string& page, const Key& key, std::string_view shown) {
 
 constexpr std::string_view head = "\n| key | value | default | meaning |\n|---|---|---|---|\n";
 
-// All keys below a section, depth first as the table has them.
+// Adds all keys below a section, depth first, in the order of the table.
 void add_section(std::string& page, std::string_view title, std::string_view prefix) {
   bool any = false;
   for (const Key& key : all_keys()) {
@@ -143,7 +143,7 @@ void add_section(std::string& page, std::string_view title, std::string_view pre
   }
 }
 
-/// The flags and variables, in the order of help.
+/// Returns the flags and variables in the order of `--help`.
 std::string shortcuts_table() {
   std::string table = "| flag | variable | key | meaning |\n|---|---|---|---|\n";
   for (const Shortcut& shortcut : shortcut_table) {

@@ -1,4 +1,4 @@
-// Values of the settings as the YAML text that loads to them: the inverse of values.hpp.
+// Writes values of the settings as YAML that loads to the same values. The inverse of values.hpp.
 #pragma once
 
 #include <optional>
@@ -11,10 +11,10 @@
 
 namespace reprise::config {
 
-/// Plain where YAML and `${..}` cannot misread it, else in double quotes.
+/// Returns the text plain if YAML and `${..}` cannot misread it, else in double quotes.
 std::string yaml_scalar(std::string_view text);
 
-/// Nothing: the key is better left out, because absent is what the value means.
+/// The text of a value. Nothing if the key is to be left out, because its absence means the same.
 using Rendered = std::optional<std::string>;
 Rendered render(const Key&, bool);
 Rendered render(const Key&, Duration);
@@ -29,10 +29,10 @@ Rendered render(const Key&, const std::optional<std::string>&);
 Rendered render(const Key&, const policy::TlsPolicy&);
 Rendered render(const Key&, const policy::ResumePolicy&);
 Rendered render(const Key&, const Endpoint&);
-/// Nothing: its keys say all.
+/// Returns nothing, because each key of the section is printed.
 Rendered render(const Key&, const Admin&);
 Rendered render(const Key&, const GatewayUpstream&);
-/// The password of a parent is not in it.
+/// Prints `***` for the password of a parent.
 Rendered render(const Key&, const std::optional<Parent>&);
 Rendered render(const Key&, const std::optional<Collector>&);
 Rendered render(const Key&, const Deny&);

@@ -1,4 +1,4 @@
-// The configuration of a running proxy as text: what it tells, and how a command reads that.
+// Writes the configuration of a running proxy as text, and reads that text in a command.
 #pragma once
 
 #include <map>
@@ -12,22 +12,22 @@ namespace reprise::config {
 /// The place where a route of the running configuration is written.
 struct RoutePlace {
   std::size_t line = 0;
-  std::string preset;  ///< empty: in the file itself
+  std::string preset;  ///< name of the preset; empty: the file itself
 };
 
-/// The text of a running proxy, taken apart.
+/// The parts of the text of a running proxy.
 struct RunningText {
-  std::string yaml;  ///< loads to the settings in force, but for the secrets
-  std::string file;  ///< of that proxy; empty: built-in defaults
+  std::string yaml;  ///< loads to the effective settings, without hidden passwords
+  std::string file;  ///< configuration file of that proxy; empty: built-in defaults
   std::string hash;
-  std::map<std::string, RoutePlace, std::less<>> places;  ///< by the name of the route
+  std::map<std::string, RoutePlace, std::less<>> places;  ///< by name of the route
 };
 
-/// effective_yaml without its secrets, after comments that name the file and the line of each route.
+/// Returns effective_yaml after comment lines that name the file and the line of each route.
 std::string running_text(const Settings&, const std::string& file, const std::string& hash);
-/// Reads running_text. Returns empty `yaml` if the text is none.
+/// Reads the result of running_text. `yaml` is empty if the text is not one.
 RunningText read_running(std::string_view text);
-/// Gives each route the place where it was written.
+/// Sets the line and the preset of each route to its place.
 void place_routes(const RunningText&, Settings&);
 
 }  // namespace reprise::config

@@ -14,7 +14,7 @@
 namespace reprise::config {
 namespace {
 
-using Json = std::string;  // without blanks; it is laid out at the end
+using Json = std::string;  // without whitespace; Layout adds it at the end
 
 Json quote(std::string_view text) {
   Json result = "\"";
@@ -56,13 +56,13 @@ Json reference(std::string_view definition) {
 
 bool is_number(std::string_view word) { return parse_whole(word).value.has_value(); }
 
-// 504 is a number to YAML, and text to us.
+// Adds the words of a key. YAML reads 504 as a number, but here it is a text, so both forms are accepted.
 void add_words(std::vector<Json>& choices, const Key& key) {
   std::vector<Json> words;
   for (const std::string_view word : split_words(key.words)) {
     words.push_back(quote(word));
     if (is_number(word) || parse_boolean(word).value) words.emplace_back(word);
-    // What a YAML 1.1 tool reads.
+    // A YAML 1.1 tool writes `off` as false.
     if (word == "off" && key.words.find("false") == std::string_view::npos) words.emplace_back("false");
   }
   if (!words.empty()) choices.push_back(object({{"enum", array(words)}}));
@@ -124,7 +124,7 @@ Json closed_object(const Members& properties, const std::vector<Json>& required)
   return object(members);
 }
 
-// What stands for one key, without its description.
+// Returns the schema of the value of one key, without its description.
 Json shape_of(const Key& key) {
   std::vector<Json> choices;
   if (key.path == "defaults") return reference("policy");
@@ -164,7 +164,7 @@ Members properties_of(std::string_view path) {
   Members properties;
   for (const Key* key : keys_under(path)) {
     const std::string name(last_part(key->path));
-    // A route's copy of a shared key points to the one description of it.
+    // For a key shared with `defaults`, a route refers to the one description.
     if ((path == "routes[]" || path == "presets[]") && key->path.starts_with("defaults.")) {
       properties.emplace_back(name, reference("policy/properties/" + name));
       continue;
@@ -172,7 +172,7 @@ Members properties_of(std::string_view path) {
     const Json described =
         object({{"description", quote(key->sentence)}, {"allOf", array({shape_of(*key)})}});
     properties.emplace_back(name, described);
-    // What a YAML 1.1 tool makes of this key.
+    // A YAML 1.1 tool writes the key `on` as true.
     if (name == "on") properties.emplace_back("true", described);
   }
   return properties;
@@ -242,7 +242,7 @@ Json definitions() {
        {"policy", closed_object(properties_of("defaults"), {})}});
 }
 
-// Two blanks a level, one member or item a line.
+// Formats JSON with two blanks per level and one member or item per line.
 class Layout {
  public:
   explicit Layout(const Json& json) : json_(json) {}
