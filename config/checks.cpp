@@ -29,8 +29,8 @@ struct Blame {
   std::string path;
 };
 
-// True where the shape check has refused the node: then the value in force is not what the author wrote, and
-// judging it would mislead.
+// Returns true if the shape check has rejected the node. The effective value is then not the author's, and a
+// message about it would mislead.
 bool is_refused(const Node& node, std::string_view path) {
   const Key* key = find_key(std::string("defaults.").append(path));
   if (node.broken || key == nullptr) return true;
@@ -63,8 +63,8 @@ class RouteChecker {
   }
 
  private:
-  // The first of the keys in the strongest layer that has one;
-  // nothing if none is written, or one was refused.
+  // Returns the place of the first of the keys in the strongest layer that sets one. Returns nothing if no
+  // layer does, or if a value was rejected.
   std::optional<Blame> blame(std::initializer_list<std::string_view> keys) const {
     std::optional<Blame> found;
     std::vector<const Node*> hiding;
@@ -80,7 +80,7 @@ class RouteChecker {
     return found;
   }
 
-  // Strongest first, each with what a preset says between it and the next.
+  // Returns the layers, strongest first, each with the preset's sections between it and the next layer.
   std::array<std::pair<const RouteOrigin::Layer*, const std::vector<const Node*>*>, 4> layers() const {
     static const std::vector<const Node*> nothing;
     return {{{&origin_.over, &nothing},
@@ -89,7 +89,7 @@ class RouteChecker {
              {&origin_.defaults, &nothing}}};
   }
 
-  // What a preset decides is not the doing of a weaker section of the file.
+  // Returns true if a preset sets the key, so that weaker sections of the file are not to blame.
   static bool is_hidden(const std::vector<const Node*>& hiding, std::string_view key) {
     return std::any_of(hiding.begin(), hiding.end(),
                        [&](const Node* shipped) { return locate(*shipped, key) != nullptr; });
@@ -148,14 +148,15 @@ class RouteChecker {
     if (route_.policy.replay_memory_bytes == 0)
       error({"idempotent", "replay.memory"},
             "a json condition needs the body held, and replay.memory is 0: write replay: {memory: 256KiB}");
-    // An inherited rule also serves other routes, and a preset's rows are not the author's choice.
+    // Skips an inherited rule, which also serves other routes, and a preset's rule, which the author did not
+    // write.
     const Node* own = origin_.route.node == nullptr ? nullptr : locate(*origin_.route.node, "idempotent");
     if (own == nullptr || !route_.source.empty()) return;
     if (const std::string why = why_no_json(route_.match); !why.empty())
       error({"idempotent"}, "a json condition can never hold here: " + why);
   }
 
-  // What the match itself says about the body.
+  // Returns why the match leaves no JSON body; empty if it may have one.
   static std::string why_no_json(const policy::Match& match) {
     static constexpr std::array<std::string_view, 4> bodiless{"GET", "HEAD", "TRACE", "CONNECT"};
     const auto has_no_body = [](const std::string& method) {
@@ -195,7 +196,8 @@ class RouteChecker {
                       "{bytes: 64KiB}");
   }
 
-  // Who repeats the built-in list says nothing by it; who writes one with `timeout` means it.
+  // Warns if `timeout` can never occur. Only for a list that differs from the built-in one, because its
+  // author chose `timeout`.
   void check_timeout() {
     const auto& retry = route_.policy.retry;
     const bool raised =
@@ -209,7 +211,7 @@ class RouteChecker {
           "whatever the upstream may take at most, or a response_timeout below the deadline");
   }
 
-  // The file or a preset has a `retry.on` of its own.
+  // Returns true if the file or a preset sets `retry.on`.
   bool has_list() const {
     const auto lists = [](const Node* node) {
       return node != nullptr && locate(*node, "retry.on") != nullptr;
@@ -220,7 +222,8 @@ class RouteChecker {
     });
   }
 
-  // A status that the route lists is retried without a look at the response.
+  // Warns if `retry.on` lists the predicate's statuses: those responses are retried without checking the
+  // predicate.
   void check_predicates() {
     const policy::RoutePolicy& route = route_.policy;
     if (!route.hold) return;
@@ -266,7 +269,7 @@ class RouteChecker {
           "ends, and may execute it twice; write auto");
   }
 
-  // A forward listener is.
+  // Returns true for a forward listener with `allow_remote`.
   bool is_reached_by_others() const {
     return std::any_of(settings_.listeners.begin(), settings_.listeners.end(), [](const Listener& each) {
       return each.mode == ListenerMode::forward && each.allow_remote;
@@ -281,7 +284,8 @@ class RouteChecker {
     check_total("disk", policy.replay_disk_bytes, limits.replay_disk_bytes);
   }
 
-  // Who writes more attempts for POST alone gets none of them once a byte was sent.
+  // Warns if `max_attempts` is set for POST alone: after the first byte was sent, such a request is not
+  // retried.
   void check_post() {
     const policy::RoutePolicy& policy = route_.policy;
     const auto& methods = route_.match.methods;
@@ -301,7 +305,7 @@ class RouteChecker {
                         "request by a key, write idempotent: {any: [{header: Idempotency-Key}]}");
   }
 
-  // As a prefix, it is one in other proxies.
+  // Warns about a path that ends in `/`. Other proxies treat it as a prefix.
   void check_path() {
     const Node* const path = origin_.route.node == nullptr || !route_.source.empty()
                                  ? nullptr
@@ -314,8 +318,9 @@ class RouteChecker {
                         "** for everything below it as well");
   }
 
-  // If the route has the default, the warning points at the limit, because that is what the author has
-  // written. A total of 0 switches the store off on purpose, so it gets no warning.
+  // Warns if a route's limit is above the limit of the process. If the route's limit is the default, the
+  // warning points at the process limit, which the author wrote. A total of 0 disables the store on purpose
+  // and gets no warning.
   void check_total(const std::string& store, std::uint64_t of_route, std::uint64_t total) {
     if (of_route <= total || total == 0) return;
     const std::string limit = "limits.replay_" + store;
@@ -341,11 +346,11 @@ class RouteChecker {
 };
 
 void check_reachable(const BuiltRoutes& built, Report& report) {
-  // Routes of presets come last and are none of the author's: what hides them is meant to.
+  // Routes of presets come last and are not the author's. Hiding them is intended.
   const auto own_end = std::find_if(built.routes.begin(), built.routes.end() - 1,
                                     [](const Route& route) { return !route.source.empty(); });
   const auto count = static_cast<std::size_t>(own_end - built.routes.begin());
-  // A match that was refused in part is wider than its author wrote it: nothing follows from it.
+  // A partly rejected match is wider than its author wrote, so nothing can be concluded from it.
   std::vector<bool> known(count);
   for (std::size_t i = 0; i < count; ++i)
     known[i] = !report.refused_under(built.origins[i].route.path + ".match");

@@ -1,4 +1,4 @@
-// What spans several keys of a route: limits that contradict each other, rules that cannot work, dead routes.
+// Checks that span several keys of a route: contradicting limits, rules that cannot work, unreachable routes.
 #pragma once
 
 #include "config/routes.hpp"
@@ -6,8 +6,8 @@
 
 namespace reprise::config {
 
-/// Judges every route as it will act, the fallback included, and names the strongest section that made it so.
-/// `settings`: where their requests may come in, and the limits of the process, which `root` may set.
+/// Checks the final values of every route, including the fallback. Reports the strongest section that set the
+/// value. `settings` has the listeners and the limits of the process, which `root` may set.
 void check_routes(const BuiltRoutes&, const Settings& settings, const Node& root, Report&);
 
 }  // namespace reprise::config

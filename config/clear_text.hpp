@@ -1,4 +1,4 @@
-// Where a configuration sends credentials in clear text to a service that speaks TLS (row L26).
+// Detects configurations that send credentials in clear text to a service that uses TLS (row L26).
 #pragma once
 
 #include <string_view>
@@ -7,11 +7,11 @@
 
 namespace reprise::config {
 
-/// True for a host that a shipped preset reaches over TLS alone.
+/// Returns true for a host that a shipped preset reaches only over TLS.
 bool is_reached_over_tls(std::string_view host);
 
-/// Warns of routes that send http:// requests for such hosts as they come, and of a preset's replaced hosts
-/// that nothing is said about.
+/// Warns about routes that forward http:// requests for such hosts without TLS, and about replaced hosts of a
+/// preset if `tls` is not set for them.
 void check_clear_text(const BuiltRoutes&, Report&);
 
 }  // namespace reprise::config

@@ -8,13 +8,14 @@
 namespace reprise::config {
 namespace {
 
-// Both are texts that parse_network has made.
+// Precondition: both texts were made by parse_network.
 bool covers(const std::string& wide, const std::string& narrow) {
   const std::size_t slash = wide.find('/');
   const Parsed<std::string> whole = parse_network(narrow);
   const int prefix = std::stoi(wide.substr(slash + 1));
   if (!whole || std::stoi(narrow.substr(narrow.find('/') + 1)) < prefix) return false;
-  // The network of that length around the narrow one: as it is, or as it should have been written.
+  // The network with the wide prefix length that contains the narrow one: as it is, or as parse_network
+  // proposes it.
   const auto around = parse_network(narrow.substr(0, narrow.find('/')) + wide.substr(slash));
   return wide == (around ? *around.value : around.suggestion);
 }

@@ -1,4 +1,4 @@
-// What `security.deny` leaves open that the default list denies (row L14).
+// Checks which default networks a custom `security.deny` list leaves open (row L14).
 #pragma once
 
 #include "config/settings.hpp"
@@ -6,7 +6,7 @@
 
 namespace reprise::config {
 
-/// A warning, at the list, that names what is open now. Nothing where the file has no list of its own.
+/// Warns at the list and names the networks that are now open. Does nothing if the file has no such list.
 void check_deny(const Node& root, const Deny&, Report&);
 
 }  // namespace reprise::config

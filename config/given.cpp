@@ -44,7 +44,7 @@ Node list_of(std::string_view text) {
   }
 }
 
-/// `{any: [{header: NAME}, ..., {method: idempotent}]}`
+/// Returns `{any: [{header: NAME}, ..., {method: idempotent}]}`.
 Node rule_of(std::string_view text) {
   Node conditions = list_of(text);
   for (Node& item : conditions.items) item = mapping_of("header", std::move(item));
@@ -64,7 +64,7 @@ Node node_of(const Key& key, const std::string& text) {
   return scalar(text);
 }
 
-/// Nothing if the value can stand at the key.
+/// Returns nothing if the value is valid for the key.
 std::optional<std::string> complaint_about(const Key& key, const Node& node) {
   if (node.kind == Node::Kind::scalar) return complaint(key, node);
   for (const Node& item : node.items) {
@@ -78,7 +78,7 @@ std::optional<std::string> complaint_about(const Key& key, const Node& node) {
   return problems.empty() ? std::nullopt : std::optional(problems.front().message);
 }
 
-/// True if the file has something at that path, or in the place of one of the sections above it.
+/// Returns true if the file has a value at that path, or a value in place of one of the sections above it.
 bool has(const Node& root, std::string_view path) {
   const Node* node = &root;
   while (!path.empty()) {
@@ -91,7 +91,7 @@ bool has(const Node& root, std::string_view path) {
   return true;
 }
 
-/// Replaces what is there.
+/// Sets the value at that path and replaces any existing value.
 void put(Node& root, std::string_view path, const Node& value) {
   const std::size_t dot = path.find('.');
   const std::string_view name = path.substr(0, dot);
@@ -158,7 +158,7 @@ void GivenValues::put_into(Node& root) {
     const bool is_over = value.is_flag && path.starts_with(of_routes) && find_key(path)->kind != Kind::rule;
     if (is_over) put(over_routes_, path.substr(of_routes.size()), value.node);
   }
-  // The flag of a pair hides its variable.
+  // A flag replaces the variable of the same shortcut.
   for (std::size_t i = 0; i + 1 < values_.size(); ++i) {
     if (values_[i].shortcut == values_[i + 1].shortcut) told_[i].used = false;
   }

@@ -1,5 +1,5 @@
-// Values from flags and variables, put into the tree of a file: a file wins over variables, flags win over
-// it.
+// Merges values from flags and environment variables into the tree of a file. The file wins over variables,
+// flags win over the file.
 #pragma once
 
 #include <string>
@@ -13,30 +13,30 @@
 
 namespace reprise::config {
 
-/// Names without dashes, and values, in the order of the command line.
+/// Names without dashes, and their values, in the order of the command line.
 using Flags = std::vector<std::pair<std::string, std::string>>;
 
-/// A value that a flag or a variable has given.
+/// A value from a flag or a variable.
 struct GivenValue {
   std::string source;  ///< `--deadline` or `REPRISE_DEADLINE`
-  std::string path;    ///< of the key
+  std::string path;    ///< path of the key
   std::string text;    ///< as given; `***` if it may hold a password
-  bool used = true;    ///< false: the file has the key, and the source is a variable
+  bool used = true;    ///< false: the file wins over this variable, or a flag does
 };
 
 class GivenValues {
  public:
-  /// Judges each value alone. The path of a problem is the flag or the variable.
+  /// Checks each value on its own. The path of a problem is the name of the flag or variable.
   GivenValues(const Flags&, const Environment&, Report&);
 
-  /// Puts them where the file would have them.
+  /// Inserts the values into `root` at the places that a file would use.
   void put_into(Node& root);
-  /// What flags set for every route, over the route's own keys: a mapping with keys of a route. Holds no
-  /// `idempotent`, because a route's own rule says what its upstream can bear.
+  /// Returns the keys that flags set for every route, over the route's own keys, as a mapping with keys of a
+  /// route. It never holds `idempotent`, because only a route's own rule knows what its upstream can handle.
   const Node& over_routes() const { return over_routes_; }
-  /// Calls problems of the values by the names of their sources.
+  /// Replaces the paths of problems in these values by the names of their sources.
   void name_sources(std::vector<Problem>&) const;
-  /// In the order of the table. Call after put_into.
+  /// Returns the values in the order of the table. Call after put_into.
   std::vector<GivenValue> take() { return std::move(told_); }
 
  private:

@@ -1,4 +1,4 @@
-// `intercept` of a configuration: which hosts it may list, and what it must not leave out.
+// Checks the section `intercept`: which hosts it may list, and which keys are required.
 #pragma once
 
 #include "config/keys/scalar.hpp"
@@ -8,11 +8,11 @@
 
 namespace reprise::config {
 
-/// An exact name or `*.suffix`. No address, for there is no certificate for one here; and a suffix has a dot
-/// in it: who lists `*.com` would be anybody.
+/// Parses an exact name or `*.suffix`. Rejects an address, because no certificate is issued for one. Rejects
+/// a suffix without a dot, because `*.com` would cover nearly any host.
 Parsed<policy::HostPattern> parse_intercepted(std::string_view);
 
-/// Hosts and both files of the authority must be there.
+/// Reports missing hosts and missing files of the local authority, and checks each host.
 void check_intercept(const Node& root, Report&);
 
 }  // namespace reprise::config

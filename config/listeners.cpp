@@ -14,22 +14,22 @@ namespace {
 
 constexpr std::size_t most_listeners = 64;
 
-// One thing that is bound: where it is written, for messages.
+// A bound address, and the place where it is written, for messages.
 struct Bound {
   Endpoint endpoint;
   std::string path;
   std::size_t line;
   std::size_t column;
-  bool is_given = false;  // by a flag or a variable
+  bool is_given = false;  // set by a flag or a variable
 };
 
-/// What a message says of a mode's listeners, and the port that it proposes.
+/// Words for a mode's listeners in messages, and the port to propose.
 struct ModeTerms {
   std::string_view name;
   int port;
   bool has_default_bind = false;
 };
-// In the order of ListenerMode.
+// Ordered as ListenerMode.
 constexpr std::array mode_terms{ModeTerms{"a forward listener", 3128, true}, ModeTerms{"a gateway", 3180},
                                 ModeTerms{"a transparent listener", 3190},
                                 ModeTerms{"a SOCKS listener", 1080}};
@@ -55,7 +55,7 @@ class ListenerBuilder {
       if (list->items.empty())
         report_.error(list->line, list->column, "listeners",
                       "is empty: nothing could connect; remove the key for the default listener");
-      // Addresses are compared each with each.
+      // The limit keeps the comparison of each address with each other one cheap.
       if (list->items.size() > most_listeners)
         report_.error(list->line, list->column, "listeners",
                       "is too long: at most " + std::to_string(most_listeners) + " listeners");

@@ -1,4 +1,4 @@
-// Builds the listeners and checks what they and the admin listener bind.
+// Builds the listeners, and checks the addresses that they and the admin listener bind.
 #pragma once
 
 #include <vector>
@@ -8,9 +8,9 @@
 
 namespace reprise::config {
 
-/// The listeners of the file, or the built-in one. A gateway without upstream, keys of the
-/// other mode, an address that other machines reach without `allow_remote`, and two that
-/// bind the same address go to the report.
+/// Returns the listeners of the file, or the built-in one. Reports a gateway without upstream, keys of
+/// another mode, an address that other machines reach without `allow_remote`, and two listeners that bind the
+/// same address.
 std::vector<Listener> build_listeners(const Node& root, const Admin&, Report&);
 
 }  // namespace reprise::config

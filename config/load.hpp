@@ -1,4 +1,4 @@
-// Reads a configuration file into Settings, or says everything that is wrong with it in one run.
+// Reads a configuration file into Settings, or reports all of its errors in one run.
 #pragma once
 
 #include <optional>
@@ -13,16 +13,16 @@
 
 namespace reprise::config {
 
-/// Lines and columns from 1.
+/// A position in the file. Lines and columns count from 1.
 struct Place {
   std::size_t line = 0;
   std::size_t column = 0;
 };
 
-/// A value that names a file or a folder; `intercept.hosts`, too, with no file, because the authority is made
-/// for them.
+/// A value that names a file or a folder. Also `intercept.hosts`, with an empty `file`, because the authority
+/// must fit the hosts.
 struct NamedFile {
-  std::string path;  ///< of the key, such as `routes[0].tls.ca_file`
+  std::string path;  ///< path of the key, such as `routes[0].tls.ca_file`
   std::string file;
   Place place;
 };
@@ -30,22 +30,23 @@ struct NamedFile {
 struct Loaded {
   std::optional<Settings> settings;  ///< absent if any problem is an error
   std::vector<Problem> problems;     ///< in the order of the file
-  /// Every file that it names and that is read for it, so that a change of one is a change of it.
+  /// Every file that the configuration names and reads. A changed file means a changed configuration.
   std::vector<std::string> files;
-  std::string hash;                      ///< 12 hex digits of the file's bytes; empty if it could not be read
-  std::optional<Place> replay_memory{};  ///< where the file has `limits.replay_memory`; absent: it has not
-  std::optional<Place> threads{};        ///< the same of `threads`
-  std::optional<Place> otlp{};           ///< the same of `trace.otlp`
-  std::vector<NamedFile> named{};        ///< keys of files that others read, in the order of the file
-  std::vector<GivenValue> given{};       ///< by flags and variables
+  std::string hash;  ///< 12 hex digits, from the bytes of the file; empty if it could not be read
+  std::optional<Place>
+      replay_memory{};             ///< position of `limits.replay_memory`; absent if the file does not set it
+  std::optional<Place> threads{};  ///< position of `threads`, likewise
+  std::optional<Place> otlp{};     ///< position of `trace.otlp`, likewise
+  std::vector<NamedFile> named{};  ///< keys that name files read by other code, in the order of the file
+  std::vector<GivenValue> given{};  ///< values from flags and variables
 };
 
-/// Never throws for any bytes. `${file:..}` in a value reads that file. Variables of shortcut_table.hpp stand
-/// in for keys that the text does not have, flags replace them.
+/// Loads a configuration from its text. Never throws, whatever the bytes. A `${file:..}` in a value reads
+/// that file. The variables of shortcut_table.hpp set keys that the text does not set; flags replace them.
 Loaded load_text(std::string_view text, const Environment&, const Flags& = {});
-/// A file that cannot be read is a problem at 0:0.
+/// Loads a file. If the file cannot be read, reports a problem at 0:0.
 Loaded load_file(const std::string& path, const Environment&, const Flags& = {});
-/// The product's defaults: what an absent file means.
+/// Returns the product's defaults, which apply without a file.
 Settings built_in();
 
 }  // namespace reprise::config

@@ -1,4 +1,4 @@
-// The variables with which OpenTelemetry configures every program in the same way: OTEL_*.
+// Reads the standard environment variables of OpenTelemetry (OTEL_*).
 #pragma once
 
 #include <functional>
@@ -12,26 +12,28 @@
 
 namespace reprise::config {
 
-/// A name and its value, in the order of the variable.
+/// Names and values in the order of the variable.
 using NamedValues = std::vector<std::pair<std::string, std::string>>;
 
-/// What the variables ask for. Bad values are left out and named; an empty value counts as absent.
+/// The values of the variables. A bad value is left out and causes a warning. An empty value counts as
+/// absent.
 struct OtelVariables {
   std::optional<Collector> collector;  ///< OTEL_EXPORTER_OTLP_[TRACES_]ENDPOINT; without headers
-  std::string endpoint_variable;       ///< which of the two named it
+  std::string endpoint_variable;       ///< the one of the two variables that set it
   NamedValues headers;                 ///< OTEL_EXPORTER_OTLP_[TRACES_]HEADERS; values are secrets
   std::optional<std::string> ca_file;  ///< OTEL_EXPORTER_OTLP_[TRACES_]CERTIFICATE
   NamedValues resource;  ///< OTEL_RESOURCE_ATTRIBUTES, and `service.name` of OTEL_SERVICE_NAME, which wins
   std::vector<std::string> warnings;
-  std::vector<std::string> of_unheeded;  ///< warnings of variables without effect, if there is a collector
+  std::vector<std::string>
+      of_unheeded;  ///< warnings about ignored variables; for use if there is a collector
 };
 
-/// Reads the variables by `lookup`. Everything is absent if OTEL_SDK_DISABLED is true.
+/// Reads the variables with `lookup`. Everything is absent if OTEL_SDK_DISABLED is true.
 OtelVariables otel_variables(const std::function<std::optional<std::string>(std::string_view name)>& lookup);
 
-/// The collector of a configuration: that of its file if it has the key `trace.otlp` (`said`), else that of
-/// the variables, unless it is a listener of this proxy. Headers and certificates of the variables are added.
-/// What is wrong becomes a warning in `warnings`.
+/// Sets the collector of a configuration and adds the headers and certificate of the variables. The file's
+/// collector wins if the file has the key `trace.otlp` (`said`). Otherwise the collector of the variables is
+/// used, unless it is a listener of this proxy. Appends problems to `warnings`.
 void follow_otel(const OtelVariables&, bool said, Settings&, std::vector<std::string>& warnings);
 
 }  // namespace reprise::config

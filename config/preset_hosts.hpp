@@ -1,4 +1,4 @@
-// Puts the hosts that a configuration names for a preset in the place of the preset's own.
+// Replaces the hosts of a preset's routes by those that the configuration names.
 #pragma once
 
 #include <vector>
@@ -10,11 +10,11 @@ namespace reprise::config {
 
 class PresetHosts {
  public:
-  /// No hosts given: the preset's own stay.
+  /// Keeps the preset's own hosts if `given` is empty.
   PresetHosts(std::vector<policy::HostPattern> given, const std::vector<PresetRoute>& shipped);
 
-  /// False: no host of the route's kind was given, so the route is left out. Where a preset has routes for
-  /// exact names and others for `*.suffix`, each route takes the hosts of its kind, else it takes all.
+  /// Sets the hosts of a route's match. If a preset has routes for exact names and others for `*.suffix`,
+  /// each route gets only the hosts of its kind. Returns false if there are none: leave the route out.
   bool put(policy::Match&) const;
 
  private:

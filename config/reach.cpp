@@ -16,14 +16,14 @@ using policy::Condition;
 bool covers_host(const std::string& earlier, const std::string& later) {
   if (earlier.empty() || earlier == later) return true;
   if (!earlier.starts_with("*.")) return false;
-  // "*.example.com" against "a.example.com" and "*.a.example.com": something must stand before the dot.
+  // "*.example.com" covers "a.example.com" and "*.a.example.com", but needs a label before the dot.
   const std::string_view suffix = std::string_view(earlier).substr(1);
   return later.size() > suffix.size() && std::string_view(later).ends_with(suffix) && later != earlier;
 }
 
 using Hosts = std::span<const policy::HostPattern>;
 
-// True if every host of the narrow ones is under one of the wide ones.
+// Returns true if each of the narrow hosts is covered by one of the wide hosts.
 bool covers_each(Hosts wide, Hosts narrow) {
   return std::all_of(narrow.begin(), narrow.end(), [&](const policy::HostPattern& later) {
     return std::any_of(wide.begin(), wide.end(), [&](const policy::HostPattern& earlier) {
@@ -32,7 +32,7 @@ bool covers_each(Hosts wide, Hosts narrow) {
   });
 }
 
-// `host` and `hosts` must both hold, so either of the narrow one is enough.
+// A request must match both `host` and `hosts`, so it is enough if either one is covered.
 bool covers_hosts(const policy::Match& earlier, const policy::Match& later) {
   const auto covered_by = [&](Hosts wide) {
     return covers_each(wide, {&later.host, 1}) || (!later.hosts.empty() && covers_each(wide, later.hosts));
@@ -59,7 +59,7 @@ bool covers_path(const std::string& earlier, const std::string& later) {
   const auto narrow = segments_of(later);
   for (std::size_t i = 0; i < wide.size(); ++i) {
     if (i >= narrow.size()) return false;
-    // `**` needs at least one segment that is not empty; `**` and `{x}` of the narrow one promise that.
+    // `**` needs at least one segment that is not empty. A `**` or `{x}` in the narrow path ensures that.
     if (wide[i] == "**") return !narrow[i].empty();
     if (narrow[i] == "**") return false;
     const bool same = is_parameter(wide[i]) ? !narrow[i].empty() : wide[i] == narrow[i];

@@ -1,5 +1,4 @@
-// Puts what one section of a document says over the values
-// that are already there; what it does not say stays.
+// Assigns the values of one section of a document. Keys that are absent leave the settings unchanged.
 #pragma once
 
 #include <optional>
@@ -12,10 +11,11 @@
 
 namespace reprise::config {
 
-/// The `Fields` of fields.hpp that reads. Silent: shape.hpp has reported what does not fit.
+/// The reading form of `Fields` in fields.hpp. Reports nothing: shape.hpp has already reported invalid
+/// values.
 class Reader {
  public:
-  /// `schema`: where the key table describes the section, such as `routes[].match`; "" for the file.
+  /// `schema` is the section's path in the key table, such as `routes[].match`; "" for the whole file.
   Reader(const Node& section, std::string schema) : section_(section), schema_(std::move(schema)) {}
 
   template <typename T>
@@ -25,7 +25,7 @@ class Reader {
     if (node != nullptr && !node->broken && key != nullptr) assign(*key, *node, target);
   }
 
-  /// A word in the section's place switches it off; keys in it switch it on again.
+  /// A word in place of the section switches it off; keys in the section switch it on again.
   template <typename T, typename Function>
   void section(std::string_view path, std::optional<T>& target, Function inside) {
     const Node* node = locate(section_, path);

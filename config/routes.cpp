@@ -35,7 +35,8 @@ class RouteBuilder {
   BuiltRoutes run() {
     const Node* routes = root_.find("routes");
     const std::size_t count = routes == nullptr ? 0 : routes->items.size();
-    // Each request is compared with one route after the other, and each route with all before it.
+    // Each request is compared with the routes in turn, and each route with all before it, so the number is
+    // limited.
     if (count > most_routes)
       report_.error(routes->line, routes->column, "routes",
                     "is too long: at most " + std::to_string(most_routes) + " routes");
@@ -90,7 +91,7 @@ class RouteBuilder {
           shown(*name) + " is taken: the route in line " + std::to_string(first->second.line) + " has it");
   }
 
-  // A policy of the file hides one of a preset that has its name.
+  // A policy of the file hides a preset's policy of the same name.
   void read_policy(const Node& node, const std::string& path, RouteOrigin& origin) {
     const Node* name = node.find("policy");
     if (name == nullptr || name->kind != Node::Kind::scalar || name->broken || !parse_name(name->text))
@@ -138,7 +139,7 @@ class RouteBuilder {
     }
   }
 
-  // `entry` is the name alone, or a mapping whose keys win over the preset's.
+  // Adds the routes of a preset. `entry` is the preset's name, or a mapping whose keys win over the preset's.
   void add_preset(const Node& entry, const std::string& path, const std::string& name) {
     std::vector<PresetRoute> shipped = preset_routes(name);
     std::vector<policy::HostPattern> hosts;
@@ -166,7 +167,8 @@ class RouteBuilder {
     }
   }
 
-  // Weakest first: defaults, the preset's policies, the entry's, the route's own keys, the entry's own.
+  // Applies, weakest first: defaults, the preset's policies, the entry's policy, the route's own keys, the
+  // entry's own keys, flags.
   void make_preset_route(const PresetRoute& shipped, bool moved, policy::Route& route,
                          RouteOrigin& origin) const {
     route.policy = base_;
@@ -180,7 +182,7 @@ class RouteBuilder {
     const policy::TlsPolicy elsewhere = route.policy.tls;
     Reader own(*shipped.route, "routes[]");
     route_fields(own, route.policy);
-    // How the service is reached says nothing of an emulator.
+    // The preset's TLS settings do not apply to other hosts, such as an emulator.
     if (moved) route.policy.tls = elsewhere;
     Reader match(*shipped.route->find("match"), "routes[].match");
     match_fields(match, route.match);
@@ -201,10 +203,10 @@ class RouteBuilder {
     return false;
   }
 
-  // Who has taken the name of a route.
+  // The owner of a route name.
   struct Owner {
     std::size_t line = 0;
-    bool preset = false;  // a preset's entry, not a route of the file
+    bool preset = false;  // the owner is a preset's entry, not a route of the file
   };
 
   const Node& root_;

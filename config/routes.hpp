@@ -10,28 +10,30 @@
 
 namespace reprise::config {
 
-/// The sections that made one route, strongest first; each is null where the file has none. Of a preset's
-/// route, `route` is the entry of `presets`, and what the preset itself says stands between the layers.
+/// The sections that made one route, strongest first. A `node` is null if the file has no such section. For a
+/// route of a preset, `route` is the entry of `presets`, and the preset's own sections are between these
+/// layers.
 struct RouteOrigin {
   struct Layer {
     const Node* node = nullptr;
     std::string path;
   };
-  Layer over;  ///< what flags say of every route
+  Layer over;  ///< keys that flags set for every route
   Layer route;
-  std::vector<const Node*> shipped_route;  ///< hides what is below
+  std::vector<const Node*> shipped_route;  ///< the preset's route; hides all weaker layers
   Layer policy;
   std::vector<const Node*> shipped_policies;
   Layer defaults;
 };
 
 struct BuiltRoutes {
-  std::vector<policy::Route> routes;  ///< the file's own, those of presets, and the fallback, named `default`
-  std::vector<RouteOrigin> origins;   ///< of each route; they point into the document
+  std::vector<policy::Route>
+      routes;  ///< the file's own, those of presets, and last the fallback, named `default`
+  std::vector<RouteOrigin> origins;  ///< origin of each route; points into the document
 };
 
-/// Names that are missing, reserved, taken or unknown go to the report. `over`: keys that win over those of
-/// each route.
+/// Builds all routes. Reports names that are missing, reserved, taken or unknown. The keys of `over` win over
+/// those of each route.
 BuiltRoutes build_routes(const Node& root, const Node& over, Report&);
 
 }  // namespace reprise::config

@@ -1,5 +1,4 @@
-// Everything one configuration says, as values with their
-// defaults: listeners, limits, timers, routes as loaded.
+// All values of one configuration with their defaults: listeners, limits, timers, routes.
 #pragma once
 
 #include <chrono>
@@ -19,7 +18,7 @@ namespace reprise::config {
 
 using policy::Duration;
 
-/// A numeric address and a port; port 0 binds a free one.
+/// A numeric address and a port. Port 0 binds a free port.
 struct Endpoint {
   std::string address = "127.0.0.1";  ///< IPv4 or IPv6 literal, without brackets; empty: nothing is bound
   std::uint16_t port = 0;
@@ -28,61 +27,62 @@ struct Endpoint {
 };
 
 enum class ListenerMode : std::uint8_t { forward, gateway, transparent, socks };
-/// Whose Host a gateway's upstream sees.
+/// The source of the Host that a gateway's upstream receives.
 enum class GatewayHost : std::uint8_t { upstream, client };
 
-/// Whether a gateway changes redirects and cookies of its upstream so that they lead back to it.
+/// Handling of the upstream's redirects and cookies by a gateway: rewritten to lead back to the gateway, or
+/// passed.
 enum class GatewayRedirects : std::uint8_t { rewrite, pass };
 
-/// Where a gateway listener sends everything.
+/// The upstream of a gateway listener.
 struct GatewayUpstream {
   std::string host;  ///< name or literal, without brackets, lower case
   std::uint16_t port = 80;
-  bool https = false;       ///< verified TLS; the port is then 443 where none is written
-  std::string path_prefix;  ///< "" or "/base", without a slash at the end; put before every path
+  bool https = false;       ///< with verified TLS; the default port is then 443
+  std::string path_prefix;  ///< "" or "/base", without a final slash; prepended to every path
 };
 
 struct Listener {
   ListenerMode mode = ListenerMode::forward;
   Endpoint bind{"127.0.0.1", 3128};
-  bool allow_remote = false;  ///< without it `bind` must be loopback
+  bool allow_remote = false;  ///< if false, `bind` must be loopback
   GatewayUpstream upstream;   ///< gateway only
   GatewayHost host = GatewayHost::upstream;
   GatewayRedirects redirects = GatewayRedirects::rewrite;
-  std::size_t line = 0;  ///< in the file, from 1; 0: built-in
+  std::size_t line = 0;  ///< line in the file, from 1; 0: built-in
 };
 
 struct Admin {
   Endpoint bind{"127.0.0.1", 3129};  ///< may be off
   bool allow_remote = false;
-  std::optional<std::string> control;  ///< the path of a unix socket that takes commands
+  std::optional<std::string> control;  ///< path of a unix socket for commands
 };
 
-/// The proxy that everything goes through.
+/// The parent proxy, through which all requests go.
 struct Parent {
   std::string host;  ///< name or literal, without brackets, lower case
   std::uint16_t port = 0;
-  std::string user;           ///< as written, percent-encoded; empty: it asks for none
-  std::string authorization;  ///< a secret: the value of Proxy-Authorization (RFC 7617); empty: none is sent
-  /// How it is verified where it is reached over TLS; absent: in clear text.
+  std::string user;           ///< as written, percent-encoded; empty: no credentials
+  std::string authorization;  ///< secret value of Proxy-Authorization (RFC 7617); empty: not sent
+  /// How the parent's certificate is verified. Absent: plain HTTP to the parent.
   std::optional<policy::TlsPolicy> tls{};
-  /// Hosts that are reached without the parent: names, `*.suffix`, and networks with a prefix length.
+  /// Hosts reached without the parent: names, `*.suffix`, and networks with a prefix length.
   std::vector<std::string> except{};
 };
 
-/// Whose TLS is ended here, and by which authority.
+/// Hosts whose TLS is intercepted, and the local authority for it.
 struct Intercept {
   std::vector<policy::HostPattern> hosts;  ///< at least one; exact names and `*.suffix`
-  std::string certificate;                 ///< of the authority, a PEM file
-  std::string key;                         ///< its private key, a PEM file
-  std::optional<std::string> bundle;       ///< PEM, written for applications
+  std::string certificate;                 ///< certificate of the authority, a PEM file
+  std::string key;                         ///< private key of the authority, a PEM file
+  std::optional<std::string> bundle;       ///< PEM file that is written for applications
 };
 
-/// A range of addresses that are never dialled, or the word `self` for the proxy's own listeners.
+/// Networks that are never dialled, and whether the proxy's own listeners (`self`) are among them.
 struct Deny {
   std::vector<std::string> networks{
       "169.254.0.0/16", "100.100.100.200/32", "192.0.0.192/32", "fe80::/10",
-      "fd00:ec2::254/128"};  ///< checked CIDR texts; a bare address has /32 or /128
+      "fd00:ec2::254/128"};  ///< validated CIDR texts; a bare address has /32 or /128
   bool self = true;
 };
 
@@ -90,7 +90,7 @@ using PortRanges = std::vector<std::pair<std::uint16_t, std::uint16_t>>;  ///< b
 
 struct Security {
   Deny deny;
-  std::optional<PortRanges> connect_ports;  ///< absent: `auto`, by the address of each listener
+  std::optional<PortRanges> connect_ports;  ///< absent: `auto`, which depends on the address of each listener
 };
 
 struct Limits {
@@ -105,7 +105,7 @@ struct Limits {
   std::string replay_folder = "/tmp";
   std::size_t kept_response_bytes = 64 * 1024;
   std::size_t upstreams = 1024;
-  std::size_t story_bytes = 1024 * 1024;  ///< for each io thread; 0: no stories are kept
+  std::size_t story_bytes = 1024 * 1024;  ///< per io thread; 0: no request history
   std::size_t labelled_upstreams = 32;
 };
 
@@ -118,7 +118,7 @@ struct Timers {
 struct Pool {
   std::size_t idle = 32;  ///< per upstream host:port and io thread
   Duration idle_timeout = std::chrono::seconds(30);
-  Duration max_age = std::chrono::seconds(60);  ///< of a connection, within 20 %
+  Duration max_age = std::chrono::seconds(60);  ///< of a connection, varied by up to 20 %
 };
 
 struct Shutdown {
@@ -127,7 +127,7 @@ struct Shutdown {
 };
 
 struct Reload {
-  bool watch = true;  ///< files are looked at for changes
+  bool watch = true;  ///< watch the files for changes
 };
 
 enum class LogLevel : std::uint8_t { error, warn, info, debug };
@@ -141,13 +141,13 @@ struct Log {
   LogPath path = LogPath::full;
 };
 
-/// Who takes spans: OTLP over HTTP, in clear text.
+/// The collector that receives spans: OTLP over HTTP or HTTPS.
 struct Collector {
   std::string host;  ///< name or literal, without brackets, lower case
   std::uint16_t port = 4318;
   std::string path = "/v1/traces";
   bool tls = false;
-  std::optional<std::string> ca_file = {};  ///< the only certificates to trust; absent: the system's
+  std::optional<std::string> ca_file = {};  ///< the only trusted certificates; absent: the system's
   std::vector<std::pair<std::string, std::string>> headers =
       {};  ///< sent with each batch; values are secrets
   bool operator==(const Collector&) const = default;
@@ -155,10 +155,10 @@ struct Collector {
 
 struct Trace {
   std::optional<Collector> otlp;  ///< absent: no spans
-  double sample = 1;              ///< 0 to 1: of requests without a traceparent that went well at once
+  double sample = 1;  ///< 0 to 1; fraction of the requests without traceparent that succeeded at once
 };
 
-/// Immutable once loaded; shared by all threads.
+/// A whole configuration. Immutable once loaded; shared by all threads.
 struct Settings {
   std::vector<Listener> listeners{Listener{}};
   Admin admin;

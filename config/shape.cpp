@@ -16,7 +16,7 @@
 namespace reprise::config {
 namespace {
 
-// A node, the path that messages name, and the path that the key table knows.
+// A node, its path for messages, and its path in the key table.
 struct Place {
   const Node& node;
   std::string path;
@@ -45,7 +45,8 @@ class ShapeChecker {
     return parent.empty() ? std::string(key) : parent + "." + std::string(key);
   }
 
-  // Empty where the entry's name can be no key: of a policy, the name is free but must be one.
+  // Returns the entry's path in the key table. Empty if the name cannot be a key. Any valid name is accepted
+  // below `policies`.
   static std::string schema_of(const Place& place, const Entry& entry) {
     if (place.schema == "policies") return parse_name(entry.key) ? "policies.*" : "";
     const bool dotted = entry.key.find_first_of(".[*") != std::string::npos;
@@ -70,7 +71,7 @@ class ShapeChecker {
     report_.error(entry.line, entry.column, place.path, "unknown key " + in_quotes(entry.key) + meant);
   }
 
-  // `: keys are nested, write retry: {on: ...}` for `retry.on`.
+  // Returns `: keys are nested, write retry: {on: ...}` for `retry.on`.
   static std::string nested(const Place& place, const std::string& text) {
     if (text.find('.') == std::string::npos || find_key(join(place.schema, text)) == nullptr) return {};
     std::string written;
@@ -86,7 +87,7 @@ class ShapeChecker {
     return ": keys are nested, write " + written + ": ..." + closing;
   }
 
-  // ` (did you mean mode: off? ...)` for `mode:off`, where there is such a key.
+  // Returns ` (did you mean mode: off? ...)` for `mode:off` if the key exists.
   static std::string missing_blank(const Place& place, const std::string& text) {
     const std::string mended = with_blank_behind_colon(text);
     if (mended.empty() || find_key(join(place.schema, text.substr(0, text.find(':')))) == nullptr) return {};
@@ -102,7 +103,7 @@ class ShapeChecker {
     if (node.broken) return;
     if (node.kind == Node::Kind::nothing)
       return error(place, "has no value: remove the key, or write " + expectation(key));
-    // Both forms of `parent`: what it is, or what there is to say of it.
+    // `parent` takes two forms: a URL, or a mapping.
     if (key.path == "parent" && node.kind == Node::Kind::mapping) return keys(place);
     switch (form_of(key.kind)) {
       case Form::mapping: return mapping(place, key);
@@ -149,14 +150,14 @@ class ShapeChecker {
     if (key.item == Kind::version_field) version_fields(place);
   }
 
-  // `{bind: 127.0.0.1:3128}` for an address among the listeners.
+  // Returns `{bind: 127.0.0.1:3128}` for an address in the list of listeners.
   static std::string meant_item(const Key& list, const Place& item) {
     Key section = list;
     section.kind = Kind::mapping;
     return meant_form(item.schema, section, item.node);
   }
 
-  // Of no two of them it could be said which is meant; without any, `resume.enabled` says so better.
+  // Rejects a repeated field, and an empty list, which `resume: off` expresses more clearly.
   void version_fields(const Place& place) {
     const std::vector<Node>& items = place.node.items;
     if (items.empty()) return error(place, "is empty: name a field such as etag, or write resume: off");

@@ -1,16 +1,16 @@
-// Every key and value of a document against the key table:
-// what is unknown, not built, of the wrong kind or range.
+// Checks every key and value of a document against the key table: unknown keys, unsupported keys, wrong
+// kinds, wrong ranges.
 #pragma once
 
 #include "config/yaml/document.hpp"
 
 namespace reprise::config {
 
-/// Reads what a YAML 1.1 tool makes of a file: `false` where `off` is a word, and a key `true` where `on` is
-/// a key. Call it before check_shape.
+/// Accepts files that a YAML 1.1 tool has rewritten: reads `false` as `off` if `off` is a word of the key,
+/// and a key `true` as `on` if there is a key `on`. Call before check_shape.
 void read_yaml_1_1(Node& root);
 
-/// Walks the whole tree, so that one run names everything. What spans several keys is in checks.hpp.
+/// Walks the whole tree, so that one run reports all errors. Checks that span several keys are in checks.hpp.
 void check_shape(const Node& root, Report&);
 
 }  // namespace reprise::config
