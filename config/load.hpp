@@ -33,11 +33,10 @@ struct Loaded {
   /// Every file that the configuration names and reads. A changed file means a changed configuration.
   std::vector<std::string> files;
   std::string hash;  ///< 12 hex digits, from the bytes of the file; empty if it could not be read
-  std::optional<Place>
-      replay_memory{};             ///< position of `limits.replay_memory`; absent if the file does not set it
-  std::optional<Place> threads{};  ///< position of `threads`, likewise
-  std::optional<Place> otlp{};     ///< position of `trace.otlp`, likewise
-  std::vector<NamedFile> named{};  ///< keys that name files read by other code, in the order of the file
+  std::optional<Place> replay_memory{};  ///< position of `limits.replay_memory`; absent if it is not set
+  std::optional<Place> threads{};        ///< position of `threads`, likewise
+  std::optional<Place> otlp{};           ///< position of `trace.otlp`, likewise
+  std::vector<NamedFile> named{};   ///< keys that name files read by other code, in the order of the file
   std::vector<GivenValue> given{};  ///< values from flags and variables
 };
 

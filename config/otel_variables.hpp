@@ -24,8 +24,7 @@ struct OtelVariables {
   std::optional<std::string> ca_file;  ///< OTEL_EXPORTER_OTLP_[TRACES_]CERTIFICATE
   NamedValues resource;  ///< OTEL_RESOURCE_ATTRIBUTES, and `service.name` of OTEL_SERVICE_NAME, which wins
   std::vector<std::string> warnings;
-  std::vector<std::string>
-      of_unheeded;  ///< warnings about ignored variables; for use if there is a collector
+  std::vector<std::string> of_unheeded;  ///< warnings about ignored variables; only for use with a collector
 };
 
 /// Reads the variables with `lookup`. Everything is absent if OTEL_SDK_DISABLED is true.

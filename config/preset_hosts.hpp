@@ -14,7 +14,8 @@ class PresetHosts {
   PresetHosts(std::vector<policy::HostPattern> given, const std::vector<PresetRoute>& shipped);
 
   /// Sets the hosts of a route's match. If a preset has routes for exact names and others for `*.suffix`,
-  /// each route gets only the hosts of its kind. Returns false if there are none: leave the route out.
+  /// each route gets only the hosts of its kind. Returns false if there is no such host: the route is then
+  /// left out.
   bool put(policy::Match&) const;
 
  private:

@@ -20,16 +20,15 @@ struct RouteOrigin {
   };
   Layer over;  ///< keys that flags set for every route
   Layer route;
-  std::vector<const Node*> shipped_route;  ///< the preset's route; hides all weaker layers
+  std::vector<const Node*> shipped_route;  ///< the preset's route; its keys hide those of weaker layers
   Layer policy;
   std::vector<const Node*> shipped_policies;
   Layer defaults;
 };
 
 struct BuiltRoutes {
-  std::vector<policy::Route>
-      routes;  ///< the file's own, those of presets, and last the fallback, named `default`
-  std::vector<RouteOrigin> origins;  ///< origin of each route; points into the document
+  std::vector<policy::Route> routes;  ///< the file's, those of presets, and last the fallback `default`
+  std::vector<RouteOrigin> origins;   ///< origin of each route; points into the document
 };
 
 /// Builds all routes. Reports names that are missing, reserved, taken or unknown. The keys of `over` win over

@@ -14,7 +14,7 @@ namespace reprise::config {
 Parsed<std::string> parse_name(std::string_view);
 /// Parses a route name: as above, or PRESET/name, the form of a shipped preset's routes.
 Parsed<std::string> parse_route_name(std::string_view);
-/// Parses an exact host or `*.suffix`, and lowers its case.
+/// Parses an exact host or `*.suffix`. Returns it in lower case.
 Parsed<policy::HostPattern> parse_host_pattern(std::string_view);
 Parsed<policy::PathPattern> parse_path(std::string_view);
 /// Parses a token (RFC 9110 9.1). Rejects a known method in another case, because methods are case-sensitive.

@@ -18,7 +18,7 @@ using policy::StatusRange;
 template <typename T>
 struct Parsed {
   std::optional<T> value;
-  std::string reason;      ///< completes "`text` ..."; does not quote the text, which may be a secret
+  std::string reason;      ///< continues a message after the text; never quotes the text, a possible secret
   std::string suggestion;  ///< the text to write instead; empty: no proposal
 
   explicit operator bool() const { return value.has_value(); }

@@ -21,9 +21,8 @@ struct Node {
   Kind kind = Kind::nothing;
   std::size_t line = 0;
   std::size_t column = 0;
-  std::string text;  ///< scalar only
-  std::string
-      origin;  ///< the replaced parts of `text`, such as `${env:PORT}`; if set, `text` may be a secret
+  std::string text;     ///< scalar only
+  std::string origin;   ///< replaced parts such as `${env:PORT}`; if set, `text` may be a secret
   bool broken = false;  ///< a replacement failed and was reported; ignore `text`
   std::vector<Node> items;
   std::vector<Entry> entries;  ///< in file order; each key once

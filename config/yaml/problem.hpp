@@ -15,8 +15,7 @@ struct Problem {
   Severity severity = Severity::error;
   std::size_t line = 0;
   std::size_t column = 0;
-  std::string
-      path;  ///< the key, such as `routes[0].retry.deadline`; empty: the problem is in the text itself
+  std::string path;     ///< the key, such as `routes[0].retry.deadline`; empty: the text itself
   std::string message;  ///< one line; never contains a value from `${env:..}` or `${file:..}`
   bool given = false;   ///< `path` is a flag or a variable, so the file is not at fault
 };

@@ -10,7 +10,7 @@
 namespace reprise::config {
 
 struct CleanText {
-  std::string text;       ///< UTF-8 without byte order mark; lines end in \n; each tab is replaced by a blank
+  std::string text;       ///< UTF-8 without byte order mark; lines end in LF; blanks replace tabs
   bool had_tabs = false;  ///< reported; tabs may also cause later errors of the parser
 };
 

@@ -9,7 +9,7 @@
 
 namespace reprise::http {
 
-/// A wholly held body. Each question parses it again with Boost.JSON. Malformed JSON has no keys.
+/// A wholly held body. Each query parses it again with Boost.JSON. Malformed JSON has no keys.
 class JsonText final : public policy::JsonBody {
  public:
   explicit JsonText(std::string_view text) : text_(text) {}

@@ -7,7 +7,7 @@
 
 namespace reprise::http {
 
-/// A wholly held body in UTF-8. Each question reads it again from the front, only as far as the element that
+/// A wholly held body in UTF-8. Each query reads it again from the front, only as far as the element that
 /// decides. Does not expand entities and character references: `&amp;` is five characters. A text with a
 /// document type, with improper nesting, or with nesting of more than 64 levels has no elements.
 class XmlText {

@@ -188,7 +188,7 @@ std::optional<Rejection> ChunkDecoder::take_framing(char c) {
     case Part::done:
     case Part::broken: break;
   }
-  // The LF after the data is expected here. The other parts never come here.
+  // Only data_lf, which expects the LF after the data, or data_cr with a lone LF comes here.
   if (c != '\n') return Rejection::bad_chunk;
   part_ = Part::size;
   return std::nullopt;

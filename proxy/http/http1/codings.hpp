@@ -1,4 +1,4 @@
-// Reads Transfer-Encoding and says why a list of codings is rejected.
+// Reads Transfer-Encoding and decides whether its codings are accepted.
 #pragma once
 
 #include <optional>

@@ -227,8 +227,8 @@ Halt scan_response(Cursor& cursor, const HeadLimits& limits, ResponseHead& head)
 /// First byte of a TLS record with a ClientHello (RFC 8446 5.1). No method begins with it.
 constexpr char tls_handshake_record = 0x16;
 
-/// Finishes both readings. An incomplete head over the limit is header_too_large; a malformed head keeps its
-/// own cause. The limited bytes begin at `counted_from`.
+/// Ends the reading of a request or response head. An incomplete head over the limit is header_too_large; a
+/// malformed head keeps its own cause. The limited bytes begin at `counted_from`.
 template <class Head>
 std::optional<Parsed> settle(const Halt& halt, const Cursor& cursor, std::string_view buffer,
                              std::size_t counted_from, std::size_t limit, Head& head) {

@@ -15,11 +15,11 @@ namespace reprise::http {
 /// `buffer`.
 Parsed parse_request(std::string_view buffer, const HeadLimits&, RequestHead& head);
 
-/// Reads a response head to a request of that method (RFC 9112 6.3 needs it).
+/// Reads the head of a response to a request of that method (RFC 9112 6.3 needs it).
 /// - TE wins over CL, and the connection is then not reusable. `identity` in TE is ignored.
 /// - Lines that end in LF alone, folded fields and HTTP/1.2 to 1.9 are accepted, and the head is made clean.
 /// - Rejected: repeated CL that differs, bad chunked, a fold in a framing field or before the first field,
-/// control bytes.
+///   control bytes.
 Parsed parse_response(std::string_view buffer, const HeadLimits&, std::string_view request_method,
                       ResponseHead& head);
 

@@ -18,7 +18,7 @@ namespace reprise::http {
 /// - origin-form and HTTP/1.1; `path_prefix` (gateway) goes before the path;
 /// - a rewritten Host follows the request line;
 /// - hop-by-hop fields and fields that Connection names are removed (RFC 9110 7.6.1), but not framing,
-/// routing and credential fields, which Connection must not name;
+///   routing and credential fields, which Connection must not name;
 /// - equal repeated Content-Length is written once, and `Transfer-Encoding: chunked` if the body is chunked;
 /// - `Reprise-Attempt` is removed;
 /// - Max-Forwards is decremented on OPTIONS and TRACE;

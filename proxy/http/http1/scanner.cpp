@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::uint64_t each_byte(std::uint64_t byte) { return 0x0101010101010101U * byte; }
 
-/// Returns true if one of the eight bytes is below 0x20 or is DEL. Uses the common borrow trick, which is
-/// exact for this question.
+/// Returns true if one of the eight bytes is below 0x20 or is DEL. Uses the common borrow trick, whose
+/// yes or no is exact.
 bool has_suspect(std::uint64_t eight) {
   const std::uint64_t high = each_byte(0x80);
   const std::uint64_t below_blank = (eight - each_byte(0x20)) & ~eight & high;

@@ -29,11 +29,11 @@ enum class FirstWords : std::uint8_t {
 
 /// Detects the protocol by the side that sends first (row G7).
 /// - `http`: a whole request line that ends in CRLF. Its target is in origin-form, is `*` for OPTIONS, or is
-/// in absolute-form for exactly the origin of the CONNECT.
+///   in absolute-form for exactly the origin of the CONNECT.
 /// - `http2`: the whole preface (RFC 9113 3.4).
 /// - `tls`: the first two bytes of a handshake record.
 /// - `opaque`: reported at the first byte that rules out all of the others, for instance for a request to
-/// another proxy at the end of the tunnel, or for a target of more than `longest_target` bytes.
+///   another proxy at the end of the tunnel, or for a target of more than `longest_target` bytes.
 FirstWords judge_first_words(const Heard&, const Connect& tunnel, std::size_t longest_target);
 
 }  // namespace reprise::http

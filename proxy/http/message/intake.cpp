@@ -26,7 +26,7 @@ Intake take_connect(const RequestHead& head, const PortRanges& connect_ports) {
 }
 
 /// Rejects TRACE with a body, and applies Max-Forwards of OPTIONS and TRACE (RFC 9110 7.6.2, 9.3.8). Returns
-/// nothing if the request may go on.
+/// nothing if neither ends the request here.
 std::optional<Intake> stop_here(const RequestHead& head) {
   const bool trace = head.method == "TRACE";
   if (!trace && head.method != "OPTIONS") return std::nullopt;

@@ -27,10 +27,9 @@ struct Target {
   bool https = false;
   std::string_view authority;  ///< as written
   Authority origin;
-  std::string_view path;   ///< raw; "" if the target has none (then "/" is sent)
-  std::string_view query;  ///< raw, without '?'
-  std::string_view
-      path_and_query;  ///< the part that goes upstream, without fragment; may be "" or start with '?'
+  std::string_view path;            ///< raw; "" if the target has none (then "/" is sent)
+  std::string_view query;           ///< raw, without '?'
+  std::string_view path_and_query;  ///< sent upstream; without fragment; may be "" or start with '?'
 };
 
 /// Splits `http://host[:port][/path][?query]`. Reads ws as http, and wss as https. Rejects other schemes as

@@ -32,8 +32,8 @@ Duration pause_of(const Number& count, Duration unit) {
   return count.whole * unit + unit * count.millionths / 1'000'000;
 }
 
-/// Removes digits from the front of `text` and returns their value. A number that is too large is cut to at
-/// most 18 digits.
+/// Removes digits from the front of `text` and returns their value. If the number is too
+/// large, returns a large value of at most 18 digits.
 std::optional<std::int64_t> take_digits(std::string_view& text) {
   if (text.empty() || !ascii::is_digit(text.front())) return std::nullopt;
   constexpr std::int64_t too_large = 100'000'000'000'000'000;
