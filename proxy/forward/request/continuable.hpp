@@ -1,4 +1,4 @@
-// Whether a response whose body breaks could be continued, as far as its head and the request tell.
+// Decides from the request and a response's head whether a download could be resumed after its body breaks.
 #pragma once
 
 #include "proxy/forward/request/outgoing.hpp"
@@ -7,12 +7,12 @@
 
 namespace reprise::forward {
 
-/// Which part of which version of the content a response has, by its head.
+/// Reads from the response's head which part of which version of the content it carries.
 policy::PartHead part_of(const policy::RoutePolicy&, const http::ResponseHead&);
 policy::DownloadRequest asked_by(const Incoming&);
 
-/// How long the body of that response may bring no byte: `resume.stall` where the route could continue it,
-/// else `idle_timeout`.
+/// Returns the longest time that the body may deliver no byte: `resume.stall` if the route could resume this
+/// download, else `idle_timeout`.
 Duration patience_with(const Outgoing&, const Response&);
 
 }  // namespace reprise::forward

@@ -1,4 +1,4 @@
-// What a request's head says about sending the request again.
+// Reads from a request's head whether the request may be sent again.
 #pragma once
 
 #include "proxy/http/message/head.hpp"
@@ -7,9 +7,9 @@
 
 namespace reprise::forward {
 
-/// The facts that the head alone decides; `idempotent`, `signed_until` and `no_store` are left at their
-/// defaults. `view` is of the same request and has `changes_protocol`. The proxy and `explain` add what they
-/// know of the connection.
+/// Returns the facts that the head alone decides. Leaves `idempotent`, `signed_until` and `no_store` at their
+/// defaults. Precondition: `view` is of the same request and has `changes_protocol` set. The proxy and
+/// `explain` add the facts that depend on the connection.
 policy::Facts facts_of_head(const http::RequestHead&, const policy::RequestView& view,
                             const policy::RoutePolicy&);
 

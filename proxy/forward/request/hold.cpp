@@ -11,7 +11,7 @@ using policy::BodyKind;
 
 namespace {
 
-/// Fills `response.body`, and watches for what ends the holding.
+/// Reads the held part of a body into `response.body` and detects when to stop.
 class Holder {
  public:
   Holder(const policy::HoldPolicy& hold, Response& response)
@@ -21,7 +21,7 @@ class Holder {
         kind_(http::body_kind(response.head)),
         most_(policy::bytes_to_hold(hold, response.head.status, kind_)) {}
 
-  /// `piece` where the holding ended before the body did.
+  /// Returns `piece` if the limit (bytes, first event, or `until`) was reached before the body ended.
   Task<net::BodyStep> read(Duration idle, Instant until);
   const policy::BodyPredicate* listed_by(net::BodyStep end) const;
   net::BodyReader& reader() { return reader_; }
@@ -46,7 +46,7 @@ Task<net::BodyStep> Holder::read(Duration idle, Instant until) {
   net::BodyStep step = net::BodyStep::piece;
   std::string_view piece;
   for (;;) {
-    // All that is at hand, so that the reader is left without bytes of its own.
+    // Takes everything that is already buffered, so that the reader keeps no bytes of its own.
     while (step == net::BodyStep::piece && reader_.take_at_hand(step, piece)) take(step, piece);
     if (step != net::BodyStep::piece || enough()) co_return step;
     const Instant silence = policy::end_of(net::Tick::now(), idle);
@@ -56,7 +56,7 @@ Task<net::BodyStep> Holder::read(Duration idle, Instant until) {
   }
 }
 
-// A text that is not whole, or longer than may be looked at, has no values.
+// A body that is incomplete, or longer than the limit, matches no predicate.
 const policy::BodyPredicate* Holder::listed_by(net::BodyStep end) const {
   const int status = response_.head.status;
   if (kind_ == BodyKind::event_stream)
@@ -76,7 +76,7 @@ bool is_held(const policy::HoldPolicy& hold, const Response& response) {
   if (framing.kind == http::Framing::Kind::none) return false;
   const BodyKind kind = http::body_kind(response.head);
   const std::size_t most = policy::bytes_to_hold(hold, response.head.status, kind);
-  // What is longer than may be looked at can match nothing.
+  // A body that is longer than the limit can match no predicate, so holding it is useless.
   const bool too_long = framing.kind == http::Framing::Kind::length && framing.length > most;
   return most > 0 && (hold.bytes > 0 || kind == BodyKind::event_stream || !too_long);
 }

@@ -1,4 +1,4 @@
-// Keeps the beginning of a response's body back before the attempt's outcome is told (the commit point).
+// Holds back the beginning of a response's body until the attempt's outcome is decided (the commit point).
 #pragma once
 
 #include "proxy/forward/request/response.hpp"
@@ -6,18 +6,20 @@
 
 namespace reprise::forward {
 
-/// Reads the body into `response.body` until it ends, `hold.bytes` are there, the first event of an event
-/// stream is complete, or `until` comes. Returns `head`, marked where a predicate matches, or how the body
-/// broke; the response is then still there to be delivered as far as it came. At most one read more than
-/// `hold.bytes` is held. A body that broke off because nothing came for `idle` is truncated.
+/// Reads the body into `response.body` until the body ends, `hold.bytes` have arrived, the first event of an
+/// event stream is complete, or `until` is reached. Holds at most one read more than `hold.bytes`.
+///
+/// Returns `head`, marked if a predicate matches, or a failure that says how the body broke. After a failure,
+/// the part of the response that arrived can still be delivered. A body that brings no byte for `idle` counts
+/// as truncated.
 Task<policy::Outcome> hold_back(net::Pool&, const policy::HoldPolicy&, const policy::Answered& head,
                                 Duration idle, Instant until, Response& response);
 
-/// Returns the predicate that matches by the head alone, for which no body is held back. Null if no such
-/// predicate matches.
+/// Returns the predicate that matches by the head alone, so that no body has to be held back. Null if none
+/// does.
 const policy::BodyPredicate* listed_by_head(const policy::HoldPolicy&, const Response&);
 
-/// True if the route holds some of this response back; its body, if any, is unread.
+/// Returns true if the route holds back some of this response. Precondition: the body is unread.
 bool is_held(const policy::HoldPolicy&, const Response&);
 
 }  // namespace reprise::forward

@@ -1,4 +1,4 @@
-// A request as it came: who asks for what, and where it came in.
+// A request as it was received: the client, the listener, and the head.
 #pragma once
 
 #include <string_view>
@@ -10,33 +10,34 @@
 
 namespace reprise::forward {
 
-/// How a request came in.
+/// The way in which a request reached this proxy.
 enum class RequestKind : std::uint8_t {
-  forward,        ///< to a forward listener: in absolute-form, or a CONNECT
-  gateway,        ///< to a gateway listener
+  forward,        ///< absolute-form or CONNECT, on a forward listener
+  gateway,        ///< on a gateway listener
   inside_tunnel,  ///< plain HTTP inside a CONNECT tunnel or a SOCKS connection
-  intercepted,    ///< inside TLS that is terminated here
-  redirected,     ///< plain HTTP on a connection that a transparent listener accepted
+  intercepted,    ///< inside TLS that this proxy terminates
+  redirected,     ///< plain HTTP on a connection of a transparent listener
 };
 
-/// Views into the session that reads the requests of its connection, valid until the request has ended.
+/// Holds views into the session that reads the request. They are valid until the request ends.
 struct Incoming {
   static constexpr bool never_closed = false;
 
   std::string_view client;    ///< `address:port` of the client
-  std::string_view listener;  ///< `forward 127.0.0.1:3128`
-  /// Becomes true when the listener is closed: the response is then the connection's last.
+  std::string_view listener;  ///< mode and address, such as `forward 127.0.0.1:3128`
+  /// Becomes true when the listener is closed. The current response is then the last one on this connection.
   const bool* listener_closed = &never_closed;
   RequestKind kind = RequestKind::forward;
-  http::RequestHead head;    ///< empty where the client asked for a byte stream without HTTP
-  policy::RequestView view;  ///< what routes and rules match
-  Instant started{};         ///< when the whole head had been read
+  http::RequestHead head;  ///< empty if the client asked for a byte stream without HTTP (SOCKS, transparent)
+  policy::RequestView view;  ///< the properties that routes and rules match
+  Instant started{};         ///< time at which the head was complete
 
   void clear();
 };
 
-/// Whether `Upgrade: h2c` is passed on. With HTTP2-Settings it is an offer to speak HTTP/2 (RFC 7540 3.2), as
-/// Java's HttpClient makes with every request: that field is of this hop, and the request stays repeatable.
+/// Returns whether `Upgrade: h2c` is passed on. Together with HTTP2-Settings it offers HTTP/2 (RFC 7540 3.2),
+/// as Java's HttpClient does with every request. It belongs to this hop, so it is dropped, and the request
+/// stays repeatable.
 http::ToH2c to_h2c(const Incoming&);
 
 }  // namespace reprise::forward

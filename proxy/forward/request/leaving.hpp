@@ -1,4 +1,4 @@
-// The fields of a request as they leave: what idempotency rules may go by.
+// The fields of the outgoing request head, which idempotency rules are evaluated on.
 #pragma once
 
 #include <optional>
@@ -9,14 +9,14 @@
 
 namespace reprise::forward {
 
-/// A field that does not reach the upstream proves nothing (row L11): only what is in the outgoing head
-/// counts, with the value that it has there. A field that Connection lists counts neither, not even one that
-/// goes on all the same (row J1): its sender has said that it is for this hop alone. Borrows all.
+/// Finds fields in the outgoing head only, with their outgoing values: a field that does not reach the
+/// upstream proves nothing (row L11). Ignores every field that Connection lists, even if it is passed on all
+/// the same (row J1): its sender has declared it to be for this hop only. Borrows all arguments.
 class LeavingFields final : public policy::FieldLines {
  public:
-  /// `outgoing`: start line and field lines, as write_request_head gives them, blank line or not.
-  /// `named`: what Connection lists in that head, or nothing yet: then it is read into it when it is first
-  /// needed. Keep it for the next question about the same head: it may have thousands of members.
+  /// `outgoing`: start line and field lines as write_request_head writes them, with or without the blank
+  /// line. `named`: cache of the names that Connection lists in that head; empty until first used. Keep it
+  /// between lookups in the same head, because the list may have thousands of members.
   LeavingFields(const http::RequestHead& head, std::string_view outgoing,
                 std::optional<http::NamedByConnection>& named)
       : head_(head), outgoing_(outgoing), named_(named) {}

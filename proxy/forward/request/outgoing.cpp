@@ -34,7 +34,7 @@ policy::Idempotency Outgoing::judge(const policy::JsonBody* held) const {
 
 policy::Idempotency Outgoing::judge_now() const {
   if (route.facts.idempotent != policy::Idempotency::undecided) return route.facts.idempotent;
-  // A content-coded body cannot be looked into.
+  // A body with a content coding is not decoded, so its JSON cannot be read.
   if (!body.whole_in_memory() || in.head.has("Content-Encoding", "")) return policy::Idempotency::no;
   if (!by_body_) {
     const http::JsonText json(body.held());
@@ -58,12 +58,12 @@ bool is_among(const std::vector<policy::UpstreamAddress>& all, const policy::Ups
 }  // namespace
 
 void Outgoing::note_address(const policy::UpstreamAddress& address) {
-  constexpr std::size_t most = 16;  // as many as a name may have (row I13)
+  constexpr std::size_t most = 16;  // the most addresses that a name may have (row I13)
   if (address.known() && tried.size() < most && !is_among(tried, address)) tried.push_back(address);
 }
 
 void Outgoing::note_connection(unsigned number, bool copy, const net::UpstreamConnection& connection) {
-  // Of two at once the second may be out first.
+  // Of two concurrent attempts, the second may be sent first.
   if (number > 1 && !copy) recent = {};
   recent[number % recent.size()] = connection.number();
   note_address(connection.address());
@@ -96,7 +96,7 @@ HoldLimits hold_limits(const Incoming& in, const Route& route) {
   const bool pointless =
       policy.mode == policy::Mode::off ||
       (route.facts.idempotent == policy::Idempotency::no && !policy::repeats_after_refusal(policy));
-  // Row A10: chunks for an upstream of HTTP/1.0 are counted before they are sent.
+  // Row A10: a chunked body for an HTTP/1.0 upstream is held first, to learn its length.
   const bool to_count = in.head.framing.kind == http::Framing::Kind::chunked && route.carrier()->speaks_1_0();
   HoldLimits limits;
   limits.memory = pointless && !to_count ? 0 : policy.replay_memory_bytes;

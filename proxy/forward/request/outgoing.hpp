@@ -1,4 +1,4 @@
-// A request as it leaves: what each attempt sends, where attempts have gone, and whether it may be repeated.
+// A request as it is sent: what each attempt sends, where attempts went, and whether it may be repeated.
 #pragma once
 
 #include <optional>
@@ -13,75 +13,81 @@
 
 namespace reprise::forward {
 
-/// Where an attempt's head gets our Via.
+/// The condition under which an attempt's head gets our Via line.
 enum class AttemptVia : std::uint8_t {
   none,
-  in_the_head,    ///< `Outgoing::head` has it
-  over_loopback,  ///< if the attempt's connection goes to a loopback address
+  in_the_head,    ///< Via is already in `Outgoing::head`
+  over_loopback,  ///< only if the attempt's connection goes to a loopback address
 };
 
-/// Attempts work with this and with nothing else of the request.
+/// The only part of a request that attempts use.
 class Outgoing {
  public:
-  /// Both must outlive it.
+  /// Both arguments must outlive this object.
   Outgoing(const Incoming& came, const Route& chosen) : in(came), route(chosen) {}
 
   const Incoming& in;
   const Route& route;
-  /// The head that every attempt sends; without its blank line if `ends_head_by_attempt`.
+  /// The head that every attempt sends. It lacks its blank line if `ends_head_by_attempt`.
   std::string head;
   RequestBody body;
   AttemptVia via = AttemptVia::in_the_head;
-  bool continue_sent = false;  ///< the client has had its 100
-  bool resuming = false;       ///< the head is with the client: attempts ask for the rest of its body
-  /// The request is authenticated by the connection that it goes out on: no other will do (row F2).
+  bool continue_sent = false;  ///< the client has received a 100
+  bool resuming = false;  ///< the client has the head already: attempts ask for the missing part of the body
+  /// The upstream authenticates the connection and not the request, so no other connection may carry it (row
+  /// F2).
   bool bound = false;
-  net::Freshness freshness = net::Freshness::any;  ///< of the connections that may carry it
-  net::RecentConnections recent{};                 ///< those of the last attempts
-  std::vector<policy::UpstreamAddress> tried;      ///< where attempts have gone, each once
-  net::Pin* pin = nullptr;                         ///< the session's; null for a byte stream
+  net::Freshness freshness =
+      net::Freshness::any;                     ///< requirement on the connections that may carry the request
+  net::RecentConnections recent{};             ///< connections of the last attempts
+  std::vector<policy::UpstreamAddress> tried;  ///< addresses that attempts went to, each once
+  net::Pin* pin = nullptr;                     ///< owned by the session; null for a byte stream
 
-  /// `head` has no blank line at its end: each attempt adds lines of its own, and that line.
+  /// Returns true if `head` has no blank line at its end. Each attempt then adds its own lines and the blank
+  /// line.
   bool ends_head_by_attempt() const {
     return route.policy->attempt_header || via == AttemptVia::over_loopback;
   }
-  /// True if the client waits for a 100 before it sends its body.
+  /// Returns true if the client waits for a 100 before it sends its body.
   bool waits_for_continue() const { return !continue_sent && in.head.expects_continue() && !body.complete(); }
-  /// True if the client waits for a 100 that an upstream known as HTTP/1.0 will never send (row C1).
+  /// Returns true if the client waits for a 100 that this upstream will never send, because it speaks
+  /// HTTP/1.0 (row C1).
   bool waits_in_vain() const { return waits_for_continue() && route.carrier()->speaks_1_0(); }
 
-  /// What the route's rule says of the request as it leaves (row L11): of the fields in `head`, if there is
-  /// one. `held` is null while the body is not wholly held.
+  /// Evaluates the route's idempotency rule on the fields in `head` (row L11). `held`: the body; null while
+  /// it is not held completely.
   policy::Idempotency judge(const policy::JsonBody* held) const;
-  /// The same, judged on what is held of the body now (clause R33c).
+  /// Evaluates the rule on the part of the body that is held now (clause R33c).
   policy::Idempotency judge_now() const;
-  /// True if it may be sent once more without repeating an effect, judged the same way.
+  /// Returns true if the request may be sent again without repeating an effect. Uses `judge_now`.
   bool may_be_repeated() const;
 
-  /// An attempt has gone there, or tried to: the next one goes elsewhere if it can (row N1).
+  /// Records an address that an attempt was sent or dialled to. The next attempt prefers other addresses (row
+  /// N1).
   void note_address(const policy::UpstreamAddress&);
-  /// Attempt `number` goes out on that connection, which the next one must not. `copy`: beside another
-  /// (hedge).
+  /// Records the connection that carries attempt `number`; the next attempt must not use it. `copy`: the
+  /// attempt runs beside another one (hedge).
   void note_connection(unsigned number, bool copy, const net::UpstreamConnection&);
-  /// True if the upstream's name has an address that no attempt has gone to.
+  /// Returns true if the upstream's name has an address that no attempt went to.
   bool has_untried_address() const;
 
   void clear();
 
  private:
-  // What has been found out, so that no further question reads the head or the body again.
+  // Cached results, so that the head and the body are read only once.
   mutable std::optional<http::NamedByConnection> named_;
-  mutable std::optional<policy::Idempotency> by_body_;  // once the body is held whole
+  mutable std::optional<policy::Idempotency> by_body_;  // set only when the whole body is held
 };
 
-/// True if the body does not fit into `replay.memory`, or has no length that could tell.
+/// Returns true if the body does not fit into `replay.memory`, or if its length is not known in advance.
 bool is_too_long_for_memory(const http::RequestHead&, const policy::RoutePolicy&);
-/// When the signature that the client gave the request runs out; absent: it has none, or one without an end.
+/// Returns the time at which the client's signature of the request expires. Absent if there is no signature
+/// or if it does not expire.
 std::optional<Instant> end_of_signature(const Incoming&);
-/// The longest body that is accepted, in bytes; a longer one is rejected with 413.
+/// Returns the longest body that is accepted, in bytes. A longer one is rejected with 413.
 std::uint64_t longest_body(const policy::RoutePolicy&, const config::Limits& process);
-/// How much of the body may be held: nothing of a request that no rule could ever retry, unless its upstream
-/// has to be told its length.
+/// Returns how much of the body may be held. Holds nothing if no rule can ever allow a retry, unless the
+/// upstream needs to know the length in advance.
 HoldLimits hold_limits(const Incoming&, const Route&);
 
 }  // namespace reprise::forward

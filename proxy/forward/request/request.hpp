@@ -1,4 +1,4 @@
-// Everything that belongs to one request while it is in flight, in the parts that its functions take.
+// One request in flight: all its parts.
 #pragma once
 
 #include <optional>
@@ -13,28 +13,30 @@
 
 namespace reprise::forward {
 
-/// What has come back from upstreams, and what the client gets before a body.
+/// The upstreams' responses, and what the client receives before a body.
 struct Responses {
-  Response live;           ///< of the last attempt
-  Response copy;           ///< of a second copy beside the first attempt (hedge)
-  Response kept;           ///< what the client gets if nothing better follows
-  std::string head;        ///< for the client
-  std::string own_fields;  ///< our own lines in it
-  /// How a gateway's client sees redirects and cookies; absent: as the upstream sent them.
+  Response live;           ///< response of the last attempt
+  Response copy;           ///< response of the second copy that runs beside the first attempt (hedge)
+  Response kept;           ///< response that the client gets if no better one follows
+  std::string head;        ///< response head for the client
+  std::string own_fields;  ///< lines of `head` that this proxy adds
+  /// Rewrites redirects and cookies for a gateway's client. Absent if they pass unchanged.
   std::optional<http::GatewayView> gateway;
-  std::string gateway_authority;  ///< the text of that view, unless the client's Host names the gateway
+  std::string
+      gateway_authority;  ///< text that `gateway` refers to, unless the client's Host names the gateway
 
   void clear();
 };
 
-/// A request whose response is one message.
+/// A request with an ordinary response message.
 struct Plain {};
-/// The client asks for another protocol on its connection (RFC 9110 7.8).
+/// A request to change the protocol of the client's connection (RFC 9110 7.8).
 struct Upgrade {
-  net::Buffer early;  ///< what it sent behind its request, once the protocol has changed
+  net::Buffer early;  ///< bytes that followed the request; set once the protocol has changed
 };
 
-/// Lent by the worker, so that a connection allocates once. Stays where it is: its parts refer to each other.
+/// Lent by the worker, so that a connection allocates it only once. Not movable, because its parts refer to
+/// each other.
 struct Request {
   Request() = default;
   Request(const Request&) = delete;
@@ -45,15 +47,15 @@ struct Request {
   Outgoing out{in, route};
   Responses responses;
   std::variant<Plain, Upgrade, TunnelRequest> purpose;
-  std::optional<policy::Exchange> machine;  ///< decides on its attempts; from the first one on
-  std::uint64_t number = 0;                 ///< that its history is kept under; 0: none is kept
+  std::optional<policy::Exchange> machine;  ///< decides about attempts; set from the first attempt on
+  std::uint64_t number = 0;                 ///< number in the request history; 0: not recorded
 
-  /// Null for a request that asks for no byte stream.
+  /// Null if the request does not ask for a byte stream.
   TunnelRequest* tunnel() { return std::get_if<TunnelRequest>(&purpose); }
   const TunnelRequest* tunnel() const { return std::get_if<TunnelRequest>(&purpose); }
-  /// What was tried; empty where nothing was.
+  /// Returns the record of the attempts; empty before the first one.
   const policy::Ledger& ledger() const;
-  /// Resets every member, so that nothing of this request reaches the next one. Keeps storage.
+  /// Resets every member, so that no data of this request reaches the next one. Keeps storage.
   void clear();
 };
 

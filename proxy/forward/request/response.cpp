@@ -8,7 +8,8 @@
 namespace reprise::forward {
 namespace {
 
-// `Keep-Alive: timeout=N` of the upstream; a second less, because its clock started before ours (row F9).
+// Applies the upstream's `Keep-Alive: timeout=N`, less one second because its clock started before ours (row
+// F9).
 void heed_keep_alive(net::UpstreamConnection& connection, const http::ResponseHead& head) {
   const http::FieldLine* field = head.find(http::FieldId::keep_alive);
   if (field == nullptr) return;

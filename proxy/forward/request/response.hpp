@@ -1,5 +1,5 @@
-// An upstream's response: its head, and its body on the connection, read as far as it was held back, or read
-// whole and kept.
+// An upstream's response: its head, and its body, which is partly or completely held or still on the
+// connection.
 #pragma once
 
 #include <memory>
@@ -12,53 +12,55 @@
 
 namespace reprise::forward {
 
-/// A request that is still being sent though the head of its response is there (row C5).
+/// A request that is still being sent although its response head has arrived (row C5).
 class OvertakenRequest {
  public:
   virtual ~OvertakenRequest() = default;
   virtual Upload& upload() = 0;
 };
 
-/// Movable as a whole, but for the time that its body is being read.
+/// Movable unless its body is being read.
 struct Response {
-  unsigned number = 0;  ///< the attempt that brought it; 0: none
+  unsigned number = 0;  ///< attempt that brought the response; 0: no response
   http::ResponseHead head;
-  net::Buffer buffer;  ///< holds the head as it came, and body bytes that came with it
+  net::Buffer buffer;  ///< head bytes, and the body bytes that came with them
   std::unique_ptr<net::UpstreamConnection> connection;
-  /// What is left of its request, on the same connection; to be stopped before `clear`.
+  /// The unsent part of the request, on the same connection. Call `stop_sending` before `clear`.
   std::unique_ptr<OvertakenRequest> sending;
-  std::string body;                     ///< what was held back of it; of a kept response, all
-  net::BodyReader reader;               ///< of what follows
-  std::optional<net::BodyStep> broken;  ///< how the body ended right after what was held back
+  std::string body;                     ///< the held part of the body; all of it if `kept`
+  net::BodyReader reader;               ///< reads the bytes that follow `body`
+  std::optional<net::BodyStep> broken;  ///< how the body ended right after the held part
   std::string trailers;
-  bool begun = false;     ///< some of the body was read
-  bool overtook = false;  ///< its head came before its request was sent whole: nothing is asked for again
-  bool kept = false;      ///< `body` is the whole body
-  bool reusable = false;  ///< the connection may serve again once the body was read to its end
+  bool begun = false;  ///< some of the body was read
+  bool overtook =
+      false;          ///< the head came before the request was completely sent, so no retry or resume follows
+  bool kept = false;  ///< `body` is the whole body
+  bool reusable = false;  ///< the connection may be used again after the body is read to its end
 
   bool any() const { return number != 0; }
-  /// The reader, set on the body's first byte, or on the one that follows `body`.
+  /// Returns the reader, positioned at the first byte of the body, or at the first byte after `body`.
   net::BodyReader& begin_body();
-  /// True while its request is being sent.
+  /// Returns true while the request is still being sent.
   bool is_sending() const { return sending != nullptr && sending->upload().end() == UploadEnd::running; }
-  /// Ends what is left of its request. The connection serves for reading alone afterwards, unless all was
+  /// Stops sending the request. Afterwards the connection can only be read from, unless the whole request was
   /// sent.
   Task<void> stop_sending();
   void clear();
 };
 
-/// Empties the text; its memory goes too where it is more than a block.
+/// Empties the text. Releases its memory if that is larger than a block.
 void give_back(std::string& text);
 
-/// Gives the connection of a wholly read response back to its pool, or closes it; keeps it while the request
-/// is still being sent. `surplus`: bytes lay behind the body.
+/// Returns the connection of a completely read response to its pool, or closes it. Keeps it while the request
+/// is still being sent. `surplus`: bytes followed the body.
 void finish_connection(net::Pool&, Response&, bool surplus);
 
-/// The whole body is in `response.body`: makes it a kept response and lets its connection go.
+/// Turns the response into a kept one and releases its connection. Precondition: `response.body` is the whole
+/// body.
 void keep_whole(net::Pool&, Response& response);
 
-/// Reads the body into `response.body` if it ends within `most` bytes and before `until`; else drops the
-/// response and its connection. What is kept is what the client gets if nothing better follows.
+/// Reads the body into `response.body` if it ends within `most` bytes and before `until`. Otherwise discards
+/// the response and its connection. The client gets the kept response if no better one follows.
 Task<void> keep_response(net::Pool&, Response& response, std::size_t most, Instant until);
 
 }  // namespace reprise::forward

@@ -1,4 +1,4 @@
-// The route of one request: the policy that it is served under, and the upstream that it goes to.
+// The route of one request: its policy and its upstream.
 #pragma once
 
 #include <memory>
@@ -10,23 +10,24 @@
 
 namespace reprise::forward {
 
-/// Complete once the request's head has been read; does not change afterwards, except that a redirected TLS
+/// Complete when the request's head has been read, and unchanged afterwards. Exception: a redirected TLS
 /// connection is routed again by its server name.
 struct Route {
-  std::shared_ptr<const net::Snapshot> snapshot;  ///< the configuration that the request began under
-  std::size_t number = 0;                         ///< in the snapshot's table of routes
+  std::shared_ptr<const net::Snapshot>
+      snapshot;            ///< the configuration snapshot that is pinned to the request
+  std::size_t number = 0;  ///< index in the snapshot's route table
   const policy::RoutePolicy* policy = nullptr;
   std::shared_ptr<net::Upstream> upstream;
   policy::Facts facts;
-  /// The client asked for a tunnel to the upstream, or for something inside one.
+  /// The client asked for a tunnel to the upstream, or sent the request inside one.
   bool in_tunnel = false;
 
-  /// Chooses the first route of the snapshot that matches.
+  /// Chooses the first matching route of the snapshot.
   void choose(const policy::RequestView&);
-  /// True if the request itself goes to the parent proxy, in absolute-form. What is over TLS, and what the
-  /// client asked a tunnel for, reaches its upstream through a tunnel: the parent must not read it.
+  /// Returns true if the request is sent to the parent proxy in absolute-form. TLS, and requests for or
+  /// inside a tunnel, pass through the parent in a tunnel, because the parent must not read them.
   bool is_for_parent() const { return upstream->parent != nullptr && !in_tunnel && upstream->tls == nullptr; }
-  /// Whose connections carry the request: the parent's, or the upstream's.
+  /// Returns the host whose connections carry the request: the parent or the upstream.
   const std::shared_ptr<net::Upstream>& carrier() const {
     return is_for_parent() ? upstream->parent : upstream;
   }

@@ -5,7 +5,7 @@ namespace reprise::forward {
 using policy::Cause;
 using policy::Stage;
 
-// Who cannot be tried again may as well go on waiting: the network may come back.
+// A request that cannot be retried keeps waiting, because the network may come back.
 void Silence::look_out() {
   const Instant now = net::Tick::now();
   const bool in_time = !deadline_ || now <= *deadline_;

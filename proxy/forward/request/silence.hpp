@@ -1,5 +1,4 @@
-// Whether anybody is still there on a connection that has
-// served before, while a response is waited for on it.
+// Detects a dead peer on a reused connection while a response is pending.
 #pragma once
 
 #include <optional>
@@ -10,17 +9,17 @@
 
 namespace reprise::forward {
 
-/// One attempt's. Ends the waiting of a request that may be repeated, and of which the other side has
-/// acknowledged nothing (row L4).
+/// One per attempt. Ends the attempt if the request may be repeated and the peer has acknowledged no byte of
+/// it (row L4).
 class Silence final : public net::Lookout {
  public:
-  /// `begun`: nothing of the request was sent before. Everything must outlive it.
+  /// `begun`: no byte of the request was sent before this time. All arguments must outlive this object.
   Silence(const Outgoing& out, const Response& response, Instant begun, std::optional<Instant> deadline)
       : out_(out), response_(response), begun_(begun), deadline_(deadline) {}
 
   void look_out() override;
-  /// What ended the attempt, named if it was this; and what that shows of how long the upstream keeps
-  /// connections at rest is told to the pool (row L5).
+  /// Changes the failure's cause if this check ended the attempt. Reports to the pool how long the upstream
+  /// keeps idle connections, as far as this end shows (row L5).
   void heed(net::Pool&, policy::Failed&) const;
 
  private:

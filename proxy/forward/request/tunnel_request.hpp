@@ -1,5 +1,4 @@
-// A request for a byte stream, by CONNECT, by SOCKS or redirected here: what was asked for, and how far it
-// has come.
+// A request for a byte stream (CONNECT, SOCKS or a redirected connection) and its progress.
 #pragma once
 
 #include <cstdint>
@@ -14,56 +13,58 @@
 
 namespace reprise::forward {
 
-/// How the client of a byte stream is spoken to: in the protocol by which it asked for the stream.
+/// Formats replies in the protocol in which the client asked for the byte stream.
 class StreamProtocol {
  public:
-  /// Appends what tells the client that its stream is open; nothing where it waits for no word. `own_fields`:
-  /// header lines of ours, for a protocol that has some.
+  /// Appends the reply that the stream is open; nothing if the protocol has no such reply. `own_fields`:
+  /// header lines of this proxy, used only by HTTP.
   virtual void append_opened(std::string_view own_fields, std::string& out) const = 0;
-  /// Appends what tells the client that no stream can be opened, and why. False: it reads an HTTP response.
+  /// Appends the reply that no stream can be opened, with the reason. Returns false if the client expects an
+  /// HTTP response instead.
   virtual bool append_failed(policy::Cause, std::string& out) const = 0;
-  /// False where the client has named no host: its connection was redirected here, and only its server name
-  /// can tell for whom it is.
+  /// Returns false if the client named no host because its connection was redirected here. Only the server
+  /// name (SNI) can then tell the host.
   virtual bool names_host() const = 0;
 
  protected:
   ~StreamProtocol() = default;
 };
 
-/// How far a byte stream has come with its client.
+/// The progress of a byte stream on the client's side.
 enum class TunnelProgress : std::uint8_t {
-  asked,       ///< the client waits for a word
-  opened,      ///< it has been told that the tunnel is open, or need not be
-  hello_held,  ///< what it has sent since is one ClientHello, in `early`, which may be sent again
+  asked,       ///< the client waits for the reply
+  opened,      ///< the client knows that the stream is open, or expects no reply
+  hello_held,  ///< the client has since sent exactly one ClientHello; it is in `early` and may be sent again
 };
 
-/// The client's ClientHello, where it was read.
+/// What was read of the client's ClientHello.
 struct AskedTls {
-  std::string server_name;  ///< SNI; empty where there is none
+  std::string server_name;  ///< SNI; empty if absent
   telemetry::Interception interception;
 };
 
-/// What was asked for stays as it is, except that a redirected connection gets the host of its ClientHello.
+/// The request itself does not change, except that a redirected connection gets the host of its ClientHello.
 struct TunnelRequest {
   TunnelRequest(const StreamProtocol& protocol, std::string host, std::uint16_t port, std::string authority)
       : protocol(&protocol), host(std::move(host)), port(port), authority(std::move(authority)) {}
 
   const StreamProtocol* protocol;
-  std::string host;  ///< without port or brackets
+  std::string host;  ///< without port and brackets
   std::uint16_t port;
   std::string authority;  ///< as the client wrote it
   TunnelProgress progress = TunnelProgress::asked;
-  http::FirstWords words = http::FirstWords::more;  ///< what the stream carries, once it is open
-  std::optional<AskedTls> tls;                      ///< only for a stream of TLS
-  net::Buffer early;              ///< what the client has sent so far, and nobody has passed on
-  std::uint64_t hello_bytes = 0;  ///< of its ClientHello that the upstream has answered
+  http::FirstWords words =
+      http::FirstWords::more;     ///< protocol inside the stream, known once the stream is open
+  std::optional<AskedTls> tls;    ///< set only if the stream carries TLS
+  net::Buffer early;              ///< bytes from the client that were not passed on yet
+  std::uint64_t hello_bytes = 0;  ///< size of the ClientHello that the upstream has responded to
 
-  /// True if its requests are served one by one.
+  /// Returns true if the requests inside the stream are served one by one.
   bool carries_requests() const {
     return words == http::FirstWords::http ||
            (tls && tls->interception == telemetry::Interception::intercepted);
   }
-  /// True if the client did not finish its ClientHello: nothing can be done for it.
+  /// Returns true if the client did not complete its TLS handshake, so that nothing can be served.
   bool is_over() const {
     return tls && (tls->interception == telemetry::Interception::handshake_failed ||
                    tls->interception == telemetry::Interception::handshake_timeout);

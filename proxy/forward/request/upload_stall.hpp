@@ -1,5 +1,4 @@
-// Ends the upload of a repeatable request at the deadline if the upstream's host has acknowledged nothing of
-// the body.
+// Ends a repeatable upload at the deadline if the upstream's host has acknowledged no byte of the body.
 #pragma once
 
 #include <optional>
@@ -10,14 +9,15 @@
 
 namespace reprise::forward {
 
-/// One per attempt. Ends the attempt if, at the deadline or later, body bytes have been on their way for a
-/// second and none of the body was ever acknowledged (decision 0014, row L6). A body that has moved may
-/// pause, and a client that pauses does not count. Looks ten times a second from a second before the deadline
-/// on, until the first acknowledgement: a request that is done by then costs only the arming, one without a
-/// body not even that.
+/// One per attempt. Ends the attempt if, at the deadline or later, body bytes have been unacknowledged for a
+/// second and no body byte was ever acknowledged (decision 0014, row L6). A body that has made progress may
+/// pause, and pauses of the client do not count.
+///
+/// Checks ten times a second, from one second before the deadline until the first acknowledgement. A request
+/// that finishes earlier costs only the arming of a timer; a request without a body costs nothing.
 class UploadStall final : public net::Timed {
  public:
-  /// Everything must outlive it. `head_bytes`: of the request's head, which goes first.
+  /// All arguments must outlive this object. `head_bytes`: size of the request's head, which is sent first.
   UploadStall(net::Tick& tick, const Outgoing& out, std::uint64_t head_bytes, const Upload& upload,
               net::Stream& upstream, std::optional<Instant> deadline)
       : tick_(tick),
@@ -27,11 +27,11 @@ class UploadStall final : public net::Timed {
         deadline_(deadline),
         head_bytes_(head_bytes) {}
 
-  /// The upload has begun.
+  /// Starts watching. Precondition: the upload has begun.
   void watch();
-  /// The attempt has an outcome.
+  /// Stops watching. Call when the attempt has an outcome.
   void end() { net::Tick::disarm(*this); }
-  /// True if it has cancelled the connection's reads and writes.
+  /// Returns true if this object has cancelled the connection's reads and writes.
   bool ended_attempt() const { return ended_attempt_; }
 
  private:
@@ -43,7 +43,7 @@ class UploadStall final : public net::Timed {
   net::Stream& upstream_;
   std::optional<Instant> deadline_;
   std::uint64_t head_bytes_;
-  std::optional<Instant> waiting_since_;  ///< when unacknowledged bytes were seen first
+  std::optional<Instant> waiting_since_;  ///< time at which unacknowledged bytes were first seen
   bool ended_attempt_ = false;
 };
 
