@@ -27,7 +27,8 @@ namespace {
 
 constexpr int switching_protocols = 101;
 
-// The end of an attempt's head, if it differs between attempts; else the head is whole already.
+// Returns the end of the head, if it differs between attempts. Returns nothing if `out.head` is already
+// complete.
 std::string last_lines(const Worker& worker, const Outgoing& out, unsigned number,
                        const net::UpstreamConnection& connection) {
   std::string lines;
@@ -38,14 +39,14 @@ std::string last_lines(const Worker& worker, const Outgoing& out, unsigned numbe
   return lines += "\r\n";
 }
 
-// After the deadline nothing is tried again, so there is nothing to hold for.
+// No retry follows after the deadline, so holding longer is useless.
 Instant hold_limit(const policy::HoldPolicy& hold, std::optional<Instant> deadline) {
   const Instant until = net::Tick::now() + hold.time;
   return deadline ? std::min(until, *deadline) : until;
 }
 
-// An upstream that speaks HTTP/1.0 cannot read chunks: it gets the body once all of it is there. What cannot
-// be held whole it gets chunked all the same, and says 411 or 505 for itself (row A10).
+// Holds the whole body first, because an HTTP/1.0 upstream cannot read chunks. A body that is too long to
+// hold is sent chunked, and the upstream may respond 411 or 505 (row A10).
 Task<ClientState> frame_for_1_0(OneAttempt& one) {
   Outgoing& out = one.out;
   if (out.waits_in_vain() && !co_await send_continue(*one.client, out)) co_return ClientState::gone;
@@ -57,8 +58,7 @@ Task<ClientState> frame_for_1_0(OneAttempt& one) {
   co_return ClientState::present;
 }
 
-// What the response says beyond its status, where the route asks for that: its fields at once, its body once
-// enough of it is there.
+// Evaluates the route's `hold` rules: first on the response's fields, then on the held part of the body.
 Task<policy::Outcome> judge_content(OneAttempt& one, const policy::HoldPolicy& hold, Answered answered) {
   Response& response = one.response;
   if (const policy::BodyPredicate* by = listed_by_head(hold, response)) {
@@ -70,15 +70,15 @@ Task<policy::Outcome> judge_content(OneAttempt& one, const policy::HoldPolicy& h
   const Instant until = hold_limit(hold, one.deadline);
   const policy::Outcome outcome =
       co_await hold_back(one.worker.pool, hold, answered, patience_with(one.out, response), until, response);
-  // A body that we cut off ourselves did not break.
+  // A body that was cut off by our own cancel did not break.
   if (one.cancel.stopped()) co_return Failed{Stage::body, Cause::cancelled};
   co_return outcome;
 }
 
-// What speaks with the upstream and what watches over that: the request upwards, the head back. In a piece of
-// memory of its own: that of coroutines is kept for the next request only up to a kilobyte each.
+// The I/O objects of one attempt: upload, head reader, stall and liveness watchers. Allocated separately,
+// because a coroutine's memory is kept for the next request only up to a kilobyte.
 struct Conversation final : OvertakenRequest {
-  /// Nothing of the request was sent before `begun`.
+  /// Precondition: no byte of the request was sent before `begun`.
   Conversation(OneAttempt& one, unsigned number, Instant begun)
       : Conversation(one, one.out, one.response.connection->stream(), number, begun) {}
 
@@ -104,14 +104,14 @@ struct Conversation final : OvertakenRequest {
         silence(out, one.response, begun, one.deadline) {}
 };
 
-// Before a retry is decided on, it has to be known whether the body is really held.
+// Waits until it is known whether the body was really stored; a retry depends on it.
 Task<void> settle(RequestBody& body, net::AttemptCancel& cancel) {
   const net::AttemptCancel::Target file(cancel, body);
   co_await body.settle();
 }
 
-// The upstream has ended a connection that was at rest: nothing went out on it. Over TLS 1.3 a fresh one ends
-// so if the upstream refuses the client's certificate.
+// Returns the result for a connection that the upstream closed while it was idle; nothing was sent on it.
+// Over TLS 1.3 a fresh connection ends in this way if the upstream rejects the client's certificate.
 AttemptResult closed_at_rest(const Outgoing& out, unsigned number, net::UpstreamConnection& connection) {
   Failed failed{Stage::send, Cause::closed};
   if (!connection.reused())
@@ -119,7 +119,7 @@ AttemptResult closed_at_rest(const Outgoing& out, unsigned number, net::Upstream
   return {failed, report_of_unsent(out, number, connection.address())};
 }
 
-// Logs why the other side ended TLS, at most once a second for each upstream.
+// Logs why the peer ended TLS, at most once a second for each upstream.
 void warn_of_refusal(Worker& worker, net::Upstream& upstream, const policy::Outcome& outcome) {
   const auto* failed = std::get_if<Failed>(&outcome);
   if (failed == nullptr || failed->why.empty() || failed->cause == Cause::malformed_response) return;
@@ -129,12 +129,13 @@ void warn_of_refusal(Worker& worker, net::Upstream& upstream, const policy::Outc
   net::warn_of(worker.shared.log, upstream, text);
 }
 
-// A connection on which something came before it was asked carries no second request (row B11).
+// Returns true if the upstream sent bytes before the request. Such a connection carries no second request
+// (row B11).
 bool has_spoken_first(net::Unread unread, const Response& response) {
   return unread == net::Unread::bytes || (!response.connection->reused() && !response.buffer.empty());
 }
 
-// Of the rest of a download nothing is kept back: its client has the beginning.
+// A resumed download holds nothing back, because its client has the beginning already.
 const policy::HoldPolicy* hold_of(const Outgoing& out, const Answered& answered) {
   return out.resuming ? nullptr : policy::hold_for(*out.route.policy, answered);
 }
@@ -149,8 +150,8 @@ void note_response(const Conversation& talk, Outgoing& out, unsigned number, boo
                       (response.overtook || talk.sending.end() == UploadEnd::sent);
 }
 
-// A response after which the request may be repeated ends the sending of that request. After any other
-// response, the sending goes on until the delivery of the response decides about it (row C5).
+// Returns true if the upload goes on. A response that permits a retry ends the upload. After any other
+// response, the upload goes on until the delivery of the response decides about it (row C5).
 bool leaves_sending(const policy::RoutePolicy& policy, const policy::Outcome& outcome) {
   const auto* answered = std::get_if<Answered>(&outcome);
   return answered != nullptr && !policy.retry.on.lists(outcome) &&
@@ -172,8 +173,8 @@ void note_repeatable(const Conversation& talk, const Outgoing& out, unsigned num
   result.report.number = number;
 }
 
-// Hands a sending that goes on over to the response. If the whole request was sent meanwhile, the connection
-// can be pooled as after any other response.
+// Hands a running upload over to the response. If the whole request was sent meanwhile, the connection can be
+// pooled as after any other response.
 void leave_sending(net::Pool& pool, std::unique_ptr<Conversation> talk, Response& response) {
   const UploadEnd end = talk->sending.end();
   if (end == UploadEnd::running) {
@@ -200,10 +201,10 @@ Task<void> attempt(OneAttempt& one, const policy::Start& start) {
   if (client != nullptr && out.body.chunked() && out.route.carrier()->speaks_1_0()) {
     result.client = co_await frame_for_1_0(one);
     if (result.client != ClientState::present) co_return;
-    // What a client takes its time for is not held against the upstream.
+    // Time that the client takes is not held against the upstream.
     connect_by.reset();
   }
-  // Attempt 1 of most requests follows their head at once.
+  // Most first attempts start right after the request's head, so its time serves without another clock read.
   const Instant begun = start.number == 1 ? out.in.started : net::Tick::now();
   response.connection = lease(worker, out, start);
   if (response.connection == nullptr) {

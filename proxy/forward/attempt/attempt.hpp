@@ -1,11 +1,12 @@
-// One try at one request: lease or dial a connection, send, read to the response's head. It never decides.
+// Sends a request to an upstream once, over a leased or dialled connection, and reads the response head.
 #pragma once
 
 #include "proxy/forward/attempt/one_attempt.hpp"
 
 namespace reprise::forward {
 
-/// Brings a response head into `response`, or a failure; `result` says which.
+/// Runs one attempt and stores its outcome in `result`. Stores the response head in `response`, which stays
+/// empty if no head arrives.
 Task<void> attempt(OneAttempt&, const policy::Start&);
 
 }  // namespace reprise::forward

@@ -33,7 +33,7 @@ void HeadReader::upload_ended(UploadEnd end) {
   }
 }
 
-// From the last request byte on, the head has to come in time.
+// Limits the time to the response head, counted from the last request byte.
 void HeadReader::limit_head() {
   const policy::RoutePolicy& policy = *out_.route.policy;
   if (out_.resuming) {
@@ -67,8 +67,8 @@ Failed HeadReader::failed(const ErrorCode& error, UploadEnd upload, const Upload
   const Stage stage = began ? Stage::head : (sending ? Stage::send : Stage::await_head);
   const bool limit_hit = stream.take_limit_hit();
   const Cause cause = limit_hit ? limit_cause_ : net::cause_of(error);
-  // While the upload runs, the only limit is that of its writes; the kernel's own (TCP_USER_TIMEOUT) may be a
-  // little quicker.
+  // While the upload runs, the only limit is that of its writes. TCP_USER_TIMEOUT of the kernel may fire a
+  // little earlier.
   if (upload == UploadEnd::running && (limit_hit || cause == Cause::keepalive_lost))
     worker_.shared.metrics.count_limit(LimitHit::request_unread);
   if (cause == Cause::cancelled || limit_hit) return {stage, cause};
@@ -79,7 +79,7 @@ void HeadReader::begin(const Upload& upload) {
   if (upload.end() != UploadEnd::running) limit_head();
 }
 
-// No coroutine of its own: every request pays for each.
+// Not a coroutine itself: each one costs every request.
 Task<ErrorCode> HeadReader::read_on() {
   if (taken_ == Taken::interim) return pass_on_interim();
   return net::read_head(upstream(), response_.buffer, response_.head, [this] {
@@ -94,7 +94,7 @@ std::optional<policy::Outcome> HeadReader::outcome_of(const ErrorCode& error, co
   return taken_ == Taken::outcome ? std::optional(outcome_) : std::nullopt;
 }
 
-// Looks for a whole head at the front of the buffer. A final one, or a bad one, is the attempt's outcome.
+// Parses the front of the buffer. A complete final head, or a malformed one, is the attempt's outcome.
 HeadReader::Taken HeadReader::take_head() {
   net::Buffer& buffer = response_.buffer;
   http::ResponseHead& head = response_.head;
@@ -112,7 +112,7 @@ HeadReader::Taken HeadReader::take_head() {
   }
   if (std::get<http::Progress>(parsed) == http::Progress::partial) return Taken::partial;
   const bool switching = head.status == 101;
-  // Neither a copy nor the rest of a download has a client that could change its protocol.
+  // A hedged copy and a resumed download have no client whose protocol could change.
   const bool out_of_order =
       switching ? client_ == nullptr || !http::is_offered_upgrade(out_.in.head, to_h2c(out_.in), head)
                 : head.status < 200 && !interims_.admit(head.bytes);

@@ -1,4 +1,4 @@
-// Reads the head of an attempt's response while the request may still be on its way.
+// Reads the response head of one attempt, while the request may still be being sent.
 #pragma once
 
 #include <optional>
@@ -10,11 +10,11 @@
 
 namespace reprise::forward {
 
-/// One attempt's. Says how it came out: a final head, or how it failed; what ends the upload and what the
-/// client does meanwhile is part of it.
+/// One per attempt. Reports a final head or a failure. Takes into account how the upload ends and whether the
+/// client leaves meanwhile.
 class HeadReader final : public UploadListener {
  public:
-  /// Keeps what `one` refers to, and not `one`: a sending may go on when the attempt is over.
+  /// Keeps references to the members of `one` and not to `one` itself: an upload may outlive the attempt.
   explicit HeadReader(OneAttempt& one)
       : worker_(one.worker),
         out_(one.out),
@@ -23,14 +23,16 @@ class HeadReader final : public UploadListener {
         deadline_(one.deadline),
         response_(one.response) {}
 
-  /// The upload has begun: its response is awaited.
+  /// Starts waiting for the response. Precondition: the upload has begun.
   void begin(const Upload&);
-  /// Until there is a head, or none will come. One that is interim goes on to the client by the next call.
+  /// Reads until there is a head, or until none can come. The next call passes an interim head to the client.
   Task<ErrorCode> read_on();
-  /// What came of `read_on`: the final head, whose body is unread, or a failure. Absent: it has to go on.
+  /// Returns the result of `read_on`: the final head, whose body is unread, or a failure. Absent if `read_on`
+  /// must be called again.
   std::optional<policy::Outcome> outcome_of(const ErrorCode&, const Upload&, const UploadStall&) const;
   ClientState client_state() const { return client_state_; }
-  /// True where an interim response had the fields of a body: what it takes for one may come yet (row B1).
+  /// Returns true if an interim response had fields that announce a body. The upstream may still send bytes
+  /// that it takes for that body (row B1).
   bool in_doubt() const { return in_doubt_; }
   void upload_ended(UploadEnd end) override;
 

@@ -1,4 +1,4 @@
-// A slow attempt and the copy beside it: runs both and tells each end, one after the other.
+// Runs a slow attempt and a second copy of it concurrently, and reports each end in turn.
 #pragma once
 
 #include <array>
@@ -8,8 +8,8 @@
 
 namespace reprise::forward {
 
-/// Of one request whose body was read whole before the copy starts. Each copy must have ended or be stopped
-/// before it is destroyed, but where the thread itself ends.
+/// Precondition: the request's body was read completely before the copy starts. Every attempt must have ended
+/// or been stopped before this object is destroyed, except at the end of the thread.
 class HedgedAttempt final : public net::Cancellable {
  public:
   struct Runner {
@@ -20,25 +20,27 @@ class HedgedAttempt final : public net::Cancellable {
     enum class State : std::uint8_t { idle, running, ended, told } state = State::idle;
   };
 
-  /// `pause` serves the waits in between. Everything must outlive the race.
+  /// `pause` serves the waits of this object. All arguments must outlive this object.
   HedgedAttempt(Worker& worker, Outgoing& out, net::Pause& pause, std::optional<Instant> deadline)
       : worker_(worker), out_(out), pause_(pause), deadline_(deadline) {}
   HedgedAttempt(const HedgedAttempt&) = delete;
   HedgedAttempt& operator=(const HedgedAttempt&) = delete;
 
-  /// At most two. `client` gets the interim responses; null for the copy, since only one may speak.
+  /// Starts an attempt; at most two. `client` gets the interim responses; null for the copy, because only one
+  /// attempt may pass them.
   void start(const policy::Start&, net::Stream* client, Response&);
-  /// The next one that has ended, each once; null if none has by `due`.
+  /// Waits for the next attempt that ends, and returns each once. Null if none has ended by `due`.
   Task<Runner*> next_end(Instant due);
-  /// Ends that attempt if its end was not told yet, waits for it, and drops its response.
+  /// Cancels that attempt, waits for its end and discards its response. Does nothing if `next_end` has
+  /// already returned it.
   Task<void> stop(unsigned number);
-  /// Drops the response of each end that was told, but for `worth_keeping` (may be null).
+  /// Discards the response of each attempt that `next_end` returned, except `worth_keeping` (may be null).
   Task<void> drop_losers(const Response* worth_keeping);
-  /// False once every end was told, or stopped.
+  /// Returns true while an attempt is running, or has ended without being returned by `next_end` or stopped.
   bool goes_on() const;
-  /// The client has left: both end.
+  /// Cancels both attempts.
   void cancel() override;
-  /// Both do.
+  /// Checks the liveness of both attempts.
   void look_out() override;
 
  private:
@@ -51,9 +53,9 @@ class HedgedAttempt final : public net::Cancellable {
   std::array<Runner, 2> runners_;
 };
 
-/// Where the request's route learns how long first attempts take; null where nobody goes by it.
+/// Returns the estimate of how long this route's first attempts take. Null if the route does not use it.
 policy::ObservedLatency* latency_of(Worker&, const Route&);
-/// What is known of an attempt that has no response yet.
+/// Returns a report of an attempt that has no response yet.
 policy::AttemptReport report_of_slow(const Outgoing&, unsigned number);
 
 }  // namespace reprise::forward

@@ -10,18 +10,19 @@
 namespace reprise::forward {
 namespace {
 
-// As far as the head tells.
+// Estimates by the framing alone.
 bool can_be_held(const http::Framing& framing, const HoldLimits& limits) {
   return framing.kind != http::Framing::Kind::length ||
          framing.length <= std::max<std::uint64_t>(limits.memory, limits.disk);
 }
 
-// The age at which a connection ends: those of one burst not all at once.
+// Returns the age at which a connection is closed: 80% to 120% of `max_age`, so that the connections of one
+// burst are not all closed together.
 Duration age_limit(Duration max_age, policy::Dice& dice) {
   return max_age * (800 + static_cast<Duration::rep>(dice.roll(400))) / 1000;
 }
 
-// In absolute-form the parent is asked for the host that the request names.
+// Returns what is asked of the parent; in absolute-form this is the host that the request names.
 net::ParentRoute parent_route_of(const Incoming& in, const Route& route) {
   const bool to_parent = route.is_for_parent();
   const std::string_view asked = to_parent ? in.view.host : std::string_view(route.upstream->host);
@@ -62,7 +63,8 @@ std::unique_ptr<net::UpstreamConnection> lease(Worker& worker, Outgoing& out, co
   const Route& route = out.route;
   net::Upstream& carrier = *route.carrier();
   const auto& filter = route.snapshot->filter;
-  // A connection to the parent proxy carries requests for every host: each is judged as if it were dialled.
+  // A connection to the parent proxy carries requests for every host, so each host is checked as if it were
+  // dialled.
   const bool judged = &carrier != route.upstream.get();
   if (judged &&
       net::judge_parent_route(*filter, parent_route_of(out.in, route)) != net::AddressVerdict::allowed)
@@ -70,8 +72,8 @@ std::unique_ptr<net::UpstreamConnection> lease(Worker& worker, Outgoing& out, co
   auto connection = out.pin->take(carrier);
   if (connection != nullptr && connection->is_denied(filter)) connection.reset();
   if (connection == nullptr && !start.fresh) {
-    // A retry goes where the request has not been, if its name has such an address (row N1). The rest of a
-    // download comes from where it began: another replica may call the same bytes another version.
+    // A retry prefers an address that the request has not tried (row N1). A resumed download goes where it
+    // began, because another replica may give the same bytes another version.
     std::span<const policy::UpstreamAddress> not_to;
     if (!out.resuming && !out.tried.empty() && out.has_untried_address()) not_to = out.tried;
     do {

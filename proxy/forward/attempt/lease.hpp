@@ -1,4 +1,4 @@
-// Which connection a request goes out on: one at rest, where one will do, or a fresh one.
+// Chooses the connection that carries a request: an idle one if allowed, or a fresh one.
 #pragma once
 
 #include <memory>
@@ -11,29 +11,34 @@
 
 namespace reprise::forward {
 
-/// What connections may carry the request, judged once its head is there and its facts and its policy are
-/// known. `limits` are those of its body. `before` is whose connections carried the last request of the same
-/// client connection that was not repeatable; null: there was none (row F10).
+/// Returns which idle connections may carry the request. Precondition: the head, the facts and the policy of
+/// the request are known. `limits`: those of its body. `before`: the upstream or parent that received the
+/// last non-repeatable request of this client connection; null if there was none (row F10).
 net::Freshness freshness_of(const Outgoing&, const HoldLimits& limits, const net::Upstream* before);
 
-/// Of an attempt that ended before anything was sent; `address`: what was dialled for it.
+/// Returns the report of an attempt that ended before anything was sent. `address`: the address that was
+/// dialled.
 policy::AttemptReport report_of_unsent(const Outgoing&, unsigned number,
                                        const policy::UpstreamAddress& address);
-/// What lies unread on a fresh connection; a pooled one has been looked at when it was lent.
+/// Returns what lies unread on a fresh connection. A pooled connection was already checked when it was
+/// leased.
 net::Unread unread_of(net::UpstreamConnection&);
 
-/// How long bytes of the request may stay unacknowledged. Where the request may be repeated and has a
-/// deadline: at most a minute and half of the deadline, so that a retry still fits. For a body that one
-/// receive window may not hold: `idle_timeout`, because the kernel counts a shut window too, and an upstream
-/// may pause. Otherwise the system's own limit.
+/// Returns how long bytes of the request may stay unacknowledged:
+/// - a body longer than one receive window, or chunked: `idle_timeout`, because the kernel counts a closed
+/// window too and an upstream may pause;
+/// - otherwise, a repeatable request with a deadline: the lesser of one minute and half the deadline, so that
+/// a retry still fits;
+/// - otherwise: no limit but the system's.
 Duration user_timeout_of(const Outgoing&);
 
-/// The pinned one, or one from the pool; null: a fresh one has to be dialled.
-/// Never that of the attempt before.
+/// Returns the pinned connection or one from the pool, never that of the previous attempt. Null if a fresh
+/// one has to be dialled.
 std::unique_ptr<net::UpstreamConnection> lease(Worker&, Outgoing&, const policy::Start&);
 
-/// A fresh one (connect) by `deadline`, in `response.connection`, or why there is none; nothing of the
-/// request was sent then. `address`: what stands, or was dialled last.
+/// Dials a fresh connection by `deadline` and stores it in `response.connection`. Returns the failure if this
+/// fails; no byte of the request was sent then. `address`: receives the connected address, or the last one
+/// dialled.
 Task<std::optional<policy::Failed>> connect_for(OneAttempt&, std::optional<Instant> deadline,
                                                 policy::UpstreamAddress& address);
 

@@ -1,4 +1,4 @@
-// What one attempt works with, and what comes of it.
+// The inputs and the result of one attempt.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@
 
 namespace reprise::forward {
 
-/// What the client had to do with the end of an attempt.
+/// The client's part in the end of an attempt.
 enum class ClientState : std::uint8_t {
   present,
-  gone,       ///< it left while its body was being read, or an interim response could not be sent
-  malformed,  ///< its body's chunked coding is broken (400), or
-              ///< what was held of it to be counted is lost (411)
+  gone,       ///< the client left while its body was read, or an interim response could not be sent
+  malformed,  ///< the chunked coding of the request body is malformed (400), or a body held to learn its
+              ///< length was lost (411)
 };
 
 struct AttemptResult {
@@ -26,16 +26,16 @@ struct AttemptResult {
   ClientState client = ClientState::present;
 };
 
-/// References, which must outlive the attempt.
+/// Holds references that must outlive the attempt.
 struct OneAttempt {
   Worker& worker;
-  Outgoing& out;        ///< what is sent
-  net::Stream* client;  ///< gets the interim responses; null: nobody does
+  Outgoing& out;        ///< the request
+  net::Stream* client;  ///< receives interim responses; null: they are discarded
   net::AttemptCancel& cancel;
-  std::optional<Instant>
-      deadline;        ///< of attempts that may be repeated, and of the way to a connection of all
-  Response& response;  ///< gets the head, with its body unread, or stays empty
-  /// Written at the end. Not a value of the coroutine, which would be copied once more for every request.
+  /// Limits attempts that may be repeated, and for every attempt the time to get a connection.
+  std::optional<Instant> deadline;
+  Response& response;  ///< receives the head, with the body unread; otherwise stays empty
+  /// Written at the end. Not the return value of the coroutine, which would cost every request another copy.
   AttemptResult result{};
 };
 
