@@ -1,5 +1,4 @@
-// A client's connection between accept and close: where it came in, and what is known of it from one request
-// to the next.
+// A client's connection between accept and close, with the state that outlives a single request.
 #pragma once
 
 #include <memory>
@@ -11,32 +10,33 @@
 
 namespace reprise::forward {
 
-/// What a listener tells its sessions. Immutable.
+/// Settings of a listener that its sessions use. Immutable.
 struct ListenerRole {
   config::Listener settings;
-  std::string name{};                ///< `forward 127.0.0.1:3128`
-  http::PortRanges connect_ports{};  ///< where CONNECT and SOCKS may go
-  std::string upstream_authority{};  ///< gateway with `host: upstream`: what Host says; else empty
-  bool reached_by_others = false;    ///< it is bound to more than loopback
+  std::string name{};                ///< mode and address, such as `forward 127.0.0.1:3128`
+  http::PortRanges connect_ports{};  ///< ports that CONNECT and SOCKS may reach
+  std::string upstream_authority{};  ///< value of Host towards the upstream, for a gateway with `host:
+                                     ///< upstream`; else empty
+  bool reached_by_others = false;    ///< bound to an address other than loopback
 
   const ListenerMode& mode() const { return mode_of(settings.mode); }
 };
 
-/// One listening socket on one io thread, and what is told to those who come through it. Used on that thread.
+/// One listening socket on one io thread, and the settings for its connections. Used on that thread only.
 struct Listener {
-  std::shared_ptr<const ListenerRole> role;  ///< the newest: a reload may give it another
-  std::optional<tcp::acceptor> acceptor{};   ///< absent: connections are handed in by somebody else
-  bool closed = false;                       ///< nobody comes any more; who is there leaves after a response
+  std::shared_ptr<const ListenerRole> role;  ///< current settings; a reload replaces them
+  std::optional<tcp::acceptor> acceptor{};   ///< absent: the connections are accepted elsewhere
+  bool closed = false;  ///< accepts no new connections; open ones close after their current response
 };
 
 /// The two ends of a client's connection.
 struct ConnectionEnds {
   tcp::endpoint client;
-  /// The address that the client connected to, as ListenerMode::asked_address gives it.
+  /// The address that the client connected to, as returned by ListenerMode::asked_address.
   tcp::endpoint listener;
 };
 
-/// One of limits.connections, counted for as long as it is held.
+/// Releases one of limits.connections, which was held until then.
 struct LeavePlace {
   void operator()(Shared* shared) const {
     shared->metrics.client_disconnected();
@@ -44,20 +44,20 @@ struct LeavePlace {
   }
 };
 using ClientPlace = std::unique_ptr<Shared, LeavePlace>;
-/// Of a client that `client_connections` counts already.
+/// Takes ownership of a client that `client_connections` already counts.
 ClientPlace place_of_client(Shared&);
 
-/// Handed from the listener to a session, and from a session to the next.
+/// Passed from the listener to a session, and from one session to the next.
 struct ClientConnection {
   net::Carrier carrier;
   std::shared_ptr<const Listener> listener;
-  /// What it is spoken to in, whatever a reload makes of the listener.
+  /// Settings that the connection uses. A reload never changes the protocol of an open connection.
   std::shared_ptr<const ListenerRole> role;
   ConnectionEnds ends;
   ClientPlace place;
-  /// Whose connections carried the last request that is not repeatable.
+  /// Upstream or parent that received this client's last non-repeatable request.
   const net::Upstream* took_risk_of = nullptr;
-  bool had_request = false;  ///< it carried one before
+  bool had_request = false;  ///< the connection has carried a request before
 };
 
 }  // namespace reprise::forward

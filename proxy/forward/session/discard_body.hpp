@@ -1,24 +1,24 @@
-// The rest of a request's body that no upstream wants any more, on a connection that shall go on.
+// Discards the rest of a request body that no upstream needs, so that the connection can be kept.
 #pragma once
 
 #include "proxy/forward/replay/request_body.hpp"
 
 namespace reprise::forward {
 
-/// What became of a body that is thrown away.
+/// The result of discarding a body.
 enum class Discarded : std::uint8_t {
-  whole,        ///< the next request may follow
-  asked_again,  ///< its client sends the request again in the place of the body
-  unfinished,   ///< the client left, or took too long
+  whole,        ///< the body has ended; the next request may follow
+  asked_again,  ///< the client sent its request again instead of the body
+  unfinished,   ///< the client left or took too long
 };
 
-/// Reads it to its end and throws it away, for at most `linger_time`, each silence at most `linger_silence`
-/// long. A client that has sent none of it yet may rest for `rest` before: it may have got its response in
-/// place of a 100, and make up its mind (row N23).
+/// Reads the body to its end and discards it, for at most `linger_time`, with pauses of at most
+/// `linger_silence`. If the client has sent no byte of the body yet, the first one may take `rest`: the
+/// client may have got the response instead of a 100 and may still be deciding (row N23).
 ///
-/// curl 7.88 sends the next request in the place of the body that it has announced. Only the framing counts,
-/// or a body could be made that passes for a request: where it begins like its own request, the connection is
-/// to end, so that such a client asks again on another.
+/// Returns `asked_again` if the body begins like the request itself; the connection must then end, so that
+/// the client retries on another one. curl 7.88 sends its next request in place of the announced body. Only
+/// the framing decides what is a body, or a body could be made to pass for a request.
 Task<Discarded> discard_body(const http::RequestHead&, RequestBody&, Duration rest);
 
 }  // namespace reprise::forward

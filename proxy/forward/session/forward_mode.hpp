@@ -1,13 +1,13 @@
-// Mode `forward`: the client knows that it speaks to a proxy.
+// Listener mode `forward`: the client knows that it uses a proxy.
 #pragma once
 
 #include "proxy/forward/session/listener_mode.hpp"
 
 namespace reprise::forward {
 
-/// Requests in absolute-form, and CONNECT for byte streams.
+/// Returns the mode that accepts requests in absolute-form, and CONNECT for byte streams.
 const RequestListener& forward_mode();
-/// How the client of a CONNECT is spoken to.
+/// Returns the protocol of replies to a CONNECT.
 const StreamProtocol& connect_protocol();
 
 }  // namespace reprise::forward

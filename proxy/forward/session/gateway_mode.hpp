@@ -1,11 +1,12 @@
-// Mode `gateway`: the client takes us for the upstream.
+// Listener mode `gateway`: the client addresses this proxy as if it were the upstream.
 #pragma once
 
 #include "proxy/forward/session/listener_mode.hpp"
 
 namespace reprise::forward {
 
-/// Everything goes to the listener's upstream; redirects and cookies lead back to the listener.
+/// Returns the mode that sends every request to the listener's upstream. Redirects and cookies are rewritten
+/// to the listener's address.
 const RequestListener& gateway_mode();
 
 }  // namespace reprise::forward

@@ -1,5 +1,5 @@
-// The polite end of a client's connection: FIN first, then
-// what the client is still sending is read for a while.
+// Closes a client's connection gracefully: sends FIN first, then reads for a while what the client still
+// sends.
 #pragma once
 
 #include "proxy/net/io/block.hpp"
@@ -7,14 +7,14 @@
 
 namespace reprise::forward {
 
-/// For so long what a client still sends is read and thrown away, lest its kernel throws our response away
-/// (RFC 9112 9.6, rows C5, I4): as long as nginx lingers.
+/// Longest time for which a client's bytes are read and discarded before the connection is closed, as in
+/// nginx. Without this, the client's kernel may discard the response (RFC 9112 9.6, rows C5, I4).
 inline constexpr Duration linger_time = std::chrono::seconds(30);
-/// And no longer than so after its last byte.
+/// Longest pause between two bytes during that time.
 inline constexpr Duration linger_silence = std::chrono::seconds(5);
 
-/// Sends FIN, reads what still comes until nothing has for `silence`, closes. What is in the buffer is
-/// forgotten.
+/// Sends FIN, reads until no byte has come for `silence` or `linger_time` is over, and closes. Discards what
+/// is in the buffer.
 Task<void> lingering_close(net::Stream&, net::Buffer&, Duration silence = linger_silence);
 
 }  // namespace reprise::forward

@@ -17,7 +17,7 @@ namespace {
 
 constexpr Duration accept_pause = std::chrono::milliseconds(100);
 
-/// What one listener does on one io thread.
+/// The accept loop of one listener on one io thread.
 class AcceptLoop {
  public:
   AcceptLoop(Worker& worker, std::shared_ptr<Listener> listener)
@@ -36,12 +36,13 @@ class AcceptLoop {
   const std::shared_ptr<Listener> listener_;
   tcp::acceptor& acceptor_;
   net::Timer pause_;
-  Instant told_{};  ///< when it was last told that there is no room
+  Instant told_{};  ///< time of the last log line about missing room
 };
 
 Task<void> AcceptLoop::run() {
   while (acceptor_.is_open()) {
-    // Before the next client: another thread may have been quicker when it was given up last.
+    // Takes the reserve back before the next client: another thread may have taken the descriptor that was
+    // given up.
     worker_.reserve.take();
     tcp::endpoint client;
     auto [error, socket] = co_await acceptor_.async_accept(client, as_result);
@@ -56,7 +57,7 @@ Task<void> AcceptLoop::run() {
   }
 }
 
-// A connection that nobody has accepted yet may have a request in it, and would be reset.
+// A connection that is not accepted yet may already hold a request, and closing the listener would reset it.
 void AcceptLoop::close() {
   tcp::endpoint client;
   ErrorCode nobody;
@@ -88,9 +89,9 @@ void AcceptLoop::admit(tcp::socket socket, const tcp::endpoint& client) {
   serve(worker_, {std::move(socket), listener_, listener_->role, ends, place_of_client(shared)});
 }
 
-// Without a descriptor accept(2) fails whether somebody waits or not, so that it must not be tried before
-// somebody does. Then what rests gives its descriptor up; where nothing does, the reserve is lent to the
-// client for as long as it takes to turn it away.
+// Without a free descriptor, accept(2) fails even if no client waits, so it is not called before one does.
+// Then an idle connection gives up its descriptor. If there is none, the reserve descriptor is lent to the
+// new client while it is turned away.
 Task<void> AcceptLoop::accept_without_descriptor() {
   const auto [error] = co_await acceptor_.async_wait(tcp::acceptor::wait_read, as_result);
   if (error) co_return;
@@ -105,11 +106,11 @@ Task<void> AcceptLoop::accept_without_descriptor() {
   acceptor_.accept(socket, client, refused);
   if (!refused) tell_of_no_room(LimitHit::no_descriptor, client);
   if (!refused) turn_away_now(worker_, std::move(socket), listener_->role->mode(), LimitHit::no_descriptor);
-  // Somebody else was quicker to take what the reserve gave up.
+  // Another thread took the descriptor that the reserve gave up.
   if (net::is_out_of_descriptors(refused.value())) co_await rest();
 }
 
-// At most one a second: where there is no room, there is none for many.
+// Logs at most once a second, because many clients are affected together.
 void AcceptLoop::tell_of_no_room(LimitHit why, const tcp::endpoint& client) {
   constexpr Duration quiet = std::chrono::seconds(1);
   const Instant now = net::Tick::now();
@@ -126,13 +127,13 @@ Task<void> AcceptLoop::rest() {
   co_await pause_.async_wait(as_result);
 }
 
-/// How another port is named for a listener.
+/// Returns how to choose another port for a listener.
 std::string other_port(std::string_view mode) {
   if (mode == "admin") return "--admin PORT or admin.bind";
   return mode == "forward" ? "--forward PORT or listeners[].bind" : "listeners[].bind";
 }
 
-// What to do where a port cannot be had.
+// Returns advice for a port that cannot be bound.
 std::string hint_for(const ErrorCode& error, std::string_view mode, const tcp::endpoint& wanted) {
   if (error == asio::error::address_in_use) {
     const std::string holder = holder_of(wanted);

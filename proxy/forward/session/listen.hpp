@@ -1,4 +1,4 @@
-// Listening sockets: bound once, accepted from by every io thread through duplicates of one descriptor.
+// Listening sockets: each is bound once, and every io thread accepts through a duplicate of its descriptor.
 #pragma once
 
 #include <stdexcept>
@@ -10,42 +10,45 @@
 
 namespace reprise::forward {
 
-/// A listener that cannot be bound; says which, and why. Exit code 69.
+/// Reports which listener cannot be bound and why. Exit code 69.
 class BindError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// "forward 127.0.0.1:3128"
+/// Returns mode and address, such as `forward 127.0.0.1:3128`.
 std::string describe(std::string_view mode, const tcp::endpoint&);
 std::string_view word(config::ListenerMode);
 
-/// Whose a port is: a listener's alone, or lent by one to another of ours, at an address that overlaps.
+/// Ownership of a port: used by one listener alone, or shared with another listener of this process at an
+/// overlapping address.
 enum class Port : std::uint8_t { own, lent };
 
-/// Binds and listens. SO_REUSEADDR but not SO_REUSEPORT, which would hide a port in use; to bind to a port
-/// that is lent that one, too, until it is bound. Throws BindError.
+/// Binds and listens with SO_REUSEADDR. Does not use SO_REUSEPORT, which would hide that a port is in use,
+/// except during the bind itself if the port is `lent`. Throws BindError.
 tcp::acceptor bind_listener(asio::io_context&, std::string_view mode, const config::Endpoint&,
                             Port port = Port::own);
-/// Lends the acceptor's port, or has it for itself again. Nothing where it is closed.
+/// Sets or clears SO_REUSEPORT, so that another listener of this process can bind the port. Does nothing if
+/// the acceptor is closed.
 void lend_port(tcp::acceptor&, Port);
-/// The one of `inherited` that listens there, which leaves the list; else as `bind_listener`.
+/// Removes and returns the socket in `inherited` that listens on that endpoint. If there is none, calls
+/// `bind_listener`.
 tcp::acceptor take_or_bind(asio::io_context&, std::string_view mode, const config::Endpoint&,
                            std::vector<net::InheritedSocket>& inherited, Port port = Port::own);
-/// The same socket for another io thread.
+/// Returns the same socket for another io thread.
 tcp::acceptor duplicate(asio::io_context&, tcp::acceptor&);
 
-/// Spawns a session per connection until the acceptor is closed. Where connections or descriptors run short,
-/// the client that has rested longest makes room (of this io thread, and for a second at least); where none
-/// does, the new one gets a 503 with Retry-After and is closed (row I6). Never spins.
+/// Spawns a session for each connection until the acceptor is closed. If connections or descriptors run out,
+/// closes the client of this io thread that has been idle longest, if it has been idle for at least a second.
+/// If there is no such client, sends 503 with Retry-After to the new one and closes it (row I6). Never spins.
 Task<void> accept_clients(Worker& worker, std::shared_ptr<Listener> listener);
-/// Closes it on this io thread, which takes the clients that have come until then.
+/// Closes the listener on this io thread, after accepting the connections that are already waiting.
 void close_listener(Worker& worker, std::shared_ptr<Listener> listener);
 
-/// Where CONNECT may go through a listener at that address. `auto`: any port where only this host reaches it,
-/// for its clients could dial themselves; else 443, 80 and 8443.
+/// Returns the ports that CONNECT may reach through a listener at that address. For `auto`: any port if only
+/// this host reaches the listener, because its clients could dial themselves; else 443, 80 and 8443.
 http::PortRanges connect_ports_of(const config::Security&, const asio::ip::address& bound);
-/// What sessions of that listener are told, which is bound there.
+/// Returns the settings for sessions of that listener. `bound`: its actual address.
 ListenerRole role_of(const config::Listener&, const config::Security&, const tcp::endpoint&);
 
 }  // namespace reprise::forward

@@ -1,5 +1,4 @@
-// The modes of listeners: how a connection is accepted, what it asks for, and how its client is told of a
-// failure.
+// The interface of listener modes: how they accept a connection, find its destination and report failures.
 #pragma once
 
 #include <string>
@@ -18,26 +17,28 @@ struct ListenerRole;
 class RequestListener;
 class StreamListener;
 
-/// One object a mode, without state; used by all threads.
+/// One stateless object for each mode, shared by all threads.
 class ListenerMode {
  public:
   ListenerMode(const ListenerMode&) = delete;
   ListenerMode& operator=(const ListenerMode&) = delete;
 
-  /// For a mode whose connections begin with an HTTP request; else null.
+  /// Returns the mode's interface for HTTP requests; null if its connections do not begin with one.
   virtual const RequestListener* requests() const { return nullptr; }
-  /// For a mode whose connections are byte streams from their beginning; else null. Exactly one of the two is
-  /// not null.
+  /// Returns the mode's interface for byte streams; null if its connections begin with an HTTP request.
+  /// Exactly one of the two is not null.
   virtual const StreamListener* streams() const { return nullptr; }
 
-  /// The address that the client connected to, for a mode whose sessions need it; else unset.
+  /// Returns the address that the client connected to, if sessions of this mode need it; else an unset
+  /// endpoint.
   virtual tcp::endpoint asked_address(tcp::socket&) const { return {}; }
-  /// True if a connection of our own may come back in through such a listener.
+  /// Returns true if a connection that this proxy dials may be redirected back to such a listener.
   virtual bool may_meet_own_dials() const { return false; }
-  /// What Host says towards the upstream, for a mode that sets it; else empty.
+  /// Returns the value of Host towards the upstream, if the mode sets one; else an empty text.
   virtual std::string upstream_authority(const config::Listener&) const { return {}; }
-  /// What a client gets for which there is no room: `http_response`, or its like in the client's protocol.
-  /// `first` is the first byte that it sent, 0 where that is not known. Empty: it gets nothing.
+  /// Returns the message for a client that cannot be served for lack of room: `http_response` or its
+  /// equivalent in the client's protocol; empty for no message. `first`: the first byte that the client sent;
+  /// 0 if unknown.
   virtual std::string no_room(std::string_view http_response, char /*first*/) const {
     return std::string(http_response);
   }
@@ -47,53 +48,54 @@ class ListenerMode {
   ~ListenerMode() = default;
 };
 
-/// A mode whose clients send HTTP requests to us.
+/// A mode whose clients send HTTP requests to this proxy.
 class RequestListener : public ListenerMode {
  public:
   const RequestListener* requests() const final { return this; }
 
   virtual RequestKind kind() const = 0;
-  /// Where the request goes, or why it is refused.
+  /// Returns the destination of the request, or why it is rejected.
   virtual http::Intake take_in(const http::RequestHead&, const ListenerRole&,
                                const ConnectionEnds&) const = 0;
-  /// Notes how the client sees the responses, once the request's route is known.
+  /// Sets how responses are rewritten for the client. Precondition: the request's route is known.
   virtual void plan_responses(Request&, const ListenerRole&, const ConnectionEnds&) const {}
 
  protected:
   ~RequestListener() = default;
 };
 
-/// Where a byte stream is to go.
+/// The destination of a byte stream.
 struct StreamTarget {
-  std::string host;  ///< without port or brackets
+  std::string host;  ///< without port and brackets
   std::uint16_t port = 0;
   std::string authority;
 };
-/// The client left before it had asked, or was too slow (`late`).
+/// The client left before it named a destination, or took too long (`late`).
 struct StreamGone {
   bool late = false;
 };
 
-/// A mode whose connections are byte streams from their beginning.
+/// A mode whose connections are byte streams from their first byte.
 class StreamListener : public ListenerMode, public StreamProtocol {
  public:
   const StreamListener* streams() const final { return this; }
 
-  /// Finds out where the stream is to go, within `limit`. A client whose words are refused has been told so.
+  /// Learns the destination of the stream within `limit`. If it returns a rejection, the client has already
+  /// received the reply.
   virtual Task<std::variant<StreamGone, http::Rejection, StreamTarget>> ask(ServedClient&,
                                                                             Duration limit) const = 0;
-  /// Why a stream may not go there; absent: it may.
+  /// Returns why no stream to that destination is allowed; absent if it is allowed.
   virtual std::optional<http::Rejection> judge(const ServedClient&, const StreamTarget&) const = 0;
-  /// Tells the client, within `limit`, that `judge` has refused its stream.
+  /// Reports to the client, within `limit`, that `judge` has rejected its stream.
   virtual Task<void> refuse(ServedClient&, http::Rejection, Duration limit) const = 0;
-  /// Ends the connection of a client that was refused.
+  /// Closes the connection of a rejected client.
   virtual Task<void> close(ServedClient&) const = 0;
 
  protected:
   ~StreamListener() = default;
 };
 
-/// The object of a mode.
+/// Returns the object of a mode.
 const ListenerMode& mode_of(config::ListenerMode);
 
 }  // namespace reprise::forward

@@ -1,12 +1,13 @@
-// Where a connection was on its way to before a rule of this host redirected it.
+// Reads the original destination of a connection that a firewall rule of this host has redirected.
 #pragma once
 
 #include "proxy/net/io/task.hpp"
 
 namespace reprise::forward {
 
-/// SO_ORIGINAL_DST of IPv4 or IPv6 (REDIRECT, DNAT); the address that the client chose where nothing was
-/// redirected, which is the destination itself under TPROXY. An unset endpoint if the connection is gone.
+/// Returns SO_ORIGINAL_DST of IPv4 or IPv6 (REDIRECT, DNAT). If nothing was redirected, returns the address
+/// that the client connected to; under TPROXY that is the destination itself. Returns an unset endpoint if
+/// the connection is gone.
 tcp::endpoint original_destination(tcp::socket&);
 
 }  // namespace reprise::forward

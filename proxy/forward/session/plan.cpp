@@ -29,8 +29,8 @@ policy::Facts read_facts(const Outgoing& out, bool is_tunnel) {
   return facts;
 }
 
-// Row H5: towards a parent and over loopback a loop is found by nothing else. What a name leads to is known
-// once there is a connection.
+// Row H5: for a parent and over loopback, only Via reveals a loop. The address of a name is known only after
+// the dial.
 AttemptVia via_of(const Route& route, bool reached_by_others) {
   switch (route.policy->via) {
     case policy::AddVia::always: return AttemptVia::in_the_head;
@@ -71,7 +71,8 @@ void choose_route(Request& request, std::string_view method, std::string_view ho
   request.route.choose(view);
 }
 
-// Where each host has the client's first such request on a connection of its own, as without us (row F10).
+// Gives each client's first non-repeatable request to a host its own connection, as without a proxy (row
+// F10).
 void plan_body(ServedClient& client, Request& request) {
   Outgoing& out = request.out;
   const HoldLimits limits = hold_limits(request.in, request.route);
@@ -155,7 +156,7 @@ void plan_tunnel(ServedClient& client, Request& request, const StreamProtocol& p
   route.upstream = client.worker.pool.upstream(tunnel.host, tunnel.port);
   route.in_tunnel = true;
   route.facts = read_facts(request.out, true);
-  // A CONNECT carries nothing upstream but the dial: repeating that is always safe.
+  // A CONNECT has no effect upstream except the dial, so repeating it is always safe.
   route.facts.idempotent = policy::Idempotency::yes;
   request.out.body.begin(client.stream, client.buffer, client.worker.shared.replay, request.in.head, {});
 }

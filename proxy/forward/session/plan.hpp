@@ -1,4 +1,5 @@
-// What becomes of a request's head: where it goes, by which route, and on what terms; or why it is refused.
+// Decides for a request's head where the request goes, by which route and under which terms, or why it is
+// rejected.
 #pragma once
 
 #include <string>
@@ -8,28 +9,28 @@
 
 namespace reprise::forward {
 
-/// A byte stream whose requests are served one by one: all of them go to its upstream.
+/// A byte stream whose requests are served one by one and all go to the stream's upstream.
 struct InsideStream {
   RequestKind kind = RequestKind::inside_tunnel;
   std::string host;
   std::uint16_t port = 0;
   std::string authority;  ///< as the client wrote it
-  std::string dialled;    ///< the host, or, of what was redirected, its original address
+  std::string dialled;    ///< the host; for a redirected connection, its original destination address
 };
 
 /// The request goes to an upstream.
 struct Exchanged {};
-/// Max-Forwards has run out, so the response is ours (RFC 9110 7.6.2).
+/// Max-Forwards is 0, so this proxy responds itself (RFC 9110 7.6.2).
 struct RespondedHere {};
 using Plan = std::variant<Exchanged, RespondedHere, http::Rejection>;
 
-/// Plans a request whose head is whole, under the configuration of this moment. `inside` is null for a
-/// connection that is no byte stream.
+/// Plans a request whose head is complete, under the current configuration snapshot. `inside`: the byte
+/// stream that carries the request; null if there is none.
 Plan plan(ServedClient&, const InsideStream* inside, Request&);
 
-/// Plans a byte stream to that target.
+/// Plans a byte stream to that destination.
 void plan_tunnel(ServedClient&, Request&, const StreamProtocol&, StreamTarget);
-/// A redirected stream has named its host: it is routed again.
+/// Chooses the route again, for a redirected stream whose host is now known.
 void route_by_name(Request&, TunnelRequest&, std::string host);
 
 }  // namespace reprise::forward

@@ -15,13 +15,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What listens, as a line of /proc/net/tcp has it.
+/// A listening socket, from a line of /proc/net/tcp.
 struct Holder {
   std::string inode;
   std::string user;
 };
 
-// Words of 32 bits as they lie in memory, each as eight hex digits.
+// Formats an address as in /proc/net/tcp: each 32-bit word in memory order, as eight hex digits.
 std::string hex_of(const asio::ip::address& address) {
   std::vector<unsigned char> bytes;
   if (address.is_v4()) {
@@ -48,7 +48,7 @@ std::string port_text(std::uint16_t port) {
   return text;
 }
 
-/// True if a listener at `local` (`0100007F:0C39`) keeps others from that address.
+/// Returns true if a listener at `local` (`0100007F:0C39`) prevents binding `wanted`.
 bool is_in_the_way(const std::string& local, const tcp::endpoint& wanted) {
   const std::size_t colon = local.find(':');
   if (colon == std::string::npos || local.substr(colon + 1) != port_text(wanted.port())) return false;

@@ -1,4 +1,4 @@
-// Which process listens at an address, as far as /proc lets this process see.
+// Finds the process that listens at an address, as far as /proc permits.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace reprise::forward {
 
-/// Returns `pid 4711: reprise run -c a.yaml`, `a process of user 998` if the process cannot be seen, or an
-/// empty text if nothing listens there. `proc`: the folder, other than /proc in tests.
+/// Returns `pid 4711: reprise run -c a.yaml`, `a process of user 998` if the process is not visible, or an
+/// empty text if no process listens there. `proc`: the folder to read; tests pass another one.
 std::string holder_of(const tcp::endpoint&, const std::string& proc = "/proc");
 
 }  // namespace reprise::forward

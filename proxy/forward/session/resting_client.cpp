@@ -8,8 +8,7 @@ using telemetry::LimitHit;
 
 namespace {
 
-/// Owned by what waits on its socket. Whoever ends it
-/// closes the socket; the wait then ends, and this with it.
+/// Owned by the wait on its own socket. Closing the socket ends the wait, which then destroys this object.
 class RestingClient final : public IdleClient, public ClientSession, private net::Timed {
  public:
   RestingClient(Worker& worker, ClientConnection connection)
@@ -24,7 +23,7 @@ class RestingClient final : public IdleClient, public ClientSession, private net
   static void wait(std::unique_ptr<RestingClient> client) {
     tcp::socket& socket = client->socket();
     socket.async_wait(tcp::socket::wait_read, [client = std::move(client)](const ErrorCode& error) {
-      // The wait may have been over when the socket was closed.
+      // The wait may have completed before the socket was closed.
       if (!error && client->socket().is_open()) serve(client->worker_, std::move(client->connection_));
     });
   }
@@ -39,7 +38,7 @@ class RestingClient final : public IdleClient, public ClientSession, private net
   void time_is_up() override { close_for(LimitHit::keep_alive); }
 
  private:
-  // A request has just come: the wait's end is on its way, and it is served.
+  // Returns true if a request has just arrived. The wait's completion is then due, and serves it.
   bool has_asked() { return net::unread_of(socket().native_handle()) == net::Unread::bytes; }
   bool close_for(LimitHit limit) {
     if (has_asked()) return false;
@@ -48,7 +47,8 @@ class RestingClient final : public IdleClient, public ClientSession, private net
     return true;
   }
   tcp::socket& socket() { return std::get<tcp::socket>(connection_.carrier); }
-  // It makes no room again and is told of no more: the wait's end comes with a later turn.
+  // Also leaves the lists of idle clients now, because the completion of the wait comes in a later turn of
+  // the event loop.
   void close() {
     net::Tick::disarm(*this);
     stay_.end();

@@ -1,13 +1,13 @@
-// A client between two requests that has been quiet for a while: its socket and a few hundred bytes, no
-// coroutine and no block.
+// A client connection that has been idle for a while: only a socket and a few hundred bytes, without
+// coroutine and block.
 #pragma once
 
 #include "proxy/forward/session/session.hpp"
 
 namespace reprise::forward {
 
-/// Keeps the connection, a plain socket, until a byte or its end comes, and serves it then; closes it after
-/// timers.keep_alive, when room is short, and on shutdown.
+/// Keeps the idle connection until a byte arrives, and then serves it. Closes it if the client leaves, after
+/// timers.keep_alive, to make room, and on shutdown. Precondition: the connection is a plain socket.
 void rest(Worker& worker, ClientConnection connection);
 
 }  // namespace reprise::forward

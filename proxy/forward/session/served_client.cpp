@@ -50,7 +50,8 @@ void ServedClient::end_request(std::unique_ptr<Request> request) {
   worker.give_back(std::move(request));
 }
 
-// What a connection is spoken to in stays as it began.
+// Keeps the old settings if the listener's mode has changed: a reload never changes the protocol of an open
+// connection.
 void ServedClient::put_under_newest(Request& request) {
   if (listener->role->settings.mode == role->settings.mode) role = listener->role;
   request.route.snapshot = worker.snapshot;

@@ -1,5 +1,5 @@
-// A client's connection while it is served: the socket, what was read from it, and what shutdown, a reload
-// and a shortage of connections may do to it.
+// A client connection while it is served: its socket, its unread bytes, and the access for shutdown, reload
+// and making room.
 #pragma once
 
 #include <memory>
@@ -12,13 +12,13 @@
 
 namespace reprise::forward {
 
-/// Lives in a coroutine's frame, on one io thread; Session and StreamSession work with it.
+/// Lives in a coroutine frame, on one io thread. Used by Session and StreamSession.
 class ServedClient final : public IdleClient, public ClientSession {
  public:
   ServedClient(Worker& worker, ClientConnection connection);
   ~ServedClient() override;
 
-  /// While an exchange is under way: looks for the client's departure, and is told of shutdown.
+  /// Watches for the client's departure and for shutdown while an exchange runs.
   class Watch {
    public:
     explicit Watch(ServedClient&);
@@ -26,7 +26,7 @@ class ServedClient final : public IdleClient, public ClientSession {
     Watch(const Watch&) = delete;
     Watch& operator=(const Watch&) = delete;
 
-    /// The client, as that exchange sees it.
+    /// Returns the exchange's view of the client.
     ClientSide side() { return {client_.stream, client_.buffer, client_.pause_, watch_, client_.tunnel_}; }
 
    private:
@@ -35,7 +35,7 @@ class ServedClient final : public IdleClient, public ClientSession {
     net::GuardedPointer<net::ClientWatch>::Guard guard_;
   };
 
-  /// While the client has nothing under way: shutdown ends its reads at once.
+  /// Marks the client as idle: a shutdown ends its reads at once.
   class [[nodiscard]] Idle {
    public:
     explicit Idle(ServedClient& client) : guard_(client.idle_, &client.stream) {}
@@ -44,19 +44,19 @@ class ServedClient final : public IdleClient, public ClientSession {
     net::GuardedPointer<net::Stream>::Guard guard_;
   };
 
-  /// Of a client whose session has ended and whose connection rests.
+  /// Returns the connection of an idle client whose session has ended.
   ClientConnection release();
-  /// Lent by the worker, with client, listener and configuration filled in.
+  /// Borrows a request from the worker and fills in client, listener and configuration.
   std::unique_ptr<Request> begin_request();
-  /// Clears it and gives it back to the worker.
+  /// Clears the request and returns it to the worker.
   void end_request(std::unique_ptr<Request>);
-  /// The configuration of this moment is the request's.
+  /// Pins the current configuration snapshot to the request.
   void put_under_newest(Request&);
-  /// `address:port`
+  /// Returns the client as `address:port`.
   std::string_view name();
-  /// True if a request has come that no read has told of yet: it is not closed over.
+  /// Returns true if unread bytes have arrived. A client with a request on its way is not closed.
   bool has_asked() { return stream.unread() == net::Unread::bytes; }
-  /// Reads and forgets what the client still sends, then closes. Whoever drains does not wait for it.
+  /// Reads and discards what the client still sends, then closes. A drain does not wait for this.
   Task<void> linger();
 
   void drain() override;
@@ -65,15 +65,15 @@ class ServedClient final : public IdleClient, public ClientSession {
 
   Worker& worker;
   net::Stream stream;
-  net::Buffer buffer;  ///< what was read and not taken yet
+  net::Buffer buffer;  ///< bytes that were read and not consumed yet
   net::Pin pin;
   const std::shared_ptr<const Listener> listener;
-  std::shared_ptr<const ListenerRole> role;  ///< of the request at hand
+  std::shared_ptr<const ListenerRole> role;  ///< settings that apply to the current request
   const ConnectionEnds ends;
   const net::Upstream* took_risk_of;
-  bool had_request;  ///< before the one that is planned
-  /// A client has just connected, and its first request is due within a tick. Shutdown does not cut that tick
-  /// short: the client could not know that nothing was read, and would fail.
+  bool had_request;  ///< before the request that is planned now
+  /// The client has just connected and its first request is expected within a tick. Shutdown does not shorten
+  /// that tick: the client could not know that its request was not read, and would report a failure.
   bool awaits_first = false;
 
  protected:
@@ -81,9 +81,10 @@ class ServedClient final : public IdleClient, public ClientSession {
 
  private:
   net::Pause pause_;
-  std::string name_;  // once it was asked for
+  std::string name_;  // empty until first used
   net::GuardedPointer<net::ClientWatch> watch_;
-  std::optional<IdleClients::Stay> departed_;  // while it has sent a FIN and something is under way
+  std::optional<IdleClients::Stay>
+      departed_;  // set while the client has sent a FIN and an exchange is running
   net::GuardedPointer<OpenTunnel> tunnel_;
   net::GuardedPointer<net::Stream> idle_;
   ClientPlace place_;

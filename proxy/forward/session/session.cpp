@@ -19,7 +19,7 @@ using telemetry::LimitHit;
 
 namespace {
 
-// After this long without a byte an idle connection gives its block back.
+// An idle connection returns its block after this time without a byte.
 constexpr Duration quiet = net::Tick::granule;
 
 }  // namespace
@@ -75,15 +75,15 @@ Task<bool> Session::carry_stream(Request& request) {
   co_return inside_.has_value();
 }
 
-// A connection of its own protocol, or with an upstream's connection of its own, has more to keep than a
-// socket.
+// Returns false for a connection with state beyond its socket: a protocol of its own or a pinned upstream
+// connection.
 bool Session::can_wait_alone() const {
   return client_.stream.is_socket() && client_.role->mode().streams() == nullptr && !inside_ &&
          client_.pin.empty();
 }
 
-// An idle client costs no block: after a tick without a byte it waits for readiness alone, a plain one
-// without its session.
+// Waits for the next request. An idle client occupies no block: after a tick without a byte, only readiness
+// is awaited, and for a plain socket without a session.
 Task<Session::Arrived> Session::wait_for_bytes() {
   const bool is_new = !client_.had_request;
   if (worker_.draining && !is_new && !client_.has_asked()) co_return Arrived::nothing;
@@ -103,13 +103,14 @@ Task<Session::Arrived> Session::wait_for_bytes() {
     stream.limit_read(worker_.snapshot->settings.timers.keep_alive);
     IdleClients::Stay stay(worker_.resting, client_, net::Tick::now());
     error = co_await stream.wait_readable();
-    // Over TLS that may be a part of a record, or one without data: the client rests on.
+    // Over TLS, readable bytes may be part of a record or a record without data. The client is still idle
+    // then.
     if (!error) std::tie(error, bytes) = co_await stream.read_some(buffer.room());
     stay.end();
     if (error && stream.take_limit_hit()) worker_.shared.metrics.count_limit(LimitHit::keep_alive);
     stream.end_limit();
   }
-  // Drained, and yet it has asked before its end was seen.
+  // The drain ended the read, but a request had arrived before.
   if (error && worker_.draining && client_.has_asked())
     std::tie(error, bytes) = co_await stream.read_some(buffer.room());
   if (error) co_return Arrived::nothing;
@@ -149,7 +150,7 @@ Task<Session::HeadState> Session::read_head(Request& request, Rejection& why) {
   co_return state;
 }
 
-// Returns whether another request may follow.
+// Returns true if another request may follow.
 Task<bool> Session::serve(Request& request) {
   Served served;
   {
@@ -170,7 +171,7 @@ Task<bool> Session::serve(Request& request) {
   co_return false;
 }
 
-// Whoever drains does not wait for it.
+// A drain does not wait for the client's body.
 Task<bool> Session::discard_rest(Request& request) {
   if (worker_.draining) co_return false;
   Discarded became = Discarded::unfinished;
@@ -179,7 +180,7 @@ Task<bool> Session::discard_rest(Request& request) {
     const Duration rest = request.route.snapshot->settings.timers.keep_alive;
     became = co_await discard_body(request.in.head, request.out.body, rest);
   }
-  // curl tries again after a FIN, and not where its sending fails.
+  // curl retries after a FIN, but not if its sending fails.
   if (became == Discarded::asked_again) co_await client_.linger();
   co_return became == Discarded::whole;
 }

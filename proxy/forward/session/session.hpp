@@ -1,5 +1,4 @@
-// One client connection with HTTP/1: reads a head under limits, sees its request through, and does it again
-// while both sides like to.
+// Serves HTTP/1 requests on one client connection until either side closes it.
 #pragma once
 
 #include <optional>
@@ -8,12 +7,12 @@
 
 namespace reprise::forward {
 
-/// Lives in its own coroutine's frame, on one io thread. The client must outlive it.
+/// Lives in its own coroutine frame, on one io thread. The client must outlive this object.
 class Session {
  public:
   enum class Ending : std::uint8_t {
     over,
-    rests,  ///< nothing is under way, and nothing has come for a while: the connection can wait without us
+    rests,  ///< idle for a while: the connection can wait without a session
   };
 
   explicit Session(ServedClient& client) : client_(client), worker_(client.worker) {}
@@ -40,7 +39,8 @@ class Session {
   std::optional<InsideStream> inside_;
 };
 
-/// Spawns the coroutine of a connection on whose socket something has come, or soon will.
+/// Spawns the coroutine of a connection. Precondition: bytes have arrived on its socket, or are expected
+/// soon.
 void serve(Worker& worker, ClientConnection connection);
 
 }  // namespace reprise::forward

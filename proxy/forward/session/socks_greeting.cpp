@@ -12,8 +12,7 @@ Task<ErrorCode> say(net::Stream& client, std::string_view bytes, Duration limit)
   co_return co_await client.write_all(pieces, limit);
 }
 
-/// Reads until `parse` has an opinion of what is in the buffer;
-/// `SocksPartial` where the client left or was too slow.
+/// Reads until `parse` returns a result. Returns `SocksPartial` if the client left or was too slow.
 template <typename Parse>
 Task<decltype(std::declval<Parse>()(std::string_view()))> read_until(net::Stream& client, net::Buffer& buffer,
                                                                      Parse parse) {
@@ -35,7 +34,7 @@ Task<std::variant<StreamGone, Rejection, SocksRequest>> greet_socks(net::Stream&
   client.limit_read(limit);
   const auto greeting = co_await read_until(client, buffer, read_socks_greeting);
   if (const auto* const refused = std::get_if<Rejection>(&greeting)) {
-    // Only who speaks SOCKS5 can read our reply.
+    // Only a client that speaks SOCKS5 can read the reply.
     const std::string reply = socks_method_reply(false);
     if (*refused == Rejection::socks_method) co_await say(client, reply, limit);
     co_return *refused;

@@ -1,4 +1,4 @@
-// What a SOCKS5 client and its listener say to each other before there is a stream.
+// The SOCKS5 handshake between a client and the listener, before there is a stream.
 #pragma once
 
 #include <string>
@@ -11,13 +11,13 @@
 
 namespace reprise::forward {
 
-/// Greets, and reads what the client wants, within `limit` for both; what comes behind it stays in `buffer`.
-/// A refusal has been told to the client.
+/// Exchanges the greeting and reads the client's request, within `limit` for both. Bytes after the request
+/// stay in `buffer`. If it returns a rejection, the reply has been sent.
 Task<std::variant<StreamGone, http::Rejection, SocksRequest>> greet_socks(net::Stream& client,
                                                                           net::Buffer& buffer,
                                                                           Duration limit);
 
-/// What a client is told whose request is well-formed and goes nowhere.
+/// Sends the reply to a well-formed request that is rejected.
 Task<void> refuse_socks(net::Stream& client, http::Rejection, Duration limit);
 
 }  // namespace reprise::forward

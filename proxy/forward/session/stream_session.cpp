@@ -36,14 +36,14 @@ Task<std::optional<InsideStream>> StreamSession::begin(const StreamListener& mod
   co_return std::nullopt;
 }
 
-// The client has been told in its own protocol, or cannot be.
+// The client has already received the reply in its own protocol, or cannot receive one.
 void StreamSession::report_refusal(Rejection cause) {
   const Shared& shared = client_.worker.shared;
   shared.metrics.count_rejection(static_cast<std::size_t>(cause));
   log_rejection(client_.worker, request_, http::rejection_reply(cause, shared.pseudonym), cause);
 }
 
-// No coroutine of its own where it only chooses.
+// Not a coroutine itself, because it only chooses one.
 Task<std::optional<InsideStream>> StreamSession::carry() {
   return listens_first(request_.route, tunnel()) ? listen_and_carry() : exchange_bytes();
 }
@@ -81,7 +81,7 @@ Task<std::optional<InsideStream>> StreamSession::exchange_bytes() {
   co_return inside;
 }
 
-// From here on the connection belongs to that upstream.
+// Prepares to serve the requests inside the stream. All of them go to the stream's upstream.
 Task<std::optional<InsideStream>> StreamSession::go_inside() {
   TunnelRequest& tunnel = this->tunnel();
   const bool has_tls = tunnel.tls && tunnel.tls->interception == Interception::intercepted;
@@ -101,7 +101,8 @@ Task<std::optional<InsideStream>> StreamSession::go_inside() {
   co_return inside;
 }
 
-// The client's handshake, with a certificate of ours; what was read of it is in `tunnel.early`.
+// Performs the TLS handshake with the client, using a generated certificate. The bytes of it that were
+// already read are in `tunnel.early`.
 Task<bool> StreamSession::terminate_tls() {
   TunnelRequest& tunnel = this->tunnel();
   net::Stream& stream = client_.stream;

@@ -1,5 +1,5 @@
-// A client's byte stream that may be anything: behind CONNECT, through SOCKS, or redirected here. It becomes
-// a tunnel, or its requests are served one by one.
+// Serves a byte stream of unknown protocol (CONNECT, SOCKS, redirected): as a tunnel, or as separate
+// requests.
 #pragma once
 
 #include <optional>
@@ -8,15 +8,15 @@
 
 namespace reprise::forward {
 
-/// Serves one stream. Client and request must outlive it. What is returned: what the client's requests are
-/// served inside of from now on; absent where no request will follow.
+/// Serves one stream. Client and request must outlive this object. Both functions return the stream that the
+/// client's next requests are served in; absent if no request will follow.
 class StreamSession {
  public:
   StreamSession(ServedClient& client, Request& request) : client_(client), request_(request) {}
 
-  /// A connection that is a stream from its beginning.
+  /// Serves a connection that is a byte stream from its first byte.
   Task<std::optional<InsideStream>> begin(const StreamListener&);
-  /// A stream that was planned: the request has its TunnelRequest.
+  /// Serves a planned stream. Precondition: the request holds a TunnelRequest.
   Task<std::optional<InsideStream>> carry();
 
  private:

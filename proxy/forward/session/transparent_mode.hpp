@@ -1,11 +1,12 @@
-// Mode `transparent`: a rule of this host has redirected the connection here, and its client does not know.
+// Listener mode `transparent`: a firewall rule of this host redirects connections here without the client's
+// knowledge.
 #pragma once
 
 #include "proxy/forward/session/listener_mode.hpp"
 
 namespace reprise::forward {
 
-/// Streams to the address that the client connected to.
+/// Returns the mode that opens streams to the address that the client connected to.
 const StreamListener& transparent_mode();
 
 }  // namespace reprise::forward

@@ -13,9 +13,9 @@ using telemetry::LimitHit;
 
 namespace {
 
-// Each that is turned away politely costs a descriptor for a while.
+// Each client that is turned away gracefully keeps a descriptor for a while.
 constexpr unsigned most_polite = 16;
-// A response that comes before its request is taken by some clients for a stray one.
+// Some clients discard a response that arrives before they have sent their request.
 constexpr Duration time_to_ask = std::chrono::seconds(1);
 
 std::string refusal(Worker& worker, const ListenerMode& mode, LimitHit why, char first) {
@@ -31,7 +31,7 @@ std::string refusal(Worker& worker, const ListenerMode& mode, LimitHit why, char
   return mode.no_room(message, first);
 }
 
-/// One of the few clients that are turned away politely at once, for as long as it lives.
+/// Counts a client that is being turned away gracefully, for the lifetime of this object.
 class [[nodiscard]] PolitePlace {
  public:
   explicit PolitePlace(unsigned& taken) : taken_(taken) { ++taken_; }
@@ -74,7 +74,7 @@ void turn_away(Worker& worker, tcp::socket socket, const ListenerMode& mode, Lim
                  or_abort);
 }
 
-// Best effort: what the client has sent is read, because a close over unread bytes would be a reset.
+// Best effort: reads what the client has sent, because closing a socket with unread bytes sends a reset.
 void turn_away_now(Worker& worker, tcp::socket socket, const ListenerMode& mode, LimitHit why) {
   worker.shared.metrics.count_limit(why);
   const std::string message = refusal(worker, mode, why, 0);

@@ -1,5 +1,5 @@
-// The response to a client for which there is no room, before it has asked: 503 with Retry-After and
-// Reprise-Reason, or its like in the client's protocol.
+// Responds to a client for which there is no room: 503 with Retry-After and Reprise-Reason, or its
+// equivalent.
 #pragma once
 
 #include "proxy/forward/session/listener_mode.hpp"
@@ -7,14 +7,14 @@
 
 namespace reprise::forward {
 
-/// What to do about it: the sentence of the response, and of the log.
+/// Returns the advice for the response and the log: how to avoid this limit.
 std::string_view advice_of(telemetry::LimitHit why);
 
-/// Waits a moment for the client's request, answers, and closes gently. Where many are being turned away
-/// already it answers at once. Counted. Returns at once; a coroutine does the rest.
+/// Waits up to a second for the client's request, responds, and closes gracefully; responds at once if many
+/// clients are already being turned away. Counts the limit. Returns immediately; a coroutine does the rest.
 void turn_away(Worker&, tcp::socket, const ListenerMode&, telemetry::LimitHit why);
 
-/// Answers and closes before it returns: for a descriptor that was borrowed. Counted.
+/// Responds and closes before returning, for a client on a borrowed descriptor. Counts the limit.
 void turn_away_now(Worker&, tcp::socket, const ListenerMode&, telemetry::LimitHit why);
 
 }  // namespace reprise::forward
