@@ -7,7 +7,7 @@
 namespace reprise::forward {
 namespace {
 
-// The wall clock may jump without a notification, so it is polled.
+// Polled, because the wall clock may jump without a notification.
 constexpr Duration look_every = std::chrono::seconds(2);
 constexpr Duration look_for_any = std::chrono::minutes(1);
 

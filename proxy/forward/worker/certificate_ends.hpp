@@ -1,4 +1,4 @@
-// Warnings of certificates of this side that end soon: from when on, and how often.
+// Warns when certificates of this proxy are about to expire.
 #pragma once
 
 #include <cstdint>
@@ -11,25 +11,25 @@
 
 namespace reprise::forward {
 
-/// Remembers of which certificates it has warned. No clock is read here: `now` is the wall's, in seconds
-/// since 1970.
+/// Remembers which certificates it has warned of. Reads no clock: `now` is wall-clock time in seconds since
+/// 1970.
 class EndingCertificates {
  public:
   static constexpr std::int64_t day = 24 * 3600;
   static constexpr std::int64_t warned_before = 30 * day;
 
-  /// One line for each certificate that ends within 30 days or has ended: at once, then once a day. A wall
-  /// clock that was set back begins anew.
+  /// Returns one line for each certificate that expires within 30 days or has expired: at once, then once a
+  /// day. If the wall clock was set back, the line is returned again.
   std::vector<std::string> warnings(const std::vector<net::CertificateEnd>&, std::int64_t now);
 
  private:
-  std::map<std::string, std::int64_t> warned_;  ///< by name: when last
+  std::map<std::string, std::int64_t> warned_;  ///< time of the last warning, by certificate name
 };
 
-/// `reprise_certificate_expires_seconds`.
+/// Sets `reprise_certificate_expires_seconds`.
 void set_certificate_gauges(telemetry::Metrics&, const std::vector<net::CertificateEnd>&, std::int64_t now);
 
-/// Warns of the certificates of the worker's snapshot, on the worker's thread, until its loop ends.
+/// Warns of the certificates in the worker's snapshot, on the worker's thread, until its event loop ends.
 Task<void> warn_of_certificate_ends(Worker&);
 
 }  // namespace reprise::forward

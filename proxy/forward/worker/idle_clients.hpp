@@ -1,5 +1,5 @@
-// Clients that make room when connections run short, the longest waiting first: those that rest between two
-// requests, and those that have closed their sending side.
+// Lists of client connections that can be closed to make room, ordered by how long they have been in the
+// list.
 #pragma once
 
 #include "proxy/net/io/tick.hpp"
@@ -8,7 +8,7 @@ namespace reprise::forward {
 
 class IdleClients;
 
-/// A client's connection that may be in the list.
+/// A client connection that may be in a list.
 class IdleClient {
  public:
   IdleClient() = default;
@@ -18,8 +18,8 @@ class IdleClient {
  protected:
   virtual ~IdleClient() = default;
 
-  /// Closes the connection, its descriptor included, before it returns, or ends the exchange that holds it.
-  /// False, and nothing is done, if a request has come meanwhile.
+  /// Closes the connection and its descriptor before it returns, or ends the exchange that holds the
+  /// descriptor. Does nothing and returns false if a request has arrived meanwhile.
   virtual bool close_for_room() = 0;
 
  private:
@@ -30,17 +30,17 @@ class IdleClient {
   bool listed_ = false;
 };
 
-/// One of each kind per io thread; used on it only. Constant time, but for those that a request reached
-/// meanwhile.
+/// One per io thread for each kind of client, used on that thread only. Takes constant time, except that
+/// `make_room` passes over clients whose request has arrived.
 class IdleClients {
  public:
-  /// `least`: whoever is in the list for a shorter time makes no room.
+  /// `least`: shortest time in the list before a client can be closed.
   explicit IdleClients(Duration least) : least_(least) {}
   IdleClients(const IdleClients&) = delete;
   IdleClients& operator=(const IdleClients&) = delete;
 
-  /// Keeps a client in the list, as the one that has rested shortest, for as long as it lives or until it
-  /// made room. Ends before the client does.
+  /// Keeps a client in the list for the lifetime of this object, or until the client is closed to make room.
+  /// The client must outlive this object.
   class [[nodiscard]] Stay {
    public:
     Stay(IdleClients& clients, IdleClient& client, Instant now) : clients_(clients), client_(client) {
@@ -57,7 +57,7 @@ class IdleClients {
     IdleClient& client_;
   };
 
-  /// Closes the one that is in the list longest; false if nobody is there for `least`.
+  /// Closes the client that has been in the list longest. Returns false if none has been there for `least`.
   bool make_room(Instant now);
 
  private:

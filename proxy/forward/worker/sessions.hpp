@@ -1,4 +1,4 @@
-// The client connections of one io thread, as shutdown sees them.
+// The list of one io thread's client connections, used by shutdown and reload.
 #pragma once
 
 namespace reprise::net {
@@ -7,18 +7,18 @@ class AddressFilter;
 
 namespace reprise::forward {
 
-/// One client connection, while it is open.
+/// One open client connection.
 class ClientSession {
  public:
   ClientSession(const ClientSession&) = delete;
   ClientSession& operator=(const ClientSession&) = delete;
 
-  /// Shutdown: an idle connection closes unless a request has just come, a wait ends with the last response,
-  /// a tunnel ends once it is quiet.
+  /// Starts the shutdown: an idle connection closes unless a request has just arrived, a retry wait ends with
+  /// the last response, and a tunnel ends once it is quiet.
   virtual void drain() = 0;
-  /// A reload: a tunnel to an address that is denied now ends (row N3).
+  /// After a reload, closes a tunnel to an address that is now denied (row N3).
   virtual void judge(const net::AddressFilter&) {}
-  /// The grace is over: everything stops.
+  /// Stops everything at the end of the grace period.
   virtual void abort() = 0;
 
  protected:
@@ -31,12 +31,12 @@ class ClientSession {
   ClientSession* next_ = nullptr;
 };
 
-/// Intrusive list; owns none of them.
+/// An intrusive list; does not own its elements.
 class Sessions {
  public:
   void add(ClientSession&);
   void remove(ClientSession&);
-  /// Calls `visit` for each; a visited session may remove itself.
+  /// Calls `visit` for each session. A visited session may remove itself.
   template <typename Visit>
   void each(Visit visit) {
     for (ClientSession* session = first_; session != nullptr;) {

@@ -43,8 +43,7 @@ net::Dialer Worker::dialer(const net::Snapshot& of_request) {
           shared.pseudonym,  shared.links, shared.own_dials, of_request};
 }
 
-// Sessions are frames of suspended coroutines: they go first,
-// while the pool and the tick that they use are there.
+// Destroys the suspended coroutines of sessions first, because they use the pool and the tick.
 Worker::~Worker() { io.destroy_handlers(); }
 
 std::unique_ptr<Request> Worker::lend_request() {

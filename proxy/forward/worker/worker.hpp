@@ -1,5 +1,5 @@
-// Everything that one io thread owns or borrows: its event loop, tick, pool, dice, and the shared parts
-// behind references.
+// What one io thread owns or borrows: its event loop, tick, pool, random numbers, and references to shared
+// parts.
 #pragma once
 
 #include <atomic>
@@ -33,7 +33,7 @@ namespace reprise::forward {
 
 struct Request;
 
-/// What all io threads share. Each part is thread-safe or immutable.
+/// The parts that all io threads share. Each one is thread-safe or immutable.
 struct Shared {
   telemetry::Metrics& metrics;
   telemetry::Log& log;
@@ -41,45 +41,46 @@ struct Shared {
   net::HostGuards& host_guards;
   net::Resolver& resolver;
   ReplayStore& replay;
-  std::string pseudonym;  ///< our name in Via and Proxy-Status: `reprise-` and random characters
+  std::string pseudonym;  ///< this proxy's name in Via and Proxy-Status: `reprise-` and random characters
   std::atomic<std::size_t> client_connections{0};
-  /// Told of every finished exchange, beside the metrics; empty: nobody is.
+  /// Called for every finished exchange, beside the metrics; may be empty.
   std::function<void(const telemetry::ExchangeRecord&)> witness = nullptr;
-  /// How long a tunnel's ends are listened to before it is opaque: 200 ms at most (row G7), for the tick may
-  /// be late by a granule.
+  /// Time to detect the protocol of a tunnel before it counts as opaque. At most 200 ms (row G7), of which
+  /// one granule is reserved because the tick may be late.
   Duration first_words_limit = std::chrono::milliseconds(200) - net::Tick::granule;
-  /// What connections to upstreams are made of.
+  /// Creates the transports of upstream connections.
   net::LinkFactory links = {};
   net::OwnDials own_dials = {};
-  telemetry::Stories* stories = nullptr;   ///< null: none are kept
-  telemetry::SpanQueues* spans = nullptr;  ///< null: there are never any
+  telemetry::Stories* stories = nullptr;   ///< request history; null: not recorded
+  telemetry::SpanQueues* spans = nullptr;  ///< null: spans are never sent
 };
 
-/// An io_context that can destroy what waits on it while everything else still stands.
+/// An io_context that can destroy its pending handlers while all other objects still exist.
 class EventLoop : public asio::io_context {
  public:
   using asio::io_context::io_context;
   void destroy_handlers() { shutdown(); }
 };
 
-/// One per io thread; everything here but `shared` is used on that thread only.
+/// One per io thread. All members except `shared` are used on that thread only.
 struct Worker {
-  /// `thread`: its number, from 0, among those that keep stories.
+  /// `thread`: number of the thread, from 0, in the request history and the span queues.
   Worker(Shared& shared, std::shared_ptr<const net::Snapshot> snapshot, std::uint64_t seed,
          std::size_t thread = 0);
   ~Worker();
 
   std::unique_ptr<Request> lend_request();
   void give_back(std::unique_ptr<Request>);
-  /// IMF-fixdate of this second.
+  /// Returns the current second as IMF-fixdate.
   std::string_view date();
-  /// From now on requests begin under that one.
+  /// Applies a configuration snapshot. Requests that begin later use it.
   void take_up(std::shared_ptr<const net::Snapshot>);
-  /// Closes a client's connection that nobody is known to need; false if there is none.
+  /// Closes an idle or departed client's connection. Returns false if there is none.
   bool make_room();
-  /// What a dial for a request that began under that one works with.
+  /// Returns the dialer for a request that is pinned to that snapshot.
   net::Dialer dialer(const net::Snapshot&);
-  /// What first attempts of that route have taken on this thread; by the number under which it is counted.
+  /// Returns the latencies of the first attempts of that route on this thread. `route`: the number under
+  /// which the route is counted.
   policy::ObservedLatency& latency(std::size_t route);
 
   Shared& shared;
@@ -89,29 +90,30 @@ struct Worker {
   policy::SeededDice dice;
   net::Pool pool;
   Sessions sessions;
-  /// Between two requests. Whoever asked within the last second counts as busy: its next one may be on its
-  /// way.
+  /// Clients between two requests. A client that sent a request within the last second counts as busy,
+  /// because its next request may be on its way.
   IdleClients resting{std::chrono::seconds(1)};
-  /// With a FIN of theirs, and a request or a tunnel under way: the first to make room (row N6).
+  /// Clients that have sent a FIN while a request or a tunnel is running. They are closed first to make room
+  /// (row N6).
   IdleClients departed{Duration::zero()};
   net::ReserveDescriptor reserve;
-  unsigned turning_away = 0;      ///< clients that get a 503 and are not gone yet
-  telemetry::StoryBook* stories;  ///< of this thread; null: none are kept
-  telemetry::SpanQueue* spans;    ///< of this thread; null: there are never any
+  unsigned turning_away = 0;      ///< clients that are being sent a 503 and are not closed yet
+  telemetry::StoryBook* stories;  ///< this thread's request history; null: not recorded
+  telemetry::SpanQueue* spans;    ///< this thread's spans; null: never sent
   bool draining = false;
-  bool leaving = false;  ///< told to drain: a response ends its connection, and says so
+  bool leaving = false;  ///< a drain was requested: each response ends its connection and says so
 
  private:
   net::SpareBlocks spare_blocks_{tick};
   std::vector<std::unique_ptr<Request>> idle_requests_;
-  std::vector<std::unique_ptr<policy::ObservedLatency>> latencies_;  ///< by route; null until asked for
+  std::vector<std::unique_ptr<policy::ObservedLatency>> latencies_;  ///< by route; null until first used
   std::int64_t date_second_ = 0;
   std::string date_;
 };
 
-/// Shutdown of an io thread: nothing is kept open for another request, and every session is told.
+/// Shuts an io thread down: keeps no connection for a later request and starts draining every session.
 void drain(Worker&);
-/// The grace is over.
+/// Aborts every session at the end of the grace period.
 void abort(Worker&);
 
 }  // namespace reprise::forward
