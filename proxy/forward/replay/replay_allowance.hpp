@@ -1,4 +1,5 @@
-// How many bytes of request bodies the process may hold in one place, and one request's part of them.
+// The limit on how many bytes of request bodies the process holds in memory or on disk, and each request's
+// share of it.
 #pragma once
 
 #include <atomic>
@@ -9,7 +10,7 @@
 
 namespace reprise::forward {
 
-/// The whole: counted, bounded and told to the gauges of its medium. Thread-safe; outlives its allotments.
+/// The limit of one medium. Reports its use to the medium's gauges. Thread-safe; must outlive its allotments.
 class ReplayAllowance {
  public:
   ReplayAllowance(std::uint64_t most_bytes, telemetry::ReplayMedium medium, telemetry::Metrics& metrics)
@@ -17,13 +18,14 @@ class ReplayAllowance {
     set_most(most_bytes);
   }
 
-  /// Another limit. What is held beyond it stays held, and nothing more is taken until enough has gone.
+  /// Sets a new limit. Bytes held beyond it stay held, and nothing more can be taken until enough is
+  /// returned.
   void set_most(std::uint64_t bytes);
 
-  /// False, and nothing taken, where less than `left` would be left up to the limit.
+  /// Takes the bytes. Takes nothing and returns false if fewer than `left` bytes would remain free.
   [[nodiscard]] bool take(std::uint64_t bytes, std::uint64_t left = 0);
   void give_back(std::uint64_t bytes);
-  /// True if `take` would give so many now.
+  /// Returns true if `take` would succeed now.
   bool has(std::uint64_t bytes) const {
     const std::uint64_t most = most_.load(std::memory_order_relaxed);
     return bytes <= most && held() <= most - bytes;
@@ -37,7 +39,8 @@ class ReplayAllowance {
   std::atomic<std::uint64_t> held_{0};
 };
 
-/// What one request has taken; gives it back when it goes. May be moved to another thread and end there.
+/// The bytes that one request has taken. Returns them when destroyed. May be moved to another thread and
+/// destroyed there.
 class Allotment {
  public:
   Allotment() = default;
@@ -47,10 +50,11 @@ class Allotment {
   Allotment& operator=(Allotment&& other) noexcept;
   ~Allotment() { release(); }
 
-  /// False, and nothing taken, where the whole would have less than `left` left.
+  /// Takes more bytes. Takes nothing and returns false if fewer than `left` bytes would remain free in the
+  /// whole.
   [[nodiscard]] bool grow(std::uint64_t bytes, std::uint64_t left = 0);
   void release();
-  /// Gives that part of its own to another, at most all.
+  /// Moves up to `bytes` bytes of this share into a new one.
   [[nodiscard]] Allotment split(std::uint64_t bytes);
   std::uint64_t bytes() const { return bytes_; }
 

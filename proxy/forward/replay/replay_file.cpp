@@ -15,7 +15,7 @@ ReplayFile::ReplayFile(ReplayStore& store, const asio::any_io_executor& executor
   link_->file = this;
 }
 
-// Closing frees the blocks of the file, which takes a disk its time.
+// The disk thread closes the file, because freeing its blocks may take a while.
 ReplayFile::~ReplayFile() {
   link_->file = nullptr;
   link_->is_wanted = false;
@@ -82,7 +82,7 @@ void ReplayFile::write(Piece piece) {
                          piece = std::move(piece)]() mutable {
     const int error = link->is_wanted ? file->append(piece.view()) : file->abandon();
     const std::size_t count = piece.count;
-    // Its memory goes back here, and not when the io thread has time for it.
+    // Releases the memory here, without waiting for the io thread.
     piece.give_back(store.spare_buffers());
     asio::post(executor, [link = std::move(link), count, error] {
       if (link->file != nullptr) link->file->written(count, error);

@@ -1,5 +1,5 @@
-// One request's body on its way to disk: appended on the io thread, written by the disk thread, never waited
-// for but by its own request.
+// Writes one request body to disk: the io thread appends, the disk thread writes, and only that request ever
+// waits.
 #pragma once
 
 #include <atomic>
@@ -15,65 +15,69 @@
 
 namespace reprise::forward {
 
-/// Used on one io thread. What is on its way to the disk is bounded if `wait_for_room` comes before each read
-/// of the client, and it is taken from the memory of all requests. May be destroyed at any time: jobs own
-/// what they work on, those that have not begun write nothing, and the file closes behind the last of them.
+/// Used on one io thread. The amount in flight to the disk is bounded if `wait_for_room` is called before
+/// each read from the client; it counts against the memory of all requests. May be destroyed at any time:
+/// jobs own their data, jobs that have not begun write nothing, and the file is closed after the last job.
 class ReplayFile {
  public:
   static constexpr std::size_t block_bytes = std::size_t{64} * 1024;
 
-  /// Nobody waits for the disk after `until`, unless the request needs what is on it.
+  /// `until`: no wait for the disk lasts longer than this, unless the request needs the stored data
+  /// (`insist`).
   ReplayFile(ReplayStore& store, const asio::any_io_executor& executor, Instant until = Instant::max());
   ~ReplayFile();
   ReplayFile(const ReplayFile&) = delete;
   ReplayFile& operator=(const ReplayFile&) = delete;
 
-  /// Copies. False, with nothing taken, and told to the log, where the body can be held no longer: the
-  /// allowance of the disk or that of the memory is spent, or the file has failed.
+  /// Copies the bytes. Takes nothing, logs the cause and returns false if the body cannot be held any longer:
+  /// the disk or the memory limit is reached, or the file has failed.
   [[nodiscard]] bool append(std::string_view bytes) { return append(bytes, Allotment(store_.memory())); }
-  /// The same with memory of `store.memory()` that was taken for it before.
+  /// Like the other `append`, with memory that was already taken from `store.memory()` for it.
   [[nodiscard]] bool append(std::string_view bytes, Allotment&& memory);
-  /// The same for what was held in memory, which goes back to its allowance once it is on disk. Where it is
-  /// false, neither was taken.
+  /// Like `append`, for bytes that were held in memory. That memory is returned once they are on disk. If it
+  /// returns false, it has taken neither argument.
   [[nodiscard]] bool append_held(std::string&& bytes, Allotment&& memory);
 
-  /// A write has failed, or was too slow.
+  /// Returns true if a write has failed or was too slow.
   bool failed() const { return failed_; }
   std::uint64_t size() const { return allotment_.bytes(); }
-  /// More is on its way to the disk than may be, or all requests together leave no memory for more.
+  /// Returns true if too many bytes are in flight to the disk, or if all requests together leave no memory
+  /// for more.
   bool is_behind() const;
-  /// From now on the request needs the file: a disk that is slow is waited for as long as it makes progress.
+  /// Declares that the request needs the file. From now on a slow disk is waited for as long as it makes
+  /// progress.
   void insist() { needed_ = true; }
 
-  /// Until the disk has caught up, or has failed, or has been waited for too long: then it counts as failed.
-  /// False if `cancel` ended it.
+  /// Waits until the disk has caught up or has failed. A wait that takes too long counts as a failure.
+  /// Returns false if `cancel` ended the wait.
   Task<bool> wait_for_room() { return wait_while(&ReplayFile::is_behind); }
-  /// The same until everything is written, or something could not be.
+  /// Waits in the same way until everything is written or a write has failed.
   Task<bool> wait_for_all();
-  /// Bytes that need no further block. Never 0.
+  /// Returns how many bytes fit into the current block. Never 0.
   std::size_t room_in_block() const { return block_bytes - filling_.size(); }
-  /// Begins to write what fills no block yet.
+  /// Starts writing the block that is not full yet.
   void flush();
-  /// Ends every wait under way.
+  /// Ends every pending wait.
   void cancel();
 
-  /// For a reader: what it reads after this call is all that was appended before.
+  /// Returns the file for a reader, which can then read everything that was appended before this call.
   const std::shared_ptr<TemporaryFile>& flushed();
   ReplayStore& store() { return store_; }
 
  private:
   static constexpr std::size_t most_in_flight = 2 * block_bytes;
-  /// For each of these the disk may be waited for once more: a disk that takes 64 MiB in a second keeps up.
+  /// Each further 64 MiB of the body allows the disk one more `patience`. A disk that writes 64 MiB in a
+  /// second keeps up.
   static constexpr std::uint64_t bytes_of_patience = std::uint64_t{64} << 20;
 
   struct Held {
     std::string bytes;
     Allotment memory;
   };
-  /// What one job writes: a block of its own, or a part of what was held in memory.
+  /// The data of one job: a block of its own, or a part of the bytes that were held in memory.
   struct Piece {
     std::string block;
-    Allotment memory;  ///< of the block
+    Allotment memory;  ///< memory of `block`
     std::shared_ptr<Held> held;
     std::size_t offset = 0;
     std::size_t count = 0;
@@ -81,17 +85,17 @@ class ReplayFile {
     std::string_view view() const {
       return std::string_view(held ? held->bytes : block).substr(offset, count);
     }
-    /// Ends it: its buffer is spare then, if no other piece needs it, and its memory goes back.
+    /// Ends the piece: returns its memory, and its buffer if no other piece needs it.
     void give_back(SpareBuffers&);
   };
-  /// How a job finds its way back: null once nobody is there.
+  /// Leads from a job back to the file. `file` is null once the file is destroyed.
   struct Link {
     ReplayFile* file = nullptr;
-    std::atomic<bool> is_wanted{true};  ///< false: no job writes any more
+    std::atomic<bool> is_wanted{true};  ///< false: no further job writes
   };
 
-  /// Is woken with the others, for as long as it lives; which may be longer than the file does, where the
-  /// frames of a thread that ends are destroyed.
+  /// Registers a wait to be woken, for the lifetime of this object. It may outlive the file when the
+  /// coroutines of an ending thread are destroyed.
   class [[nodiscard]] Waiter {
    public:
     explicit Waiter(const ReplayFile&);
@@ -121,11 +125,11 @@ class ReplayFile {
   const Instant until_;
   std::string filling_;
   Allotment filling_memory_;
-  /// Two attempts beside each other may both wait.
+  /// The waits in progress. Two concurrent attempts may both wait.
   const std::shared_ptr<std::vector<net::Pause*>> waiting_ = std::make_shared<std::vector<net::Pause*>>();
   std::size_t in_flight_ = 0;
   Instant progress_{};
-  Duration waited_{};  ///< for the disk, in all
+  Duration waited_{};  ///< total time spent waiting for the disk
   bool needed_ = false;
   bool failed_ = false;
   bool cancelled_ = false;

@@ -14,7 +14,7 @@ ReplayReader::ReplayReader(ReplayStore& store, std::shared_ptr<TemporaryFile> fi
       link_(std::make_shared<Link>(Link{this})),
       size_(size) {}
 
-// The last owner of a file closes it, and that is the disk thread's work.
+// The last owner of a file closes it, which must happen on the disk thread.
 ReplayReader::~ReplayReader() {
   link_->reader = nullptr;
   store_.on_disk_thread([file = std::move(file_)]() mutable { file.reset(); });

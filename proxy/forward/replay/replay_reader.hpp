@@ -1,4 +1,4 @@
-// Reads a body back from its temporary file for one attempt, piece by piece, without blocking the io thread.
+// Reads a body back from its temporary file for one attempt, in pieces, without blocking the io thread.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,11 @@
 
 namespace reprise::forward {
 
-/// Used on one io thread; several may read one file. May be destroyed at any time.
+/// Used on one io thread. Several readers may read the same file. May be destroyed at any time.
 class ReplayReader {
  public:
-  /// The first `size` bytes of the file: all of them were handed to the disk thread before.
+  /// Reads the first `size` bytes of the file. Precondition: all of them were passed to the disk thread
+  /// before.
   ReplayReader(ReplayStore& store, std::shared_ptr<TemporaryFile> file, std::uint64_t size,
                const asio::any_io_executor& executor);
   ~ReplayReader();
@@ -23,12 +24,12 @@ class ReplayReader {
   ReplayReader& operator=(const ReplayReader&) = delete;
 
   bool at_end() const { return offset_ == size_; }
-  /// The next piece, which lives until the next call. False where it cannot be had: `lost`, or `cancel` came.
-  /// Not to be called at the end.
+  /// Reads the next piece, which is valid until the next call. Returns false if the piece is `lost`, or if
+  /// `cancel` was called. Precondition: not `at_end`.
   Task<bool> next(std::string_view& piece);
-  /// The file could not be read, or not in time; told to the log.
+  /// Returns true if the file could not be read, or not in time. The failure was logged.
   bool lost() const { return lost_; }
-  /// Ends a call of `next` under way.
+  /// Ends a pending call of `next`.
   void cancel();
 
  private:

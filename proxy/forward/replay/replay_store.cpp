@@ -23,7 +23,8 @@ constexpr std::array<Sentence, policy::count_of<NotHeld>> sentences{{
 }};
 static_assert(policy::follows_enumerators(sentences, [](const Sentence& row) { return row.why; }));
 
-// A sixteenth in whole blocks, and no more than four: small limits, and a store without a disk, keep none.
+// Returns a sixteenth of the memory limit in whole blocks, at most four blocks. Small limits, and a store
+// without disk, reserve nothing.
 std::uint64_t share_of_disk(const config::Limits& limits) {
   constexpr std::uint64_t block = ReplayFile::block_bytes;
   const std::uint64_t sixteenth = limits.replay_memory_bytes / 16 / block * block;

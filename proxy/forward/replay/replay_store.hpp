@@ -1,5 +1,4 @@
-// What all requests of the process share to hold their bodies: two allowances, a folder, and the one thread
-// that touches the disk.
+// What all requests share to hold their bodies: two limits, a folder, and the one thread that uses the disk.
 #pragma once
 
 #include <array>
@@ -21,48 +20,50 @@
 
 namespace reprise::forward {
 
-/// Why a request body is no longer held. The request goes on; its retries end as `not_replayable`.
+/// The cause why a request body is no longer held. The request continues, and its retries end with
+/// `not_replayable`.
 enum class NotHeld : std::uint8_t {
-  too_long,      ///< over replay.memory and over what may go to disk
-  memory_spent,  ///< limits.replay_memory
-  disk_spent,    ///< limits.replay_disk
-  file_failed,   ///< the temporary file could not be made, written or read
-  disk_slow,     ///< the disk did not take, or give, a piece in time
+  too_long,      ///< longer than replay.memory and than what may go to disk
+  memory_spent,  ///< limits.replay_memory is reached
+  disk_spent,    ///< limits.replay_disk is reached
+  file_failed,   ///< the temporary file could not be created, written or read
+  disk_slow,     ///< the disk did not write or return a piece in time
 };
 
-/// Thread-safe. Outlives every session; `stop` comes before the io threads' contexts end.
+/// Thread-safe. Outlives every session. Call `stop` before the contexts of the io threads end.
 class ReplayStore {
  public:
-  /// With a thread of its own for the disk, or with what runs its jobs in order instead.
+  /// `disk`: runs the jobs in order; if absent, the store creates a thread of its own.
   ReplayStore(const config::Limits&, FileCalls, telemetry::Metrics&, telemetry::Log&,
               asio::any_io_executor disk = {});
 
-  /// See FileCalls.
+  /// Defined at FileCalls.
   policy::Duration patience() const { return calls_.patience; }
   policy::Duration long_patience() const { return calls_.long_patience; }
 
-  /// How much may be held from now on. The folder stays.
+  /// Applies new limits. The folder does not change.
   void set_limits(const config::Limits&);
 
   ReplayAllowance& memory() { return memory_; }
-  /// What bodies that are held in memory leave of it, so that others can still be written to disk.
+  /// Returns the bytes that bodies in memory must leave free, so that other bodies can still be written to
+  /// disk.
   std::uint64_t kept_for_disk() const { return kept_for_disk_.load(std::memory_order_relaxed); }
   ReplayAllowance& disk() { return disk_; }
   SpareBuffers& spare_buffers() { return spare_buffers_; }
   std::shared_ptr<TemporaryFile> make_file() { return std::make_shared<TemporaryFile>(calls_, folder_); }
 
-  /// Runs the job on the disk thread, after all jobs before it. After `stop` it is dropped unrun.
+  /// Runs the job on the disk thread, after all earlier jobs. Discards it after `stop`.
   template <typename Job>
   void on_disk_thread(Job job) {
     asio::post(disk_executor_, std::move(job));
   }
-  /// Waits for the jobs under way.
+  /// Waits for the pending jobs.
   void stop() {
     if (thread_) thread_->join();
   }
 
-  /// One log line, at most one a second for each cause: a full
-  /// disk must not flood the log. `error` is an errno, or 0.
+  /// Logs the cause, at most once a second for each, so that a full disk does not flood the log. `error`: an
+  /// errno, or 0.
   void tell(NotHeld why, int error = 0);
 
  private:
@@ -78,7 +79,7 @@ class ReplayStore {
   const FileCalls calls_;
   const std::string folder_;
   telemetry::Log& log_;
-  std::array<Told, policy::count_of<NotHeld>> told_;  ///< by NotHeld
+  std::array<Told, policy::count_of<NotHeld>> told_;  ///< indexed by NotHeld
   std::optional<asio::thread_pool> thread_;
   asio::any_io_executor disk_executor_;
 };

@@ -58,11 +58,11 @@ void RequestBody::let_go() {
 void RequestBody::hold(std::string_view piece, Allotment block) {
   if (replayable_ && !add(piece, std::move(block))) let_go();
   received_ += piece.size();
-  // Nothing more fills the last block: it needs no memory while the response is waited for.
+  // The last block will not be filled. Flushing it releases its memory while the response is pending.
   if (file_ != nullptr && complete()) file_->flush();
 }
 
-// False, with nothing lost of what is held, where a limit forbids it or the disk has failed.
+// Returns false if a limit is reached or the disk has failed. Loses no held bytes.
 bool RequestBody::add(std::string_view piece, Allotment block) {
   if (piece.empty()) return true;
   return received_ + piece.size() <= limits_.memory ? add_in_memory(piece)
@@ -79,8 +79,8 @@ bool RequestBody::add_in_memory(std::string_view piece) {
   return true;
 }
 
-// A body of a known length gets its whole room at once, any other twice as much each time. Not the string
-// itself: its growth would ask the system for pages again and again.
+// Allocates the whole length if it is known, otherwise doubles. Does not use the string's own growth, which
+// would request pages from the system again and again.
 void RequestBody::make_room_for(std::size_t bytes) {
   if (bytes <= held_.capacity() || bytes < SpareBuffers::least_bytes) return;
   const bool counted = framing_.kind == Framing::Kind::length;
@@ -118,7 +118,7 @@ void RequestBody::append_trailers(std::string& out) const {
 
 Task<net::BodyStep> RequestBody::next(Duration idle, std::string_view& piece) {
   if (complete()) {
-    // The response may be long in coming.
+    // The response may take long, so the reader's memory is returned now.
     reader_.give_back();
     co_return net::BodyStep::end;
   }
@@ -145,8 +145,8 @@ bool RequestBody::is_for_disk() const {
   return replayable_ && limits_.disk > 0 && received_ + unheld_.size() > limits_.memory;
 }
 
-// For the next block, which the blocks of other bodies may have for as long as they are on their way. False
-// if `cancel` ended it.
+// Takes memory for the next block. Waits while the blocks of other bodies occupy it. Returns false if
+// `cancel` ended the wait.
 Task<bool> RequestBody::take_block(Allotment& block) {
   constexpr Duration look = std::chrono::milliseconds(5);
   cancelled_ = false;
@@ -161,7 +161,7 @@ Task<bool> RequestBody::take_block(Allotment& block) {
   co_return !cancelled_;
 }
 
-// Where memory is short, a body goes to disk block by block, each when the one before is written.
+// If memory is short, a body goes to disk block by block, each after the previous one is written.
 std::size_t RequestBody::part_that_is_held() const {
   const bool is_short = is_for_disk() && !store_->memory().has(unheld_.size() + ReplayFile::block_bytes);
   const std::size_t room = file_ == nullptr ? ReplayFile::block_bytes : file_->room_in_block();

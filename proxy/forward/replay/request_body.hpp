@@ -1,5 +1,5 @@
-// The body of one request: read from the client as attempts need it, and held for replay as far as the limits
-// allow: in memory, then on disk.
+// The body of one request: read from the client as attempts need it, and held for replay in memory, then on
+// disk.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,20 @@
 
 namespace reprise::forward {
 
-/// The most that may be held of one body, in bytes. Nothing of a request that no rule could retry.
+/// The longest parts of one body that may be held, in bytes. All are 0 for a request that no rule could
+/// retry.
 struct HoldLimits {
   std::uint64_t memory = 0;
-  std::uint64_t disk = 0;  ///< a body over `memory` goes to disk whole
-  /// A body that came with its head costs nothing to hold, but keeps a limit: over it, it is not replayable
-  /// once its sending has begun (row D5).
+  std::uint64_t disk = 0;  ///< a body longer than `memory` goes to disk completely
+  /// Limit for a body that arrived completely with its head, which costs nothing to hold. A longer one is not
+  /// replayable once its sending has begun (row D5).
   std::uint64_t in_place = 0;
-  Instant until = Instant::max();  ///< no wait for the disk goes on after this
-  /// A longer body is malformed.
+  Instant until = Instant::max();  ///< latest time for waits for the disk
+  /// A longer body is rejected as malformed.
   std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
 };
 
-/// Belongs to one request of one session. `cancel` ends a wait for the disk.
+/// Used for one request at a time, within one session. `cancel` ends a wait for the disk.
 class RequestBody final : public net::Cancellable {
  public:
   RequestBody() = default;
@@ -34,52 +35,56 @@ class RequestBody final : public net::Cancellable {
   RequestBody(const RequestBody&) = delete;
   RequestBody& operator=(const RequestBody&) = delete;
 
-  /// `buffer` holds the bytes behind the head, and gets back what was read beyond the body. All references
-  /// must outlive the body's use.
+  /// Starts a body. `buffer` holds the bytes after the head, and receives what is read beyond the body. All
+  /// references must outlive the use of the body.
   void begin(net::Stream& client, net::Buffer& buffer, ReplayStore& store, const http::RequestHead& head,
              HoldLimits);
-  /// The first byte may now leave.
+  /// Call before the first byte is sent upstream. A body over its limit is not replayable from then on.
   void sending_begins() { replayable_ = replayable_ && !over_limit_; }
-  /// Gives back what is held; ready for another `begin`.
+  /// Releases what is held and prepares for another `begin`.
   void end();
 
   bool has_body() const { return framing_.kind != http::Framing::Kind::none; }
   bool chunked() const { return framing_.kind == http::Framing::Kind::chunked; }
-  /// Everything was read from the client.
+  /// Returns true if the whole body was read from the client.
   bool complete() const { return in_place() || (unheld_.empty() && reader_.complete()); }
-  /// Every byte read so far is held, but for what `next` is still to hand out.
+  /// Returns true if every byte read so far is held, except for those that `next` has yet to return.
   bool replayable() const { return replayable_ && (file_ == nullptr || !file_->failed()); }
-  /// All of it is in memory, inside the limit for that: a rule may look into `held`.
+  /// Returns true if the whole body is in memory and within its limit. Only then may a rule read `held`.
   bool whole_in_memory() const { return complete() && replayable_ && !over_limit_ && file_ == nullptr; }
-  /// What is at hand from byte 0: the whole body if also `complete`;
-  /// nothing of a body that is on disk or was let go of.
+  /// Returns the bytes held in memory, from byte 0: the whole body if it is also `complete`. Empty if the
+  /// body is on disk or was released.
   std::string_view held() const { return in_place() ? in_place_ : std::string_view(held_); }
-  /// Bytes from byte 0 that are on disk, or on their way there.
+  /// Returns how many bytes, from byte 0, are on disk or on their way there.
   std::uint64_t stored() const { return file_ == nullptr ? 0 : file_->size(); }
-  /// Reads what is stored now; only while that is more than 0.
+  /// Returns a reader of the stored bytes. Precondition: `stored()` is not 0.
   std::unique_ptr<ReplayReader> read_stored();
-  /// Appends the trailer lines that go on to the upstream (row J1).
+  /// Appends the trailer lines that are passed to the upstream (row J1).
   void append_trailers(std::string& out) const;
   std::uint64_t received() const { return received_; }
-  /// Why a step was `malformed`.
+  /// Returns why a step was `malformed`.
   http::Rejection malformation() const {
     if (received_ + unheld_.size() > limits_.most) return http::Rejection::content_too_large;
     return uncounted_ ? http::Rejection::length_required : reader_.malformation();
   }
   net::Stream& client() { return reader_.stream(); }
-  /// See BodyReader.
+  /// Defined at BodyReader.
   net::Buffer& read_beyond() { return reader_.read_beyond(); }
 
-  /// Reads the next piece from the client (or from what was read with the head) and holds it. `piece` lives
-  /// until the next call. Waits for a disk that is slower than the client; stalled if `cancel` ended that.
+  /// Reads the next piece from the client, or from the bytes that came with the head, and holds it. `piece`
+  /// is valid until the next call. Waits for a disk that is slower than the client. Returns `stalled` if
+  /// `cancel` ended that wait.
   Task<net::BodyStep> next(Duration idle, std::string_view& piece);
-  /// Reads all of a chunked body; from then on it has a length, and its chunks are gone (row A10). `piece`
-  /// where it is more than can be held: nothing is lost then, the body is sent on as if this had not been
-  /// called. Else what kept it from that; `malformed` also where the disk has lost what it held.
+  /// Reads a chunked body completely to learn its length; its chunked framing is then removed (row A10).
+  /// Returns:
+  /// - `end` on success;
+  /// - `piece` if the body is longer than can be held: nothing is lost, and it is sent as if this had not
+  /// been called;
+  /// - otherwise the step that failed; `malformed` also if the disk lost held bytes.
   Task<net::BodyStep> count(Duration idle);
-  /// Frees the held bytes: from now on the body cannot be sent again.
+  /// Releases the held bytes. The body cannot be sent again afterwards.
   void let_go();
-  /// Until it is known whether what is stored is stored.
+  /// Waits until it is known whether the stored bytes were really written.
   Task<void> settle();
   void cancel() override;
 
@@ -104,14 +109,14 @@ class RequestBody final : public net::Cancellable {
   std::string held_;
   Allotment memory_;
   std::unique_ptr<ReplayFile> file_;
-  std::string_view unheld_;    ///< read, and not handed out yet
-  std::string_view in_place_;  ///< a whole body that came with its head is held where it lies
+  std::string_view unheld_;    ///< read, and not returned by `next` yet
+  std::string_view in_place_;  ///< a whole body that came with its head, held in the head's buffer
   bool replayable_ = true;
   bool over_limit_ = false;
-  bool wanted_ = false;     ///< some rule could send it again
-  bool uncounted_ = false;  ///< lost while it was being counted
+  bool wanted_ = false;     ///< some rule could allow a retry
+  bool uncounted_ = false;  ///< lost while its length was being determined
   bool cancelled_ = false;
-  Duration waited_{};  ///< for memory that the blocks of other bodies have, in all
+  Duration waited_{};  ///< total time spent waiting for memory that other bodies' blocks occupy
 };
 
 }  // namespace reprise::forward

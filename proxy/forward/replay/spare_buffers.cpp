@@ -7,7 +7,7 @@
 namespace reprise::forward {
 
 std::string SpareBuffers::take(std::size_t bytes) {
-  // Sizes are powers of two, so that a buffer fits the next body that is about as long.
+  // Sizes are powers of two, so that a buffer fits the next body of similar length.
   const std::size_t capacity = std::bit_ceil(bytes);
   {
     const std::lock_guard lock(mutex_);

@@ -1,4 +1,4 @@
-// Buffers of bodies that have ended, lent to the next bodies.
+// A cache of buffers of finished bodies, for reuse by later bodies.
 #pragma once
 
 #include <cstddef>
@@ -8,23 +8,22 @@
 
 namespace reprise::forward {
 
-/// A long buffer has pages of its own, so that it goes back to the system after a burst. A fresh one costs a
-/// page fault for every 4 KiB: a PUT of 200 KiB took almost twice the CPU time. So a few are kept. Any
-/// thread.
+/// Thread-safe. A long buffer occupies pages of its own, which return to the system after a burst, but a new
+/// one costs a page fault for every 4 KiB: a PUT of 200 KiB took almost twice the CPU time. So a few are
+/// kept.
 class SpareBuffers {
  public:
-  /// A shorter buffer lies on the heap, where it costs no page fault: it is not kept.
+  /// Shorter buffers are not kept: they are on the heap, where they cost no page faults.
   static constexpr std::size_t least_bytes = std::size_t{32} * 1024;
-  /// The capacity of all that are kept; not a part of `limits.replay_memory`.
+  /// Limit for the total capacity of the kept buffers. Not a part of `limits.replay_memory`.
   static constexpr std::size_t most_bytes = std::size_t{4} * 1024 * 1024;
 
-  /// An empty string with room for at least `bytes`, and for less than twice as many.
+  /// Returns an empty string with capacity for at least `bytes` and less than twice as many.
   std::string take(std::size_t bytes);
-  /// Keeps the buffer, or frees it if it is too short, or if there are enough. Nobody reads its content
-  /// again.
+  /// Keeps the buffer, or frees it if it is too short or if enough are kept. Its content is never read again.
   void give(std::string&& buffer);
 
-  /// The capacity of what is kept now.
+  /// Returns the total capacity of the kept buffers.
   std::size_t bytes() const;
 
  private:

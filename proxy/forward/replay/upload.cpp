@@ -30,8 +30,7 @@ void Upload::start(std::string_view head, std::string_view last_lines, UploadLis
     end_ = UploadEnd::sent;
   } else {
     listener_ = &listener;
-    // An upstream that takes its time with a body is slow,
-    // not dead: its window may stay shut as long as `idle`.
+    // An upstream that reads a body slowly is not dead: its receive window may stay closed for up to `idle`.
     usual_timeout_ = upstream_.user_timeout();
     upstream_.set_user_timeout(idle_);
     joined_.emplace(executor_);
@@ -39,8 +38,7 @@ void Upload::start(std::string_view head, std::string_view last_lines, UploadLis
   }
 }
 
-// A body that was held by earlier attempts goes out again
-// from byte 0, as one chunk where the coding is chunked.
+// Sends a body that earlier attempts have held from byte 0 again, as one chunk if the coding is chunked.
 void Upload::gather_held() {
   const std::string_view held = body_.held();
   if (body_.chunked() && !held.empty()) {
@@ -65,7 +63,8 @@ void Upload::gather_last() {
 
 Task<void> Upload::run(Upload& upload) { upload.finish(co_await upload.pump()); }
 
-// What ends while it is being stopped is not `sent`, whatever the kernel took: its connection writes no more.
+// An upload that ends while it is being stopped is never `sent`, even if the kernel took all of it, because
+// its connection accepts no further writes.
 void Upload::finish(UploadEnd end) {
   end_ = stopping_ ? UploadEnd::stopped : end;
   upstream_.set_user_timeout(usual_timeout_);
@@ -93,7 +92,8 @@ Task<UploadEnd> Upload::pump() {
   }
 }
 
-// What earlier attempts have put on disk. Half of it is never sent as the whole: the connection ends with it.
+// Sends the part that earlier attempts have put on disk. If that fails, the connection ends, so that a part
+// never passes for the whole.
 Task<UploadEnd> Upload::send_stored() {
   stored_ = body_.read_stored();
   UploadEnd end = UploadEnd::running;
@@ -139,7 +139,7 @@ Task<void> Upload::stop() {
   if (end_ != UploadEnd::running) co_return;
   assert(joined_);
   stopping_ = true;
-  // An early response's body is still to be read from the connection (row C5): only the sending ends.
+  // Stops the sending only, because the body of an early response may still have to be read (row C5).
   upstream_.end_writing();
   body_.client().end_read();
   body_.cancel();

@@ -1,4 +1,4 @@
-// The pump of one attempt's request: sends the head and what is held, then the rest as the client sends it.
+// Sends the request of one attempt: the head and the held bytes first, then the rest as the client sends it.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,16 @@ namespace reprise::forward {
 enum class UploadEnd : std::uint8_t {
   running,
   sent,              ///< the kernel has taken every byte
-  upstream_failed,   ///< EPIPE, reset or no progress: the response may be there all the same
-  upstream_stalled,  ///< the same, and it was TCP_USER_TIMEOUT that noticed it
-  client_gone,       ///< the client left before its body's end
-  client_stalled,    ///< the client sent nothing of its body for the idle limit
-  malformed,         ///< the client's chunked coding is broken
-  replay_lost,       ///< what is held on disk cannot be read back
-  stopped,           ///< by `stop`
+  upstream_failed,   ///< EPIPE, reset or no progress; a response may have arrived all the same
+  upstream_stalled,  ///< like `upstream_failed`, if TCP_USER_TIMEOUT detected it
+  client_gone,       ///< the client left before the end of its body
+  client_stalled,    ///< the client sent no byte of its body for the idle limit
+  malformed,         ///< the client's chunked coding is malformed
+  replay_lost,       ///< the bytes held on disk cannot be read back
+  stopped,           ///< ended by `stop`
 };
 
-/// Hears of an upload's end while it waits for something else.
+/// Is notified when an upload ends, while it waits for something else.
 class UploadListener {
  public:
   virtual void upload_ended(UploadEnd) = 0;
@@ -32,19 +32,21 @@ class UploadListener {
   ~UploadListener() = default;
 };
 
-/// One attempt's. Small requests are sent in the caller's own breath; only what does not fit, or has not come
-/// yet, takes a second coroutine. Must be stopped (joined) before it is destroyed.
+/// One per attempt. Small requests are sent within `start`; a second coroutine starts only if bytes do not
+/// fit or have not arrived yet. Must be stopped (joined) before it is destroyed.
 class Upload {
  public:
   Upload(asio::any_io_executor executor, net::Stream& upstream, RequestBody& body, Duration idle);
   Upload(const Upload&) = delete;
   Upload& operator=(const Upload&) = delete;
 
-  /// Sends as much as goes at once; spawns the rest. `head` and `last_lines` must stay where they are.
+  /// Sends what the kernel takes at once, and spawns a coroutine for the rest. `head` and `last_lines` must
+  /// stay valid.
   void start(std::string_view head, std::string_view last_lines, UploadListener& listener);
-  /// Ends it and waits until it is over. The connection is of no use afterwards unless `end()` was `sent`.
+  /// Stops the upload and waits for its end. Afterwards the connection can only be read from, unless `end()`
+  /// is `sent`.
   Task<void> stop();
-  /// Its end is told to that one from now on; null: to nobody.
+  /// Replaces the listener; null for none.
   void tell(UploadListener* listener) { listener_ = listener; }
 
   UploadEnd end() const { return end_; }
@@ -60,13 +62,13 @@ class Upload {
   void finish(UploadEnd);
 
   asio::any_io_executor executor_;
-  std::optional<net::Pause> joined_;  ///< while the second coroutine runs
+  std::optional<net::Pause> joined_;  ///< set if the second coroutine was started
   net::Stream& upstream_;
   RequestBody& body_;
   Duration idle_;
-  Duration usual_timeout_{};  ///< the connection's, outside of uploads
+  Duration usual_timeout_{};  ///< the connection's timeout outside of uploads
   UploadListener* listener_ = nullptr;
-  std::unique_ptr<ReplayReader> stored_;  ///< while what is held on disk is sent
+  std::unique_ptr<ReplayReader> stored_;  ///< set while the bytes held on disk are sent
   net::Gather pending_;
   std::string size_line_;
   std::string last_chunk_;
