@@ -1,4 +1,4 @@
-// TLS records, the handshake message in them, and the extensions of that.
+// Parses TLS records, the handshake message in them, and its extensions.
 #include "proxy/forward/tunnel/client_hello.hpp"
 
 #include <optional>
@@ -15,7 +15,8 @@ constexpr std::size_t record_header = 5;
 constexpr std::size_t message_header = 4;
 constexpr std::size_t longest_record = std::size_t{1} << 14U;
 
-/// Takes big-endian numbers and byte strings from the front; once one is not there, nothing is.
+/// Takes big-endian numbers and byte strings from the front. Returns only zeros and empty strings after the
+/// first that is incomplete.
 class Reader {
  public:
   explicit Reader(std::string_view bytes) : rest_(bytes) {}
@@ -34,7 +35,7 @@ class Reader {
     rest_.remove_prefix(taken.size());
     return whole_ ? taken : std::string_view();
   }
-  /// A string with its length before it.
+  /// Takes a string that is preceded by its length.
   std::string_view vector(std::size_t width) { return take(number(width)); }
 
   bool whole() const { return whole_; }
@@ -49,8 +50,8 @@ class Reader {
 constexpr unsigned server_name_extension = 0;
 constexpr unsigned protocols_extension = 16;
 
-/// Each extension of a ClientHello's body to `take(type, content)`, which stops by false. False where the
-/// body is malformed, or was stopped.
+/// Calls `take(type, content)` for each extension in a ClientHello's body, until it returns false. Returns
+/// false if it did, or if the body is malformed.
 template <typename Take>
 bool each_extension(std::string_view body, Take take) {
   Reader hello(body);
@@ -74,7 +75,7 @@ bool may_be_repeated(std::string_view body) {
   return each_extension(body, [](std::size_t type, std::string_view) { return type != early_data; });
 }
 
-// One list with one name of type host_name: nobody sends more.
+// Accepts exactly one name of type host_name; no client sends more.
 bool read_server_name(std::string_view content, std::string& name) {
   Reader outer(content);
   Reader list(outer.vector(2));
@@ -98,10 +99,10 @@ bool read_protocols(std::string_view content, ClientHello& hello) {
   return true;
 }
 
-/// The handshake bytes of the records so far; nothing if they are no handshake records.
+/// The handshake bytes of the records so far. Absent if they are not handshake records.
 struct Message {
   std::string bytes;
-  bool whole_records = true;  ///< the last record is there to its end
+  bool whole_records = true;  ///< the last record is complete
 };
 
 std::optional<Message> read_records(std::string_view bytes) {
@@ -127,7 +128,7 @@ std::optional<Message> read_records(std::string_view bytes) {
   return message;
 }
 
-/// The body of the ClientHello that those bytes begin with, or how far it has come.
+/// Returns the body of the ClientHello at the front of the bytes, or how much of it has arrived.
 std::variant<Hello, std::string> read_message(std::string_view bytes) {
   std::string message;
   for (;;) {

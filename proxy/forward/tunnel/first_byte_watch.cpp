@@ -9,7 +9,7 @@ FirstByteWatch::FirstByteWatch(net::Stream& listened_to, net::Stream& interrupte
   asio::co_spawn(listened_to.executor(), listen(*this), or_abort);
 }
 
-// The other wait has the limit: when it ends, so does this.
+// Has no limit of its own: the other wait has one, and its end stops this one.
 Task<void> FirstByteWatch::listen(FirstByteWatch& watch) {
   if (!watch.stopped_) co_await watch.listened_to_.wait_readable();
   if (!watch.stopped_) {

@@ -1,21 +1,20 @@
-// Listens to one connection while another is waited on: when something has come, or that connection has
-// ended, the other wait ends.
+// Watches one connection and interrupts the wait on another one when a byte arrives or the connection ends.
 #pragma once
 
 #include "proxy/net/io/stream.hpp"
 
 namespace reprise::forward {
 
-/// Reads nothing. Both streams must outlive it, and `stop` must be awaited before it is destroyed.
+/// Reads nothing. Both streams must outlive this object, and `stop` must be awaited before it is destroyed.
 class FirstByteWatch {
  public:
-  /// Ends a read, or a wait for one, of `interrupted` as soon as `listened_to` has a byte or has ended.
+  /// Ends a read of `interrupted`, or a wait for one, as soon as `listened_to` has a byte or has ended.
   FirstByteWatch(net::Stream& listened_to, net::Stream& interrupted);
   FirstByteWatch(const FirstByteWatch&) = delete;
   FirstByteWatch& operator=(const FirstByteWatch&) = delete;
 
   bool heard() const { return heard_; }
-  /// FIN or RST has come, and no byte before it.
+  /// Returns true if FIN or RST has arrived and no byte before it.
   bool ended() const { return ended_; }
   Task<void> stop();
 
@@ -31,9 +30,9 @@ class FirstByteWatch {
   bool over_ = false;
 };
 
-/// The end of that connection, which whoever listened to it may have been told already: it is told once
-/// (epoll is edge-triggered), so that a read would wait for ever. `eof` for a FIN with nothing before it,
-/// else `connection_reset`; no error while there may be something to read.
+/// Returns the end of a connection that a FirstByteWatch may have consumed: epoll is edge-triggered and
+/// reports an end once, so that a later read would wait forever. Returns `eof` for a FIN with no unread byte,
+/// `connection_reset` for a reset, and no error while there may be bytes to read.
 ErrorCode heard_end(net::Stream&);
 
 }  // namespace reprise::forward

@@ -13,7 +13,7 @@ Task<FirstWords> first_words(net::Stream& client, net::Buffer& from_client, net:
   http::Heard heard{from_client.view()};
   FirstWords words = http::judge_first_words(heard, tunnel, longest_target);
   if (words != FirstWords::more) co_return words;
-  // One that has gone since it was last listened to says nothing more, and a read would not hear of it.
+  // If the client has already left, its end was reported before, and a read would wait forever.
   heard.waited_enough = bool(heard_end(client));
   if (heard.waited_enough) co_return http::judge_first_words(heard, tunnel, longest_target);
   std::optional<FirstByteWatch> upstream_watch;
@@ -22,7 +22,7 @@ Task<FirstWords> first_words(net::Stream& client, net::Buffer& from_client, net:
   while (words == FirstWords::more) {
     if (from_client.room_left() == 0) from_client.grow();
     auto [error, bytes] = co_await client.read_some(from_client.room());
-    // A request that came together with the upstream's end can still be served and retried.
+    // A request that arrived together with the upstream's end can still be served and retried.
     const bool upstream_ended = upstream_watch && upstream_watch->ended();
     if (error && upstream_ended && client.unread() == net::Unread::bytes) {
       client.end_limit();

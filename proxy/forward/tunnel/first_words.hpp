@@ -1,4 +1,4 @@
-// The moment after a stream stands: both ends are listened to until one has spoken.
+// Sniffs the protocol of a stream once it is established, by waiting for the first bytes of either side.
 #pragma once
 
 #include "proxy/http/message/first_bytes.hpp"
@@ -7,16 +7,18 @@
 
 namespace reprise::forward {
 
-/// How long the first words are waited for.
+/// The time limits for the first bytes.
 struct FirstWordsTime {
   Duration silence;    ///< while the client has sent nothing
   Duration half_word;  ///< from the client's first byte on; if equal to `silence`, one limit covers both
 };
 
-/// `upstream`: null while there is none. A request target of more than `longest_target` bytes makes it
-/// opaque. Reads what the client sends into `from_client`, behind what is there, and nothing of the
-/// upstream's. Never `more`. The end of either side, FIN or RST, ends the wait: the tunnel finds out, and
-/// passes it on at once (row G7). Both streams work on afterwards.
+/// Waits for the first bytes and returns what they are; never `more`. `upstream`: null if it is not connected
+/// yet. A request target longer than `longest_target` bytes makes the stream opaque.
+///
+/// Appends the client's bytes to `from_client` and reads nothing from the upstream. FIN or RST of either side
+/// ends the wait; the tunnel detects the end again and passes it on at once (row G7). Both streams can be
+/// used afterwards.
 Task<http::FirstWords> first_words(net::Stream& client, net::Buffer& from_client, net::Stream* upstream,
                                    const http::Connect& tunnel, std::size_t longest_target,
                                    FirstWordsTime time);

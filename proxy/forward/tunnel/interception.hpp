@@ -1,5 +1,5 @@
-// Whether a client's TLS is ended here: only for a listed host, and only where the client asks for that very
-// host and would speak HTTP/1.1.
+// Decides whether a client's TLS is terminated here: only for a listed host that the client names, over
+// HTTP/1.1.
 #pragma once
 
 #include <string_view>
@@ -11,12 +11,12 @@
 
 namespace reprise::forward {
 
-/// True if a pattern of the list matches the host, in whatever case. An address is matched by none.
+/// Returns true if a pattern of the list matches the host, ignoring case. An IP address matches none.
 bool lists_host(const std::vector<policy::HostPattern>& listed, std::string_view host);
 
-/// `authority`: the host that the client asked for, by CONNECT or SOCKS; empty where nobody has named one,
-/// behind a redirected connection: then its SNI is asked alone. Never `intercepted` without a server name
-/// that is the authority (row F11). What is not intercepted is tunnelled blind.
+/// `authority`: the host that the client asked for by CONNECT or SOCKS; empty for a redirected connection,
+/// for which only the SNI counts. Returns `intercepted` only if the server name is present and equal to the
+/// authority (row F11). All other streams are tunnelled blind.
 telemetry::Interception judge_interception(std::string_view authority, const ClientHello& hello,
                                            const std::vector<policy::HostPattern>& listed);
 

@@ -17,7 +17,7 @@ constexpr std::size_t port_bytes = 2;
 
 enum class AddressType : std::uint8_t { ipv4 = 1, name = 3, ipv6 = 4 };
 
-// REP
+// The values of the field REP.
 enum class SocksReply : char {
   succeeded = 0,
   general_failure = 1,
@@ -29,7 +29,7 @@ enum class SocksReply : char {
   address_type_not_supported = 8,
 };
 
-// The bound address is told to nobody: 0.0.0.0:0.
+// The reply never reveals the bound address; it contains 0.0.0.0:0.
 std::string reply(SocksReply code) {
   std::string bytes(10, '\0');
   bytes[0] = version;
@@ -44,7 +44,8 @@ std::string address_text(int family, std::string_view bytes) {
   return written == nullptr ? std::string() : std::string(written);
 }
 
-// A name goes to the resolver, to logs and into a CONNECT of ours: no blanks, no controls, no brackets.
+// A name is used by the resolver, in logs and in a CONNECT to a parent: no blanks, control characters or
+// brackets.
 bool is_name(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
     return static_cast<unsigned char>(c) > 0x20 && static_cast<unsigned char>(c) < 0x7f &&
@@ -130,7 +131,7 @@ std::string socks_failure(policy::Cause cause) {
     case Cause::no_local_port:
     case Cause::no_descriptor:
     case Cause::parent_refused:
-    // The rest is of attempts that had a connection.
+    // The remaining causes occur only after a connection is established.
     case Cause::tls_protocol_error:
     case Cause::tls_certificate_error:
     case Cause::tls_alert_received:

@@ -1,4 +1,4 @@
-// SOCKS5 as a client speaks it (RFC 1928), read as far as it has come: a greeting, then where it wants to go.
+// Parses the messages of a SOCKS5 client (RFC 1928), a greeting and a request, and formats the replies.
 #pragma once
 
 #include <cstddef>
@@ -12,29 +12,32 @@
 
 namespace reprise::forward {
 
-/// The greeting is whole, and offers what is needed: no authentication.
+/// A complete greeting that offers the method "no authentication".
 struct SocksGreeting {
   std::size_t bytes = 0;
 };
-/// CONNECT, whole.
+/// A complete CONNECT request.
 struct SocksRequest {
   std::size_t bytes = 0;
   std::string host;  ///< a name or a literal address, without brackets
   std::uint16_t port = 0;
 };
 
-/// More bytes are needed, or why it is refused: socks_version for what is no SOCKS5, socks_malformed for
-/// wrong lengths, socks_method where only authentication is offered, socks_command for BIND and UDP
-/// ASSOCIATE, socks_address for an address type that there is not.
+/// Each function returns SocksPartial if more bytes are needed, or a rejection:
+/// - socks_version: not SOCKS5;
+/// - socks_malformed: wrong lengths or values;
+/// - socks_method: the client offers only methods with authentication;
+/// - socks_command: BIND or UDP ASSOCIATE;
+/// - socks_address: unknown address type.
 struct SocksPartial {};
 std::variant<SocksPartial, http::Rejection, SocksGreeting> read_socks_greeting(std::string_view bytes);
 std::variant<SocksPartial, http::Rejection, SocksRequest> read_socks_request(std::string_view bytes);
 
-/// That no authentication is wanted, or that no method will do.
+/// Returns the reply to the greeting: "no authentication", or no acceptable method.
 std::string socks_method_reply(bool accepted);
-/// The tunnel stands.
+/// Returns the reply that the tunnel is established.
 std::string socks_success();
-/// None will: by the field REP of RFC 1928 6.
+/// Returns the reply that no tunnel is established, with the cause in the field REP (RFC 1928 6).
 std::string socks_failure(http::Rejection);
 std::string socks_failure(policy::Cause);
 

@@ -1,5 +1,4 @@
-// Bodies that nobody needs to look at, moved from socket
-// to socket by the kernel (splice(2)) through a lent pipe.
+// Moves bodies from socket to socket in the kernel, by splice(2) through a pipe.
 #pragma once
 
 #include <cstddef>
@@ -10,19 +9,20 @@
 
 namespace reprise::forward {
 
-/// A pipe between two sockets, lent by the thread's free list. Movable; what is destroyed empty is lent
-/// again, what still holds bytes is closed with them.
+/// A pipe between two sockets, from the thread's list of idle pipes. Movable. An empty pipe returns to that
+/// list when it is destroyed; a pipe that still holds bytes is closed.
 class SplicePipe {
  public:
-  /// What a pipe holds at most, where the kernel grants it. Larger ones gain nothing.
+  /// Capacity that is requested for a pipe. Larger ones are not faster.
   static constexpr std::size_t wanted_bytes = std::size_t{256} * 1024;
-  /// Below this the copy through memory is cheaper: such a pipe is not lent.
+  /// Smallest useful capacity. A smaller pipe is not used, because a copy through memory costs less.
   static constexpr std::size_t least_bytes = std::size_t{64} * 1024;
-  /// All threads together: pipes count against descriptors and against the user's pipe memory (pipe(7)).
+  /// Limit for all threads together, because pipes count against descriptors and against the user's pipe
+  /// memory (pipe(7)).
   static constexpr int most_pipes = 128;
 
-  /// None, rather than an error, where the kernel gives none of a useful size, where `most_pipes` are there,
-  /// or where more than half of the process's descriptors are in use: sockets need those more.
+  /// Returns a pipe. Returns an empty object if the kernel grants no useful size, if `most_pipes` exist, or
+  /// if more than half of the process's descriptors are in use, because sockets need them more.
   static SplicePipe lend();
 
   SplicePipe() = default;
@@ -31,13 +31,13 @@ class SplicePipe {
   ~SplicePipe();
 
   explicit operator bool() const { return ends_.read >= 0; }
-  /// Bytes that were taken in and not given out.
+  /// Returns how many bytes are in the pipe.
   std::size_t held() const { return held_; }
 
-  /// Takes in at most `most` bytes that wait in the socket; 0 without an error is FIN. Only for an empty
-  /// pipe: would_block then speaks of the socket.
+  /// Takes at most `most` bytes from the socket. Returns 0 without an error on FIN. Precondition: the pipe is
+  /// empty, so that would_block refers to the socket.
   std::size_t fill(int socket, std::uint64_t most, ErrorCode&);
-  /// Gives the socket what its kernel buffer takes now; every error is the socket's.
+  /// Passes on as many bytes as the socket's kernel buffer takes now. Every error is that of the socket.
   std::size_t drain(int socket, ErrorCode&);
 
   struct Ends {
@@ -52,26 +52,26 @@ class SplicePipe {
   std::size_t held_ = 0;
 };
 
-/// What came of moving a body. The two sides' failures are never confused.
+/// The result of moving a body, with the failures of both sides kept apart.
 struct Spliced {
   net::BodyStep step =
-      net::BodyStep::end;   ///< `end`, or how the upstream broke: everything that came before was sent
-  ErrorCode unsent;         ///< set: the client took no more, and `step` says nothing
-  std::uint64_t bytes = 0;  ///< that the client's kernel took
+      net::BodyStep::end;   ///< `end`, or how the upstream broke; all bytes before that were sent
+  ErrorCode unsent;         ///< set if the client took no more bytes; `step` is then meaningless
+  std::uint64_t bytes = 0;  ///< bytes that the client's kernel took
 };
 
-/// True if the rest of that body may go from socket to socket unseen, and is long enough to gain by it: both
-/// are plain sockets, its length is known, nothing of it is at hand, and it goes on as it comes.
+/// Returns true if the rest of the body can be spliced and is long enough to gain by it: both ends are plain
+/// sockets, the length is known, no byte of it is buffered, and it is passed unchanged.
 bool may_splice(net::BodyReader&, const net::Stream& to);
 
-/// How long nothing may move, on each side.
+/// The longest time without progress, for each side.
 struct SpliceLimits {
   Duration read{};
   Duration write{};
 };
 
-/// Moves exactly `bytes` bytes, through an empty pipe. Stalled if no byte comes for `limits.read`; `unsent`
-/// if none leaves for `limits.write`.
+/// Moves exactly `bytes` bytes through an empty pipe. Returns `stalled` if no byte arrives for `limits.read`,
+/// and sets `unsent` if none can be written for `limits.write`.
 Task<Spliced> splice(SplicePipe, net::Stream& from, net::Stream& to, std::uint64_t bytes,
                      SpliceLimits limits);
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr Duration drain_idle = std::chrono::seconds(1);
 constexpr Duration last_words = std::chrono::seconds(30);
-// How often in the idle time it is asked whether something has moved.
+// Number of checks for progress within the idle time.
 constexpr int looks = 4;
 
 }  // namespace
@@ -41,7 +41,7 @@ Task<void> Tunnel::run_spawned(Tunnel& tunnel, Way& way, net::Buffer& first) {
   tunnel.joined_.cancel();
 }
 
-// One direction, until its FIN (passed on) or its reset.
+// Relays one direction until its FIN, which is passed on, or its reset.
 Task<void> Tunnel::carry(Way& way, net::Buffer& buffer) {
   ErrorCode error = heard_end(way.from);
   for (;;) {
@@ -72,22 +72,23 @@ Task<void> Tunnel::carry(Way& way, net::Buffer& buffer) {
   way.to.finish_sending();
 }
 
-// A side that takes a little of a long piece moves too.
+// A side that takes only a part of the bytes counts as progress.
 Task<ErrorCode> Tunnel::write(net::Stream& to, net::Gather& pieces) {
   for (;;) {
     const ErrorCode failure = to.write_now(pieces);
     if (failure) co_return failure;
     last_move_ = net::Tick::now();
     if (pieces.empty()) co_return ErrorCode();
-    // One way alone has no limit: silence, or a side that does not read, does no harm while the other way
-    // flows.
+    // One direction alone has no limit: it may be quiet, or not be read, while the other direction makes
+    // progress.
     if (const ErrorCode error = co_await to.wait_writable(policy::no_limit)) co_return error;
   }
 }
 
-// One side was reset. What it had sent before is still delivered, by the other way; what the other side goes
-// on sending is read for nobody, because a close over unread bytes would be a reset, which takes from that
-// side what it has not read yet (row G4). It has heard a FIN, and has a while to close too.
+// Handles the reset of one side. The bytes it sent before are still delivered, in the other direction. What
+// the other side keeps sending is read and discarded, because closing a socket with unread bytes sends a
+// reset, which would discard bytes that this side has not read yet (row G4). That side has received a FIN and
+// gets a while to close too.
 void Tunnel::refuse(Way& way) {
   way.discards = true;
   outcome_ = TunnelOutcome::broken;
@@ -96,7 +97,7 @@ void Tunnel::refuse(Way& way) {
   look_later();
 }
 
-// The end of the grace is the end of the drain.
+// The end of the grace period also ends the drain.
 TunnelOutcome Tunnel::cut_short() const { return draining_ ? TunnelOutcome::drained : TunnelOutcome::broken; }
 
 void Tunnel::break_off(TunnelOutcome outcome) {
@@ -107,7 +108,7 @@ void Tunnel::break_off(TunnelOutcome outcome) {
   down_.from.cancel();
 }
 
-// Who has asked last waits for a response, for as long as the grace lasts.
+// If the client sent the last bytes, it waits for a response, and gets the whole grace period.
 Duration Tunnel::most_silence() const {
   return draining_ && !client_spoke_last_ ? std::min(idle_, drain_idle) : idle_;
 }

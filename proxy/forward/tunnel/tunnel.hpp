@@ -1,4 +1,4 @@
-// Two-way relay of bytes nobody looks into: CONNECT and upgraded connections, with half-close both ways.
+// Relays bytes unread in both directions, with half-close: CONNECT and upgraded connections.
 #pragma once
 
 #include <functional>
@@ -10,23 +10,23 @@
 
 namespace reprise::forward {
 
-/// A tunnel under way. Both streams must outlive `run`, and have no limit of their own.
+/// One tunnel. Both streams must outlive `run` and must have no limit of their own.
 class Tunnel final : public net::Timed {
  public:
   Tunnel(net::Tick& tick, net::Stream& client, net::Stream& upstream, Duration idle);
 
-  /// `from_client` and `from_upstream` hold bytes that were read already; they go first. Ends when both sides
-  /// have closed, one is reset (what it had sent is delivered first), or nothing moved for `idle`, which is
-  /// noticed a quarter of it late. `draining`: shutdown has begun before.
+  /// `from_client` and `from_upstream` hold bytes that were already read; they are sent first. Ends when both
+  /// sides have closed, when one side is reset (its earlier bytes are delivered first), or when no byte has
+  /// moved for `idle`, detected up to a quarter of that later. `draining`: shutdown has begun already.
   Task<telemetry::TunnelOutcome> run(net::Buffer& from_client, net::Buffer& from_upstream, bool draining);
-  /// Shutdown: ends as soon as nothing moves for a second, or, where the client has spoken last, after the
-  /// response that it waits for (row N5).
+  /// Starts the shutdown: the tunnel ends as soon as no byte moves for a second. If the client sent the last
+  /// bytes, it ends after the response (row N5).
   void drain();
-  /// The grace is over, or another client needs the place of one that has left.
+  /// Ends the tunnel: the grace period is over, or another client needs the place of a departed one.
   void abort();
-  /// The address that it leads to is denied from now on (row N3).
+  /// Ends the tunnel because its address is now denied (row N3).
   void deny() { break_off(telemetry::TunnelOutcome::denied); }
-  /// Called once, when the client has closed its sending side.
+  /// Sets a function that is called once, when the client has closed its sending side.
   void when_client_finishes(std::function<void()> told) { client_finishes_ = std::move(told); }
 
   std::uint64_t bytes_up() const { return up_.bytes; }
@@ -40,7 +40,7 @@ class Tunnel final : public net::Timed {
     net::Stream& from;
     net::Stream& to;
     std::uint64_t bytes = 0;
-    bool discards = false;  ///< `to` takes no more
+    bool discards = false;  ///< `to` accepts no more bytes
     bool over = false;
   };
 
