@@ -17,7 +17,8 @@ using policy::Stage;
 
 namespace {
 
-// The rest of a hello is on its way, or there is none: as long as for the first words.
+// Waits for the rest of a ClientHello, as long as for the first bytes of a stream. Returns false if it does
+// not arrive.
 Task<bool> read_hello(Worker& worker, net::Stream& client, net::Buffer& early) {
   if (early.empty()) co_return false;
   Hello hello = judge_client_hello(early.view());
@@ -33,7 +34,8 @@ Task<bool> read_hello(Worker& worker, net::Stream& client, net::Buffer& early) {
   co_return hello == Hello::whole;
 }
 
-// Until the upstream has a byte or ends, or the client says more: then it is a tunnel like any other.
+// Sends the ClientHello and waits until the upstream sends a byte or ends, or until the client sends more.
+// Returns the cause if the upstream has ended; otherwise the stream is an ordinary tunnel from then on.
 Task<std::optional<Cause>> offer_hello(TunnelRequest& tunnel, Duration idle, net::Stream& client,
                                        net::Stream& upstream) {
   net::Gather pieces;
@@ -48,7 +50,8 @@ Task<std::optional<Cause>> offer_hello(TunnelRequest& tunnel, Duration idle, net
   co_return end ? std::optional(net::cause_of(end)) : std::nullopt;
 }
 
-// Ends with the connection. The response is a 200 of our own making, its connection the tunnel's.
+// Makes an attempt that ends with the connection. The response is a 200 that this proxy generates, and the
+// connection is the tunnel's.
 Task<void> attempt_connect(OneAttempt& one, const policy::Start& start) {
   AttemptResult& result = one.result;
   result.report.number = start.number;

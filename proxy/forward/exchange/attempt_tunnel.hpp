@@ -1,5 +1,5 @@
-// One try at a CONNECT: the dial, and where the route wants it,
-// the first that the upstream says to a ClientHello.
+// Makes one attempt at a CONNECT: the dial and, if the route asks for it, the wait for the response to a
+// ClientHello.
 #pragma once
 
 #include "proxy/forward/attempt/attempt.hpp"
@@ -7,10 +7,10 @@
 
 namespace reprise::forward {
 
-/// Ends with the connection. Under `tunnel.replay_client_hello` it goes on: the client gets its 200, and if
-/// what it says is one whole ClientHello without early data and nothing else, that is sent, and the attempt
-/// ends with the upstream's first byte. An upstream that ends before it fails in stage `tls`: the next
-/// attempt dials anew and sends the same bytes.
+/// Makes one attempt, which normally ends with the connection. Under `tunnel.replay_client_hello`, the client
+/// gets its 200, and if it sends exactly one ClientHello without early data, that is passed on. The attempt
+/// then ends with the upstream's first byte. If the upstream ends before that, the attempt fails in stage
+/// `tls`, and the next one dials again and sends the same bytes.
 Task<void> attempt_tunnel(OneAttempt&, OneExchange&, TunnelRequest&, const policy::Start&);
 
 }  // namespace reprise::forward

@@ -1,4 +1,4 @@
-// The client, as one exchange sees it.
+// The client's side of one exchange.
 #pragma once
 
 #include "proxy/forward/tunnel/tunnel.hpp"
@@ -10,20 +10,20 @@
 
 namespace reprise::forward {
 
-/// A tunnel under way, and where it leads: what shutdown, a reload and `close_for_room` need to end it.
+/// An open tunnel and its upstream address, for shutdown, reload and `close_for_room`, which may end it.
 struct OpenTunnel {
   Tunnel& tunnel;
   const net::Upstream& upstream;
   policy::UpstreamAddress address;
 };
 
-/// The client's side of one exchange.
+/// References to the client's connection and its watch.
 struct ClientSide {
   net::Stream& stream;
-  net::Buffer& buffer;  ///< what was read behind the request
+  net::Buffer& buffer;  ///< bytes that followed the request
   net::Pause& pause;
   net::ClientWatch& watch;
-  net::GuardedPointer<OpenTunnel>& tunnel;  ///< set while the connection is one
+  net::GuardedPointer<OpenTunnel>& tunnel;  ///< set while the connection is a tunnel
 };
 
 }  // namespace reprise::forward

@@ -26,7 +26,7 @@ bool shows_outcome(const policy::RoutePolicy& policy) {
   return policy.response_headers != policy::ResponseHeaders::none;
 }
 
-// Our own lines: what was done, and why it stopped.
+// Writes the header lines of this proxy: the number of attempts and why they stopped.
 void write_own_fields(const Worker& worker, Request& request) {
   const Ledger& ledger = request.ledger();
   const policy::RoutePolicy& policy = *request.route.policy;
@@ -43,19 +43,19 @@ void write_own_fields(const Worker& worker, Request& request) {
   if (ledger.ambiguous) lines.append("Reprise-Ambiguous: true\r\n");
 }
 
-// What a client sent behind a CONNECT that failed was meant for the tunnel, and is no request (row G2).
+// Bytes after a failed CONNECT were meant for the tunnel and are not a request (row G2).
 bool may_stay_open(const OneExchange& one) {
   const http::RequestHead& head = one.request.in.head;
   return one.request.tunnel() == nullptr && head.minor_version > 0 && head.keep_alive() &&
          !one.worker.draining && !is_last(one.worker, one.request.in);
 }
 
-// Behind a response of ours, what is left of a body is not worth waiting for.
+// After a generated response, the rest of a request body is not worth waiting for.
 bool may_stay_open_after_reply(const OneExchange& one) {
   return one.request.out.body.complete() && may_stay_open(one);
 }
 
-// A refused upstream response after retries says so by RFC 9209 too.
+// Adds the status in the form of RFC 9209, if an error response is delivered after retries.
 void write_received_status(const Worker& worker, const Ledger& ledger, int status, std::string& lines) {
   if (status < 400 || ledger.size() < 2) return;
   lines.append("Proxy-Status: ").append(worker.shared.pseudonym).append("; received-status=");
@@ -63,7 +63,7 @@ void write_received_status(const Worker& worker, const Ledger& ledger, int statu
   lines.append("\r\n");
 }
 
-// Sends `text`, a whole response of ours with that status.
+// Sends `text`, a complete generated response with that status.
 Task<Served> send_own(OneExchange& one, std::string_view text, int status, bool keep_alive) {
   Served served;
   served.status = status;
@@ -105,7 +105,7 @@ void write_response_head(Worker& worker, Request& request, const Response& respo
   http::write_response_head(response.head, rewrite, responses.head);
 }
 
-// A client must not hand us its proxy password because an upstream asked for one (row J8).
+// The client must not send its proxy password because an upstream asked for it (row J8).
 Task<Served> refuse_proxy_authentication(OneExchange& one) {
   http::Reply reply;
   reply.status = 502;
@@ -119,7 +119,7 @@ Task<Served> refuse_proxy_authentication(OneExchange& one) {
   return send_reply(one, reply, may_stay_open_after_reply(one));
 }
 
-// The protocol has changed: from here on the connection carries bytes.
+// Relays bytes from here on, because the protocol of the connection has changed.
 Task<void> deliver_upgrade(OneExchange& one, Response& response, Delivered& delivered) {
   net::Gather pieces;
   pieces.add(one.request.responses.head);
@@ -175,16 +175,16 @@ Task<void> deliver_response(OneExchange& one, Response& response, Delivered& del
     Relayed relayed =
         co_await relay(worker.pool, request.out, client.stream, request.responses.head, response);
     if (response.sending != nullptr) co_await duplex.end(relayed);
-    watched.end();  // the connection may be another's by now
+    watched.end();  // the connection may serve another request by now
     if (duplex.client_left()) relayed.end = Relayed::End::client_gone;
     count_limit(worker.shared.metrics, relayed, client.stream);
     delivered.end = relayed.end;
-    // Where not one body byte went out, the head did not either: no status was sent.
+    // If no body byte was sent, the head was not sent either, so the client saw no status.
     if (relayed.end == Relayed::End::client_gone && relayed.bytes == 0) delivered.served.status = 0;
     delivered.cause = relayed.cause;
     delivered.stalled = relayed.stalled;
     delivered.served.response_bytes = relayed.bytes;
-    // A body that broke because the watch saw the client leave was not broken by the upstream.
+    // The body broke because the watch saw the client leave, not because of the upstream.
     if (relayed.end == Relayed::End::broken && client.watch.client_reset())
       delivered.end = Relayed::End::client_gone;
   }
@@ -196,7 +196,7 @@ Task<Served> deliver_failure(OneExchange& one, bool gateway_timeout) {
   const Ledger& ledger = request.ledger();
   const http::Reply reply = http::failure_reply(ledger, gateway_timeout, one.worker.shared.pseudonym);
   if (const TunnelRequest* const tunnel = request.tunnel()) {
-    // In the words of its client's protocol; the log has the status that another would have had.
+    // The client gets a failure in its own protocol. The log has the status that an HTTP client would get.
     const auto* const failed = ledger.empty() ? nullptr : std::get_if<policy::Failed>(&ledger.back().outcome);
     std::string& text = request.responses.head;
     text.clear();

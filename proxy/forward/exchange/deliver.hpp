@@ -1,4 +1,4 @@
-// What the client gets at the end of an exchange: an upstream's response, or one in our own words.
+// Delivers the final response of an exchange to the client: an upstream's, or one that this proxy generates.
 #pragma once
 
 #include "proxy/forward/exchange/one_exchange.hpp"
@@ -12,20 +12,21 @@ struct Delivered {
   Served served;
   Relayed::End end = Relayed::End::complete;
   policy::Cause cause = policy::Cause::truncated;
-  bool stalled = false;  ///< of a broken body: it is only silent
+  bool stalled = false;  ///< the broken body has only stalled and may continue
 };
 
-/// True while nobody new is let in where the request came in: its response ends the connection, and says so.
+/// Returns true if the response must end the connection and say so: a drain was requested or the listener is
+/// closed.
 bool is_last(const Worker&, const Incoming&);
-/// Our own line of how many attempts there were, where the route has such lines.
+/// Appends `Reprise-Attempts`, if the route sends such lines.
 void append_attempts(const policy::RoutePolicy&, unsigned attempts, std::string& lines);
-/// Our own line of why it ended so: a reason's word, or that of a rejection.
+/// Appends `Reprise-Reason`. `reason`: the word of a reason or of a rejection.
 void append_reason(std::string_view reason, std::string& lines);
-/// Sends the response, then, for CONNECT and a 101, carries bytes until the tunnel ends.
+/// Sends the response. After a CONNECT or a 101, relays bytes until the tunnel ends.
 Task<void> deliver_response(OneExchange&, Response&, Delivered&);
-/// 502, 503, 504, 403 or 508: no upstream response can be given.
+/// Sends 502, 503, 504, 403 or 508 if there is no upstream response to deliver.
 Task<Served> deliver_failure(OneExchange&, bool gateway_timeout);
-/// 4xx or 5xx for a request that is refused; the connection closes.
+/// Sends 4xx or 5xx for a rejected request and ends the connection.
 Task<Served> deliver_rejection(OneExchange&, http::Rejection);
 
 }  // namespace reprise::forward

@@ -12,7 +12,7 @@ using policy::Actions;
 
 namespace {
 
-// So long a response's body may arrive even in a wait of no length, lest a later failure loses it.
+// Minimum time to read the body of a response that may have to be delivered later.
 constexpr Duration keep_grace = std::chrono::seconds(1);
 
 policy::Exchange& start_machine(Worker& worker, Request& request) {
@@ -50,7 +50,7 @@ ExchangeDriver::ExchangeDriver(OneExchange& one)
 }
 
 Actions ExchangeDriver::next() {
-  // Nothing is under way here that could still tell the machine something.
+  // No I/O is pending here, so no other event could advance the machine.
   assert(policy::leads_on(machine_, actions_));
   return std::exchange(actions_, {});
 }
@@ -70,11 +70,11 @@ Resumption* ExchangeDriver::stalled_without(const policy::Action& action) {
 
 Served ExchangeDriver::end() {
   assert(machine_.over());
-  assert(!hedge_ || !hedge_->goes_on());  // the machine has cancelled whichever copy was still under way
+  assert(!hedge_ || !hedge_->goes_on());  // the machine has cancelled any copy that was still running
   return served_;
 }
 
-// No coroutine of its own: every request pays for each.
+// Not a coroutine itself: each one costs every request.
 Task<void> ExchangeDriver::obey(const policy::Start& start) {
   if (machine_.hedge_at()) return start_hedged(start);
   LoneAttempt& alone = alone_.emplace(one_, machine_.deadline(), *live_);
@@ -93,7 +93,7 @@ void ExchangeDriver::tell() {
   }
 }
 
-// The machine says when a copy is due, and whether an end is the end of both.
+// The machine decides when a copy is due, and whether the end of one attempt ends both.
 Task<void> ExchangeDriver::start_hedged(policy::Start start) {
   hedge_ = std::make_unique<HedgedAttempt>(worker_, request_.out, client_.pause, machine_.deadline());
   HedgedAttempt& race = *hedge_;
@@ -115,14 +115,14 @@ Task<void> ExchangeDriver::start_hedged(policy::Start start) {
 }
 
 void ExchangeDriver::start_copy(HedgedAttempt& race, unsigned slow) {
-  // No copy is begun for a client that has left, nor at shutdown (rows D14, D15).
+  // No copy starts after the client has left, or during a shutdown (rows D14, D15).
   client_.watch.look();
   const net::ClientWatch& watch = client_.watch;
   const Instant now = net::Tick::now();
   if (watch.client_finished() || watch.client_reset()) note(machine_.client_finished(now));
   if (watch.shutting_down()) note(machine_.shutdown(now));
   for (const policy::Action& action : machine_.hedge_due(report_of_slow(request_.out, slow), now)) {
-    // A copy, or nothing: the attempt runs on.
+    // Starts a copy, or nothing: the first attempt continues.
     race.start(std::get<policy::Start>(action), nullptr, request_.responses.copy);
   }
 }
@@ -142,7 +142,8 @@ void ExchangeDriver::attempted(const AttemptResult& result) {
   narrate(worker_, request_, machine_.ledger()[result.report.number - 1]);
 }
 
-// What the watch has seen; a response only while the machine waits or delivers.
+// Reports a departure or a shutdown to the machine, which returns actions only if it is waiting or
+// delivering.
 Actions ExchangeDriver::tell_departures() {
   const net::ClientWatch& watch = client_.watch;
   const Instant now = net::Tick::now();
@@ -153,13 +154,13 @@ Actions ExchangeDriver::tell_departures() {
   return watch.shutting_down() ? machine_.shutdown(now) : Actions{};
 }
 
-// While an attempt runs, the machine remembers a departure and asks for nothing.
+// While an attempt runs, the machine records a departure and asks for no action.
 void ExchangeDriver::note(const Actions& nothing) {
   assert(nothing.size() == 0);
   static_cast<void>(nothing);
 }
 
-// Of an attempt alone nothing runs any more once its end was told.
+// A lone attempt has ended once its result is reported, so only hedged ones are stopped.
 Task<void> ExchangeDriver::obey(const policy::Cancel& cancel) {
   if (hedge_) co_await hedge_->stop(cancel.number);
   for (Response* response : {live_, &kept_}) {
@@ -169,7 +170,7 @@ Task<void> ExchangeDriver::obey(const policy::Cancel& cancel) {
     resumption_->response().clear();
 }
 
-// Meanwhile the refused response is read, so that it can be given if nothing better follows.
+// Reads the refused response during the wait, so that it can be delivered if no better one follows.
 Task<void> ExchangeDriver::keep(Instant until) {
   Instant limit = std::max(until, net::Tick::now() + keep_grace);
   if (const auto deadline = machine_.deadline()) limit = std::min(limit, std::max(until, *deadline));
@@ -191,13 +192,13 @@ Task<void> ExchangeDriver::keep(Instant until) {
 }
 
 Task<void> ExchangeDriver::obey(const policy::Wait& wait) {
-  // A response that broke while it was held is for nobody once the attempt is tried again.
+  // A response that broke while it was held is discarded when the attempt is retried.
   if (live_->broken && resumption_ == nullptr) live_->clear();
   if (live_->any() && resumption_ == nullptr) co_await keep(wait.until);
   net::ClientWatch& watch = client_.watch;
   watch.look();
   actions_ = tell_departures();
-  // A departure may leave the wait as it is: attempt 1 always starts.
+  // A departure may leave the wait unchanged, because attempt 1 always starts.
   StalledBody* const stalled = resumption_ == nullptr ? nullptr : resumption_->stalled();
   while (actions_.size() == 0 && net::Tick::now() < wait.until) {
     {
@@ -212,7 +213,7 @@ Task<void> ExchangeDriver::obey(const policy::Wait& wait) {
   if (actions_.size() == 0) actions_ = machine_.waited(net::Tick::now());
 }
 
-// No coroutine of its own: every request pays for each.
+// Not a coroutine itself: each one costs every request.
 Task<void> ExchangeDriver::obey(const policy::Deliver& deliver) {
   const bool live = live_->number == deliver.number;
   if (!live) live_->clear();
@@ -229,7 +230,7 @@ void ExchangeDriver::delivered(const Delivered& came) {
   body_ended(came.end, came.cause, came.served.response_bytes, came.stalled);
 }
 
-// What had stalled was first: what was asked for in its place is not needed.
+// The stalled body continued first, so the response that was requested in its place is not needed.
 void ExchangeDriver::body_went_on(const policy::AttemptReport& report) {
   resumption_->response().clear();
   actions_ = machine_.body_went_on(report, net::Tick::now());
@@ -297,7 +298,7 @@ Task<void> ExchangeDriver::obey(const policy::Continue& rest) {
 Task<void> ExchangeDriver::obey(const policy::Fail& fail) {
   const TunnelRequest* const tunnel = request_.tunnel();
   if (tunnel != nullptr && tunnel->progress != TunnelProgress::asked) {
-    end_unanswered(telemetry::Ending::cut);  // into an open tunnel goes no response of ours
+    end_unanswered(telemetry::Ending::cut);  // no generated response is sent into an open tunnel
   } else if (fail.close) {
     end_like_upstream();
   } else {
@@ -305,11 +306,12 @@ Task<void> ExchangeDriver::obey(const policy::Fail& fail) {
   }
 }
 
-// Clients continue a download from its last byte: every byte that came is theirs (row B6).
+// Delivers every byte that arrived, because clients resume a download after its last byte (row B6).
 Task<void> ExchangeDriver::obey(const policy::Cut&) {
   served_.ending = telemetry::Ending::cut;
   served_.keep_alive = false;
-  if (is_framed_) co_return;  // a FIN shows the cut, and the session ends the connection by one
+  if (is_framed_)
+    co_return;  // the session closes with a FIN, and the framing shows the client that bytes are missing
   co_await until_all_is_acknowledged(client_.stream, client_.pause);
   client_.stream.cut();
 }
@@ -322,8 +324,8 @@ Task<void> ExchangeDriver::obey(const policy::Leave&) {
   }
 }
 
-// A FIN for a FIN, an RST for an RST: the client's own reading of that end is what it would have had without
-// us.
+// Ends the client's connection as the upstream's ended: FIN for FIN, RST for RST. The client observes what it
+// would observe without a proxy.
 void ExchangeDriver::end_like_upstream() {
   const auto& failed = std::get<policy::Failed>(machine_.ledger().back().outcome);
   if (failed.cause == policy::Cause::reset) client_.stream.cut();
@@ -331,9 +333,9 @@ void ExchangeDriver::end_like_upstream() {
   served_.keep_alive = false;
 }
 
-// No whole response of an upstream's reaches the client, and none of ours.
+// Ends the exchange without a complete response, either the upstream's or a generated one.
 void ExchangeDriver::end_unanswered(telemetry::Ending ending) {
-  // A client that is only slow is still there: a part of a response must not look whole (row I5).
+  // A slow client may still be reading: a partial response must not look complete (row I5).
   if (ending == telemetry::Ending::cut || response_begun_) client_.stream.cut();
   served_.ending = ending;
   served_.keep_alive = false;

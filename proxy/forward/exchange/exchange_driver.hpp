@@ -1,4 +1,4 @@
-// The coroutines that obey policy::Exchange with sockets: attempts, waits, the kept response, the delivery.
+// Executes the actions of policy::Exchange on sockets: attempts, waits, kept responses and the delivery.
 #pragma once
 
 #include <memory>
@@ -12,35 +12,35 @@
 
 namespace reprise::forward {
 
-/// Runs to the end of the response (of the tunnel, for a byte stream). The ledger is then in
+/// Serves the request until its response (for a byte stream, its tunnel) has ended. The ledger is then in
 /// `Request::ledger`.
 Task<Served> exchange(OneExchange&);
 
-/// One exchange: the state machine, and what it works with. Whoever drives it obeys what `next` returns, one
-/// action after the other, and tells what came of each, until there is nothing to obey any more.
+/// One exchange: the state machine and its I/O. The caller executes each action that `next` returns, in
+/// order, and reports the result by `tell`, until `next` returns no action.
 class ExchangeDriver {
  public:
-  /// `one` must outlive it.
+  /// `one` must outlive this object.
   explicit ExchangeDriver(OneExchange& one);
   ExchangeDriver(const ExchangeDriver&) = delete;
   ExchangeDriver& operator=(const ExchangeDriver&) = delete;
 
-  /// What the machine asks for now, each time once. Nothing at the end, and nowhere else.
+  /// Returns the actions that the machine asks for, each once. Returns none only at the end.
   policy::Actions next();
-  /// The download whose stalled body the action has no use for: it has to be dropped before. Null if there is
-  /// none.
+  /// Returns the download whose stalled body must be dropped before the action, because the action does not
+  /// need it. Null if there is none.
   Resumption* stalled_without(const policy::Action&);
-  /// The response whose request is still being sent, unless the action delivers it: the sending has to end
-  /// before the action is obeyed. Null if there is none.
+  /// Returns the response whose request is still being sent and must be stopped before the action, unless the
+  /// action delivers that response. Null if there is none.
   Response* overtaken_without(const policy::Action&);
-  /// Does what one action asks for; the action must stay where it is. One without an overload of its own
-  /// below does not compile.
+  /// Executes one action, which must stay valid. Every kind of action needs an overload below, or this does
+  /// not compile.
   Task<void> obey(const policy::Action& action) {
     return std::visit([this](const auto& asked) { return obey(asked); }, action);
   }
-  /// Tells the machine what came of the attempt or delivery that was just obeyed (decision 0021).
+  /// Reports the result of the attempt or delivery that was just executed to the machine (decision 0021).
   void tell();
-  /// Once it is over.
+  /// Returns the result. Precondition: the exchange is over.
   Served end();
 
  private:
@@ -83,18 +83,18 @@ class ExchangeDriver {
   Worker& worker_;
   Request& request_;
   const ClientSide& client_;
-  policy::Exchange& machine_;  ///< the request's, whose memory is lent again and again
+  policy::Exchange& machine_;  ///< the request's machine, whose memory is reused
   policy::Actions actions_;
-  Response* live_;  ///< where the next attempt's response goes, and the last one's lies
+  Response* live_;  ///< holds the last response; the next attempt stores its response here
   Response& kept_;
   ClientState client_state_ = ClientState::present;
-  std::optional<LoneAttempt> alone_;        ///< under way, or to be told
-  std::optional<Delivery> delivery_;        ///< under way, or to be told
-  std::unique_ptr<HedgedAttempt> hedge_;    ///< once attempt 1 may get a copy
-  std::unique_ptr<Resumption> resumption_;  ///< once the delivered body broke
+  std::optional<LoneAttempt> alone_;        ///< running, or not reported yet
+  std::optional<Delivery> delivery_;        ///< running, or not reported yet
+  std::unique_ptr<HedgedAttempt> hedge_;    ///< set if attempt 1 may get a copy
+  std::unique_ptr<Resumption> resumption_;  ///< set once the delivered body has broken
   Served served_;
-  bool is_framed_ = true;        ///< its client can tell a response that was cut from a whole one
-  bool response_begun_ = false;  ///< some of its head may be with the client, even where no status was told
+  bool is_framed_ = true;        ///< the client can distinguish a cut response from a complete one
+  bool response_begun_ = false;  ///< the client may have a part of the head, even if no status is recorded
 };
 
 }  // namespace reprise::forward

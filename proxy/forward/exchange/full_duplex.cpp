@@ -11,7 +11,7 @@ FullDuplex::~FullDuplex() {
 Task<void> FullDuplex::begin() {
   Upload& upload = response_.sending->upload();
   if (!response_.is_sending()) {
-    upload_ended(upload.end());  // before anybody listened
+    upload_ended(upload.end());  // it ended before this object listened
     co_return;
   }
   upload.tell(this);
@@ -34,7 +34,7 @@ Task<void> FullDuplex::end(const Relayed& relayed) {
   const bool upstream_has_closed = response_.head.framing.kind == http::Framing::Kind::until_close;
   bool silent = true;
   if (whole && response_.head.status < 400 && !upstream_has_closed && response_.is_sending()) {
-    // Whatever comes behind a whole response is the upstream's end, or a byte that nobody asked for.
+    // After a complete response, only the upstream's end or an unsolicited byte can follow.
     std::array<char, 1> byte{};
     waits_for_end_ = true;
     upstream().end_limit();

@@ -1,4 +1,4 @@
-// A request that is sent on beside its response, because the response began first (row C5).
+// Continues sending a request beside the relay of its response, if the response began first (row C5).
 #pragma once
 
 #include "proxy/forward/exchange/client_side.hpp"
@@ -7,9 +7,9 @@
 
 namespace reprise::forward {
 
-/// Serves one delivery. Call `begin` and `end` only if the response has a request that is still being sent.
-/// Everything that the constructor takes must outlive the object, and `end` must have ended before the object
-/// is destroyed.
+/// Serves one delivery. Precondition of `begin` and `end`: the response has a request that is still being
+/// sent. The constructor's arguments must outlive this object. `end` must have finished before this object is
+/// destroyed.
 class FullDuplex final : UploadListener {
  public:
   FullDuplex(Worker& worker, const Outgoing& out, Response& response)
@@ -18,14 +18,15 @@ class FullDuplex final : UploadListener {
   FullDuplex(const FullDuplex&) = delete;
   FullDuplex& operator=(const FullDuplex&) = delete;
 
-  /// Before the response is relayed. Ends the sending where the response came in place of a 100 (row C3), or
-  /// is an error that closes its connection.
+  /// Call before the response is relayed. Stops the upload if the response came in place of a 100 (row C3),
+  /// or if it is an error that closes its connection.
   Task<void> begin();
-  /// Call after the response was relayed. Lets the sending go on until the client's body ends or the upstream
-  /// closes its side; stops it at once after an error. Gives the connection to the pool if both messages have
-  /// ended on it.
+  /// Call after the response was relayed. Lets the upload continue until the client's body ends or the
+  /// upstream closes its side; stops it at once after an error. Returns the connection to the pool if both
+  /// messages have ended on it.
   Task<void> end(const Relayed&);
-  /// True if the client left before its body ended, or sent a malformed body: the response is cut then.
+  /// Returns true if the client left before its body ended, or sent a malformed body. The response is then
+  /// cut.
   bool client_left() const { return client_left_; }
 
  private:

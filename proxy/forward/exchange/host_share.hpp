@@ -1,4 +1,4 @@
-// What a request shares with all others to its upstream host: budget, circuit, pause.
+// The state that a request shares with all others to its upstream host: budget, circuit, pause.
 #pragma once
 
 #include "proxy/forward/request/route.hpp"
@@ -6,8 +6,8 @@
 
 namespace reprise::forward {
 
-/// The parts that the route takes part in; they outlive the request. A route that is off or only
-/// observes is not stopped by what it does not take part in.
+/// Returns the parts that the route uses; they outlive the request. The other parts are null, so a route with
+/// `mode: off` or `observe` is not stopped by them.
 policy::HostShare host_share(Worker&, const Route&);
 
 }  // namespace reprise::forward

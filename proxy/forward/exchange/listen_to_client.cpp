@@ -14,7 +14,7 @@ using telemetry::LimitHit;
 
 namespace {
 
-// One word for each, here and in the metrics: `more` is none.
+// The metrics use the same words in the same order, except for `more`, which they do not have.
 constexpr bool same_words() {
   constexpr auto& ours = policy::names_of<FirstWords>;
   constexpr auto& counted = policy::names_of<telemetry::Protocol>;
@@ -29,13 +29,13 @@ telemetry::Protocol protocol_of(FirstWords words) {
   return static_cast<telemetry::Protocol>(static_cast<std::size_t>(words) - 1);
 }
 
-/// What the client was told that it talks to; empty where it told nobody.
+/// Returns the host that the client named; empty if the client named none.
 std::string_view named_host(const TunnelRequest& tunnel) {
   return tunnel.protocol->names_host() ? std::string_view(tunnel.host) : std::string_view();
 }
 
-/// True if the client's ClientHello decides whether TLS is intercepted or, for a redirected connection, which
-/// route applies.
+/// Returns true if the client's ClientHello decides whether TLS is intercepted or, for a redirected
+/// connection, which route applies.
 bool is_judged_by_hello(const Route& route, const TunnelRequest& tunnel) {
   if (tunnel.protocol->names_host()) return listens_first(route, tunnel);
   return route.snapshot->client_tls != nullptr || route.snapshot->settings.routes->asks_for_host();
@@ -51,7 +51,7 @@ FirstWordsTime time_for_words(const Worker& worker, const Route& route, const Tu
           is_judged_by_hello(route, tunnel) ? handshake : brief};
 }
 
-// Until its ClientHello is whole. Nothing where it did not come.
+// Reads until the ClientHello is complete. Returns `more` if the client did not complete it.
 Task<std::variant<Hello, ClientHello>> read_hello(net::Buffer& early, net::Stream& client, Duration limit) {
   auto hello = read_client_hello(early.view());
   client.limit_read(limit);

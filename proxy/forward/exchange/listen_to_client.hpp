@@ -1,4 +1,4 @@
-// The one place that finds out what a byte stream is: behind CONNECT, through SOCKS, or redirected here.
+// Detects what a byte stream carries, for CONNECT, SOCKS and redirected connections.
 #pragma once
 
 #include "proxy/forward/request/request.hpp"
@@ -6,20 +6,23 @@
 
 namespace reprise::forward {
 
-/// True where the client is heard before anything is dialled: the stream was redirected here, so that only it
-/// can say for whom it is, or the host that was asked for is one whose TLS is ended here.
+/// Returns true if the client's first bytes are read before anything is dialled: the stream was redirected,
+/// so that only they can name the host, or TLS to the requested host is intercepted.
 bool listens_first(const Route&, const TunnelRequest&);
 
-/// Stores what the stream is in `tunnel.words`, and for TLS also `tunnel.tls`. The bytes that were read are
-/// in `tunnel.early`. `upstream` is null while nothing is dialled. Then a client that may still send a
-/// ClientHello, and stays silent for the whole wait, leaves `words` at `more`: call again once an upstream
-/// stands, because that upstream may speak first. The second call waits for `timers.handshake`. An incomplete
-/// beginning, or an incomplete ClientHello, is waited for as long if interception or the route depends on it;
-/// otherwise it is forwarded after 200 ms (row G7).
+/// Stores what the stream carries in `tunnel.words` and, for TLS, in `tunnel.tls`. The bytes that were read
+/// are in `tunnel.early`. `upstream`: null if no upstream is connected yet.
+///
+/// Without an upstream, a client that stays silent for the whole wait but may still send a ClientHello leaves
+/// `words` at `more`. Call again once an upstream is connected, because that upstream may send first. The
+/// second call waits for `timers.handshake`.
+///
+/// An incomplete beginning or ClientHello is also waited for that long if interception or the route depends
+/// on it; otherwise it is forwarded after 200 ms (row G7).
 Task<void> listen_to_client(Worker&, const Request&, TunnelRequest&, net::Stream& client,
                             net::Stream* upstream);
 
-/// A line on what became of a client's TLS: what, for whom, where it came in.
+/// Logs what became of a client's TLS: the outcome, the server name, and the listener.
 void log_interception(Worker&, const Incoming&, const TunnelRequest&, telemetry::Interception,
                       std::string_view words = {});
 

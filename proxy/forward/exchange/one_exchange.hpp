@@ -1,4 +1,4 @@
-// What one exchange works with: the request, its client, and the io thread that serves both.
+// The inputs of one exchange: the request, its client, and the io thread that serves both.
 #pragma once
 
 #include "proxy/forward/exchange/client_side.hpp"
@@ -7,7 +7,7 @@
 
 namespace reprise::forward {
 
-/// References, which must outlive the exchange.
+/// Holds references that must outlive the exchange.
 struct OneExchange {
   Worker& worker;
   Request& request;

@@ -11,7 +11,8 @@ using http::FirstWords;
 
 namespace {
 
-// The client's buffer holds the request's head, which is read again at the end: what came behind it moves on.
+// Copies the bytes out of the client's buffer, which must keep the request's head until the exchange is
+// recorded.
 void take_early(net::Buffer& early, net::Buffer& from_client) {
   if (from_client.empty()) return;
   const std::string_view bytes = from_client.view();
@@ -36,9 +37,9 @@ Task<ErrorCode> accept_stream(TunnelRequest& tunnel, std::string_view own_fields
 Task<void> carry_tunnel(OneExchange& one, net::Buffer& early, Response& response, Served& served) {
   auto& [worker, request, client] = one;
   take_early(early, client.buffer);
-  // Behind a body that was read as it came, the first bytes of the new protocol were read with its end.
+  // If the request body was streamed, bytes of the new protocol may have been read together with its end.
   take_early(early, request.out.body.read_beyond());
-  // Either side may pause, and the kernel counts a shut window as death.
+  // Either side may pause, and the kernel counts a closed window as a dead peer.
   const Duration idle = request.route.policy->idle_timeout;
   response.connection->stream().set_user_timeout(idle);
   Tunnel tunnel(worker.tick, client.stream, response.connection->stream(), idle);
@@ -61,7 +62,7 @@ Task<bool> accept_and_listen(OneExchange& one, TunnelRequest& tunnel, Response& 
                              client.buffer))
     co_return false;
   tunnel.words = FirstWords::opaque;
-  // What came with the 2xx of a parent proxy is the upstream's first word.
+  // Bytes that came with the parent proxy's 2xx were sent by the upstream, so it sent first.
   const bool spoke = !response.buffer.empty();
   if (policy.mode != policy::Mode::off && !spoke)
     co_await listen_to_client(worker, request, tunnel, client.stream, &response.connection->stream());
@@ -76,7 +77,7 @@ Task<Delivered> open_tunnel(OneExchange& one, TunnelRequest& tunnel, Response& r
     delivered.end = Relayed::End::client_gone;
     co_return delivered;
   }
-  // Its client was silent while nothing was dialled.
+  // The client was silent before the dial.
   if (tunnel.words == FirstWords::more)
     co_await listen_to_client(worker, request, tunnel, client.stream, &response.connection->stream());
   delivered.served.carried = carried_by(tunnel);

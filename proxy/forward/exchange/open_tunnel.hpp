@@ -1,26 +1,27 @@
-// From an upstream connection that stands to a client that uses it:
-// that it is told, the first words, and the tunnel's end.
+// Connects a client's byte stream to an established upstream connection: replies, detects the protocol, and
+// relays.
 #pragma once
 
 #include "proxy/forward/exchange/deliver.hpp"
 
 namespace reprise::forward {
 
-/// Tells the client that its stream is open: 200 to a CONNECT, a reply of SOCKS, or nothing at all.
-/// `own_fields` are header lines of ours. What it sent behind its request moves to `tunnel.early`.
+/// Replies to the client that its stream is open: 200 to a CONNECT, a SOCKS reply, or nothing for a
+/// redirected stream. `own_fields`: header lines of this proxy. Bytes that followed the request move to
+/// `tunnel.early`.
 Task<ErrorCode> accept_stream(TunnelRequest&, std::string_view own_fields, Duration idle, net::Stream& client,
                               net::Buffer& from_client);
 
-/// The same, and listens to the first words unless the route is off: they are then in `tunnel.words` and
-/// `tunnel.early`. False if the client is gone.
+/// Calls `accept_stream`, then detects the protocol unless the route is off; the results are in
+/// `tunnel.words` and `tunnel.early`. Returns false if the client is gone.
 Task<bool> accept_and_listen(OneExchange&, TunnelRequest&, Response&);
 
-/// Opens the tunnel if that is still to do. Carries it to its end; where requests come that are served one by
-/// one, the connection goes to the pool, or is closed, and `Served::inside` says so.
+/// Accepts the stream if that is still to do, and relays it to its end. If it carries requests that are
+/// served one by one, sets `Served::inside`, and pools or closes the connection instead.
 Task<Delivered> open_tunnel(OneExchange&, TunnelRequest&, Response&);
 
-/// Carries a connection that has switched protocols (CONNECT, or a 101) to its end. `early`: what its client
-/// has sent already.
+/// Relays a connection whose protocol has changed (CONNECT or 101) to its end. `early`: bytes that the client
+/// has already sent.
 Task<void> carry_tunnel(OneExchange&, net::Buffer& early, Response&, Served&);
 
 }  // namespace reprise::forward

@@ -17,8 +17,8 @@ bool is_lower_hex(std::string_view text) {
   return text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-// version "-" trace-id "-" parent-id "-" flags, and nothing else where the version is 00 (W3C Trace Context
-// 2.2); what is not that is as good as none.
+// Returns version "-" trace-id "-" parent-id "-" flags (W3C Trace Context 2.2). Accepts nothing more than
+// that if the version is 00. Returns an empty text if it is malformed.
 std::string_view well_formed(std::string_view traceparent) {
   constexpr std::size_t length = 55;
   if (traceparent.size() < length || (traceparent.size() > length && traceparent.starts_with("00")))
@@ -68,7 +68,7 @@ void record(Worker& worker, const Request& request, const Served& served) {
   const bool kept = worker.stories != nullptr && request.number != 0;
   const config::Trace& trace = route.snapshot->settings.trace;
   const bool traced = trace.otlp.has_value() && worker.spans != nullptr;
-  // Whoever wants no access lines is still told what was given up (row L15, clause R24).
+  // Requests that were given up are logged even without access lines (row L15, clause R24).
   if (!kept && !traced && !log.access && !exhausted) return;
   exchange.traceparent = well_formed(value_of(in.head, "traceparent"));
   exchange.request_id = value_of(in.head, "X-Request-Id");
@@ -96,7 +96,7 @@ std::string outcome_text(const policy::LedgerEntry& entry) {
   return text.append(", ").append(policy::word(entry.verdict.reason));
 }
 
-// `GET example.com/v1/x: attempt 1: 503, retryable_status, again in 229ms`
+// Writes `GET example.com/v1/x: attempt 1: 503, retryable_status, again in 229ms`.
 void narrate(Worker& worker, const Request& request, const policy::LedgerEntry& entry) {
   const config::Log settings = worker.shared.log.settings();
   if (settings.level < config::LogLevel::debug) return;

@@ -1,4 +1,4 @@
-// From a finished request to its one record: metrics and the access line.
+// Records a finished request: metrics, request history, spans and access log.
 #pragma once
 
 #include "proxy/forward/exchange/served.hpp"
@@ -9,11 +9,12 @@
 namespace reprise::forward {
 
 void record(Worker&, const Request&, const Served&);
-/// At log level `debug`: what has just been decided, while the request is still under way.
+/// Logs the latest decision at level `debug`, while the request is still running.
 void narrate(Worker&, const Request&, const policy::LedgerEntry&);
-/// An attempt's status, or the stage and cause of its failure, and what was decided: `503, retryable_status`.
+/// Returns an attempt's status, or the stage and cause of its failure, and the decision: `503,
+/// retryable_status`.
 std::string outcome_text(const policy::LedgerEntry&);
-/// A line for a request that was refused: what, where it came in, by whom, and what to do.
+/// Logs a rejected request: the cause, the listener, the client, and what to do.
 void log_rejection(Worker&, const Request&, const http::Reply&, http::Rejection);
 
 }  // namespace reprise::forward

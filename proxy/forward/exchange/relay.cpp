@@ -15,7 +15,7 @@ using policy::Cause;
 
 namespace {
 
-/// Frames pieces for the client and gathers as many as one send takes.
+/// Frames pieces for the client and gathers as many as one send can take.
 class BodyWriter {
  public:
   BodyWriter(bool chunked, const http::ResponseHead& head) : chunked_(chunked), head_(head) {}
@@ -49,7 +49,7 @@ class BodyWriter {
     pieces_.add(last_);
   }
 
-  /// Sends what the kernel takes at once. False: `send_rest` has to.
+  /// Sends what the kernel takes at once. Returns false if `send_rest` must follow.
   bool send_now(net::Stream& client, ErrorCode& error) {
     error = client.write_now(pieces_);
     if (!error && !pieces_.empty()) return false;
@@ -64,7 +64,7 @@ class BodyWriter {
   }
 
   std::uint64_t bytes() const { return bytes_; }
-  /// Bytes of the body that went another way.
+  /// Adds body bytes that were sent in another way.
   void count(std::uint64_t bytes) { bytes_ += bytes; }
 
  private:
@@ -139,7 +139,7 @@ Task<Relayed> relay(net::Pool& pool, const Outgoing& out, net::Stream& client, s
   if (!response.body.empty()) writer.add_piece(response.body);
   net::BodyStep step = response.broken.value_or(net::BodyStep::piece);
   std::string_view piece;
-  std::optional<Duration> patience;  // asked for only where the body has to be waited for
+  std::optional<Duration> patience;  // computed only if the body has to be waited for
   for (;;) {
     while (step == net::BodyStep::piece && writer.has_room() && reader.take_at_hand(step, piece)) {
       writer.add(step, piece, reader.trailers());
@@ -150,7 +150,7 @@ Task<Relayed> relay(net::Pool& pool, const Outgoing& out, net::Stream& client, s
     give_back(response.body);
     if (step == net::BodyStep::end) break;
     if (step != net::BodyStep::piece) {
-      if (step != net::BodyStep::stalled) reader.drop();  // a body that has stalled may go on
+      if (step != net::BodyStep::stalled) reader.drop();  // a stalled body may continue
       co_return broken(step, writer.bytes());
     }
     if (!patience) patience = patience_with(out, response);

@@ -1,5 +1,4 @@
-// Hands an upstream's response to the client: the head in one
-// send with the body bytes at hand, then the rest as it comes.
+// Relays an upstream's response to the client: the head together with the buffered body bytes, then the rest.
 #pragma once
 
 #include "proxy/forward/request/outgoing.hpp"
@@ -11,30 +10,30 @@ namespace reprise::forward {
 struct Relayed {
   enum class End : std::uint8_t { complete, broken, client_gone };
   End end = End::complete;
-  policy::Cause cause = policy::Cause::truncated;  ///< for `broken`
-  std::uint64_t bytes =
-      0;                 ///< of the body; for `complete` and `broken` the client's kernel has taken them all
-  bool stalled = false;  ///< for `broken`: the upstream sent nothing for as long as it may
+  policy::Cause cause = policy::Cause::truncated;  ///< only for `broken`
+  /// Body bytes. If `complete` or `broken`, the client's kernel has taken all of them.
+  std::uint64_t bytes = 0;
+  bool stalled = false;  ///< for `broken`: the upstream sent no byte within its limit
 };
 
-/// `head` is sent first; empty where the body had stalled and goes on. A body that brings no
-/// byte for `patience_with` has broken. A body that breaks is never ended: no last chunk, no clean close (the
-/// caller cuts).
+/// Sends `head` first; empty if a stalled body continues. A body that brings no byte for `patience_with` has
+/// broken. A broken body is never terminated: no last chunk and no clean close (the caller cuts the
+/// connection).
 Task<Relayed> relay(net::Pool&, const Outgoing&, net::Stream& client, std::string_view head, Response&);
 
-/// A body that broke with that step, `bytes` of it being with the client.
+/// Returns the result for a body that broke with that step. `bytes`: body bytes that the client has.
 Relayed broken(net::BodyStep step, std::uint64_t bytes);
 
-/// Until the client's host has acknowledged all that was sent to it, or for half a minute nothing more.
+/// Waits until the client's host has acknowledged all bytes, or has acknowledged none for half a minute.
 Task<void> until_all_is_acknowledged(net::Stream& client, net::Pause&);
 
-/// Counts the idle limit that ended it, if one did.
+/// Counts the idle limit that ended the relay, if any.
 void count_limit(telemetry::Metrics&, const Relayed&, net::Stream& client);
 
-/// True if the body goes out chunked: the client understands it, and its length is not known beforehand.
+/// Returns true if the body is sent chunked: the client supports it, and the length is not known in advance.
 bool sends_chunked(const Incoming&, const Response&);
-/// True if the client can tell the body's end from a connection that broke; false where only the connection's
-/// end is the body's.
+/// Returns true if the client can distinguish the body's end from a broken connection. False if only the end
+/// of the connection ends the body.
 bool is_framed_for_client(const Incoming&, const Response&);
 
 }  // namespace reprise::forward

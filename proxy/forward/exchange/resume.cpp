@@ -34,7 +34,7 @@ Resumption::Resumption(Outgoing& out, Response& first)
 policy::Break Resumption::broke(Cause cause, std::uint64_t bytes, bool stalled) {
   sent_ += bytes;
   policy::Break what{cause};
-  // What was not HTTP leaves a doubt about all that came with it.
+  // Malformed framing casts doubt on all bytes that came with it.
   what.continuable = download_ && cause != Cause::malformed_response && download_->has_rest(sent_);
   what.progress = bytes > 0;
   what.differs = overran_;
@@ -78,13 +78,13 @@ policy::Actions Resumption::judge(policy::Exchange& machine, const policy::Attem
     case Continuation::Kind::refused: return machine.answered(report, answered, now, dice);
     case Continuation::Kind::uncounted: break;
   }
-  // Of its body nothing is wanted, and it may be long.
+  // The body is not needed and may be long.
   response().connection.reset();
   return machine.uncounted(report, answered, now, dice);
 }
 
-// Cuts what the client has off `piece`, and keeps the last byte of all back: a body that goes on behind its
-// range was not the rest. False for such a one.
+// Removes the bytes that the client has from `piece`, and holds back the last byte of the body: a body that
+// continues after its range was not the missing part. Returns false for such a body.
 bool Resumption::take(Rest& rest, std::string_view piece) {
   const std::uint64_t skipped = std::min<std::uint64_t>(rest.skip, piece.size());
   rest.skip -= skipped;
@@ -160,7 +160,7 @@ Task<Relayed> Resumption::relay_part(net::Pool& pool, net::Stream& client, Part&
       co_return Relayed{Relayed::End::broken, Cause::malformed_response, rest.sent};
     }
     if (rest.piece.empty()) continue;
-    co_await drop_stalled();  // this one was first; a prefix that is skipped is no byte of it
+    co_await drop_stalled();  // this body was first; its skipped prefix does not count as a byte
     if (co_await send(client, rest.piece))
       co_return Relayed{Relayed::End::client_gone, Cause::truncated, rest.sent};
     rest.left -= rest.piece.size();
@@ -168,7 +168,8 @@ Task<Relayed> Resumption::relay_part(net::Pool& pool, net::Stream& client, Part&
   }
 }
 
-// Everything came: what was kept back may go, and the client's framing ends.
+// Completes a body that arrived whole: sends the byte that was held back, and the end of the client's
+// framing.
 Task<Relayed> Resumption::finish(net::Pool& pool, net::Stream& client, Part& part, bool surplus) {
   Rest& rest = part.rest;
   if (!rest.last.empty()) {

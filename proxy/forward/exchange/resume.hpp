@@ -1,4 +1,4 @@
-// A delivered download that broke: the request for its rest, and the rest on its way to the client.
+// Resumes a delivered download whose body broke: requests the missing part and sends it to the client.
 #pragma once
 
 #include <array>
@@ -15,44 +15,45 @@
 
 namespace reprise::forward {
 
-/// Made when the body of a delivered response breaks; lives until the exchange ends. A body that only stalls
-/// stays open beside the one that is asked for: at most two connections for one download.
+/// Created when the body of a delivered response breaks; lives until the exchange ends. The connection of a
+/// stalled body stays open beside the new request: at most two connections for one download.
 class Resumption {
  public:
-  /// The head and framing of `first` are what the client has; both must outlive it.
+  /// The client has received the head of `first`. Both arguments must outlive this object.
   Resumption(Outgoing& out, Response& first);
 
-  /// The body broke after `bytes` more bytes for the client; one that has stalled is kept where it may go on.
+  /// Records that the body broke after `bytes` more bytes for the client. Keeps the connection if the body
+  /// has only stalled and may continue.
   policy::Break broke(policy::Cause, std::uint64_t bytes, bool stalled);
-  /// From now on the request's attempts ask for what is missing.
+  /// Makes the request's next attempts ask for the missing part.
   void ask();
-  /// Tells the machine what the head in `response()` brings.
+  /// Reports to the machine what the head in `response()` brings.
   policy::Actions judge(policy::Exchange&, const policy::AttemptReport&, const policy::Answered&, Instant now,
                         policy::Dice&);
-  /// Sends the client what it is still to get of the body of that attempt, framed like the beginning. A body
-  /// that brings more than it announced ends as broken, and no byte of the excess is sent. Ends as stalled,
-  /// with no byte sent, also where the body that had stalled before brought one first.
+  /// Sends the client the missing part of the body from that attempt, framed like the beginning. A body that
+  /// is longer than announced ends as broken, and no byte of the excess is sent. Ends as stalled without
+  /// sending a byte if the body stalls, or if the earlier stalled body brings a byte first.
   Task<Relayed> relay_rest(net::Pool&, net::Stream& client, unsigned number);
-  /// What the body of that attempt comes over.
+  /// Returns the stream that carries the body of that attempt.
   net::Stream& stream_of(unsigned number);
-  /// Of the running attempt.
+  /// Returns the response of the running attempt.
   Response& response() { return part_of_attempt().response; }
 
-  /// The body that has stalled; null if none is open.
+  /// Returns the stalled body; null if none is open.
   StalledBody* stalled() { return stalled_ ? &*stalled_ : nullptr; }
   bool is_awake() const { return stalled_ && stalled_->state() == StalledBody::State::awake; }
-  /// Closes what has stalled.
+  /// Closes the connection of the stalled body.
   Task<void> drop_stalled();
 
  private:
-  /// How far the body of a continuation has come.
+  /// The progress of a resumed body.
   struct Rest {
-    std::uint64_t skip = 0;  ///< bytes that the client has already
-    std::uint64_t left = 0;  ///< bytes that it is still to get
+    std::uint64_t skip = 0;  ///< bytes to discard because the client has them already
+    std::uint64_t left = 0;  ///< bytes that the client still needs
     std::uint64_t sent = 0;
-    std::string_view piece;  ///< what may go out now
+    std::string_view piece;  ///< bytes that may be sent now
     bool counted = true;     ///< the body's framing proves its length
-    std::string last;        ///< the last byte, until the end is proved
+    std::string last;        ///< last byte, held back until the end of the body is proved
   };
   struct Part {
     Response response;
@@ -60,7 +61,7 @@ class Resumption {
   };
 
   Part& part_of_attempt() { return parts_[attempt_]; }
-  /// Whether the body of that attempt is the one that has stalled.
+  /// Returns true if the body of that attempt is the stalled one.
   bool has_stalled(unsigned number) { return stalled_ && response_of(silent_).number == number; }
   Response& response_of(Part* part) { return part == nullptr ? first_ : part->response; }
   void begin_part(Part&);
@@ -71,18 +72,18 @@ class Resumption {
 
   Outgoing& out_;
   Response& first_;
-  std::optional<policy::Download> download_;  ///< absent: it cannot be continued
+  std::optional<policy::Download> download_;  ///< absent: the download cannot be resumed
   std::optional<Instant> signed_until_;
-  std::string head_;  ///< what the attempts before the break sent
+  std::string head_;  ///< request head of the attempts before the break
   policy::Continuation found_;
-  std::array<Part, 2>
-      parts_;  ///< of the continuation that is delivered, or has stalled, and of the one that is asked for
-  std::size_t attempt_ = 0;    ///< which of them the next attempt fills
-  Part* delivered_ = nullptr;  ///< whose body the client got last; null: that of the first response
-  Part* silent_ = nullptr;     ///< whose body `stalled_` is; null likewise
+  /// One holds the delivered or stalled continuation, the other one the continuation that is being requested.
+  std::array<Part, 2> parts_;
+  std::size_t attempt_ = 0;    ///< index of the part that the next attempt fills
+  Part* delivered_ = nullptr;  ///< part whose body the client received last; null: that of the first response
+  Part* silent_ = nullptr;     ///< part whose body `stalled_` watches; null: that of the first response
   std::optional<StalledBody> stalled_;
   std::uint64_t sent_ = 0;
-  const bool chunked_;  ///< for the client
+  const bool chunked_;  ///< the client receives a chunked body
   bool overran_ = false;
 };
 

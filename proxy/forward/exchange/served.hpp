@@ -1,4 +1,4 @@
-// How an exchange ended for the client.
+// The result of an exchange for the client.
 #pragma once
 
 #include <cstdint>
@@ -7,16 +7,16 @@
 
 namespace reprise::forward {
 
-/// What the session needs to record the exchange, and to go on or end.
+/// What the session needs to record the exchange and to decide whether the connection continues.
 struct Served {
   telemetry::Ending ending = telemetry::Ending::answered;
   int status = 0;
   bool own_response = false;
-  std::uint64_t request_bytes = 0;  ///< through a tunnel; else the request's body knows
+  std::uint64_t request_bytes = 0;  ///< bytes through a tunnel; RequestBody counts all others
   std::uint64_t response_bytes = 0;
   bool keep_alive = false;  ///< another request may follow on the connection
   telemetry::Carried carried = telemetry::Carried::nothing;
-  bool inside = false;  ///< a CONNECT whose tunnel carries plain HTTP: its first bytes are in `early`
+  bool inside = false;  ///< a tunnel that carries requests, whose first bytes are in `early`
 };
 
 }  // namespace reprise::forward

@@ -1,5 +1,5 @@
-// A body that has stalled, its connection kept open while the rest is asked for on another: whichever of the
-// two brings a byte first is kept.
+// Watches a stalled body whose connection stays open while the rest is requested on another: the first to
+// bring a byte wins.
 #pragma once
 
 #include <optional>
@@ -9,20 +9,21 @@
 
 namespace reprise::forward {
 
-/// Listens without reading. Must be stopped before it, or the stream, is destroyed.
+/// Waits without reading. Must be stopped before this object or the stream is destroyed.
 class StalledBody {
  public:
   enum class State : std::uint8_t {
     silent,
-    awake,  ///< something has come: it can be read on
-    ended,  ///< closed or reset: nothing more will come
+    awake,  ///< bytes have arrived: the body can be read further
+    ended,  ///< closed or reset: no more bytes will arrive
   };
 
   explicit StalledBody(net::Stream& stream) : stream_(stream), over_(stream.executor()) {}
   StalledBody(const StalledBody&) = delete;
   StalledBody& operator=(const StalledBody&) = delete;
 
-  /// Names what is cancelled when the body wakes, for as long as it lives; at once where it has woken.
+  /// Registers what is cancelled when the body wakes, for the lifetime of this object. Cancels at once if the
+  /// body is already awake.
   class [[nodiscard]] Race {
    public:
     Race(StalledBody* body, net::Cancellable& other) {
@@ -50,7 +51,7 @@ class StalledBody {
   bool stopping_ = false;
 };
 
-/// Ends the read of a stream, and leaves the stream as it is.
+/// Ends a read of the stream and leaves the stream usable.
 class EndsRead final : public net::Cancellable {
  public:
   explicit EndsRead(net::Stream& stream) : stream_(stream) {}

@@ -1,4 +1,4 @@
-// HTTPS that goes through a tunnel: it cannot be read, and is not retried.
+// Reports HTTPS that passes through a tunnel unread and is therefore not retried.
 #pragma once
 
 #include "proxy/forward/request/tunnel_request.hpp"
@@ -6,12 +6,13 @@
 
 namespace reprise::forward {
 
-/// What a tunnel that is open carries, by the first bytes of its streams.
+/// Returns what an open tunnel carries, judged by its first bytes.
 telemetry::Carried carried_by(const TunnelRequest&);
-/// True if `intercept.hosts` would make the TLS of this tunnel readable: its host is a name that is not
+/// Returns true if `intercept.hosts` could make this tunnel's TLS readable: its host is a name, and is not
 /// listed.
 bool can_intercept(const TunnelRequest&);
-/// Counts a tunnel of TLS by its host. Logs the first tunnel to each host, with what would make it readable.
+/// Counts a tunnel that carries TLS, by host. Logs the first tunnel to each host, with advice how to make it
+/// readable.
 void count_unread(Worker&, const TunnelRequest&);
 
 }  // namespace reprise::forward
