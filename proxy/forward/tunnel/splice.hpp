@@ -54,8 +54,8 @@ class SplicePipe {
 
 /// The result of moving a body, with the failures of both sides kept apart.
 struct Spliced {
-  net::BodyStep step =
-      net::BodyStep::end;   ///< `end`, or how the upstream broke; all bytes before that were sent
+  /// `end`, or how the upstream broke. All bytes before that were sent.
+  net::BodyStep step = net::BodyStep::end;
   ErrorCode unsent;         ///< set if the client took no more bytes; `step` is then meaningless
   std::uint64_t bytes = 0;  ///< bytes that the client's kernel took
 };
