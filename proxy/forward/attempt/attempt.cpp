@@ -27,8 +27,7 @@ namespace {
 
 constexpr int switching_protocols = 101;
 
-// Returns the end of the head, if it differs between attempts. Returns nothing if `out.head` is already
-// complete.
+// Returns the lines that end this attempt's head; empty if `out.head` is complete already.
 std::string last_lines(const Worker& worker, const Outgoing& out, unsigned number,
                        const net::UpstreamConnection& connection) {
   std::string lines;
@@ -104,7 +103,7 @@ struct Conversation final : OvertakenRequest {
         silence(out, one.response, begun, one.deadline) {}
 };
 
-// Waits until it is known whether the body was really stored; a retry depends on it.
+// Waits until the disk has stored the body or has failed, because a retry depends on it.
 Task<void> settle(RequestBody& body, net::AttemptCancel& cancel) {
   const net::AttemptCancel::Target file(cancel, body);
   co_await body.settle();
@@ -150,8 +149,8 @@ void note_response(const Conversation& talk, Outgoing& out, unsigned number, boo
                       (response.overtook || talk.sending.end() == UploadEnd::sent);
 }
 
-// Returns true if the upload goes on. A response that permits a retry ends the upload. After any other
-// response, the upload goes on until the delivery of the response decides about it (row C5).
+// Returns true if the upload continues. A response that permits a retry ends the upload. After any other
+// response, the upload continues until the delivery of the response decides about it (row C5).
 bool leaves_sending(const policy::RoutePolicy& policy, const policy::Outcome& outcome) {
   const auto* answered = std::get_if<Answered>(&outcome);
   return answered != nullptr && !policy.retry.on.lists(outcome) &&
@@ -201,10 +200,11 @@ Task<void> attempt(OneAttempt& one, const policy::Start& start) {
   if (client != nullptr && out.body.chunked() && out.route.carrier()->speaks_1_0()) {
     result.client = co_await frame_for_1_0(one);
     if (result.client != ClientState::present) co_return;
-    // Time that the client takes is not held against the upstream.
+    // The time that the client takes for its body does not count as connect time.
     connect_by.reset();
   }
-  // Most first attempts start right after the request's head, so its time serves without another clock read.
+  // Attempt 1 usually starts right after the head, so the head's time is used instead of reading the clock
+  // again.
   const Instant begun = start.number == 1 ? out.in.started : net::Tick::now();
   response.connection = lease(worker, out, start);
   if (response.connection == nullptr) {

@@ -31,8 +31,8 @@ class HeadReader final : public UploadListener {
   /// must be called again.
   std::optional<policy::Outcome> outcome_of(const ErrorCode&, const Upload&, const UploadStall&) const;
   ClientState client_state() const { return client_state_; }
-  /// Returns true if an interim response had fields that announce a body. The upstream may still send bytes
-  /// that it takes for that body (row B1).
+  /// Returns true if an interim response had fields that announce a body. The upstream may still send that
+  /// body (row B1).
   bool in_doubt() const { return in_doubt_; }
   void upload_ended(UploadEnd end) override;
 

@@ -1,4 +1,4 @@
-// Runs a slow attempt and a second copy of it concurrently, and reports each end in turn.
+// Runs an attempt and its hedged copy concurrently, and returns each of them when it ends.
 #pragma once
 
 #include <array>
@@ -29,7 +29,7 @@ class HedgedAttempt final : public net::Cancellable {
   /// Starts an attempt; at most two. `client` gets the interim responses; null for the copy, because only one
   /// attempt may pass them.
   void start(const policy::Start&, net::Stream* client, Response&);
-  /// Waits for the next attempt that ends, and returns each once. Null if none has ended by `due`.
+  /// Waits until an attempt ends, and returns it. Returns each attempt once. Null if none has ended by `due`.
   Task<Runner*> next_end(Instant due);
   /// Cancels that attempt, waits for its end and discards its response. Does nothing if `next_end` has
   /// already returned it.

@@ -10,7 +10,7 @@
 namespace reprise::forward {
 namespace {
 
-// Estimates by the framing alone.
+// Judges by the framing alone, because the body is not read yet.
 bool can_be_held(const http::Framing& framing, const HoldLimits& limits) {
   return framing.kind != http::Framing::Kind::length ||
          framing.length <= std::max<std::uint64_t>(limits.memory, limits.disk);
@@ -22,7 +22,8 @@ Duration age_limit(Duration max_age, policy::Dice& dice) {
   return max_age * (800 + static_cast<Duration::rep>(dice.roll(400))) / 1000;
 }
 
-// Returns what is asked of the parent; in absolute-form this is the host that the request names.
+// Returns the route through the parent. In absolute-form, the parent is asked for the host that the request
+// names.
 net::ParentRoute parent_route_of(const Incoming& in, const Route& route) {
   const bool to_parent = route.is_for_parent();
   const std::string_view asked = to_parent ? in.view.host : std::string_view(route.upstream->host);
@@ -73,7 +74,7 @@ std::unique_ptr<net::UpstreamConnection> lease(Worker& worker, Outgoing& out, co
   if (connection != nullptr && connection->is_denied(filter)) connection.reset();
   if (connection == nullptr && !start.fresh) {
     // A retry prefers an address that the request has not tried (row N1). A resumed download goes where it
-    // began, because another replica may give the same bytes another version.
+    // began, because another replica may assign another version to the same bytes.
     std::span<const policy::UpstreamAddress> not_to;
     if (!out.resuming && !out.tried.empty() && out.has_untried_address()) not_to = out.tried;
     do {

@@ -24,12 +24,10 @@ policy::AttemptReport report_of_unsent(const Outgoing&, unsigned number,
 /// leased.
 net::Unread unread_of(net::UpstreamConnection&);
 
-/// Returns how long bytes of the request may stay unacknowledged:
-/// - a body longer than one receive window, or chunked: `idle_timeout`, because the kernel counts a closed
-/// window too and an upstream may pause;
-/// - otherwise, a repeatable request with a deadline: the lesser of one minute and half the deadline, so that
-/// a retry still fits;
-/// - otherwise: no limit but the system's.
+/// Returns how long bytes of the request may stay unacknowledged. For a body that is chunked or longer than
+/// one receive window: `idle_timeout`, because the kernel counts a closed window too and an upstream may
+/// pause. Otherwise, for a repeatable request with a deadline: the lesser of one minute and half the
+/// deadline, so that a retry still fits. Otherwise: the system's own limit.
 Duration user_timeout_of(const Outgoing&);
 
 /// Returns the pinned connection or one from the pool, never that of the previous attempt. Null if a fresh

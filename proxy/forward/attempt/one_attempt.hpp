@@ -12,7 +12,7 @@
 
 namespace reprise::forward {
 
-/// The client's part in the end of an attempt.
+/// The client's state at the end of an attempt.
 enum class ClientState : std::uint8_t {
   present,
   gone,       ///< the client left while its body was read, or an interim response could not be sent
@@ -32,7 +32,7 @@ struct OneAttempt {
   Outgoing& out;        ///< the request
   net::Stream* client;  ///< receives interim responses; null: they are discarded
   net::AttemptCancel& cancel;
-  /// Limits attempts that may be repeated, and for every attempt the time to get a connection.
+  /// Deadline for attempts that may be repeated. For all others it limits only the time to get a connection.
   std::optional<Instant> deadline;
   Response& response;  ///< receives the head, with the body unread; otherwise stays empty
   /// Written at the end. Not the return value of the coroutine, which would cost every request another copy.

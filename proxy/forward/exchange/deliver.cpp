@@ -119,7 +119,7 @@ Task<Served> refuse_proxy_authentication(OneExchange& one) {
   return send_reply(one, reply, may_stay_open_after_reply(one));
 }
 
-// Relays bytes from here on, because the protocol of the connection has changed.
+// Sends the 101 and relays bytes from then on.
 Task<void> deliver_upgrade(OneExchange& one, Response& response, Delivered& delivered) {
   net::Gather pieces;
   pieces.add(one.request.responses.head);

@@ -50,7 +50,7 @@ ExchangeDriver::ExchangeDriver(OneExchange& one)
 }
 
 Actions ExchangeDriver::next() {
-  // No I/O is pending here, so no other event could advance the machine.
+  // No I/O is pending here, so the machine must ask for an action or be over.
   assert(policy::leads_on(machine_, actions_));
   return std::exchange(actions_, {});
 }
@@ -74,7 +74,7 @@ Served ExchangeDriver::end() {
   return served_;
 }
 
-// Not a coroutine itself: each one costs every request.
+// Not a coroutine itself, to save every request the cost of one.
 Task<void> ExchangeDriver::obey(const policy::Start& start) {
   if (machine_.hedge_at()) return start_hedged(start);
   LoneAttempt& alone = alone_.emplace(one_, machine_.deadline(), *live_);
@@ -213,7 +213,7 @@ Task<void> ExchangeDriver::obey(const policy::Wait& wait) {
   if (actions_.size() == 0) actions_ = machine_.waited(net::Tick::now());
 }
 
-// Not a coroutine itself: each one costs every request.
+// Not a coroutine itself, to save every request the cost of one.
 Task<void> ExchangeDriver::obey(const policy::Deliver& deliver) {
   const bool live = live_->number == deliver.number;
   if (!live) live_->clear();
@@ -310,8 +310,7 @@ Task<void> ExchangeDriver::obey(const policy::Fail& fail) {
 Task<void> ExchangeDriver::obey(const policy::Cut&) {
   served_.ending = telemetry::Ending::cut;
   served_.keep_alive = false;
-  if (is_framed_)
-    co_return;  // the session closes with a FIN, and the framing shows the client that bytes are missing
+  if (is_framed_) co_return;  // the session sends a FIN, and the framing shows the cut
   co_await until_all_is_acknowledged(client_.stream, client_.pause);
   client_.stream.cut();
 }

@@ -1,5 +1,4 @@
-// Connects a client's byte stream to an established upstream connection: replies, detects the protocol, and
-// relays.
+// Serves a client's byte stream on an established upstream connection: replies, detects the protocol, relays.
 #pragma once
 
 #include "proxy/forward/exchange/deliver.hpp"

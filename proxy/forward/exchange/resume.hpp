@@ -27,7 +27,7 @@ class Resumption {
   policy::Break broke(policy::Cause, std::uint64_t bytes, bool stalled);
   /// Makes the request's next attempts ask for the missing part.
   void ask();
-  /// Reports to the machine what the head in `response()` brings.
+  /// Judges the head in `response()` and reports to the machine whether it continues the download.
   policy::Actions judge(policy::Exchange&, const policy::AttemptReport&, const policy::Answered&, Instant now,
                         policy::Dice&);
   /// Sends the client the missing part of the body from that attempt, framed like the beginning. A body that

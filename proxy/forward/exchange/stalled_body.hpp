@@ -1,5 +1,4 @@
-// Watches a stalled body whose connection stays open while the rest is requested on another: the first to
-// bring a byte wins.
+// Watches a stalled body while its rest is requested on another connection: the first to bring a byte wins.
 #pragma once
 
 #include <optional>

@@ -11,8 +11,8 @@ telemetry::Carried carried_by(const TunnelRequest&);
 /// Returns true if `intercept.hosts` could make this tunnel's TLS readable: its host is a name, and is not
 /// listed.
 bool can_intercept(const TunnelRequest&);
-/// Counts a tunnel that carries TLS, by host. Logs the first tunnel to each host, with advice how to make it
-/// readable.
+/// Counts a tunnel that carries TLS, by host. Logs the first tunnel to each host, with advice on how to make
+/// it readable.
 void count_unread(Worker&, const TunnelRequest&);
 
 }  // namespace reprise::forward

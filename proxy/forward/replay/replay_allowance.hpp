@@ -1,5 +1,4 @@
-// The limit on how many bytes of request bodies the process holds in memory or on disk, and each request's
-// share of it.
+// The limit on the bytes of request bodies in memory or on disk, and each request's share of it.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// Writes one request body to disk: the io thread appends, the disk thread writes, and only that request ever
+// Writes one request body to disk: the io thread appends, the disk thread writes, only that request ever
 // waits.
 #pragma once
 
@@ -94,7 +94,7 @@ class ReplayFile {
     std::atomic<bool> is_wanted{true};  ///< false: no further job writes
   };
 
-  /// Registers a wait to be woken, for the lifetime of this object. It may outlive the file when the
+  /// Registers a pause that `wake` ends, for the lifetime of this object. It may outlive the file when the
   /// coroutines of an ending thread are destroyed.
   class [[nodiscard]] Waiter {
    public:

@@ -20,7 +20,7 @@
 
 namespace reprise::forward {
 
-/// The cause why a request body is no longer held. The request continues, and its retries end with
+/// The cause if a request body can no longer be held. The request continues, and its retries end with
 /// `not_replayable`.
 enum class NotHeld : std::uint8_t {
   too_long,      ///< longer than replay.memory and than what may go to disk

@@ -1,5 +1,4 @@
-// The body of one request: read from the client as attempts need it, and held for replay in memory, then on
-// disk.
+// The body of one request: read from the client when attempts need it, and held in memory, then on disk.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +22,7 @@ struct HoldLimits {
   /// replayable once its sending has begun (row D5).
   std::uint64_t in_place = 0;
   Instant until = Instant::max();  ///< latest time for waits for the disk
-  /// A longer body is rejected as malformed.
+  /// Longest accepted body. A longer one ends as `malformed`.
   std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
 };
 
@@ -75,16 +74,14 @@ class RequestBody final : public net::Cancellable {
   /// is valid until the next call. Waits for a disk that is slower than the client. Returns `stalled` if
   /// `cancel` ended that wait.
   Task<net::BodyStep> next(Duration idle, std::string_view& piece);
-  /// Reads a chunked body completely to learn its length; its chunked framing is then removed (row A10).
-  /// Returns:
-  /// - `end` on success;
-  /// - `piece` if the body is longer than can be held: nothing is lost, and it is sent as if this had not
-  /// been called;
-  /// - otherwise the step that failed; `malformed` also if the disk lost held bytes.
+  /// Reads a chunked body completely to learn its length, and then removes its chunked framing (row A10).
+  /// Returns `end` on success. Returns `piece` if the body is longer than can be held: nothing is lost, and
+  /// it is sent as if this had not been called. Otherwise returns the step that failed; `malformed` also if
+  /// the disk lost held bytes.
   Task<net::BodyStep> count(Duration idle);
   /// Releases the held bytes. The body cannot be sent again afterwards.
   void let_go();
-  /// Waits until it is known whether the stored bytes were really written.
+  /// Waits until all stored bytes are written or the file has failed.
   Task<void> settle();
   void cancel() override;
 

@@ -1,4 +1,4 @@
-// A file without a name that holds one request body. Opened at its first write and deleted with its last
+// A file without a name that holds one request body, opened at its first write and deleted with its last
 // owner.
 #pragma once
 
@@ -30,8 +30,8 @@ struct FileCalls {
   policy::Duration long_patience = std::chrono::seconds(10);
 };
 
-/// Returns O_TMPFILE, or mkostemp(3) followed by unlink(2) if the filesystem does not support it; pwrite(2),
-/// pread(2).
+/// Returns the real calls: open with O_TMPFILE, or mkostemp(3) and unlink(2) if the filesystem does not
+/// support it; pwrite(2); pread(2).
 FileCalls system_file_calls();
 
 /// Every call may block, so it is used on the disk thread only. After the first failure every call fails,
@@ -46,7 +46,7 @@ class TemporaryFile {
 
   /// Appends all bytes. Returns 0 or an errno.
   int append(std::string_view bytes);
-  /// Makes every later call fail, because bytes are missing from now on. Returns the errno.
+  /// Makes every later call fail, because the bytes that should be appended are lost. Returns the errno.
   int abandon();
   /// Reads exactly `count` bytes from `offset`. Returns 0 or an errno (EIO if the file has become shorter).
   int read(char* bytes, std::size_t count, std::uint64_t offset);

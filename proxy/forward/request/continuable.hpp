@@ -7,12 +7,12 @@
 
 namespace reprise::forward {
 
-/// Reads from the response's head which part of which version of the content it carries.
+/// Reads from a response's head which byte range of which content version it carries.
 policy::PartHead part_of(const policy::RoutePolicy&, const http::ResponseHead&);
 policy::DownloadRequest asked_by(const Incoming&);
 
-/// Returns the longest time that the body may deliver no byte: `resume.stall` if the route could resume this
-/// download, else `idle_timeout`.
+/// Returns the idle limit of the body: `resume.stall` if the route could resume this download, else
+/// `idle_timeout`.
 Duration patience_with(const Outgoing&, const Response&);
 
 }  // namespace reprise::forward

@@ -35,9 +35,9 @@ struct Incoming {
   void clear();
 };
 
-/// Returns whether `Upgrade: h2c` is passed on. Together with HTTP2-Settings it offers HTTP/2 (RFC 7540 3.2),
-/// as Java's HttpClient does with every request. It belongs to this hop, so it is dropped, and the request
-/// stays repeatable.
+/// Returns whether `Upgrade: h2c` is passed on or dropped. An offer of HTTP/2 with HTTP2-Settings (RFC
+/// 7540 3.2), which Java's HttpClient makes with every request, concerns this hop only: it is dropped, and
+/// the request stays repeatable. It is also dropped if the client addressed a proxy or a tunnel.
 http::ToH2c to_h2c(const Incoming&);
 
 }  // namespace reprise::forward

@@ -13,7 +13,7 @@
 
 namespace reprise::forward {
 
-/// The condition under which an attempt's head gets our Via line.
+/// How an attempt's head gets this proxy's Via line.
 enum class AttemptVia : std::uint8_t {
   none,
   in_the_head,    ///< Via is already in `Outgoing::head`
@@ -37,11 +37,10 @@ class Outgoing {
   /// The upstream authenticates the connection and not the request, so no other connection may carry it (row
   /// F2).
   bool bound = false;
-  net::Freshness freshness =
-      net::Freshness::any;                     ///< requirement on the connections that may carry the request
-  net::RecentConnections recent{};             ///< connections of the last attempts
-  std::vector<policy::UpstreamAddress> tried;  ///< addresses that attempts went to, each once
-  net::Pin* pin = nullptr;                     ///< owned by the session; null for a byte stream
+  net::Freshness freshness = net::Freshness::any;  ///< which connections may carry the request
+  net::RecentConnections recent{};                 ///< connections of the last attempts
+  std::vector<policy::UpstreamAddress> tried;      ///< addresses that attempts went to, each once
+  net::Pin* pin = nullptr;                         ///< owned by the session; null for a byte stream
 
   /// Returns true if `head` has no blank line at its end. Each attempt then adds its own lines and the blank
   /// line.
@@ -62,7 +61,7 @@ class Outgoing {
   /// Returns true if the request may be sent again without repeating an effect. Uses `judge_now`.
   bool may_be_repeated() const;
 
-  /// Records an address that an attempt was sent or dialled to. The next attempt prefers other addresses (row
+  /// Records an address that an attempt used or tried to dial. The next attempt prefers other addresses (row
   /// N1).
   void note_address(const policy::UpstreamAddress&);
   /// Records the connection that carries attempt `number`; the next attempt must not use it. `copy`: the
@@ -74,7 +73,7 @@ class Outgoing {
   void clear();
 
  private:
-  // Cached results, so that the head and the body are read only once.
+  // Caches, so that the head and the body are read only once.
   mutable std::optional<http::NamedByConnection> named_;
   mutable std::optional<policy::Idempotency> by_body_;  // set only when the whole body is held
 };

@@ -16,14 +16,13 @@ namespace reprise::forward {
 /// The upstreams' responses, and what the client receives before a body.
 struct Responses {
   Response live;           ///< response of the last attempt
-  Response copy;           ///< response of the second copy that runs beside the first attempt (hedge)
+  Response copy;           ///< response of the hedged copy of the first attempt
   Response kept;           ///< response that the client gets if no better one follows
   std::string head;        ///< response head for the client
   std::string own_fields;  ///< lines of `head` that this proxy adds
   /// Rewrites redirects and cookies for a gateway's client. Absent if they pass unchanged.
   std::optional<http::GatewayView> gateway;
-  std::string
-      gateway_authority;  ///< text that `gateway` refers to, unless the client's Host names the gateway
+  std::string gateway_authority;  ///< text that `gateway` refers to; may be unused
 
   void clear();
 };

@@ -1,4 +1,4 @@
-// An upstream's response: its head, and its body, which is partly or completely held or still on the
+// An upstream's response: its head, and a body that is partly held, completely held, or still on the
 // connection.
 #pragma once
 
@@ -31,10 +31,9 @@ struct Response {
   net::BodyReader reader;               ///< reads the bytes that follow `body`
   std::optional<net::BodyStep> broken;  ///< how the body ended right after the held part
   std::string trailers;
-  bool begun = false;  ///< some of the body was read
-  bool overtook =
-      false;          ///< the head came before the request was completely sent, so no retry or resume follows
-  bool kept = false;  ///< `body` is the whole body
+  bool begun = false;     ///< some of the body was read
+  bool overtook = false;  ///< the head came before the request was sent: no retry, no resume
+  bool kept = false;      ///< `body` is the whole body
   bool reusable = false;  ///< the connection may be used again after the body is read to its end
 
   bool any() const { return number != 0; }

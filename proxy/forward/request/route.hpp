@@ -13,9 +13,8 @@ namespace reprise::forward {
 /// Complete when the request's head has been read, and unchanged afterwards. Exception: a redirected TLS
 /// connection is routed again by its server name.
 struct Route {
-  std::shared_ptr<const net::Snapshot>
-      snapshot;            ///< the configuration snapshot that is pinned to the request
-  std::size_t number = 0;  ///< index in the snapshot's route table
+  std::shared_ptr<const net::Snapshot> snapshot;  ///< the configuration of this request
+  std::size_t number = 0;                         ///< index in the snapshot's route table
   const policy::RoutePolicy* policy = nullptr;
   std::shared_ptr<net::Upstream> upstream;
   policy::Facts facts;

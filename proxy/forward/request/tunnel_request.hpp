@@ -16,11 +16,11 @@ namespace reprise::forward {
 /// Formats replies in the protocol in which the client asked for the byte stream.
 class StreamProtocol {
  public:
-  /// Appends the reply that the stream is open; nothing if the protocol has no such reply. `own_fields`:
-  /// header lines of this proxy, used only by HTTP.
+  /// Appends the reply that the stream is open. Appends nothing if the protocol has no such reply.
+  /// `own_fields`: header lines of this proxy, used only by HTTP.
   virtual void append_opened(std::string_view own_fields, std::string& out) const = 0;
-  /// Appends the reply that no stream can be opened, with the reason. Returns false if the client expects an
-  /// HTTP response instead.
+  /// Appends the reply that no stream can be opened, with the cause. Returns false, and appends nothing, if
+  /// the client expects an HTTP response.
   virtual bool append_failed(policy::Cause, std::string& out) const = 0;
   /// Returns false if the client named no host because its connection was redirected here. Only the server
   /// name (SNI) can then tell the host.
@@ -37,7 +37,7 @@ enum class TunnelProgress : std::uint8_t {
   hello_held,  ///< the client has since sent exactly one ClientHello; it is in `early` and may be sent again
 };
 
-/// What was read of the client's ClientHello.
+/// The contents of the client's ClientHello.
 struct AskedTls {
   std::string server_name;  ///< SNI; empty if absent
   telemetry::Interception interception;
@@ -53,10 +53,9 @@ struct TunnelRequest {
   std::uint16_t port;
   std::string authority;  ///< as the client wrote it
   TunnelProgress progress = TunnelProgress::asked;
-  http::FirstWords words =
-      http::FirstWords::more;     ///< protocol inside the stream, known once the stream is open
-  std::optional<AskedTls> tls;    ///< set only if the stream carries TLS
-  net::Buffer early;              ///< bytes from the client that were not passed on yet
+  http::FirstWords words = http::FirstWords::more;  ///< protocol of the open stream
+  std::optional<AskedTls> tls;                      ///< set only if the stream carries TLS
+  net::Buffer early;                                ///< bytes from the client that were not passed on yet
   std::uint64_t hello_bytes = 0;  ///< size of the ClientHello that the upstream has responded to
 
   /// Returns true if the requests inside the stream are served one by one.

@@ -15,8 +15,7 @@ struct ListenerRole {
   config::Listener settings;
   std::string name{};                ///< mode and address, such as `forward 127.0.0.1:3128`
   http::PortRanges connect_ports{};  ///< ports that CONNECT and SOCKS may reach
-  std::string upstream_authority{};  ///< value of Host towards the upstream, for a gateway with `host:
-                                     ///< upstream`; else empty
+  std::string upstream_authority{};  ///< Host towards the upstream, if a gateway sets it; else empty
   bool reached_by_others = false;    ///< bound to an address other than loopback
 
   const ListenerMode& mode() const { return mode_of(settings.mode); }
@@ -36,7 +35,7 @@ struct ConnectionEnds {
   tcp::endpoint listener;
 };
 
-/// Releases one of limits.connections, which was held until then.
+/// Frees one of the places that limits.connections allows.
 struct LeavePlace {
   void operator()(Shared* shared) const {
     shared->metrics.client_disconnected();

@@ -14,11 +14,12 @@ enum class Discarded : std::uint8_t {
 
 /// Reads the body to its end and discards it, for at most `linger_time`, with pauses of at most
 /// `linger_silence`. If the client has sent no byte of the body yet, the first one may take `rest`: the
-/// client may have got the response instead of a 100 and may still be deciding (row N23).
+/// client may have received a final response instead of a 100, and may still be deciding whether to send the
+/// body (row N23).
 ///
-/// Returns `asked_again` if the body begins like the request itself; the connection must then end, so that
-/// the client retries on another one. curl 7.88 sends its next request in place of the announced body. Only
-/// the framing decides what is a body, or a body could be made to pass for a request.
+/// Returns `asked_again` if the body begins like the request itself. The connection must then end, so that
+/// the client retries on another one: curl 7.88 sends its next request in place of the announced body. Those
+/// bytes are never served as a request, because only the framing tells a body from a request.
 Task<Discarded> discard_body(const http::RequestHead&, RequestBody&, Duration rest);
 
 }  // namespace reprise::forward

@@ -41,8 +41,8 @@ class AcceptLoop {
 
 Task<void> AcceptLoop::run() {
   while (acceptor_.is_open()) {
-    // Takes the reserve back before the next client: another thread may have taken the descriptor that was
-    // given up.
+    // Tries to take the reserve descriptor back. This fails if another thread has taken the descriptor
+    // meanwhile.
     worker_.reserve.take();
     tcp::endpoint client;
     auto [error, socket] = co_await acceptor_.async_accept(client, as_result);

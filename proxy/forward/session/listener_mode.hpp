@@ -26,7 +26,7 @@ class ListenerMode {
   /// Returns the mode's interface for HTTP requests; null if its connections do not begin with one.
   virtual const RequestListener* requests() const { return nullptr; }
   /// Returns the mode's interface for byte streams; null if its connections begin with an HTTP request.
-  /// Exactly one of the two is not null.
+  /// Exactly one of `requests` and `streams` returns null.
   virtual const StreamListener* streams() const { return nullptr; }
 
   /// Returns the address that the client connected to, if sessions of this mode need it; else an unset

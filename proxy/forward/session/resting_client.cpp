@@ -38,7 +38,7 @@ class RestingClient final : public IdleClient, public ClientSession, private net
   void time_is_up() override { close_for(LimitHit::keep_alive); }
 
  private:
-  // Returns true if a request has just arrived. The wait's completion is then due, and serves it.
+  // Returns true if a request has just arrived. The wait is then about to complete and to serve that request.
   bool has_asked() { return net::unread_of(socket().native_handle()) == net::Unread::bytes; }
   bool close_for(LimitHit limit) {
     if (has_asked()) return false;
@@ -47,8 +47,7 @@ class RestingClient final : public IdleClient, public ClientSession, private net
     return true;
   }
   tcp::socket& socket() { return std::get<tcp::socket>(connection_.carrier); }
-  // Also leaves the lists of idle clients now, because the completion of the wait comes in a later turn of
-  // the event loop.
+  // Leaves the list and the timer now, because the wait completes only in a later turn of the event loop.
   void close() {
     net::Tick::disarm(*this);
     stay_.end();

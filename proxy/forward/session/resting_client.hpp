@@ -1,5 +1,4 @@
-// A client connection that has been idle for a while: only a socket and a few hundred bytes, without
-// coroutine and block.
+// A client connection that has been idle for a while and keeps only its socket and a few hundred bytes.
 #pragma once
 
 #include "proxy/forward/session/session.hpp"

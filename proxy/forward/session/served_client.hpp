@@ -1,5 +1,4 @@
-// A client connection while it is served: its socket, its unread bytes, and the access for shutdown, reload
-// and making room.
+// A client connection while it is served. Shutdown, reload and making room act on it.
 #pragma once
 
 #include <memory>
@@ -71,7 +70,7 @@ class ServedClient final : public IdleClient, public ClientSession {
   std::shared_ptr<const ListenerRole> role;  ///< settings that apply to the current request
   const ConnectionEnds ends;
   const net::Upstream* took_risk_of;
-  bool had_request;  ///< before the request that is planned now
+  bool had_request;  ///< the connection has carried a request before the current one
   /// The client has just connected and its first request is expected within a tick. Shutdown does not shorten
   /// that tick: the client could not know that its request was not read, and would report a failure.
   bool awaits_first = false;
@@ -83,8 +82,7 @@ class ServedClient final : public IdleClient, public ClientSession {
   net::Pause pause_;
   std::string name_;  // empty until first used
   net::GuardedPointer<net::ClientWatch> watch_;
-  std::optional<IdleClients::Stay>
-      departed_;  // set while the client has sent a FIN and an exchange is running
+  std::optional<IdleClients::Stay> departed_;  // set after a FIN during an exchange
   net::GuardedPointer<OpenTunnel> tunnel_;
   net::GuardedPointer<net::Stream> idle_;
   ClientPlace place_;

@@ -82,8 +82,8 @@ bool Session::can_wait_alone() const {
          client_.pin.empty();
 }
 
-// Waits for the next request. An idle client occupies no block: after a tick without a byte, only readiness
-// is awaited, and for a plain socket without a session.
+// Waits for the next request. An idle client occupies no block: after a tick without a byte, the session only
+// waits until the socket is readable. A plain socket then waits without a session.
 Task<Session::Arrived> Session::wait_for_bytes() {
   const bool is_new = !client_.had_request;
   if (worker_.draining && !is_new && !client_.has_asked()) co_return Arrived::nothing;
@@ -110,7 +110,7 @@ Task<Session::Arrived> Session::wait_for_bytes() {
     if (error && stream.take_limit_hit()) worker_.shared.metrics.count_limit(LimitHit::keep_alive);
     stream.end_limit();
   }
-  // The drain ended the read, but a request had arrived before.
+  // The drain has ended the read, but a request arrived before that.
   if (error && worker_.draining && client_.has_asked())
     std::tie(error, bytes) = co_await stream.read_some(buffer.room());
   if (error) co_return Arrived::nothing;

@@ -1,5 +1,4 @@
-// Serves a byte stream of unknown protocol (CONNECT, SOCKS, redirected): as a tunnel, or as separate
-// requests.
+// Serves a byte stream of unknown protocol (CONNECT, SOCKS, redirected) as a tunnel or as separate requests.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// Listener mode `transparent`: a firewall rule of this host redirects connections here without the client's
-// knowledge.
+// Listener mode `transparent`: a firewall rule of this host redirects connections here, unnoticed by the
+// client.
 #pragma once
 
 #include "proxy/forward/session/listener_mode.hpp"

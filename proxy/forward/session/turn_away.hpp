@@ -1,5 +1,4 @@
-// Responds to a client for which there is no room: 503 with Retry-After and Reprise-Reason, or its
-// equivalent.
+// Responds to a client for which there is no room, by 503 with Retry-After or its equivalent.
 #pragma once
 
 #include "proxy/forward/session/listener_mode.hpp"
@@ -10,8 +9,9 @@ namespace reprise::forward {
 /// Returns the advice for the response and the log: how to avoid this limit.
 std::string_view advice_of(telemetry::LimitHit why);
 
-/// Waits up to a second for the client's request, responds, and closes gracefully; responds at once if many
-/// clients are already being turned away. Counts the limit. Returns immediately; a coroutine does the rest.
+/// Waits up to a second for the client's request, sends 503 with Retry-After and Reprise-Reason, and closes
+/// gracefully. Responds at once if many clients are already being turned away. Counts the limit. Returns
+/// immediately; a coroutine does the rest.
 void turn_away(Worker&, tcp::socket, const ListenerMode&, telemetry::LimitHit why);
 
 /// Responds and closes before returning, for a client on a borrowed descriptor. Counts the limit.

@@ -31,7 +31,7 @@ struct ClientHello {
 };
 
 /// Reads the ClientHello at the front of the bytes and ignores what follows it. Returns `more` if it is
-/// incomplete, `other` if the bytes are not a ClientHello or if it is malformed.
+/// incomplete, and `other` if the bytes are not a well-formed ClientHello.
 std::variant<Hello, ClientHello> read_client_hello(std::string_view bytes);
 
 }  // namespace reprise::forward

@@ -13,8 +13,8 @@ struct FirstWordsTime {
   Duration half_word;  ///< from the client's first byte on; if equal to `silence`, one limit covers both
 };
 
-/// Waits for the first bytes and returns what they are; never `more`. `upstream`: null if it is not connected
-/// yet. A request target longer than `longest_target` bytes makes the stream opaque.
+/// Waits for the first bytes and returns the detected protocol; never `more`. `upstream`: null if it is not
+/// connected yet. A request target longer than `longest_target` bytes makes the stream opaque.
 ///
 /// Appends the client's bytes to `from_client` and reads nothing from the upstream. FIN or RST of either side
 /// ends the wait; the tunnel detects the end again and passes it on at once (row G7). Both streams can be

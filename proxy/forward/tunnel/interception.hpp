@@ -1,5 +1,4 @@
-// Decides whether a client's TLS is terminated here: only for a listed host that the client names, over
-// HTTP/1.1.
+// Decides whether a client's TLS is terminated here: only for a listed host that the client names.
 #pragma once
 
 #include <string_view>
@@ -16,7 +15,7 @@ bool lists_host(const std::vector<policy::HostPattern>& listed, std::string_view
 
 /// `authority`: the host that the client asked for by CONNECT or SOCKS; empty for a redirected connection,
 /// for which only the SNI counts. Returns `intercepted` only if the server name is present and equal to the
-/// authority (row F11). All other streams are tunnelled blind.
+/// authority (row F11), and if the client would speak HTTP/1.1. All other streams are tunnelled blind.
 telemetry::Interception judge_interception(std::string_view authority, const ClientHello& hello,
                                            const std::vector<policy::HostPattern>& listed);
 

@@ -86,8 +86,8 @@ Task<ErrorCode> Tunnel::write(net::Stream& to, net::Gather& pieces) {
 }
 
 // Handles the reset of one side. The bytes it sent before are still delivered, in the other direction. What
-// the other side keeps sending is read and discarded, because closing a socket with unread bytes sends a
-// reset, which would discard bytes that this side has not read yet (row G4). That side has received a FIN and
+// the other side keeps sending is read and discarded: closing a socket with unread bytes sends a reset, and
+// the other side would lose bytes that it has not read yet (row G4). The other side has received a FIN and
 // gets a while to close too.
 void Tunnel::refuse(Way& way) {
   way.discards = true;

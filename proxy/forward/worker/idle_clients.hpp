@@ -1,5 +1,4 @@
-// Lists of client connections that can be closed to make room, ordered by how long they have been in the
-// list.
+// Lists of client connections that can be closed to make room, ordered by their time in the list.
 #pragma once
 
 #include "proxy/net/io/tick.hpp"

@@ -1,5 +1,4 @@
-// What one io thread owns or borrows: its event loop, tick, pool, random numbers, and references to shared
-// parts.
+// What one io thread owns or borrows: event loop, tick, pool, random numbers, references to shared parts.
 #pragma once
 
 #include <atomic>
