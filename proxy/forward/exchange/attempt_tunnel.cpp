@@ -50,7 +50,7 @@ Task<std::optional<Cause>> offer_hello(TunnelRequest& tunnel, Duration idle, net
   co_return end ? std::optional(net::cause_of(end)) : std::nullopt;
 }
 
-// Makes an attempt that ends with the connection. The response is a 200 that this proxy generates, and the
+// Makes an attempt that ends when the connection is established. The response is a generated 200, and its
 // connection is the tunnel's.
 Task<void> attempt_connect(OneAttempt& one, const policy::Start& start) {
   AttemptResult& result = one.result;

@@ -7,7 +7,7 @@
 
 namespace reprise::forward {
 
-/// What the session needs to record the exchange and to decide whether the connection continues.
+/// The data that the session needs to record the exchange and to decide whether the connection continues.
 struct Served {
   telemetry::Ending ending = telemetry::Ending::answered;
   int status = 0;

@@ -1,4 +1,4 @@
-// What all requests share to hold their bodies: two limits, a folder, and the one thread that uses the disk.
+// The state that all request bodies share: two limits, a folder, and the one thread that uses the disk.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ namespace reprise::forward {
 /// The cause if a request body can no longer be held. The request continues, and its retries end with
 /// `not_replayable`.
 enum class NotHeld : std::uint8_t {
-  too_long,      ///< longer than replay.memory and than what may go to disk
+  too_long,      ///< longer than replay.memory, and too long or not eligible for the disk
   memory_spent,  ///< limits.replay_memory is reached
   disk_spent,    ///< limits.replay_disk is reached
   file_failed,   ///< the temporary file could not be created, written or read

@@ -16,8 +16,8 @@
 
 namespace reprise::forward {
 
-/// The system calls that the file uses. Each sets errno like the system's own. Tests replace them by failing
-/// ones. Called on the disk thread.
+/// The system calls that the file uses. Each sets errno like the system's own. Tests replace them with
+/// failing ones. Called on the disk thread.
 struct FileCalls {
   /// Opens a nameless file in that folder for reading and writing. Returns its descriptor, or -1 and errno.
   std::function<int(const std::string& folder)> open;

@@ -37,7 +37,7 @@ struct Incoming {
 
 /// Returns whether `Upgrade: h2c` is passed on or dropped. An offer of HTTP/2 with HTTP2-Settings (RFC
 /// 7540 3.2), which Java's HttpClient makes with every request, concerns this hop only: it is dropped, and
-/// the request stays repeatable. It is also dropped if the client addressed a proxy or a tunnel.
+/// the request stays repeatable. On forward listeners and inside tunnels, `h2c` is always dropped.
 http::ToH2c to_h2c(const Incoming&);
 
 }  // namespace reprise::forward

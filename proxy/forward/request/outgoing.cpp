@@ -63,7 +63,7 @@ void Outgoing::note_address(const policy::UpstreamAddress& address) {
 }
 
 void Outgoing::note_connection(unsigned number, bool copy, const net::UpstreamConnection& connection) {
-  // Of two concurrent attempts, the second may be sent first.
+  // The hedged copy may be sent before the first attempt.
   if (number > 1 && !copy) recent = {};
   recent[number % recent.size()] = connection.number();
   note_address(connection.address());

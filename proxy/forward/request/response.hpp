@@ -29,7 +29,7 @@ struct Response {
   std::unique_ptr<OvertakenRequest> sending;
   std::string body;                     ///< the held part of the body; all of it if `kept`
   net::BodyReader reader;               ///< reads the bytes that follow `body`
-  std::optional<net::BodyStep> broken;  ///< how the body ended right after the held part
+  std::optional<net::BodyStep> broken;  ///< how the body broke after the held part, if it did
   std::string trailers;
   bool begun = false;     ///< some of the body was read
   bool overtook = false;  ///< the head came before the request was sent: no retry, no resume

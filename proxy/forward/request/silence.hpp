@@ -18,8 +18,8 @@ class Silence final : public net::Lookout {
       : out_(out), response_(response), begun_(begun), deadline_(deadline) {}
 
   void look_out() override;
-  /// Corrects the failure's cause if this check ended the attempt. Reports to the pool what the end of the
-  /// connection shows about how long the upstream keeps idle connections (row L5).
+  /// Corrects the failure's cause if this check ended the attempt. Reports to the pool how long the upstream
+  /// seems to keep idle connections (row L5).
   void heed(net::Pool&, policy::Failed&) const;
 
  private:

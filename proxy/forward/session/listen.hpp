@@ -28,8 +28,8 @@ enum class Port : std::uint8_t { own, lent };
 /// except during the bind itself if the port is `lent`. Throws BindError.
 tcp::acceptor bind_listener(asio::io_context&, std::string_view mode, const config::Endpoint&,
                             Port port = Port::own);
-/// Sets or clears SO_REUSEPORT, so that another listener of this process can bind the port. Does nothing if
-/// the acceptor is closed.
+/// `lent`: sets SO_REUSEPORT, so that another listener of this process can bind the port. `own`: clears
+/// SO_REUSEPORT. Does nothing if the acceptor is closed.
 void lend_port(tcp::acceptor&, Port);
 /// Removes and returns the socket in `inherited` that listens on that endpoint. If there is none, calls
 /// `bind_listener`.
@@ -39,9 +39,9 @@ tcp::acceptor take_or_bind(asio::io_context&, std::string_view mode, const confi
 tcp::acceptor duplicate(asio::io_context&, tcp::acceptor&);
 
 /// Spawns a session for each connection until the acceptor is closed. If connections or descriptors run out,
-/// closes a client of this io thread: one that has sent a FIN, or the one that has been idle longest, for at
-/// least a second. If there is no such client, sends 503 with Retry-After to the new one and closes it (row
-/// I6). Never spins.
+/// closes a client of this io thread: one that has sent a FIN, or else the longest idle one, if it has been
+/// idle for at least a second. If there is no such client, sends 503 with Retry-After to the new one and
+/// closes it (row I6). Never spins.
 Task<void> accept_clients(Worker& worker, std::shared_ptr<Listener> listener);
 /// Closes the listener on this io thread, after accepting the connections that are already waiting.
 void close_listener(Worker& worker, std::shared_ptr<Listener> listener);

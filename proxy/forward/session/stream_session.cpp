@@ -43,7 +43,7 @@ void StreamSession::report_refusal(Rejection cause) {
   log_rejection(client_.worker, request_, http::rejection_reply(cause, shared.pseudonym), cause);
 }
 
-// Not a coroutine itself, because it only chooses one.
+// Not a coroutine itself, because it only calls one of two.
 Task<std::optional<InsideStream>> StreamSession::carry() {
   return listens_first(request_.route, tunnel()) ? listen_and_carry() : exchange_bytes();
 }

@@ -30,9 +30,9 @@ class FirstByteWatch {
   bool over_ = false;
 };
 
-/// Returns the end of a connection that a FirstByteWatch may have consumed: epoll is edge-triggered and
-/// reports an end once, so that a later read would wait forever. Returns `eof` for a FIN with no unread byte,
-/// `connection_reset` for a reset, and no error while there may be bytes to read.
+/// Returns how the connection has ended, even if a FirstByteWatch was notified of the end before: epoll is
+/// edge-triggered and reports an end only once, so that a read would wait forever. Returns `eof` for a FIN
+/// with no unread byte, `connection_reset` for a reset, and no error while there may be bytes to read.
 ErrorCode heard_end(net::Stream&);
 
 }  // namespace reprise::forward

@@ -13,7 +13,7 @@ Task<FirstWords> first_words(net::Stream& client, net::Buffer& from_client, net:
   http::Heard heard{from_client.view()};
   FirstWords words = http::judge_first_words(heard, tunnel, longest_target);
   if (words != FirstWords::more) co_return words;
-  // If the client has already left, its end was reported before, and a read would wait forever.
+  // If the client has left since the last wait, its end is not reported again, and a read would wait forever.
   heard.waited_enough = bool(heard_end(client));
   if (heard.waited_enough) co_return http::judge_first_words(heard, tunnel, longest_target);
   std::optional<FirstByteWatch> upstream_watch;

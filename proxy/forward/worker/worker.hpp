@@ -1,4 +1,4 @@
-// What one io thread owns or borrows: event loop, tick, pool, random numbers, references to shared parts.
+// The state of one io thread: event loop, tick, pool, random numbers, and references to shared parts.
 #pragma once
 
 #include <atomic>
