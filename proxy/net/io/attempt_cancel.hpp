@@ -1,4 +1,4 @@
-// Stops one attempt from outside, whatever it waits on at the moment.
+// Cancels one attempt from outside, whatever the attempt currently waits on.
 #pragma once
 
 #include "proxy/net/io/guarded_pointer.hpp"
@@ -6,7 +6,7 @@
 
 namespace reprise::net {
 
-/// Looks, about once a second, whether what an attempt waits for can still come.
+/// Checks about once a second whether the operation that an attempt waits on can still succeed.
 class Lookout {
  public:
   virtual void look_out() = 0;
@@ -15,12 +15,13 @@ class Lookout {
   ~Lookout() = default;
 };
 
-/// One per attempt, on the attempt's thread. What the attempt waits on changes (a lookup, a dial, a stream);
-/// who stops it need not know.
+/// One per attempt, used on the attempt's thread. The operation waited on changes (a lookup, a dial, a
+/// stream); the caller of `cancel` need not know which one it is.
 class AttemptCancel final : public Cancellable {
  public:
-  /// Names what the attempt waits on, for as long as it lives; one at a time. What is named after `cancel` is
-  /// ended at once. Declared after what it names, so that it goes first.
+  /// Registers the operation that the attempt waits on, for the lifetime of this object. At most one is
+  /// registered at a time. If `cancel` was called before, the new operation is cancelled at once. Declare a
+  /// Target after the object that it refers to, so that the Target is destroyed first.
   class [[nodiscard]] Target {
    public:
     Target(AttemptCancel& cancel, Cancellable& waited_on) : guard_(cancel.waited_on_, &waited_on) {
@@ -32,7 +33,8 @@ class AttemptCancel final : public Cancellable {
     GuardedPointer<Cancellable>::Guard guard_;
   };
 
-  /// Names who looks whether the attempt waits in vain, for as long as it lives; null: nobody.
+  /// Registers the liveness check for the operation waited on, for the lifetime of this object. Null if there
+  /// is no check.
   class [[nodiscard]] Watched {
    public:
     Watched(AttemptCancel& cancel, Lookout* lookout) : guard_(cancel.lookout_, lookout) {}
@@ -42,7 +44,7 @@ class AttemptCancel final : public Cancellable {
     GuardedPointer<Lookout>::Guard guard_;
   };
 
-  /// Ends what is waited on now, and whatever comes after it.
+  /// Cancels the current operation and every later one.
   void cancel() override {
     stopped_ = true;
     if (Cancellable* const waited_on = waited_on_.get()) waited_on->cancel();

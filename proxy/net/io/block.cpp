@@ -19,21 +19,22 @@
 namespace reprise::net {
 namespace {
 
-// What is kept for good: 1 MiB of small ones per thread, 4 MiB of each other size. More rests while it is in
-// use now and then.
+// Number of blocks that each thread keeps permanently: 1 MiB of small blocks, 4 MiB of each other size.
+// Additional blocks are kept only while they are in use from time to time.
 constexpr std::size_t kept_small = 64;
 constexpr std::size_t kept_large = 64;
 constexpr std::size_t kept_largest = 16;
-// Many long bodies at once are read with smaller blocks: 16 MiB of each other size are lent for them.
+// Limits for long bodies, so that many of them at once are read with smaller blocks: at most 16 MiB of each
+// larger size are lent.
 constexpr std::size_t most_large = 256;
 constexpr std::size_t most_largest = 64;
 
-// What a body is read with once a read has filled a large block.
+// Size of the read buffer of a body after one read has filled a large block.
 constexpr std::size_t largest_block_bytes = 256 * 1024;
 
-// Pages of their own, which go back to the system at once: freed among what is small and
-// lives long, the blocks of a burst would stay with the process, in pieces. Where views are
-// watched, memory whose ends are watched too.
+// Maps separate pages, which return to the system as soon as they are freed. From the heap, a burst's blocks
+// would lie between small long-lived objects, and the process would keep their memory as fragments. With
+// watched views (ASan) the memory comes from the heap, because its bounds are checked there.
 char* make(std::size_t bytes) {
   if constexpr (views_are_watched) return std::make_unique_for_overwrite<char[]>(bytes).release();
   void* const pages = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -49,7 +50,7 @@ void destroy(char* memory, std::size_t bytes) {
   }
 }
 
-/// Of blocks of one size.
+/// Blocks of one size that are not lent at the moment.
 class FreeList {
  public:
   FreeList(std::size_t bytes, std::size_t kept) : bytes_(bytes), kept_(kept) { blocks_.reserve(kept); }
@@ -57,7 +58,8 @@ class FreeList {
   FreeList(const FreeList&) = delete;
   FreeList& operator=(const FreeList&) = delete;
 
-  // The warmest one; where views are watched, the one that has rested longest, once no more may rest.
+  // Takes the most recently used idle block. With watched views (ASan) takes the longest idle one, and only
+  // when the list is full.
   char* take_or_make() {
     if (blocks_.size() < (views_are_watched ? kept_ : 1)) return make_with_a_place();
     const auto place = views_are_watched ? blocks_.begin() : blocks_.end() - 1;
@@ -87,7 +89,7 @@ class FreeList {
   }
 
  private:
-  // It may have to rest while nothing can be allocated.
+  // Reserves a place in the list for the new block, so that `give` never has to allocate.
   char* make_with_a_place() {
     if (made_ == blocks_.capacity()) blocks_.reserve(2 * made_);
     char* const memory = make(bytes_);
@@ -105,8 +107,8 @@ class FreeList {
 
   const std::size_t bytes_;
   const std::size_t kept_;
-  std::size_t made_ = 0;   ///< that are lent or rest
-  std::size_t least_ = 0;  ///< that have rested at once since the last `free_spare`
+  std::size_t made_ = 0;   ///< number of blocks that are lent or idle
+  std::size_t least_ = 0;  ///< lowest number of idle blocks since the last `free_spare`
   std::vector<char*> blocks_;
 };
 
@@ -125,7 +127,7 @@ FreeList& largest_blocks() {
   return list;
 }
 
-/// The list of that size; null: such a block is made for its use and ends with it.
+/// Returns the list of that size. Null if blocks of that size are allocated for one use and freed after it.
 FreeList* list_of(std::size_t bytes) {
   if (bytes == block_bytes) return &small_blocks();
   if (bytes == large_block_bytes) return &large_blocks();
@@ -177,7 +179,8 @@ boost::asio::mutable_buffer Buffer::room() {
 
 void Buffer::consume(std::size_t bytes) { begin_ += bytes; }
 
-// Only where views are watched: the bytes stay readable in no block that anybody could still look into.
+// Called only with watched views (ASan): replaces the block, so that the old bytes cannot be read through a
+// view that has ended.
 void Buffer::end_views() {
   if (end_ > 0) block_ = Block(block_.size());
 }

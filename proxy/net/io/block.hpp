@@ -1,5 +1,5 @@
-// Lent memory: 16 KiB blocks from a free list of the thread,
-// and the buffer that messages are read into and parsed in.
+// Reusable memory: 16 KiB blocks from a free list of the thread, and the buffer that messages are read into
+// and parsed in.
 #pragma once
 
 #include <boost/asio/buffer.hpp>
@@ -17,9 +17,8 @@ namespace reprise::net {
 #endif
 #endif
 
-/// True in builds with AddressSanitizer: bytes whose views have ended are poisoned there, and
-/// their block is lent again as late as possible, so that a view that outlives them is found by
-/// any test that reads through it (row L10).
+/// True in builds with AddressSanitizer. Bytes whose views have ended are poisoned there, and their block is
+/// reused as late as possible. A test that reads through a view after its end then fails (row L10).
 #ifdef REPRISE_WATCHES_VIEWS
 inline constexpr bool views_are_watched = true;
 #else
@@ -27,15 +26,15 @@ inline constexpr bool views_are_watched = false;
 #endif
 
 inline constexpr std::size_t block_bytes = 16 * 1024;
-/// What a long body is read with.
+/// Block size for reading long bodies.
 inline constexpr std::size_t large_block_bytes = 64 * 1024;
 
-/// Owns memory of one of three sizes (given back to the thread's free list) or of a size of its own.
-/// Movable; the bytes stay where they are.
+/// Owns memory of one of three sizes, which returns to the thread's free list, or of any other size, which is
+/// freed. Movable; the bytes keep their address.
 class Block {
  public:
   Block() = default;
-  /// A block of at least that many bytes.
+  /// Takes or allocates a block of at least `bytes` bytes.
   explicit Block(std::size_t bytes);
   Block(Block&& other) noexcept
       : memory_(std::exchange(other.memory_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
@@ -52,12 +51,12 @@ class Block {
   std::size_t bytes_ = 0;
 };
 
-/// Whether this thread has more blocks, lent or at rest, than it keeps for good.
+/// Returns true if this thread has more blocks, lent or idle, than it keeps permanently.
 bool has_more_blocks_than_kept();
-/// Storage that holds more than this is given back with what it held, not kept for the next request: 256
-/// requests are kept, and as many heads of 64 KiB would be 50 MB.
+/// Limit for storage that is kept from one request to the next; larger storage is freed. 256 requests are
+/// kept; with heads of 64 KiB they would hold 50 MB.
 inline constexpr std::size_t kept_storage_bytes = 4 * 1024;
-/// Empties a string or a vector, whose storage is kept only if it is small.
+/// Empties a string or a vector. Keeps its storage only if it is small.
 template <typename Storage>
 void empty_out(Storage& storage) {
   if (storage.capacity() * sizeof(typename Storage::value_type) > kept_storage_bytes) {
@@ -67,33 +66,33 @@ void empty_out(Storage& storage) {
   }
 }
 
-/// Gives those of them back to the system that have rested, as many as at the least moment, ever since the
-/// last call on this thread.
+/// Returns spare blocks of this thread to the system: as many as were idle all the time since the last call.
 void free_spare_blocks();
 
-/// Bytes between a begin and an end inside a block. Empty and without memory until something is to be read.
+/// Bytes between a begin and an end inside one block. Owns no memory until the first read.
 class Buffer {
  public:
   bool empty() const { return begin_ == end_; }
   std::size_t size() const { return end_ - begin_; }
   std::string_view view() const { return {block_.data() + begin_, size()}; }
 
-  /// Room to read into, after the bytes at hand; lends a block if there is none. Bytes at hand never move
-  /// while there is room; where none are, views into what was consumed end.
+  /// Returns the room for the next read, behind the current bytes; takes a block if there is none. The
+  /// current bytes never move while the buffer has any. If the buffer is empty, views into consumed bytes
+  /// become invalid.
   boost::asio::mutable_buffer room();
   std::size_t room_left() const { return block_ ? block_.size() - end_ : block_bytes; }
   void commit(std::size_t bytes) { end_ += bytes; }
   void consume(std::size_t bytes);
-  /// Doubles the block, moving the bytes: views into it end.
+  /// Doubles the block and moves the bytes. Invalidates all views.
   void grow();
-  /// Moves the bytes to the front of the block (or of a fresh one): views into it end.
+  /// Moves the bytes to the front of the block (or of a fresh one). Invalidates all views.
   void compact();
-  /// Gives the block back if nothing is in it.
+  /// Releases the block if the buffer is empty.
   void give_back();
-  /// Forgets the bytes, keeps the block: views into it end.
+  /// Discards the bytes and keeps the block. Invalidates all views.
   void clear() { start_over(); }
-  /// Swaps an empty buffer's block for a large one, and that for one of 256 KiB, for long bodies, while the
-  /// thread has not lent too many of these.
+  /// Replaces the block of an empty buffer by the next larger size (64 KiB, then 256 KiB), for long bodies.
+  /// Does nothing if the buffer holds bytes or the thread has lent too many blocks of that size.
   void enlarge_if_empty();
 
  private:

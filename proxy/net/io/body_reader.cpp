@@ -57,15 +57,15 @@ BodyStep BodyReader::take_counted(Buffer& from, std::string_view& piece) {
   return BodyStep::piece;
 }
 
-// All chunks at hand become one piece, moved together over their framing: a flood of small ones costs no send
-// each (row I1).
+// Joins all available chunks to one piece by moving their data over the chunk framing. A flood of small
+// chunks then does not cost one send each (row I1).
 BodyStep BodyReader::take_chunked(Buffer& from, std::string_view& piece) {
   char* first = nullptr;
   std::size_t bytes = 0;
   while (!from.empty() && !complete_) {
     const ChunkDecoder::Step step = decoder_.step(from.view());
     if (step.state == ChunkDecoder::State::broken) {
-      // What came before it goes first; the decoder says so again.
+      // Delivers the valid data first; the decoder reports the same error again at the next call.
       if (bytes > 0) break;
       malformation_ = step.cause;
       return BodyStep::malformed;
@@ -103,7 +103,7 @@ bool BodyReader::take_at_hand(BodyStep& step, std::string_view& piece) {
 
 BodyStep BodyReader::ended(const ErrorCode& error) {
   if (stream_->take_limit_hit()) return BodyStep::stalled;
-  // Anybody on the way can send a FIN: over TLS it ends nothing (row B4).
+  // Over TLS a FIN does not complete a body, because anyone on the path can forge a FIN (row B4).
   if (error == TlsError::no_close_notify) return BodyStep::closed;
   if (error != asio::error::eof) return BodyStep::failed;
   if (framing_.kind != Framing::Kind::until_close) return BodyStep::closed;
@@ -112,7 +112,7 @@ BodyStep BodyReader::ended(const ErrorCode& error) {
 }
 
 asio::mutable_buffer BodyReader::room() {
-  // A read that filled its room says that more waits: fewer, larger ones cost less.
+  // The last read filled its room, so more data is waiting: fewer, larger reads are cheaper.
   const bool filled = own_.room_left() == 0;
   own_.clear();
   if (filled || own_.room_left() < large_block_bytes) own_.enlarge_if_empty();
@@ -121,7 +121,7 @@ asio::mutable_buffer BodyReader::room() {
   return asio::buffer(all, static_cast<std::size_t>(std::min<std::uint64_t>(left_, all.size())));
 }
 
-// The caller has armed the read's limit.
+// Precondition: the caller has armed the read limit.
 Task<BodyStep> BodyReader::read_more(std::string_view& piece) {
   BodyStep step = BodyStep::end;
   while (!take_at_hand(step, piece)) {

@@ -1,5 +1,4 @@
-// Reads one message body off a stream by its framing and
-// hands it out piece by piece, chunk framing taken off.
+// Reads one message body from a stream and returns it piece by piece, without the chunk framing.
 #pragma once
 
 #include <cstdint>
@@ -13,30 +12,31 @@
 
 namespace reprise::net {
 
-/// How reading the next piece went.
+/// Result of reading the next piece.
 enum class BodyStep : std::uint8_t {
   piece,      ///< bytes were read
   end,        ///< the body is complete
-  malformed,  ///< the chunked coding is broken
-  closed,     ///< FIN before the end; over TLS also one without close_notify
+  malformed,  ///< the chunked coding is malformed
+  closed,     ///< FIN before the end of the body; over TLS also FIN without close_notify
   failed,     ///< reset or another error
-  stalled,    ///< nothing came within the limit
+  stalled,    ///< no byte arrived within the limit
 };
 
-/// One body at a time. The first bytes may lie behind the head in the head's own buffer; nothing is read into
-/// that one, so views into the head stay good.
+/// Reads one body at a time. The first bytes may be in the head's buffer, behind the head. The reader never
+/// reads into that buffer, so views into the head stay valid.
 class BodyReader {
  public:
-  /// `trailers`: how the trailer section of a chunked body may be spelled.
+  /// Starts a body. `trailers`: which spelling the trailer section of a chunked body may have.
   void begin(Stream& stream, Buffer& behind_head, const http::Framing& framing,
              http::Spelling trailers = http::Spelling::strict);
-  /// Forgets the body and what was read beyond it, and gives its own memory back.
+  /// Abandons the body: discards it and the bytes read beyond it, and releases the reader's own memory.
   void drop();
-  /// The buffer of `begin` has moved.
+  /// Updates the address of the buffer that was passed to `begin`, after that buffer has moved.
   void lie_behind(Buffer& behind_head) { behind_head_ = &behind_head; }
-  /// Gives the reader's own memory back if nothing is in it; the last piece ends with it.
+  /// Releases the reader's own memory if it holds no bytes. Invalidates the last piece.
   void give_back() { own_.give_back(); }
-  /// Gives memory back; bytes read beyond the body go to the buffer of `begin` if that is empty.
+  /// Ends the body and releases memory. Bytes that were read beyond the body move to the buffer of `begin` if
+  /// that buffer is empty.
   void end();
 
   bool complete() const { return complete_; }
@@ -44,21 +44,23 @@ class BodyReader {
   const std::string& trailers() const { return decoder_.trailers(); }
   http::Rejection malformation() const { return malformation_; }
   Stream& stream() { return *stream_; }
-  /// True if bytes lie behind the end of the body: of the next request, or sent unasked.
+  /// Returns true if bytes lie beyond the end of the body: of the next request, or unsolicited ones.
   bool has_surplus() const { return !behind_head_->empty() || !own_.empty(); }
-  /// What was read beyond the end of a complete body into memory of the reader's own; more of it may lie in
-  /// the buffer of `begin`, and came before.
+  /// Bytes beyond the end of a complete body that were read into the reader's own memory. The buffer of
+  /// `begin` may hold more of them, and those came earlier.
   Buffer& read_beyond() { return own_; }
 
-  /// Bytes of a body of known length that are still to come from the stream; 0 while some are at hand.
+  /// Returns how many bytes of a body of known length must still be read from the stream. Returns 0 while
+  /// some of them are already buffered.
   std::uint64_t counted_left() const;
-  /// That many of them were taken from the stream by somebody else.
+  /// Accounts for that many bytes that other code has taken from the stream.
   void skip(std::uint64_t bytes);
-  /// The next piece without any I/O, if one is at hand. `piece` lives until something is read: until `next`.
+  /// Returns the next piece without any I/O, if one is buffered. `piece` is valid until the next call of
+  /// `next`.
   bool take_at_hand(BodyStep& step, std::string_view& piece);
-  /// Stalled if no byte comes for `idle`.
+  /// Reads the next piece. The result is `stalled` if no byte arrives for `idle`.
   Task<BodyStep> next(Duration idle, std::string_view& piece);
-  /// Stalled if the next piece is not there at `due`.
+  /// Reads the next piece. The result is `stalled` if the piece is not there at `due`.
   Task<BodyStep> next_until(Instant due, std::string_view& piece);
 
  private:

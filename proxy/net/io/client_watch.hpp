@@ -1,5 +1,5 @@
-// Looks after one exchange from outside: the client's departure
-// and shutdown, told to whatever the exchange waits on.
+// Watches one exchange for the client's departure and for shutdown, and cancels the operation that the
+// exchange waits on.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,13 @@
 
 namespace reprise::net {
 
-/// While armed, asks every 100 ms whether the client closed its sending side or reset, be it behind unread
-/// bytes; and has the attempt look out about once a second.
-/// Costs nothing for an exchange that is over sooner.
+/// Checks every 100 ms whether the client has closed its sending side or has reset, even if bytes are still
+/// unread. About once a second it starts the liveness check of the attempt. An exchange that ends before the
+/// first check costs nothing.
 class ClientWatch final : public Timed {
  public:
-  /// Names what a reset stops, for as long as it lives; one at a time. Null: there is nothing to stop.
+  /// Registers the operation that a client reset cancels, for the lifetime of this object. At most one is
+  /// registered at a time. Null if there is nothing to cancel.
   class [[nodiscard]] Attempt {
    public:
     Attempt(ClientWatch& watch, Cancellable* attempt) : guard_(watch.attempt_, attempt) {}
@@ -26,8 +27,8 @@ class ClientWatch final : public Timed {
     GuardedPointer<Cancellable>::Guard guard_;
   };
 
-  /// Names what a FIN, a reset or a shutdown stops, at once
-  /// where there has been one, for as long as it lives.
+  /// Registers the wait that a FIN, a reset or a shutdown cancels, for the lifetime of this object. If one of
+  /// these has already happened, the wait is cancelled at once.
   class [[nodiscard]] Waiting {
    public:
     Waiting(ClientWatch& watch, Cancellable& wait) : guard_(watch.wait_, &wait) {
@@ -38,24 +39,25 @@ class ClientWatch final : public Timed {
     GuardedPointer<Cancellable>::Guard guard_;
   };
 
-  /// `finishes`: called once, when the client has closed its sending side. It may wait for its response, or
-  /// have left for good: nothing tells the two apart.
+  /// `finishes` is called once, when the client has closed its sending side. The client may still wait for
+  /// its response, or may be gone; the two cannot be distinguished.
   ClientWatch(Tick& tick, Stream& client, std::function<void()> finishes = {})
       : tick_(tick), client_(client), finishes_(std::move(finishes)) {
     tick_.arm(*this, interval);
   }
 
-  /// Asks now: before a decision that should not wait for the next look.
+  /// Checks the client now. Call before a decision that should not wait for the next check.
   void look();
-  /// SIGTERM: no retry starts any more.
+  /// Starts the shutdown (SIGTERM): no further retry starts.
   void shut_down();
 
   bool client_finished() const { return finished_; }
   bool client_reset() const { return reset_; }
   bool shutting_down() const { return shutting_down_; }
-  /// The end of what the client sends was read on another path.
+  /// Reports that other code has read the end of what the client sends.
   void report_finished();
-  /// The client failed on another path (a read of its body, a write of an interim response).
+  /// Reports that other code has found the client gone (a read of its body failed, or a write of an interim
+  /// response).
   void report_reset();
 
  protected:

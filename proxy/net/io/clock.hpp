@@ -1,5 +1,5 @@
-// The two clocks of the rooms above the sockets: a steady one for limits and waits, the wall's for dates; a
-// simulation puts its own in their place.
+// The two clocks of all code above the sockets: a steady one for limits and waits, and the wall clock for
+// dates. A simulation replaces both.
 #pragma once
 
 #include <algorithm>
@@ -17,21 +17,22 @@ using policy::Instant;
 
 namespace reprise::net {
 
-/// Where a thread's time comes from if not from the system.
+/// Source of a thread's time, if it is not the system.
 class TimeSource {
  public:
   virtual Instant now() = 0;
-  /// Since the epoch; may jump.
+  /// Returns nanoseconds since the epoch. May jump.
   virtual std::int64_t wall_nanoseconds() = 0;
-  /// The earliest timer of the thread's io_context is due in so long, which is not yet. Whoever runs that
-  /// context moves `now` on, and then has Asio look at its timers, by starting one that is due.
+  /// Called when the earliest timer of the thread's io_context is due after this duration, which is positive.
+  /// The driver of that context advances `now`, and then starts a timer that is due, so that Asio checks its
+  /// timers.
   virtual void timer_due_in(Duration) = 0;
 
  protected:
   ~TimeSource() = default;
 };
 
-/// What Asio calls a clock. Each thread has its own source, so that simulations run side by side.
+/// A clock as Asio requires it. Each thread has its own source, so that simulations run side by side.
 class Clock {
  public:
   using duration = Duration;
@@ -43,7 +44,8 @@ class Clock {
   static Instant now() { return source_ == nullptr ? std::chrono::steady_clock::now() : source_->now(); }
   static std::int64_t wall_nanoseconds();
 
-  /// For this thread, until called again; null: the system's clocks. Not while timers wait on it.
+  /// Sets the time source of this thread until the next call; null selects the system's clocks. Precondition:
+  /// no timer waits on the clock.
   static void take_from(TimeSource* source) { source_ = source; }
   static TimeSource* source() { return source_; }
 
@@ -51,8 +53,7 @@ class Clock {
   static thread_local constinit TimeSource* source_;
 };
 
-/// A moment of the wall clock on the clock that attempts are timed by.
-/// Far ones are brought near enough to count with.
+/// Converts a time of the wall clock to the steady clock. Times further away than 2^31 seconds are clamped.
 inline Instant instant_of(std::int64_t unix_seconds) {
   constexpr std::int64_t far = std::int64_t{1} << 31;
   constexpr std::int64_t second = 1'000'000'000;
@@ -61,7 +62,8 @@ inline Instant instant_of(std::int64_t unix_seconds) {
   return Clock::now() + std::chrono::seconds(left) - std::chrono::nanoseconds(wall % second);
 }
 
-/// How long Asio sleeps for a timer: until it is told, where time does not pass by itself.
+/// Returns how long Asio sleeps for a timer. With a TimeSource it sleeps until it is woken, because time does
+/// not advance by itself.
 struct ClockWaits {
   static Duration to_wait_duration(const Duration& left) {
     TimeSource* source = Clock::source();
@@ -72,7 +74,7 @@ struct ClockWaits {
   static Duration to_wait_duration(const Instant& due) { return to_wait_duration(due - Clock::now()); }
 };
 
-/// An exact one-shot timer; limits belong to the Tick.
+/// An exact one-shot timer. Use Tick for limits.
 using Timer = boost::asio::basic_waitable_timer<Clock, ClockWaits>;
 
 }  // namespace reprise::net

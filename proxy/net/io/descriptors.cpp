@@ -10,10 +10,10 @@
 namespace reprise::net {
 namespace {
 
-constexpr rlim_t per_client = 2;  // its own, and its upstream's
-constexpr rlim_t of_ours = 64;    // and the admin listener's
+constexpr rlim_t per_client = 2;  // the client's own descriptor and its upstream's
+constexpr rlim_t of_ours = 64;    // for the proxy itself, besides the admin listener's
 
-// Of a process that may have very few, a quarter.
+// Returns how many descriptors are not for clients: at most a quarter of the process's limit.
 rlim_t beside_clients(rlim_t limit, std::size_t admin) { return std::min(of_ours + admin, limit / 4); }
 
 }  // namespace

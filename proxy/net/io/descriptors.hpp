@@ -1,27 +1,27 @@
-// File descriptors: how many clients they allow, and one
-// in reserve for turning clients away when none is left.
+// File descriptors: how many clients the limit allows, and one descriptor in reserve for rejecting clients
+// when none is left.
 #pragma once
 
 #include <cstddef>
 
 namespace reprise::net {
 
-/// Raises this process's soft limit (RLIMIT_NOFILE) as far as so many clients, and connections to the admin
-/// listener, need and the hard limit allows. Before any thread is started.
+/// Raises the soft limit of this process (RLIMIT_NOFILE), up to the hard limit, to what so many clients and
+/// admin connections need. Call before any thread starts.
 void raise_descriptor_limit(std::size_t clients, std::size_t admin);
 
-/// How many clients the limit allows where each gets an upstream connection too, and some descriptors are
-/// left for listeners, logs, resolving, disk, and `admin` connections to the admin listener. At least 1.
+/// Returns how many clients the limit allows. Each client also gets an upstream connection; some descriptors
+/// are left for listeners, logs, resolving, disk, and `admin` connections to the admin listener. At least 1.
 std::size_t clients_allowed(std::size_t admin);
 
-/// How many connections to the admin listener the limit allows of those that are wanted: half of what is left
-/// beside the clients'. At least 1 (row L9).
+/// Returns how many of the `wanted` admin connections the limit allows: at most half of the descriptors that
+/// are not for clients. At least 1 (row L9).
 std::size_t admin_allowed(std::size_t wanted);
 
-/// True for EMFILE and ENFILE.
+/// Returns true for EMFILE and ENFILE.
 bool is_out_of_descriptors(int error);
 
-/// An open descriptor that is good for nothing but to be closed when another is needed. Used by one thread.
+/// An open descriptor that is only held to be closed when another one is needed. Used by one thread.
 class ReserveDescriptor {
  public:
   ReserveDescriptor() { take(); }
@@ -29,7 +29,7 @@ class ReserveDescriptor {
   ReserveDescriptor(const ReserveDescriptor&) = delete;
   ReserveDescriptor& operator=(const ReserveDescriptor&) = delete;
 
-  /// Holds one again, if there is one.
+  /// Opens the reserve descriptor again if it is closed and a descriptor is free.
   void take();
   void give_up();
 

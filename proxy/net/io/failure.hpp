@@ -1,4 +1,4 @@
-// The only translator from errors of the network to the causes that the policy knows.
+// Translates network errors to the policy's causes; no other code does.
 #pragma once
 
 #include <optional>
@@ -10,16 +10,16 @@
 
 namespace reprise::net {
 
-/// What a socket's or a TLS error means. `eof` is `closed`, and so is a TLS connection's
-/// end without close_notify: no head can be complete by it; whatever has no cause of its
-/// own is `reset` on a connection that stood.
+/// Returns the cause of an error on an established connection. `eof` is `closed`, and so is the end of TLS
+/// without close_notify, because no head can be complete by it. An error without a cause of its own is
+/// `reset`.
 policy::Cause cause_of(const ErrorCode&);
-/// The same for a connection that never stood: unknown errors are `unreachable`.
+/// Returns the cause of an error before a connection was established. An unknown error is `unreachable`.
 policy::Cause cause_of_dial(const ErrorCode&);
-/// The failure of an attempt whose connection ended, if the other side of TLS has said why: `stage` where the
-/// same need not come again, else of stage `tls` (row N11).
+/// Returns the failure of an attempt whose connection ended, if the other side sent a fatal TLS alert; else
+/// none. The stage is `tls` if the alert is permanent, else `stage` (row N11).
 std::optional<policy::Failed> failure_of(const TlsRefusal&, policy::Stage stage);
-/// Why a body ended that neither goes on nor is complete.
+/// Returns the cause of a body that ended before it was complete.
 policy::Cause cause_of(BodyStep);
 
 }  // namespace reprise::net

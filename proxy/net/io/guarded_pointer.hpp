@@ -1,19 +1,19 @@
-// A pointer that points at something only while a guard of it lives.
+// A pointer that is set only while its guard exists.
 #pragma once
 
 #include <cassert>
 
 namespace reprise::net {
 
-/// Set by a `Guard`, one at a time; null otherwise. When a thread ends, the frames of coroutines that were
-/// spawned apart are destroyed in no order: a guard may then outlive its pointer. So each of the two knows
-/// the other, and whichever goes first lets go of the other.
+/// Set by a `Guard`, at most one at a time; null otherwise. At the end of a thread the frames of detached
+/// coroutines are destroyed in no defined order, so a guard may outlive its pointer. Guard and pointer
+/// therefore refer to each other, and the one that ends first clears the other's reference.
 template <typename T>
 class GuardedPointer {
  public:
   class [[nodiscard]] Guard {
    public:
-    /// `what` may be null, and must outlive the guard, or `end()`.
+    /// `what` may be null. It must stay valid until the guard ends.
     Guard(GuardedPointer& pointer, T* what) : pointer_(&pointer), what_(what) {
       assert(pointer.guard_ == nullptr);
       pointer.guard_ = this;
@@ -22,7 +22,7 @@ class GuardedPointer {
     Guard& operator=(const Guard&) = delete;
     ~Guard() { end(); }
 
-    /// Sooner than the guard's scope does.
+    /// Ends the guard before its scope ends.
     void end() {
       if (pointer_ != nullptr) pointer_->guard_ = nullptr;
       pointer_ = nullptr;
@@ -31,7 +31,8 @@ class GuardedPointer {
    private:
     friend GuardedPointer;
 
-    mutable GuardedPointer* pointer_;  ///< null once either has ended; of a guard that is const, too
+    mutable GuardedPointer* pointer_;  ///< null once the guard or the pointer has ended; mutable, because the
+                                       ///< pointer clears it in const guards too
     T* what_;
   };
 

@@ -16,7 +16,7 @@ Unread unread_of(int descriptor) {
   return got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) ? Unread::nothing : Unread::closed;
 }
 
-// poll(2) sees a FIN behind unread bytes too.
+// poll(2) also reports a FIN that follows unread bytes.
 Presence presence_of(int descriptor) {
   pollfd asked{descriptor, POLLIN | POLLRDHUP, 0};
   if (::poll(&asked, 1, 0) <= 0) return Presence::present;
@@ -31,7 +31,7 @@ std::uint64_t Link::unacknowledged() {
 
 bool is_unheard(int descriptor, Duration since) {
   constexpr unsigned enough = 2;
-  // The kernel counts in its own ticks of some milliseconds.
+  // The kernel counts in ticks of a few milliseconds.
   constexpr Duration slack = std::chrono::milliseconds(10);
   tcp_info seen{};
   socklen_t size = sizeof seen;

@@ -1,4 +1,4 @@
-// A connection that is not a plain socket: what a Stream asks of it.
+// The interface of a connection that is not a plain socket, as Stream uses it.
 #pragma once
 
 #include <span>
@@ -11,86 +11,89 @@
 
 namespace reprise::net {
 
-/// What lies unread on a connection.
+/// Result of peeking at a connection's unread bytes.
 enum class Unread : std::uint8_t {
-  nothing,  ///< open and quiet
+  nothing,  ///< open, no bytes waiting
   bytes,
-  closed,  ///< FIN or an error, with nothing before it
+  closed,  ///< FIN or an error, with no bytes before it
 };
 
-/// Whether the other side still sends, even behind bytes that nobody has read.
+/// Whether the other side still sends. A FIN is detected even if bytes before it are unread.
 enum class Presence : std::uint8_t { present, finished, reset };
 
-/// Of a socket, each by a system call.
+/// Each peeks at a socket with one system call.
 Unread unread_of(int descriptor);
 Presence presence_of(int descriptor);
 
-/// Of a TCP socket (TCP_INFO; a system call): true if bytes of ours are unacknowledged that were sent again
-/// twice at least, and the other side has acknowledged nothing within `since` (row L4). False where that
-/// cannot be told.
+/// Returns true if the other side of a TCP socket seems dead: some bytes are unacknowledged, have been
+/// retransmitted at least twice, and nothing was acknowledged within `since` (row L4). Reads TCP_INFO, one
+/// system call. Returns false if the kernel does not report it.
 bool is_unheard(int descriptor, Duration since);
 
-/// Why the other side ended TLS, as far as it said. Texts live for ever.
+/// Why the other side ended TLS, if it sent an alert. The texts are static.
 struct TlsRefusal {
-  std::string_view words{};  ///< the name of its fatal alert; empty: it said nothing
-  bool for_good = false;     ///< about who this side is: the same will come again
+  std::string_view words{};  ///< name of the fatal alert; empty if there was none
+  bool for_good = false;     ///< the alert rejects this side's identity, so that a retry would get it again
 };
 
-/// Used by one thread, by one Stream, which knows the limits and what was cancelled: a link only moves bytes.
-/// One read and one write wait at a time.
+/// Moves bytes only; its Stream keeps limits and cancellation. Used by one thread, by one Stream. At most one
+/// read and one write may wait at a time.
 class Link {
  public:
   virtual ~Link() = default;
 
   virtual asio::any_io_executor executor() = 0;
   virtual Task<ErrorCode> connect(const tcp::endpoint&) = 0;
-  /// At least one byte, or an error (eof for FIN).
+  /// Reads at least one byte, or fails (eof for FIN).
   virtual ReadTask read_some(asio::mutable_buffer) = 0;
-  /// What is at hand, without waiting: would_block if nothing is. Only of a link that others may run over.
+  /// Reads the available bytes without waiting; would_block if there are none. Only supported by links that
+  /// another link can run over.
   virtual std::size_t read_now(asio::mutable_buffer, ErrorCode& error) {
     error = asio::error::operation_not_supported;
     return 0;
   }
   virtual Task<ErrorCode> wait_readable() = 0;
   virtual Task<ErrorCode> wait_writable() = 0;
-  /// What is taken at once; would_block if nothing is.
+  /// Writes as much as is accepted at once; would_block if that is nothing.
   virtual std::size_t write_some(std::span<const asio::const_buffer>, ErrorCode&) = 0;
-  /// Ends whatever waits with operation_aborted; later calls work.
+  /// Ends all pending waits with operation_aborted. Later calls work.
   virtual void cancel() = 0;
-  /// Sends FIN, goes on reading.
+  /// Sends FIN. Reading continues.
   virtual void finish_sending() = 0;
   virtual void close() = 0;
-  /// Closes so that nobody takes what was sent for complete.
+  /// Closes so that the other side does not take the sent bytes for complete.
   virtual void cut() = 0;
   virtual bool open() const = 0;
   virtual Unread unread() = 0;
   virtual Presence presence() = 0;
-  /// Whether what was written within `since` was sent again and again and nothing of it acknowledged.
+  /// Returns true if bytes were retransmitted at least twice and nothing was acknowledged within `since`.
   virtual bool unheard(Duration since) { return is_unheard(descriptor(), since); }
-  /// True if bytes leave in records: then what `write_some` counts is no measure of what the other side has
-  /// seen, and a write that failed may have been read.
+  /// Returns true if bytes leave in TLS records. Then the count of `write_some` does not show what the other
+  /// side has received, and the bytes of a failed write may have arrived.
   virtual bool sealed() const { return false; }
   /// Returns why the other side ended TLS; empty if it has not.
   virtual TlsRefusal refusal() const { return {}; }
-  /// Of the socket below, for its options alone; -1 where there is none.
+  /// Returns the descriptor of the socket below, for socket options only; -1 if there is none.
   virtual int descriptor() { return -1; }
-  /// Bytes that the other host has not acknowledged: of the socket below, unless a link knows better.
+  /// Returns how many bytes the other host has not acknowledged. By default the count of the socket below.
   virtual std::uint64_t unacknowledged();
 };
 
-/// How far a handshake has come.
+/// Progress of a handshake.
 enum class Handshake : std::uint8_t { done, wants_read, wants_write, failed };
 
-/// A link that has to make sure of the other side before it carries anything.
+/// A link that verifies the other side before it carries any data.
 class SecureLink : public Link {
  public:
-  /// One step, which never blocks; `wants_...` is waited for before the next.
+  /// Makes one step of the handshake without blocking. After `wants_...` the caller waits for that before the
+  /// next step.
   virtual Handshake shake_hands() = 0;
-  /// Of a failed handshake: eof, what the socket said, or one of TlsError.
+  /// Returns the error of a failed handshake: eof, a socket error, or a TlsError.
   virtual ErrorCode failure() const = 0;
-  /// Of a failed handshake: in the library's own words, for the log; may quote the other side.
+  /// Returns OpenSSL's description of a failed handshake, for the log. It may quote the other side.
   virtual std::string words() const = 0;
-  /// Of a certificate that does not verify: the library's fixed sentence, which lives for ever; else empty.
+  /// Returns why the certificate does not verify, as OpenSSL's static text; empty if it does or was not
+  /// checked.
   virtual std::string_view why_unproved() const { return {}; }
   bool sealed() const override { return true; }
   Task<ErrorCode> connect(const tcp::endpoint&) final { co_return asio::error::already_connected; }

@@ -1,12 +1,12 @@
-// How much of what was written to a socket the other host has not acknowledged yet.
+// Counts the bytes written to a socket that the other host has not acknowledged yet.
 #pragma once
 
 #include <cstdint>
 
 namespace reprise::net {
 
-/// Bytes that were written to that TCP socket and not acknowledged, those that wait in this host included
-/// (SIOCOUTQ, tcp(7)): one system call. 0 if the kernel does not say.
+/// Returns how many bytes written to that TCP socket are not acknowledged, including those not sent yet
+/// (SIOCOUTQ, tcp(7)). One system call. Returns 0 if the kernel does not report it.
 std::uint64_t unacknowledged_of(int descriptor);
 
 }  // namespace reprise::net

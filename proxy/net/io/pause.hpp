@@ -1,4 +1,4 @@
-// A wait that ends on time or when it is told to: backoff between two attempts.
+// A wait that ends at a set time or when it is cancelled: the backoff between two attempts.
 #pragma once
 
 #include "proxy/net/io/stream.hpp"

@@ -1,4 +1,4 @@
-// Asio as the rooms above the sockets use it, compiled once into a precompiled header.
+// The Asio headers of all code above the sockets, as one precompiled header.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Reads a message head from a stream into a buffer, as far as one reaches.
+// Reads one message head from a stream into a buffer.
 #pragma once
 
 #include "proxy/net/io/block.hpp"
@@ -6,9 +6,9 @@
 
 namespace reprise::net {
 
-/// Reads until `take()` returns true: it looks at the buffer after each read, parses it into `head` under its
-/// limits, and refuses what is over them. Returns the error of the read that failed, or none. How long it may
-/// take is what the stream's read limit says. `head` lets go of its views before the bytes move (row L10).
+/// Reads until `take()` returns true. After each read `take` parses the buffer into `head` and rejects what
+/// exceeds its limits. Returns the error of a failed read, or no error. The stream's read limit bounds the
+/// time. `head` drops its views before the bytes move (row L10).
 template <typename Head, typename Take>
 Task<ErrorCode> read_head(Stream& stream, Buffer& buffer, Head& head, Take take) {
   for (;;) {

@@ -1,4 +1,4 @@
-// Gives blocks back to the system after a burst: as many as nobody has needed for a pause.
+// Returns memory blocks to the system after a burst: those that were not needed during a pause.
 #pragma once
 
 #include "proxy/net/io/block.hpp"
@@ -12,8 +12,8 @@ class SpareBlocks final : public Timed {
   explicit SpareBlocks(Tick& tick, Duration pause = std::chrono::milliseconds(250))
       : tick_(tick), pause_(pause) {}
 
-  /// To be called now and then while blocks are lent: they
-  /// may all be given back at once, by whoever has them.
+  /// Checks for spare blocks. Call from time to time while blocks are lent, because their holders may release
+  /// all of them at once.
   void look() {
     if (waits_ || !has_more_blocks_than_kept()) return;
     waits_ = true;

@@ -49,7 +49,7 @@ Stream::Stream(Tick& tick, Carrier carrier)
   if (socket_.is_open()) socket_.non_blocking(true, ignored);
 }
 
-// No coroutine of its own where it has nothing to add to Asio's.
+// Returns Asio's awaitable directly, to avoid a coroutine frame.
 ReadTask Stream::read_some(asio::mutable_buffer into) {
   if (cancelled_ || limit_hit_) return aborted();
   return link_ == nullptr ? socket_.async_read_some(into, as_result) : link_->read_some(into);
@@ -77,7 +77,8 @@ Task<ErrorCode> Stream::wait_writable(Duration idle) {
   co_return error;
 }
 
-// The end of a read ends every wait of the socket: the writing one is nobody's to end (row L29).
+// Returns true if the wait must be repeated. `end_read` aborts every wait on the socket, but must not end a
+// write (row L29).
 bool Stream::goes_on(const ErrorCode& error) const {
   return error == asio::error::operation_aborted && !cancelled_ && !writing_ended_ && !write_limit_.hit() &&
          open();
@@ -99,7 +100,7 @@ std::size_t Stream::write_some(std::span<const asio::const_buffer> parts, ErrorC
     sent_ = sent_ || link_->sealed();
     return link_->write_some(parts, error);
   }
-  // send(2) costs less than sendmsg(2) where one piece is all there is.
+  // For a single piece send(2) is cheaper than sendmsg(2).
   return parts.size() == 1 ? socket_.write_some(parts.front(), error) : socket_.write_some(parts, error);
 }
 
@@ -151,7 +152,7 @@ tcp::endpoint Stream::begin_connect(const tcp::endpoint& endpoint) {
   return socket_.local_endpoint(nowhere);
 }
 
-// Until it has come to something.
+// Waits until the begun connect succeeds or fails.
 Task<ErrorCode> Stream::end_connect(ErrorCode begun) {
   if (begun == asio::error::in_progress) {
     std::tie(begun) = co_await socket_.async_wait(tcp::socket::wait_write, as_result);
@@ -258,7 +259,7 @@ void Stream::set_user_timeout(Duration limit) {
   user_timeout_ = limit;
   const int descriptor = link_ != nullptr ? link_->descriptor() : socket_.native_handle();
   if (descriptor < 0) return;
-  // Zero is the system's own limit.
+  // Zero selects the system's default.
   const std::int64_t milliseconds =
       limit == policy::no_limit
           ? 0

@@ -1,4 +1,4 @@
-// One connection behind the few verbs that the data path needs: read, write, limit, cut.
+// One connection with the few operations that the data path needs: read, write, limit, cut.
 #pragma once
 
 #include <array>
@@ -15,18 +15,19 @@
 
 namespace reprise::net {
 
-/// Something that waits and can be told to stop waiting.
+/// An operation that waits and can be cancelled.
 class Cancellable {
  public:
   virtual void cancel() = 0;
-  /// Called about once a second by whoever watches a long wait: it may find that it waits in vain, and end.
+  /// Starts a liveness check; called about once a second during a long wait. The operation may find that it
+  /// cannot succeed, and end.
   virtual void look_out() {}
 
  protected:
   ~Cancellable() = default;
 };
 
-/// A few pieces of memory that leave together.
+/// Up to 8 pieces of memory that are sent together.
 class Gather {
  public:
   void add(std::string_view piece) {
@@ -45,37 +46,39 @@ class Gather {
   std::size_t last_ = 0;
 };
 
-/// What a stream runs over: a socket, or a link of another kind.
+/// The transport of a stream: a plain socket, or a link of another kind.
 using Carrier = std::variant<tcp::socket, std::unique_ptr<Link>>;
 
-/// TCP_NODELAY and keepalive, so that a host that died is noticed in about a minute. Failures are ignored:
-/// the connection works without.
+/// Sets TCP_NODELAY and keepalive, so that a dead peer is detected in about a minute. Failures are ignored,
+/// because the connection works without these options.
 void tune(tcp::socket&);
 
-/// Used by one thread. One read and one write may be under way at a time. After `cancel` every verb fails at
-/// once with operation_aborted.
+/// Used by one thread. At most one read and one write may be pending at a time. After `cancel` every
+/// operation fails at once with operation_aborted.
 class Stream final : public Cancellable {
  public:
   Stream(Tick&, Carrier);
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
-  /// At least one byte, or an error (eof for FIN). The limit is whatever `limit_read` said last.
+  /// Reads at least one byte, or fails (eof for FIN). The limit is the one that `limit_read` or
+  /// `limit_read_until` set last.
   ReadTask read_some(asio::mutable_buffer);
-  /// Until there is something to read, holding no memory meanwhile.
+  /// Waits until data can be read. Holds no buffer meanwhile.
   Task<ErrorCode> wait_readable();
-  /// Until the kernel takes bytes again; fails after `idle`.
+  /// Waits until the kernel accepts bytes again. Fails after `idle`.
   Task<ErrorCode> wait_writable(Duration idle);
-  /// Sends what the kernel takes now and consumes it; what is left stays in `Gather`. Never blocks.
+  /// Sends and consumes what the kernel accepts now. The remaining bytes stay in the Gather. Never blocks.
   [[nodiscard]] ErrorCode write_now(Gather&);
-  /// Sends the rest; fails if no byte moves for `idle`.
+  /// Sends all remaining bytes. Fails if no byte is accepted for `idle`.
   Task<ErrorCode> write_all(Gather&, Duration idle);
   Task<ErrorCode> connect(const tcp::endpoint&, Instant due);
-  /// What `connect` does first, for whoever has to know the address that it goes out from before the other
-  /// side can; unset where it does not go out. Only of a plain socket.
+  /// Starts a connect and returns the local address; its port is 0 if the connect did not start. `connect`
+  /// then finishes it. For callers that must know the local address before the other side can see the
+  /// connection. Precondition: a plain socket.
   tcp::endpoint begin_connect(const tcp::endpoint&);
 
-  /// Ends a read under way or to come; stays until changed.
+  /// Sets the read limit: the pending read, or a later one, fails then. Stays in effect until changed.
   void limit_read(Duration after) {
     limit_hit_ = false;
     tick_.arm(read_limit_, after);
@@ -85,61 +88,64 @@ class Stream final : public Cancellable {
     tick_.arm_until(read_limit_, due);
   }
   void unlimit_read() { Tick::disarm(read_limit_); }
-  /// After a read that has come to something: a limit that was hit in the same turn is forgotten, too, or
-  /// what is read next without one would end at once.
+  /// Clears the read limit after a successful read. A limit that was hit in the same turn is cleared too;
+  /// otherwise the next read without a limit would fail at once.
   void end_limit() {
     unlimit_read();
     limit_hit_ = false;
   }
-  /// True if the last failure was a limit of ours (and not the kernel's ETIMEDOUT). Cleared by the call.
+  /// Returns true if the last failure was caused by a limit of this stream (not by the kernel's ETIMEDOUT).
+  /// Clears the flag.
   bool take_limit_hit() { return std::exchange(limit_hit_, false); }
 
-  /// True if the other side may have seen a byte since `forget_sent`: the kernel has taken one, or a write
-  /// over TLS was begun, whatever came of it.
+  /// Returns true if the other side may have received a byte since `forget_sent`: the kernel has accepted
+  /// one, or a write over TLS has begun, whatever its result.
   bool may_have_sent() const { return sent_; }
-  /// How many bytes of what was written since then were taken; over TLS, of the text in clear.
+  /// Returns how many bytes were accepted since `forget_sent`; over TLS, plaintext bytes.
   std::uint64_t sent_bytes() const { return sent_bytes_; }
   void forget_sent() {
     sent_ = false;
     sent_bytes_ = 0;
   }
 
-  /// What it runs over, for another stream to run over; this one is of no use until it runs over something.
+  /// Returns the transport, for use by another stream. This stream is unusable until `run_over` gives it
+  /// another one.
   Carrier release();
-  /// From now on it runs over that, as TLS over what it ran over before.
+  /// Replaces the transport, for example by TLS over the former one.
   void run_over(std::unique_ptr<Link> link) { link_ = std::move(link); }
-  /// Kept until this is gone, or the stream that takes it over.
+  /// Keeps `token` alive until this stream is destroyed or another one takes the token over.
   void keep(std::shared_ptr<void> token) { kept_ = std::move(token); }
   std::shared_ptr<void> release_kept() { return std::move(kept_); }
-  /// When `connect` was begun.
+  /// Returns when `connect` began.
   Instant connect_began() const { return connect_began_; }
 
   void cancel() override;
-  /// Ends a read under way with operation_aborted; later ones work, and a write goes on.
+  /// Ends the pending read with operation_aborted. Later reads work, and a pending write continues.
   void end_read();
-  /// Ends a write under way, or to come, with operation_aborted, and a read under way too; later reads work.
+  /// Ends the pending write and every later one with operation_aborted, and the pending read too. Later reads
+  /// work.
   void end_writing();
-  /// Sends FIN, goes on reading.
+  /// Sends FIN. Reading continues.
   void finish_sending();
   void close();
-  /// Closes with RST, so that nobody takes what was sent for complete.
+  /// Closes with RST, so that the other side does not take the sent bytes for complete.
   void cut();
 
-  /// What of the other side's is there and was not read.
+  /// Peeks at the bytes from the other side that were not read yet.
   Unread unread();
   /// Returns why the other side ended TLS; empty if it has not.
   TlsRefusal refusal() const { return link_ == nullptr ? TlsRefusal{} : link_->refusal(); }
-  /// Whether the other side still sends, even behind bytes that nobody has read.
+  /// Returns whether the other side still sends. A FIN is detected even if bytes before it are unread.
   Presence presence();
-  /// Bytes that were written and that the other host has not acknowledged; over TLS, of its records. A system
-  /// call.
+  /// Returns how many written bytes the other host has not acknowledged; over TLS, bytes of records. One
+  /// system call.
   std::uint64_t unacknowledged() {
     return link_ == nullptr ? unacknowledged_of(socket_.native_handle()) : link_->unacknowledged();
   }
-  /// Whether the other side has acknowledged nothing of what was sent within `since`, though it was sent
-  /// again twice at least (row L4). A system call.
+  /// Returns true if sent bytes were retransmitted at least twice and nothing was acknowledged within `since`
+  /// (row L4). One system call.
   bool unheard(Duration since);
-  /// Only of a plain socket.
+  /// Precondition: a plain socket.
   int descriptor() {
     assert(is_socket());
     return socket_.native_handle();
@@ -148,12 +154,13 @@ class Stream final : public Cancellable {
   asio::any_io_executor executor() { return socket_.get_executor(); }
   bool open() const { return link_ == nullptr ? socket_.is_open() : link_->open(); }
 
-  /// Of a plain socket; a link is tuned by whoever made it.
+  /// Tunes a plain socket. The creator of a link has tuned that link already.
   void tune();
-  /// TCP_USER_TIMEOUT: how long sent bytes may stay unacknowledged, or the window shut; from 1 ms to what the
-  /// kernel takes (row L24); `no_limit`: the system's own. A system call only where it changes.
+  /// Sets TCP_USER_TIMEOUT: how long sent bytes may stay unacknowledged, or the window closed. Clamped to 1
+  /// ms and the kernel's maximum (row L24); `no_limit` restores the system's default. Makes a system call
+  /// only if the value changes.
   void set_user_timeout(Duration);
-  /// What was set last; `no_limit` at the beginning.
+  /// Returns the value that was set last; `no_limit` initially.
   Duration user_timeout() const { return user_timeout_; }
 
  private:
@@ -190,12 +197,12 @@ class Stream final : public Cancellable {
   bool goes_on(const ErrorCode&) const;
 
   Tick& tick_;
-  std::unique_ptr<Link> link_;  ///< null: the socket is all there is
+  std::unique_ptr<Link> link_;  ///< null if the stream is a plain socket
   tcp::socket socket_;
   Limit read_limit_{*this};
   Limit write_limit_{*this};
   Instant connect_began_{};
-  std::optional<ErrorCode> begun_;  ///< of begin_connect
+  std::optional<ErrorCode> begun_;  ///< result of begin_connect
   std::shared_ptr<void> kept_;
   Duration user_timeout_ = policy::no_limit;
   std::uint64_t sent_bytes_ = 0;

@@ -1,5 +1,4 @@
-// The coroutine type of the rooms above the sockets, and
-// how its I/O calls report: a tuple, never an exception.
+// The coroutine type of all code above the sockets. I/O calls return tuples and never throw.
 #pragma once
 
 #include <boost/asio/as_tuple.hpp>
@@ -22,13 +21,13 @@ using Task = asio::awaitable<T>;
 
 inline constexpr auto as_result = asio::as_tuple(asio::use_awaitable);
 
-/// Ends a coroutine that nobody awaits. An exception in it is a bug, or memory that is not to be had: the
-/// process aborts at once, because others hold on to what its frame held (row I7).
+/// Completion handler for a detached coroutine. An exception in it is a bug or a lack of memory. The process
+/// then aborts at once, because other code may refer to the coroutine's frame (row I7).
 inline constexpr auto or_abort = [](const std::exception_ptr& failure) noexcept {
   if (failure) std::rethrow_exception(failure);
 };
 
-/// What a read comes to: error and bytes.
+/// Result of a read: error and number of bytes.
 using ReadTask = Task<std::tuple<ErrorCode, std::size_t>>;
 
 }  // namespace reprise

@@ -28,7 +28,7 @@ Timed::~Timed() { Tick::disarm(*this); }
 
 Tick::Tick(boost::asio::io_context& io) : timer_(io), odd_(std::make_unique<Timed::List>()) {}
 
-// Entries may outlive the tick at the end of the process; they must not touch its lists then.
+// At the end of the process entries may outlive the tick, and must not access its lists then.
 Tick::~Tick() {
   lists_.push_back(std::move(odd_));
   for (const auto& list : lists_) {
@@ -69,7 +69,7 @@ void Tick::disarm(Timed& entry) {
 
 void Tick::wake_by(Instant due) {
   if (stopped_ || due + granule >= wake_) return;
-  // What is due already must not put off what is due sooner than a granule from now.
+  // An entry that is already due must not delay one that is due within a granule.
   const Instant at = std::max(due, now() + granule);
   if (at < wake_) sleep_until(at);
 }
@@ -85,7 +85,7 @@ void Tick::sleep_until(Instant at) {
 void Tick::walk() {
   const Instant at = now();
   wake_ = Instant::max();
-  // By index: what fires may add a list.
+  // Iterates by index, because a callback may add a list.
   for (std::size_t i = 0; i < lists_.size(); ++i) fire(*lists_[i], at);
   fire(*odd_, at);
   if (lists_.size() == most_lists) drop_empty_lists();
@@ -104,7 +104,7 @@ void Tick::drop_empty_lists() {
   std::erase_if(lists_, [](const auto& list) { return list->first == nullptr; });
 }
 
-// Due entries are first moved aside, because firing one may disarm or destroy another.
+// First moves all due entries to a separate list, because one callback may disarm or destroy another entry.
 void Tick::fire(Timed::List& list, Instant at) {
   Timed::List due;
   const bool ordered = &list != odd_.get();

@@ -1,5 +1,5 @@
-// One coarse timer per io thread for all limits: lists ordered by age, walked about every 50 ms while
-// anything is due soon.
+// One coarse timer per io thread for all limits: lists ordered by age, checked about every 50 ms while any
+// entry is due soon.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -12,8 +12,8 @@ namespace reprise::net {
 
 class Tick;
 
-/// Something with a limit. In at most one list; leaves it when it is destroyed.
-/// Not copyable: the lists are intrusive.
+/// An entry with a time limit. In at most one list; its destructor removes it. Not copyable, because the
+/// lists are intrusive.
 class Timed {
  public:
   Timed() = default;
@@ -22,7 +22,8 @@ class Timed {
   virtual ~Timed();
 
  protected:
-  /// Called once, disarmed; may arm itself again, and may destroy itself.
+  /// Called once when the limit is reached; the entry is disarmed then. It may arm itself again or destroy
+  /// itself.
   virtual void time_is_up() = 0;
 
  private:
@@ -46,17 +47,17 @@ class Tick {
 
   static Instant now() { return Clock::now(); }
 
-  /// Arms, or moves to the tail of the list of that duration: constant time for as many durations as have
-  /// lists of their own, see `most_lists`. `no_limit` disarms.
+  /// Arms the entry for `after` from now; an armed entry is moved. Takes constant time if the duration has
+  /// its own list, see `most_lists`. `no_limit` disarms.
   void arm(Timed&, Duration after);
-  /// Arms for a moment that no list's duration gives; meant for few entries. `no_end` disarms.
+  /// Arms the entry for a point in time; meant for few entries. `no_end` disarms.
   void arm_until(Timed&, Instant due);
   static void disarm(Timed&);
-  /// Durations that have a list of their own, at most. What is armed for others is found in one list without
-  /// an order, so that durations that are all different cost neither memory nor time for good.
+  /// Maximum number of durations with a list of their own. All other durations share one unordered list, so
+  /// that many different durations do not cost memory and time permanently.
   static constexpr std::size_t most_lists = 64;
   std::size_t lists() const { return lists_.size(); }
-  /// Ends the timer, so that the io_context can run out of work.
+  /// Stops the timer, so that the io_context can run out of work.
   void stop();
 
  private:

@@ -1,4 +1,4 @@
-// What can go wrong in TLS beside what the socket says, as error codes, and the library's own words for it.
+// TLS errors as error codes, beside those of the socket, and OpenSSL's description of them.
 #pragma once
 
 #include <string>
@@ -9,14 +9,15 @@
 namespace reprise::net {
 
 enum class TlsError : std::uint8_t {
-  no_close_notify = 1,  ///< FIN without the notice that makes it the end (RFC 9112 9.8): never `eof`
-  protocol,             ///< an alert, or bytes that are no TLS, or none that we speak
-  certificate,          ///< the other side could not prove who it is
+  no_close_notify = 1,  ///< FIN without close_notify (RFC 9112 9.8): never `eof`
+  protocol,             ///< an alert, bytes that are not TLS, or an unsupported version
+  certificate,          ///< the other side's certificate does not verify
 };
 
 ErrorCode make_error_code(TlsError);
 
-/// The oldest error in this thread's queue, in OpenSSL's words without its numbers; empties the queue.
+/// Returns the oldest error of this thread's OpenSSL queue as text without numbers, and empties the queue.
+/// Empty if there is none.
 std::string tls_words();
 
 }  // namespace reprise::net
