@@ -1,4 +1,4 @@
-// In what order the addresses of a name are dialled: each first in its turn, and those that failed last.
+// The order in which the addresses of a name are dialled: rotated between dials, failed addresses last.
 #pragma once
 
 #include <span>
@@ -9,16 +9,16 @@
 
 namespace reprise::net {
 
-/// What the order depends on besides the name's own order.
+/// Inputs to the order, besides the order that the resolver returned.
 struct AddressOrder {
-  unsigned turn = 0;                                 ///< counts the dials of an upstream, from 0
-  std::span<const policy::UpstreamAddress> tried{};  ///< where the request has been already
-  bool tried_first = false;                          ///< a resume: the rest comes from where the body began
+  unsigned turn = 0;                                 ///< number of earlier dials of this upstream
+  std::span<const policy::UpstreamAddress> tried{};  ///< addresses that this request has used already
+  bool tried_first = false;  ///< true for a resume, which needs the first address again
 };
 
-/// Each family starts at another of its addresses each turn, and keeps its places among the other family's
-/// (row N2). Then those that were tried go last, so that a retry leaves an address that failed (row N1), or
-/// first for a resume.
+/// Rotates the addresses of each family by `turn`; each family keeps its positions in the list (row N2). Then
+/// moves the addresses in `tried` to the end, so that a retry leaves a failed address (row N1), or to the
+/// front for a resume.
 void arrange(std::vector<tcp::endpoint>& endpoints, const AddressOrder&);
 
 }  // namespace reprise::net

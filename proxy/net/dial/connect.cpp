@@ -27,7 +27,7 @@ void warn_of_denied_upstream(Dialer& dialer, Upstream& upstream, Cause cause) {
 Task<Dialled> connect(Dialer& dialer, const ParentRoute& route, ConnectTime time, AttemptCancel& cancel,
                       Buffer& early) {
   Upstream& upstream = route.upstream;
-  // No conditional operator: GCC 12 destroys what co_await gives twice in one.
+  // No conditional operator: GCC 12 destroys the result of a co_await inside one twice.
   Dialled dialled;
   if (upstream.parent == nullptr) {
     dialled = co_await dial(dialer, upstream.host, upstream.port, time, cancel);
@@ -37,7 +37,7 @@ Task<Dialled> connect(Dialer& dialer, const ParentRoute& route, ConnectTime time
   if (const auto* failed = std::get_if<Failed>(&dialled))
     warn_of_denied_upstream(dialer, upstream, failed->cause);
   if (auto* stream = std::get_if<std::unique_ptr<Stream>>(&dialled); stream != nullptr && upstream.tls) {
-    // Nobody speaks before a ClientHello.
+    // A TLS server sends nothing before the ClientHello.
     if (!early.empty()) co_return Failed{Stage::tls, Cause::tls_protocol_error};
     dialled = co_await secure(dialer, upstream, std::move(*stream), time, cancel);
   }

@@ -1,15 +1,14 @@
-// A fresh connection to an upstream: by way of its parent
-// proxy where it has one, over TLS where it is one of TLS.
+// Makes a fresh connection to an upstream: through its parent proxy if it has one, over TLS if it needs TLS.
 #pragma once
 
 #include "proxy/net/dial/parent.hpp"
 
 namespace reprise::net {
 
-/// Nothing of a request has been sent on it. Each address has the time of one step, for the dial and, where
-/// the upstream is one of TLS, the handshake; all of them share twice that, and none of it passes the
-/// deadline (ConnectTime). Bytes that came before anything was asked are in `early`. `cancel` can stop it:
-/// cancelled. An upstream without a parent has no use for the rest of the route.
+/// Returns a connection on which no byte of a request was sent. Each address has `connect_timeout` for its
+/// dial and its handshake. All addresses share twice that, and nothing goes past the deadline (see
+/// ConnectTime). `early` gets the bytes that arrived before any request was sent. `cancel` ends it as
+/// `cancelled`. Without a parent only `route.upstream` is used.
 Task<Dialled> connect(Dialer&, const ParentRoute&, ConnectTime, AttemptCancel&, Buffer& early);
 
 }  // namespace reprise::net

@@ -1,4 +1,4 @@
-// How long one attempt may take to come to a connection.
+// The time that one attempt may spend on connecting.
 #pragma once
 
 #include <algorithm>
@@ -11,23 +11,24 @@ namespace reprise::net {
 using policy::Duration;
 using policy::Instant;
 
-/// One per attempt (decision 0014, row L6): `connect_timeout` for each step, twice that for all addresses
-/// together, and nothing past the request's deadline: until a connection stands nothing was sent, so that
-/// nothing is lost by it. A value; no clock of its own.
+/// One per attempt (decision 0014, row L6). Each step has `connect_timeout`, all addresses together have
+/// twice that, and no step goes past the request's deadline. Stopping there is safe, because nothing was sent
+/// before a connection is established. A value without a clock of its own.
 class ConnectTime {
  public:
-  /// `each`: connect_timeout. `deadline`: the request's; absent: nothing but `each` bounds it.
+  /// `each`: connect_timeout. `deadline`: the request's deadline, if it has one.
   explicit ConnectTime(Duration each, std::optional<Instant> deadline = std::nullopt)
       : each_(each), end_(deadline.value_or(Instant::max())) {}
 
-  /// Of one step that begins now: a look-up, a dial, a parent proxy's response to CONNECT. 0: too late.
+  /// Returns the time for one step that begins now: a lookup, a dial, or a parent proxy's response to
+  /// CONNECT. 0 if the deadline has passed.
   Duration for_step(Instant now) const {
     return std::clamp(now < end_ ? end_ - now : Duration::zero(), Duration::zero(), each_);
   }
   Instant end_of_step(Instant now) const { return now + for_step(now); }
-  /// The handshake has what its own dial has left, and the other addresses.
+  /// Returns the end of a handshake: it has the time that its own dial and the other addresses have left.
   Instant end_of_handshake(Instant dial_began) const { return std::min(dial_began + each_, end_); }
-  /// The addresses are known, and the first is dialled now.
+  /// Starts the time that all addresses share. Call when the addresses are known and the first is dialled.
   void dialling(Instant now) { end_ = std::min(end_, now + 2 * each_); }
   bool is_over(Instant now) const { return now >= end_; }
   Duration each() const { return each_; }

@@ -40,12 +40,12 @@ Task<Resolved> resolve(Dialer& dialer, const std::string& host, const ConnectTim
   co_return Resolved{std::move(addresses), {}};
 }
 
-/// What the filter leaves of a name's addresses.
+/// Addresses of a name that the filter allows.
 struct Allowed {
   tcp::endpoint first;
-  std::vector<tcp::endpoint> all;  ///< only where there are several: one costs no memory
+  std::vector<tcp::endpoint> all;  ///< empty for a single one, to avoid an allocation
   std::size_t count = 0;
-  bool self = false;  ///< one of the others is ours
+  bool self = false;  ///< true if one of the rejected addresses is a listener of this proxy
 };
 
 Allowed allowed(const AddressFilter& filter, const Addresses& addresses, std::uint16_t port) {
@@ -66,7 +66,7 @@ Allowed allowed(const AddressFilter& filter, const Addresses& addresses, std::ui
   return open;
 }
 
-// Addresses are told to the log alone, and there by number (row H9).
+// Logs the number of addresses, not the addresses themselves, at level debug (row H9).
 void tell_failure(Dialer& dialer, const std::string& host, std::size_t dialled, std::size_t known,
                   Failed failure) {
   if (known < 2 || dialer.log.settings().level < config::LogLevel::debug) return;

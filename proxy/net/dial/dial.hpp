@@ -1,4 +1,4 @@
-// From a host name to a connected socket: resolve, judge every address, dial those that are allowed.
+// Makes a connected socket from a host name: resolves it, judges every address, dials the allowed ones.
 #pragma once
 
 #include <string>
@@ -8,13 +8,15 @@
 
 namespace reprise::net {
 
-/// Dials the allowed addresses, at most 16 (row I13): the next one 250 ms after the last, or at once when one
-/// fails; the first connection that stands wins, the others are closed. All of it is one attempt (row D12).
-/// Resolving has the time of one step, and so has each address; all of them share twice that, and none of it
-/// passes the deadline. The address that was checked is the one that is dialled. Fails as address_denied
-/// where every address is denied, as address_is_self where one is ours and no other stands; else with what
-/// came of the last one. What was dialled in vain is not remembered: the next dial of that name asks the
-/// resolver (row L2). `stop` can stop it: cancelled.
+/// Dials the allowed addresses, at most 16 (row I13). The next dial starts 250 ms after the previous one, or
+/// at once when one fails. The first established connection wins; the others are closed. All of it is one
+/// attempt (row D12).
+/// Time: `connect_timeout` for resolving and for each address; all addresses share twice that; nothing goes
+/// past the deadline.
+/// Each dial uses exactly the address that was judged. Failures: address_denied if every address is denied;
+/// address_is_self if one is a listener of this proxy and no other connects; else the cause of the last dial.
+/// After a failed dial the resolver drops the name, so that the next dial looks it up again (row L2).
+/// `AttemptCancel` ends the dial as `cancelled`.
 Task<Dialled> dial(Dialer&, const std::string& host, std::uint16_t port, ConnectTime&, AttemptCancel&);
 
 }  // namespace reprise::net

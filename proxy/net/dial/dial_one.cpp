@@ -11,7 +11,7 @@ using policy::Failed;
 
 namespace {
 
-// Where it could come back to a transparent listener, that one has to know it.
+// Registers the dial in OwnDials if a transparent listener could accept it.
 void begin(Dialer& dialer, Stream& stream, const tcp::endpoint& endpoint) {
   if (!dialer.own_dials.watched() || !stream.is_socket()) return;
   stream.keep(dialer.own_dials.add(endpoint, [&] { return stream.begin_connect(endpoint); }));

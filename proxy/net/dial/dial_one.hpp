@@ -1,4 +1,4 @@
-// One address dialled: a socket that stands, or why it does not.
+// Dials one address: returns a connected socket or the failure.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,8 @@ namespace reprise::net {
 
 using Dialled = std::variant<std::unique_ptr<Stream>, policy::Failed>;
 
-/// Until `due` at most. Where no descriptor is left, idle connections make room. `stop` can stop it:
-/// cancelled. Which addresses may be is the caller's business.
+/// Dials until `due`. If no descriptor is left, closes idle connections of the pool to make room.
+/// `AttemptCancel` ends the dial as `cancelled`. Precondition: the caller has judged the address.
 Task<Dialled> dial_one(Dialer&, const tcp::endpoint&, Instant due, AttemptCancel&);
 
 }  // namespace reprise::net

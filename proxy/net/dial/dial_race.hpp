@@ -1,4 +1,4 @@
-// Several addresses dialled side by side as HappyEyeballs says: the first connection that stands is kept.
+// Dials several addresses in parallel as HappyEyeballs decides, and keeps the first established connection.
 #pragma once
 
 #include <vector>
@@ -10,19 +10,20 @@
 
 namespace reprise::net {
 
-/// For one use. Nothing is written to a connection here, so that no two can carry a request (row D12).
+/// For one use. Writes nothing to any connection, so that no two connections can carry the request (row D12).
 class DialRace final : public Cancellable {
  public:
-  /// At least one endpoint. `time` has begun for all of them, and must outlive the race: once it is over no
-  /// other is dialled.
+  /// Precondition: at least one endpoint. `time.dialling` was called, and `time` must outlive the race. Once
+  /// the time is over, no further dial starts.
   DialRace(Dialer&, std::vector<tcp::endpoint> endpoints, const ConnectTime& time);
   DialRace(const DialRace&) = delete;
   DialRace& operator=(const DialRace&) = delete;
 
-  /// When it ends, every other dial has ended, and its connection is closed. The argument can stop it.
+  /// Returns the result of the race. All other dials have ended by then, and their connections are closed.
+  /// The argument can cancel the race.
   Task<Dialled> run(AttemptCancel&);
   void cancel() override;
-  /// Addresses that were dialled so far.
+  /// Returns how many addresses were dialled so far.
   std::size_t begun() const { return order_.begun(); }
 
  private:

@@ -1,4 +1,4 @@
-// What a dial works with: parts of its io thread, and the configuration of its request.
+// The context of one dial: parts of its io thread, and the configuration of its request.
 #pragma once
 
 #include <functional>
@@ -19,34 +19,35 @@
 
 namespace reprise::net {
 
-/// What connections to upstreams are made of, if not of sockets and OpenSSL: simulations bring their own.
+/// Makes links in place of sockets and OpenSSL, for simulations.
 struct LinkFactory {
-  /// Empty: sockets.
+  /// Makes the transport of a new connection. Empty: a socket.
   std::function<std::unique_ptr<Link>(const asio::any_io_executor&)> make_link;
-  /// What TLS is to such a link: of the link, and of who the upstream has to be. Empty: OpenSSL.
+  /// Makes TLS over a link; `name` is the name that the upstream must prove. Empty: OpenSSL.
   std::function<std::unique_ptr<SecureLink>(Carrier, std::string_view name)> make_secure;
   /// Called before each dial of a race between several addresses. `order`: the addresses of the race;
-  /// `which`: the place in it of the address that is dialled now. Empty: nobody listens.
+  /// `which`: the index of the address that is dialled now. May be empty.
   std::function<void(std::span<const tcp::endpoint> order, std::size_t which)> race_dials;
 };
 
-/// Borrows everything, and outlives the dial; used on its io thread only.
+/// Borrows everything, and outlives the dial. Used on its io thread only.
 struct Dialer {
   asio::any_io_executor executor;
   Tick& tick;
   Resolver& resolver;
-  Pool& pool;  ///< whose idle connections make room where no descriptor is left
+  Pool& pool;  ///< its idle connections are closed if no descriptor is left
   telemetry::Metrics& metrics;
   telemetry::Log& log;
-  std::string_view pseudonym;  ///< our name in Via
+  std::string_view pseudonym;  ///< this proxy's name in Via
   const LinkFactory& links;
   OwnDials& own_dials;
-  const Snapshot& snapshot;  ///< of the request that it is for
+  const Snapshot& snapshot;  ///< configuration of the request that the dial is for
   AddressOrder order{};
-  std::vector<policy::UpstreamAddress> addresses{};  ///< out: those that may be dialled, if there are several
-  tcp::endpoint dialled{};  ///< out: of the connection that stands, or the last that was tried; else port 0
+  std::vector<policy::UpstreamAddress> addresses{};  ///< out: the allowed addresses, if there are several
+  tcp::endpoint dialled{};  ///< out: address of the established connection, else of the last dial; port 0 if
+                            ///< there was none
 
-  /// A connection to be.
+  /// Returns a stream that is not connected yet.
   std::unique_ptr<Stream> open_stream() const {
     if (links.make_link) return std::make_unique<Stream>(tick, links.make_link(executor));
     return std::make_unique<Stream>(tick, tcp::socket(executor));

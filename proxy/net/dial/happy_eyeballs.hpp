@@ -1,5 +1,5 @@
-// Which of several addresses to dial next, and when: Happy
-// Eyeballs (RFC 8305 section 5), as a pure state machine.
+// Decides which of several addresses to dial next, and when: Happy Eyeballs (RFC 8305 section 5) as a pure
+// state machine.
 #pragma once
 
 #include <algorithm>
@@ -16,45 +16,45 @@ namespace reprise::net {
 using policy::Duration;
 using policy::Instant;
 
-/// How long a dial is alone before the next one is begun
-/// beside it (RFC 8305 section 5, Connection Attempt Delay).
+/// Delay between the start of one dial and the start of the next (Connection Attempt Delay of RFC 8305
+/// section 5).
 inline constexpr Duration dial_stagger = std::chrono::milliseconds(250);
 
-/// One race: addresses in order, each dialled once at most, the first connection that stands wins. Whoever
-/// drives it asks `next` after everything that he told it.
+/// One race: dials each address at most once, in order; the first established connection wins. The caller
+/// calls `next` after every event that it reports.
 class HappyEyeballs {
  public:
-  /// Dial that address now.
+  /// Dial the address with this index now.
   struct Dial {
     std::size_t which;
   };
-  /// Nothing to do before a dial under way ends, or before `until`; `Instant::max()`: before a dial ends.
+  /// Wait until a dial ends, or until `until`. `Instant::max()`: wait for a dial to end.
   struct Wait {
     Instant until;
   };
-  /// There is a winner or a failure, and nothing is under way any more.
+  /// The race has a result, and no dial is pending.
   struct Over {};
   using Step = std::variant<Dial, Wait, Over>;
 
-  /// `addresses`: how many; at least 1.
+  /// `addresses`: number of addresses, at least 1.
   explicit HappyEyeballs(std::size_t addresses) : addresses_(addresses) { assert(addresses > 0); }
 
-  /// A dial that it tells of counts as under way.
+  /// Returns the next step. A returned Dial counts as pending.
   Step next(Instant now);
-  /// One that was under way has failed: the next need not wait for its turn.
+  /// Reports a failed dial. The next dial then starts without delay.
   void failed(policy::Cause);
-  /// One that was under way stands. True for the winner: all others are to be cancelled, and closed if they
-  /// come to stand nevertheless.
+  /// Reports a successful dial. Returns true for the winner; the caller then cancels all other dials, and
+  /// closes those that succeed nevertheless.
   bool stood();
-  /// The time of all of them is over: none is dialled beside those that were, but for the first. What is
-  /// under way may go on.
+  /// Reports that the deadline is reached: starts no further dials. The first dial is always started. Pending
+  /// dials may continue.
   void dial_no_more() { addresses_ = std::max<std::size_t>(begun_, 1); }
-  /// Nothing more is dialled; what is under way is to be cancelled.
+  /// Cancels the race: starts no further dials. The caller cancels the pending ones.
   void cancel() { cancelled_ = true; }
 
-  /// Where there is no winner: what the last one came to, or `cancelled`.
+  /// Returns the cause of the last failure, or `cancelled`. Precondition: there is no winner.
   policy::Cause failure() const { return cancelled_ ? policy::Cause::cancelled : failure_; }
-  /// Dials that were begun.
+  /// Returns how many dials were started.
   std::size_t begun() const { return begun_; }
 
  private:

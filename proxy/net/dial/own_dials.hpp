@@ -1,5 +1,5 @@
-// The connections that this process has dialled and not ended: one that is accepted from the same address, to
-// the same, was redirected to its own sender.
+// The open connections that this process has dialled. A transparent listener uses them to detect a connection
+// that was redirected back to this proxy.
 #pragma once
 
 #include <atomic>
@@ -13,17 +13,17 @@
 
 namespace reprise::net {
 
-/// Thread-safe; outlives every entry. Nothing is kept until `watch`: only where there is a transparent
-/// listener can anything come back.
+/// Thread-safe; must outlive every entry. Records nothing before `watch`, because only a transparent listener
+/// can accept a connection of ours.
 class OwnDials {
  public:
-  /// Before the io threads start.
+  /// Enables recording. Call before the io threads start.
   void watch() { watched_ = true; }
   bool watched() const { return watched_.load(std::memory_order_relaxed); }
 
-  /// `begin` starts a connect to `remote`, and returns the address that it goes out from; unset: it does not.
-  /// That connection is one of ours until the result is gone. `has` waits meanwhile, so that what comes back
-  /// at once is judged after it.
+  /// Records one connection until the result is destroyed. `begin` starts a connect to `remote` and returns
+  /// its local address, with port 0 if the connect did not start. `has` waits meanwhile, so that a connection
+  /// that comes back at once is recognised.
   template <typename Begin>
   std::shared_ptr<void> add(const tcp::endpoint& remote, Begin begin) {
     const std::scoped_lock lock(mutex_);
@@ -33,9 +33,9 @@ class OwnDials {
     dials_.insert(ends);
     return std::make_shared<Entry>(*this, ends);
   }
-  /// Whether a connection from `client` to `original`, where it went before any rule redirected it, is one of
-  /// ours. By both ends: the kernel gives one port to connections to several places. An IPv4 address inside
-  /// an IPv6 one is that IPv4 address.
+  /// Returns true if the connection from `client` to `original` (its destination before any redirect rule) is
+  /// one of ours. Compares both ends, because the kernel may use one local port for several destinations. An
+  /// IPv4-mapped IPv6 address equals its IPv4 address.
   bool has(const tcp::endpoint& client, const tcp::endpoint& original) const {
     const std::scoped_lock lock(mutex_);
     return dials_.contains({plain(client), plain(original)});
@@ -60,7 +60,8 @@ class OwnDials {
 
   void remove(const Ends& ends) {
     const std::scoped_lock lock(mutex_);
-    // One of them: the next connection of the same ends may have begun before the last one's stream went.
+    // Erases only one entry: a new connection with the same ends may have begun before the old stream was
+    // destroyed.
     if (const auto one = dials_.find(ends); one != dials_.end()) dials_.erase(one);
   }
 

@@ -24,7 +24,7 @@ void tell(Dialer& dialer, Upstream& parent, std::string_view what) {
   warn_of(dialer.log, parent, std::string("the parent proxy ").append(what));
 }
 
-// What only this host or the configuration is to blame for keeps its cause.
+// Causes that only this host or the configuration is responsible for stay unchanged.
 Cause cause_of_parent(Cause cause) {
   switch (cause) {
     case Cause::dns_error:
@@ -57,20 +57,20 @@ Cause cause_of_parent(Cause cause) {
   return cause;
 }
 
-/// No tunnel.
+/// Why the parent opened no tunnel.
 struct Refusal {
-  std::string words;  ///< for the log
+  std::string words;  ///< text for the log
   Cause cause = Cause::parent_refused;
-  int status = 0;  ///< what it answered, where it did
+  int status = 0;  ///< status of its response; 0 if there was none
 };
 
-/// The response to a CONNECT of ours.
+/// Reads the parent's response to our CONNECT.
 class TunnelResponse {
  public:
   TunnelResponse(const http::HeadLimits& limits, Stream& stream, Buffer& buffer)
       : limits_(limits), stream_(stream), buffer_(buffer) {}
 
-  /// Nothing once the tunnel stands.
+  /// Returns none once the tunnel is established.
   Task<std::optional<Refusal>> read() {
     std::optional<std::string> said;
     const auto take = [&] {
@@ -89,7 +89,7 @@ class TunnelResponse {
  private:
   static constexpr std::string_view more = "1xx";
 
-  // Nothing until a head is whole; an empty text for a tunnel, `more` for an interim response.
+  // Returns none until a head is complete, an empty text for a tunnel, and `more` for an interim response.
   std::optional<std::string> take_head() {
     if (buffer_.empty()) return std::nullopt;
     const http::Parsed parsed = http::parse_response(buffer_.view(), limits_, "CONNECT", head_);
@@ -128,7 +128,7 @@ Task<std::optional<Failed>> ask_for_tunnel(Dialer& dialer, const ParentRoute& ro
   stream.unlimit_read();
   target.end();
   if (!refusal) {
-    // Nothing of the request itself was sent.
+    // No byte of the request itself was sent.
     stream.forget_sent();
     co_return std::nullopt;
   }

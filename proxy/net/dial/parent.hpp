@@ -1,4 +1,4 @@
-// Dialling through a parent proxy: a connection to it, and for what must not be read by it a tunnel.
+// Dials through a parent proxy: connects to it, and opens a tunnel if the parent must not read the request.
 #pragma once
 
 #include "proxy/http/message/head.hpp"
@@ -8,24 +8,25 @@
 
 namespace reprise::net {
 
-/// The upstream that is dialled for, by way of its parent proxy.
+/// An upstream that is reached through its parent proxy.
 struct ParentRoute {
-  Upstream& upstream;              ///< has a parent
-  std::string_view asked_host;     ///< whom the parent is asked for; judged beside the upstream's own host
-  const http::RequestHead& cause;  ///< whose Via a CONNECT of ours goes on from
-  bool to_parent;                  ///< the request is for the parent itself to read: no tunnel
+  Upstream& upstream;              ///< Precondition: has a parent
+  std::string_view asked_host;     ///< host that the parent is asked for; judged like the upstream's own host
+  const http::RequestHead& cause;  ///< request whose Via our CONNECT continues
+  bool to_parent;                  ///< true if the parent itself reads the request, without a tunnel
 };
 
-/// Judges every host that the parent would dial for this route. Of a redirected connection these are two: the
-/// original destination, and the Host of the request, which the parent gets in absolute-form.
+/// Judges every host that the parent would dial for this route. A redirected connection has two: the original
+/// destination, and the Host of the request, which the parent gets in absolute-form.
 AddressVerdict judge_parent_route(const AddressFilter&, const ParentRoute&);
 
-/// A stream to the parent proxy, or through its CONNECT, whose response has the time of one step. What came
-/// behind that response is in `early`. Fails as parent_unreachable where the parent's name or no address of
-/// it stands, as parent_timeout where one of these or its response takes too long, and as parent_refused
-/// where it opens no tunnel; as tls_certificate_error where the parent's certificate does not verify; as
-/// address_denied and address_is_self for the upstream's address and for the parent's. `cancel` can stop it:
-/// cancelled.
+/// Returns a stream to the parent proxy, or through its CONNECT. The CONNECT has `connect_timeout` for its
+/// response. `early` gets the bytes after that response. `cancel` ends it as `cancelled`. Failures:
+/// - parent_unreachable: the parent's name does not resolve, or none of its addresses connects;
+/// - parent_timeout: one of these, or the response to CONNECT, takes too long;
+/// - parent_refused: the parent opens no tunnel;
+/// - tls_certificate_error: the parent's certificate does not verify;
+/// - address_denied, address_is_self: judged for the upstream and for the parent.
 Task<Dialled> dial_through_parent(Dialer&, const ParentRoute&, ConnectTime&, AttemptCancel&, Buffer& early);
 
 }  // namespace reprise::net

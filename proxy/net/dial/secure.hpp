@@ -1,14 +1,14 @@
-// From a connected stream to one over TLS, whose other side has proved who it is.
+// Makes a verified TLS stream from a connected stream.
 #pragma once
 
 #include "proxy/net/dial/dial.hpp"
 
 namespace reprise::net {
 
-/// Takes `plain` over. Its dial and the handshake have the time of one step together, as far as the other
-/// addresses and the deadline have left it; what fails is of stage `tls`. OpenSSL's words go to the log, at
-/// most once a second for each upstream. `stop` can stop it: cancelled. `of_parent`: the other side is the
-/// parent proxy, whose authorities are those of parent.ca_file.
+/// Takes `plain` over. Dial and handshake together have `connect_timeout`, as far as the other addresses and
+/// the deadline have left it. Failures have stage `tls`. OpenSSL's description is logged at most once a
+/// second per upstream. `AttemptCancel` ends the handshake as `cancelled`. `of_parent`: the other side is the
+/// parent proxy, which is verified against parent.ca_file.
 Task<Dialled> secure(Dialer&, Upstream&, std::unique_ptr<Stream> plain, const ConnectTime&, AttemptCancel&,
                      bool of_parent = false);
 
