@@ -16,7 +16,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Once for the process: it has nothing that would have to be given back.
+// Initialised once per process and never cleaned up, because it holds nothing to release.
 bool library_is_ready() {
   static const bool ready = ::ares_library_init(ARES_LIB_INIT_ALL) == ARES_SUCCESS;
   return ready;
@@ -42,9 +42,9 @@ ssize_t send_pieces(int socket, const iovec* pieces, int count) {
   return ::sendmsg(socket, &message, MSG_NOSIGNAL);
 }
 
-// A datagram's refusal (ICMP) is told once: to the next send, or to the next read. c-ares 1.18 takes the
-// error of a send for that of its own question alone, so that the question before it waits for its whole
-// time. Sent again, the datagram gets a refusal of its own, which a read takes for both.
+// The kernel reports an ICMP rejection of a datagram once: to the next send or to the next read. If a send
+// fails, c-ares 1.18 ends only the question of that send; the previous question waits for its whole timeout.
+// Sending the datagram again causes a second rejection, which a read then reports for both questions.
 ares_ssize_t send_question(ares_socket_t socket, const iovec* pieces, int count, void* /*unused*/) {
   const ssize_t sent = send_pieces(socket, pieces, count);
   int type = 0;
@@ -55,7 +55,7 @@ ares_ssize_t send_question(ares_socket_t socket, const iovec* pieces, int count,
   return send_pieces(socket, pieces, count);
 }
 
-// The other calls are as c-ares makes them itself.
+// The other functions do what c-ares does by default.
 constexpr ares_socket_functions socket_functions{
     [](int family, int type, int protocol, void* /*unused*/) {
       const int socket = ::socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, protocol);
@@ -80,7 +80,7 @@ asio::ip::address address_of(const ares_addrinfo_node& node) {
   return endpoint.address();
 }
 
-// Every record on the way to the addresses, aliases too, says for how long it holds.
+// The shortest TTL of all records counts, including aliases.
 Found found_in(const ares_addrinfo& answer, bool has_ttl) {
   Found found;
   const auto keep = [&](int ttl) {
@@ -111,15 +111,15 @@ std::unique_ptr<DnsChannel> DnsChannel::open(const NameFiles& files, const Patie
   return channel;
 }
 
-// Which name is asked for is decided outside (`names_to_ask`): c-ares goes on to the next domain only where
-// there is no such name, the C library also where a server has no address of it, or fails.
+// `names_to_ask` decides which names are asked for, not c-ares. c-ares tries the next search domain only if
+// the name does not exist; the C library also does so if a server has no address for the name, or fails.
 bool DnsChannel::init(const NameFiles& files, const Patience& patience, char source) {
   has_ttl_ = source == 'b';
   ipv4_only_ = has_ttl_ && patience.ipv4_only;
   std::string resolv = files.resolv;
   char sources[] = {source, '\0'};
   ares_options options{};
-  // A server that says that it fails has been asked: with no other there, it is the retry that asks again.
+  // With a single server, a SERVFAIL counts as its response: the retry of the request asks again.
   options.flags = ARES_FLAG_NOSEARCH | (patience.one_server ? ARES_FLAG_NOCHECKRESP : 0) |
                   (patience.over_tcp ? ARES_FLAG_USEVC : 0);
   options.timeout = static_cast<int>(patience.first.count());
@@ -132,7 +132,7 @@ bool DnsChannel::init(const NameFiles& files, const Patience& patience, char sou
   const int given = ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_UDP_PORT |
                     ARES_OPT_TCP_PORT | ARES_OPT_LOOKUPS | ARES_OPT_SOCK_STATE_CB | ARES_OPT_RESOLVCONF;
   if (::ares_init_options(&channel_, &options, given) != ARES_SUCCESS) return false;
-    // The successor came with c-ares 1.34, which Debian 12 and Ubuntu 24.04 do not have.
+    // The replacement came with c-ares 1.34, which Debian 12 and Ubuntu 24.04 do not have.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
   ::ares_set_socket_functions(channel_, &socket_functions, nullptr);
@@ -163,7 +163,7 @@ void DnsChannel::ask(const std::string& name, Done done) {
   ::ares_getaddrinfo(channel_, name.c_str(), nullptr, &wanted, &DnsChannel::take_answer, asked.release());
 }
 
-// Called by C: whatever is thrown here ends the process.
+// Called from C code: an exception here ends the process.
 void DnsChannel::take_answer(void* given, int status, int /*timeouts*/, ares_addrinfo* answer) {
   const std::unique_ptr<Asked> asked(static_cast<Asked*>(given));
   const std::unique_ptr<ares_addrinfo, decltype(&::ares_freeaddrinfo)> owned(answer, &::ares_freeaddrinfo);
@@ -171,7 +171,7 @@ void DnsChannel::take_answer(void* given, int status, int /*timeouts*/, ares_add
   End end = end_of(status);
   Found found;
   if (end == End::found && answer != nullptr) found = found_in(*answer, asked->channel.has_ttl_);
-  // A look into the file that finds nothing ends with whatever c-ares began with.
+  // A lookup in the file that finds nothing ends with c-ares's initial status.
   const bool is_of_file = !asked->channel.has_ttl_;
   if ((end == End::found || is_of_file) && found.list.empty()) end = End::unknown;
   found.is_unknown = end == End::unknown && (is_of_file || status == ARES_ENOTFOUND);

@@ -1,5 +1,5 @@
-// Questions to name servers, many at once, over sockets that
-// a worker of one's own looks after: c-ares behind RAII.
+// Sends questions to name servers, many at once, over sockets that the caller polls: an RAII wrapper of
+// c-ares.
 #pragma once
 
 #include <poll.h>
@@ -18,41 +18,40 @@ struct ares_channeldata;
 
 namespace reprise::net {
 
-/// Used on one thread. Reads resolv.conf once, when it is opened.
+/// Used on one thread. Reads resolv.conf once, in `open`.
 class DnsChannel {
  public:
-  /// What became of a question.
+  /// Result of a question.
   enum class End : std::uint8_t {
     found,
-    unknown,    ///< the servers know no address of that name, or could not tell: another one may do better
-    silent,     ///< no server has answered in time
-    failed,     ///< no server can be reached, or there was no descriptor or memory for asking
+    unknown,    ///< no address was found, or the servers failed; another source may know the name
+    silent,     ///< no server responded in time
+    failed,     ///< no server is reachable, or there was no descriptor or memory for the question
     abandoned,  ///< the channel was closed
   };
-  /// Must not close the channel.
+  /// Callback for a result. Must not close the channel.
   using Done = std::function<void(End, Found)>;
 
-  /// `source`: f, /etc/hosts alone, which is read for each question, before `ask` returns; b, DNS alone. Null
-  /// where there is no descriptor or memory.
+  /// Opens a channel. `source` f: /etc/hosts only, which is read for each question before `ask` returns; b:
+  /// DNS only. Null if there is no descriptor or memory.
   static std::unique_ptr<DnsChannel> open(const NameFiles&, const Patience&, char source);
-  /// Every question under way ends as abandoned.
+  /// Ends every pending question as abandoned.
   ~DnsChannel();
   DnsChannel(const DnsChannel&) = delete;
   DnsChannel& operator=(const DnsChannel&) = delete;
 
-  /// For addresses of both families (IPv4 alone where `no-aaaa` says so), whatever families this host has (no
-  /// AI_ADDRCONFIG), in the order of
-  /// RFC 6724. The name is asked for as it is.
+  /// Asks for the name exactly as given. Asks for both address families whichever this host has (no
+  /// AI_ADDRCONFIG), or only for IPv4 with `no-aaaa`. The addresses are in the order of RFC 6724.
   void ask(const std::string& name, Done done);
-  std::size_t taken() const { return taken_; }          ///< questions so far
-  std::size_t under_way() const { return under_way_; }  ///< that have not ended
+  std::size_t taken() const { return taken_; }          ///< number of questions so far
+  std::size_t under_way() const { return under_way_; }  ///< number of pending questions
   const std::vector<std::string>& domains() const { return domains_; }
   int ndots() const { return ndots_; }
 
   void add_sockets_to(std::vector<pollfd>&) const;
-  /// For how long nothing happens unless a socket is ready; nothing: for ever.
+  /// Returns how long `turn` is not needed unless a socket becomes ready. None: without limit.
   std::optional<std::chrono::milliseconds> quiet() const;
-  /// Looks after those of them that are its own, and after limits that have passed.
+  /// Handles those ready sockets that belong to this channel, and expired timeouts.
   void turn(const std::vector<pollfd>& ready);
 
  private:

@@ -1,4 +1,4 @@
-// The order in which a name's addresses are dialled: families by turns (RFC 8305 section 4).
+// Orders a name's addresses for dialling: the address families alternate (RFC 8305 section 4).
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace reprise::net {
 
-/// Begins with the first one's family, keeps the order within each, and goes on with what is left once one
-/// family is spent. At most `most` of them.
+/// Returns at most `most` addresses, starting with the family of the first one. Keeps the order within each
+/// family. When one family is used up, the rest of the other follows.
 std::vector<asio::ip::address> interleaved(const std::vector<asio::ip::address>& found, std::size_t most);
 
 }  // namespace reprise::net

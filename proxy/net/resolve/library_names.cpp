@@ -12,7 +12,7 @@
 
 namespace reprise::net {
 
-// Owned by its threads too: one that hangs outlives the rest.
+// Shared with the threads, because a hanging thread may outlive the owner.
 struct LibraryNames::State {
   std::mutex mutex;
   std::condition_variable work;
@@ -45,7 +45,7 @@ void LibraryNames::resolve(Resolver::Question question) {
         ++state.threads;
         ++state.resting;
       } catch (const std::system_error&) {
-        // It waits for one of those that there are.
+        // The question waits for an existing thread.
       }
     }
     if (state.threads > 0 && state.queue.size() < most_waiting) {

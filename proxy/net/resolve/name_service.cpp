@@ -29,7 +29,7 @@ int open_eventfd() {
   return descriptor;
 }
 
-// Empty where there is no such file; nothing where there is no descriptor to read it by.
+// Returns the content of a file; empty if the file cannot be read, none if no descriptor is left.
 std::optional<std::string> text_of(const std::string& path) {
   errno = 0;
   const std::ifstream file(path);
@@ -44,7 +44,7 @@ std::string own_name() {
   return ::gethostname(name, HOST_NAME_MAX) == 0 ? std::string(name) : std::string();
 }
 
-// Without one, /etc/hosts cannot be read, and what DNS says in its stead may be wrong (row I6).
+// Without a free descriptor /etc/hosts cannot be read, and DNS alone might give a wrong result (row I6).
 bool is_short_of_descriptors() {
   const int probe = ::open("/", O_PATH | O_CLOEXEC);
   if (probe < 0) return is_out_of_descriptors(errno);
@@ -54,13 +54,13 @@ bool is_short_of_descriptors() {
 
 }  // namespace
 
-/// A name on its way through the sources.
+/// The progress of one name through the sources.
 struct NameService::Search {
   Resolver::Question question;
-  std::string order;               ///< sources that are left
-  std::vector<std::string> names;  ///< to ask DNS for
+  std::string order;               ///< sources not asked yet
+  std::vector<std::string> names;  ///< names to ask DNS for
   std::size_t next = 0;
-  bool is_unknown = true;  ///< no source so far has said anything but that there is no such name
+  bool is_unknown = true;  ///< true while every source so far has reported that the name does not exist
 };
 
 NameService::NameService(NameFiles files, LibraryNames::Ask library)
@@ -90,7 +90,7 @@ void NameService::ask(Resolver::Question question) {
 void NameService::run() {
   for (;;) {
     for (Resolver::Question& question : wait()) begin(std::move(question));
-    // By index: a question that goes on to another name may add a channel.
+    // Iterates by index: a question that continues with its next name may add a channel.
     for (std::size_t i = 0, polled = channels_.size(); i < polled; ++i) channels_[i]->turn(polled_);
     let_go_of_channels();
     look_at_files();
@@ -100,7 +100,7 @@ void NameService::run() {
   channels_.clear();
 }
 
-// Until a socket is ready, a limit has passed, or somebody asks: what is asked now.
+// Waits until a socket is ready, a timeout has passed, or a question arrives. Returns the new questions.
 std::vector<Resolver::Question> NameService::wait() {
   polled_.assign(1, {wake_, POLLIN, 0});
   for (const auto& channel : channels_) channel->add_sockets_to(polled_);
@@ -124,8 +124,8 @@ int NameService::quiet_milliseconds() const {
   return quiet ? static_cast<int>(quiet->count()) : -1;
 }
 
-// A channel that is full or old goes when its last question has ended; beyond the most, the oldest goes with
-// its questions.
+// Closes a superseded channel once its last question has ended. If there are more than `most_channels`,
+// closes the oldest ones with their questions.
 void NameService::let_go_of_channels() {
   while (channels_.size() > most_channels) {
     const std::unique_ptr<DnsChannel> oldest = std::move(channels_.front());
@@ -148,7 +148,7 @@ void NameService::look_at_files() {
   looked_at_ = now;
   if (stamp_of(files_.resolv) == resolv_stamp_ && stamp_of(files_.sources) == sources_stamp_) return;
   if (!read_files()) return;
-  // Servers that hang may be why the file was changed: their questions are asked again.
+  // The file may have been changed because its servers hang, so pending questions are asked again.
   reloading_ = true;
   std::exchange(channels_, {}).clear();
   reloading_ = false;
@@ -157,7 +157,7 @@ void NameService::look_at_files() {
 bool NameService::read_files() {
   const Stamp resolv = stamp_of(files_.resolv), sources = stamp_of(files_.sources);
   const auto resolv_text = text_of(files_.resolv), sources_text = text_of(files_.sources);
-  if (!resolv_text || !sources_text) return false;  // the next look finds them changed still
+  if (!resolv_text || !sources_text) return false;  // unchanged stamps: the next check tries again
   const char* environment = ::getenv("RES_OPTIONS");
   sources_ = read_hosts_line(*sources_text);
   patience_ = read_patience(*resolv_text, environment == nullptr ? "" : environment);
@@ -169,7 +169,8 @@ bool NameService::read_files() {
 
 DnsChannel* NameService::channel() {
   if (channels_.empty() || channels_.back()->taken() >= questions_of_a_channel) {
-    // Spread, so that what hangs is not asked again all at once: a server's buffer would lose what does not.
+    // The first timeout differs between channels, so that hanging questions are not repeated all at once.
+    // Such a burst would overflow a server's receive buffer and lose other questions.
     Patience patience = patience_;
     patience.first += patience.first / 32 * static_cast<int>(opened_++ % 16);
     auto fresh = DnsChannel::open(files_, patience, 'b');
@@ -188,7 +189,7 @@ void NameService::begin(Resolver::Question question) {
   go_on(search);
 }
 
-// The next source, once those before it do not know the name.
+// Asks the next source, after the previous ones did not know the name.
 void NameService::go_on(const std::shared_ptr<Search>& search) {
   if (search->order.empty()) return end_unknown(*search);
   const char source = search->order.front();

@@ -1,5 +1,5 @@
-// How this host's names are looked up: /etc/hosts and DNS by c-ares on one thread, however many names hang,
-// and the C library for the sources that only it knows.
+// Resolves names as this host is configured: /etc/hosts and DNS by c-ares on one thread, however many lookups
+// hang; other sources by the C library.
 #pragma once
 
 #include <chrono>
@@ -18,27 +18,27 @@
 
 namespace reprise::net {
 
-/// One thread, which nobody waits for: files are read on it too. Their changes are noticed within a second
-/// while names are asked for.
+/// Uses one thread of its own, which also reads the files, so that no caller blocks. A changed file is
+/// detected within a second while names are looked up.
 class NameService {
  public:
-  /// Questions that one channel takes before there is a new one, with sockets and ports of its own.
+  /// Questions per channel. After these a new channel is opened, with sockets and ports of its own.
   static constexpr std::size_t questions_of_a_channel = 64;
-  /// Channels at a time; beyond them those end that have hung for longest.
+  /// Maximum number of channels. Beyond it the oldest channels are closed.
   static constexpr std::size_t most_channels = 64;
 
-  /// Throws std::system_error where there is no descriptor or thread left.
+  /// Throws std::system_error if no descriptor or thread is available.
   explicit NameService(
       NameFiles files = {},
       LibraryNames::Ask library = [](const std::string& name) { return ask_library(name, false); });
-  /// Abandons what is being asked for.
+  /// Abandons all pending questions.
   ~NameService();
   NameService(const NameService&) = delete;
   NameService& operator=(const NameService&) = delete;
 
-  /// Thread-safe; does not block.
+  /// Starts a lookup. Thread-safe; does not block.
   void ask(Resolver::Question);
-  /// What asks it, for a resolver that goes before it does.
+  /// Returns the query function for a Resolver. Precondition: the resolver is destroyed before this object.
   Resolver::Query query() {
     return [this](Resolver::Question question) { ask(std::move(question)); };
   }
@@ -47,7 +47,7 @@ class NameService {
   struct Search;
   struct Stamp {
     std::uint64_t device = 0, file = 0, size = 0;
-    std::int64_t changed = 0;  ///< nanoseconds, by the wall's clock
+    std::int64_t changed = 0;  ///< nanoseconds of the wall clock
     bool operator==(const Stamp&) const = default;
   };
 
@@ -73,15 +73,15 @@ class NameService {
   std::vector<Resolver::Question> asked_;
   bool stopping_ = false;
 
-  // Of the thread alone.
+  // Used on the service's own thread only.
   std::vector<pollfd> polled_;
-  std::deque<std::unique_ptr<DnsChannel>> channels_;  ///< the last one takes questions
+  std::deque<std::unique_ptr<DnsChannel>> channels_;  ///< the last one takes new questions
   std::unique_ptr<DnsChannel> hosts_;
-  std::vector<Resolver::Question> again_;  ///< whose channel was closed because files have changed
+  std::vector<Resolver::Question> again_;  ///< to repeat: a file change closed their channel
   bool reloading_ = false;
   HostsLine sources_;
   Patience patience_;
-  unsigned opened_ = 0;  ///< channels so far
+  unsigned opened_ = 0;  ///< number of channels opened so far
   Stamp resolv_stamp_, sources_stamp_;
   Instant looked_at_{};
   std::thread thread_;

@@ -1,5 +1,4 @@
-// What the files of a host say of looking up names: which sources, in what order, how long, and which names
-// stand for a short one.
+// Reads how this host looks up names: the sources and their order, timeouts, and search domains.
 #pragma once
 
 #include <chrono>
@@ -10,39 +9,40 @@
 
 namespace reprise::net {
 
-/// Where a host keeps it; tests have files of their own.
+/// Paths of the host's files; tests use their own.
 struct NameFiles {
   std::string resolv = "/etc/resolv.conf";     ///< resolv.conf(5)
   std::string sources = "/etc/nsswitch.conf";  ///< nsswitch.conf(5)
-  std::uint16_t port = 53;                     ///< of the name servers
+  std::uint16_t port = 53;                     ///< port of the name servers
 };
 
 /// The line `hosts:` of nsswitch.conf(5).
 struct HostsLine {
-  std::string order = "fb";  ///< f: /etc/hosts, b: DNS; without the line as here
+  std::string order = "fb";  ///< f: /etc/hosts, b: DNS; this default applies if the line is absent
   bool others = false;       ///< there are sources that only the C library can ask
   bool myhostname = false;   ///< nss-myhostname(8): knows this host's own name
 };
-/// Actions in brackets are passed over: whatever they say, a later source is asked when the ones before it do
-/// not know the name. `resolve` (systemd-resolved) counts as DNS and as one of the others.
+/// Reads the line `hosts:`. Ignores actions in brackets: the next source is always asked if the previous ones
+/// do not know the name. `resolve` (systemd-resolved) counts as DNS and as one of the others.
 HostsLine read_hosts_line(std::string_view text);
 
-/// Whether the C library is to be asked for a name that neither file nor DNS know.
+/// Returns true if the C library must be asked for a name that neither the file nor DNS knows.
 bool is_for_others(const HostsLine&, std::string_view name, std::string_view own_name);
 
-/// How name servers are asked, and how long they are waited for.
+/// How name servers are asked, and how long to wait for them.
 struct Patience {
-  std::chrono::milliseconds first{1000};  ///< doubled for each round of the servers
+  std::chrono::milliseconds first{1000};  ///< first timeout; doubled for each round over the servers
   int rounds = 3;
-  bool one_server = true;  ///< there is no other to be asked in its place
-  bool over_tcp = false;   ///< from the first question on
-  bool ipv4_only = false;  ///< no question for IPv6 addresses
+  bool one_server = true;  ///< false if there are several servers
+  bool over_tcp = false;   ///< TCP is used from the first question on
+  bool ipv4_only = false;  ///< no questions for IPv6 addresses
 };
-/// `timeout:` and `attempts:` of the lines `options`, at most 30 s and 5 as in resolv.conf(5); the last one
-/// counts. `use-vc` and `no-aaaa`. `environment`: RES_OPTIONS, which comes after the file.
+/// Reads `timeout:` (at most 30 s) and `attempts:` (at most 5) of the lines `options`, as in resolv.conf(5),
+/// where the last value counts; also `use-vc` and `no-aaaa`. `environment`: the value of RES_OPTIONS, which
+/// overrides the file.
 Patience read_patience(std::string_view text, std::string_view environment);
 
-/// The names to ask DNS for in the place of `name`, in order: as resolv.conf(5) says of `search` and `ndots`.
+/// Returns the names to ask DNS for, in order, by the rules of `search` and `ndots` in resolv.conf(5).
 std::vector<std::string> names_to_ask(std::string_view name, const std::vector<std::string>& domains,
                                       int ndots);
 

@@ -14,17 +14,17 @@ constexpr std::size_t most_addresses = 16;
 
 }  // namespace
 
-// Owned by the resolver; a question that outlives it finds nobody to tell.
+// Owned by the resolver. The result of a question that outlives it is discarded.
 struct Resolver::State {
   struct Name {
-    std::shared_ptr<const Addresses> answer;  ///< a good one
+    std::shared_ptr<const Addresses> answer;  ///< addresses of a successful lookup
     Instant known_until{};
     Instant last_asked{};
     bool asking = false;
     bool resolved_once = false;
     std::vector<std::shared_ptr<Lookup>> waiting;
 
-    /// Whoever has stopped waiting is dropped each time that as many again have come.
+    /// Adds a waiting lookup. Removes abandoned ones each time the list has doubled.
     void add(std::shared_ptr<Lookup> lookup) {
       if (waiting.size() >= crowded_) {
         std::erase_if(waiting, [](const auto& each) { return each.use_count() == 1; });
@@ -45,14 +45,15 @@ struct Resolver::State {
 
   std::mutex mutex;
   Names names;
-  std::size_t remembered = 0;  ///< of them, those that are not being asked for
+  std::size_t remembered = 0;  ///< number of entries without a pending lookup
   Query query;
   Limits limits;
   telemetry::Metrics* metrics = nullptr;
 
-  /// The rest is called under the mutex.
+  /// The following functions need the mutex.
   void settle(Names::iterator, const Found&);
-  /// Keeps no more of a name that nobody asks for than that it resolved once.
+  /// Drops the addresses. Precondition: no lookup is pending. Keeps the entry only if the name has resolved
+  /// once.
   void drop_answer(Names::iterator);
   void drop(Names::iterator);
   void make_room();
@@ -123,7 +124,7 @@ bool Resolver::Question::is_given_up() const {
   return true;
 }
 
-// A failure is told to those who wait, and forgotten: whoever comes later asks again.
+// Delivers a failure to the waiting lookups and does not keep it, so that a later lookup asks again.
 void Resolver::State::settle(Names::iterator place, const Found& found) {
   Name& entry = place->second;
   entry.resolved_once = entry.resolved_once || !found.list.empty();

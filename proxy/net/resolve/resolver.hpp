@@ -1,5 +1,5 @@
-// Names to addresses without stalls: one look-up per name at
-// a time, good answers kept for a moment, failures never.
+// Resolves names to addresses: at most one lookup per name at a time, successful results cached for seconds,
+// failures never.
 #pragma once
 
 #include <functional>
@@ -13,49 +13,54 @@
 
 namespace reprise::net {
 
-/// What a name resolves to. Shared, immutable.
+/// The addresses of a name. Shared and immutable.
 struct Addresses {
-  /// In the resolver's order, families by turns; at most 16 (row I13). Empty: the name does not resolve.
+  /// In the resolver's order with alternating address families; at most 16 (row I13). Empty if the name does
+  /// not resolve.
   std::vector<asio::ip::address> list;
-  /// The sources say that there is no such name, and this process has never resolved it: a mistake in a name,
-  /// rather than a service that restarts. Only where `list` is empty.
+  /// True if the sources report that the name does not exist, and this process has never resolved it: the
+  /// name is probably mistyped, and not that of a service that restarts. Only true if `list` is empty.
   bool never_existed = false;
 };
 
-/// What came of asking for a name.
+/// Result of a lookup.
 struct Found {
-  std::vector<asio::ip::address> list;  ///< in the order of preference; empty: the name does not resolve
-  Duration keep = Duration::max();      ///< for how long the source lets it be kept: the TTL, if it has one
-  bool is_unknown = false;  ///< every source says that there is no such name (NXDOMAIN, EAI_NONAME)
+  std::vector<asio::ip::address> list;  ///< in order of preference; empty if the name does not resolve
+  Duration keep = Duration::max();      ///< how long the result may be cached: the TTL, if there is one
+  bool is_unknown = false;  ///< every source reports that the name does not exist (NXDOMAIN, EAI_NONAME)
 };
 
-/// One waiter: on one io thread, until the answer, its limit, or `cancel`.
+/// One waiting caller, on one io thread: waits until the result, its limit, or `cancel`.
 class Lookup;
 
-/// Shared by all io threads; thread-safe. A dead name costs its own waiters only, each until its own limit.
+/// Shared by all io threads; thread-safe. A name that does not resolve delays only the callers that wait for
+/// it, each until its own limit.
 class Resolver {
  public:
   class Question;
-  /// How a name is looked up. Called on any thread, once for each look-up; must not block, and may answer at
-  /// once. Tests pass their own.
+  /// Starts the lookup of a name. Called on any thread, once per lookup. Must not block; may complete the
+  /// question at once. Tests pass their own.
   using Query = std::function<void(Question)>;
 
   struct Limits {
-    /// Remembered names, those that resolved once included; the one that was asked for longest ago goes.
-    /// Look-ups under way are not counted: each has a waiter, or an end.
+    /// Maximum number of cached names, including names that have resolved once. The name that was requested
+    /// longest ago is evicted. Pending lookups are not counted, because each of them has a waiting caller or
+    /// ends soon.
     std::size_t names = 1024;
-    Duration positive = std::chrono::seconds(10);  ///< for how long a good answer is kept, TTL or none
+    Duration positive = std::chrono::seconds(10);  ///< longest caching of a success, whatever its TTL
   };
 
   Resolver(Query, const Limits&, telemetry::Metrics&);
-  /// What is still being asked for is abandoned: its answer may come at any time, to nobody.
+  /// Abandons pending lookups; their results are discarded.
   ~Resolver();
   Resolver(const Resolver&) = delete;
   Resolver& operator=(const Resolver&) = delete;
 
-  /// `executor` is the caller's; the lookup is used on its thread only. A look-up under way is shared.
+  /// Starts a lookup, or joins a pending one. `executor` is the caller's; the result is used on that thread
+  /// only.
   std::shared_ptr<Lookup> start(const std::string& name, const asio::any_io_executor& executor);
-  /// What is remembered of the name has turned out to be of no use: the next one asks again (rows L1, L2).
+  /// Drops the cached addresses of a name that turned out to be useless, so that the next lookup asks again
+  /// (rows L1, L2).
   void forget(const std::string& name);
 
  private:
@@ -63,14 +68,14 @@ class Resolver {
   std::shared_ptr<State> state_;
 };
 
-/// One look-up under way, to be answered once: on any thread,
-/// also when the resolver is gone. Copies are the same one.
+/// One pending lookup, to be completed once: on any thread, even after the resolver is destroyed. Copies
+/// refer to the same lookup.
 class Resolver::Question {
  public:
   const std::string& name() const { return name_; }
   void complete(const Found& found) const;
-  /// True if nobody waits for it any more: then it is over without an answer, and the next one who wants the
-  /// name asks anew.
+  /// Returns true if no caller waits any more. The lookup then ends without a result, and the next caller
+  /// starts a new one.
   bool is_given_up() const;
 
  private:
@@ -85,9 +90,9 @@ class Lookup final : public Cancellable, public std::enable_shared_from_this<Loo
  public:
   explicit Lookup(const asio::any_io_executor& executor) : timer_(executor) {}
 
-  /// Null when the limit or a cancel came first.
+  /// Waits for the result. Null if the limit or a cancel comes first.
   Task<std::shared_ptr<const Addresses>> wait(Duration limit);
-  /// Called on any thread.
+  /// Delivers the result. Thread-safe.
   void deliver(std::shared_ptr<const Addresses>);
   void cancel() override;
 
