@@ -1,4 +1,4 @@
-// Addresses of sockets: as people write them, and whether only this host reaches them.
+// Conversions of socket addresses: text, values, IPv4-mapped forms, loopback.
 #pragma once
 
 #include <string>
@@ -8,16 +8,17 @@
 
 namespace reprise::net {
 
-/// An IPv4 address that is mapped into IPv6 (RFC 4291 2.5.5.2) as what it is; any other as it is.
+/// Returns an IPv4-mapped IPv6 address (RFC 4291 2.5.5.2) as its IPv4 address, and any other address
+/// unchanged.
 asio::ip::address unmapped(const asio::ip::address&);
-/// Mapped or not.
+/// Returns true for loopback addresses, also IPv4-mapped ones.
 bool is_loopback(const asio::ip::address&);
-/// Unmapped, without brackets.
+/// Returns the unmapped address as text, without brackets.
 std::string address_text(const asio::ip::address&);
-/// The same as a value; unknown where the port is 0.
+/// Converts an endpoint to the policy's value; unknown if the port is 0.
 policy::UpstreamAddress as_address(const tcp::endpoint&);
 tcp::endpoint as_endpoint(const policy::UpstreamAddress&);
-/// `127.0.0.1:3128`, `[::1]:3128`.
+/// Returns text such as `127.0.0.1:3128` or `[::1]:3128`.
 std::string endpoint_text(const tcp::endpoint&);
 
 }  // namespace reprise::net

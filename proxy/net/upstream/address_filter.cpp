@@ -43,34 +43,35 @@ struct Meanings {
   explicit Meanings(const address& ip) : all{ip} {}
   void add(const address& ip) { all[count++] = ip; }
 
-  std::array<address, 6> all;  ///< the most: four splits of RFC 8215, and ISATAP
+  std::array<address, 6> all;  ///< maximum: four splits of RFC 8215, and ISATAP
   std::size_t count = 1;
 };
 
-// Forms that a prefix tells, of which an address has one at most. The mapped form needs no case: it is how
-// IPv4 is compared anyway.
+// Embeddings that a prefix identifies; an address has at most one of them. The IPv4-mapped form needs no
+// case, because IPv4 is compared in that form anyway.
 std::optional<address_v4> embedded_by_prefix(const Bytes& bytes) {
   constexpr std::size_t last = 12;
   if (starts_with(bytes, {0x20, 0x02})) return v4_at(bytes, 2);  // 6to4, RFC 3056
   if (starts_with(bytes, {0x00, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0})) return v4_at(bytes, last);
   if (starts_with(bytes, {0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0})) return v4_at(bytes, last);  // SIIT
-  // Teredo (RFC 4380) has the client's address at its end, every bit inverted.
+  // Teredo (RFC 4380): the client's address is in the last four bytes, with every bit inverted.
   if (starts_with(bytes, {0x20, 0x01, 0, 0})) return address_v4(~v4_at(bytes, last).to_uint());
   const bool compatible = starts_with(bytes, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
-  // :: and ::1 are themselves.
+  // :: and ::1 embed no IPv4 address.
   if (compatible && v4_at(bytes, last).to_uint() > 1) return v4_at(bytes, last);
   return std::nullopt;
 }
 
-// ISATAP (RFC 5214): an interface identifier behind any prefix, its universal bit set or not.
+// ISATAP (RFC 5214): an interface identifier after any prefix, with its universal bit set or clear.
 std::optional<address_v4> embedded_by_interface(const Bytes& bytes) {
   const bool isatap = (bytes[8] & 0xfdU) == 0 && bytes[9] == 0 && bytes[10] == 0x5e && bytes[11] == 0xfe;
   return isatap ? std::optional(v4_at(bytes, 12)) : std::nullopt;
 }
 
-// 64:ff9b:1::/48 (RFC 8215) holds prefixes of translators of any length from 48 on. The length decides where
-// the IPv4 address is (RFC 6052 2.2), and the network alone knows it. Byte 8 is never a part of the address.
-// 0.0.0.0/8 is what a shorter prefix makes of zeros behind a longer one; no translator forwards to it.
+// 64:ff9b:1::/48 (RFC 8215) contains translator prefixes of any length from 48 bits on. The length determines
+// the position of the IPv4 address (RFC 6052 2.2), and only the network operator knows it, so every split is
+// judged. Byte 8 never belongs to the IPv4 address. Splits whose IPv4 address would be in 0.0.0.0/8 are
+// skipped: they come from reading the zeros of a longer prefix, and no translator forwards to them.
 void add_translated(const Bytes& bytes, Meanings& found) {
   if (!starts_with(bytes, {0x00, 0x64, 0xff, 0x9b, 0, 1})) return;
   found.add(v4_at(bytes, 12));
@@ -98,7 +99,7 @@ Meanings meanings(const address& ip) {
   return found;
 }
 
-// The kernel heeds a zone for link-local addresses alone: `::1%2` is `::1`.
+// The kernel uses a zone only for link-local addresses: `::1%2` is `::1`.
 address without_zone(const address& ip) {
   return ip.is_v6() ? address(address_v6(ip.to_v6().to_bytes())) : ip;
 }
@@ -175,7 +176,7 @@ AddressVerdict AddressFilter::judge_unresolved(const std::string& host, std::uin
   ErrorCode not_a_literal;
   const auto literal = asio::ip::make_address(host, not_a_literal);
   if (!not_a_literal) return judge({literal, port});
-  // 2852039166, 0xa9fea9fe, 0251.0376.0251.0376: what a resolver takes for an address (inet_aton(3)).
+  // 2852039166, 0xa9fea9fe, 0251.0376.0251.0376: spellings that a resolver reads as addresses (inet_aton(3)).
   const std::string bare = host.ends_with('.') ? host.substr(0, host.size() - 1) : host;
   in_addr address{};
   if (::inet_aton(bare.c_str(), &address) == 0) return AddressVerdict::allowed;

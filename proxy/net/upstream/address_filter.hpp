@@ -11,22 +11,25 @@
 
 namespace reprise::net {
 
-/// What may be done with an address.
+/// Result of judging an address.
 enum class AddressVerdict : std::uint8_t { allowed, denied, self };
 
-/// Immutable once the listeners are bound; shared by all threads. Judges resolved addresses, at every dial.
+/// Judges resolved addresses at every dial. Immutable once the listeners are bound; shared by all threads.
 class AddressFilter {
  public:
-  /// `own`: the bound endpoints of every listener, admin included.
+  /// `own`: the bound endpoints of every listener, including admin.
   AddressFilter(const config::Deny&, std::vector<tcp::endpoint> own);
 
-  /// An IPv4 address inside an IPv6 one (mapped, compatible, NAT64 of both prefixes in every split of RFC
-  /// 6052, SIIT, 6to4, ISATAP, the client's of Teredo) is judged as that IPv4 address too (rows H1, L31).
-  /// An unspecified address is judged as loopback of both families too: connect(2) takes it for loopback
-  /// (row H4). A zone (`::1%2`) is ignored.
+  /// Judges an address and every address that it may lead to:
+  /// - an IPv4 address embedded in an IPv6 address (mapped, compatible, NAT64 with both prefixes in every
+  ///   split of RFC 6052, SIIT, 6to4, ISATAP, Teredo's client address) is judged as that IPv4 address too
+  ///   (rows H1, L31);
+  /// - an unspecified address is judged as loopback of both families too, because connect(2) treats it as
+  ///   loopback (row H4);
+  /// - a zone (`::1%2`) is ignored.
   AddressVerdict judge(const tcp::endpoint&) const;
-  /// A host that is written as an address, in whatever spelling (row H2): what a parent proxy gets is
-  /// resolved by nobody here. A name is allowed.
+  /// Judges a host that is written as an address, in any spelling (row H2). For hosts that a parent proxy
+  /// resolves; a name is allowed.
   AddressVerdict judge_unresolved(const std::string& host, std::uint16_t port) const;
 
  private:

@@ -1,4 +1,4 @@
-// The retry budgets of all upstream hosts: shared by the io threads, bounded in number.
+// The retry budgets of all upstream hosts, shared by the io threads; bounded in number.
 #pragma once
 
 #include <cstdint>
@@ -13,20 +13,21 @@
 
 namespace reprise::net {
 
-/// Who draws: retries that are sent, or those that observe mode only records.
+/// Which retries draw on the budget: those that are sent, or those that observe mode only counts.
 enum class BudgetKind : std::uint8_t { real, shadow };
 
-/// One account per host:port, budget settings and kind. Thread-safe. At most `most` hosts, and those whose
-/// accounts somebody holds; a forgotten one starts full.
+/// One budget per host:port, settings and kind. Thread-safe. Holds at most `most` hosts, plus those whose
+/// budgets are in use. The budget of an evicted host starts full.
 class BudgetTable {
  public:
   explicit BudgetTable(std::size_t most) : hosts_(most) {}
 
   std::shared_ptr<policy::Budget> account(std::string_view host_port, const policy::BudgetPolicy&,
                                           BudgetKind);
-  /// To be told before somebody lets go of that host's accounts: the one let go of first is forgotten first.
+  /// Marks a host as most recently used. Call before releasing its budgets. Entries are evicted in release
+  /// order.
   void left(std::string_view host_port);
-  /// Calls back with every real account's host:port and what is left of it, for the gauge.
+  /// Calls `report` with the host:port and the available share of every real budget, for the gauge.
   void each(policy::Instant now, const std::function<void(std::string_view host_port, double ratio)>&);
 
  private:

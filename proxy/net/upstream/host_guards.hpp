@@ -1,4 +1,4 @@
-// The circuits and pauses of all upstream hosts: shared by the io threads, bounded in number.
+// The circuits and pauses of all upstream hosts, shared by the io threads; bounded in number.
 #pragma once
 
 #include <functional>
@@ -14,20 +14,22 @@
 
 namespace reprise::net {
 
-/// One circuit per host:port and circuit settings, one pause per host:port. Thread-safe. At most `most`
-/// hosts, and those of which somebody holds one; a forgotten one starts closed and without a pause.
+/// One circuit per host:port and circuit settings, one pause per host:port. Thread-safe. Holds at most `most`
+/// hosts, plus those whose circuits or pause are in use. An evicted host starts with a closed circuit and no
+/// pause.
 class HostGuards {
  public:
   explicit HostGuards(std::size_t most) : hosts_(most) {}
 
   std::shared_ptr<policy::Circuit> circuit(std::string_view host_port, const policy::CircuitPolicy&);
   std::shared_ptr<policy::HostPause> pause(std::string_view host_port);
-  /// To be told before somebody lets go of that host's: the one let go of first is forgotten first.
+  /// Marks a host as most recently used. Call before releasing its circuits and pause. Entries are evicted in
+  /// release order.
   void left(std::string_view host_port);
-  /// Calls back with every circuit's host:port and state, for the gauge.
+  /// Calls `report` with the host:port and state of every circuit, for the gauge.
   void each(policy::Instant now,
             const std::function<void(std::string_view host_port, policy::Circuit::State)>&);
-  /// The same with every pause that is not over, and its end.
+  /// Calls `report` with the host:port and end of every pause that has not ended.
   void each_pause(policy::Instant now,
                   const std::function<void(std::string_view host_port, policy::Instant until)>&);
 

@@ -1,4 +1,4 @@
-// A bounded table of what is known per upstream host:port; the one unused for longest goes first.
+// A bounded table of state per upstream host:port; evicts the least recently used entry.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,9 @@
 
 namespace reprise::net {
 
-/// Not thread-safe: the owner locks. An entry that was forgotten starts anew when it is asked for again. One
-/// that `Entry::held()` says is in somebody's hands is never forgotten, or there would be two of it (row
-/// L21): the table then holds as many as are held.
+/// Not thread-safe: the owner locks. An evicted entry is created again when it is requested. An entry that is
+/// in use (`Entry::held()`) is never evicted, so that no second one exists beside it (row L21); the table
+/// then exceeds its bound.
 template <typename Entry>
 class HostTable {
  public:
@@ -26,7 +26,7 @@ class HostTable {
     return known.entry;
   }
 
-  /// Its holder has let go of it: among those that nobody holds it is the one used last.
+  /// Marks the entry as most recently used when its user releases it.
   void left(std::string_view host_port) {
     if (const auto known = entries_.find(std::string(host_port)); known != entries_.end())
       known->second.asked = ++clock_;
@@ -43,7 +43,7 @@ class HostTable {
     std::uint64_t asked = 0;
   };
 
-  // After a time in which more were held than fit, there may be several.
+  // Evicts several entries if the table was over its bound.
   void forget_unused() {
     while (entries_.size() >= most_) {
       auto oldest = entries_.end();

@@ -11,22 +11,22 @@
 
 namespace reprise::net {
 
-/// Immutable. Resolves no names.
+/// Immutable. Does not resolve names.
 class ParentExceptions {
  public:
   ParentExceptions() = default;
-  /// `texts` is Parent::except of the settings.
+  /// `texts`: Parent::except of the settings.
   explicit ParentExceptions(std::vector<std::string> texts);
 
-  /// Returns whether a text names the host. A network matches a host that is written as an address, in
-  /// whatever spelling (row H2), and no name.
+  /// Returns true if an entry matches the host. A network matches only a host that is written as an address,
+  /// in any spelling (row H2).
   bool contains(const std::string& host) const;
   const std::vector<std::string>& texts() const { return texts_; }
 
  private:
   std::vector<std::string> texts_;
   std::vector<policy::HostPattern> names_;
-  std::optional<AddressFilter> networks_;  ///< denies exactly the listed addresses; absent if none is listed
+  std::optional<AddressFilter> networks_;  ///< denies exactly the listed networks; absent if none is listed
 };
 
 }  // namespace reprise::net

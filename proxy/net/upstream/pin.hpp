@@ -1,4 +1,5 @@
-// The upstream connection that belongs to one client connection, because it was authenticated on it (row F2).
+// Keeps the upstream connection that belongs to one client connection, because the client was authenticated
+// on it (row F2).
 #pragma once
 
 #include <memory>
@@ -7,18 +8,19 @@
 
 namespace reprise::net {
 
-/// A session's. Holds at most one connection at rest; it goes with the client's.
+/// One per session. Holds at most one idle connection, and closes it when the client's connection ends.
 class Pin {
  public:
-  /// From now on the connection comes back here, never to the pool.
+  /// Makes the connection return to this pin instead of the pool.
   void hold(UpstreamConnection& connection) { connection.pin_to(*this); }
-  /// At rest again; what rested here before is closed.
+  /// Stores the connection as idle. A connection stored before is closed.
   void rest(std::unique_ptr<UpstreamConnection> connection) { resting_ = std::move(connection); }
-  /// The one at rest, if it is that upstream's and quiet; a dead one is closed.
+  /// Returns the idle connection if it belongs to that upstream and has no unread bytes; else null. Closes a
+  /// dead one.
   std::unique_ptr<UpstreamConnection> take(const Upstream&);
-  /// True if nothing rests here.
+  /// Returns true if there is no idle connection.
   bool empty() const { return resting_ == nullptr; }
-  /// True if what rests here is that upstream's.
+  /// Returns true if the idle connection belongs to that upstream.
   bool holds(const Upstream& upstream) const {
     return resting_ != nullptr && &resting_->upstream() == &upstream;
   }

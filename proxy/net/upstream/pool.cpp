@@ -12,7 +12,7 @@ namespace reprise::net {
 namespace {
 
 constexpr Duration recent_limit = std::chrono::seconds(1);
-// How long a connection above pool.idle may rest.
+// Maximum idle time of a connection above pool.idle.
 constexpr Duration spare_life = std::chrono::seconds(1);
 
 void append_number(std::size_t number, std::string& text) {
@@ -34,7 +34,8 @@ void write_account(std::string_view host, std::uint16_t port, std::string& key) 
   append_number(port, key);
 }
 
-// A blank is in no host: nothing of clear text has such a key.
+// Appends a part that begins with a space, so that a TLS key never equals a plaintext key: no host contains
+// one.
 void append_peer(TlsPeer peer, std::string& key) {
   key.append(" tls ");
   append_number(peer.client->number(), key);
@@ -63,7 +64,7 @@ bool is_denied(const AddressFilter& filter, const Upstream& upstream,
           filter.judge_unresolved(upstream.host, upstream.port) != AddressVerdict::allowed);
 }
 
-// Until a reload the filter is the one that was asked before.
+// Remembers the filter that last allowed the address, so that it is judged again only after a reload.
 bool UpstreamConnection::is_denied(const std::shared_ptr<const AddressFilter>& filter) {
   if (filter == allowed_by_) return false;
   if (net::is_denied(*filter, *upstream_, address_)) return true;
@@ -87,8 +88,8 @@ Pool::~Pool() { close(); }
 std::shared_ptr<Upstream> Pool::upstream(std::string_view host, std::uint16_t port, TlsPeer peer) {
   write_account(host, port, scratch_);
   const std::size_t account_bytes = scratch_.size();
-  // The account is shared. The connections are not: the resolver may find other addresses for the absolute
-  // name.
+  // Both spellings share the budget, but not the connections: the resolver may find other addresses for the
+  // absolute name.
   if (host.ends_with('.')) scratch_.push_back('.');
   if (peer.client != nullptr) append_peer(peer, scratch_);
   if (const auto known = upstreams_.find(scratch_); known != upstreams_.end()) {
@@ -118,7 +119,8 @@ void Pool::go_through(std::string_view host, std::uint16_t port, TlsPeer peer,
   forget_all();
   exceptions_ = ParentExceptions(except);
   write_account(host, port, scratch_);
-  // No host has a blank: the same host:port as an upstream is another.
+  // The prefix has a space, which no host contains, so that an upstream with the same host:port has another
+  // key.
   scratch_.insert(0, "parent ");
   parent_ = add_upstream(host, port, scratch_.size());
   prove(*parent_, peer);
@@ -129,7 +131,7 @@ void Pool::go_directly() {
   forget_all();
 }
 
-// Its key is in `scratch_`.
+// Precondition: `scratch_` holds the key.
 std::shared_ptr<Upstream> Pool::add_upstream(std::string_view host, std::uint16_t port,
                                              std::size_t account_bytes) {
   if (upstreams_.size() >= most_upstreams_) forget_oldest();
@@ -165,7 +167,7 @@ policy::HostPause* Pool::pause(Upstream& upstream) {
   return upstream.pause.get();
 }
 
-// Those in use are kept: their connections must find the way back.
+// Skips upstreams in use, because their connections must be able to return.
 void Pool::forget_oldest() {
   for (auto entry = order_.rbegin(); entry != order_.rend(); ++entry) {
     const std::shared_ptr<Upstream>& oldest = *entry;
@@ -179,7 +181,7 @@ void Pool::forget_oldest() {
   }
 }
 
-// What is in use goes on, and comes to rest nowhere.
+// Connections in use continue, but are closed when they are returned.
 void Pool::forget_all() {
   for (const std::shared_ptr<Upstream>& upstream : order_) {
     upstream->idle.clear();
@@ -201,18 +203,19 @@ std::unique_ptr<UpstreamConnection> Pool::lease(Upstream& upstream, Freshness fr
   if (upstream.idle_life.known()) close_outlived(upstream, now);
   for (std::size_t place = idle.size(); place-- > 0;) {
     const UpstreamConnection& candidate = *idle[place];
-    // The last one is the youngest: where one is too old, all before it are.
+    // The last one was used most recently: if one is too old, all before it are.
     if (freshness != Freshness::any && now - candidate.idle_since_ > recent_limit) break;
     if (freshness == Freshness::unused && candidate.reused_) continue;
     if (std::find(recent.begin(), recent.end(), candidate.number_) != recent.end()) continue;
     if (std::find(not_to.begin(), not_to.end(), candidate.address_) != not_to.end()) continue;
     auto connection = take(upstream, place);
-    // No FIN, no error, no byte that nobody asked for (rows B11, F6).
+    // Usable only without FIN, error or unsolicited bytes (rows B11, F6).
     if (connection->stream().unread() == Unread::nothing) return connection;
     ended_after_rest(*connection, Tick::now());
     break;
   }
-  // What is dialled now comes to rest here too: nobody may be waiting for those that are passed over.
+  // Makes room for the connection that is dialled now and will become idle here. If only non-idempotent
+  // requests come, none of them ever uses the older ones.
   if (freshness == Freshness::unused && !idle.empty() && idle.size() >= settings_.idle) idle.pop_front();
   return nullptr;
 }
@@ -228,7 +231,7 @@ std::unique_ptr<UpstreamConnection> Pool::take(Upstream& upstream, std::size_t p
   return connection;
 }
 
-// Those that rested before it are older, and so too old by what it shows.
+// Connections that were idle before this one are older, and therefore stale too.
 void Pool::ended_after_rest(const UpstreamConnection& connection, Instant end) {
   Upstream& upstream = *connection.upstream_;
   const Instant now = Tick::now();
@@ -260,8 +263,8 @@ void Pool::rest(std::unique_ptr<UpstreamConnection> connection) {
   const Instant expires = connection->expires_.value_or(policy::no_end);
   if (settings_.idle == 0 || life <= Duration::zero() || expires <= now) return;
   Upstream& upstream = *connection->upstream_;
-  // Under load more connections than pool.idle rest between
-  // two requests: closing those at once would dial them anew.
+  // Under load more connections than pool.idle are idle for a short time between two requests. They are kept
+  // briefly, so that they are not dialled again.
   const bool spare = upstream.idle.size() >= settings_.idle;
   connection->idle_ = true;
   connection->idle_since_ = now;
@@ -269,7 +272,7 @@ void Pool::rest(std::unique_ptr<UpstreamConnection> connection) {
   metrics_.upstream_changed(telemetry::UpstreamState::active, -1);
   metrics_.upstream_changed(telemetry::UpstreamState::idle, 1);
   const Duration longest = spare ? std::min(life, spare_life) : life;
-  // What is left of an age is another duration each time.
+  // arm_until, because the remaining age differs each time and would need a list of its own.
   if (expires - now < longest) {
     tick_.arm_until(*connection, expires);
   } else {

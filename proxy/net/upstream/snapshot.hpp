@@ -1,4 +1,4 @@
-// One configuration, ready for use: what was configured, and what was made of it once for all threads.
+// One configuration, ready for use: the settings, and the objects made from them once for all threads.
 #pragma once
 
 #include <cstddef>
@@ -16,25 +16,25 @@
 
 namespace reprise::net {
 
-/// When a certificate of this side ends.
+/// The expiry of one of this side's certificates.
 struct CertificateEnd {
   telemetry::CertificateUse use = telemetry::CertificateUse::client;
   std::string name;          ///< `intercept.ca`, or the key and its file
   std::int64_t expires = 0;  ///< seconds since 1970
-  std::string advice;        ///< what to do, for a warning
+  std::string advice;        ///< what to do about it, for a warning
 };
 
-/// Immutable; any thread. A request keeps the one under which it began to its end, so that no reload decides
-/// half of it. Parts that a reload leaves as they were are the same objects in both.
+/// Immutable; thread-safe. A request keeps the snapshot under which it began, so that a reload never changes
+/// it midway. Parts that a reload does not change are the same objects in both snapshots.
 struct Snapshot {
   config::Settings settings;
   std::shared_ptr<const AddressFilter> filter;
   std::shared_ptr<const TlsClients> tls;
-  std::shared_ptr<ClientTls> client_tls;  ///< who ends clients' TLS; null: nobody
+  std::shared_ptr<ClientTls> client_tls;  ///< terminates the clients' TLS; null without interception
   std::vector<CertificateEnd> certificate_ends;
-  /// By route: as which it is counted and logged. The same name is the same number in every snapshot.
+  /// For each route: its number in metrics and logs. A name has the same number in every snapshot.
   std::vector<std::size_t> counted_as;
-  /// limits.connections, or what the descriptors allow where that is fewer.
+  /// limits.connections, or the number that the descriptors allow if that is lower.
   std::size_t most_clients = std::numeric_limits<std::size_t>::max();
 
   http::HeadLimits head_limits() const {

@@ -1,4 +1,4 @@
-// Warnings of what fails at one upstream or parent proxy, few enough to be read.
+// Rate-limited warnings about failures at one upstream or parent proxy.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace reprise::net {
 
-/// At most one a second for each upstream: every request may meet what it tells.
+/// Logs at most one warning a second per upstream, because every request may cause the same one.
 void warn_of(telemetry::Log&, Upstream&, std::string_view text);
 
 }  // namespace reprise::net
