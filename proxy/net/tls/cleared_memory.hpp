@@ -1,9 +1,10 @@
-// Memory of OpenSSL that is overwritten when it is given back, so that no copy of a key stays behind.
+// Makes OpenSSL overwrite memory when it is freed, so that no copy of a key remains.
 #pragma once
 
 namespace reprise::net {
 
-/// For the whole process; before the first call of anything else of OpenSSL, else it throws std::logic_error.
+/// Sets the memory functions for the whole process. Call before any other OpenSSL function; else throws
+/// std::logic_error.
 void clear_openssl_memory();
 
 }  // namespace reprise::net

@@ -1,4 +1,4 @@
-// What sessions ask of whoever ends clients' TLS: for which hosts, and with what certificate.
+// The interface by which sessions terminate a client's TLS: the intercepted hosts and their certificates.
 #pragma once
 
 #include <functional>
@@ -14,15 +14,16 @@ namespace reprise::net {
 /// Thread-safe; outlives every session.
 class ClientTls {
  public:
-  /// Makes what carries a client's bytes the server's side of TLS over it; `before`: what was read already.
+  /// Makes the server's side of TLS over a client's connection. `before`: bytes of the client that were read
+  /// already.
   using Accept = std::function<std::unique_ptr<SecureLink>(Carrier, std::string before)>;
 
   virtual ~ClientTls() = default;
 
-  /// Only these are intercepted: exact names and `*.suffix`.
+  /// Returns the hosts that are intercepted: exact names and `*.suffix`.
   virtual const std::vector<policy::HostPattern>& hosts() const = 0;
-  /// The certificate for that host name, a listed one. Resumes on the caller's executor. Empty where none can
-  /// be made: `why` says so.
+  /// Returns the certificate for a listed host name. Resumes on the caller's executor. If no certificate can
+  /// be made, the result is empty and `why` is set.
   virtual Task<Accept> certificate_for(std::string name, asio::any_io_executor, std::string& why) = 0;
 };
 

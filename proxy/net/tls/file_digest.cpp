@@ -32,8 +32,9 @@ struct CloseFolder {
   void operator()(DIR* folder) const { ::closedir(folder); }
 };
 
-// An entry that is a link counts as what it leads to. The folder itself is the entry `.`: it changes with
-// each entry that comes or goes. Takes the descriptor over: another one may not be had.
+// Adds the entries of a folder. A link counts as its target. The entry `.` stands for the folder itself: its
+// time changes with each entry that is added or removed. Takes ownership of the descriptor, because a second
+// one may not be available.
 void add_folder(const Digest& digest, int descriptor) {
   const std::unique_ptr<DIR, CloseFolder> folder(::fdopendir(descriptor));
   if (folder == nullptr) {
@@ -55,8 +56,8 @@ void add_folder(const Digest& digest, int descriptor) {
   }
 }
 
-// A special file would never end, or never begin: it counts as what it is. Returns the error of opening it,
-// or 0.
+// Adds the content of a regular file, or the type of a special file, which might block or never end. Returns
+// the errno of open, or 0.
 int add_file(const Digest& digest, const std::string& file) {
   std::array<char, 16 * 1024> piece{};
   std::uint64_t length = 0;
@@ -85,7 +86,7 @@ int add_file(const Digest& digest, const std::string& file) {
     }
   }
   OPENSSL_cleanse(piece.data(), piece.size());
-  // Where one file ends and the next begins counts too.
+  // The length separates the content of one file from that of the next.
   add(digest, &length, sizeof length);
   add(digest, &why, sizeof why);
   return unopened;

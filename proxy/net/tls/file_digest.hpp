@@ -1,4 +1,4 @@
-// What files hold, as a short text that changes when any of them does.
+// Digests of files: short texts that change when the content changes.
 #pragma once
 
 #include <cstdint>
@@ -8,27 +8,26 @@
 
 namespace reprise::net {
 
-/// SHA-256 over what each file holds; of one that cannot be read, over why; of a folder, over its entries'
-/// names and when each was changed. Blocks: not for an io thread. What was read, keys too, is wiped from
-/// memory.
+/// Returns the SHA-256 over the content of all files. A file that cannot be read counts by its error, a
+/// folder by the names and modification times of its entries. Blocks: not for an io thread. Wipes the read
+/// bytes, which may be keys, from memory.
 std::string digest_of_files(std::span<const std::string> files);
-/// The same of one file; nothing if there is no descriptor to read it by, which says nothing about the file.
+/// Returns the same for one file. None if no descriptor was available, because the content is then unknown.
 std::optional<std::string> digest_of_file(const std::string& file);
 
-/// What the kernel knows about a file without reading it: where it is, how long, and when it last changed.
+/// Metadata of a file: its identity, size and times.
 struct FileStamp {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
   std::int64_t size = 0;                  ///< bytes
   std::int64_t modified_nanoseconds = 0;  ///< wall clock
-  std::int64_t changed_nanoseconds = 0;   ///< wall clock; every write moves it, and no program can set it
+  std::int64_t changed_nanoseconds = 0;   ///< wall clock; every write changes it, and no program can set it
   bool operator==(const FileStamp&) const = default;
 };
 
-/// The stamp of a regular file that nobody has changed in the last two seconds before
-/// `now_nanoseconds` (wall clock). As long as it stays the same, so does the content. Nothing for any other
-/// file: two writes within one tick of the kernel's clock leave the same stamp, and some file systems of
-/// other hosts keep no times.
+/// Returns the stamp of a regular file that has not changed in the last two seconds before `now_nanoseconds`
+/// (wall clock). While the stamp stays the same, so does the content. None for any other file: two writes
+/// within one tick of the kernel's clock leave the same stamp, and some network file systems keep no times.
 std::optional<FileStamp> stamp_of_resting_file(const std::string& file, std::int64_t now_nanoseconds);
 
 }  // namespace reprise::net

@@ -1,5 +1,4 @@
-// What a TLS connection runs over, and its state at OpenSSL:
-// it outlives its link while a goodbye is on its way.
+// The transport of a TLS connection and its OpenSSL state. Outlives its link while a close_notify is pending.
 #pragma once
 
 #include <openssl/types.h>
@@ -13,7 +12,7 @@
 
 namespace reprise::net {
 
-/// A socket, or another link that TLS runs over. Used on one thread.
+/// Transport: a socket, or another link below TLS. Used on one thread.
 class TlsChannel {
  public:
   /// Throws std::bad_alloc.
@@ -21,31 +20,31 @@ class TlsChannel {
 
   Task<ErrorCode> wait_readable();
   Task<ErrorCode> wait_writable();
-  /// Ends whatever waits.
+  /// Ends all pending waits.
   void cancel();
   bool open() const;
   void close();
-  /// So that nobody takes what was sent for complete.
+  /// Closes so that the other side does not take the sent bytes for complete.
   void cut();
   asio::any_io_executor executor() { return socket_.get_executor(); }
   int descriptor();
 
   SSL* connection() const { return connection_.get(); }
   TlsSocketErrors& errors() { return errors_; }
-  /// Null of a socket.
+  /// Returns the link below; null if the transport is a socket.
   Link* below() { return below_.get(); }
   std::shared_ptr<TlsTicket>& ticket() { return ticket_; }
   const TlsRemarks& remarks() const { return remarks_; }
 
-  /// How far the close_notify has come.
+  /// Progress of the close_notify.
   enum class Notice : std::uint8_t { unsent, pending, sent };
   Notice notice() const { return notice_; }
-  /// True if there is nothing to wait for any more.
+  /// Tries to send close_notify. Returns false if it must be tried again when the transport is writable.
   bool try_notify();
-  /// Until the kernel takes it, a second at most; then it is closed if `closes`.
+  /// Sends close_notify as soon as the kernel accepts it, within a second; then closes if `closes` is set.
   static Task<void> say_goodbye(std::shared_ptr<TlsChannel>);
 
-  bool closes = false;  ///< once the goodbye is out
+  bool closes = false;  ///< close after close_notify is sent
 
  private:
   struct FreeConnection {

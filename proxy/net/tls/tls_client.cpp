@@ -25,14 +25,14 @@ namespace {
   throw std::runtime_error("tls." + key + " " + file + " cannot be used: " + why);
 }
 
-// Nobody is there to be asked for a password: it is configured, or there is none.
+// Returns the configured passphrase. Without one OpenSSL would prompt on the terminal.
 int give_passphrase(char* room, int size, int, void* configured) {
   const auto* passphrase = static_cast<const std::string*>(configured);
   if (passphrase == nullptr || passphrase->size() > static_cast<std::size_t>(size)) return 0;
   return static_cast<int>(passphrase->copy(room, passphrase->size()));
 }
 
-// The ticket is the connection's upstream's; 1: it is ours now.
+// Stores a new session in the ticket of the connection's upstream. Returns 1 to take ownership of it.
 int keep_session(SSL* connection, SSL_SESSION* session) {
   auto* ticket = static_cast<TlsTicket*>(SSL_get_app_data(connection));
   if (ticket == nullptr) return 0;
@@ -53,8 +53,8 @@ void trust(SSL_CTX* settings, const std::optional<std::string>& ca_file) {
   } else if (!holds(settings, X509_LU_X509)) {
     refuse("ca_file", *ca_file, "it revokes certificates and trusts none: put those to trust into it too");
   } else {
-    // What the file names is trusted as it is, be it the issuing authority alone or the upstream's own
-    // certificate (row N10).
+    // Every certificate in the file is trusted, including an intermediate authority alone or the upstream's
+    // own certificate (row N10).
     X509_STORE_set_flags(SSL_CTX_get_cert_store(settings), X509_V_FLAG_PARTIAL_CHAIN);
   }
 }
@@ -77,7 +77,8 @@ void identify(SSL_CTX* settings, const policy::TlsPolicy& policy) {
   }
   SSL_CTX_set_default_passwd_cb_userdata(settings, nullptr);
   OPENSSL_cleanse(passphrase.data(), passphrase.size());
-  // Some servers ask for it only once they have read the request (TLS 1.3 alone, row N9).
+  // Some servers request a client certificate only after they have read the request (only in TLS 1.3, row
+  // N9).
   SSL_CTX_set_post_handshake_auth(settings, 1);
 }
 
@@ -130,13 +131,14 @@ std::vector<std::pair<std::string, std::int64_t>> TlsClients::certificate_ends()
   return ends;
 }
 
-// What the files hold is looked at before OpenSSL reads them: a change in between is seen the next time.
+// Digests the files before OpenSSL reads them, so that a change in between is detected at the next reload.
 TlsClients::Made TlsClients::make(const policy::TlsPolicy& policy, const std::vector<Made>& before) {
   std::vector<std::string> files;
   for (const auto& file : {policy.ca_file, policy.certificate, policy.key}) {
     if (file) files.push_back(*file);
   }
-  // The system's roots are read once for a client, and those of a folder kept once they were needed (row N4).
+  // A client reads the system's root file only once, and keeps the roots of a folder after their first use
+  // (row N4).
   if (!policy.ca_file) {
     for (std::string& place : root_places().all()) files.push_back(std::move(place));
   }

@@ -1,4 +1,4 @@
-// Why a file of certificates or keys cannot be used, said to whoever wrote its name.
+// Explains why a certificate or key file cannot be used, for the person who configured it.
 #pragma once
 
 #include <cstdint>
@@ -6,15 +6,15 @@
 
 namespace reprise::net {
 
-/// What a file is named for.
+/// Purpose of a file.
 enum class TlsFile : std::uint8_t { trusted, certificate, key };
 
-/// Before OpenSSL reads it, which would wait at a pipe and never end with a device: why it must not; empty:
-/// it may, or will say better why it cannot.
+/// Returns why OpenSSL must not read the file, such as a pipe, where it would block, or a device, which never
+/// ends. Empty if it may, or if its own error will be clearer.
 std::string trouble_with_kind(const std::string& file);
 
-/// After OpenSSL has refused it: what is wrong, and what to do; `certificate` is the file that a key has to
-/// belong to. Reads the file again. Empties this thread's queue of errors.
+/// Returns what is wrong with a file that OpenSSL has rejected, and what to do. `certificate`: the file that
+/// a key must match. Reads the file again. Empties this thread's OpenSSL error queue.
 std::string trouble_with(const std::string& file, TlsFile, const std::string& certificate = {});
 
 }  // namespace reprise::net

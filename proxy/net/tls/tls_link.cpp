@@ -71,7 +71,7 @@ Handshake TlsLink::shake_hands() {
   return Handshake::failed;
 }
 
-// What the failed call came to. The queue of errors is left for who wants its words.
+// Returns the error of the failed call. Leaves OpenSSL's error queue for a caller that needs its text.
 ErrorCode TlsLink::error_of(int result) {
   switch (SSL_get_error(channel_->connection(), result)) {
     case SSL_ERROR_WANT_READ:
@@ -80,14 +80,14 @@ ErrorCode TlsLink::error_of(int result) {
     case SSL_ERROR_SYSCALL: return {channel_->errors().code, boost::system::system_category()};
     default: break;
   }
-  // The socket may have an error too by now: of the alert that could not be sent any more.
+  // Ignores the socket's error: it may belong to the alert that could not be sent.
   const bool ended = ERR_GET_REASON(ERR_peek_error()) == SSL_R_UNEXPECTED_EOF_WHILE_READING;
   return ended ? TlsError::no_close_notify : TlsError::protocol;
 }
 
 asio::any_io_executor TlsLink::executor() { return channel_->executor(); }
 
-// As many records as are at hand.
+// Reads as many records as are available.
 std::size_t TlsLink::take(asio::mutable_buffer into, ErrorCode& error) {
   if (later_) {
     error = later_;
@@ -121,21 +121,22 @@ ReadTask TlsLink::read_some(asio::mutable_buffer into) {
   for (;;) {
     ErrorCode error;
     std::size_t bytes = 0;
-    // The response to what was just sent is hardly there: a call of the kernel less to find that out.
+    // Right after a write the response is rarely there, so the first read is skipped to save a system call.
     if (std::exchange(asked_, false)) {
       error = asio::error::would_block;
     } else {
       bytes = take(into, error);
     }
     if (error != asio::error::would_block) co_return std::tuple(error, bytes);
-    // No conditional operator: GCC 12 destroys what co_await gives twice in one.
+    // No conditional operator: GCC 12 destroys the result of a co_await inside one twice.
     ErrorCode failure;
     if (read_wants_write_) {
       failure = co_await channel_->wait_writable();
     } else {
       failure = co_await channel_->wait_readable();
     }
-    // What came for a record's half may have come together with the end of the wait.
+    // Checked even without an error: bytes of a partial record may have ended the wait at the same time as
+    // the cancel.
     if (cancels != cancels_) co_return std::tuple(ErrorCode(asio::error::operation_aborted), std::size_t{0});
     if (failure) co_return std::tuple(failure, std::size_t{0});
   }
@@ -161,8 +162,8 @@ std::size_t TlsLink::seal(asio::const_buffer bytes, ErrorCode& error) {
   return 0;
 }
 
-// Small pieces are put together, so that a head and its body are one record. What was refused with
-// would_block is put together in the same way again: OpenSSL insists on the same bytes.
+// Joins small pieces, so that a head and its body are one record. After would_block the same pieces are
+// joined in the same way, because OpenSSL requires the same bytes.
 std::size_t TlsLink::write_some(std::span<const asio::const_buffer> parts, ErrorCode& error) {
   static thread_local std::array<char, record_bytes> scratch;
   std::size_t taken = 0;
@@ -200,10 +201,10 @@ void TlsLink::cancel() {
   channel_->cancel();
 }
 
-// Nothing can follow a failure, and nothing get past a record that is half out.
+// Sends no close_notify after a failure, or while a record is half written.
 void TlsLink::notify() {
   if (!established_ || broken_ || write_waits_ || channel_->notice() != TlsChannel::Notice::unsent) return;
-  // What is below says goodbye itself, and waits for it.
+  // The link below sends and waits for its own close_notify.
   if (channel_->try_notify() || channel_->below() != nullptr) return;
   asio::co_spawn(channel_->executor(), TlsChannel::say_goodbye(channel_), or_abort);
 }
@@ -215,7 +216,7 @@ void TlsLink::close() {
   cancel();
   notify();
   channel_->closes = true;
-  // The session that a late ticket brings belongs to nobody.
+  // A ticket that arrives later is not stored.
   SSL_set_app_data(channel_->connection(), nullptr);
   if (channel_->notice() != TlsChannel::Notice::pending || channel_->below() != nullptr) channel_->close();
 }

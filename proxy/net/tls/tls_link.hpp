@@ -1,5 +1,5 @@
-// One side of TLS over a connected socket, or over another link, driven by hand so that a write is tried at
-// once and goes out in one record.
+// One side of TLS over a connected socket or another link. It does not use Asio's SSL stream, so that a write
+// is tried at once and leaves in one record.
 #pragma once
 
 #include <memory>
@@ -14,15 +14,17 @@
 
 namespace reprise::net {
 
-/// To an upstream: verified before it carries anything. A
-/// FIN without close_notify is TlsError::no_close_notify.
+/// To an upstream it is verified before it carries any data. FIN without close_notify is reported as
+/// TlsError::no_close_notify.
 class TlsLink final : public SecureLink {
  public:
-  /// `name`: who the other side has to be, a host name (which is also sent as SNI) or a literal address. The
-  /// session in `ticket` is resumed, and replaced by newer ones; `client` outlives the link.
-  /// It runs over a socket, or over a link that can be read without waiting, such as another TlsLink.
+  /// Makes the client's side. `name`: the name that the other side must prove, a host name (also sent as SNI)
+  /// or a literal address. Resumes the session in `ticket` and replaces it by newer ones. `client` outlives
+  /// the link. The transport is a socket, or a link that can be read without waiting, such as another
+  /// TlsLink.
   TlsLink(Carrier, const TlsClient& client, std::string_view name, std::shared_ptr<TlsTicket> ticket);
-  /// The server's side, for a client that proves nothing; `before`: what of its bytes was read already.
+  /// Makes the server's side; the client is not verified. `before`: bytes of the client that were read
+  /// already.
   TlsLink(Carrier, const TlsServer& server, std::string before);
   ~TlsLink() override;
 
@@ -38,20 +40,20 @@ class TlsLink final : public SecureLink {
   Task<ErrorCode> wait_writable() override;
   std::size_t write_some(std::span<const asio::const_buffer>, ErrorCode&) override;
   void cancel() override;
-  /// close_notify; the connection stays, and is read from.
+  /// Sends close_notify. The connection stays open for reading.
   void finish_sending() override;
-  /// With close_notify: at once if the kernel takes it, else behind what it still has to send, for a second
-  /// at most (row F7).
+  /// Closes with close_notify. If the kernel does not accept it at once, it is sent after the pending bytes,
+  /// within a second (row F7).
   void close() override;
   void cut() override;
   bool open() const override;
-  /// Takes in what is no data, such as session tickets.
+  /// Also processes records without data, such as session tickets.
   Unread unread() override;
   Presence presence() override;
   TlsRefusal refusal() const override;
   int descriptor() override;
 
-  /// True where a session was resumed.
+  /// Returns true if a session was resumed.
   bool resumed() const;
 
  private:
@@ -64,15 +66,15 @@ class TlsLink final : public SecureLink {
   std::shared_ptr<TlsChannel> channel_;
   ErrorCode failure_;
   std::string words_;
-  std::string_view why_unproved_;  ///< static
-  ErrorCode later_;                ///< of a read that came to something before
+  std::string_view why_unproved_;  ///< static text
+  ErrorCode later_;                ///< error of a read that had already delivered bytes
   unsigned cancels_ = 0;
   bool nameless_ = false;
   bool established_ = false;
-  bool broken_ = false;       ///< nothing more can be said on it
-  bool write_waits_ = false;  ///< a record is half out
+  bool broken_ = false;       ///< no more bytes can be sent
+  bool write_waits_ = false;  ///< a record is half written
   bool read_wants_write_ = false;
-  bool asked_ = false;  ///< something was sent since the last read, and nothing is at hand
+  bool asked_ = false;  ///< bytes were sent since the last read, and none are buffered
 };
 
 }  // namespace reprise::net

@@ -34,7 +34,7 @@ void note_alert(const SSL* connection, int where, int value) {
     remarks->asked_for_renegotiation = true;
 }
 
-// OpenSSL 3.0 has no words for these two.
+// OpenSSL 3.0 has no text for these two.
 std::string_view name_of(int alert) {
   if (alert == SSL_AD_CERTIFICATE_REQUIRED) return "certificate required";
   if (alert == SSL_AD_NO_APPLICATION_PROTOCOL) return "no application protocol";

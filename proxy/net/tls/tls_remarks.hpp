@@ -1,5 +1,5 @@
-// What the other side of a TLS connection says beside the data: its fatal alert, and a handshake that it asks
-// for again.
+// Records what the other side of a TLS connection sends besides data: its fatal alert, and requests for a
+// certificate or a renegotiation.
 #pragma once
 
 #include <openssl/types.h>
@@ -8,20 +8,20 @@
 
 namespace reprise::net {
 
-/// What one connection has recorded so far.
+/// Observations about one connection so far.
 struct TlsRemarks {
-  int alert = -1;                        ///< its fatal alert (RFC 8446 6); -1: none
-  bool asked_for_certificate = false;    ///< of this side
-  bool asked_for_renegotiation = false;  ///< reprise never renegotiates
+  int alert = -1;                        ///< number of its fatal alert (RFC 8446 6); -1 if there was none
+  bool asked_for_certificate = false;    ///< requested this side's certificate
+  bool asked_for_renegotiation = false;  ///< requested a renegotiation, which reprise never does
 };
 
-/// Records from now on what the other side says. Precondition: `remarks` outlives the connection.
+/// Starts recording. Precondition: `remarks` outlives the connection.
 void note_remarks(SSL* connection, TlsRemarks& remarks);
-/// Makes connections under these settings record that the other side asked for a certificate.
+/// Makes connections under these settings record requests for a client certificate.
 void note_certificate_requests(SSL_CTX* settings);
 
-/// Returns why the other side ended TLS. An alert about a certificate is for good; so is a failed handshake
-/// after the other side asked for a certificate.
+/// Returns why the other side ended TLS. An alert about a certificate is permanent; so is a failed handshake
+/// after a request for a client certificate.
 TlsRefusal refusal_in(const TlsRemarks&);
 
 }  // namespace reprise::net

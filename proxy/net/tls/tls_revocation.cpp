@@ -10,7 +10,7 @@
 namespace reprise::net {
 namespace {
 
-/// Clocks of two hosts are never the same.
+/// Tolerance for the difference between two hosts' clocks.
 constexpr long clock_skew_seconds = 300;
 
 struct FreeOcsp {
@@ -22,7 +22,8 @@ using Response = std::unique_ptr<OCSP_RESPONSE, FreeOcsp>;
 using Responses = std::unique_ptr<OCSP_BASICRESP, FreeOcsp>;
 using CertificateName = std::unique_ptr<OCSP_CERTID, FreeOcsp>;
 
-/// What is ours to find out must not look like a failure of the connection.
+/// Restores OpenSSL's error queue, so that errors of these checks do not look like failures of the
+/// connection.
 class QuietErrors {
  public:
   QuietErrors() { ERR_set_mark(); }
@@ -31,7 +32,7 @@ class QuietErrors {
   QuietErrors& operator=(const QuietErrors&) = delete;
 };
 
-// OpenSSL's own macros are old-style casts.
+// OpenSSL's own macros contain old-style casts.
 template <class Item, class Stack>
 Item* item_of(Stack* stack, int index) {
   return static_cast<Item*>(OPENSSL_sk_value(reinterpret_cast<OPENSSL_STACK*>(stack), index));
@@ -44,11 +45,12 @@ int size_of(Stack* stack) {
 int bear_missing_list(int verified, X509_STORE_CTX* verification) {
   if (verified == 1 || X509_STORE_CTX_get_error(verification) != X509_V_ERR_UNABLE_TO_GET_CRL)
     return verified;
-  X509_STORE_CTX_set_error(verification, X509_V_OK);  // or a later failure would pass for the certificate's
+  X509_STORE_CTX_set_error(verification, X509_V_OK);  // a later failure must not report this
   return 1;
 }
 
-/// A response names a certificate by hashes of its issuer; which hash is the responder's choice.
+/// Returns true if the response names this certificate. It is named by hashes of its issuer; the responder
+/// chooses the hash function.
 bool is_about(const OCSP_CERTID* named, X509* certificate, X509* issuer) {
   ASN1_OBJECT* algorithm = nullptr;
   auto* const name = const_cast<OCSP_CERTID*>(named);
@@ -67,7 +69,7 @@ bool is_revoked_by(OCSP_SINGLERESP* response) {
          OCSP_check_validity(since, until, clock_skew_seconds, -1) == 1;
 }
 
-// OpenSSL's: 0 ends the handshake.
+// Callback of OpenSSL; 0 ends the handshake.
 int judge_staple(SSL* connection, void*) {
   unsigned char* text = nullptr;
   const long length = SSL_get_tlsext_status_ocsp_resp(connection, &text);
@@ -83,7 +85,7 @@ int judge_staple(SSL* connection, void*) {
 
 bool says_revoked(std::span<const unsigned char> response, stack_st_X509* chain, X509_STORE* trusted) {
   const QuietErrors quiet;
-  if (chain == nullptr || size_of(chain) < 2) return false;  // nobody vouches for it, so nobody can revoke it
+  if (chain == nullptr || size_of(chain) < 2) return false;  // self-signed: no issuer could revoke it
   const unsigned char* text = response.data();
   const Response whole(d2i_OCSP_RESPONSE(nullptr, &text, static_cast<long>(response.size())));
   if (whole == nullptr) return false;
@@ -108,11 +110,11 @@ bool holds(SSL_CTX* settings, int kind) {
 
 void refuse_revoked(SSL_CTX* settings) {
   SSL_CTX_set_tlsext_status_type(settings, TLSEXT_STATUSTYPE_ocsp);
-  // SSL_CTX_set_tlsext_status_cb has an old-style cast.
+  // SSL_CTX_set_tlsext_status_cb contains an old-style cast.
   SSL_CTX_callback_ctrl(settings, SSL_CTRL_SET_TLSEXT_STATUS_REQ_CB,
                         reinterpret_cast<void (*)()>(judge_staple));
   if (!holds(settings, X509_LU_CRL))
-    return;  // else each handshake would look for some in the system's folder
+    return;  // otherwise each handshake would search the system's folder for CRLs
   X509_STORE* const trusted = SSL_CTX_get_cert_store(settings);
   X509_STORE_set_flags(trusted, X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL);
   X509_STORE_set_verify_cb(trusted, bear_missing_list);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::array<unsigned char, 9> http_1_1{8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
 
-// A client that offers only others was not let in here; one that offers none gets no answer.
+// Rejects a client that offers only other protocols. A client without ALPN gets no ALPN in response.
 int choose_protocol(SSL*, const unsigned char** chosen, unsigned char* length, const unsigned char* offered,
                     unsigned int offered_length, void*) {
   unsigned char* found = nullptr;
@@ -32,7 +32,7 @@ TlsServer::TlsServer(X509* certificate, X509* issuer, EVP_PKEY* key)
   ERR_clear_error();
   SSL_CTX_set_min_proto_version(settings, TLS1_2_VERSION);
   SSL_CTX_set_options(settings, SSL_OP_NO_RENEGOTIATION | SSL_OP_PRIORITIZE_CHACHA);
-  // Clients rest between requests: then a connection holds no buffers.
+  // With SSL_MODE_RELEASE_BUFFERS an idle client connection holds no buffers.
   SSL_CTX_set_mode(settings, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                                  SSL_MODE_RELEASE_BUFFERS);
   SSL_CTX_set_read_ahead(settings, 1);

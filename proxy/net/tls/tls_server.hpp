@@ -1,4 +1,5 @@
-// What a client's TLS is ended with: one certificate of ours, ready for use by every connection to that name.
+// TLS settings for terminating clients' TLS with one of our certificates, shared by all connections to that
+// name.
 #pragma once
 
 #include <openssl/types.h>
@@ -9,12 +10,12 @@
 
 namespace reprise::net {
 
-/// Immutable; any thread. TLS 1.2 and later, ALPN http/1.1, no early data, no renegotiation. Sessions are
-/// resumed by tickets, which no other TlsServer takes.
+/// Immutable; thread-safe. TLS 1.2 or later, ALPN http/1.1, no early data, no renegotiation. Sessions are
+/// resumed by tickets, which are valid for this TlsServer only.
 class TlsServer {
  public:
-  /// Shares all three: what is shown, with its issuer behind it, and its private key. Throws
-  /// std::runtime_error where they do not fit together.
+  /// Shares ownership of the certificate, its issuer (sent after it) and its private key. Throws
+  /// std::runtime_error if they do not match.
   TlsServer(X509* certificate, X509* issuer, EVP_PKEY* key);
 
   SSL_CTX* settings() const { return settings_.get(); }

@@ -17,14 +17,14 @@ TlsSocketErrors& socket_of(BIO* bio) { return *static_cast<TlsSocketErrors*>(BIO
 
 bool would_block(int error) { return error == EAGAIN || error == EWOULDBLOCK; }
 
-// What a link below has come to, as a call of the kernel would.
+// Reports the result of a link below in the form of a failed system call.
 int told_by(BIO* bio, TlsSocketErrors& socket, const ErrorCode& error, bool reading) {
   if (error == asio::error::would_block) {
     reading ? BIO_set_retry_read(bio) : BIO_set_retry_write(bio);
   } else if (reading && error == asio::error::eof) {
     socket.fin = true;
   } else if (socket.code == 0) {
-    // An end of the TLS below has no number of the system's.
+    // An error of the TLS below has no errno.
     socket.code = error.category() == boost::system::system_category() ? error.value() : ECONNRESET;
   }
   return 0;
@@ -103,7 +103,7 @@ int create(BIO* bio) {
   return 1;
 }
 
-// Once for the process.
+// Created once per process.
 const BIO_METHOD* socket_method() {
   static BIO_METHOD* const method = [] {
     BIO_METHOD* made = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "socket without signals");

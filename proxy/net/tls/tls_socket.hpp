@@ -1,5 +1,5 @@
-// What OpenSSL reads from and writes to: a non-blocking socket, without signals, whose last error is kept; or
-// a link that it runs over.
+// The transport that OpenSSL uses (a BIO): a non-blocking socket without SIGPIPE that keeps its first error,
+// or another link.
 #pragma once
 
 #include <openssl/types.h>
@@ -11,17 +11,17 @@
 
 namespace reprise::net {
 
-/// Outlives the connection that is attached to it.
+/// Precondition: outlives the connection that is attached to it.
 struct TlsSocketErrors {
   int descriptor = -1;
-  Link* below = nullptr;  ///< in the place of the descriptor
-  int code = 0;           ///< errno of the first call that failed
-  bool fin = false;       ///< the other side has finished
-  std::string before{};   ///< what was read from the socket already: it comes first
-  std::size_t taken = 0;  ///< of that
+  Link* below = nullptr;  ///< used instead of the descriptor; may be null
+  int code = 0;           ///< errno of the first failed call
+  bool fin = false;       ///< the other side has sent FIN
+  std::string before{};   ///< bytes that were already read from the socket; they are read first
+  std::size_t taken = 0;  ///< number of bytes of `before` already used
 };
 
-/// The connection uses the socket from now on. Throws std::bad_alloc.
+/// Makes the connection use this transport. Throws std::bad_alloc.
 void attach_socket(SSL* connection, TlsSocketErrors& socket);
 
 }  // namespace reprise::net
