@@ -1,4 +1,4 @@
-// The variables by which a service manager speaks to a process that it has started.
+// The environment variables that a service manager sets for a process.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace reprise::net {
 
-/// A variable of the environment; nothing where it is not set.
+/// Returns the value of a variable; none if it is not set.
 using Environment = std::function<std::optional<std::string>(std::string_view)>;
 
-/// A variable that is a decimal number and nothing else; nothing where it is not.
+/// Returns the value of a variable as a number; none if it is not a plain decimal number.
 std::optional<std::uint64_t> number_in(const Environment&, std::string_view name);
 
 }  // namespace reprise::net

@@ -1,5 +1,5 @@
-// Listening sockets that a service manager has opened before it started us (sd_listen_fds(3)): clients that
-// come while nobody runs wait in them.
+// Listening sockets that a service manager opened before it started this process (sd_listen_fds(3)). Clients
+// that connect before this process accepts wait in them.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace reprise::net {
 
-/// A TCP socket that listens. The descriptor is whoever's takes it.
+/// A listening TCP socket. The caller owns the descriptor.
 struct InheritedSocket {
   tcp::endpoint bound;
   int descriptor = -1;
@@ -18,11 +18,12 @@ struct InheritedSocket {
 
 struct InheritedSockets {
   std::vector<InheritedSocket> sockets;
-  std::vector<std::string> faults;  ///< what was passed and cannot be listened on: sentences
+  std::vector<std::string> faults;  ///< sentences about descriptors that were passed but are not usable
 };
 
-/// Those that LISTEN_FDS counts, from descriptor `first` on, if LISTEN_PID is `pid`; else none. From then on
-/// no child inherits them. What is no listening TCP socket is closed and told.
+/// Returns the sockets that LISTEN_FDS counts, from descriptor `first` on, if LISTEN_PID is `pid`; else none.
+/// Sets close-on-exec, so that no child inherits them. A descriptor that is not a listening TCP socket is
+/// closed and reported in `faults`.
 InheritedSockets inherited_sockets(const Environment&, std::uint64_t pid, int first = 3);
 
 }  // namespace reprise::net

@@ -1,4 +1,4 @@
-// Whether standard error leads to the journal, which takes a priority from the begin of each line.
+// Detects whether standard error leads to the journal, which reads a priority at the beginning of each line.
 #pragma once
 
 #include "proxy/net/systemd/environment.hpp"

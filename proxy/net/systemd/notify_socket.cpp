@@ -21,7 +21,7 @@ bool NotifySocket::tell(std::string_view state) const {
   sockaddr_un to{};
   to.sun_family = AF_UNIX;
   std::memcpy(to.sun_path, address_.data(), address_.size());
-  // The abstract namespace: what follows the zero is the name, as long as the length says.
+  // Abstract namespace: the name follows the zero byte, and its length comes from the address length.
   if (to.sun_path[0] == '@') to.sun_path[0] = '\0';
   const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + address_.size());
   const int descriptor = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

@@ -1,4 +1,4 @@
-// What a service manager is told of this process: datagrams to the socket that it names (sd_notify(3)).
+// Notifies a service manager about this process: datagrams to the socket in NOTIFY_SOCKET (sd_notify(3)).
 #pragma once
 
 #include <cstdint>
@@ -11,24 +11,25 @@
 
 namespace reprise::net {
 
-/// Copies tell the same socket. Any thread.
+/// Copies notify the same socket. Thread-safe.
 class NotifySocket {
  public:
-  /// Tells nobody.
+  /// Discards all messages.
   NotifySocket() = default;
-  /// `address`: a path, or `@name` in the abstract namespace, as NOTIFY_SOCKET has it. One that no socket can
-  /// have tells nobody.
+  /// `address`: a path, or `@name` for the abstract namespace, as NOTIFY_SOCKET has it. With an invalid
+  /// address all messages are discarded.
   explicit NotifySocket(std::string address);
 
-  /// One datagram, such as "READY=1". Never blocks: what nobody takes at once is lost. False then.
+  /// Sends one datagram, such as "READY=1". Never blocks. Returns false if the datagram was not accepted at
+  /// once; it is lost then.
   bool tell(std::string_view state) const;
 
  private:
   std::string address_;
 };
 
-/// How often WATCHDOG=1 is to be told: three times within WATCHDOG_USEC, so that one may be late. Nothing
-/// where that is not set, no number, 0, or meant for another process than `pid` (WATCHDOG_PID).
+/// Returns the interval for WATCHDOG=1: a third of WATCHDOG_USEC, so that one message may be late. None if
+/// WATCHDOG_USEC is absent, 0 or not a number, or if WATCHDOG_PID names another process than `pid`.
 std::optional<Duration> watchdog_interval(const Environment&, std::uint64_t pid);
 
 }  // namespace reprise::net

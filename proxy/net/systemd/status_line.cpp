@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t longest = 500;
 
-// To the second, in UTC.
+// Formats a time in UTC with a resolution of one second.
 std::string moment(std::int64_t unix_time) {
   constexpr std::size_t to_the_second = 19;
   return std::string(telemetry::timestamp(unix_time * 1'000'000'000).substr(0, to_the_second)) + "Z";
@@ -34,7 +34,7 @@ std::string status_line(const ServiceState& state) {
     line.append(&listener == &state.listeners.front() ? "" : ", ").append(listener);
   if (state.reloaded != 0 && !failed) line.append("; reloaded at ").append(moment(state.reloaded));
   if (line.size() > longest) line.resize(longest);
-  // The protocol ends a state at the end of a line.
+  // In the protocol a line break ends the state.
   std::replace_if(
       line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
   return line;

@@ -1,4 +1,4 @@
-// The one line that a service manager shows about this process (STATUS= of sd_notify(3)).
+// The status line that a service manager shows for this process (STATUS= of sd_notify(3)).
 #pragma once
 
 #include <cstddef>
@@ -8,16 +8,16 @@
 
 namespace reprise::net {
 
-/// What the line is about.
+/// Contents of the status line.
 struct ServiceState {
-  std::size_t routes = 0;              ///< without the default
+  std::size_t routes = 0;              ///< without the default route
   std::vector<std::string> listeners;  ///< such as `forward 127.0.0.1:3128`
   bool draining = false;
-  std::int64_t reloaded = 0;  ///< when the last reload ended, in seconds since 1970; 0: there was none
-  std::string why_not;        ///< why it failed; empty if it did not
+  std::int64_t reloaded = 0;  ///< when the last reload ended, in seconds since 1970; 0 if there was none
+  std::string why_not;        ///< why the last reload failed; empty if it succeeded
 };
 
-/// A failed reload comes first, then draining, then what is served. One line of at most 500 bytes.
+/// Returns one line of at most 500 bytes: first a failed reload, then draining, then what is served.
 std::string status_line(const ServiceState&);
 
 }  // namespace reprise::net
