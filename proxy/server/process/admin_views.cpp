@@ -17,10 +17,10 @@ namespace {
 
 using UpstreamFacts = telemetry::StatusFacts::Upstream;
 
-// One entry for each name, and no more of them than people can read: what is out of order comes first.
+// One entry per upstream, at most `most`. Upstreams with a problem are added first.
 class UpstreamList {
  public:
-  /// Null where there is no room for another.
+  /// Returns the entry for that name; null if the list is full.
   UpstreamFacts* at(std::string_view name) {
     const auto known = by_name_.find(name);
     if (known != by_name_.end()) return &known->second;
@@ -44,9 +44,9 @@ class UpstreamList {
   std::map<std::string, UpstreamFacts, std::less<>> by_name_;
 };
 
-// As many as a page can show, whatever is kept.
+// Maximum number of requests on the page, however many are kept.
 constexpr std::size_t most_told = 100;
-// As many as can be looked at, however many there are in a second.
+// Maximum number of new requests per event.
 constexpr std::size_t most_stories = 30;
 
 bool has(const std::vector<std::uint64_t>& numbers, std::uint64_t number) {
@@ -73,7 +73,7 @@ AdminPages AdminViews::pages() {
 std::vector<UpstreamFacts> AdminViews::upstream_facts() const {
   UpstreamList list;
   const policy::Instant time = net::Tick::now();
-  std::map<std::string, policy::Circuit::State> circuits;  // the worst of each host's
+  std::map<std::string, policy::Circuit::State> circuits;  // the worst state of each host
   runtime_.host_guards.each(time, [&](std::string_view host_port, policy::Circuit::State state) {
     auto& worst = circuits.try_emplace(std::string(host_port), state).first->second;
     worst = std::max(worst, state);
@@ -119,7 +119,7 @@ telemetry::StatusFacts AdminViews::status_facts(const InForce& in_force) const {
   facts.listeners = described_listeners(in_force);
   for (const std::size_t number : in_force.snapshot->counted_as)
     facts.routes.push_back(runtime_.metrics.totals_of(number));
-  // Those that nobody draws on are full, and many.
+  // Only budgets in use: the others are full, and there may be many.
   constexpr std::size_t most_budgets = 64;
   runtime_.budgets.each(net::Tick::now(), [&](std::string_view host_port, double ratio) {
     if (ratio < 1 && facts.budgets.size() < most_budgets) facts.budgets.emplace_back(host_port, ratio);
@@ -199,7 +199,8 @@ std::optional<std::string> AdminViews::story(std::string_view id, StoryForm form
   return out += "\n";
 }
 
-// A route is told of again once something has ended on it: all that it counts is counted then.
+// Includes a route only if a request has ended on it since the last event, because its counters change only
+// then.
 Edition AdminViews::edition(bool whole) {
   const InForce in_force = config_.now();
   const config::Settings& settings = in_force.snapshot->settings;
@@ -211,14 +212,15 @@ Edition AdminViews::edition(bool whole) {
   for (std::size_t i = 0; i < facts.routes.size(); ++i)
     moved.push_back(!same_routes || facts.routes[i].requests != edition_before_.requests[i]);
   Edition edition;
-  // A reader that has seen the minute go by needs only what is new, unless the routes are others now.
+  // A reader that has received the whole minute needs only the new part, unless the routes have changed.
   if (whole || !same_routes) add_minute(facts, in_force);
   std::optional<telemetry::StatusMinute> minute;
   if (same_routes) minute.swap(facts.minute);
   append_event(edition.changes, same_routes ? "change" : "status",
                without_end(telemetry::status_json(facts, settings, totals, moved)));
   append_new_stories(edition.changes);
-  // Last, so that what ends meanwhile is told twice and never missed: stories have an id.
+  // The full edition comes last: a request that ends meanwhile may be sent twice, but is never missed.
+  // Readers recognise it by its id.
   if (minute) facts.minute.swap(minute);
   if (whole)
     append_event(edition.whole, "status", without_end(telemetry::status_json(facts, settings, totals)));

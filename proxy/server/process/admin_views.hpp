@@ -1,4 +1,4 @@
-// What a running proxy says of itself: its status, its numbers, its configuration and its last requests.
+// Reports of a running proxy about itself: status, metrics, configuration and recent requests.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,14 @@ class AdminViews {
  public:
   AdminViews(Runtime& runtime, const ConfigControl& config) : runtime_(runtime), config_(config) {}
 
-  /// Everything that the admin listener shows. It must outlive them.
+  /// Returns the pages of the admin listener. This object must outlive them.
   AdminPages pages();
   std::string status() const;        ///< JSON
-  std::string status_words() const;  ///< for people
-  /// YAML that loads to the configuration in force, without secrets, with comments that running.hpp reads.
+  std::string status_words() const;  ///< text for people
+  /// Returns the current configuration as YAML without secrets. Its comments are those that running.hpp
+  /// reads.
   std::string effective_configuration() const;
-  /// By an id (Stories::find); absent: it is gone, or never was.
+  /// Returns the history of one request by its id (Stories::find); none if it is unknown or was evicted.
   std::optional<std::string> story(std::string_view id, StoryForm form) const;
 
  private:
@@ -32,21 +33,22 @@ class AdminViews {
   std::vector<telemetry::StatusFacts::Upstream> upstream_facts() const;
   void add_minute(telemetry::StatusFacts&, const InForce&) const;
   std::string metrics_text(telemetry::Exposition);
-  /// What would change how it ended; empty: nothing, or its route is gone.
+  /// Returns what to change so that the request ends differently; empty if there is no advice or its route no
+  /// longer exists.
   std::string advice_for(const telemetry::Story&) const;
-  /// A JSON array of those that are worth telling, the newest last.
+  /// Returns a JSON array of the newest recorded requests, the newest last.
   std::string newest_stories() const;
-  /// On the page thread: for readers of /events.
+  /// Returns the next event for readers of /events. Page thread only.
   Edition edition(bool whole);
   void append_new_stories(std::string& events);
 
   Runtime& runtime_;
   const ConfigControl& config_;
-  /// What the edition before has told readers of; the page thread's.
+  /// State of the previous event. Page thread only.
   struct Edited {
     std::string hash;
-    std::vector<std::uint64_t> requests;  ///< by route
-    std::vector<std::uint64_t> stories;   ///< their numbers
+    std::vector<std::uint64_t> requests;  ///< number of finished requests of each route
+    std::vector<std::uint64_t> stories;   ///< numbers of the requests that were sent
   };
   Edited edition_before_;
 };

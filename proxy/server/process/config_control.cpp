@@ -15,7 +15,7 @@
 namespace reprise::server {
 namespace {
 
-/// Waits until so many have arrived.
+/// Waits until a number of threads have arrived.
 class Arrivals {
  public:
   void arrive() {
@@ -23,7 +23,7 @@ class Arrivals {
     ++arrived_;
     changed_.notify_all();
   }
-  /// Gives up once `given_up` holds, which is looked at now and then.
+  /// Waits for all. Gives up when `given_up` is true, which is checked every 20 ms.
   void wait_for(std::size_t all, const std::atomic<bool>& given_up) {
     constexpr auto now_and_then = std::chrono::milliseconds(20);
     std::unique_lock lock(mutex_);
@@ -36,7 +36,8 @@ class Arrivals {
   std::size_t arrived_ = 0;
 };
 
-/// The ports of listeners that move, lent for as long as this lives. The acceptors are the first io thread's.
+/// Lends the ports of listeners that move to another address, for the lifetime of this object. The acceptors
+/// belong to the first io thread.
 class LentPorts {
  public:
   LentPorts(asio::io_context& io, std::vector<std::shared_ptr<BoundListener>> listeners,
@@ -140,7 +141,7 @@ void ConfigControl::close_unwanted(const std::vector<net::InheritedSocket>& inhe
   }
 }
 
-// A transparent listener must know what this process dials itself.
+// A transparent listener must know the connections that this process dials.
 void ConfigControl::note_own_dials(const config::Settings& settings) {
   for (const config::Listener& listener : settings.listeners) {
     if (forward::mode_of(listener.mode).may_meet_own_dials()) runtime_.shared->own_dials.watch();
@@ -235,7 +236,7 @@ ReloadReport ConfigControl::file_failure(const NewConfiguration& read, const std
   return failure({runtime_.options.config_file + ": error: " + why});
 }
 
-// Whatever can fail comes before the first of the threads is told.
+// Every step that can fail comes before the first io thread gets the new configuration.
 ReloadReport ConfigControl::take_up(NewConfiguration read) {
   if (!read.settings) return failure(std::move(read.problems));
   const InForce before = now();
@@ -269,7 +270,7 @@ ReloadReport ConfigControl::take_up(NewConfiguration read) {
     const std::lock_guard lock(mutex_);
     current_ = next;
   }
-  // A shutdown may have closed the listeners of the one before while these came into force.
+  // A shutdown may have closed the previous configuration's listeners while the new ones were applied.
   if (runtime_.phase.stopping) {
     for (std::size_t i = 0; i < runtime_.workers.size(); ++i) {
       asio::post(runtime_.workers[i]->io, [this, i] {
@@ -282,7 +283,8 @@ ReloadReport ConfigControl::take_up(NewConfiguration read) {
   return report;
 }
 
-// Of a file that cannot be read whole it is not known what else it names.
+// Precondition: the mutex is held. If the file could not be read completely, other files that it names are
+// unknown, so the old list is extended.
 void ConfigControl::note_files(std::vector<WatchedFile> files, bool is_whole) {
   if (is_whole) {
     current_.files = std::move(files);

@@ -1,4 +1,4 @@
-// Which configuration is in force, and how another takes its place while the process runs.
+// Holds the current configuration and applies a new one while the process runs.
 #pragma once
 
 #include <memory>
@@ -14,42 +14,42 @@
 
 namespace reprise::server {
 
-/// A configuration, and what was made of it.
+/// A configuration and the objects made from it.
 struct InForce {
   std::shared_ptr<const net::Snapshot> snapshot;
   std::shared_ptr<const ListenerSet> listeners;
   std::string hash;
   std::vector<WatchedFile> files;
-  ReloadReport last;  ///< reload
+  ReloadReport last;  ///< last reload
 };
 
-/// Lines such as `forward 127.0.0.1:3128`, one for each listener; the admin listener last.
+/// Returns lines such as `forward 127.0.0.1:3128`, one per listener; the admin listener is last.
 std::vector<std::string> described_listeners(const InForce&);
 
-/// The line for the service manager, as STATUS=.
+/// Returns the STATUS= line for the service manager.
 std::string service_status(const InForce&, bool leaving);
 
-/// Binds the listeners of the first configuration, which is in force from `begin` on. The reloader's thread
-/// reads and takes up the later ones.
+/// Binds the listeners of the first configuration, which `begin` applies. Later configurations are read and
+/// applied by the reloader's thread.
 class ConfigControl {
  public:
-  /// Makes the workers of the runtime. Throws as Proxy's constructor does.
+  /// Creates the workers of the runtime. Throws as Proxy's constructor does.
   ConfigControl(Runtime&, config::Settings);
   ~ConfigControl();
   ConfigControl(const ConfigControl&) = delete;
   ConfigControl& operator=(const ConfigControl&) = delete;
 
-  /// Any thread.
+  /// Returns the current configuration. Thread-safe.
   InForce now() const;
-  /// Puts the first configuration in force, before the loops run. The admin listener serves `pages`.
+  /// Applies the first configuration, before the loops run. The admin listener serves `pages`.
   void begin(AdminPages pages);
-  /// Looks for changed files from now on. Nothing to reload: does nothing.
+  /// Starts watching the files for changes. Does nothing if there is no file to reload.
   void watch();
-  /// Returns once no reload is under way, and none will be.
+  /// Returns when no reload is running and none can start.
   void stop();
-  /// A reload that begins after this call. Any thread.
+  /// Requests a reload that begins after this call. Thread-safe.
   void ask_to_reload(Reloader::Told told);
-  /// On that worker's thread: nobody else comes in, and its sessions drain.
+  /// Closes the listeners of one worker and drains its sessions. Call on that worker's thread.
   void close_listeners(std::size_t index);
 
  private:
@@ -58,17 +58,19 @@ class ConfigControl {
   static Roles roles_of(const config::Settings&, const ListenerSet&);
   void close_unwanted(const std::vector<net::InheritedSocket>&);
   void note_own_dials(const config::Settings&);
-  /// On that worker's thread: its requests begin under `next`, its clients come through `wanted`.
+  /// Applies a configuration to one worker: new requests use `next`, and clients connect through `wanted`.
+  /// Call on that worker's thread.
   void put_in_force(std::size_t index, const std::shared_ptr<const net::Snapshot>& next,
                     const ListenerSet& wanted, const Roles&, const ListenerSet* before);
   void put_in_force_everywhere(const InForce& next, const InForce& before);
-  /// None if `reload.watch` is off.
+  /// Returns the files to watch; none if `reload.watch` is off.
   std::vector<WatchedFile> watched_files() const;
-  // On the reloader's thread.
+  // The following run on the reloader's thread.
   ReloadReport reload();
   ReloadReport take_up(NewConfiguration);
   ReloadReport file_failure(const NewConfiguration&, const std::string& why);
-  /// Under the mutex. `is_whole`: they are all, and not some more.
+  /// Updates the watched files. Precondition: the mutex is held. `is_whole`: the list is complete and
+  /// replaces the old one; else it extends the old one.
   void note_files(std::vector<WatchedFile>, bool is_whole);
 
   Runtime& runtime_;
@@ -76,10 +78,10 @@ class ConfigControl {
   forward::EventLoop binding_{1};
   AdminPages pages_;
   mutable std::mutex mutex_;
-  InForce current_;  ///< under the mutex
+  InForce current_;  ///< guarded by the mutex
   std::vector<std::shared_ptr<const net::Snapshot>>
       retired_;                         ///< freed on the reloader's thread, not on an io thread
-  std::unique_ptr<Reloader> reloader_;  ///< null: there is nothing to reload
+  std::unique_ptr<Reloader> reloader_;  ///< null if there is no file to reload
 };
 
 }  // namespace reprise::server

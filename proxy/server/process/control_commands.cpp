@@ -43,7 +43,7 @@ ControlResponse ControlCommands::pause(std::string_view host, std::string_view h
   const std::string account =
       policy::lower(policy::without_last_dot(host.substr(0, colon))).append(host.substr(colon));
   runtime_.host_guards.pause(account)->ask(net::Tick::now() + std::chrono::seconds(seconds));
-  // One snapshot for the whole look: a reload may put another in force meanwhile.
+  // Uses one snapshot throughout, because a reload may replace the current one meanwhile.
   const std::shared_ptr<const policy::RouteTable> routes = config_.now().snapshot->settings.routes;
   bool obeyed = false;
   for (std::size_t i = 0; i < routes->size(); ++i)

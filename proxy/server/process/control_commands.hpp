@@ -1,4 +1,4 @@
-// What a running proxy does that is told to by its control socket.
+// Executes the commands that a running proxy gets through its control socket.
 #pragma once
 
 #include <string_view>
@@ -11,13 +11,14 @@
 
 namespace reprise::server {
 
-/// Everything must outlive it.
+/// All arguments must outlive this object.
 class ControlCommands {
  public:
   ControlCommands(Runtime& runtime, ConfigControl& config, Lifecycle& lifecycle, AdminViews& views)
       : runtime_(runtime), config_(config), lifecycle_(lifecycle), views_(views) {}
 
-  /// What this returns runs on the first io thread, and not after this object is gone.
+  /// Returns the command handler. It runs on the first io thread, and must not be called after this object is
+  /// destroyed.
   ControlSocket::Commands commands();
 
  private:

@@ -18,7 +18,7 @@
 namespace reprise::server {
 namespace {
 
-// In the eventfd: each ask adds one, a stop this.
+// Added to the eventfd by `stop`; `ask` adds 1.
 constexpr std::uint64_t stop_wish = 1ULL << 32U;
 
 using Steady = std::chrono::steady_clock;
@@ -29,7 +29,7 @@ std::string folder_of(const std::string& file) {
   return slash == 0 ? "/" : file.substr(0, slash);
 }
 
-// Where a link leads in the end; empty where it leads nowhere.
+// Returns the final target of a link; empty if the link is broken.
 std::string real_path(const std::string& file) {
   const std::unique_ptr<char, decltype(&std::free)> path(::realpath(file.c_str(), nullptr), &std::free);
   return path == nullptr ? std::string() : std::string(path.get());
@@ -69,8 +69,8 @@ void FileWatch::watch(const std::vector<WatchedFile>& files) {
   watch_folders();
 }
 
-// A folder that was made anew is another one to the kernel: all are told to it each time, which changes
-// nothing where it knows them.
+// Registers all folders each time: a folder that was created again is a different one for the kernel.
+// Registering a known folder again changes nothing.
 void FileWatch::watch_folders() {
   if (signs_ < 0) return;
   std::set<std::string> folders;
@@ -79,22 +79,22 @@ void FileWatch::watch_folders() {
     const std::string real = real_path(file);
     if (real.empty()) continue;
     folders.insert(folder_of(real));
-    folders.insert(real);  // if it is a folder itself: IN_ONLYDIR refuses the rest
+    folders.insert(real);  // if the file itself is a folder; for other files IN_ONLYDIR makes the call fail
   }
   constexpr std::uint32_t what = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE |
                                  IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
-  // What is watched no more is told of until the program ends: a look in vain each time, and nothing else.
+  // Old folders stay registered until the program ends. They only cause a needless check.
   for (const std::string& folder : folders) ::inotify_add_watch(signs_, folder.c_str(), what);
 }
 
 bool FileWatch::look() {
   bool differs = false;
   for (auto& [file, held] : held_) {
-    // The bundle of a host's roots is long: it is read again only if its stamp has changed. The stamp comes
-    // first, so that a write between the two is found by the next look.
+    // The bundle of a host's roots is long, so it is read only if its stamp has changed. The stamp is taken
+    // first, so that a write in between is found by the next check.
     const auto stamp = net::stamp_of_resting_file(file, net::Clock::wall_nanoseconds());
     if (stamp && stamp == held.stamp) continue;
-    // Without a descriptor nothing is known about the file; a later look finds a change.
+    // Without a descriptor the content is unknown; a later check finds the change.
     std::optional<std::string> now = net::digest_of_file(file);
     if (!now) continue;
     held.stamp = stamp;
@@ -112,7 +112,7 @@ bool FileWatch::drain_signs() const {
   return any;
 }
 
-// How often it was asked; stopping is remembered.
+// Returns how many `ask` calls were made. Also records a `stop`.
 unsigned FileWatch::take_wishes() {
   std::uint64_t wishes = 0;
   if (::read(wishes_, &wishes, sizeof wishes) != sizeof wishes) return 0;
@@ -121,11 +121,11 @@ unsigned FileWatch::take_wishes() {
 }
 
 FileWatch::Woken FileWatch::wait() {
-  // A link may lead elsewhere since the last time: its new
-  // folder is watched, and what came before that is looked for.
+  // A link may have changed its target since the last call: its new folder is watched, and an earlier change
+  // is detected by a check.
   watch_folders();
   bool signs_come = true;
-  Steady::time_point first = Steady::now();  // of the signs that have not been looked after
+  Steady::time_point first = Steady::now();  // time of the first event since the last check
   Steady::time_point last = first;
   Steady::time_point next_look = first + times_.look;
   while (!stopped_) {

@@ -1,4 +1,4 @@
-// Waits until files hold something else than before.
+// Waits until the content of any watched file changes.
 #pragma once
 
 #include <chrono>
@@ -12,8 +12,8 @@
 
 namespace reprise::server {
 
-/// How long what is changing has to be quiet before it is looked at, how long that may be put off, and how
-/// often is looked without any sign.
+/// When to check the files. `quiet`: time without events before a check; `most`: longest delay of a check
+/// after the first event; `look`: interval of checks without any event.
 struct WatchTimes {
   Duration quiet = std::chrono::milliseconds(100);
   Duration most = std::chrono::seconds(1);
@@ -22,15 +22,15 @@ struct WatchTimes {
 
 struct WatchedFile {
   std::string path;
-  /// Of what it held before somebody read it (`digest_of_files`), so that no change is missed between that
-  /// and the beginning of the watch; empty: what it holds then is what was read.
+  /// Digest of the content before it was used (`digest_of_files`), so that a change before the watch began is
+  /// detected. Empty: the content at the beginning of the watch is the one in use.
   std::string digest{};
 };
 
-/// What files hold is compared, and their folders are watched (inotify) so that it is known when: a file that
-/// is written, renamed over, deleted, or reached by a link that is turned (`..data` of a ConfigMap). Where
-/// the kernel gives no sign (no watch left, a file system of another host) the slow look finds it. Used by
-/// one thread, `ask` and `stop` by any.
+/// Compares the content of files, and watches their folders (inotify) to know when. Detects a file that is
+/// written, replaced by rename, deleted, or reached through a link that changes (`..data` of a ConfigMap). If
+/// the kernel sends no event (no watch left, a network file system), the periodic check detects the change.
+/// Used by one thread; `ask` and `stop` are thread-safe.
 class FileWatch {
  public:
   enum class Woken : std::uint8_t { changed, asked, stopped };
@@ -40,19 +40,20 @@ class FileWatch {
   FileWatch(const FileWatch&) = delete;
   FileWatch& operator=(const FileWatch&) = delete;
 
-  /// From now on these. What one of them held that was watched before is still what it is compared with.
+  /// Replaces the list of files. A file that was watched before is still compared with its known content.
   void watch(const std::vector<WatchedFile>& files);
-  /// Blocks until one holds something else than when this last returned, or somebody asks or stops it.
+  /// Blocks until the content of a file differs from that at the last return, or until `ask` or `stop` is
+  /// called.
   Woken wait();
-  /// Makes `wait` return, the present one or the next.
+  /// Makes the current or next `wait` return.
   void ask();
-  /// The same for good.
+  /// Makes the current and every later `wait` return.
   void stop();
 
  private:
   struct Held {
     std::string digest;
-    std::optional<net::FileStamp> stamp{};  ///< from before the digest was made, of a file that rested then
+    std::optional<net::FileStamp> stamp{};  ///< older than the digest; none if just changed
   };
 
   bool look();
@@ -61,8 +62,8 @@ class FileWatch {
   unsigned take_wishes();
 
   const WatchTimes times_;
-  std::map<std::string, Held> held_;  ///< by file
-  int signs_ = -1;                    ///< inotify; -1: the kernel has none left
+  std::map<std::string, Held> held_;  ///< by path
+  int signs_ = -1;                    ///< inotify descriptor; -1 if the kernel has none left
   int wishes_ = -1;                   ///< eventfd
   bool stopped_ = false;
 };

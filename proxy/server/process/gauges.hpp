@@ -1,4 +1,4 @@
-// The gauges of budgets and circuits, which are read when somebody asks for the metrics.
+// Sets the gauges of budgets and circuits when the metrics are read.
 #pragma once
 
 #include "proxy/net/upstream/budget_table.hpp"
@@ -7,7 +7,7 @@
 
 namespace reprise::server {
 
-/// Each label's own value; of upstreams that share one, the worst. Any thread.
+/// Sets each label's value; for upstreams that share a label, the worst one. Thread-safe.
 void set_gauges(telemetry::Metrics&, net::BudgetTable&, net::HostGuards&);
 
 }  // namespace reprise::server

@@ -1,5 +1,4 @@
-// The labels of metrics and log lines that the configuration
-// gives: names of routes, and upstreams that it names.
+// Labels of metrics and log lines that come from the configuration: names of routes and upstreams.
 #pragma once
 
 #include <string>
@@ -10,9 +9,9 @@
 
 namespace reprise::server {
 
-/// In table order.
+/// Returns the names in the order of the table.
 std::vector<std::string> route_names(const policy::RouteTable&);
-/// Exact hosts of routes, and upstreams of gateways.
+/// Returns the exact hosts of routes and the upstreams of gateways.
 telemetry::UpstreamLabels labels_of(const config::Settings&);
 
 }  // namespace reprise::server

@@ -34,8 +34,8 @@ void Lifecycle::come_back() {
   }
 }
 
-// Clients that ask go elsewhere while there is time: one whose connection is closed between two requests may
-// just have sent one.
+// Ends connections only after a response. A client whose idle connection is closed may just have sent a
+// request on it.
 void Lifecycle::end_connections_politely() {
   for (const auto& worker : runtime_.workers) {
     asio::post(worker->io, [&worker = *worker] { worker.leaving = true; });
@@ -50,8 +50,8 @@ Task<void> Lifecycle::wait_for_sessions(Instant limit) {
   }
 }
 
-// The last listener to be closed; who reads /events is told. Everything that this stirs is done within some
-// turns of the loop, or is not worth another: the end of a process ends its connections, too.
+// Closes the admin listener last, which also ends the readers of /events. Then runs the loop a few times so
+// that they notice; the end of the process closes the other connections.
 Task<void> Lifecycle::close_admin() {
   constexpr int turns = 16;
   ErrorCode ignored;

@@ -1,4 +1,4 @@
-// How the process drains, comes back, shuts down and ends.
+// Drains, resumes, shuts down and ends the process.
 #pragma once
 
 #include "proxy/server/process/config_control.hpp"
@@ -10,11 +10,11 @@ class Lifecycle {
  public:
   Lifecycle(Runtime& runtime, ConfigControl& config) : runtime_(runtime), config_(config) {}
 
-  /// What SIGTERM does; a second one does not wait for anybody. Any thread.
+  /// Starts the graceful shutdown that SIGTERM causes. Does nothing if it has already started. Thread-safe.
   void stop();
   /// Ends the loops at once.
   void stop_now();
-  /// Asks to be left: not ready any more, and every response ends its connection. Any thread.
+  /// Starts draining: the proxy is no longer ready, and every response ends its connection. Thread-safe.
   void leave();
   /// Undoes `leave`.
   void come_back();
@@ -27,7 +27,7 @@ class Lifecycle {
 
   Runtime& runtime_;
   ConfigControl& config_;
-  /// Threads that have not closed their listeners, once they are told to.
+  /// Number of threads that have not closed their listeners yet, during a shutdown.
   std::atomic<std::size_t> listening_{0};
 };
 

@@ -7,14 +7,14 @@ namespace {
 
 using Listeners = std::vector<std::shared_ptr<BoundListener>>;
 
-/// Where a configuration listens.
+/// An address of the configuration to listen on.
 struct Place {
   std::string_view mode;
   config::Endpoint where;
   bool is_admin = false;
 };
 
-/// In its order; the admin listener last.
+/// Returns the addresses in the configuration's order; the admin listener is last.
 std::vector<Place> places_of(const config::Settings& settings) {
   std::vector<Place> places;
   for (const config::Listener& listener : settings.listeners)
@@ -23,7 +23,7 @@ std::vector<Place> places_of(const config::Settings& settings) {
   return places;
 }
 
-/// The one of `old` that is there, which leaves that list; null if there is none.
+/// Removes the listener with this address from `old` and returns it; null if there is none.
 std::shared_ptr<BoundListener> take_over(Listeners& old, const Place& place) {
   const auto kept = std::find_if(old.begin(), old.end(), [&](const auto& each) {
     return each->is_admin == place.is_admin && each->wanted.address == place.where.address &&

@@ -1,4 +1,5 @@
-// The listeners of a process: bound for a configuration, kept for the next one where it has them too.
+// The listeners of a process: bound for one configuration, and reused by the next one if their addresses
+// stay.
 #pragma once
 
 #include <memory>
@@ -10,41 +11,42 @@
 
 namespace reprise::server {
 
-/// One address that is listened at, and its listener on every io thread; of the admin listener the acceptor
-/// alone, which belongs to the first.
+/// One listening address, with its listener on every io thread. The admin listener has only an acceptor, on
+/// the first io thread.
 struct BoundListener {
-  config::Endpoint wanted;             ///< as the configuration has it: port 0 stays port 0
-  tcp::endpoint endpoint;              ///< where it is bound
-  std::optional<tcp::acceptor> bound;  ///< until it is opened on the io threads
+  config::Endpoint wanted;             ///< as configured: port 0 stays port 0
+  tcp::endpoint endpoint;              ///< actual address
+  std::optional<tcp::acceptor> bound;  ///< set until it is opened on the io threads
   std::vector<std::shared_ptr<forward::Listener>> on_threads;
   std::shared_ptr<tcp::acceptor> admin;
   bool is_admin = false;
 
-  /// Lends its port to a listener that takes its place at another address, or has it back. On the first io
-  /// thread, where it is opened.
+  /// Lends its port to the listener that replaces it at another address, or takes it back. Call on the first
+  /// io thread, where it is opened.
   void lend(forward::Port);
 };
 
-/// The listeners of one configuration, in its order; the admin listener last, if there is one.
+/// The listeners of one configuration, in its order; the admin listener is last, if there is one.
 class ListenerSet {
  public:
-  /// What `before` has at the same addresses is taken over, or else what `inherited` has, which leaves that
-  /// list; the rest is bound, beside those of `before` that move. Nothing is accepted yet, and nothing of
-  /// `before` is changed. Throws BindError, and then nothing stays bound that was not before.
+  /// Makes the listeners for a configuration: reuses those of `before` at the same addresses, else takes
+  /// sockets out of `inherited`, and binds the rest, beside those of `before` that move. Accepts no
+  /// connections yet, and does not change `before`. Throws BindError; then only listeners that were bound
+  /// before stay bound.
   static ListenerSet bind(const config::Settings&, asio::io_context& binding, const ListenerSet* before,
                           std::vector<net::InheritedSocket>& inherited);
-  /// Those whose port that configuration wants at another
-  /// address alone: they have to lend it while it is bound.
+  /// Returns the listeners whose port that configuration binds at another address. Their port must be lent
+  /// while the new one is bound.
   std::vector<std::shared_ptr<BoundListener>> moved_by(const config::Settings&) const;
-  /// Gives every new one a socket on every io thread. Throws BindError where no descriptor is left.
+  /// Opens every new listener on every io thread. Throws BindError if no descriptor is left.
   void open_on(const std::vector<std::unique_ptr<forward::Worker>>& workers);
 
   const std::vector<std::shared_ptr<BoundListener>>& all() const { return listeners_; }
   std::vector<tcp::endpoint> endpoints() const;
   bool has_admin() const { return !listeners_.empty() && listeners_.back()->is_admin; }
-  /// Precondition: there is one.
+  /// Precondition: there is an admin listener.
   const BoundListener& admin() const { return *listeners_.back(); }
-  /// True if that one is in this set, the very same.
+  /// Returns true if this very listener is in the set.
   bool has(const BoundListener&) const;
 
  private:

@@ -14,14 +14,14 @@
 
 namespace reprise::server {
 
-/// What a running proxy is made of: each knows only those above it.
+/// The parts of a running proxy. Each uses only those above it.
 struct Proxy::Parts {
   Parts(config::Settings settings, ProxyOptions options)
       : runtime(settings, std::move(options)), config(runtime, std::move(settings)) {
     const auto path = config.now().snapshot->settings.admin.control;
     if (path) control = std::make_unique<ControlSocket>(runtime.workers.front()->io, *path);
   }
-  // The page thread asks the views, and the reloader's thread everything.
+  // Stops the page thread, which uses the views, and the reloader's thread, which uses everything.
   ~Parts() {
     runtime.phase.ended = true;
     runtime.end_page_thread();
@@ -39,7 +39,7 @@ struct Proxy::Parts {
   AdminViews views{runtime, config};
   ControlCommands commands{runtime, config, lifecycle, views};
   std::unique_ptr<Signals> signals;
-  std::unique_ptr<ControlSocket> control;  ///< null: no such listener
+  std::unique_ptr<ControlSocket> control;  ///< null if there is no control socket
 };
 
 void Proxy::Parts::heed_signals() {

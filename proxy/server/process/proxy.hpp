@@ -1,4 +1,4 @@
-// The whole running proxy: threads, listeners, signals, and an orderly end.
+// The whole running proxy: threads, listeners, signals, and a graceful shutdown.
 #pragma once
 
 #include <functional>
@@ -24,14 +24,13 @@ namespace reprise::server {
 
 struct ReloadReport;
 
-/// A configuration as it was read while running.
+/// Result of reading the configuration again.
 struct NewConfiguration {
-  std::optional<config::Settings> settings;  ///< absent: it is not to be used
+  std::optional<config::Settings> settings;  ///< absent if the file has errors
   std::string hash;
-  std::vector<std::string> problems;  ///< with file:line:col; warnings where there are settings
-  std::vector<WatchedFile> files;     ///< whose change is to be noticed
-  /// Lines about each file that it names and that cannot be used; the given text if there is none. May be
-  /// empty.
+  std::vector<std::string> problems;  ///< with file:line:col; warnings if there are settings
+  std::vector<WatchedFile> files;     ///< files to watch for changes
+  /// Returns lines about each named file that cannot be used, or else the given text. May be empty.
   std::function<std::vector<std::string>(const std::string& otherwise)> file_problems{};
 };
 
@@ -39,56 +38,59 @@ struct ProxyOptions {
   std::string version;
   std::string config_file;  ///< for /status; empty: built-in defaults
   std::string config_hash;
-  std::vector<std::string> warnings;  ///< said when the log begins
-  std::vector<std::string> notes;     ///< the same, of what is no fault
+  std::vector<std::string> warnings;  ///< logged when the log starts
+  std::vector<std::string> notes;     ///< likewise, at level info
   Limits limits;                      ///< for /status
   int log_descriptor = 2;
   telemetry::LogReader log_reader = telemetry::LogReader::stream;
-  /// SIGTERM, SIGINT and SIGQUIT end it, SIGHUP reloads; tests call `stop` and `reload` instead. Precondition
-  /// of true: `hold_signals` was called.
+  /// Handle signals: SIGTERM, SIGINT and SIGQUIT end the proxy, SIGHUP reloads. Tests call `stop` and
+  /// `reload` instead. Precondition if true: `hold_signals` was called.
   bool handle_signals = true;
-  /// Told of every finished request, on its io thread; empty: nobody is.
+  /// Called with every finished request, on its io thread. May be empty.
   std::function<void(const telemetry::ExchangeRecord&)> witness;
-  /// Who signs for intercepted hosts, if not the files of the settings.
+  /// Authority for intercepted hosts; null: loaded from the files in the settings.
   std::shared_ptr<const Authority> authority;
-  net::Resolver::Query query;  ///< empty: as this host resolves names
+  net::Resolver::Query query;  ///< empty: names are resolved as configured on this host
   forward::FileCalls files = forward::system_file_calls();
-  /// How long a tunnel's ends are listened to; absent: as `Shared` says.
+  /// How long to sniff both ends of a tunnel for the protocol; absent: the default of `Shared`.
   std::optional<Duration> first_words_limit;
-  /// Reads the configuration again, on a thread that may wait; empty: there is nothing to read.
+  /// Reads the configuration again, on a thread that may block. Empty if there is nothing to read.
   std::function<NewConfiguration()> reload;
-  std::vector<WatchedFile> watched_files;  ///< whose change is to be noticed
+  std::vector<WatchedFile> watched_files;  ///< files to watch for changes
   WatchTimes watch_times;
-  net::NotifySocket notify;  ///< told when it is ready, and when it stops
-  /// Attributes of the resource of all spans; they win over our own.
+  net::NotifySocket notify;  ///< notified when the proxy is ready and when it stops
+  /// Attributes of the resource of all spans. They override our own.
   std::vector<std::pair<std::string, std::string>> resource;
-  std::optional<Duration> watchdog;  ///< how often it is told that every io thread turns its loop
-  /// Of listeners at these addresses; those that are nobody's are closed, and told in the log.
+  std::optional<Duration> watchdog;  ///< interval of the watchdog notification; absent: none is sent
+  /// Sockets for listeners at their addresses. A socket that no listener uses is closed and logged.
   std::vector<net::InheritedSocket> inherited;
-  /// How an io thread runs its loop; tests look on.
+  /// Runs the loop of an io thread; tests replace it to observe the loop.
   std::function<void(asio::io_context&)> turn = [](asio::io_context& io) { io.run(); };
 };
 
-/// Binds in its constructor, works in `run`.
+/// Binds in its constructor, serves in `run`.
 class Proxy {
  public:
-  /// Binds every listener; throws BindError naming the one that cannot be bound, ControlError where the
-  /// control socket cannot be had, and TlsSettingsError where a file of a route's `tls` cannot be loaded,
-  /// InterceptError where one of `intercept` cannot be used. Writes the bundle of `intercept` where it is not
-  /// as it has to be. Nothing is accepted before `run`.
+  /// Binds every listener; accepts no connections before `run`. Writes the bundle of `intercept` if it is not
+  /// up to date. Throws:
+  /// - BindError, which names the listener that cannot be bound;
+  /// - ControlError if the control socket cannot be opened;
+  /// - TlsSettingsError if a file of a route's `tls` cannot be loaded;
+  /// - InterceptError if a file of `intercept` cannot be used.
   Proxy(config::Settings settings, ProxyOptions options);
   ~Proxy();
   Proxy(const Proxy&) = delete;
   Proxy& operator=(const Proxy&) = delete;
 
-  /// Serves until told to stop and everything in flight has ended, or shutdown.grace is over.
+  /// Serves until it is stopped, and all requests have ended or shutdown.grace has passed.
   void run();
-  /// What SIGTERM does. Thread-safe.
+  /// Starts the graceful shutdown that SIGTERM causes. Thread-safe.
   void stop();
-  /// What SIGHUP does; `told` is called once it is over, on a thread of its own. Thread-safe.
+  /// Reloads as SIGHUP does. `told` is called with the result, on another thread. Thread-safe.
   void reload(std::function<void(const ReloadReport&)> told);
 
-  /// Where the listeners are bound, in the order of the settings in force; then the admin listener.
+  /// Returns the addresses of the listeners in the order of the current configuration; the admin listener is
+  /// last.
   std::vector<tcp::endpoint> endpoints() const;
 
  private:

@@ -1,5 +1,5 @@
-// The name by which this proxy knows itself in Via and
-// Proxy-Status (RFC 9110, section 7.6.3), new at each start.
+// The name of this proxy in Via and Proxy-Status (RFC 9110, section 7.6.3), new at each start. It detects
+// proxy loops.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,10 @@
 
 namespace reprise::server {
 
-/// Of the system's entropy. Any thread.
+/// Returns a number from the system's entropy. Thread-safe.
 std::uint64_t random_number();
 
-/// "reprise-" and six letters or digits.
+/// Returns "reprise-" and six letters or digits.
 std::string make_pseudonym();
 
 }  // namespace reprise::server

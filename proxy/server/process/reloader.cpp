@@ -36,7 +36,8 @@ std::vector<Reloader::Told> Reloader::take_waiting() {
   return std::exchange(waiting_, {});
 }
 
-// Who asks while it runs may mean what was written since: that one waits for the next.
+// A request for a reload that arrives during one waits for the next, because the file may have changed since
+// the current one read it.
 void Reloader::reload_for_all() {
   const std::vector<Told> waiting = take_waiting();
   const ReloadReport report = reload_();

@@ -1,4 +1,4 @@
-// Takes up a configuration anew when its files change or somebody asks, on a thread of its own.
+// Reloads the configuration when its files change or a reload is requested, on its own thread.
 #pragma once
 
 #include <functional>
@@ -11,12 +11,12 @@
 
 namespace reprise::server {
 
-/// What became of one reload.
+/// Result of one reload.
 struct ReloadReport {
   bool succeeded = false;
-  std::string hash;                ///< of the configuration that is in force now
-  std::int64_t unix_time = 0;      ///< when; 0: there was none yet
-  std::vector<std::string> words;  ///< warnings where it succeeded, else what is wrong, with file:line:col
+  std::string hash;                ///< hash of the current configuration
+  std::int64_t unix_time = 0;      ///< end of the reload, in seconds since 1970; 0 if there was none yet
+  std::vector<std::string> words;  ///< warnings if it succeeded, else errors with file:line:col
 };
 
 /// The thread runs from `start` to `stop`.
@@ -24,8 +24,7 @@ class Reloader {
  public:
   using Told = std::function<void(const ReloadReport&)>;
 
-  /// `reload` is called on the thread and returns what became
-  /// of it; `files` says, after it, which files to watch.
+  /// `reload` is called on the thread. `files` is called after each reload and returns the files to watch.
   Reloader(std::function<ReloadReport()> reload, std::function<std::vector<WatchedFile>()> files,
            WatchTimes times = {});
   ~Reloader() { stop(); }
@@ -33,10 +32,10 @@ class Reloader {
   Reloader& operator=(const Reloader&) = delete;
 
   void start();
-  /// A reload that begins after this call; `told` is called on the thread once it is over, or with a failure
-  /// where the thread ends before. Any thread.
+  /// Requests a reload that begins after this call. `told` is called on the thread with the result, or with a
+  /// failure if the thread ends first. Thread-safe.
   void ask(Told told = {});
-  /// Returns once the thread has ended. Not on it.
+  /// Returns when the thread has ended. Precondition: not called on that thread.
   void stop();
 
  private:
@@ -48,8 +47,8 @@ class Reloader {
   const std::function<std::vector<WatchedFile>()> files_;
   FileWatch watch_;
   std::mutex mutex_;
-  std::vector<Told> waiting_;  ///< under the mutex
-  bool ended_ = false;         ///< the same
+  std::vector<Told> waiting_;  ///< guarded by the mutex
+  bool ended_ = false;         ///< likewise
   std::thread thread_;
 };
 

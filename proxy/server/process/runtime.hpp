@@ -1,4 +1,4 @@
-// What the whole process shares: its loops, its tables, its log and its numbers.
+// The objects that the whole process shares: event loops, tables, log and metrics.
 #pragma once
 
 #include <atomic>
@@ -16,34 +16,34 @@
 
 namespace reprise::server {
 
-/// How far the process is in its life. Any thread may read it.
+/// Phase of the process's life. Any thread may read it.
 struct Phase {
-  std::atomic<bool> ready{false};     ///< from the start of the listeners to the shutdown, drained or not
-  std::atomic<bool> leaving{false};   ///< asks to be left: a drain, which can be undone
-  std::atomic<bool> stopping{false};  ///< shuts down
-  std::atomic<bool> hurried{false};   ///< nobody is waited for any more
-  std::atomic<bool> ended{false};     ///< the loops: nothing that is posted to them is done
+  std::atomic<bool> ready{false};     ///< from listening to shutdown, even while draining
+  std::atomic<bool> leaving{false};   ///< draining, which can be undone
+  std::atomic<bool> stopping{false};  ///< shutting down
+  std::atomic<bool> hurried{false};   ///< a second signal came: do not wait for requests any more
+  std::atomic<bool> ended{false};     ///< the loops have ended: jobs that are posted to them are not run
 
   bool is_ready() const { return ready && !leaving; }
   bool is_draining() const { return stopping || leaving; }
 };
 
-/// Made before everything else of a process, and gone last. Nothing runs before Proxy::run.
+/// Created before all other parts of the process, destroyed last. Nothing runs before Proxy::run.
 class Runtime {
  public:
-  /// Says the warnings and notes of the options.
+  /// Logs the warnings and notes of the options.
   Runtime(const config::Settings&, ProxyOptions);
-  /// No job of another thread reads a part that is gone, or comes back to a loop that is.
+  /// Stops all other threads first, so that no job uses a destroyed part or posts to a destroyed loop.
   ~Runtime();
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 
-  /// One for each thread, with its loop. Called once, when the first snapshot is made.
+  /// Creates the workers, one per thread with its loop. Called once, when the first snapshot exists.
   void make_workers(unsigned threads, const std::shared_ptr<const net::Snapshot>&);
   void say(config::LogLevel level, std::string_view text) {
     log.message(level, text, net::Clock::wall_nanoseconds());
   }
-  /// No job is on the page thread any more, and none will be.
+  /// Waits for the page thread to end. No job runs on it afterwards.
   void end_page_thread();
 
   const ProxyOptions options;
@@ -53,13 +53,13 @@ class Runtime {
   net::BudgetTable budgets;
   net::HostGuards host_guards;
   forward::ReplayStore replay;
-  std::optional<telemetry::Stories> stories;  ///< absent: none are kept
+  std::optional<telemetry::Stories> stories;  ///< request histories; absent if none are kept
   std::unique_ptr<forward::Shared> shared;
   std::vector<std::unique_ptr<forward::Worker>> workers;
   telemetry::SpanQueues spans;
-  std::unique_ptr<SpanExporter> exporter;   ///< on a thread of its own, once there is a collector
-  std::unique_ptr<net::NameService> names;  ///< null where the options say how names are looked up
-  std::unique_ptr<net::Resolver> resolver;  ///< goes before the loops that its waiters run on
+  std::unique_ptr<SpanExporter> exporter;   ///< runs on its own thread once there is a collector
+  std::unique_ptr<net::NameService> names;  ///< null if the options provide the query function
+  std::unique_ptr<net::Resolver> resolver;  ///< destroyed before the loops that its waiting lookups run on
   asio::thread_pool page_thread{1};
   const std::int64_t started_unix = net::Clock::wall_nanoseconds() / 1'000'000'000;
   const Instant started = net::Tick::now();

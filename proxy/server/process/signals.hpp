@@ -1,5 +1,5 @@
-// The signals of a running proxy: SIGTERM, SIGINT and SIGQUIT end it, SIGHUP reloads, and none of the others
-// kills it.
+// The signals of a running proxy: SIGTERM, SIGINT and SIGQUIT end it, SIGHUP reloads, and no other handled
+// signal kills it.
 #pragma once
 
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -10,16 +10,17 @@
 
 namespace reprise::server {
 
-/// From now on SIGTERM, SIGINT and SIGQUIT end the process with exit code 0, and SIGHUP, SIGUSR1 and SIGUSR2
-/// are ignored. Call first of all in the program: the first process of a container has no default actions.
+/// Makes SIGTERM, SIGINT and SIGQUIT end the process with exit code 0, and ignores SIGHUP, SIGUSR1 and
+/// SIGUSR2. Call first in main: the first process of a container has no default actions.
 void end_at_signals();
 
-/// Blocks the signals that `Signals` reads, for good, in this thread and in those that it starts: each waits
-/// until it is read, and none acts after the proxy has ended. Call before any thread starts.
+/// Blocks the signals that `Signals` reads, permanently, in this thread and in those that it starts. Each
+/// signal waits until it is read, and none has an effect after the proxy has ended. Call before any thread
+/// starts.
 void hold_signals();
 
-/// Reads the signals of the process. Precondition: every thread holds them (`hold_signals`). One in a
-/// process.
+/// Reads the signals of the process. Preconditions: every thread has blocked them (`hold_signals`); at most
+/// one object per process.
 class Signals {
  public:
   /// Called on the thread of the io_context.

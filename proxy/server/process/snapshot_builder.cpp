@@ -15,7 +15,7 @@ namespace reprise::server {
 
 namespace {
 
-// What the certificates for intercepted hosts depend on.
+// Returns a digest of everything that the certificates for intercepted hosts depend on.
 std::string held_by(const config::Intercept& intercept) {
   const std::array<std::string, 2> files{intercept.certificate, intercept.key};
   std::string held = net::digest_of_files(files) + intercept.certificate + '\n' + intercept.key + '\n';
@@ -29,7 +29,8 @@ void SnapshotBuilder::warn(const std::string& text) {
   log_.message(config::LogLevel::warn, text, net::Clock::wall_nanoseconds());
 }
 
-// What the limit of open files leaves of the key; told where it is less.
+// Returns limits.connections, or the number that the limit of open files allows if that is lower; then logs a
+// warning.
 std::size_t SnapshotBuilder::clients_of(const config::Limits& limits) {
   const std::size_t allowed = net::clients_allowed(limits.admin_connections);
   if (allowed >= limits.connections) return limits.connections;
@@ -56,7 +57,7 @@ std::shared_ptr<net::ClientTls> SnapshotBuilder::make_client_tls(const config::S
   }
   std::string held = held_by(intercept);
   std::erase_if(made_, [](const Made& old) { return old.leaves.expired(); });
-  // What was made for a configuration that never came into force is no earlier one.
+  // Reuses only the certificates of the current configuration, not those of one that was never applied.
   for (const Made& old : made_) {
     std::shared_ptr<net::ClientTls> leaves = old.leaves.lock();
     if (before != nullptr && leaves == before->client_tls && old.held == held) return leaves;

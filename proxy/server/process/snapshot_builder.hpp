@@ -1,4 +1,4 @@
-// From settings to a snapshot: files are read, names are numbered, and what has not changed is taken over.
+// Builds a snapshot from settings: reads files, numbers the routes, and reuses what has not changed.
 #pragma once
 
 #include <memory>
@@ -14,11 +14,11 @@ namespace reprise::server {
 
 class Leaves;
 
-/// Used by one thread at a time, none of them an io thread: it reads files.
+/// Used by one thread at a time, never an io thread, because it reads files.
 class SnapshotBuilder {
  public:
-  /// `authority`: who signs for intercepted hosts, if not the files of the settings; `config_file` is named
-  /// in what is said of those.
+  /// `authority`: signs for intercepted hosts; null: loaded from the files in the settings. `config_file`:
+  /// its name appears in messages about those files.
   SnapshotBuilder(telemetry::Metrics& metrics, telemetry::Log& log,
                   std::shared_ptr<const Authority> authority, std::string config_file)
       : metrics_(metrics),
@@ -26,20 +26,20 @@ class SnapshotBuilder {
         authority_(std::move(authority)),
         config_file_(std::move(config_file)) {}
 
-  /// `endpoints`: where we listen ourselves. Throws TlsSettingsError where a file of a route's `tls` cannot
-  /// be loaded, InterceptError where one of `intercept` cannot be used; writes the bundle of `intercept`
-  /// where it is not as it has to be.
+  /// `endpoints`: addresses of our own listeners. Writes the bundle of `intercept` if it is not up to date.
+  /// Throws TlsSettingsError if a file of a route's `tls` cannot be loaded, and InterceptError if a file of
+  /// `intercept` cannot be used.
   std::shared_ptr<const net::Snapshot> build(config::Settings settings,
                                              const std::vector<tcp::endpoint>& endpoints,
                                              const net::Snapshot* before);
 
-  /// No certificate is made any more; returns once none is. No job of another thread then comes back to a
-  /// loop that is gone.
+  /// Stops making certificates, and returns when none is being made. No job of another thread can then post
+  /// to a destroyed loop.
   void stop();
 
  private:
-  /// Certificates for intercepted hosts, and the digest of what they depend on: the authority's files and the
-  /// hosts that it signs for.
+  /// Certificates for intercepted hosts, and the digest of their inputs: the authority's files and the listed
+  /// hosts.
   struct Made {
     std::weak_ptr<Leaves> leaves;
     std::string held;
@@ -56,7 +56,7 @@ class SnapshotBuilder {
   const std::shared_ptr<const Authority> authority_;
   const std::string config_file_;
   std::vector<Made> made_;
-  std::string roots_;  ///< the digest of the system's roots
+  std::string roots_;  ///< digest of the system's roots
 };
 
 }  // namespace reprise::server

@@ -1,4 +1,4 @@
-// What of a configuration a running process cannot take up: it was made by it when it started.
+// The configuration keys that a reload cannot apply, because their values are used only at the start.
 #pragma once
 
 #include <string>
@@ -8,8 +8,7 @@
 
 namespace reprise::server {
 
-/// Gives `next` the values of `running` for the keys that only a start takes up, and returns the paths of
-/// those that differed.
+/// Copies the values of those keys from `running` to `next`. Returns the paths of the keys that differed.
 std::vector<std::string> keep_start_only(const config::Settings& running, config::Settings& next);
 
 }  // namespace reprise::server

@@ -1,4 +1,4 @@
-// The sign of life for a service manager: every io thread still turns its loop.
+// The watchdog for a service manager: reports that every io thread still runs its loop.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace reprise::server {
 
-/// Runs on the first of the loops, which outlives it, until that ends. Tells WATCHDOG=1 every so often, as
-/// long as all loops have done a job since the last time: one that hangs ends the signs.
+/// Sends WATCHDOG=1 at the interval `every`, as long as all loops have run a job since the last one. A loop
+/// that hangs stops the notifications. Runs on the first loop until that ends.
 Task<void> watch_over(std::vector<asio::io_context*> loops, net::NotifySocket notify, Duration every);
 
 }  // namespace reprise::server
