@@ -22,17 +22,17 @@ constexpr Duration write_limit = std::chrono::seconds(60);
 constexpr Duration admin_accept_pause = std::chrono::milliseconds(100);
 constexpr std::uint32_t header_limit = 8192;
 
-/// What all connections have in common, and own together.
+/// State shared by all connections, and owned by them together.
 struct AdminServer {
   forward::Worker& worker;
   asio::thread_pool& page_thread;
   const AdminPages& pages;
-  bool loopback;  ///< bound to this machine alone
+  bool loopback;  ///< bound to loopback only
   AdminVisits visits;
   EventFeed feed;
 };
 
-// False where none comes, or not in time.
+// Reads the next request. Returns false if none arrives in time.
 Task<bool> read_query(forward::Worker& worker, AdminVisit& visit, beast::flat_buffer& buffer,
                       bhttp::request_parser<bhttp::empty_body>& parser) {
   const config::Timers timers = worker.snapshot->settings.timers;
@@ -98,7 +98,8 @@ Task<void> serve_admin(std::shared_ptr<AdminServer> shared, tcp::socket socket) 
   visit.socket().shutdown(tcp::socket::shutdown_send, ignored);
 }
 
-// If every response moves, the new connection is closed.
+// Makes room for a connection. Returns false if every response is progressing; the new connection is then
+// closed.
 bool find_room(AdminServer& server) {
   if (server.visits.has_room()) return true;
   return count_room(server, server.visits.make_room());
@@ -122,8 +123,8 @@ Task<void> accept_admin(forward::Worker& worker, std::shared_ptr<tcp::acceptor> 
       if (find_room(*server)) asio::co_spawn(worker.io, serve_admin(server, std::move(socket)), or_abort);
       continue;
     }
-    // Without a descriptor accept(2) fails whether somebody waits or not: once somebody does, an idle
-    // connection gives its own up.
+    // Without a free descriptor accept(2) fails even if no connection is waiting. So the loop waits for one
+    // before it closes an idle connection.
     const bool scarce = net::is_out_of_descriptors(error.value());
     if (scarce) co_await acceptor.async_wait(tcp::acceptor::wait_read, as_result);
     if (scarce && server->visits.make_room()) continue;

@@ -27,7 +27,7 @@ Page text_page(const Query& query, bhttp::status status, std::string body) {
   return page;
 }
 
-// Called on the page thread: `make` and what it refers to outlive the call, because its caller waits.
+// Runs on the page thread. `make` and its captures outlive the call, because the caller waits for it.
 template <typename Make>
 auto call(const Make& make) -> Task<decltype(make())> {
   co_return make();
@@ -41,7 +41,8 @@ Page json_page(const Query& query, std::string body) {
 
 constexpr std::string_view stories_path = "/stories";
 
-// What tells of requests and of the configuration is for this machine alone, and for its own pages.
+// Returns true for pages about requests and the configuration. They are only for this machine and for pages
+// of this listener.
 bool is_private(std::string_view path) {
   return path == "/" || path == "/status" || path == "/config" || path == "/events" ||
          path.starts_with(stories_path);
@@ -53,7 +54,7 @@ std::string why_refused(const Query& query, std::string_view path, const AdminVi
   return {};
 }
 
-// A link to the status page or the metrics may stand on any page.
+// A page of another origin may link to the status page or to the metrics.
 bool is_taken_by_another_page(const Query& query, std::string_view path) {
   if (!is_from_elsewhere(query)) return false;
   return !((path == "/" || path == "/metrics") && is_followed_link(query));
@@ -85,7 +86,7 @@ Page no_more_readers(const Query& query) {
   return page;
 }
 
-// Of one segment of a path; what is no escape stays as it is (RFC 3986 2.1).
+// Decodes the percent-encoding of one path segment (RFC 3986 2.1). Invalid escapes stay unchanged.
 std::string unescaped(std::string_view segment) {
   std::string text;
   for (std::size_t i = 0; i < segment.size(); ++i) {
@@ -114,7 +115,7 @@ Task<Page> story_page(const Query& query, std::string_view escaped_id, const Adm
                                     : json_page(query, std::move(*told));
 }
 
-// All fields of that name, as one list (RFC 9110 5.2).
+// Returns all fields of that name as one list (RFC 9110 5.2).
 std::string all_values(const Query& query, bhttp::field name) {
   std::string all;
   const auto [begin, end] = query.equal_range(name);
@@ -125,7 +126,7 @@ std::string all_values(const Query& query, bhttp::field name) {
   return all;
 }
 
-// To HEAD; a GET has a stream in this place.
+// Response to HEAD; a GET gets a stream instead.
 Page events_head(const Query& query) {
   Page page = text_page(query, bhttp::status::ok, {});
   page.set(bhttp::field::content_type, "text/event-stream");

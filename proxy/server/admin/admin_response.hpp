@@ -1,4 +1,4 @@
-// What the admin listener answers to one request.
+// The responses of the admin listener.
 #pragma once
 
 #include <boost/asio/thread_pool.hpp>
@@ -12,18 +12,17 @@ namespace reprise::server {
 
 using PageResponse = boost::beast::http::response<boost::beast::http::string_body>;
 
-/// Who asks, and what of.
+/// Who sends the request, and what is available.
 struct AdminVisitor {
   bool local;            ///< from this machine
-  bool loopback;         ///< the listener is bound to this machine alone
-  bool may_have_page;    ///< there is room for one more page
-  bool may_read_events;  ///< there is room for one more reader
+  bool loopback;         ///< the listener is bound to loopback only
+  bool may_have_page;    ///< there is room for another page
+  bool may_read_events;  ///< there is room for another reader of /events
 };
 
-/// True for what begins a stream of events, which is no page:
-/// a GET of /events that is neither refused nor one too many.
+/// Returns true if the request starts an event stream: a GET of /events that is allowed and has room.
 bool begins_events(const AdminQuery&, const AdminVisitor&);
-/// The response to everything else.
+/// Returns the response to every other request.
 Task<PageResponse> respond_to(const AdminQuery&, AdminVisitor, const AdminPages&,
                               asio::thread_pool& page_thread);
 

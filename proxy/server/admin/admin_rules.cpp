@@ -18,7 +18,7 @@ std::string_view value_of(const AdminQuery& query, std::string_view field) {
   return {value.data(), value.size()};
 }
 
-// The host in Host, without its port; empty: there is none, or none that a browser would send.
+// Returns the host of the Host field without its port. Empty if there is none.
 std::string host_of(const AdminQuery& query) {
   std::string_view host = value_of(query, boost::beast::http::field::host);
   if (host.starts_with('[')) {
@@ -52,7 +52,7 @@ bool is_rebound(const AdminQuery& query) {
 }
 
 bool is_from_elsewhere(const AdminQuery& query) {
-  // `same-site` is another port of this machine; `none` is an address that a person has entered.
+  // `same-site` includes other ports of this machine; `none` means that a person entered the address.
   const std::string_view site = value_of(query, "Sec-Fetch-Site");
   if (!site.empty() && site != "same-origin" && site != "none") return true;
   std::string_view origin = value_of(query, boost::beast::http::field::origin);

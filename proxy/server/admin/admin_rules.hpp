@@ -1,4 +1,5 @@
-// Whose requests the admin listener answers: what a browser may have been made to send is turned away.
+// Decides which requests the admin listener serves. It rejects requests that another website made a browser
+// send.
 #pragma once
 
 #include <boost/beast/http/empty_body.hpp>
@@ -11,21 +12,22 @@ namespace reprise::server {
 
 using AdminQuery = boost::beast::http::request<boost::beast::http::empty_body>;
 
-/// The target without its query.
+/// Returns the target without its query.
 std::string_view path_of(const AdminQuery&);
-/// True if Host is an address or `localhost`, with whatever port: a name may have been made to point here
-/// (DNS rebinding).
+/// Returns true if Host is an address or `localhost`, with any port. Any other name may resolve to this
+/// machine by DNS rebinding.
 bool has_address_as_host(const AdminQuery&);
-/// True if Host is another name than that; false without one, as only a program can send it (row L23).
+/// Returns true if Host is any other name. Returns false without a Host, because no browser omits it (row
+/// L23).
 bool is_rebound(const AdminQuery&);
-/// True if a page of another origin asks: it could not read the response, but take a reader's place and the
-/// time of the page thread. Judged by Origin (RFC 6454 section 7), and by Sec-Fetch-Site, because a browser
-/// sends no Origin for an image, a script or a frame.
+/// Returns true if a page of another origin sends the request. That page could not read the response, but
+/// could take a reader's place and the page thread's time. Judged by Origin (RFC 6454 section 7), and by
+/// Sec-Fetch-Site, because browsers send no Origin for images, scripts and frames.
 bool is_from_elsewhere(const AdminQuery&);
-/// True if a person follows a link of another page: the browser shows the response in a window of its own
+/// Returns true if a person follows a link on another page, so that the browser shows the response as a page
 /// (Fetch Metadata: Sec-Fetch-Mode and Sec-Fetch-Dest).
 bool is_followed_link(const AdminQuery&);
-/// What the response to this request costs.
+/// Returns the cost class of a request.
 AdminWork work_of(const AdminQuery&);
 
 }  // namespace reprise::server

@@ -10,7 +10,7 @@ namespace {
 constexpr Duration page_patience = std::chrono::seconds(1);
 constexpr std::size_t most_probe_places = 4;
 
-// One place in sixteen is left for probes.
+// Returns how many places pages may use. One place in sixteen is reserved for probes.
 std::size_t pages_among(std::size_t places) {
   return places < 2 ? places : places - std::clamp<std::size_t>(places / 16, 1, most_probe_places);
 }
@@ -71,7 +71,7 @@ void AdminVisit::time_is_up() {
   socket_.cancel(ignored);
 }
 
-// What waits for this connection learns it from its error, and destroys the visit.
+// The coroutine that waits on this connection gets an error, and destroys the visit.
 void AdminVisit::close() {
   leave_list();
   --all_.count_;
@@ -80,7 +80,8 @@ void AdminVisit::close() {
   socket_.close(ignored);
 }
 
-// The response to a probe fits into every buffer but one that is full of responses that nobody has read.
+// A probe's response fits into the kernel's buffer unless that is full of responses that the client has not
+// read.
 bool AdminVisit::is_stuck(Instant now) {
   if (work_ == AdminWork::page) return now - moved_at_ >= page_patience;
   return !accepts_bytes(socket_.native_handle());
@@ -97,7 +98,7 @@ AdminVisit* AdminVisits::stuck(bool pages_only) {
   return nullptr;
 }
 
-// Whoever has just sent something goes last: it may be a whole request.
+// A connection that has just sent bytes is closed last, because they may be a whole request.
 bool AdminVisits::make_room() {
   ErrorCode ignored;
   AdminVisit* leaves = nullptr;

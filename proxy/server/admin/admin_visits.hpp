@@ -1,4 +1,4 @@
-// The connections to the admin listener: how many there are, and which of them has to go for another.
+// The connections to the admin listener: counts them, and chooses the one to close when room is needed.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,10 @@ namespace reprise::server {
 
 class AdminVisits;
 
-/// What a request costs: a probe gets a few bytes at once, a page has to be made.
+/// Cost of a request: a probe gets a few bytes at once; a page must be built.
 enum class AdminWork : std::uint8_t { probe, page };
 
-/// One connection to the admin listener; on the list from its beginning to its end. Used by one thread.
+/// One connection to the admin listener. Registered for its whole lifetime. Used by one thread.
 class AdminVisit final : public net::Timed {
  public:
   AdminVisit(AdminVisits& all, net::Tick& tick, tcp::socket socket);
@@ -24,17 +24,19 @@ class AdminVisit final : public net::Timed {
   AdminVisit& operator=(const AdminVisit&) = delete;
 
   tcp::socket& socket() { return socket_; }
-  /// Ends what the connection waits for, unless called again before.
+  /// Sets the time limit of the connection's pending operation; replaces an earlier limit.
   void limit(Duration after) { tick_.arm(*this, after); }
-  /// A whole request has come. The connection does not give way until `moved` is called.
+  /// Reports that a whole request has arrived. The connection cannot be closed for another one until `moved`
+  /// is called.
   void asked(AdminWork);
-  /// The response is being written: called at its begin, and whenever the kernel has accepted more of it.
+  /// Reports progress of the response: called at its start, and whenever the kernel has accepted more of it.
   void moved();
-  /// From now on the connection waits for a request, as the last of all.
+  /// Reports the end of the response: the connection waits for its next request, as the last in the list.
   void answered();
-  /// Nothing of it is waited for any more.
+  /// Removes the time limit.
   void lift_limit() { net::Tick::disarm(*this); }
-  /// From now on it is somebody else's to count. While its request is being answered.
+  /// Stops counting this connection, because its further user counts it. Precondition: a request is being
+  /// served.
   void stop_counting();
 
  protected:
@@ -46,7 +48,7 @@ class AdminVisit final : public net::Timed {
   AdminVisits& all_;
   net::Tick& tick_;
   tcp::socket socket_;
-  /// In `is_made` the visit is on no list.
+  /// In state `is_made` the visit is in no list.
   enum class State : std::uint8_t { waits, is_made, is_sent };
 
   void leave_list();
@@ -55,26 +57,27 @@ class AdminVisit final : public net::Timed {
 
   std::list<AdminVisit*>::iterator place_;
   State state_ = State::waits;
-  AdminWork work_ = AdminWork::probe;  ///< of the request that is being answered
-  Instant moved_at_;                   ///< set while the response is being sent
+  AdminWork work_ = AdminWork::probe;  ///< cost class of the current request
+  Instant moved_at_;                   ///< set while a response is sent
   bool counted_ = true;
 };
 
-/// All of one admin listener, which outlives them.
+/// All connections of one admin listener. Must outlive them.
 class AdminVisits {
  public:
   explicit AdminVisits(std::size_t most);
   AdminVisits(const AdminVisits&) = delete;
   AdminVisits& operator=(const AdminVisits&) = delete;
 
-  /// True if there is room for one more.
+  /// Returns true if there is room for another connection.
   bool has_room() const { return count_ < most_; }
-  /// Closes one connection: the one that has waited longest for a request or for the rest of one; if none
-  /// waits, the one whose response has not moved for longest. False if every response moves.
+  /// Closes one connection: the one that has waited longest for a request or the rest of one; if none waits,
+  /// the one whose response has not progressed for longest. Returns false if every response is progressing.
   bool make_room();
-  /// True if one more page may be made: a few places are left for probes.
+  /// Returns true if another page may be built. A few places are reserved for probes.
   bool has_room_for_page() const { return pages_ < most_pages_; }
-  /// Closes the connection whose page has not moved for longest. False if every page is being made or moves.
+  /// Closes the connection whose page has not progressed for longest. Returns false if every page is being
+  /// built or is progressing.
   bool make_room_for_page();
 
  private:
@@ -84,10 +87,10 @@ class AdminVisits {
 
   const std::size_t most_;
   const std::size_t most_pages_;
-  std::size_t count_ = 0;           ///< open ones; those that were closed are still to be destroyed
-  std::size_t pages_ = 0;           ///< of these, the ones whose page is being made or sent
-  std::list<AdminVisit*> waiting_;  ///< the longest first
-  std::list<AdminVisit*> sending_;  ///< the one that moved last is the last
+  std::size_t count_ = 0;           ///< open connections; excludes closed ones that are not destroyed yet
+  std::size_t pages_ = 0;           ///< connections whose page is being built or sent
+  std::list<AdminVisit*> waiting_;  ///< the longest waiting first
+  std::list<AdminVisit*> sending_;  ///< the latest progress last
 };
 
 }  // namespace reprise::server

@@ -15,7 +15,7 @@ namespace bhttp = boost::beast::http;
 
 constexpr std::uint64_t body_limit = 64 * 1024 * 1024;
 
-// One question on its way. Whatever is under way holds it.
+// One pending request. Its handlers keep it alive.
 class Question : public std::enable_shared_from_this<Question> {
  public:
   Question(asio::io_context& io, AdminAddress at, std::string_view target, Duration patience,

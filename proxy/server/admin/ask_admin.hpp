@@ -1,4 +1,4 @@
-// A question to the admin listener of a running proxy, and its response.
+// Sends one request to the admin listener of a running proxy.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -10,25 +10,25 @@
 
 namespace reprise::server {
 
-/// Where an admin listener is: a name or an address without brackets, and a port in digits.
+/// Address of an admin listener: a name, or an address without brackets, and a port in digits.
 struct AdminAddress {
   std::string host;
   std::string port;
 };
 
-/// `127.0.0.1:3129`, `[::1]:3129`.
+/// Returns text such as `127.0.0.1:3129` or `[::1]:3129`.
 std::string authority_of(const AdminAddress&);
 
 struct AdminResponse {
-  int status = 0;    ///< 0: there was none
-  std::string body;  ///< where there was none: why, and what to do
+  int status = 0;    ///< 0 if there was no response
+  std::string body;  ///< without a response: why, and what to do
 };
 
-/// GET. The handler is called once, by that context, after `patience` at the latest; a name is looked up for
-/// as long as the system does.
+/// Sends a GET. The handler is called once on that context, within `patience`. The lookup of a name is not
+/// included: it takes as long as the system's resolver needs.
 void ask_admin(boost::asio::io_context&, const AdminAddress&, std::string_view target, Duration patience,
                std::function<void(AdminResponse)>);
-/// The same; blocks.
+/// Sends a GET and blocks until the result.
 AdminResponse ask_admin(const AdminAddress&, std::string_view target, Duration patience);
 
 }  // namespace reprise::server

@@ -55,7 +55,7 @@ class Line {
     }
     return 0;
   }
-  /// Until its end.
+  /// Reads until the end of the stream.
   int read_all(std::string& text) const {
     std::array<char, 4096> piece{};
     for (;;) {

@@ -1,4 +1,4 @@
-// One command to a running proxy, and its answer.
+// Sends one command to a running proxy.
 #pragma once
 
 #include <chrono>
@@ -9,8 +9,8 @@
 
 namespace reprise::server {
 
-/// Blocks, for as long as `patience` without a byte. Whatever stands in the way is an answer that says so:
-/// nobody there, not allowed, none in time.
+/// Sends a command and blocks until the response, or until no byte arrives for `patience`. Every failure is
+/// returned as a response that explains it: no proxy listens, no permission, no response in time.
 ControlResponse ask_control(const std::string& path, std::string_view command, std::chrono::seconds patience);
 
 }  // namespace reprise::server

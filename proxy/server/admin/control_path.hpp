@@ -1,11 +1,11 @@
-// Whether somebody listens at the path of a socket.
+// Checks whether a process listens on a unix socket.
 #pragma once
 
 #include <string>
 
 namespace reprise::server {
 
-/// 0 if a connection to it stands (it is closed again), else why not: an errno.
+/// Returns 0 if a connection succeeds (it is closed again), else the errno.
 int try_control(const std::string& path);
 
 }  // namespace reprise::server

@@ -30,7 +30,7 @@ std::string text_of(int error) { return std::generic_category().message(error); 
   throw ControlError("cannot listen at admin.control " + path + ": " + why);
 }
 
-// What is there already: nothing, or a socket that nobody listens at any more, which goes.
+// Removes a socket file on which no process listens any more. Fails for any other existing file.
 void make_way(const std::string& path) {
   struct stat found {};
   if (::lstat(path.c_str(), &found) != 0) {
@@ -52,7 +52,7 @@ std::vector<std::string> split(const std::string& line) {
   return words;
 }
 
-/// A response that may come from another thread, and somebody who waits for it.
+/// A command's response, which may come from another thread, and the timer that its waiting coroutine uses.
 struct Pending {
   explicit Pending(asio::io_context& io) : come(io, asio::steady_timer::time_point::max()) {}
   asio::steady_timer come;
@@ -62,14 +62,14 @@ struct Pending {
 
 }  // namespace
 
-/// One connection. Shared by its coroutine and the handler of its timer: a timer that has fired runs its
-/// handler in the same turn as the coroutine ends, or after it.
+/// One connection. Shared by its coroutine and the handler of its timer, because a timer that has fired may
+/// run its handler after the coroutine has ended.
 struct ControlSocket::Caller {
   Caller(asio::io_context& io, Socket connected) : socket(std::move(connected)), timer(io) {}
 
   Socket socket;
   asio::steady_timer timer;
-  bool is_awaited = true;  ///< the proxy waits for the caller, and not the caller for a response
+  bool is_awaited = true;  ///< false while the caller waits for a response
 };
 
 struct ControlSocket::Calls {
@@ -77,7 +77,7 @@ struct ControlSocket::Calls {
   asio::io_context& io;
   Protocol::acceptor acceptor;
   Commands commands;
-  std::list<std::shared_ptr<Caller>> callers;  ///< the one that has been silent longest first
+  std::list<std::shared_ptr<Caller>> callers;  ///< the caller that has been idle longest comes first
 };
 
 ControlSocket::ControlSocket(asio::io_context& io, std::string path)
@@ -117,7 +117,7 @@ void ControlSocket::serve(Commands commands) {
   asio::co_spawn(calls_->io, accept(calls_), or_abort);
 }
 
-// If no descriptor is left, the caller waits a moment.
+// If no descriptor is left, the caller waits 100 ms.
 Task<void> ControlSocket::accept(std::shared_ptr<Calls> calls) {
   asio::steady_timer pause(calls->io);
   while (calls->acceptor.is_open()) {
@@ -136,8 +136,8 @@ Task<void> ControlSocket::accept(std::shared_ptr<Calls> calls) {
   }
 }
 
-// Evicts the caller that has been silent longest. One whose bytes have just come is only evicted if no other
-// is silent. False if every caller waits for a response.
+// Evicts the caller that has been idle longest. A caller with unread bytes is evicted only if no other caller
+// is idle. Returns false if every caller waits for a response.
 bool ControlSocket::make_room(Calls& calls) {
   ErrorCode ignored;
   auto evicted = calls.callers.end();
@@ -167,7 +167,7 @@ Task<void> ControlSocket::serve_caller(std::shared_ptr<Calls> calls, std::shared
   calls->callers.remove(caller);
 }
 
-// A timer that fired for an earlier limit changes nothing.
+// A timer that fired for an earlier limit is ignored.
 void ControlSocket::limit(const std::shared_ptr<Caller>& caller) {
   caller->timer.expires_after(patience);
   caller->timer.async_wait([weak = std::weak_ptr(caller)](const ErrorCode& ended) {
@@ -178,14 +178,14 @@ void ControlSocket::limit(const std::shared_ptr<Caller>& caller) {
   });
 }
 
-// The caller is the one that was heard of last.
+// Moves the caller to the end of the list: its bytes came last.
 void ControlSocket::hear(Calls& calls, const std::shared_ptr<Caller>& caller) {
   const auto place = std::find(calls.callers.begin(), calls.callers.end(), caller);
   if (place != calls.callers.end()) calls.callers.splice(calls.callers.end(), calls.callers, place);
 }
 
-// Reads until the line's end is in `line`; false if the caller has gone, or was too slow. Bytes stay in the
-// kernel until this coroutine runs, so that `make_room` sees them.
+// Reads until `line` holds a line end. Returns false if the caller has gone or was too slow. Bytes stay in
+// the kernel until this coroutine runs, so that `make_room` detects them.
 Task<bool> ControlSocket::read_line(Calls& calls, std::shared_ptr<Caller> caller, std::string& line) {
   std::array<char, longest_command> piece{};
   ErrorCode error;
@@ -204,7 +204,7 @@ Task<bool> ControlSocket::read_line(Calls& calls, std::shared_ptr<Caller> caller
   co_return true;
 }
 
-// The command's response; it may come from another thread.
+// Runs the command and returns its response, which may come from another thread.
 Task<ControlResponse> ControlSocket::carry_out(Calls& calls, const std::string& line) {
   const auto pending = std::make_shared<Pending>(calls.io);
   const Respond respond = [pending, &io = calls.io](ControlResponse given) {
@@ -234,9 +234,10 @@ Task<void> ControlSocket::respond(Calls& calls, std::shared_ptr<Caller> caller) 
   const std::string text = (response.succeeded ? "ok\n" : "error\n") + response.text + "\n";
   limit(caller);
   const auto [unsent, sent] = co_await asio::async_write(socket, asio::buffer(text), as_result);
-  // A socket of this kind has handed it over then, and its reader finds it even if we are gone.
+  // A unix socket delivers sent bytes to the reader even if this process ends.
   if (response.then) response.then();
-  // What is still unread would make the kernel throw the response away.
+  // Reads the rest of the input, because the kernel would discard the response if unread bytes remained at
+  // the close.
   ErrorCode ignored;
   socket.shutdown(Socket::shutdown_send, ignored);
   line.resize(longest_command);

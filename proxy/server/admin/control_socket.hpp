@@ -1,4 +1,4 @@
-// The unix socket at which a running proxy is told what to do.
+// The unix socket through which a running proxy gets commands.
 #pragma once
 
 #include <sys/types.h>
@@ -15,42 +15,43 @@
 
 namespace reprise::server {
 
-/// The socket cannot be had; `what()` names the path, and says what to do. Exit code 69.
+/// The socket cannot be opened. `what()` names the path and says what to do. Exit code 69.
 class ControlError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// What a command comes to.
+/// Result of a command.
 struct ControlResponse {
   bool succeeded = true;
-  std::string text;  ///< for people, without a line end; may be several lines
-  /// Called on the io thread once the caller has the text, or is gone: what could end the loop before that.
+  std::string text;  ///< text for people, possibly several lines, without a final line end
+  /// Called on the io thread after the caller has received the text or has gone. For commands that end the
+  /// loop.
   std::function<void()> then{};
 };
 
-/// Mode 0600: only its own user and root may speak to it. Used on one io thread. Each caller has `patience`
+/// Mode 0600: only the process's user and root may use it. Used on one io thread. Each caller has `patience`
 /// to send its command, one line of at most `longest_command` bytes. Beyond `most_callers` at a time, the
-/// caller that has been silent longest is evicted; one whose command is being carried out is not.
+/// caller that has been idle longest is evicted; a caller whose command is running is not evicted.
 class ControlSocket {
  public:
   static constexpr unsigned most_callers = 16;
   static constexpr std::size_t longest_command = 1024;
   static constexpr std::chrono::seconds patience{5};
 
-  /// To be called once, on any thread.
+  /// Must be called exactly once, on any thread.
   using Respond = std::function<void(ControlResponse)>;
   using Commands = std::function<void(const std::vector<std::string>& words, const Respond&)>;
 
-  /// Binds. A socket that nobody listens at any more is replaced; a living one, and what is no socket, is
-  /// left alone and a ControlError. Before there are threads: the mask of new files is changed for a moment.
+  /// Binds the socket. Replaces a socket file on which no process listens. Throws ControlError for any other
+  /// existing file. Call before threads start, because it changes the umask for a moment.
   ControlSocket(asio::io_context&, std::string path);
-  /// Removes the file, if it is still this one's.
+  /// Removes the socket file if it is still the one that this object made.
   ~ControlSocket();
   ControlSocket(const ControlSocket&) = delete;
   ControlSocket& operator=(const ControlSocket&) = delete;
 
-  /// From now on, until this is destroyed.
+  /// Serves commands until this object is destroyed.
   void serve(Commands);
 
  private:
@@ -68,7 +69,7 @@ class ControlSocket {
   static Task<void> respond(Calls&, std::shared_ptr<Caller>);
 
   const std::string path_;
-  dev_t device_ = 0;  ///< of the file that was made
+  dev_t device_ = 0;  ///< identity of the socket file
   ino_t file_ = 0;
   std::shared_ptr<Calls> calls_;
 };

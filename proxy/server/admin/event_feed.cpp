@@ -25,7 +25,7 @@ EventFeed::Reader::Reader(EventFeed& all, AdminVisit& at)
 
 EventFeed::Reader::~Reader() { feed.readers_.erase(place); }
 
-// An event that is longer than may wait is not a reader's fault: it goes where nothing else waits.
+// An event larger than `unsent` is accepted if no other is pending, because the reader is not at fault.
 void EventFeed::Reader::take(std::shared_ptr<const std::string> text) {
   if (left || text->empty()) return;
   if (bytes > 0 && bytes + text->size() > feed.limits_.unsent) return leave();
@@ -44,7 +44,8 @@ void EventFeed::Reader::leave() {
 EventFeed::EventFeed(asio::io_context& io, asio::thread_pool& page_thread, Make make, FeedLimits limits)
     : page_thread_(page_thread), make_(std::move(make)), limits_(limits), next_(io) {}
 
-// Nothing more is expected of a reader: what can be read is its end, or bytes that nobody has asked for.
+// A reader sends nothing more: the socket becomes readable at its end, or for unsolicited bytes, which are
+// ignored.
 void EventFeed::watch(const std::shared_ptr<Reader>& reader) {
   reader->visit.socket().async_wait(tcp::socket::wait_read, [weak = std::weak_ptr(reader)](ErrorCode error) {
     const auto there = weak.lock();
@@ -74,7 +75,7 @@ Task<void> EventFeed::serve(std::shared_ptr<void> owner, AdminVisit& visit, std:
     if (failed) co_return;
     reader->unsent.pop_front();
     reader->bytes -= text->size();
-    // Between two events nobody is waited for.
+    // No time limit applies between two events.
     if (reader->unsent.empty()) visit.lift_limit();
   }
   if (!reader->left) visit.socket().shutdown(tcp::socket::shutdown_send, error);
@@ -103,7 +104,7 @@ Task<void> EventFeed::hand_out(std::shared_ptr<void> owner) {
   owner.reset();
 }
 
-// Somebody who comes ends it early: but a thousand of them cost no more than the least period allows.
+// A new reader shortens the pause, but not below `least_period`, so that many new readers cost no more.
 Task<void> EventFeed::rest(Instant last) {
   while (!ended_ && !readers_.empty()) {
     const Instant until = last + (somebody_is_new() ? limits_.least_period : limits_.period);
@@ -113,7 +114,8 @@ Task<void> EventFeed::rest(Instant last) {
   }
 }
 
-// Who came while it was made has the whole of it, too; or waits for the next, where nobody was new before.
+// A reader that arrived while the edition was made gets the whole state if the edition has it, else waits for
+// the next.
 void EventFeed::give(Edition edition) {
   const bool has_whole = !edition.whole.empty();
   const auto whole = std::make_shared<const std::string>(std::move(edition.whole));

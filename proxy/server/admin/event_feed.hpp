@@ -1,4 +1,5 @@
-// Those who read /events: one text a second is made for all of them, and who does not read is let go.
+// The readers of /events: one text per second is made for all of them; a reader that is too slow is
+// disconnected.
 #pragma once
 
 #include <boost/asio/thread_pool.hpp>
@@ -14,24 +15,25 @@
 
 namespace reprise::server {
 
-/// What readers are told at one moment, as events.
+/// The events of one moment.
 struct Edition {
-  std::string whole;    ///< to those who have just come; empty where nobody has
-  std::string changes;  ///< to all others: what is new since the edition before
+  std::string whole;    ///< whole state, for new readers; empty if there are none
+  std::string changes;  ///< changes since the previous edition, for all other readers
 };
 
-/// What keeps readers from costing more than they should.
+/// Limits on what readers may cost.
 struct FeedLimits {
   std::size_t readers = 16;
-  std::size_t unsent = 1 << 20;                  ///< bytes of one reader; a single event may be longer
-  std::size_t kernel_buffer = 64 << 10;          ///< of one connection, for what is sent and not read
-  Duration patience = std::chrono::seconds(10);  ///< how long one event may take to be taken over
-  Duration period = std::chrono::seconds(1);     ///< from one edition to the next
-  Duration least_period = std::chrono::milliseconds(200);  ///< the same, for the sake of who has just come
+  std::size_t unsent = 1 << 20;          ///< bytes pending for one reader; a single event may be larger
+  std::size_t kernel_buffer = 64 << 10;  ///< bytes of a connection's send buffer
+  Duration patience = std::chrono::seconds(10);            ///< time in which one event must be sent
+  Duration period = std::chrono::seconds(1);               ///< between two editions
+  Duration least_period = std::chrono::milliseconds(200);  ///< likewise, if there is a new reader
 };
 
-/// Of one admin listener; used on its io thread alone. `make` is called on the page thread, while anybody
-/// reads and never otherwise. What hands out the editions keeps `owner`, which owns the feed, alive.
+/// The feed of one admin listener; used on its io thread only. `make` is called on the page thread, only
+/// while there are readers. The coroutine that distributes editions keeps `owner`, which owns the feed,
+/// alive.
 class EventFeed {
  public:
   using Make = std::function<Edition(bool whole)>;
@@ -42,14 +44,14 @@ class EventFeed {
 
   bool has_room() const { return !ended_ && readers_.size() < limits_.readers; }
   std::size_t most() const { return limits_.readers; }
-  /// Sends `head`, and events from then on. Ends with the feed, with the reader's connection, or because the
-  /// reader has not read. `owner`: what owns this feed.
+  /// Sends `head` and then events. Ends with the feed, with the reader's connection, or if the reader is too
+  /// slow. `owner`: the owner of this feed.
   Task<void> serve(std::shared_ptr<void> owner, AdminVisit& visit, std::string head);
-  /// Tells every reader that this is the end, and lets none in any more.
+  /// Sends every reader a final event, and accepts no new readers.
   void end();
 
  private:
-  /// One connection. On the list while it lives.
+  /// One connection. In the list for its whole lifetime.
   struct Reader {
     Reader(EventFeed& all, AdminVisit& at);
     ~Reader();
@@ -62,10 +64,10 @@ class EventFeed {
     EventFeed& feed;
     AdminVisit& visit;
     std::list<Reader*>::iterator place;
-    net::Timer woken;  ///< never due: cancelled when there is something to do
+    net::Timer woken;  ///< never expires; cancelled to wake the coroutine
     std::deque<std::shared_ptr<const std::string>> unsent;
     std::size_t bytes = 0;
-    bool begun = false;  ///< has been told the whole
+    bool begun = false;  ///< has received the whole state
     bool left = false;
   };
 

@@ -1,4 +1,4 @@
-// What a stream of events consists of, as text: the format of EventSource (HTML, 9.2 Server-sent events).
+// The text format of event streams for EventSource (HTML, 9.2 Server-sent events).
 #pragma once
 
 #include <string>
@@ -6,12 +6,12 @@
 
 namespace reprise::server {
 
-/// Appends one event. `name` has no line end; `text` may, and arrives with each as LF: CR, LF and CRLF end a
-/// line of the format, so that none of them can begin a field of its own.
+/// Appends one event. `name` must not contain a line end. Line ends in `text` (CR, LF or CRLF) arrive as LF;
+/// each is encoded, so that none can start a new field.
 void append_event(std::string& out, std::string_view name, std::string_view text);
 
-/// The head of a response that lasts until its connection ends: HTTP/1.0 and 1.1 read it alike.
-/// `version`: the request's, 10 or 11.
+/// Returns the head of a response that ends with its connection, valid in HTTP/1.0 and 1.1. `version`: the
+/// request's version, 10 or 11.
 std::string event_stream_head(unsigned version);
 
 }  // namespace reprise::server

@@ -1,4 +1,4 @@
-// Compression of a whole body.
+// Compresses a whole body with gzip.
 #pragma once
 
 #include <string>
@@ -6,7 +6,8 @@
 
 namespace reprise::server {
 
-/// The text as one member of gzip (RFC 1952). Takes milliseconds for a large text: call it on a page thread.
+/// Returns the text as one gzip member (RFC 1952). Takes milliseconds for a large text: call on the page
+/// thread.
 std::string gzip(std::string_view text);
 
 }  // namespace reprise::server

@@ -16,7 +16,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(blanks) + 1 - begin);
 }
 
-// The part up to the separator, which is taken away with it.
+// Removes and returns the part up to the separator, and removes the separator.
 std::string_view take_until(std::string_view& rest, char separator) {
   const std::size_t end = std::min(rest.find(separator), rest.size());
   const std::string_view part = trimmed(rest.substr(0, end));
@@ -24,7 +24,8 @@ std::string_view take_until(std::string_view& rest, char separator) {
   return part;
 }
 
-// `0`, `1`, `0.5` with at most three decimals, in thousandths (RFC 9110 12.4.2). What is none counts as 0.
+// Returns a weight such as `0`, `1` or `0.5`, with at most three decimals, in thousandths (RFC 9110 12.4.2).
+// Returns 0 if malformed.
 int weight_of(std::string_view text) {
   if (text.empty() || text.size() > 5 || (text[0] != '0' && text[0] != '1')) return 0;
   int weight = (text[0] - '0') * 1000;
@@ -42,7 +43,7 @@ int weight_of(std::string_view text) {
 /// One item of the list.
 struct Item {
   std::string name;     ///< in lower case
-  std::string version;  ///< without quotes; empty: none is asked for
+  std::string version;  ///< without quotes; empty if none is given
   int weight = 1000;
 };
 

@@ -1,5 +1,4 @@
-// Which form of a response a request asks for (RFC 9110 section 12): the form of the metrics, and
-// compression.
+// Content negotiation (RFC 9110 section 12): the format of the metrics, and compression.
 #pragma once
 
 #include <string_view>
@@ -8,13 +7,13 @@
 
 namespace reprise::server {
 
-/// The form of the metrics that `Accept` prefers. OpenMetrics only if it is named, in version 1.0.0 or in
-/// none, and nothing that the text format satisfies has more weight or comes first. `accept`: all fields of
-/// that name, joined by commas.
+/// Returns the format that `Accept` prefers. OpenMetrics only if it is named, without a version or with
+/// 1.0.0, and no item that the text format satisfies has a higher weight or the same weight and comes first.
+/// `accept`: all fields of that name, joined by commas.
 telemetry::Exposition exposition_for(std::string_view accept);
 
-/// True if the response is to be compressed by gzip: `Accept-Encoding` gives gzip some weight, and no less
-/// than it gives `identity` by name.
+/// Returns true if the response should use gzip: `Accept-Encoding` gives gzip a weight above 0, and at least
+/// that of an explicit `identity`.
 bool takes_gzip(std::string_view accept_encoding);
 
 }  // namespace reprise::server

@@ -9,7 +9,8 @@
 namespace reprise::server {
 namespace {
 
-// A hash source (Content Security Policy Level 3, 2.3.1): base64 of the SHA-256 of what is between the tags.
+// Returns a hash source (Content Security Policy Level 3, 2.3.1): base64 of the SHA-256 of the text between
+// the tags.
 std::string hash_source(std::string_view text) {
   std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
   SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());

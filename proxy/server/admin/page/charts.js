@@ -1,4 +1,4 @@
-// Small charts: the last minute of one number as a line over its area.
+// Small charts: a line with an area for the last minute of one number.
 
 const SVG = "http://www.w3.org/2000/svg";
 const CHART = {width: 120, height: 28};
@@ -9,7 +9,7 @@ function svg(name, attributes) {
   return made;
 }
 
-// Its text stands beside it, so that it is hidden from who cannot see it.
+// Hidden from screen readers, because the number is also shown as text.
 class Sparkline {
   constructor() {
     this.area = svg("path", {class: "area"});
@@ -19,7 +19,7 @@ class Sparkline {
     this.node.append(this.area, this.line);
   }
 
-  // `points`: {at, value}; the chart is the minute before `now`, or what there is of it, from 0 to its own highest.
+  // Draws the minute before `now`, or the part with data, from 0 to the highest value. `points`: {at, value}.
   draw(points, now) {
     const line = linePath(points.filter((point) => point.value !== null), now);
     this.line.setAttribute("d", line.path);

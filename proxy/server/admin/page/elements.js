@@ -1,6 +1,6 @@
-// Elements, and numbers as text. What came from traffic becomes a text node and nothing else.
+// Makes elements, and formats numbers as text. Text from traffic only becomes text nodes.
 
-// element("p", {class: "soft"}, "text", child): attributes that are null are left out; `on...` are listeners.
+// Makes an element: element("p", {class: "soft"}, "text", child). Omits null attributes; `on...` are listeners.
 function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
@@ -14,7 +14,7 @@ function element(name, attributes = {}, ...children) {
 
 function byId(id) { return document.getElementById(id); }
 
-// Nothing is touched that stays as it is: a screen reader would tell of it, and a selection would be lost.
+// Changes only what differs: a screen reader announces each change, and a change removes the selection.
 function say(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
@@ -38,7 +38,7 @@ function shareText(part, whole) {
   if (!whole || whole <= 0) return NONE;
   const share = Math.max(0, Math.min(1, part / whole)) * 100;
   if (share === 100 || share === 0) return share + "\u00a0%";
-  // What is not all of it is not told as all of it.
+  // Never rounds an incomplete share to 100 %.
   return (share > 99.9 ? "99.9" : share < 0.1 ? "<0.1" : share.toFixed(1)) + "\u00a0%";
 }
 
@@ -76,7 +76,7 @@ function clockText(when) {
 
 function words(name) { return String(name).replaceAll("_", " "); }
 
-// Keeps the children of `parent` those of `wanted`, in that order, and moves none that is in its place: focus stays.
+// Makes `wanted` the children of `parent`, in that order. Does not move a child that is in its place, so that it keeps the focus.
 function arrange(parent, wanted) {
   const kept = new Set(wanted);
   for (const child of [...parent.children]) if (!kept.has(child)) child.remove();

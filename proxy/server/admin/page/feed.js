@@ -1,7 +1,7 @@
-// Where everything comes from: /events while it lasts, /status and /stories while it does not.
+// Gets the data of the page: from /events while connected, else from /status and /stories.
 
-const LOOK_AGAIN = [1000, 2000, 4000, 8000];  // milliseconds, the last one from then on
-const SILENCE = 8000;                         // an open stream that has said nothing for so long is lost
+const LOOK_AGAIN = [1000, 2000, 4000, 8000];  // milliseconds between tries; the last value repeats
+const SILENCE = 8000;                         // milliseconds without an event after which a stream counts as lost
 
 // Calls told.status(document, isWhole), told.stories(list), told.story(one), told.link(kind, text), told.lost(text), told.found().
 class Feed {
@@ -10,7 +10,7 @@ class Feed {
     this.failures = 0;
     this.isLost = false;
     this.isEnded = false;
-    // A page that is kept in the back of the browser lets its place go.
+    // A page in the browser's back-forward cache releases its place.
     window.addEventListener("pagehide", () => this.close());
     window.addEventListener("pageshow", (event) => { if (event.persisted) this.open(); });
   }
@@ -56,7 +56,7 @@ class Feed {
     this.isLost = false;
   }
 
-  // The browser's own way back is not taken: it gives up after a 503, and tells nobody when it tries.
+  // Replaces the browser's own reconnection, which gives up after a 503 and does not report its tries.
   async failed() {
     this.close();
     const pause = LOOK_AGAIN[Math.min(this.failures, LOOK_AGAIN.length - 1)];

@@ -1,28 +1,28 @@
-// What to do next: where each part of the page is, the first request through a new proxy, and how HTTPS is retried.
+// Guidance: links to the parts of the page, the first request through a new proxy, and how to retry HTTPS.
 
-// An address that a listener is bound to, as a client of this machine dials it.
+// Returns the address by which a client on this machine reaches a listener.
 function dialled(bound) {
   return bound.replace(/^0\.0\.0\.0:/, "127.0.0.1:").replace(/^\[::\]:/, "[::1]:");
 }
 
-// The listeners of one mode, by their addresses.
+// Returns the addresses of the listeners of one mode.
 function boundAs(status, mode) {
   return status.listeners.filter((listener) => listener.startsWith(mode + " ")).map((listener) => listener.slice(mode.length + 1));
 }
 
-// A word of a shell: brackets are a pattern there.
+// Quotes a word for a shell if needed; brackets are patterns there.
 function shellWord(text) { return /^[\w.:/@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`; }
 
 function fileOption(status) { return status.config.file ? ` -c ${shellWord(status.config.file)}` : ""; }
 
 function commandLine(text) { return element("pre", {class: "command"}, element("code", {}, text)); }
 
-// Tunnels that ended, or those that were opened, where more of these are known.
+// Returns the number of ended tunnels, or of opened ones if that is higher.
 function tunnelsOf(status) {
   return Math.max(status.totals.tunnels || 0, (status.unread || []).reduce((all, host) => all + host.tunnels, 0));
 }
 
-// Replaces what stands in `node`, unless it would stay the same.
+// Replaces the content of `node`, unless it stays the same.
 function fill(node, ...parts) {
   const [before, after] = [node.childNodes, element("div", {}, ...parts).childNodes];
   const isSame = before.length === after.length && [...before].every((child, i) => child.isEqualNode(after[i]));
@@ -35,7 +35,7 @@ function drawJumps(numbers) {
   for (const [name, number] of Object.entries(numbers)) say(byId(`jump-${name}`), `${JUMPS[name]}\u00a0${count(number)}`);
 }
 
-// One way in for each listener that takes requests.
+// Returns one command for each listener that accepts requests.
 function waysIn(status) {
   const forward = boundAs(status, "forward").map((at) => `curl -x ${shellWord("http://" + dialled(at))} http://example.com/`);
   const gateway = boundAs(status, "gateway").map((at) => `curl ${shellWord("http://" + dialled(at) + "/")}`);
@@ -64,7 +64,7 @@ function unreadText(host) {
   return `${tunnels}. To have it retried: ${host.intercept ? `--intercept ${host.intercept}, or ` : ""}http:// and tls: originate`;
 }
 
-// What README calls a choice of three, for the host that has the most tunnels.
+// Returns the three ways to retry HTTPS that README describes, for the host with the most tunnels.
 function waysToRead(status) {
   const [host] = status.unread.filter((each) => each.name !== "other");
   const authority = host ? host.name.replace(/:443$/, "") : "api.example.com";

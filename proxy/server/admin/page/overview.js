@@ -1,4 +1,4 @@
-// What is above everything: the state of the proxy, the last minute in six numbers, notices; and the configuration below.
+// The top of the page: the state of the proxy, six numbers of the last minute, and notices. Also the configuration at the bottom.
 
 class Tiles {
   constructor() {
@@ -13,7 +13,7 @@ class Tiles {
       byId("tiles").append(element("div", {class: "tile"}, element("dt", {}, title), element("dd", {}, tile.value, tile.unit),
                                    element("dd", {class: "chart", "aria-hidden": "true"}, tile.spark.node)));
     }
-    this.slow = [];  // p99 as it went
+    this.slow = [];  // history of p99
   }
 
   begin() {
@@ -21,7 +21,7 @@ class Tiles {
     this.slow = [];
   }
 
-  // `lived`: null, or how many of its last seconds the proxy tells with the routes.
+  // `lived`: null, or the number of past seconds for which the routes contain counts.
   count(routes, at, bounds, lived) {
     const {values, buckets} = sumOf(routes.map((route) => ({values: routeValues(route), buckets: route.durations || []})));
     const {recent} = this;
@@ -55,12 +55,12 @@ class Tiles {
   }
 }
 
-// Of each second in which there was anything to judge.
+// Returns the share for each second that has any requests.
 function shares(part, whole) {
   return part.map((point, i) => ({at: point.at, value: whole[i].value > 0 ? point.value / whole[i].value : null}));
 }
 
-// Nothing is known of it any more.
+// Shows that the state is unknown.
 function drawUnknown() {
   say(byId("state"), "not known");
   mark(byId("state"), "pill idle");
@@ -79,7 +79,7 @@ function drawHeader(status) {
   document.title = `reprise, ${text}`;
 }
 
-// Notices by name: each says one thing that is not as it should be, as long as it lasts.
+// Notices by name: each shows one problem while it lasts.
 class Notices {
   constructor() { this.shown = new Map(); }
 

@@ -1,4 +1,4 @@
-// Puts the parts together: what is told goes to each, and the whole is drawn once for it.
+// Connects the parts: passes new data to each, then draws the page once.
 
 class Page {
   constructor() {
@@ -9,7 +9,7 @@ class Page {
     this.notices = new Notices();
     this.status = null;
     this.paused = false;
-    this.lastSeen = null;  // what the clock said when the connection was lost
+    this.lastSeen = null;  // time at which the connection was lost
     byId("pause").addEventListener("click", () => this.pause(!this.paused));
     this.feed = new Feed({
       status: (status, isWhole) => this.take(status, isWhole),
@@ -29,14 +29,14 @@ class Page {
     mark(byId("link"), `pill ${paused ? "idle" : kind}`);
   }
 
-  // Once: later looks that find nobody change nothing of when it was last seen.
+  // Keeps the time of the first failure; later failures do not change it.
   showLost(text) {
     if (this.lastSeen === null) this.lastSeen = clockText(new Date());
     this.notices.set("link", "bad", `${text} What is shown is as it was at ${this.lastSeen}; the page looks again by itself.`);
     drawUnknown();
   }
 
-  // While paused, numbers go on being counted, so that the charts have no hole; they are not drawn.
+  // While paused, numbers are still counted, so that the charts have no gap, but not drawn.
   pause(paused) {
     this.paused = paused;
     this.stories.held = paused;
@@ -49,7 +49,7 @@ class Page {
   }
 
   take(status, isWhole) {
-    // Another process: its stories are all there are, and its numbers begin anew.
+    // Another process: discards the old histories and starts the numbers again.
     if (this.status && this.status.started !== status.started) this.begin();
     this.status = status;
     this.at = status.clock;
@@ -58,7 +58,7 @@ class Page {
     if (!this.paused) this.draw(this.at);
   }
 
-  // A whole document has the last minute of everything, so that a page which was opened just now shows it.
+  // A whole document contains the last minute, so that a page that was just opened shows it.
   count(isWhole) {
     const {status, at} = this;
     const lived = isWhole ? status.last_minute_seconds ?? null : null;

@@ -2,10 +2,10 @@
 
 const TOP = 10;
 
-// A table with the roles said out loud: where it is narrow its cells are laid out as a list, which takes them from the elements.
-// A long one shows ten rows until all are asked for: those with the most trouble, or the first ten of the column that was chosen.
+// A table with explicit ARIA roles: a narrow table is laid out as a list, and its elements then lose their implicit roles.
+// A long table shows ten rows until all are requested: those with the most problems, or the first ten by the chosen column.
 class Table {
-  // `all`: the button that shows the other rows. `ordered` is called with the rows that are shown after somebody has chosen.
+  // `all`: the button that shows the other rows. `ordered` is called with the shown rows after a person has changed the order.
   constructor(caption, columns, sorted, all, ordered = () => {}) {
     this.columns = columns;
     this.sorted = sorted;  // {key, down}
@@ -34,7 +34,7 @@ class Table {
     this.ordered(this.order(this.text, true));
   }
 
-  // A table that is folded again begins with what is in trouble.
+  // A table that is folded again starts with the rows that have problems.
   fold(folded) {
     this.isWhole = !folded;
     this.sorted = this.first;
@@ -66,7 +66,7 @@ class Table {
     return this.rows.get(name);
   }
 
-  // Numbers of another process are to come.
+  // Starts the numbers again, because another process follows.
   begin() {
     for (const row of this.rows.values()) row.recent = new Recent(row.recent.span);
   }
@@ -75,8 +75,8 @@ class Table {
     for (const name of this.rows.keys()) if (!names.has(name)) this.rows.delete(name);
   }
 
-  // Shows the rows whose name has `text` in it, and returns them. Unless it was `asked` for, a row does not move under a pointer
-  // or the focus.
+  // Shows and returns the rows whose name contains `text`. Unless `asked` is set, rows do not move while the table has the
+  // pointer or the focus.
   order(text = this.text || "", asked = text !== (this.text || "")) {
     this.text = text;
     this.showOrder();
@@ -95,7 +95,7 @@ class Table {
     return shown;
   }
 
-  // What is shown of how many; empty if it is all there is.
+  // Returns how many rows of how many are shown; empty if all are shown.
   note() {
     const [all, shown] = [this.rows.size, this.shown.length];
     if (shown === all) return "";
@@ -110,7 +110,7 @@ function byTrouble(one, other) {
   return place < 0 ? 0 : b[place] - a[place];
 }
 
-// Equal rows stay as they came.
+// Equal rows keep their order.
 function byColumn({key, down}) {
   const rank = (row) => row.sort[key] === null || row.sort[key] === undefined ? -1 : row.sort[key];
   return (a, b) => {
@@ -136,7 +136,7 @@ class Routes {
     this.table = new Table("Routes", ROUTE_COLUMNS, {key: "place", down: false}, byId("routes-all"), (rows) => this.show(rows));
     byId("routes-table").append(this.table.node);
     byId("routes-filter").addEventListener("input", (event) => this.filter(event.target.value));
-    this.known = new Map();  // by name: the newest that was told
+    this.known = new Map();  // by name: the newest data of each route
   }
 
   filter(text) { this.show(this.table.order(text)); }
@@ -147,7 +147,7 @@ class Routes {
     this.note();
   }
 
-  // `all`: every route there is; otherwise those that have moved. `lived`: as for Tiles.
+  // `all`: the list contains every route, else only those that have changed. `lived`: as in Tiles.
   count(routes, all, at, lived) {
     if (all) this.known = new Map();
     routes.forEach((route) => {
@@ -187,7 +187,7 @@ class Routes {
     });
   }
 
-  // The figures by which rows are put in order; most rows of a long table are not drawn.
+  // Computes the numbers that determine the order. Most rows of a long table are not drawn.
   measure(row, route, bounds) {
     const {recent} = row;
     const [judged, good] = [recent.grown("judged"), recent.grown("good")];

@@ -1,11 +1,11 @@
-// The last requests that were retried, refused, cut or failed, each as the attempts and waits that it was made of.
+// The request history: the last requests that were retried, refused, cut or failed, each with its attempts and waits.
 
-const MOST_STORIES = 100;  // after identical ones are folded
-const MOST_IDS = 2000;      // ids that are known not to be new
-const MOST_EARLIER = 20;    // of the same request, by their ids
-const MOST_A_SECOND = 30;   // the proxy sends no more of them in one second
+const MOST_STORIES = 100;  // groups of identical requests
+const MOST_IDS = 2000;      // ids of requests already received
+const MOST_EARLIER = 20;    // identical requests that are linked by id
+const MOST_A_SECOND = 30;   // maximum that the proxy sends in one second
 
-// What became of it: the look of its badge, and its words.
+// Returns the style and the text of a request's badge.
 function verdictOf(story) {
   const attempts = attemptsOf(story);
   if (story.ending === "client_gone") return {kind: "idle", text: "client left"};
@@ -23,7 +23,7 @@ function outcomeOf(attempt) {
   return attempt.status !== undefined ? String(attempt.status) : `${words(attempt.stage)}: ${words(attempt.error)}`;
 }
 
-// The same, short enough for a bar.
+// Returns the outcome, short enough for a bar.
 function outcomeWord(attempt) { return attempt.status !== undefined ? String(attempt.status) : words(attempt.error); }
 
 function attemptKind(attempt) {
@@ -37,7 +37,7 @@ function whereOf(story) {
   return story.host + port + (story.path || "");
 }
 
-// Widths follow time, in one line: what is too short for its text is shown without it. `need`: the width of the text, in rem.
+// Draws attempts and waits in one line, with widths in proportion to time. Too narrow parts have no text. `need`: width of the text in rem.
 function barOf(story) {
   const bar = element("ol", {class: "bar", "aria-label": "Attempts and waits"});
   const all = story.attempts.reduce((total, attempt) => total + attempt.ms + attempt.wait_ms, 0) || 1;
@@ -64,14 +64,14 @@ function barOf(story) {
   return bar;
 }
 
-const WIDTHS = [2, 3, 4, 5, 6, 8, 10, 14];  // rem; the style sheet hides a text where its part of the bar is narrower
+const WIDTHS = [2, 3, 4, 5, 6, 8, 10, 14];  // rem; the style sheet hides a text if its part of the bar is narrower
 
 function widthOf(text) {
   const width = 0.9 + 0.5 * text.length;
   return WIDTHS.find((each) => each >= width) || WIDTHS[WIDTHS.length - 1];
 }
 
-// A text of a bar that is hidden from sight where `whole` has no room.
+// Makes a text of a bar that is visually hidden if there is no room for `whole`.
 function fitting(text, whole = text, kind = "") {
   return element("span", {class: `${kind} needs-${widthOf(whole)}`.trim()}, text);
 }
@@ -90,14 +90,14 @@ function attemptRow(attempt) {
                  element("br"), `${words(attempt.reason)}: ${next}`);
 }
 
-// Why it went as it did, in one sentence.
+// Returns the reason in one sentence.
 function reasonOf(story) {
   if (story.reason !== "success") return element("p", {class: "why"}, element("strong", {}, words(story.reason)), `: ${story.meaning}.`);
   const why = [...new Set(story.attempts.filter((attempt) => attempt.retry).map((attempt) => words(attempt.reason)))].join(", ");
   return element("p", {class: "why"}, why ? `Tried again: ${why}.` : "Nothing was refused.");
 }
 
-// As it is asked from this machine: this page has come from the admin listener, by the address in the browser.
+// Returns the --admin option with the address of this page, which the admin listener served.
 function adminOption() {
   const {hostname, port} = window.location;
   return `--admin ${shellWord(`${hostname}:${port || "80"}`)}`;
@@ -118,7 +118,7 @@ function detailsOf(story, earlier) {
                  before.length > 0 ? element("p", {class: "soft"}, ...before) : null);
 }
 
-// A group of identical stories: the newest one, how many there were, since when, and the ones before it.
+// Makes the element for a group of identical requests: the newest one, their number, the time of the first, and links to earlier ones.
 function storyNode({story, times, since, earlier, isPartial}) {
   const verdict = verdictOf(story);
   const status = story.status === null ? "no response" : String(story.status);
@@ -135,7 +135,7 @@ function storyNode({story, times, since, earlier, isPartial}) {
                  detailsOf(story, earlier));
 }
 
-// Equal for identical stories: the same request, and each attempt with the same outcome. Times may differ.
+// Returns a key that is equal for identical requests: same request, same outcome of each attempt. Times may differ.
 function likenessOf(story) {
   return JSON.stringify([story.method, whereOf(story), story.route, story.status, story.ending, story.reason, Boolean(story.ambiguous),
                          story.attempts_left_out > 0, ...story.attempts.map((attempt) => [outcomeOf(attempt), attempt.reason])]);
@@ -149,8 +149,8 @@ function searchText(story) {
 class Stories {
   constructor() {
     this.list = byId("stories-list");
-    this.all = [];      // groups of identical stories, the newest first: {story, times, since, earlier, likeness, node, kind, text}
-    this.waiting = [];  // those that are newer than what is shown, while somebody reads
+    this.all = [];      // groups of identical requests, the newest first: {story, times, since, earlier, likeness, node, kind, text}
+    this.waiting = [];  // newer groups that are not shown while a person reads
     this.ids = new Set();
     this.held = false;
     this.inSecond = 0;
@@ -162,7 +162,7 @@ class Stories {
     this.list.addEventListener("focusout", () => setTimeout(() => this.settle()));
   }
 
-  // Nothing moves under a pointer, under the focus, or below something that was opened.
+  // True while the list has the pointer, the focus or open details. Nothing is moved then.
   get isRead() {
     return this.held || this.list.matches(":hover, :focus-within") || this.list.querySelector("details[open]") !== null;
   }
@@ -174,10 +174,10 @@ class Stories {
     this.show();
   }
 
-  // Stories that come faster than the proxy sends them cannot all be counted.
+  // Starts a new second. If the proxy reaches its limit for one second, the number of requests is a lower bound.
   beginSecond() { this.inSecond = 0; }
 
-  // How many are known, each of those that are folded.
+  // Returns the number of known requests, including those in groups.
   get size() { return [...this.all, ...this.waiting].reduce((total, group) => total + group.times, 0); }
 
   take(story) {
@@ -190,7 +190,7 @@ class Stories {
     this.put(fresh, this.isRead && this.all.length > 0 ? this.waiting : this.all);
   }
 
-  // Puts a group first in a list, and adds the identical one of that list to it.
+  // Puts a group first in a list, and merges an identical group of that list into it.
   put(group, list) {
     const place = list.findIndex((each) => each.likeness === group.likeness);
     if (place >= 0) {
@@ -238,7 +238,7 @@ class Stories {
     return this.size > this.all.length ? `the last ${count(this.size)}, identical ones folded` : `the last ${count(this.size)}`;
   }
 
-  // What an empty list means, and what to do about it.
+  // Explains why the list is empty, and what to do.
   explainEmpty(status) {
     const {requests} = status.totals;
     const tunnels = tunnelsOf(status);

@@ -1,4 +1,4 @@
-// Upstreams: attempts, what is left of their budget, circuits and pauses.
+// The upstreams as a table: attempts, remaining budget, circuits and pauses.
 
 const UPSTREAM_COLUMNS = [
   {key: "name", title: "Upstream", kind: "name"},
@@ -23,7 +23,7 @@ class Upstreams {
     this.table.keepOnly(new Set(upstreams.map((upstream) => upstream.name)));
     for (const upstream of upstreams) {
       const {recent} = this.row(upstream.name);
-      // One that was not told a second ago had no attempts then.
+      // An upstream that was absent a second ago had no attempts then.
       if (lived === null && recent.last === undefined && this.before !== undefined) recent.add(this.before, {attempts: 0, failed: 0});
       if (lived === null) recent.add(at, upstreamValues(upstream));
       else recent.begin(at, upstreamValues(upstream), [], upstreamSeconds(upstream), lived);

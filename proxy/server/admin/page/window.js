@@ -1,15 +1,15 @@
-// What counters come to within the last minute: rates, shares and quantiles. No page and no clock in here.
+// Computes rates, shares and quantiles of counters over the last minute. Uses neither the page nor a clock.
 
 const MINUTE = 60;
 
-// Counters as they were at some moments, the oldest first: {at: seconds, values: {name: number}, buckets: [counts]}.
+// Samples of counters, the oldest first: {at: seconds, values: {name: number}, buckets: [counts]}.
 class Recent {
   constructor(span = MINUTE) {
     this.span = span;
     this.samples = [];
   }
 
-  // A counter that has fallen belongs to another process: what was before is no part of it.
+  // A counter that has decreased belongs to another process, so the earlier samples are discarded.
   add(at, values, buckets = []) {
     const last = this.samples[this.samples.length - 1];
     if (last && Object.keys(values).some((name) => values[name] < (last.values[name] || 0))) this.samples = [];
@@ -17,8 +17,8 @@ class Recent {
     while (this.samples.length > 2 && this.samples[1].at <= at - this.span) this.samples.shift();
   }
 
-  // Begins with what the proxy has kept. `seconds`: {clock, values, buckets}, what each second added, the oldest first; a second
-  // without an entry added nothing. `lived`: how many of the last seconds the proxy has lived.
+  // Starts with the counts that the proxy has kept. `seconds`: {clock, values, buckets}, the growth in each second, the oldest first;
+  // a second without an entry added nothing. `lived`: number of the last seconds in which the proxy was running.
   begin(at, values, buckets, seconds, lived) {
     const end = Math.max(Math.floor(at), ...seconds.map((second) => second.clock));
     const added = new Map(seconds.map((second) => [second.clock, second]));
@@ -35,12 +35,12 @@ class Recent {
   get last() { return this.samples[this.samples.length - 1]; }
   get seconds() { return this.samples.length < 2 ? 0 : this.last.at - this.first.at; }
 
-  // How much a counter has grown within the window.
+  // Returns the growth of a counter within the window.
   grown(name) {
     return this.samples.length < 2 ? 0 : (this.last.values[name] || 0) - (this.first.values[name] || 0);
   }
 
-  // A second of it, over the newest `seconds`.
+  // Returns the rate per second over the newest `seconds`.
   rate(name, seconds = 5) {
     if (this.samples.length < 2) return null;
     let from = this.first;
@@ -52,7 +52,7 @@ class Recent {
     return span > 0 ? ((this.last.values[name] || 0) - (from.values[name] || 0)) / span : null;
   }
 
-  // One rate for each pair of samples: what a small chart shows.
+  // Returns one rate for each pair of samples, for a small chart.
   rates(name) {
     const rates = [];
     for (let i = 1; i < this.samples.length; ++i) {
@@ -64,7 +64,7 @@ class Recent {
     return rates;
   }
 
-  // `at`: a sample; the quantile of what was counted from the first sample until then.
+  // Returns the quantile of the counts between the first sample and the sample `at`.
   quantile(q, bounds, at = this.last) {
     if (this.samples.length < 2) return null;
     const before = this.first.buckets;
@@ -76,7 +76,7 @@ function without(values, less) {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value - (less[name] || 0)]));
 }
 
-// As Prometheus reckons: within its bucket a value is where its rank is. {seconds, above}: `above` if it lies beyond the last bound.
+// Computes a quantile as Prometheus does, by linear interpolation within a bucket. Returns {seconds, above}; `above`: beyond the last bound.
 function quantile(q, counts, bounds) {
   const all = counts.reduce((sum, count) => sum + count, 0);
   if (all <= 0) return null;
@@ -94,7 +94,7 @@ function sum(counts) {
   return Object.values(counts || {}).reduce((total, count) => total + count, 0);
 }
 
-// What a route has counted, as flat numbers. A request whose client has gone is nobody's failure.
+// Returns the counters of a route as flat numbers. A request whose client has gone is not a failure.
 function numbersOf(requests, failed, gone, retries, recovered, refused) {
   return {requests, judged: requests - gone, good: requests - gone - failed, failed, retries, recovered, refused};
 }
@@ -105,19 +105,19 @@ function routeValues(route) {
                    route.recovered || 0, sum(route.refused));
 }
 
-// The same of each second that the proxy has kept.
+// Returns the same for each second that the proxy has kept.
 function routeSeconds(route) {
   return (route.last_minute || []).map((one) => ({
     clock: one.clock, buckets: one.durations || [],
     values: numbersOf(one.requests || 0, one.failed || 0, one.client_gone || 0, one.retries || 0, one.recovered || 0, one.refused || 0)}));
 }
 
-// Bucket by bucket; a list that is shorter has no more.
+// Adds two lists of buckets, which may differ in length.
 function added(one, other) {
   return Array.from({length: Math.max(one.length, other.length)}, (_, i) => (one[i] || 0) + (other[i] || 0));
 }
 
-// All routes as one: the sum of their numbers.
+// Returns the sums over all routes.
 function sumOf(parts) {
   const values = {};
   for (const part of parts) for (const [name, value] of Object.entries(part.values)) values[name] = (values[name] || 0) + value;
