@@ -16,7 +16,7 @@
 namespace reprise::server {
 namespace {
 
-// Clocks of clients may be behind.
+// Certificates begin an hour ago, because a client's clock may be slow.
 constexpr std::int64_t backdated = 3600;
 constexpr std::size_t longest_common_name = 64;
 constexpr std::size_t longest_name = 253;
@@ -39,7 +39,7 @@ void add_name(X509_NAME* name, const char* kind, const std::string& text) {
                              static_cast<int>(text.size()), -1, 0);
 }
 
-// Serial, times and key; positive, and of no more than 127 bits (RFC 5280 4.1.2.2).
+// Sets serial, times and key. The serial is positive and has at most 127 bits (RFC 5280 4.1.2.2).
 Certificate begin_certificate(EVP_PKEY* key, std::int64_t since, std::int64_t until) {
   Certificate made(X509_new());
   const std::unique_ptr<BIGNUM, decltype(&BN_free)> serial(BN_new(), BN_free);
@@ -64,7 +64,7 @@ std::int64_t seconds_of(const ASN1_TIME* time) {
   return std::int64_t{days} * 24 * 3600 + seconds;
 }
 
-// `*.x` as `.x`.
+// Returns `*.x` as `.x`, and other hosts unchanged.
 std::string constraint_of(const policy::HostPattern& host) {
   return host.text.starts_with("*.") ? host.text.substr(1) : host.text;
 }
@@ -74,7 +74,8 @@ struct FreeConstraints {
 };
 using Constraints = std::unique_ptr<NAME_CONSTRAINTS, FreeConstraints>;
 
-// Null where there is none, or one that a client may pass over.
+// Returns the name constraints. Null if there are none, or if they are not critical and clients may ignore
+// them.
 Constraints constraints_of(X509* certificate) {
   int critical = 0;
   Constraints found(static_cast<NAME_CONSTRAINTS*>(
@@ -87,7 +88,7 @@ std::string_view text_of(const ASN1_STRING* text) {
           static_cast<std::size_t>(ASN1_STRING_length(text))};
 }
 
-/// The names that are permitted; nothing where something else is, too.
+/// Returns the permitted DNS names; empty if anything else is permitted too.
 std::vector<std::string> permitted_names(const NAME_CONSTRAINTS& constraints) {
   std::vector<std::string> names;
   for (int i = 0; i < sk_GENERAL_SUBTREE_num(constraints.permittedSubtrees); ++i) {
@@ -98,7 +99,8 @@ std::vector<std::string> permitted_names(const NAME_CONSTRAINTS& constraints) {
   return names;
 }
 
-// Address and mask, all of them zero: so many bytes.
+// Returns true if all IP addresses of one family are excluded. Their entry is an address and a mask, all
+// zero; `bytes` is the length of both.
 bool excludes_all(const NAME_CONSTRAINTS& constraints, std::size_t bytes) {
   for (int i = 0; i < sk_GENERAL_SUBTREE_num(constraints.excludedSubtrees); ++i) {
     const GENERAL_NAME* const base = sk_GENERAL_SUBTREE_value(constraints.excludedSubtrees, i)->base;
@@ -143,7 +145,7 @@ Certificate Authority::certify(EVP_PKEY* key, const std::vector<policy::HostPatt
   X509* const certificate = made.get();
   X509_NAME* const name = X509_get_subject_name(certificate);
   add_name(name, "O", "reprise");
-  // Who looks into a list of trusted authorities sees at once which hosts are meant.
+  // The name shows in a list of trusted authorities which hosts it is for.
   std::string shown_name = "reprise for " + hosts.front().text;
   if (hosts.size() > 1) shown_name.append(" and ").append(std::to_string(hosts.size() - 1)).append(" more");
   add_name(name, "CN", shown_name.substr(0, longest_common_name));
@@ -225,7 +227,8 @@ Leaf Authority::issue(const std::string& name, std::int64_t now) const {
   add_extension(certificate, certificate_.get(), NID_authority_key_identifier, "keyid:always");
   add_extension(certificate, certificate_.get(), NID_subject_alt_name, "DNS:" + name);
   if (X509_sign(certificate, key_.get(), EVP_sha256()) == 0) fail("a certificate cannot be signed");
-  // A day before its end at the latest, so that no client gets one that is about to expire.
+  // After 6/7 of its lifetime, a day before its end if that is seven days. No client then gets a certificate
+  // that is about to expire.
   const std::int64_t renew_at = now + std::max<std::int64_t>((until - now) * 6 / 7, 1);
   return {std::make_shared<const net::TlsServer>(certificate, certificate_.get(), leaf_key_.get()),
           now - backdated, renew_at};

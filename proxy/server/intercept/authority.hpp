@@ -1,5 +1,4 @@
-// A certificate authority for listed hosts alone: it signs short-lived certificates for them, and who trusts
-// it trusts it for nothing else.
+// A certificate authority that is valid only for listed hosts and signs short-lived certificates for them.
 #pragma once
 
 #include <openssl/types.h>
@@ -23,44 +22,47 @@ struct FreeCertificate {
 using Certificate = std::unique_ptr<X509, FreeCertificate>;
 using PrivateKey = std::unique_ptr<EVP_PKEY, FreeCertificate>;
 
-/// A certificate for one host, and when another has to take its place.
+/// A certificate for one host, and the time to replace it.
 struct Leaf {
   std::shared_ptr<const net::TlsServer> server;
-  std::int64_t begins = 0;  ///< seconds since 1970: before, a clock that was put back finds it not valid yet
-  std::int64_t renew_at = 0;  ///< the same
+  std::int64_t begins = 0;    ///< seconds since 1970; earlier only if the clock was set back, and the
+                              ///< certificate is not valid yet then
+  std::int64_t renew_at = 0;  ///< seconds since 1970
 
   bool is_good(std::int64_t now) const { return begins <= now && now < renew_at; }
 };
 
-/// ECDSA P-256. Immutable; any thread. Times are seconds since 1970.
+/// ECDSA P-256. Immutable; thread-safe. Times are seconds since 1970.
 class Authority {
  public:
-  static constexpr std::int64_t lifetime = std::int64_t{365} * 24 * 3600;     ///< of its certificate
-  static constexpr std::int64_t leaf_lifetime = std::int64_t{7} * 24 * 3600;  ///< at most
+  static constexpr std::int64_t lifetime = std::int64_t{365} * 24 * 3600;  ///< of the authority's certificate
+  static constexpr std::int64_t leaf_lifetime = std::int64_t{7} * 24 * 3600;  ///< maximum for a leaf
 
-  /// Of a key and a certificate that belong together: whether they do, `trouble` does not ask.
+  /// Precondition: key and certificate match; neither the constructor nor `trouble` checks this.
   Authority(Certificate certificate, PrivateKey key);
-  /// A new key.
+  /// Makes a new key.
   static PrivateKey make_key();
-  /// Signed by that key, for these hosts and no others: a critical name constraint (RFC 5280 4.2.1.10) that
-  /// permits each (`*.x` as `.x`) and excludes every IP address. Throws std::runtime_error.
+  /// Returns a certificate signed by that key, with a critical name constraint (RFC 5280 4.2.1.10). The
+  /// constraint permits exactly these hosts (`*.x` as `.x`) and excludes every IP address. Throws
+  /// std::runtime_error.
   static Certificate certify(EVP_PKEY* key, const std::vector<policy::HostPattern>& hosts, std::int64_t now);
 
   X509* certificate() const { return certificate_.get(); }
   EVP_PKEY* key() const { return key_.get(); }
-  /// PEM.
+  /// Returns the certificate as PEM.
   std::string certificate_text() const;
   std::int64_t expires() const;
-  /// What the certificate permits, as host patterns.
+  /// Returns the permitted hosts as host patterns.
   std::vector<std::string> permitted() const;
 
-  /// Why it must not be used at that time, whatever the hosts: it is no CA, has expired, is not constrained
-  /// to names, or leaves addresses open. Empty: it may.
+  /// Returns why the certificate must not be used at that time: it is no CA, has expired, is not constrained
+  /// to names, or does not exclude IP addresses. Empty if it may be used.
   std::string trouble(std::int64_t now) const;
-  /// The first of the hosts that its constraint does not permit; empty: it permits all.
+  /// Returns the first host that the constraint does not permit; empty if all are permitted.
   std::string first_outside(const std::vector<policy::HostPattern>& hosts) const;
 
-  /// With the one key of all leaves of this process. Throws std::runtime_error for what is no host name.
+  /// Signs a certificate for a host name. All leaves of this process share one key. Throws std::runtime_error
+  /// if `name` is not a host name.
   Leaf issue(const std::string& name, std::int64_t now) const;
 
  private:

@@ -34,7 +34,8 @@ std::string command(std::string_view verb, const std::string& at) {
   return "reprise ca " + std::string(verb) + " -c " + at;
 }
 
-// The key of a service that root made for itself is the usual reason.
+// Explains why a file cannot be read. The usual reason is a key that root made for itself instead of for the
+// service.
 std::string unreadable(const std::string& file, int why, const std::string& at) {
   std::string text = "cannot be read: " + std::generic_category().message(why);
   struct stat state {};
@@ -47,8 +48,8 @@ std::string unreadable(const std::string& file, int why, const std::string& at) 
          ": write chown " + self + " " + file;
 }
 
-// Every folder above the file that does not exist yet. Others may enter it whatever the umask is:
-// applications read the bundle there.
+// Creates every missing parent folder. Other users may enter it whatever the umask, because applications read
+// the bundle there.
 void make_folders(const std::filesystem::path& folder) {
   if (folder.empty() || std::filesystem::exists(folder)) return;
   make_folders(folder.parent_path());
@@ -56,7 +57,7 @@ void make_folders(const std::filesystem::path& folder) {
   if (::mkdir(folder.c_str(), for_all) == 0) static_cast<void>(::chmod(folder.c_str(), for_all));
 }
 
-/// Closes at its end.
+/// Closes the descriptor in its destructor.
 class OpenFile {
  public:
   OpenFile(const std::string& file, int flags, mode_t mode = 0)
@@ -82,7 +83,7 @@ class OpenFile {
   int descriptor_;
 };
 
-// The text stays in memory for secrets, and so does what is made of it.
+// Text and key stay in the memory for secrets.
 PrivateKey parse_key(const SecretBytes& text, std::size_t size) {
   const std::unique_ptr<BIO, decltype(&BIO_free)> memory(
       BIO_new_mem_buf(text.text(size).data(), static_cast<int>(size)), BIO_free);
@@ -106,7 +107,7 @@ PrivateKey parse_key(const SecretBytes& text, std::size_t size) {
 
 PrivateKey read_key(const config::Intercept& settings, const std::string& at) {
   const std::string& file = settings.key;
-  const OpenFile opened(file, O_RDONLY | O_NONBLOCK);  // a pipe: nothing is in it
+  const OpenFile opened(file, O_RDONLY | O_NONBLOCK);  // does not block on a pipe
   if (!opened) refuse(key_path, file, unreadable(file, errno, at));
   struct stat state {};
   if (::fstat(opened.get(), &state) != 0 || (state.st_mode & (S_IRWXG | S_IRWXO)) != 0)
@@ -193,7 +194,7 @@ void write_new_key(const std::string& file, EVP_PKEY* key) {
     ::unlink(file.c_str());
     refuse(key_path, file, "cannot be written: " + why);
   }
-  // If that fails, `command_for_owner` still names the command.
+  // If chown fails, `command_for_owner` still names the command.
   if (owner && ::fchown(opened.get(), owner->user, owner->group) != 0) return;
 }
 

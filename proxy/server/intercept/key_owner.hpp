@@ -15,23 +15,23 @@ struct Account {
   std::string name;
 };
 
-/// The account that the Debian package makes, and as which the shipped unit runs.
+/// The account that the Debian package creates and the shipped unit runs as.
 inline constexpr const char* service_account = "reprise";
 
-/// Returns the account that a key belongs to, or none if the key stays with the process that makes it. Root
-/// gives the key to the owner of its folder; if that is root too, to `service`, unless that account is a
-/// person's.
+/// Returns the account that should own a key, or none if the key stays with the process that makes it. Root
+/// gives the key to the owner of its folder. If that is root too, root gives it to `service`, unless that
+/// account is a person's.
 std::optional<Account> owner_of_key(uid_t self, const std::optional<Account>& folder,
                                     const std::optional<Account>& service);
 
-/// The same for the file of a key on this host, and for this process.
+/// Does the same for a key file on this host and for this process.
 std::optional<Account> owner_of_key_file(const std::string& file);
 
-/// Name of a user, or its number.
+/// Returns the name of a user, or its number if it has none.
 std::string user_name(uid_t user);
 
-/// Returns the command that lets the service read the key, or none if the file's owner can do so already.
-/// Root alone can judge: none for other users.
+/// Returns the command that gives the key to the service, or none if the file's owner is already right. Only
+/// root can judge this: none for other users.
 std::optional<std::string> command_for_owner(const std::string& file);
 
 }  // namespace reprise::server

@@ -11,7 +11,7 @@ namespace {
 
 std::int64_t now_in_seconds() { return net::Clock::wall_nanoseconds() / 1'000'000'000; }
 
-/// One that is being made, for a session that waits.
+/// A pending certificate and the session that waits for it.
 struct Making {
   explicit Making(const asio::any_io_executor& executor) : done(executor) {}
   net::Timer done;

@@ -1,5 +1,5 @@
-// The certificates for intercepted hosts: made when first asked for, off the io threads, and kept until they
-// have to be renewed.
+// The certificates for intercepted hosts: made at the first request, off the io threads, and kept until they
+// must be renewed.
 #pragma once
 
 #include <boost/asio/thread_pool.hpp>
@@ -16,7 +16,7 @@
 
 namespace reprise::server {
 
-/// At most `most` names are kept, the longest unused out.
+/// Keeps at most `most` certificates; evicts the least recently used.
 class Leaves final : public net::ClientTls {
  public:
   Leaves(std::shared_ptr<const Authority>, std::vector<policy::HostPattern> hosts, std::size_t most);
@@ -26,7 +26,7 @@ class Leaves final : public net::ClientTls {
 
   const std::vector<policy::HostPattern>& hosts() const override { return hosts_; }
   Task<Accept> certificate_for(std::string name, asio::any_io_executor, std::string& why) override;
-  /// Nothing is made any more; returns once nothing is.
+  /// Stops making certificates, and returns when none is being made.
   void stop();
 
  private:
@@ -39,8 +39,8 @@ class Leaves final : public net::ClientTls {
   const std::vector<policy::HostPattern> hosts_;
   const std::size_t most_;
   std::mutex mutex_;
-  Order order_;                                                  ///< under the mutex
-  std::unordered_map<std::string_view, Order::iterator> known_;  ///< the same
+  Order order_;                                                  ///< guarded by the mutex
+  std::unordered_map<std::string_view, Order::iterator> known_;  ///< likewise
   asio::thread_pool maker_{1};
 };
 

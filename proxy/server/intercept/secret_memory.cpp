@@ -13,7 +13,8 @@ constexpr std::size_t smallest = 16;
 }  // namespace
 
 bool reserve_secret_memory() {
-  // OpenSSL maps it with guard pages, locks it, and marks it MADV_DONTDUMP; 2: it could not lock it.
+  // OpenSSL maps it with guard pages, locks it, and marks it MADV_DONTDUMP. The result 2 means that locking
+  // failed.
   static const int outcome = CRYPTO_secure_malloc_init(arena, smallest);
   return outcome == 1;
 }

@@ -1,4 +1,4 @@
-// Memory for private keys: left out of core files, and locked against swap where that is allowed.
+// Memory for private keys: excluded from core files, and locked against swapping if that is allowed.
 #pragma once
 
 #include <cstddef>
@@ -7,12 +7,12 @@
 
 namespace reprise::server {
 
-/// Sets it aside, once a process, before the first key is made or read: from then on OpenSSL
-/// keeps the secret numbers of keys there. False where it could not be locked
-/// (RLIMIT_MEMLOCK); it is in no core file then, either.
+/// Reserves the memory, once per process; OpenSSL then keeps the secret numbers of keys in it. Call before
+/// the first key is made or read. Returns false if it could not be locked (RLIMIT_MEMLOCK); it is excluded
+/// from core files even then.
 bool reserve_secret_memory();
 
-/// Bytes there, overwritten at their end. Where none was set aside it is ordinary memory.
+/// Bytes in that memory, overwritten when freed. Ordinary memory if none was reserved.
 class SecretBytes {
  public:
   /// Throws std::bad_alloc.

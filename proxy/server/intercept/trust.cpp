@@ -20,7 +20,8 @@
 namespace reprise::server {
 namespace {
 
-// Without it Java sees no entry: "trusted for that key usage", with any of them as value.
+// Attribute "trusted for that key usage". Java ignores entries without it; any usage is accepted as its
+// value.
 constexpr const char* java_trusted = "2.16.840.1.113894.746875.1.1";
 constexpr int iterations = 2048;
 
@@ -33,10 +34,10 @@ std::string der_of(X509* certificate) {
   return der;
 }
 
-/// Each certificate once.
+/// Collects certificates without duplicates.
 class Roots {
  public:
-  /// Returns whether the file holds a certificate.
+  /// Returns true if the file holds a certificate.
   bool add_file(const std::string& file) {
     bool any = false;
     const std::unique_ptr<BIO, decltype(&BIO_free)> opened(BIO_new_file(file.c_str(), "r"), BIO_free);
@@ -50,7 +51,8 @@ class Roots {
     return any;
   }
 
-  // As OpenSSL finds them: by the hash of the subject, `1234abcd.0`.
+  // Adds the files with OpenSSL's hashed names, such as `1234abcd.0`. Returns true if one of them holds a
+  // certificate.
   bool add_folder(const std::string& folder) {
     bool any = false;
     std::error_code ignored;
@@ -143,14 +145,14 @@ std::string bundle_text(const std::vector<Certificate>& roots, const Authority& 
 
 std::string truststore_bytes(const std::vector<Certificate>& roots, const Authority& authority) {
   STACK_OF(PKCS12_SAFEBAG)* list = nullptr;
-  // An alias stands once in a store.
+  // Aliases must be unique in a store.
   for (std::size_t i = 0; i < roots.size(); ++i)
     add_trusted(&list, roots[i].get(), "root-" + std::to_string(i));
   add_trusted(&list, authority.certificate(), "reprise");
   const std::unique_ptr<STACK_OF(PKCS12_SAFEBAG), FreeStore> bags(list);
   STACK_OF(PKCS7)* safe_list = nullptr;
-  // What every Java can read, the old ones of legacy applications too. It hides nothing: the password is
-  // known, and so are the certificates.
+  // An old algorithm, which every Java version of legacy applications can read. It does not need to be
+  // strong: the password and the certificates are public.
   const int added = PKCS12_add_safe(&safe_list, bags.get(), NID_pbe_WithSHA1And3_Key_TripleDES_CBC,
                                     iterations, truststore_password);
   const std::unique_ptr<STACK_OF(PKCS7), FreeStore> safes(safe_list);
@@ -175,7 +177,7 @@ void write_trust(const std::string& bundle, const Authority& authority) {
   const std::string there{std::istreambuf_iterator<char>(file), {}};
   const std::string store = truststore_file(bundle);
   if (there == wanted && std::filesystem::exists(store)) return;
-  // The bundle last: where it is as it has to be, so is the other.
+  // The bundle is written last: if it is up to date, so is the truststore.
   replace_file(store, truststore_bytes(roots, authority));
   replace_file(bundle, wanted);
 }

@@ -1,4 +1,4 @@
-// What an application trusts in place of the system's roots: these, and the local authority.
+// The files that an application trusts instead of the system's roots: those roots plus the local authority.
 #pragma once
 
 #include <string>
@@ -8,30 +8,30 @@
 
 namespace reprise::server {
 
-/// The roots that reprise itself trusts where a route names no others, each once: those of SSL_CERT_FILE and
-/// SSL_CERT_DIR, or of OpenSSL's own places.
+/// Returns the roots that reprise trusts by default, without duplicates: those of SSL_CERT_FILE and
+/// SSL_CERT_DIR, or of OpenSSL's default locations.
 std::vector<Certificate> system_roots();
 
-/// Certificates from several places, as one file.
+/// Certificates of several files as one text.
 struct JoinedCertificates {
-  std::string text;                 ///< PEM, each certificate once
-  std::vector<std::string> unread;  ///< the places in which no certificate was found
+  std::string text;                 ///< PEM without duplicates
+  std::vector<std::string> unread;  ///< locations without any certificate
 };
-/// Joins the file that OpenSSL reads by default (SSL_CERT_FILE, or its own place) and `places`: files, or
-/// folders whose files have the names that OpenSSL looks for.
+/// Joins the file that OpenSSL reads by default (SSL_CERT_FILE, or its default location) and `places`: files,
+/// or folders of files with OpenSSL's hashed names.
 JoinedCertificates join_certificates(const std::vector<std::string>& places);
 
-/// PEM: the roots, then the authority's certificate.
+/// Returns PEM: the roots, then the authority's certificate.
 std::string bundle_text(const std::vector<Certificate>& roots, const Authority&);
 
-/// What Java is told to open it with.
+/// Java's default password for truststores.
 inline constexpr const char* truststore_password = "changeit";
-/// PKCS#12: the same, each marked as trusted in Java's way.
+/// Returns the same certificates as PKCS#12, each marked as trusted for Java.
 std::string truststore_bytes(const std::vector<Certificate>& roots, const Authority&);
-/// Beside the bundle: `bundle.p12` for `bundle.pem`.
+/// Returns the path beside the bundle: `bundle.p12` for `bundle.pem`.
 std::string truststore_file(const std::string& bundle);
 
-/// Writes both where they are not as they have to be. Throws std::runtime_error.
+/// Writes both files if they are not up to date. Throws std::runtime_error.
 void write_trust(const std::string& bundle, const Authority&);
 
 }  // namespace reprise::server
