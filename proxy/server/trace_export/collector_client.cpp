@@ -27,7 +27,8 @@ std::string authority_of(const config::Collector& collector) {
   return (v6 ? "[" + collector.host + "]" : collector.host) + ":" + std::to_string(collector.port);
 }
 
-// RFC 9110 10.2.3; nothing for junk, zero and the past. Nobody is obeyed for longer than five minutes.
+// Returns the pause of a Retry-After field (RFC 9110 10.2.3), at most five minutes. None for malformed text,
+// zero and past dates.
 std::optional<Duration> pause_of(std::string_view text) {
   std::int64_t seconds = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), seconds);
@@ -77,7 +78,7 @@ Task<Posted> CollectorClient::post(const config::Collector& collector, std::stri
   stopped_ = Posted::End::answered;
   const Instant due = due_ = net::Tick::now() + limit;
   limit_.expires_at(due);
-  // One that has fired late belongs to the post before.
+  // A timer of an earlier post may fire late and is ignored.
   limit_.async_wait([this, due](const ErrorCode& error) {
     if (!error && posting_ && due_ == due) stop(Posted::End::timed_out);
   });
@@ -110,13 +111,13 @@ Task<Posted> CollectorClient::run(const config::Collector& collector, std::strin
     if (const Posted::End end = co_await dial(collector); end != Posted::End::answered)
       co_return Posted{end, 0, {}, std::move(why_unproved_)};
   }
-  // Who refuses a body may say so before all of it was sent, and close.
+  // A server that rejects a body may respond and close before the whole body is sent.
   const bool cut_short = static_cast<bool>(co_await send(collector, body));
   const Posted result = co_await receive();
   if (cut_short) stream_.reset();
   const bool again = reused && result.end == Posted::End::broken && stopped_ == Posted::End::answered;
   if (!again) co_return result;
-  // It had been closed while it rested: that says nothing of the collector.
+  // The idle connection had been closed, which does not mean that the collector fails.
   stream_.reset();
   co_return co_await run(collector, body);
 }
@@ -138,7 +139,7 @@ Task<std::vector<asio::ip::address>> CollectorClient::addresses_of(const std::st
   co_return found ? found->list : std::vector<asio::ip::address>{};
 }
 
-// The whole post has a limit, which ends a handshake, too.
+// The limit of the whole post also ends a handshake.
 Task<Posted::End> CollectorClient::secure(const config::Collector& collector) {
   try {
     if (tls_ == nullptr || tls_file_ != collector.ca_file) {
@@ -199,8 +200,8 @@ Task<ErrorCode> CollectorClient::send(const config::Collector& collector, std::s
   for (const auto& [name, value] : collector.headers)
     head.append("\r\n").append(name).append(": ").append(value);
   head.append("\r\n\r\n");
-  // In pieces: while the kernel copies one, and carries it
-  // over loopback, no request on the same core is served.
+  // Sent in pieces: while the kernel copies one piece and delivers it over loopback, no request on the same
+  // core is served.
   net::Gather gather;
   gather.add(head);
   ErrorCode error;
@@ -240,7 +241,7 @@ Task<Posted> CollectorClient::receive() {
     const bool full = held == buffer.size();
     if ((error && !needs_more) || full) {
       stream_.reset();
-      // A status is one, however long or broken what follows it.
+      // A valid status counts even if the rest is too long or malformed.
       co_return parser->is_header_done() ? posted(*parser) : Posted{Posted::End::malformed};
     }
     const auto [failure, bytes] =

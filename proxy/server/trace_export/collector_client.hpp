@@ -1,4 +1,4 @@
-// The one connection to a collector, over which batches of spans are posted.
+// Posts batches of spans over one connection to a collector.
 #pragma once
 
 #include <memory>
@@ -13,29 +13,29 @@
 
 namespace reprise::server {
 
-/// A client of its own, which goes through no proxy, not even this one. Used by one thread.
+/// A separate HTTP client that uses no proxy, not even this one. Used by one thread.
 class CollectorClient {
  public:
-  /// `via`: our name, by which a request that comes back to us is known as a loop.
+  /// `via`: this proxy's name, which detects a loop if the request comes back.
   CollectorClient(net::Tick&, asio::any_io_executor, net::Resolver&, std::string version, std::string via);
 
-  /// Over the connection that is there, or a new one; within
-  /// `limit`, whatever the other side does. One at a time.
+  /// Posts a body over the existing connection or a new one. Always ends within `limit`. At most one call at
+  /// a time.
   Task<Posted> post(const config::Collector&, std::string_view body, Duration limit);
-  /// Ends a post under way.
+  /// Ends the pending post.
   void cancel();
 
  private:
   Task<Posted> run(const config::Collector&, std::string_view body);
   Task<Posted::End> dial(const config::Collector&);
-  /// Over TLS from now on, if the collector has proved who it is.
+  /// Adds TLS to the connection; succeeds if the collector's certificate verifies.
   Task<Posted::End> secure(const config::Collector&);
   Task<std::vector<asio::ip::address>> addresses_of(const std::string& host);
-  /// Whether the connection that is there leads to it, and nothing has come over it meanwhile.
+  /// Returns true if the current connection goes to that collector and has no unread bytes.
   bool is_connected_to(const config::Collector&);
   Task<ErrorCode> send(const config::Collector&, std::string_view body);
   Task<Posted> receive();
-  /// What `end` is called where the limit or somebody else ended it.
+  /// Returns the reason for stopping instead of `end` if the limit or `cancel` ended the post.
   Posted::End judged(Posted::End end) const;
   void stop(Posted::End why);
 
@@ -46,13 +46,13 @@ class CollectorClient {
   const std::string via_;
   net::Timer limit_;
   Instant due_{};
-  std::unique_ptr<net::Stream> stream_;  ///< null: there is no connection
-  std::shared_ptr<net::Lookup> lookup_;  ///< under way
+  std::unique_ptr<net::Stream> stream_;  ///< null if there is no connection
+  std::shared_ptr<net::Lookup> lookup_;  ///< pending lookup; may be null
   config::Collector connected_to_;
-  std::shared_ptr<const net::TlsClient> tls_;    ///< null before the first connection over TLS
-  std::optional<std::string> tls_file_;          ///< the certificates that it trusts
-  std::string why_unproved_;                     ///< of the last dial
-  Posted::End stopped_ = Posted::End::answered;  ///< otherwise why nothing goes on
+  std::shared_ptr<const net::TlsClient> tls_;    ///< null before the first TLS connection
+  std::optional<std::string> tls_file_;          ///< file of the certificates that `tls_` trusts
+  std::string why_unproved_;                     ///< error of the last dial
+  Posted::End stopped_ = Posted::End::answered;  ///< why the post was stopped; `answered` if it was not
   bool posting_ = false;
 };
 

@@ -11,7 +11,8 @@ namespace {
 
 namespace json = boost::json;
 
-// An int64 is a string in OTLP's JSON; a number is taken, too. What is none is 0.
+// Returns the number in a JSON value. OTLP's JSON writes int64 as a string; a number is accepted too. Any
+// other value is 0.
 std::uint64_t whole_of(const json::value& value) {
   std::int64_t number = 0;
   if (value.is_int64()) number = value.get_int64();

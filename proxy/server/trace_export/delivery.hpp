@@ -1,4 +1,4 @@
-// What becomes of a batch of spans once it has been posted.
+// Decides what to do with a batch of spans after it was posted.
 #pragma once
 
 #include <cstdint>
@@ -10,41 +10,42 @@
 
 namespace reprise::server {
 
-/// What one POST came to.
+/// Result of one POST.
 struct Posted {
   enum class End : std::uint8_t {
     answered,
     unresolved,   // the name has no address
-    unconnected,  // no address of it was reached
-    unproved,     // TLS failed, or its certificate does not verify; `body` says why
-    timed_out,    // no whole response head in time
-    broken,       // the connection ended before it
-    malformed,    // what came is no HTTP/1.1 response
-    cancelled,    // by us
+    unconnected,  // none of its addresses connected
+    unproved,     // TLS failed or the certificate does not verify; `body` says why
+    timed_out,    // no complete response head in time
+    broken,       // the connection ended before the response head
+    malformed,    // the bytes are not an HTTP/1.1 response
+    cancelled,    // cancelled by this proxy
   };
   End end = End::broken;
   int status = 0;
   std::optional<Duration> retry_after{};  ///< above 0
-  std::string body{};                     ///< the first 64 KiB at most
+  std::string body{};                     ///< at most the first 64 KiB
 };
 
 struct Decision {
   enum class Kind : std::uint8_t { taken, again, dropped };
   Kind kind = Kind::taken;
-  telemetry::SpanDrop cause = telemetry::SpanDrop::unreachable;  ///< of `dropped`
-  std::uint64_t rejected = 0;                                    ///< of `taken`: so many spans were not
+  telemetry::SpanDrop cause = telemetry::SpanDrop::unreachable;  ///< only for `dropped`
+  std::uint64_t rejected = 0;  ///< only for `taken`: number of spans that the collector rejected
 };
 
-/// OTLP 1.3, OTLP/HTTP Response: 2xx is taken, but for what its partialSuccess rejects; 429, 502, 503 and 504
-/// are tried again, like whatever ended without a response; everything else is final. `tries`: this one
-/// included; `most`: then it is dropped; `spans`: in the batch.
+/// Decides by OTLP 1.3, OTLP/HTTP Response: 2xx is accepted except for the spans that its partialSuccess
+/// rejects; 429, 502, 503, 504 and failures without a response are retried; everything else is final.
+/// `tries`: number of posts including this one; `most`: the batch is dropped after that many; `spans`: number
+/// in the batch.
 Decision decide(const Posted&, unsigned tries, unsigned most, std::uint64_t spans);
 
-/// True for what may be otherwise in a while.
+/// Returns true if the failure may be temporary.
 bool is_passing(const Posted&);
 
-/// For the log, in a few words: `refused the connection`, `gave status 400: unknown field`. What the
-/// collector said is clipped, and escaped by the log.
+/// Describes the result in a few words for the log, such as `it gave status 400: unknown field`. The
+/// collector's text is clipped here and escaped by the log.
 std::string words_of(const Posted&);
 
 }  // namespace reprise::server

@@ -33,11 +33,11 @@ SpanExporter::Loop::Loop(SpanExporter& all, net::Resolver& resolver, telemetry::
       bell_(io_, duplicate(all.queues_.bell().open())),
       client_(tick_, io_.get_executor(), resolver, resource.version, resource.instance) {}
 
-// What is suspended goes first, while all that it uses is there.
+// Destroys suspended coroutines first, while the objects that they use still exist.
 SpanExporter::Loop::~Loop() { io_.destroy_handlers(); }
 
 void SpanExporter::Loop::run() {
-  // Where there is one core for all, requests come first; in Linux this is of the calling thread alone.
+  // With a single core, requests have priority. In Linux setpriority affects only the calling thread.
   constexpr int second_to_requests = 10;
   ::setpriority(PRIO_PROCESS, 0, second_to_requests);
   asio::co_spawn(io_, listen(), or_abort);
@@ -45,7 +45,7 @@ void SpanExporter::Loop::run() {
   io_.run();
 }
 
-// Ends whatever `work` waits for when something has changed.
+// Wakes `work` when something has changed.
 Task<void> SpanExporter::Loop::listen() {
   bool ending = false;
   for (;;) {
@@ -78,7 +78,8 @@ Task<void> SpanExporter::Loop::sleep_until(Instant due) {
   co_await timer_.async_wait(as_result);
 }
 
-// A batch begins with the first story; it goes out when its time is over, or a queue is half full.
+// A batch begins with the first finished request. It is sent after `ExportTimes::batch`, or when a queue is
+// half full.
 Task<void> SpanExporter::Loop::wait_for_stories() {
   telemetry::SpanBell& bell = all_.queues_.bell();
   constexpr auto long_time = std::chrono::hours(1);
@@ -92,7 +93,7 @@ Task<void> SpanExporter::Loop::deliver_all() {
   while (take_batch()) co_await deliver();
 }
 
-// From the queues by turns, so that no io thread's stories wait for another's.
+// Takes from the queues in turn, so that no io thread's spans wait for another's.
 bool SpanExporter::Loop::take_batch() {
   json_.begin();
   telemetry::SpanQueues& queues = all_.queues_;
@@ -116,14 +117,15 @@ bool SpanExporter::Loop::take_batch() {
 Task<void> SpanExporter::Loop::deliver() {
   for (unsigned tries = 1; in_hand_ > 0; ++tries) {
     if (failures_ > 0 && !all_.finishing_) co_await pause(asked_pause_);
-    // Once the end has begun it is asked once more, whatever it says meanwhile to what was sent before.
+    // During the shutdown the batch gets one last try, whatever the result of an earlier try that ends
+    // meanwhile.
     const bool is_last_try = all_.finishing_;
     const std::uint64_t changes = all_.changes_;
     const auto collector = wanted();
     if (!collector) co_return drop(telemetry::SpanDrop::switched_off);
     const Posted posted = co_await client_.post(*collector, body_, times_.post);
     if (changes != all_.changes_ || posted.end == Posted::End::cancelled) {
-      // Another collector is meant from now on: it begins with a clean slate.
+      // The collector was changed: the retries start from zero.
       failures_ = tries = 0;
       if (posted.end != Posted::End::answered) continue;
     }
@@ -132,7 +134,7 @@ Task<void> SpanExporter::Loop::deliver() {
   }
 }
 
-// What the collector's word means for this batch, and for how long nothing is sent.
+// Applies the decision to the batch, and sets the pause before the next post.
 void SpanExporter::Loop::settle(const Posted& posted, const Decision& decision,
                                 const config::Collector& collector) {
   tell(posted, decision, collector);
@@ -151,7 +153,7 @@ void SpanExporter::Loop::settle(const Posted& posted, const Decision& decision,
   in_hand_ = 0;
 }
 
-// Ended by a new collector, and by the end of all.
+// Ended early by a new collector or by the shutdown.
 Task<void> SpanExporter::Loop::pause(Duration span) {
   const std::uint64_t changes = all_.changes_;
   const Instant due = net::Tick::now() + span;
@@ -171,7 +173,7 @@ void SpanExporter::Loop::drop_all(telemetry::SpanDrop cause) {
   }
 }
 
-// Once for each kind of trouble, and once when it is over.
+// Logs each kind of failure once, and once when it is over.
 void SpanExporter::Loop::tell(const Posted& posted, const Decision& decision,
                               const config::Collector& collector) {
   const bool fine = decision.kind == Decision::Kind::taken && decision.rejected == 0;

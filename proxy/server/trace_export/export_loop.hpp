@@ -1,4 +1,4 @@
-// What the exporter's thread does, as coroutines on a loop of its own.
+// The work of the exporter's thread, as coroutines on its own event loop.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -8,7 +8,7 @@
 
 namespace reprise::server {
 
-/// Used by its own thread, until `run` has returned.
+/// Used by its own thread until `run` has returned.
 class SpanExporter::Loop {
  public:
   Loop(SpanExporter&, net::Resolver&, telemetry::Log&, const telemetry::TraceResource&,
@@ -17,9 +17,9 @@ class SpanExporter::Loop {
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
 
-  /// Until the exporter is to finish, and then for as long as there is something to send and time for it.
+  /// Exports spans until the exporter finishes, then sends the rest while time is left.
   void run();
-  /// Counts whatever is left.
+  /// Drops and counts all remaining spans.
   void drop_all(telemetry::SpanDrop);
 
  private:
@@ -53,17 +53,17 @@ class SpanExporter::Loop {
   std::string_view body_;
   Io io_{1};
   net::Tick tick_{io_};
-  net::Timer timer_{io_};  ///< what `work` waits for
-  net::Timer last_{io_};   ///< the end of all
+  net::Timer timer_{io_};  ///< timer that `work` waits on
+  net::Timer last_{io_};   ///< time limit of the shutdown
   asio::posix::stream_descriptor bell_;
   CollectorClient client_;
-  std::uint64_t in_hand_ = 0;  ///< spans of the batch that is neither delivered nor dropped
+  std::uint64_t in_hand_ = 0;  ///< spans of the current batch, neither delivered nor dropped
   std::size_t next_queue_ = 0;
   std::uint64_t seen_changes_ = 0;
-  unsigned failures_ = 0;   ///< in a row, of whatever batch
-  Duration asked_pause_{};  ///< by the last one
+  unsigned failures_ = 0;   ///< consecutive failures, over all batches
+  Duration asked_pause_{};  ///< pause before the next post
   Duration waited_{};
-  std::string trouble_;  ///< what was said last of a collector that does not take spans; empty: it does
+  std::string trouble_;  ///< kind of the last logged failure; empty if the collector accepts spans
 };
 
 }  // namespace reprise::server

@@ -1,4 +1,4 @@
-// The thread that turns queued stories into spans and posts them to a collector, batch by batch.
+// The thread that turns queued request histories into spans and posts them to a collector in batches.
 #pragma once
 
 #include <atomic>
@@ -21,24 +21,23 @@
 
 namespace reprise::server {
 
-/// How long an exporter waits for what, and how often it tries.
+/// Time limits and number of tries of an exporter.
 struct ExportTimes {
-  Duration batch =
-      std::chrono::seconds(1);  ///< from a batch's first story to its POST, while there is room for more
+  Duration batch = std::chrono::seconds(1);  ///< longest time from a batch's first request to its POST
   Duration post = std::chrono::seconds(10);  ///< for one POST
-  Duration last = std::chrono::seconds(1);   ///< for all that is left at the end
-  unsigned tries = 5;                        ///< of one batch
+  Duration last = std::chrono::seconds(1);   ///< for all remaining spans at the shutdown
+  unsigned tries = 5;                        ///< for one batch
   policy::Backoff backoff{std::chrono::seconds(1), 2, std::chrono::seconds(15), policy::Jitter::equal};
 };
 
-/// Its public functions are called on any thread but its own, one at a time. What it posts is bounded: a
-/// batch of some 500 spans, and the queues. Whatever is not delivered is counted.
+/// Its public functions may be called on any thread but its own, one at a time. Memory is bounded: a batch of
+/// about 500 spans, and the queues. Spans that are not delivered are counted.
 class SpanExporter {
  public:
   static constexpr std::size_t batch_spans = 512;
 
-  /// `id_of`: a story's id as text. All that is passed by
-  /// reference outlives it; the resolver goes before it does.
+  /// `id_of`: returns the id of a request as text. All objects passed by reference must outlive the exporter,
+  /// except the resolver, which is destroyed before it.
   SpanExporter(telemetry::SpanQueues&, net::Resolver&, telemetry::Metrics&, telemetry::Log&,
                const telemetry::TraceResource&, const std::function<std::string(std::uint64_t)>& id_of,
                std::uint64_t seed, ExportTimes times = {});
@@ -46,11 +45,11 @@ class SpanExporter {
   SpanExporter(const SpanExporter&) = delete;
   SpanExporter& operator=(const SpanExporter&) = delete;
 
-  /// From now on there; nothing: what is queued is dropped. The first collector starts the thread; throws
-  /// std::system_error where there is none to be had, or no descriptor.
+  /// Sets the collector; none: queued spans are dropped. The first collector starts the thread. Throws
+  /// std::system_error if no thread or descriptor is available.
   void send_to(const std::optional<config::Collector>&);
-  /// Sends what is left, for as long as `ExportTimes::last`, or at once drops it. Afterwards nothing is sent.
-  /// Called when no io thread queues any more.
+  /// Sends the remaining spans within `ExportTimes::last`, or drops them if `at_once`. Nothing is sent
+  /// afterwards. Precondition: no io thread queues spans any more.
   void finish(bool at_once = false);
 
  private:
@@ -59,13 +58,13 @@ class SpanExporter {
   telemetry::SpanQueues& queues_;
   telemetry::Metrics& metrics_;
   std::mutex mutex_;
-  std::optional<config::Collector> wanted_;  ///< under the mutex
-  std::atomic<std::uint64_t> changes_{0};    ///< of `wanted_`
+  std::optional<config::Collector> wanted_;  ///< guarded by the mutex
+  std::atomic<std::uint64_t> changes_{0};    ///< number of changes of `wanted_`
   std::atomic<bool> finishing_{false};
   std::atomic<bool> at_once_{false};
   const std::function<std::unique_ptr<Loop>()> make_loop_;
-  std::unique_ptr<Loop> loop_;  ///< null until there is a collector: it costs descriptors
-  std::thread thread_;          ///< runs it
+  std::unique_ptr<Loop> loop_;  ///< null until there is a collector, because it needs descriptors
+  std::thread thread_;          ///< runs `loop_`
 };
 
 }  // namespace reprise::server
