@@ -17,10 +17,11 @@
 namespace reprise::server {
 namespace {
 
-// A host with thousands of containers has as many mounts, some hundred bytes each.
+// A host with thousands of containers has as many mounts, each a few hundred bytes long.
 constexpr std::size_t longest_text = 4 * 1024 * 1024;
 
-// Empty where there is nothing to read. What is no file would never end, or never begin.
+// Returns the content of a file; empty if it cannot be read. Special files are not read, because they may
+// block or never end.
 std::string text_in(const std::string& file) {
   std::string text;
   const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -37,13 +38,13 @@ std::string text_in(const std::string& file) {
   return text;
 }
 
-/// Keeps the tightest.
+/// Keeps the lowest limit seen.
 class Tightest {
  public:
   explicit Tightest(std::string root) : root_(std::move(root)) {}
 
   void look_into(const Group& group) {
-    // Upwards: at the same limit it is the nearest that is told.
+    // Starts at the group itself: if two groups have the same limit, the nearest is reported.
     for (std::size_t depth = group.below.size() + 1; depth-- > 0;) {
       std::string folder = group.mount_point == "/" ? std::string() : group.mount_point;
       for (std::size_t i = 0; i < depth; ++i) folder.append("/").append(group.below[i]);

@@ -1,4 +1,4 @@
-// What the control groups of this process allow it: memory and processor time (cgroups(7)).
+// Reads the memory and CPU limits of this process's control groups (cgroups(7)).
 #pragma once
 
 #include <cstdint>
@@ -7,22 +7,22 @@
 
 namespace reprise::server {
 
-/// Absent: none is known.
+/// A limit is absent if none is known.
 struct Limits {
   std::optional<std::uint64_t> memory_bytes;
-  std::string memory_file;  ///< where it stands
+  std::string memory_file;  ///< file that contains the limit
   std::optional<double> cpus;
   std::string cpu_file;
 };
 
-/// The tightest of every group that this process is in and of those above it, in version 2 and version 1.
-/// `root` stands before every path: empty but for tests. What cannot be read is passed over; never throws but
-/// for want of memory. Reads files: not on an io thread.
+/// Returns the lowest limits of all groups that contain this process and of their parents, in versions 1 and
+/// 2. `root` is a prefix of every path, empty except in tests. Ignores what cannot be read; throws only if
+/// memory runs out. Reads files: not for an io thread.
 Limits read_limits(const std::string& root = {});
 
-/// `0.5 CPUs`, to three places.
+/// Returns text such as `0.5 CPUs`, rounded to three decimals.
 std::string cpus_text(double cpus);
-/// `memory 64MiB (/sys/fs/cgroup/memory.max), 0.5 CPUs (/sys/fs/cgroup/cpu.max)`; or `none known`.
+/// Returns `memory 64MiB (/sys/fs/cgroup/memory.max), 0.5 CPUs (/sys/fs/cgroup/cpu.max)`, or `none known`.
 std::string text_of(const Limits&);
 
 }  // namespace reprise::server

@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint64_t mebibyte = 1024 * 1024;
 constexpr const char* replay_memory = "limits.replay_memory";
 
-// The lowered value is in no file: it is named beside the route that asks for more.
+// The lowered value is in no file, so the warning names it beside the route that exceeds it.
 void fit_routes(const policy::RouteTable* routes, Fitted& fitted) {
   for (std::size_t i = 0; routes != nullptr && i < routes->size(); ++i) {
     const policy::Route& route = (*routes)[i];
@@ -52,7 +52,7 @@ void fit_memory(const policy::RouteTable* routes, bool says_it, const Limits& li
 
 void fit_threads(unsigned threads, const Limits& limits, Fitted& fitted) {
   if (!limits.cpus) return;
-  // One cannot be too many, however small its share.
+  // One thread is never too many, however small the CPU limit.
   const double useful = std::max(1.0, std::ceil(*limits.cpus));
   if (static_cast<double>(threads) <= useful) return;
   fitted.warnings.push_back({"threads", std::to_string(threads) + " threads share " +

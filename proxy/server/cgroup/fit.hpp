@@ -1,5 +1,5 @@
-// What the limits of a control group make of a configuration: a default that they cannot bear is lowered, and
-// what a file asks for beyond them is told.
+// Adapts a configuration to the control group's limits: lowers a default that exceeds them, and warns about
+// configured values that do.
 #pragma once
 
 #include <cstddef>
@@ -12,24 +12,23 @@
 
 namespace reprise::server {
 
-/// How much of the memory held request bodies may take where the file does not say: a quarter, in whole MiB,
-/// 1 MiB at least.
+/// Returns the default for held request bodies: a quarter of the memory, in whole MiB, at least 1 MiB.
 std::size_t replay_share(std::uint64_t memory_bytes);
 
-/// Something to say of a key.
+/// A message about a key.
 struct Remark {
   std::string path;
   std::string message;
 };
 
 struct Fitted {
-  std::size_t replay_memory_bytes = 0;  ///< what `limits.replay_memory` is
-  std::vector<Remark> notes;            ///< what was lowered
-  std::vector<Remark> warnings;         ///< what was left as the file says it
+  std::size_t replay_memory_bytes = 0;  ///< resulting value of `limits.replay_memory`
+  std::vector<Remark> notes;            ///< about lowered values
+  std::vector<Remark> warnings;         ///< about configured values that were kept
 };
 
-/// `says_replay_memory`: the file has the key, so that its value stays. More threads than processors are
-/// told, never taken away.
+/// `says_replay_memory`: the file sets the key, so its value is kept. More threads than CPUs only cause a
+/// warning.
 Fitted fit(const config::Settings&, bool says_replay_memory, const Limits&);
 
 }  // namespace reprise::server

@@ -5,7 +5,7 @@
 namespace reprise::server {
 namespace {
 
-// Version 1 writes the largest multiple of a page below 2^63, whatever a page is there.
+// Version 1 writes "no limit" as the largest multiple of the page size below 2^63, and page sizes differ.
 constexpr std::uint64_t unreachable = 1ULL << 62U;
 
 std::string_view trimmed(std::string_view text) {

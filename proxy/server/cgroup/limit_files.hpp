@@ -1,4 +1,4 @@
-// What the files say in which a control group's limits stand.
+// Parses the files that contain a control group's limits.
 #pragma once
 
 #include <cstdint>
@@ -7,15 +7,15 @@
 
 namespace reprise::server {
 
-/// `memory.max`, `memory.high` (version 2), `memory.limit_in_bytes` (version 1): bytes. Nothing where there
-/// is no limit, `max` or a number that no machine reaches, and where the text says neither.
+/// Parses `memory.max`, `memory.high` (version 2) or `memory.limit_in_bytes` (version 1); returns bytes. None
+/// if there is no limit (`max`, or a number that no machine reaches) or the text is malformed.
 std::optional<std::uint64_t> memory_in(std::string_view text);
 
-/// `cpu.max`, `50000 100000`: quota and period in microseconds, as the share of processors that they are,
-/// above 0. Nothing as above.
+/// Parses `cpu.max`, such as `50000 100000`: quota and period in microseconds. Returns the number of CPUs,
+/// above 0; none without a limit or if malformed.
 std::optional<double> cpus_in(std::string_view text);
 
-/// The same as version 1 has it, in `cpu.cfs_quota_us` (-1: none) and `cpu.cfs_period_us`.
+/// Does the same for version 1: `cpu.cfs_quota_us` (-1 if there is no limit) and `cpu.cfs_period_us`.
 std::optional<double> cpus_in(std::string_view quota, std::string_view period);
 
 }  // namespace reprise::server

@@ -7,14 +7,14 @@
 namespace reprise::server {
 namespace {
 
-/// A path of a hierarchy, seen from the root of this process's cgroup namespace.
+/// A path in a hierarchy, relative to the root of this process's cgroup namespace.
 struct HierarchyPath {
-  std::size_t up = 0;  ///< how many groups above that root it begins
+  std::size_t up = 0;  ///< number of `..`: groups above that root
   std::vector<std::string> names;
 };
 
 struct Membership {
-  std::string_view controllers;  ///< separated by commas; empty: version 2
+  std::string_view controllers;  ///< separated by commas; empty for version 2
   HierarchyPath path;
 };
 
@@ -33,7 +33,7 @@ bool has_word(std::string_view list, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-// No group is called `..`: it stands before the first name, or the text is no such path.
+// No group is named `..`, so it is valid only before the first name.
 std::optional<HierarchyPath> read_path(std::string_view text) {
   if (!text.starts_with('/')) return std::nullopt;
   HierarchyPath path;
@@ -50,7 +50,7 @@ std::optional<HierarchyPath> read_path(std::string_view text) {
   return path;
 }
 
-// `4:memory:/a/b`; the path may have colons in it.
+// Parses lines such as `4:memory:/a/b`; the path may contain colons.
 std::vector<Membership> read_memberships(std::string_view text) {
   std::vector<Membership> all;
   for (const std::string_view line : split(text, '\n')) {
@@ -65,7 +65,7 @@ std::vector<Membership> read_memberships(std::string_view text) {
 
 bool is_octal(char c) { return c >= '0' && c <= '7'; }
 
-// Blanks and the like stand there as \040.
+// Blanks and similar characters are written as octal escapes such as \040.
 std::string without_escapes(std::string_view text) {
   std::string plain;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -84,13 +84,13 @@ std::string without_escapes(std::string_view text) {
 
 struct Mount {
   bool is_unified = false;
-  std::string_view controllers;  ///< among other options, separated by commas
+  std::string_view controllers;  ///< and other options, separated by commas
   std::string point;
-  HierarchyPath root;  ///< the group that it shows at its point
+  HierarchyPath root;  ///< the group that the mount shows at its point
 };
 
-// `35 31 0:32 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory`: before the dash there may be
-// more fields than these.
+// Parses a line such as `35 31 0:32 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory`. There may
+// be more fields before the dash.
 std::optional<Mount> read_mount(std::string_view line) {
   const std::size_t dash = line.find(" - ");
   if (dash == std::string_view::npos) return std::nullopt;
@@ -108,7 +108,8 @@ std::optional<Mount> read_mount(std::string_view line) {
   return mount;
 }
 
-// From the group that a mount shows down to the other; nothing where it is not below it, or nobody knows.
+// Returns the names from group `from` down to group `to`; none if `to` is not below `from`, or this is
+// unknown.
 std::optional<std::vector<std::string>> way_down(const HierarchyPath& from, const HierarchyPath& to) {
   if (from.up > to.up && from.names.empty()) return std::vector<std::string>{};
   if (from.up != to.up || from.names.size() > to.names.size()) return std::nullopt;

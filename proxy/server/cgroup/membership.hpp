@@ -1,5 +1,5 @@
-// The control groups that a process is in, as folders: from
-// the texts of /proc/self/cgroup and /proc/self/mountinfo.
+// Finds the control groups of a process as folders, from the texts of /proc/self/cgroup and
+// /proc/self/mountinfo.
 #pragma once
 
 #include <string>
@@ -8,19 +8,19 @@
 
 namespace reprise::server {
 
-/// A group by one mount of its hierarchy.
+/// A group as one mount of its hierarchy shows it.
 struct Group {
-  bool is_unified = false;  ///< version 2, where every group may have every controller's files
-  bool has_memory = false;  ///< version 1: the hierarchy of the memory controller
-  bool has_cpu = false;     ///< version 1: that of the cpu controller
+  bool is_unified = false;  ///< version 2: every group may have the files of every controller
+  bool has_memory = false;  ///< version 1: hierarchy of the memory controller
+  bool has_cpu = false;     ///< version 1: hierarchy of the cpu controller
   std::string mount_point;  ///< absolute
-  /// The folders from there down to the group. Where the mount shows groups above it whose way down has no
-  /// names here (a cgroup namespace), empty: the mount's own group is one that it is in.
+  /// Folders from the mount point down to the group. Empty if the mount shows a group above the cgroup
+  /// namespace, because the names from there are unknown; the process is in the mount's own group too.
   std::vector<std::string> below;
 };
 
-/// cgroups(7), proc(5), cgroup_namespaces(7). Lines that say something else are passed over; a group that no
-/// mount shows is left out.
+/// Parses both texts; see cgroups(7), proc(5), cgroup_namespaces(7). Ignores malformed lines. Omits groups
+/// that no mount shows.
 std::vector<Group> groups_of(std::string_view cgroup, std::string_view mountinfo);
 
 }  // namespace reprise::server
