@@ -11,20 +11,20 @@
 
 namespace reprise::telemetry {
 
-/// How the fields of a JSON line are named. `otel`: as OpenTelemetry's semantic conventions name them; what
-/// they do not know has its name of the Elastic Common Schema, or begins with `reprise.`.
+/// Naming scheme of the fields of a JSON line. `otel`: the names of OpenTelemetry's semantic conventions; a
+/// field that they lack has its name from the Elastic Common Schema, or a name that begins with `reprise.`.
 enum class Dialect : std::uint8_t { own, otel };
 
-/// Which object a field is in.
+/// The object that a field belongs to.
 enum class FieldOf : std::uint8_t {
   every_line,
   request,    ///< the access line
   attempt,    ///< an item of the access line's list of attempts
-  exhausted,  ///< the error record of a request that a limit has ended
+  exhausted,  ///< the error record of a request that a limit ended
   message,    ///< any other line
 };
 
-/// In the order of the table.
+/// The fields, in the order of the table.
 enum class Field : std::uint8_t {
   time,
   level,
@@ -80,7 +80,7 @@ enum class Field : std::uint8_t {
 struct FieldRow {
   Field field;
   FieldOf of;
-  std::array<std::string_view, 2> names;  ///< by Dialect; empty: that dialect does not have it
+  std::array<std::string_view, 2> names;  ///< by Dialect; empty if that dialect lacks the field
   std::string_view type;
   std::array<std::string_view, 2> units;  ///< by Dialect; may be empty
   std::string_view meaning;

@@ -1,5 +1,5 @@
-// One line per finished request, handed to a writer thread through a bounded queue: a blocked stderr costs
-// lines, never the loop.
+// The log: one line per finished request, and messages. A thread of its own writes the lines, so that a
+// blocked descriptor costs lines, never the caller's time.
 #pragma once
 
 #include <atomic>
@@ -24,22 +24,23 @@ enum class LineForm : std::uint8_t { text, json, otel };
 /// The whole log: access lines and messages. Thread-safe.
 class Log {
  public:
-  /// Writes to `descriptor` (2 for stderr). `routes`: names in table order.
+  /// Writes to `descriptor` (2 for stderr). `routes`: route names in table order.
   Log(const config::Log&, const std::vector<std::string>& routes, int descriptor, LogReader);
-  /// Writes what is queued, for at most a second.
+  /// Writes the queued lines, for at most one second.
   ~Log();
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;
 
-  /// What is written from now on, and how.
+  /// Applies these settings to all later lines.
   void set(const config::Log&);
   config::Log settings() const {
     return std::bit_cast<config::Log>(settings_.load(std::memory_order_relaxed));
   }
-  /// From now on `ExchangeRecord::route` may be that number, which is as far as the names so far or one
-  /// further. One thread at a time.
+  /// Names a route number, which `ExchangeRecord::route` may have from then on. Ignored if the number already
+  /// has a name. Precondition: `number` is at most the count of names so far. Only one thread at a time may
+  /// call it.
   void name_route(std::size_t number, std::string_view name);
-  /// Of a number that has been named.
+  /// Precondition: the number has a name.
   const std::string& route_name(std::size_t number) const { return routes_[number]; }
   /// One access line (nothing if `access` is off or the level is above `info`), and, where the exchange was
   /// exhausted, one `error` record (clause R24).
@@ -47,7 +48,7 @@ class Log {
   /// A message; dropped below the configured level. Control characters and bad UTF-8 are escaped here;
   /// whatever else a client could have put into it is the caller's to leave out.
   void message(config::LogLevel, std::string_view text, std::int64_t wall);
-  /// Lines dropped because the queue (1 MiB) was full.
+  /// Number of lines dropped: the queue (1 MiB) was full, or the write failed.
   std::uint64_t dropped() const;
 
  private:

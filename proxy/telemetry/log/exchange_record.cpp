@@ -27,7 +27,8 @@ std::string_view word(Carried carried) {
 
 namespace {
 
-// The response that the client got is the last one there was: a good status, and a body that the route lists.
+// Returns true if the last response, which is the one that the client got, has a body that the route lists as
+// an error.
 bool says_no(const policy::Ledger& ledger) {
   const policy::Answered* last = nullptr;
   for (std::size_t i = 0; i < ledger.size(); i = ledger.next(i)) {

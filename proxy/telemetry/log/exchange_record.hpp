@@ -11,22 +11,23 @@ namespace reprise::telemetry {
 
 struct UpstreamCells;
 
-/// How the client's side ended.
+/// How the exchange ended for the client: fully responded to, response cut short, or client gone before the
+/// end.
 enum class Ending : std::uint8_t { answered, cut, client_gone };
 
-/// The word in logs: the enumerator's own name.
+/// Returns the word in logs: the enumerator's name.
 std::string_view word(Ending);
 
-/// What went through a tunnel that was opened. `nothing`: the record is of a request.
+/// What an opened tunnel carried. `nothing`: the record is of a request, not of a tunnel.
 enum class Carried : std::uint8_t {
   nothing,
   requests,  ///< plain or intercepted HTTP: each request has a record of its own
-  tls,       ///< HTTPS, most likely: its requests could not be read
-  upgraded,  ///< the protocol that a 101 began
+  tls,       ///< most likely HTTPS; its requests could not be read
+  upgraded,  ///< the protocol to which a 101 switched
   bytes,     ///< anything else
 };
 
-/// The word in logs: the enumerator's own name.
+/// Returns the word in logs: the enumerator's name.
 std::string_view word(Carried);
 
 /// The numbers and flags of one finished request. The history copies them byte by byte. Members are ordered
@@ -80,11 +81,13 @@ struct ExchangeRecord : ExchangeNumbers, ExchangeTexts<std::string_view> {
   policy::Instant ended() const { return started + took; }
 };
 
-/// True if the record is of a tunnel that was opened: no request.
+/// True if the record is of an opened tunnel, not of a request.
 inline bool is_tunnel(const ExchangeRecord& record) { return record.carried != Carried::nothing; }
-/// A whole response below 400 after any retry, stale ones included: what `reprise_recovered_total` counts.
+/// Returns true for a complete response below 400 after any retry, stale connections included: what
+/// `reprise_recovered_total` counts.
 bool is_recovered(const ExchangeRecord&);
-/// A whole response that was continued after a break: what `reprise_resumed_downloads_total` counts.
+/// Returns true for a complete response that was resumed after a break: what
+/// `reprise_resumed_downloads_total` counts.
 bool is_resumed(const ExchangeRecord&);
 
 }  // namespace reprise::telemetry

@@ -1,4 +1,4 @@
-// Writes the members of a JSON line by the table of fields: names and units are known to the compiler.
+// Writes the members of a JSON line. Field names and units come from the table of fields at compile time.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace reprise::telemetry {
 
-/// `,"name":` of a field.
+/// The bytes `,"name":` of a field.
 template <Dialect dialect, Field field>
 inline constexpr auto field_opening = [] {
   constexpr std::string_view name = row(field).names[static_cast<std::size_t>(dialect)];
@@ -29,13 +29,13 @@ inline constexpr auto field_opening = [] {
 template <Dialect dialect, Field field>
 inline constexpr bool has_field = !row(field).names[static_cast<std::size_t>(dialect)].empty();
 
-/// Appends members to an object that is open. `Out` is a string or a Line.
+/// Appends members to an open JSON object. `Out` is a string or a Line.
 template <Dialect dialect, typename Out>
 class FieldWriter {
  public:
   explicit FieldWriter(Out& out) : out_(out) {}
 
-  /// Opens an object with this member.
+  /// Opens the object and writes the name of its first member.
   template <Field field>
   void first() {
     constexpr auto& opening = field_opening<dialect, field>;
@@ -47,7 +47,8 @@ class FieldWriter {
     constexpr auto& opening = field_opening<dialect, field>;
     out_.append(opening.data(), opening.size());
   }
-  /// `value` needs no escapes: a word of a closed list, or of our own making.
+  /// Writes `value` without escaping it. Precondition: `value` needs no escapes: it is a word of a closed
+  /// list, or made by reprise.
   template <Field field>
   void word(std::string_view value) {
     name<field>();

@@ -1,4 +1,4 @@
-// A list that only grows, and is read without a lock while it does.
+// A list that only grows and that is read without a lock meanwhile.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace reprise::telemetry {
 
-/// Elements stay where they are. Any thread may read; one at a time may add.
+/// Elements never move. Any thread may read; only one thread at a time may add.
 template <typename T>
 class GrowingList {
  public:
@@ -18,12 +18,12 @@ class GrowingList {
 
   std::size_t size() const { return size_.load(std::memory_order_acquire); }
   bool full() const { return size() == capacity; }
-  /// Only below size().
+  /// Precondition: `place` is below size().
   T& operator[](std::size_t place) const {
     assert(place < size());
     return *(*chunks_[place / chunk_size])[place % chunk_size];
   }
-  /// Only while it is not full.
+  /// Precondition: the list is not full.
   template <typename... Arguments>
   T& add(Arguments&&... arguments) {
     const std::size_t place = size_.load(std::memory_order_relaxed);

@@ -21,7 +21,7 @@ void append_opening(Out& out, std::int64_t wall, config::LogLevel level) {
   to.template word<Field::level>(word(level));
 }
 
-// An address that the text has with its port: apart in the dialect that has a field for the port.
+// Writes an address. The text has its port in it; a dialect with a field for the port gets the two apart.
 template <Dialect dialect, Field address, Field port>
 void append_endpoint(Line& out, std::string_view text) {
   FieldWriter<dialect, Line> to(out);
@@ -103,7 +103,7 @@ template <Dialect dialect, typename Out>
 void append_ids(Out& out, const ExchangeRecord& record) {
   FieldWriter<dialect, Out> to(out);
   if (!record.id.empty()) to.template word<Field::id>(record.id);
-  // A request that its client has not named is called by our name for it.
+  // A request without X-Request-Id is identified by our own id.
   if (const std::string_view named = record.request_id.empty() ? record.id : record.request_id;
       !named.empty())
     to.template text<Field::request_id>(clipped(named));

@@ -1,4 +1,5 @@
-// Members of a JSON object that is being written: each begins with a comma, for something stands before it.
+// Writes members of an open JSON object. Each member begins with a comma, so the object must already have
+// one.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@ void name_member(Out& out, std::string_view member) {
   out += "\":";
 }
 
-/// Into a line, by one append of a length that the compiler knows.
+/// Writes into a Line with one append of a length known at compile time.
 template <std::size_t N>
 void name_member(Line& out, const char (&member)[N]) {
   char* at = out.extend(N + 3);
@@ -31,7 +32,8 @@ void name_member(Line& out, const char (&member)[N]) {
   *at = ':';
 }
 
-/// `value` needs no escapes: a word of a closed list, or of our own making.
+/// Writes `value` without escaping it. Precondition: `value` needs no escapes: it is a word of a closed list,
+/// or made by reprise.
 template <typename Out, typename Name>
 void word_member(Out& out, const Name& member, std::string_view value) {
   name_member(out, member);
@@ -52,14 +54,14 @@ void number_member(Out& out, const Name& member, std::uint64_t value) {
   append_number(out, value);
 }
 
-/// In milliseconds, as `append_milliseconds`.
+/// Writes milliseconds, in the form of `append_milliseconds`.
 template <typename Out, typename Name>
 void span_member(Out& out, const Name& member, policy::Duration value) {
   name_member(out, member);
   append_milliseconds(out, value);
 }
 
-/// `true`: one that is not is left out.
+/// Writes `true`. A flag that is false is left out by the caller.
 template <typename Out, typename Name>
 void flag_member(Out& out, const Name& member) {
   name_member(out, member);

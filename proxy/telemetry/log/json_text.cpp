@@ -24,7 +24,7 @@ constexpr auto plain_in_json = [] {
 }();
 
 struct Character {
-  std::size_t length = 0;  // 0: no UTF-8
+  std::size_t length = 0;  // 0: not UTF-8
   unsigned code_point = 0;
 };
 
@@ -35,8 +35,8 @@ std::size_t sequence_length(unsigned lead) {
   return 0;
 }
 
-// One character of two bytes or more. Overlong forms,
-// surrogates and what lies above U+10FFFF are none (RFC 3629).
+// Decodes one character of two bytes or more. Rejects overlong forms, surrogates and values above U+10FFFF
+// (RFC 3629).
 Character decode(std::string_view text, std::size_t at) {
   const unsigned lead = byte_at(text, at);
   const std::size_t length = sequence_length(lead);
@@ -53,7 +53,7 @@ Character decode(std::string_view text, std::size_t at) {
   return {length, code_point};
 }
 
-// C1 controls steer terminals as ESC does; zero-width and bidirectional marks make a line read as another.
+// C1 controls steer a terminal as ESC does. Zero-width and bidirectional marks make a line look like another.
 bool is_hidden(unsigned code_point) {
   const auto within = [code_point](unsigned first, unsigned last) {
     return code_point >= first && code_point <= last;
@@ -63,7 +63,7 @@ bool is_hidden(unsigned code_point) {
          within(0xe0000, 0xe007f);
 }
 
-// Above 16 bits as a pair of surrogates (RFC 8259, 7).
+// Writes a code point above 16 bits as a surrogate pair (RFC 8259 section 7).
 void append_code(std::string& out, unsigned code_point) {
   if (code_point > 0xffff) {
     append_code(out, 0xd800 + ((code_point - 0x10000) >> 10));
@@ -136,7 +136,7 @@ std::string_view clipped(std::string_view value) {
   return value.substr(0, end);
 }
 
-// To the end, whatever it meets: values are short, and hardly any has one.
+// Reads to the end without an early exit: values are short, and most of them are plain.
 bool is_plain_json(std::string_view value) {
   bool plain = true;
   for (const char byte : value) plain &= plain_in_json[static_cast<unsigned char>(byte)];

@@ -1,5 +1,5 @@
-// Text made safe for logs and JSON: whatever a client sent,
-// a line stays one line and a terminal stays as it was.
+// Makes text safe for logs and JSON: whatever a client sent, a line stays one line and cannot steer a
+// terminal.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,23 +15,23 @@
 
 namespace reprise::telemetry {
 
-/// The most bytes of one client-controlled value that a log line shows.
+/// Maximum number of bytes of one client-controlled value that a log line shows.
 inline constexpr std::size_t value_limit = 256;
 
-/// The first `value_limit` bytes at most, never ending inside a UTF-8 sequence. A view into `value`.
+/// Returns at most the first `value_limit` bytes, cut between UTF-8 sequences. A view into `value`.
 std::string_view clipped(std::string_view value);
 
-/// Whether every byte stands for itself in a JSON string, and is seen.
+/// Returns true if every byte can be written as it is into a JSON string and is a visible character.
 bool is_plain_json(std::string_view value);
-/// What stands for `value` between the quotes of a JSON string (RFC 8259 section 7).
-/// Control characters (C1 controls too) and what hides or reorders text become \uXXXX; each
-/// byte that is no UTF-8 becomes \ufffd.
+/// Returns `value` as it must be written between the quotes of a JSON string (RFC 8259 section 7). Control
+/// characters (C1 controls too) and characters that hide or reorder text become \uXXXX. Each byte that is not
+/// valid UTF-8 becomes \ufffd.
 std::string escaped_json(std::string_view value);
-/// Text of several lines for a terminal: line ends, tabs, quotes and backslashes stay, everything else is as
-/// in `escaped_json`. For what another process has sent.
+/// Returns text of several lines for a terminal. Line ends, tabs, quotes and backslashes stay; everything
+/// else is treated as in `escaped_json`. For text that another process sent.
 std::string for_terminal(std::string_view text);
 
-/// Appends `value` as a JSON string with its quotes. Here and below `Out` is a string or a Line.
+/// Appends `value` as a JSON string with its quotes. `Out`, here and below, is a string or a Line.
 template <typename Out>
 void append_json(Out& out, std::string_view value) {
   out += '"';
@@ -43,7 +43,7 @@ void append_json(Out& out, std::string_view value) {
   out += '"';
 }
 
-/// The same for a terminal: no quotes are put around it, and quotes and backslashes stay as they are.
+/// Does the same for a terminal: adds no quotes, and leaves quotes and backslashes as they are.
 void append_visible(std::string& out, std::string_view value);
 
 template <typename Out>
@@ -57,7 +57,7 @@ void append_number(Out& out, std::int64_t value) {
   out.append(text.data(), text.size());
 }
 
-/// Milliseconds with three decimals; a negative span is 0.
+/// Appends milliseconds with three decimals. A negative span is written as 0.
 template <typename Out>
 void append_milliseconds(Out& out, policy::Duration span) {
   const auto microseconds =
@@ -69,7 +69,7 @@ void append_milliseconds(Out& out, policy::Duration span) {
   out.append(digits, sizeof digits);
 }
 
-/// Seconds with six decimals; a negative span is 0.
+/// Appends seconds with six decimals. A negative span is written as 0.
 template <typename Out>
 void append_seconds(Out& out, policy::Duration span) {
   const auto microseconds =

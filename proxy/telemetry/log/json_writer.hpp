@@ -1,4 +1,4 @@
-// A JSON document that is being written: commas come by themselves.
+// Writes a JSON document and puts the commas between its members.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,8 +13,8 @@
 
 namespace reprise::telemetry {
 
-/// Appends to a string that outlives it. Brackets are the
-/// caller's to pair; an empty key is for members of a list.
+/// Appends to a string, which must outlive the writer. The caller pairs the brackets. An empty key is for
+/// items of a list.
 class JsonWriter {
  public:
   explicit JsonWriter(std::string& out) : out_(out) {}
@@ -36,18 +36,18 @@ class JsonWriter {
     begin(key);
     append_number(out_, value);
   }
-  /// Six decimals.
+  /// Writes a number with six decimals.
   void real(std::string_view key, double value) {
     begin(key);
     fmt::format_to(std::back_inserter(out_), "{:.6f}", value);
   }
-  /// In milliseconds; absent: null.
+  /// Writes milliseconds, or null if absent.
   void span(std::string_view key, std::optional<policy::Duration> value) {
     if (!value) return word(key, "null");
     begin(key);
     append_milliseconds(out_, *value);
   }
-  /// `true`, `false` or `null`.
+  /// Writes `value` unquoted. Precondition: it is `true`, `false` or `null`.
   void word(std::string_view key, std::string_view value) {
     begin(key);
     out_ += value;

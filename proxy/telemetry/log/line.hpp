@@ -1,5 +1,5 @@
-// The bytes of one log line while it is written: an append
-// costs a comparison and a copy, where a string's costs a call.
+// A buffer for one log line: an append costs a comparison and a copy, where an append to a string costs a
+// call.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace reprise::telemetry {
 
-/// Grows; keeps its memory when it is cleared.
+/// Grows as needed. Keeps its memory when it is cleared.
 class Line {
  public:
   void clear() { end_ = 0; }
@@ -25,7 +25,7 @@ class Line {
     std::memcpy(extend(bytes), text, bytes);
     return *this;
   }
-  /// So many bytes more, for the caller to write; valid until the next append.
+  /// Adds this many bytes, which the caller must fill. The pointer is valid until the next append.
   char* extend(std::size_t bytes) {
     if (room_ - end_ < bytes) grow(bytes);
     char* const at = bytes_.get() + end_;

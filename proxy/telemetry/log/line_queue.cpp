@@ -19,21 +19,21 @@
 namespace reprise::telemetry {
 namespace {
 
-// The thread looks for lines this often while there are any, and sleeps once there were none for as long: a
-// caller pays for a wake-up after a quiet time or a rush, never per line.
+// While there are lines, the thread writes them at this interval. It sleeps after an interval without any. So
+// a caller pays for a wake-up only after a quiet time or when the queue fills fast, not for each line.
 constexpr std::chrono::milliseconds gather{10};
 constexpr std::chrono::seconds last_words{1};
-// How long the thread gets to notice that it shall give up; only a write that hangs takes longer.
+// How long the destructor waits for the thread after `give_up`. Only a write that hangs takes longer.
 constexpr std::chrono::milliseconds notice{100};
 
-// A pipe that polls as writable takes PIPE_BUF bytes without blocking; a file takes all.
+// A pipe that polls as writable takes PIPE_BUF bytes without blocking; a regular file takes any number.
 std::size_t chunk_of(int descriptor) {
   struct stat status {};
   const bool file = fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
   return file ? std::numeric_limits<std::size_t>::max() : std::size_t{PIPE_BUF};
 }
 
-// Signals are for the other threads; a SIGPIPE here is an error of write().
+// Other threads handle signals. Here SIGPIPE becomes an error of write().
 void block_signals() {
   sigset_t all;
   sigfillset(&all);
@@ -48,13 +48,13 @@ LineQueue::State::State(int to) : descriptor(to), give_up(eventfd(0, EFD_CLOEXEC
 
 LineQueue::State::~State() { close(give_up); }
 
-// Writes batches to the descriptor; knows whether the last one ended inside a line.
+// Writes batches to the descriptor, and remembers whether the last one ended in the middle of a line.
 class LineQueue::Drain {
  public:
   explicit Drain(State& state) : state_(state), chunk_(chunk_of(state.descriptor)) {}
 
   void write_batch(std::string& batch) {
-    // What is left of a broken line must not swallow the next one.
+    // Ends a partly written line, so that the next line does not continue it.
     if (broken_line_) batch.insert(0, 1, '\n');
     const std::size_t written = write_most(batch);
     const std::string_view rest = std::string_view(batch).substr(written);
@@ -80,7 +80,8 @@ class LineQueue::Drain {
     return written;
   }
 
-  // False if the wait was given up. Errors of the descriptor are left for write() to report.
+  // Waits until the descriptor is writable. Returns false if the wait was given up. Returns true on an error
+  // of the descriptor, which write() then reports.
   bool await_room() const {
     pollfd polled[2] = {{state_.descriptor, POLLOUT, 0}, {state_.give_up, POLLIN, 0}};
     while (poll(polled, 2, -1) < 0) {

@@ -1,5 +1,5 @@
-// A bounded queue of log lines and the thread that writes them: a descriptor that blocks costs lines, never
-// the caller's time.
+// A bounded queue of log lines and the thread that writes them: a blocked descriptor costs lines, never the
+// caller's time.
 #pragma once
 
 #include <atomic>
@@ -13,31 +13,32 @@
 
 namespace reprise::telemetry {
 
-/// Two halves of 512 KiB: one is filled by callers while the other is written. Thread-safe.
+/// Two buffers of 512 KiB: callers fill one while the other is written. Thread-safe.
 class LineQueue {
  public:
   static constexpr std::size_t half_bytes = 512 * 1024;
-  /// From here on the thread does not wait for more.
+  /// Fill level that wakes the thread at once.
   static constexpr std::size_t crowded_bytes = half_bytes / 2;
 
-  /// Starts the thread. `descriptor` is not closed, and its flags are left alone: others share it.
+  /// Starts the thread. `descriptor` is shared with others: it is not closed, and its flags are not changed.
   explicit LineQueue(int descriptor);
-  /// Writes what is queued, for at most a second; what is left then is lost.
+  /// Writes the queued lines, for at most one second. Lines that remain are lost.
   ~LineQueue();
   LineQueue(const LineQueue&) = delete;
   LineQueue& operator=(const LineQueue&) = delete;
 
-  /// `write(std::string& out)` appends one whole line with its newline; it is not called if there is no room.
+  /// Calls `write(std::string& out)`, which appends one whole line with its newline. Does not call it if the
+  /// queue is full.
   template <typename Write>
   void append(const Write& write) {
     if (fill(write)) state_->filled.notify_one();
   }
 
-  /// Lines that had no room, or whose writing failed.
+  /// Number of lines dropped: the queue was full, or the write failed.
   std::uint64_t dropped() const { return state_->dropped.load(std::memory_order_relaxed); }
 
  private:
-  // Outlives the queue where the thread hangs in a write that nothing can end.
+  // Outlives the queue if the thread hangs in a write that cannot be ended.
   struct State {
     explicit State(int descriptor);
     ~State();
@@ -45,19 +46,19 @@ class LineQueue {
     State& operator=(const State&) = delete;
 
     const int descriptor;
-    const int give_up;  ///< eventfd: readable once the thread shall stop waiting for `descriptor`
+    const int give_up;  ///< eventfd: readable once the thread must stop waiting for `descriptor`
     std::mutex mutex;
     std::condition_variable filled;
     std::condition_variable finished;
     std::string filling;
-    bool idle = false;  ///< the thread sleeps until it is told that there are lines
+    bool idle = false;  ///< the thread sleeps until it is notified of lines
     bool stopping = false;
     bool done = false;
     std::atomic<std::uint64_t> dropped{0};
   };
   class Drain;
 
-  // True if the thread must be woken.
+  // Returns true if the thread must be woken.
   template <typename Write>
   bool fill(const Write& write) {
     const std::lock_guard lock(state_->mutex);

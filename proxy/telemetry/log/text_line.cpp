@@ -14,14 +14,14 @@
 namespace reprise::telemetry {
 namespace {
 
-// ECMA-48 select graphic rendition.
+// ECMA-48 "select graphic rendition".
 constexpr std::string_view dim = "\x1b[2m";
 constexpr std::string_view red = "\x1b[31m";
 constexpr std::string_view green = "\x1b[32m";
 constexpr std::string_view yellow = "\x1b[33m";
 constexpr std::string_view plain = "\x1b[0m";
 
-// Appends to a line, in colour or without.
+// Appends to a line, with or without colour.
 class Pen {
  public:
   Pen(std::string& out, bool colour) : out_(out), colour_(colour) {}
@@ -55,7 +55,7 @@ std::string visible(std::string_view value) {
   return text;
 }
 
-// The client's view of the target: no scheme, no port where it is the usual one.
+// Returns the target as the client sees it: no scheme, and no port if it is the default one.
 std::string target_of(const ExchangeRecord& record, std::string_view route, config::LogPath path) {
   const std::string url = url_of(record, route, path);
   return visible(std::string_view(url).substr(record.tunnel ? 0 : url.find("//") + 2));
@@ -73,7 +73,7 @@ std::string_view colour_of(const policy::Outcome& outcome) {
   return answered == nullptr ? red : colour_of(answered->status);
 }
 
-// One answered attempt says nothing that the status does not.
+// Returns false for a single attempt whose response the client got: the status says it all.
 bool has_story(const ExchangeRecord& record) {
   const policy::Ledger& ledger = *record.ledger;
   if (ledger.size() != 1) return ledger.size() > 1;

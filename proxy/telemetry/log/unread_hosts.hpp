@@ -1,4 +1,4 @@
-// Hosts whose HTTPS went through tunnels that could not be read, and how often.
+// Hosts whose HTTPS went through tunnels that reprise could not read, and how often.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,21 @@
 namespace reprise::telemetry {
 
 struct UnreadHost {
-  std::string name;           ///< "host:port"; or `other`, for the hosts that the table has no room for
-  std::uint64_t tunnels = 0;  ///< tunnels of TLS that were opened
+  std::string name;           ///< "host:port", or `other` for all hosts beyond the table's limit
+  std::uint64_t tunnels = 0;  ///< TLS tunnels that were opened
   std::string intercept;  ///< the name that `intercept.hosts` would need; empty if interception cannot help
 };
 
-/// Thread-safe.
+/// Counts the tunnels of each host. Thread-safe.
 class UnreadHosts {
  public:
   /// The table names at most this many hosts.
   static constexpr std::size_t most_named = 1024;
 
   /// Counts one tunnel. Returns true for the first tunnel to that host:port, if the table has room for it.
-  /// `intercept`: as in UnreadHost.
+  /// `intercept`: see UnreadHost.
   bool count(std::string_view host_port, std::string_view intercept);
-  /// At most `most` hosts, those with the most tunnels first, then `other` if it was counted.
+  /// Returns at most `most` hosts, most tunnels first, then `other` for the tunnels of all other hosts.
   std::vector<UnreadHost> list(std::size_t most) const;
 
  private:
