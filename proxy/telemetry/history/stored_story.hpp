@@ -1,4 +1,4 @@
-// A story as the bytes that it is kept in until somebody asks for it.
+// The binary form in which the request history keeps a finished request.
 #pragma once
 
 #include <cstddef>
@@ -9,18 +9,17 @@
 
 namespace reprise::telemetry {
 
-/// The bytes that a finished request would take, and how they
-/// are written. Views of the record: it is used at once.
+/// Encodes one finished request. Holds views into the record, so use it at once.
 class StoredStory {
  public:
   /// `path`: whether the request's path may be kept.
   StoredStory(const ExchangeRecord& record, bool path);
 
-  /// A multiple of 8; never 0, and below 16 KiB.
+  /// Returns the encoded size: a multiple of 8, never 0, below 16 KiB.
   std::size_t bytes() const { return bytes_; }
-  /// How many attempts are kept.
+  /// Returns how many attempts are kept.
   std::size_t attempts() const { return attempts_; }
-  /// Writes `bytes()` bytes, at an address that is a multiple of 8 or not. Allocates nothing.
+  /// Writes `bytes()` bytes at any address, aligned or not. Does not allocate.
   void put(std::byte* at) const;
 
  private:
@@ -31,9 +30,9 @@ class StoredStory {
   std::size_t bytes_;
 };
 
-/// What was written there, without `id` and `route_name`.
+/// Decodes an entry that `StoredStory::put` wrote. `id` and `route_name` stay empty.
 Story told_story(const std::byte* from);
-/// Parts of it that are looked for.
+/// Read single fields of an entry, for searches.
 std::size_t story_bytes_at(const std::byte* from);
 std::uint64_t story_number_at(const std::byte* from);
 std::string_view story_request_id_at(const std::byte* from);

@@ -1,4 +1,4 @@
-// The last stories of every io thread, and the ids by which they are asked for.
+// The request history: the last finished requests of all io threads, found by their ids.
 #pragma once
 
 #include <cstddef>
@@ -14,15 +14,15 @@
 
 namespace reprise::telemetry {
 
-/// What one io thread keeps: in half of its memory requests that are worth telling of, in the other half all
-/// the rest, so that a thousand ordinary ones do not push out the one that matters. Its thread writes, any
-/// thread reads: the lock is held for one story, or for a walk over the memory.
+/// Request history of one io thread. Half of the memory is for requests worth reporting, half for all others,
+/// so that ordinary requests do not evict the ones that matter. Only the io thread writes; any thread reads.
+/// The lock is held for one entry, or for a walk over the memory.
 class StoryBook {
  public:
-  /// Numbers its requests first, first + step, ... ; at most `bytes`, 0 for none.
+  /// Numbers the requests first, first + step, and so on. Keeps at most `bytes`; 0 keeps none.
   StoryBook(std::size_t bytes, std::uint64_t first, std::uint64_t step);
 
-  /// The next request's number. Its own thread only.
+  /// Returns the next request's number. Only on the io thread.
   std::uint64_t next_number() {
     next_ += step_;
     return next_ - step_;
@@ -32,7 +32,7 @@ class StoryBook {
 
   std::optional<Story> find(std::uint64_t number) const;
   std::optional<Story> find(std::string_view request_id) const;
-  /// The newest that are worth telling of, above that number, at most `most`: oldest first.
+  /// Returns the newest requests worth reporting with a number above `after`: at most `most`, oldest first.
   std::vector<Story> newest(std::size_t most, std::uint64_t after) const;
 
  private:
@@ -43,19 +43,20 @@ class StoryBook {
   const std::uint64_t step_;
 };
 
-/// Any thread.
+/// Request history of the process. Thread-safe.
 class Stories {
  public:
-  /// `name`: what ids begin with, so that two processes have none in common. `bytes`: for each thread.
+  /// `name`: first part of every id, so that no two processes have an id in common. `bytes`: memory for each
+  /// thread.
   Stories(std::string name, std::size_t threads, std::size_t bytes);
 
   StoryBook& book(std::size_t thread) { return *books_[thread]; }
-  /// The id of a number: letters, digits and one hyphen, 24 at most.
+  /// Returns the id of a number: letters, digits and one hyphen, at most 24 characters.
   std::string id_of(std::uint64_t number) const;
   void append_id(std::string& out, std::uint64_t number) const;
-  /// By an id of ours, or by what a client has sent as X-Request-Id (the newest). Without `route_name`.
+  /// Finds a request by our id, or the newest one with this X-Request-Id. `route_name` stays empty.
   std::optional<Story> find(std::string_view id) const;
-  /// Of all threads, by their end, oldest first.
+  /// Returns the newest requests of all threads, sorted by their end, oldest first.
   std::vector<Story> newest(std::size_t most) const;
 
  private:

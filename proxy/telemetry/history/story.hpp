@@ -1,5 +1,5 @@
-// The story of one finished request as it is told afterwards:
-// who asked, every attempt, every wait, and why it ended so.
+// One finished request as the request history reports it: the client, every attempt, every wait, and why it
+// ended.
 #pragma once
 
 #include <cstdint>
@@ -13,20 +13,20 @@
 
 namespace reprise::telemetry {
 
-/// One attempt. Spans are from the request's head.
+/// One attempt. Times are measured from the request head.
 struct StoryAttempt {
   unsigned number = 1;
-  bool reused = false;  ///< its connection had carried another request before
+  bool reused = false;  ///< the connection had carried a request before
   bool may_have_sent = false;
   policy::UpstreamAddress address;
-  std::uint64_t sent_bytes = 0;  ///< of head and body that the kernel has taken
+  std::uint64_t sent_bytes = 0;  ///< bytes of head and body that the kernel accepted
   policy::Outcome outcome;       ///< without `Failed::why`
   policy::Duration started{};
   policy::Duration ended{};
-  policy::Duration wait{};     ///< before it
-  policy::Verdict verdict;     ///< after it
-  policy::WaitRange bounds{};  ///< between what the verdict's delay was drawn; zero: it was not drawn
-  float budget_left = 0;       ///< retries, when it was decided on; infinite without a budget
+  policy::Duration wait{};     ///< before the attempt
+  policy::Verdict verdict;     ///< after the attempt
+  policy::WaitRange bounds{};  ///< range from which the verdict's delay was drawn; zero if it was not drawn
+  float budget_left = 0;       ///< retries left in the budget at the verdict; infinite without a budget
 };
 
 /// A finished request as the history gives it back. It owns its texts. Each text is clipped (json_text.hpp),
@@ -40,11 +40,12 @@ struct Story : ExchangeNumbers, ExchangeTexts<std::string>, policy::Conclusion {
   std::size_t attempts_before_the_gap = 0;  ///< where that is not 0
 };
 
-/// True for a request that has more to tell than its status: tried again, given up, cut, failed, or denied.
+/// Returns true for a request whose status does not say everything: retried, refused a retry, cut, failed, or
+/// denied.
 bool is_worth_telling(const ExchangeRecord&);
 
-/// One JSON object (RFC 8259), without a line end. `advice`: what would change it, in words; may be empty.
-/// Spans are in milliseconds.
+/// Appends one JSON object (RFC 8259) without a newline. `advice`: how to get another outcome, in words; may
+/// be empty. Spans are in milliseconds.
 void append_story_json(std::string& out, const Story&, std::string_view advice);
 
 }  // namespace reprise::telemetry

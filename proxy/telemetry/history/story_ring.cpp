@@ -6,14 +6,14 @@
 namespace reprise::telemetry {
 namespace {
 
-// Zero where the end of the memory is left empty, because the next story begins at its beginning.
+// Entry size that marks the end of the used memory: the next entry is at the beginning.
 constexpr std::uint32_t wrapped = 0;
 
-// A story of one attempt, some texts of usual length.
+// Usual size of an entry: one attempt and texts of usual length.
 constexpr std::size_t usual_bytes = 320;
 
-// The memory is larger than the caches that are near, and comes round once in thousands of requests: what the
-// next story is written over is on its way here while its request still is.
+// Prefetches the memory for the next entry. The ring is larger than the near caches and is written over once
+// in thousands of requests, so without this the next request would wait for the memory.
 void fetch(const std::byte* from, std::size_t bytes) {
   constexpr std::size_t line = 64;
   for (std::size_t at = 0; at < bytes; at += line) __builtin_prefetch(from + at, 1);
@@ -31,11 +31,11 @@ void StoryRing::keep(const ExchangeRecord& record, bool path) {
   fetch(bytes_.get() + end_, std::min(usual_bytes, capacity_ - end_));
 }
 
-// Behind the newest story, or at the beginning; whatever lies there goes.
+// Returns room after the newest entry, or at the beginning. Evicts the entries that are there.
 std::byte* StoryRing::make_room(std::size_t bytes) {
   if (bytes > capacity_) return nullptr;
   if (end_ + bytes > capacity_) {
-    // What lies between here and the end is older than all that lies at the beginning.
+    // Entries between here and the end are older than all entries at the beginning.
     while (first_ != none && first_ >= end_) drop_first();
     if (end_ < capacity_) std::memcpy(bytes_.get() + end_, &wrapped, sizeof wrapped);
     end_ = 0;

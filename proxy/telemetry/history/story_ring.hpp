@@ -1,4 +1,4 @@
-// The newest stories in a bounded piece of memory, the oldest out first.
+// The newest requests in a bounded piece of memory; the oldest are evicted first.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,10 @@
 
 namespace reprise::telemetry {
 
-/// Not thread-safe. Nothing is allocated after construction;
-/// memory that no story has reached is never touched.
+/// Not thread-safe. Allocates only at construction, and never touches memory that it has not used yet.
 class StoryRing {
  public:
-  /// At most so many bytes; 0: nothing is kept.
+  /// Keeps at most this many bytes; 0 keeps nothing.
   explicit StoryRing(std::size_t bytes);
 
   /// A story that does not fit is not kept. `path`: whether the request's path may be.
@@ -21,7 +20,7 @@ class StoryRing {
   /// The story with that number, or the newest one with that request id of its client's.
   std::optional<Story> find(std::uint64_t number) const;
   std::optional<Story> find(std::string_view request_id) const;
-  /// Calls `told(Story)` of the newest ones, at most `most`, whose number is above `after`: oldest first.
+  /// Calls `told(Story)` for the newest requests with a number above `after`: at most `most`, oldest first.
   template <typename Told>
   void newest(std::size_t most, std::uint64_t after, Told told) const {
     const std::size_t all = count_after(after);
@@ -49,9 +48,9 @@ class StoryRing {
 
   std::size_t capacity_;
   std::unique_ptr<std::byte[]> bytes_;
-  std::size_t first_ = none;  ///< the oldest story
-  std::size_t last_ = none;   ///< the newest
-  std::size_t end_ = 0;       ///< behind the newest
+  std::size_t first_ = none;  ///< the oldest entry
+  std::size_t last_ = none;   ///< the newest entry
+  std::size_t end_ = 0;       ///< the place after the newest entry
   std::size_t count_ = 0;
 };
 
