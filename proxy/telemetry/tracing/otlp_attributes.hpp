@@ -1,4 +1,4 @@
-// The attributes of one span as OTLP's JSON has them: a list of keys, each with a value that names its type.
+// Writes the attributes of one span in OTLP's JSON form: a list of keys, each with a typed value.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,15 @@
 
 namespace reprise::telemetry {
 
-/// Writes `"attributes":[...]` from its construction to `close`. Keys are our own words.
+/// Opens `"attributes":[` at construction and ends it in `close`. Keys need no escapes: they are words of
+/// reprise.
 class OtlpAttributes {
  public:
   explicit OtlpAttributes(std::string& out);
 
-  /// Nothing where the text is empty.
+  /// Writes nothing if the text is empty.
   void text(std::string_view key, std::string_view value);
-  /// An int64: a string in JSON (Protocol Buffers, ProtoJSON Format).
+  /// Writes an int64, which is a string in JSON (Protocol Buffers, ProtoJSON Format).
   void whole(std::string_view key, std::int64_t value);
   void flag(std::string_view key, bool value);
   void milliseconds(std::string_view key, policy::Duration value);

@@ -10,7 +10,7 @@
 namespace reprise::telemetry {
 namespace {
 
-enum Kind : std::uint8_t { server = 2, client = 3 };  // SpanKind of the OTLP's trace.proto
+enum Kind : std::uint8_t { server = 2, client = 3 };  // SpanKind in OTLP's trace.proto
 
 constexpr unsigned sampled = 0x001;        // W3C Trace Context 2.2.6
 constexpr unsigned knows_parent = 0x100;   // SPAN_FLAGS_CONTEXT_HAS_IS_REMOTE_MASK
@@ -24,7 +24,7 @@ void append_hex(std::string& out, std::uint64_t number) {
 struct SpanHead {
   std::string_view trace_id;
   std::string_view id;
-  std::string_view parent;  ///< empty: it has none
+  std::string_view parent;  ///< empty if there is none
   unsigned flags = 0;
   Kind kind = server;
   std::int64_t start = 0;  ///< nanoseconds since 1970
@@ -63,7 +63,8 @@ void add_request(OtlpAttributes& to, const Story& story) {
 
 std::string_view scheme_of(const Story& story) { return story.over_tls ? "https" : "http"; }
 
-// Without the query, which is never kept. Empty where there is no path, or it is not ours to tell.
+// Returns the URL without the query, which is never kept. Empty for a tunnel, and if the path is absent or
+// must not be reported.
 std::string url_of(const Story& story) {
   if (story.tunnel || !story.path.starts_with('/')) return {};
   const bool literal = story.host.find(':') != std::string::npos && !story.host.starts_with('[');
@@ -113,7 +114,8 @@ void add_peer(OtlpAttributes& to, const policy::UpstreamAddress& address) {
   to.whole("network.peer.port", address.port);
 }
 
-// What it came to; true for an error. An attempt that we stopped, as the slower of two copies, is none.
+// Adds the outcome. Returns true for an error. An attempt that we cancelled, as the slower of two copies, is
+// not an error.
 bool add_outcome(OtlpAttributes& to, const policy::Outcome& outcome) {
   to.text("reprise.outcome", policy::outcome_label(outcome));
   if (const auto* failed = std::get_if<policy::Failed>(&outcome)) {
@@ -179,7 +181,7 @@ void OtlpJson::begin() {
   spans_ = 0;
 }
 
-// Never all zeros: that is no id.
+// Draws a span id. Never all zeros, which is not a valid id.
 std::string OtlpJson::draw_id() {
   std::string id;
   append_hex(id, 1 + dice_.roll(std::numeric_limits<std::uint64_t>::max() - 1));

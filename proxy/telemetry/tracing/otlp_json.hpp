@@ -1,5 +1,5 @@
-// Stories as the body of an OTLP/HTTP request in JSON (OTLP 1.3): batches of spans with the attributes of
-// OpenTelemetry's semantic conventions for HTTP.
+// Writes finished requests as the body of an OTLP/HTTP request in JSON (OTLP 1.3): batches of spans with the
+// attributes of OpenTelemetry's semantic conventions for HTTP.
 #pragma once
 
 #include <cstddef>
@@ -14,27 +14,27 @@
 
 namespace reprise::telemetry {
 
-/// Who the spans are of.
+/// The resource that emits the spans: this process.
 struct TraceResource {
   std::string version;
-  std::string instance;  ///< our name in Via: unlike any other process's
+  std::string instance;  ///< our name in Via, unique to this process
   std::string host;
   std::int64_t process = 0;
-  /// Of OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME: they win over those above.
+  /// From OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME. They override the members above.
   std::vector<std::pair<std::string, std::string>> attributes = {};
 };
 
-/// One batch at a time: `begin`, any number of stories,
-/// `end`. Used by one thread. Ids are drawn from the dice.
+/// Writes one batch at a time: `begin`, any number of `add`, `end`. Used by one thread. Span ids are drawn
+/// from the dice.
 class OtlpJson {
  public:
   OtlpJson(const TraceResource&, policy::Dice&);
 
   void begin();
-  /// One span of kind SERVER for the request, and below it one of kind CLIENT for each attempt that is told.
-  /// `random`: the last 64 bits of its trace id, where no `traceparent` says which it is.
+  /// Adds one span of kind SERVER for the request, and as its children one span of kind CLIENT for each kept
+  /// attempt. `random`: last 64 bits of the trace id, used only if there is no `traceparent`.
   void add(const Story&, std::uint64_t random);
-  /// The whole text; a view until `begin`.
+  /// Returns the whole body: a view that is valid until the next `begin`.
   std::string_view end();
   std::size_t spans() const { return spans_; }
 

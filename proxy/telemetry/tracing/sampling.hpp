@@ -1,4 +1,4 @@
-// Which finished requests get spans.
+// Decides which finished requests get spans.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 
 namespace reprise::telemetry {
 
-/// With a well-formed `traceparent`, its sampled flag decides (W3C Trace Context 2.2.6): whoever began
-/// the trace has decided for all of it. Without one, a request that is worth telling of always gets
-/// spans, and of the rest a share of `ratio`, by the last 56 bits of its trace id, `random`
-/// (OpenTelemetry, Probability Sampling).
+/// Returns true if the request gets spans. With a well-formed `traceparent`, its sampled flag decides (W3C
+/// Trace Context 2.2.6): the caller already decided for the whole trace. Without one, a request worth
+/// reporting always gets spans. Any other request gets them with probability `ratio`, by the last 56 bits of
+/// its trace id, `random` (OpenTelemetry, Probability Sampling).
 bool is_sampled(std::string_view traceparent, bool worth_telling, double ratio, std::uint64_t random);
 
 /// Queues the request if it is to have spans. On the queue's io thread; never waits. `path`: whether the

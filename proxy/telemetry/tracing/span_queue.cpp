@@ -11,7 +11,7 @@ namespace reprise::telemetry {
 namespace {
 
 struct Header {
-  std::uint64_t bytes;  ///< of the header and the story; 0: the rest up to the end of the memory is empty
+  std::uint64_t bytes;  ///< size of header and request; 0: the memory from here to its end is unused
   std::uint64_t random;
 };
 
@@ -33,8 +33,8 @@ void SpanBell::call() const {
   if (const int descriptor = descriptor_; descriptor >= 0) ::eventfd_write(descriptor, 1);
 }
 
-// Sequentially consistent, like all that is asked and written here: either the exporter sees the story, or
-// its thread sees that it has to ring.
+// Sequentially consistent, as are all other reads and writes here: either the exporter sees the request, or
+// the io thread sees that it must ring.
 void SpanBell::reset() {
   pressed_ = false;
   rung_ = false;

@@ -1,4 +1,5 @@
-// Stories on their way from io threads to the exporter's thread: bounded, and nobody waits.
+// Bounded queues of finished requests from the io threads to the exporter's thread. No thread ever waits for
+// room.
 #pragma once
 
 #include <atomic>
@@ -12,7 +13,7 @@
 
 namespace reprise::telemetry {
 
-/// Wakes the exporter: a system call for the first story of a batch, and one when a queue is half full.
+/// Wakes the exporter: one system call for the first request of a batch, and one when a queue is half full.
 class SpanBell {
  public:
   SpanBell() = default;
@@ -20,18 +21,19 @@ class SpanBell {
   SpanBell(const SpanBell&) = delete;
   SpanBell& operator=(const SpanBell&) = delete;
 
-  /// There is a story. Any thread.
+  /// Notifies that a queue has a request. Any thread.
   void ring() { wake(rung_); }
-  /// There is hardly room for more. Any thread.
+  /// Notifies that a queue is half full. Any thread.
   void press() { wake(pressed_); }
-  /// Something else has changed. Any thread.
+  /// Notifies of any other change. Any thread.
   void call() const;
   bool rung() const { return rung_; }
   bool pressed() const { return pressed_; }
-  /// The exporter's thread, before it empties the queues: what comes from now on rings again.
+  /// Called on the exporter's thread before it empties the queues: later requests ring again.
   void reset();
-  /// An eventfd, readable since one of the above was called. Throws std::system_error where there is none
-  /// left. Until it was asked for, `rung` and `pressed` are all there is. The exporter's.
+  /// Returns an eventfd that becomes readable when one of the functions above notifies. Only the exporter
+  /// calls it. Before the first call, only `rung` and `pressed` report notifications. Throws
+  /// std::system_error if no descriptor is left.
   int open();
 
  private:
@@ -49,26 +51,27 @@ struct QueuedStory {
   std::uint64_t random = 0;
 };
 
-/// From one thread to one other. All memory is had at construction, and untouched until it is used.
+/// A queue from one io thread to the exporter. Reserves all memory at construction, and does not touch it
+/// before it is used.
 class SpanQueue {
  public:
   SpanQueue(std::size_t bytes, SpanBell& bell);
 
-  /// The io thread. False, at once, where there is no room. Allocates nothing.
+  /// Adds a request. Called on the io thread. Returns false at once if there is no room. Does not allocate.
   [[nodiscard]] bool push(const StoredStory&, std::uint64_t random);
-  /// The exporter's thread: the oldest one.
+  /// Takes the oldest request. Called on the exporter's thread.
   std::optional<QueuedStory> pop();
 
  private:
   const std::size_t capacity_;  ///< a multiple of 8
   SpanBell& bell_;
   const std::unique_ptr<std::byte[]> bytes_;
-  // Bytes ever read and ever written; each on a cache line of its own.
+  // Number of bytes ever read and ever written. Each is on a cache line of its own.
   alignas(64) std::atomic<std::uint64_t> read_{0};
   alignas(64) std::atomic<std::uint64_t> written_{0};
 };
 
-/// One for each io thread, and their bell.
+/// One queue for each io thread, and the bell that they share.
 class SpanQueues {
  public:
   static constexpr std::size_t standard_bytes = 1024 * 1024;
