@@ -12,24 +12,24 @@
 
 namespace reprise::telemetry {
 
-/// Bounds in seconds of what takes as long as a request or an attempt.
+/// Bucket bounds in seconds for the durations of requests and attempts.
 inline constexpr std::array<double, 15> duration_bounds{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25,
                                                         0.5,   1,      2.5,   5,    15,    60,   300};
 
-/// Buckets hold what is at or below their bound (Prometheus `le`).
+/// A bucket counts the values at or below its bound (Prometheus `le`).
 class Distribution {
  public:
   static constexpr std::size_t most_bounds = 15;
 
-  /// `bounds`: ascending, at most `most_bounds`, and they outlive this.
+  /// Precondition: `bounds` are ascending, at most `most_bounds`, and outlive the distribution.
   explicit Distribution(std::span<const double> bounds) : bounds_(bounds) {
     assert(bounds.size() <= most_bounds && std::is_sorted(bounds.begin(), bounds.end()));
   }
-  /// `times`: so many observations of that value.
+  /// Counts `value` `times` times.
   void observe(double value, std::uint64_t times = 1);
   std::uint64_t count() const;
   double sum() const { return sum_.load(std::memory_order_relaxed); }
-  /// What each bucket holds; the last one is above every bound.
+  /// Returns the count of each bucket, not cumulative. The last bucket is above every bound.
   std::vector<std::uint64_t> counts() const;
   std::uint64_t count_at(std::size_t bucket) const { return counts_[bucket].load(std::memory_order_relaxed); }
   std::span<const double> bounds() const { return bounds_; }

@@ -1,4 +1,4 @@
-// Splits growing totals by the second, for the last 60 seconds: of a route, or of an upstream.
+// Splits the growing totals of a route or an upstream by the second, for the last 60 seconds.
 #pragma once
 
 #include <array>
@@ -11,21 +11,21 @@
 
 namespace reprise::telemetry {
 
-/// What one route has counted, over any span of time. Differences are modulo 2^32, so that totals may wrap.
+/// Counts of one route, over any span of time. Differences are modulo 2^32, so totals may wrap.
 struct RouteNumbers {
   static constexpr std::size_t most_buckets = 16;
 
   std::uint32_t requests = 0;
-  std::uint32_t failed = 0;  ///< sent 5xx, or cut
+  std::uint32_t failed = 0;  ///< 5xx sent, or response cut
   std::uint32_t client_gone = 0;
   std::uint32_t retries = 0;
   std::uint32_t recovered = 0;
-  std::uint32_t refused = 0;  ///< not tried again
+  std::uint32_t refused = 0;  ///< ended without another attempt
   std::array<std::uint32_t, most_buckets> durations{};
 
   bool operator==(const RouteNumbers&) const = default;
 };
-/// The same for the attempts at one upstream.
+/// Counts of the attempts at one upstream, over any span of time.
 struct AttemptNumbers {
   std::uint32_t attempts = 0;
   std::uint32_t failed = 0;  ///< 5xx, or no response
@@ -38,27 +38,27 @@ RouteNumbers operator-(const RouteNumbers&, const RouteNumbers&);
 AttemptNumbers operator+(AttemptNumbers, const AttemptNumbers&);
 AttemptNumbers operator-(AttemptNumbers, const AttemptNumbers&);
 
-/// What was counted within one second of a clock that never goes back.
+/// Counts within one second of a clock that never goes back.
 template <typename Numbers>
 struct CountedSecond {
   std::int64_t second = 0;
   Numbers numbers;
 };
 
-/// At most 60 seconds are kept; a second in which nothing was counted takes no room. Counting a request costs
-/// one comparison; the first request of a second costs a look at the totals.
+/// Keeps at most 60 seconds; a second without counts takes no room. A request costs one comparison; the first
+/// request of a second also costs a read of the totals.
 template <typename Numbers>
 class LastMinute {
  public:
   static constexpr std::int64_t seconds = 60;
 
-  /// Call it before a request that ended at `second` is counted. `totals` returns what is counted so far.
-  /// Thread-safe: if two threads begin a second, one of them looks at the totals.
+  /// Must be called before a request that ended at `second` is counted. `totals` returns the counts so far.
+  /// Thread-safe: if two threads begin a second, one of them reads the totals.
   template <typename Totals>
   void before_count(std::int64_t second, const Totals& totals) {
     if (second > current_.load(std::memory_order_relaxed)) begin(second, totals);
   }
-  /// The oldest first: of the 60 seconds that end with `now`, those in which something was counted.
+  /// Returns the seconds with counts among the 60 that end with `now`, oldest first.
   template <typename Totals>
   std::vector<CountedSecond<Numbers>> list(std::int64_t now, const Totals& totals) const {
     std::vector<CountedSecond<Numbers>> all;
@@ -70,7 +70,7 @@ class LastMinute {
       const CountedSecond<Numbers>& one = kept_[(oldest_ + i) % kept_.size()];
       add(one.second, one.numbers);
     }
-    // With the mutex locked, so that these totals are not older than `before_`.
+    // Read with the mutex locked, so that these totals are not older than `before_`.
     add(current_.load(std::memory_order_relaxed), totals() - before_);
     return all;
   }
@@ -97,9 +97,9 @@ class LastMinute {
 
   std::atomic<std::int64_t> current_{std::numeric_limits<std::int64_t>::min()};
   mutable std::mutex mutex_;
-  Numbers before_;                            ///< totals when the current second began; under the mutex
-  std::vector<CountedSecond<Numbers>> kept_;  ///< a ring; under the mutex
-  std::size_t oldest_ = 0;                    ///< place in `kept_`, once it is full
+  Numbers before_;                            ///< totals when the current second began; guarded by mutex_
+  std::vector<CountedSecond<Numbers>> kept_;  ///< a ring; guarded by mutex_
+  std::size_t oldest_ = 0;                    ///< place in `kept_`, used once the ring is full
 };
 
 }  // namespace reprise::telemetry

@@ -19,7 +19,7 @@ constexpr std::array<double, 9> retry_after_bounds{1, 2, 5, 10, 30, 60, 120, 600
 
 std::uint64_t value_of(const Counter& counter) { return counter.load(std::memory_order_relaxed); }
 
-// One series. The labels are {name, value} pairs.
+// Adds one series. The labels are {name, value} pairs.
 ClientMetric& add_series(MetricFamily& to, std::vector<ClientMetric::Label> labels) {
   ClientMetric& series = to.metric.emplace_back();
   series.label = std::move(labels);
@@ -58,7 +58,7 @@ ClientMetric::Histogram histogram_of(const Distribution& from) {
   return out;
 }
 
-// The families of one route's cells, gathered route by route.
+// The metric families of the routes' cells, collected route by route.
 struct RouteFamilies {
   MetricFamily requests = family(Metric::requests);
   MetricFamily duration = family(Metric::request_duration);
@@ -101,7 +101,8 @@ void RouteFamilies::add(const std::string& route, const RouteCells& cells) {
                                                   {"reason", std::string(policy::word(reason))}};
     add_if_touched(retries, labels, cells.retries[i]);
     add_if_touched(refused, labels, cells.refused[i]);
-    // Alerts are built on this one: a series that is born at 1 hides its first increase.
+    // This series exists from the start, because alerts use it: a series that begins at 1 hides its first
+    // increase.
     if (is_exhausted(reason)) add_counter(exhausted, labels, value_of(cells.exhausted[i]));
   }
   add_counter(recovered, {{"route", route}}, value_of(cells.recovered));

@@ -1,5 +1,5 @@
-// The cells behind the metrics: plain atomics, laid out per route,
-// which turn into families only when they are scraped.
+// The counters behind the metrics: plain atomics per route, turned into metric families only when they are
+// scraped.
 #pragma once
 
 #include <prometheus/client_metric.h>
@@ -30,14 +30,14 @@
 
 namespace reprise::telemetry {
 
-// Relaxed throughout: each cell is a number of its own and orders nothing.
+// All accesses are relaxed: each cell is independent and orders nothing.
 using Counter = std::atomic<std::uint64_t>;
 using Level = std::atomic<std::int64_t>;
 
 inline void add_one(Counter& counter) { counter.fetch_add(1, std::memory_order_relaxed); }
 
-/// The closed list of the `outcome` label, and the place in it of every outcome there is, worked out once
-/// from policy::outcome_label.
+/// The closed list of the `outcome` label. Maps every outcome to its place in the list, computed once from
+/// policy::outcome_label.
 class OutcomeLabels {
  public:
   static constexpr auto words = policy::outcome_labels;
@@ -52,11 +52,11 @@ class OutcomeLabels {
   std::array<std::array<std::uint8_t, policy::cause_count>, stages> by_failure_{};
 };
 
-/// Everything that is counted for one route. On cache lines of its own.
+/// All counters of one route, on cache lines of their own.
 struct alignas(64) RouteCells {
   RouteCells();
 
-  std::array<Counter, policy::highest_status + 1> statuses{};  ///< by the status sent
+  std::array<Counter, policy::highest_status + 1> statuses{};  ///< by the status sent to the client
   Counter cut{0};
   Counter client_gone{0};
   std::array<Counter, OutcomeLabels::words.size()> attempts{};
@@ -84,7 +84,7 @@ inline constexpr std::int64_t no_certificate = std::numeric_limits<std::int64_t>
 inline constexpr auto& reload_words = policy::names_of<ReloadOutcome>;
 inline constexpr auto& span_drop_words = policy::names_of<SpanDrop>;
 inline constexpr auto& lookup_words = policy::names_of<LookupOutcome>;
-// Two have a label that is older than their name.
+// Two labels are older than the names of their enumerators.
 inline constexpr auto limit_words = [] {
   auto words = policy::names_of<LimitHit>;
   words[static_cast<std::size_t>(LimitHit::response_idle)] = "answer_idle";
@@ -94,28 +94,28 @@ inline constexpr auto limit_words = [] {
 inline constexpr auto& upstream_words = policy::names_of<UpstreamState>;
 inline constexpr auto& replay_words = policy::names_of<ReplayMedium>;
 
-/// A route's name and its cells.
+/// A route's name and its counters.
 struct RouteCount {
   explicit RouteCount(std::string_view route) : name(route) {}
   const std::string name;
   RouteCells cells;
 };
 
-/// Collects its own atomics; what changes rarely or has labels from outside lives in the registry.
+/// Collects its own atomics. Metrics that rarely change or have labels from outside are in the registry.
 struct Metrics::Cells final : prometheus::Collectable {
   Cells(std::span<const std::string> route_names, std::span<const std::string_view> rejection_words,
         std::string_view version, UpstreamLabels upstream_labels);
 
-  /// Families with at least one series; none of the registry's.
+  /// Returns the families that have at least one series, without those of the registry.
   std::vector<prometheus::MetricFamily> Collect() const override;
   prometheus::MetricFamily attempts_by_upstream() const;
   prometheus::MetricFamily attempt_durations_by_upstream() const;
   prometheus::MetricFamily rejections_by_cause() const;
 
   const OutcomeLabels outcome_labels;
-  const std::vector<std::string> rejections;  ///< the `cause` label
+  const std::vector<std::string> rejections;  ///< values of the `cause` label
   GrowingList<RouteCount> routes;
-  std::mutex adding;  ///< to `routes`
+  std::mutex adding;  ///< guards additions to `routes`
   std::vector<Counter> rejected;
   std::array<Counter, tunnel_words.size()> tunnels{};
   UnreadHosts unread;
@@ -126,8 +126,8 @@ struct Metrics::Cells final : prometheus::Collectable {
   std::array<Level, upstream_words.size()> upstreams{};
   UpstreamTable by_upstream;
   std::array<Counter, reload_words.size()> reloads{};
-  Level last_reload_succeeded{1};  ///< 1 or 0; the start counts
-  Level config_since{0};           ///< in seconds since 1970
+  Level last_reload_succeeded{1};  ///< 1 or 0; the start counts as a reload
+  Level config_since{0};           ///< seconds since 1970
   Counter log_dropped{0};
   Counter spans{0};
   std::array<Counter, span_drop_words.size()> dropped_spans{};
@@ -141,7 +141,7 @@ struct Metrics::Cells final : prometheus::Collectable {
   prometheus::Family<prometheus::Gauge>& circuit_family;
   prometheus::Family<prometheus::Gauge>& config_family;
   std::mutex config_mutex;
-  prometheus::Gauge* config_gauge = nullptr;  ///< under config_mutex
+  prometheus::Gauge* config_gauge = nullptr;  ///< guarded by config_mutex
 };
 
 }  // namespace reprise::telemetry

@@ -1,4 +1,4 @@
-// The table of every exported metric: name, type, labels and the one line that says what it counts.
+// The table of all exported metrics: name, type, labels and one line of help.
 #pragma once
 
 #include <prometheus/metric_family.h>
@@ -13,7 +13,7 @@
 
 namespace reprise::telemetry {
 
-/// In the order in which they are documented and exported.
+/// The metrics, in the order in which they are documented and exported.
 enum class Metric : std::uint8_t {
   requests,
   request_duration,
@@ -67,13 +67,13 @@ struct MetricRow {
   Metric metric;
   std::string_view name;
   prometheus::MetricType type;
-  std::string_view labels;  ///< comma-separated label names, may be empty
-  std::string_view help;    ///< one line: prometheus-cpp does not escape it
+  std::string_view labels;  ///< comma-separated label names; may be empty
+  std::string_view help;    ///< one line, because prometheus-cpp does not escape it
 };
 
 const MetricRow& row(Metric);
 std::span<const MetricRow> metric_rows();
-/// The row's name, help and type, and no series yet.
+/// Returns a family with the row's name, help and type, and no series.
 prometheus::MetricFamily family(Metric);
 
 }  // namespace reprise::telemetry

@@ -22,7 +22,8 @@ std::size_t index(Reason reason) { return static_cast<std::size_t>(reason); }
 
 double seconds(policy::Duration span) { return std::max(0.0, std::chrono::duration<double>(span).count()); }
 
-// The binding text of the `code` label: a client that left in the middle of a response was sent a status.
+// Returns the counter for the `code` label. A client that left in the middle of a response counts under the
+// status that was sent.
 Counter& code_cell(RouteCells& cells, const ExchangeRecord& record) {
   if (record.ending == Ending::cut) return cells.cut;
   const auto status = static_cast<std::size_t>(record.status);
@@ -46,7 +47,8 @@ void count_entry(RouteCells& cells, UpstreamCells* upstream, std::size_t outcome
   if (waited) cells.backoff.observe(seconds(entry.verdict.delay));
 }
 
-// Exact but for the buckets of the distributions: there the rest counts with its mean.
+// Counts the attempts that the ledger no longer lists. Exact, except for the buckets of the distributions:
+// there each of these attempts counts with their mean.
 void count_forgotten(RouteCells& cells, UpstreamCells* upstream, const policy::Forgotten& all) {
   const auto add = [](Counter& counter, std::uint64_t number) {
     counter.fetch_add(number, std::memory_order_relaxed);
@@ -98,7 +100,7 @@ std::uint64_t requests_of(const RouteCells& cells) {
          cells.client_gone.load(std::memory_order_relaxed);
 }
 
-// Of the clock that measures requests: it never goes back.
+// Returns the second on the monotonic clock that measures requests.
 std::int64_t second_of(policy::Instant at) {
   return std::chrono::floor<std::chrono::seconds>(at.time_since_epoch()).count();
 }
@@ -136,7 +138,8 @@ AttemptNumbers numbers_of(const UpstreamCells& cells) {
   return numbers;
 }
 
-// Called before a request is counted: what was counted so far belongs to the seconds before it ended.
+// Must be called before a request is counted: the counts so far belong to the seconds before this request
+// ended.
 void begin_second(RouteCells& cells, UpstreamCells* upstream, policy::Instant ended) {
   const std::int64_t second = second_of(ended);
   cells.last_minute.before_count(second, [&] { return numbers_of(cells); });
@@ -150,7 +153,8 @@ std::size_t place(const prometheus::MetricFamily& family) {
   return static_cast<std::size_t>(found - rows.begin());
 }
 
-// The registry keeps its series in hash order; a document that two people compare needs one order.
+// Sorts the families and their series. The registry keeps series in hash order, but documents must be
+// comparable.
 void put_in_order(std::vector<prometheus::MetricFamily>& families) {
   std::sort(families.begin(), families.end(),
             [](const auto& left, const auto& right) { return place(left) < place(right); });

@@ -1,5 +1,4 @@
-// Every number that reprise exports, resolved to its cell
-// once per configuration and never looked up per request.
+// The metrics of the process. Counters are resolved once per configuration and never looked up per request.
 #pragma once
 
 #include <cstddef>
@@ -20,76 +19,79 @@
 
 namespace reprise::telemetry {
 
-/// `denied`: a reload denied its address. `http`: it carried plain requests, which were served one by one.
+/// How a tunnel ended. `denied`: a reload denied its address. `http`: it carried plain requests, which were
+/// served one by one.
 enum class TunnelOutcome : std::uint8_t { closed, broken, idle, drained, denied, http };
-/// What a stream begins with, behind CONNECT, through SOCKS, or redirected: as http::FirstWords has them.
+/// The protocol at the start of a stream after CONNECT, through SOCKS or on a redirected connection, as
+/// http::FirstWords detects it.
 enum class Protocol : std::uint8_t { http, http2, tls, server_first, silence, opaque };
-/// What became of a TLS stream for a host that `intercept` lists, or that might be one.
+/// Result of a TLS stream for a host that `intercept` lists, or that may be such a host.
 enum class Interception : std::uint8_t {
-  intercepted,        // the handshake is done: its requests are served one by one
-  unlisted,           // tunnelled blind, as all that follow: no business of ours
-  no_server_name,     // no SNI, or a hello that cannot be read
-  other_server_name,  // SNI is not the host that was asked for
-  no_http_1_1,        // ALPN offers only others
-  handshake_failed,   // ended: with what the client or OpenSSL said
+  intercepted,        // handshake completed: the requests are served one by one
+  unlisted,           // tunnelled blind: the host is not listed
+  no_server_name,     // tunnelled blind: no SNI, or an unreadable ClientHello
+  other_server_name,  // tunnelled blind: SNI is not the requested host
+  no_http_1_1,        // tunnelled blind: ALPN offers only other protocols
+  handshake_failed,   // ended: the client or OpenSSL reported an error
   handshake_timeout,  // ended by timers.handshake
-  no_certificate,     // ended: none could be made for that name
+  no_certificate,     // ended: no certificate could be made for the name
 };
-/// The metric label: the enumerator's own name.
+/// Returns the metric label: the enumerator's name.
 std::string_view word(Interception);
 enum class LookupOutcome : std::uint8_t { hit, resolved, failed, timeout };
-/// States of `reprise_upstream_connections`.
+/// States of an upstream connection: the label `state` of `reprise_upstream_connections`.
 enum class UpstreamState : std::uint8_t { active, idle };
-/// What ended a connection of ours or a client's, or turned a client away: `reprise_limits_hit_total{limit}`.
+/// The limit that ended a connection or rejected a client: `reprise_limits_hit_total{limit}`.
 enum class LimitHit : std::uint8_t {
   connection_limit,  // 503 on arrival: limits.connections
-  no_descriptor,     // 503 on arrival: this process may open no more files
-  room,              // a resting client made room for a new one
-  keep_alive,        // a client rested for timers.keep_alive
+  no_descriptor,     // 503 on arrival: the process has no free file descriptor
+  room,              // an idle client connection was closed to make room for a new one
+  keep_alive,        // a client connection was idle for timers.keep_alive
   header,            // 408: the head was not complete within timers.header
   handshake,         // a ClientHello, a TLS handshake or a SOCKS greeting took longer than timers.handshake
-  request_idle,      // no byte of the body from the client for idle_timeout
-  request_unread,    // the upstream took no byte of the request for idle_timeout,
-                     // or the upstream's host had acknowledged no byte of the body at the deadline
-  response_idle,     // no byte of the body from the upstream for idle_timeout, or resume.stall
-  response_unread,   // the client took no byte of the response for idle_timeout
+  request_idle,      // the client sent no byte of the body for idle_timeout
+  // the upstream took no byte of the request for idle_timeout, or had acknowledged no byte of the body at the
+  // deadline
+  request_unread,
+  response_idle,    // the upstream sent no byte of the body for idle_timeout or resume.stall
+  response_unread,  // the client took no byte of the response for idle_timeout
 };
 inline constexpr std::size_t limit_hit_count = policy::count_of<LimitHit>;
-/// The metric label: the enumerator's own name, with `answer` in the place of `response`.
+/// Returns the metric label: the enumerator's name, with `answer` instead of `response`.
 std::string_view word(LimitHit);
 
-/// Whether a configuration that was read while running is in force.
+/// Whether a configuration that was read while running was applied.
 enum class ReloadOutcome : std::uint8_t { success, failed };
-/// The metric label: the enumerator's own name.
+/// Returns the metric label: the enumerator's name.
 std::string_view word(ReloadOutcome);
 
 /// Why spans were dropped: `reprise_trace_dropped_total{cause}`.
 enum class SpanDrop : std::uint8_t {
-  queue_full,     // they come faster than the collector takes them
-  unreachable,    // it was not reached, or gave no whole response, in all tries
-  busy,           // it asked for another try each time: 429, 502, 503, 504
-  refused,        // it wants no such batch: any other status
-  rejected,       // it took the batch but for these
-  switched_off,   // a reload took the collector away
-  shutting_down,  // there was no time left
+  queue_full,     // requests end faster than the collector takes their spans
+  unreachable,    // no try reached the collector or got a complete response
+  busy,           // the collector responded 429, 502, 503 or 504 to every try
+  refused,        // the collector rejected the whole batch with any other status
+  rejected,       // the collector took the batch but rejected these spans
+  switched_off,   // a reload removed the collector
+  shutting_down,  // no time was left at shutdown
 };
-/// The metric label: the enumerator's own name.
+/// Returns the metric label: the enumerator's name.
 std::string_view word(SpanDrop);
 
-/// Certificates of this side: the label `certificate`.
+/// Certificates that reprise uses itself: the label `certificate`.
 enum class CertificateUse : std::uint8_t { authority, client };
 
-/// The forms in which the metrics are written: Prometheus text 0.0.4, OpenMetrics 1.0.0.
+/// Text formats of the metrics: Prometheus text 0.0.4, OpenMetrics 1.0.0.
 enum class Exposition : std::uint8_t { text, open_metrics };
 
-/// Where `reprise_replay_bytes` are held: the label `store`.
+/// The medium that holds `reprise_replay_bytes`: the label `store`.
 enum class ReplayMedium : std::uint8_t { memory, disk };
 
-/// One registry for the life of the process. All members are
-/// thread-safe; counting takes no lock but a histogram's, and that of the hosts that could not be read.
+/// All metrics, for the life of the process. All members are thread-safe. Counting takes no lock, except for
+/// the one in UnreadHosts.
 class Metrics {
  public:
-  /// `routes`: route names in table order. `rejections`: every word of http's list, in its order. `version`
+  /// `routes`: route names in table order. `rejections`: all words of http's list, in its order. `version`:
   /// for build_info.
   Metrics(std::span<const std::string> routes, std::span<const std::string_view> rejections,
           std::string_view version, UpstreamLabels upstreams = {});
@@ -97,21 +99,26 @@ class Metrics {
   Metrics(const Metrics&) = delete;
   Metrics& operator=(const Metrics&) = delete;
 
-  /// Where a route of that name is counted, for the life of this: for `ExchangeRecord::route`. Of names
-  /// beyond what can be told apart, the last one's.
+  /// Returns the number for `ExchangeRecord::route` under which requests of the named route are counted;
+  /// valid for the life of this object. If the list of routes is full, a new name gets the number of the last
+  /// one.
   std::size_t route(std::string_view name);
-  /// A retry is counted per entry whose verdict says retry; a refusal once per request, by the ledger's final
-  /// reason, unless that is `success` or a yes row: so a wait that was ended counts under what ended it.
-  /// Requests, durations, attempts, retries, refusals, recovered, exhausted, backoff, Retry-After, ambiguous:
-  /// all from one ledger. A tunnel that was opened is no request: it is in none of the first two.
+  /// Counts one finished request: requests, durations, attempts, retries, refusals, recovered, exhausted,
+  /// backoff, Retry-After and ambiguous, all from its ledger.
+  ///  - A retry is counted for each entry whose verdict says retry.
+  ///  - A refusal is counted once per request, by the ledger's final reason, unless that is `success` or a
+  ///    reason that retries. So a wait that was ended counts under what ended it.
+  ///  - An opened tunnel is not counted in the requests and their durations.
   void count(const ExchangeRecord&);
-  /// Where the attempts at "host:port" are counted, for the life of this: for `ExchangeRecord::upstream`.
+  /// Returns the counters of the upstream "host:port" for `ExchangeRecord::upstream`; valid for the life of
+  /// this object.
   UpstreamCells& upstream(std::string_view host_port);
-  /// Its label, for the gauges below.
+  /// Returns the upstream's label, for the gauges below.
   std::string_view upstream_label(std::string_view host_port) const;
   void count_rejection(std::size_t cause);
   void count_tunnel(TunnelOutcome);
-  /// Counts a tunnel of HTTPS that could not be read, as UnreadHosts::count does. True for the host's first.
+  /// Counts an HTTPS tunnel that could not be read, like UnreadHosts::count. Returns true for the host's
+  /// first.
   bool count_unread(std::string_view host_port, std::string_view intercept);
   void count_stream(Protocol);
   void count_interception(Interception);
@@ -121,60 +128,61 @@ class Metrics {
   void count_spans(std::uint64_t taken);
   void count_dropped_spans(SpanDrop, std::uint64_t number);
   void set_log_dropped(std::uint64_t total);
-  /// In force since `unix_time`, in seconds.
+  /// Records the hash of the current configuration. `unix_time`: seconds since 1970 at which it was applied.
   void set_config_hash(std::string_view hash, std::int64_t unix_time);
   void client_connected();
   void client_disconnected();
   void upstream_changed(UpstreamState, int by);
   void replay_bytes_changed(ReplayMedium, std::int64_t by);
   void set_replay_limit(ReplayMedium, std::uint64_t bytes);
-  /// Called at scrape time on a page thread. Seconds until the first certificate of that use ends; absent:
-  /// there is none.
+  /// Called at scrape time on a page thread. `seconds`: until the first certificate of that use expires;
+  /// absent if there is none.
   void set_certificate_left(CertificateUse, std::optional<std::int64_t> seconds);
-  /// Called at scrape time on a page thread: label and ratio.
+  /// Called at scrape time on a page thread. `upstream`: its label.
   void set_budget_ratio(std::string_view upstream, double ratio);
-  /// The same for circuits.
+  /// Called at scrape time on a page thread. `upstream`: its label.
   void set_circuit_state(std::string_view upstream, policy::Circuit::State);
 
-  /// Takes milliseconds: call it on a page thread.
+  /// Returns all metrics as text. Takes milliseconds, so it must be called on a page thread.
   std::string text(Exposition = Exposition::text);
 
-  /// Live totals for /status.
+  /// Current totals for /status.
   struct Totals {
     std::uint64_t requests = 0, attempts = 0, retries = 0, recovered = 0, exhausted = 0, rejected = 0;
     std::int64_t client_connections = 0;
-    std::int64_t upstream_active = 0, upstream_idle = 0;  ///< connections
-    std::uint64_t tunnels = 0;  ///< that ended, without those whose requests were served one by one
+    std::int64_t upstream_active = 0, upstream_idle = 0;  ///< number of connections
+    std::uint64_t tunnels = 0;  ///< tunnels that ended, except those whose requests were served one by one
   };
   Totals totals() const;
 
-  /// By word of a closed list, in its order; only what happened.
+  /// Counts by a word of a closed list, in the order of the list, without zeros.
   using Counts = std::vector<std::pair<std::string_view, std::uint64_t>>;
 
-  /// What has become of the requests of one route.
+  /// Totals of the requests of one route.
   struct RouteTotals {
     std::uint64_t requests = 0, retries = 0, recovered = 0, exhausted = 0;
     Counts refused;    ///< by reason
     Counts responses;  ///< by what was sent: `1xx` to `5xx`, `other`, `cut`, `client_gone`
-    /// How many took at most the bound of duration_bounds() at that place, and more than the one before; the
-    /// last one: longer. Empty where there was none. Tunnels are not in it.
+    /// Number of requests per bucket of duration_bounds(); the last item is above the highest bound. Empty if
+    /// there were none. Tunnels are not counted.
     std::vector<std::uint64_t> durations;
   };
   RouteTotals totals_of(std::size_t route) const;
-  /// The seconds of the last minute in which something was counted, the oldest first.
+  /// Returns the seconds with counts within the last minute, oldest first.
   std::vector<CountedSecond<RouteNumbers>> last_minute_of(std::size_t route, policy::Instant now) const;
-  /// Seconds, ascending.
+  /// Returns the bounds in seconds, ascending.
   static std::span<const double> duration_bounds();
 
-  /// Attempts at one upstream, by outcome. Its name is its label, good for the life of this.
+  /// Attempts at one upstream by outcome. The name is the upstream's label, valid for the life of the
+  /// Metrics.
   struct UpstreamTotals {
     std::string_view name;
     Counts attempts;
     std::vector<CountedSecond<AttemptNumbers>> last_minute;
   };
-  /// By name, then `other`; without those that nothing was sent to.
+  /// Returns the upstreams that got attempts, sorted by name, then `other`.
   std::vector<UpstreamTotals> upstream_totals(policy::Instant now) const;
-  /// Hosts whose HTTPS could not be read, as UnreadHosts::list gives them.
+  /// Returns the hosts whose HTTPS could not be read, as from UnreadHosts::list.
   std::vector<UnreadHost> unread_hosts() const;
 
  private:

@@ -18,7 +18,7 @@ using prometheus::MetricType;
 constexpr std::string_view total = "_total";
 constexpr std::string_view info = "_info";
 
-/// What a family is here: its name without the suffix of its samples.
+/// A family in OpenMetrics: its name without the suffix of its samples.
 struct Shown {
   std::string_view name;
   std::string_view type;
@@ -41,7 +41,7 @@ Shown shown(const MetricFamily& family) {
   return {name, "unknown", {}};
 }
 
-// The unit that the name ends with; empty if it ends with none. An info has none.
+// Returns the unit at the end of the name; empty if there is none, and for an info.
 std::string_view unit_of(const Shown& family) {
   constexpr auto units = std::to_array<std::string_view>({"seconds", "bytes", "ratio"});
   if (family.type == "info") return {};
@@ -62,7 +62,7 @@ void append_escaped(std::string& out, std::string_view text) {
   }
 }
 
-// Whole numbers without a point, as the other format has them.
+// Writes whole numbers without a point, as the Prometheus text format does.
 void append_value(std::string& out, double value) {
   if (std::isnan(value)) {
     out += "NaN";
@@ -73,7 +73,7 @@ void append_value(std::string& out, double value) {
   }
 }
 
-// Bounds of buckets always have a point: `1.0`.
+// Writes a bucket bound, which always has a point: `1.0`.
 void append_bound(std::string& out, double bound) {
   const std::size_t before = out.size();
   append_value(out, bound);
@@ -129,7 +129,7 @@ class Writer {
     end(metric.histogram.sample_sum);
   }
 
-  // `bound`: of a bucket; null elsewhere.
+  // `bound`: upper bound of a bucket; null for other samples.
   void begin(std::string_view name, std::string_view suffix, const ClientMetric& metric,
              const double* bound) {
     out_.append(name).append(suffix);

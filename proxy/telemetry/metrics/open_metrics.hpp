@@ -1,4 +1,4 @@
-// The text of OpenMetrics 1.0: the families of the metrics, in the form that a scraper asks for by Accept.
+// Writes the metrics as OpenMetrics 1.0 text, for scrapers that request it with Accept.
 #pragma once
 
 #include <prometheus/metric_family.h>
@@ -8,8 +8,8 @@
 
 namespace reprise::telemetry {
 
-/// Every family with its type, its unit and its help, then `# EOF`. A counter's family has no `_total`, which
-/// its samples have; a gauge that is called `_info` is an info.
+/// Returns every family with its type, unit and help, then `# EOF`. The name of a counter's family lacks the
+/// `_total` of its samples. A gauge whose name ends with `_info` becomes an info.
 std::string open_metrics(const std::vector<prometheus::MetricFamily>&);
 
 }  // namespace reprise::telemetry

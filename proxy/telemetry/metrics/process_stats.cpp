@@ -22,7 +22,7 @@ std::optional<ProcessStat> read_process_stat() {
   return parse_process_stat(line);
 }
 
-// Seconds since 1970 at which this machine was started.
+// Returns when the machine was booted, in seconds since 1970.
 std::optional<double> read_boot_time() {
   std::ifstream file("/proc/stat");
   std::string word;
@@ -45,7 +45,7 @@ std::optional<double> count_descriptors() {
   while (const dirent* entry = readdir(folder.get())) {
     if (entry->d_name[0] != '.') ++count;
   }
-  return count - 1;  // the folder's own
+  return count - 1;  // without the descriptor of the folder itself
 }
 
 std::optional<double> descriptor_limit() {
@@ -67,7 +67,7 @@ void append(std::vector<prometheus::MetricFamily>& to, Metric metric, std::optio
 std::optional<ProcessStat> parse_process_stat(std::string_view line) {
   const std::size_t name_end = line.rfind(')');
   if (name_end == std::string_view::npos) return std::nullopt;
-  // Field 3 of proc(5) comes first.
+  // The text after the name begins with field 3 of proc(5).
   std::istringstream rest{std::string(line.substr(name_end + 1))};
   std::string state;
   rest >> state;

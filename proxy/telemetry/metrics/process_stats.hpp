@@ -1,4 +1,4 @@
-// The `process_*` metrics, read from /proc/self at the moment of a scrape.
+// The `process_*` metrics, read from /proc/self at each scrape.
 #pragma once
 
 #include <prometheus/metric_family.h>
@@ -9,18 +9,18 @@
 
 namespace reprise::telemetry {
 
-/// What one line of /proc/self/stat says, in the kernel's units (proc(5)).
+/// Values of one line of /proc/self/stat, in the kernel's units (proc(5)).
 struct ProcessStat {
-  double cpu_ticks = 0;  ///< user and system
+  double cpu_ticks = 0;  ///< user and system time
   double threads = 0;
   double start_ticks = 0;  ///< since boot
   double resident_pages = 0;
 };
 
-/// Nothing if the line is not of that form. The program's name in it may hold spaces and brackets.
+/// Returns nothing if the line is malformed. The program's name in the line may contain spaces and brackets.
 std::optional<ProcessStat> parse_process_stat(std::string_view line);
 
-/// Appends the families that could be read; a /proc that is not there costs them, nothing else.
+/// Appends the families that could be read. Without /proc they are missing; nothing else fails.
 void append_process_families(std::vector<prometheus::MetricFamily>&);
 
 }  // namespace reprise::telemetry

@@ -66,7 +66,7 @@ void append_route_totals(std::string& out, const Metrics::RouteTotals& totals) {
   fmt::format_to(std::back_inserter(out), R"(,"durations":[{}])", fmt::join(totals.durations, ","));
 }
 
-// Only what was counted: most numbers of most seconds are 0.
+// Writes only numbers above 0: most numbers of most seconds are 0.
 void append_numbers(std::string& out, const RouteNumbers& numbers) {
   const auto add = [&out](std::string_view name, std::uint32_t number) {
     if (number > 0) fmt::format_to(std::back_inserter(out), R"(,"{}":{})", name, number);

@@ -1,4 +1,4 @@
-// The /status document: who is running, how it is configured, what it has done so far. JSON, no secrets.
+// The /status document: identity, configuration and totals of the process. JSON, without secrets.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@
 
 namespace reprise::telemetry {
 
-/// The last minute of the routes.
+/// Counts of the routes within the last minute.
 struct StatusMinute {
-  std::int64_t seconds = 0;  ///< of `seconds_lived`
-  /// In the order of the settings' routes.
+  std::int64_t seconds = 0;  ///< as returned by `seconds_lived`
+  /// In the order of the routes in the settings.
   std::vector<std::vector<CountedSecond<RouteNumbers>>> routes;
 };
 
-/// Returns how many seconds of the clock this process has been in, the begun ones included; at most 60. The
-/// last minute's entries are of such seconds: a process that started at 9.9 has been in two at 10.1.
+/// Returns the number of clock seconds, begun ones included, in which this process has run; at most 60. The
+/// entries of the last minute are such seconds: a process that started at 9.9 has run in two of them at 10.1.
 std::int64_t seconds_lived(policy::Instant started, policy::Instant now);
 
 struct StatusFacts {
@@ -30,50 +30,50 @@ struct StatusFacts {
   std::string_view config_hash;
   std::int64_t started_unix = 0;
   std::int64_t now_unix = 0;
-  double clock_seconds = 0;  ///< of a clock that does not jump: what lies between two documents
-  /// What this process's control group allows it; absent: nothing is known.
+  double clock_seconds = 0;  ///< on a monotonic clock, to measure the time between two documents
+  /// Limits of this process's control group; absent if unknown.
   struct Limits {
     std::optional<std::uint64_t> memory_bytes;
-    std::string memory_file;  ///< where it stands
+    std::string memory_file;  ///< the file that sets the limit
     std::optional<double> cpus;
     std::string cpu_file;
-    std::string words;  ///< the same for people
+    std::string words;  ///< the limits as text for people
   };
   Limits limits;
   bool ready = false;
   bool draining = false;
   std::vector<std::string> listeners;  ///< "forward 127.0.0.1:3128"
-  /// In the order of the settings' routes.
+  /// In the order of the routes in the settings.
   std::vector<Metrics::RouteTotals> routes;
-  std::optional<StatusMinute> minute;  ///< absent: it is not asked for
-  /// Upstreams of whose budgets something was drawn, and what is left of them, 0 to 1.
+  std::optional<StatusMinute> minute;  ///< absent if it was not requested
+  /// Upstreams whose budget was drawn on, with the fraction that is left, 0 to 1.
   std::vector<std::pair<std::string, double>> budgets;
-  /// What is known of an upstream; absent: nothing, which is a full budget, a closed circuit, no pause.
+  /// State of one upstream. If a member is absent: full budget, closed circuit, no pause.
   struct Upstream {
-    std::string name;                   ///< "host:port"; or `other`, of which only attempts are known
-    Metrics::Counts attempts;           ///< by outcome, if it has a label of its own
+    std::string name;                   ///< "host:port", or `other`, for which only attempts are known
+    Metrics::Counts attempts;           ///< by outcome, if the upstream has a label of its own
     std::optional<double> budget_left;  ///< 0 to 1
     std::optional<policy::Circuit::State> circuit;
-    std::optional<double> pause_seconds;                     ///< until its pause ends
-    std::vector<CountedSecond<AttemptNumbers>> last_minute;  ///< written if `minute` is there
+    std::optional<double> pause_seconds;                     ///< time until the pause ends
+    std::vector<CountedSecond<AttemptNumbers>> last_minute;  ///< written only if `minute` is present
   };
   std::vector<Upstream> upstreams;  ///< by name
-  std::vector<UnreadHost> unread;   ///< whose HTTPS could not be read
+  std::vector<UnreadHost> unread;   ///< hosts whose HTTPS could not be read
   struct Reload {
     bool succeeded = false;
     std::int64_t unix_time = 0;
     std::vector<std::string> errors;
   };
-  std::optional<Reload> reload;  ///< the last one; absent: there was none
+  std::optional<Reload> reload;  ///< the last reload; absent if there was none
 };
 
-/// Which routes a document tells of: those at which it is true, by their place; empty: all of them.
+/// Selects routes by their place in the settings. Empty selects all.
 using RouteChoice = std::vector<bool>;
 
-/// One line.
+/// Returns one line of JSON.
 std::string status_json(const StatusFacts&, const config::Settings&, const Metrics::Totals&,
                         const RouteChoice& routes = {});
-/// The same for people, without a line end.
+/// Returns the status as text for people, without a newline at the end.
 std::string status_text(const StatusFacts&, const config::Settings&, const Metrics::Totals&);
 
 }  // namespace reprise::telemetry

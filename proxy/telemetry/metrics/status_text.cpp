@@ -1,4 +1,4 @@
-// What `reprise status` shows.
+// Text form of the status, as `reprise status` prints it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ void append_line(std::string& out, std::string_view name, std::string_view value
   fmt::format_to(std::back_inserter(out), "{:<10}  {}\n", name, value);
 }
 
-// What would make the requests of that host readable.
+// Returns what to do so that reprise can read the host's requests.
 std::string hint_of(const UnreadHost& host) {
   if (host.name == "other") return {};
   const std::string origination = "http:// and tls: originate";

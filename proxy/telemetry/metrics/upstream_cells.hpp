@@ -1,5 +1,5 @@
-// The one label that comes from traffic, `upstream`: who
-// has a series of its own, and what is counted for each.
+// The `upstream` label, the only one that comes from traffic: which upstreams have a series of their own, and
+// their counters.
 #pragma once
 
 #include <array>
@@ -19,37 +19,37 @@
 
 namespace reprise::telemetry {
 
-/// The label of those that have none of their own. No host:port is spelled like it.
+/// Label of all upstreams without a label of their own. Cannot be mistaken for a host:port.
 inline constexpr std::string_view other_upstreams = "other";
 
-/// Attempts at one upstream, or at all that share the label `other`. Counted without a lock.
+/// Attempts at one upstream, or at all upstreams with the label `other`. Counted without a lock.
 struct alignas(64) UpstreamCells {
   explicit UpstreamCells(std::string_view name) : label(name) {}
   const std::string label;  ///< "host:port" or "other"
-  /// By their place in policy::outcome_labels.
+  /// Attempts by their place in policy::outcome_labels.
   std::array<std::atomic<std::uint64_t>, policy::outcome_labels.size()> attempts{};
   LastMinute<AttemptNumbers> last_minute;
   Distribution duration{duration_bounds};
 };
 
-/// Who gets a label: hosts that the configuration names, at every port, then the first others that are met.
+/// Which upstreams get a label: hosts in the configuration, at every port, then the first others in traffic.
 struct UpstreamLabels {
-  std::vector<std::string> configured;  ///< hosts, in lower case
+  std::vector<std::string> configured;  ///< hosts in lower case
   std::size_t most_met = 32;            ///< limits.labelled_upstreams
-  std::size_t most = 1024;              ///< of all together: limits.upstreams
+  std::size_t most = 1024;              ///< all labels together: limits.upstreams
 };
 
-/// For the life of the process; what was given out stays where it is. Thread-safe.
+/// Lives as long as the process. References to its cells stay valid. Thread-safe.
 class UpstreamTable {
  public:
   explicit UpstreamTable(UpstreamLabels labels) : labels_(std::move(labels)) {}
 
-  /// The cells of "host:port", host in lower case: its own, or those of `other`. Takes a lock: ask once for
-  /// each upstream, not for each request.
+  /// Returns the cells of "host:port" (host in lower case): its own, or those of `other`. Takes a lock, so
+  /// call it once for each upstream, not for each request.
   UpstreamCells& meet(std::string_view host_port);
-  /// The label that it was given; `other` if it was never met.
+  /// Returns the label of the upstream; `other` if it has none of its own.
   std::string_view label_of(std::string_view host_port) const;
-  /// Own labels by name, then `other`.
+  /// Calls the function for each label in order of name, then for `other`.
   void each(const std::function<void(const UpstreamCells&)>& told) const;
 
  private:
