@@ -6,7 +6,7 @@
 namespace reprise::tools {
 namespace {
 
-// Not in every font of every terminal are blocks one column broad.
+// Some terminal fonts show block characters wider than one column.
 bool has_blocks(const Charset& charset) {
   return charset.utf8 && (charset.columns == nullptr || charset.columns(U'█') == 1);
 }
@@ -39,7 +39,7 @@ double length_of(const StoryReading& story) {
   return length;
 }
 
-// A proxy tells no number that is none, but whoever answers in its place may.
+// A proxy never reports NaN, but whatever else responds at its address may.
 std::size_t column_at(double part, std::size_t columns) {
   if (!(part > 0)) return 0;
   return static_cast<std::size_t>(std::min(part, 1.0) * static_cast<double>(columns));

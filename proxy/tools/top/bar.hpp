@@ -1,4 +1,4 @@
-// A request as a bar: its attempts and waits, one column a piece of time.
+// Draws a request as a bar: its attempts and waits, where each column is a span of time.
 #pragma once
 
 #include <cstddef>
@@ -10,24 +10,24 @@
 
 namespace reprise::tools {
 
-/// What an attempt came to, as it is drawn.
+/// Result of an attempt, as drawn.
 enum class Came : std::uint8_t {
-  taken,    ///< its response is what the client got
-  refused,  ///< a response, and it was tried again or ended in vain
+  taken,    ///< the client got its response
+  refused,  ///< it got a response, but was retried or the client did not get this response
   failed,   ///< no response
 };
 Came came_of(const StoryReading&, const AttemptReading&);
 
-/// One column of it.
+/// Returns the character of one column.
 std::string mark_of(Came, const Charset&);
 std::string wait_mark(const Charset&);
 std::string gap_mark(const Charset&);
 Style style_of(Came);
 
-/// Exactly so many columns. Where there is room for it, each attempt has one at least; the last are drawn
-/// over the first, so that a copy beside a slow attempt is seen.
+/// Returns a bar of exactly `columns` columns. If there is room, each attempt has at least one column. Later
+/// attempts are drawn over earlier ones, so that a copy beside a slow attempt is visible.
 std::vector<Piece> bar_of(const StoryReading&, std::size_t columns, const Charset&);
-/// A share of 0 to 1 as `[#####-----]`, of so many columns; of three where they are fewer.
+/// Returns a fraction of 0 to 1 as `[#####-----]`, `columns` wide, but at least three.
 std::string gauge_of(double share, std::size_t columns);
 
 }  // namespace reprise::tools

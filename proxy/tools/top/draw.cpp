@@ -13,7 +13,7 @@
 namespace reprise::tools {
 namespace {
 
-// The keys that matter most come first: what has no room is in the page of help.
+// The most important keys come first. The help page has those for which there is no room.
 Line foot(Page page, const Look& look) {
   std::vector<std::string_view> keys{"q quit", "? help", "Esc back", "j/k or arrows scroll", "p pause"};
   if (page == Page::routes)
@@ -40,7 +40,7 @@ std::vector<Line> body(const Watch& watch, const View& view, const Look& look, s
   return {};
 }
 
-// Cut to the terminal; a chosen line is shown in its whole breadth.
+// Cuts the line to the terminal's width. A selected line is filled to the whole width.
 Line fitted(Line line, const Look& look) {
   std::size_t room = look.columns;
   for (Piece& piece : line.pieces) {

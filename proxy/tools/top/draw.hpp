@@ -1,4 +1,4 @@
-// From what is known of a proxy and what somebody looks at to a screen of text: a pure function.
+// Draws a screen of text from what is known of a proxy and the user's current view: a pure function.
 #pragma once
 
 #include "proxy/tools/top/screen.hpp"
@@ -7,7 +7,7 @@
 
 namespace reprise::tools {
 
-/// As many lines as the terminal has, none broader, whatever its size from 1 by 1 on.
+/// Returns at most as many lines as the terminal has, none wider than it. Works for any size from 1 by 1.
 Screen draw(const Watch&, const View&, const Look&);
 
 }  // namespace reprise::tools

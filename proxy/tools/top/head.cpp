@@ -10,9 +10,9 @@
 namespace reprise::tools {
 namespace {
 
-// From so many rows on there is room for more than one line.
+// Number of rows from which there is room for more than one line.
 constexpr std::size_t roomy = 16;
-// For so many seconds a restart is told.
+// Number of seconds for which a restart is shown.
 constexpr double told_for = 20;
 
 std::vector<Line> identity(const Watch& watch, const Look& look) {
@@ -80,7 +80,8 @@ std::vector<Line> pools(const Status& status) {
   return items;
 }
 
-// Tunnels are no requests: the first host whose HTTPS could not be read, and what would help.
+// Shows the tunnels, which are not counted as requests: the first host whose HTTPS could not be read, and
+// what would help.
 std::vector<Line> tunnels(const Status& status) {
   Line ended("tunnels ", Style::strong);
   ended.add(fmt::format("{} ended", status.tunnels));
@@ -95,7 +96,8 @@ std::vector<Line> tunnels(const Status& status) {
 
 bool has_tunnels(const Status& status) { return status.tunnels > 0 || !status.unread.empty(); }
 
-// One line for what is worth most: a notice, a failed reload, or that all there is are tunnels.
+// Returns at most one line, the most important one: a notice, a failed reload, or that there are only
+// tunnels.
 std::vector<Line> short_head(const Status& status, std::vector<Line> told, const Look& look) {
   const auto first_of = [](std::vector<Line> lines) {
     lines.resize(std::min<std::size_t>(lines.size(), 1));
@@ -109,7 +111,7 @@ std::vector<Line> short_head(const Status& status, std::vector<Line> told, const
   return {};
 }
 
-// What has to be known before any figure is believed: the gravest first.
+// Returns what the reader must know before believing any figure, most serious first.
 std::vector<Line> notices(const Watch& watch, const View& view, const Look& look) {
   std::vector<Line> lines;
   if (watch.loss()) {
@@ -160,7 +162,7 @@ std::vector<Line> head_lines(const Watch& watch, const View& view, const Look& l
   if (has_tunnels(status)) tunnel_lines = flowed(tunnels(status), look);
   std::vector<Line> config_lines = flowed(configuration(status), look);
   std::vector<Line> pool_lines = flowed(pools(status), look);
-  // On a narrow terminal the figures of the routes come first: the page of upstreams has these, too.
+  // On a narrow terminal the figures of the routes come first. The upstreams page shows these lines, too.
   const std::size_t most = look.rows / 3;
   const bool failed = status.reload && !status.reload->succeeded;
   const auto size = [&] {

@@ -1,4 +1,4 @@
-// Members of a JSON object that may be missing or of another type, which is the same here.
+// Reads members of a JSON object. A missing member and one of another type are treated alike.
 #pragma once
 
 #include <boost/json.hpp>
@@ -12,7 +12,7 @@
 
 namespace reprise::tools {
 
-/// A view of one object; `charset` as read_status has it. Neither is owned.
+/// A view of one object. `charset`: as in read_status. Owns neither.
 class Members {
  public:
   Members(const boost::json::object& object, const Charset* charset) : object_(&object), charset_(charset) {}
@@ -22,15 +22,15 @@ class Members {
   std::vector<std::string> texts(std::string_view name) const;
   std::optional<double> number(std::string_view name) const;
   double number_or_0(std::string_view name) const { return number(name).value_or(0); }
-  /// A whole number from 0 on.
+  /// Reads a whole number of 0 or more.
   std::uint64_t count(std::string_view name) const;
   std::optional<std::int64_t> whole(std::string_view name) const;
   bool flag(std::string_view name) const;
   std::vector<double> numbers(std::string_view name) const;
   std::optional<Members> object(std::string_view name) const;
-  /// Of an array, those that are objects.
+  /// Returns the objects among an array's items.
   std::vector<Members> objects(std::string_view name) const;
-  /// Each member of an object that is a number, with its name.
+  /// Returns the name and value of each member of an object that is a number.
   std::vector<std::pair<std::string, double>> named_numbers(std::string_view name) const;
 
  private:
@@ -40,9 +40,9 @@ class Members {
   const Charset* charset_;
 };
 
-/// Absent for what is no number.
+/// Returns nothing if the value is not a number.
 std::optional<double> number_in(const boost::json::value&);
-/// Nearest whole number from 0 on.
+/// Returns the nearest whole number of 0 or more.
 std::uint64_t count_in(double);
 
 }  // namespace reprise::tools

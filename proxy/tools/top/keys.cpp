@@ -7,11 +7,11 @@ namespace reprise::tools {
 namespace {
 
 constexpr char escape = '\x1b';
-// No sequence of a keyboard is longer.
+// Maximum length of a keyboard's sequence.
 constexpr std::size_t longest_sequence = 32;
 
 struct Sequence {
-  std::string_view words;  ///< behind the ESC
+  std::string_view words;  ///< the bytes after the ESC
   Key key;
 };
 
@@ -33,12 +33,12 @@ constexpr auto sequences = std::to_array<Sequence>({
     {"OM", Key::enter},
 });
 
-// How long the sequence is that begins with ESC; 0: its end has not come. ECMA-48 5.4: CSI, parameters (0x30
-// to 0x3f), intermediates (0x20 to 0x2f), one final byte (0x40 to 0x7e).
+// Returns the length of the sequence that begins with ESC; 0 if it is incomplete. ECMA-48 5.4: CSI,
+// parameters (0x30 to 0x3f), intermediates (0x20 to 0x2f), one final byte (0x40 to 0x7e).
 std::size_t length_of(std::string_view text) {
   if (text.size() < 2) return 0;
   if (text[1] == 'O') return text.size() < 3 ? 0 : 3;
-  // Escape, and then something else.
+  // The key Escape, followed by another key.
   if (text[1] != '[') return 1;
   for (std::size_t i = 2; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);

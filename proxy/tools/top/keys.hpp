@@ -1,5 +1,4 @@
-// What was pressed on a keyboard, from the bytes that a
-// terminal sends (ECMA-48 sequences, as xterm has them).
+// Decodes pressed keys from the bytes that a terminal sends (ECMA-48 sequences, as in xterm).
 #pragma once
 
 #include <cstdint>
@@ -13,19 +12,19 @@ enum class Key : std::uint8_t { character, up, down, page_up, page_down, home, e
 
 struct KeyPress {
   Key key = Key::character;
-  char character = 0;  ///< of Key::character: ASCII
+  char character = 0;  ///< for Key::character: ASCII
 
   friend bool operator==(const KeyPress&, const KeyPress&) = default;
 };
 
-/// Bytes come in pieces of any size. What no key here sends is passed over as a whole.
+/// Takes bytes in pieces of any size. Ignores each sequence that is not one of these keys.
 class KeyReader {
  public:
   std::vector<KeyPress> take(std::string_view bytes);
-  /// The beginning of a sequence is waiting for its end. A terminal sends it at once: where nothing has come
-  /// within some 50 ms, it was the key Escape.
+  /// Returns true if an ESC or an incomplete sequence is pending. A terminal sends a sequence at once, so if
+  /// no more bytes come within about 50 ms, it was the key Escape.
   bool is_waiting() const { return !pending_.empty(); }
-  /// Nothing has come.
+  /// Call if no more bytes came. Returns the pending Escape, if there is one.
   std::vector<KeyPress> silence();
 
  private:

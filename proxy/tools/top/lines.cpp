@@ -15,7 +15,7 @@ std::string rounded(double value, double steps) {
   return fmt::format("{}", std::round(value * steps) / steps);
 }
 
-// One line; each member is written as its form has it.
+// Writes one line; the form decides how each member is written.
 class RouteLine {
  public:
   RouteLine(std::string& out, LineForm form) : out_(&out), json_(form == LineForm::json) {

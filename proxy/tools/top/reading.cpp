@@ -10,7 +10,7 @@ namespace {
 
 namespace json = boost::json;
 
-// Deeper than anything that the proxy writes.
+// Deeper than any document of the proxy.
 constexpr std::size_t most_depth = 16;
 
 std::optional<json::value> parsed(std::string_view text, std::string& why) {
@@ -56,7 +56,7 @@ UpstreamReading upstream_in(const Members& of) {
   return upstream;
 }
 
-// What stands under `budgets` alone is of a proxy that does not tell its upstreams.
+// Adds upstreams that are only under `budgets`: an older proxy does not list its upstreams.
 void add_budgets(const Members& of, std::vector<UpstreamReading>& upstreams) {
   for (auto& [name, left] : of.named_numbers("budgets")) {
     const auto has_it = [&name = name](const UpstreamReading& one) { return one.name == name; };

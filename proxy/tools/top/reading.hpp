@@ -1,4 +1,4 @@
-// What the admin listener's documents say, as values; what an older proxy does not tell is absent.
+// Values of the admin listener's documents. A member that an older proxy does not report is absent.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +13,10 @@
 
 namespace reprise::tools {
 
-/// By word, in the order of the document.
+/// Counts by word, in the order of the document.
 using CountsByWord = std::vector<std::pair<std::string, std::uint64_t>>;
 
-/// Since the proxy has started, or between two readings.
+/// Counts since the start of the proxy, or between two readings.
 struct RouteCounts {
   std::uint64_t requests = 0;
   std::uint64_t retries = 0;
@@ -24,7 +24,7 @@ struct RouteCounts {
   std::uint64_t exhausted = 0;
   CountsByWord refused;    ///< by reason
   CountsByWord responses;  ///< `2xx`, `cut`, ...
-  /// How many took at most the bound at that place, and more than the one before; the last: longer.
+  /// Number of requests per bucket of `duration_bounds`; the last item is above the highest bound.
   std::vector<std::uint64_t> durations;
 };
 
@@ -36,7 +36,7 @@ struct RouteReading {
   bool tells_durations = false;
 };
 
-/// What an upstream has no word of is as it should be: a full budget, a closed circuit, no pause.
+/// State of one upstream. If a member is absent: full budget, closed circuit, no pause.
 struct UpstreamReading {
   std::string name;
   std::uint64_t attempts = 0;
@@ -49,7 +49,7 @@ struct UpstreamReading {
 struct UnreadReading {
   std::string name;
   std::uint64_t tunnels = 0;
-  std::string intercept;  ///< what `intercept.hosts` would need; empty if it would not help
+  std::string intercept;  ///< the name to add to `intercept.hosts`; empty if that would not help
 };
 
 struct ReloadReading {
@@ -58,7 +58,7 @@ struct ReloadReading {
   std::vector<std::string> errors;
 };
 
-/// What /status says.
+/// The content of /status.
 struct Status {
   std::string version;
   std::int64_t started = 0;  ///< seconds since 1970
@@ -74,41 +74,41 @@ struct Status {
   std::optional<ReloadReading> reload;
   std::uint64_t requests = 0;
   std::uint64_t rejected = 0;
-  std::uint64_t tunnels = 0;  ///< that ended
+  std::uint64_t tunnels = 0;  ///< tunnels that ended
   std::vector<UnreadReading> unread;
   std::int64_t clients = 0;
-  std::optional<std::int64_t> upstream_active;  ///< connections
+  std::optional<std::int64_t> upstream_active;  ///< number of connections
   std::optional<std::int64_t> upstream_idle;
 };
 
-/// One attempt of a request. Spans are in milliseconds.
+/// One attempt of a request. Times are in milliseconds.
 struct AttemptReading {
   std::uint64_t number = 0;
   std::string address;
-  int status = 0;     ///< 0: there was none
-  std::string stage;  ///< of what failed
+  int status = 0;     ///< 0: no response
+  std::string stage;  ///< where it failed
   std::string error;
-  double at = 0;  ///< from the request's head
+  double at = 0;  ///< from the request head
   double took = 0;
-  double wait = 0;  ///< before it
+  double wait = 0;  ///< before the attempt
   bool reused = false;
   std::uint64_t sent_bytes = 0;
   std::string reason;
   bool retried = false;
-  double delay = 0;  ///< drawn after it, of
+  double delay = 0;  ///< after the attempt, drawn between the two below
   double delay_lowest = 0;
   double delay_highest = 0;
-  std::optional<std::int64_t> budget_left;  ///< retries
+  std::optional<std::int64_t> budget_left;  ///< retries left
 };
 
-/// One request that is over, as /stories tells it.
+/// One finished request, as in /stories.
 struct StoryReading {
   std::string id;
   std::string time;  ///< RFC 3339
   std::string route;
   std::string client;
   std::string method;
-  std::string target;  ///< a URL without query; host:port of a tunnel
+  std::string target;  ///< URL without query; host:port for a tunnel
   int status = 0;      ///< 0: no response
   std::string ending;
   bool idempotent = false;
@@ -117,23 +117,23 @@ struct StoryReading {
   bool ambiguous = false;
   std::string reason;
   std::string meaning;
-  std::string advice;  ///< what would change it; may be empty
+  std::string advice;  ///< how to get another outcome; may be empty
   double took = 0;     ///< milliseconds
   std::uint64_t request_bytes = 0;
   std::uint64_t response_bytes = 0;
   std::vector<AttemptReading> attempts;
-  std::uint64_t left_out = 0;      ///< attempts between the first and the last ones
-  std::size_t before_the_gap = 0;  ///< how many stand before those
+  std::uint64_t left_out = 0;      ///< number of attempts missing in the middle
+  std::size_t before_the_gap = 0;  ///< number of attempts before the gap
 };
 
-/// What a document says, or why it is none.
+/// The content of a document, or why it could not be read.
 template <typename T>
 struct Read {
   std::optional<T> value;
   std::string why;
 };
 
-/// With `charset`, every text is as `shown` gives it; null: as it came.
+/// With `charset`, every text is as `shown` returns it. If null, every text is unchanged.
 Read<Status> read_status(std::string_view json, const Charset* charset);
 Read<std::vector<StoryReading>> read_stories(std::string_view json, const Charset* charset);
 

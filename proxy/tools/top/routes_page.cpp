@@ -32,7 +32,7 @@ Line table_heading(const TableShape& shape, const View& view, const Look& look, 
   return line;
 }
 
-// Green and red are for what is plainly right or wrong.
+// Green and red are only for what is clearly right or wrong.
 Style style_of(Column column, const RouteFigures& route) {
   if (column == Column::success && route.success)
     return *route.success >= 1 ? Style::good : *route.success >= 0.95 ? Style::warning : Style::bad;
@@ -61,7 +61,7 @@ std::vector<Line> table_of(const std::vector<RouteFigures>& routes, const View& 
   for (const RouteFigures& route : routes) longest = std::max(longest, columns_of(route.name, look.charset));
   const TableShape shape = shape_for(look.columns, longest);
   std::vector<Line> lines;
-  // Where not all have room, the ten with the most trouble are looked for.
+  // If not all routes fit, those with the most trouble come first.
   const bool by_trouble = is_by_trouble(routes.size(), view);
   if (by_trouble && rows > 3) {
     lines.emplace_back(" THE MOST TROUBLE FIRST (1-9: by column)", Style::heading);
@@ -69,7 +69,7 @@ std::vector<Line> table_of(const std::vector<RouteFigures>& routes, const View& 
   }
   const std::size_t place = place_in(routes, [&](const RouteFigures& one) { return one.name == view.route; });
   const std::size_t shown_rows = rows > 1 ? rows - 1 : 1;
-  // Where there are more than are seen, its place is told.
+  // If not all routes fit, the heading shows the selected one's place.
   const std::string names = routes.size() > shown_rows ? fmt::format("{}/{}", place + 1, routes.size())
                                                        : std::string(outline_of(Column::route).heading);
   lines.push_back(table_heading(shape, view, look, names, by_trouble));
@@ -105,7 +105,7 @@ std::vector<Line> upstreams_in_trouble(const Watch& watch, const Look& look, std
     if (upstream.pause_seconds)
       items.emplace_back("paused for " + seconds_text(*upstream.pause_seconds), Style::warning);
     std::vector<Line> one = flowed(std::move(items), look);
-    // The last line is kept for how many have no room.
+    // The last line is kept for the number of those that do not fit.
     if (lines.size() + one.size() + 1 > rows && lines.size() > 1) ++left_out;
     if (left_out == 0) append(lines, std::move(one));
   }
@@ -124,7 +124,7 @@ std::vector<Line> last_stories(const Watch& watch, const Look& look, std::size_t
     for (std::string& part :
          wrapped(reason_text(story), look.columns > indent ? look.columns - indent : 1, look.charset))
       one.emplace_back(std::string(indent, ' ') + std::move(part), Style::faint);
-    // A story is shown whole or not at all; the first one as far as there is room.
+    // A request is shown whole or not at all, except that the first one may be cut.
     if (lines.size() + one.size() > rows && lines.size() > 1) break;
     append(lines, std::move(one));
     if (lines.size() > rows) lines.resize(rows);
@@ -149,7 +149,7 @@ std::vector<Line> routes_page(const Watch& watch, const View& view, const Look& 
     chosen = about(routes[place_in(routes, [&](const RouteFigures& one) { return one.name == view.route; })],
                    look);
   if (rows < least_for_more) return table_of(routes, view, look, rows);
-  // The table has what it needs, up to half; the blocks below share the rest.
+  // The table gets what it needs, up to half of the rows. The blocks below share the rest.
   const std::size_t wanted = routes.size() + 1;
   const std::size_t given = std::max<std::size_t>(4, std::min(wanted, rows / 2));
   std::vector<Line> troubled =
@@ -157,7 +157,7 @@ std::vector<Line> routes_page(const Watch& watch, const View& view, const Look& 
   const std::size_t below = troubled.empty() ? 0 : troubled.size() + 1;
   const std::size_t used = given + 1 + chosen.size() + below;
   std::vector<Line> stories = last_stories(watch, look, rows > used ? rows - used - 1 : 0);
-  // What stories leave, routes may have.
+  // Room that the requests do not need goes to the routes.
   const std::size_t told = stories.empty() ? 0 : stories.size() + 1;
   const std::size_t left = rows - std::min(rows, 1 + chosen.size() + below + told);
   std::vector<Line> lines = table_of(routes, view, look, std::max(given, std::min(wanted, left)));

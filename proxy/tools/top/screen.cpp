@@ -44,9 +44,9 @@ std::string text_of(const Screen& screen) {
 
 std::string bytes_of(const Screen& screen, bool colour) {
   std::string out = "\x1b[?2026h\x1b[H";
-  // Shown as a whole, where the terminal knows synchronized output (mode 2026); others ignore it. A line is
-  // erased before it is written: behind a line of the terminal's whole width the cursor stands on its last
-  // character, which would go too (ECMA-48 8.3.41).
+  // Terminals with synchronized output (mode 2026) show the screen as a whole; others ignore the mode. Each
+  // line is erased before it is written: after a line as wide as the terminal, the cursor is on its last
+  // character, and erasing then would remove that character (ECMA-48 8.3.41).
   for (std::size_t i = 0; i < screen.size(); ++i) {
     if (i > 0) out += "\r\n";
     out += i + 1 < screen.size() ? "\x1b[K" : "\x1b[J";

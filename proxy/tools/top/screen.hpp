@@ -11,7 +11,7 @@ namespace reprise::tools {
 enum class Style : std::uint8_t { plain, strong, faint, heading, good, warning, bad };
 
 struct Piece {
-  std::string text;  ///< as `shown` gives it
+  std::string text;  ///< as `shown` returns it
   Style style = Style::plain;
 };
 
@@ -27,17 +27,16 @@ struct Line {
   }
 };
 
-/// From the top. No more lines than the terminal has, and none broader.
+/// Lines from the top. Precondition: not more lines than the terminal has, and none wider.
 using Screen = std::vector<Line>;
 
-/// The text alone, each line without blanks at its end and with a line end.
+/// Returns the text alone. Each line ends with a newline and has no trailing blanks.
 std::string text_of(const Screen&);
-/// What a terminal is sent: each line in its place, and nothing left of what was there. Without `colour`,
-/// bold, faint and reversed are all there is.
+/// Returns the bytes that draw the screen and erase what was there before. Without `colour`, styles are only
+/// bold, faint and reversed.
 std::string bytes_of(const Screen&, bool colour);
 
-/// What is sent before the first screen, and after the last one: another screen than the shell's, no cursor,
-/// no breaking of long lines.
+/// Sent before the first screen and after the last one: alternate screen, hidden cursor, no line wrap.
 inline constexpr std::string_view enter_screen = "\x1b[?1049h\x1b[?25l\x1b[?7l";
 inline constexpr std::string_view leave_screen = "\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l";
 

@@ -13,7 +13,7 @@ namespace {
 
 std::string milliseconds(double span) { return seconds_text(span / 1000); }
 
-// `2026-11-24T15:04:05.123Z`: the clock's part of it.
+// Returns the time of day in `2026-11-24T15:04:05.123Z`.
 std::string clock_of(const std::string& time) { return time.size() >= 19 ? time.substr(11, 8) : time; }
 
 std::string status_of(const StoryReading& story) {
@@ -108,7 +108,7 @@ std::vector<Line> story_rows(const StoryReading& story, bool with_route, const L
     if (whole + columns_of(route, charset) <= look.columns) line.add(route, Style::faint);
     return {std::move(line)};
   }
-  // A target that has no room is worth a line of its own; the bar stays.
+  // A target that does not fit gets a line of its own; the bar stays.
   std::vector<Line> lines{std::move(line)};
   for (std::string& part :
        wrapped(target + route, look.columns > indent ? look.columns - indent : 1, charset))
@@ -154,10 +154,10 @@ std::vector<Line> stories_page(const Watch& watch, const View& view, const Look&
     return lines;
   }
   const std::size_t place = place_in(stories, [&](const StoryReading& one) { return one.id == view.story; });
-  // Below the list, the chosen one: where there is room for some of it.
+  // Below the list is the selected request, if there is room for some of it.
   constexpr std::size_t least_for_both = 14;
   const std::size_t room = rows > lines.size() ? rows - lines.size() : 1;
-  // Each takes as many lines as the longest one, so that pages are alike.
+  // Each request takes as many lines as the longest one, so that all pages have the same size.
   std::size_t each = 1;
   for (const StoryReading& story : stories) each = std::max(each, story_rows(story, false, look).size());
   const std::size_t most = std::max<std::size_t>(1, (rows >= least_for_both ? room / 2 : room) / each);

@@ -16,7 +16,7 @@ struct Glyph {
   char32_t code = 0;
 };
 
-// `text` is UTF-8 of which append_visible has left only what is right.
+// Precondition: `text` is the valid UTF-8 that append_visible returns.
 Glyph glyph_at(std::string_view text, std::size_t at) {
   const auto lead = static_cast<unsigned char>(text[at]);
   if (lead < 0x80) return {1, lead};
@@ -37,7 +37,7 @@ struct Beginning {
   std::size_t columns = 0;
 };
 
-// As much of it as has so many columns, with the marks that belong to its last character.
+// Returns the longest beginning that fits into `columns`, with the combining marks of its last character.
 Beginning beginning(std::string_view text, std::size_t columns, const Charset& charset) {
   Beginning taken;
   while (taken.bytes < text.size()) {
@@ -63,7 +63,7 @@ std::string shown(std::string_view text, const Charset& charset) {
   for (std::size_t at = 0; at < visible.size();) {
     const Glyph glyph = glyph_at(visible, at);
     const int columns = charset.utf8 || glyph.code < 0x80 ? columns_of(glyph.code, charset) : -1;
-    // A mark needs a character to stand on: in a table, what is before it is not its own.
+    // A combining mark at the beginning is escaped: in a table it would change the character before the cell.
     if (columns < 0 || (columns == 0 && at == 0)) {
       fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<std::uint32_t>(glyph.code));
     } else {
@@ -100,7 +100,7 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t columns, con
   std::vector<std::string> lines;
   while (!text.empty()) {
     Beginning line = beginning(text, columns, charset);
-    // One character at least, or it would never end.
+    // Takes at least one character, so that the loop ends.
     if (line.bytes == 0) line.bytes = glyph_at(text, 0).bytes;
     if (line.bytes < text.size() && text[line.bytes] != ' ') {
       const std::size_t blank = text.substr(0, line.bytes).rfind(' ');
@@ -129,7 +129,7 @@ std::string rate_text(double a_second) {
 
 std::string share_text(double share) {
   if (share >= 1) return "100%";
-  // What has no exact place among binary fractions is not to fall below itself.
+  // The small addend keeps a fraction that binary cannot represent exactly from being rounded below itself.
   return fmt::format("{:.1f}%", std::floor(share * 1000 + 1e-6) / 10);
 }
 

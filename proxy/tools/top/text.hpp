@@ -1,4 +1,4 @@
-// Text measured in columns of a terminal, and figures as people read them.
+// Measures text in terminal columns, and formats figures for people.
 #pragma once
 
 #include <cstddef>
@@ -10,37 +10,37 @@
 
 namespace reprise::tools {
 
-/// What the terminal shows as it is.
+/// The characters that the terminal can show.
 struct Charset {
-  bool utf8 = false;  ///< else ASCII alone
-  /// Of one character: 0 to 2, negative where it cannot be shown. As wcwidth(3) of the terminal's locale has
-  /// it; null: 1 each.
+  bool utf8 = false;  ///< if false, only ASCII
+  /// Returns the width of one character: 0 to 2, or negative if it cannot be shown, like wcwidth(3) in the
+  /// terminal's locale. Null: every character is 1 wide.
   int (*columns)(char32_t) = nullptr;
 };
 
-/// Whatever it holds, as text that neither steers a terminal nor is broader than it is taken for: controls,
-/// marks that hide or reorder text, and what the charset cannot show become \uXXXX. `text` is UTF-8.
+/// Returns text that cannot steer a terminal and is as wide as measured. Controls, marks that hide or reorder
+/// text, and characters outside the charset become \uXXXX. Precondition: `text` is UTF-8.
 std::string shown(std::string_view text, const Charset&);
 
-/// The functions below take text as `shown` gives it.
+/// The functions below take text that `shown` returned.
 std::size_t columns_of(std::string_view text, const Charset&);
-/// The beginning, ended by a mark where something is cut off: at most so many columns.
+/// Returns at most `columns` columns, with a mark at the end if something was cut off.
 std::string cut(std::string_view text, std::size_t columns, const Charset&);
-/// Exactly so many columns.
+/// Return exactly `columns` columns.
 std::string padded(std::string_view text, std::size_t columns, const Charset&);
 std::string padded_left(std::string_view text, std::size_t columns, const Charset&);
-/// Broken at blanks into lines of at most so many columns; a word that is longer is broken, too.
+/// Breaks text at blanks into lines of at most `columns`. A longer word is broken, too.
 std::vector<std::string> wrapped(std::string_view text, std::size_t columns, const Charset&);
 
-/// `1234`, `56.7k`, `1.2M`: five columns at most, up to 10^14.
+/// Returns `1234`, `56.7k`, `1.2M`: at most five columns, up to 10^14.
 std::string count_text(double);
-/// `0.0`, `12.3`, then as count_text.
+/// Returns `0.0`, `12.3`, then the form of count_text.
 std::string rate_text(double a_second);
-/// `100%`, `99.3%`; rounded down, so that only all is 100.
+/// Returns `100%`, `99.3%`. Rounds down, so that only 1 is 100%.
 std::string share_text(double);
-/// `0.8ms`, `45ms`, `1.25s`, `3m05s`.
+/// Returns `0.8ms`, `45ms`, `1.25s`, `3m05s`.
 std::string seconds_text(double);
-/// `2d 03:04`, `03:04:05`.
+/// Returns `2d 03:04`, `03:04:05`.
 std::string age_text(std::int64_t seconds);
 
 }  // namespace reprise::tools

@@ -31,7 +31,7 @@ void append_configuration(std::vector<Line>& lines, const Status& status, const 
   append_row(lines, "listening", listeners, look);
 }
 
-// What was tunnelled, and what would make it readable.
+// Lists the hosts whose HTTPS was tunnelled, and what would make it readable.
 void append_unread(std::vector<Line>& lines, const Status& status, const Look& look) {
   for (const UnreadReading& host : status.unread) {
     std::string text =
@@ -46,7 +46,8 @@ constexpr std::string_view figure_headings = "  TRIES/S    CIRCUIT   PAUSE  BUDG
 constexpr std::size_t figures_width = 37;  // without the gauge
 constexpr std::size_t gauge_width = 22;
 
-// Names have a column of their own, or, where the widest of them has no room beside the figures, a line.
+// Layout of the table: names have a column, or a line of their own if the widest name does not fit beside the
+// figures.
 struct Shape {
   std::size_t name = 0;
   bool beside = true;

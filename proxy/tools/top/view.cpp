@@ -7,7 +7,7 @@
 namespace reprise::tools {
 namespace {
 
-// How far a key moves in a list, from `place` among `size`.
+// Returns the new place in a list of `size` items after the key; `page` is the number of items on a page.
 std::size_t moved(Key key, std::size_t place, std::size_t size, std::size_t page) {
   if (size == 0) return 0;
   const std::size_t last = size - 1;
@@ -25,7 +25,7 @@ std::size_t moved(Key key, std::size_t place, std::size_t size, std::size_t page
   return std::min(place, last);
 }
 
-// Letters for who has no such keys, as in less and vi.
+// Maps letters to motion keys, as in less and vi, for keyboards without such keys.
 Key as_motion(const KeyPress& press) {
   if (press.key != Key::character) return press.key;
   switch (press.character) {
@@ -54,7 +54,7 @@ void move_story(View& view, Key key, const Watch& watch, std::size_t page) {
 }
 
 void move_text(View& view, Key key, std::size_t page) {
-  // Drawing bounds it by what there is.
+  // Drawing limits this to the lines that there are.
   constexpr std::size_t far = 1'000'000;
   view.scrolled = moved(key, view.scrolled, far, page);
 }

@@ -13,7 +13,7 @@ std::uint64_t count_of(const CountsByWord& counts, std::string_view word) {
   return 0;
 }
 
-// Without what has not happened.
+// Returns the increases, without zeros.
 CountsByWord difference(const CountsByWord& now, const CountsByWord& before) {
   CountsByWord grown;
   for (const auto& [word, count] : now) {
@@ -41,7 +41,8 @@ RouteCounts difference(const RouteCounts& now, const RouteCounts& before) {
   return grown;
 }
 
-// A client that has gone was sent nothing, through nobody's fault here.
+// Returns the fraction of successful responses. Clients that left before the response are not counted,
+// because that is not a failure of reprise or of the upstream.
 std::optional<double> success_of(const CountsByWord& responses) {
   const std::uint64_t all = sum_of(responses) - count_of(responses, "client_gone");
   if (all == 0) return std::nullopt;
@@ -53,7 +54,7 @@ std::uint64_t failed_or_refused(const RouteCounts& counts) {
   return count_of(counts.responses, "5xx") + count_of(counts.responses, "cut") + sum_of(counts.refused);
 }
 
-// What only another process can tell of: its counters begin anew.
+// Returns true if another process responded: its counters start again.
 bool is_restart(const Status& before, const Status& now) {
   return now.started != before.started || now.requests < before.requests;
 }
@@ -106,8 +107,8 @@ void Watch::took(Status status, double at) {
 }
 
 void Watch::took(std::vector<StoryReading> stories) {
-  // They come with the oldest first; of two that ended at one moment the latter is the newer one. Dates of
-  // RFC 3339 in UTC have their order as text.
+  // The document has the oldest first. Of two requests that ended at the same moment, the later entry is the
+  // newer one. RFC 3339 times in UTC sort as text.
   std::reverse(stories.begin(), stories.end());
   std::stable_sort(stories.begin(), stories.end(),
                    [](const StoryReading& one, const StoryReading& other) { return one.time > other.time; });
@@ -136,7 +137,7 @@ std::vector<RouteFigures> Watch::routes() const {
     figures.total = route.counts;
     figures.trouble = {0, 0, failed_or_refused(route.counts), route.counts.requests};
     const auto found = before.find(route.name);
-    // A route that a reload brought has no past yet; one that counts from 0 again has none either.
+    // A new route after a reload has no earlier counts. Neither has a route that counts from 0 again.
     if (found == before.end() || found->second->requests > route.counts.requests) continue;
     figures.span = span();
     figures.recent = difference(route.counts, *found->second);

@@ -1,4 +1,4 @@
-// What is known of a running proxy by asking it over and over: its newest figures, and what happened between.
+// Figures of a running proxy from repeated readings: the newest ones, and the changes between them.
 #pragma once
 
 #include <array>
@@ -13,27 +13,27 @@
 
 namespace reprise::tools {
 
-/// Seconds; may be above the highest bound that is counted by.
+/// A quantile in seconds. It may be above the highest bucket bound.
 struct Quantile {
   double seconds = 0;
-  bool beyond = false;  ///< it is longer than that
+  bool beyond = false;  ///< true: above `seconds`, which is the highest bound
 };
 
-/// One route: since the proxy has started, and within the window.
+/// Figures of one route, since the start of the proxy and within the window.
 struct RouteFigures {
   std::string name;
   std::string mode;
   RouteCounts total;
   RouteCounts recent;
-  double span = 0;                ///< seconds that `recent` is of; 0: nothing to compare with yet
-  std::optional<double> success;  ///< share of `recent` that was sent whole, with a status below 500
-  std::optional<Quantile> p50;    ///< of `recent`; absent: nothing was timed
+  double span = 0;                ///< seconds that `recent` covers; 0: only one reading so far
+  std::optional<double> success;  ///< fraction of `recent` that was sent whole with a status below 500
+  std::optional<Quantile> p50;    ///< of `recent`; absent if no request was timed
   std::optional<Quantile> p99;
-  /// What is compared to find those in trouble: failed and refused, then retries, both of `recent`; failed
-  /// and refused since the start; requests.
+  /// Sort keys for trouble: failed and refused of `recent`, retries of `recent`, failed and refused since the
+  /// start, requests.
   std::array<std::uint64_t, 4> trouble{};
 
-  /// Per second.
+  /// Returns the count per second.
   double rate(std::uint64_t count) const { return span > 0 ? static_cast<double>(count) / span : 0; }
 };
 
@@ -42,39 +42,40 @@ struct UpstreamFigures {
   double attempts_a_second = 0;
 };
 
-/// Since when there has been no reading, and why.
+/// Since when the readings fail, and why.
 struct Loss {
   std::string why;
   double since = 0;
 };
 
-/// A value. Times are seconds on a clock that never goes back.
+/// A value. Times are in seconds on a monotonic clock.
 class Watch {
  public:
-  /// `window`: how many readings back figures are compared with; at least 1.
+  /// `window`: how many readings back the figures are compared with. Precondition: at least 1.
   explicit Watch(std::size_t window) : window_(window) { assert(window > 0); }
 
-  /// After a restart of the proxy, which is one of its counters too, everything begins anew.
+  /// Adds a reading. After a restart of the proxy (counters that went back count as one), all earlier
+  /// readings are discarded.
   void took(Status, double at);
   void took(std::vector<StoryReading>);
   void lost(std::string why, double at);
 
   bool empty() const { return samples_.empty(); }
-  /// The newest; not if empty.
+  /// Returns the newest reading. Precondition: not empty.
   const Status& status() const {
     assert(!empty());
     return samples_.back().status;
   }
-  /// The newest first.
+  /// Returns the requests, newest first.
   const std::vector<StoryReading>& stories() const { return stories_; }
   const std::optional<Loss>& loss() const { return loss_; }
-  /// When a restart was last noticed.
+  /// Returns when a restart was last detected.
   const std::optional<double>& restarted_at() const { return restarted_at_; }
 
-  /// In the order of the configuration.
+  /// Returns the figures of the routes, in the order of the configuration.
   std::vector<RouteFigures> routes() const;
   std::vector<UpstreamFigures> upstreams() const;
-  /// All requests per second within the window.
+  /// Returns all requests per second within the window.
   double rate() const;
 
  private:
@@ -91,15 +92,16 @@ class Watch {
   std::optional<double> restarted_at_;
 };
 
-/// Interpolated within the bucket that holds it; absent where nothing is counted or told. `bounds`: seconds;
-/// `counts` has one more.
+/// Returns the quantile, interpolated within its bucket; absent if nothing was counted or reported. `bounds`:
+/// seconds, ascending. Precondition: `counts` has one item more than `bounds`.
 std::optional<Quantile> quantile(double share, const std::vector<double>& bounds,
                                  const std::vector<std::uint64_t>& counts);
-/// The sum of all words.
+/// Returns the sum of all counts.
 std::uint64_t sum_of(const CountsByWord&);
-/// Tried again, given up, cut, or refused a retry: more to tell than its status.
+/// Returns true if the status does not say everything: retried, gave up, cut, or refused a retry.
 bool is_worth_telling(const StoryReading&);
-/// Not as it should be: a budget that was drawn on, a circuit that is not closed, a pause.
+/// Returns true for an upstream in trouble: a budget that was drawn on, a circuit that is not closed, or a
+/// pause.
 bool is_worth_telling(const UpstreamReading&);
 
 }  // namespace reprise::tools
