@@ -11,7 +11,7 @@ namespace reprise::tools {
 namespace {
 
 constexpr const char* php_folders = "PHP_INI_SCAN_DIR";
-// Each names a PEM file.
+// Each of these variables names a PEM file.
 constexpr std::array trust_variables{"SSL_CERT_FILE",
                                      "CURL_CA_BUNDLE",
                                      "REQUESTS_CA_BUNDLE",
@@ -30,7 +30,7 @@ constexpr std::array trust_variables{"SSL_CERT_FILE",
                                      "NPM_CONFIG_CAFILE",
                                      "PERL_LWP_SSL_CA_FILE"};
 
-/// The members of both lists, each once, in the order in which they come.
+/// Returns the members of both lists in order, without duplicates.
 std::vector<std::string> merged(const std::optional<std::string>& one,
                                 const std::optional<std::string>& other) {
   std::vector<std::string> names;
@@ -58,8 +58,8 @@ std::string java_proxy(const std::string& host, unsigned port) {
          " -Dhttps.proxyPort=" + number + " -Dhttp.nonProxyHosts=";
 }
 
-/// `.example.com` is `*.example.com` to Java. An empty list sends what goes to this host through the proxy as
-/// well, as other clients do.
+/// Writes `.example.com` as `*.example.com` for Java. An empty list also sends requests for this host through
+/// the proxy, as in other clients.
 std::string java_options(const std::string& host, unsigned port, std::vector<std::string> direct) {
   for (std::string& name : direct) {
     if (name.starts_with('.')) name.insert(0, "*");
@@ -72,13 +72,13 @@ std::string java_trust(const TrustFiles& trust) {
          " -Djavax.net.ssl.trustStorePassword=" + trust.password;
 }
 
-/// Returns the options without those that java_options and java_trust have added: `proxy` with the list of
-/// hosts behind it, and `trust` behind that.
+/// Returns the options without those that java_options and java_trust added: `proxy`, the list of hosts after
+/// it, and `trust` after that.
 std::string without_ours(std::string options, const std::string& proxy, const std::string& trust) {
   for (std::size_t start = 0; (start = options.find(proxy)) != std::string::npos;) {
     std::size_t end = std::min(options.find(' ', start + proxy.size()), options.size());
     if (!trust.empty() && options.compare(end, trust.size(), trust) == 0) end += trust.size();
-    // With the blank that joins them to the others.
+    // Also removes the blank between these options and the others.
     if (start > 0)
       --start;
     else if (end < options.size())
@@ -88,7 +88,7 @@ std::string without_ours(std::string options, const std::string& proxy, const st
   return options;
 }
 
-/// In single quotes of a shell: a quote ends them, stands alone, and begins them again.
+/// Quotes text with a shell's single quotes. Each quote in the text becomes `quote`.
 std::string shell_quoted(std::string_view text, std::string_view quote) {
   std::string result = "'";
   for (const char c : text) c == '\'' ? result.append(quote) : result.append(1, c);
@@ -114,7 +114,7 @@ Variables client_environment(const std::string& host, unsigned port, const Looku
     if (std::find(direct.begin(), direct.end(), service) == direct.end()) direct.emplace_back(service);
   }
   Variables made;
-  // No all_proxy: FTP and the like would come here, and be lost.
+  // all_proxy is not set: FTP and other protocols would be sent to reprise and fail.
   for (const char* name : {"http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "ws_proxy", "WS_PROXY",
                            "wss_proxy", "WSS_PROXY"})
     made.emplace_back(name, url);
@@ -126,7 +126,7 @@ Variables client_environment(const std::string& host, unsigned port, const Looku
                                              (trust ? java_trust(*trust) : std::string()));
   if (!trust) return made;
   for (const char* const name : trust_variables) made.emplace_back(name, trust->bundle);
-  // Its first part is empty where nothing was set: PHP then reads its own folder before ours.
+  // If the variable was not set, the first part is empty: PHP then reads its own folder before ours.
   if (!trust->php_folder.empty())
     made.emplace_back(php_folders, now(php_folders).value_or("") + ":" + trust->php_folder);
   return made;
@@ -191,7 +191,7 @@ std::vector<std::string_view> environment_formats() {
 
 std::string written_as(std::string_view format, const Variables& variables) {
   using http::ascii::append;
-  // systemd ignores the lines of a drop-in file that stand in no section.
+  // systemd ignores lines of a drop-in file that are not in a section.
   std::string text = format == "systemd" ? "[Service]\n" : "";
   for (const auto& [name, value] : variables) {
     if (format == "fish") {

@@ -1,4 +1,5 @@
-// What a program has to find in its environment to ask through the proxy: for the child of exec, and for env.
+// The environment variables that make a program use the proxy: for the child process of `exec`, and for
+// `env`.
 #pragma once
 
 #include <functional>
@@ -10,42 +11,44 @@
 
 namespace reprise::tools {
 
-/// Names and values, in the order in which they are told.
+/// Names and values, in the order in which they are printed.
 using Variables = std::vector<std::pair<std::string, std::string>>;
-/// What a variable holds now, or nothing.
+/// Returns the current value of a variable, or nothing if it is not set.
 using Lookup = std::function<std::optional<std::string>(const std::string& name)>;
 
-/// What is to be trusted in place of the system's roots.
+/// Certificates that programs trust instead of the system's roots.
 struct TrustFiles {
-  std::string bundle;      ///< PEM
-  std::string truststore;  ///< PKCS#12, for Java
+  std::string bundle;      ///< PEM file
+  std::string truststore;  ///< PKCS#12 file, for Java
   std::string password;
-  std::string php_folder{};  ///< of ini files for PHP; empty: PHP is left alone
+  std::string php_folder{};  ///< folder of ini files for PHP; empty: nothing is set for PHP
 };
 
-/// For a proxy at that address and port: both spellings of each proxy variable, what runtimes need that read
-/// none, and, where there is something to trust, what makes them trust it. no_proxy and NO_PROXY
-/// are one list without doubles: what both say now, and the metadata services of clouds. JAVA_TOOL_OPTIONS
-/// and PHP_INI_SCAN_DIR are appended to.
+/// Returns the variables for a proxy at that address and port:
+///  - each proxy variable in both spellings, and settings for runtimes that do not read these variables;
+///  - with `trust`, the variables that make programs trust its files;
+///  - no_proxy and NO_PROXY as one list without duplicates: the current members of both, and the metadata
+///    services of clouds;
+///  - JAVA_TOOL_OPTIONS and PHP_INI_SCAN_DIR, which are appended to.
 Variables client_environment(const std::string& host, unsigned port, const Lookup& now,
                              const std::optional<TrustFiles>& trust = std::nullopt);
 
-/// Returns the variables by which the caller's programs trust certificates, as they are set now. Those that
-/// name the same place as SSL_CERT_FILE, or none, are left out.
+/// Returns the variables by which the caller's programs trust certificates, with their current values. Leaves
+/// out those that name no file, or the same file as SSL_CERT_FILE.
 Variables named_trust(const Lookup& now);
 
-/// Variables and the values that they get back; absent: the variable is removed.
+/// Variables and the values to restore; absent: the variable is removed.
 using Restored = std::vector<std::pair<std::string, std::optional<std::string>>>;
 /// Undoes client_environment for the same arguments. Keeps the hosts in no_proxy and the options in
 /// JAVA_TOOL_OPTIONS that client_environment did not add. Omits variables in which client_environment has put
 /// nothing.
 Restored restored_environment(const std::string& host, unsigned port, const Lookup& now,
                               const std::optional<TrustFiles>& trust = std::nullopt);
-/// Returns what restores the variables where written_as in the same format has set them: commands of a shell,
+/// Returns text that restores the variables after written_as has set them in the same format: shell commands,
 /// empty values for dotenv, UnsetEnvironment= for systemd, `$patch: delete` for Kubernetes.
 std::string restoring_text(std::string_view format, const Restored&);
 
-/// `sh`, `fish`, `dotenv`, `systemd`, `kubernetes`: each as its reader takes it, one variable a line.
+/// Returns `sh`, `fish`, `dotenv`, `systemd`, `kubernetes`. Each format has one variable per line.
 std::vector<std::string_view> environment_formats();
 std::string written_as(std::string_view format, const Variables&);
 
