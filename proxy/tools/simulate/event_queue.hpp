@@ -1,5 +1,5 @@
-// What is to happen, in the order of virtual time; what is
-// due at once happens in the order in which it was asked.
+// The events of a run in the order of virtual time. Events due at the same time keep the order in which they
+// were added.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace reprise::tools {
 using policy::Duration;
 using policy::Instant;
 
-/// Which attempt of which request. A request that is over leaves its place to another `life`.
+/// Identifies an attempt of a request. When a request is over, its place is reused with another `life`.
 struct Ticket {
   std::uint32_t place = 0;
   std::uint32_t life = 0;
@@ -24,10 +24,10 @@ struct Ticket {
 
 struct Event {
   enum class Kind : std::uint8_t {
-    reply,     ///< an attempt comes to `outcome`
-    served,    ///< the same, and a worker of the upstream is free
-    refusal,   ///< a worker is free that was busy refusing; nobody waits for it
-    time_out,  ///< an attempt has had its time
+    reply,     ///< an attempt ends with `outcome`
+    served,    ///< an attempt ends with `outcome`, and its worker is free
+    refusal,   ///< a worker that was busy with refusing is free; no attempt waits for this
+    time_out,  ///< an attempt times out
     wake,      ///< a wait is over
     hedge,     ///< a copy is due
     departure  ///< the application gives up
@@ -38,12 +38,12 @@ struct Event {
   Instant at{};
 };
 
-/// A heap of four children each, which is shallower than one of two. Memory: 40 bytes an event.
+/// A heap with four children per node, which is less deep than a binary heap. Memory: 40 bytes per event.
 class EventQueue {
  public:
   bool empty() const { return heap_.empty(); }
   std::size_t size() const { return heap_.size(); }
-  /// Only where it is not empty.
+  /// Precondition: not empty.
   Instant next_at() const {
     assert(!empty());
     return heap_.front().event.at;
@@ -62,7 +62,7 @@ class EventQueue {
     heap_[at] = moved;
   }
 
-  /// Only where it is not empty.
+  /// Precondition: not empty.
   Event pop() {
     assert(!empty());
     const Event first = heap_.front().event;

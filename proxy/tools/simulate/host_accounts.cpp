@@ -9,7 +9,7 @@
 namespace reprise::tools {
 namespace {
 
-/// One account, as all clients have it.
+/// One kind of account, which every client has.
 template <typename Settings>
 struct Account {
   std::string host;
@@ -31,7 +31,7 @@ std::size_t place_of(const Value& wanted, std::vector<Value>& all) {
 
 HostAccounts::HostAccounts(std::uint64_t clients, std::span<const RequestKind> kinds,
                            std::span<const JudgedKind> judged) {
-  // Observe mode draws on a budget of its own.
+  // A route in observe mode has a budget of its own.
   std::vector<Account<std::pair<policy::BudgetPolicy, bool>>> budgets;
   std::vector<Account<policy::CircuitPolicy>> circuits;
   std::vector<Account<bool>> pauses;

@@ -10,16 +10,16 @@
 
 namespace reprise::tools {
 
-/// Of all clients. Each kind of request takes part in one budget, one circuit and one pause of its client's:
-/// those of its host and of the settings of its route, as in the proxy.
+/// The accounts of all clients. Each kind of request uses one budget, one circuit and one pause of its
+/// client: those of its host and of its route's settings, as in the proxy.
 class HostAccounts {
  public:
   HostAccounts(std::uint64_t clients, std::span<const RequestKind> kinds, std::span<const JudgedKind> judged);
 
   policy::HostShare share(std::uint32_t client, std::uint32_t kind);
-  /// Null where the route does not hedge.
+  /// Returns null if the route does not hedge.
   policy::ObservedLatency* latency(std::uint32_t client, std::uint32_t kind);
-  /// What is left of the emptiest budget of all, 0 to 1; 1 where there is none.
+  /// Returns the fraction left of the emptiest of all budgets, 0 to 1; 1 if there are no budgets.
   double worst_budget(policy::Instant now);
 
  private:
@@ -38,7 +38,7 @@ class HostAccounts {
     std::vector<std::unique_ptr<policy::ObservedLatency>> latencies;
   };
 
-  std::vector<Places> places_;  ///< by kind
+  std::vector<Places> places_;  ///< by kind of request
   std::vector<Client> clients_;
 };
 

@@ -1,4 +1,4 @@
-// A kind of request as its route sees it.
+// A kind of request with its route and its idempotency.
 #pragma once
 
 #include <span>
@@ -12,12 +12,13 @@ namespace reprise::tools {
 
 struct JudgedKind {
   std::size_t route = 0;
-  const policy::RoutePolicy* policy = nullptr;  ///< the table's
+  const policy::RoutePolicy* policy = nullptr;  ///< owned by the route table
   policy::Facts facts;
-  bool unknown = false;  ///< the rule asks for what is not known of it: it is taken for not idempotent
+  /// the rule needs data that is missing here, so the request counts as not idempotent
+  bool unknown = false;
 };
 
-/// One for each kind, in their order. The table must outlive them.
+/// Returns one item for each kind, in the same order. Precondition: the table outlives them.
 std::vector<JudgedKind> judge_kinds(std::span<const RequestKind>, const policy::RouteTable&);
 
 }  // namespace reprise::tools

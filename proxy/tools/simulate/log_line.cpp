@@ -14,7 +14,7 @@ namespace {
 
 namespace json = boost::json;
 
-/// Thrown and caught in this file alone: what is wrong, from deep inside a line.
+/// Reports an error from deep inside a line. Thrown and caught only in this file.
 struct Wrong {
   std::string why;
 };
@@ -71,14 +71,14 @@ unsigned digits(std::string_view text, std::size_t at, std::size_t count) {
   return number;
 }
 
-// As observe writes it: 2026-01-02T10:03:12.345Z.
+// Parses the format that the access log writes: 2026-01-02T10:03:12.345Z.
 std::int64_t time_of(std::string_view text) {
   if (text.size() != 24 || text[4] != '-' || text[10] != 'T' || text[19] != '.' || text[23] != 'Z')
     throw Wrong{"its \"time\" is " + shown(text) + ", not such as 2026-01-02T10:03:12.345Z"};
   namespace chrono = std::chrono;
   const chrono::year_month_day day{chrono::year(static_cast<int>(digits(text, 0, 4))),
                                    chrono::month(digits(text, 5, 2)), chrono::day(digits(text, 8, 2))};
-  // What nanoseconds of 64 bits can tell.
+  // The range of 64-bit nanoseconds since 1970.
   if (!day.ok() || day.year() < chrono::year(1970) || day.year() > chrono::year(2261))
     throw Wrong{"its \"time\" is no day"};
   const std::int64_t days = chrono::sys_days(day).time_since_epoch().count();
@@ -148,7 +148,7 @@ BadLine no_json(std::string_view line, json::error_code why) {
 }  // namespace
 
 ReadLine read_line(std::string_view line) {
-  std::array<unsigned char, 16384> room;  // NOLINT(cppcoreguidelines-pro-type-member-init): it is only room
+  std::array<unsigned char, 16384> room;  // NOLINT(cppcoreguidelines-pro-type-member-init): only a buffer
   json::monotonic_resource memory(room.data(), room.size());
   json::error_code failed;
   const json::value value = json::parse({line.data(), line.size()}, failed, &memory);

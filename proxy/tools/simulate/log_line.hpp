@@ -1,4 +1,4 @@
-// One line of the access log in its JSON form, read back.
+// Parses one JSON line of the access log.
 #pragma once
 
 #include <cstdint>
@@ -19,36 +19,36 @@ using policy::Duration;
 struct LoggedAttempt {
   policy::Outcome outcome;
   Duration took{};
-  Duration wait{};  ///< before it
+  Duration wait{};  ///< before the attempt
 };
 
 struct LogLine {
-  std::int64_t written = 0;  ///< nanoseconds since 1970: the end of the request, or a little later
+  std::int64_t written = 0;  ///< nanoseconds since 1970: the end of the request, or slightly later
   std::string method;
   std::string host;
   std::uint16_t port = 80;
   std::string path = "/";
-  std::optional<int> status;  ///< absent: none was sent
+  std::optional<int> status;  ///< absent if none was sent
   telemetry::Ending ending = telemetry::Ending::answered;
   policy::Reason reason = policy::Reason::success;
-  std::vector<LoggedAttempt> attempts;  ///< those before the gap, where the line leaves some out
+  std::vector<LoggedAttempt> attempts;  ///< only those before the gap if the line leaves some out
   bool has_gap = false;
   Duration took{};
   bool tunnel = false;
 };
 
-/// A line of ours that is of no request: a start, a warning, a rejection.
+/// A line of reprise's log that is not about a request: a start, a warning, a rejection.
 struct OtherLine {};
 
-/// What is wrong with a line, and what to do: a sentence without its place.
+/// Why a line cannot be read, and what to do: a sentence without the line's number.
 struct BadLine {
   std::string why;
-  bool broken_off = false;  ///< it begins like one of ours and ends in the middle
+  bool broken_off = false;  ///< begins like a line of the log and is cut off
 };
 
 using ReadLine = std::variant<LogLine, OtherLine, BadLine>;
 
-/// `line` without its end. Never throws for any bytes.
+/// Precondition: `line` has no newline. Does not throw, whatever bytes it gets.
 ReadLine read_line(std::string_view line);
 
 }  // namespace reprise::tools

@@ -1,4 +1,4 @@
-// What a run comes to: counts, latencies and their course over time.
+// The results of a run: counts, latencies, and their course over time.
 #pragma once
 
 #include <array>
@@ -14,14 +14,16 @@ namespace reprise::tools {
 
 using policy::Duration;
 
-/// Spans by size, each place 1/32 wider than the one before at most: a percentile is right to 3.2 %. 11 KB.
+/// A histogram of spans. Each bucket is at most 1/32 wider than the one before, so percentiles are exact to
+/// 3.2 %. Memory: 11 KB.
 class Histogram {
  public:
   void add(Duration);
   std::uint64_t count() const { return count_; }
-  /// Exact to a microsecond; zero of none.
+  /// Returns the mean, exact to a microsecond; zero if there are no spans.
   Duration mean() const;
-  /// The span that this share (0 to 1) of them do not exceed, up to the width of its place; zero of none.
+  /// Returns the percentile for `share`, 0 to 1, exact to the width of its bucket; zero if there are no
+  /// spans.
   Duration percentile(double share) const;
 
  private:
@@ -36,52 +38,53 @@ class Histogram {
   std::uint64_t microseconds_ = 0;
 };
 
-/// What happened in one step of the clock.
+/// Counts within one step of time.
 struct Step {
-  std::uint64_t requests = 0;   ///< that came
-  std::uint64_t succeeded = 0;  ///< of these, whenever they did
-  std::uint64_t attempts = 0;   ///< that reached for the upstream
-  double budget = 1;            ///< what is left at its end of the worst client's budget, 0 to 1
+  std::uint64_t requests = 0;   ///< that arrived
+  std::uint64_t succeeded = 0;  ///< of the requests that arrived in this step, whenever they succeeded
+  std::uint64_t attempts = 0;   ///< that were sent to the upstream
+  double budget = 1;            ///< fraction left, at the end of the step, of the emptiest budget, 0 to 1
 };
 
 struct Measures {
   std::string policy;
   std::uint64_t requests = 0;
-  std::uint64_t succeeded = 0;  ///< a response below 500 that is neither 408 nor 429
+  std::uint64_t succeeded = 0;  ///< got a response below 500 other than 408 and 429
   std::uint64_t attempts = 0;
-  std::uint64_t retries = 0;      ///< those made since an earlier one had failed
-  std::uint64_t hedges = 0;       ///< those made beside a slow one
-  std::uint64_t in_vain = 0;      ///< work that the upstream did for somebody who had stopped waiting
-  std::uint64_t refused = 0;      ///< attempts that its full queue turned away
-  std::uint64_t limited = 0;      ///< attempts that its rate limit turned away
-  std::uint64_t turned_away = 0;  ///< requests that found no room in the simulation, and failed
+  std::uint64_t retries = 0;  ///< attempts after a failed one
+  std::uint64_t hedges = 0;   ///< copies beside a slow attempt
+  /// attempts that the upstream served although no request waited for them any more
+  std::uint64_t in_vain = 0;
+  std::uint64_t refused = 0;      ///< attempts rejected because the upstream's queue was full
+  std::uint64_t limited = 0;      ///< attempts rejected by the upstream's rate limit
+  std::uint64_t turned_away = 0;  ///< requests that failed because the simulation had no room for them
   std::uint64_t unfinished = 0;   ///< requests under way when the run ended; they count as failed
   std::uint64_t events = 0;
   std::array<std::uint64_t, policy::reason_count> ended{};  ///< requests by the reason that ended them
-  Histogram latency;                      ///< of what succeeded, from the request to its response
-  Histogram latency_of_all;               ///< of every request that ended
-  Duration step{};                        ///< the width of one
-  std::vector<Step> steps;                ///< of the duration, not of what comes after it
-  std::optional<Duration> trouble_ended;  ///< the end of the last outage or the last burst
-  /// From there to the first of three seconds in which the requests that came succeeded as before the trouble
-  /// (to 95 %); absent: not while requests came.
+  Histogram latency;                      ///< of successful requests, from the request to its response
+  Histogram latency_of_all;               ///< of all requests that ended
+  Duration step{};                        ///< length of one step
+  std::vector<Step> steps;                ///< steps of the run's duration, not of the time after it
+  std::optional<Duration> trouble_ended;  ///< end of the last outage or the last burst
+  /// Time from `trouble_ended` to the first of three seconds in which requests succeed as often as before the
+  /// trouble (to 95 %). Absent if that did not happen while requests arrived.
   std::optional<Duration> recovered;
-  // Of a replay alone.
-  std::uint64_t decided_by_log = 0;  ///< requests all of whose attempts the log knows
-  std::uint64_t assumed = 0;         ///< attempts that the log does not know
-  std::uint64_t unknown_rule = 0;    ///< requests whose idempotency hangs on what a log does not have
+  // The members below are only for a replay.
+  std::uint64_t decided_by_log = 0;  ///< requests whose attempts are all in the log
+  std::uint64_t assumed = 0;         ///< attempts that are not in the log
+  std::uint64_t unknown_rule = 0;  ///< requests whose idempotency depends on data that the log does not have
 
   double success_share() const;
   double amplification() const;
-  /// Attempts a second, in the busiest step.
+  /// Returns the attempts per second in the busiest step.
   double peak_load() const;
-  /// The lowest of the steps.
+  /// Returns the lowest budget of all steps.
   double lowest_budget() const;
 };
 
-/// A round width that makes at most 120 steps of the duration.
+/// Returns a round step length that divides the duration into at most 120 steps.
 Duration step_of(Duration);
-/// Fills `recovered`. `from`: when the first trouble began.
+/// Sets `recovered`. `trouble_from`: start of the first trouble.
 void find_recovery(Measures&, Duration trouble_from);
 
 }  // namespace reprise::tools

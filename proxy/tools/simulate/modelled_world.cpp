@@ -10,12 +10,12 @@ using policy::Answered;
 
 enum Known : std::uint16_t { ok, overloaded, limited, others };
 
-// What the upstream does not take up it turns away in so long.
+// Time after which the upstream has rejected a request that it does not accept.
 constexpr Duration turn_round = std::chrono::milliseconds(1);
 
 Duration since_start(Instant now) { return now.time_since_epoch(); }
 
-// Whatever is beyond the longest run is equally far.
+// All times beyond the longest run are equal.
 Duration seconds_of(double seconds) {
   return Duration(static_cast<Duration::rep>(std::min(seconds, 1e8) * 1e9));
 }
@@ -42,7 +42,7 @@ ModelledWorld::ModelledWorld(const Model& model)
   coming_ = next_of_rate();
 }
 
-// The even ones are counted, so that no rounding adds up.
+// Times of even arrivals are computed from the count, so that rounding errors do not add up.
 std::optional<Instant> ModelledWorld::next_of_rate() {
   if (model_.rate <= 0) return std::nullopt;
   ++count_;
@@ -111,8 +111,8 @@ Instant ModelledWorld::serve(const Queued& queued, Instant now, EventQueue& even
   return ends;
 }
 
-// Turning away is work, too, as far as the upstream has a
-// place for it to wait in: beyond that the kernel does it.
+// Rejecting costs the upstream work, too, as long as rejections fit into its queue. Beyond that the kernel
+// rejects.
 Begun ModelledWorld::turn_away(const Ticket& ticket, Instant now, EventQueue& events, Measures& measures) {
   ++measures.refused;
   if (model_.refusal > Duration::zero() &&
@@ -149,7 +149,7 @@ Begun ModelledWorld::begin(const Ticket& ticket, const Arrival&, unsigned, Insta
   return {};
 }
 
-// It refuses before it serves: who waits for a refusal is at the door already.
+// Rejections come before requests that wait to be served: these clients are already connected.
 void ModelledWorld::free_worker(Instant now, EventQueue& events) {
   if (!model_.capacity) return;
   if (refusals_ > 0) {

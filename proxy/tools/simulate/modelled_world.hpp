@@ -1,5 +1,5 @@
-// The world of a model: arrivals by chance, and an upstream
-// with workers, a queue, outages, errors and a limit.
+// The world of a model: random arrivals, and an upstream with workers, a queue, outages, errors and a rate
+// limit.
 #pragma once
 
 #include <deque>
@@ -10,7 +10,7 @@ namespace reprise::tools {
 
 class ModelledWorld final : public World {
  public:
-  /// `model` must outlive it, and have no contradiction.
+  /// Precondition: `model` outlives the world and has no contradiction.
   explicit ModelledWorld(const Model& model);
 
   std::span<const RequestKind> kinds() const override { return model_.mix; }
@@ -40,15 +40,15 @@ class ModelledWorld final : public World {
   Chance mixing_;
   Chance working_;
   Chance failing_;
-  std::vector<Instant> bursts_;  ///< one for each request of them, the last first
+  std::vector<Instant> bursts_;  ///< one for each request of a burst, in reverse order of time
   std::uint64_t count_ = 0;
   Instant last_{};
   std::optional<Instant> coming_;
-  std::vector<policy::Outcome> outcomes_;  ///< first 200, 503 and 429; then one for each outage and error
-  std::size_t first_error_ = 0;            ///< in outcomes_
+  std::vector<policy::Outcome> outcomes_;  ///< 200, 503 and 429, then one for each outage and each error
+  std::size_t first_error_ = 0;            ///< its place in outcomes_
   std::uint64_t busy_ = 0;
   std::deque<Queued> queue_;
-  std::uint64_t refusals_ = 0;  ///< that no worker has found time for yet
+  std::uint64_t refusals_ = 0;  ///< rejections for which no worker has been free yet
   double tokens_ = 0;
   Instant filled_{};
 };

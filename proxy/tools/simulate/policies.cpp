@@ -8,13 +8,13 @@ namespace {
 
 using policy::RoutePolicy;
 
-// As if reprise were not there.
+// As if there were no reprise.
 void without_retries(RoutePolicy& policy) {
   policy.mode = policy::Mode::off;
   policy.hedge.reset();
 }
 
-// The loop that everybody writes first.
+// The loop that most people write first.
 void at_once(RoutePolicy& policy) {
   policy.retry.backoff = {Duration::zero(), 1, Duration::zero(), policy::Jitter::none};
   policy.retry.retry_after.honour = false;

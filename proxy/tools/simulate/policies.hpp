@@ -1,5 +1,4 @@
-// The policies that are shown beside a configuration: what
-// it would be without one of its parts, or without retries.
+// Policies to compare with a configuration: the configuration without one of its parts, or without retries.
 #pragma once
 
 #include <optional>
@@ -11,14 +10,15 @@
 
 namespace reprise::tools {
 
-/// `none immediate no-jitter no-budget config`, in the order in which they are shown.
+/// Returns `none immediate no-jitter no-budget config`, in the order in which they are shown.
 std::vector<std::string_view> policy_words();
-/// Nothing for a word that is none of these.
+/// Returns nothing for an unknown word.
 std::optional<Subject> policy_of(std::string_view word, const policy::RouteTable& config);
 
-/// The words of a list, each of which may be several with commas between.
+/// Splits a list whose items may each be several words separated by commas.
 std::vector<std::string> split_policies(const std::vector<std::string>& lists);
-/// What to say of a word that is neither a policy nor, by a point or a slash in it, a file.
+/// Returns the message for a word that is neither a policy nor a file. A word with a dot or a slash is a
+/// file.
 std::string unknown_policy(std::string_view word);
 
 }  // namespace reprise::tools

@@ -13,8 +13,8 @@ using policy::Cause;
 using policy::Failed;
 using policy::Outcome;
 
-// The first of the table: what an attempt meets that the log does not know and that is taken to succeed, and
-// one of a request that was not sent at all.
+// First entries of the table of outcomes: the assumed success of an attempt that is not in the log, and the
+// failure of a request that was never sent.
 constexpr std::uint16_t recovered = 0;
 constexpr std::uint16_t unreachable = 1;
 
@@ -29,7 +29,8 @@ bool is_good(const LogLine& line) {
          *line.status != 408 && *line.status != 429;
 }
 
-// What was ended from outside, or after its response had begun, says too little of what would have been.
+// Returns true for a request that was ended from outside or after its response had begun: it does not show
+// how it would have ended.
 bool is_open(const LogLine& line) {
   if (line.ending != telemetry::Ending::answered) return true;
   return std::any_of(line.attempts.begin(), line.attempts.end(), [](const LoggedAttempt& attempt) {
@@ -49,7 +50,7 @@ class Reader {
     log_.outcomes = {Answered{200, {}}, Failed{policy::Stage::connect, Cause::refused}};
   }
 
-  /// True while it may go on.
+  /// Returns true if reading may go on.
   bool take(std::string_view text, bool whole) {
     ++log_.lines;
     if (text.ends_with('\r')) text.remove_suffix(1);
@@ -163,7 +164,7 @@ class Reader {
     return found->second;
   }
 
-  // A line is written when its request has ended.
+  // Sorts by arrival, because a line is written when its request ends.
   void sort() {
     auto& requests = log_.requests;
     std::stable_sort(requests.begin(), requests.end(),
@@ -273,7 +274,7 @@ Begun RecordedWorld::begin(const Ticket& ticket, const Arrival& arrival, unsigne
   const auto* failed = std::get_if<Failed>(&log_.outcomes[meets.outcome]);
   const bool silent = failed != nullptr && failed->stage >= policy::Stage::send &&
                       (failed->cause == Cause::attempt_timeout || failed->cause == Cause::response_timeout);
-  // How long it may be silent is for the policy to say.
+  // The policy says how long the upstream may send nothing.
   if (silent) return {};
   const Instant ends = now + std::chrono::microseconds(meets.took);
   events.push({Event::Kind::reply, meets.outcome, ticket, ends});

@@ -1,4 +1,4 @@
-// An access log as a world: its requests come again when they came, and attempts meet what they met.
+// An access log as a world: its requests arrive as they did, and attempts get the outcomes in the log.
 #pragma once
 
 #include <cstdint>
@@ -14,38 +14,38 @@
 
 namespace reprise::tools {
 
-/// A log that was read. About 50 bytes a request, and 12 an attempt.
+/// A parsed log. Memory: about 50 bytes per request and 12 per attempt.
 struct ReplayLog {
   struct Attempt {
-    std::uint32_t after = 0;  ///< microseconds from the request to its start
+    std::uint32_t after = 0;  ///< microseconds from the request to the attempt
     std::uint32_t took = 0;   ///< microseconds
     std::uint16_t outcome = 0;
   };
   struct Request {
-    std::int64_t at = 0;  ///< nanoseconds from the first one
+    std::int64_t at = 0;  ///< nanoseconds from the first request
     std::uint64_t first = 0;
     std::uint32_t took = 0;  ///< microseconds
     std::uint32_t kind = 0;
     std::uint8_t attempts = 0;
-    bool gap = false;   ///< more than these are known to have been made
-    bool good = false;  ///< how it went
+    bool gap = false;   ///< the log leaves out some of its attempts
+    bool good = false;  ///< it succeeded
     policy::Reason reason = policy::Reason::success;
   };
 
-  std::vector<RequestKind> kinds;  ///< those that differ for a route table
+  std::vector<RequestKind> kinds;  ///< kinds that a route table can tell apart
   std::vector<policy::Outcome> outcomes;
   std::vector<Attempt> attempts;
-  std::vector<Request> requests;  ///< in the order in which they came
-  Duration duration{};            ///< from the first to the last, and a little more
-  Duration usual{};               ///< the median of what a good attempt took
+  std::vector<Request> requests;  ///< in the order of arrival
+  Duration duration{};            ///< from the first request to the last, and slightly more
+  Duration usual{};               ///< median time of a successful attempt
   std::uint64_t lines = 0;
   std::uint64_t other_lines = 0;
   std::uint64_t bad_lines = 0;
   std::uint64_t left_out = 0;  ///< ended by the client, or broken in the body
-  bool half_line = false;      ///< the last one, which was left out
+  bool half_line = false;      ///< the last line was incomplete and was left out
 };
 
-/// Why a log cannot be played.
+/// Why a log cannot be replayed.
 struct LogFault {
   std::uint64_t line = 0;  ///< from 1; 0: the log as a whole
   std::string why;
@@ -56,25 +56,25 @@ inline constexpr std::size_t most_logged = 5'000'000;
 inline constexpr std::size_t most_kinds = 10'000;
 inline constexpr Duration longest_log = std::chrono::hours(24 * 366);
 
-/// `tables`: the configurations that it will be played with; requests that none of them tells apart are one
-/// kind. `lenient`: a line that cannot be read is left out and counted. The last line may be half of one
-/// anyway: the log was copied while it was written.
+/// Reads a log. `tables`: the configurations for the replay. Requests that no table tells apart are of the
+/// same kind. `lenient`: lines that cannot be read are left out and counted. The last line may always be
+/// incomplete, because the log may have been copied while it was written.
 std::variant<ReplayLog, LogFault> read_log(std::istream&,
                                            const std::vector<const policy::RouteTable*>& tables,
                                            bool lenient);
 
-/// How it went by the log itself.
+/// Returns the results that the log itself has.
 Measures as_logged(const ReplayLog&);
 
-/// What attempts meet that the log does not know.
+/// The outcome of attempts that are not in the log.
 enum class Beyond : std::uint8_t {
-  repeat,   ///< the last outcome of their request
+  repeat,   ///< the last outcome of the same request
   recover,  ///< 200, after the usual time
 };
 
 class RecordedWorld final : public World {
  public:
-  /// The log must outlive it.
+  /// Precondition: the log outlives the world.
   RecordedWorld(const ReplayLog& log, Beyond beyond) : log_(log), beyond_(beyond) {}
 
   std::span<const RequestKind> kinds() const override { return log_.kinds; }

@@ -58,7 +58,7 @@ class Run {
   }
 
  private:
-  /// An attempt that somebody waits for.
+  /// An attempt that the request waits for.
   struct Running {
     unsigned number = 0;
     HeadLimit limit;
@@ -68,12 +68,12 @@ class Run {
     std::optional<Exchange> machine;
     Arrival arrival;
     std::uint32_t life = 0;
-    unsigned nth = 0;                ///< attempts that it has begun
-    std::optional<Running> attempt;  ///< the one at hand
-    std::optional<Running> copy;     ///< that was sent beside it
-    bool knows_all = true;           ///< the log does, so far
+    unsigned nth = 0;                ///< attempts begun so far
+    std::optional<Running> attempt;  ///< the current attempt
+    std::optional<Running> copy;     ///< the copy beside it
+    bool knows_all = true;           ///< so far, the log has all its attempts
 
-    /// Null where nobody waits for the attempt of that number, or no longer.
+    /// Returns null if the request does not wait for this attempt, or no longer does.
     std::optional<Running>* find(unsigned number) {
       if (attempt && attempt->number == number) return &attempt;
       return copy && copy->number == number ? &copy : nullptr;
@@ -187,7 +187,7 @@ class Run {
   void obey(const Start& start, std::uint32_t at, Instant now) { begin_attempt(at, start.number, now); }
   void obey(const Wait& wait, std::uint32_t at, Instant) {
     Place& place = places_[at];
-    // A response is short here: it has been read before the wait is over.
+    // A simulated response is short: it has been read before the wait is over.
     place.machine->response_kept();
     events_.push({Event::Kind::wake, 0, {at, place.life, 0}, wait.until});
   }
@@ -202,7 +202,7 @@ class Run {
   }
   void obey(const Fail&, std::uint32_t at, Instant now) { end_request(at, false, now); }
   void obey(const Leave&, std::uint32_t at, Instant now) { end_request(at, false, now); }
-  // A response comes whole here: no body breaks.
+  // Simulated responses are always complete: no body breaks.
   static void obey(const Resume&, std::uint32_t, Instant) { assert(false); }
   static void obey(const Continue&, std::uint32_t, Instant) { assert(false); }
   static void obey(const Cut&, std::uint32_t, Instant) { assert(false); }

@@ -1,4 +1,4 @@
-// What a policy is tried in: requests that come, and an upstream that their attempts meet.
+// The world in which a policy runs: requests that arrive, and an upstream that receives their attempts.
 #pragma once
 
 #include <cstdint>
@@ -15,29 +15,29 @@ namespace reprise::tools {
 struct Arrival {
   Instant at{};
   std::uint32_t kind = 0;    ///< place in kinds()
-  std::uint32_t client = 0;  ///< whose reprise it goes through
-  std::uint64_t record = 0;  ///< which line of a log
+  std::uint32_t client = 0;  ///< the client whose reprise gets the request
+  std::uint64_t record = 0;  ///< line number in a log
 };
 
-/// What is known of an attempt when it begins: when it will have ended, or that this is open. Its end comes
-/// as an event of the queue, if nobody stops waiting before.
+/// When a begun attempt will end; absent if that is not known yet. Its end arrives as an event of the queue,
+/// unless the request stops waiting for it first.
 struct Begun {
   std::optional<Instant> ends;
 };
 
-/// One per run. Time is the run's; it starts at Instant{}.
+/// One world per run. Time is that of the run, which starts at Instant{}.
 class World {
  public:
   virtual ~World() = default;
   virtual std::span<const RequestKind> kinds() const = 0;
   virtual std::uint64_t clients() const = 0;
-  /// The next request, not before the one before it; nothing: no more come.
+  /// Returns the next request, in order of time; nothing if no more arrive.
   virtual std::optional<Arrival> next() = 0;
-  /// An attempt, the `nth` of its request from 1, reaches for the upstream.
+  /// Sends an attempt to the upstream: the `nth` of its request, from 1.
   virtual Begun begin(const Ticket&, const Arrival&, unsigned nth, Instant now, EventQueue&, Measures&) = 0;
-  /// A worker of the upstream is free: of `served` and of `refusal`.
+  /// Called when a worker of the upstream becomes free: on `served` and `refusal`.
   virtual void free_worker(Instant now, EventQueue&) = 0;
-  /// What an event's `outcome` stands for.
+  /// Returns the outcome that an event's `outcome` number stands for.
   virtual const policy::Outcome& outcome(std::uint16_t) const = 0;
 };
 

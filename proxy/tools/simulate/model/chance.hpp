@@ -1,4 +1,4 @@
-// Seeded chance with its distributions written by hand: the same numbers from every standard library.
+// Seeded randomness with its own distributions, so that every standard library gives the same numbers.
 #pragma once
 
 #include <cstdint>
@@ -7,22 +7,23 @@
 
 namespace reprise::tools {
 
-/// Natural logarithm of a finite x above 0, to within 2e-15 of its size. From the four operations alone,
-/// which IEEE 754 (clause 5.4.1) rounds alike everywhere; `std::log` is rounded as each library likes.
+/// Returns the natural logarithm with a relative error below 2e-15. Uses only the four basic operations,
+/// which IEEE 754 (clause 5.4.1) rounds the same everywhere; libraries round `std::log` differently.
+/// Precondition: x is finite and above 0.
 double logarithm(double x);
-/// e to the power of x, to within 1e-14 of its size; x from -700 to 700.
+/// Returns e to the power of x with a relative error below 1e-14. Precondition: x is from -700 to 700.
 double power_of_e(double x);
 
-/// One stream of chance. Not thread-safe.
+/// One stream of random numbers. Not thread-safe.
 class Chance {
  public:
   explicit Chance(std::uint64_t seed) : dice_(seed) {}
 
-  /// From 0 up to, never at, 1.
+  /// Returns a uniform number: at least 0, below 1.
   double uniform();
-  /// Mean 1, above or at 0.
+  /// Returns an exponential number with mean 1, at least 0.
   double exponential();
-  /// Mean 0, deviation 1 (Marsaglia's polar method).
+  /// Returns a normal number with mean 0 and standard deviation 1 (Marsaglia's polar method).
   double normal();
 
  private:
@@ -31,7 +32,7 @@ class Chance {
   bool has_kept_ = false;
 };
 
-/// A seed for one of several streams of a run, so that what one draws does not move the others.
+/// Returns the seed of one of the streams of a run. The streams are independent of each other.
 std::uint64_t seed_of(std::uint64_t run, std::uint64_t stream);
 
 }  // namespace reprise::tools

@@ -1,4 +1,4 @@
-// The simulated world as values: what comes, and what the upstream is like.
+// The model of a simulation as values: the requests that arrive, and the upstream.
 #pragma once
 
 #include <cstdint>
@@ -16,20 +16,21 @@ namespace reprise::tools {
 using policy::Duration;
 using policy::Instant;
 
-/// How long the upstream works on one request that it takes.
+/// How long the upstream works on one request.
 struct Latency {
   enum class Kind : std::uint8_t { fixed, uniform, exponential, lognormal };
   Kind kind = Kind::fixed;
-  Duration first = std::chrono::milliseconds(50);  ///< the value, the lowest, the mean, or the median
-  Duration highest{};                              ///< of `uniform`
-  double sigma = 0;                                ///< of `lognormal`: deviation of the logarithm
+  /// the value, the lowest value, the mean, or the median, depending on `kind`
+  Duration first = std::chrono::milliseconds(50);
+  Duration highest{};  ///< only for `uniform`
+  double sigma = 0;    ///< only for `lognormal`: standard deviation of the logarithm
 
-  /// At least 1 ns, at most a day.
+  /// Returns at least 1 ns and at most a day.
   Duration draw(Chance&) const;
   double mean_seconds() const;
 };
 
-/// One kind of request of the mix.
+/// One kind of request in the mix.
 struct RequestKind {
   std::string method = "GET";
   std::string host = "upstream.example";
@@ -37,15 +38,15 @@ struct RequestKind {
   std::string path = "/";
   std::string query;
   std::vector<std::pair<std::string, std::string>> fields;
-  double share = 1;     ///< of all, 0 to 1
+  double share = 1;     ///< fraction of all requests, 0 to 1
   bool tunnel = false;  ///< CONNECT
 };
 
-/// What an attempt meets that goes wrong. `hangs`: taken, and never answered.
+/// How an attempt fails. `hangs`: the upstream takes the request and never responds.
 struct Trouble {
   policy::Outcome outcome = policy::Answered{503, {}};
   bool hangs = false;
-  std::string word = "503";  ///< as written
+  std::string word = "503";  ///< as written in the model
 };
 
 struct Outage {
@@ -61,7 +62,7 @@ struct ErrorShare {
   Trouble trouble;
 };
 
-/// A token bucket that holds one second's worth. What it has no room for is answered 429.
+/// A token bucket that holds the tokens of one second. The upstream responds 429 to requests beyond it.
 struct RateLimit {
   double per_second = 0;
   std::optional<Duration> retry_after;
@@ -76,42 +77,43 @@ enum class Arrivals : std::uint8_t { poisson, even };
 
 struct Model {
   std::uint64_t seed = 1;
-  // What comes.
-  double rate = 500;  ///< requests a second, of all clients
+  // The requests that arrive.
+  double rate = 500;  ///< requests per second, of all clients together
   Duration duration = std::chrono::seconds(60);
   Arrivals arrivals = Arrivals::poisson;
   std::vector<Burst> bursts;
-  std::uint64_t clients = 20;  ///< each with a reprise, and so with budgets, of its own
+  std::uint64_t clients = 20;  ///< each with its own reprise and so with its own budgets
   std::vector<RequestKind> mix{RequestKind{}};
-  std::optional<Duration> patience;  ///< after so long the application gives up
+  std::optional<Duration> patience;  ///< time after which the application gives up
   // The upstream.
   Latency latency{Latency::Kind::lognormal, std::chrono::milliseconds(50), {}, 0.5};
-  std::optional<std::uint64_t> capacity = 40;  ///< requests that it works on at a time; absent: any number
-  std::uint64_t queue = 200;                   ///< that wait for it; what comes then is answered 503
-  Duration refusal = std::chrono::milliseconds(20);  ///< the work that such a 503 costs it
+  /// requests that it works on at the same time; absent: unlimited
+  std::optional<std::uint64_t> capacity = 40;
+  std::uint64_t queue = 200;  ///< requests that wait for a worker; the upstream responds 503 to any more
+  Duration refusal = std::chrono::milliseconds(20);  ///< work that such a 503 costs the upstream
   std::vector<Outage> outages{{std::chrono::seconds(15), std::chrono::seconds(2), {}}};
   std::vector<ErrorShare> errors{{0.01, {}}};
   std::optional<RateLimit> limit;
 };
 
-/// Requests that may be asked for in one run, and that may be under way in it at a time.
+/// Maximum number of requests in one run, and of requests under way at the same time.
 inline constexpr double most_requests = 20'000'000;
 inline constexpr std::size_t most_under_way = 250'000;
 inline constexpr std::uint64_t most_clients = 10'000;
 inline constexpr Duration longest_run = std::chrono::hours(24 * 7);
-/// So long after the last arrival the run ends, whatever is still under way.
+/// The run ends this long after the last arrival, even if requests are still under way.
 inline constexpr Duration longest_tail = std::chrono::minutes(10);
 
-/// A key of the model, and what is wrong with its value.
+/// A key of the model, and why its value is impossible.
 struct Impossible {
   std::string key;
   std::string why;
 };
 
-/// What makes the model one that cannot be run, where every value by itself is right.
+/// Returns why the model cannot be run although each value alone is valid.
 std::optional<Impossible> contradiction(const Model&);
 
-/// How many the upstream can serve in a second without trouble; absent: any number.
+/// Returns how many requests per second the upstream can serve without trouble; absent: any number.
 std::optional<double> most_served_per_second(const Model&);
 double expected_requests(const Model&);
 

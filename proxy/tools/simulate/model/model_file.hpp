@@ -1,4 +1,4 @@
-// The model that is asked for: by a YAML file, by options with the same keys and texts, or by both.
+// Reads a model from a YAML file, from command-line options with the same keys and values, or from both.
 #pragma once
 
 #include <map>
@@ -13,23 +13,23 @@
 
 namespace reprise::tools {
 
-/// Puts what the file says over the model; the report says what is wrong with it, each with its place.
+/// Overrides values of the model with those in the file. Adds each error, with its place, to the report.
 void read_model(std::string_view text, Model&, config::Report&);
 
-/// What stands on the command line, as it was given.
+/// The arguments of the command line, unparsed.
 struct ModelArguments {
-  std::string file;                                                     ///< its name; empty: none
+  std::string file;  ///< name of the file; empty if there is none
   std::map<std::string, std::vector<std::string>, std::less<>> values;  ///< by key
   std::optional<std::string> seed;
 };
 
-/// Why there is no model.
+/// Why the model could not be read.
 struct ModelFault {
-  std::vector<std::string> lines;  ///< what to say, each with its place
-  bool in_file = false;            ///< else on the command line
+  std::vector<std::string> lines;  ///< the messages, each with its place
+  bool in_file = false;            ///< if false, the fault is on the command line
 };
 
-/// The defaults, then what the text of the file says, then the options.
+/// Returns the defaults, overridden by the text of the file, overridden by the options.
 std::variant<Model, ModelFault> model_of(const ModelArguments&, std::string_view text);
 
 }  // namespace reprise::tools

@@ -1,4 +1,4 @@
-// Every key of the model: the same word and the same text on the command line and in a model file.
+// All keys of the model: the same key and value on the command line and in a model file.
 #pragma once
 
 #include <optional>
@@ -11,22 +11,22 @@
 namespace reprise::tools {
 
 struct ModelKey {
-  std::string_view name;      ///< `rate`: --rate on the command line
-  std::string_view sentence;  ///< what it is, and how it is written
-  bool repeats = false;       ///< may be given several times; what is given first replaces the default
-  /// Puts the text's value into the model, or says why it is none: a sentence that goes on from the text, and
-  /// says what to write. What repeats is added.
+  std::string_view name;      ///< `rate`; on the command line it is --rate
+  std::string_view sentence;  ///< what it is, and how to write it
+  bool repeats = false;       ///< may be given several times; the first one replaces the default
+  /// Parses the text and sets the value in the model, or adds it if the key repeats. If the text is invalid,
+  /// returns why: the rest of a sentence that begins with the text and says what to write.
   std::optional<std::string> (*put)(Model&, std::string_view text) = nullptr;
-  /// Takes the default away; only of what repeats.
+  /// Removes the default. Only for keys that repeat.
   void (*clear)(Model&) = nullptr;
 };
 
-/// In the order of the help.
+/// Returns the keys in the order of the help.
 std::span<const ModelKey> model_keys();
-/// Null: there is none of that name.
+/// Returns null if there is no such key.
 const ModelKey* find_model_key(std::string_view name);
 
-/// How it is written: for reports.
+/// Returns the latency as it is written in a model, for reports.
 std::string latency_text(const Latency&);
 
 }  // namespace reprise::tools

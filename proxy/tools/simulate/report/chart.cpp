@@ -24,7 +24,7 @@ struct Frame {
   double y(double value) const { return bottom - std::min(value / highest, 1.0) * (bottom - top); }
 };
 
-// Each value lasts for a step: a line between two would say what nobody measured.
+// Each value lasts for a step. A sloped line between two values would show values that were not measured.
 std::string path_of(const Curve& curve, const Frame& frame) {
   std::string path;
   const auto count = static_cast<double>(curve.values.size());

@@ -1,4 +1,4 @@
-// How the HTML report looks: one style sheet, in the light and in the dark.
+// The style sheet of the HTML report, for light and dark pages.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// The report for programs.
+// Writes the report as JSON, for programs.
 #include <fmt/format.h>
 
 #include "proxy/telemetry/log/json_writer.hpp"

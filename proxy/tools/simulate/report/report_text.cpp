@@ -18,10 +18,10 @@ constexpr double good = 0.9;
 constexpr std::array<std::string_view, 9> blocks{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 constexpr std::array<std::string_view, 9> letters{" ", ".", ":", "-", "=", "+", "*", "#", "@"};
 
-/// A course that fits on a line: several steps in one column.
+/// A curve that fits on a line: each column covers several steps.
 struct Course {
-  std::vector<double> load;     ///< attempts a second
-  std::vector<double> success;  ///< share; below 0 where nothing came
+  std::vector<double> load;     ///< attempts per second
+  std::vector<double> success;  ///< fraction; negative if no requests arrived
 };
 
 std::size_t steps_in_column(const Measures& measures) {
@@ -55,7 +55,7 @@ class Painter {
     if (!style_.colours || colour.empty()) return std::string(text);
     return fmt::format("\x1b[{}m{}\x1b[0m", colour, text);
   }
-  /// 0 to 1; what is above 0 shows.
+  /// Returns the block for a height of 0 to 1. Any height above 0 is visible.
   std::string_view block(double height) const {
     const auto eighths = static_cast<std::size_t>(std::ceil(std::clamp(height, 0.0, 1.0) * 8 - 1e-9));
     return style_.blocks ? blocks[eighths] : letters[eighths];
@@ -110,7 +110,7 @@ std::string chart_line(const std::vector<double>& values, double highest, double
   return text;
 }
 
-// Under the chart, where the trouble was.
+// Marks the outages below the chart.
 std::string outage_line(const Report& report, std::size_t columns, Duration column) {
   std::string text(columns, ' ');
   if (!report.model) return {};

@@ -13,7 +13,7 @@ std::string grouped(std::uint64_t number) {
   return text;
 }
 
-// Rounded down: what is missing must not be rounded away.
+// Rounds down, so that a small failure rate stays visible.
 std::string percent(double share) {
   const double hundredths = std::floor(share * 1e4 + 1e-6);
   if (hundredths >= 10'000) return "100 %";

@@ -1,4 +1,4 @@
-// Numbers as people read them, the same in every form of the report.
+// Formats numbers for people, the same in every form of the report.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,20 @@ namespace reprise::tools {
 
 using policy::Duration;
 
-/// `1,234,567`.
+/// Returns `1,234,567`.
 std::string grouped(std::uint64_t);
-/// `99.93 %`; never 100 % for less than all.
+/// Returns `99.93 %`. Only 1 gives 100 %.
 std::string percent(double share);
-/// `0.4 ms`, `57 ms`, `1.2 s`, `75 s`.
+/// Returns `0.4 ms`, `57 ms`, `1.2 s`, `75 s`.
 std::string span_text(Duration);
-/// The same of a percentile; a dash of none.
+/// Returns the percentile as a span; a dash if the histogram is empty.
 std::string percentile_text(const Histogram&, double share);
-/// `1,234/s`.
+/// Returns `1,234/s`.
 std::string per_second(double);
-/// `1.34`.
+/// Returns `1.34`.
 std::string times(double);
-/// `after 2 s`, `at once`, `no`: not while requests came; a dash without trouble.
+/// Returns `after 2 s`, `at once`, or `no` if it did not recover while requests arrived; a dash if there was
+/// no trouble.
 std::string recovery_text(const Measures&);
 
 }  // namespace reprise::tools
