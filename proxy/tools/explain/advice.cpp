@@ -11,7 +11,7 @@ using namespace policy;
 std::string names_of(const IdempotencyRule& rule) {
   std::string names;
   for (const Condition& condition : rule.conditions) {
-    // Another method is another request.
+    // Another method would make another request, so the method is named only if it is the only condition.
     const bool is_any_method =
         condition.kind == Condition::Kind::method && condition.name == idempotent_method;
     if (is_any_method && rule.conditions.size() > 1) continue;
@@ -21,7 +21,7 @@ std::string names_of(const IdempotencyRule& rule) {
   return names;
 }
 
-// A status by which many services say that nothing was done.
+// Many services use 429 to say that nothing was done.
 std::string for_refusal(const Outcome& outcome) {
   const auto* answered = std::get_if<Answered>(&outcome);
   if (answered == nullptr || answered->status != 429) return {};
@@ -187,7 +187,7 @@ std::string advice_alone(Reason reason, const Explanation& told, const RoutePoli
 
 std::string retry_word(const Outcome& outcome) {
   if (const auto* answered = std::get_if<Answered>(&outcome)) return std::to_string(answered->status);
-  // The lists tell which word it is: the first that would hold it.
+  // Returns the first word whose list would contain the outcome.
   for (const FailureWord& word : failure_words) {
     RetryOn on;
     on.*word.listed = true;

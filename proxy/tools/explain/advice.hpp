@@ -1,4 +1,4 @@
-// What to change to get the other answer: one sentence for each reason that an explanation can end with.
+// What to change to get another outcome: one sentence for each reason with which an explanation can end.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace reprise::tools {
 
-/// Speaks of the keys of the route and of the request, ends with a full stop. `reason` is the one that a
-/// course of the explanation ended with.
+/// Returns advice about keys of the route and about the request, ending with a full stop. Precondition:
+/// `reason` ended a course of the explanation.
 std::string advice(policy::Reason reason, const Explanation&, const policy::RoutePolicy&);
 
-/// The word of `retry.on` that would list the outcome; empty where none can.
+/// Returns the word of `retry.on` that would list the outcome; empty if there is none.
 std::string retry_word(const policy::Outcome&);
 
 }  // namespace reprise::tools

@@ -47,7 +47,8 @@ std::string first_verdict(const ExplainReport& report) {
   return text;
 }
 
-// One line for each part of a match: the routes of a preset are many.
+// Groups the routes by the part that does not match, one line for each part, because presets have many
+// routes.
 void list_passed_over(const ExplainReport& report, TextPage& page) {
   constexpr std::size_t most_names = 8;
   for (const auto why : {Mismatch::host, Mismatch::port, Mismatch::method, Mismatch::path, Mismatch::query,
@@ -74,7 +75,7 @@ void list_waits(const Explanation& told, TextPage& page) {
     page.line("waits", fmt::format("... only the first {} are listed", told.waits.size()));
 }
 
-// The arithmetic of the course that runs longest.
+// Shows the deadline's arithmetic for the course with the longest waits.
 std::string deadline_text(const ExplainReport& report) {
   const auto& deadline = report.route().policy.retry.deadline;
   if (!deadline) return "none";

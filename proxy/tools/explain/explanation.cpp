@@ -13,7 +13,8 @@ namespace {
 
 using namespace policy;
 
-// Where the route holds bytes back, the break is taken to come in these.
+// Returns true if the body breaks after some of it was sent to the client. If the route holds bytes back, the
+// break is assumed to happen within them.
 bool breaks_after_release(const Outcome& outcome, const RoutePolicy& policy) {
   const auto* failed = std::get_if<Failed>(&outcome);
   const HoldPolicy* const hold = hold_for(policy, Answered{200, {}});
@@ -38,7 +39,7 @@ bool is_over_total(const Question& question, const RoutePolicy& policy) {
          (is_for_memory(question, policy) ? question.total_memory : question.total_disk);
 }
 
-// Judged as the data path does: first on the head, then, where that leaves it open, on a body held in memory.
+// Judges as the proxy does: first the head, then, if that leaves it undecided, a body held in memory.
 Judgement judge_question(const Question& question, const RoutePolicy& policy) {
   if (question.tunnel) return {Idempotency::yes, nullptr};
   RequestView request = question.request;
@@ -50,7 +51,7 @@ Judgement judge_question(const Question& question, const RoutePolicy& policy) {
   return judge_with_ground(policy.idempotent, request, question.body);
 }
 
-// A body over the limit is let go of once it is being sent.
+// A body over the limit is discarded once sending it has begun.
 bool is_held(const Question& question, const Facts& facts, const RoutePolicy& policy) {
   const auto* failed = std::get_if<Failed>(&question.outcome);
   const bool sending_began = failed == nullptr || failed->stage >= Stage::send;
@@ -59,8 +60,8 @@ bool is_held(const Question& question, const Facts& facts, const RoutePolicy& po
   return question.first.replayable && (!sending_began || again);
 }
 
-// The response of a body that breaks was a good one up to its head. Which timer ends an attempt without a
-// response is for the route to say.
+// If the body breaks, the response was good up to its head. The route decides which timer ends an attempt
+// without a response.
 Outcome assumed_outcome(const Question& question, const RoutePolicy& policy, const Facts& facts, bool held) {
   if (breaks_after_release(question.outcome, policy)) return Answered{200, {}};
   if (!is_timeout(question.outcome)) return question.outcome;
@@ -70,9 +71,9 @@ Outcome assumed_outcome(const Question& question, const RoutePolicy& policy, con
 
 std::size_t count_waits(const Rehearsed& done) { return done.steps.size() - (done.goes_on() ? 0 : 1); }
 
-/// The bounds of the first `count` waits over all rolls. Without a budget the lowest rolls
-/// wait least and start soonest, the highest ones wait longest and start last; the
-/// deadline then cuts what is too long for it.
+/// Returns the bounds of the first `count` waits over all dice rolls. Without a budget, the lowest rolls give
+/// the shortest waits and the earliest starts, and the highest rolls the longest and latest. The deadline
+/// then limits them.
 std::vector<PlannedWait> bounds_of_waits(const RoutePolicy& policy, const Assumed& assumed,
                                          std::size_t count) {
   if (count == 0) return {};
@@ -102,7 +103,7 @@ std::vector<PassedOver> passed_over(const RouteTable& routes, const RequestView&
   return passed;
 }
 
-// Whether a response could be continued at all: one whose head gives every proof that there is.
+// Returns true if the response could be resumed provided that its head has every proof that a head can have.
 bool may_be_continued(const Question& question) {
   PartHead best;
   best.status = 200;
@@ -112,7 +113,7 @@ bool may_be_continued(const Question& question) {
   return !question.tunnel && !question.bound && Download::can_begin(question.download, best);
 }
 
-/// A course with its steps, drawing on a budget of its own.
+/// Follows a whole course with a budget of its own.
 Rehearsed whole_course(const RoutePolicy& policy, const Assumed& assumed, Dice& dice) {
   std::optional<Budget> budget;
   if (host_parts(policy).budget) budget.emplace(*policy.budget);
@@ -152,7 +153,7 @@ Explanation explain(const RouteTable& routes, const Question& question) {
   told.metadata = http::is_metadata_service(policy::without_last_dot(question.request.host));
   told.facts.copyable = question.facts.copyable && !question.tunnel && !question.bound;
   told.facts.safe_method = is_safe_method(question.request.method);
-  // Whoever waits for a body that cannot be looked into waits for ever.
+  // Undecided counts as not idempotent: only the body could decide it, and this body cannot be read.
   const bool repeatable = told.judgement.verdict == Idempotency::yes;
   told.facts.idempotent = repeatable ? Idempotency::yes : Idempotency::no;
   told.held = is_held(question, told.facts, policy);

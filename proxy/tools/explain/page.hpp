@@ -1,4 +1,4 @@
-// Text in two columns, what a line is about and what it says; and spans as people read them.
+// Writes text in two columns (topic and content), and formats spans for people.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace reprise::tools {
 
-/// `0s`, `250ms`, `1.75s`, `1m45s`: rounded to milliseconds above one second.
+/// Returns `0s`, `250ms`, `1.75s`, `1m45s`. Rounds to milliseconds above one second.
 std::string span(policy::Duration);
-/// `125ms to 250ms`, or one span where they are the same.
+/// Returns `125ms to 250ms`, or one span if both are equal.
 std::string between(policy::Duration lowest, policy::Duration highest);
 
-/// Lines of two columns; a line with the heading of the one above goes on with it.
+/// Lines of two columns. A line with the same heading as the line above does not repeat it.
 class TextPage {
  public:
   void line(std::string_view heading, std::string_view text);

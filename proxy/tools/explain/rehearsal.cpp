@@ -22,7 +22,7 @@ class Rehearsal {
     action_ = last_of(exchange_.begin(now_, dice_));
   }
 
-  /// One attempt, the break of its body, and the wait after it.
+  /// Runs one attempt, the break of its body, and the wait after it.
   RehearsedStep next() {
     if (std::get<Start>(action_).fresh) reused_ = false;
     const Outcome& outcome = assumed_.outcome;
@@ -47,13 +47,14 @@ class Rehearsal {
   const Ledger& ledger() const { return exchange_.ledger(); }
 
  private:
-  // One attempt runs at a time here: whatever happens to it asks for something.
+  // Only one attempt runs at a time here, so each event leads to exactly one action.
   static Action last_of(const Actions& actions) {
     assert(actions.size() == 1);
     return actions[0];
   }
 
-  // One that is not charged is the free retry's; it comes first.
+  // Replays the attempts before the first one. An attempt that is not charged is the free retry, and comes
+  // first.
   void make_earlier_attempts() {
     const Attempt& first = assumed_.first;
     Attempt earlier = first;
@@ -74,7 +75,7 @@ class Rehearsal {
     if (!is_timeout(assumed_.outcome)) return now_;
     const bool repeatable = is_repeatable(assumed_.facts, policy_, assumed_.first.replayable);
     const Instant end = head_limit(policy_, repeatable, now_, exchange_.deadline()).at;
-    // An attempt without a limit is still waiting at the deadline, so that no retry follows.
+    // An attempt without a limit still waits at the deadline, so that no retry follows.
     return std::max(now_, end == no_end ? exchange_.deadline().value_or(now_) : end);
   }
 
@@ -129,7 +130,8 @@ std::optional<Reason> rehearse_hedge(const RoutePolicy& policy, const Assumed& a
   if (host_parts(policy).budget) budget.emplace(*policy.budget);
   Exchange exchange(timed, assumed.facts, budget ? &*budget : nullptr, head_at);
   LowestDice dice;
-  static_cast<void>(exchange.begin(head_at, dice));  // the first attempt: nothing else can come of it here
+  // starts the first attempt, the only possible action here
+  static_cast<void>(exchange.begin(head_at, dice));
   const auto due = exchange.hedge_at();
   if (!due) return std::nullopt;
   const AttemptReport report{assumed.first.reused, Sent::maybe, assumed.first.replayable,

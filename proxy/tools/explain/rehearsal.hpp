@@ -1,4 +1,4 @@
-// One course of an explained request: the proxy's own state machine on a clock that nobody waits for.
+// Plays one course of an explained request: the proxy's own state machine on a virtual clock.
 #pragma once
 
 #include <cstddef>
@@ -9,32 +9,32 @@
 
 namespace reprise::tools {
 
-/// The head of the explained request; every time is told from here.
+/// Time of the explained request's head; all times count from it.
 inline constexpr policy::Instant head_at{};
 
-/// All waits are as short as they can be.
+/// Draws the shortest possible waits.
 class LowestDice final : public policy::Dice {
  public:
   std::uint64_t roll(std::uint64_t) override { return 0; }
 };
 
-/// All waits are as long as they can be.
+/// Draws the longest possible waits.
 class HighestDice final : public policy::Dice {
  public:
   std::uint64_t roll(std::uint64_t highest) override { return highest; }
 };
 
-/// What stays the same through all attempts.
+/// Assumptions that hold for all attempts.
 struct Assumed {
   policy::Facts facts;
   policy::Outcome outcome;
-  /// The attempt to begin with. Those before it failed at once, each followed by its backoff.
+  /// The attempt to begin with. Attempts before it failed at once, each followed by its backoff.
   policy::Attempt first;
-  /// How a delivered body breaks; absent: it goes out whole.
+  /// How a delivered body breaks; absent if it is sent whole.
   std::optional<policy::Break> breaks;
 };
 
-/// One attempt, to the verdict on it.
+/// One attempt up to its verdict.
 struct RehearsedStep {
   policy::Attempt attempt;
   policy::Instant ended{};
@@ -44,23 +44,24 @@ struct RehearsedStep {
 
 struct Rehearsed {
   std::vector<RehearsedStep> steps;  ///< at least one
-  policy::Action end;  ///< what the last step asked for: a Start where it goes on, a Wait before a Resume
+  policy::Action end;                ///< last action: Start if the course goes on, Wait before a Resume
   policy::Ledger ledger;
 
   bool goes_on() const { return std::holds_alternative<policy::Start>(end); }
   bool resumes() const { return std::holds_alternative<policy::Wait>(end); }
 };
 
-/// Follows the course for `most` steps at most, or until a broken body would be continued. `budget` is null
-/// for none, and nobody else's.
+/// Follows the course for at most `most` steps, or until a broken body would be resumed. `budget`: null for
+/// none. Precondition: no other request uses it.
 Rehearsed rehearse(const policy::RoutePolicy&, const Assumed&, policy::Dice&, policy::Budget*,
                    std::size_t most);
 
-/// `hedged` if a copy of the first attempt would start, else the gate that is closed, if there is no response
-/// by then; nothing where the route sends none. An observed p95 is taken to be at once.
+/// Returns `hedged` if a copy of the first attempt would start when there is no response by then, else the
+/// closed gate. Returns nothing if the route sends no copies. An observed p95 is assumed to be zero.
 std::optional<policy::Reason> rehearse_hedge(const policy::RoutePolicy&, const Assumed&);
 
-/// True for a failure that stands for "no response": which timer ends it, and when, is for the route to say.
+/// Returns true for a failure that means "no response". The route decides which timer ends the attempt, and
+/// when.
 bool is_timeout(const policy::Outcome&);
 
 }  // namespace reprise::tools

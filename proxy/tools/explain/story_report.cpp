@@ -107,7 +107,7 @@ std::string client_got(const Story& story) {
   return text;
 }
 
-// What decide() saw last, as far as advice goes by it.
+// Returns what decide() saw last, as far as advice depends on it.
 Explanation as_seen(const Story& story) {
   Explanation seen;
   seen.facts.idempotent = story.idempotent ? policy::Idempotency::yes : policy::Idempotency::no;

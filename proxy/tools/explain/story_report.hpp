@@ -1,4 +1,4 @@
-// The story of a request that is over, told to people, and what would have changed it.
+// Describes a finished request to people, and what would have changed its outcome.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace reprise::tools {
 
-/// What would change how it ended, in one or two sentences: the advice of `explain` by the policy of its
-/// route as it is now. Empty where nothing was refused.
+/// Returns, in one or two sentences, how to get another outcome: the advice of `explain` for the current
+/// policy of the route. Empty if the request succeeded.
 std::string advice_for(const telemetry::Story&, const policy::RoutePolicy&);
 
-/// Some lines for each attempt, each with what it is about in the first column. What a client or an upstream
-/// chose is escaped. `advice` may be empty.
+/// Returns a few lines for each attempt. The first column says what each line is about. Text that a client or
+/// an upstream chose is escaped. `advice` may be empty.
 std::string to_text(const telemetry::Story&, std::string_view advice);
 
 }  // namespace reprise::tools
