@@ -14,17 +14,17 @@ namespace {
 
 const Resources usual_requests{{"cpu", "20m"}, {"memory", "32Mi"}};
 const Resources usual_limits{{"memory", "192Mi"}};
-// A Guaranteed pod has a limit of each.
+// A pod of class Guaranteed needs a limit for each resource.
 constexpr std::string_view limit_of_cpu = "100m";
 
-/// Of a container; an empty text where it says nothing.
+/// Returns a quantity of the container; empty if it is not set.
 std::string_view amount(const Node& container, std::string_view kind, std::string_view name) {
   const Node* resources = container.find("resources");
   const Node* amounts = resources == nullptr ? nullptr : resources->find(kind);
   return amounts == nullptr ? std::string_view() : amounts->word(name);
 }
 
-/// A request that is missing is the limit.
+/// Returns true if each limit equals its request. A missing request defaults to the limit.
 bool is_guaranteed(const Node& container) {
   const std::string_view names[] = {"cpu", "memory"};
   return std::all_of(std::begin(names), std::end(names), [&](std::string_view name) {
@@ -50,7 +50,7 @@ bool shares_resources(const Pod& pod) {
   return resources != nullptr && !resources->entries.empty();
 }
 
-/// The same repository with our version, if a version is what the tag says.
+/// Returns the image with our version as its tag, if its tag is a version.
 std::string upgraded(const std::string& image, std::string_view version) {
   const std::size_t slash = image.rfind('/');
   const std::size_t colon = image.rfind(':');
@@ -61,7 +61,7 @@ std::string upgraded(const std::string& image, std::string_view version) {
   return image.substr(0, colon + 1) + std::string(version);
 }
 
-/// Fills both lists. A request that nobody has asked for gives way to a limit that somebody has.
+/// Sets both lists. A default request is lowered to an explicit limit.
 std::optional<std::string> decide_resources(const Pod& pod, const Options& said, Sidecar& sidecar) {
   if (shares_resources(pod) && said.requests.empty() && said.limits.empty()) return std::nullopt;
   const bool guaranteed = is_guaranteed(pod);

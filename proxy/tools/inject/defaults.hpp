@@ -1,5 +1,5 @@
-// The sidecar of one pod: what its annotations say, then the command line, then the sidecar that is there,
-// then the defaults.
+// Decides the sidecar of one pod from its annotations, then the command line, then the existing sidecar, then
+// the defaults.
 #pragma once
 
 #include <string_view>
@@ -11,19 +11,20 @@
 
 namespace reprise::tools {
 
-/// The name of the ConfigMap that is mounted where nothing says otherwise.
+/// Name of the ConfigMap that is mounted by default.
 inline constexpr std::string_view default_config_map = "reprise";
 
-/// What a sidecar of ours says, in the words of the options. Precondition: it is in that pod.
+/// Returns the options that an existing sidecar of ours was made with. Precondition: the sidecar is in that
+/// pod.
 Options options_of(const Node& container, const Pod&);
 
-/// `there`: what the sidecar says that this one replaces. `version`: the tag of the image. A Guaranteed pod
-/// stays Guaranteed, and one with resources of its own shares them. A fault: an annotation is wrong, or a
-/// request is larger than its limit.
+/// Decides the sidecar. `there`: options of the sidecar that it replaces. `version`: tag of the image. A
+/// Guaranteed pod stays Guaranteed, and a pod with resources of its own shares them. Returns a fault if an
+/// annotation is invalid, or if a request is above its limit.
 std::variant<Sidecar, Fault> sidecar_for(const Pod&, const Options& asked, const Options& there,
                                          std::string_view version);
 
-/// Whether that sidecar is another than the one that says `there`.
+/// Returns true if the sidecar differs from the one that was made with `there`.
 bool differs(const Sidecar&, const Options& there);
 
 }  // namespace reprise::tools

@@ -12,7 +12,7 @@ bool is_marker(std::string_view line, std::string_view marker) {
           std::string_view(" \t\r\n").find(line[marker.size()]) != std::string_view::npos);
 }
 
-/// Blank, a comment, or a directive (`%YAML 1.2`).
+/// Returns true for a blank line, a comment, or a directive (`%YAML 1.2`).
 bool says_nothing(std::string_view line) {
   if (line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
   if (line.starts_with('%')) return true;
@@ -20,7 +20,7 @@ bool says_nothing(std::string_view line) {
   return first == std::string_view::npos || line[first] == '#';
 }
 
-/// How many bytes the character at the front has, or 0 if it is none.
+/// Returns the number of bytes of the first character; 0 if it is invalid.
 std::size_t length_of_character(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(0);

@@ -1,4 +1,4 @@
-// A file of several YAML documents, cut where one ends: the pieces, one behind the other, are the file.
+// Splits a file into its YAML documents. The pieces together are the whole file.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,14 @@
 namespace reprise::tools {
 
 struct Document {
-  std::string_view text;       ///< with its `---`, its comments and its last line end
-  std::size_t number = 0;      ///< from 1; 0: comments before the first
-  std::size_t first_line = 1;  ///< of the file
+  std::string_view text;       ///< with its `---`, its comments and its last newline
+  std::size_t number = 0;      ///< from 1; 0: comments before the first document
+  std::size_t first_line = 1;  ///< line number in the file
 };
 
 std::vector<Document> documents_of(std::string_view file);
 
-/// Bytes that no YAML file has: of another encoding, or of no text at all.
+/// Returns the first byte that a YAML file cannot have: the file has another encoding, or is not text.
 std::optional<Fault> not_text(std::string_view file);
 
 }  // namespace reprise::tools

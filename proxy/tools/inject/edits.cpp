@@ -7,7 +7,7 @@ namespace {
 
 bool is_all(std::string_view text, char c) { return text.find_first_not_of(c) == std::string_view::npos; }
 
-/// Where the quoted text that begins there ends; npos: never.
+/// Returns the place after the quoted text that begins at `at`; npos if it does not end.
 std::size_t behind_quotes(std::string_view text, std::size_t at) {
   const char quote = text[at];
   for (++at; at < text.size(); ++at) {
@@ -21,13 +21,14 @@ std::size_t behind_quotes(std::string_view text, std::size_t at) {
   return std::string_view::npos;
 }
 
-/// In braces. An apostrophe within a plain word begins nothing.
+/// Returns true if quoted text begins here. For text in braces; an apostrophe inside a plain word begins no
+/// quoted text.
 bool begins_quotes(std::string_view text, std::size_t at) {
   return text[at] == '"' ||
          (text[at] == '\'' && std::string_view(" ,:[{\n").find(text[at - 1]) != std::string_view::npos);
 }
 
-/// Places that follow one another, as first and last.
+/// Groups adjacent places into pairs of first and last.
 std::vector<std::pair<std::size_t, std::size_t>> runs_of(const std::vector<std::size_t>& places) {
   std::vector<std::pair<std::size_t, std::size_t>> runs;
   for (const std::size_t place : places) {
@@ -96,11 +97,12 @@ void Edits::add_entries(const Node& mapping, std::size_t before, const std::vect
   std::size_t start = line_start(key.at);
   const std::size_t columns = key.at - start;
   if (!is_all(text_.substr(start, columns), ' ')) {
-    // Behind a dash, say: what is added takes the key's place, and the key begins a line of its own.
+    // The key does not begin its line, for example after a dash. The additions take its place, and the key
+    // moves to a line of its own.
     return put(key.at, 0, indented(lines, columns, line_end_).substr(columns) + std::string(columns, ' '),
                key);
   }
-  // The comments right above the key are the key's.
+  // Comments directly above the key belong to it.
   while (start > 0) {
     const std::size_t above = line_start(start - 1);
     const std::string_view line = text_.substr(above, start - above);
@@ -170,7 +172,7 @@ void Edits::fill(const Entry& entry, const std::string& json) {
 std::size_t Edits::end_of_scalar(const Node& scalar) const {
   if (scalar.at >= text_.size()) return std::string_view::npos;
   if (text_[scalar.at] == '"' || text_[scalar.at] == '\'') return behind_quotes(text_, scalar.at);
-  // A plain one is written as it is, unless it goes over several lines.
+  // A plain scalar is written as it is, unless it covers several lines.
   return text_.substr(scalar.at).starts_with(scalar.text) ? scalar.at + scalar.text.size()
                                                           : std::string_view::npos;
 }
@@ -205,9 +207,9 @@ std::size_t Edits::end_of_value(const Node& value) const {
   return std::string_view::npos;
 }
 
-// Where the first line begins that is not part of what begins at `start`, which is a line's beginning, and is
-// indented by `columns`; of a list, its further items are part of it. Blank lines at its end are no part of
-// it, and comments only if they are indented more.
+// Returns the start of the first line after the block that begins at `start`, a line start, with an indent of
+// `columns`. If the block is a list, its further items belong to it. Blank lines at its end do not; comments
+// do only if they have a deeper indent.
 std::size_t Edits::end_of_block(std::size_t start, std::size_t columns, bool is_list) const {
   std::size_t end = text_.size();
   bool first = true;
@@ -227,7 +229,8 @@ std::size_t Edits::end_of_block(std::size_t start, std::size_t columns, bool is_
   return end;
 }
 
-// Behind the last value of a list in braces, before a comma, blanks or comments; npos: it does not end.
+// Returns the place after the last value of a list in braces, before any comma, blanks or comments; npos if
+// the list does not end.
 std::size_t Edits::end_of_last(const Node& list) const {
   const std::size_t close = end_of_value(list);
   if (close == std::string_view::npos) return close;
@@ -248,7 +251,7 @@ std::size_t Edits::end_of_last(const Node& list) const {
   return end;
 }
 
-// The dash of an item, which may begin on a later line than its dash.
+// Returns the place of an item's dash. The item may begin on a later line than its dash.
 std::size_t Edits::dash_of(const Node& list, const Node& item) const {
   const std::size_t columns = list.at - line_start(list.at);
   for (std::size_t start = line_start(item.at);; start = line_start(start - 1)) {
@@ -258,7 +261,7 @@ std::size_t Edits::dash_of(const Node& list, const Node& item) const {
   }
 }
 
-// With the line end before it, where the text ends without one.
+// Also removes the newline before the lines if the text does not end with one.
 void Edits::remove_lines(std::size_t start, std::size_t end, const Node& for_whom) {
   if (end == text_.size() && start > 0 && !text_.ends_with('\n')) {
     --start;
@@ -284,7 +287,7 @@ void Edits::remove_items(const Node& list, const std::vector<std::size_t>& place
       const std::size_t behind = comma + (text_.substr(comma + 1, 1) == " " ? 2 : 1);
       put(first.at, behind - first.at, "", first);
     } else {
-      // The last ones: with the comma before them, unless nothing is left before it.
+      // The last items: also removes the comma before them, unless no item is left.
       const std::size_t begin = from == 0 ? first.at : std::min(text_.rfind(',', first.at), first.at);
       put(begin, end - begin, "", first);
     }
@@ -316,7 +319,7 @@ void Edits::remove_entries(const Node& mapping, const std::vector<std::size_t>& 
       remove_lines(start, end, key);
       continue;
     }
-    // Behind a dash: what follows takes the key's place.
+    // The key follows a dash: the next key takes its place.
     if (is_last) return refuse(key, "this cannot be removed as it is written");
     const std::size_t next = std::min(text_.find_first_not_of(' ', end), text_.size());
     put(key.at, next - key.at, "", key);
@@ -336,7 +339,8 @@ std::string Edits::applied() const {
   std::size_t done = 0;
   for (const auto& [place, edit] : edits_) {
     const std::size_t at = place.first;
-    if (at < done) continue;  // within what another has replaced: the comparison afterwards finds it
+    // inside a range that another edit replaced; the comparison of the result finds it
+    if (at < done) continue;
     result.append(text_.substr(done, at - done)).append(edit.added);
     done = at + edit.erased;
   }

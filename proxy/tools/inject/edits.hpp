@@ -1,4 +1,4 @@
-// Changes of a document's text that leave every other byte as it is: more keys, more items, another value.
+// Changes a document's text and leaves every other byte unchanged: adds keys and items, replaces values.
 #pragma once
 
 #include <cstddef>
@@ -14,52 +14,53 @@
 
 namespace reprise::tools {
 
-/// A key with its value, or an item, in both ways of writing.
+/// A key with its value, or a list item, in block form and in JSON form.
 struct Addition {
   std::string block;  ///< lines that end with \n, from column 1
   std::string json;   ///< on one line
 };
 
-/// Each line behind so many blanks; a blank one stays empty.
+/// Indents each line by `columns` blanks. A blank line stays empty.
 std::string indented(std::string_view lines, std::size_t columns, std::string_view line_end = "\n");
-/// A comma between two.
+/// Joins the items with commas.
 std::string json_items(const std::vector<Addition>&);
-/// A key with a list of those items.
+/// Returns a key with a list of the items.
 Addition list_entry(const std::string& key, const std::vector<Addition>& items);
-/// A key with a mapping of those entries.
+/// Returns a key with a mapping of the entries.
 Addition mapping_entry(const std::string& key, const std::vector<Addition>& entries);
 
-/// Collects changes of one text, all told by the places in that text. An anchor's node is changed once,
-/// whoever asks for it; where two ask for different changes, that is the fault.
+/// Collects changes of one text. All places refer to the unchanged text. The node of an anchor is changed
+/// once, even if several parts request the change. If they request different changes, that is a fault.
 class Edits {
  public:
   explicit Edits(std::string_view text)
       : text_(text), line_end_(text.find("\r\n") == std::string_view::npos ? "\n" : "\r\n") {}
 
-  /// Before the entry of that number of a mapping, which is not empty unless it is in braces.
+  /// Adds entries before the entry with number `before`. Precondition: the mapping is not empty, unless it is
+  /// in braces.
   void add_entries(const Node& mapping, std::size_t before, const std::vector<Addition>&);
-  /// At the front of a list.
+  /// Adds items at the front of a list.
   void add_items(const Node& list, const std::vector<Addition>&);
-  /// At the end of a list.
+  /// Adds items at the end of a list.
   void add_items_behind(const Node& list, const std::vector<Addition>&);
-  /// In the place of a null, or of nothing at all, behind a key.
+  /// Replaces a null, or an empty value, after a key.
   void fill(const Entry&, const std::string& json);
-  /// What is written there: all between the colon and the end of the null.
+  /// Returns the text of a null: everything between the colon and the end of the null.
   std::string written_null(const Entry&) const;
-  /// In the place of a scalar that stands on one line. Returns what was written there.
+  /// Replaces a scalar that is on one line. Returns its old text.
   std::string replace(const Node& scalar, const std::string& json);
 
-  // The way back. Ranges that lie within one another are allowed: the outer one counts.
+  // The functions below remove or restore. A range may be inside another one; the outer one counts.
   /// Removes items of a list, by their places, ascending.
   void remove_items(const Node& list, const std::vector<std::size_t>& places);
-  /// Removes that key of the mapping's own, with its value.
+  /// Removes the mapping's own key, with its value.
   void remove_entry(const Node& mapping, std::string_view key);
   /// Removes keys with their values, by their places, ascending.
   void remove_entries(const Node& mapping, const std::vector<std::size_t>& places);
-  /// Puts that text between the colon of a key and the end of its value, which is in braces or a scalar on
-  /// one line.
+  /// Replaces everything from the colon of a key to the end of its value. Precondition: the value is in
+  /// braces, or is a scalar on one line.
   void put_value(const Entry&, const std::string& written);
-  /// In the place of a scalar that stands on one line.
+  /// Replaces a scalar that is on one line.
   void replace_as_written(const Node& scalar, const std::string& written) { replace(scalar, written); }
 
   const std::optional<Fault>& fault() const { return fault_; }
@@ -73,7 +74,7 @@ class Edits {
     bool operator==(const Edit&) const = default;
   };
 
-  /// Of two changes at one place: what ends something comes before what begins something.
+  /// Order of two changes at the same place: one that ends a value comes before one that begins a value.
   enum class Order : std::uint8_t { behind, before };
   void put(std::size_t at, std::size_t erased, std::string added, const Node& for_whom,
            Order = Order::before);

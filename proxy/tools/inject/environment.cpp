@@ -13,7 +13,7 @@ namespace {
 
 using Present = std::map<std::string, const Node*, std::less<>>;
 
-/// `http_proxy` of `HTTP_PROXY`, and the other way round.
+/// Returns `http_proxy` for `HTTP_PROXY`, and the reverse.
 std::string other_spelling(std::string name) {
   for (char& c : name) {
     if (c >= 'a' && c <= 'z') {
@@ -30,7 +30,7 @@ const Node* entry_of(const Present& present, std::string_view name) {
   return found == present.end() ? nullptr : found->second;
 }
 
-/// What the container gives it itself, if that is a text.
+/// Returns the value that the container sets itself, if it is a text.
 std::optional<std::string> literal(const Present& present, std::string_view name) {
   const Node* entry = entry_of(present, name);
   if (entry == nullptr || entry->find("valueFrom") != nullptr) return std::nullopt;
@@ -44,7 +44,7 @@ Variables variables_for(const Present& present) {
         if (name != "NO_PROXY") return own;
         return own.value_or("") + "," + std::string(direct_names);
       });
-  // An image may bring its own, which one of the manifest would hide: it is only added to.
+  // Extended only if the manifest sets it: a new variable would hide one that the image sets.
   if (!literal(present, "JAVA_TOOL_OPTIONS"))
     std::erase_if(variables, [](const auto& variable) { return variable.first == "JAVA_TOOL_OPTIONS"; });
   return variables;
@@ -55,7 +55,7 @@ Addition addition(const std::string& name, const std::string& key, const std::st
           "{\"name\": " + json_string(name) + ", \"" + key + "\": " + json + "}"};
 }
 
-/// One that names a proxy, and not what goes without one.
+/// Returns true for a variable that names a proxy; false for no_proxy and NO_PROXY.
 bool names_proxy(const std::string& name) {
   return other_spelling(name).ends_with("_PROXY") != name.ends_with("_PROXY") && !name.starts_with("no_") &&
          !name.starts_with("NO_");
@@ -87,7 +87,8 @@ void change(const Node& entry, const std::string& name, const std::string& wante
   }
 }
 
-/// The entries by their names; a fault where one of ours is there twice, or the list is none.
+/// Reads the entries by name. Returns a fault if one of our variables is set twice, or if `env` is not a
+/// list.
 std::optional<Fault> read_environment(const Node& env, Present& present) {
   if (env.kind != Node::Kind::list && env.kind != Node::Kind::nothing)
     return Fault{env.line, env.column, "env is no list"};
@@ -99,7 +100,7 @@ std::optional<Fault> read_environment(const Node& env, Present& present) {
   return std::nullopt;
 }
 
-/// Before which of the container's entries a new one reads well.
+/// Returns the entry of the container before which a new `env` reads well.
 std::size_t place_for_env(const Node& container) {
   constexpr std::string_view first[] = {"name", "image",      "imagePullPolicy", "command",
                                         "args", "workingDir", "ports",           "envFrom"};
@@ -110,7 +111,7 @@ std::size_t place_for_env(const Node& container) {
   return container.entries.size() > 1 ? 1 : 0;
 }
 
-/// How many items, from the first, have names of ours in their order.
+/// Returns how many items, from the first, have names from our list in its order.
 template <typename Item, typename Name>
 std::size_t run_of(Item item, Item last_item, Name name, Name last_name) {
   std::size_t count = 0;

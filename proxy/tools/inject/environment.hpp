@@ -1,4 +1,4 @@
-// The environment of one container: every variable that sends its requests through reprise, each once.
+// The environment of one container: every variable that sends its requests through reprise, each one once.
 #pragma once
 
 #include <optional>
@@ -12,24 +12,24 @@
 
 namespace reprise::tools {
 
-/// What never passes, besides what the container itself exempts. Kubernetes puts the address of its API in
-/// the place of the last.
+/// Hosts that are never sent through reprise, in addition to the container's own exemptions. Kubernetes
+/// replaces the last one by the address of its API.
 inline constexpr std::string_view direct_names =
     "localhost,127.0.0.1,::1,kubernetes.default.svc,$(KUBERNETES_SERVICE_HOST)";
 
-/// Whether reprise sets a variable of that name.
+/// Returns true if reprise sets a variable with that name.
 bool is_proxy_variable(std::string_view name);
 
-/// Which variables of that list are ours, as far as their names and their order say: the last ones; or the
-/// first ones, as builds of November 2026 wrote them before 0.1.0 was released.
+/// A range of variables that are probably ours, by their names and order: the last ones of the list, or the
+/// first ones if a build of November 2026, before the release of 0.1.0, wrote them.
 struct Added {
   std::size_t first = 0;
   std::size_t count = 0;
 };
 Added added_variables(const Node& env);
 
-/// Adds to `edits`, to `remarks` what the author should know, and to `undo` what the way back needs: `place`
-/// is the container's environment.
+/// Adds the changes to `edits`, notes for the author to `remarks`, and to `undo` what the removal needs.
+/// `place` names the container's environment.
 std::optional<Fault> edit_environment(const Node& container, const std::string& place, Edits& edits,
                                       std::vector<Fault>& remarks, Undo& undo);
 

@@ -23,7 +23,8 @@ Fault with_advice(Fault fault, std::string_view text) {
   return fault;
 }
 
-/// Of text that is no YAML: where a tab indents a line, that is why, whatever the parser met first.
+/// Returns the fault of a text that is not YAML. If a tab indents a line up to there, the tab is the cause,
+/// whatever the parser reports.
 Fault no_yaml(const Fault& fault, std::string_view text) {
   std::size_t line = 1;
   for (std::size_t at = 0; at < text.size() && line <= fault.line; ++line) {
@@ -36,7 +37,8 @@ Fault no_yaml(const Fault& fault, std::string_view text) {
   return with_advice({fault.line, fault.column, "no YAML: " + fault.message}, text);
 }
 
-/// A line that ends with a carriage return alone: YAML knows it, the lines of an edit do not.
+/// Returns a fault for a line that ends with only a carriage return: YAML accepts it, but edits of lines do
+/// not.
 std::optional<Fault> lone_return(std::string_view text) {
   std::size_t line = 1;
   std::size_t line_start = 0;
@@ -51,7 +53,7 @@ std::optional<Fault> lone_return(std::string_view text) {
   return std::nullopt;
 }
 
-/// A document that is YAML, and its pods: none if it is no workload.
+/// A parsed document and its pods. No pods if it is not a workload.
 struct Parsed {
   Tree tree;
   std::vector<Pod> pods;
@@ -74,7 +76,7 @@ std::variant<Parsed, Fault> parsed(std::string_view text) {
   return result;
 }
 
-/// The text without reprise in those pods.
+/// Returns the text without reprise in the given pods.
 std::variant<std::string, Fault> taken_out(std::string_view text, const Parsed& before,
                                            const std::vector<Pod>& pods) {
   Edits edits(text);
@@ -109,7 +111,7 @@ bool comes_back(std::string_view injected_text, std::string_view original) {
   return result != nullptr && *result == original;
 }
 
-/// Whether `after` says what `before` says, and reprise besides.
+/// Compares the content of `after` with that of `before`: only reprise may have been added.
 std::optional<Fault> compared(const Node& before, std::string_view after) {
   auto tree = read(after);
   if (Fault* fault = std::get_if<Fault>(&tree))
@@ -125,7 +127,7 @@ Remark note(const Document& document, const Node& where, std::string message) {
   return told;
 }
 
-/// One document on its way through inject().
+/// Processes one document for inject().
 class Injection {
  public:
   Injection(const Document& document, const Options& options, std::string_view version, Injected& done)
@@ -153,7 +155,7 @@ class Injection {
   }
 
  private:
-  /// Objects that are no workloads, as far as this program knows.
+  /// Counts and notes objects that are not known workloads.
   void look_for_others(const Node& object) {
     const std::string_view kind = object.word("kind");
     if (is_list(object)) {
@@ -174,7 +176,7 @@ class Injection {
     ++done_.passed_over;
   }
 
-  /// Which pods get it, which are to be given another, and which are left alone.
+  /// Decides which pods get a sidecar, which get a new one, and which stay unchanged.
   std::optional<Fault> choose(const Parsed& known) {
     for (const Pod& pod : known.pods) {
       const Node* const ours = our_container(*pod.spec);
@@ -200,7 +202,7 @@ class Injection {
     return std::nullopt;
   }
 
-  /// What each pod of `known` gets; those that get nothing have no sidecar.
+  /// Decides the sidecar of each pod in `known`; absent for pods that do not get one.
   std::optional<Fault> decide_sidecars(const Parsed& known) {
     for (std::size_t i = 0; i < known.pods.size(); ++i) {
       sidecars_.emplace_back();
@@ -213,7 +215,7 @@ class Injection {
     return std::nullopt;
   }
 
-  /// `known`: what `text_` says.
+  /// Adds the sidecars to `text_`. `known`: `text_` as parsed.
   std::optional<Fault> put_in(const Parsed& known) {
     if (std::find(gets_.begin(), gets_.end(), true) == gets_.end()) return std::nullopt;
     if (auto fault = decide_sidecars(known)) return fault;
@@ -223,8 +225,8 @@ class Injection {
     });
     MetadataForm metadata = MetadataForm::whole;
     auto edited = compared_edit(known, before, UndoForm::left_out, metadata);
-    // Metadata may be shared by an anchor. Reprise works without what is added there, but for its
-    // configuration.
+    // An anchor may share the metadata with others. Reprise works without the additions to the metadata,
+    // unless they carry its configuration.
     const std::pair<MetadataForm, const char*> less[] = {
         {MetadataForm::annotations, "no label was added, because others share these labels by an anchor"},
         {MetadataForm::left_out,
@@ -251,7 +253,7 @@ class Injection {
     return std::nullopt;
   }
 
-  /// The whole text with reprise in it; `remarks_` are those of this edit.
+  /// Returns the whole text with reprise added, compared with the original. Sets `remarks_`.
   std::variant<std::string, Fault> compared_edit(const Parsed& known, std::string_view text, UndoForm form,
                                                  MetadataForm metadata) {
     remarks_.clear();
@@ -290,8 +292,8 @@ class Injection {
   std::string_view version_;
   Injected& done_;
   std::string text_;
-  std::vector<Options> there_;                    ///< by pod: what the sidecar of ours says
-  std::vector<bool> gets_;                        ///< by pod
+  std::vector<Options> there_;                    ///< by pod: the options of the existing sidecar
+  std::vector<bool> gets_;                        ///< by pod: true if it gets a sidecar
   std::vector<std::optional<Sidecar>> sidecars_;  ///< by pod, once they are decided
   std::vector<Pod> replaced_;
   std::size_t unchanged_ = 0;
@@ -316,7 +318,7 @@ std::optional<Fault> remove_document(const Document& document, Removed& done) {
   return std::nullopt;
 }
 
-/// Each document of a file, one after the other; the first fault ends it.
+/// Changes each document of a file in order. Stops at the first fault.
 template <typename Done, typename Change>
 std::variant<Done, Remark> changed(std::string_view file, Change change) {
   if (auto fault = not_text(file)) return Remark{1, fault->line, fault->column, std::move(fault->message)};

@@ -1,4 +1,4 @@
-// One document of a manifest as a tree of places in its text: what an edit needs to know, and no more.
+// Parses one document of a manifest into a tree with places in its text: only what edits need.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,10 @@
 
 namespace reprise::tools {
 
-/// What a file of some editors begins with.
+/// The first bytes of a file from some editors.
 inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
-/// What is wrong, and where. Lines and columns from 1, in the text that was read.
+/// What is wrong, and where. Lines and columns of the text, from 1.
 struct Fault {
   std::size_t line = 1;
   std::size_t column = 1;
@@ -24,24 +24,24 @@ struct Fault {
 
 struct Entry;
 
-/// A value as written. An alias is the node that it stands for, so that one node may have several parents.
+/// A value as written. An alias is the node that it refers to, so a node may have several parents.
 struct Node {
   enum class Kind : std::uint8_t { nothing, scalar, list, mapping };
   Kind kind = Kind::nothing;
-  bool in_braces = false;  ///< `[..]` or `{..}`, as all of JSON is
-  bool is_quoted = false;  ///< or has a tag: a string, whatever it looks like
-  std::size_t at = 0;      ///< where it begins, behind its anchor and its tag; means nothing for `nothing`
+  bool in_braces = false;  ///< `[..]` or `{..}`, as everything in JSON
+  bool is_quoted = false;  ///< quoted or tagged: a string, whatever it looks like
+  std::size_t at = 0;      ///< where it begins, after its anchor and tag; undefined for `nothing`
   std::size_t line = 1;
   std::size_t column = 1;
-  std::string text;  ///< scalar only
+  std::string text;  ///< only for a scalar
   std::vector<const Node*> items;
   std::vector<Entry> entries;
 
-  /// The value of that key, its own or one that a merge key (`<<`) brings, or null.
+  /// Returns the key's value, the mapping's own or one from a merge key (`<<`); null if there is none.
   const Node* find(std::string_view key) const;
-  /// Its own entry of that key, or null.
+  /// Returns the mapping's own entry for the key, or null.
   const Entry* own(std::string_view key) const;
-  /// The text of that key's scalar; empty if it has none.
+  /// Returns the text of the key's scalar; empty if there is none.
   std::string_view word(std::string_view key) const;
 };
 
@@ -52,12 +52,13 @@ struct Entry {
 
 struct Tree {
   std::deque<Node> nodes;
-  const Node* root = nullptr;  ///< null: the document is empty
+  const Node* root = nullptr;  ///< null if the document is empty
   std::optional<Fault>
-      unlike_object;  ///< a key twice, or one that is no word: YAML, but no Kubernetes object
+      /// a duplicate key, or a key that is not a scalar: valid YAML, but not a Kubernetes object
+      unlike_object;
 };
 
-/// Reads the first document of that text.
+/// Parses the first document of the text.
 std::variant<Tree, Fault> read(std::string_view text);
 
 }  // namespace reprise::tools

@@ -16,7 +16,7 @@ constexpr std::string_view admin_port = "3129";
 
 using Places = std::vector<std::size_t>;
 
-/// As lines of a block where that says the same, else quoted.
+/// Returns a block scalar if it has exactly this value, else quoted text.
 std::string block_value(const std::string& text) {
   const bool is_plain = text.find_first_of("\r\t") == std::string::npos && text.ends_with('\n') &&
                         !text.ends_with("\n\n") && text[0] != ' ' && text[0] != '\n' &&
@@ -42,7 +42,7 @@ bool names_volume(std::string_view list) {
   return false;
 }
 
-/// What the two mappings of a pod's metadata are given.
+/// Collects the additions to a pod's annotations and labels.
 class Metadata {
  public:
   Metadata(const Pod& pod, Edits& edits, std::vector<Fault>& remarks, Undo& undo)
@@ -119,7 +119,7 @@ class Metadata {
     return mapping == nullptr ? nullptr : mapping->find(key);
   }
 
-  /// Behind the name, where that comes first.
+  /// Returns the place after `name`, if `name` comes first, else 0.
   static std::size_t place_in(const Node& metadata) {
     return metadata.entries.size() > 1 && metadata.entries[0].key->text == "name" ? 1 : 0;
   }
@@ -147,7 +147,7 @@ class Metadata {
   std::vector<Addition> labels_;
 };
 
-/// Whether that annotation has been added by inject(), as far as its value and the facts say.
+/// Returns true if inject() added the entry, judged by its value and the recorded facts.
 bool is_ours(std::string_view list, const Entry& one, const Undo& undo, bool carries_config) {
   const std::string& key = one.key->text;
   const std::string place = metadata_place(list, key);
@@ -164,7 +164,7 @@ bool carries_config(const Pod& pod) {
          });
 }
 
-/// Takes the entries of ours out; whether nothing would be left of that key.
+/// Removes our entries. Returns true if the key would have none left.
 bool take_out(const Pod& pod, const Node& metadata, const std::string& list, const Undo& undo, Edits& edits) {
   const Entry* own = metadata.own(list);
   const Node* there = metadata.find(list);

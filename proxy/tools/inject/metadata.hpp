@@ -1,5 +1,4 @@
-// What the metadata of a pod is given: annotations for autoscalers, Prometheus and the configuration; a
-// label.
+// Additions to a pod's metadata: a label, and annotations for autoscalers, Prometheus and the configuration.
 #pragma once
 
 #include <string>
@@ -11,22 +10,23 @@
 
 namespace reprise::tools {
 
-/// Says which volumes an autoscaler may lose when it moves a pod. Ours has the bodies of requests under way.
+/// Annotation with the volumes that an autoscaler may delete when it moves a pod. Our volume holds only the
+/// bodies of requests in progress.
 inline constexpr std::string_view eviction_key =
     "cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes";
 
 inline constexpr std::string_view scrape_key = "prometheus.io/scrape";
 
-/// The place, in the words of Undo, of a key in `annotations` or `labels`.
+/// Returns the place, as Undo names it, of a key in `annotations` or `labels`.
 std::string metadata_place(std::string_view list, std::string_view key);
 
-/// The keys of `annotations` or of `labels` that may be added.
+/// Returns the keys that may be added to `annotations` or `labels`.
 std::vector<std::string_view> metadata_keys(std::string_view list);
 
-/// Adds to `edits`, to `remarks` what the author should know, and to `undo` what the way back needs.
+/// Adds the changes to `edits`, notes for the author to `remarks`, and to `undo` what the removal needs.
 void edit_metadata(const Pod&, const Sidecar&, Edits& edits, std::vector<Fault>& remarks, Undo& undo);
 
-/// The way back.
+/// Reverses edit_metadata().
 void remove_metadata(const Pod&, const Undo&, Edits&);
 
 }  // namespace reprise::tools

@@ -1,4 +1,4 @@
-// What may be said of the sidecar: by the command line for every pod of a file, by annotations of one pod.
+// Options of the sidecar: from the command line for all pods of a file, from annotations for one pod.
 #pragma once
 
 #include <array>
@@ -12,39 +12,39 @@
 
 namespace reprise::tools {
 
-/// Quantities by the name of their resource; an empty one: there is to be none.
+/// Quantities by resource name. An empty quantity means that there is none.
 using Resources = std::map<std::string, std::string, std::less<>>;
 
-/// Nothing is said of what is absent or empty. The policy of deploy/kubernetes reads the same annotations.
+/// An absent or empty option is not set. The policy in deploy/kubernetes reads the same annotations.
 struct Options {
   std::optional<std::string> image;
   std::optional<std::string> pull_policy;  ///< Always, IfNotPresent or Never
-  std::optional<std::string> pull_secret;  ///< a Secret of the pod's namespace
-  std::optional<std::string> user;         ///< a number from 1, or `none`: the namespace says it
-  std::optional<std::string> config_map;   ///< whose key reprise.yaml is the configuration
-  std::optional<std::string> config;       ///< the text of reprise.yaml, which a pod then carries
+  std::optional<std::string> pull_secret;  ///< name of a Secret in the pod's namespace
+  std::optional<std::string> user;         ///< user id from 1, or `none`: the namespace decides
+  std::optional<std::string> config_map;  ///< name of a ConfigMap whose key reprise.yaml is the configuration
+  std::optional<std::string> config;      ///< text of reprise.yaml, which the pod then carries itself
   Resources requests;
   Resources limits;
-  bool has_label = false;   ///< pods get the label by which PodMonitor and NetworkPolicy select
-  bool is_scraped = false;  ///< pods get the annotations that a Prometheus looks for
+  bool has_label = false;   ///< adds the label that PodMonitor and NetworkPolicy select
+  bool is_scraped = false;  ///< adds the annotations that Prometheus reads
 };
 
 inline constexpr std::string_view key_prefix = "reprise.dev/";
 inline constexpr std::string_view inject_key = "reprise.dev/inject";
 inline constexpr std::string_view config_key = "reprise.dev/config";
 
-/// What is wrong with one value, as a sentence that begins with it; nothing if it is good.
+/// Return why the value is invalid, as a sentence that begins with the value; nothing if it is valid.
 std::optional<std::string> fault_of_quantity(std::string_view text);
 std::optional<std::string> fault_of_user(std::string_view text);
 std::optional<std::string> fault_of_pull_policy(std::string_view text);
 
-/// `cpu=20m,memory=32Mi`, or what is wrong with it.
+/// Parses `cpu=20m,memory=32Mi`. Returns why if it is invalid.
 std::variant<Resources, std::string> read_resources(std::string_view text);
 
-/// What annotations of a pod's metadata say, or the first that is wrong. `metadata` may be null.
+/// Reads the options in a pod's annotations. Returns the first fault. `metadata` may be null.
 std::variant<Options, Fault> read_annotations(const Node* metadata);
 
-/// `one`, and where it says nothing, `other`.
+/// Returns `one`, with options that it does not set taken from `other`.
 Options joined(Options one, const Options& other);
 
 }  // namespace reprise::tools

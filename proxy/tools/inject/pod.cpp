@@ -11,7 +11,7 @@
 namespace reprise::tools {
 namespace {
 
-/// A kind that runs pods, the API groups that it is of, and where its pod is.
+/// A kind that runs pods, its API groups, and the path to its pod spec.
 struct Workload {
   std::string_view kind;
   std::array<std::string_view, 2> groups;
@@ -31,12 +31,12 @@ constexpr Workload workloads[] = {
     {"DeploymentConfig", {"apps.openshift.io/", "apps.openshift.io/"}, "spec.template.spec"},
 };
 
-/// Other groups have kinds of the same names.
+/// Other API groups have kinds with the same names.
 bool is_of_group(std::string_view version, std::string_view group) {
   return version.empty() || (group.ends_with('/') ? version.starts_with(group) : version == group);
 }
 
-// Aliases of aliases can make a small file huge.
+// Nested aliases can make a small file huge.
 constexpr std::size_t most_nodes = 100'000;
 
 const Workload* workload_of(const Node& object) {
@@ -49,7 +49,7 @@ const Workload* workload_of(const Node& object) {
   return nullptr;
 }
 
-/// A Rollout may name a Deployment in place of a template.
+/// Returns true for a Rollout that refers to a Deployment instead of having a template.
 bool makes_no_pods(const Node& object) {
   const Node* spec = object.word("kind") == "Rollout" ? object.find("spec") : nullptr;
   return spec != nullptr && spec->find("workloadRef") != nullptr && spec->find("template") == nullptr;
@@ -79,7 +79,7 @@ const Node* list_of(const Node& pod, std::string_view key) {
   return list != nullptr && list->kind == Node::Kind::list ? list : nullptr;
 }
 
-/// In front of that list of the pod, or, if there is none, as a list that `fresh` collects.
+/// Adds items at the front of the pod's list, or, if it has no such list, a new list to `fresh`.
 void put_in_list(const Node& pod, const std::string& key, const std::vector<std::string>& items, Edits& edits,
                  std::vector<Addition>& fresh) {
   std::vector<Addition> additions;
@@ -130,7 +130,7 @@ void add_pull_secret(const Node& pod, const Sidecar& sidecar, Edits& edits, std:
   put_in_list(pod, key, {"name: " + json_string(sidecar.pull_secret) + "\n"}, edits, fresh);
 }
 
-/// The first path below `node` that leads to a list of mappings called containers.
+/// Returns the first path below `node` to a list of mappings called `containers`.
 std::string path_to_containers(const Node& node, const std::string& path, std::size_t depth,
                                std::size_t& steps) {
   if (depth == 0 || ++steps > most_nodes) return {};

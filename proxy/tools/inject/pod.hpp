@@ -1,5 +1,4 @@
-// One pod of a manifest: whether it is one, why it may be left alone, and the changes that put reprise into
-// it.
+// One pod of a manifest: how it is found, why it may be left alone, and the changes that add reprise to it.
 #pragma once
 
 #include <cstdint>
@@ -14,46 +13,46 @@
 
 namespace reprise::tools {
 
-/// A pod of an object that is written there, or that its object makes.
+/// A pod in a manifest: a Pod object, or the template of a workload.
 struct Pod {
   const Node* object;  ///< the workload
-  const Node* holder;  ///< has the pod's metadata and its spec: the object itself, or a template
+  const Node* holder;  ///< has the pod's metadata and spec: the object itself, or a template
   const Node* spec;
 
-  /// Null if there is none.
+  /// Returns null if there is none.
   const Node* metadata() const { return holder->find("metadata"); }
 };
 
-/// The pods of an object, or of every object of a list; none: it is no workload. A workload that has none is
-/// a fault.
+/// Returns the pods of an object, or of all objects of a list; empty if it is not a workload. Returns a fault
+/// for a workload without a pod.
 std::variant<std::vector<Pod>, Fault> pods_of(const Node& object);
 
-/// An object that has others as its items.
+/// Returns true for an object whose items are other objects.
 bool is_list(const Node& object);
 
-/// Where an object that is no workload has containers all the same, as a path; empty: nowhere.
+/// Returns the path to the containers of an object that is not a known workload; empty if it has none.
 std::string unknown_containers(const Node& object);
 
-/// A container or an init container is called reprise.
+/// Returns true if a container or an init container is called reprise.
 bool is_injected(const Node& pod);
 
-/// Why nothing is put into this pod, as a sentence; empty: nothing stands against it.
+/// Returns why reprise cannot be added to the pod, as a sentence; empty if it can.
 std::string obstacle(const Pod&);
 
-/// Init containers that stay for the life of the pod: they are not ours to change.
+/// Returns true for an init container that runs for the life of the pod. Such containers are not changed.
 bool is_sidecar(const Node& container);
 
-/// How much our container says of the pod as it was before: no more than the way back needs.
+/// How much our container records about the original pod: only as much as the removal needs.
 enum class UndoForm : std::uint8_t {
   left_out,
-  values,  ///< what has been replaced
-  whole,   ///< and how many entries of each list are ours
+  values,  ///< replaced values
+  whole,   ///< replaced values, and how many entries of each list are ours
 };
 
-/// How much is added to the pod's metadata, which others may share by an anchor.
+/// How much is added to the pod's metadata, which an anchor may share with others.
 enum class MetadataForm : std::uint8_t { left_out, annotations, whole };
 
-/// Adds everything to the edits. Returns what the author should know, or the first fault.
+/// Adds all changes to the edits. Returns notes for the author, or the first fault.
 std::variant<std::vector<Fault>, Fault> inject_pod(const Pod&, const Sidecar&, UndoForm, MetadataForm,
                                                    Edits&);
 

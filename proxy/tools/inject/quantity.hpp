@@ -1,4 +1,4 @@
-// Quantities of Kubernetes (`100m`, `192Mi`): whether a text is one, and which of two is more.
+// Parses and compares Kubernetes quantities (`100m`, `192Mi`).
 #pragma once
 
 #include <compare>
@@ -7,10 +7,12 @@
 
 namespace reprise::tools {
 
-/// In the unit of the resource: cores, bytes. Nothing if the text is no quantity, or is negative.
+/// Returns the quantity in the unit of the resource: cores or bytes. Nothing if the text is not a quantity,
+/// or is negative.
 std::optional<double> quantity(std::string_view text);
 
-/// Of two quantities; those that differ by less than what a float holds are equal. Unordered if one is none.
+/// Compares two quantities. They are equal if they differ by less than the precision of a float. Unordered if
+/// either is not a quantity.
 std::partial_ordering compare_quantities(std::string_view one, std::string_view other);
 
 }  // namespace reprise::tools

@@ -28,7 +28,7 @@ Places places_of(const Node& list, Predicate is_ours) {
   return places;
 }
 
-/// Takes those items out of the list of that key, or the whole key if there was none before.
+/// Removes the items from the key's list, or the whole key if it did not exist before.
 void take_out(const Node& mapping, const std::string& key, const Places& ours, const std::string& place,
               const Undo& undo, Edits& edits) {
   const Node& list = *mapping.find(key);
@@ -40,7 +40,7 @@ void take_out(const Node& mapping, const std::string& key, const Places& ours, c
   edits.remove_entry(mapping, key);
 }
 
-/// Puts the value of one variable back that was another before.
+/// Restores the replaced value of one variable.
 void put_back(const Node& variable, const std::string& place, const Undo& undo, Edits& edits) {
   const Entry* value = variable.own("value");
   if (value == nullptr) return;

@@ -1,4 +1,4 @@
-// The way back: the changes that take reprise out of one pod again.
+// Removes reprise from one pod: the reverse of inject_pod().
 #pragma once
 
 #include <optional>
@@ -9,11 +9,11 @@
 
 namespace reprise::tools {
 
-/// Our container of a pod, or null: an init container called reprise that stays for the life of the pod and
-/// mounts the volume of its configuration. Any other container called reprise is somebody else's.
+/// Returns our container of a pod, or null: an init container called reprise that runs for the life of the
+/// pod and mounts the volume with its configuration. inject() did not add any other container called reprise.
 const Node* our_container(const Node& pod);
 
-/// Adds everything to the edits. Precondition: the pod has our container.
+/// Adds all changes to the edits. Precondition: the pod has our container.
 std::optional<Fault> remove_from_pod(const Pod&, Edits&);
 
 }  // namespace reprise::tools

@@ -12,7 +12,7 @@
 namespace reprise::tools {
 namespace {
 
-// Aliases of aliases can make a small file huge.
+// Nested aliases can make a small file huge.
 constexpr std::size_t most_steps = 4'000'000;
 
 class Comparison {
@@ -55,7 +55,7 @@ class Comparison {
            differs(before);
   }
 
-  /// Every entry is there, in order; `more` may have come in addition.
+  /// Returns true if `after` has all entries of `before` in order, and otherwise only keys of `more`.
   template <typename Judge>
   bool same_entries(const Node& before, const Node& after, const std::vector<std::string_view>& more,
                     Judge judge) {
@@ -76,7 +76,8 @@ class Comparison {
            differs(before);
   }
 
-  /// What was added stands at the front, or else behind.
+  /// Returns true if `after` has all items of `before`, and the added items are all at the front or all at
+  /// the end.
   template <typename Judge>
   bool same_items(const Node& before, const Node& after, bool at_front, Judge judge) {
     const bool was_empty = before.kind == Node::Kind::nothing;
@@ -90,7 +91,7 @@ class Comparison {
     return true;
   }
 
-  /// A mapping that may have been made, or been null.
+  /// Compares two mappings. The one before may have been null or missing.
   template <typename Judge>
   bool same_mapping(const Node& before, const Node& after, const std::vector<std::string_view>& more,
                     Judge judge) {
@@ -100,7 +101,8 @@ class Comparison {
     return same_entries(before, after, more, judge);
   }
 
-  /// Annotations and labels of ours may have come, and one may say more.
+  /// Compares two objects with metadata. Our annotations and labels may have been added, and one annotation
+  /// may have been extended.
   bool same_holder(const Node& before, const Node& after) {
     return same_entries(
         before, after, {"metadata"}, [this](const std::string& key, const Node& one, const Node& other) {
@@ -155,7 +157,8 @@ class Comparison {
         });
   }
 
-  /// Whether the items of `before` are the first of `after`, by their names. Older versions added in front.
+  /// Returns true if the items of `before` are the first ones of `after`, by name. Older versions added at
+  /// the front.
   static bool stand_in_front(const Node& before, const Node& after) {
     return before.items.size() <= after.items.size() &&
            std::equal(before.items.begin(), before.items.end(), after.items.begin(),

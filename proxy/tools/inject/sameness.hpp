@@ -1,4 +1,4 @@
-// The last word on an edit: the text that was written, read again, says what it said before, and reprise.
+// Checks an edit: the new text, parsed again, must have the content that it had before, plus reprise.
 #pragma once
 
 #include <optional>
@@ -8,9 +8,9 @@
 
 namespace reprise::tools {
 
-/// Compares the values of an object before and after, past all anchors and aliases: besides
-/// what reprise adds to its pods, nothing may be more, less or other. Returns the first
-/// place, of `before`, where that is not so.
+/// Compares the values of an object before and after, with all anchors and aliases resolved. Except for what
+/// reprise adds to its pods, nothing may be added, missing or changed. Returns the first place in `before`
+/// that violates this.
 std::optional<Fault> first_difference(const Node& before, const Node& after);
 
 }  // namespace reprise::tools

@@ -1,4 +1,4 @@
-// What is added to a pod: the container of reprise and its volumes, each as the lines of a block and as JSON.
+// The additions to a pod: the container of reprise and its volumes, each in block form and as JSON.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace reprise::tools {
 
-/// The sidecar of one pod, with everything decided. An empty text leaves its key out.
+/// The sidecar of one pod after all decisions. An empty text omits its key.
 struct Sidecar {
   std::string image;
   std::string pull_policy{};
@@ -19,8 +19,9 @@ struct Sidecar {
   Resources requests{};
   Resources limits{};
   std::string
-      config_map{};  ///< whose key reprise.yaml is the configuration; empty: an annotation of the pod is it
-  std::string config{};  ///< the text of that annotation, if the pod does not have it yet
+      /// ConfigMap whose key reprise.yaml is the configuration; empty: an annotation of the pod has it
+      config_map{};
+  std::string config{};  ///< text of that annotation, if the pod does not have it yet
   bool has_label = false;
   bool is_scraped = false;
 };
@@ -29,13 +30,13 @@ inline constexpr std::string_view container_name = "reprise";
 inline constexpr std::string_view config_volume = "reprise-config";
 inline constexpr std::string_view replay_volume = "reprise-replay";
 
-/// YAML, in lines that end with \n, from column 1. `undo`: what the way back needs, or empty.
+/// Returns YAML lines that end with \n, from column 1. `undo`: what the removal needs, or empty.
 std::string container_text(const Sidecar&, const std::string& undo = {});
 std::vector<std::string> volume_texts(const Sidecar&);
 
-/// The same value on one line, which any YAML takes anywhere.
+/// Returns the value as JSON on one line, which is valid anywhere in YAML.
 std::string as_json(const Node&);
-/// Of a text that is known to be YAML.
+/// Converts YAML to JSON. Precondition: the text is valid YAML.
 std::string as_json(std::string_view yaml);
 std::string json_string(std::string_view text);
 

@@ -1,4 +1,5 @@
-// What `reprise inject --remove` needs to know of a pod as it was, where its text does not say it any more.
+// Facts about the original pod that `reprise inject --remove` needs and that the changed text no longer
+// shows.
 #pragma once
 
 #include <cstddef>
@@ -11,28 +12,28 @@
 
 namespace reprise::tools {
 
-/// The variable of our container that holds these facts.
+/// Environment variable of our container that holds these facts.
 inline constexpr std::string_view undo_variable = "INJECT_UNDO";
 
 /// Facts by the place that they are about: `volumes`, `containers.0.env`, `containers.0.env.NO_PROXY`.
 class Undo {
  public:
-  /// Those that a container of ours has; empty: none were needed.
+  /// Reads the facts from our container; empty if it has none.
   static Undo read_from(const Node& container);
 
-  /// There was such a list, maybe an empty one.
+  /// The list existed and may have been empty.
   void had_list(const std::string& place) { facts_[place] = "list"; }
-  /// The value was null, and written so.
+  /// The value was a null, written like this.
   void had_null(const std::string& place, const std::string& written) { facts_[place] = "null" + written; }
-  /// The value was another, and written so.
+  /// The value was another one, written like this.
   void had_value(const std::string& place, const std::string& written) { facts_[place] = "text" + written; }
-  /// There was no such key.
+  /// The key did not exist.
   void had_none(const std::string& place) { facts_[place] = "none"; }
-  /// It was there, as ours would be.
+  /// The entry already existed with our value.
   void had(const std::string& place) { facts_[place] = "kept"; }
-  /// One is ours; which one, in the words of its place.
+  /// One entry of the place is ours: this one.
   void added_one(const std::string& place, const std::string& which) { facts_[place] = "ours" + which; }
-  /// So many entries of the list are ours, the last ones.
+  /// The last `count` entries of the list are ours.
   void added(const std::string& place, std::size_t count) {
     counts_[place + ".behind"] = std::to_string(count);
   }
@@ -47,12 +48,12 @@ class Undo {
   std::optional<std::size_t> count_behind(const std::string& place) const {
     return number(place + ".behind");
   }
-  /// Written by builds that added variables in front (`Added`).
+  /// Written by builds that added variables at the front (`Added`).
   std::optional<std::size_t> count_in_front(const std::string& place) const {
     return number(place + ".added");
   }
 
-  /// A JSON object on one line; empty if there are no facts.
+  /// Returns a JSON object on one line; empty if there are no facts.
   std::string json() const;
 
  private:
@@ -61,7 +62,7 @@ class Undo {
   std::optional<std::string> behind(std::string_view word, const std::string& place) const;
 
   std::map<std::string, std::string> facts_;
-  std::map<std::string, std::string> counts_;  ///< those that are to be written
+  std::map<std::string, std::string> counts_;  ///< counts that must be written
 };
 
 }  // namespace reprise::tools
