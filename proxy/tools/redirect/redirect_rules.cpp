@@ -15,7 +15,7 @@ constexpr std::string_view nft_fresh = "add table inet reprise\ndelete table ine
 
 bool is_v6(std::string_view address) { return address.find(':') != std::string_view::npos; }
 
-// REDIRECT sends what this host makes to loopback; an address of its own has to be named.
+// REDIRECT sends this host's own connections to a loopback address. Any other listener address must be named.
 bool is_reached_by_redirect(const config::Endpoint& listener) {
   return listener.address.starts_with("127.") || listener.address == "::1" || listener.address == "0.0.0.0" ||
          listener.address == "::";
@@ -40,7 +40,7 @@ std::string range_text(const PortRange& range, std::string_view between) {
   return text;
 }
 
-// Users are named by what must match: a packet without a socket matches no user, and goes straight.
+// Rules name the users whose packets match. A packet without a socket matches no user and is not redirected.
 std::string nft_choice(const Redirection& rules) {
   std::string text;
   if (!rules.only_users.empty()) append(text, "meta skuid { ", list_of(rules.only_users), " } ");
@@ -52,7 +52,7 @@ std::string nft_choice(const Redirection& rules) {
   return text;
 }
 
-// One for each user and range of ports.
+// Returns one match for each user and range of ports.
 std::vector<std::string> iptables_choices(const Redirection& rules) {
   std::vector<std::string> users;
   for (const std::string& user : rules.only_users)
@@ -90,7 +90,7 @@ void add_iptables_family(std::string& text, const Redirection& rules, bool v6) {
   append(text, command, "-A REPRISE -o lo -j RETURN\n");
   for (const std::string& network : of_family(rules.left, v6))
     append(text, command, "-A REPRISE -d ", network, " -j RETURN\n");
-  // Last, so that nothing goes round while the chain is filled.
+  // The redirections come after the exceptions, so that no connection loops while the chain is filled.
   for (const std::string& choice : iptables_choices(rules)) {
     append(text, command, "-A REPRISE ", choice);
     if (is_reached_by_redirect(*listener)) {

@@ -1,5 +1,4 @@
-// The rules of a packet filter that send a host's own TCP connections to transparent listeners, except those
-// that must not go there.
+// Packet filter rules that send a host's own TCP connections to transparent listeners, with exceptions.
 #pragma once
 
 #include <cstdint>
@@ -18,18 +17,18 @@ struct PortRange {
   std::uint16_t last = 0;
 };
 
-/// Reads a list such as `80,443,8000-8099`. Returns the ranges in order, joined where they touch; none if an
-/// entry is no port, no range, or missing.
+/// Parses a list such as `80,443,8000-8099`. Returns the ranges in order, with adjacent ones joined; nothing
+/// if an entry is missing or is neither a port nor a range.
 std::optional<std::vector<PortRange>> parse_ports(std::string_view text);
 
-/// What rules are made of.
+/// The settings of the rules.
 struct Redirection {
   std::optional<config::Endpoint>
-      ipv4;  ///< the transparent listener of that family; absent: it is left alone
+      ipv4;  ///< transparent listener of this address family; absent: the family is not redirected
   std::optional<config::Endpoint> ipv6;
-  std::string user;  ///< whose connections are left alone: the one that reprise runs as
+  std::string user;  ///< user whose connections are not redirected: the one that runs reprise
   std::vector<std::string>
-      left;  ///< networks that are left alone: loopback, link-local, what is never dialled
+      left;  ///< networks that are not redirected: loopback, link-local, and those that are never dialled
   std::vector<std::string> only_users;  ///< users whose connections are redirected; empty: all users
   std::vector<PortRange> ports;         ///< destination ports that are redirected; empty: all ports
 
@@ -37,17 +36,18 @@ struct Redirection {
   bool is_of_whole_host() const { return only_users.empty() && ports.empty(); }
 };
 
-/// Of the first transparent listener of each family. Both are absent where there is none.
+/// Returns the settings for the first transparent listener of each address family. Both are absent if there
+/// is none.
 Redirection redirection_of(const config::Settings&, std::string user);
 
-/// For `nft -f -`: one table of its own, in place of one that is there.
+/// Returns input for `nft -f -`: a table of its own, which replaces an existing one.
 std::string nft_rules(const Redirection&);
-/// For `nft -f -`: the table is gone, whether it was there or not.
+/// Returns input for `nft -f -` that removes the table, whether it exists or not.
 std::string nft_removal();
-/// Commands for a shell: one chain of their own in each table `nat`, in place of one that is there.
+/// Returns shell commands: a chain of its own in each table `nat`, which replaces an existing one.
 std::string iptables_rules(const Redirection&);
 std::string iptables_removal();
-/// Commands for a shell that remove the rules of both, and do nothing for a tool that is not installed.
+/// Returns shell commands that remove the rules of both. They do nothing for a tool that is not installed.
 std::string removal_of_both();
 
 }  // namespace reprise::tools
