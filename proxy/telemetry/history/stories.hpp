@@ -14,9 +14,9 @@
 
 namespace reprise::telemetry {
 
-/// Request history of one io thread. Half of the memory is for requests worth reporting, half for all others,
-/// so that ordinary requests do not evict the ones that matter. Only the io thread writes; any thread reads.
-/// The lock is held for one entry, or for a walk over the memory.
+/// Request history of one io thread. Half of the memory is for requests worth reporting (is_worth_telling),
+/// half for all others, so that ordinary requests do not evict the ones that matter. Only the io thread
+/// writes; any thread reads. The lock is held for one entry, or for a walk over the memory.
 class StoryBook {
  public:
   /// Numbers the requests first, first + step, and so on. Keeps at most `bytes`; 0 keeps none.

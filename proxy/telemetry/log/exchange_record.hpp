@@ -11,8 +11,8 @@ namespace reprise::telemetry {
 
 struct UpstreamCells;
 
-/// How the exchange ended for the client: fully responded to, response cut short, or client gone before the
-/// end.
+/// How the exchange ended for the client: it got a whole response, the response was cut, or the client left
+/// first.
 enum class Ending : std::uint8_t { answered, cut, client_gone };
 
 /// Returns the word in logs: the enumerator's name.

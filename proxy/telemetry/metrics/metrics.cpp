@@ -48,7 +48,7 @@ void count_entry(RouteCells& cells, UpstreamCells* upstream, std::size_t outcome
 }
 
 // Counts the attempts that the ledger no longer lists. Exact, except for the buckets of the distributions:
-// there each of these attempts counts with their mean.
+// there each of these attempts counts with the mean of all of them.
 void count_forgotten(RouteCells& cells, UpstreamCells* upstream, const policy::Forgotten& all) {
   const auto add = [](Counter& counter, std::uint64_t number) {
     counter.fetch_add(number, std::memory_order_relaxed);

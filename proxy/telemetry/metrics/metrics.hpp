@@ -60,7 +60,7 @@ inline constexpr std::size_t limit_hit_count = policy::count_of<LimitHit>;
 /// Returns the metric label: the enumerator's name, with `answer` instead of `response`.
 std::string_view word(LimitHit);
 
-/// Whether a configuration that was read while running was applied.
+/// Result of a reload: whether the new configuration was applied.
 enum class ReloadOutcome : std::uint8_t { success, failed };
 /// Returns the metric label: the enumerator's name.
 std::string_view word(ReloadOutcome);
@@ -118,7 +118,7 @@ class Metrics {
   void count_rejection(std::size_t cause);
   void count_tunnel(TunnelOutcome);
   /// Counts an HTTPS tunnel that could not be read, like UnreadHosts::count. Returns true for the host's
-  /// first.
+  /// first one.
   bool count_unread(std::string_view host_port, std::string_view intercept);
   void count_stream(Protocol);
   void count_interception(Interception);
@@ -182,7 +182,7 @@ class Metrics {
   };
   /// Returns the upstreams that got attempts, sorted by name, then `other`.
   std::vector<UpstreamTotals> upstream_totals(policy::Instant now) const;
-  /// Returns the hosts whose HTTPS could not be read, as from UnreadHosts::list.
+  /// Returns the hosts whose HTTPS could not be read, as UnreadHosts::list does.
   std::vector<UnreadHost> unread_hosts() const;
 
  private:

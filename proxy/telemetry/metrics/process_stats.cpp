@@ -45,7 +45,7 @@ std::optional<double> count_descriptors() {
   while (const dirent* entry = readdir(folder.get())) {
     if (entry->d_name[0] != '.') ++count;
   }
-  return count - 1;  // without the descriptor of the folder itself
+  return count - 1;  // one of them is the folder itself
 }
 
 std::optional<double> descriptor_limit() {

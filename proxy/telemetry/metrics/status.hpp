@@ -20,8 +20,8 @@ struct StatusMinute {
   std::vector<std::vector<CountedSecond<RouteNumbers>>> routes;
 };
 
-/// Returns the number of clock seconds, begun ones included, in which this process has run; at most 60. The
-/// entries of the last minute are such seconds: a process that started at 9.9 has run in two of them at 10.1.
+/// Returns in how many clock seconds this process has run, partial seconds included; at most 60. The entries
+/// of the last minute cover such seconds: a process that started at 9.9 has run in two of them at 10.1.
 std::int64_t seconds_lived(policy::Instant started, policy::Instant now);
 
 struct StatusFacts {

@@ -29,7 +29,8 @@ class SpanBell {
   void call() const;
   bool rung() const { return rung_; }
   bool pressed() const { return pressed_; }
-  /// Called on the exporter's thread before it empties the queues: later requests ring again.
+  /// Clears the notifications, so that later requests ring again. Called on the exporter's thread before it
+  /// empties the queues.
   void reset();
   /// Returns an eventfd that becomes readable when one of the functions above notifies. Only the exporter
   /// calls it. Before the first call, only `rung` and `pressed` report notifications. Throws

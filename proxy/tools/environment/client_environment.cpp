@@ -72,8 +72,8 @@ std::string java_trust(const TrustFiles& trust) {
          " -Djavax.net.ssl.trustStorePassword=" + trust.password;
 }
 
-/// Returns the options without those that java_options and java_trust added: `proxy`, the list of hosts after
-/// it, and `trust` after that.
+/// Returns the options without those that java_options and java_trust added: `proxy`, then the list of hosts,
+/// then `trust`.
 std::string without_ours(std::string options, const std::string& proxy, const std::string& trust) {
   for (std::size_t start = 0; (start = options.find(proxy)) != std::string::npos;) {
     std::size_t end = std::min(options.find(' ', start + proxy.size()), options.size());

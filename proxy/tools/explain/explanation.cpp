@@ -13,8 +13,8 @@ namespace {
 
 using namespace policy;
 
-// Returns true if the body breaks after some of it was sent to the client. If the route holds bytes back, the
-// break is assumed to happen within them.
+// Returns true if the body breaks after some of it was sent to the client. False if the route holds bytes
+// back: then the break is assumed to happen within them.
 bool breaks_after_release(const Outcome& outcome, const RoutePolicy& policy) {
   const auto* failed = std::get_if<Failed>(&outcome);
   const HoldPolicy* const hold = hold_for(policy, Answered{200, {}});

@@ -22,7 +22,7 @@ struct Question {
   const policy::FieldLines* leaving = nullptr;
   const policy::JsonBody* body = nullptr;  ///< null if the body cannot be read (content-coded)
   std::uint64_t body_bytes = 0;
-  /// Limits in bytes of all bodies together, in memory and on disk; one body may use all of it.
+  /// Limits in bytes for the bodies of all requests together, in memory and on disk, so also for one body.
   std::uint64_t total_memory = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t total_disk = std::numeric_limits<std::uint64_t>::max();
   /// What the request says about ranges. If it is not a GET, a broken body is not resumed.
@@ -76,7 +76,7 @@ struct Explanation {
   std::vector<PassedOver> passed_over;
   policy::Judgement judgement;  ///< by the idempotency rule; its condition belongs to the route table
   bool held = true;             ///< the body can be replayed
-  bool over_total = false;      ///< not held only because of limits.replay_memory or limits.replay_disk
+  bool over_total = false;      ///< the body would be held but for limits.replay_memory or limits.replay_disk
   bool bound = false;           ///< as in the question
   bool metadata = false;        ///< the host is a cloud's metadata service for credentials (row N20)
   policy::Facts facts;          ///< as decide() saw them

@@ -18,7 +18,7 @@ struct Document {
 
 std::vector<Document> documents_of(std::string_view file);
 
-/// Returns the first byte that a YAML file cannot have: the file has another encoding, or is not text.
+/// Returns a fault if the file has bytes that YAML does not allow: it has another encoding, or is not text.
 std::optional<Fault> not_text(std::string_view file);
 
 }  // namespace reprise::tools

@@ -21,8 +21,8 @@ std::size_t behind_quotes(std::string_view text, std::size_t at) {
   return std::string_view::npos;
 }
 
-/// Returns true if quoted text begins here. For text in braces; an apostrophe inside a plain word begins no
-/// quoted text.
+/// Returns true if quoted text begins here. Only for text in braces. An apostrophe inside a plain word does
+/// not begin quoted text.
 bool begins_quotes(std::string_view text, std::size_t at) {
   return text[at] == '"' ||
          (text[at] == '\'' && std::string_view(" ,:[{\n").find(text[at - 1]) != std::string_view::npos);
@@ -207,9 +207,9 @@ std::size_t Edits::end_of_value(const Node& value) const {
   return std::string_view::npos;
 }
 
-// Returns the start of the first line after the block that begins at `start`, a line start, with an indent of
-// `columns`. If the block is a list, its further items belong to it. Blank lines at its end do not; comments
-// do only if they have a deeper indent.
+// Returns the start of the first line after a block. The block begins at `start`, which is the start of a
+// line, and is indented by `columns`. If it is a list, its further items belong to it. Blank lines at its end
+// do not belong to it, and comments do only if they are indented more.
 std::size_t Edits::end_of_block(std::size_t start, std::size_t columns, bool is_list) const {
   std::size_t end = text_.size();
   bool first = true;
@@ -287,7 +287,7 @@ void Edits::remove_items(const Node& list, const std::vector<std::size_t>& place
       const std::size_t behind = comma + (text_.substr(comma + 1, 1) == " " ? 2 : 1);
       put(first.at, behind - first.at, "", first);
     } else {
-      // The last items: also removes the comma before them, unless no item is left.
+      // The last items: also removes the comma before them, unless they are the first ones, too.
       const std::size_t begin = from == 0 ? first.at : std::min(text_.rfind(',', first.at), first.at);
       put(begin, end - begin, "", first);
     }

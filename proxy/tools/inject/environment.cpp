@@ -100,7 +100,7 @@ std::optional<Fault> read_environment(const Node& env, Present& present) {
   return std::nullopt;
 }
 
-/// Returns the entry of the container before which a new `env` reads well.
+/// Returns the number of the container's entry before which a new `env` is placed.
 std::size_t place_for_env(const Node& container) {
   constexpr std::string_view first[] = {"name", "image",      "imagePullPolicy", "command",
                                         "args", "workingDir", "ports",           "envFrom"};

@@ -23,8 +23,8 @@ Fault with_advice(Fault fault, std::string_view text) {
   return fault;
 }
 
-/// Returns the fault of a text that is not YAML. If a tab indents a line up to there, the tab is the cause,
-/// whatever the parser reports.
+/// Returns the fault of a text that is not YAML. If a line up to the fault is indented with a tab, the tab is
+/// the cause, whatever the parser reports.
 Fault no_yaml(const Fault& fault, std::string_view text) {
   std::size_t line = 1;
   for (std::size_t at = 0; at < text.size() && line <= fault.line; ++line) {

@@ -10,7 +10,8 @@
 namespace reprise::tools {
 
 /// Returns our container of a pod, or null: an init container called reprise that runs for the life of the
-/// pod and mounts the volume with its configuration. inject() did not add any other container called reprise.
+/// pod and mounts the volume with its configuration. Any other container called reprise was not added by
+/// inject().
 const Node* our_container(const Node& pod);
 
 /// Adds all changes to the edits. Precondition: the pod has our container.

@@ -76,8 +76,8 @@ class Comparison {
            differs(before);
   }
 
-  /// Returns true if `after` has all items of `before`, and the added items are all at the front or all at
-  /// the end.
+  /// Returns true if `after` has all items of `before`. Added items must all be at the front if `at_front`,
+  /// otherwise all at the end.
   template <typename Judge>
   bool same_items(const Node& before, const Node& after, bool at_front, Judge judge) {
     const bool was_empty = before.kind == Node::Kind::nothing;

@@ -21,19 +21,19 @@ class Undo {
   /// Reads the facts from our container; empty if it has none.
   static Undo read_from(const Node& container);
 
-  /// The list existed and may have been empty.
+  /// Records that the list existed and may have been empty.
   void had_list(const std::string& place) { facts_[place] = "list"; }
-  /// The value was a null, written like this.
+  /// Records that the value was null, and how it was written.
   void had_null(const std::string& place, const std::string& written) { facts_[place] = "null" + written; }
-  /// The value was another one, written like this.
+  /// Records that the value was another one, and how it was written.
   void had_value(const std::string& place, const std::string& written) { facts_[place] = "text" + written; }
-  /// The key did not exist.
+  /// Records that the key did not exist.
   void had_none(const std::string& place) { facts_[place] = "none"; }
-  /// The entry already existed with our value.
+  /// Records that the entry already existed with our value.
   void had(const std::string& place) { facts_[place] = "kept"; }
-  /// One entry of the place is ours: this one.
+  /// Records which entry of the place is ours.
   void added_one(const std::string& place, const std::string& which) { facts_[place] = "ours" + which; }
-  /// The last `count` entries of the list are ours.
+  /// Records that the last `count` entries of the list are ours.
   void added(const std::string& place, std::size_t count) {
     counts_[place + ".behind"] = std::to_string(count);
   }
@@ -48,7 +48,7 @@ class Undo {
   std::optional<std::size_t> count_behind(const std::string& place) const {
     return number(place + ".behind");
   }
-  /// Written by builds that added variables at the front (`Added`).
+  /// Number of our entries at the front, as recorded by builds that added variables there (`Added`).
   std::optional<std::size_t> count_in_front(const std::string& place) const {
     return number(place + ".added");
   }

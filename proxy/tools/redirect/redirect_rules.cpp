@@ -40,7 +40,7 @@ std::string range_text(const PortRange& range, std::string_view between) {
   return text;
 }
 
-// Rules name the users whose packets match. A packet without a socket matches no user and is not redirected.
+// Users are matched, never excluded: a packet without a socket matches no user, and so is not redirected.
 std::string nft_choice(const Redirection& rules) {
   std::string text;
   if (!rules.only_users.empty()) append(text, "meta skuid { ", list_of(rules.only_users), " } ");

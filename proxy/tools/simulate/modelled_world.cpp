@@ -10,7 +10,7 @@ using policy::Answered;
 
 enum Known : std::uint16_t { ok, overloaded, limited, others };
 
-// Time after which the upstream has rejected a request that it does not accept.
+// How long the upstream takes to reject a request that it does not serve.
 constexpr Duration turn_round = std::chrono::milliseconds(1);
 
 Duration since_start(Instant now) { return now.time_since_epoch(); }
@@ -149,7 +149,7 @@ Begun ModelledWorld::begin(const Ticket& ticket, const Arrival&, unsigned, Insta
   return {};
 }
 
-// Rejections come before requests that wait to be served: these clients are already connected.
+// A free worker handles pending rejections first, then queued requests.
 void ModelledWorld::free_worker(Instant now, EventQueue& events) {
   if (!model_.capacity) return;
   if (refusals_ > 0) {

@@ -274,7 +274,7 @@ Begun RecordedWorld::begin(const Ticket& ticket, const Arrival& arrival, unsigne
   const auto* failed = std::get_if<Failed>(&log_.outcomes[meets.outcome]);
   const bool silent = failed != nullptr && failed->stage >= policy::Stage::send &&
                       (failed->cause == Cause::attempt_timeout || failed->cause == Cause::response_timeout);
-  // The policy says how long the upstream may send nothing.
+  // The end is open: the policy decides how long to wait for a response.
   if (silent) return {};
   const Instant ends = now + std::chrono::microseconds(meets.took);
   events.push({Event::Kind::reply, meets.outcome, ticket, ends});

@@ -12,8 +12,8 @@ namespace reprise::tools {
 
 /// Result of an attempt, as drawn.
 enum class Came : std::uint8_t {
-  taken,    ///< the client got its response
-  refused,  ///< it got a response, but was retried or the client did not get this response
+  taken,    ///< a good response, and the client got it
+  refused,  ///< a response that was retried, that failed, or that the client did not get
   failed,   ///< no response
 };
 Came came_of(const StoryReading&, const AttemptReading&);

@@ -129,7 +129,7 @@ std::string rate_text(double a_second) {
 
 std::string share_text(double share) {
   if (share >= 1) return "100%";
-  // The small addend keeps a fraction that binary cannot represent exactly from being rounded below itself.
+  // The small addend keeps a fraction without an exact binary form from being rounded below its value.
   return fmt::format("{:.1f}%", std::floor(share * 1000 + 1e-6) / 10);
 }
 

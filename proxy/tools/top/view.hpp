@@ -47,9 +47,9 @@ View pressed(View, const KeyPress&, const Watch&, const Look&);
 /// Sorts figures from the highest and names from the first; `reversed` turns this around. Equal routes keep
 /// the order of the configuration. Routes without a figure come last.
 std::vector<RouteFigures> sorted_routes(const Watch&, const View&);
-/// Returns true if the routes are sorted by trouble, as many routes are until the user chooses a column: by
-/// failed and refused requests of the window, then by its retries, then by failed and refused since the
-/// start.
+/// Returns true if the routes are sorted by trouble: there are many, and the user has not chosen a column.
+/// The keys are failed and refused requests of the window, then its retries, then failed and refused since
+/// the start.
 bool is_by_trouble(std::size_t routes, const View&);
 /// Returns the requests of the selected route, newest first.
 std::vector<StoryReading> stories_of_route(const Watch&, const View&);
