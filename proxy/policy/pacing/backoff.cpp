@@ -10,7 +10,7 @@ using std::chrono::milliseconds;
 
 constexpr std::uint64_t additive_milliseconds = 1000;
 
-// Computed in floating point, so that attempt 1,000 meets the maximum and not an overflow.
+// Uses floating point, so that a large `n` gives the maximum and not an overflow.
 Duration exponential(const Backoff& backoff, unsigned n) {
   // 0 * inf is NaN.
   if (backoff.initial == Duration::zero()) return Duration::zero();
@@ -25,9 +25,9 @@ Duration between(Duration lowest, Duration highest, Dice& dice) {
   return lowest + Duration(static_cast<Duration::rep>(dice.roll(span)));
 }
 
-// The highest roll, before the maximum cuts it.
+// The highest possible draw, before the cap.
 Duration decorrelated_top(const Backoff& backoff, Duration previous) {
-  // Before the first retry nothing was waited yet: the range starts from the initial wait.
+  // There is no wait before the first retry: the range starts from the initial wait.
   if (previous == Duration::zero()) previous = backoff.initial;
   const Duration tripled = previous > Duration::max() / 3 ? Duration::max() : previous * 3;
   return std::max(tripled, backoff.initial);
@@ -55,7 +55,8 @@ Duration draw_wait(const Backoff& backoff, unsigned n, Duration previous, Dice& 
     return std::min(backoff.maximum, exponential(backoff, n) + Duration(extra));
   }
   const WaitRange range = wait_range(backoff, n, previous);
-  // The maximum cuts what was drawn, not what is drawn from: at the cap most draws are the cap (row L19).
+  // The cap applies to the drawn value, not to the range: near the cap most draws equal the maximum (row
+  // L19).
   if (backoff.jitter == Jitter::decorrelated && range.lowest < backoff.maximum) {
     const Duration drawn = between(backoff.initial, decorrelated_top(backoff, previous), dice);
     return std::min(backoff.maximum, drawn);

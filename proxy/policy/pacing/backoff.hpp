@@ -1,4 +1,4 @@
-// How long to wait before the next attempt: the five kinds of jitter over one exponential.
+// The wait before a retry: exponential growth up to a maximum, with five kinds of jitter.
 #pragma once
 
 #include "proxy/policy/pacing/dice.hpp"
@@ -8,7 +8,7 @@ namespace reprise::policy {
 
 enum class Jitter : std::uint8_t { none, full, equal, additive, decorrelated };
 
-/// d(n) = min(initial * multiplier^n, maximum), n = 0 for the first retry.
+/// The wait before jitter is d(n) = min(initial * multiplier^n, maximum), with n = 0 for the first retry.
 struct Backoff {
   Duration initial = std::chrono::milliseconds(250);
   double multiplier = 2;  ///< >= 1
@@ -16,18 +16,18 @@ struct Backoff {
   Jitter jitter = Jitter::equal;
 };
 
-/// The lowest and highest wait that the dice can give.
+/// The lowest and the highest wait that a draw can give.
 struct WaitRange {
   Duration lowest{};
   Duration highest{};
 };
 
-/// `previous` is the wait before the last attempt; only
-/// `decorrelated` looks at it. Never overflows, at any n.
+/// Returns the range of the wait before retry `n`, for any `n` without overflow. `previous` is the wait
+/// before the last attempt; only `decorrelated` uses it.
 WaitRange wait_range(const Backoff&, unsigned n, Duration previous);
 
-/// One wait, drawn anew at each call (clause R14). `additive` adds a whole number of milliseconds, 0 to 1000
-/// (clause R13), and caps the sum (clause R15); the other kinds stay jittered at the cap.
+/// Draws one wait; each call draws again (clause R14). `additive` adds 0 to 1000 whole milliseconds (clause
+/// R13) and caps the sum at the maximum (clause R15). The other kinds keep their jitter at the cap.
 Duration draw_wait(const Backoff&, unsigned n, Duration previous, Dice&);
 
 }  // namespace reprise::policy

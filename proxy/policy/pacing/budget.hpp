@@ -1,4 +1,5 @@
-// How much retrying all requests to one upstream host may do, so that retries cannot become a storm.
+// The retry budget of one upstream: limits the retries of all requests together, so that retries cannot
+// become a storm.
 #pragma once
 
 #include <cstdint>
@@ -8,34 +9,37 @@
 
 namespace reprise::policy {
 
-/// Retries scheduled in the last `window` <= ratio * first attempts in it + floor_per_second * window.
+/// The rule for each `window`: retries scheduled <= ratio * first attempts + floor_per_second * window.
 struct BudgetPolicy {
   double ratio = 0.2;            ///< 0 to 1
-  double floor_per_second = 10;  ///< retries a second that are always there
+  double floor_per_second = 10;  ///< retries per second that are always allowed
   Duration window = std::chrono::seconds(10);
 
   bool operator==(const BudgetPolicy&) const = default;
 };
 
-/// The account of one upstream host:port. Thread-safe; shared by all io threads. It starts full.
+/// The budget of one upstream host:port, full at first. Thread-safe; shared by all io threads.
 class Budget {
  public:
   explicit Budget(const BudgetPolicy&);
 
-  /// Counts a first attempt that went out.
+  /// Counts a first attempt that was sent.
   void deposit(Instant now);
-  /// Whole retries that may still be scheduled; never negative.
+  /// Returns how many whole retries may still be scheduled; never negative.
   double left(Instant now);
-  /// Takes one retry, or says that none is left. Counted when a wait is scheduled, so waits count.
+  /// Takes one retry from the budget. Returns false if none is left. Call when the wait is scheduled, so that
+  /// waiting retries count too.
   [[nodiscard]] bool withdraw(Instant now);
-  /// Gives back a retry that was taken at `taken` and never started, or ended without having sent a byte.
+  /// Returns to the budget the retry that was withdrawn at `taken`. Call if the retry never started or ended
+  /// without having sent a byte.
   void refund(Instant taken, Instant now);
-  /// left / (what would be left had nobody retried), 0 to 1: the gauge.
+  /// Returns `left` as a fraction (0 to 1) of what would be left if no retry had been made. The gauge shows
+  /// this value.
   double available_ratio(Instant now);
 
  private:
-  // The oldest slot is cut by the window's edge. A retry in it counts still and a first attempt in it no
-  // longer, so that the promise holds in every window.
+  // The window's edge lies inside the oldest slot. Its retries still count and its first attempts do not, so
+  // that the rule holds in every window.
   struct Slot {
     std::uint64_t firsts = 0;
     std::uint64_t retries = 0;

@@ -40,7 +40,8 @@ void Circuit::close() {
   recent_.clear();
 }
 
-// While the circuit is open, what was admitted before still ends; only a probe's word counts then.
+// While the circuit is open, attempts that were admitted earlier still end. Only the probe's result counts
+// then.
 void Circuit::succeeded(Instant now, Instant admitted) {
   const std::scoped_lock lock(mutex_);
   if (open_until_) {

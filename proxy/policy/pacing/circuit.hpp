@@ -1,5 +1,5 @@
-// The circuit of one upstream host: after too many failures
-// nothing is sent for a while, then one probe decides.
+// The circuit breaker of one upstream host: after too many failures nothing is sent for a while; then one
+// probe decides.
 #pragma once
 
 #include <cstdint>
@@ -10,31 +10,33 @@
 
 namespace reprise::policy {
 
-/// Opens when, within `window`, at least `requests` attempts were seen and `failures` of them failed.
+/// The circuit opens when at least `requests` attempts ended within `window` and the fraction `failures` of
+/// them failed.
 struct CircuitPolicy {
-  double failures = 0.5;  ///< share, above 0, at most 1
+  double failures = 0.5;  ///< fraction of the attempts, above 0, at most 1
   Duration window = std::chrono::seconds(10);
   unsigned requests = 20;
-  Duration open = std::chrono::seconds(5);  ///< how long nothing is sent before a probe
+  Duration open = std::chrono::seconds(5);  ///< time without attempts before a probe
 
   bool operator==(const CircuitPolicy&) const = default;
 };
 
-/// Thread-safe; shared by all io threads. Every admitted attempt is reported back by exactly one of
-/// succeeded, failed, forget, with the moment at which it was admitted: while the circuit is open, only what
-/// was admitted since counts.
+/// Thread-safe; shared by all io threads. Report the end of every admitted attempt with exactly one of
+/// succeeded, failed and forget, and with the time of its admission. While the circuit is open or half open,
+/// only attempts admitted after the open period count.
 class Circuit {
  public:
   enum class State : std::uint8_t { closed, half_open, open };
 
   explicit Circuit(const CircuitPolicy&);
 
-  /// Whether an attempt may start now. Half-open admits one probe at a time; a probe that is not heard of
-  /// within `open` is given up.
+  /// Returns true if an attempt may start now. A half-open circuit admits one probe at a time. A probe
+  /// without a result after `open` is given up.
   [[nodiscard]] bool admit(Instant now);
   void succeeded(Instant now, Instant admitted);
   void failed(Instant now, Instant admitted);
-  /// An admitted attempt that says nothing of the host: cancelled, for one.
+  /// Discards an admitted attempt whose end says nothing about the host, for example because it was
+  /// cancelled.
   void forget(Instant admitted);
   State state(Instant now) const;
 
@@ -52,8 +54,8 @@ class Circuit {
   const CircuitPolicy policy_;
   mutable std::mutex mutex_;
   SlotRing<Slot> recent_;
-  std::optional<Instant> open_until_;   ///< set while not closed
-  std::optional<Instant> probe_since_;  ///< set while a probe is under way
+  std::optional<Instant> open_until_;   ///< end of the open period; absent while the circuit is closed
+  std::optional<Instant> probe_since_;  ///< start of the probe under way; absent if there is none
 };
 
 }  // namespace reprise::policy

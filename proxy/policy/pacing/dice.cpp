@@ -18,7 +18,8 @@ std::uint64_t next(std::uint64_t& state) {
 std::uint64_t SeededDice::roll(std::uint64_t highest) {
   constexpr auto top = std::numeric_limits<std::uint64_t>::max();
   if (highest == top) return next(state_);
-  // Numbers above the last whole multiple are rolled again, so that every face has the same chance.
+  // Numbers at or above the last whole multiple of `faces` are drawn again, so that all results have the same
+  // probability.
   const std::uint64_t faces = highest + 1;
   const std::uint64_t fair = top - top % faces;
   std::uint64_t number = next(state_);

@@ -1,19 +1,19 @@
-// Chance as an argument: who rolls decides whether a test or the kernel's entropy is behind it.
+// The source of random numbers, passed as an argument: a test passes a seed, the proxy the kernel's entropy.
 #pragma once
 
 #include <cstdint>
 
 namespace reprise::policy {
 
-/// A source of whole numbers. Not thread-safe: one per thread.
+/// A source of random whole numbers. Not thread-safe: use one per thread.
 class Dice {
  public:
   virtual ~Dice() = default;
-  /// A number in [0, highest], both ends possible.
+  /// Returns a number from 0 to `highest`, both included.
   virtual std::uint64_t roll(std::uint64_t highest) = 0;
 };
 
-/// Uniform numbers from a seed (SplitMix64); the same seed rolls the same numbers everywhere.
+/// Uniform numbers from a seed (SplitMix64). The same seed gives the same numbers on every machine.
 class SeededDice final : public Dice {
  public:
   explicit SeededDice(std::uint64_t seed) : state_(seed) {}

@@ -1,4 +1,4 @@
-// A pause that one upstream host has asked for, remembered for the requests that come after.
+// The pause that one upstream host has asked for; it applies to later requests too.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,17 @@
 
 namespace reprise::policy {
 
-/// What a request does that comes while its host has asked for a pause.
+/// What a new request does while its host has asked for a pause.
 enum class WhilePaused : std::uint8_t { go, wait, fail };
 
 /// Thread-safe; shared by all io threads.
 class HostPause {
  public:
-  /// Keeps the later of what is asked now and what was asked before.
+  /// Sets the end of the pause, unless the current end is later.
   void ask(Instant until);
-  /// The end of the pause, if there is one at `now`.
+  /// Returns the end of the pause, or nothing if no pause is active at `now`.
   std::optional<Instant> until(Instant now) const;
-  /// The end of the last pause, be it over or not.
+  /// Returns the end of the last pause, even if that pause is over; nothing if there was none.
   std::optional<Instant> end() const;
 
  private:

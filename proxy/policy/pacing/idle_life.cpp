@@ -5,7 +5,7 @@
 namespace reprise::policy {
 namespace {
 
-// So that there is something to double.
+// Not zero, because zero means unknown and could not be doubled.
 constexpr Duration least = std::chrono::microseconds(1);
 
 }  // namespace

@@ -1,4 +1,4 @@
-// For how long an upstream keeps idle connections, as far as it has shown by ending some (row L5).
+// Learns how long an upstream keeps idle connections from those that the upstream has closed (row L5).
 #pragma once
 
 #include <optional>
@@ -7,24 +7,24 @@
 
 namespace reprise::policy {
 
-/// One per upstream and thread. A connection that ended after some rest gives a limit of half of that, and
-/// the shortest counts. It is no life sentence, since a restart ends connections of any age: for every
-/// `growth` in which none is seen to end the limit is doubled, and beyond `most` it is forgotten.
+/// One object per upstream and thread. A connection that the upstream closes while idle sets a limit of half
+/// its idle time; the lowest limit wins. A restart closes connections of any age, so the limit is not kept
+/// for ever: it doubles after each `growth` without another such close, and is discarded above `most`.
 class IdleLife {
  public:
   static constexpr Duration growth = std::chrono::seconds(30);
   static constexpr Duration most = std::chrono::hours(1);
 
-  /// The upstream has ended a connection that had rested for so long, or a little less.
+  /// Records that the upstream has closed a connection that was idle for at most `rest`.
   void ended_after(Duration rest, Instant now);
-  /// True once one has ended; what costs a look at the clock can be left out before.
+  /// Returns true if a limit is known. If it is not, the caller can skip reading the clock.
   bool known() const { return limit_ > Duration::zero(); }
-  /// How long a connection may have rested to be lent; nothing where nothing is known.
+  /// Returns how long a connection may have been idle to be used again; nothing if no limit is known.
   std::optional<Duration> limit(Instant now);
 
  private:
-  Duration limit_{};  ///< zero: not known
-  Instant since_{};   ///< when it was learned or doubled last
+  Duration limit_{};  ///< zero if unknown
+  Instant since_{};   ///< when the limit was last set or doubled
 };
 
 }  // namespace reprise::policy

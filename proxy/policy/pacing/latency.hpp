@@ -1,4 +1,4 @@
-// How long good responses of one route took to begin, lately: what a hedge that waits for the p95 goes by.
+// Recent times to the response head on one route; a hedge that waits for the p95 uses them.
 #pragma once
 
 #include <array>
@@ -9,14 +9,15 @@
 
 namespace reprise::policy {
 
-/// The last 200 first attempts, from their start to the response head. Used on one thread.
+/// The last 200 first attempts that got a good response, measured from their start to the response head. For
+/// use on one thread.
 class ObservedLatency {
  public:
-  /// Fewer are no ground to call a request slow.
+  /// With fewer samples there is no basis to call a request slow.
   static constexpr std::size_t fewest = 20;
 
   void add(Duration);
-  /// 95 of 100 took no longer (nearest rank); nothing before `fewest` were seen.
+  /// Returns the 95th percentile (nearest rank), or nothing before `fewest` samples.
   std::optional<Duration> p95() const;
 
  private:

@@ -1,5 +1,4 @@
-// A window of time that slides in slots: counts of the recent past,
-// of which the oldest is forgotten slot by slot.
+// A sliding time window, divided into slots that expire one by one.
 #pragma once
 
 #include <array>
@@ -9,23 +8,23 @@
 
 namespace reprise::policy {
 
-/// Which of the ring's slots a moment lies in: the window in tenths, and one slot more, because the window
-/// may begin inside the oldest.
+/// Maps a point in time to a slot of the ring. A slot is a tenth of the window. The ring has one slot more,
+/// because the window may begin inside the oldest slot.
 class SlotTimes {
  public:
   static constexpr std::int64_t tenths = 10;
   static constexpr std::int64_t slots = tenths + 1;
 
-  /// `window` above zero; slots of a nanosecond are the shortest.
+  /// Precondition: `window` is above zero. A slot lasts at least one nanosecond.
   explicit SlotTimes(Duration window);
 
-  /// Moves the newest slot to that of `now`, and says how many slots (at most all) are entered by that. Time
-  /// that seems to run backwards (another thread's slightly older now) lies in the newest slot.
+  /// Moves the newest slot to the one that contains `now`. Returns how many slots were entered, at most
+  /// `slots`. An earlier `now`, as another thread may pass, counts as the newest slot.
   std::int64_t advance(Instant now);
-  /// How many slots before the newest the moment lies: 0 for the newest and for what comes after it; `slots`
-  /// or more for what is forgotten.
+  /// Returns how many slots lie between that time and the newest slot: 0 for the newest slot or later,
+  /// `slots` or more if the slot has expired.
   std::int64_t age(Instant) const;
-  /// Where the slot of that age lies in the ring.
+  /// Returns the place in the ring of the slot of that age.
   std::size_t index(std::int64_t age) const;
 
  private:
@@ -35,20 +34,19 @@ class SlotTimes {
   std::int64_t newest_ = 0;
 };
 
-/// The ring itself. `Slot` holds the counts of a tenth of
-/// the window; a fresh one is `Slot{}`. Not thread-safe.
+/// The ring of slots. `Slot` holds the counts of one slot; `Slot{}` is an empty one. Not thread-safe.
 template <typename Slot>
 class SlotRing {
  public:
   explicit SlotRing(Duration window) : times_(window) {}
 
-  /// Forgets what has left the window.
+  /// Clears the slots that have left the window.
   void advance(Instant now) {
     for (std::int64_t age = times_.advance(now); age > 0; --age) ring_[times_.index(age - 1)] = {};
   }
   Slot& newest() { return ring_[times_.index(0)]; }
   const Slot& oldest() const { return ring_[times_.index(SlotTimes::slots - 1)]; }
-  /// The slot of an earlier moment; null where it is forgotten.
+  /// Returns the slot of an earlier time. Null if that slot has expired.
   Slot* find(Instant earlier) {
     const std::int64_t age = times_.age(earlier);
     return age < SlotTimes::slots ? &ring_[times_.index(age)] : nullptr;
