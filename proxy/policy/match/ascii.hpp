@@ -1,4 +1,4 @@
-// ASCII letters without locale: the case rules of HTTP names, methods and hosts.
+// ASCII letter case without locale, as HTTP names, methods and hosts are compared.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,8 @@ constexpr bool equals_ignoring_case(std::string_view a, std::string_view b) {
          });
 }
 
-/// A host name with a dot at its end is absolute for the resolver; it is the same host.
+/// Returns the host name without the dot at its end. The dot makes the name absolute for the resolver; both
+/// names mean the same host.
 constexpr std::string_view without_last_dot(std::string_view host) {
   if (host.ends_with('.')) host.remove_suffix(1);
   return host;

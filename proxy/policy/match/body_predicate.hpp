@@ -1,5 +1,4 @@
-// What in a response makes it worth another attempt although
-// its status does not: a value in its body, or a header field.
+// Predicates on a response whose status alone permits no retry: a value in its body, or a header field.
 #pragma once
 
 #include <optional>
@@ -12,57 +11,58 @@
 
 namespace reprise::policy {
 
-/// One item of `hold.body`: everything that it names must hold. It names one of `json`, `xml` and `header`,
-/// or `event`, or `event` and `json`.
+/// One item of `hold.body`; all its members must match. It names one of `json`, `xml` and `header`, or
+/// `event`, or `event` with `json`.
 struct BodyPredicate {
-  std::string event = {};   ///< name of the first event of an event stream; empty: any body
-  std::string json = {};    ///< dotted path into a JSON object; empty: nothing is looked up
-  TextRule value = {};      ///< of the value there, at `xml`, or of the field
-  std::string xml = {};     ///< an element's name, or names with dots between; empty: nothing is looked up
-  std::string header = {};  ///< a field's name; empty: the body is looked into
-  std::optional<StatusRange> status = {};  ///< absent: any
-  bool refused = false;  ///< such a response says that nothing was done, like `retry.refused`
+  std::string event = {};   ///< name of the first event of an event stream; empty if any body will do
+  std::string json = {};    ///< dotted path into a JSON object; empty if unused
+  TextRule value = {};      ///< rule for the value at `json` or `xml`, or of the field `header`
+  std::string xml = {};     ///< name of an element, or names separated by dots; empty if unused
+  std::string header = {};  ///< name of a field; empty if the body is checked instead
+  std::optional<StatusRange> status = {};  ///< statuses that this item applies to; absent for any status
+  bool refused = false;  ///< the response means that nothing was done, as with `retry.refused`
 
   bool operator==(const BodyPredicate&) const = default;
 };
 
-/// The fields of a response's head, as whoever parsed it can answer.
+/// Access to the fields of a response head. The message parser implements it.
 class HeadView {
  public:
-  /// True if the value of a field of that name (case-insensitive),
-  /// without blanks around it, is as the rule says.
+  /// Returns true if a field of that name (case-insensitive) has a value that meets the rule. Blanks around
+  /// the value are ignored.
   virtual bool has(std::string_view name, const TextRule&) const = 0;
 
  protected:
   ~HeadView() = default;
 };
 
-/// What was held of a response's body, as whoever parsed it can answer.
+/// Access to the held part of a response body. The body parser implements it.
 class BodyView {
  public:
-  /// Name of the first event, `message` where the stream does not name it; empty: there is none.
+  /// Returns the name of the first event: `message` if the stream does not name it, empty if there is no
+  /// event.
   virtual std::string_view event() const = 0;
-  /// True if the string, number or boolean at that path is as the rule says, or, where the rule reads no
-  /// text, any value there is neither null nor empty. In an event stream the data of the first event is
-  /// looked into, else the whole body.
+  /// Returns true if the string, number or boolean at that path meets the rule. If the rule reads no text,
+  /// any value that is neither null nor empty is enough. Reads the data of the first event of an event
+  /// stream, otherwise the whole body.
   virtual bool has_json(std::string_view path, const TextRule&) const = 0;
-  /// True if the text of the first such element is as the rule says.
+  /// Returns true if the text of the first such element meets the rule.
   virtual bool has_xml(std::string_view path, const TextRule&) const = 0;
 
  protected:
   ~BodyView() = default;
 };
 
-/// True if it is about responses of that status.
+/// Returns true if the predicate applies to responses with that status.
 bool concerns(const BodyPredicate&, int status);
-/// The first matching predicate of those that need no body; null if none matches.
+/// Returns the first matching predicate of those that read the head only. Null if none matches.
 const BodyPredicate* match_head(const std::vector<BodyPredicate>&, int status, const HeadView&);
-/// The first matching predicate of those that look into a body; null if none matches.
+/// Returns the first matching predicate of those that read the body. Null if none matches.
 const BodyPredicate* match_body(const std::vector<BodyPredicate>&, int status, const BodyView&);
 
-/// `status: 400, json: __type, matches: "*Throttling*"`, for `explain`.
+/// Returns the predicate as text for `explain`: `status: 400, json: __type, matches: "*Throttling*"`.
 std::string describe(const BodyPredicate&);
-/// `400`, `4xx` or `400-403`: what parses to it.
+/// Returns the range as it is written in a configuration: `400`, `4xx` or `400-403`.
 std::string describe(const StatusRange&);
 
 }  // namespace reprise::policy

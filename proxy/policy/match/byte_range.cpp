@@ -8,7 +8,7 @@ namespace reprise::policy {
 namespace {
 
 constexpr std::string_view unit = "bytes";
-// 19 digits always fit, and so does the number of bytes between two such offsets.
+// 19 digits always fit into 64 bits; so does the number of bytes between two such offsets.
 constexpr std::size_t most_digits = 19;
 
 std::optional<std::uint64_t> number(std::string_view text) {
@@ -21,7 +21,7 @@ std::optional<std::uint64_t> number(std::string_view text) {
   return value;
 }
 
-// What follows the unit and `separator`; nothing for another unit.
+// Returns what follows the unit and `separator`; nothing for another unit.
 std::optional<std::string_view> behind_unit(std::string_view value, char separator) {
   if (value.size() <= unit.size() || !equals_ignoring_case(value.substr(0, unit.size()), unit) ||
       value[unit.size()] != separator)
@@ -29,7 +29,7 @@ std::optional<std::string_view> behind_unit(std::string_view value, char separat
   return value.substr(unit.size() + 1);
 }
 
-// etagc (RFC 9110 8.8.3): visible ASCII but the quote, and obs-text.
+// etagc (RFC 9110 8.8.3): visible ASCII except the quote, and obs-text.
 bool is_tag_byte(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return byte == 0x21 || (byte >= 0x23 && byte != 0x7f);

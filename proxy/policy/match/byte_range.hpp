@@ -1,4 +1,4 @@
-// Byte ranges and entity tags as fields spell them (RFC 9110 8.8.3, 14.2, 14.4), read strictly.
+// Strict parsers of byte ranges and entity tags (RFC 9110 8.8.3, 14.2, 14.4).
 #pragma once
 
 #include <cstdint>
@@ -7,18 +7,18 @@
 
 namespace reprise::policy {
 
-/// One range that a request asks for, by its first byte. `last` is absent for `bytes=N-`.
+/// The one range that a request asks for. `last` is absent for `bytes=N-`.
 struct ByteRange {
   std::uint64_t first = 0;
   std::optional<std::uint64_t> last;
 
   bool operator==(const ByteRange&) const = default;
 };
-/// Nothing for several ranges, a suffix (`bytes=-N`), another unit, last < first, numbers over 19 digits and
-/// anything else that is not `bytes=N-` or `bytes=N-M`. The unit is read without regard to case.
+/// Parses `bytes=N-` or `bytes=N-M`; the unit is case-insensitive. Returns nothing for any other value:
+/// several ranges, a suffix (`bytes=-N`), another unit, last < first, or a number of more than 19 digits.
 std::optional<ByteRange> parse_range(std::string_view value);
 
-/// What a 206 says that its body is. `complete` is absent for `*`.
+/// The range of bytes that a 206 says it contains. `complete` is absent for `*`.
 struct ContentRange {
   std::uint64_t first = 0;
   std::uint64_t last = 0;                 ///< first <= last < complete
@@ -27,11 +27,12 @@ struct ContentRange {
   std::uint64_t bytes() const { return last - first + 1; }
   bool operator==(const ContentRange&) const = default;
 };
-/// Nothing for another unit, an unsatisfied range (`bytes */N`), last < first, complete <= last, numbers over
-/// 19 digits and junk.
+/// Parses a Content-Range. Returns nothing for another unit, an unsatisfied range (`bytes */N`), last <
+/// first, complete <= last, a number of more than 19 digits, or any other malformed value.
 std::optional<ContentRange> parse_content_range(std::string_view value);
 
-/// `junk`: no entity tag by the grammar, unquoted ones included; `none`: empty.
+/// `junk` is a value that is not an entity tag by the grammar, such as an unquoted one; `none` is an empty
+/// value.
 enum class TagKind : std::uint8_t { none, weak, strong, junk };
 TagKind tag_kind(std::string_view value);
 

@@ -11,7 +11,7 @@ namespace {
 
 Idempotency from(bool yes) { return yes ? Idempotency::yes : Idempotency::no; }
 
-// What a new protocol does is not known by the method: `kubectl exec` is a GET (row N15).
+// A method does not say what another protocol will do: `kubectl exec` is a GET (row N15).
 bool is_idempotent_by_method(const RequestView& request) {
   return is_idempotent_method(request.method) && !request.changes_protocol;
 }
@@ -29,10 +29,10 @@ Idempotency holds(const Condition& condition, const RequestView& request, const 
   return body == nullptr ? Idempotency::undecided : from(body->has(condition.name));
 }
 
-// `settled` ends the search at once: yes for `any`, no for `all`.
+// `settled` is the verdict that ends the search at once: yes for `any`, no for `all`.
 Judgement combine(const IdempotencyRule& rule, const RequestView& request, const JsonBody* body,
                   Idempotency settled, Idempotency otherwise) {
-  // No condition at all licenses nothing, though all of none would hold.
+  // An empty list permits nothing, although `all` of an empty list would hold.
   if (rule.conditions.empty()) return {Idempotency::no, nullptr};
   const Condition* open = nullptr;
   for (const Condition& condition : rule.conditions) {

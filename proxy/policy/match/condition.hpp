@@ -1,5 +1,5 @@
-// Idempotency as data: rules over headers, query parameters
-// and JSON fields that call a request safe to play again.
+// Idempotency rules: conditions on headers, query parameters and JSON fields under which a request is safe to
+// repeat.
 #pragma once
 
 #include <cstddef>
@@ -13,23 +13,23 @@
 
 namespace reprise::policy {
 
-/// One thing that must be in the request. An empty value in the request is no condition (clause R35).
+/// A condition that a request must meet. An empty value in the request does not meet it (clause R35).
 struct Condition {
   enum class Kind : std::uint8_t { header, query, json, method };
   Kind kind = Kind::header;
-  std::string name;   ///< header or query name, top-level JSON key, or method token
-  std::string value;  ///< header and query only: the value it must have; empty: any
+  std::string name;   ///< name of the header or query parameter, top-level JSON key, or method token
+  std::string value;  ///< for header and query only: the required value; empty for any value
 
   bool operator==(const Condition&) const = default;
 };
 
-/// The name in a `method` condition that stands for every method that `by_method` calls idempotent.
+/// The name in a `method` condition that means every method that `by_method` calls idempotent.
 inline constexpr std::string_view idempotent_method = "idempotent";
 
-/// The word of each kind, in the order of the enumerators: the key of a condition in a configuration.
+/// The word of each kind, in the order of the enumerators. It is the key of the condition in a configuration.
 inline constexpr auto& condition_words = names_of<Condition::Kind>;
 
-/// `idempotent:` of a route.
+/// The `idempotent` key of a route.
 struct IdempotencyRule {
   enum class Kind : std::uint8_t { always, never, by_method, any, all };
   Kind kind = Kind::by_method;
@@ -37,11 +37,11 @@ struct IdempotencyRule {
 
   bool operator==(const IdempotencyRule&) const = default;
   bool has_conditions() const { return kind == Kind::any || kind == Kind::all; }
-  /// True if the method alone may decide.
+  /// Returns true if the method alone may decide.
   bool asks_method() const;
 };
 
-/// The word of each kind, in the order of the enumerators: `any` and `all` are keys in a configuration.
+/// The word of each kind, in the order of the enumerators. `any` and `all` are keys in a configuration.
 inline constexpr auto& rule_words = names_of<IdempotencyRule::Kind>;
 
 inline std::string_view word(Condition::Kind kind) { return condition_words[static_cast<std::size_t>(kind)]; }
@@ -49,10 +49,10 @@ inline std::string_view word(IdempotencyRule::Kind kind) {
   return rule_words[static_cast<std::size_t>(kind)];
 }
 
-/// `undecided`: a JSON condition waits for the whole body.
+/// `undecided` means that a JSON condition needs the whole body.
 enum class Idempotency : std::uint8_t { no, yes, undecided };
 
-/// A top-level key of the held body: present, not null, not empty.
+/// The top-level keys of a held JSON body. `has` returns true if the key is present, not null and not empty.
 class JsonBody {
  public:
   virtual bool has(std::string_view key) const = 0;
@@ -61,26 +61,29 @@ class JsonBody {
   ~JsonBody() = default;
 };
 
-/// True if the raw query has a parameter of that name with exactly `value`, or, where `value` is empty, with
-/// any value that is not empty. Names and values are compared percent-encoded, as sent.
+/// Returns true if the raw query has a parameter of that name with exactly `value`. If `value` is empty, any
+/// non-empty value is enough. Names and values are compared percent-encoded, as sent.
 bool query_has(std::string_view query, std::string_view name, std::string_view value);
 
-/// What a rule says of a request, and the one condition of the rule that settled it: the one that holds under
-/// `any`, the one that does not under `all`, the JSON one that waits for the body of an `undecided`. Null
-/// where all had a say, and for the rules without conditions. It belongs to the rule.
+/// The verdict of a rule on a request, and the condition that settled it:
+/// - under `any`, the condition that holds;
+/// - under `all`, the condition that does not hold;
+/// - for `undecided`, the JSON condition that needs the body.
+/// `because` is null if no single condition settled the verdict, or if the rule has no conditions. It points
+/// into the rule.
 struct Judgement {
   Idempotency verdict = Idempotency::no;
   const Condition* because = nullptr;
 };
 
-/// What the rule says of the request. `body` is null while the body is not wholly held; a rule whose answer
-/// hangs on it is then `undecided`.
+/// Applies the rule to the request. `body` is null while the body is not wholly held. The verdict is
+/// `undecided` if it depends on the body then.
 Judgement judge_with_ground(const IdempotencyRule&, const RequestView&, const JsonBody* body);
 inline Idempotency judge(const IdempotencyRule& rule, const RequestView& request, const JsonBody* body) {
   return judge_with_ground(rule, request, body).verdict;
 }
 
-/// `header: If-Match`, for `explain`, logs and error messages.
+/// Returns the condition as text for `explain`, logs and error messages: `header: If-Match`.
 std::string describe(const Condition&);
 std::string describe(const IdempotencyRule&);
 

@@ -1,4 +1,4 @@
-// What the compiler knows of an enumeration: how many enumerators it has, and what each is called.
+// Compile-time facts about an enumeration: the number of its enumerators and their names.
 #pragma once
 
 #include <array>
@@ -10,11 +10,12 @@ namespace reprise::policy {
 
 namespace enumerators {
 
-/// `success` for Reason::success; ends with a number for what is no enumerator: `Reason)26`.
+/// Returns `success` for Reason::success. A value that is not an enumerator gives text that ends in a number:
+/// `Reason)26`.
 template <auto value>
 consteval std::string_view spelled() {
-  // `... [with auto value = room::Reason::success; ...]` to GCC,
-  // `... [value = room::Reason::success]` to clang.
+  // GCC: `... [with auto value = room::Reason::success; ...]`.
+  // clang: `... [value = room::Reason::success]`.
   std::string_view text = __PRETTY_FUNCTION__;
   text.remove_prefix(text.find("value = ") + 8);
   text = text.substr(0, text.find_first_of(";]"));
@@ -33,18 +34,18 @@ consteval std::size_t count() {
 
 }  // namespace enumerators
 
-/// How many enumerators there are. They count from 0 and leave no number out.
+/// The number of enumerators. Precondition: they count from 0 without gaps.
 template <typename Enum>
 inline constexpr std::size_t count_of = enumerators::count<Enum, 0>();
 
-/// Their own names, in their order.
+/// The names of the enumerators, in declaration order.
 template <typename Enum>
 inline constexpr auto names_of = []<std::size_t... i>(std::index_sequence<i...>) {
   return std::array<std::string_view, sizeof...(i)>{enumerators::spelled<static_cast<Enum>(i)>()...};
 }
 (std::make_index_sequence<count_of<Enum>>{});
 
-/// True if row i of a table is that of enumerator i, told by what `key` takes from a row.
+/// Returns true if row i of the table belongs to enumerator i. `key` returns the enumerator of a row.
 template <typename Rows, typename Key>
 consteval bool follows_enumerators(const Rows& rows, Key key) {
   for (std::size_t i = 0; i < rows.size(); ++i) {

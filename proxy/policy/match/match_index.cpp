@@ -5,7 +5,7 @@
 namespace reprise::policy {
 
 std::size_t MatchIndex::IgnoringCase::operator()(std::string_view text) const {
-  // FNV-1a: names are short, and chosen by whoever writes the configuration.
+  // FNV-1a. The names are short, and the operator chooses them: a client cannot force collisions.
   std::size_t hash = 14695981039346656037U;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(to_lower(c))) * 1099511628211U;
   return hash;
@@ -15,7 +15,7 @@ bool MatchIndex::IgnoringCase::operator()(std::string_view a, std::string_view b
   return equals_ignoring_case(a, b);
 }
 
-// By the host that stands alone where there is one: it leaves fewer than the list does.
+// If the match has a single host, it is indexed by that host, because fewer requests meet it than the list.
 void MatchIndex::add(const Match& match) {
   if (!match.host.text.empty() || match.hosts.empty()) {
     add_under(match.host, match.path);

@@ -1,5 +1,5 @@
-// Which of many matches a request meets first, without asking each: they are looked up by host, then by the
-// segments of the path.
+// Finds the first of many matches that a request meets. Looks them up by host, then by path segment, instead
+// of trying each.
 #pragma once
 
 #include <cstddef>
@@ -13,15 +13,15 @@
 
 namespace reprise::policy {
 
-/// Numbers matches from 0 in the order in which they are added; not changed after that, so that threads share
-/// it. A lookup costs with the labels of the host and the segments of the path, and with matches of the same
-/// host and path: those are asked one by one.
+/// Numbers matches from 0 in the order in which they are added. Threads can share the index, because it does
+/// not change after that. The cost of a lookup grows with the labels of the host, the segments of the path,
+/// and the number of matches with the same host and path, which are tried one by one.
 class MatchIndex {
  public:
   void add(const Match&);
 
-  /// The least number whose match the request meets, or how many were added. `match_of` gives the match that
-  /// was added under a number.
+  /// Returns the lowest number whose match the request meets, or the number of matches if there is none.
+  /// `match_of` returns the match of a number.
   template <typename MatchOf>
   std::size_t find(const RequestView& request, const MatchOf& match_of) const {
     std::size_t first = size_;
@@ -45,7 +45,7 @@ class MatchIndex {
   }
 
  private:
-  /// As hosts are compared.
+  /// Hash and equality that ignore letter case, as hosts are compared.
   struct IgnoringCase {
     using is_transparent = void;
     std::size_t operator()(std::string_view) const;
@@ -56,7 +56,7 @@ class MatchIndex {
   void add_under(const HostPattern&, const PathPattern&);
 
   Hosts names_;     ///< by the whole name
-  Hosts suffixes_;  ///< by what stands behind the `*`
+  Hosts suffixes_;  ///< by the text after the `*`
   PathTree any_host_;
   std::size_t size_ = 0;
 };

@@ -1,4 +1,4 @@
-// The methods of the IANA registry, and what it says of repeating them.
+// The methods of the IANA registry, and whether each is safe and idempotent.
 #pragma once
 
 #include <span>
@@ -9,18 +9,19 @@ namespace reprise::policy {
 /// One row of the IANA HTTP Method Registry (RFC 9110 16.1.1).
 struct RegisteredMethod {
   std::string_view name;
-  bool safe;        ///< asks for no effect (RFC 9110 9.2.1)
-  bool idempotent;  ///< once and many times have the same effect (RFC 9110 9.2.2)
+  bool safe;        ///< requests no change on the server (RFC 9110 9.2.1)
+  bool idempotent;  ///< repeating has the same effect as sending once (RFC 9110 9.2.2)
 };
 
-/// Every registered method, the common ones first.
+/// Returns every registered method, the common ones first.
 std::span<const RegisteredMethod> registered_methods();
 
-/// True for GET HEAD OPTIONS TRACE PUT DELETE, PROPFIND, REPORT, MKCOL and the others that the registry calls
-/// idempotent. Case-sensitive, as methods are; a method that is not registered is not idempotent.
+/// Returns true if the registry calls the method idempotent: GET HEAD OPTIONS TRACE PUT DELETE, PROPFIND,
+/// REPORT, MKCOL and others. Case-sensitive, as methods are. Returns false for a method that is not
+/// registered.
 bool is_idempotent_method(std::string_view method);
-/// True for GET HEAD OPTIONS TRACE, QUERY, PROPFIND and the others that the registry calls safe: they have no
-/// effect that could be repeated.
+/// Returns true if the registry calls the method safe: GET HEAD OPTIONS TRACE, QUERY, PROPFIND and others.
+/// Repeating such a request has no effect.
 bool is_safe_method(std::string_view method);
 
 }  // namespace reprise::policy

@@ -6,7 +6,7 @@ void PathTree::add(const PathPattern& pattern, std::size_t number) {
   PathTree* place = this;
   for (const PathPattern::Segment& segment : pattern.segments()) place = &place->child(segment);
   Numbers& numbers = pattern.has_rest() ? place->rests_ : place->ends_;
-  // The hosts of one match may be of one tree.
+  // Several hosts of one match may share a tree, so the number may be in the list already.
   if (numbers.empty() || numbers.back() != number) numbers.push_back(number);
 }
 

@@ -1,4 +1,5 @@
-// Path patterns by their segments, so that a path is held against those alone that begin as it does.
+// A tree of path patterns by segment: a path is compared only with the patterns that share its first
+// segments.
 #pragma once
 
 #include <algorithm>
@@ -11,15 +12,16 @@
 
 namespace reprise::policy {
 
-/// One segment's place, and all that follow it. Holds numbers, not patterns.
+/// A node for one segment, with its subtree. Holds the numbers of patterns, not the patterns.
 class PathTree {
  public:
-  using Numbers = std::vector<std::size_t>;  ///< ascending, each once
+  using Numbers = std::vector<std::size_t>;  ///< ascending, without duplicates
 
-  /// Numbers of one tree never descend.
+  /// Adds a pattern. Precondition: `number` is not below any number added before.
   void add(const PathPattern&, std::size_t number);
 
-  /// Gives `ask` lists of numbers among which is every one whose pattern matches the path, and few others.
+  /// Calls `ask` with lists of numbers. Every pattern that matches the path is in one of them; a few others
+  /// may be too.
   template <typename Ask>
   void visit(std::string_view path, const Ask& ask) const {
     if (!rests_.empty()) ask(rests_);
@@ -32,7 +34,7 @@ class PathTree {
   PathTree& child(const PathPattern::Segment&);
   const PathTree* literal(std::string_view segment) const;
 
-  // `left`: what stands behind the slash before this place's segment.
+  // `left` is the rest of the path after the slash.
   template <typename Ask>
   void descend(std::string_view left, const Ask& ask) const {
     const std::size_t slash = left.find('/');
@@ -49,10 +51,10 @@ class PathTree {
     if (!any_.empty() && !segment.empty()) go_on(any_.front());
   }
 
-  std::vector<Child> literals_;  ///< ascending
-  std::vector<PathTree> any_;    ///< behind `{x}`: one, or none
-  Numbers ends_;                 ///< whose last segment was the one before
-  Numbers rests_;                ///< whose `**` stands here
+  std::vector<Child> literals_;  ///< sorted by segment
+  std::vector<PathTree> any_;    ///< the subtree of `{x}`; empty or one element
+  Numbers ends_;                 ///< patterns that end at this node
+  Numbers rests_;                ///< patterns with `**` after this node
 };
 
 struct PathTree::Child {

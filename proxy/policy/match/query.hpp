@@ -1,4 +1,4 @@
-// The parameters of a raw query, as they were sent: nothing is percent-decoded.
+// The parameters of a raw query, as sent: nothing is percent-decoded.
 #pragma once
 
 #include <algorithm>
@@ -6,15 +6,15 @@
 
 namespace reprise::policy {
 
-/// What stands between two `&`. Without a `=` it is all name, and has no value rather than an empty one.
+/// The text between two `&`. Without `=`, all of it is the name and there is no value, which differs from an
+/// empty value.
 struct Parameter {
   std::string_view name;
   std::string_view value;
   bool has_value = false;
 };
 
-/// Gives the parameters to `is_wanted` in their order,
-/// until it says true of one; false if it says so of none.
+/// Calls `is_wanted` with each parameter in order until it returns true. Returns false if it never does.
 template <typename Wanted>
 constexpr bool any_parameter(std::string_view query, Wanted is_wanted) {
   for (std::size_t begin = 0; begin < query.size();) {

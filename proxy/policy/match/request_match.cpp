@@ -10,13 +10,12 @@
 namespace reprise::policy {
 namespace {
 
-// `match` asks for presence where the condition has no value;
-// an empty value in the request is presence enough.
+// A `match` without a value requires only that the parameter is present, even with an empty value.
 bool query_present(std::string_view query, std::string_view name) {
   return any_parameter(query, [&](const Parameter& given) { return given.name == name; });
 }
 
-// `names`: separated by commas; one that ends with `*` is a prefix.
+// `names` is a comma-separated list. A name that ends with `*` is a prefix.
 bool lists_name(std::string_view names, std::string_view name) {
   for (std::size_t begin = 0; begin < names.size();) {
     const std::size_t end = std::min(names.find(',', begin), names.size());

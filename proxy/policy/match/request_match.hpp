@@ -1,4 +1,4 @@
-// What a route asks of a request: patterns of its host and path, and what else must hold.
+// The `match` of a route: patterns of host and path, and further conditions on a request.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace reprise::policy {
 
-/// A path pattern over the raw path: literal segments, `{x}`
-/// for one segment that is not empty, `**` for the rest.
+/// A pattern for the raw path: literal segments, `{x}` for one segment that is not empty, `**` for the rest.
 class PathPattern {
  public:
   /// Matches every path.
   PathPattern() = default;
-  /// Nothing if the text is no pattern: it must start with '/', and `**` may only be the whole last segment.
+  /// Parses a pattern. Returns nothing if the text is malformed: it must start with '/', and `**` may only be
+  /// the whole last segment.
   static std::optional<PathPattern> parse(std::string_view text);
 
   struct Segment {
@@ -28,9 +28,9 @@ class PathPattern {
 
   bool matches(std::string_view path) const;
   const std::string& text() const { return text_; }
-  /// What a path that matches begins with, a segment each, without `**`.
+  /// Returns the segments that a matching path begins with, without `**`.
   const std::vector<Segment>& segments() const { return segments_; }
-  /// Whether it ends with `**`.
+  /// Returns true if the pattern ends with `**`.
   bool has_rest() const { return rest_; }
 
  private:
@@ -39,29 +39,30 @@ class PathPattern {
   bool rest_ = true;
 };
 
-/// A host pattern: exact name, `*.suffix` (at least one label before it), or any.
+/// A host pattern: an exact name, `*.suffix` (with at least one label in place of `*`), or any host.
 struct HostPattern {
-  std::string text;  ///< lower case; empty: any host
+  std::string text;  ///< in lower case; empty for any host
   bool matches(std::string_view host) const;
 };
 
-/// The first part of a match that a request does not meet, in the order in which they are asked.
+/// The first part of a match that a request does not meet. The parts are checked in this order.
 enum class Mismatch : std::uint8_t { none, host, port, method, path, query, header };
-/// The enumerator's own name.
+/// Returns the name of the enumerator.
 std::string_view word(Mismatch);
 
 struct Match {
   HostPattern host;
   std::optional<std::uint16_t> port;
   PathPattern path;
-  std::vector<std::string> methods;  ///< empty: any
-  /// All must hold. No `value`: it is there. Name `*`: any that has no value; name `!a,b*`: that, or any that
-  /// is not listed.
+  std::vector<std::string> methods;  ///< empty for any method
+  /// Conditions on the query; all must hold. Without `value`, the parameter must be present. The name `*`
+  /// requires any parameter with an empty or absent value. The name `!a,b*` requires such a parameter, or any
+  /// parameter that is not listed.
   std::vector<Condition> query;
   std::vector<Condition> headers;  ///< all must hold
-  std::vector<HostPattern> hosts;  ///< any of them, beside `host`; empty: any
+  std::vector<HostPattern> hosts;  ///< any of them must match, in addition to `host`; empty for any host
 
-  /// Why the request does not match; `none`: it does.
+  /// Returns the first part that the request does not meet, or `none` if it matches.
   Mismatch first_mismatch(const RequestView&) const;
   bool matches(const RequestView& request) const { return first_mismatch(request) == Mismatch::none; }
 };

@@ -1,4 +1,4 @@
-// The parts of a request that routes and idempotency rules look at; it borrows, and owns nothing.
+// The parts of a request that routes and idempotency rules read. A view: it owns nothing.
 #pragma once
 
 #include <cstdint>
@@ -6,11 +6,11 @@
 
 namespace reprise::policy {
 
-/// Field lines of a request, as whoever parsed them can answer.
+/// Access to the field lines of a request. The message parser implements it.
 class FieldLines {
  public:
-  /// True if a field of that name (case-insensitive) has, after trimming blanks, exactly `value`, or, where
-  /// `value` is empty, any value that is not empty.
+  /// Returns true if a field of that name (case-insensitive) has exactly `value` after trimming blanks. If
+  /// `value` is empty, any non-empty value is enough.
   virtual bool has(std::string_view name, std::string_view value) const = 0;
 
  protected:
@@ -24,7 +24,8 @@ struct RequestView {
   std::string_view path;   ///< raw, still percent-encoded, starts with '/'
   std::string_view query;  ///< raw, without '?'
   const FieldLines* fields = nullptr;
-  bool changes_protocol = false;  ///< asks for another protocol than HTTP on this connection (RFC 9110 7.8)
+  bool changes_protocol =
+      false;  ///< asks to switch this connection to another protocol than HTTP (RFC 9110 7.8)
 };
 
 }  // namespace reprise::policy

@@ -1,12 +1,12 @@
-// A run of response statuses, such as 400, 500-599 or 4xx.
+// A range of response statuses, such as 400, 500-599 or 4xx.
 #pragma once
 
 namespace reprise::policy {
 
-/// HTTP knows 100 to 599 (RFC 9110 15); an HTTP/1 upstream may send what has three digits (row N21).
+/// HTTP defines 100 to 599 (RFC 9110 15), but an HTTP/1 upstream may send any three digits (row N21).
 inline constexpr int highest_status = 999;
 
-/// Inclusive.
+/// Both ends are included.
 struct StatusRange {
   int first = 200;
   int last = 599;

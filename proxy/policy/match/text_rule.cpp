@@ -5,7 +5,7 @@
 namespace reprise::policy {
 namespace {
 
-// The pieces between the stars, each at the first place behind the one before: if any places fit, these do.
+// Places each piece between the stars as early as possible. If any placement fits, this one does.
 bool is_like(std::string_view text, std::string_view pattern) {
   std::size_t star = pattern.find('*');
   if (star == std::string_view::npos) return text == pattern;

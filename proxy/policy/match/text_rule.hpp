@@ -1,4 +1,4 @@
-// What the text of a value has to be: anything, exactly this, or like one of some patterns.
+// A rule for a text value: any value, an exact one, or one that matches a pattern.
 #pragma once
 
 #include <optional>
@@ -8,14 +8,16 @@
 
 namespace reprise::policy {
 
-/// `equals` and `matches` of a predicate; never both. With neither, any value that is not empty will do.
+/// The keys `equals` and `matches` of a predicate; at most one of them is set. With neither, any non-empty
+/// value meets the rule.
 struct TextRule {
   std::optional<std::string> equals = {};
-  std::vector<std::string> matches = {};  ///< any of these; `*` stands for any characters, or none
+  std::vector<std::string> matches = {};  ///< any of these patterns; `*` matches any number of characters
 
-  /// False: the text is of no account.
+  /// Returns false if any non-empty text meets the rule.
   bool reads_text() const { return equals.has_value() || !matches.empty(); }
-  /// Case-sensitive. Takes at most one pass over the text for each pattern.
+  /// Returns true if the text meets the rule. Case-sensitive. Takes at most one pass over the text for each
+  /// pattern.
   bool holds(std::string_view text) const;
   bool operator==(const TextRule&) const = default;
 };
