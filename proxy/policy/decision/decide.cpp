@@ -7,12 +7,12 @@
 namespace reprise::policy {
 namespace {
 
-// A reused connection that ends before any response byte, or turns out to be dead (row L4), is our pool's
-// doing, not the upstream's; so is a 421 on one (RFC 9110 9.2.2 and 15.5.20).
+// If a reused connection ends before any response byte, or turns out to be dead (row L4), the cause is our
+// pool, not the upstream. The same holds for a 421 on a reused connection (RFC 9110 9.2.2 and 15.5.20).
 bool is_stale(const Facts& facts, const Attempt& attempt, const Outcome& outcome, const RoutePolicy& policy) {
   if (!attempt.reused || attempt.stale_retry_used || !attempt.replayable) return false;
-  // The repeat counts as an attempt. Where only one is allowed it is made all the same: without the pool
-  // there would have been no failure.
+  // The repeat counts as an attempt. It is made even if only one attempt is allowed: without the pool there
+  // would have been no failure.
   const auto most = policy.retry.max_attempts;
   if (most != 1U && are_attempts_spent(attempts_made(attempt), most)) return false;
   if (attempt.sent != Sent::nothing && facts.one_time) return false;
@@ -40,9 +40,8 @@ bool is_lost(const Outcome& outcome) {
   return failed != nullptr && failed->cause == Cause::replay_lost;
 }
 
-// Where the clock of an attempt ran out at the deadline, it was the deadline that ended
-// it: until a connection stands, while an upload is stuck, and for the head of what may
-// be repeated it is one of the clocks.
+// The deadline limits name lookup, connecting, a stuck upload, and the head of a repeatable attempt. A
+// timeout of these at or after the deadline was caused by the deadline.
 bool ran_out_of_time(const Outcome& outcome, Instant now, std::optional<Instant> deadline) {
   const auto* failed = std::get_if<Failed>(&outcome);
   if (failed == nullptr || !deadline || now < *deadline) return false;
@@ -50,15 +49,15 @@ bool ran_out_of_time(const Outcome& outcome, Instant now, std::optional<Instant>
          failed->cause == Cause::parent_timeout || failed->cause == Cause::attempt_timeout;
 }
 
-// An attempt that was sent has taken effect, or may have: a repeat needs a reason why that does no harm.
+// A sent attempt has taken effect, or may have. A repeat needs proof that it does no harm.
 bool is_safe_to_repeat(const Facts& facts, const Outcome& outcome, const RoutePolicy& policy) {
   if (is_refused(facts, outcome, policy)) return true;
   const bool answered = std::holds_alternative<Answered>(outcome);
   return answered ? facts.idempotent == Idempotency::yes : may_follow_lost_response(facts, policy);
 }
 
-// response_timeout is a timeout like any other where it ends
-// what may be repeated; what it guards else is not for any list.
+// response_timeout is listed like other timeouts only if the request can be repeated. Otherwise no list
+// applies to it.
 bool is_listed(const Facts& facts, const Attempt& attempt, const Outcome& outcome, const RetryOn& on) {
   const auto* failed = std::get_if<Failed>(&outcome);
   const bool guarded = failed != nullptr && failed->cause == Cause::response_timeout;
@@ -66,7 +65,7 @@ bool is_listed(const Facts& facts, const Attempt& attempt, const Outcome& outcom
   return (!guarded || again) && on.lists(outcome);
 }
 
-// Where two copies were answered, the host has asked for the longer pause of the two.
+// If both copies got a response, the longer of the two pauses applies.
 Hints hints_of(const Attempt& attempt, const Outcome& outcome) {
   const auto* answered = std::get_if<Answered>(&outcome);
   if (answered == nullptr) return attempt.other_copy;
@@ -78,14 +77,15 @@ Hints hints_of(const Attempt& attempt, const Outcome& outcome) {
   return hints;
 }
 
-// The rule of the AWS SDKs of 2026: their services may stretch
-// a wait by at most five seconds, and never shorten it.
+// The rule of the AWS SDKs of 2026: the hint may lengthen a wait by at most five seconds and never shortens
+// it.
 Duration with_aws_hint(Duration backoff, const Hints& hints) {
   constexpr Duration most = std::chrono::seconds(5);
   return std::clamp(hints.aws_retry_after.value_or(backoff), backoff, backoff + most);
 }
 
-// A name that was never there is more likely misspelled than late: two more look-ups within two seconds.
+// A name that never existed is more likely misspelled than late: at most two more lookups, with waits of at
+// most a second.
 constexpr unsigned most_look_ups = 3;
 constexpr Duration most_wait_for_name = std::chrono::seconds(1);
 
@@ -106,7 +106,8 @@ Reason reason_to_retry(const Outcome& outcome) {
   return answered->body_listed ? Reason::retryable_body : Reason::retryable_status;
 }
 
-// The gates before the wait, in the order in which they are most useful to a reader.
+// The gates before the wait. Of several that fail, the reader sees the first; the order puts the most useful
+// first.
 std::optional<Reason> first_closed_gate(const Facts& facts, const Attempt& attempt, const Outcome& outcome,
                                         const RoutePolicy& policy) {
   if (is_success(outcome, policy.retry.on)) return Reason::success;
@@ -148,9 +149,9 @@ WaitRange wait_bounds(const Attempt& attempt, const Outcome& outcome, const Rout
           wait_for(backoff_after(outcome, drawn.highest), hints)};
 }
 
-// A rule that has to look into the body holds it in memory: what is longer is not idempotent.
+// A rule on the body holds the body in memory; a longer body is not idempotent.
 std::uint64_t disk_share(const Facts& facts, const RoutePolicy& policy) {
-  // A status may allow a repeat where a lost response does not.
+  // A status may permit a repeat even where a lost response does not.
   const bool repeats = facts.idempotent == Idempotency::yes || repeats_after_refusal(policy);
   const bool retried =
       policy.mode == Mode::active && repeats && !are_attempts_spent(1, policy.retry.max_attempts);

@@ -1,4 +1,4 @@
-// The heart: from one attempt and its outcome to "again, after so long" or "no, because".
+// Decides after each attempt whether the request is sent again, after which wait, and for which reason.
 #pragma once
 
 #include "proxy/policy/decision/route_policy.hpp"
@@ -8,27 +8,30 @@
 
 namespace reprise::policy {
 
-/// Pure. `deadline` is absent where the route has none; `budget_left` is what Budget::left said (infinite
-/// without one). The dice are rolled only when every gate before the wait was passed.
+/// Returns the verdict on one attempt. Pure. `deadline` is absent if the route has none. `budget_left` is the
+/// result of Budget::left; infinite if there is no budget. The dice are rolled only if every gate before the
+/// wait passes.
 Verdict decide(const Facts&, const Attempt&, const Outcome&, const RoutePolicy&, Instant now,
                std::optional<Instant> deadline, Dice&, double budget_left);
 
-/// True if a repeat after a lost response cannot repeat an effect: active route, idempotent (a create-only
-/// PUT by a rule alone), no one-time credentials, body held. No limit of an attempt cuts any other request.
+/// Returns true if sending the request again after a lost response cannot repeat an effect. This holds if the
+/// route is active, the request is idempotent (a create-only PUT only by a rule) and has no one-time
+/// credentials, and its body is held. Limits of an attempt cut only such requests.
 bool is_repeatable(const Facts&, const RoutePolicy&, bool replayable);
 
-/// The backoff, or longer where the hints ask for it.
+/// Returns the backoff, or a longer wait if the hints ask for one.
 Duration wait_for(Duration backoff, const Hints&);
 
-/// Between what the wait behind that attempt was drawn, hints included: for the record.
+/// Returns the range from which the wait after that attempt was drawn, hints included. The ledger records it.
 WaitRange wait_bounds(const Attempt&, const Outcome&, const RoutePolicy&);
 
-/// How many bytes of the request's body may go to disk: none where nothing could ever send them again, and
-/// none of a `no-store` request (row D16).
+/// Returns how many bytes of the request body may go to disk: 0 if the body could never be sent again, or if
+/// the request is `no-store` (row D16).
 std::uint64_t disk_share(const Facts&, const RoutePolicy&);
 
-/// When an attempt must have its response head. `last_request_byte` is when the request was wholly sent. Only
-/// a repeatable attempt ends at attempt_timeout or at the deadline; any other has response_timeout alone.
+/// The time at which an attempt must have its response head. `last_request_byte` is when the whole request
+/// was sent. attempt_timeout and the deadline end only a repeatable attempt; any other attempt has
+/// response_timeout alone.
 struct HeadLimit {
   Instant at;  ///< `no_end` if the route has no limit for this attempt
   Cause cause = Cause::response_timeout;

@@ -1,4 +1,4 @@
-// Whether a broken download is asked for once more: decide()'s sister for what comes after the head.
+// Decides whether a broken download is resumed: the counterpart of decide() after the response head.
 #pragma once
 
 #include <optional>
@@ -10,26 +10,26 @@
 
 namespace reprise::policy {
 
-/// What broke a delivered body, and what there is to go on from.
+/// How a delivered body broke, and what can be resumed.
 struct Break {
   Cause cause = Cause::truncated;
-  bool continuable = false;  ///< the rest can be asked for without doubt: Download
+  bool continuable = false;  ///< the rest can be requested without doubt: Download
   bool progress = false;     ///< the client got body bytes of the attempt that broke
-  bool differs = false;      ///< a continuation brought more than the rest
-  /// When the request's signature runs out, whatever the route says of signatures: an upstream that checks it
-  /// refuses what comes later (row E11).
+  bool differs = false;      ///< a continuation had more bytes than the rest
+  /// When the request's signature expires, even if the route ignores signatures: an upstream that checks
+  /// signatures rejects later requests (row E11).
   std::optional<Instant> signed_until = std::nullopt;
-  bool stays_open = false;  ///< it is only silent, and may go on; or one that broke so before may
+  bool stays_open = false;  ///< the connection has only stalled and may go on, or an earlier stalled one may
 };
 
-/// What was tried already.
+/// The resumes so far.
 struct ResumeHistory {
   unsigned in_vain = 0;  ///< resumes in a row that brought no byte
-  Duration wait{};       ///< the wait before the last of them; zero for none
+  Duration wait{};       ///< wait before the last of them; zero if there was none
 };
 
-/// Pure. `hints` are those of a response that refused to continue. The deadline has no say; the dice are
-/// rolled only when every gate before the wait was passed.
+/// Returns the verdict on resuming. Pure. `hints` come from a response that refused to continue. The deadline
+/// does not apply. The dice are rolled only if every gate before the wait passes.
 Verdict decide_resume(const Facts&, bool continuable, const ResumeHistory&, const Hints&, const RoutePolicy&,
                       Instant now, Dice&, double budget_left);
 

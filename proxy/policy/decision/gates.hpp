@@ -1,4 +1,4 @@
-// Questions that more than one decision asks before another attempt, each answered in one place.
+// The checks that several decisions share before they allow another attempt.
 #pragma once
 
 #include "proxy/policy/decision/ledger.hpp"
@@ -7,46 +7,50 @@
 
 namespace reprise::policy {
 
-/// 421: the connection was not for that authority; another one may be (RFC 9110 15.5.20).
+/// 421: the connection is not for that authority; another connection may be (RFC 9110 15.5.20).
 inline constexpr int misdirected_request = 421;
 
-/// The client is itself on a retry, and the route refuses to multiply it.
+/// Returns true if the client's request is itself a retry and the route refuses nested retries.
 bool refuses_nested_client(const Facts&, const RoutePolicy&);
 
-/// Another reprise has retried this response already, and the route refuses to retry it again (row D20).
+/// Returns true if another reprise has retried this response already and the route does not retry it again
+/// (row D20).
 bool refuses_retried_response(const Hints&, const RoutePolicy&);
 
-/// What of these counts on this route: nothing where it does not honour what upstreams ask for.
+/// Returns the hints, or none if `retry_after.honour` is false.
 Hints honoured(const Hints&, const RoutePolicy&);
 
-/// Of honoured hints: the upstream asks for a longer pause than the route waits for.
+/// Returns true if the upstream asks for a longer pause than the route allows. Precondition: the hints come
+/// from `honoured`.
 bool asks_for_too_long(const Hints&, const RoutePolicy&);
 
-/// Which of what all requests to one host share a route has a part in.
+/// The state shared by all requests to one host that a route takes part in.
 struct HostParts {
-  bool budget = false;  ///< one of its own where the route only observes
+  bool budget = false;  ///< a separate budget if the route only observes
   bool circuit = false;
   bool pause = false;
 };
 HostParts host_parts(const RoutePolicy&);
 
-/// The upstream says by this response that it did nothing: `retry.refused`, a predicate with `refused`, or,
-/// for a request that asks for another protocol, a listed 429 or 503 (row N15). A request of any method may
-/// follow.
+/// Returns true if this response says that the upstream did nothing, so that a request of any method may
+/// follow. The sign is a status in `retry.refused` or a predicate with `refused`. For a request that asks for
+/// another protocol it is also a 429 or 503 that `retry.on` lists (row N15).
 bool is_refused(const Facts&, const Outcome&, const RoutePolicy&);
 
-/// Some response of this route may be followed by a request of any method, so that its body has to be held.
+/// Returns true if some response of this route permits a request of any method to be sent again, so that its
+/// body must be held.
 bool repeats_after_refusal(const RoutePolicy&);
 
-/// A rule of the route decides what is idempotent (a key, a precondition, `always`), not the method alone.
+/// Returns true if a rule of the route decides idempotency (a key, a precondition, `always`) without regard
+/// to the method's own idempotency.
 bool is_idempotent_by_rule(const RoutePolicy&);
 
-/// An attempt of which bytes were sent and that got no response may be repeated: the request is idempotent,
-/// and a second execution cannot fail because of the first.
+/// Returns true if an attempt may be repeated after bytes were sent and no response came. The request must be
+/// idempotent, and a second execution must not fail because of the first.
 bool may_follow_lost_response(const Facts&, const RoutePolicy&);
 
-/// A response to a later attempt with that status may be about our own repeat, because an earlier attempt
-/// whose outcome is unknown may have taken effect.
+/// Returns true if a response with that status to a later attempt may be the result of our own repeat. An
+/// earlier attempt with an unknown outcome may have taken effect.
 bool may_be_about_our_repeat(const Facts&, int status);
 
 /// The response of that attempt may be about our own repeat: another attempt was sent, and may have taken
@@ -57,27 +61,29 @@ bool is_ambiguous(const Facts&, const Ledger&, unsigned number);
 /// once, must not be repeated, and broke before the first byte of a response.
 bool closes_like_upstream(const Facts&, const Ledger&, const RoutePolicy&);
 
-/// The client gets the failure of the lost attempt, not such a response.
+/// Returns true if the client gets the failure of the lost attempt, and not a later response that may be
+/// about our own repeat.
 bool keeps_failure(const RoutePolicy&);
 
-/// The request's signature, if it has one that counts, still holds at that time.
+/// Returns true if the request's signature is still valid at that time, or if it has none that counts.
 bool is_signed_at(const Facts&, Instant);
 
-/// That time is not after the deadline, if there is one.
+/// Returns true if that time is not after the deadline, or if there is no deadline.
 bool is_in_time(std::optional<Instant> deadline, Instant);
 
-/// A wait of that length from now on is over by the deadline, if there is one.
+/// Returns true if a wait that begins now ends by the deadline, or if there is no deadline.
 bool wait_fits(std::optional<Instant> deadline, Instant now, Duration wait);
 
-/// As many attempts were made as there may be; absent: there may be any number.
+/// Returns true if the maximum number of attempts has been made. Without `most` there is no maximum.
 bool are_attempts_spent(unsigned made, std::optional<unsigned> most);
-/// The attempts that `max_attempts` counts: the stale retry is one of them, resumes are not.
+/// Returns the attempts that `max_attempts` counts: the stale retry is included, resumes are not.
 unsigned attempts_made(const Attempt&);
 
-/// `left` is what Budget::left said: not one whole retry.
+/// Returns true if there is less than one whole retry in the budget. `left` is the result of Budget::left.
 bool is_budget_empty(double left);
 
-/// What every attempt but the first has to pass last, where it would be sent at that time.
+/// Returns the reason of the first gate that fails among the last ones, which every attempt but the first
+/// must pass. `sent_at` is when that attempt would be sent.
 std::optional<Reason> last_closed_gate(const Facts&, const RoutePolicy&, Instant sent_at, double budget_left);
 
 }  // namespace reprise::policy

@@ -24,7 +24,8 @@ Reason judge_hedge(const Facts& facts, const Attempt& attempt, const RoutePolicy
   return last_closed_gate(facts, policy, now, budget_left).value_or(Reason::hedged);
 }
 
-// A 421 may be our own doing (RFC 9110 15.5.20): a copy on another connection may do better.
+// A 421 may be caused by our choice of connection (RFC 9110 15.5.20), so a copy on another connection may
+// succeed.
 bool ends_race(const Outcome& outcome, const RoutePolicy& policy) {
   const auto* answered = std::get_if<Answered>(&outcome);
   return answered != nullptr && answered->status != misdirected_request && !policy.retry.on.lists(outcome) &&

@@ -1,4 +1,4 @@
-// A second copy beside a slow attempt: when it is due, whether it may start, and what became of it.
+// Hedging: when a second copy of a slow attempt is due, whether it may start, and how it ended.
 #pragma once
 
 #include <cstdint>
@@ -12,36 +12,39 @@ namespace reprise::policy {
 
 struct RoutePolicy;
 
-/// `hedge`: one copy for each request, of its first attempt.
+/// The `hedge` key: at most one copy of each request, beside its first attempt.
 struct HedgePolicy {
-  /// From the start of the attempt to the copy; absent: the route's observed p95.
+  /// Delay of the copy from the start of the attempt; if absent, the observed p95 of the route.
   std::optional<Duration> after = std::chrono::milliseconds(200);
 };
 
-/// What became of a copy that was due. One word is one metric label.
+/// The result of a copy that was due. Each enumerator is a metric label.
 enum class HedgeOutcome : std::uint8_t {
-  none,       ///< the attempt ended before it was due, or the route does not hedge
-  refused,    ///< it must not start: the ledger says why
-  observed,   ///< it would have started; the route only observes
-  won,        ///< the client got its response
+  none,       ///< the attempt ended before the copy was due, or the route does not hedge
+  refused,    ///< the copy must not start; the ledger has the reason
+  observed,   ///< the copy would have started, but the route only observes
+  won,        ///< the client got the response to the copy
   lost,       ///< the first attempt was faster
-  failed,     ///< it brought no response worth having
-  cancelled,  ///< the client left while it ran
+  failed,     ///< the copy brought no usable response
+  cancelled,  ///< the client left while the copy was under way
 };
 
 inline constexpr std::uint8_t hedge_outcome_count = count_of<HedgeOutcome>;
 
 std::string_view word(HedgeOutcome);
 
-/// When the copy of an attempt that starts now is due; nothing where there is none. `latency` may be null.
+/// Returns when the copy of an attempt that starts now is due; nothing if there is no copy. `latency` may be
+/// null.
 std::optional<Instant> hedge_due(const RoutePolicy&, const ObservedLatency* latency, Instant start);
 
-/// Pure. `hedged` or `observe_only` if a copy may start now, else the gate that is closed. Only what is safe
-/// to repeat whatever came of it is copied: idempotent, body whole and held.
+/// Returns `hedged` or `observe_only` if a copy may start now, otherwise the reason of the gate that failed.
+/// Pure. The request must be safe to repeat whatever happens to the first attempt: idempotent, with its whole
+/// body held.
 Reason judge_hedge(const Facts&, const Attempt&, const RoutePolicy&, Instant now,
                    std::optional<Instant> deadline, double budget_left);
 
-/// True for a response that nobody would ask for again: it wins against a copy that still runs.
+/// Returns true for a response that would not be retried. Such a response wins against a copy that is still
+/// under way.
 bool ends_race(const Outcome&, const RoutePolicy&);
 
 }  // namespace reprise::policy

@@ -1,4 +1,5 @@
-// The commit point: how much of a response is kept back, so that a break or an error in it is still a retry.
+// The commit point: how much of a response is held back, so that a break or an error within it can still be
+// retried.
 #pragma once
 
 #include <cstddef>
@@ -13,23 +14,25 @@ namespace reprise::policy {
 
 struct RoutePolicy;
 
-/// `hold:` of a route. A body is released at whichever comes first: its end, `bytes`, the first event of an
-/// event stream, or `time`.
+/// The `hold` key of a route. A body is released at the first of these: its end, `bytes`, the first event of
+/// an event stream, or `time`.
 struct HoldPolicy {
-  std::size_t bytes = 0;                    ///< 0: only what the predicates need
-  Duration time = std::chrono::seconds(1);  ///< from the response's head; a quiet stream is held no longer
-  std::vector<BodyPredicate> body;          ///< any of them makes the response worth another attempt
+  std::size_t bytes = 0;                    ///< 0: only as much as the predicates need
+  Duration time = std::chrono::seconds(1);  ///< limit from the response head on, for quiet streams
+  std::vector<BodyPredicate> body;          ///< a match with any of these makes the response worth a retry
 };
 
-/// What a body can be looked into for. `untyped` may be JSON or XML; a content-coded one is `other`.
+/// The kinds of body that predicates can read. `untyped` may be JSON or XML. A body with a content coding is
+/// `other`.
 enum class BodyKind : std::uint8_t { json, xml, untyped, event_stream, other };
 
-/// What predicates may look at where `hold.bytes` does not say.
+/// Bytes held for the predicates if `hold.bytes` is not set.
 inline constexpr std::size_t standard_look_bytes = 16 * 1024;
 
-/// The route's hold, where it applies to such a response: one that would be delivered. Null: it does not.
+/// Returns the hold of the route if it applies to that response, that is, if the response would be delivered.
+/// Otherwise null.
 const HoldPolicy* hold_for(const RoutePolicy&, const Answered&);
-/// How much of the body of a response of that status is kept back at most; 0: nothing.
+/// Returns the most bytes of the body that are held back for a response with that status; 0 for none.
 std::size_t bytes_to_hold(const HoldPolicy&, int status, BodyKind);
 
 }  // namespace reprise::policy

@@ -79,13 +79,14 @@ void Ledger::forget(const LedgerEntry& entry) {
 }
 
 bool Ledger::retried() const {
-  // Behind so many attempts there was more than a copy.
+  // So many attempts include more than a hedged copy.
   if (forgotten() != nullptr) return true;
   for (std::size_t i = 0; i < size_; i = next(i)) {
     const LedgerEntry& entry = (*this)[i];
     if (!entry.verdict.retry) continue;
     if (entry.verdict.reason != Reason::hedged) return true;
-    // The first of two copies: it failed, and the other saved the day, unless it was only slower.
+    // The first of two copies. If it failed and the copy won, the copy was a retry; if it was only slower and
+    // cancelled, it was not.
     const auto* failed = std::get_if<Failed>(&entry.outcome);
     if (hedge == HedgeOutcome::won && (failed == nullptr || failed->cause != Cause::cancelled)) return true;
   }

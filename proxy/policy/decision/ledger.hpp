@@ -1,5 +1,5 @@
 // The record of one request: every attempt with its outcome and verdict. Metrics, log, headers and status
-// read only this.
+// read only the ledger.
 #pragma once
 
 #include <array>
@@ -21,28 +21,27 @@ struct LedgerEntry {
   Verdict verdict;
   Instant started{};
   Instant ended{};
-  WaitRange bounds{};            ///< between what the verdict's delay was drawn; zero: it was not drawn
-  UpstreamAddress address{};     ///< where it went, or the last one that was dialled
-  std::uint64_t sent_bytes = 0;  ///< of its head and body that the kernel has taken
-  /// Retries that the budget had left when it was decided on; infinite without one.
+  WaitRange bounds{};            ///< range of the verdict's delay; zero if the delay was not drawn
+  UpstreamAddress address{};     ///< address of the upstream, or the last address that was dialled
+  std::uint64_t sent_bytes = 0;  ///< bytes of head and body that the kernel has accepted
+  /// Retries left in the budget at the verdict; infinite if there is no budget.
   float budget_left = std::numeric_limits<float>::infinity();
 };
 
-/// What is left of the attempts whose entries are gone (row L25).
+/// Totals of the attempts whose entries were evicted (row L25).
 struct Forgotten {
   std::uint64_t attempts = 0;
-  std::array<std::uint64_t, outcome_labels.size()> outcomes{};  ///< by place in `outcome_labels`
-  std::array<std::uint64_t, reason_count> retries{};            ///< by Reason, of the verdicts that say retry
+  std::array<std::uint64_t, outcome_labels.size()> outcomes{};  ///< by position in `outcome_labels`
+  std::array<std::uint64_t, reason_count> retries{};            ///< by Reason, for verdicts that retry
   std::uint64_t waits = 0;                                      ///< retries that came after a backoff
-  double waited = 0;                                            ///< seconds in all
-  std::uint64_t pauses = 0;                                     ///< responses that asked for one
-  double paused = 0;                                            ///< seconds in all, as asked
-  double took = 0;                                              ///< seconds of all attempts
-  unsigned first_sent = 0;  ///< the lowest number of an attempt of which bytes may have been sent; 0: none
+  double waited = 0;                                            ///< their total, in seconds
+  std::uint64_t pauses = 0;                                     ///< responses that asked for a pause
+  double paused = 0;                                            ///< the total of these pauses, in seconds
+  double took = 0;          ///< total duration of the attempts, in seconds
+  unsigned first_sent = 0;  ///< lowest number of an attempt that may have sent bytes; 0 if there is none
 };
 
-/// An attempt of which bytes may have been sent and that got no response: whether it took effect is not
-/// known.
+/// An attempt that may have sent bytes and got no response. Whether it took effect is unknown.
 struct Lost {
   unsigned number = 0;
   Failed failure;
@@ -73,17 +72,17 @@ class Ledger : public Conclusion {
   /// How many attempts there were, forgotten ones included.
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
-  /// Whether the entry at that place, below size(), is still there.
+  /// Returns true if the entry at that index is still kept. Precondition: i < size().
   bool keeps(std::size_t i) const {
     return i < first_kept || i + last_kept >= size_ || (holds_middle_ && i == held_);
   }
-  /// The next place behind that one whose entry is kept; size() if there is none.
+  /// Returns the next index after `i` whose entry is kept; size() if there is none.
   std::size_t next(std::size_t i) const {
     ++i;
     if (i >= size_ || keeps(i)) return i;
     return holds_middle_ && held_ > i ? held_ : size_ - last_kept;
   }
-  /// Only of places that it keeps.
+  /// Precondition: the entry is kept.
   const LedgerEntry& operator[](std::size_t i) const {
     assert(i < size_ && keeps(i));
     return i < inline_entries ? inline_[i] : overflow_[place(i)];
@@ -92,16 +91,17 @@ class Ledger : public Conclusion {
     assert(i < size_ && keeps(i));
     return i < inline_entries ? inline_[i] : overflow_[place(i)];
   }
-  /// From now on the entry of that attempt (from 1, entered
-  /// or about to be) is the one that is never forgotten.
+  /// Exempts the entry of that attempt from eviction, in place of the previous one. `number` counts from 1;
+  /// the entry may be added later.
   void hold(unsigned number);
-  /// Null while every entry is kept.
+  /// Returns the totals of evicted entries. Null while every entry is kept.
   const Forgotten* forgotten() const { return forgotten_.empty() ? nullptr : forgotten_.data(); }
-  /// The first attempt whose outcome is unknown; those that we stopped do not count.
+  /// Returns the first attempt whose outcome is unknown. Attempts that we stopped do not count.
   const std::optional<Lost>& lost() const { return lost_; }
-  /// True if an attempt was made because an earlier one had failed, and not only beside it.
+  /// Returns true if an attempt was made because an earlier one had failed; a hedged copy alone does not
+  /// count.
   bool retried() const;
-  /// The last one; only where there is one.
+  /// Returns the last entry. Precondition: not empty().
   const LedgerEntry& back() const { return (*this)[size_ - 1]; }
   LedgerEntry& back() { return (*this)[size_ - 1]; }
 
@@ -109,7 +109,8 @@ class Ledger : public Conclusion {
   static constexpr std::size_t inline_entries = 4;
   static constexpr std::size_t held_place = first_kept - inline_entries + last_kept;
 
-  /// In overflow_: the first ones, then the last ones in a ring, then the one that is held.
+  /// Returns the index in overflow_, which has the first entries, then the last ones as a ring, then the held
+  /// one.
   std::size_t place(std::size_t i) const {
     if (i < first_kept) return i - inline_entries;
     if (i + last_kept < size_) return held_place;
@@ -120,7 +121,7 @@ class Ledger : public Conclusion {
 
   std::array<LedgerEntry, inline_entries> inline_{};
   std::vector<LedgerEntry> overflow_;
-  std::vector<Forgotten> forgotten_;  ///< one, or none
+  std::vector<Forgotten> forgotten_;  ///< one element, or empty
   std::size_t size_ = 0;
   std::optional<Lost> lost_;
   std::size_t held_ = 0;

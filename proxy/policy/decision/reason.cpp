@@ -5,11 +5,11 @@
 namespace reprise::policy {
 namespace {
 
-/// What a reason means for the request.
+/// The effect of a reason on the request.
 enum class Course {
-  again,  // it is sent again
-  ends,   // it ends
-  limit,  // it ends though it would have been sent again: a limit is used up
+  again,  // the request is sent again
+  ends,   // the request ends
+  limit,  // the request would have been sent again, but a limit is reached
 };
 
 struct Row {

@@ -63,20 +63,20 @@ constexpr std::array<Reason, reason_count> all_reasons() {
   return all;
 }
 
-/// What becomes of a request that a reason ends before any attempt.
+/// The response to a request that a reason ends before any attempt.
 enum class Unattempted : std::uint8_t {
-  never,        ///< the reason judges an attempt, or says that nobody waits for a response
-  forbidden,    ///< the upstream may not be asked
-  too_late,     ///< no response could come in time
-  unavailable,  ///< the upstream is not asked for a while
+  never,        ///< does not occur: the reason judges an attempt, or the client no longer waits
+  forbidden,    ///< the upstream may not be contacted
+  too_late,     ///< no response could arrive in time
+  unavailable,  ///< the upstream is not contacted for a while
 };
 
 std::string_view word(Reason);
-/// One sentence for the docs and for people.
+/// Returns one sentence for documents and people.
 std::string_view meaning(Reason);
-/// True for the reasons that send the request again.
+/// Returns true for the reasons that send the request again.
 bool is_retry(Reason);
-/// True for the limits that end a request which would have been tried again.
+/// Returns true for the limits that end a request which would have been retried.
 bool is_exhausted(Reason);
 Unattempted unattempted(Reason);
 

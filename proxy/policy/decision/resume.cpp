@@ -9,7 +9,8 @@ namespace {
 
 constexpr int ok = 200;
 constexpr int partial_content = 206;
-// A date so much older than the response cannot hide a second change within its second (RFC 9110 8.8.2.2).
+// A Last-Modified that is this much older than the response cannot hide a second change within its second
+// (RFC 9110 8.8.2.2).
 constexpr std::int64_t settled_seconds = 60;
 
 bool is_plain(std::string_view coding) { return coding.empty() || equals_ignoring_case(coding, "identity"); }
@@ -19,33 +20,35 @@ bool is_multipart(std::string_view type) {
   return equals_ignoring_case(type.substr(0, multipart.size()), multipart);
 }
 
-// A list may be of two fields in one line; S3 calls all versions `null` where it keeps none.
+// A comma may mean that two fields were joined in one line. S3 uses `null` for all versions if versioning is
+// off.
 bool names_version(std::string_view value) {
   return !value.empty() && value.find(',') == std::string_view::npos && !equals_ignoring_case(value, "null");
 }
 
-// What weak comparison compares (RFC 9110 8.8.3.2).
+// Returns the part of the tag that weak comparison compares (RFC 9110 8.8.3.2).
 std::string_view opaque_tag(std::string_view tag) { return tag.starts_with("W/") ? tag.substr(2) : tag; }
 
 bool has_settled(const PartHead& head) {
   return head.last_modified_at && head.date && *head.last_modified_at <= *head.date - settled_seconds;
 }
 
-// No doubt about what the body is: one of each field, no coding, no parts within.
+// Returns true if there is no doubt about what the body is: each field occurs once, no coding, no multipart,
+// no trailer.
 bool is_clear(const PartHead& head) {
   return !head.doubled && !head.has_trailer && is_plain(head.content_encoding) &&
          !is_multipart(head.content_type);
 }
 
-// Where the first response's bytes lie; nothing where that is in doubt.
+// Returns the position of the first response's bytes, or nothing if it is in doubt.
 std::optional<BodyPlace> place_of(const DownloadRequest& request, const PartHead& head) {
   const auto asked = parse_range(request.range);
   if (!request.range.empty() && !asked) return std::nullopt;
   if (head.end == BodyEnd::none || head.end == BodyEnd::close) return std::nullopt;
   const bool counted = head.end == BodyEnd::length;
   if (head.status == ok) {
-    // In a 200 a Content-Range means nothing (RFC 9110 14.4);
-    // only to a range it is a part with a wrong status.
+    // In a 200 a Content-Range has no meaning (RFC 9110 14.4). In a response to a range request it suggests a
+    // part with a wrong status.
     if (asked && !head.content_range.empty()) return std::nullopt;
     if (counted && head.length == 0) return std::nullopt;
     return counted ? BodyPlace{0, head.length, head.length, false} : BodyPlace{};
@@ -61,7 +64,7 @@ std::optional<BodyPlace> place_of(const DownloadRequest& request, const PartHead
 Proof proof_of(const PartHead& head) {
   if (head.uses_tags && tag_kind(head.entity_tag) == TagKind::strong) return Proof::entity_tag;
   if (std::any_of(head.versions.begin(), head.versions.end(), names_version)) return Proof::field;
-  // A date says nothing where the upstream has a tag for the representation (RFC 9110 13.1.5).
+  // A date proves nothing if the upstream has a tag for the representation (RFC 9110 13.1.5).
   return head.entity_tag.empty() && has_settled(head) ? Proof::date : Proof::none;
 }
 
@@ -103,8 +106,8 @@ Continuation Download::judge(const PartHead& head, std::uint64_t sent) {
   return {Continuation::Kind::refused, 0, 0};
 }
 
-// A field that was there once must come again; what If-Range
-// lets a 206 leave out is only the rest (RFC 9110 15.3.7).
+// A field that the first response had must come again. A 206 to If-Range may omit only the other fields (RFC
+// 9110 15.3.7).
 bool Download::is_same(const PartHead& head) const {
   if (head.uses_tags && !has_same_tag(head.entity_tag)) return false;
   if (proof_ == Proof::date && head.last_modified != last_modified_) return false;
@@ -112,13 +115,14 @@ bool Download::is_same(const PartHead& head) const {
   return has_same_versions(head);
 }
 
-// Row E2: where a listed field is the proof, a tag that is not strong proves nothing by its absence.
+// Row E2: if a listed field is the proof, the absence of a tag that is not strong proves nothing.
 bool Download::has_same_tag(std::string_view tag) const {
   if (proof_ != Proof::field) return tag == entity_tag_;
   return tag.empty() || entity_tag_.empty() || opaque_tag(tag) == opaque_tag(entity_tag_);
 }
 
-// Without If-Range nothing else says so, and every one of them has to; with it, none may contradict.
+// Without If-Range the listed fields are the only proof, so all must be equal. With If-Range, none may
+// differ.
 bool Download::has_same_versions(const PartHead& head) const {
   const bool may_be_left_out = proof_ != Proof::field;
   for (std::size_t i = 0; i < versions_.size(); ++i) {
@@ -141,14 +145,16 @@ Continuation Download::judge_part(const PartHead& head, std::uint64_t sent) {
   return {Continuation::Kind::rest, 0, range->bytes()};
 }
 
-// Row E1. Without the whole representation's length there is nothing to compare. Nor is a date enough.
+// Row E1. A 200 can be compared only if the length of the whole representation is known. A date is not enough
+// proof.
 Continuation Download::judge_whole(const PartHead& head, std::uint64_t sent) const {
   if (place_.part || proof_ == Proof::date || !is_clear(head) || !is_same(head)) return {};
-  // No If-Range was sent: that it comes from its beginning does not say that it has changed.
+  // No If-Range was sent, so a response that starts at the first byte does not mean that the content has
+  // changed.
   if (proof_ == Proof::field && head.end != BodyEnd::length) return {Continuation::Kind::uncounted, 0, 0};
   if (head.end != BodyEnd::length || !place_.complete) return {};
-  // The proof says that it is the same version, so that the length is a mistake of this response: one more
-  // break.
+  // The fields prove the same version, so the different length is an error of this response: it counts as one
+  // more break.
   if (head.length != *place_.complete) return {Continuation::Kind::uncounted, 0, 0};
   if (sent >= head.length) return {};
   return {Continuation::Kind::whole, sent, head.length - sent};

@@ -1,4 +1,4 @@
-// Broken downloads: which can be continued, what to ask for, and whether a response is the rest of them.
+// Resuming broken downloads: which ones can be resumed, what to request, and whether a response is the rest.
 #pragma once
 
 #include <array>
@@ -12,24 +12,25 @@
 
 namespace reprise::policy {
 
-/// Fields that `resume.validators` may list.
+/// The most fields that `resume.validators` may list.
 inline constexpr std::size_t most_validators = 8;
 
-/// What a request says of ranges and of who signed it. Field texts without outer blanks; views of the caller.
+/// The facts of a download request about ranges and signatures. Field texts have no outer blanks; the views
+/// belong to the caller.
 struct DownloadRequest {
   bool get = false;
   bool has_body = false;
-  std::string_view range;      ///< Range; empty: none
+  std::string_view range;      ///< the Range field; empty if there is none
   bool conditional = false;    ///< has If-Range
-  bool fields_signed = false;  ///< a signature covers Range, or a field that is left out of a continuation
-  bool doubled = false;        ///< Range or If-Range came more than once
+  bool fields_signed = false;  ///< a signature covers Range, or a field that a continuation omits
+  bool doubled = false;        ///< Range or If-Range occurs more than once
 };
 
-/// How the end of a response's body is told.
+/// How the end of a response body is marked.
 enum class BodyEnd : std::uint8_t { none, length, last_chunk, close };
 
-/// Which bytes of which representation a response's body is, as its head says. Field texts without outer
-/// blanks; views of the caller; empty: no such field.
+/// The fields of a response head that say which bytes of which representation its body is. Field texts have
+/// no outer blanks and are empty if the field is absent; the views belong to the caller.
 struct PartHead {
   int status = 0;
   BodyEnd end = BodyEnd::none;
@@ -39,64 +40,67 @@ struct PartHead {
   std::string_view content_range;
   std::string_view content_type;
   std::string_view content_encoding;
-  /// The fields that `resume.validators` lists, each at its place in that list.
+  /// The fields listed in `resume.validators`, in the same order.
   std::array<std::string_view, most_validators> versions{};
   bool uses_tags = true;                         ///< `resume.validators` lists etag
-  std::optional<std::int64_t> last_modified_at;  ///< seconds since 1970; absent for junk
-  std::optional<std::int64_t> date;              ///< the same, of Date
-  bool doubled = false;                          ///< one of these came more than once
+  std::optional<std::int64_t> last_modified_at;  ///< seconds since 1970; absent if malformed
+  std::optional<std::int64_t> date;              ///< the same for Date
+  bool doubled = false;                          ///< one of these fields occurs more than once
   bool has_trailer = false;                      ///< trailers were announced
 };
 
-/// What the request for the rest has to say.
+/// The range fields of the request for the rest.
 struct RangeAsked {
   ByteRange range;
   std::string_view if_range;  ///< empty: no If-Range
 };
 
-/// What a response to the request for the rest is.
+/// The judgement on a response to the request for the rest.
 struct Continuation {
   enum class Kind : std::uint8_t {
-    rest,       ///< a 206 with exactly the bytes that are missing
-    whole,      ///< a 200 with the same representation: its first `skip` bytes are with the client
-    uncounted,  ///< a 200 of the same version by a field, without a length that its bytes could be counted by
-    mismatch,   ///< 200 or 206, but not, or not surely, the rest of the download
-    refused,    ///< another status: no bytes at all
+    rest,       ///< a 206 with exactly the missing bytes
+    whole,      ///< a 200 with the same representation; the client has its first `skip` bytes already
+    uncounted,  ///< a 200 of the same version (by a field), but without a usable length
+    mismatch,   ///< a 200 or 206 that is not, or not certainly, the rest of the download
+    refused,    ///< another status: it has no bytes of the download
   };
   Kind kind = Kind::mismatch;
   std::uint64_t skip = 0;
-  std::uint64_t bytes = 0;  ///< for `rest` and `whole`: what the client is still to get
+  std::uint64_t bytes = 0;  ///< for `rest` and `whole`: bytes that the client still needs
 };
 
-/// Where the bytes of a response lie in its representation.
+/// The position of a response's bytes in its representation.
 struct BodyPlace {
   std::uint64_t first = 0;                ///< offset of the first byte
-  std::optional<std::uint64_t> end;       ///< one past the last byte; absent: not known yet
-  std::optional<std::uint64_t> complete;  ///< bytes of the whole representation
-  bool part = false;                      ///< a 206
+  std::optional<std::uint64_t> end;       ///< one past the last byte; absent if not known yet
+  std::optional<std::uint64_t> complete;  ///< size of the whole representation in bytes
+  bool part = false;                      ///< the response is a 206
 };
 
-/// What proves that a later response is of the same representation.
-/// `field`: one that `resume.validators` lists.
+/// How a later response proves that it is of the same representation. `field` is a field that
+/// `resume.validators` lists.
 enum class Proof : std::uint8_t { none, entity_tag, field, date };
 
-/// A download as its first response began it. Owns its texts. `sent` always counts body bytes of that
-/// response that the client has.
+/// A download, as its first response described it. Owns its texts. `sent` always counts the body bytes of
+/// that response that the client has.
 class Download {
  public:
-  /// Nothing where a break could not be mended without doubt: no GET with 200, or with the 206 of a single
-  /// range that the client asked for; a coded body; no validator (row E2); no end that can be proved (row
-  /// E10); a signature in the way (row E11).
+  /// Returns a download, or nothing if a break could not be repaired without doubt:
+  /// - not a GET with 200, or with the 206 of a single range that the client asked for;
+  /// - a coded body;
+  /// - no validator (row E2);
+  /// - no end that can be proved (row E10);
+  /// - a signature that prevents it (row E11).
   static std::optional<Download> begin(const DownloadRequest&, const PartHead&);
-  /// Whether `begin` would give one. Allocates nothing.
+  /// Returns true if `begin` would return a download. Allocates nothing.
   static bool can_begin(const DownloadRequest&, const PartHead&);
 
-  /// The views live as long as the download.
+  /// Returns the range fields to send. The views are valid as long as the download.
   RangeAsked ask(std::uint64_t sent) const;
-  /// Whether that response to `ask(sent)` is the rest. Learns the end of a download that named none.
+  /// Judges a response to `ask(sent)`. Learns the end of a download whose first response did not name it.
   Continuation judge(const PartHead&, std::uint64_t sent);
-  /// False where nothing is left to ask for: the bytes are all
-  /// there, or more than all, and only their end was not told.
+  /// Returns false if there is nothing left to request: all bytes have arrived, or more, and only the mark of
+  /// their end was missing.
   bool has_rest(std::uint64_t sent) const { return !place_.end || place_.first + sent < *place_.end; }
 
  private:

@@ -1,4 +1,4 @@
-// Routes: which policy a request gets. The first match wins; a default route always does.
+// Routes: which policy a request gets. The first match wins; the default route always matches.
 #pragma once
 
 #include <cstddef>
@@ -12,24 +12,25 @@
 namespace reprise::policy {
 
 struct Route {
-  std::string name;  ///< the `route` label
+  std::string name;  ///< value of the `route` label
   Match match;
   RoutePolicy policy;
-  std::size_t line = 0;     ///< in the file that `source` names, from 1; 0 for the built-in default
-  std::string source = {};  ///< the preset that it comes from; empty: the configuration file
+  std::size_t line = 0;     ///< line in the file that `source` names, from 1; 0 for the built-in default
+  std::string source = {};  ///< preset that the route comes from; empty for the configuration file
 };
 
-/// Immutable after construction; shared by all threads.
+/// The routes of one configuration. Immutable after construction; shared by all threads.
 class RouteTable {
  public:
   /// `fallback` is the route of requests that no other route matches; its `match` is ignored.
   RouteTable(std::vector<Route> routes, Route fallback);
 
-  /// Index of the first route that matches; the fallback has the last index.
+  /// Returns the index of the first route that matches. The fallback has the last index.
   std::size_t find(const RequestView&) const;
   const Route& operator[](std::size_t index) const { return routes_[index]; }
   std::size_t size() const { return routes_.size(); }
-  /// True if a route matches by host, so that the name that a client asks for can decide.
+  /// Returns true if any route matches by host. The server name that a client asks for can then decide the
+  /// route.
   bool asks_for_host() const;
 
  private:

@@ -3,7 +3,8 @@
 namespace reprise::policy {
 namespace {
 
-// A parent proxy that wants another password, or forbids the upstream, will say the same again (row L16).
+// A parent proxy that requires another password or forbids the upstream will respond the same way to a retry
+// (row L16).
 bool is_refused_for_good(const Failed& failed) {
   const int status = failed.received_status;
   return status >= 300 && status < 500 && status != 408 && status != 429;
@@ -17,7 +18,7 @@ bool lists_failure(const RetryOn& on, const Failed& failed) {
     case Cause::address_is_self:
     case Cause::malformed_response:
     case Cause::header_too_large:
-    // Who cannot prove who it is will not be able to a moment later; nor can this side.
+    // A certificate that fails now, theirs or ours, will fail again a moment later.
     case Cause::tls_certificate_error:
     case Cause::tls_alert_received: return false;
     case Cause::attempt_timeout:

@@ -1,5 +1,4 @@
-// What the operator asked for one route: when to play a
-// request again, how long to wait, when to stop. Values only.
+// The configured policy of one route: when to retry a request, how long to wait, when to stop. Values only.
 #pragma once
 
 #include <array>
@@ -25,24 +24,24 @@
 
 namespace reprise::policy {
 
-/// `active` retries; `observe` decides everything and retries nothing; `off` leaves the request alone.
+/// `active` retries; `observe` makes all decisions but sends no retry; `off` does not touch the request.
 enum class Mode : std::uint8_t { active, observe, off };
-/// The response when the deadline ends the retries after the upstream has answered.
+/// The response to send if the deadline ends the retries after the upstream has responded.
 enum class OutOfTime : std::uint8_t { last, gateway_timeout };
-/// What to do where somebody else retries too: the client, or a reprise behind this one.
+/// What to do if another party retries too: the client, or a reprise between this one and the upstream.
 enum class Nested : std::uint8_t { allow, refuse };
 
-/// `retry.on`: statuses and kinds of failure that are worth another attempt.
+/// The `retry.on` key: the statuses and kinds of failure that are worth another attempt.
 struct RetryOn {
   std::bitset<highest_status + 1> statuses;
   bool connect = false;    ///< resolve, refused, unreachable, connect timeout
   bool tls = false;        ///< handshake
   bool reset = false;      ///< closed or reset before the response head was complete
   bool timeout = false;    ///< attempt_timeout, response_timeout
-  bool truncated = false;  ///< the body ended early while all of it was held back
+  bool truncated = false;  ///< the body ended early while `hold` held all of it back
 
   bool lists(const Outcome&) const;
-  /// 429, 408, 500, 502, 503, 504, connect, tls, reset, timeout.
+  /// Returns the default: 429, 408, 500, 502, 503, 504, connect, tls, reset, timeout.
   static RetryOn defaults();
   bool operator==(const RetryOn&) const = default;
 };
@@ -78,8 +77,8 @@ constexpr std::size_t count_failure_kinds() {
 }
 static_assert(failure_words.size() == count_failure_kinds(), "each kind of failure has a word");
 
-/// `retry.refused`: statuses by which this upstream says that it did nothing, so that a request of any method
-/// may be sent again.
+/// The `retry.refused` key: statuses with which this upstream says that it did nothing, so that a request of
+/// any method may be sent again.
 struct Refused {
   std::bitset<highest_status + 1> statuses;
 
@@ -95,50 +94,49 @@ struct RetryAfter {
 struct RetryPolicy {
   RetryOn on = RetryOn::defaults();
   Refused refused;
-  std::optional<unsigned> max_attempts = 6;                     ///< includes the first; absent: unlimited
+  std::optional<unsigned> max_attempts = 6;  ///< includes the first attempt; absent: unlimited
   std::optional<Duration> deadline = std::chrono::seconds(60);  ///< from the request head; absent: unlimited
   std::optional<Duration> attempt_timeout;                      ///< to the response head; absent: none
   OutOfTime out_of_time = OutOfTime::last;
   Backoff backoff;
   RetryAfter retry_after;
   Nested nested = Nested::allow;
-  Nested inner = Nested::refuse;  ///< a response that another reprise has retried already (row D20)
+  Nested inner = Nested::refuse;  ///< for a response that another reprise has retried already (row D20)
 };
 
-/// Downloads that break after their head was delivered go on where they stopped.
+/// The `resume` key: downloads that break after their head was delivered are continued where they stopped.
 struct ResumePolicy {
   bool enabled = true;
-  unsigned max_attempts = 10;                 ///< in a row that brought no byte
-  Duration stall = std::chrono::seconds(30);  ///< so long without a byte counts as a break
-  /// Response fields that name one version of the bytes: lower case, no two alike, at most `most_validators`
-  /// (resume.hpp). `etag` stands for a strong one, with If-Range.
+  unsigned max_attempts = 10;                 ///< resumes in a row that brought no byte
+  Duration stall = std::chrono::seconds(30);  ///< this time without a byte counts as a break
+  /// Response fields that name one version of the bytes: lower case, without duplicates, at most
+  /// `most_validators` (resume.hpp). `etag` means a strong entity tag, used with If-Range.
   std::vector<std::string> validators{"etag", "x-goog-generation", "x-amz-version-id"};
 };
 
-/// "a strong ETag, x-goog-generation or x-amz-version-id".
+/// Returns the validators as text: "a strong ETag, x-goog-generation or x-amz-version-id".
 std::string either_of_validators(const ResumePolicy&);
 
-/// What the client gets when a later attempt contradicts an unknown outcome: the failure of the attempt that
-/// was lost, or the later response with a mark. `automatic`: failure if the request is idempotent by its
+/// What the client gets when a later attempt contradicts an unknown outcome: the failure of the lost attempt,
+/// or the later response with `Reprise-Ambiguous`. `automatic`: failure if the request is idempotent by its
 /// method alone.
 enum class Ambiguous : std::uint8_t { automatic, failure, response };
-/// How a client learns that its request, which was sent once and must not be repeated, broke without a byte
-/// of a response: by a 502, or by the end of its connection.
+/// How a client learns that its request broke without a response byte, if that request was sent once and must
+/// not be repeated: by a 502, or by the end of its connection.
 enum class OnBroken : std::uint8_t { automatic, respond, close };
 
-/// Whether a request gets a `Via` field of ours. `automatic`: only if a loop could be found by nothing else,
-/// or if others than this host's clients have to see it; nginx compresses nothing for a request with Via
-/// (gzip_proxied).
+/// Whether we add a `Via` field to a request. `automatic`: only if nothing else could detect a loop, or if
+/// other hosts must see it. nginx does not compress responses to requests with Via (gzip_proxied).
 enum class AddVia : std::uint8_t { automatic, always, never };
 
-/// Which fields of our own a response has.
+/// Which `Reprise-*` fields a response gets.
 enum class ResponseHeaders : std::uint8_t {
   none,
-  outcome,  ///< attempts, and why no more of them
-  all,      ///< the request's id, too
+  outcome,  ///< the number of attempts, and why there were no more
+  all,      ///< also the id of the request
 };
 
-/// `unlimited`.
+/// The value `unlimited`.
 inline constexpr std::size_t no_size_limit = std::numeric_limits<std::size_t>::max();
 
 struct RoutePolicy {
@@ -146,23 +144,23 @@ struct RoutePolicy {
   IdempotencyRule idempotent;
   RetryPolicy retry;
   Duration connect_timeout = std::chrono::seconds(5);
-  Duration response_timeout = no_limit;  ///< to the response head, where attempt_timeout does not apply
+  Duration response_timeout = no_limit;  ///< to the response head, if attempt_timeout does not apply
   Duration idle_timeout = no_limit;      ///< between two reads or writes of a body or a tunnel
   std::optional<BudgetPolicy> budget = BudgetPolicy{};
   std::optional<HedgePolicy> hedge;                ///< absent: off
   std::optional<HoldPolicy> hold;                  ///< absent: off
   std::optional<CircuitPolicy> circuit;            ///< absent: off
   WhilePaused while_paused = WhilePaused::go;      ///< `host_pause`: off, wait, fail
-  std::size_t request_body_bytes = no_size_limit;  ///< a longer one is rejected
+  std::size_t request_body_bytes = no_size_limit;  ///< a longer body is rejected
   std::size_t replay_memory_bytes = 256 * 1024;
   ResumePolicy resume;
   std::uint64_t replay_disk_bytes = 64 * 1024 * 1024;
   TlsPolicy tls;
-  /// A tunnel whose upstream ends before its first byte is dialled again while nothing but one ClientHello
-  /// has been sent into it.
+  /// The upstream is dialled again if a tunnel ends before the upstream's first byte and only one ClientHello
+  /// was sent into it.
   bool replay_client_hello = false;
-  bool signature_sigv4 = false;    ///< no attempt starts after the request's signature has run out
-  bool signature_one_time = true;  ///< what has one-time credentials is not sent twice
+  bool signature_sigv4 = false;    ///< no attempt starts after the request's signature has expired
+  bool signature_one_time = true;  ///< a request with one-time credentials is not sent twice
   Ambiguous ambiguous = Ambiguous::automatic;
   OnBroken on_broken = OnBroken::automatic;
   AddVia via = AddVia::automatic;

@@ -1,4 +1,5 @@
-// How a route's upstreams are reached over TLS: whether every request is, whom to trust, and who we are.
+// How a route's upstreams are reached over TLS: when TLS is used, which certificates are trusted, and which
+// certificate we present.
 #pragma once
 
 #include <optional>
@@ -6,14 +7,15 @@
 
 namespace reprise::policy {
 
-/// `tls` of a route. The files are also those of https:// targets, which are never sent in clear text.
+/// The `tls` key of a route. The files also apply to https:// targets, which are never sent in clear text.
 struct TlsPolicy {
   bool originate = false;                  ///< http:// targets go over TLS too
-  std::optional<std::string> ca_file;      ///< the only certificates to trust; absent: the system's
-  std::optional<std::string> certificate;  ///< what we show who asks, with `key`; absent: nothing
+  std::optional<std::string> ca_file;      ///< the only certificates to trust; absent: those of the system
+  std::optional<std::string> certificate;  ///< our certificate, presented if asked for; absent: none
   std::optional<std::string> key;
-  std::optional<std::string> key_passphrase = {};  ///< of an encrypted key
-  std::optional<std::string> server_name = {};     ///< who the upstream has to be; absent: who is dialled
+  std::optional<std::string> key_passphrase = {};  ///< passphrase of an encrypted key
+  std::optional<std::string> server_name =
+      {};  ///< name that the upstream must prove; absent: the dialled one
 
   bool operator==(const TlsPolicy&) const = default;
 };

@@ -1,4 +1,4 @@
-// Where an attempt went: an IP address and a port, as a value that needs no sockets.
+// The address of an attempt's upstream: an IP address and a port, as a value that needs no sockets.
 #pragma once
 
 #include <array>
@@ -9,12 +9,12 @@ namespace reprise::policy {
 struct UpstreamAddress {
   enum class Family : std::uint8_t { none, v4, v6 };
 
-  std::array<std::uint8_t, 16> bytes{};  ///< in network order; of IPv4 the first four
+  std::array<std::uint8_t, 16> bytes{};  ///< in network order; IPv4 uses the first four
   std::uint16_t port = 0;
   Family family = Family::none;  ///< none: nothing was dialled
 
   bool known() const { return family != Family::none; }
-  /// 127.0.0.0/8 or ::1.
+  /// Returns true for 127.0.0.0/8 or ::1.
   bool is_loopback() const {
     if (family == Family::v4) return bytes[0] == 127;
     constexpr std::array<std::uint8_t, 16> one{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};

@@ -1,4 +1,4 @@
-// What is decided after an attempt, and the facts that it is decided from.
+// The verdict after an attempt, and the facts that it is based on.
 #pragma once
 
 #include <cstdint>
@@ -11,55 +11,55 @@
 
 namespace reprise::policy {
 
-/// What the request is. Filled by whoever understands HTTP.
+/// The facts about a request that the policy needs. The code that understands HTTP fills them in.
 struct Facts {
   Idempotency idempotent = Idempotency::no;
-  bool safe_method = false;  ///< no effect that could be repeated or ambiguous
-  bool nested = false;       ///< the client is itself on a retry
-  /// When the signature runs out; absent: unsigned, or nobody asked.
+  bool safe_method = false;  ///< has no effect that a repeat could double
+  bool nested = false;       ///< the client's request is itself a retry
+  /// When the signature expires; absent if there is none or the route ignores it.
   std::optional<Instant> signed_until = std::nullopt;
-  /// `Cache-Control: no-store`: its body is not written to disk (RFC 9111 5.2.1.5). Asked of bodies that are
-  /// too long for memory.
+  /// `Cache-Control: no-store`: the body is not written to disk (RFC 9111 5.2.1.5). Used only for bodies that
+  /// are too long for memory.
   bool no_store = false;
-  /// A copy may go beside it: it opens no tunnel, asks for no other protocol than TLS (RFC 2817 3.1), its
-  /// credentials are neither those of its connection nor valid once, and it does not fail because of the
-  /// other copy.
+  /// A copy may be sent beside the first attempt. False for a tunnel, for an upgrade to another protocol than
+  /// TLS (RFC 2817 3.1), for credentials that belong to the connection or are valid once, and for a request
+  /// whose copy would fail because of the first.
   bool copyable = true;
-  /// A PUT or PATCH with `If-None-Match: *`: the second execution fails because of the first (row N16).
+  /// A PUT or PATCH with `If-None-Match: *`: a second execution fails because of the first (row N16).
   bool create_only = false;
-  /// Its credentials are valid once (OAuth 1 nonce, DPoP), and the route heeds that (row N17).
+  /// The credentials are valid once (OAuth 1 nonce, DPoP) and the route respects that (row N17).
   bool one_time = false;
-  /// It asks for another protocol (row N15).
+  /// The request asks for another protocol (row N15).
   bool changes_protocol = false;
-  /// Its client does not know that a proxy is between: it was taken over, or its TLS is ended here.
+  /// The client does not know about the proxy: its connection was redirected here or its TLS is intercepted.
   bool unaware_client = false;
-  /// Nothing came before it on its client's connection.
+  /// The request is the first on the client's connection.
   bool first_of_connection = true;
 };
 
-/// How much of the request the kernel has accepted for the upstream.
+/// How much of the request the kernel has accepted for the upstream: nothing, or possibly some bytes.
 enum class Sent : std::uint8_t { nothing, maybe };
 
-/// One try, as the I/O reports it.
+/// One attempt, as the I/O reports it.
 struct Attempt {
   unsigned number = 1;   ///< from 1, stale retries included
-  unsigned charged = 1;  ///< from 1, the stale retry and resumes excluded: what backoff counts
+  unsigned charged = 1;  ///< from 1, without stale retries and resumes; backoff counts this
   bool reused = false;   ///< the connection had carried another request before
   Sent sent = Sent::nothing;
-  bool replayable = true;         ///< every body byte read so far is held (true without a body)
-  bool stale_retry_used = false;  ///< this request has had its one free retry
-  Duration wait{};                ///< the backoff before it; what `decorrelated` looks at
-  Hints other_copy = {};          ///< of a hedged one: what the other copy's response still asks for
-  bool outcome_unknown = false;   ///< an earlier attempt was sent and got no response
+  bool replayable = true;         ///< every body byte read so far is held; true without a body
+  bool stale_retry_used = false;  ///< this request has used its one stale retry
+  Duration wait{};                ///< backoff before this attempt; used by `decorrelated`
+  Hints other_copy = {};  ///< for a hedged attempt: the hints of the other copy's response that still apply
+  bool outcome_unknown = false;  ///< an earlier attempt was sent and got no response
 };
 
 struct Verdict {
   bool retry = false;
-  Duration delay{};  ///< before the next attempt; in observe mode, what it would have been
+  Duration delay{};  ///< wait before the next attempt; in observe mode, the wait that would have been made
   Reason reason = Reason::success;
 };
 
-/// True if the delay came from the dice: it is neither none nor a hint that stands alone.
+/// Returns true if the delay was drawn. A delay of zero, and a delay that is a hint alone, were not drawn.
 inline bool was_drawn(const Verdict& verdict) {
   return verdict.delay > Duration::zero() && verdict.reason != Reason::upstream_said_later;
 }
