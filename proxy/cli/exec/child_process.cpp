@@ -46,7 +46,7 @@ std::string read_all(int descriptor) {
   }
 }
 
-// `NAME=value` and a zero byte, for each.
+// Returns `NAME=value` and a zero byte for each variable.
 std::string packed(const tools::Variables& variables) {
   std::string text;
   for (const auto& [name, value] : variables) text.append(name).append("=").append(value).append(1, '\0');
@@ -56,7 +56,7 @@ std::string packed(const tools::Variables& variables) {
 }  // namespace
 
 ChildProcess::ChildProcess(const std::vector<std::string>& words) {
-  std::signal(SIGCHLD, SIG_DFL);  // who ignores it never hears of an end
+  std::signal(SIGCHLD, SIG_DFL);  // if SIGCHLD is ignored, no end is reported
   sigemptyset(&waited_);
   for (const int signal : forwarded) sigaddset(&waited_, signal);
   sigaddset(&waited_, SIGCHLD);
@@ -77,7 +77,7 @@ ChildProcess::ChildProcess(const std::vector<std::string>& words) {
 }
 
 ChildProcess::~ChildProcess() {
-  if (to_child_ >= 0) ::close(to_child_);  // without an environment it ends
+  if (to_child_ >= 0) ::close(to_child_);  // a child without an environment ends
   if (from_child_ >= 0) ::close(from_child_);
 }
 
@@ -106,7 +106,7 @@ int ChildProcess::start(const tools::Variables& variables) {
   write_all(to_child_, packed(variables));
   ::close(to_child_);
   to_child_ = -1;
-  // What it became has closed its end.
+  // A successful exec closes the child's end of the pipe without sending anything.
   const std::string told = read_all(from_child_);
   if (told.empty()) return 0;
   int why = 0;
@@ -115,7 +115,7 @@ int ChildProcess::start(const tools::Variables& variables) {
   return why;
 }
 
-// The kernel sends what the terminal asks for to the whole group.
+// The kernel sends the terminal's signals to the whole process group already.
 void ChildProcess::pass_on(const siginfo_t& signal) const {
   if (signal.si_code != SI_KERNEL) ::kill(child_, signal.si_signo);
 }
@@ -129,13 +129,13 @@ int ChildProcess::wait() {
       continue;
     }
     int status = 0;
-    // Process 1 of a container is given every orphan, and nobody else reaps them (row N14).
+    // Process 1 of a container inherits every orphan and must reap them (row N14).
     const pid_t awaited = ::getpid() == 1 ? -1 : child_;
     for (pid_t ended = 0; (ended = ::waitpid(awaited, &status, WNOHANG | WUNTRACED)) > 0;) {
       if (ended != child_) continue;
       if (WIFEXITED(status)) return WEXITSTATUS(status);
       if (WIFSIGNALED(status)) return 128 + WTERMSIG(status);
-      // With its job stopped there is nothing to do here either; whoever continues one continues both.
+      // If the child is stopped, this process stops too. Continuing the job continues both.
       if (WIFSTOPPED(status)) ::raise(SIGSTOP);
     }
   }

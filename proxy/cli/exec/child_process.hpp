@@ -1,5 +1,5 @@
-// The command of exec: started once its environment is known,
-// sent the signals that come for it, and waited for.
+// The child process of exec: starts when its environment is known, gets the forwarded signals, and is waited
+// for.
 #pragma once
 
 #include <sys/types.h>
@@ -12,21 +12,23 @@
 
 namespace reprise::cli {
 
-/// Used by one thread. The constructor forks, so that it has to come before every other thread: what the
-/// child then does is bound by no lock of theirs. It waits for its environment.
+/// For use on one thread. The constructor forks, so it must run before any other thread exists: otherwise the
+/// child could inherit a lock held by such a thread. The child then waits for its environment.
 class ChildProcess {
  public:
-  /// Blocks the signals that are to be forwarded, in this thread and in all that it starts.
+  /// Forks. Blocks the signals to be forwarded, in this thread and in all threads that it starts.
   explicit ChildProcess(const std::vector<std::string>& words);
-  /// A child that was never started is gone.
+  /// Ends a child that was never started.
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  /// Lets it begin. 0, or errno of why the program cannot be run.
+  /// Starts the command with these variables. Returns 0, or the errno that says why the program cannot be
+  /// run.
   int start(const tools::Variables&);
-  /// Forwards signals until it ends: its exit code, or 128 and the signal that ended it. What the terminal
-  /// sends goes to it by itself, for it is of the same group.
+  /// Forwards signals until the child ends. Returns its exit code, or 128 plus the number of the signal that
+  /// ended it. The terminal's own signals are not forwarded: the child is in the same process group and gets
+  /// them directly.
   int wait();
 
  private:

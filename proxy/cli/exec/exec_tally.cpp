@@ -8,11 +8,11 @@
 namespace reprise::cli {
 namespace {
 
-// More hosts than this are counted as `other` on the line.
+// The summary line counts further hosts as `other`.
 constexpr std::size_t most_named = 16;
 
-/// A response of our own in place of the upstream's, or one that was kept although it failed: for any reason
-/// but that nothing was wrong with it.
+/// Returns true if the client got our own response instead of the upstream's, or an upstream response that
+/// was not retried again. `not_retryable` does not count for an upstream response: that was not a failure.
 bool is_given_up(const telemetry::ExchangeRecord& record) {
   using policy::Reason;
   const Reason reason = record.ledger->reason;

@@ -1,5 +1,4 @@
-// What exec tells at its end: how many requests there were,
-// how many were saved, and what was given up, and why.
+// Counts for the summary of exec: requests, retried, recovered and given up, with the reasons.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +11,17 @@
 
 namespace reprise::cli {
 
-/// Thread-safe.
+/// The counts of one run of exec. Thread-safe.
 class ExecTally {
  public:
   void count(const telemetry::ExchangeRecord&);
 
-  /// `12 requests, 3 retried, 2 recovered, 1 given up: attempts_spent`
+  /// Returns `12 requests, 3 retried, 2 recovered, 1 given up: attempts_spent`.
   std::string line() const;
-  /// `5 tunnels to api.example.com:443 could not be read (--intercept api.example.com)`; empty if all were
-  /// read
+  /// Returns `5 tunnels to api.example.com:443 could not be read (--intercept api.example.com)`; empty if all
+  /// tunnels were read.
   std::string tunnel_line() const;
+  /// Returns a JSON object:
   /// {"requests":12,"retried":3,"recovered":2,"given_up":1,"reasons":{"attempts_spent":1},"tunnels":5,
   /// "unread_tunnels":{"api.example.com:443":5},"exit_code":0}
   std::string json(int exit_code) const;

@@ -1,4 +1,4 @@
-// A folder that nobody else can look into, and that is gone at the end.
+// A folder that only this user can read. It is removed at the end.
 #pragma once
 
 #include <string>
@@ -7,12 +7,12 @@
 
 namespace reprise::cli {
 
-/// 0700, under XDG_RUNTIME_DIR, TMPDIR or /tmp, the first of them in which one can be made.
+/// Mode 0700. Created in the first of XDG_RUNTIME_DIR, TMPDIR and /tmp that permits it.
 class PrivateFolder {
  public:
-  /// Throws std::runtime_error.
+  /// Creates the folder. Throws std::runtime_error if it cannot be created in any of the three places.
   explicit PrivateFolder(const tools::Lookup& now);
-  /// With everything in it.
+  /// Removes the folder with everything in it.
   ~PrivateFolder();
   PrivateFolder(const PrivateFolder&) = delete;
   PrivateFolder& operator=(const PrivateFolder&) = delete;
