@@ -1,4 +1,4 @@
-// What `reprise check` finds in one configuration file, as values, and how machines are told.
+// The findings of `reprise check` in one configuration file, as values and as JSON.
 #pragma once
 
 #include <cstddef>
@@ -14,22 +14,23 @@ namespace reprise::cli {
 struct Checked {
   std::string file;
   std::vector<config::Problem> problems;  ///< errors and warnings
-  std::vector<std::string> notes;         ///< what is no fault
-  std::size_t routes = 0;                 ///< of a good file, without the default one
+  std::vector<std::string> notes;         ///< remarks that are not problems
+  std::size_t routes = 0;                 ///< number of routes of a valid file, without the default route
 
-  int code = 0;            ///< to exit with; warnings do not count
-  bool is_strict = false;  ///< warnings make it bad, too
+  int code = 0;            ///< exit code; does not depend on warnings
+  bool is_strict = false;  ///< warnings count as errors
 
   std::size_t errors() const;
   std::size_t warnings() const { return problems.size() - errors(); }
   bool is_good() const { return errors() == 0 && !(is_strict && warnings() > 0); }
 };
 
-/// Reads it, and what it names: files of TLS, of the authority; and makes a file where request bodies go.
+/// Checks the configuration and the files that it names (TLS files, the CA). Also creates a file in the
+/// folder for request bodies, to see whether that works.
 Checked check_file(const std::string& file, const config::Flags&, const server::Limits&);
 
-/// An array of `{file, ok, errors, warnings, notes}`; each error and warning is `{line, column, path,
-/// message}` (null where there is none).
+/// Returns an array of `{file, ok, errors, warnings, notes}`. Each error and warning is `{line, column, path,
+/// message}`, with null for an absent value.
 std::string as_json(const std::vector<Checked>&);
 
 }  // namespace reprise::cli

@@ -1,4 +1,4 @@
-// Listeners from the command line alone: `--forward PORT`, `--gateway PORT=URL`.
+// Listeners that are given on the command line only: `--forward PORT`, `--gateway PORT=URL`.
 #pragma once
 
 #include <string>
@@ -15,12 +15,12 @@ struct ListenerArguments {
   bool empty() const { return forwards.empty() && gateways.empty(); }
 };
 
-/// The built-in defaults with these listeners, on 127.0.0.1, in place of theirs. What is wrong is said in one
-/// line for each argument. Flags and variables that set more are in it.
+/// The built-in defaults with the given listeners, on 127.0.0.1, in place of the default ones. Other flags
+/// and variables apply too. `faults` has one line for each wrong argument.
 struct FromArguments {
   config::Loaded loaded;
   std::vector<std::string> faults;
-  int code = 0;  ///< to exit with if there are faults
+  int code = 0;  ///< exit code if there are faults
 };
 FromArguments configuration_of(const ListenerArguments&, const config::Flags&);
 

@@ -21,12 +21,13 @@ namespace {
 
 using Severity = config::Problem::Severity;
 
-/// Collects problems, each once, with the places of their keys.
+/// Collects problems without duplicates, with the places of their keys.
 class Found {
  public:
   explicit Found(const config::Loaded& loaded) : loaded_(loaded) {}
 
-  /// Every key that ends so and names that file; one without a place if there is none in the file.
+  /// Adds the problem to every key that ends with `key` and names `file`. If there is none in the
+  /// configuration, adds it without a place.
   void add(std::string_view key, const std::string& file, const std::string& message,
            Severity severity = Severity::error) {
     bool placed = false;
@@ -70,14 +71,14 @@ void look_at_folder(const config::Limits& limits, Found& found) {
                 "; name a folder that reprise may write to");
 }
 
-// The library has stopped at the certificate.
+// Checks the key by itself, because the TLS library stops at a certificate that is wrong.
 void look_at_key(const std::string& file, std::string_view section, Found& found) {
   std::string trouble = net::trouble_with_kind(file);
   if (trouble.empty() && ::access(file.c_str(), R_OK) != 0) trouble = std::generic_category().message(errno);
   if (!trouble.empty()) found.add(std::string(section) + ".key", file, file + " cannot be used: " + trouble);
 }
 
-// The library's text is `tls.KEY FILE cannot be used: ..`.
+// The library's error text is `tls.KEY FILE cannot be used: ..`.
 void look_at(const policy::TlsPolicy& policy, std::string_view section, Found& found) {
   try {
     static_cast<void>(net::TlsClient(policy, 0));
@@ -93,7 +94,8 @@ void look_at(const policy::TlsPolicy& policy, std::string_view section, Found& f
   }
 }
 
-// What is trusted and who we are by themselves, so that a fault of one does not hide one of the other.
+// Checks the trusted certificates and our own certificate separately, so that a fault of one does not hide a
+// fault of the other.
 void look_at_both(const policy::TlsPolicy& policy, std::string_view section, Found& found) {
   policy::TlsPolicy trusted = policy;
   trusted.certificate.reset();
@@ -104,7 +106,7 @@ void look_at_both(const policy::TlsPolicy& policy, std::string_view section, Fou
   if (policy.certificate) look_at(ours, section, found);
 }
 
-// The library's text is `intercept.KEY: FILE ..`; one about a host has no file of its own.
+// The library's error text is `intercept.KEY: FILE ..`. An error about a host names no file.
 void add_authority(const config::Intercept& settings, const std::string& text, Found& found) {
   const std::size_t colon = text.find(": ");
   const std::string key = text.substr(0, colon);

@@ -1,4 +1,4 @@
-// What is wrong with the files that a configuration names, each with the place of its key.
+// Problems of the files that a configuration names, each with the place of its key.
 #pragma once
 
 #include <string>
@@ -8,19 +8,20 @@
 
 namespace reprise::cli {
 
-/// Reads them all, and makes a file where request bodies go. `file`: the configuration's name, for the
-/// commands that messages name. Precondition: the configuration has settings. In the order of the file.
+/// Reads every file and creates one in the folder for request bodies. Returns the problems in the order of
+/// the configuration. `file` is the name of the configuration, for the commands in messages. Precondition:
+/// the configuration has settings.
 std::vector<config::Problem> problems_of_files(const config::Loaded&, const std::string& file);
 
-/// What this process can use and the service may not be able to, for `check` as root: a key that belongs to
-/// root.
+/// Returns warnings about files that this process can use but the service perhaps cannot, such as a key that
+/// belongs to root. For `check` run as root.
 std::vector<config::Problem> warnings_of_files(const config::Loaded&);
 
-/// The errors as lines, or `otherwise` alone if every file can be used now.
+/// Returns the errors as lines, or only `otherwise` if every file can be used now.
 std::vector<std::string> lines_of_files(const config::Loaded&, const std::string& file,
                                         const std::string& otherwise);
 
-/// A line with a text that begins with a key and a colon, and with the place of that key.
+/// Returns a line with the text and the place of its key. `text` begins with the key and a colon.
 std::string line_of_file(const config::Loaded&, const std::string& file, const std::string& text);
 
 }  // namespace reprise::cli

@@ -1,4 +1,4 @@
-// The configuration of a running proxy, asked for by a command that has no file.
+// Reads the configuration of a running proxy, for a command without a configuration file.
 #pragma once
 
 #include <string>
@@ -9,17 +9,17 @@
 
 namespace reprise::cli {
 
-/// What a running proxy has told.
+/// The configuration that a running proxy has reported.
 struct RunningConfiguration {
   config::Loaded loaded;
-  std::string file;   ///< of that proxy; empty: built-in defaults
-  std::string words;  ///< where this comes from
-  std::string fault;  ///< why there is none; empty: there is one
+  std::string file;   ///< file of that proxy; empty for built-in defaults
+  std::string words;  ///< where the configuration comes from, for people
+  std::string fault;  ///< why there is no configuration; empty if there is one
 };
 
-/// Asks at the admin listener. The flags are put over what the proxy tells.
+/// Reads the configuration from the admin listener. The flags override the reported values.
 RunningConfiguration ask_running(const server::AdminAddress&, const config::Flags&);
-/// Asks at a control socket.
+/// Reads the configuration from a control socket. The flags override the reported values.
 RunningConfiguration ask_running(const std::string& control, const config::Flags&);
 
 }  // namespace reprise::cli

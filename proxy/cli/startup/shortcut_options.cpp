@@ -13,7 +13,7 @@ bool is_list(const config::Key& key) {
   return key.kind == config::Kind::list || key.kind == config::Kind::rule;
 }
 
-/// Keeps the last value, as shells have it where an alias gives a flag already; lists add up.
+/// Keeps the last value of a flag, so that a user can override a flag in a shell alias. Lists are joined.
 void keep(config::Flags& flags, const std::string& name, std::string value, bool adds_up) {
   const auto same =
       std::find_if(flags.begin(), flags.end(), [&](const auto& flag) { return flag.first == name; });
@@ -24,7 +24,7 @@ void keep(config::Flags& flags, const std::string& name, std::string value, bool
   }
 }
 
-/// `WORD:{error,warn}`, from which the shells complete.
+/// Returns the placeholder with its choices, `WORD:{error,warn}`, which shell completion uses.
 std::string type_of(const config::Shortcut& shortcut, const config::Key& key) {
   std::string type(shortcut.value);
   if (key.kind != config::Kind::word) return type;

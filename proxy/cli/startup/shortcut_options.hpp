@@ -1,4 +1,4 @@
-// The flags of shortcut_table.hpp as options of a command.
+// Adds the flags of shortcut_table.hpp to a command.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -10,7 +10,8 @@ namespace reprise::cli {
 
 enum class ShortcutsOf : std::uint8_t { process, routes };
 
-/// Adds all of them, or those that say what becomes of a request. What is given goes to `flags`.
+/// Adds all flags, or with `routes` only those that affect how a request is handled. The given values go to
+/// `flags`.
 void add_shortcuts(CLI::App& command, ShortcutsOf, const std::shared_ptr<config::Flags>& flags);
 
 }  // namespace reprise::cli
