@@ -17,7 +17,7 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-/// In single quotes; every character of `special` behind a backslash.
+/// Returns the text in single quotes, with a backslash before every character of `special`.
 std::string quoted(std::string_view text, std::string_view special, std::string_view quote) {
   std::string made = "'";
   for (const char c : text) {
@@ -33,7 +33,7 @@ std::string quoted(std::string_view text, std::string_view special, std::string_
 
 bool is_below(const CommandOutline& command) { return command.name.find(' ') != std::string::npos; }
 
-/// The second words of the commands below that one.
+/// Returns the last words of the subcommands of that command.
 std::vector<std::string> words_below(const std::vector<CommandOutline>& all, const CommandOutline& command) {
   std::vector<std::string> words;
   for (const CommandOutline& other : all) {
@@ -43,7 +43,7 @@ std::vector<std::string> words_below(const std::vector<CommandOutline>& all, con
   return words;
 }
 
-/// What may follow the word of that command: the ones below it, and its options.
+/// Returns the words that may follow the command: its subcommands and its options.
 std::string following(const std::vector<CommandOutline>& all, const CommandOutline& command) {
   std::vector<std::string> words = words_below(all, command);
   for (const bool positional : {true, false}) {
@@ -64,7 +64,7 @@ std::vector<std::string> first_words(const std::vector<CommandOutline>& all) {
   return words;
 }
 
-// Where nothing is known of a word, the shell offers files.
+// For a word without known choices, the shell offers files.
 std::string for_bash(const std::vector<CommandOutline>& all) {
   std::string text =
       "_reprise() {\n"

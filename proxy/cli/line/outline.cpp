@@ -7,7 +7,8 @@
 namespace reprise::cli {
 namespace {
 
-// As CLI11 writes the members of a set: "TEXT:{a,b}", "ENUM:value in {...} OR {...}".
+// Returns the choices from the text that CLI11 writes for a set: "TEXT:{a,b}", "ENUM:value in {...} OR
+// {...}".
 std::vector<std::string> choices_in(const std::string& type) {
   std::vector<std::string> choices;
   const std::size_t begin = type.find('{');
@@ -23,7 +24,7 @@ std::vector<std::string> choices_in(const std::string& type) {
   return choices;
 }
 
-// Options whose value is a file.
+// The options that take a file as their value.
 constexpr auto files = std::to_array<std::string_view>(
     {"config", "report", "log", "control", "body", "answer-body", "html", "svg", "model", "replay"});
 

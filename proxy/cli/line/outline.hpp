@@ -1,4 +1,4 @@
-// What the command line takes, as values: for whatever prints it in a language of its own.
+// The command line as values: every command and option, for code that prints them in other formats.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,22 +8,22 @@
 namespace reprise::cli {
 
 struct OptionOutline {
-  std::vector<std::string> names;  ///< with their dashes; of a positional one its name alone
+  std::vector<std::string> names;  ///< with their dashes; a positional option has its plain name
   std::string description;
-  std::vector<std::string> choices;  ///< of its value; empty: anything
+  std::vector<std::string> choices;  ///< choices of its value; empty for any value
   bool is_positional = false;
   bool takes_value = false;
-  bool is_file = false;  ///< its value names one
+  bool is_file = false;  ///< its value names a file
 };
 
 struct CommandOutline {
-  std::string name;  ///< two words where it is below another
+  std::string name;  ///< two words for a subcommand
   std::string description;
-  std::string example;  ///< a line of a shell
+  std::string example;  ///< one line for a shell
   std::vector<OptionOutline> options;
 };
 
-/// Every command, each that has some before those below it, in the order of --help.
+/// Returns every command in the order of --help. A command comes before its subcommands.
 std::vector<CommandOutline> outline_of(const CLI::App& program);
 
 }  // namespace reprise::cli

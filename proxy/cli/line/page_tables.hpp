@@ -1,4 +1,4 @@
-// What the manual page says beside the commands: files, variables, signals and exit codes.
+// Tables of the manual page besides the commands: files, variables, signals and exit codes.
 #pragma once
 
 #include <array>

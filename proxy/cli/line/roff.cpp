@@ -12,7 +12,8 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(' ') + 1 - begin);
 }
 
-// `[text](target)` at the begin of `rest`: the text. Empty if it is no link.
+// Removes the link `[text](target)` from the start of `rest` and returns its text. Returns an empty text if
+// there is no link.
 std::string_view take_link(std::string_view& rest) {
   const std::size_t middle = rest.find("](");
   if (!rest.starts_with('[') || middle == std::string_view::npos) return {};
@@ -34,14 +35,14 @@ void append_plain(std::string& out, char c) {
   }
 }
 
-// One line: code and bold text in bold, links by their text.
+// Converts one line: code and bold text become bold, links become their text.
 std::string inline_roff(std::string_view text) {
   std::string out;
   bool code = false;
   bool bold = false;
   const auto toggle = [&out](bool& is_on) {
     is_on = !is_on;
-    // What follows a request must not be one.
+    // Prevents the text after a font change from being read as a roff request.
     out += out.empty() ? "\\&" : "";
     out += is_on ? "\\fB" : "\\fR";
   };
@@ -62,7 +63,7 @@ std::string inline_roff(std::string_view text) {
   return out;
 }
 
-// The cells of `| a | b |`; a bar within code is written `\|`.
+// Returns the cells of `| a | b |`. A bar within code is written `\|`.
 std::vector<std::string> cells_of(std::string_view line) {
   std::vector<std::string> cells;
   std::string cell;
@@ -80,7 +81,7 @@ std::vector<std::string> cells_of(std::string_view line) {
   return cells;
 }
 
-/// Reads line by line; a paragraph ends at what is no part of it.
+/// Reads a page line by line. A paragraph ends at the first line that does not belong to it.
 class Page {
  public:
   void line(std::string_view line) {
@@ -108,7 +109,7 @@ class Page {
     is_item_ = false;
   }
 
-  // The title of the page is that of the manual page.
+  // Omits the title of the page: the manual page has its own.
   void heading(std::string_view line) {
     end_paragraph();
     const std::size_t level = line.find_first_not_of('#');
@@ -116,7 +117,8 @@ class Page {
     out_.append(level == 2 ? ".SH " : ".SS ").append(inline_roff(trimmed(line.substr(level)))).append("\n");
   }
 
-  // The first cell is the tag. A column called `meaning` comes first in the text, the others say their name.
+  // The first cell is the tag. The column `meaning` comes first in the text; the other columns are preceded
+  // by their names.
   void row(std::string_view line) {
     end_paragraph();
     std::vector<std::string> cells = cells_of(line);
@@ -145,7 +147,7 @@ class Page {
   std::string out_;
   std::string paragraph_;
   bool is_item_ = false;
-  std::vector<std::string> heads_;  ///< of the table that is being read; empty: none is
+  std::vector<std::string> heads_;  ///< heads of the current table; empty outside tables
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Text for manual pages: plain words and Markdown as roff, which man(1) reads.
+// Converts plain text and Markdown to roff, the format of manual pages.
 #pragma once
 
 #include <string>
@@ -6,12 +6,12 @@
 
 namespace reprise::cli {
 
-/// Plain text: a backslash and a hyphen are themselves, and no line begins with a request.
+/// Converts plain text. Backslashes and hyphens are printed literally, and no line starts a roff request.
 std::string roff(std::string_view text);
 
-/// A page in Markdown: headings become sections, tables become lists of tagged paragraphs, code becomes bold.
-/// Knows what config/README.md is made of: headings, paragraphs, lists, tables, code, bold text and links.
-/// The title is left out.
+/// Converts a page in Markdown: headings become sections, tables become lists of tagged paragraphs, code
+/// becomes bold. Supports what config/README.md uses: headings, paragraphs, lists, tables, code, bold text
+/// and links. Omits the title.
 std::string roff_of_markdown(std::string_view page);
 
 }  // namespace reprise::cli

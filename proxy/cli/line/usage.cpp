@@ -19,7 +19,7 @@ std::vector<std::string_view> names_of_commands(const CLI::App& app) {
   return names;
 }
 
-/// Options of other programs, and what each is called here.
+/// Options of other programs, and the option here with the same meaning.
 struct OptionSynonym {
   std::string_view words;
   std::string_view option;
@@ -44,7 +44,7 @@ constexpr auto option_synonyms = std::to_array<OptionSynonym>({
     {"--revert --cancel", "--undo"},
 });
 
-/// The option that was meant by one that is none; empty: nobody knows.
+/// Returns the option that was probably meant by an unknown one; empty if there is no guess.
 std::string meant_option(const CLI::App& command, std::string_view word) {
   for (const OptionSynonym& known : option_synonyms) {
     const auto words = config::split_words(known.words);
@@ -66,7 +66,7 @@ std::string quoted_list(const std::vector<std::string>& words) {
   return text;
 }
 
-/// Words of other programs, and the command that each stands for here.
+/// Words of other programs, and the command here with the same meaning.
 struct CommandSynonym {
   std::string_view words;
   std::string_view command;
@@ -89,7 +89,7 @@ constexpr auto command_synonyms = std::to_array<CommandSynonym>({
     {"sidecar k8s kubernetes", "inject"},
 });
 
-/// What was meant by a word that is none of its commands.
+/// Returns the command that was probably meant by an unknown word; empty if there is no guess.
 std::string meant_command(const CLI::App& command, std::string_view word) {
   for (const CommandSynonym& known : command_synonyms) {
     const auto words = config::split_words(known.words);
@@ -100,18 +100,18 @@ std::string meant_command(const CLI::App& command, std::string_view word) {
   return std::string(config::nearest(word, names_of_commands(command)));
 }
 
-/// `exec curl URL`: everything behind `--` belongs to the command, and only that.
+/// Returns the message for `exec curl URL`, which lacks the `--` before the command.
 std::string command_without_dashes(const CLI::App& app) {
   std::string words;
   for (const std::string& word : app.remaining(true)) words.append(" ").append(word);
   return "write -- before the command: reprise exec [options] --" + words;
 }
 
-/// In the order in which they came.
+/// Returns the message for arguments that were not understood, in their order.
 std::string told_of_extras(const CLI::App& app, const CLI::App& command) {
   const std::vector<std::string> extras = app.remaining(true);
   if (&app == &command) {
-    // Options of a command in the place of one, as nginx and Envoy take them.
+    // An option of a command without the command, as nginx and Envoy accept it.
     std::string all;
     for (const std::string& extra : extras) all.append(" ").append(extra);
     const std::string& first = extras.front();
@@ -135,7 +135,7 @@ std::string told_of_extras(const CLI::App& app, const CLI::App& command) {
   return text;
 }
 
-/// Values of other programs, and ours.
+/// Option values of other programs, and the value here with the same meaning.
 constexpr auto value_synonyms = std::to_array<OptionSynonym>({
     {"bash zsh posix", "sh"},
     {"docker compose env", "dotenv"},
@@ -149,7 +149,7 @@ constexpr auto value_synonyms = std::to_array<OptionSynonym>({
     {"plain human", "text"},
 });
 
-/// From `--format: docker not in {sh,fish}`.
+/// Returns the message for a wrong value, made from CLI11's `--format: docker not in {sh,fish}`.
 std::string told_of_value(const std::string& what) {
   const std::size_t colon = what.find(": ");
   const std::size_t no = what.rfind(" not in {");

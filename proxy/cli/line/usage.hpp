@@ -1,4 +1,4 @@
-// What is said of a command line that is wrong: which command or option was meant, and what is missing.
+// Error messages for a wrong command line: which command or option was probably meant, and what is missing.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,12 +7,12 @@
 
 namespace reprise::cli {
 
-/// Null if there is no command of that name.
+/// Returns the command of that name. Null if there is none.
 const CLI::App* find_command(const CLI::App&, std::string_view name);
-/// What to say of a word in the place of a command that is none: which was meant, and which there are.
+/// Returns the message for an unknown command: the probable one, and the list of commands.
 std::string unknown_command(const CLI::App&, std::string_view word);
 
-/// What to say of a command line that CLI11 refused: in words, in the order in which its arguments came.
+/// Returns the message for a command line that CLI11 rejected. Arguments are named in their order.
 std::string wrong_use(const CLI::App&, const CLI::ParseError&);
 
 }  // namespace reprise::cli
