@@ -12,7 +12,7 @@
 namespace reprise::cli {
 namespace {
 
-// Of the terminal; a line that wraps cannot be taken back.
+// Returns the width of the terminal. A line that wraps could not be overwritten.
 std::size_t width() {
   winsize size{};
   const bool is_known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;

@@ -1,4 +1,4 @@
-// How far a long command is: one line on a terminal, nothing anywhere else.
+// The progress of a long command: one line on a terminal, no output elsewhere.
 #pragma once
 
 #include <chrono>
@@ -8,19 +8,20 @@
 
 namespace reprise::cli {
 
-/// A line on standard error that is written over, where that is a terminal. One thread.
+/// A line on standard error that is overwritten in place. Prints nothing if standard error is not a terminal.
+/// For use on one thread.
 class ProgressLine {
  public:
-  /// `wanted`: false for a command that has nothing to tell.
+  /// `wanted` is false for a command that has no progress to show.
   explicit ProgressLine(bool wanted = true);
   ~ProgressLine() { clear(); }
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
   bool is_shown() const { return is_shown_; }
-  /// In place of the last; escaped, and cut at the width of the terminal.
+  /// Replaces the line by `text`, escaped and cut at the width of the terminal.
   void show(std::string_view text);
-  /// Before other lines are written.
+  /// Removes the line. Call before printing other lines.
   void clear();
 
  private:
@@ -28,7 +29,7 @@ class ProgressLine {
   bool is_there_ = false;
 };
 
-/// `3 of 40: x.yaml`, where there is more than one step.
+/// Shows `3 of 40: x.yaml` if there is more than one step.
 class StepProgress {
  public:
   explicit StepProgress(std::size_t steps) : steps_(steps), line_(steps > 1) {}
@@ -42,15 +43,15 @@ class StepProgress {
   ProgressLine line_;
 };
 
-/// `reprise simulate: 37 %`, ten times a second at most.
+/// Shows `reprise simulate: 37 %`, at most ten times a second.
 class ShareProgress {
  public:
-  /// So many runs, of so much work each.
+  /// Expects `runs` runs with `each` units of work.
   ShareProgress(std::string_view what, std::size_t runs, double each)
       : what_(what), all_(static_cast<double>(runs) * each), each_(each) {}
 
   void next_run() { ++done_; }
-  /// `work`: done of this run.
+  /// Shows the progress. `work` is the number of units done in the current run.
   void tell(std::uint64_t work);
   void clear() { line_.clear(); }
 

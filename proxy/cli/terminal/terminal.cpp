@@ -29,7 +29,7 @@ bool Terminal::enter() {
   if (tcgetattr(in_, &modes) != 0) return false;
   if (!before_) before_ = modes;
   modes = *before_;
-  // Signals stay keys: Ctrl-C and Ctrl-Z are for whoever waits for this process, too.
+  // Signal keys stay on: Ctrl-C and Ctrl-Z must also reach processes that wait for this one.
   modes.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO | IEXTEN);
   modes.c_iflag &= ~static_cast<tcflag_t>(IXON | ICRNL | INLCR);
   modes.c_oflag &= ~static_cast<tcflag_t>(OPOST);
@@ -61,7 +61,7 @@ TerminalSize Terminal::size() const {
 }
 
 std::optional<std::string> Terminal::read() {
-  // Another program may read here, too: what was there a moment ago may not be.
+  // Another program may read from this terminal too, so input that was ready a moment ago may be gone.
   pollfd ready{in_, POLLIN, 0};
   if (poll(&ready, 1, 0) == 0) return std::string();
   char bytes[256];
@@ -77,7 +77,7 @@ bool Terminal::write(std::string_view bytes) {
     if (sent >= 0) {
       bytes.remove_prefix(static_cast<std::size_t>(sent));
     } else if (errno == EAGAIN) {
-      // Another program on this terminal may have left it so.
+      // Another program on this terminal may have made it non-blocking.
       pollfd ready{out_, POLLOUT, 0};
       poll(&ready, 1, -1);
     } else if (errno != EINTR) {

@@ -1,4 +1,5 @@
-// A terminal that a program draws on: its modes, its size, its bytes; and the shell's again at the end.
+// A terminal that a program draws on: its modes, size, input and output. Restores the shell's modes at the
+// end.
 #pragma once
 
 #include <termios.h>
@@ -17,7 +18,8 @@ struct TerminalSize {
   std::size_t rows = 24;
 };
 
-/// Borrows its descriptors, which may be of one open file, and leaves their flags alone. One thread.
+/// Borrows its descriptors, which may share one open file, and does not change their flags. For use on one
+/// thread.
 class Terminal {
  public:
   Terminal(int in, int out) : in_(in), out_(out) {}
@@ -25,19 +27,19 @@ class Terminal {
   Terminal(const Terminal&) = delete;
   Terminal& operator=(const Terminal&) = delete;
 
-  /// Keys come one by one and unseen, signals are the terminal's as before; the screen is another
-  /// than the shell's. May be called again: after a stop the shell has set modes of its own.
-  /// False: it is no terminal, or is gone.
+  /// Switches to an alternate screen where keys arrive one by one without echo. Ctrl-C and Ctrl-Z still send
+  /// signals. Call again after the process was stopped, because the shell has changed the modes. Returns
+  /// false if there is no terminal, or if the terminal is gone.
   bool enter();
-  /// Everything as it was before the first `enter`. Not where this process is in the background: then it is
-  /// somebody else's.
+  /// Restores the state before the first `enter`. Does nothing if this process is in the background, because
+  /// another process uses the terminal then.
   void leave();
 
-  /// Where the terminal does not know: 80 by 24.
+  /// Returns the size of the terminal, or 80 by 24 if the size is unknown.
   TerminalSize size() const;
-  /// What has been pressed, without waiting. Absent: the terminal is gone.
+  /// Returns the keys pressed so far, without waiting. Absent if the terminal is gone.
   std::optional<std::string> read();
-  /// All of it. False: the terminal is gone.
+  /// Writes all bytes. Returns false if the terminal is gone.
   bool write(std::string_view bytes);
   int in() const { return in_; }
 
@@ -50,8 +52,8 @@ class Terminal {
   bool entered_ = false;
 };
 
-/// What the locale of the environment (LC_ALL, LC_CTYPE, LANG) says of the terminal. Sets this process's
-/// LC_CTYPE, and nothing else of its locale.
+/// Returns the character set that the locale variables (LC_ALL, LC_CTYPE, LANG) name. Sets LC_CTYPE of this
+/// process, and no other part of its locale.
 tools::Charset charset_of_locale();
 
 }  // namespace reprise::cli

@@ -1,4 +1,4 @@
-// `reprise top` where there is no terminal: lines for each interval.
+// `reprise top` without a terminal: prints lines for each interval.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,14 @@ struct LinesOptions {
   server::AdminAddress at;
   Duration interval;
   tools::LineForm form = tools::LineForm::text;
-  std::uint64_t count = 0;                      ///< intervals; 0: without end
-  std::function<bool(std::string_view)> print;  ///< false: nobody reads any more
-  std::function<void(std::string_view)> warn;   ///< a sentence without a line end
+  std::uint64_t count = 0;                      ///< number of intervals; 0: endless
+  std::function<bool(std::string_view)> print;  ///< returns false if the reader has gone
+  std::function<void(std::string_view)> warn;   ///< prints a sentence; its text has no line end
 };
 
-/// Blocks. False: there was no response at first, or in the last interval. In between, a proxy that does not
-/// respond is told once, and asked again; its interval counts.
+/// Prints until `count` intervals are over or the reader has gone. Blocks. Returns false if the proxy did not
+/// respond at first or in the last interval. If the proxy stops responding in between, warns once and keeps
+/// asking; such intervals count.
 bool print_top(const LinesOptions&);
 
 }  // namespace reprise::cli

@@ -16,17 +16,17 @@ namespace {
 namespace asio = boost::asio;
 using boost::system::error_code;
 
-// A proxy that needs longer is told as one that does not respond.
+// A proxy that takes longer than this is shown as not responding.
 constexpr Duration patience = std::chrono::seconds(3);
-// A terminal sends what belongs to one key at once; over a slow line some of it may lag.
+// A terminal sends the bytes of one key at once, but on a slow line some may arrive later.
 constexpr Duration escape_wait = std::chrono::milliseconds(50);
-// Figures are of so many readings.
+// Number of readings that the figures are computed from.
 constexpr std::size_t window = 10;
 
 double seconds_now() { return std::chrono::duration<double>(net::Clock::now().time_since_epoch()).count(); }
 
-// Becomes ready when `in` does. Asio makes what it waits for non-blocking, and that is a property of the open
-// file, which the shell has, too: so it waits for this in its place.
+// Returns a descriptor that becomes ready when `in` does. Asio would make `in` itself non-blocking. That flag
+// belongs to the open file, which the shell shares, so Asio waits for this descriptor instead.
 int readiness_of(int in) {
   const int ready = epoll_create1(EPOLL_CLOEXEC);
   epoll_event event{};
@@ -129,7 +129,7 @@ class TopScreen {
     draw();
   }
 
-  // One question at a time; the next comes an interval after the one before began.
+  // At most one poll at a time. The next one starts an interval after the start of the previous one.
   void ask_status() {
     if (view_.paused) return await_next();
     asked_at_ = net::Clock::now();
@@ -146,7 +146,7 @@ class TopScreen {
   void ask_stories() {
     server::ask_admin(io_, options_.at, "/stories", patience, [this](const server::AdminResponse& response) {
       auto stories = tools::read_stories(response.body, &options_.charset);
-      // An older proxy has none to tell.
+      // An older proxy has no request history.
       if (stories.value && response.status == 200) watch_.took(std::move(*stories.value));
       draw();
       await_next();
@@ -177,7 +177,7 @@ class TopScreen {
   tools::View view_;
   tools::Look look_;
   tools::KeyReader keys_;
-  std::string drawn_;  ///< the last frame: what is alike is not sent again
+  std::string drawn_;  ///< last frame; unchanged parts are not sent again
   int signal_ = 0;
 };
 

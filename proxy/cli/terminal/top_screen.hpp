@@ -1,4 +1,4 @@
-// `reprise top` on a terminal: asks, draws, obeys keys and signals until somebody quits.
+// `reprise top` on a terminal: polls the proxy, draws, and handles keys and signals until the user quits.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace reprise::cli {
 
 struct ScreenOptions {
   server::AdminAddress at;
-  Duration interval;          ///< between two questions
+  Duration interval;          ///< between two polls
   std::string interval_text;  ///< the same in words
   bool colour = true;
   tools::Charset charset;
@@ -19,16 +19,16 @@ struct ScreenOptions {
 };
 
 struct ScreenEnd {
-  std::string error;  ///< why it did not begin; empty: it did
-  int signal = 0;     ///< that is to end this process; 0: somebody quit
+  std::string error;  ///< why the screen could not start; empty if it did
+  int signal = 0;     ///< the signal that must end this process; 0 if the user quit
 };
 
-/// Blocks. The terminal is the shell's again when it returns, whatever ended it. A proxy that does not
-/// respond at the first question is an error; later it is shown, and asked again. SIGINT and a terminal that
-/// is gone quit; SIGTERM, SIGHUP and SIGQUIT end it; SIGTSTP stops this process.
+/// Runs the screen until it ends. Blocks. Restores the terminal before returning in every case. If the proxy
+/// does not respond at first, that is an error; later it is shown and the proxy is polled again. SIGINT and a
+/// terminal that is gone quit; SIGTERM, SIGHUP and SIGQUIT end; SIGTSTP stops this process.
 ScreenEnd show_top(const ScreenOptions&);
 
-/// What to say of a response that is none of an admin listener.
+/// Returns the message for a response that does not come from an admin listener.
 std::string not_understood(const server::AdminAddress&, const server::AdminResponse&, const std::string& why);
 
 }  // namespace reprise::cli
