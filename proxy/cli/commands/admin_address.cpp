@@ -12,7 +12,7 @@ namespace {
 
 namespace asio = boost::asio;
 
-// What listens at every address is asked at this machine's own.
+// A listener bound to every address is reached at the loopback address.
 std::string asked_at(const std::string& bound) {
   boost::system::error_code ignored;
   const auto address = asio::ip::make_address(bound, ignored);

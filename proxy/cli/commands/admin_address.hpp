@@ -1,4 +1,4 @@
-// Where the admin listener of a running proxy is, by a command's flags.
+// Finds the admin listener of a running proxy from the flags of a command.
 #pragma once
 
 #include <optional>
@@ -8,8 +8,8 @@
 
 namespace reprise::cli {
 
-/// By `given` (HOST:PORT), else by `admin.bind` of that file, else by REPRISE_ADMIN, else the default.
-/// Absent: that cannot be told, which has been written to standard error; `code` is what to exit with then.
+/// Returns the address from the first of: `given` (HOST:PORT), `admin.bind` of the file, REPRISE_ADMIN, the
+/// default. If the address cannot be determined, prints why, sets the exit `code`, and returns nothing.
 std::optional<server::AdminAddress> admin_address(const std::string& given, const std::string& file,
                                                   int& code);
 

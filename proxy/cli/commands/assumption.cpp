@@ -35,7 +35,8 @@ const policy::FailureWord& failure_of(const std::string& given) {
                "; there are " + failure_words(", "));
 }
 
-// Fields that only responses have: what read_hints looks at, and the error of an AWS service.
+// Returns true for fields that only responses have: those that read_hints reads, and the error type of an AWS
+// service.
 bool belongs_to_response(const std::string& header) {
   static constexpr std::array<std::string_view, 13> names{
       "retry-after",        "retry-after-ms",        "x-should-retry",         "x-amz-retry-after",
@@ -60,7 +61,7 @@ std::string response_text(int status, const std::vector<std::string>& headers) {
   return text += "\r\n";
 }
 
-// Its views are into the text.
+// The result has views into `text`.
 http::ResponseHead read_response(const std::string& text) {
   http::ResponseHead head;
   const http::Parsed parsed = http::parse_response(text, {}, "GET", head);

@@ -1,4 +1,4 @@
-// What `explain` assumes of the attempts, read from the command line.
+// The assumed outcome of each attempt for `explain`, read from the command line.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace reprise::cli {
 
-/// The command line asks for something that is none; the text is one sentence without a full stop.
+/// The command line is wrong. The text is one sentence without a full stop.
 class BadUse : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -20,9 +20,9 @@ class BadUse : public std::runtime_error {
 
 struct AssumptionArguments {
   std::optional<int> status;
-  std::string failure;  ///< empty: none
+  std::string failure;  ///< empty if none is assumed
   std::vector<std::string> response_headers;
-  std::string response_body;  ///< a file; empty: none
+  std::string response_body;  ///< name of a file; empty if there is none
   unsigned attempt = 1;
 };
 
@@ -31,15 +31,14 @@ struct Assumption {
   unsigned attempt = 1;
   std::string words;  ///< for people
   std::vector<std::string> request_headers;
-  std::string response_head;  ///< of a response, as it would come
-  std::string
-      junk_hint;  ///< a sentence about a field that should be a hint and is not understood; empty: none
+  std::string response_head;  ///< head of the assumed response, as it would be received
+  std::string junk_hint;      ///< a sentence about a malformed retry hint; empty if there is none
   std::string response_body;
 };
 
-/// Without a status and a failure: 503. Where the attempts are answered, those of `headers`
-/// that only responses have (Retry-After, x-should-retry ...) are the response's; the
-/// others stay the request's. Throws BadUse.
+/// Reads the assumption. Without a status or a failure, 503 is assumed. If a response is assumed, fields of
+/// `headers` that only responses have (Retry-After, x-should-retry ...) go to the response; the others stay
+/// with the request. Throws BadUse.
 Assumption assume(const AssumptionArguments&, const std::vector<std::string>& headers, bool tunnel);
 
 /// The words of `--failure`, which are those of `retry.on`.
@@ -48,14 +47,14 @@ std::string failure_words(std::string_view separator);
 /// Marks a response that a predicate of the route's `hold.body` matches.
 void look_for_predicates(const policy::RoutePolicy&, Assumption&);
 
-/// The bytes of a file that the command line names. Throws BadUse.
+/// Returns the bytes of a file that the command line names. Throws BadUse.
 std::string read_file(const std::string& path);
 
-/// When the request's signature runs out; told as tools::explain
-/// tells time, with the request head at Instant{}.
+/// Returns when the request's signature expires, on the clock of tools::explain: the request head arrives at
+/// Instant{}.
 std::optional<policy::Instant> signature_end(const http::RequestHead&, std::string_view query);
 
-/// The sentence of a refusal without its full stop.
+/// Returns the sentence for a rejected request, without its full stop.
 std::string refusal(http::Rejection);
 
 }  // namespace reprise::cli

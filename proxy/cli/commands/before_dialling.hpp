@@ -1,5 +1,4 @@
-// What explain finds before anything is dialled: an address
-// that never is, a method that nobody has registered.
+// Findings of explain before any dial: an address that is never dialled, a method that is not registered.
 #pragma once
 
 #include <optional>
@@ -17,14 +16,16 @@ struct NeverDialled {
   std::string words;
 };
 
-/// Of a host that is written as an address. What a name resolves to is judged at each dial, and not here.
+/// Returns why that host is never dialled, if it is written as an address. Does not resolve names: their
+/// addresses are checked at each dial.
 std::optional<NeverDialled> never_dialled(const config::Settings&, std::string_view host, std::uint16_t port);
 
-/// A sentence on whether a request for that host goes through the parent proxy. Empty if none is configured.
+/// Returns a sentence on whether a request for that host goes through the parent proxy. Empty if none is
+/// configured.
 std::string way_to(const config::Settings&, std::string_view host);
 
-/// A warning where the method is in no registry (RFC 9110 16.1): it is forwarded, and no rule calls it
-/// idempotent by itself. Empty for those that are registered.
+/// Returns a warning if the method is not in the IANA registry (RFC 9110 16.1): such a request is forwarded,
+/// but is not idempotent by its method. Empty for registered methods.
 std::string warning_of_method(std::string_view method);
 
 }  // namespace reprise::cli

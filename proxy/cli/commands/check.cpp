@@ -36,7 +36,8 @@ void tell(const Checked& checked) {
                                          : checked.file + ": " + counted(checked.warnings(), "warning") +
                                                ", which --strict takes for errors");
   }
-  // The two streams may be one: lines stay in the order of the files.
+  // Standard output and standard error may be the same file: flush to keep the lines in the order of the
+  // files.
   std::fflush(stdout);
 }
 

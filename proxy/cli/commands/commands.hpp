@@ -1,5 +1,4 @@
-// The commands of the program, one file each; every one
-// adds itself to the command line and leaves its exit code.
+// The commands of the program, one file each. Each function adds a command that sets `code` to its exit code.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -27,9 +26,9 @@ void add_ca(CLI::App&, int& code);
 void add_redirect(CLI::App&, int& code);
 void add_inject(CLI::App&, int& code);
 void add_top(CLI::App&, int& code);
-/// reload, drain, quit, status, log, pause: what is said to a running proxy.
+/// Adds the commands to a running proxy: reload, drain, quit, status, log, pause.
 void add_control(CLI::App&, int& code);
-/// `words`: what stands behind `--`, which outlives the parsing.
+/// `words` is what follows `--` on the command line. Precondition: it outlives the parsing.
 void add_exec(CLI::App&, int& code, const std::vector<std::string>& words);
 
 }  // namespace reprise::cli

@@ -1,4 +1,4 @@
-// The commands to a running proxy, through its control socket.
+// The commands that control a running proxy through its control socket.
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -11,7 +11,7 @@
 namespace reprise::cli {
 namespace {
 
-// Where the unit of systemd and the manifests have it.
+// The default path in the systemd unit and the manifests.
 constexpr const char* usual_path = "/run/reprise/control.sock";
 constexpr std::chrono::seconds patience{10};
 constexpr std::chrono::seconds long_patience{24 * 60 * 60};
@@ -28,7 +28,8 @@ struct ControlArguments {
 
 using Given = std::shared_ptr<ControlArguments>;
 
-// Empty where there is none; that has been told.
+// Returns the path of the control socket. If there is none, prints why, sets `code`, and returns an empty
+// path.
 std::string path_of(const ControlArguments& given, int& code) {
   if (!given.path.empty()) return given.path;
   if (given.file.empty()) {
@@ -57,7 +58,7 @@ int tell(const ControlArguments& given, const std::string& command) {
   if (path.empty()) return code;
   const server::ControlResponse response =
       server::ask_control(path, command, given.waits ? long_patience : patience);
-  // What is JSON itself is told as it is.
+  // A response that is JSON already is printed unchanged.
   if (given.format == "json" && !(response.succeeded && command == "status json")) {
     std::string text = response.succeeded ? R"({"ok":true,"message":)" : R"({"ok":false,"message":)";
     telemetry::append_json(text, response.text);
@@ -85,7 +86,7 @@ Given place(CLI::App* command, const char* example) {
   return given;
 }
 
-// A command that takes no more words.
+// Adds a command without further arguments.
 void add_plain(CLI::App& app, int& code, const char* name, const char* sentence, const char* example) {
   CLI::App* command = app.add_subcommand(name, sentence);
   const Given given = place(command, example);

@@ -23,7 +23,7 @@ namespace {
 namespace beast = boost::beast;
 namespace bhttp = boost::beast::http;
 
-/// A status, or a reset of the connection.
+/// A step of the script: a status, or a reset of the connection.
 struct Step {
   int status = 200;
   bool reset = false;
@@ -58,7 +58,7 @@ std::optional<tcp::endpoint> parse_endpoint(const std::string& text) {
   return tcp::endpoint(address, port);
 }
 
-/// The script's progress, per id.
+/// The position in the script for each id.
 class ScriptedSteps {
  public:
   explicit ScriptedSteps(std::vector<Step> steps) : steps_(std::move(steps)) {}

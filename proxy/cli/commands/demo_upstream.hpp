@@ -1,5 +1,5 @@
-// A flaky upstream for trying reprise out: it fails by a
-// script, and says on stdout what it did to each request.
+// A flaky upstream for demonstrations: fails by a script, and prints on standard output how it responds to
+// each request.
 #pragma once
 
 #include <string>
@@ -8,13 +8,15 @@ namespace reprise::cli {
 
 struct DemoOptions {
   std::string bind = "127.0.0.1:0";
-  std::string script = "503,503,200";  ///< statuses and `reset`, per `id`; the last one stays
+  std::string script = "503,503,200";  ///< statuses and `reset`, applied per `id`; the last one repeats
 };
 
-/// Prints `listening on ADDRESS:PORT`, then a line per request, until SIGTERM or SIGINT. False (and a
-/// sentence on stderr) if it cannot be bound or the options are no address or script. /flaky?id=X follows the
-/// script anew for every X (and counts requests without an id as one); /slow answers after a second; /reset
-/// resets; anything else is 200.
+/// Serves until SIGTERM or SIGINT. Prints `listening on ADDRESS:PORT`, then a line per request. Returns
+/// false, with a sentence on standard error, if the address cannot be bound or an option is malformed.
+/// - /flaky?id=X runs the script from its start for every new X; requests without an id share one run.
+/// - /slow responds after a second.
+/// - /reset resets the connection.
+/// - Any other path gets 200.
 bool run_demo(const DemoOptions&);
 
 }  // namespace reprise::cli

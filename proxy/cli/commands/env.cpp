@@ -16,7 +16,8 @@ struct EnvArguments {
   bool unset = false;
 };
 
-/// Where a client on this host finds it: a listener on all addresses is on loopback, too.
+/// Returns the address at which clients on this host reach the listener: the loopback address if it is bound
+/// to all addresses.
 std::string address_for_clients(const config::Listener& listener) {
   if (listener.bind.address == "0.0.0.0") return "127.0.0.1";
   return listener.bind.address == "::" ? "::1" : listener.bind.address;

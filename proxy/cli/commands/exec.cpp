@@ -32,7 +32,7 @@
 namespace reprise::cli {
 namespace {
 
-// As a shell says it.
+// The same codes as in a shell.
 constexpr int exit_not_found = 127;
 constexpr int exit_not_executable = 126;
 
@@ -50,7 +50,7 @@ struct ExecArguments {
   std::shared_ptr<config::Flags> flags = std::make_shared<config::Flags>();
 };
 
-/// What a flag or a variable gave for that key, if it is used; null if neither did.
+/// Returns the value that a flag or a variable gave for that key, if it is used. Null if neither did.
 const config::GivenValue* given_for(const config::Loaded& loaded, std::string_view path) {
   const auto found =
       std::find_if(loaded.given.begin(), loaded.given.end(),
@@ -58,13 +58,14 @@ const config::GivenValue* given_for(const config::Loaded& loaded, std::string_vi
   return found == loaded.given.end() ? nullptr : &*found;
 }
 
-/// True if a variable names it that may be meant for commands to another proxy of this host, which has it.
+/// Returns true if the value comes from a variable and another process uses that address already. The
+/// variable is then probably meant for commands to that other proxy.
 bool is_anothers(const config::GivenValue& value, bool is_taken) {
   return is_taken && value.source.starts_with(config::variable_prefix);
 }
 
-/// The admin listener and the control socket of the file may be those of another process: only given ones are
-/// bound.
+/// Returns the admin listener and control socket to bind. Those of the file may belong to another process, so
+/// only those given by a flag or a variable are used.
 config::Admin admin_for_child(const config::Loaded& loaded, std::vector<std::string>& warnings) {
   const config::Admin& wanted = loaded.settings->admin;
   config::Admin admin;
@@ -85,7 +86,8 @@ config::Admin admin_for_child(const config::Loaded& loaded, std::vector<std::str
   return admin;
 }
 
-/// The proxy of the child alone: on free ports of loopback, with nobody to wait for once the child is gone.
+/// Returns the settings of a proxy for this child only: free loopback ports, and no waiting at shutdown,
+/// because the child has ended by then.
 config::Settings for_child(const config::Loaded& loaded, std::vector<std::string>& warnings) {
   config::Settings settings = *loaded.settings;
   std::erase_if(settings.listeners, [](const config::Listener& listener) {
@@ -98,7 +100,7 @@ config::Settings for_child(const config::Loaded& loaded, std::vector<std::string
   return settings;
 }
 
-/// An authority that lives as long as the command, whose key is in no file. Throws std::runtime_error.
+/// Creates an authority for the lifetime of the command. Its key is in no file. Throws std::runtime_error.
 std::shared_ptr<const server::Authority> own_authority(const std::vector<policy::HostPattern>& hosts) {
   server::reserve_secret_memory();
   server::PrivateKey key = server::Authority::make_key();
@@ -106,7 +108,8 @@ std::shared_ptr<const server::Authority> own_authority(const std::vector<policy:
   return std::make_shared<const server::Authority>(std::move(certificate), std::move(key));
 }
 
-/// Puts the hosts of the command line to those of the file. False, and told, where one is none.
+/// Adds the hosts of the command line to those of the file. Returns false, and prints why, if a host is
+/// malformed.
 bool add_hosts(const std::vector<std::string>& wanted, config::Settings& settings) {
   if (!settings.intercept) settings.intercept.emplace();
   for (const std::string& text : wanted) {
@@ -121,8 +124,8 @@ bool add_hosts(const std::vector<std::string>& wanted, config::Settings& setting
   return true;
 }
 
-/// Makes the proxy that http_proxy and its like name the parent, unless there is one already. Returns false,
-/// and prints why, if the variables cannot be followed.
+/// Sets the parent to the proxy that http_proxy and the like name, unless a parent is configured. Returns
+/// false, and prints why, if the variables cannot be used.
 bool follow_caller(config::Loaded& loaded) {
   config::Settings& settings = *loaded.settings;
   if (settings.parent || given_for(loaded, "parent") != nullptr) return true;
@@ -132,13 +135,13 @@ bool follow_caller(config::Loaded& loaded) {
   return named.problem.empty();
 }
 
-/// The last line, which says too whether a parent was used.
+/// Returns the summary line, with the parent if one was used.
 std::string summary(const ExecTally& tally, const std::optional<config::Parent>& parent) {
   if (!parent) return tally.line();
   return tally.line() + " (through the parent proxy " + config::parent_text(*parent) + ")";
 }
 
-/// A proxy that runs on a thread of its own, and is told to stop by its end.
+/// A proxy that runs on its own thread and is stopped by its destructor.
 class RunningProxy {
  public:
   RunningProxy(config::Settings settings, server::ProxyOptions options)
@@ -194,7 +197,7 @@ int exec(const ExecArguments& given, const std::vector<std::string>& words) {
   if (!given.intercept.empty() && !add_hosts(given.intercept, *loaded.settings)) return exit_usage;
   if (!follow_caller(loaded)) return exit_usage;
   const int log = ::open(given.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR);
-  // The command inherits neither of them.
+  // Neither file is inherited by the command.
   const std::unique_ptr<std::FILE, CloseFile> report(
       given.report.empty() ? nullptr : std::fopen(given.report.c_str(), "we"));
   if (log < 0 || (!given.report.empty() && report == nullptr)) {

@@ -52,15 +52,15 @@ struct Arguments {
   AssumptionArguments assumption;
 };
 
-/// The request as a head that went through the proxy's own parser, and where it goes.
+/// The request, parsed by the proxy's own parser, and where it would go.
 struct Asked {
-  std::string text;  ///< what `head` has its views into
+  std::string text;  ///< the text that `head` has views into
   http::RequestHead head;
-  std::string outgoing;  ///< the head that would be sent; empty for a tunnel
+  std::string outgoing;  ///< head that would be sent; empty for a tunnel
   policy::RequestView view;
   bool tunnel = false;
   bool https = false;
-  std::vector<std::string> https_words;  ///< what holds first of an https URL
+  std::vector<std::string> https_words;  ///< sentences that apply to an https URL only
   std::string body;
   std::vector<std::string> notes;
 };
@@ -71,14 +71,14 @@ bool names(const std::vector<std::string>& headers, std::string_view name) {
   });
 }
 
-/// A URL without its scheme is what people write.
+/// Returns a suggestion for a URL without a scheme, which is a common mistake.
 std::string meant_url(const std::string& url) {
   const bool has_scheme = url.find("://") != std::string::npos;
   if (has_scheme || std::holds_alternative<http::Rejection>(http::split_absolute("http://" + url))) return {};
   return config::did_you_mean("http://" + url);
 }
 
-/// What the Host field says; a CONNECT names nothing but its authority.
+/// Returns the value of the Host field. For CONNECT it is the request target itself.
 std::string authority_of(const Arguments& given) {
   if (given.method == "CONNECT") return given.url;
   const auto split = http::split_absolute(given.url);
@@ -124,14 +124,15 @@ const config::Listener* gateway_at(const config::Settings& settings, const polic
   return found == settings.listeners.end() ? nullptr : &*found;
 }
 
-/// Where CONNECT may go through the first forward listener; through none, if there is none.
+/// Returns the ports that CONNECT may use through the first forward listener; none if there is no such
+/// listener.
 http::PortRanges ports_of(const config::Settings& settings) {
   const config::Listener* const listener = first_forward(settings);
   if (listener == nullptr) return {};
   return forward::connect_ports_of(settings.security, asio::ip::make_address(listener->bind.address));
 }
 
-// Clients send CONNECT for an https URL, and what follows it is seen by nobody but the upstream.
+// Clients send CONNECT for an https URL. Without interception, only the upstream can read what follows.
 std::vector<std::string> words_of_https(const config::Settings& settings, std::string_view host) {
   const std::string name(host);
   if (settings.intercept && forward::lists_host(settings.intercept->hosts, host))
@@ -146,7 +147,8 @@ std::vector<std::string> words_of_https(const config::Settings& settings, std::s
           ":443 --failure connect)."};
 }
 
-/// Takes the request as a forward listener would, or as the gateway listener that the URL names.
+/// Applies the rules of a forward listener to the request, or those of the gateway listener that the URL
+/// names.
 void take(const config::Settings& settings, const Arguments& given, Asked& asked) {
   asked.view.method = asked.head.method;
   asked.view.fields = &asked.head;
@@ -221,17 +223,17 @@ bool carries_credentials(const http::RequestHead& head) {
   return false;
 }
 
-// Row L26. What stays on this host is read by nobody.
+// Row L26. Traffic that stays on this host cannot be read by others.
 bool leaves_in_clear_text(const Asked& asked, const policy::TlsPolicy& tls) {
   if (tls.originate || asked.https || asked.tunnel) return false;
   if (http::is_loopback_host(asked.view.host)) return false;
   return config::is_reached_over_tls(asked.view.host) || carries_credentials(asked.head);
 }
 
-// Where the unit of systemd and the manifests have it.
+// The default path in the systemd unit and the manifests.
 constexpr const char* usual_control = "/run/reprise/control.sock";
 
-/// The configuration that the explanation is about.
+/// The configuration that the explanation is based on.
 struct Ground {
   config::Loaded loaded;
   std::string file;
@@ -243,7 +245,7 @@ Ground ground_of(RunningConfiguration running) {
   return {std::move(running.loaded), std::move(running.file), std::move(running.words), true};
 }
 
-/// Asks where a proxy is usually found. Variables name other places.
+/// Asks the proxy at the default addresses. Variables can name other addresses.
 Ground usual_ground(const Arguments& given) {
   Ground built_in{read_configuration({}, *given.flags), {}, "built-in defaults"};
   if (!built_in.loaded.settings) return built_in;
@@ -265,7 +267,8 @@ Ground usual_ground(const Arguments& given) {
   return built_in;
 }
 
-/// Absent: the proxy that was named does not tell its configuration, which has been printed.
+/// Returns the configuration to explain. If the named proxy does not report its configuration, prints why,
+/// sets `code`, and returns nothing.
 std::optional<Ground> find_ground(const Arguments& given, int& code) {
   if (!given.file.empty()) return Ground{read_configuration(given.file, *given.flags), given.file, {}};
   if (given.admin.empty() && given.control.empty()) return usual_ground(given);
@@ -278,7 +281,7 @@ std::optional<Ground> find_ground(const Arguments& given, int& code) {
   return std::nullopt;
 }
 
-// Throws where the words of the command line name no request.
+// Throws BadUse if the command line does not name a request.
 void demand_a_request(const Arguments& given) {
   const bool is_url = given.method.find("://") != std::string::npos;
   if (is_url && given.url.empty())
@@ -298,7 +301,7 @@ int explain(Arguments given) {
   std::optional<Ground> ground = find_ground(given, code);
   if (!ground) return code;
   config::Loaded& loaded = ground->loaded;
-  // A running proxy has done that already, and has warned.
+  // A running proxy has lowered its settings and printed its warnings already.
   std::vector<std::string> fitted;
   if (!ground->is_running) fitted = fit_to(server::read_limits(), loaded, given.file);
   if (!ground->is_running || !loaded.settings) print_problems(loaded, ground->file);

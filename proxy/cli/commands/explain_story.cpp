@@ -12,7 +12,7 @@ namespace {
 
 constexpr Duration longest_silence = std::chrono::seconds(10);
 
-// As one segment of a path (RFC 3986 2.1 and 2.3).
+// Returns the text as one percent-encoded path segment (RFC 3986 2.1 and 2.3).
 std::string segment(const std::string& text) {
   constexpr const char* digits = "0123456789ABCDEF";
   std::string out;

@@ -29,10 +29,10 @@ struct InjectArguments {
 };
 
 constexpr std::size_t largest_manifest = std::size_t{64} * 1024 * 1024;
-// All annotations of a pod together have at most 256 KiB.
+// Kubernetes limits all annotations of a pod together to 256 KiB.
 constexpr std::size_t largest_config = std::size_t{200} * 1024;
 
-/// What the file holds, or nothing, and then it has been said why.
+/// Returns the content of the file. If it cannot be read, prints why and returns nothing.
 std::optional<std::string> contents(const std::string& path, std::size_t largest, const char* as_text,
                                     const char* what) {
   errno = 0;
@@ -45,7 +45,7 @@ std::optional<std::string> contents(const std::string& path, std::size_t largest
     file.read(block.data(), static_cast<std::streamsize>(block.size()));
     text.append(block, 0, static_cast<std::size_t>(file.gcount()));
   }
-  // A folder can be opened, and fails when it is read.
+  // A folder can be opened; only reading from it fails.
   if (errno != 0 || !file.eof() || text.size() > largest) {
     const std::string why = text.size() > largest ? std::string("it is larger than ") + as_text
                                                   : std::generic_category().message(errno == 0 ? EIO : errno);
@@ -61,7 +61,7 @@ config::LogLevel level_of(std::string_view severity) {
   return severity == "note" ? config::LogLevel::info : config::LogLevel::warn;
 }
 
-/// About a file as a whole.
+/// Prints a message about a whole file.
 void tell(const std::string& path, const char* severity, const std::string& message) {
   print_on_stderr(level_of(severity), path + ": " + severity + ": " + message);
 }
@@ -72,7 +72,7 @@ void tell(const std::string& path, const tools::Remark& remark, const char* seve
                                           std::to_string(remark.document) + ": " + remark.message);
 }
 
-/// Prints what a file has become, or why it has not.
+/// Prints the changed file, or why it was not changed. Returns the exit code.
 template <typename Done>
 int print(const std::string& path, const std::variant<Done, tools::Remark>& outcome, const char* unchanged) {
   if (const auto* refused = std::get_if<tools::Remark>(&outcome)) {
@@ -91,7 +91,7 @@ int print(const std::string& path, const std::variant<Done, tools::Remark>& outc
   return exit_ok;
 }
 
-/// What there is to know of a file as a whole.
+/// Prints notes about the whole file.
 void tell_whole(const InjectArguments& given, const tools::Injected& done) {
   if (done.pods > 0 && !given.options.config_map) {
     for (const std::string& name : done.config_maps) {
@@ -108,8 +108,8 @@ void tell_whole(const InjectArguments& given, const tools::Injected& done) {
   tell(given.file, "note", "passed over, because they run no pods: " + kinds);
 }
 
-/// Whether the sidecar can do its work with that configuration; problems are printed. Variables stand in it
-/// for what they hold here.
+/// Returns true if the sidecar can work with that configuration. Prints problems. Variables in the
+/// configuration have the values of this process.
 bool is_usable(const config::Loaded& loaded, const std::string& file) {
   print_problems(loaded, file);
   if (!loaded.settings) return false;
@@ -128,7 +128,7 @@ bool is_usable(const config::Loaded& loaded, const std::string& file) {
   return true;
 }
 
-/// Reads the configuration that the pods are to carry; or returns the exit code.
+/// Reads the configuration that the pods will carry. Returns the exit code if that fails.
 std::optional<int> read_config(InjectArguments& given) {
   if (given.config_file.empty()) return std::nullopt;
   const auto text =
@@ -158,7 +158,7 @@ int inject_file(InjectArguments& given) {
   return code;
 }
 
-/// A value that `judge` finds wrong is wrong use.
+/// Turns a check into a validator: the text that `judge` returns is an error of use.
 CLI::Validator judged_by(std::optional<std::string> (*judge)(std::string_view)) {
   return CLI::Validator([judge](const std::string& text) { return judge(text).value_or(""); }, "");
 }
@@ -176,7 +176,7 @@ CLI::Option* add_resources(CLI::App& command, const std::string& name, tools::Re
       says);
 }
 
-/// Everything that says how the sidecar is; --remove goes with none of it.
+/// Adds the options that describe the sidecar. --remove excludes all of them.
 std::vector<CLI::Option*> add_sidecar_options(CLI::App& command, InjectArguments& given) {
   tools::Options& options = given.options;
   std::vector<CLI::Option*> all{

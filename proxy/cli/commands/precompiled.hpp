@@ -1,4 +1,4 @@
-// What almost every command includes, compiled first.
+// The headers that almost every command includes, for the precompiled header.
 #pragma once
 
 #include <fmt/format.h>

@@ -25,7 +25,7 @@ struct RedirectArguments {
   bool remove = false;
 };
 
-// Its own words say what it did not like.
+// Runs the program with `text` as its input. The program prints its own errors.
 int feed(const char* program, const std::string& text) {
   std::FILE* const pipe = ::popen(program, "w");
   if (pipe == nullptr) {
@@ -41,7 +41,8 @@ int feed(const char* program, const std::string& text) {
 
 int remove(const RedirectArguments& given) {
   if (given.print.empty()) {
-    // The commands are silent about rules that do not exist, and would be about missing rights, too.
+    // The removal commands do not report rules that do not exist. They would not report missing rights
+    // either, so root is checked first.
     if (::geteuid() == 0) return feed("/bin/sh -e", tools::removal_of_both());
     print_on_stderr(config::LogLevel::error, "reprise redirect: only root can remove rules");
     return exit_runtime;
@@ -52,8 +53,8 @@ int remove(const RedirectArguments& given) {
 
 bool is_number(const std::string& user) { return user.find_first_not_of("0123456789") == std::string::npos; }
 
-// What would make rules that do nothing, or that the packet filter rejects. Rules that are only printed may
-// be for another host, which has other users.
+// Returns the problem with users that would make rules useless or rejected by the packet filter. Users are
+// looked up only with --apply, because printed rules may be for another host.
 std::string trouble_with_users(const RedirectArguments& given) {
   for (const std::string& user : given.only_users) {
     if (user == given.user)
@@ -66,7 +67,7 @@ std::string trouble_with_users(const RedirectArguments& given) {
   return {};
 }
 
-// In the network of this process, at any address.
+// Returns true if a process listens on that port at any address, in the network namespace of this process.
 bool somebody_listens(std::uint16_t port) {
   char wanted[8];
   std::snprintf(wanted, sizeof wanted, ":%04X", static_cast<unsigned>(port));

@@ -28,7 +28,8 @@ struct RunArguments {
   std::shared_ptr<config::Flags> flags = std::make_shared<config::Flags>();
 };
 
-// What it has said was for us alone: no child of ours is to take it for its own.
+// Reads what the service manager passed, then removes these variables, so that no child process takes them
+// for its own.
 void listen_to_service_manager(server::ProxyOptions& options) {
   const auto pid = static_cast<std::uint64_t>(::getpid());
   options.notify = net::NotifySocket(variable_now("NOTIFY_SOCKET").value_or(""));

@@ -39,7 +39,7 @@ Duration interval_of(const std::string& given) {
 
 bool is_set(std::string_view name) { return !variable_now(name).value_or("").empty(); }
 
-// One that can be drawn on: it knows of more than lines.
+// Returns true if the terminal can be drawn on, and not only written to line by line.
 bool has_screen() {
   return isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 && is_set("TERM") &&
          variable_now("TERM") != "dumb";
@@ -58,7 +58,7 @@ int show(const server::AdminAddress& at, Duration interval) {
     return exit_runtime;
   }
   if (end.signal == 0) return exit_ok;
-  // Whoever waits for this process is to see what ended it.
+  // Ends by the same signal, so that the parent process sees what ended this one.
   std::signal(end.signal, SIG_DFL);
   std::raise(end.signal);
   return exit_runtime;
