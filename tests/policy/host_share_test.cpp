@@ -100,6 +100,13 @@ TEST_F(OpenCircuit, OpensAgainWhenTheProbeFails) {
   EXPECT_TRUE(circuit.admit(epoch + 11s));
 }
 
+// Another thread's clock reading may be older than the one at which the probe was let in.
+TEST_F(OpenCircuit, failed_probe_leaves_its_place_when_its_end_was_read_before_its_start) {
+  ASSERT_TRUE(circuit.admit(epoch + 6s));
+  circuit.failed(epoch + 5500ms, epoch + 6s);
+  EXPECT_TRUE(circuit.admit(epoch + 10500ms));
+}
+
 TEST_F(OpenCircuit, HearsOnlyTheProbe) {
   circuit.succeeded(epoch + 1s, epoch + 1s);
   EXPECT_EQ(circuit.state(epoch + 1s), Circuit::State::open) << "an attempt from before it opened";
