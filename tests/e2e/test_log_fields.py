@@ -1,0 +1,83 @@
+"""The fields of the log: each one that `reprise log-format` names is in a line that the program writes."""
+import json
+
+from client import Client, ask
+from harness import LOOPBACK, Reprise, closed_port, equal, eventually
+from server import Server
+from test_commands import command
+from test_rows_never_worse import LOST
+from test_tunnels import open_tunnel
+from upstream import Say, Upstream
+
+# A copy that is due and refused needs a response that is later than a timer.
+NOT_PLAYED = {"hedge_refused", "reprise.hedge_refused"}
+ATTEMPTS = {"json": "attempts", "otel": "reprise.attempt_list"}
+TRACEPARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+
+
+def echo_once(connection):
+    connection.sendall(connection.recv(65536))
+
+
+def first_hangs(connection, request):
+    """The request that is read first: the original or its copy."""
+    if request.order == 0:
+        connection.recv(1)
+        return False
+    connection.sendall(Say(200).text(request, 1))
+    return True
+
+
+def play(reprise, upstream, copied, talker):
+    """Sends requests until each field has a reason to be in a line. Returns how many requests were sent."""
+    ask(reprise, "GET", upstream.url("/again"), fields=[("X-Request-Id", "abc"), ("traceparent", TRACEPARENT)])
+    ask(reprise, "BREW", upstream.url("/tea"))
+    ask(reprise, "GET", upstream.url("/patient"))
+    ask(reprise, "GET", upstream.url("/observed"))
+    ask(reprise, "DELETE", upstream.url("/lost"))
+    ask(reprise, "GET", copied.url("/copied"))
+    held, port = closed_port()
+    with held:
+        ask(reprise, "GET", f"http://{LOOPBACK}:{port}/refused")
+    with Client(reprise.forward) as client:
+        equal(open_tunnel(client, talker.port).status, 200)
+        client.send(b"\x00")
+        equal(client.read_to_end(), b"\x00")
+    return 8
+
+
+def lines(reprise, count):
+    """All lines, once the access lines of so many requests and the message of the start are there."""
+    def whole():
+        found = reprise.log()
+        return found if sum(isinstance(line.get(attempts), list) for line in found for attempts in ATTEMPTS.values()) >= count else None
+    return eventually(whole, f"{count} access lines")
+
+
+def seen_in(line, form):
+    """(object, name) of each field of a line."""
+    attempts = line.get(ATTEMPTS[form])
+    if isinstance(attempts, list):
+        return {("request", name) for name in line} | {("attempt", name) for attempt in attempts for name in attempt}
+    return {("exhausted" if line["message"] == "retries exhausted" else "message", name) for name in line}
+
+
+def test_each_field_of_the_table_is_in_a_line_and_each_field_of_a_line_in_the_table():
+    fast = {"max_attempts": 3, "backoff": {"initial": "1ms"}}
+    routes = [{"name": "patient", "match": {"path": "/patient"}, "retry": {**fast, "max_attempts": 40}},
+              {"name": "observed", "match": {"path": "/observed"}, "mode": "observe"},
+              {"name": "lost", "match": {"path": "/lost"}, "ambiguous": "response"},
+              {"name": "copied", "match": {"path": "/copied"}, "hedge": {"after": "20ms"}}]
+    scripts = {"/again": [503, 200], "/patient": [503], "/observed": [503], "/lost": [LOST, 404]}
+    for form in ("json", "otel"):
+        table = json.loads(command("log-format", "--format", "json")[1])
+        wanted = {(row["in"], row[form]) for row in table if row[form] and row[form] not in NOT_PLAYED}
+        keys = {"log": {"format": form}, "defaults": {"retry": fast, "budget": "off"}, "routes": routes}
+        with Upstream(scripts) as upstream, Upstream({"/copied": [first_hangs]}) as copied, Server(echo_once) as talker, Reprise(**keys) as reprise:
+            count = play(reprise, upstream, copied, talker)
+            seen = {pair for line in lines(reprise, count) for pair in seen_in(line, form)}
+        above = {name for of, name in wanted if of == "every_line"}
+        missing = {(of, name) for of, name in wanted if name not in above} - seen
+        equal(missing, set(), "no line has these fields")
+        equal(above - {name for _, name in seen}, set(), "no line has these fields")
+        equal({name for _, name in seen} - {row[form] for row in table}, set(), "the table does not name these fields")
