@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
+#include <set>
 #include <vector>
 
 #include "tests/support/script.hpp"
@@ -98,9 +100,32 @@ const std::vector<Gate>& gates() {
       {Reason::upstream_said_no, [](Case& c) { std::get<Answered>(c.outcome).hints.said_no = true; }},
       {Reason::retries_off, [](Case& c) { c.policy.mode = Mode::off; }},
       {Reason::not_retryable, [](Case& c) { std::get<Answered>(c.outcome).status = 501; }},
-      {Reason::success, [](Case& c) { std::get<Answered>(c.outcome).status = 204; }},
+      {Reason::address_denied,
+       [](Case& c) {
+         c.outcome = Failed{Stage::connect, Cause::address_denied};
+       }},
+      {Reason::success,
+       [](Case& c) {
+         c.outcome = Answered{204, {}};
+       }},
   };
   return all;
+}
+
+/// Reasons that end a request without decide(): its host, its client, its download, or the process ended it.
+const std::set<Reason>& given_elsewhere() {
+  static const std::set<Reason> all{
+      Reason::circuit_open,    Reason::host_paused, Reason::ambiguous_outcome, Reason::response_started,
+      Reason::resume_mismatch, Reason::client_gone, Reason::shutting_down};
+  return all;
+}
+
+TEST(Decide, each_reason_is_a_gate_or_is_given_elsewhere) {
+  for (const Reason reason : all_reasons()) {
+    const bool is_gate = std::any_of(gates().begin(), gates().end(),
+                                     [reason](const Gate& gate) { return gate.reason == reason; });
+    EXPECT_TRUE(is_retry(reason) || is_gate != given_elsewhere().contains(reason)) << word(reason);
+  }
 }
 
 TEST(Decide, EachGateAloneStopsTheRetry) {
