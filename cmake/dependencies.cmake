@@ -1,4 +1,4 @@
-# Debian packages only. Asio and Beast are header libraries that cost minutes: they are compiled once, here.
+# Debian packages only. Asio, Beast and Boost.JSON are header libraries that cost minutes: they are compiled once, here.
 find_package(Threads REQUIRED)
 find_package(Boost 1.81 CONFIG REQUIRED)
 find_package(OpenSSL 3 REQUIRED)
@@ -18,3 +18,8 @@ target_compile_definitions(reprise_asio PUBLIC
   BOOST_ASIO_SEPARATE_COMPILATION BOOST_BEAST_SEPARATE_COMPILATION BOOST_ASIO_NO_DEPRECATED
   BOOST_ASIO_RECYCLING_ALLOCATOR_CACHE_SIZE=12
   BOOST_ASIO_DISABLE_STD_ALIGNED_ALLOC BOOST_ASIO_DISABLE_BOOST_ALIGN)
+
+# Guided, because a fuzz target reads JSON with it.
+add_library(reprise_boost_json STATIC ${CMAKE_SOURCE_DIR}/cmake/boost_json.cpp)
+target_link_libraries(reprise_boost_json PUBLIC Boost::headers PRIVATE reprise_whole_program)
+target_compile_options(reprise_boost_json PRIVATE ${reprise_guide_words})

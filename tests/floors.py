@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parent.parent
 STOREY = re.compile(r"^reprise_storey\((\w+)(?: USES ([^)]*))?\)", re.M)
 LINKED = re.compile(r"reprise_(?:io_)?room\(([\w/.]+)([^)]*)\)|target_link_libraries\(reprise_(settings) INTERFACE([^)]*)\)"
                     r"|target_link_libraries\(reprise PRIVATE([^)]*)\)")
-NO_ROOM = {"asio", "switches", "whole_program", "whole_program_link"}
+NO_ROOM = {"asio", "boost_json", "switches", "whole_program", "whole_program_link"}
 
 
 def cmake_files(root):
@@ -59,7 +59,7 @@ THIRD = {
     "config": r"arpa/inet\.h",
     "reference": None,
     "redirect": None,
-    "log": r"fmt/.*\.h|arpa/inet\.h|(sys/)?[a-z_0-9]+\.h",
+    "log": r"boost/json\.hpp|fmt/.*\.h|arpa/inet\.h|(sys/)?[a-z_0-9]+\.h",
     "metrics": r"prometheus/.*\.h|fmt/.*\.h|(sys/)?[a-z_0-9]+\.h",
     "history": None,
     "tracing": r"sys/eventfd\.h|unistd\.h",

@@ -1,7 +1,7 @@
 // The schema is JSON, and has the supported keys and no others.
 #include <gtest/gtest.h>
 
-#include <boost/json/src.hpp>
+#include <boost/json.hpp>
 #include <string>
 
 #include "config/keys/keys.hpp"

@@ -2,10 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <boost/json/src.hpp>
+#include <boost/json.hpp>
 #include <memory>
 #include <utility>
 
+#include "proxy/telemetry/metrics/status_text.hpp"
 #include "tests/metrics/golden.hpp"
 
 namespace reprise::telemetry {

@@ -1,8 +1,7 @@
-// Searches a held body with one pass of Boost.JSON's event parser. No other file uses Boost.JSON.
+// One pass of Boost.JSON's event parser over a held body.
 #include "proxy/http/body_rules/json_probe.hpp"
 
 #include <boost/json/basic_parser_impl.hpp>
-#include <boost/json/src.hpp>
 #include <string>
 #include <vector>
 

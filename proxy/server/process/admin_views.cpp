@@ -10,6 +10,7 @@
 #include "proxy/forward/worker/certificate_ends.hpp"
 #include "proxy/server/admin/event_text.hpp"
 #include "proxy/server/process/gauges.hpp"
+#include "proxy/telemetry/metrics/status_text.hpp"
 #include "proxy/tools/explain/story_report.hpp"
 
 namespace reprise::server {

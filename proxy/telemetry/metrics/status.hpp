@@ -73,7 +73,5 @@ using RouteChoice = std::vector<bool>;
 /// Returns one line of JSON.
 std::string status_json(const StatusFacts&, const config::Settings&, const Metrics::Totals&,
                         const RouteChoice& routes = {});
-/// Returns the status as text for people, without a newline at the end.
-std::string status_text(const StatusFacts&, const config::Settings&, const Metrics::Totals&);
 
 }  // namespace reprise::telemetry

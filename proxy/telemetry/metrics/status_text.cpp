@@ -1,4 +1,5 @@
-// Text form of the status, as `reprise status` prints it.
+#include "proxy/telemetry/metrics/status_text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,7 +7,6 @@
 #include <utility>
 
 #include "proxy/telemetry/log/line_parts.hpp"
-#include "proxy/telemetry/metrics/status.hpp"
 
 namespace reprise::telemetry {
 namespace {
