@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <boost/json.hpp>
 #include <thread>
 
+#include "proxy/telemetry/history/story_json.hpp"
 #include "proxy/telemetry/log/line_parts.hpp"
 #include "tests/support/scripted_request.hpp"
 
@@ -157,9 +157,7 @@ TEST(StoryJson, IsJsonWhateverTheClientSent) {
   Story story = *ring.find(std::uint64_t{7});
   story.id = "k3x9q2-7";
   story.route_name = "api";
-  std::string text;
-  append_story_json(text, story, "Raise \"it\".");
-  const boost::json::object parsed = boost::json::parse(text).as_object();
+  const json::object parsed = json::parse(document_text(story_json(story, "Raise \"it\"."))).as_object();
   EXPECT_EQ(parsed.at("id"), "k3x9q2-7");
   EXPECT_EQ(parsed.at("route"), "api");
   EXPECT_TRUE(parsed.at("status").is_null());

@@ -10,6 +10,7 @@
 #include "proxy/forward/worker/certificate_ends.hpp"
 #include "proxy/server/admin/event_text.hpp"
 #include "proxy/server/process/gauges.hpp"
+#include "proxy/telemetry/history/story_json.hpp"
 #include "proxy/telemetry/metrics/status_text.hpp"
 #include "proxy/tools/explain/story_report.hpp"
 
@@ -178,26 +179,25 @@ std::string AdminViews::advice_for(const telemetry::Story& story) const {
 }
 
 std::string AdminViews::newest_stories() const {
-  std::string out = "[";
+  json::array all;
   if (runtime_.stories) {
-    for (telemetry::Story& story : runtime_.stories->newest(most_told)) {
-      if (out.size() > 1) out += ",\n";
-      story.route_name = runtime_.log.route_name(story.route);
-      telemetry::append_story_json(out, story, advice_for(story));
-    }
+    for (telemetry::Story& story : runtime_.stories->newest(most_told))
+      all.push_back(as_json(std::move(story)));
   }
-  return out += "]\n";
+  return telemetry::document_lines(all);
+}
+
+json::object AdminViews::as_json(telemetry::Story story) const {
+  story.route_name = runtime_.log.route_name(story.route);
+  return telemetry::story_json(story, advice_for(story));
 }
 
 std::optional<std::string> AdminViews::story(std::string_view id, StoryForm form) const {
   auto found = runtime_.stories ? runtime_.stories->find(id) : std::nullopt;
   if (!found) return std::nullopt;
+  if (form == StoryForm::json) return telemetry::document_text(as_json(std::move(*found))) + "\n";
   found->route_name = runtime_.log.route_name(found->route);
-  const std::string advice = advice_for(*found);
-  if (form == StoryForm::text) return tools::to_text(*found, advice);
-  std::string out;
-  telemetry::append_story_json(out, *found, advice);
-  return out += "\n";
+  return tools::to_text(*found, advice_for(*found));
 }
 
 // Includes a route only if a request has ended on it since the last event, because its counters change only
@@ -238,10 +238,7 @@ void AdminViews::append_new_stories(std::string& events) {
   for (telemetry::Story& story : runtime_.stories->newest(most_stories)) {
     numbers.push_back(story.number);
     if (has(edition_before_.stories, story.number)) continue;
-    story.route_name = runtime_.log.route_name(story.route);
-    std::string text;
-    telemetry::append_story_json(text, story, advice_for(story));
-    append_event(events, "story", text);
+    append_event(events, "story", telemetry::document_text(as_json(std::move(story))));
   }
   edition_before_.stories = std::move(numbers);
 }

@@ -10,6 +10,7 @@
 #include "proxy/server/admin/admin.hpp"
 #include "proxy/server/process/config_control.hpp"
 #include "proxy/server/process/runtime.hpp"
+#include "proxy/telemetry/log/json_document.hpp"
 #include "proxy/telemetry/metrics/status.hpp"
 
 namespace reprise::server {
@@ -36,7 +37,9 @@ class AdminViews {
   /// Returns what to change so that the request ends differently; empty if there is no advice or its route no
   /// longer exists.
   std::string advice_for(const telemetry::Story&) const;
-  /// Returns a JSON array of the newest recorded requests, the newest last.
+  /// With the current name of its route.
+  json::object as_json(telemetry::Story) const;
+  /// A JSON array of those that are worth telling, the newest last.
   std::string newest_stories() const;
   /// Returns the next event for readers of /events. Page thread only.
   Edition edition(bool whole);

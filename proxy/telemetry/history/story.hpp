@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "proxy/policy/decision/upstream_address.hpp"
@@ -43,9 +42,5 @@ struct Story : ExchangeNumbers, ExchangeTexts<std::string>, policy::Conclusion {
 /// Returns true for a request whose status does not say everything: retried, refused a retry, cut, failed, or
 /// denied.
 bool is_worth_telling(const ExchangeRecord&);
-
-/// Appends one JSON object (RFC 8259) without a newline. `advice`: how to get another outcome, in words; may
-/// be empty. Spans are in milliseconds.
-void append_story_json(std::string& out, const Story&, std::string_view advice);
 
 }  // namespace reprise::telemetry
