@@ -32,6 +32,7 @@
 #include "proxy/server/admin/ask_admin.hpp"
 #include "proxy/server/admin/control_path.hpp"
 #include "proxy/tools/explain/explain_report.hpp"
+#include "proxy/tools/explain/explain_report_json.hpp"
 
 namespace reprise::cli {
 namespace {

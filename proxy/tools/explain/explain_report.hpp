@@ -1,4 +1,4 @@
-// Writes an explanation as text for people and as JSON for programs.
+// An explanation as text for people, and the sentences that it has in common with the JSON.
 #pragma once
 
 #include <string>
@@ -29,8 +29,6 @@ struct ExplainReport {
 
 /// Returns about twenty lines. The first column says what each line is about.
 std::string to_text(const ExplainReport&);
-/// Returns the same as one JSON object; spans are in milliseconds.
-std::string to_json(const ExplainReport&);
 
 /// Returns `reprise.yaml:8`, `preset gcs:12` or `built-in`.
 std::string place_of(const policy::Route&, const std::string& file);

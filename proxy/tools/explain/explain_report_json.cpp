@@ -1,142 +1,101 @@
-#include <cmath>
+#include "proxy/tools/explain/explain_report_json.hpp"
+
+#include <cstdint>
 
 #include "proxy/policy/decision/gates.hpp"
-#include "proxy/telemetry/log/json_writer.hpp"
-#include "proxy/tools/explain/advice.hpp"
-#include "proxy/tools/explain/explain_report.hpp"
+#include "proxy/telemetry/log/json_document.hpp"
 
 namespace reprise::tools {
 namespace {
 
-using policy::Duration;
-using telemetry::JsonWriter;
+using telemetry::in_milliseconds;
+using telemetry::list_of;
 
-std::string_view yes_or_no(bool value) { return value ? "true" : "false"; }
-
-void write_route(const ExplainReport& report, JsonWriter& json) {
-  const policy::Route& route = report.route();
-  json.open("route", '{');
-  json.text("name", route.name);
-  json.text("place", place_of(route, report.file));
-  json.close('}');
-  json.open("passed_over", '[');
-  for (const PassedOver& passed : report.explanation.passed_over) {
-    json.open("", '{');
-    json.text("route", (*report.routes)[passed.route].name);
-    json.text("why", policy::word(passed.why));
-    json.close('}');
-  }
-  json.close(']');
+json::array passed_over(const ExplainReport& report) {
+  json::array all;
+  for (const PassedOver& passed : report.explanation.passed_over)
+    all.push_back({{"route", (*report.routes)[passed.route].name}, {"why", policy::word(passed.why)}});
+  return all;
 }
 
-void write_judgement(const ExplainReport& report, JsonWriter& json) {
+json::object judgement(const ExplainReport& report) {
   const Explanation& told = report.explanation;
-  json.open("idempotent", '{');
-  json.word("verdict", yes_or_no(told.facts.idempotent == policy::Idempotency::yes));
-  json.text("rule", policy::describe(report.route().policy.idempotent));
-  if (told.judgement.because == nullptr) {
-    json.word("because", "null");
-  } else {
-    json.text("because", policy::describe(*told.judgement.because));
-  }
-  json.close('}');
+  const policy::Condition* const because = told.judgement.because;
+  return {{"verdict", told.facts.idempotent == policy::Idempotency::yes},
+          {"rule", policy::describe(report.route().policy.idempotent)},
+          {"because", because == nullptr ? json::value() : json::value(policy::describe(*because))}};
 }
 
-void write_verdict(std::string_view key, const policy::Verdict& verdict, JsonWriter& json) {
-  json.open(key, '{');
-  json.word("retry", yes_or_no(verdict.retry));
-  json.text("reason", policy::word(verdict.reason));
-  json.text("meaning", policy::meaning(verdict.reason));
-  json.span("delay_ms", verdict.delay);
-  json.close('}');
+json::object verdict(const policy::Verdict& verdict) {
+  return {{"retry", verdict.retry},
+          {"reason", policy::word(verdict.reason)},
+          {"meaning", policy::meaning(verdict.reason)},
+          {"delay_ms", in_milliseconds(verdict.delay)}};
 }
 
-void write_course(std::string_view key, const Course& course, JsonWriter& json) {
-  json.open(key, '{');
-  write_verdict("first", course.first_verdict, json);
-  json.number("last_attempt", course.last.number);
-  json.span("ended_ms", course.last_ended);
-  json.word("endless", yes_or_no(course.endless));
-  write_verdict("last", course.last_verdict, json);
-  json.close('}');
+json::object course(const Course& course) {
+  return {{"first", verdict(course.first_verdict)},
+          {"last_attempt", course.last.number},
+          {"ended_ms", in_milliseconds(course.last_ended)},
+          {"endless", course.endless},
+          {"last", verdict(course.last_verdict)}};
 }
 
-void write_waits(const Explanation& told, JsonWriter& json) {
-  json.open("waits", '[');
+json::array waits(const Explanation& told) {
+  json::array all;
   for (const PlannedWait& wait : told.waits) {
-    json.open("", '{');
-    json.number("after", wait.after);
-    json.span("lowest_ms", wait.lowest);
-    json.span("highest_ms", wait.highest);
-    json.span("earliest_ms", wait.earliest);
-    json.span("latest_ms", wait.latest);
-    json.close('}');
+    all.push_back({{"after", wait.after},
+                   {"lowest_ms", in_milliseconds(wait.lowest)},
+                   {"highest_ms", in_milliseconds(wait.highest)},
+                   {"earliest_ms", in_milliseconds(wait.earliest)},
+                   {"latest_ms", in_milliseconds(wait.latest)}});
   }
-  json.close(']');
-  json.word("waits_left_out", yes_or_no(told.waits_left_out));
+  return all;
 }
 
-void write_hedge(const ExplainReport& report, JsonWriter& json) {
+json::object hedge(const ExplainReport& report) {
   const auto& after = report.route().policy.hedge->after;
-  json.open("hedge", '{');
-  if (after) {
-    json.span("after_ms", *after);
-  } else {
-    json.text("after_ms", "p95");
-  }
-  json.text("reason", policy::word(*report.explanation.hedge));
-  json.close('}');
+  return {{"after_ms", after ? json::value(in_milliseconds(*after)) : json::value("p95")},
+          {"reason", policy::word(*report.explanation.hedge)}};
 }
 
-void write_texts(std::string_view key, const std::vector<std::string>& texts, JsonWriter& json) {
-  json.open(key, '[');
-  for (const std::string& text : texts) json.text("", text);
-  json.close(']');
+json::object limits(const ExplainReport& report) {
+  json::object all;
+  for (const ReportedLimit& limit : limits_of(report)) all[limit.name] = limit.text;
+  return all;
 }
 
 }  // namespace
 
 std::string to_json(const ExplainReport& report) {
   const Explanation& told = report.explanation;
-  const policy::RoutePolicy& policy = report.route().policy;
-  std::string out;
-  JsonWriter json(out);
-  json.open("", '{');
-  if (!report.https.empty()) write_texts("https", report.https, json);
-  json.text("method", report.method);
-  json.text("url", report.url);
-  json.text("settings", report.settings.empty() ? report.file : report.settings);
-  json.text("assumed", report.assumed);
-  write_route(report, json);
-  write_judgement(report, json);
-  json.number("attempt", told.lowest.first.number);
-  write_waits(told, json);
-  if (policy.retry.deadline) {
-    json.span("deadline_ms", *policy.retry.deadline);
-  } else {
-    json.word("deadline_ms", "null");
-  }
-  if (policy::host_parts(policy).budget) {
-    json.number("budget_left", static_cast<std::uint64_t>(told.lowest.first_budget_left));
-  } else {
-    json.word("budget_left", "null");
-  }
-  if (told.hedge) write_hedge(report, json);
-  json.open("limits", '{');
-  for (const ReportedLimit& limit : limits_of(report)) json.text(limit.name, limit.text);
-  json.close('}');
-  write_texts("held_back", held_back(report), json);
-  json.open("courses", '{');
-  write_course("shortest_waits", told.lowest, json);
-  write_course("longest_waits", told.highest, json);
-  json.close('}');
-  json.word("resumes", yes_or_no(told.resumes));
-  if (told.resumes) write_texts("resume_validators", policy.resume.validators, json);
-  json.text("client_gets", client_gets(report));
-  write_texts("to_change", advices(report), json);
-  write_texts("notes", report.notes, json);
-  json.close('}');
-  return out += '\n';
+  const policy::Route& route = report.route();
+  json::object out;
+  if (!report.https.empty()) out["https"] = list_of(report.https);
+  out["method"] = report.method;
+  out["url"] = report.url;
+  out["settings"] = report.settings.empty() ? report.file : report.settings;
+  out["assumed"] = report.assumed;
+  out["route"] = {{"name", route.name}, {"place", place_of(route, report.file)}};
+  out["passed_over"] = passed_over(report);
+  out["idempotent"] = judgement(report);
+  out["attempt"] = told.lowest.first.number;
+  out["waits"] = waits(told);
+  out["waits_left_out"] = told.waits_left_out;
+  out["deadline_ms"] = telemetry::milliseconds_or_null(route.policy.retry.deadline);
+  out["budget_left"] = nullptr;
+  if (policy::host_parts(route.policy).budget)
+    out["budget_left"] = static_cast<std::uint64_t>(told.lowest.first_budget_left);
+  if (told.hedge) out["hedge"] = hedge(report);
+  out["limits"] = limits(report);
+  out["held_back"] = list_of(held_back(report));
+  out["courses"] = {{"shortest_waits", course(told.lowest)}, {"longest_waits", course(told.highest)}};
+  out["resumes"] = told.resumes;
+  if (told.resumes) out["resume_validators"] = list_of(route.policy.resume.validators);
+  out["client_gets"] = client_gets(report);
+  out["to_change"] = list_of(advices(report));
+  out["notes"] = list_of(report.notes);
+  return telemetry::document_text(out) + "\n";
 }
 
 }  // namespace reprise::tools
