@@ -27,9 +27,7 @@
 #include "proxy/tools/simulate/policies.hpp"
 #include "proxy/tools/simulate/replay_log.hpp"
 #include "proxy/tools/simulate/report/report.hpp"
-#include "proxy/tools/simulate/report/report_html.hpp"
-#include "proxy/tools/simulate/report/report_svg.hpp"
-#include "proxy/tools/simulate/report/report_text.hpp"
+#include "proxy/tools/simulate/report/report_json.hpp"
 
 namespace reprise::cli {
 namespace {

@@ -1,0 +1,13 @@
+// The report of `reprise simulate` as JSON, for programs.
+#pragma once
+
+#include <string>
+
+#include "proxy/tools/simulate/report/report.hpp"
+
+namespace reprise::tools {
+
+/// One object, `"version": 1`; times in milliseconds.
+std::string to_json(const Report&);
+
+}  // namespace reprise::tools
