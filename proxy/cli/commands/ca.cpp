@@ -14,7 +14,7 @@
 #include "proxy/server/intercept/key_owner.hpp"
 #include "proxy/server/intercept/secret_memory.hpp"
 #include "proxy/server/intercept/trust.hpp"
-#include "proxy/telemetry/log/json_text.hpp"
+#include "proxy/telemetry/log/json_document.hpp"
 
 namespace reprise::cli {
 namespace {
@@ -48,31 +48,23 @@ struct CaArguments {
   std::string format = "text";
 };
 
-std::string json_text(std::string_view text) {
-  std::string out;
-  telemetry::append_json(out, text);
-  return out;
-}
-
 std::string owner_text(const std::string& file) {
   struct stat state {};
   return ::stat(file.c_str(), &state) == 0 ? server::user_name(state.st_uid) : std::string();
 }
 
 void print_json(const config::Intercept& intercept, const Authority& authority) {
-  std::string hosts;
-  for (const std::string& host : authority.permitted())
-    hosts.append(hosts.empty() ? "" : ",").append(json_text(host));
   const auto& bundle = intercept.bundle;
-  std::printf(
-      R"({"certificate":%s,"key":%s,"owner":%s,"hosts":[%s],"expires":%lld,"sha256":%s,"bundle":%s,"truststore":%s})"
-      "\n",
-      json_text(intercept.certificate).c_str(), json_text(intercept.key).c_str(),
-      json_text(owner_text(intercept.key)).c_str(), hosts.c_str(),
-      static_cast<long long>(authority.expires()),
-      json_text(fingerprint_text(authority.certificate())).c_str(),
-      bundle ? json_text(*bundle).c_str() : "null",
-      bundle ? json_text(server::truststore_file(*bundle)).c_str() : "null");
+  const json::object out{
+      {"certificate", intercept.certificate},
+      {"key", intercept.key},
+      {"owner", owner_text(intercept.key)},
+      {"hosts", telemetry::list_of(authority.permitted())},
+      {"expires", authority.expires()},
+      {"sha256", fingerprint_text(authority.certificate())},
+      {"bundle", telemetry::or_null(bundle)},
+      {"truststore", bundle ? json::value(server::truststore_file(*bundle)) : json::value()}};
+  std::printf("%s\n", telemetry::document_text(out).c_str());
 }
 
 void print(const CaArguments& given, const config::Intercept& intercept, const Authority& authority) {

@@ -6,6 +6,7 @@
 #include "proxy/cli/commands/commands.hpp"
 #include "proxy/cli/startup/configuration.hpp"
 #include "proxy/server/admin/ask_control.hpp"
+#include "proxy/telemetry/log/json_document.hpp"
 #include "proxy/telemetry/log/json_text.hpp"
 
 namespace reprise::cli {
@@ -60,9 +61,8 @@ int tell(const ControlArguments& given, const std::string& command) {
       server::ask_control(path, command, given.waits ? long_patience : patience);
   // A response that is JSON already is printed unchanged.
   if (given.format == "json" && !(response.succeeded && command == "status json")) {
-    std::string text = response.succeeded ? R"({"ok":true,"message":)" : R"({"ok":false,"message":)";
-    telemetry::append_json(text, response.text);
-    std::printf("%s}\n", text.c_str());
+    const json::object out{{"ok", response.succeeded}, {"message", response.text}};
+    std::printf("%s\n", telemetry::document_text(out).c_str());
     return response.succeeded ? exit_ok : exit_runtime;
   }
   if (!response.succeeded) {

@@ -5,7 +5,7 @@
 
 #include "proxy/cli/commands/commands.hpp"
 #include "proxy/telemetry/log/access_fields.hpp"
-#include "proxy/telemetry/log/json_text.hpp"
+#include "proxy/telemetry/log/json_document.hpp"
 
 namespace reprise::cli {
 namespace {
@@ -50,29 +50,19 @@ std::string fields_markdown() {
   return text;
 }
 
-void append_member(std::string& text, std::string_view name, std::string_view value) {
-  text.append(",\"").append(name).append("\":");
-  if (value.empty()) {
-    text.append("null");
-  } else {
-    telemetry::append_json(text, value);
-  }
-}
-
 std::string fields_json() {
-  std::string text = "[";
+  using telemetry::or_null;
+  json::array all;
   for (const FieldRow& row : telemetry::field_rows) {
-    text.append(text.size() == 1 ? "\n" : ",\n").append("{\"in\":");
-    telemetry::append_json(text, policy::names_of<FieldOf>[static_cast<std::size_t>(row.of)]);
-    append_member(text, "json", row.names[0]);
-    append_member(text, "otel", row.names[1]);
-    append_member(text, "type", row.type);
-    append_member(text, "json_unit", row.units[0]);
-    append_member(text, "otel_unit", row.units[1]);
-    append_member(text, "meaning", row.meaning);
-    text.append("}");
+    all.push_back({{"in", policy::names_of<FieldOf>[static_cast<std::size_t>(row.of)]},
+                   {"json", or_null(row.names[0])},
+                   {"otel", or_null(row.names[1])},
+                   {"type", or_null(row.type)},
+                   {"json_unit", or_null(row.units[0])},
+                   {"otel_unit", or_null(row.units[1])},
+                   {"meaning", or_null(row.meaning)}});
   }
-  return text + "\n]\n";
+  return telemetry::document_lines(all);
 }
 
 }  // namespace

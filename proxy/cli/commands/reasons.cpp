@@ -4,7 +4,7 @@
 
 #include "proxy/cli/commands/commands.hpp"
 #include "proxy/policy/decision/reason.hpp"
-#include "proxy/telemetry/log/json_text.hpp"
+#include "proxy/telemetry/log/json_document.hpp"
 
 namespace reprise::cli {
 namespace {
@@ -23,15 +23,13 @@ std::string reasons_markdown() {
 }
 
 std::string reasons_json() {
-  std::string text = "[";
+  json::array all;
   for (const policy::Reason reason : policy::all_reasons()) {
-    text.append(text.size() == 1 ? "\n" : ",\n").append(R"({"reason":)");
-    telemetry::append_json(text, policy::word(reason));
-    text.append(R"(,"retry":)").append(policy::is_retry(reason) ? "true" : "false").append(R"(,"meaning":)");
-    telemetry::append_json(text, policy::meaning(reason));
-    text.append("}");
+    all.push_back({{"reason", policy::word(reason)},
+                   {"retry", policy::is_retry(reason)},
+                   {"meaning", policy::meaning(reason)}});
   }
-  return text + "\n]\n";
+  return telemetry::document_lines(all);
 }
 
 }  // namespace

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "proxy/http/message/origin.hpp"
-#include "proxy/telemetry/log/json_text.hpp"
+#include "proxy/telemetry/log/json_document.hpp"
 
 namespace reprise::cli {
 namespace {
@@ -65,19 +67,17 @@ std::string ExecTally::line() const {
 
 std::string ExecTally::json(int exit_code) const {
   const std::scoped_lock lock(mutex_);
-  std::string reasons;
-  for (const auto& [reason, count] : reasons_)
-    reasons += fmt::format("{}\"{}\":{}", reasons.empty() ? "" : ",", reason, count);
-  std::string unread;
-  for (const telemetry::UnreadHost& host : unread_.list(telemetry::UnreadHosts::most_named)) {
-    unread += unread.empty() ? "" : ",";
-    telemetry::append_json(unread, host.name);
-    unread += fmt::format(":{}", host.tunnels);
-  }
-  return fmt::format(
-      R"({{"requests":{},"retried":{},"recovered":{},"given_up":{},"reasons":{{{}}},"tunnels":{},)"
-      R"("unread_tunnels":{{{}}},"exit_code":{}}})",
-      requests_, retried_, recovered_, given_up_, reasons, tunnels_, unread, exit_code);
+  json::object unread;
+  for (const telemetry::UnreadHost& host : unread_.list(telemetry::UnreadHosts::most_named))
+    unread[host.name] = host.tunnels;
+  return telemetry::document_text(json::object{{"requests", requests_},
+                                               {"retried", retried_},
+                                               {"recovered", recovered_},
+                                               {"given_up", given_up_},
+                                               {"reasons", json::object(reasons_.begin(), reasons_.end())},
+                                               {"tunnels", tunnels_},
+                                               {"unread_tunnels", std::move(unread)},
+                                               {"exit_code", exit_code}});
 }
 
 }  // namespace reprise::cli

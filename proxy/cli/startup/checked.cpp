@@ -6,35 +6,25 @@
 #include "proxy/cli/line/exit_codes.hpp"
 #include "proxy/cli/startup/configuration.hpp"
 #include "proxy/cli/startup/named_files.hpp"
-#include "proxy/telemetry/log/json_text.hpp"
+#include "proxy/telemetry/log/json_document.hpp"
 
 namespace reprise::cli {
 namespace {
 
 using Severity = config::Problem::Severity;
 
-std::string number_or_null(std::size_t number) { return number == 0 ? "null" : std::to_string(number); }
+json::value number_or_null(std::size_t number) { return number == 0 ? json::value() : json::value(number); }
 
-void append_problem(std::string& out, const config::Problem& problem) {
-  out.append(R"({"line":)").append(number_or_null(problem.line));
-  out.append(R"(,"column":)").append(number_or_null(problem.column)).append(R"(,"path":)");
-  if (problem.path.empty()) {
-    out.append("null");
-  } else {
-    telemetry::append_json(out, problem.path);
-  }
-  out.append(R"(,"message":)");
-  telemetry::append_json(out, problem.message);
-  out.append("}");
-}
-
-void append_problems(std::string& out, const std::vector<config::Problem>& problems, Severity severity) {
-  const char* separator = "";
-  for (const config::Problem& problem : problems) {
+json::array problems_of(const Checked& checked, Severity severity) {
+  json::array all;
+  for (const config::Problem& problem : checked.problems) {
     if (problem.severity != severity) continue;
-    out.append(std::exchange(separator, ","));
-    append_problem(out, problem);
+    all.push_back({{"line", number_or_null(problem.line)},
+                   {"column", number_or_null(problem.column)},
+                   {"path", telemetry::or_null(problem.path)},
+                   {"message", problem.message}});
   }
+  return all;
 }
 
 }  // namespace
@@ -67,22 +57,15 @@ Checked check_file(const std::string& file, const config::Flags& flags, const se
 }
 
 std::string as_json(const std::vector<Checked>& all) {
-  std::string out = "[";
+  json::array list;
   for (const Checked& checked : all) {
-    out.append(&checked == &all.front() ? "\n" : ",\n").append(R"({"file":)");
-    telemetry::append_json(out, checked.file);
-    out.append(R"(,"ok":)").append(checked.is_good() ? "true" : "false").append(R"(,"errors":[)");
-    append_problems(out, checked.problems, Severity::error);
-    out.append(R"(],"warnings":[)");
-    append_problems(out, checked.problems, Severity::warning);
-    out.append(R"(],"notes":[)");
-    for (const std::string& note : checked.notes) {
-      if (&note != &checked.notes.front()) out.append(",");
-      telemetry::append_json(out, note);
-    }
-    out.append("]}");
+    list.push_back({{"file", checked.file},
+                    {"ok", checked.is_good()},
+                    {"errors", problems_of(checked, Severity::error)},
+                    {"warnings", problems_of(checked, Severity::warning)},
+                    {"notes", telemetry::list_of(checked.notes)}});
   }
-  return out + (all.empty() ? "]\n" : "\n]\n");
+  return telemetry::document_lines(list);
 }
 
 }  // namespace reprise::cli
