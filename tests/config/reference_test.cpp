@@ -56,13 +56,13 @@ TEST(Reference, page_has_a_row_for_every_key) {
     EXPECT_TRUE(key.path == "policies.*" || page.find(key.sentence) != std::string::npos) << key.path;
 }
 
-TEST(Reference, page_and_readme_name_every_preset) {
+TEST(Reference, reference_and_guide_name_every_preset) {
   const std::string page = reference_markdown();
-  const std::string readme = golden::read(golden::in_source("README.md"));
+  const std::string guide = golden::read(golden::in_source("docs/configuration.md"));
   for (const std::string_view preset : preset_names()) {
     const std::string name(preset);
     EXPECT_NE(page.find("\n| [" + name + "](presets/" + name + ".yaml) |"), std::string::npos) << name;
-    EXPECT_NE(readme.find("`" + name + "`"), std::string::npos) << name;
+    EXPECT_NE(guide.find("`" + name + "`"), std::string::npos) << name;
   }
 }
 
