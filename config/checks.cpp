@@ -239,7 +239,7 @@ class RouteChecker {
 
   static bool lists_all(const policy::RetryOn& on, const policy::StatusRange& range) {
     for (int status = range.first; status <= range.last; ++status) {
-      if (!on.lists(policy::Answered{status, {}})) return false;
+      if (!on.lists(policy::Responded{status, {}})) return false;
     }
     return true;
   }

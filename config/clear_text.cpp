@@ -80,10 +80,10 @@ class ClearTextChecker {
       return warn(tls != nullptr ? *tls : entry, tls != nullptr ? ".tls" : "",
                   "this service is reached over TLS: what a client asks of it by http:// would leave in "
                   "clear text, credentials too: remove the key, or write tls: originate");
-    const bool said =
+    const bool tls_is_set =
         tls != nullptr || (origin_.policy.node != nullptr && origin_.policy.node->find("tls") != nullptr);
     const std::vector<HostPattern>& given = route_.match.hosts;
-    if (said || std::all_of(given.begin(), given.end(), is_local)) return;
+    if (tls_is_set || std::all_of(given.begin(), given.end(), is_local)) return;
     warn(*hosts, ".hosts",
          "these hosts are spoken to in clear text, and get the service's credentials in it: write tls: "
          "originate, or tls: off if that is meant");

@@ -144,7 +144,7 @@ void GivenValues::add(const Shortcut& shortcut, std::string source, const std::s
     report.error(0, 0, source, std::move(*message));
     return;
   }
-  told_.push_back({source, std::string(shortcut.path), is_secret ? "***" : text, true});
+  given_.push_back({source, std::string(shortcut.path), is_secret ? "***" : text, true});
   values_.push_back({&shortcut, std::move(source), std::move(node), is_flag});
 }
 
@@ -152,15 +152,15 @@ void GivenValues::put_into(Node& root) {
   for (std::size_t i = 0; i < values_.size(); ++i) {
     const Value& value = values_[i];
     const std::string_view path = value.shortcut->path;
-    told_[i].used = value.is_flag || !has(root, path);
-    if (!told_[i].used) continue;
+    given_[i].used = value.is_flag || !has(root, path);
+    if (!given_[i].used) continue;
     put(root, path, value.node);
     const bool is_over = value.is_flag && path.starts_with(of_routes) && find_key(path)->kind != Kind::rule;
     if (is_over) put(over_routes_, path.substr(of_routes.size()), value.node);
   }
   // A flag replaces the variable of the same shortcut.
   for (std::size_t i = 0; i + 1 < values_.size(); ++i) {
-    if (values_[i].shortcut == values_[i + 1].shortcut) told_[i].used = false;
+    if (values_[i].shortcut == values_[i + 1].shortcut) given_[i].used = false;
   }
 }
 

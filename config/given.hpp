@@ -37,7 +37,7 @@ class GivenValues {
   /// Replaces the paths of problems in these values by the names of their sources.
   void name_sources(std::vector<Problem>&) const;
   /// Returns the values in the order of the table. Call after put_into.
-  std::vector<GivenValue> take() { return std::move(told_); }
+  std::vector<GivenValue> take() { return std::move(given_); }
 
  private:
   struct Value {
@@ -49,7 +49,7 @@ class GivenValues {
   void add(const Shortcut&, std::string source, const std::string& text, bool is_flag, Report&);
 
   std::vector<Value> values_;
-  std::vector<GivenValue> told_;
+  std::vector<GivenValue> given_;
   Node over_routes_;
 };
 

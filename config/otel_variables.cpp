@@ -182,7 +182,7 @@ bool is_disabled(const Lookup& lookup, std::vector<std::string>& warnings) {
 }
 
 // Returns one warning for each variable that is set but not supported.
-std::vector<std::string> warnings_of_unheeded(const Lookup& lookup) {
+std::vector<std::string> warnings_of_ignored(const Lookup& lookup) {
   std::vector<std::string> warnings;
   if (const auto timeout = of_exporter(lookup, "TIMEOUT"))
     warnings.push_back(timeout->variable + " is ignored: the collector has 10 s for each batch");
@@ -213,7 +213,7 @@ OtelVariables otel_variables(const Lookup& lookup) {
   if (const auto headers = of_exporter(lookup, "HEADERS"))
     read.headers = read_headers(*headers, read.warnings);
   if (auto file = of_exporter(lookup, "CERTIFICATE")) read.ca_file = std::move(file->value);
-  read.of_unheeded = warnings_of_unheeded(lookup);
+  read.ignored_warnings = warnings_of_ignored(lookup);
   const auto endpoint = of_exporter(lookup, "ENDPOINT");
   if (!endpoint || is_switched_off(lookup, read.warnings)) return read;
   read.collector = read_endpoint(*endpoint, read.warnings);
@@ -221,19 +221,19 @@ OtelVariables otel_variables(const Lookup& lookup) {
   return read;
 }
 
-void follow_otel(const OtelVariables& otel, bool said, Settings& settings,
+void follow_otel(const OtelVariables& otel, bool is_in_file, Settings& settings,
                  std::vector<std::string>& warnings) {
   std::optional<Collector>& collector = settings.trace.otlp;
-  if (!said) collector = otel.collector;
+  if (!is_in_file) collector = otel.collector;
   if (!collector) return;
-  if (!said && is_own_listener(*collector, settings)) {
+  if (!is_in_file && is_own_listener(*collector, settings)) {
     warnings.push_back(
         otel.endpoint_variable +
         " is ignored: it is a listener of this very proxy, so that every span would make the next one");
     collector.reset();
     return;
   }
-  warnings.insert(warnings.end(), otel.of_unheeded.begin(), otel.of_unheeded.end());
+  warnings.insert(warnings.end(), otel.ignored_warnings.begin(), otel.ignored_warnings.end());
   collector->headers = otel.headers;
   collector->ca_file = otel.ca_file;
 }

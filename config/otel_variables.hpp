@@ -24,7 +24,8 @@ struct OtelVariables {
   std::optional<std::string> ca_file;  ///< OTEL_EXPORTER_OTLP_[TRACES_]CERTIFICATE
   NamedValues resource;  ///< OTEL_RESOURCE_ATTRIBUTES, and `service.name` of OTEL_SERVICE_NAME, which wins
   std::vector<std::string> warnings;
-  std::vector<std::string> of_unheeded;  ///< warnings about ignored variables; only for use with a collector
+  std::vector<std::string>
+      ignored_warnings;  ///< warnings about ignored variables; only for use with a collector
 };
 
 /// Reads the variables with `lookup`. Everything is absent if OTEL_SDK_DISABLED is true.
@@ -33,6 +34,6 @@ OtelVariables otel_variables(const std::function<std::optional<std::string>(std:
 /// Sets the collector of a configuration and adds the headers and certificate of the variables. The file's
 /// collector wins if the file has the key `trace.otlp` (`said`). Otherwise the collector of the variables is
 /// used, unless it is a listener of this proxy. Appends problems to `warnings`.
-void follow_otel(const OtelVariables&, bool said, Settings&, std::vector<std::string>& warnings);
+void follow_otel(const OtelVariables&, bool is_in_file, Settings&, std::vector<std::string>& warnings);
 
 }  // namespace reprise::config

@@ -105,7 +105,7 @@ struct Limits {
   std::string replay_folder = "/tmp";
   std::size_t kept_response_bytes = 64 * 1024;
   std::size_t upstreams = 1024;
-  std::size_t story_bytes = 1024 * 1024;  ///< per io thread; 0: no request history
+  std::size_t history_bytes = 1024 * 1024;  ///< per io thread; 0: no request history
   std::size_t labelled_upstreams = 32;
 };
 

@@ -128,7 +128,7 @@ class ShapeChecker {
   }
 
   void list(const Place& place, const Key& key) {
-    if (stands_instead(key, place.node)) return;
+    if (is_alternative_word(key, place.node)) return;
     if (place.node.kind != Node::Kind::list) {
       return error(place, "must be " + expectation(key) + ": this is " + kind_of(place.node) +
                               did_you_mean(meant_form(place.schema, key, place.node)));

@@ -134,7 +134,7 @@ void process_fields(Fields& fields, All& settings) {
   fields.field("limits.kept_answer", limits.kept_response_bytes);
   fields.field("limits.labelled_upstreams", limits.labelled_upstreams);
   fields.field("limits.upstreams", limits.upstreams);
-  fields.field("limits.stories", limits.story_bytes);
+  fields.field("limits.stories", limits.history_bytes);
   fields.field("timers.header", settings.timers.header);
   fields.field("timers.keep_alive", settings.timers.keep_alive);
   fields.field("timers.handshake", settings.timers.handshake);

@@ -58,7 +58,7 @@ Node scalar_of(std::string text) {
 bool is_list(const Key& key) { return key.kind == Kind::list && key.item != Kind::mapping; }
 
 /// Returns true if only few texts are valid for that kind, so that a valid text identifies the key.
-bool tells_key(const Key& key) {
+bool identifies_key(const Key& key) {
   switch (is_list(key) ? key.item : key.kind) {
     case Kind::text:
     case Kind::name:
@@ -107,7 +107,7 @@ std::string mapping_for(std::string_view schema, const Key& section, std::string
                         [&](const Key* key) { return last_part(key->path) == first; });
   for (const bool may_correct : {false, true}) {
     for (const Key* const key : keys) {
-      if (!tells_key(*key)) continue;
+      if (!identifies_key(*key)) continue;
       const std::string value = value_for(*key, text, may_correct);
       if (!value.empty()) return "{" + std::string(last_part(key->path)) + ": " + value + "}";
     }

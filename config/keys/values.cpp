@@ -187,8 +187,8 @@ std::optional<std::string> complaint(const Key& key, const Node& scalar) {
   const bool tell =
       scalar.origin.empty() && !found->suggestion.empty() && found->suggestion.size() <= longest_suggestion;
   std::string message = name_of(scalar, kind) + " " + found->reason;
-  const bool tells_form = found->reason.find(": write ") != std::string::npos;
-  if (kind != Kind::word && !key.words.empty() && !found->names_words && tells_form)
+  const bool names_form = found->reason.find(": write ") != std::string::npos;
+  if (kind != Kind::word && !key.words.empty() && !found->names_words && names_form)
     message.append(", or ").append(either(split_words(key.words)));
   return tell ? message + did_you_mean(found->suggestion) : message;
 }
@@ -206,7 +206,7 @@ std::optional<std::size_t> word_index(const Key& key, std::string_view text) {
   return static_cast<std::size_t>(found - words.begin());
 }
 
-bool stands_instead(const Key& key, const Node& node) {
+bool is_alternative_word(const Key& key, const Node& node) {
   return node.kind == Node::Kind::scalar && !key.instead.empty() && node.text == key.instead;
 }
 
@@ -320,7 +320,7 @@ void assign(const Key&, const Node& node, Deny& target) {
 }
 
 void assign(const Key& key, const Node& node, std::optional<PortRanges>& target) {
-  if (stands_instead(key, node)) {
+  if (is_alternative_word(key, node)) {
     target.reset();
     return;
   }

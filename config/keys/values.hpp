@@ -22,7 +22,7 @@ std::string correction(const Key&, std::string_view text);
 std::optional<std::size_t> word_index(const Key&, std::string_view text);
 
 /// Returns true if the node is the word that may be written in place of that list.
-bool stands_instead(const Key&, const Node&);
+bool is_alternative_word(const Key&, const Node&);
 
 /// Assigns the value of the node. Each function leaves the target unchanged if the node is invalid:
 /// `complaint` has reported it.

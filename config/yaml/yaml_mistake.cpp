@@ -32,7 +32,7 @@ std::vector<std::string_view> lines_of(std::string_view text) {
 
 std::size_t indent_of(std::string_view line) { return std::min(line.find_first_not_of(' '), line.size()); }
 
-bool says_nothing(std::string_view line) {
+bool is_blank_or_comment(std::string_view line) {
   const std::size_t start = indent_of(line);
   return start == line.size() || line[start] == '#';
 }
@@ -149,7 +149,7 @@ Found unclosed(const Scan& whole) {
 /// Returns the closest previous line with content; 0 if there is none.
 std::size_t line_before(const std::vector<std::string_view>& lines, std::size_t line) {
   for (--line; line > 0; --line) {
-    if (!says_nothing(lines[line - 1])) return line;
+    if (!is_blank_or_comment(lines[line - 1])) return line;
   }
   return 0;
 }
@@ -195,7 +195,7 @@ Found two_keys(std::string_view line, std::size_t number) {
 std::vector<std::size_t> levels_above(const std::vector<std::string_view>& lines, std::size_t line) {
   std::vector<std::size_t> levels;
   for (std::size_t i = 0; i + 1 < line; ++i) {
-    if (says_nothing(lines[i])) continue;
+    if (is_blank_or_comment(lines[i])) continue;
     const std::size_t indent = indent_of(lines[i]);
     while (!levels.empty() && levels.back() > indent) levels.pop_back();
     if (levels.empty() || levels.back() < indent) levels.push_back(indent);
@@ -210,7 +210,7 @@ std::vector<std::size_t> levels_above(const std::vector<std::string_view>& lines
 std::string blanks(std::size_t count) { return std::to_string(count) + (count == 1 ? " blank" : " blanks"); }
 
 Found indentation(const std::vector<std::string_view>& lines, std::size_t line) {
-  if (line > lines.size() || says_nothing(lines[line - 1])) return std::nullopt;
+  if (line > lines.size() || is_blank_or_comment(lines[line - 1])) return std::nullopt;
   const std::size_t above = line_before(lines, line);
   if (above == 0) return std::nullopt;
   const std::size_t indent = indent_of(lines[line - 1]);

@@ -13,7 +13,7 @@ std::string ask_for(std::string_view path, std::string_view host = "localhost", 
 
 Wishes with_stories() {
   Wishes wishes;
-  wishes.settings.limits.story_bytes = 1 << 20;
+  wishes.settings.limits.history_bytes = 1 << 20;
   return wishes;
 }
 

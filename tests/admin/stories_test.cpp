@@ -30,7 +30,7 @@ class Told {
  private:
   static Wishes keeping() {
     Wishes wishes;
-    wishes.settings.limits.story_bytes = 1 << 20;
+    wishes.settings.limits.history_bytes = 1 << 20;
     return wishes;
   }
 
@@ -84,7 +84,7 @@ TEST(AdminStories, what_is_not_there_is_told_with_the_limit_that_may_be_why) {
 
 TEST(AdminStories, where_none_are_kept_the_list_is_empty) {
   Wishes wishes;
-  wishes.settings.limits.story_bytes = 0;
+  wishes.settings.limits.history_bytes = 0;
   const RunningProxy proxy(std::move(wishes));
   EXPECT_EQ(RawClient(proxy.admin_port()).ask(query_for("/stories")).body, "[]\n");
   EXPECT_EQ(RawClient(proxy.admin_port()).ask(query_for("/stories/1")).status, 404);

@@ -19,12 +19,12 @@ namespace reprise::config {
 namespace {
 
 using namespace std::chrono_literals;
-using policy::Answered;
 using policy::Cause;
 using policy::Failed;
 using policy::Instant;
 using policy::Outcome;
 using policy::Reason;
+using policy::Responded;
 using policy::Stage;
 
 // Always the lowest, or always the highest number.
@@ -69,7 +69,7 @@ Course course(const Settings& settings, const Asked& request, policy::Dice& dice
   for (policy::Attempt attempt; attempt.number < 100; ++attempt.number, ++attempt.charged) {
     made.starts.push_back(std::chrono::floor<std::chrono::seconds>(now.time_since_epoch()).count());
     attempt.sent = policy::Sent::maybe;
-    const auto verdict = policy::decide(facts, attempt, Answered{503, {}}, route, now, deadline, dice, 1e9);
+    const auto verdict = policy::decide(facts, attempt, Responded{503, {}}, route, now, deadline, dice, 1e9);
     made.end = verdict.reason;
     if (!verdict.retry) return made;
     now += verdict.delay;
@@ -86,18 +86,18 @@ const Asked write_object("PUT", "storage.googleapis.com/p/x");
 TEST(PresetTiming, R1_R2_R4_statuses_of_gcs) {
   const Settings gcs = preset("gcs");
   for (const int status : {429, 500, 501, 502, 503, 504, 505, 507, 508, 599})
-    EXPECT_TRUE(retries(gcs, read_object, Answered{status, {}})) << status;
+    EXPECT_TRUE(retries(gcs, read_object, Responded{status, {}})) << status;
   for (const int status : {200, 206, 304, 308, 400, 401, 403, 404, 408, 409, 410, 412, 416, 499})
-    EXPECT_FALSE(retries(gcs, read_object, Answered{status, {}})) << status;
+    EXPECT_FALSE(retries(gcs, read_object, Responded{status, {}})) << status;
 }
 
 TEST(PresetTiming, R3_408_of_resumable_uploads) {
   const Settings gcs = preset("gcs");
   const std::string at = "storage.googleapis.com/upload/storage/v1/b/p/o?";
-  EXPECT_TRUE(retries(gcs, {"PUT", at + "upload_id=u"}, Answered{408, {}}));
-  EXPECT_TRUE(retries(gcs, {"POST", at + "uploadType=resumable&ifGenerationMatch=0"}, Answered{408, {}}));
-  EXPECT_FALSE(retries(gcs, {"POST", at + "uploadType=resumable"}, Answered{408, {}}));
-  EXPECT_FALSE(retries(gcs, {"POST", at + "uploadType=media&ifGenerationMatch=0"}, Answered{408, {}}));
+  EXPECT_TRUE(retries(gcs, {"PUT", at + "upload_id=u"}, Responded{408, {}}));
+  EXPECT_TRUE(retries(gcs, {"POST", at + "uploadType=resumable&ifGenerationMatch=0"}, Responded{408, {}}));
+  EXPECT_FALSE(retries(gcs, {"POST", at + "uploadType=resumable"}, Responded{408, {}}));
+  EXPECT_FALSE(retries(gcs, {"POST", at + "uploadType=media&ifGenerationMatch=0"}, Responded{408, {}}));
 }
 
 TEST(PresetTiming, R7_R8_R9_R11_failures_of_gcs) {
@@ -127,7 +127,7 @@ TEST(PresetTiming, R19_R25_gcs_starts_15_attempts_in_600_seconds) {
   EXPECT_EQ(retry.backoff.jitter, policy::Jitter::additive);
   EXPECT_EQ(retry.backoff.maximum, 64s);
   EXPECT_FALSE(retry.max_attempts);
-  EXPECT_EQ(first_verdict(gcs, read_object, Answered{503, {}}).delay, 2s);  // 1 s + 1000 ms
+  EXPECT_EQ(first_verdict(gcs, read_object, Responded{503, {}}).delay, 2s);  // 1 s + 1000 ms
 }
 
 TEST(PresetTiming, R26_R27_R30_gcs_metadata_has_media_and_the_rest) {
@@ -167,9 +167,9 @@ TEST(PresetTiming, R29_memorystore_is_capped_and_counted) {
   const Course wider =
       course(preset("{name: memorystore, retry: {max_attempts: 9, backoff: {maximum: 64s}}}"), read, low);
   EXPECT_EQ(wider.starts, (std::vector<long>{0, 1, 3, 7, 15, 31, 63, 127, 191}));
-  EXPECT_FALSE(retries(preset("memorystore"), {"POST", "memcache.googleapis.com/v1/x"}, Answered{503, {}}));
+  EXPECT_FALSE(retries(preset("memorystore"), {"POST", "memcache.googleapis.com/v1/x"}, Responded{503, {}}));
   EXPECT_TRUE(
-      retries(preset("memorystore"), {"DELETE", "memorystore.googleapis.com/v1/x"}, Answered{501, {}}));
+      retries(preset("memorystore"), {"DELETE", "memorystore.googleapis.com/v1/x"}, Responded{501, {}}));
 }
 
 struct Response {
@@ -182,28 +182,28 @@ TEST(PresetTable, aws) {
   const Settings aws = preset("aws");
   const std::string s3 = "pail.s3.eu-west-1.amazonaws.com/key";
   const std::string dynamodb = "dynamodb.eu-west-1.amazonaws.com/";
-  const std::vector<Response> table{{{"GET", s3}, Answered{503, {}}, true},
-                                    {{"PUT", s3}, Answered{500, {}}, true},
-                                    {{"DELETE", s3}, Answered{429, {}}, true},
-                                    {{"GET", s3}, Answered{501, {}}, false},
-                                    {{"GET", s3}, Answered{400, {}}, false},
-                                    {{"GET", s3}, Answered{408, {}}, false},
+  const std::vector<Response> table{{{"GET", s3}, Responded{503, {}}, true},
+                                    {{"PUT", s3}, Responded{500, {}}, true},
+                                    {{"DELETE", s3}, Responded{429, {}}, true},
+                                    {{"GET", s3}, Responded{501, {}}, false},
+                                    {{"GET", s3}, Responded{400, {}}, false},
+                                    {{"GET", s3}, Responded{408, {}}, false},
                                     {{"GET", s3}, Failed{Stage::await_head, Cause::reset}, true},
-                                    {{"POST", dynamodb}, Answered{503, {}}, false},
+                                    {{"POST", dynamodb}, Responded{503, {}}, false},
                                     {{"POST", dynamodb}, Failed{Stage::connect, Cause::refused}, true},
-                                    {{"GET", "s3.cn-north-1.amazonaws.com.cn/x"}, Answered{502, {}}, true}};
+                                    {{"GET", "s3.cn-north-1.amazonaws.com.cn/x"}, Responded{502, {}}, true}};
   for (const Response& row : table)
     EXPECT_EQ(retries(aws, row.request, row.outcome), row.retried) << row.request.method << row.request.host;
   const Asked get("GET", s3);
   EXPECT_TRUE(get.route(aws).policy.signature_sigv4);
   HighDice high;
   EXPECT_EQ(course(aws, get, high).starts, (std::vector<long>{0, 1, 3}));
-  EXPECT_EQ(first_verdict(aws, get, Answered{503, {}}).delay, 1s);
+  EXPECT_EQ(first_verdict(aws, get, Responded{503, {}}).delay, 1s);
 }
 
 TEST(PresetTable, aws_sends_reads_by_post_again_where_the_head_names_them) {
   const Settings aws = preset("aws");
-  const auto is_retried = [&](Asked request) { return retries(aws, request, Answered{503, {}}); };
+  const auto is_retried = [&](Asked request) { return retries(aws, request, Responded{503, {}}); };
   const auto targets = [&](const std::string& host, const std::string& target) {
     return is_retried(Asked("POST", host).with("header:X-Amz-Target", target));
   };
@@ -232,15 +232,15 @@ TEST(PresetTable, git_fetches_again_and_pushes_once) {
   };
   const Asked refs("GET", at + "info/refs?service=git-upload-pack");
   const Failed lost{Stage::await_head, Cause::reset};
-  const std::vector<Response> table{{refs, Answered{502, {}}, true},
+  const std::vector<Response> table{{refs, Responded{502, {}}, true},
                                     {refs, lost, true},
-                                    {post("git-upload-pack"), Answered{503, {}}, true},
+                                    {post("git-upload-pack"), Responded{503, {}}, true},
                                     {post("git-upload-pack"), lost, true},
-                                    {post("git-upload-pack"), Answered{401, {}}, false},
-                                    {post("git-receive-pack"), Answered{503, {}}, false},
+                                    {post("git-upload-pack"), Responded{401, {}}, false},
+                                    {post("git-receive-pack"), Responded{503, {}}, false},
                                     {post("git-receive-pack"), lost, false},
                                     {post("git-receive-pack"), Failed{Stage::connect, Cause::refused}, true},
-                                    {{"POST", at + "info/lfs/objects/batch"}, Answered{503, {}}, false}};
+                                    {{"POST", at + "info/lfs/objects/batch"}, Responded{503, {}}, false}};
   for (const Response& row : table)
     EXPECT_EQ(retries(git, row.request, row.outcome), row.retried)
         << row.request.route(git).name << outcome_label(row.outcome);
@@ -248,20 +248,20 @@ TEST(PresetTable, git_fetches_again_and_pushes_once) {
   EXPECT_EQ(post("git-receive-pack").route(git).name, "git/push");
   HighDice high;
   EXPECT_EQ(course(git, refs, high).starts.size(), 8U);
-  EXPECT_EQ(first_verdict(git, refs, Answered{503, {}}).delay, 500ms);
+  EXPECT_EQ(first_verdict(git, refs, Responded{503, {}}).delay, 500ms);
 }
 
 TEST(PresetTable, aws_of_2026) {
   const Settings settings = preset("{name: aws, policy: aws-2026}");
   const Asked get("GET", "pail.s3.eu-west-1.amazonaws.com/key");
   EXPECT_EQ(get.route(settings).policy.retry.max_attempts, 3U);
-  EXPECT_EQ(first_verdict(settings, get, Answered{503, {}}).delay, 50ms);
+  EXPECT_EQ(first_verdict(settings, get, Responded{503, {}}).delay, 50ms);
   policy::Hints hints;
   hints.aws_retry_after = 2s;
-  EXPECT_EQ(first_verdict(settings, get, Answered{503, hints}).delay, 2s);
+  EXPECT_EQ(first_verdict(settings, get, Responded{503, hints}).delay, 2s);
   const Settings dynamodb = preset("{name: aws, policy: aws-2026-dynamodb}");
   EXPECT_EQ(get.route(dynamodb).policy.retry.max_attempts, 4U);
-  EXPECT_EQ(first_verdict(dynamodb, get, Answered{503, {}}).delay, 25ms);
+  EXPECT_EQ(first_verdict(dynamodb, get, Responded{503, {}}).delay, 25ms);
 }
 
 TEST(PresetTable, llm) {
@@ -273,23 +273,23 @@ TEST(PresetTable, llm) {
   too_long.retry_after = 121s;
   policy::Hints no;
   no.said_no = true;
-  const std::vector<Response> table{{message, Answered{429, {}}, true},
-                                    {message, Answered{503, {}}, true},
-                                    {message, Answered{529, {}}, true},
-                                    {message, Answered{500, {}}, false},
-                                    {message, Answered{504, {}}, false},
-                                    {message, Answered{400, {}}, false},
-                                    {message, Answered{429, pause}, true},
-                                    {message, Answered{429, too_long}, false},
-                                    {message, Answered{529, no}, false},
+  const std::vector<Response> table{{message, Responded{429, {}}, true},
+                                    {message, Responded{503, {}}, true},
+                                    {message, Responded{529, {}}, true},
+                                    {message, Responded{500, {}}, false},
+                                    {message, Responded{504, {}}, false},
+                                    {message, Responded{400, {}}, false},
+                                    {message, Responded{429, pause}, true},
+                                    {message, Responded{429, too_long}, false},
+                                    {message, Responded{529, no}, false},
                                     {message, Failed{Stage::connect, Cause::refused}, true},
                                     {message, Failed{Stage::await_head, Cause::reset}, false},
                                     {message, Failed{Stage::await_head, Cause::attempt_timeout}, false},
-                                    {{"POST", "api.openai.com/v1/responses"}, Answered{429, {}}, true}};
+                                    {{"POST", "api.openai.com/v1/responses"}, Responded{429, {}}, true}};
   for (const Response& row : table)
     EXPECT_EQ(retries(llm, row.request, row.outcome), row.retried) << outcome_label(row.outcome);
-  EXPECT_EQ(first_verdict(llm, message, Answered{429, pause}).delay, 90s);
-  EXPECT_EQ(first_verdict(llm, message, Answered{529, no}).reason, Reason::upstream_said_no);
+  EXPECT_EQ(first_verdict(llm, message, Responded{429, pause}).delay, 90s);
+  EXPECT_EQ(first_verdict(llm, message, Responded{529, no}).reason, Reason::upstream_said_no);
 }
 
 // A preset states its limits: what defaults say of them must not come through.

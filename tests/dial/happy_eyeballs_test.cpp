@@ -67,7 +67,7 @@ TEST(HappyEyeballs, D12_the_first_that_stands_wins_and_nothing_more_is_dialled) 
   Eyes eyes(4);
   EXPECT_EQ(eyes.at(0), "dial 0");
   EXPECT_EQ(eyes.at(250), "dial 1");
-  EXPECT_TRUE(eyes.order.stood());
+  EXPECT_TRUE(eyes.order.connected());
   EXPECT_EQ(eyes.at(600), "wait") << "the loser has not ended";
   eyes.order.failed(Cause::cancelled);
   EXPECT_EQ(eyes.at(601), "over");
@@ -78,8 +78,8 @@ TEST(HappyEyeballs, D12_of_two_that_stand_one_wins) {
   Eyes eyes(2);
   EXPECT_EQ(eyes.at(0), "dial 0");
   EXPECT_EQ(eyes.at(250), "dial 1");
-  EXPECT_TRUE(eyes.order.stood());
-  EXPECT_FALSE(eyes.order.stood());
+  EXPECT_TRUE(eyes.order.connected());
+  EXPECT_FALSE(eyes.order.connected());
   EXPECT_EQ(eyes.at(251), "over");
 }
 
@@ -102,7 +102,7 @@ TEST(HappyEyeballs, D12_cancelled_it_dials_nothing_more_and_waits_for_what_is_un
   EXPECT_EQ(eyes.at(250), "dial 1");
   eyes.order.cancel();
   EXPECT_EQ(eyes.at(600), "wait");
-  EXPECT_FALSE(eyes.order.stood()) << "nobody wants it any more";
+  EXPECT_FALSE(eyes.order.connected()) << "nobody wants it any more";
   EXPECT_EQ(eyes.at(600), "wait");
   eyes.order.failed(Cause::refused);
   EXPECT_EQ(eyes.at(600), "over");
@@ -125,7 +125,7 @@ TEST(HappyEyeballs, L6_once_the_time_of_all_is_over_none_is_dialled_beside_those
   EXPECT_EQ(eyes.at(500), "wait");
   eyes.order.failed(Cause::connect_timeout);
   EXPECT_EQ(eyes.at(500), "wait") << "a failure does not bring the next one on";
-  EXPECT_TRUE(eyes.order.stood()) << "what is under way may still stand";
+  EXPECT_TRUE(eyes.order.connected()) << "what is under way may still stand";
   EXPECT_EQ(eyes.at(501), "over");
 }
 

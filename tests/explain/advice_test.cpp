@@ -27,8 +27,8 @@ Question ask(std::string_view method, const Outcome& outcome) {
   return question;
 }
 
-Answered later(Duration pause) {
-  Answered response{503, {}};
+Responded later(Duration pause) {
+  Responded response{503, {}};
   response.hints.retry_after = pause;
   return response;
 }
@@ -51,7 +51,7 @@ TEST(Advice, EveryReasonHasASentenceWhateverTheRuleAndTheOutcome) {
   for (const Kind kind : {Kind::always, Kind::never, Kind::by_method, Kind::any, Kind::all}) {
     RoutePolicy policy;
     policy.idempotent = {kind, {{Condition::Kind::header, "Idempotency-Key", ""}}};
-    for (const Outcome& outcome : {Outcome(Answered{503, {}}), Outcome(Failed{Stage::send, Cause::reset})}) {
+    for (const Outcome& outcome : {Outcome(Responded{503, {}}), Outcome(Failed{Stage::send, Cause::reset})}) {
       const RouteTable routes = only(policy);
       const Explanation told = explain(routes, ask("POST", outcome));
       for (const Reason reason : all_reasons()) {
@@ -64,7 +64,7 @@ TEST(Advice, EveryReasonHasASentenceWhateverTheRuleAndTheOutcome) {
 }
 
 TEST(Advice, TheWordThatListsAnOutcome) {
-  EXPECT_EQ(retry_word(Answered{418, {}}), "418");
+  EXPECT_EQ(retry_word(Responded{418, {}}), "418");
   EXPECT_EQ(retry_word(Failed{Stage::resolve, Cause::dns_error}), "connect");
   EXPECT_EQ(retry_word(Failed{Stage::tls, Cause::closed}), "tls");
   EXPECT_EQ(retry_word(Failed{Stage::await_head, Cause::closed}), "reset");
@@ -75,7 +75,7 @@ TEST(Advice, TheWordThatListsAnOutcome) {
 
 TEST(Advice, TheLimitThatABodyIsOverIsTheOneToRaise) {
   RoutePolicy policy;
-  Question question = ask("PUT", Answered{503, {}});
+  Question question = ask("PUT", Responded{503, {}});
   question.body_bytes = policy.replay_disk_bytes + 1;
   EXPECT_TRUE(says(advised(question, policy), "Raise `replay.disk`"));
   question.facts.no_store = true;
@@ -87,14 +87,14 @@ TEST(Advice, TheLimitThatABodyIsOverIsTheOneToRaise) {
 }
 
 TEST(Advice, D5_the_total_is_the_one_to_raise_where_the_route_would_hold_the_body) {
-  Question question = ask("PUT", Answered{503, {}});
+  Question question = ask("PUT", Responded{503, {}});
   question.body_bytes = 2000;
   question.total_memory = 1000;
   EXPECT_TRUE(says(advised(question, {}), "Raise `limits.replay_memory`"));
 }
 
 TEST(Advice, ListingTheStatusGetsTheOtherResponse) {
-  const Question question = ask("GET", Answered{418, {}});
+  const Question question = ask("GET", Responded{418, {}});
   RoutePolicy policy;
   EXPECT_EQ(end_of(question, policy), Reason::not_retryable);
   EXPECT_TRUE(says(advised(question, policy), "List `418` under `retry.on`"));
@@ -104,7 +104,7 @@ TEST(Advice, ListingTheStatusGetsTheOtherResponse) {
 }
 
 TEST(Advice, NamesTheSecondGateToo) {
-  const Question question = ask("POST", Answered{418, {}});
+  const Question question = ask("POST", Responded{418, {}});
   RoutePolicy policy;
   EXPECT_TRUE(says(advised(question, policy), "not enough"));
   policy.retry.on.statuses.set(418);
@@ -121,7 +121,7 @@ TEST(Advice, NamesTheSecondGateToo) {
 }
 
 TEST(Advice, ARouteThatSaysNeverIsTheOneToChange) {
-  const Question question = ask("GET", Answered{503, {}});
+  const Question question = ask("GET", Responded{503, {}});
   RoutePolicy policy;
   policy.idempotent.kind = IdempotencyRule::Kind::never;
   EXPECT_EQ(end_of(question, policy), Reason::not_idempotent);
@@ -165,7 +165,7 @@ TEST(Advice, WhatABrokenDownloadLacks) {
 }
 
 TEST(Advice, WhoeverRetriesTooIsTheOneToSwitchOff) {
-  Answered retried{503, {}};
+  Responded retried{503, {}};
   retried.hints.from_reprise = true;
   const Question behind = ask("GET", retried);
   RoutePolicy policy;
@@ -173,7 +173,7 @@ TEST(Advice, WhoeverRetriesTooIsTheOneToSwitchOff) {
   EXPECT_TRUE(says(advised(behind, policy), "`inner: allow`"));
   policy.retry.inner = Nested::allow;
   EXPECT_EQ(end_of(behind, policy), Reason::attempts_spent);
-  Question before = ask("GET", Answered{503, {}});
+  Question before = ask("GET", Responded{503, {}});
   before.facts.nested = true;
   policy.retry.nested = Nested::refuse;
   EXPECT_EQ(end_of(before, policy), Reason::nested_retry);
@@ -185,7 +185,7 @@ TEST(Advice, WhoeverRetriesTooIsTheOneToSwitchOff) {
 }
 
 TEST(Advice, AClientsRetriesThatAreAllowedDoNotHideTheRepriseBehind) {
-  Answered retried{503, {}};
+  Responded retried{503, {}};
   retried.hints.from_reprise = true;
   Question question = ask("GET", retried);
   question.facts.nested = true;
@@ -197,7 +197,7 @@ TEST(Advice, AClientsRetriesThatAreAllowedDoNotHideTheRepriseBehind) {
 }
 
 TEST(Advice, TheKeyThatARuleWantsGetsTheOtherResponse) {
-  Question question = ask("POST", Answered{503, {}});
+  Question question = ask("POST", Responded{503, {}});
   RoutePolicy policy;
   policy.idempotent = {IdempotencyRule::Kind::any, {{Condition::Kind::header, "Idempotency-Key", ""}}};
   EXPECT_TRUE(says(advised(question, policy), "`header: Idempotency-Key`"));
@@ -218,14 +218,14 @@ TEST(Advice, NamesEveryKeyOfWhichARuleWantsOne) {
   policy.idempotent = {
       IdempotencyRule::Kind::any,
       {{Condition::Kind::header, "Idempotency-Key", ""}, {Condition::Kind::query, "requestId", ""}}};
-  EXPECT_TRUE(says(advised(ask("POST", Answered{503, {}}), policy),
+  EXPECT_TRUE(says(advised(ask("POST", Responded{503, {}}), policy),
                    "one of `header: Idempotency-Key`, `query: requestId`."));
 }
 
 TEST(Advice, ABodyThatCannotBeLookedInto) {
   RoutePolicy policy;
   policy.idempotent = {IdempotencyRule::Kind::any, {{Condition::Kind::json, "etag", ""}}};
-  EXPECT_TRUE(says(advised(ask("PATCH", Answered{503, {}}), policy), "not content-coded"));
+  EXPECT_TRUE(says(advised(ask("PATCH", Responded{503, {}}), policy), "not content-coded"));
 }
 
 TEST(Advice, WhichKeyHoldsAPauseBack) {

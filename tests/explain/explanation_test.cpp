@@ -118,7 +118,7 @@ class Draw : public play::Chance {
   Outcome outcome() {
     static constexpr std::array statuses{200, 404, 421, 429, 503, 503, 503};
     if (one_in(3)) return Failed{any<Stage>(), any<Cause>()};
-    Answered response{pick(statuses), {}};
+    Responded response{pick(statuses), {}};
     if (one_in(3)) response.hints.retry_after = std::chrono::milliseconds(1 + below(100'000));
     if (one_in(8)) response.hints.aws_retry_after = std::chrono::milliseconds(1 + below(20'000));
     response.hints.said_no = one_in(10);
@@ -349,7 +349,7 @@ TEST(Explanation, ATruncatedResponseIsContinuedWhereTheRouteAndTheRequestAllow) 
   EXPECT_FALSE(resumes([](auto& p, auto&) { p.idempotent.kind = IdempotencyRule::Kind::never; }));
   EXPECT_FALSE(resumes([](auto&, auto& q) { q.download.has_body = true; }));
   EXPECT_FALSE(resumes([](auto&, auto& q) { q.download.get = false; }));
-  EXPECT_FALSE(resumes([](auto&, auto& q) { q.outcome = Answered{200, {}}; }));
+  EXPECT_FALSE(resumes([](auto&, auto& q) { q.outcome = Responded{200, {}}; }));
   EXPECT_FALSE(resumes([](auto&, auto& q) { q.tunnel = true; })) << "its bytes belong to no response";
   EXPECT_FALSE(resumes([](auto& p, auto& q) {
     p.retry.nested = Nested::refuse;
@@ -562,7 +562,7 @@ Explanation explained_with_a_tight_budget(const Outcome& outcome) {
 }
 
 TEST(Explanation, L20_knows_what_feeds_the_budget_and_what_is_given_back) {
-  EXPECT_EQ(explained_with_a_tight_budget(Answered{503, {}}).lowest.last.number, 2U);
+  EXPECT_EQ(explained_with_a_tight_budget(Responded{503, {}}).lowest.last.number, 2U);
   EXPECT_EQ(explained_with_a_tight_budget(Failed{Stage::connect, Cause::refused}).lowest.last.number, 9U)
       << "a retry that was refused burdened nobody";
   const Explanation ours = explained_with_a_tight_budget(Failed{Stage::connect, Cause::no_descriptor});

@@ -72,7 +72,7 @@ TEST(StoryReport, HidesNothingThatWouldSteerATerminal) {
 
 TEST(StoryReport, TellsWhatIsRare) {
   ScriptedRequest request("rare", "CONNECT", "");
-  policy::Answered said_no{503, {{}, {}, true, true}, true};
+  policy::Responded said_no{503, {{}, {}, true, true}, true};
   request.attempt(said_no, 1, {true, milliseconds(30), Reason::hedged}, true);
   request.attempt(status(503), 1, {true, {}, Reason::stale_connection});
   request.attempt(status(409), 1, {false, milliseconds(30), Reason::client_gone});

@@ -47,7 +47,7 @@ Outcome outcome(Input& input) {
     return Failed{input.any<Stage>(), input.any<Cause>()};
   }
   static constexpr std::array statuses{200, 308, 400, 408, 421, 429, 500, 503};
-  Answered response{input.flip() ? input.of(statuses) : static_cast<int>(200 + input.upto(399)), {}};
+  Responded response{input.flip() ? input.of(statuses) : static_cast<int>(200 + input.upto(399)), {}};
   response.hints.retry_after = perhaps(input, duration(input, Duration::max() - 1ns));
   response.hints.aws_retry_after = perhaps(input, duration(input, Duration::max() - 1ns));
   response.hints.said_no = input.upto(7) == 0;
@@ -103,7 +103,7 @@ struct Case {
     attempt.outcome_unknown = input.flip();
     policy.ambiguous = input.any<Ambiguous>();
     if (input.flip()) policy.retry.refused.statuses.set(400 + input.upto(199));
-    if (auto* answered = std::get_if<Answered>(&ended))
+    if (auto* answered = std::get_if<Responded>(&ended))
       answered->body_refused = answered->body_listed && input.flip();
   }
 
@@ -127,7 +127,7 @@ bool nothing_sent(const Case& c) {
 }
 
 void judge_stale(const Case& c, const Verdict& verdict, unsigned rolled) {
-  const auto* answered = std::get_if<Answered>(&c.ended);
+  const auto* answered = std::get_if<Responded>(&c.ended);
   const bool misdirected = answered != nullptr && answered->status == 421;
   law(verdict.delay == 0ns && rolled == 0, "a stale retry is at once, without chance");
   law(c.attempt.reused && !c.attempt.stale_retry_used, "one stale retry, of a reused connection");
@@ -138,7 +138,7 @@ void judge_stale(const Case& c, const Verdict& verdict, unsigned rolled) {
 }
 
 void judge_retry(const Case& c, const Verdict& verdict) {
-  const auto* answered = std::get_if<Answered>(&c.ended);
+  const auto* answered = std::get_if<Responded>(&c.ended);
   const RetryPolicy& retry = c.policy.retry;
   law(c.policy.mode == Mode::active, "only an active route retries");
   law(retry.on.lists(c.ended) || play::says_nothing_was_done(c.facts, c.policy, c.ended),

@@ -52,10 +52,10 @@ Scene scene(Input& input) {
   return input.flip() ? scene.budget(static_cast<unsigned>(input.upto(4))) : scene;
 }
 
-policy::Answered response(Input& input) {
+policy::Responded response(Input& input) {
   static constexpr std::array statuses{200, 206, 404, 409, 412, 421, 429, 500, 503};
-  policy::Answered response{input.upto(3) != 0 ? input.of(statuses) : static_cast<int>(200 + input.upto(399)),
-                            {}};
+  policy::Responded response{
+      input.upto(3) != 0 ? input.of(statuses) : static_cast<int>(200 + input.upto(399)), {}};
   response.hints.said_no = input.upto(7) == 0;
   if (input.upto(3) == 0) response.hints.retry_after = up_to(input, 100'000) + 1ms;
   if (input.upto(7) == 0) response.hints.aws_retry_after = up_to(input, 20'000);

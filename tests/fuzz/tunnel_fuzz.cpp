@@ -18,25 +18,27 @@ using namespace http;
 constexpr Connect tunnel{"h", 80, "h:80"};
 constexpr std::size_t longest_target = 64;
 
-FirstWords words_of(std::string_view bytes) { return judge_first_words({bytes}, tunnel, longest_target); }
+DetectedProtocol words_of(std::string_view bytes) {
+  return detect_by_first_bytes({bytes}, tunnel, longest_target);
+}
 
 void judge_words(std::string_view bytes) {
-  FirstWords before = FirstWords::more;
+  DetectedProtocol before = DetectedProtocol::more;
   for (std::size_t i = 0; i <= bytes.size() && i <= 200; ++i) {
-    const FirstWords now = words_of(bytes.substr(0, i));
-    law(before == FirstWords::more || now == before, "what is judged stays so");
+    const DetectedProtocol now = words_of(bytes.substr(0, i));
+    law(before == DetectedProtocol::more || now == before, "what is judged stays so");
     before = now;
   }
-  const FirstWords words = words_of(bytes);
-  law(words != FirstWords::more || bytes.size() <= 32 + 1 + longest_target + 11, "waiting is bounded");
-  law(judge_first_words({bytes, true}, tunnel, longest_target) == FirstWords::server_first,
+  const DetectedProtocol words = words_of(bytes);
+  law(words != DetectedProtocol::more || bytes.size() <= 32 + 1 + longest_target + 11, "waiting is bounded");
+  law(detect_by_first_bytes({bytes, true}, tunnel, longest_target) == DetectedProtocol::server_first,
       "a server that speaks decides");
-  law(words != FirstWords::silence || bytes.empty(), "who has said something is not silent");
-  law(words != FirstWords::tls || bytes.starts_with("\x16\x03"), "tls is a handshake record");
-  law(words != FirstWords::http2 || bytes.starts_with("PRI * HTTP/2.0\r\n"), "http2 is its preface");
-  law(judge_first_words({bytes, false, true}, tunnel, longest_target) != FirstWords::more,
+  law(words != DetectedProtocol::silence || bytes.empty(), "who has said something is not silent");
+  law(words != DetectedProtocol::tls || bytes.starts_with("\x16\x03"), "tls is a handshake record");
+  law(words != DetectedProtocol::http2 || bytes.starts_with("PRI * HTTP/2.0\r\n"), "http2 is its preface");
+  law(detect_by_first_bytes({bytes, false, true}, tunnel, longest_target) != DetectedProtocol::more,
       "time ends the wait");
-  if (words != FirstWords::http) return;
+  if (words != DetectedProtocol::http) return;
   const std::string whole = std::string(bytes.substr(0, bytes.find("\r\n") + 2)) + "Host: h\r\n\r\n";
   RequestHead head;
   law(parse_request(whole, {}, head) == Parsed{Progress::complete}, "http is a request");
@@ -56,7 +58,7 @@ void judge_hello(std::string_view bytes) {
   if (judge_client_hello(bytes) == Hello::whole) {
     law(bytes.size() >= 5 + 4 + 2 + 32 + 1 + 4 + 2 && bytes.size() <= longest_hello,
         "a whole one has its parts");
-    law(words_of(bytes) == FirstWords::tls, "and is no request");
+    law(words_of(bytes) == DetectedProtocol::tls, "and is no request");
     law(std::holds_alternative<ClientHello>(read_client_hello(bytes)) ||
             std::get<Hello>(read_client_hello(bytes)) == Hello::other,
         "and can be read, or is malformed inside");

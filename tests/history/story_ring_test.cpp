@@ -36,7 +36,7 @@ std::vector<std::uint64_t> numbers(const StoryRing& ring, std::size_t most = 100
 
 TEST(StoryRing, TellsWhatItWasTold) {
   ScriptedRequest request("whole", "POST", "/v1/orders");
-  policy::Answered refused{429, {std::chrono::seconds(3), {}, true}};
+  policy::Responded refused{429, {std::chrono::seconds(3), {}, true}};
   request.attempt(failure(policy::Stage::connect, policy::Cause::refused), 1,
                   retry_in(milliseconds(200), Reason::retryable_failure));
   request.attempt(refused, 5, stop(Reason::upstream_said_no), true).ends(Ending::answered, 429);
@@ -64,7 +64,7 @@ TEST(StoryRing, TellsWhatItWasTold) {
   EXPECT_EQ(first.stage, policy::Stage::connect);
   EXPECT_TRUE(told->attempts[0].verdict.retry);
   EXPECT_EQ(told->attempts[0].verdict.delay, milliseconds(200));
-  const auto& second = std::get<policy::Answered>(told->attempts[1].outcome);
+  const auto& second = std::get<policy::Responded>(told->attempts[1].outcome);
   EXPECT_EQ(second.status, 429);
   EXPECT_EQ(second.hints.retry_after, std::chrono::seconds(3));
   EXPECT_TRUE(second.hints.said_no);

@@ -10,16 +10,16 @@
 
 namespace reprise::http {
 
-void PrintTo(FirstWords words, std::ostream* out) {
-  *out << policy::names_of<FirstWords>[static_cast<std::size_t>(words)];
+void PrintTo(DetectedProtocol words, std::ostream* out) {
+  *out << policy::names_of<DetectedProtocol>[static_cast<std::size_t>(words)];
 }
 
 namespace {
 
 constexpr Connect tunnel{"api.test", 8080, "api.test:8080"};
 
-FirstWords judged(std::string_view bytes, const Connect& to = tunnel) {
-  return judge_first_words({bytes}, to, 16 * 1024);
+DetectedProtocol judged(std::string_view bytes, const Connect& to = tunnel) {
+  return detect_by_first_bytes({bytes}, to, 16 * 1024);
 }
 
 const std::vector<std::string> requests{
@@ -33,16 +33,16 @@ const std::vector<std::string> requests{
 };
 
 TEST(FirstBytes, G7_a_whole_request_line_is_http) {
-  for (const auto& text : requests) EXPECT_EQ(judged(text), FirstWords::http) << text;
+  for (const auto& text : requests) EXPECT_EQ(judged(text), DetectedProtocol::http) << text;
 }
 
 TEST(FirstBytes, G7_every_beginning_of_a_request_line_waits_for_more) {
   for (const auto& text : requests) {
     const std::size_t line = text.find("\r\n") + 2;
     for (std::size_t i = 0; i < line; ++i) {
-      EXPECT_EQ(judged(text.substr(0, i)), FirstWords::more) << text.substr(0, i);
+      EXPECT_EQ(judged(text.substr(0, i)), DetectedProtocol::more) << text.substr(0, i);
     }
-    EXPECT_EQ(judged(text.substr(0, line)), FirstWords::http) << text;
+    EXPECT_EQ(judged(text.substr(0, line)), DetectedProtocol::http) << text;
   }
 }
 
@@ -78,7 +78,7 @@ TEST(FirstBytes, G7_what_is_no_http_1_request_is_opaque) {
            "GET\t/ HTTP/1.1\r\n",
            std::string(33, 'A'),
        }) {
-    EXPECT_EQ(judged(text), FirstWords::opaque) << text;
+    EXPECT_EQ(judged(text), DetectedProtocol::opaque) << text;
   }
 }
 
@@ -92,40 +92,40 @@ TEST(FirstBytes, G7_requests_to_another_proxy_behind_the_tunnel_are_opaque) {
            "GET https://api.test:8080/ HTTP/1.1\r\n",
            "GET http://u@api.test:8080/ HTTP/1.1\r\n",
        }) {
-    EXPECT_EQ(judged(text), FirstWords::opaque) << text;
+    EXPECT_EQ(judged(text), DetectedProtocol::opaque) << text;
   }
-  EXPECT_EQ(judged("GET http://[::1]:80/ HTTP/1.1\r\n", {"::1", 80, "[::1]:80"}), FirstWords::http);
+  EXPECT_EQ(judged("GET http://[::1]:80/ HTTP/1.1\r\n", {"::1", 80, "[::1]:80"}), DetectedProtocol::http);
 }
 
 TEST(FirstBytes, a_handshake_record_is_tls_and_the_preface_is_http2) {
   const std::string record("\x16\x03\x01\x02", 4);
-  EXPECT_EQ(judged(record.substr(0, 1)), FirstWords::more);
-  EXPECT_EQ(judged(record.substr(0, 2)), FirstWords::tls);
-  EXPECT_EQ(judged(record), FirstWords::tls);
+  EXPECT_EQ(judged(record.substr(0, 1)), DetectedProtocol::more);
+  EXPECT_EQ(judged(record.substr(0, 2)), DetectedProtocol::tls);
+  EXPECT_EQ(judged(record), DetectedProtocol::tls);
   const std::string preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
   for (std::size_t i = 0; i < preface.size(); ++i)
-    EXPECT_EQ(judged(preface.substr(0, i)), FirstWords::more) << i;
-  EXPECT_EQ(judged(preface), FirstWords::http2);
-  EXPECT_EQ(judged(preface + "x"), FirstWords::http2);
+    EXPECT_EQ(judged(preface.substr(0, i)), DetectedProtocol::more) << i;
+  EXPECT_EQ(judged(preface), DetectedProtocol::http2);
+  EXPECT_EQ(judged(preface + "x"), DetectedProtocol::http2);
 }
 
 TEST(FirstBytes, G7_an_upstream_that_speaks_first_is_never_http) {
-  EXPECT_EQ(judge_first_words({"", true}, tunnel, 100), FirstWords::server_first);
-  EXPECT_EQ(judge_first_words({"GET / HTTP/1.1\r\n", true}, tunnel, 100), FirstWords::server_first);
+  EXPECT_EQ(detect_by_first_bytes({"", true}, tunnel, 100), DetectedProtocol::server_first);
+  EXPECT_EQ(detect_by_first_bytes({"GET / HTTP/1.1\r\n", true}, tunnel, 100), DetectedProtocol::server_first);
 }
 
 TEST(FirstBytes, G7_half_a_request_line_is_opaque_once_the_time_is_up_and_nothing_is_silence) {
-  EXPECT_EQ(judge_first_words({"", false, false}, tunnel, 100), FirstWords::more);
-  EXPECT_EQ(judge_first_words({"", false, true}, tunnel, 100), FirstWords::silence);
-  EXPECT_EQ(judge_first_words({"\x16", false, true}, tunnel, 100), FirstWords::opaque);
-  EXPECT_EQ(judge_first_words({"GET / HT", false, true}, tunnel, 100), FirstWords::opaque);
-  EXPECT_EQ(judge_first_words({"GET / HTTP/1.1\r\n", false, true}, tunnel, 100), FirstWords::http);
+  EXPECT_EQ(detect_by_first_bytes({"", false, false}, tunnel, 100), DetectedProtocol::more);
+  EXPECT_EQ(detect_by_first_bytes({"", false, true}, tunnel, 100), DetectedProtocol::silence);
+  EXPECT_EQ(detect_by_first_bytes({"\x16", false, true}, tunnel, 100), DetectedProtocol::opaque);
+  EXPECT_EQ(detect_by_first_bytes({"GET / HT", false, true}, tunnel, 100), DetectedProtocol::opaque);
+  EXPECT_EQ(detect_by_first_bytes({"GET / HTTP/1.1\r\n", false, true}, tunnel, 100), DetectedProtocol::http);
 }
 
 TEST(FirstBytes, G7_a_target_over_its_limit_is_opaque_at_once) {
   const std::string line = "GET /" + std::string(99, 'a');
-  EXPECT_EQ(judge_first_words({line}, tunnel, 100), FirstWords::more);
-  EXPECT_EQ(judge_first_words({line + "a"}, tunnel, 100), FirstWords::opaque);
+  EXPECT_EQ(detect_by_first_bytes({line}, tunnel, 100), DetectedProtocol::more);
+  EXPECT_EQ(detect_by_first_bytes({line + "a"}, tunnel, 100), DetectedProtocol::opaque);
 }
 
 RequestHead parsed(const std::string& text) {

@@ -143,12 +143,12 @@ TEST(Reply, out_of_time_is_504) {
                                      true, "p");
   EXPECT_EQ(failed.status, 504);
   const Reply answered =
-      failure_reply(ledger_of(policy::Answered{503, {}}, policy::Reason::deadline_too_near, 2), true, "p");
+      failure_reply(ledger_of(policy::Responded{503, {}}, policy::Reason::deadline_too_near, 2), true, "p");
   EXPECT_EQ(answered.status, 504);
   EXPECT_EQ(answered.proxy_status, "p; error=http_response_timeout; received-status=503");
   EXPECT_NE(answered.body.find("attempt 2 of 2 was answered with status 503"), string::npos);
   EXPECT_EQ(
-      failure_reply(ledger_of(policy::Answered{503, {}}, policy::Reason::shutting_down), false, "p").status,
+      failure_reply(ledger_of(policy::Responded{503, {}}, policy::Reason::shutting_down), false, "p").status,
       502);
 }
 

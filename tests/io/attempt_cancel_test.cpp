@@ -9,12 +9,12 @@
 namespace reprise::net {
 namespace {
 
-class Waited final : public Cancellable, public Lookout {
+class Waited final : public Cancellable, public LivenessCheck {
  public:
   int times = 0;
   int looks = 0;
   void cancel() override { ++times; }
-  void look_out() override { ++looks; }
+  void check_liveness() override { ++looks; }
 };
 
 TEST(AttemptCancel, stops_what_is_waited_on_now) {
@@ -56,11 +56,11 @@ TEST(AttemptCancel, asks_the_lookout_that_was_named_and_no_other) {
   AttemptCancel& looked_at = cancel;
   {
     const AttemptCancel::Watched watched(cancel, &waited);
-    looked_at.look_out();
+    looked_at.check_liveness();
   }
-  looked_at.look_out();
+  looked_at.check_liveness();
   const AttemptCancel::Watched by_nobody(cancel, nullptr);
-  looked_at.look_out();
+  looked_at.check_liveness();
   EXPECT_EQ(waited.looks, 1);
 }
 

@@ -11,7 +11,7 @@ class Stopped final : public Cancellable {
   int times = 0;
   int looks = 0;
   void cancel() override { ++times; }
-  void look_out() override { ++looks; }
+  void check_liveness() override { ++looks; }
 };
 
 class WatchTest : public ::testing::Test {

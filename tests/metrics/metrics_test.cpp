@@ -199,7 +199,7 @@ TEST_F(MetricsTest, recovered_wants_a_whole_good_response_after_a_retry) {
 }
 
 TEST_F(MetricsTest, recovered_is_no_response_whose_body_says_no) {
-  const policy::Outcome listed = policy::Answered{200, {}, true};
+  const policy::Outcome listed = policy::Responded{200, {}, true};
   ScriptedRequest story("listed", "GET", "/");
   story.attempt(listed, 1, {true, {}, Reason::retryable_body})
       .attempt(listed, 1, stop(Reason::attempts_spent));

@@ -184,7 +184,7 @@ TEST(Rule, NamesTheConditionThatSettledIt) {
   const RequestView request{"PUT", "h", 80, "/", "a=1", nullptr};
   const Keys body({"name"});
   const auto ground = [&](const IdempotencyRule& rule, const JsonBody* held) -> std::string {
-    const Judgement judgement = judge_with_ground(rule, request, held);
+    const Judgement judgement = judge_with_condition(rule, request, held);
     EXPECT_EQ(judgement.verdict, judge(rule, request, held));
     return judgement.because == nullptr ? "" : describe(*judgement.because);
   };

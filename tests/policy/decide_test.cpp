@@ -22,7 +22,7 @@ constexpr double plenty = std::numeric_limits<double>::infinity();
 struct Case {
   Facts facts{Idempotency::yes, false, true};
   Attempt attempt{.sent = Sent::maybe};
-  Outcome outcome = Answered{503, {}};
+  Outcome outcome = Responded{503, {}};
   RoutePolicy policy;
   std::optional<Instant> deadline = now + 1min;
   double budget_left = plenty;
@@ -39,7 +39,7 @@ TEST(Decide, AnOpenRoadIsARetry) {
   EXPECT_EQ(verdict.delay, 250ms);
   open.outcome = Failed{Stage::await_head, Cause::reset};
   EXPECT_EQ(open.decided().reason, Reason::retryable_failure);
-  open.outcome = Answered{200, {}, true};
+  open.outcome = Responded{200, {}, true};
   EXPECT_TRUE(open.decided().retry);
   EXPECT_EQ(open.decided().reason, Reason::retryable_body);
 }
@@ -91,22 +91,22 @@ const std::vector<Gate>& gates() {
       {Reason::budget_spent, [](Case& c) { c.budget_left = 0; }, true},
       {Reason::signature_expired, [](Case& c) { c.facts.signed_until = now + 249ms; }, true},
       {Reason::deadline_too_near, [](Case& c) { c.deadline = now + 249ms; }, true},
-      {Reason::upstream_said_later, [](Case& c) { std::get<Answered>(c.outcome).hints.retry_after = 61s; }},
+      {Reason::upstream_said_later, [](Case& c) { std::get<Responded>(c.outcome).hints.retry_after = 61s; }},
       {Reason::attempts_spent, [](Case& c) { c.attempt.charged = 6; }},
       {Reason::not_replayable, [](Case& c) { c.attempt.replayable = false; }},
       {Reason::not_idempotent, [](Case& c) { c.facts.idempotent = Idempotency::undecided; }},
-      {Reason::nested_retry, [](Case& c) { std::get<Answered>(c.outcome).hints.from_reprise = true; }},
+      {Reason::nested_retry, [](Case& c) { std::get<Responded>(c.outcome).hints.from_reprise = true; }},
       {Reason::nested_retry, [](Case& c) { c.policy.retry.nested = Nested::refuse; }},
-      {Reason::upstream_said_no, [](Case& c) { std::get<Answered>(c.outcome).hints.said_no = true; }},
+      {Reason::upstream_said_no, [](Case& c) { std::get<Responded>(c.outcome).hints.said_no = true; }},
       {Reason::retries_off, [](Case& c) { c.policy.mode = Mode::off; }},
-      {Reason::not_retryable, [](Case& c) { std::get<Answered>(c.outcome).status = 501; }},
+      {Reason::not_retryable, [](Case& c) { std::get<Responded>(c.outcome).status = 501; }},
       {Reason::address_denied,
        [](Case& c) {
          c.outcome = Failed{Stage::connect, Cause::address_denied};
        }},
       {Reason::success,
        [](Case& c) {
-         c.outcome = Answered{204, {}};
+         c.outcome = Responded{204, {}};
        }},
   };
   return all;
@@ -158,7 +158,7 @@ TEST(Decide, NoDiceAreRolledBeforeTheWait) {
 TEST(Decide, ObserveSaysWhatTheWaitWouldHaveBeen) {
   Case observed;
   observed.policy.mode = Mode::observe;
-  std::get<Answered>(observed.outcome).hints.retry_after = 3s;
+  std::get<Responded>(observed.outcome).hints.retry_after = 3s;
   EXPECT_EQ(observed.decided().delay, 3s);
 }
 
@@ -267,7 +267,7 @@ TEST(Decide, XAmzRetryAfterStaysBetweenTheBackoffAndFiveSecondsMore) {
   };
   for (const Row& row : rows) {
     Case asked;
-    std::get<Answered>(asked.outcome).hints = {row.retry_after, row.aws_retry_after, false};
+    std::get<Responded>(asked.outcome).hints = {row.retry_after, row.aws_retry_after, false};
     EXPECT_EQ(asked.decided().delay, row.delay) << row.delay.count();
     EXPECT_TRUE(asked.decided().retry);
     asked.policy.retry.retry_after.honour = false;
@@ -312,7 +312,7 @@ TEST(Decide, L6_what_ended_for_another_cause_after_the_deadline_keeps_its_reason
   EXPECT_EQ(late.decided().reason, Reason::not_retryable);
   late.outcome = Failed{Stage::connect, Cause::refused};
   EXPECT_EQ(late.decided().reason, Reason::not_retryable);
-  late.outcome = Answered{501, {}};
+  late.outcome = Responded{501, {}};
   EXPECT_EQ(late.decided().reason, Reason::not_retryable);
 }
 

@@ -16,7 +16,7 @@ constexpr Instant noon{std::chrono::hours(12)};
 struct DeliveredBodyTest : testing::Test {
   DeliveredBodyTest() {
     LedgerEntry first;
-    first.outcome = Answered{200, {}};
+    first.outcome = Responded{200, {}};
     first.verdict = {false, {}, Reason::success};
     ledger.add(first);
     ledger.add(first);
@@ -63,7 +63,7 @@ TEST_F(DeliveredBodyTest, stalled_body_gets_its_outcome_back_when_it_goes_on) {
   ASSERT_TRUE(stalled);
   EXPECT_EQ(stalled->attempt, 1U);
   EXPECT_EQ(stalled->reason, Reason::success);
-  EXPECT_EQ(std::get<Answered>(ledger[0].outcome).status, 200);
+  EXPECT_EQ(std::get<Responded>(ledger[0].outcome).status, 200);
   EXPECT_EQ(body.attempt(), 1U);
   EXPECT_EQ(body.history(3s).in_vain, 0U);
   EXPECT_FALSE(body.went_on(ledger)) << "it goes on once";

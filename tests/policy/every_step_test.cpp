@@ -30,7 +30,7 @@ std::vector<Step> every_failure() {
   failures.push_back(status(503).aws_retry_after(3s));
   failures.push_back(status(503).aws_retry_after(1h).retry_after(2s));
   failures.push_back(status(503).says_no());
-  for (const Breaking how : {Breaking::for_good, Breaking::in_vain, Breaking::mid_way}) {
+  for (const Breaking how : {Breaking::is_permanent, Breaking::in_vain, Breaking::mid_way}) {
     failures.push_back(status(200).body_breaks(how));
     failures.push_back(status(206).body_breaks(how).body_sees(Interruption::fin));
   }

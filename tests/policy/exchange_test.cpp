@@ -111,9 +111,9 @@ TEST_F(TakenUp, AFirstAttemptThatWasKeptHereFeedsNothingThroughItsRetry) {
 }
 
 TEST_F(TakenUp, ComesBeforeTheBeginningAndInOrder) {
-  EXPECT_DEBUG_DEATH(take_up(2, Sent::maybe, Answered{503, {}}), "number");
+  EXPECT_DEBUG_DEATH(take_up(2, Sent::maybe, Responded{503, {}}), "number");
   std::ignore = exchange.begin(epoch, dice);
-  EXPECT_DEBUG_DEATH(take_up(1, Sent::maybe, Answered{503, {}}), "idle");
+  EXPECT_DEBUG_DEATH(take_up(1, Sent::maybe, Responded{503, {}}), "idle");
 }
 
 TEST_F(ExchangeTest, PreconditionsAreAssertedWhereAssertsAre) {

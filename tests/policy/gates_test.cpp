@@ -110,7 +110,7 @@ TEST(ClosesLikeUpstream, D8_only_what_was_sent_once_and_broke_without_a_response
   EXPECT_FALSE(
       closes_like_upstream({}, broken_once(Failed{Stage::await_head, Cause::response_timeout}), policy));
   EXPECT_FALSE(closes_like_upstream({}, broken_once(Failed{Stage::connect, Cause::refused}), policy));
-  EXPECT_FALSE(closes_like_upstream({}, broken_once(Answered{503, {}}), policy));
+  EXPECT_FALSE(closes_like_upstream({}, broken_once(Responded{503, {}}), policy));
   Ledger repeated = broken_once(closed);
   repeated.add(repeated.back());
   EXPECT_FALSE(closes_like_upstream({}, repeated, policy)) << "after a repeat always a response";

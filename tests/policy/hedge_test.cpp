@@ -104,7 +104,7 @@ TEST_F(HedgeTest, TheCopyWins) {
   EXPECT_EQ(std::get<Failed>(ledger[0].outcome).cause, Cause::cancelled);
   EXPECT_EQ(ledger[0].ended, epoch + 250ms);
   EXPECT_EQ(ledger[1].started, epoch + 200ms);
-  EXPECT_EQ(std::get<Answered>(ledger[1].outcome).status, 200);
+  EXPECT_EQ(std::get<Responded>(ledger[1].outcome).status, 200);
   EXPECT_FALSE(ledger.retried()) << "it was slow, it had not failed";
 }
 
@@ -118,7 +118,7 @@ TEST_F(HedgeTest, TheFirstWins) {
   const Ledger& ledger = one.ledger();
   ASSERT_EQ(ledger.size(), 2U);
   EXPECT_EQ(ledger.hedge, HedgeOutcome::lost);
-  EXPECT_EQ(std::get<Answered>(ledger[0].outcome).status, 200);
+  EXPECT_EQ(std::get<Responded>(ledger[0].outcome).status, 200);
   EXPECT_EQ(std::get<Failed>(ledger[1].outcome).cause, Cause::cancelled);
   EXPECT_EQ(ledger[1].verdict.reason, Reason::success);
   EXPECT_FALSE(ledger.retried());
@@ -143,7 +143,7 @@ TEST_F(HedgeTest, WaitsForTheOtherWhenOneFails) {
     ASSERT_EQ(asked.size(), 1U) << "nobody is left to cancel";
     EXPECT_EQ(at<Deliver>(asked, 0)->number, other);
     ASSERT_EQ(one.ledger().size(), 2U);
-    EXPECT_EQ(std::get<Answered>(one.ledger()[failing - 1].outcome).status, 503);
+    EXPECT_EQ(std::get<Responded>(one.ledger()[failing - 1].outcome).status, 503);
     EXPECT_EQ(one.ledger()[failing - 1].ended, epoch + 210ms);
     EXPECT_EQ(one.ledger().hedge, other == 2 ? HedgeOutcome::won : HedgeOutcome::failed);
     EXPECT_EQ(one.ledger().retried(), other == 2) << "only the copy repaired a failure";
@@ -545,19 +545,20 @@ TEST_F(HedgeTest, TheP95LearnsFromFirstAttemptsAndFromHowLongTheyHadRun) {
 // Both copies have asked the same host: the longer pause counts, from the response that asked for it.
 TEST_F(HedgeTest, WhatEitherCopyWasAskedForCounts) {
   policy.retry.backoff = {1ms, 2, 1ms, Jitter::none};
-  Answered later{503, {}};
+  Responded later{503, {}};
   later.hints.retry_after = 5s;
-  for (const Outcome& last : {Outcome(Answered{503, {}}), Outcome(Failed{Stage::await_head, Cause::reset})}) {
+  for (const Outcome& last :
+       {Outcome(Responded{503, {}}), Outcome(Failed{Stage::await_head, Cause::reset})}) {
     Exchange one = exchange();
     race(one);
     EXPECT_EQ(one.answered(of(2), later, epoch + 1s, dice).size(), 0U);
-    const auto* answered = std::get_if<Answered>(&last);
+    const auto* answered = std::get_if<Responded>(&last);
     const Actions next = answered != nullptr ? one.answered(of(1), *answered, epoch + 3s, dice)
                                              : one.failed(of(1), std::get<Failed>(last), epoch + 3s, dice);
     ASSERT_NE(at<Wait>(next, 0), nullptr);
     EXPECT_EQ(at<Wait>(next, 0)->until, epoch + 6s);
     std::ignore = one.waited(epoch + 6s);
-    const Actions after = one.answered(of(3), Answered{503, {}}, epoch + 7s, dice);
+    const Actions after = one.answered(of(3), Responded{503, {}}, epoch + 7s, dice);
     ASSERT_NE(at<Wait>(after, 0), nullptr);
     EXPECT_EQ(at<Wait>(after, 0)->until, epoch + 7s + 1ms) << "what was asked then is over";
   }
@@ -565,23 +566,23 @@ TEST_F(HedgeTest, WhatEitherCopyWasAskedForCounts) {
 
 TEST_F(HedgeTest, TheStretchThatEitherCopyWasAskedForCounts) {
   policy.retry.backoff = {1s, 2, 1s, Jitter::none};
-  Answered stretched{503, {}};
+  Responded stretched{503, {}};
   stretched.hints.aws_retry_after = 4s;
   Exchange one = exchange();
   race(one);
   std::ignore = one.answered(of(1), stretched, epoch + 1s, dice);
-  const Actions next = one.answered(of(2), Answered{503, {}}, epoch + 2s, dice);
+  const Actions next = one.answered(of(2), Responded{503, {}}, epoch + 2s, dice);
   ASSERT_NE(at<Wait>(next, 0), nullptr);
   EXPECT_EQ(at<Wait>(next, 0)->until, epoch + 5s);
 }
 
 TEST_F(HedgeTest, ANoToEitherCopyIsANo) {
-  Answered no{503, {}};
+  Responded no{503, {}};
   no.hints.said_no = true;
   Exchange one = exchange();
   race(one);
   std::ignore = one.answered(of(2), no, epoch + 1s, dice);
-  const Actions last = one.answered(of(1), Answered{503, {}}, epoch + 2s, dice);
+  const Actions last = one.answered(of(1), Responded{503, {}}, epoch + 2s, dice);
   EXPECT_EQ(one.ledger().reason, Reason::upstream_said_no);
   EXPECT_NE(at<Deliver>(last, 0), nullptr);
 }

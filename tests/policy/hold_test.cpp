@@ -88,8 +88,8 @@ TEST(HoldPolicy, AppliesToResponsesThatWouldBeDelivered) {
 
 TEST(RetryOn, AListedBodyIsListedWhateverItsStatus) {
   const RetryOn nothing;
-  EXPECT_TRUE(nothing.lists(Answered{200, {}, true}));
-  EXPECT_FALSE(nothing.lists(Answered{200, {}, false}));
+  EXPECT_TRUE(nothing.lists(Responded{200, {}, true}));
+  EXPECT_FALSE(nothing.lists(Responded{200, {}, false}));
 }
 
 }  // namespace

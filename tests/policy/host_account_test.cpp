@@ -160,7 +160,7 @@ TEST_F(HostAccountTest, report_pauses_the_host_no_longer_than_the_route_allows) 
   HostAccount one = account();
   Hints hints;
   hints.retry_after = 1h;
-  one.report(Answered{503, hints}, {false, {}, Reason::upstream_said_later}, noon, noon);
+  one.report(Responded{503, hints}, {false, {}, Reason::upstream_said_later}, noon, noon);
   EXPECT_EQ(pause.end(), noon + 2s);
 }
 
@@ -169,7 +169,7 @@ TEST_F(HostAccountTest, forgotten_attempt_frees_the_place_of_the_probe) {
   HostAccount one = account();
   ASSERT_NE(as<HostAccount::Admitted>(one.admit(noon + 5s, std::nullopt, std::nullopt)), nullptr);
   EXPECT_FALSE(circuit.admit(noon + 5s));
-  one.forget(noon + 5s);
+  one.discard(noon + 5s);
   EXPECT_TRUE(circuit.admit(noon + 5s));
 }
 

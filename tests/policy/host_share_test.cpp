@@ -120,14 +120,14 @@ TEST_F(OpenCircuit, GivesAProbeUpThatIsNotHeardOf) {
 
 TEST_F(OpenCircuit, AdmitsAnotherProbeAfterOneThatSaidNothing) {
   ASSERT_TRUE(circuit.admit(epoch + 5s));
-  circuit.forget(epoch + 5s);
+  circuit.discard(epoch + 5s);
   EXPECT_TRUE(circuit.admit(epoch + 5s));
 }
 
 // An attempt that was let in before the circuit opened is no probe, however late it ends.
 TEST_F(OpenCircuit, LeavesTheProbeItsPlaceWhateverOlderAttemptsSay) {
   ASSERT_TRUE(circuit.admit(epoch + 5s));
-  circuit.forget(epoch);
+  circuit.discard(epoch);
   EXPECT_FALSE(circuit.admit(epoch + 6s));
   circuit.failed(epoch + 6s, epoch);
   circuit.succeeded(epoch + 6s, epoch);

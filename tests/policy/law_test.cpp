@@ -143,7 +143,7 @@ class Draw : public play::Chance {
     if (one_in(16)) {
       // An attempt that is lost, and a response that may be about its repeat: chance alone hardly gives both.
       steps.insert(steps.begin(), fails(Stage::await_head, Cause::reset));
-      steps[1].outcome = policy::Answered{409, {}};
+      steps[1].outcome = policy::Responded{409, {}};
     }
     // The last step repeats for ever, and an endless route must meet an end.
     if (steps.back().late == Duration::zero()) steps.back().late = 1s;
@@ -153,7 +153,7 @@ class Draw : public play::Chance {
   void any_outcome(Step& step) {
     if (one_in(2)) {
       static constexpr std::array common{503, 404, 409, 412};
-      policy::Answered response{one_in(2) ? pick(common) : static_cast<int>(200 + below(400)), {}};
+      policy::Responded response{one_in(2) ? pick(common) : static_cast<int>(200 + below(400)), {}};
       response.hints.said_no = one_in(4);
       response.hints.from_reprise = one_in(4);
       if (one_in(3)) response.hints.retry_after = std::chrono::milliseconds(1 + below(100'000));

@@ -34,7 +34,7 @@ TEST(Ledger, L25_keeps_every_attempt_of_a_request_with_64) {
   for (const unsigned attempts : {0U, 1U, 4U, 5U, 32U, 33U, 64U}) {
     const Ledger ledger = of(attempts);
     ASSERT_EQ(numbers(ledger).size(), attempts);
-    EXPECT_EQ(ledger.forgotten(), nullptr);
+    EXPECT_EQ(ledger.evicted(), nullptr);
     for (unsigned i = 0; i < attempts; ++i) EXPECT_EQ(ledger[i].attempt.number, i + 1);
   }
 }
@@ -51,14 +51,14 @@ TEST(Ledger, L25_keeps_the_first_and_the_last_and_counts_the_rest) {
       EXPECT_EQ(kept[32 + i], attempts - 31 + i);
     }
     EXPECT_FALSE(ledger.keeps(32));
-    ASSERT_NE(ledger.forgotten(), nullptr);
-    EXPECT_EQ(ledger.forgotten()->attempts, attempts - 64);
+    ASSERT_NE(ledger.evicted(), nullptr);
+    EXPECT_EQ(ledger.evicted()->attempts, attempts - 64);
   }
 }
 
 TEST(Ledger, L25_counts_what_the_forgotten_ones_came_to) {
   Ledger ledger = of(32);
-  Answered asked{503, {}};
+  Responded asked{503, {}};
   asked.hints.retry_after = 3s;
   LedgerEntry sent = entry(33, asked);
   sent.attempt.sent = Sent::maybe;
@@ -67,12 +67,12 @@ TEST(Ledger, L25_counts_what_the_forgotten_ones_came_to) {
   LedgerEntry stale = entry(34, Failed{Stage::send, Cause::closed});
   stale.verdict = {true, 0ms, Reason::stale_connection};
   ledger.add(stale);
-  LedgerEntry continued = entry(35, Answered{206, {}});
+  LedgerEntry continued = entry(35, Responded{206, {}});
   continued.attempt.sent = Sent::maybe;
   continued.verdict = {false, 0ms, Reason::success};
   ledger.add(continued);
   for (unsigned number = 36; number <= 67; ++number) ledger.add(entry(number));
-  const Forgotten& all = *ledger.forgotten();
+  const Evicted& all = *ledger.evicted();
   EXPECT_EQ(all.attempts, 3U);
   const auto outcome = [&](std::string_view label) {
     const auto found = std::find(outcome_labels.begin(), outcome_labels.end(), label);
@@ -94,17 +94,17 @@ TEST(Ledger, L25_counts_what_the_forgotten_ones_came_to) {
 TEST(Ledger, L25_never_forgets_the_attempt_whose_response_may_be_given) {
   Ledger ledger = of(39);
   ledger.hold(40);
-  ledger.add(entry(40, Answered{503, {}}));
+  ledger.add(entry(40, Responded{503, {}}));
   for (unsigned number = 41; number <= 500; ++number) ledger.add(entry(number));
   ASSERT_TRUE(ledger.keeps(39));
   EXPECT_EQ(ledger[39].attempt.number, 40U);
-  EXPECT_EQ(std::get<Answered>(ledger[39].outcome).status, 503);
+  EXPECT_EQ(std::get<Responded>(ledger[39].outcome).status, 503);
   EXPECT_EQ(ledger.next(31), 39U);
   EXPECT_EQ(ledger.next(39), 468U);
-  EXPECT_EQ(ledger.forgotten()->attempts, 500U - 65U);
+  EXPECT_EQ(ledger.evicted()->attempts, 500U - 65U);
   ledger.hold(501);
   EXPECT_FALSE(ledger.keeps(39)) << "another response came";
-  EXPECT_EQ(ledger.forgotten()->attempts, 500U - 64U);
+  EXPECT_EQ(ledger.evicted()->attempts, 500U - 64U);
 }
 
 TEST(Ledger, cancelled_attempt_is_not_lost_although_bytes_were_sent) {
@@ -126,13 +126,13 @@ TEST(Ledger, L25_a_held_attempt_that_is_forgotten_late_is_still_the_first_that_w
   Ledger ledger = of(39);
   ledger.hold(40);
   for (unsigned number = 40; number <= 200; ++number) {
-    LedgerEntry sent = entry(number, Answered{503, {}});
+    LedgerEntry sent = entry(number, Responded{503, {}});
     sent.attempt.sent = Sent::maybe;
     ledger.add(sent);
   }
-  EXPECT_EQ(ledger.forgotten()->first_sent, 41U);
+  EXPECT_EQ(ledger.evicted()->first_sent, 41U);
   ledger.hold(201);
-  EXPECT_EQ(ledger.forgotten()->first_sent, 40U);
+  EXPECT_EQ(ledger.evicted()->first_sent, 40U);
 }
 
 }  // namespace
@@ -202,8 +202,8 @@ TEST(Exchange, L25_later_effects_leave_an_early_response_unambiguous) {
   const Played played = run(scene, script);
   EXPECT_EQ(first_broken_law(scene, script, played), "");
   EXPECT_EQ(std::get<policy::Deliver>(played.events[played.events.size() - 2].actions[0]).number, 2U);
-  ASSERT_NE(played.ledger.forgotten(), nullptr);
-  EXPECT_GT(played.ledger.forgotten()->first_sent, 2U);
+  ASSERT_NE(played.ledger.evicted(), nullptr);
+  EXPECT_GT(played.ledger.evicted()->first_sent, 2U);
   EXPECT_FALSE(played.ledger.ambiguous);
 }
 

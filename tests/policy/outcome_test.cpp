@@ -43,7 +43,7 @@ TEST(OutcomeLabel, OfResponses) {
                                       {599, "5xx"},
                                       {600, "other"},
                                       {999, "other"}}) {
-    EXPECT_EQ(outcome_label(Answered{status, {}}), label) << status;
+    EXPECT_EQ(outcome_label(Responded{status, {}}), label) << status;
   }
 }
 

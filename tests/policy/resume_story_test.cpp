@@ -383,7 +383,7 @@ TEST(StalledBody, GoesOnDuringTheWaitAsIfItHadNeverStalled) {
   EXPECT_EQ(std::get<policy::Continue>(actions[0]).number, 1U);
   EXPECT_EQ(one.budget.left(epoch + 30s), left + 1) << "what was withdrawn is given back";
   EXPECT_EQ(one.exchange.ledger().size(), 1U);
-  EXPECT_EQ(std::get<policy::Answered>(one.exchange.ledger()[0].outcome).status, 200);
+  EXPECT_EQ(std::get<policy::Responded>(one.exchange.ledger()[0].outcome).status, 200);
   EXPECT_FALSE(one.exchange.ledger()[0].verdict.retry);
   one.exchange.delivered();
   EXPECT_EQ(one.exchange.ledger().reason, policy::Reason::success);

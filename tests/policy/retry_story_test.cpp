@@ -177,7 +177,7 @@ Scene refusing(int code) {
 std::vector<Story> refusals() {
   const Step refused_body = [] {
     Step step = status(200).body_listed();
-    std::get<policy::Answered>(step.outcome).body_refused = true;
+    std::get<policy::Responded>(step.outcome).body_refused = true;
     return step;
   }();
   const auto one_time = [](auto&, auto& facts) { facts.one_time = true; };

@@ -9,7 +9,7 @@
 namespace reprise::policy {
 namespace {
 
-Answered response(int status) { return {status, {}}; }
+Responded response(int status) { return {status, {}}; }
 
 TEST(RetryOn, DefaultStatuses) {
   const RetryOn on = RetryOn::defaults();

@@ -144,21 +144,21 @@ TEST_F(FileWatchTest, the_stamp_of_a_resting_file_tells_any_later_write) {
   write("f", "one");
   const std::string file = path("f"), folder = folder_.string();
   const std::int64_t now = net::Clock::wall_nanoseconds(), later = now + 3'000'000'000;
-  EXPECT_FALSE(net::stamp_of_resting_file(file, now))
+  EXPECT_FALSE(net::stamp_of_unchanged_file(file, now))
       << "a write in the same tick would leave the same stamp";
-  EXPECT_FALSE(net::stamp_of_resting_file(file, now - 3'000'000'000))
+  EXPECT_FALSE(net::stamp_of_unchanged_file(file, now - 3'000'000'000))
       << "the clock was set back since the write";
-  EXPECT_FALSE(net::stamp_of_resting_file(folder, later));
-  EXPECT_FALSE(net::stamp_of_resting_file(path("missing"), later));
-  const auto stamp = net::stamp_of_resting_file(file, later);
+  EXPECT_FALSE(net::stamp_of_unchanged_file(folder, later));
+  EXPECT_FALSE(net::stamp_of_unchanged_file(path("missing"), later));
+  const auto stamp = net::stamp_of_unchanged_file(file, later);
   ASSERT_TRUE(stamp);
-  EXPECT_EQ(net::stamp_of_resting_file(file, later), stamp);
+  EXPECT_EQ(net::stamp_of_unchanged_file(file, later), stamp);
   const auto modified = fs::last_write_time(file);
   do {  // until the kernel's clock has moved on
     write("f", "two");
     fs::last_write_time(file, modified);
-  } while (net::stamp_of_resting_file(file, later) == stamp);
-  EXPECT_TRUE(net::stamp_of_resting_file(file, later));
+  } while (net::stamp_of_unchanged_file(file, later) == stamp);
+  EXPECT_TRUE(net::stamp_of_unchanged_file(file, later));
 }
 
 TEST(FileDigest, I6_a_file_that_no_descriptor_is_left_for_is_not_a_changed_one) {

@@ -21,7 +21,7 @@ TEST(StartOnly, each_key_is_kept_and_named) {
   next.limits.replay_folder = "/elsewhere";
   next.limits.upstreams = running.limits.upstreams + 1;
   next.limits.labelled_upstreams = running.limits.labelled_upstreams + 1;
-  next.limits.story_bytes = running.limits.story_bytes + 1;
+  next.limits.history_bytes = running.limits.history_bytes + 1;
   next.limits.connections = running.limits.connections + 1;
   EXPECT_EQ(keep_start_only(running, next),
             (std::vector<std::string>{"threads", "admin.control", "limits.admin_connections",

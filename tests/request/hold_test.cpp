@@ -11,9 +11,9 @@
 namespace reprise::forward {
 namespace {
 
-using policy::Answered;
 using policy::Failed;
 using policy::Outcome;
+using policy::Responded;
 using namespace std::chrono_literals;
 
 Task<bool> keep(net::Pool& pool, Response& response, std::size_t most) {
@@ -55,7 +55,7 @@ class HoldTest : public ::testing::Test {
 TEST_F(HoldTest, a_whole_body_is_a_kept_response_and_its_connection_serves_again) {
   arrive("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n");
   upstream.send("3\r\ndef\r\n0\r\nX-Sum: 7\r\n\r\n");
-  EXPECT_TRUE(std::holds_alternative<Answered>(held()));
+  EXPECT_TRUE(std::holds_alternative<Responded>(held()));
   EXPECT_TRUE(response.kept);
   EXPECT_EQ(response.body, "abcdef");
   EXPECT_EQ(response.trailers, "X-Sum: 7\r\n");
@@ -66,7 +66,7 @@ TEST_F(HoldTest, a_whole_body_is_a_kept_response_and_its_connection_serves_again
 
 TEST_F(HoldTest, B11_bytes_behind_a_held_body_close_the_connection) {
   arrive("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabcHTTP/1.1 200 OK\r\n");
-  EXPECT_TRUE(std::holds_alternative<Answered>(held()));
+  EXPECT_TRUE(std::holds_alternative<Responded>(held()));
   EXPECT_EQ(response.body, "abc");
   EXPECT_EQ(response.connection, nullptr);
   EXPECT_FALSE(pooled());
@@ -74,7 +74,7 @@ TEST_F(HoldTest, B11_bytes_behind_a_held_body_close_the_connection) {
 
 TEST_F(HoldTest, what_follows_the_held_bytes_is_left_to_be_read) {
   arrive("HTTP/1.1 200 OK\r\nContent-Length: 16\r\n\r\n0123456789ab");
-  EXPECT_TRUE(std::holds_alternative<Answered>(held()));
+  EXPECT_TRUE(std::holds_alternative<Responded>(held()));
   EXPECT_FALSE(response.kept);
   EXPECT_EQ(response.body, "0123456789ab");
   Response moved;
@@ -107,7 +107,7 @@ TEST_F(HoldTest, its_memory_is_given_back) {
   hold.bytes = 100'000;
   arrive("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n");
   std::thread sender([&] { upstream.send(std::string(100'000, 'x')); });
-  EXPECT_TRUE(std::holds_alternative<Answered>(held()));
+  EXPECT_TRUE(std::holds_alternative<Responded>(held()));
   sender.join();
   EXPECT_EQ(response.body.size(), 100'000U);
   response.clear();
@@ -135,7 +135,7 @@ TEST_F(HoldTest, bad_framing_is_its_own_cause) {
 
 TEST_F(HoldTest, time_ends_it_and_the_body_goes_on) {
   arrive("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nabc");
-  EXPECT_TRUE(std::holds_alternative<Answered>(held(0ms)));
+  EXPECT_TRUE(std::holds_alternative<Responded>(held(0ms)));
   EXPECT_FALSE(response.broken);
   EXPECT_EQ(response.body, "abc");
   upstream.send("def");
@@ -156,8 +156,8 @@ TEST_F(HoldTest, a_body_that_ends_the_connection_is_whole_with_it) {
   upstream.send("\"b\"}");
   upstream.finish_sending();
   const Outcome outcome = held();
-  ASSERT_TRUE(std::holds_alternative<Answered>(outcome));
-  EXPECT_TRUE(std::get<Answered>(outcome).body_listed);
+  ASSERT_TRUE(std::holds_alternative<Responded>(outcome));
+  EXPECT_TRUE(std::get<Responded>(outcome).body_listed);
   EXPECT_TRUE(response.kept);
   EXPECT_FALSE(pooled());
 }
@@ -194,8 +194,8 @@ TEST_F(HoldTest, xml_is_looked_into_once_it_is_whole) {
   arrive("HTTP/1.1 400 Bad\r\nContent-Type: text/xml\r\nContent-Length: 36\r\n\r\n<Error><Code>SlowDown");
   upstream.send("</Code></Error>");
   const Outcome outcome = held();
-  ASSERT_TRUE(std::holds_alternative<Answered>(outcome));
-  EXPECT_TRUE(std::get<Answered>(outcome).body_listed);
+  ASSERT_TRUE(std::holds_alternative<Responded>(outcome));
+  EXPECT_TRUE(std::get<Responded>(outcome).body_listed);
 }
 
 TEST_F(HoldTest, a_head_is_judged_by_itself) {

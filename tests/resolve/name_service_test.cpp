@@ -96,7 +96,7 @@ TEST_F(NameServiceTest, L2_a_name_that_was_forgotten_is_asked_for_again) {
   start();
   EXPECT_EQ(look_up("moves.test"), one("192.0.2.1"));
   EXPECT_EQ(look_up("moves.test"), one("192.0.2.1"));
-  resolver_->forget("moves.test");
+  resolver_->evict("moves.test");
   EXPECT_EQ(look_up("moves.test"), one("192.0.2.2"));
 }
 

@@ -46,28 +46,31 @@ TEST(NameSources, the_c_library_is_asked_for_what_only_its_sources_can_know) {
 }
 
 TEST(NameSources, patience_is_as_resolv_conf_says) {
-  const Patience usual = read_patience("nameserver 192.0.2.1\n", "");
+  const LookupOptions usual = read_lookup_options("nameserver 192.0.2.1\n", "");
   EXPECT_EQ(usual.first, seconds(1));
   EXPECT_EQ(usual.rounds, 3);
   EXPECT_TRUE(usual.one_server);
-  EXPECT_TRUE(read_patience("", "").one_server);
-  EXPECT_FALSE(read_patience("nameserver 192.0.2.1\nnameserver 192.0.2.2\n", "").one_server);
-  const Patience told = read_patience("options timeout:7 ndots:5\n options attempts:2 rotate\n", "");
+  EXPECT_TRUE(read_lookup_options("", "").one_server);
+  EXPECT_FALSE(read_lookup_options("nameserver 192.0.2.1\nnameserver 192.0.2.2\n", "").one_server);
+  const LookupOptions told =
+      read_lookup_options("options timeout:7 ndots:5\n options attempts:2 rotate\n", "");
   EXPECT_EQ(told.first, seconds(7));
   EXPECT_EQ(told.rounds, 2);
-  const Patience last = read_patience("options timeout:7 timeout:4000 attempts:99", "timeout:2 attempts:x");
+  const LookupOptions last =
+      read_lookup_options("options timeout:7 timeout:4000 attempts:99", "timeout:2 attempts:x");
   EXPECT_EQ(last.first, seconds(2));
   EXPECT_EQ(last.rounds, 5);
-  EXPECT_EQ(read_patience("options timeout:4000 attempts:0", "").first, seconds(30));
+  EXPECT_EQ(read_lookup_options("options timeout:4000 attempts:0", "").first, seconds(30));
 }
 
 TEST(NameSources, N7_use_vc_and_no_aaaa_are_read_from_file_and_environment) {
-  EXPECT_FALSE(read_patience("# options use-vc\nsearch use-vc\noptions use-vcx no-aaaax\n", "").over_tcp);
-  EXPECT_TRUE(read_patience("options ndots:2 use-vc\n", "").over_tcp);
-  EXPECT_TRUE(read_patience("options use-vc\noptions timeout:1\n", "").over_tcp);
-  EXPECT_TRUE(read_patience("", "timeout:2 use-vc").over_tcp);
-  EXPECT_FALSE(read_patience("options use-vc\n", "").ipv4_only);
-  EXPECT_TRUE(read_patience("options no-aaaa\n", "").ipv4_only);
+  EXPECT_FALSE(
+      read_lookup_options("# options use-vc\nsearch use-vc\noptions use-vcx no-aaaax\n", "").over_tcp);
+  EXPECT_TRUE(read_lookup_options("options ndots:2 use-vc\n", "").over_tcp);
+  EXPECT_TRUE(read_lookup_options("options use-vc\noptions timeout:1\n", "").over_tcp);
+  EXPECT_TRUE(read_lookup_options("", "timeout:2 use-vc").over_tcp);
+  EXPECT_FALSE(read_lookup_options("options use-vc\n", "").ipv4_only);
+  EXPECT_TRUE(read_lookup_options("options no-aaaa\n", "").ipv4_only);
 }
 
 TEST(NameSources, short_names_are_searched_for) {

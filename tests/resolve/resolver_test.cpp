@@ -128,8 +128,8 @@ TEST_F(ResolverTest, L2_what_was_forgotten_is_asked_for_again) {
   look_up(*resolver, "a.test");
   names.set("a.test", one("192.0.2.2"));
   EXPECT_EQ(look_up(*resolver, "a.test")->list, one("192.0.2.1"));
-  resolver->forget("a.test");
-  resolver->forget("b.test");
+  resolver->evict("a.test");
+  resolver->evict("b.test");
   EXPECT_EQ(look_up(*resolver, "a.test")->list, one("192.0.2.2"));
   EXPECT_EQ(names.asked("a.test"), 2);
 }
@@ -139,7 +139,7 @@ TEST_F(ResolverTest, L2_a_look_up_under_way_is_not_forgotten) {
   names.hold_back("a.test");
   const auto resolver = make();
   const auto lookup = resolver->start("a.test", bench.io.get_executor());
-  resolver->forget("a.test");
+  resolver->evict("a.test");
   names.let_go("a.test");
   EXPECT_EQ(bench.run(wait(lookup, long_enough))->list, one("192.0.2.1"));
 }
@@ -289,7 +289,7 @@ TEST_F(ResolverTest, a_name_that_resolved_once_is_no_misspelled_name) {
   EXPECT_TRUE(look_up(*resolver, "a.test")->never_existed);
   names.set("a.test", one("192.0.2.1"));
   EXPECT_FALSE(look_up(*resolver, "a.test")->never_existed);
-  resolver->forget("a.test");
+  resolver->evict("a.test");
   names.set("a.test", {});
   names.fail("a.test", 1);
   const auto gone = look_up(*resolver, "a.test");

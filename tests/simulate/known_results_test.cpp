@@ -144,7 +144,7 @@ TEST(KnownResults, MetastableOverloadByTimeouts) {
   model.queue = 2000;
   model.refusal = Duration::zero();
   model.duration = seconds(120);
-  model.outages = {{seconds(20), seconds(4), {policy::Answered{503, {}}, true, "hang"}}};
+  model.outages = {{seconds(20), seconds(4), {policy::Responded{503, {}}, true, "hang"}}};
   policy::RoutePolicy policy = plain(4);
   policy.retry.backoff = {milliseconds(100), 2, seconds(2), Jitter::equal};
   policy.retry.attempt_timeout = milliseconds(800);

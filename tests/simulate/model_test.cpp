@@ -80,7 +80,7 @@ TEST(ModelKeys, TroubleIsAStatusOrAFailure) {
     const Model model = with("error", std::string("1%:") + word);
     EXPECT_EQ(std::get<policy::Failed>(model.errors.at(0).trouble.outcome).stage, stage);
   }
-  EXPECT_EQ(std::get<policy::Answered>(with("error", "1%:429").errors.at(0).trouble.outcome).status, 429);
+  EXPECT_EQ(std::get<policy::Responded>(with("error", "1%:429").errors.at(0).trouble.outcome).status, 429);
 }
 
 TEST(ModelKeys, AMixNamesMethodUrlAndFields) {

@@ -79,7 +79,7 @@ TEST(Run, AnOpenCircuitSparesTheUpstream) {
 TEST(Run, WhatNeverAnswersEndsAtItsTimeOut) {
   Model model = calm();
   model.rate = 100;
-  model.errors = {{0.5, {policy::Answered{503, {}}, true, "hang"}}};
+  model.errors = {{0.5, {policy::Responded{503, {}}, true, "hang"}}};
   policy::RoutePolicy policy = plain(10);
   policy.retry.attempt_timeout = seconds(1);
   const Measures measures = simulated(model, policy);

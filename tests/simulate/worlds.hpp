@@ -27,7 +27,7 @@ inline Model calm() {
 }
 
 inline Trouble status(int code, policy::Hints hints = {}) {
-  return {policy::Answered{code, hints}, false, std::to_string(code)};
+  return {policy::Responded{code, hints}, false, std::to_string(code)};
 }
 
 /// The defaults of a route without a budget and with short waits that are the same for all.

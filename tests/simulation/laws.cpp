@@ -17,8 +17,8 @@ constexpr Duration late = std::chrono::milliseconds(60);
 
 // Those that the ledger has forgotten, too.
 std::size_t count(const Ledger& ledger, Reason reason) {
-  const policy::Forgotten* forgotten = ledger.forgotten();
-  std::size_t found = forgotten == nullptr ? 0 : forgotten->retries[static_cast<std::size_t>(reason)];
+  const policy::Evicted* evicted = ledger.evicted();
+  std::size_t found = evicted == nullptr ? 0 : evicted->retries[static_cast<std::size_t>(reason)];
   for (std::size_t i = 0; i < ledger.size(); i = ledger.next(i))
     found += ledger[i].verdict.retry && ledger[i].verdict.reason == reason ? 1 : 0;
   return found;
@@ -88,7 +88,7 @@ class Judge {
     for (std::size_t i = 0; i < ledger_.size(); i = ledger_.next(i)) {
       const auto* failed = std::get_if<policy::Failed>(&ledger_[i].outcome);
       broken = broken || (failed != nullptr && failed->stage == policy::Stage::body);
-      const auto* answered = std::get_if<policy::Answered>(&ledger_[i].outcome);
+      const auto* answered = std::get_if<policy::Responded>(&ledger_[i].outcome);
       if (answered == nullptr || !answered->body_listed) continue;
       listed = true;
       const auto& served = account_.served;
@@ -141,7 +141,7 @@ class Judge {
   }
 
   Duration asked_pause(const LedgerEntry& entry) const {
-    const auto* answered = std::get_if<policy::Answered>(&entry.outcome);
+    const auto* answered = std::get_if<policy::Responded>(&entry.outcome);
     if (answered == nullptr || !scene_.policy.retry.retry_after.honour) return {};
     if (entry.verdict.reason != Reason::retryable_status) return {};
     return std::min(answered->hints.retry_after.value_or(Duration::zero()),
@@ -217,7 +217,7 @@ class Judge {
   }
 
   bool connections_are_changed() const {
-    if (ledger_.hedge != policy::HedgeOutcome::none || ledger_.forgotten() != nullptr) return true;
+    if (ledger_.hedge != policy::HedgeOutcome::none || ledger_.evicted() != nullptr) return true;
     for (std::size_t i = 1; i < account_.rides.size(); ++i) {
       const Ride& before = account_.rides[i - 1];
       const Ride& ride = account_.rides[i];
@@ -231,7 +231,7 @@ class Judge {
   // Row L4. Two copies at once are told of by turns, so that nobody knows which of them it was.
   bool silence_is_noticed() const {
     if (ledger_.hedge != policy::HedgeOutcome::none || !account_.plan.repeatable) return true;
-    if (ledger_.forgotten() != nullptr) return true;
+    if (ledger_.evicted() != nullptr) return true;
     return std::all_of(account_.in_vain.begin(), account_.in_vain.end(),
                        [this](const SentInVain& sent) { return is_noticed(sent); });
   }
@@ -331,8 +331,8 @@ void Seen::add(const telemetry::ExchangeRecord& record) {
   attempts += record.ledger->size();
   for (std::size_t i = 0; i < record.ledger->size(); i = record.ledger->next(i))
     retries += (*record.ledger)[i].verdict.retry ? 1 : 0;
-  if (const policy::Forgotten* forgotten = record.ledger->forgotten()) {
-    for (const std::uint64_t some : forgotten->retries) retries += some;
+  if (const policy::Evicted* evicted = record.ledger->evicted()) {
+    for (const std::uint64_t some : evicted->retries) retries += some;
   }
   recovered += telemetry::is_recovered(record) ? 1 : 0;
 }

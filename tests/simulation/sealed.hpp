@@ -33,7 +33,7 @@ class Sealed : public net::SecureLink {
   net::Unread unread() override { return wire_->unread(); }
   net::Presence presence() override { return wire_->presence(); }
   std::uint64_t unacknowledged() override { return wire_->unacknowledged(); }
-  bool unheard(Duration since) override { return wire_->unheard(since); }
+  bool seems_dead(Duration since) override { return wire_->seems_dead(since); }
 
  protected:
   std::unique_ptr<net::Link> wire_;

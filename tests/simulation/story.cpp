@@ -95,7 +95,7 @@ class Story {
   void open_tunnel(const TunnelPlan& plan);
   std::shared_ptr<Wire> accept(std::uint64_t which);
   void judge_tunnel();
-  void witness(const telemetry::ExchangeRecord& record);
+  void observer(const telemetry::ExchangeRecord& record);
   void look_up(net::Resolver::Question question);
   bool run_until_over(Instant limit);
   void run_for(Duration span);
@@ -156,7 +156,7 @@ Story::Story(Stage& stage, const Play& what, CoverageMarks& marks)
   if (!scene_.policy.retry.max_attempts && !scene_.policy.budget &&
       scene_.policy.retry.backoff.maximum == std::chrono::milliseconds(1))
     network_.refuse_all();
-  shared_.witness = [this](const telemetry::ExchangeRecord& record) { witness(record); };
+  shared_.observer = [this](const telemetry::ExchangeRecord& record) { observer(record); };
   shared_.links.make_link = [this](const asio::any_io_executor& executor) {
     return std::make_unique<WireLink>(executor, world_, network_);
   };
@@ -184,7 +184,7 @@ Story::Story(Stage& stage, const Play& what, CoverageMarks& marks)
   if (what.tells) book_.keep_transcript();
 }
 
-void Story::witness(const telemetry::ExchangeRecord& record) {
+void Story::observer(const telemetry::ExchangeRecord& record) {
   marks_.count(record);
   seen_.add(record);
   const auto id = record.tunnel ? std::optional(tunnel_id) : story_of(record.path);

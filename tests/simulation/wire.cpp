@@ -227,7 +227,7 @@ std::size_t WireLink::swallow(std::span<const asio::const_buffer> parts, ErrorCo
 }
 
 // The second time that the kernel sends something again is about a second after the first.
-bool WireLink::unheard(Duration since) {
+bool WireLink::seems_dead(Duration since) {
   constexpr Duration sent_again_twice = std::chrono::milliseconds(1200);
   if (closed_ || !wire_->unheard_since_ || wire_->deaf_) return false;
   const Instant now = world_.now();

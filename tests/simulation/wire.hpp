@@ -133,7 +133,7 @@ class WireLink final : public net::Link {
   net::Unread unread() override;
   net::Presence presence() override;
   std::uint64_t unacknowledged() override;
-  bool unheard(Duration since) override;
+  bool seems_dead(Duration since) override;
 
   /// It carries TLS from here on.
   void seal() { wire_->seal(); }

@@ -43,8 +43,8 @@ class Laws {
   bool is_refused(std::size_t i) const {
     return says_nothing_was_done(scene_.facts, scene_.policy, step(i).outcome);
   }
-  const policy::Answered* response(std::size_t i) const {
-    return std::get_if<policy::Answered>(&step(i).outcome);
+  const policy::Responded* response(std::size_t i) const {
+    return std::get_if<policy::Responded>(&step(i).outcome);
   }
 
   // Attempt i was followed by another at once: the one free retry.
@@ -146,11 +146,11 @@ class Laws {
       ++kept;
       retries += ledger[i].verdict.retry ? 1 : 0;
     }
-    const policy::Forgotten* forgotten = ledger.forgotten();
+    const policy::Evicted* evicted = ledger.evicted();
     if (kept > policy::Ledger::first_kept + policy::Ledger::last_kept + 1) return false;
-    if (forgotten == nullptr) return kept == ledger.size();
-    if (forgotten->attempts + kept != ledger.size()) return false;
-    for (const std::uint64_t one : forgotten->retries) retries += one;
+    if (evicted == nullptr) return kept == ledger.size();
+    if (evicted->attempts + kept != ledger.size()) return false;
+    for (const std::uint64_t one : evicted->retries) retries += one;
     const auto tried_again = std::count_if(played_.entries.begin(), played_.entries.end(),
                                            [](const auto& entry) { return entry.verdict.retry; });
     return retries == static_cast<std::uint64_t>(tried_again);

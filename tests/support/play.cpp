@@ -65,7 +65,7 @@ class World {
     now_ += step().lasting - half_if(step().in_attempt, step().lasting);
     const policy::AttemptReport report{step().on_reused && !start.fresh, step().sent, step().held,
                                        step().judged.value_or(scene_.facts.idempotent)};
-    if (const auto* response = std::get_if<policy::Answered>(&step().outcome)) {
+    if (const auto* response = std::get_if<policy::Responded>(&step().outcome)) {
       const bool offers_bytes = response->status == 200 || response->status == 206;
       if (out_ && offers_bytes) {
         return note(Event::Kind::attempt_ended, step().differs
@@ -79,7 +79,7 @@ class World {
   }
 
   policy::Actions sleep(Instant until) {
-    if (std::holds_alternative<policy::Answered>(step().outcome)) {
+    if (std::holds_alternative<policy::Responded>(step().outcome)) {
       if (step().keeping == Keeping::whole) exchange_.response_kept();
       if (step().keeping == Keeping::dropped) exchange_.response_dropped();
     }
@@ -98,8 +98,8 @@ class World {
     out_ = true;
     const Breaking how = breaking(script_, number_);
     if (how != Breaking::no && number == number_) {
-      const policy::Break what{Cause::truncated, how != Breaking::for_good, how == Breaking::mid_way, false,
-                               scene_.facts.signed_until};
+      const policy::Break what{Cause::truncated, how != Breaking::is_permanent, how == Breaking::mid_way,
+                               false, scene_.facts.signed_until};
       return note(Event::Kind::body_broke, exchange_.body_broke(what, now_, dice_));
     }
     exchange_.delivered();
@@ -242,7 +242,7 @@ std::string text(const policy::Outcome& outcome) {
   if (const auto* failed = std::get_if<policy::Failed>(&outcome)) {
     return std::string(word(failed->stage)) + " " + std::string(word(failed->cause));
   }
-  const auto& answered = std::get<policy::Answered>(outcome);
+  const auto& answered = std::get<policy::Responded>(outcome);
   std::string line = std::to_string(answered.status);
   if (answered.hints.retry_after) line += " Retry-After " + milliseconds(*answered.hints.retry_after);
   if (answered.hints.aws_retry_after)
@@ -262,7 +262,7 @@ std::string text(const policy::Actions& actions, const Event& event) {
 Breaking breaking(const Script& script, std::size_t number) {
   const Step& step = script[std::min(number, script.size()) - 1];
   const Breaking how = number > script.size() ? Breaking::no : step.breaks;
-  return how == Breaking::no && policy::is_broken_response(step.outcome) ? Breaking::for_good : how;
+  return how == Breaking::no && policy::is_broken_response(step.outcome) ? Breaking::is_permanent : how;
 }
 
 Played run(const Scene& scene, const Script& script, policy::Dice& dice) {

@@ -25,7 +25,7 @@ inline bool may_follow_loss(const policy::Facts& facts, const policy::RoutePolic
 /// N18).
 inline bool says_nothing_was_done(const policy::Facts& facts, const policy::RoutePolicy& policy,
                                   const policy::Outcome& outcome) {
-  const auto* answered = std::get_if<policy::Answered>(&outcome);
+  const auto* answered = std::get_if<policy::Responded>(&outcome);
   if (answered == nullptr) return false;
   const int code = answered->status;
   const bool by_status =

@@ -44,7 +44,7 @@ RunningProxy::RunningProxy(Wishes wishes) : log_(::open("/dev/null", O_WRONLY | 
   options.files = wishes.files;
   options.authority = wishes.authority;
   options.reload = wishes.reload;
-  options.first_words_limit = wishes.first_words_limit;
+  options.sniff_limit = wishes.sniff_limit;
   if (wishes.turn) options.turn = wishes.turn;
   if (!options.query) options.query = [](const net::Resolver::Question& question) { question.complete({}); };
   proxy_ = std::make_unique<server::Proxy>(whole(wishes), std::move(options));

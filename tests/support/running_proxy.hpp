@@ -26,7 +26,7 @@ struct Wishes {
   std::function<void(boost::asio::io_context&)> turn;
   /// How long a tunnel waits for first words: a client that
   /// means to speak may stall for longer than row G7 allows.
-  std::optional<Duration> first_words_limit;
+  std::optional<Duration> sniff_limit;
   /// Where the log goes; the caller's. -1: nowhere.
   int log_descriptor = -1;
   /// SIGTERM, SIGINT and SIGHUP of the test program are the proxy's.

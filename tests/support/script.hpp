@@ -54,9 +54,9 @@ enum class Keeping : std::uint8_t { whole, dropped, still_reading };
 /// How the body of a delivered response ends early, if it does.
 enum class Breaking : std::uint8_t {
   no,
-  for_good,  ///< the rest cannot be asked for
-  in_vain,   ///< it can, and this attempt brought no byte
-  mid_way,   ///< it can, and some bytes came
+  is_permanent,  ///< the rest cannot be asked for
+  in_vain,       ///< it can, and this attempt brought no byte
+  mid_way,       ///< it can, and some bytes came
 };
 
 /// What one attempt comes to, and what happens meanwhile.
@@ -86,7 +86,7 @@ struct Step {
   }
   /// A predicate of the route matches what was held of the body.
   Step body_listed() const {
-    return with([](Step& s) { std::get<policy::Answered>(s.outcome).body_listed = true; });
+    return with([](Step& s) { std::get<policy::Responded>(s.outcome).body_listed = true; });
   }
   Step nothing_sent() const {
     return with([](Step& s) { s.sent = Sent::nothing; });
@@ -109,7 +109,7 @@ struct Step {
   Step response(Keeping fate) const {
     return with([&](Step& s) { s.keeping = fate; });
   }
-  Step body_breaks(Breaking how = Breaking::for_good) const {
+  Step body_breaks(Breaking how = Breaking::is_permanent) const {
     return with([&](Step& s) { s.breaks = how; });
   }
   Step differing() const {
@@ -132,19 +132,19 @@ struct Step {
     change(copy);
     return copy;
   }
-  policy::Hints& hints() { return std::get<policy::Answered>(outcome).hints; }
+  policy::Hints& hints() { return std::get<policy::Responded>(outcome).hints; }
 };
 
 inline Step status(int code) {
   Step step;
-  step.outcome = policy::Answered{code, {}};
+  step.outcome = policy::Responded{code, {}};
   return step;
 }
 
 /// A response that another reprise has let through, or made.
 inline Step from_reprise(int code) {
   Step step = status(code);
-  std::get<policy::Answered>(step.outcome).hints.from_reprise = true;
+  std::get<policy::Responded>(step.outcome).hints.from_reprise = true;
   return step;
 }
 

@@ -110,9 +110,9 @@ class ScriptedRequest {
   policy::Ledger ledger_;
 };
 
-inline policy::Outcome status(int code) { return policy::Answered{code, {}}; }
+inline policy::Outcome status(int code) { return policy::Responded{code, {}}; }
 inline policy::Outcome status(int code, policy::Duration retry_after) {
-  return policy::Answered{code, {retry_after, {}, false}};
+  return policy::Responded{code, {retry_after, {}, false}};
 }
 inline policy::Outcome failure(policy::Stage stage, policy::Cause cause) {
   return policy::Failed{stage, cause};

@@ -18,8 +18,8 @@ TEST(NotifySocketTest, OneDatagramForEachStateByPathAndByName) {
   for (const std::string& address : {folder.path() + "/notify", name}) {
     const play::NotifyListener manager(address);
     const NotifySocket socket(address);
-    EXPECT_TRUE(socket.tell("READY=1"));
-    EXPECT_TRUE(socket.tell("STOPPING=1\nSTATUS=x"));
+    EXPECT_TRUE(socket.send("READY=1"));
+    EXPECT_TRUE(socket.send("STOPPING=1\nSTATUS=x"));
     EXPECT_EQ(manager.heard(), "READY=1");
     EXPECT_EQ(manager.heard(), "STOPPING=1\nSTATUS=x");
     EXPECT_EQ(manager.heard(), "nothing");
@@ -28,11 +28,11 @@ TEST(NotifySocketTest, OneDatagramForEachStateByPathAndByName) {
 
 TEST(NotifySocketTest, WhatIsNoAddressOrNobodysTellsNobody) {
   const play::OwnFolder folder;
-  EXPECT_FALSE(NotifySocket().tell("READY=1"));
+  EXPECT_FALSE(NotifySocket().send("READY=1"));
   for (const std::string& address :
        {std::string(), std::string("relative"), std::string("@"), std::string("/"), folder.path() + "/nobody",
         "/" + std::string(200, 'x')})
-    EXPECT_FALSE(NotifySocket(address).tell("READY=1")) << address;
+    EXPECT_FALSE(NotifySocket(address).send("READY=1")) << address;
 }
 
 TEST(NotifySocketTest, AManagerThatDoesNotListenHoldsNobodyUp) {
@@ -41,7 +41,7 @@ TEST(NotifySocketTest, AManagerThatDoesNotListenHoldsNobodyUp) {
   const play::NotifyListener manager(address);
   const NotifySocket socket(address);
   int told = 0;
-  while (told < 100'000 && socket.tell("WATCHDOG=1")) ++told;
+  while (told < 100'000 && socket.send("WATCHDOG=1")) ++told;
   EXPECT_LT(told, 100'000) << "its queue is full at some time";
 }
 

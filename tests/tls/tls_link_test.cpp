@@ -336,7 +336,7 @@ TEST_F(TlsLinkTest, D1_a_write_that_was_begun_may_have_been_read_whatever_was_co
   pieces.add("POST");
   EXPECT_FALSE(stream_->write_now(pieces));
   EXPECT_TRUE(stream_->may_have_sent());
-  stream_->forget_sent();
+  stream_->reset_sent();
   EXPECT_FALSE(stream_->may_have_sent());
   // From here on every write fails, and counts nothing.
   stream_->finish_sending();

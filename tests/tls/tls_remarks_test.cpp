@@ -23,7 +23,7 @@ TEST(TlsRemarks, N11_alerts_about_certificates_are_for_good) {
                                                 {49, "access denied"},       {116, "certificate required"}};
   for (const auto& [alert, words] : final_alerts) {
     EXPECT_EQ(after_alert(alert).words, words);
-    EXPECT_TRUE(after_alert(alert).for_good) << words;
+    EXPECT_TRUE(after_alert(alert).is_permanent) << words;
   }
 }
 
@@ -34,13 +34,13 @@ TEST(TlsRemarks, N11_other_alerts_are_named_and_may_pass) {
                                           {120, "no application protocol"}};
   for (const auto& [alert, words] : others) {
     EXPECT_EQ(after_alert(alert).words, words);
-    EXPECT_FALSE(after_alert(alert).for_good) << words;
+    EXPECT_FALSE(after_alert(alert).is_permanent) << words;
   }
 }
 
 TEST(TlsRemarks, N11_a_failed_handshake_after_a_certificate_was_asked_for_is_for_good) {
-  EXPECT_TRUE(after_alert(40, true).for_good);
-  EXPECT_FALSE(after_alert(80, true).for_good);
+  EXPECT_TRUE(after_alert(40, true).is_permanent);
+  EXPECT_FALSE(after_alert(80, true).is_permanent);
 }
 
 TEST(TlsRemarks, N9_a_renegotiation_is_named_whatever_alert_follows) {
@@ -49,13 +49,13 @@ TEST(TlsRemarks, N9_a_renegotiation_is_named_whatever_alert_follows) {
   for (const int alert : {-1, 40}) {
     remarks.alert = alert;
     EXPECT_NE(refusal_in(remarks).words.find("renegotiation"), std::string::npos);
-    EXPECT_TRUE(refusal_in(remarks).for_good);
+    EXPECT_TRUE(refusal_in(remarks).is_permanent);
   }
 }
 
 TEST(TlsRemarks, nothing_said_is_no_refusal) {
   EXPECT_EQ(refusal_in({}).words, "");
-  EXPECT_FALSE(refusal_in({}).for_good);
+  EXPECT_FALSE(refusal_in({}).is_permanent);
 }
 
 }  // namespace

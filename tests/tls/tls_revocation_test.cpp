@@ -31,7 +31,7 @@ class TlsRevocationTest : public ::testing::Test {
 
   bool revoked_by(const std::string& response) const {
     const std::span text(reinterpret_cast<const unsigned char*>(response.data()), response.size());
-    return says_revoked(text, reinterpret_cast<stack_st_X509*>(chain_.get()), trusted_.get());
+    return reports_revoked(text, reinterpret_cast<stack_st_X509*>(chain_.get()), trusted_.get());
   }
   bool answered(const OcspResponse& response) const { return revoked_by(authority_.response({response})); }
 

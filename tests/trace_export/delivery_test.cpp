@@ -10,39 +10,40 @@ using Kind = Decision::Kind;
 using End = Posted::End;
 using telemetry::SpanDrop;
 
-Posted answered(int status, std::string body = {}) { return {End::answered, status, {}, std::move(body)}; }
+Posted responded(int status, std::string body = {}) { return {End::responded, status, {}, std::move(body)}; }
 
 TEST(Delivery, TakenIsTaken) {
   for (const int status : {200, 202, 204, 299})
-    EXPECT_EQ(decide(answered(status), 1, 5, 9).kind, Kind::taken) << status;
+    EXPECT_EQ(decide(responded(status), 1, 5, 9).kind, Kind::taken) << status;
   for (const char* body :
        {"", "{}", "\x08\x01", "[]", "{\"partialSuccess\":{}}", "{\"partialSuccess\":null}",
         "{\"partialSuccess\":{\"rejectedSpans\":\"0\"}}", "{\"partialSuccess\":{\"rejectedSpans\":true}}",
         "{\"partialSuccess\":{\"rejectedSpans\":-3}}"})
-    EXPECT_EQ(decide(answered(200, body), 1, 5, 9).rejected, 0U) << body;
+    EXPECT_EQ(decide(responded(200, body), 1, 5, 9).rejected, 0U) << body;
 }
 
 TEST(Delivery, WhatIsRejectedOfABatchIsCounted) {
-  EXPECT_EQ(decide(answered(200, R"({"partialSuccess":{"rejectedSpans":"3","errorMessage":"old"}})"), 1, 5, 9)
-                .rejected,
-            3U);
-  EXPECT_EQ(decide(answered(200, R"({"partialSuccess":{"rejectedSpans":3}})"), 1, 5, 9).rejected, 3U);
-  EXPECT_EQ(decide(answered(200, R"({"partialSuccess":{"rejectedSpans":"99"}})"), 1, 5, 9).rejected, 9U)
+  EXPECT_EQ(
+      decide(responded(200, R"({"partialSuccess":{"rejectedSpans":"3","errorMessage":"old"}})"), 1, 5, 9)
+          .rejected,
+      3U);
+  EXPECT_EQ(decide(responded(200, R"({"partialSuccess":{"rejectedSpans":3}})"), 1, 5, 9).rejected, 3U);
+  EXPECT_EQ(decide(responded(200, R"({"partialSuccess":{"rejectedSpans":"99"}})"), 1, 5, 9).rejected, 9U)
       << "never more";
 }
 
 TEST(Delivery, OnlyWhatTheProtocolNamesIsTriedAgain) {
   for (const int status : {429, 502, 503, 504}) {
-    EXPECT_EQ(decide(answered(status), 4, 5, 9).kind, Kind::again) << status;
-    const Decision last = decide(answered(status), 5, 5, 9);
+    EXPECT_EQ(decide(responded(status), 4, 5, 9).kind, Kind::again) << status;
+    const Decision last = decide(responded(status), 5, 5, 9);
     EXPECT_EQ(last.kind, Kind::dropped) << status;
     EXPECT_EQ(last.cause, SpanDrop::busy) << status;
   }
   for (const int status : {301, 307, 400, 401, 404, 408, 413, 415, 500, 501, 505}) {
-    const Decision decision = decide(answered(status), 1, 5, 9);
+    const Decision decision = decide(responded(status), 1, 5, 9);
     EXPECT_EQ(decision.kind, Kind::dropped) << status;
     EXPECT_EQ(decision.cause, SpanDrop::refused) << status;
-    EXPECT_FALSE(is_passing(answered(status)));
+    EXPECT_FALSE(is_temporary(responded(status)));
   }
 }
 
@@ -50,7 +51,7 @@ TEST(Delivery, WhatEndedWithoutAResponseIsTriedAgain) {
   for (const End end :
        {End::unresolved, End::unconnected, End::timed_out, End::broken, End::malformed, End::cancelled}) {
     const Posted posted{end};
-    EXPECT_TRUE(is_passing(posted));
+    EXPECT_TRUE(is_temporary(posted));
     EXPECT_EQ(decide(posted, 1, 2, 9).kind, Kind::again);
     EXPECT_EQ(decide(posted, 2, 2, 9).kind, Kind::dropped);
     EXPECT_EQ(decide(posted, 2, 2, 9).cause, SpanDrop::unreachable);
@@ -59,13 +60,13 @@ TEST(Delivery, WhatEndedWithoutAResponseIsTriedAgain) {
 }
 
 TEST(Delivery, IsToldInWords) {
-  EXPECT_EQ(words_of(answered(400, "no such field")), "it gave status 400: no such field");
-  EXPECT_EQ(words_of(answered(413)), "it gave status 413");
-  EXPECT_EQ(words_of(answered(200, R"({"partialSuccess":{"rejectedSpans":"3","errorMessage":"old"}})")),
+  EXPECT_EQ(words_of(responded(400, "no such field")), "it gave status 400: no such field");
+  EXPECT_EQ(words_of(responded(413)), "it gave status 413");
+  EXPECT_EQ(words_of(responded(200, R"({"partialSuccess":{"rejectedSpans":"3","errorMessage":"old"}})")),
             "it gave status 200: old");
-  EXPECT_EQ(words_of(answered(200, R"({"partialSuccess":{"rejectedSpans":"3","errorMessage":7}})")),
+  EXPECT_EQ(words_of(responded(200, R"({"partialSuccess":{"rejectedSpans":"3","errorMessage":7}})")),
             "it gave status 200");
-  EXPECT_LT(words_of(answered(400, std::string(100'000, 'x'))).size(), 300U);
+  EXPECT_LT(words_of(responded(400, std::string(100'000, 'x'))).size(), 300U);
   EXPECT_NE(words_of({End::malformed}).find("port"), std::string::npos);
 }
 

@@ -210,7 +210,7 @@ TEST_F(OtlpJsonTest, APeerIsAnAddressAndAPort) {
   story.attempts[0].verdict.retry = true;
   story.hedge = policy::HedgeOutcome::won;
   story.id = "abc-1";
-  auto& answered = std::get<policy::Answered>(story.attempts[0].outcome);
+  auto& answered = std::get<policy::Responded>(story.attempts[0].outcome);
   answered.hints.said_no = answered.body_listed = true;
   json::array all = spans(story);
   EXPECT_TRUE(attributes(all[1]).contains("network.peer.address=::1"));

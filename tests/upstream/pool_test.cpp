@@ -249,7 +249,7 @@ TEST_F(PoolTest, L5_an_end_in_use_teaches_too_and_closes_what_has_outlived_it) {
   const Instant given = Tick::now();
   auto lent = lease(*pool);
   let_pass(milliseconds(50));
-  pool->ended_after_rest(*lent, given + milliseconds(20));
+  pool->ended_after_idle(*lent, given + milliseconds(20));
   EXPECT_EQ(idle(*pool), 0U);
   EXPECT_EQ(older.read_to_end(), Wire::fin);
   const auto limit = pool->upstream("a.test", 80)->idle_life.limit(Tick::now());

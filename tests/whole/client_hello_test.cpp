@@ -8,7 +8,7 @@ namespace {
 Wishes replaying() {
   Wishes wishes;
   wishes.route.replay_client_hello = true;
-  wishes.first_words_limit = std::chrono::minutes(1);
+  wishes.sniff_limit = std::chrono::minutes(1);
   return wishes;
 }
 

@@ -8,7 +8,7 @@ namespace {
 /// First words are waited for until they come, however slow this machine is.
 Wishes patient() {
   Wishes wishes;
-  wishes.first_words_limit = std::chrono::minutes(1);
+  wishes.sniff_limit = std::chrono::minutes(1);
   return wishes;
 }
 

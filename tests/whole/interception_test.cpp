@@ -173,7 +173,7 @@ TEST_F(ProxyInterception, a_handshake_that_fails_is_closed_and_told) {
 TEST_F(ProxyInterception, a_handshake_that_never_ends_is_closed) {
   Wishes wished = wishes();
   wished.settings.timers.handshake = milliseconds(50);
-  wished.first_words_limit = seconds(60);
+  wished.sniff_limit = seconds(60);
   const RunningProxy proxy(std::move(wished));
   const string name = play::extension(0, play::vector(string(1, '\0') + play::vector("localhost", 2), 2));
   const string hello = play::record(play::hello_message(name + play::some_extensions().substr(21)));
@@ -190,7 +190,7 @@ TEST_F(ProxyInterception, a_handshake_that_never_ends_is_closed) {
 TEST_F(ProxyInterception, G7_half_a_word_is_held_where_it_decides_on_interception) {
   Wishes wished = wishes();
   wished.settings.timers.handshake = std::chrono::hours(1);
-  wished.first_words_limit = milliseconds(1);
+  wished.sniff_limit = milliseconds(1);
   const RunningProxy proxy(std::move(wished));
   const string name = play::extension(0, play::vector(string(1, '\0') + play::vector("localhost", 2), 2));
   const string hello = play::record(play::hello_message(name + play::some_extensions().substr(21)));
@@ -203,8 +203,8 @@ TEST_F(ProxyInterception, G7_half_a_word_is_held_where_it_decides_on_interceptio
   RawClient held = connected(proxy, upstream_name());
   held.send(hello.substr(0, 1));
   // The same word to a host that is not listed, sent later, has been forwarded by then.
-  RawClient witness = connected(proxy, "127.0.0.1:" + std::to_string(plain.port()));
-  witness.send(hello.substr(0, 1));
+  RawClient observer = connected(proxy, "127.0.0.1:" + std::to_string(plain.port()));
+  observer.send(hello.substr(0, 1));
   EXPECT_TRUE(play::eventually([&] { return heard.size() == 1; }));
   held.send(hello.substr(1));
   EXPECT_TRUE(play::eventually([&] { return proxy.metric("reprise_streams_total{protocol=\"tls\"}") == 1; }));

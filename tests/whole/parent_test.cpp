@@ -190,7 +190,7 @@ TEST(ProxyParent, tunnels_go_through_its_connect) {
 class RefusedTunnel : public ::testing::TestWithParam<const char*> {};
 TEST_P(RefusedTunnel, is_the_parents_doing_and_tried_again_unless_it_is_for_good) {
   const std::string_view said = GetParam();
-  const bool for_good = said.find(" 407 ") == 8 || said.find(" 403 ") == 8 || said.find(" 302 ") == 8;
+  const bool is_permanent = said.find(" 407 ") == 8 || said.find(" 403 ") == 8 || said.find(" 302 ") == 8;
   ScriptedUpstream parent([&](Peer& peer) {
     peer.read_head();
     if (peer.number < 3) return peer.send(GetParam());
@@ -201,14 +201,14 @@ TEST_P(RefusedTunnel, is_the_parents_doing_and_tried_again_unless_it_is_for_good
     RunningProxy proxy(through(parent.port(), 2));
     const WireResponse got = proxy.client().ask(connect_to("up.test:443"));
     expect_failure(got, 502, "connection_refused", no_tunnel);
-    EXPECT_EQ(got.field("Reprise-Attempts"), for_good ? "1" : "2");
+    EXPECT_EQ(got.field("Reprise-Attempts"), is_permanent ? "1" : "2");
     EXPECT_EQ(got.field("Proxy-Authenticate"), "");
     EXPECT_EQ(got.body.find("5ecret"), std::string::npos);
   }
   RunningProxy proxy(through(parent.port(), 2));
   RawClient client = proxy.client();
   client.send(connect_to("up.test:443"));
-  EXPECT_EQ(client.read_response_without_body().status, for_good ? 502 : 200);
+  EXPECT_EQ(client.read_response_without_body().status, is_permanent ? 502 : 200);
 }
 INSTANTIATE_TEST_SUITE_P(
     ProxyParent, RefusedTunnel,

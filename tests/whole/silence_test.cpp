@@ -116,12 +116,13 @@ TEST(ProxySilence, L4_only_what_is_not_acknowledged_at_all_is_unheard) {
     word.add("x");
     ASSERT_FALSE(pair->stream->write_now(word));
   }
-  EXPECT_FALSE(gone.stream->unheard(net::Tick::now() - begun)) << "it has had no time to be sent again";
-  ASSERT_TRUE(bench.run_until([&] { return gone.stream->unheard(net::Tick::now() - begun); }));
-  EXPECT_FALSE(silent.stream->unheard(net::Tick::now() - begun)) << "it was acknowledged, and never answered";
+  EXPECT_FALSE(gone.stream->seems_dead(net::Tick::now() - begun)) << "it has had no time to be sent again";
+  ASSERT_TRUE(bench.run_until([&] { return gone.stream->seems_dead(net::Tick::now() - begun); }));
+  EXPECT_FALSE(silent.stream->seems_dead(net::Tick::now() - begun))
+      << "it was acknowledged, and never answered";
   // What was acknowledged since then was of another request.
-  EXPECT_FALSE(gone.stream->unheard(std::chrono::hours(1)));
-  EXPECT_FALSE(net::is_unheard(-1, Duration::zero()));
+  EXPECT_FALSE(gone.stream->seems_dead(std::chrono::hours(1)));
+  EXPECT_FALSE(net::is_dead_peer(-1, Duration::zero()));
 }
 
 TEST(ProxySilence, L24_the_kernels_own_limits_are_kept) {

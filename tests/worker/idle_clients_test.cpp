@@ -15,11 +15,11 @@ constexpr Instant much_later = start + std::chrono::hours(1);
 class Client final : public IdleClient {
  public:
   explicit Client(std::vector<int>& closed, int name) : closed_(closed), name_(name) {}
-  bool has_asked = false;
+  bool has_pending_request = false;
 
  protected:
   bool close_for_room() override {
-    if (has_asked) return false;
+    if (has_pending_request) return false;
     closed_.push_back(name_);
     return true;
   }
@@ -29,7 +29,7 @@ class Client final : public IdleClient {
   int name_;
 };
 
-using Stay = IdleClients::Stay;
+using Membership = IdleClients::Membership;
 
 class RestingTest : public ::testing::Test {
  protected:
@@ -43,9 +43,9 @@ class RestingTest : public ::testing::Test {
 TEST_F(RestingTest, I6_nobody_rests_and_nobody_makes_room) { EXPECT_FALSE(clients.make_room(much_later)); }
 
 TEST_F(RestingTest, I6_the_one_that_rests_longest_goes_first) {
-  const Stay first(clients, two, start);
-  const Stay second(clients, one, start + std::chrono::seconds(1));
-  const Stay third(clients, three, start + std::chrono::seconds(2));
+  const Membership first(clients, two, start);
+  const Membership second(clients, one, start + std::chrono::seconds(1));
+  const Membership third(clients, three, start + std::chrono::seconds(2));
   EXPECT_TRUE(clients.make_room(much_later));
   EXPECT_TRUE(clients.make_room(much_later));
   EXPECT_TRUE(clients.make_room(much_later));
@@ -54,28 +54,28 @@ TEST_F(RestingTest, I6_the_one_that_rests_longest_goes_first) {
 }
 
 TEST_F(RestingTest, I6_whoever_was_busy_a_moment_ago_stays) {
-  const Stay stay(clients, one, start);
+  const Membership stay(clients, one, start);
   EXPECT_FALSE(clients.make_room(start + least - Duration(1)));
   EXPECT_TRUE(clients.make_room(start + least));
 }
 
 TEST_F(RestingTest, I6_whoever_has_asked_meanwhile_stays) {
-  const Stay first(clients, one, start);
-  const Stay second(clients, two, start);
-  one.has_asked = true;
+  const Membership first(clients, one, start);
+  const Membership second(clients, two, start);
+  one.has_pending_request = true;
   EXPECT_TRUE(clients.make_room(much_later));
   EXPECT_EQ(closed, std::vector{2});
   EXPECT_FALSE(clients.make_room(much_later));
 }
 
 TEST_F(RestingTest, whoever_leaves_is_out_wherever_it_stood) {
-  Stay first(clients, one, start);
+  Membership first(clients, one, start);
   {
-    Stay second(clients, two, start);
-    const Stay third(clients, three, start);
+    Membership second(clients, two, start);
+    const Membership third(clients, three, start);
     second.end();
   }
-  const Stay again(clients, two, start);
+  const Membership again(clients, two, start);
   first.end();
   EXPECT_TRUE(clients.make_room(much_later));
   EXPECT_FALSE(clients.make_room(much_later));

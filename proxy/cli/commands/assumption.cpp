@@ -130,7 +130,7 @@ Assumption assume(const AssumptionArguments& given, const std::vector<std::strin
   }
   assumed.response_head = response_text(status, response);
   const http::ResponseHead head = read_response(assumed.response_head);
-  assumed.outcome = policy::Answered{status, http::read_hints(head, now_unix())};
+  assumed.outcome = policy::Responded{status, http::read_hints(head, now_unix())};
   if (const http::FieldLine* junk = http::hint_not_understood(head, now_unix())) {
     ascii::append(assumed.junk_hint, "\"", junk->name, ": ", junk->value,
                   "\" is not understood: write seconds, such as 30, or an HTTP date. The backoff applies.");
@@ -138,8 +138,8 @@ Assumption assume(const AssumptionArguments& given, const std::vector<std::strin
   return assumed;
 }
 
-void look_for_predicates(const policy::RoutePolicy& policy, Assumption& assumed) {
-  auto* const answered = std::get_if<policy::Answered>(&assumed.outcome);
+void apply_predicates(const policy::RoutePolicy& policy, Assumption& assumed) {
+  auto* const answered = std::get_if<policy::Responded>(&assumed.outcome);
   const policy::HoldPolicy* hold = answered == nullptr ? nullptr : policy::hold_for(policy, *answered);
   if (hold == nullptr) return;
   const http::ResponseHead head = read_response(assumed.response_head);

@@ -45,7 +45,7 @@ Assumption assume(const AssumptionArguments&, const std::vector<std::string>& he
 std::string failure_words(std::string_view separator);
 
 /// Marks a response that a predicate of the route's `hold.body` matches.
-void look_for_predicates(const policy::RoutePolicy&, Assumption&);
+void apply_predicates(const policy::RoutePolicy&, Assumption&);
 
 /// Returns the bytes of a file that the command line names. Throws BadUse.
 std::string read_file(const std::string& path);

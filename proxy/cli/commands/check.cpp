@@ -24,7 +24,7 @@ std::string counted(std::size_t count, const char* what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
-void tell(const Checked& checked) {
+void print_result(const Checked& checked) {
   const char* const file = checked.file.c_str();
   print_problems(checked.problems, checked.file);
   for (const std::string& note : checked.notes) print_on_stderr(config::LogLevel::info, "note: " + note);
@@ -58,7 +58,7 @@ int check(const CheckArguments& given) {
     all.push_back(check_file(file, *given.flags, limits));
     all.back().is_strict = given.strict;
     progress.clear();
-    if (as_text) tell(all.back());
+    if (as_text) print_result(all.back());
     if (all.back().is_good()) continue;
     ++bad;
     code = std::max(code, all.back().code == exit_ok ? exit_bad_configuration : all.back().code);

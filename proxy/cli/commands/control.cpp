@@ -13,9 +13,9 @@ namespace reprise::cli {
 namespace {
 
 // The default path in the systemd unit and the manifests.
-constexpr const char* usual_path = "/run/reprise/control.sock";
-constexpr std::chrono::seconds patience{10};
-constexpr std::chrono::seconds long_patience{24 * 60 * 60};
+constexpr const char* default_path = "/run/reprise/control.sock";
+constexpr std::chrono::seconds control_timeout{10};
+constexpr std::chrono::seconds wait_timeout{24 * 60 * 60};
 
 struct ControlArguments {
   std::string file;
@@ -35,7 +35,7 @@ std::string path_of(const ControlArguments& given, int& code) {
   if (!given.path.empty()) return given.path;
   if (given.file.empty()) {
     const std::string named = variable_now("REPRISE_CONTROL").value_or("");
-    return named.empty() || named == "none" ? usual_path : named;
+    return named.empty() || named == "none" ? default_path : named;
   }
   const config::Loaded loaded = load_configuration(given.file);
   code = exit_bad_configuration;
@@ -43,22 +43,22 @@ std::string path_of(const ControlArguments& given, int& code) {
     std::fprintf(
         stderr,
         "its control socket cannot be told from a file with errors: name it with --control, such as %s\n",
-        usual_path);
+        default_path);
     return {};
   }
   if (loaded.settings->admin.control) return *loaded.settings->admin.control;
   std::fprintf(
       stderr, "%s: error: admin.control: is not set: write admin: {control: %s}, and start reprise with it\n",
-      given.file.c_str(), usual_path);
+      given.file.c_str(), default_path);
   return {};
 }
 
-int tell(const ControlArguments& given, const std::string& command) {
+int send_command(const ControlArguments& given, const std::string& command) {
   int code = exit_ok;
   const std::string path = path_of(given, code);
   if (path.empty()) return code;
   const server::ControlResponse response =
-      server::ask_control(path, command, given.waits ? long_patience : patience);
+      server::ask_control(path, command, given.waits ? wait_timeout : control_timeout);
   // A response that is JSON already is printed unchanged.
   if (given.format == "json" && !(response.succeeded && command == "status json")) {
     const json::object out{{"ok", response.succeeded}, {"message", response.text}};
@@ -75,7 +75,7 @@ int tell(const ControlArguments& given, const std::string& command) {
   return exit_ok;
 }
 
-Given place(CLI::App* command, const char* example) {
+Given add_common_options(CLI::App* command, const char* example) {
   auto given = std::make_shared<ControlArguments>();
   CLI::Option* path = command->add_option("--control", given->path,
                                           "the control socket of the running proxy; REPRISE_CONTROL");
@@ -89,30 +89,30 @@ Given place(CLI::App* command, const char* example) {
 // Adds a command without further arguments.
 void add_plain(CLI::App& app, int& code, const char* name, const char* sentence, const char* example) {
   CLI::App* command = app.add_subcommand(name, sentence);
-  const Given given = place(command, example);
-  command->callback([given, &code, name = std::string(name)] { code = tell(*given, name); });
+  const Given given = add_common_options(command, example);
+  command->callback([given, &code, name = std::string(name)] { code = send_command(*given, name); });
 }
 
 void add_reload(CLI::App& app, int& code) {
   CLI::App* command = app.add_subcommand("reload", "have a running proxy read its configuration again");
-  const Given given = place(command, "reprise reload -c /etc/reprise/reprise.yaml");
+  const Given given = add_common_options(command, "reprise reload -c /etc/reprise/reprise.yaml");
   command->add_flag("--wait", given->waits, "wait for the outcome however long it takes; else ten seconds");
-  command->callback([given, &code] { code = tell(*given, "reload"); });
+  command->callback([given, &code] { code = send_command(*given, "reload"); });
 }
 
 void add_drain(CLI::App& app, int& code) {
   CLI::App* command = app.add_subcommand(
       "drain", "have a running proxy say that it is not ready, and end connections politely");
-  const Given given = place(command, "reprise drain --control /run/reprise/control.sock");
+  const Given given = add_common_options(command, "reprise drain --control /run/reprise/control.sock");
   command->add_flag("--undo", given->undoes, "make the proxy ready again");
-  command->callback([given, &code] { code = tell(*given, given->undoes ? "drain undo" : "drain"); });
+  command->callback([given, &code] { code = send_command(*given, given->undoes ? "drain undo" : "drain"); });
 }
 
 void add_status(CLI::App& app, int& code) {
   CLI::App* command = app.add_subcommand("status", "how a running proxy fares");
-  const Given given = place(command, "reprise status -c /etc/reprise/reprise.yaml");
+  const Given given = add_common_options(command, "reprise status -c /etc/reprise/reprise.yaml");
   command->callback(
-      [given, &code] { code = tell(*given, given->format == "json" ? "status json" : "status"); });
+      [given, &code] { code = send_command(*given, given->format == "json" ? "status json" : "status"); });
 }
 
 void add_log(CLI::App& app, int& code) {
@@ -120,20 +120,22 @@ void add_log(CLI::App& app, int& code) {
   log->require_subcommand(1);
   log->footer("reprise log level debug");
   CLI::App* level = log->add_subcommand("level", "from now on, until the next reload");
-  const Given given = place(level, "reprise log level debug --control /run/reprise/control.sock");
+  const Given given =
+      add_common_options(level, "reprise log level debug --control /run/reprise/control.sock");
   level->add_option("level", given->word, "error, warn, info or debug")
       ->required()
       ->check(CLI::IsMember({"error", "warn", "info", "debug"}));
-  level->callback([given, &code] { code = tell(*given, "log level " + given->word); });
+  level->callback([given, &code] { code = send_command(*given, "log level " + given->word); });
 }
 
 void add_pause(CLI::App& app, int& code) {
   CLI::App* command =
       app.add_subcommand("pause", "let routes with host_pause leave an upstream alone for a while");
-  const Given given = place(command, "reprise pause api.example.com:443 30");
+  const Given given = add_common_options(command, "reprise pause api.example.com:443 30");
   command->add_option("upstream", given->word, "HOST:PORT")->required();
   command->add_option("seconds", given->duration, "for how long, 1 to 86400")->required();
-  command->callback([given, &code] { code = tell(*given, "pause " + given->word + " " + given->duration); });
+  command->callback(
+      [given, &code] { code = send_command(*given, "pause " + given->word + " " + given->duration); });
 }
 
 }  // namespace

@@ -94,7 +94,7 @@ Step step_for(std::string_view target, ScriptedSteps& stage) {
   return stage.next(id_of(mark == std::string_view::npos ? std::string_view() : target.substr(mark + 1)));
 }
 
-void tell(const Query& query, const Step& step) {
+void print_step(const Query& query, const Step& step) {
   const std::string method(query.method_string());
   const std::string target(query.target());
   const std::string response = step.reset ? "connection reset" : std::to_string(step.status);
@@ -124,7 +124,7 @@ Task<void> serve_demo(tcp::socket socket, ScriptedSteps& stage) {
       asio::steady_timer pause(socket.get_executor(), std::chrono::seconds(1));
       co_await pause.async_wait(as_result);
     }
-    tell(query, step);
+    print_step(query, step);
     if (step.reset) {
       ErrorCode ignored;
       socket.set_option(asio::socket_base::linger(true, 0), ignored);

@@ -60,7 +60,7 @@ const config::GivenValue* given_for(const config::Loaded& loaded, std::string_vi
 
 /// Returns true if the value comes from a variable and another process uses that address already. The
 /// variable is then probably meant for commands to that other proxy.
-bool is_anothers(const config::GivenValue& value, bool is_taken) {
+bool belongs_to_other_proxy(const config::GivenValue& value, bool is_taken) {
   return is_taken && value.source.starts_with(config::variable_prefix);
 }
 
@@ -77,11 +77,12 @@ config::Admin admin_for_child(const config::Loaded& loaded, std::vector<std::str
     const bool is_taken =
         !wanted.bind.is_off() && wanted.bind.port != 0 &&
         !forward::holder_of({asio::ip::make_address(wanted.bind.address), wanted.bind.port}).empty();
-    is_anothers(*value, is_taken) ? leave(*value) : static_cast<void>(admin.bind = wanted.bind);
+    belongs_to_other_proxy(*value, is_taken) ? leave(*value) : static_cast<void>(admin.bind = wanted.bind);
   }
   if (const auto* const value = given_for(loaded, "admin.control"); value != nullptr && wanted.control) {
     const bool is_taken = server::try_control(*wanted.control) == 0;
-    is_anothers(*value, is_taken) ? leave(*value) : static_cast<void>(admin.control = wanted.control);
+    belongs_to_other_proxy(*value, is_taken) ? leave(*value)
+                                             : static_cast<void>(admin.control = wanted.control);
   }
   return admin;
 }
@@ -162,7 +163,7 @@ int run_child(const ExecArguments& given, config::Loaded& loaded, int log, Child
   server::ProxyOptions options = proxy_options(loaded, given.file);
   options.log_descriptor = log;
   options.handle_signals = false;
-  options.witness = [&tally](const telemetry::ExchangeRecord& record) { tally.count(record); };
+  options.observer = [&tally](const telemetry::ExchangeRecord& record) { tally.count(record); };
   config::Settings settings = for_child(loaded, options.warnings);
   std::optional<PrivateFolder> folder;
   const tools::Variables named = tools::named_trust(variable_now);
@@ -212,9 +213,9 @@ int exec(const ExecArguments& given, const std::vector<std::string>& words) {
     prepare_process(loaded.settings->limits);
     code = run_child(given, loaded, log, child, words.front(), tally);
   } catch (const net::TlsSettingsError& error) {
-    return tell_file_errors(loaded, given.file, error.what());
+    return print_file_errors(loaded, given.file, error.what());
   } catch (const server::InterceptError& error) {
-    return tell_file_errors(loaded, given.file, error.what());
+    return print_file_errors(loaded, given.file, error.what());
   } catch (const forward::BindError& error) {
     print_on_stderr(config::LogLevel::error, std::string("reprise exec: ") + error.what());
     return exit_cannot_bind;

@@ -13,12 +13,12 @@
 #include "proxy/cli/commands/assumption.hpp"
 #include "proxy/cli/commands/before_dialling.hpp"
 #include "proxy/cli/commands/commands.hpp"
-#include "proxy/cli/commands/explain_story.hpp"
+#include "proxy/cli/commands/explain_history.hpp"
 #include "proxy/cli/startup/configuration.hpp"
 #include "proxy/cli/startup/running.hpp"
 #include "proxy/cli/startup/shortcut_options.hpp"
 #include "proxy/forward/request/facts.hpp"
-#include "proxy/forward/request/leaving.hpp"
+#include "proxy/forward/request/outgoing_fields.hpp"
 #include "proxy/forward/session/listen.hpp"
 #include "proxy/forward/tunnel/interception.hpp"
 #include "proxy/http/body_rules/json_probe.hpp"
@@ -184,7 +184,7 @@ void take(const config::Settings& settings, const Arguments& given, Asked& asked
 }
 
 tools::Question question_of(const Asked& asked, const policy::RoutePolicy& policy, const Assumption& assumed,
-                            const http::JsonText& json, const forward::LeavingFields& leaving) {
+                            const http::JsonText& json, const forward::OutgoingFields& leaving) {
   tools::Question question;
   question.request = asked.view;
   question.leaving = &leaving;
@@ -232,51 +232,51 @@ bool leaves_in_clear_text(const Asked& asked, const policy::TlsPolicy& tls) {
 }
 
 // The default path in the systemd unit and the manifests.
-constexpr const char* usual_control = "/run/reprise/control.sock";
+constexpr const char* default_control = "/run/reprise/control.sock";
 
 /// The configuration that the explanation is based on.
-struct Ground {
+struct Basis {
   config::Loaded loaded;
   std::string file;
   std::string words;
   bool is_running = false;
 };
 
-Ground ground_of(RunningConfiguration running) {
+Basis basis_of(RunningConfiguration running) {
   return {std::move(running.loaded), std::move(running.file), std::move(running.words), true};
 }
 
 /// Asks the proxy at the default addresses. Variables can name other addresses.
-Ground usual_ground(const Arguments& given) {
-  Ground built_in{read_configuration({}, *given.flags), {}, "built-in defaults"};
+Basis default_basis(const Arguments& given) {
+  Basis built_in{read_configuration({}, *given.flags), {}, "built-in defaults"};
   if (!built_in.loaded.settings) return built_in;
   const config::Admin& admin = built_in.loaded.settings->admin;
   const std::vector<config::GivenValue>& named = built_in.loaded.given;
   const bool is_without = std::any_of(named.begin(), named.end(), [](const config::GivenValue& value) {
     return value.path == "admin.control" && value.text == "none";
   });
-  const std::string control = admin.control.value_or(usual_control);
+  const std::string control = admin.control.value_or(default_control);
   if (!is_without && server::try_control(control) == 0) {
     if (auto running = ask_running(control, *given.flags); running.fault.empty())
-      return ground_of(std::move(running));
+      return basis_of(std::move(running));
   }
   if (admin.bind.is_off()) return built_in;
   const server::AdminAddress at{admin.bind.address, std::to_string(admin.bind.port)};
   auto running = ask_running(at, *given.flags);
-  if (running.fault.empty()) return ground_of(std::move(running));
+  if (running.fault.empty()) return basis_of(std::move(running));
   built_in.words += " (no reprise answers at " + server::authority_of(at) + ")";
   return built_in;
 }
 
 /// Returns the configuration to explain. If the named proxy does not report its configuration, prints why,
 /// sets `code`, and returns nothing.
-std::optional<Ground> find_ground(const Arguments& given, int& code) {
-  if (!given.file.empty()) return Ground{read_configuration(given.file, *given.flags), given.file, {}};
-  if (given.admin.empty() && given.control.empty()) return usual_ground(given);
+std::optional<Basis> find_basis(const Arguments& given, int& code) {
+  if (!given.file.empty()) return Basis{read_configuration(given.file, *given.flags), given.file, {}};
+  if (given.admin.empty() && given.control.empty()) return default_basis(given);
   const auto at = given.control.empty() ? admin_address(given.admin, {}, code) : std::nullopt;
   if (given.control.empty() && !at) return std::nullopt;
   auto running = at ? ask_running(*at, *given.flags) : ask_running(given.control, *given.flags);
-  if (running.fault.empty()) return ground_of(std::move(running));
+  if (running.fault.empty()) return basis_of(std::move(running));
   std::fprintf(stderr, "reprise explain: %s\n", running.fault.c_str());
   code = exit_runtime;
   return std::nullopt;
@@ -296,16 +296,16 @@ void demand_a_request(const Arguments& given) {
 
 int explain(Arguments given) {
   if (!given.request_id.empty())
-    return explain_story(given.request_id, given.admin, given.file, given.format);
+    return explain_history(given.request_id, given.admin, given.file, given.format);
   demand_a_request(given);
   int code = exit_ok;
-  std::optional<Ground> ground = find_ground(given, code);
-  if (!ground) return code;
-  config::Loaded& loaded = ground->loaded;
+  std::optional<Basis> basis = find_basis(given, code);
+  if (!basis) return code;
+  config::Loaded& loaded = basis->loaded;
   // A running proxy has lowered its settings and printed its warnings already.
   std::vector<std::string> fitted;
-  if (!ground->is_running) fitted = fit_to(server::read_limits(), loaded, given.file);
-  if (!ground->is_running || !loaded.settings) print_problems(loaded, ground->file);
+  if (!basis->is_running) fitted = fit_to(server::read_limits(), loaded, given.file);
+  if (!basis->is_running || !loaded.settings) print_problems(loaded, basis->file);
   if (!loaded.settings) return exit_code_of(loaded.problems);
   const bool tunnel = given.method == "CONNECT";
   Assumption assumed = assume(given.assumption, given.headers, tunnel);
@@ -317,17 +317,17 @@ int explain(Arguments given) {
   const policy::RouteTable& routes = *loaded.settings->routes;
   const http::JsonText json(asked.body);
   std::optional<http::NamedByConnection> named;
-  const forward::LeavingFields leaving(asked.head, asked.outgoing, named);
+  const forward::OutgoingFields leaving(asked.head, asked.outgoing, named);
   tools::ExplainReport report;
   report.method = given.method;
   report.url = given.url;
-  report.file = ground->file;
-  report.settings = ground->words;
+  report.file = basis->file;
+  report.settings = basis->words;
   report.assumed = assumed.words;
   report.https = asked.https_words;
   report.notes = asked.notes;
   const policy::RoutePolicy& policy = routes[routes.find(asked.view)].policy;
-  look_for_predicates(policy, assumed);
+  apply_predicates(policy, assumed);
   if (const auto closed = never_dialled(*loaded.settings, asked.view.host, asked.view.port)) {
     assumed.outcome = closed->failure;
     report.assumed = "nothing: " + closed->words;

@@ -62,11 +62,11 @@ config::LogLevel level_of(std::string_view severity) {
 }
 
 /// Prints a message about a whole file.
-void tell(const std::string& path, const char* severity, const std::string& message) {
+void print_remark(const std::string& path, const char* severity, const std::string& message) {
   print_on_stderr(level_of(severity), path + ": " + severity + ": " + message);
 }
 
-void tell(const std::string& path, const tools::Remark& remark, const char* severity) {
+void print_remark(const std::string& path, const tools::Remark& remark, const char* severity) {
   print_on_stderr(level_of(severity), path + ":" + std::to_string(remark.line) + ":" +
                                           std::to_string(remark.column) + ": " + severity + ": document " +
                                           std::to_string(remark.document) + ": " + remark.message);
@@ -76,7 +76,7 @@ void tell(const std::string& path, const tools::Remark& remark, const char* seve
 template <typename Done>
 int print(const std::string& path, const std::variant<Done, tools::Remark>& outcome, const char* unchanged) {
   if (const auto* refused = std::get_if<tools::Remark>(&outcome)) {
-    tell(path, *refused, "error");
+    print_remark(path, *refused, "error");
     return exit_runtime;
   }
   const Done& done = std::get<Done>(outcome);
@@ -86,26 +86,28 @@ int print(const std::string& path, const std::variant<Done, tools::Remark>& outc
                     "reprise inject: cannot write: " + std::generic_category().message(errno));
     return exit_runtime;
   }
-  for (const tools::Remark& remark : done.remarks) tell(path, remark, remark.is_note ? "note" : "warning");
-  if (unchanged != nullptr) tell(path, "note", std::string(unchanged) + ": nothing was changed");
+  for (const tools::Remark& remark : done.remarks)
+    print_remark(path, remark, remark.is_note ? "note" : "warning");
+  if (unchanged != nullptr) print_remark(path, "note", std::string(unchanged) + ": nothing was changed");
   return exit_ok;
 }
 
 /// Prints notes about the whole file.
-void tell_whole(const InjectArguments& given, const tools::Injected& done) {
+void print_file_notes(const InjectArguments& given, const tools::Injected& done) {
   if (done.pods > 0 && !given.options.config_map) {
     for (const std::string& name : done.config_maps) {
       if (done.config_maps_there.contains(name)) continue;
-      tell(given.file, "note",
-           "the pods wait in Init:0/1 until their namespace has a ConfigMap " + name +
-               " with the key reprise.yaml; --config FILE puts the configuration into the pods instead");
+      print_remark(
+          given.file, "note",
+          "the pods wait in Init:0/1 until their namespace has a ConfigMap " + name +
+              " with the key reprise.yaml; --config FILE puts the configuration into the pods instead");
     }
   }
   if (done.others.empty() || done.pods + done.already + done.passed_over == 0) return;
   std::string kinds;
   for (const auto& [kind, count] : done.others)
     kinds.append(kinds.empty() ? "" : ", ").append(std::to_string(count)).append(" ").append(kind);
-  tell(given.file, "note", "passed over, because they run no pods: " + kinds);
+  print_remark(given.file, "note", "passed over, because they run no pods: " + kinds);
 }
 
 /// Returns true if the sidecar can work with that configuration. Prints problems. Variables in the
@@ -119,12 +121,14 @@ bool is_usable(const config::Loaded& loaded, const std::string& file) {
         return one.mode == config::ListenerMode::forward && one.bind.port == 3128;
       });
   if (!has_listener)
-    tell(file, "warning",
-         "the variables of the containers name 127.0.0.1:3128, where this has no listener of mode forward");
+    print_remark(
+        file, "warning",
+        "the variables of the containers name 127.0.0.1:3128, where this has no listener of mode forward");
   if (settings.admin.bind.port != 3129 || !settings.admin.allow_remote)
-    tell(file, "warning",
-         "the probes ask port 3129 of the pod's address, where this does not answer: write admin: {bind: "
-         "0.0.0.0:3129, allow_remote: true}");
+    print_remark(
+        file, "warning",
+        "the probes ask port 3129 of the pod's address, where this does not answer: write admin: {bind: "
+        "0.0.0.0:3129, allow_remote: true}");
   return true;
 }
 
@@ -154,7 +158,7 @@ int inject_file(InjectArguments& given) {
   const auto* done = std::get_if<tools::Injected>(&outcome);
   const bool none = done != nullptr && done->pods + done->already + done->passed_over == 0;
   const int code = print(given.file, outcome, none ? "no workload is in it" : nullptr);
-  if (done != nullptr && code == exit_ok) tell_whole(given, *done);
+  if (done != nullptr && code == exit_ok) print_file_notes(given, *done);
   return code;
 }
 

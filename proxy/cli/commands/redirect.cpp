@@ -26,7 +26,7 @@ struct RedirectArguments {
 };
 
 // Runs the program with `text` as its input. The program prints its own errors.
-int feed(const char* program, const std::string& text) {
+int run_with_input(const char* program, const std::string& text) {
   std::FILE* const pipe = ::popen(program, "w");
   if (pipe == nullptr) {
     print_on_stderr(config::LogLevel::error, std::string("reprise redirect: ") + program + " cannot be run");
@@ -43,19 +43,19 @@ int remove(const RedirectArguments& given) {
   if (given.print.empty()) {
     // The removal commands do not report rules that do not exist. They would not report missing rights
     // either, so root is checked first.
-    if (::geteuid() == 0) return feed("/bin/sh -e", tools::removal_of_both());
+    if (::geteuid() == 0) return run_with_input("/bin/sh -e", tools::removal_of_both());
     print_on_stderr(config::LogLevel::error, "reprise redirect: only root can remove rules");
     return exit_runtime;
   }
-  if (given.print == "nft") return feed("nft -f -", tools::nft_removal());
-  return feed("/bin/sh -e", tools::iptables_removal());
+  if (given.print == "nft") return run_with_input("nft -f -", tools::nft_removal());
+  return run_with_input("/bin/sh -e", tools::iptables_removal());
 }
 
 bool is_number(const std::string& user) { return user.find_first_not_of("0123456789") == std::string::npos; }
 
 // Returns the problem with users that would make rules useless or rejected by the packet filter. Users are
 // looked up only with --apply, because printed rules may be for another host.
-std::string trouble_with_users(const RedirectArguments& given) {
+std::string problem_with_users(const RedirectArguments& given) {
   for (const std::string& user : given.only_users) {
     if (user == given.user)
       return "--only-user " + user + ": connections of the user that reprise runs as are never redirected";
@@ -68,7 +68,7 @@ std::string trouble_with_users(const RedirectArguments& given) {
 }
 
 // Returns true if a process listens on that port at any address, in the network namespace of this process.
-bool somebody_listens(std::uint16_t port) {
+bool is_port_bound(std::uint16_t port) {
   char wanted[8];
   std::snprintf(wanted, sizeof wanted, ":%04X", static_cast<unsigned>(port));
   for (const char* table : {"/proc/net/tcp", "/proc/net/tcp6"}) {
@@ -87,7 +87,7 @@ void warn(const RedirectArguments& given, const tools::Redirection& rules) {
         "warning: this redirects the TCP connections of every user of this host; name the application with "
         "--only-user NAME, or the ports of its upstreams with --ports 80,443");
   for (const auto& listener : {rules.ipv4, rules.ipv6}) {
-    if (given.apply && listener && !somebody_listens(listener->port))
+    if (given.apply && listener && !is_port_bound(listener->port))
       print_on_stderr(config::LogLevel::warn, "warning: nothing listens at port " +
                                                   std::to_string(listener->port) +
                                                   " yet: redirected connections fail until reprise runs");
@@ -103,7 +103,7 @@ int redirect(const RedirectArguments& given) {
                         : "reprise redirect: -c is required: the file with the transparent listener");
     return exit_usage;
   }
-  if (const std::string trouble = trouble_with_users(given); !trouble.empty()) {
+  if (const std::string trouble = problem_with_users(given); !trouble.empty()) {
     print_on_stderr(config::LogLevel::error, "reprise redirect: " + trouble);
     return exit_usage;
   }
@@ -128,7 +128,7 @@ int redirect(const RedirectArguments& given) {
   }
   const std::string text = nft ? tools::nft_rules(rules) : tools::iptables_rules(rules);
   warn(given, rules);
-  if (given.apply) return feed(nft ? "nft -f -" : "/bin/sh -e", text);
+  if (given.apply) return run_with_input(nft ? "nft -f -" : "/bin/sh -e", text);
   std::fputs(text.c_str(), stdout);
   return exit_ok;
 }

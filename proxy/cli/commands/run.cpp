@@ -30,7 +30,7 @@ struct RunArguments {
 
 // Reads what the service manager passed, then removes these variables, so that no child process takes them
 // for its own.
-void listen_to_service_manager(server::ProxyOptions& options) {
+void read_service_variables(server::ProxyOptions& options) {
   const auto pid = static_cast<std::uint64_t>(::getpid());
   options.notify = net::NotifySocket(variable_now("NOTIFY_SOCKET").value_or(""));
   options.watchdog = net::watchdog_interval(variable_now, pid);
@@ -53,7 +53,7 @@ int serve(config::Loaded loaded, const RunArguments& given, std::vector<server::
   if (net::is_journal_stream(variable_now, STDERR_FILENO)) options.log_reader = telemetry::LogReader::journal;
   options.resource = otel.resource;
   for (const std::string& warning : otel.warnings) options.warnings.push_back(warning);
-  listen_to_service_manager(options);
+  read_service_variables(options);
   try {
     if (!watched.empty()) {
       options.reload = [file, flags = *given.flags, otel, limits = options.limits] {
@@ -64,9 +64,9 @@ int serve(config::Loaded loaded, const RunArguments& given, std::vector<server::
     server::Proxy proxy(*loaded.settings, std::move(options));
     proxy.run();
   } catch (const net::TlsSettingsError& error) {
-    return tell_file_errors(loaded, file, error.what());
+    return print_file_errors(loaded, file, error.what());
   } catch (const server::InterceptError& error) {
-    return tell_file_errors(loaded, file, error.what());
+    return print_file_errors(loaded, file, error.what());
   } catch (const forward::BindError& error) {
     print_on_stderr(config::LogLevel::error, std::string("reprise: ") + error.what());
     return exit_cannot_bind;

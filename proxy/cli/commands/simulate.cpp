@@ -27,7 +27,10 @@
 #include "proxy/tools/simulate/policies.hpp"
 #include "proxy/tools/simulate/replay_log.hpp"
 #include "proxy/tools/simulate/report/report.hpp"
+#include "proxy/tools/simulate/report/report_html.hpp"
 #include "proxy/tools/simulate/report/report_json.hpp"
+#include "proxy/tools/simulate/report/report_svg.hpp"
+#include "proxy/tools/simulate/report/report_text.hpp"
 
 namespace reprise::cli {
 namespace {
@@ -145,7 +148,7 @@ std::optional<tools::Model> model_of(const tools::ModelArguments& given, int& co
   return std::nullopt;
 }
 
-std::string told_of_configuration(const SimulateArguments& given) {
+std::string configuration_text(const SimulateArguments& given) {
   return given.config.empty() ? "the built-in defaults" : given.config;
 }
 
@@ -156,12 +159,12 @@ int simulate_model(const SimulateArguments& given, const config::Settings& setti
   const auto subjects = subjects_of(given, *settings.routes, code);
   if (!subjects) return code;
   tools::Report report;
-  report.configuration = told_of_configuration(given);
+  report.configuration = configuration_text(given);
   report.duration = model->duration;
   report.model = *model;
   ShareProgress line("reprise simulate", subjects->size(), tools::expected_requests(*model));
   tools::RunOptions options = tools::options_for(*model);
-  options.progress = [&](std::uint64_t requests) { line.tell(requests); };
+  options.progress = [&](std::uint64_t requests) { line.update(requests); };
   for (const tools::Subject& subject : *subjects) {
     tools::ModelledWorld world(*model);
     report.compared.push_back({subject.name, subject.sentence, tools::run(subject, world, options), {}});
@@ -210,7 +213,7 @@ int simulate_replay(const SimulateArguments& given, const config::Settings& sett
   const auto log = log_of(given, *subjects);
   if (!log) return exit_usage;
   tools::Report report;
-  report.configuration = told_of_configuration(given);
+  report.configuration = configuration_text(given);
   report.duration = log->duration;
   report.replayed = tools::Replayed{given.log == "-" ? "standard input" : given.log,
                                     log->lines,
@@ -223,7 +226,7 @@ int simulate_replay(const SimulateArguments& given, const config::Settings& sett
   tools::RunOptions options;
   options.seed = model->seed;
   options.duration = log->duration;
-  options.progress = [&](std::uint64_t requests) { line.tell(requests); };
+  options.progress = [&](std::uint64_t requests) { line.update(requests); };
   const auto play = [&](const tools::Subject& subject, tools::Beyond beyond) {
     tools::RecordedWorld world(*log, beyond);
     tools::Measures measures = tools::run(subject, world, options);

@@ -107,10 +107,10 @@ int ChildProcess::start(const tools::Variables& variables) {
   ::close(to_child_);
   to_child_ = -1;
   // A successful exec closes the child's end of the pipe without sending anything.
-  const std::string told = read_all(from_child_);
-  if (told.empty()) return 0;
+  const std::string failure_text = read_all(from_child_);
+  if (failure_text.empty()) return 0;
   int why = 0;
-  told.copy(reinterpret_cast<char*>(&why), sizeof why);
+  failure_text.copy(reinterpret_cast<char*>(&why), sizeof why);
   ::waitpid(child_, nullptr, 0);
   return why;
 }

@@ -108,7 +108,7 @@ std::string command_without_dashes(const CLI::App& app) {
 }
 
 /// Returns the message for arguments that were not understood, in their order.
-std::string told_of_extras(const CLI::App& app, const CLI::App& command) {
+std::string message_for_extras(const CLI::App& app, const CLI::App& command) {
   const std::vector<std::string> extras = app.remaining(true);
   if (&app == &command) {
     // An option of a command without the command, as nginx and Envoy accept it.
@@ -150,7 +150,7 @@ constexpr auto value_synonyms = std::to_array<OptionSynonym>({
 });
 
 /// Returns the message for a wrong value, made from CLI11's `--format: docker not in {sh,fish}`.
-std::string told_of_value(const std::string& what) {
+std::string message_for_value(const std::string& what) {
   const std::size_t colon = what.find(": ");
   const std::size_t no = what.rfind(" not in {");
   if (colon == std::string::npos || no == std::string::npos || no < colon) return what;
@@ -210,7 +210,7 @@ std::string wrong_use(const CLI::App& app, const CLI::ParseError& error) {
   if (name == " exec" && !extras.empty() && !extras.front().starts_with("-")) {
     what = command_without_dashes(app);
   } else if (!extras.empty()) {
-    what = told_of_extras(app, command);
+    what = message_for_extras(app, command);
   } else if (name.empty()) {
     what = "a command is missing";
   } else if (!commands_of(command).empty()) {
@@ -226,7 +226,7 @@ std::string wrong_use(const CLI::App& app, const CLI::ParseError& error) {
     if (option < equal && equal != std::string::npos)
       what = "\"" + what.substr(equal + 3) + "\" is no value for " + what.substr(option, equal - option);
   } else if (dynamic_cast<const CLI::ValidationError*>(&error) != nullptr) {
-    what = told_of_value(what);
+    what = message_for_value(what);
   } else if (dynamic_cast<const CLI::ExcludesError*>(&error) != nullptr) {
     what = first_word(what) + " and " + what.substr(what.rfind(' ') + 1) + " do not go together";
   }

@@ -34,7 +34,7 @@ std::string read_standard_input() {
   return text;
 }
 
-server::WatchedFile held_now(const std::string& file) { return {file, net::digest_of_files({&file, 1})}; }
+server::WatchedFile digest_now(const std::string& file) { return {file, net::digest_of_files({&file, 1})}; }
 
 }  // namespace
 
@@ -63,11 +63,11 @@ bool is_standard_input(const std::string& file) { return file == standard_input;
 // second time, after their digests were taken.
 config::Loaded read_for_watch(const std::string& file, const config::Flags& flags,
                               std::vector<server::WatchedFile>& watched) {
-  watched = {held_now(file)};
-  for (const std::string& place : net::root_places().all()) watched.push_back(held_now(place));
+  watched = {digest_now(file)};
+  for (const std::string& place : net::root_places().all()) watched.push_back(digest_now(place));
   config::Loaded loaded = read_configuration(file, flags);
   if (loaded.files.empty()) return loaded;
-  for (const std::string& named : loaded.files) watched.push_back(held_now(named));
+  for (const std::string& named : loaded.files) watched.push_back(digest_now(named));
   loaded = read_configuration(file, flags);
   for (const std::string& named : loaded.files) {
     const auto is_it = [&](const server::WatchedFile& other) { return other.path == named; };
@@ -228,7 +228,7 @@ std::optional<tools::TrustFiles> trust_files(const config::Settings& settings) {
   return tools::TrustFiles{bundle, server::truststore_file(bundle), server::truststore_password};
 }
 
-int tell_file_errors(const config::Loaded& loaded, const std::string& file, const std::string& otherwise) {
+int print_file_errors(const config::Loaded& loaded, const std::string& file, const std::string& otherwise) {
   for (const std::string& line : lines_of_files(loaded, file, otherwise))
     print_on_stderr(config::LogLevel::error, line);
   return exit_bad_configuration;

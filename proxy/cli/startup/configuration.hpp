@@ -68,7 +68,7 @@ void prepare_process(const config::Limits&);
 
 /// Prints every problem of the files that the configuration names, or `otherwise` if all of them can be used
 /// now. Returns the exit code.
-int tell_file_errors(const config::Loaded&, const std::string& file, const std::string& otherwise);
+int print_file_errors(const config::Loaded&, const std::string& file, const std::string& otherwise);
 /// Returns the files that clients must trust; nothing if `intercept` has no bundle.
 std::optional<tools::TrustFiles> trust_files(const config::Settings&);
 

@@ -51,15 +51,15 @@ class Found {
     return path == key || (path.ends_with(key) && path[path.size() - key.size() - 1] == '.');
   }
   void put(config::Problem problem) {
-    if (told_.insert({problem.path, problem.message}).second) problems_.push_back(std::move(problem));
+    if (seen_.insert({problem.path, problem.message}).second) problems_.push_back(std::move(problem));
   }
 
   const config::Loaded& loaded_;
-  std::set<std::pair<std::string, std::string>> told_;
+  std::set<std::pair<std::string, std::string>> seen_;
   std::vector<config::Problem> problems_;
 };
 
-void look_at_folder(const config::Limits& limits, Found& found) {
+void check_replay_folder(const config::Limits& limits, Found& found) {
   if (limits.replay_disk_bytes == 0) return;
   const int descriptor = forward::system_file_calls().open(limits.replay_folder);
   if (descriptor >= 0) {
@@ -72,14 +72,14 @@ void look_at_folder(const config::Limits& limits, Found& found) {
 }
 
 // Checks the key by itself, because the TLS library stops at a certificate that is wrong.
-void look_at_key(const std::string& file, std::string_view section, Found& found) {
+void check_key(const std::string& file, std::string_view section, Found& found) {
   std::string trouble = net::trouble_with_kind(file);
   if (trouble.empty() && ::access(file.c_str(), R_OK) != 0) trouble = std::generic_category().message(errno);
   if (!trouble.empty()) found.add(std::string(section) + ".key", file, file + " cannot be used: " + trouble);
 }
 
 // The library's error text is `tls.KEY FILE cannot be used: ..`.
-void look_at(const policy::TlsPolicy& policy, std::string_view section, Found& found) {
+void check_tls(const policy::TlsPolicy& policy, std::string_view section, Found& found) {
   try {
     static_cast<void>(net::TlsClient(policy, 0));
   } catch (const std::runtime_error& error) {
@@ -90,20 +90,20 @@ void look_at(const policy::TlsPolicy& policy, std::string_view section, Found& f
     if (names_key) text.erase(0, blank + 1);
     const auto& file = key == "ca_file" ? policy.ca_file : (key == "key" ? policy.key : policy.certificate);
     found.add(std::string(section) + "." + key, file.value_or(""), text);
-    if (key == "certificate" && policy.key) look_at_key(*policy.key, section, found);
+    if (key == "certificate" && policy.key) check_key(*policy.key, section, found);
   }
 }
 
 // Checks the trusted certificates and our own certificate separately, so that a fault of one does not hide a
 // fault of the other.
-void look_at_both(const policy::TlsPolicy& policy, std::string_view section, Found& found) {
+void check_tls_separately(const policy::TlsPolicy& policy, std::string_view section, Found& found) {
   policy::TlsPolicy trusted = policy;
   trusted.certificate.reset();
   trusted.key.reset();
-  look_at(trusted, section, found);
+  check_tls(trusted, section, found);
   policy::TlsPolicy ours = policy;
   ours.ca_file.reset();
-  if (policy.certificate) look_at(ours, section, found);
+  if (policy.certificate) check_tls(ours, section, found);
 }
 
 // The library's error text is `intercept.KEY: FILE ..`. An error about a host names no file.
@@ -115,7 +115,7 @@ void add_authority(const config::Intercept& settings, const std::string& text, F
   found.add(key, key == "intercept.hosts" ? std::string() : file, text.substr(colon + 2));
 }
 
-void look_at_authority(const config::Intercept& settings, const std::string& at, Found& found) {
+void check_intercept(const config::Intercept& settings, const std::string& at, Found& found) {
   server::reserve_secret_memory();
   try {
     server::load_authority(settings, at, wall_seconds());
@@ -135,17 +135,17 @@ void look_at_authority(const config::Intercept& settings, const std::string& at,
 std::vector<config::Problem> problems_of_files(const config::Loaded& loaded, const std::string& file) {
   const config::Settings& settings = *loaded.settings;
   Found found(loaded);
-  look_at_folder(settings.limits, found);
+  check_replay_folder(settings.limits, found);
   std::vector<const policy::TlsPolicy*> seen;
   for (std::size_t i = 0; i < settings.routes->size(); ++i) {
     const policy::TlsPolicy& policy = (*settings.routes)[i].policy.tls;
     const auto is_it = [&](const policy::TlsPolicy* other) { return net::same_files(*other, policy); };
     if (std::any_of(seen.begin(), seen.end(), is_it)) continue;
     seen.push_back(&policy);
-    look_at_both(policy, "tls", found);
+    check_tls_separately(policy, "tls", found);
   }
-  if (settings.parent && settings.parent->tls) look_at_both(*settings.parent->tls, "parent", found);
-  if (settings.intercept) look_at_authority(*settings.intercept, file, found);
+  if (settings.parent && settings.parent->tls) check_tls_separately(*settings.parent->tls, "parent", found);
+  if (settings.intercept) check_intercept(*settings.intercept, file, found);
   return std::move(found).in_order();
 }
 

@@ -9,7 +9,7 @@
 namespace reprise::cli {
 namespace {
 
-constexpr std::chrono::seconds patience{5};
+constexpr std::chrono::seconds response_timeout{5};
 
 RunningConfiguration taken_from(const std::string& text, const std::string& where,
                                 const config::Flags& flags) {
@@ -32,19 +32,19 @@ RunningConfiguration taken_from(const std::string& text, const std::string& wher
 }  // namespace
 
 RunningConfiguration ask_running(const server::AdminAddress& at, const config::Flags& flags) {
-  const server::AdminResponse told = server::ask_admin(at, "/config", patience);
-  if (told.status == 200) return taken_from(told.body, server::authority_of(at), flags);
-  if (told.status != 0) return taken_from({}, server::authority_of(at), flags);
+  const server::AdminResponse response = server::ask_admin(at, "/config", response_timeout);
+  if (response.status == 200) return taken_from(response.body, server::authority_of(at), flags);
+  if (response.status != 0) return taken_from({}, server::authority_of(at), flags);
   RunningConfiguration none;
-  none.fault = told.body;
+  none.fault = response.body;
   return none;
 }
 
 RunningConfiguration ask_running(const std::string& control, const config::Flags& flags) {
-  const server::ControlResponse told = server::ask_control(control, "config", patience);
-  if (told.succeeded) return taken_from(told.text, control, flags);
+  const server::ControlResponse response = server::ask_control(control, "config", response_timeout);
+  if (response.succeeded) return taken_from(response.text, control, flags);
   RunningConfiguration none;
-  none.fault = told.text;
+  none.fault = response.text;
   return none;
 }
 

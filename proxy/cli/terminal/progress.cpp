@@ -46,7 +46,7 @@ void StepProgress::step(std::string_view what) {
   line_.show(fmt::format("{} of {}: {}", at_, steps_, what));
 }
 
-void ShareProgress::tell(std::uint64_t work) {
+void ShareProgress::update(std::uint64_t work) {
   if (!line_.is_shown()) return;
   const auto now = std::chrono::steady_clock::now();
   if (now - last_ < std::chrono::milliseconds(100)) return;

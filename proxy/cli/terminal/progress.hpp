@@ -52,7 +52,7 @@ class ShareProgress {
 
   void next_run() { ++done_; }
   /// Shows the progress. `work` is the number of units done in the current run.
-  void tell(std::uint64_t work);
+  void update(std::uint64_t work);
   void clear() { line_.clear(); }
 
  private:

@@ -43,12 +43,12 @@ bool Terminal::enter() {
 void Terminal::leave() {
   if (!entered_) return;
   entered_ = false;
-  if (is_elsewhere()) return;
+  if (is_in_background()) return;
   write(tools::leave_screen);
   set_modes(in_, *before_);
 }
 
-bool Terminal::is_elsewhere() const {
+bool Terminal::is_in_background() const {
   const pid_t in_front = tcgetpgrp(in_);
   return in_front > 0 && in_front != getpgrp();
 }

@@ -44,7 +44,7 @@ class Terminal {
   int in() const { return in_; }
 
  private:
-  bool is_elsewhere() const;
+  bool is_in_background() const;
 
   int in_;
   int out_;

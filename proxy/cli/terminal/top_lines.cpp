@@ -8,7 +8,7 @@
 namespace reprise::cli {
 namespace {
 
-constexpr Duration longest_patience = std::chrono::seconds(3);
+constexpr Duration status_timeout = std::chrono::seconds(3);
 
 double in_seconds(Instant instant) {
   return std::chrono::duration<double>(instant.time_since_epoch()).count();
@@ -16,7 +16,7 @@ double in_seconds(Instant instant) {
 
 // Returns true if a status was read.
 bool take_reading(const LinesOptions& options, tools::Watch& watch, std::string& why) {
-  const server::AdminResponse response = server::ask_admin(options.at, "/status", longest_patience);
+  const server::AdminResponse response = server::ask_admin(options.at, "/status", status_timeout);
   auto status = tools::read_status(response.body, nullptr);
   if (response.status == 200 && status.value) {
     watch.took(std::move(*status.value), in_seconds(net::Clock::now()));

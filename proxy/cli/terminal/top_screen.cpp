@@ -17,7 +17,7 @@ namespace asio = boost::asio;
 using boost::system::error_code;
 
 // A proxy that takes longer than this is shown as not responding.
-constexpr Duration patience = std::chrono::seconds(3);
+constexpr Duration response_timeout = std::chrono::seconds(3);
 // A terminal sends the bytes of one key at once, but on a slow line some may arrive later.
 constexpr Duration escape_wait = std::chrono::milliseconds(50);
 // Number of readings that the figures are computed from.
@@ -56,7 +56,7 @@ class TopScreen {
     await_signal();
     await_keys();
     draw();
-    ask_stories();
+    poll_history();
     io_.run();
     terminal_.leave();
     return {{}, signal_};
@@ -130,27 +130,29 @@ class TopScreen {
   }
 
   // At most one poll at a time. The next one starts an interval after the start of the previous one.
-  void ask_status() {
+  void poll_status() {
     if (view_.paused) return await_next();
     asked_at_ = net::Clock::now();
-    server::ask_admin(io_, options_.at, "/status", patience, [this](const server::AdminResponse& response) {
-      auto status = tools::read_status(response.body, &options_.charset);
-      if (response.status != 200 || !status.value) {
-        lose(not_understood(options_.at, response, status.why));
-        return await_next();
-      }
-      watch_.took(std::move(*status.value), seconds_now());
-      ask_stories();
-    });
+    server::ask_admin(io_, options_.at, "/status", response_timeout,
+                      [this](const server::AdminResponse& response) {
+                        auto status = tools::read_status(response.body, &options_.charset);
+                        if (response.status != 200 || !status.value) {
+                          lose(not_understood(options_.at, response, status.why));
+                          return await_next();
+                        }
+                        watch_.took(std::move(*status.value), seconds_now());
+                        poll_history();
+                      });
   }
-  void ask_stories() {
-    server::ask_admin(io_, options_.at, "/stories", patience, [this](const server::AdminResponse& response) {
-      auto stories = tools::read_stories(response.body, &options_.charset);
-      // An older proxy has no request history.
-      if (stories.value && response.status == 200) watch_.took(std::move(*stories.value));
-      draw();
-      await_next();
-    });
+  void poll_history() {
+    server::ask_admin(io_, options_.at, "/stories", response_timeout,
+                      [this](const server::AdminResponse& response) {
+                        auto stories = tools::read_stories(response.body, &options_.charset);
+                        // An older proxy has no request history.
+                        if (stories.value && response.status == 200) watch_.took(std::move(*stories.value));
+                        draw();
+                        await_next();
+                      });
   }
   void lose(std::string why) {
     watch_.lost(std::move(why), seconds_now());
@@ -161,7 +163,7 @@ class TopScreen {
     next_question_.expires_at(std::max(now, asked_at_ + options_.interval));
     if (view_.paused) next_question_.expires_at(now + options_.interval);
     next_question_.async_wait([this](error_code error) {
-      if (!error) ask_status();
+      if (!error) poll_status();
     });
   }
 
@@ -192,7 +194,7 @@ std::string not_understood(const server::AdminAddress& at, const server::AdminRe
 }
 
 ScreenEnd show_top(const ScreenOptions& options) {
-  const server::AdminResponse response = server::ask_admin(options.at, "/status", patience);
+  const server::AdminResponse response = server::ask_admin(options.at, "/status", response_timeout);
   auto first = tools::read_status(response.body, &options.charset);
   if (response.status != 200 || !first.value) return {not_understood(options.at, response, first.why), 0};
   return TopScreen(options).run(std::move(*first.value));

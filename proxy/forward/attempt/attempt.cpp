@@ -5,8 +5,8 @@
 #include "proxy/forward/attempt/head_reader.hpp"
 #include "proxy/forward/attempt/lease.hpp"
 #include "proxy/forward/request/continuable.hpp"
+#include "proxy/forward/request/dead_peer_check.hpp"
 #include "proxy/forward/request/hold.hpp"
-#include "proxy/forward/request/silence.hpp"
 #include "proxy/forward/request/upload_stall.hpp"
 #include "proxy/http/http1/reply.hpp"
 #include "proxy/http/http1/rewrite.hpp"
@@ -18,9 +18,9 @@
 
 namespace reprise::forward {
 
-using policy::Answered;
 using policy::Cause;
 using policy::Failed;
+using policy::Responded;
 using policy::Stage;
 
 namespace {
@@ -48,7 +48,7 @@ Instant hold_limit(const policy::HoldPolicy& hold, std::optional<Instant> deadli
 // hold is sent chunked, and the upstream may respond 411 or 505 (row A10).
 Task<ClientState> frame_for_1_0(OneAttempt& one) {
   Outgoing& out = one.out;
-  if (out.waits_in_vain() && !co_await send_continue(*one.client, out)) co_return ClientState::gone;
+  if (out.never_gets_continue() && !co_await send_continue(*one.client, out)) co_return ClientState::gone;
   const net::AttemptCancel::Target target(one.cancel, out.body);
   const net::BodyStep step = co_await out.body.count(out.route.policy->idle_timeout);
   if (step == net::BodyStep::malformed) co_return ClientState::malformed;
@@ -58,7 +58,7 @@ Task<ClientState> frame_for_1_0(OneAttempt& one) {
 }
 
 // Evaluates the route's `hold` rules: first on the response's fields, then on the held part of the body.
-Task<policy::Outcome> judge_content(OneAttempt& one, const policy::HoldPolicy& hold, Answered answered) {
+Task<policy::Outcome> judge_content(OneAttempt& one, const policy::HoldPolicy& hold, Responded answered) {
   Response& response = one.response;
   if (const policy::BodyPredicate* by = listed_by_head(hold, response)) {
     answered.body_listed = true;
@@ -68,7 +68,7 @@ Task<policy::Outcome> judge_content(OneAttempt& one, const policy::HoldPolicy& h
   if (!is_held(hold, response)) co_return answered;
   const Instant until = hold_limit(hold, one.deadline);
   const policy::Outcome outcome =
-      co_await hold_back(one.worker.pool, hold, answered, patience_with(one.out, response), until, response);
+      co_await hold_back(one.worker.pool, hold, answered, stall_limit_of(one.out, response), until, response);
   // A body that was cut off by our own cancel did not break.
   if (one.cancel.stopped()) co_return Failed{Stage::body, Cause::cancelled};
   co_return outcome;
@@ -92,7 +92,7 @@ struct Conversation final : OvertakenRequest {
   Upload sending;
   HeadReader reader;
   UploadStall stall;
-  Silence silence;
+  DeadPeerCheck dead_peer_check;
 
  private:
   Conversation(OneAttempt& one, Outgoing& out, net::Stream& upstream, unsigned number, Instant begun)
@@ -100,7 +100,7 @@ struct Conversation final : OvertakenRequest {
         sending(one.worker.io.get_executor(), upstream, out.body, out.route.policy->idle_timeout),
         reader(one),
         stall(one.worker.tick, out, out.head.size() + last.size(), sending, upstream, one.deadline),
-        silence(out, one.response, begun, one.deadline) {}
+        dead_peer_check(out, one.response, begun, one.deadline) {}
 };
 
 // Waits until the disk has stored the body or has failed, because a retry depends on it.
@@ -111,7 +111,7 @@ Task<void> settle(RequestBody& body, net::AttemptCancel& cancel) {
 
 // Returns the result for a connection that the upstream closed while it was idle; nothing was sent on it.
 // Over TLS 1.3 a fresh connection ends in this way if the upstream rejects the client's certificate.
-AttemptResult closed_at_rest(const Outgoing& out, unsigned number, net::UpstreamConnection& connection) {
+AttemptResult closed_while_idle(const Outgoing& out, unsigned number, net::UpstreamConnection& connection) {
   Failed failed{Stage::send, Cause::closed};
   if (!connection.reused())
     failed = net::failure_of(connection.stream().refusal(), Stage::send).value_or(failed);
@@ -130,29 +130,29 @@ void warn_of_refusal(Worker& worker, net::Upstream& upstream, const policy::Outc
 
 // Returns true if the upstream sent bytes before the request. Such a connection carries no second request
 // (row B11).
-bool has_spoken_first(net::Unread unread, const Response& response) {
+bool sent_before_request(net::Unread unread, const Response& response) {
   return unread == net::Unread::bytes || (!response.connection->reused() && !response.buffer.empty());
 }
 
 // A resumed download holds nothing back, because its client has the beginning already.
-const policy::HoldPolicy* hold_of(const Outgoing& out, const Answered& answered) {
+const policy::HoldPolicy* hold_of(const Outgoing& out, const Responded& answered) {
   return out.resuming ? nullptr : policy::hold_for(*out.route.policy, answered);
 }
 
-void note_response(const Conversation& talk, Outgoing& out, unsigned number, bool spoke_first,
+void note_response(const Conversation& talk, Outgoing& out, unsigned number, bool sent_early,
                    Response& response) {
   out.bound = out.bound || http::authenticates_connection(response.head);
   if (out.bound) out.pin->hold(*response.connection);
   response.number = number;
   response.overtook = talk.sending.end() == UploadEnd::running;
-  response.reusable = response.head.reusable && !talk.reader.in_doubt() && !spoke_first &&
+  response.reusable = response.head.reusable && !talk.reader.in_doubt() && !sent_early &&
                       (response.overtook || talk.sending.end() == UploadEnd::sent);
 }
 
 // Returns true if the upload continues. A response that permits a retry ends the upload. After any other
 // response, the upload continues until the delivery of the response decides about it (row C5).
 bool leaves_sending(const policy::RoutePolicy& policy, const policy::Outcome& outcome) {
-  const auto* answered = std::get_if<Answered>(&outcome);
+  const auto* answered = std::get_if<Responded>(&outcome);
   return answered != nullptr && !policy.retry.on.lists(outcome) &&
          !policy.retry.refused.lists(answered->status) && answered->status != switching_protocols;
 }
@@ -177,7 +177,7 @@ void note_repeatable(const Conversation& talk, const Outgoing& out, unsigned num
 void leave_sending(net::Pool& pool, std::unique_ptr<Conversation> talk, Response& response) {
   const UploadEnd end = talk->sending.end();
   if (end == UploadEnd::running) {
-    talk->sending.tell(nullptr);
+    talk->sending.set_listener(nullptr);
     response.sending = std::move(talk);
     return;
   }
@@ -214,7 +214,7 @@ Task<void> attempt(OneAttempt& one, const policy::Start& start) {
       co_return;
     }
   }
-  if (client != nullptr && out.waits_in_vain() && !co_await send_continue(*client, out)) {
+  if (client != nullptr && out.never_gets_continue() && !co_await send_continue(*client, out)) {
     response.clear();
     result.client = ClientState::gone;
     co_return;
@@ -222,30 +222,32 @@ Task<void> attempt(OneAttempt& one, const policy::Start& start) {
   out.note_connection(start.number, client == nullptr && !out.resuming, *response.connection);
   const net::Unread unread = unread_of(*response.connection);
   if (unread == net::Unread::closed && response.buffer.empty()) {
-    result = closed_at_rest(out, start.number, *response.connection);
+    result = closed_while_idle(out, start.number, *response.connection);
     co_return note_failure(worker, out.route, result.outcome, response);
   }
-  const bool spoke_first = has_spoken_first(unread, response);
+  const bool sent_early = sent_before_request(unread, response);
   auto talk = std::make_unique<Conversation>(one, start.number, begun);
   net::AttemptCancel::Target target(cancel, response.connection->stream());
-  net::AttemptCancel::Watched watched(cancel, response.connection->reused() ? &talk->silence : nullptr);
+  net::AttemptCancel::Watched watched(cancel,
+                                      response.connection->reused() ? &talk->dead_peer_check : nullptr);
   talk->begin(out);
-  std::optional<policy::Outcome> came;
-  while (!came) came = talk->reader.outcome_of(co_await talk->reader.read_on(), talk->sending, talk->stall);
-  result.outcome = *came;
+  std::optional<policy::Outcome> final_outcome;
+  while (!final_outcome)
+    final_outcome = talk->reader.outcome_of(co_await talk->reader.read_on(), talk->sending, talk->stall);
+  result.outcome = *final_outcome;
   talk->stall.end();
   watched.end();
   response.connection->stream().end_limit();
 
   if (!leaves_sending(*out.route.policy, result.outcome)) co_await talk->sending.stop();
   note_sent(response, result);
-  if (const auto* answered = std::get_if<Answered>(&result.outcome)) {
-    note_response(*talk, out, start.number, spoke_first, response);
+  if (const auto* answered = std::get_if<Responded>(&result.outcome)) {
+    note_response(*talk, out, start.number, sent_early, response);
     if (const policy::HoldPolicy* hold = hold_of(out, *answered))
       result.outcome = co_await judge_content(one, *hold, *answered);
     if (!leaves_sending(*out.route.policy, result.outcome)) co_await talk->sending.stop();
   } else {
-    talk->silence.heed(worker.pool, std::get<Failed>(result.outcome));
+    talk->dead_peer_check.attribute_failure(worker.pool, std::get<Failed>(result.outcome));
     note_failure(worker, out.route, result.outcome, response);
   }
   target.end();

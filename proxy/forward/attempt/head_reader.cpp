@@ -11,9 +11,9 @@
 
 namespace reprise::forward {
 
-using policy::Answered;
 using policy::Cause;
 using policy::Failed;
+using policy::Responded;
 using policy::Stage;
 using telemetry::LimitHit;
 
@@ -128,7 +128,7 @@ HeadReader::Taken HeadReader::take_head() {
   if (head.status < 400)
     out_.route.carrier()->spoke_1_0 =
         head.minor_version == 0 ? std::optional(net::Tick::now()) : std::nullopt;
-  outcome_ = Answered{head.status, http::read_hints(head, net::Clock::wall_nanoseconds() / 1'000'000'000)};
+  outcome_ = Responded{head.status, http::read_hints(head, net::Clock::wall_nanoseconds() / 1'000'000'000)};
   return Taken::outcome;
 }
 

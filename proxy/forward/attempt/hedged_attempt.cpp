@@ -39,7 +39,7 @@ Task<HedgedAttempt::Runner*> HedgedAttempt::next_end(Instant due) {
   for (;;) {
     for (Runner& runner : runners_) {
       if (runner.state != State::ended) continue;
-      runner.state = State::told;
+      runner.state = State::reported;
       co_return &runner;
     }
     if (net::Tick::now() >= due) co_return nullptr;
@@ -59,9 +59,9 @@ void HedgedAttempt::cancel() {
   }
 }
 
-void HedgedAttempt::look_out() {
+void HedgedAttempt::check_liveness() {
   for (Runner& runner : runners_) {
-    if (runner.state == State::running) runner.cancel.look_out();
+    if (runner.state == State::running) runner.cancel.check_liveness();
   }
 }
 
@@ -71,7 +71,7 @@ Task<void> HedgedAttempt::stop(unsigned number) {
     if (runner.state == State::running) runner.cancel.cancel();
     while (runner.state == State::running) co_await pause_.until(Instant::max());
     if (runner.state != State::ended) continue;
-    runner.state = State::told;
+    runner.state = State::reported;
     co_await runner.response->stop_sending();
     runner.response->clear();
   }
@@ -79,7 +79,7 @@ Task<void> HedgedAttempt::stop(unsigned number) {
 
 Task<void> HedgedAttempt::drop_losers(const Response* worth_keeping) {
   for (Runner& runner : runners_) {
-    if (runner.state != State::told || runner.response == worth_keeping) continue;
+    if (runner.state != State::reported || runner.response == worth_keeping) continue;
     co_await runner.response->stop_sending();
     runner.response->clear();
   }

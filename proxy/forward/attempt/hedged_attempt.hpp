@@ -17,7 +17,7 @@ class HedgedAttempt final : public net::Cancellable {
     AttemptResult result;
     Response* response = nullptr;
     net::AttemptCancel cancel;
-    enum class State : std::uint8_t { idle, running, ended, told } state = State::idle;
+    enum class State : std::uint8_t { idle, running, ended, reported } state = State::idle;
   };
 
   /// `pause` serves the waits of this object. All arguments must outlive this object.
@@ -41,7 +41,7 @@ class HedgedAttempt final : public net::Cancellable {
   /// Cancels both attempts.
   void cancel() override;
   /// Checks the liveness of both attempts.
-  void look_out() override;
+  void check_liveness() override;
 
  private:
   static Task<void> run(HedgedAttempt&, Runner&, policy::Start, net::Stream* client);

@@ -22,7 +22,7 @@ namespace {
 Task<bool> read_hello(Worker& worker, net::Stream& client, net::Buffer& early) {
   if (early.empty()) co_return false;
   Hello hello = judge_client_hello(early.view());
-  client.limit_read(worker.shared.first_words_limit);
+  client.limit_read(worker.shared.sniff_limit);
   while (hello == Hello::more) {
     if (early.room_left() == 0) early.grow();
     const auto [error, bytes] = co_await client.read_some(early.room());
@@ -46,7 +46,7 @@ Task<std::optional<Cause>> offer_hello(TunnelRequest& tunnel, Duration idle, net
   co_await upstream.wait_readable();
   upstream.end_limit();
   co_await watch.stop();
-  const ErrorCode end = heard_end(upstream);
+  const ErrorCode end = detected_end(upstream);
   co_return end ? std::optional(net::cause_of(end)) : std::nullopt;
 }
 
@@ -60,7 +60,7 @@ Task<void> attempt_connect(OneAttempt& one, const policy::Start& start) {
     result.outcome = *failed;
   } else {
     one.response.number = start.number;
-    result.outcome = policy::Answered{200, {}};
+    result.outcome = policy::Responded{200, {}};
   }
 }
 
@@ -80,13 +80,13 @@ Task<void> attempt_tunnel(OneAttempt& one, OneExchange& exchange, TunnelRequest&
     std::string& own_fields = exchange.request.responses.own_fields;
     own_fields.clear();
     append_attempts(policy, start.number, own_fields);
-    if (!co_await accept_and_listen(exchange, tunnel, response)) {
+    if (!co_await accept_and_sniff(exchange, tunnel, response)) {
       response.clear();
       result.client = ClientState::gone;
       co_return;
     }
   }
-  if (tunnel.progress == TunnelProgress::opened && tunnel.words == http::FirstWords::tls &&
+  if (tunnel.progress == TunnelProgress::opened && tunnel.words == http::DetectedProtocol::tls &&
       !tunnel.carries_requests() && response.buffer.empty() &&
       co_await read_hello(one.worker, client, tunnel.early))
     tunnel.progress = TunnelProgress::hello_held;

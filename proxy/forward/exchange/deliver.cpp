@@ -37,7 +37,7 @@ void write_own_fields(const Worker& worker, Request& request) {
     append_reason(policy::word(ledger.reason), lines);
   if (policy.response_headers == policy::ResponseHeaders::all && request.number != 0) {
     lines.append("Reprise-Request-Id: ");
-    worker.shared.stories->append_id(lines, request.number);
+    worker.shared.histories->append_id(lines, request.number);
     lines.append("\r\n");
   }
   if (ledger.ambiguous) lines.append("Reprise-Ambiguous: true\r\n");

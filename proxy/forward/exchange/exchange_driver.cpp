@@ -31,7 +31,7 @@ Task<Served> exchange(OneExchange& one) {
       if (Response* const overtaken = driver.overtaken_without(action)) co_await overtaken->stop_sending();
       if (Resumption* const stalled = driver.stalled_without(action)) co_await stalled->drop_stalled();
       co_await driver.obey(action);
-      driver.tell();
+      driver.report_result();
     }
   }
   co_return driver.end();
@@ -46,7 +46,7 @@ ExchangeDriver::ExchangeDriver(OneExchange& one)
       actions_(machine_.begin(net::Tick::now(), worker_.dice)),
       live_(&request_.responses.live),
       kept_(request_.responses.kept) {
-  request_.number = worker_.stories == nullptr ? 0 : worker_.stories->next_number();
+  request_.number = worker_.histories == nullptr ? 0 : worker_.histories->next_number();
 }
 
 Actions ExchangeDriver::next() {
@@ -82,13 +82,13 @@ Task<void> ExchangeDriver::obey(const policy::Start& start) {
   return tunnel == nullptr ? attempt(alone.one, start) : attempt_tunnel(alone.one, one_, *tunnel, start);
 }
 
-void ExchangeDriver::tell() {
+void ExchangeDriver::report_result() {
   if (alone_) {
     const AttemptResult result = alone_->one.result;
     alone_.reset();
     attempted(result);
   } else if (delivery_) {
-    delivered(delivery_->came);
+    delivered(delivery_->delivery_result);
     delivery_.reset();
   }
 }
@@ -106,7 +106,8 @@ Task<void> ExchangeDriver::start_hedged(policy::Start start) {
       start_copy(race, start.number);
     } else {
       const bool broken = policy::is_broken_response(ended->result.outcome);
-      if (broken || std::holds_alternative<policy::Answered>(ended->result.outcome)) latest = ended->response;
+      if (broken || std::holds_alternative<policy::Responded>(ended->result.outcome))
+        latest = ended->response;
       attempted(ended->result);
     }
   }
@@ -134,17 +135,17 @@ void ExchangeDriver::attempted(const AttemptResult& result) {
     actions_ = machine_.client_reset(now);
     return;
   }
-  note(tell_departures());
-  const auto* answered = std::get_if<policy::Answered>(&result.outcome);
+  note(report_departures());
+  const auto* answered = std::get_if<policy::Responded>(&result.outcome);
   actions_ = answered != nullptr ? machine_.answered(result.report, *answered, now, worker_.dice)
                                  : machine_.failed(result.report, std::get<policy::Failed>(result.outcome),
                                                    now, worker_.dice);
-  narrate(worker_, request_, machine_.ledger()[result.report.number - 1]);
+  log_decision(worker_, request_, machine_.ledger()[result.report.number - 1]);
 }
 
 // Reports a departure or a shutdown to the machine, which returns actions only if it is waiting or
 // delivering.
-Actions ExchangeDriver::tell_departures() {
+Actions ExchangeDriver::report_departures() {
   const net::ClientWatch& watch = client_.watch;
   const Instant now = net::Tick::now();
   if (watch.client_reset()) return machine_.client_reset(now);
@@ -197,7 +198,7 @@ Task<void> ExchangeDriver::obey(const policy::Wait& wait) {
   if (live_->any() && resumption_ == nullptr) co_await keep(wait.until);
   net::ClientWatch& watch = client_.watch;
   watch.look();
-  actions_ = tell_departures();
+  actions_ = report_departures();
   // A departure may leave the wait unchanged, because attempt 1 always starts.
   StalledBody* const stalled = resumption_ == nullptr ? nullptr : resumption_->stalled();
   while (actions_.size() == 0 && net::Tick::now() < wait.until) {
@@ -207,7 +208,7 @@ Task<void> ExchangeDriver::obey(const policy::Wait& wait) {
       co_await client_.pause.until(wait.until);
     }
     watch.look();
-    actions_ = tell_departures();
+    actions_ = report_departures();
     if (actions_.size() == 0 && resumption_ != nullptr && resumption_->is_awake()) body_went_on({});
   }
   if (actions_.size() == 0) actions_ = machine_.waited(net::Tick::now());
@@ -218,16 +219,17 @@ Task<void> ExchangeDriver::obey(const policy::Deliver& deliver) {
   const bool live = live_->number == deliver.number;
   if (!live) live_->clear();
   Delivery& delivery = delivery_.emplace(Delivery{live ? *live_ : kept_, {}});
-  return deliver_response(one_, delivery.response, delivery.came);
+  return deliver_response(one_, delivery.response, delivery.delivery_result);
 }
 
-void ExchangeDriver::delivered(const Delivered& came) {
-  served_ = came.served;
+void ExchangeDriver::delivered(const Delivered& delivery_result) {
+  served_ = delivery_result.served;
   response_begun_ = true;
   is_framed_ = is_framed_for_client(request_.in, delivery_->response);
-  if (came.end == Relayed::End::broken)
+  if (delivery_result.end == Relayed::End::broken)
     resumption_ = std::make_unique<Resumption>(request_.out, delivery_->response);
-  body_ended(came.end, came.cause, came.served.response_bytes, came.stalled);
+  body_ended(delivery_result.end, delivery_result.cause, delivery_result.served.response_bytes,
+             delivery_result.stalled);
 }
 
 // The stalled body continued first, so the response that was requested in its place is not needed.
@@ -243,7 +245,7 @@ void ExchangeDriver::body_ended(Relayed::End end, policy::Cause cause, std::uint
     actions_ = machine_.client_reset(net::Tick::now());
   } else {
     client_.watch.look();
-    actions_ = tell_departures();
+    actions_ = report_departures();
     if (actions_.size() > 0) return;
     actions_ = machine_.body_broke(resumption_->broke(cause, bytes, stalled), net::Tick::now(), worker_.dice);
   }
@@ -267,17 +269,17 @@ Task<void> ExchangeDriver::obey(const policy::Resume& resume) {
     actions_ = machine_.client_reset(now);
     co_return;
   }
-  note(tell_departures());
+  note(report_departures());
   if (resumption_->is_awake()) {
     body_went_on(result.report);
     co_return;
   }
-  if (const auto* answered = std::get_if<policy::Answered>(&result.outcome)) {
+  if (const auto* answered = std::get_if<policy::Responded>(&result.outcome)) {
     actions_ = resumption_->judge(machine_, result.report, *answered, now, worker_.dice);
   } else {
     actions_ = machine_.failed(result.report, std::get<policy::Failed>(result.outcome), now, worker_.dice);
   }
-  narrate(worker_, request_, machine_.ledger().back());
+  log_decision(worker_, request_, machine_.ledger().back());
 }
 
 Task<void> ExchangeDriver::obey(const policy::Continue& rest) {
@@ -298,7 +300,7 @@ Task<void> ExchangeDriver::obey(const policy::Continue& rest) {
 Task<void> ExchangeDriver::obey(const policy::Fail& fail) {
   const TunnelRequest* const tunnel = request_.tunnel();
   if (tunnel != nullptr && tunnel->progress != TunnelProgress::asked) {
-    end_unanswered(telemetry::Ending::cut);  // no generated response is sent into an open tunnel
+    end_without_response(telemetry::Ending::cut);  // no generated response is sent into an open tunnel
   } else if (fail.close) {
     end_like_upstream();
   } else {
@@ -319,7 +321,7 @@ Task<void> ExchangeDriver::obey(const policy::Leave&) {
   if (client_state_ == ClientState::malformed) {
     served_ = co_await deliver_rejection(one_, request_.out.body.malformation());
   } else {
-    end_unanswered(telemetry::Ending::client_gone);
+    end_without_response(telemetry::Ending::client_gone);
   }
 }
 
@@ -333,7 +335,7 @@ void ExchangeDriver::end_like_upstream() {
 }
 
 // Ends the exchange without a complete response, either the upstream's or a generated one.
-void ExchangeDriver::end_unanswered(telemetry::Ending ending) {
+void ExchangeDriver::end_without_response(telemetry::Ending ending) {
   // A slow client may still be reading: a partial response must not look complete (row I5).
   if (ending == telemetry::Ending::cut || response_begun_) client_.stream.cut();
   served_.ending = ending;

@@ -39,7 +39,7 @@ class ExchangeDriver {
     return std::visit([this](const auto& asked) { return obey(asked); }, action);
   }
   /// Reports the result of the attempt or delivery that was just executed to the machine (decision 0021).
-  void tell();
+  void report_result();
   /// Returns the result. Precondition: the exchange is over.
   Served end();
 
@@ -54,7 +54,7 @@ class ExchangeDriver {
   };
   struct Delivery {
     Response& response;
-    Delivered came;
+    Delivered delivery_result;
   };
 
   Task<void> obey(const policy::Start&);
@@ -72,11 +72,11 @@ class ExchangeDriver {
   void attempted(const AttemptResult&);
   void delivered(const Delivered&);
   Task<void> keep(Instant until);
-  policy::Actions tell_departures();
+  policy::Actions report_departures();
   static void note(const policy::Actions& nothing);
   void body_ended(Relayed::End, policy::Cause, std::uint64_t bytes, bool stalled);
   void body_went_on(const policy::AttemptReport&);
-  void end_unanswered(telemetry::Ending);
+  void end_without_response(telemetry::Ending);
   void end_like_upstream();
 
   OneExchange& one_;

@@ -5,7 +5,7 @@
 namespace reprise::forward {
 
 FullDuplex::~FullDuplex() {
-  if (response_.sending != nullptr) response_.sending->upload().tell(nullptr);
+  if (response_.sending != nullptr) response_.sending->upload().set_listener(nullptr);
 }
 
 Task<void> FullDuplex::begin() {
@@ -14,7 +14,7 @@ Task<void> FullDuplex::begin() {
     upload_ended(upload.end());  // it ended before this object listened
     co_return;
   }
-  upload.tell(this);
+  upload.set_listener(this);
   const bool refuses_the_rest = response_.head.status >= 400 && response_.head.close;
   if (refuses_the_rest || out_.waits_for_continue()) co_await upload.stop();
 }

@@ -2,12 +2,12 @@
 
 #include <boost/asio/buffer.hpp>
 
-#include "proxy/forward/exchange/listen_to_client.hpp"
+#include "proxy/forward/exchange/sniff_stream.hpp"
 #include "proxy/forward/exchange/unread.hpp"
 
 namespace reprise::forward {
 
-using http::FirstWords;
+using http::DetectedProtocol;
 
 namespace {
 
@@ -43,7 +43,7 @@ Task<void> carry_tunnel(OneExchange& one, net::Buffer& early, Response& response
   const Duration idle = request.route.policy->idle_timeout;
   response.connection->stream().set_user_timeout(idle);
   Tunnel tunnel(worker.tick, client.stream, response.connection->stream(), idle);
-  tunnel.when_client_finishes([&watch = client.watch] { watch.report_finished(); });
+  tunnel.on_client_finished([&watch = client.watch] { watch.report_finished(); });
   OpenTunnel open{tunnel, *request.route.upstream, response.connection->address()};
   net::GuardedPointer<OpenTunnel>::Guard under_way(client.tunnel, &open);
   net::Tick::disarm(client.watch);
@@ -55,17 +55,17 @@ Task<void> carry_tunnel(OneExchange& one, net::Buffer& early, Response& response
   served.keep_alive = false;
 }
 
-Task<bool> accept_and_listen(OneExchange& one, TunnelRequest& tunnel, Response& response) {
+Task<bool> accept_and_sniff(OneExchange& one, TunnelRequest& tunnel, Response& response) {
   auto& [worker, request, client] = one;
   const policy::RoutePolicy& policy = *request.route.policy;
   if (co_await accept_stream(tunnel, request.responses.own_fields, policy.idle_timeout, client.stream,
                              client.buffer))
     co_return false;
-  tunnel.words = FirstWords::opaque;
+  tunnel.words = DetectedProtocol::opaque;
   // Bytes that came with the parent proxy's 2xx were sent by the upstream, so it sent first.
   const bool spoke = !response.buffer.empty();
   if (policy.mode != policy::Mode::off && !spoke)
-    co_await listen_to_client(worker, request, tunnel, client.stream, &response.connection->stream());
+    co_await sniff_stream(worker, request, tunnel, client.stream, &response.connection->stream());
   co_return true;
 }
 
@@ -73,18 +73,18 @@ Task<Delivered> open_tunnel(OneExchange& one, TunnelRequest& tunnel, Response& r
   auto& [worker, request, client] = one;
   Delivered delivered;
   delivered.served.status = 200;
-  if (tunnel.progress == TunnelProgress::asked && !co_await accept_and_listen(one, tunnel, response)) {
+  if (tunnel.progress == TunnelProgress::asked && !co_await accept_and_sniff(one, tunnel, response)) {
     delivered.end = Relayed::End::client_gone;
     co_return delivered;
   }
   // The client was silent before the dial.
-  if (tunnel.words == FirstWords::more)
-    co_await listen_to_client(worker, request, tunnel, client.stream, &response.connection->stream());
+  if (tunnel.words == DetectedProtocol::more)
+    co_await sniff_stream(worker, request, tunnel, client.stream, &response.connection->stream());
   delivered.served.carried = carried_by(tunnel);
   if (tunnel.is_over()) {
     delivered.end = Relayed::End::client_gone;
   } else if (tunnel.carries_requests()) {
-    if (tunnel.words == FirstWords::http) {
+    if (tunnel.words == DetectedProtocol::http) {
       worker.shared.metrics.count_tunnel(telemetry::TunnelOutcome::http);
       worker.pool.give_unused(std::move(response.connection));
     }

@@ -13,7 +13,7 @@ Task<ErrorCode> accept_stream(TunnelRequest&, std::string_view own_fields, Durat
 
 /// Calls `accept_stream`, then detects the protocol unless the route is off; the results are in
 /// `tunnel.words` and `tunnel.early`. Returns false if the client is gone.
-Task<bool> accept_and_listen(OneExchange&, TunnelRequest&, Response&);
+Task<bool> accept_and_sniff(OneExchange&, TunnelRequest&, Response&);
 
 /// Accepts the stream if that was not done yet, and relays it to its end. If it carries requests that are
 /// served one by one, sets `Served::inside`, and pools or closes the upstream connection instead.

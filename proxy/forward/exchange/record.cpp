@@ -62,10 +62,10 @@ void record(Worker& worker, const Request& request, const Served& served) {
       served.carried == telemetry::Carried::tls && tunnel != nullptr && can_intercept(*tunnel);
   exchange.number = request.number;
   worker.shared.metrics.count(exchange);
-  if (worker.shared.witness) worker.shared.witness(exchange);
+  if (worker.shared.observer) worker.shared.observer(exchange);
   const config::Log log = worker.shared.log.settings();
   const bool exhausted = policy::is_exhausted(request.ledger().reason);
-  const bool kept = worker.stories != nullptr && request.number != 0;
+  const bool kept = worker.histories != nullptr && request.number != 0;
   const config::Trace& trace = route.snapshot->settings.trace;
   const bool traced = trace.otlp.has_value() && worker.spans != nullptr;
   // Requests that were given up are logged even without access lines (row L15, clause R24).
@@ -74,12 +74,12 @@ void record(Worker& worker, const Request& request, const Served& served) {
   exchange.request_id = value_of(in.head, "X-Request-Id");
   exchange.ended_wall = net::Clock::wall_nanoseconds();
   const bool path = log.path == config::LogPath::full;
-  if (kept) worker.stories->keep(exchange, path);
+  if (kept) worker.histories->keep(exchange, path);
   if (traced)
     telemetry::offer_spans(*worker.spans, worker.shared.metrics, exchange, path, trace.sample, worker.dice);
   if (!log.access && !exhausted) return;
   std::string id;
-  if (kept) worker.shared.stories->append_id(id, request.number);
+  if (kept) worker.shared.histories->append_id(id, request.number);
   exchange.id = id;
   if (!exchange.traceparent.empty()) exchange.trace_id = exchange.traceparent.substr(3, 32);
   worker.shared.log.access(exchange);
@@ -87,7 +87,7 @@ void record(Worker& worker, const Request& request, const Served& served) {
 
 std::string outcome_text(const policy::LedgerEntry& entry) {
   std::string text;
-  if (const auto* answered = std::get_if<policy::Answered>(&entry.outcome)) {
+  if (const auto* answered = std::get_if<policy::Responded>(&entry.outcome)) {
     text.append(std::to_string(answered->status));
   } else {
     const auto& failed = std::get<policy::Failed>(entry.outcome);
@@ -97,7 +97,7 @@ std::string outcome_text(const policy::LedgerEntry& entry) {
 }
 
 // Writes `GET example.com/v1/x: attempt 1: 503, retryable_status, again in 229ms`.
-void narrate(Worker& worker, const Request& request, const policy::LedgerEntry& entry) {
+void log_decision(Worker& worker, const Request& request, const policy::LedgerEntry& entry) {
   const config::Log settings = worker.shared.log.settings();
   if (settings.level < config::LogLevel::debug) return;
   const policy::RequestView& view = request.in.view;

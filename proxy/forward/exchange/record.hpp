@@ -10,7 +10,7 @@ namespace reprise::forward {
 
 void record(Worker&, const Request&, const Served&);
 /// Logs the latest decision at level `debug`, while the request is still running.
-void narrate(Worker&, const Request&, const policy::LedgerEntry&);
+void log_decision(Worker&, const Request&, const policy::LedgerEntry&);
 /// Returns an attempt's status, or the stage and cause of its failure, and the decision: `503,
 /// retryable_status`.
 std::string outcome_text(const policy::LedgerEntry&);

@@ -153,7 +153,7 @@ Task<Relayed> relay(net::Pool& pool, const Outgoing& out, net::Stream& client, s
       if (step != net::BodyStep::stalled) reader.drop();  // a stalled body may continue
       co_return broken(step, writer.bytes());
     }
-    if (!patience) patience = patience_with(out, response);
+    if (!patience) patience = stall_limit_of(out, response);
     if (SplicePipe pipe = may_splice(reader, client) ? SplicePipe::lend() : SplicePipe(); pipe) {
       const SpliceLimits limits{.read = *patience, .write = idle};
       const Spliced rest =

@@ -16,7 +16,7 @@ struct Relayed {
   bool stalled = false;  ///< for `broken`: the upstream sent no byte within its limit
 };
 
-/// Sends `head` first; empty if a stalled body continues. A body that brings no byte for `patience_with` has
+/// Sends `head` first; empty if a stalled body continues. A body that brings no byte for `stall_limit_of` has
 /// broken. A broken body is never terminated: no last chunk and no clean close (the caller cuts the
 /// connection).
 Task<Relayed> relay(net::Pool&, const Outgoing&, net::Stream& client, std::string_view head, Response&);

@@ -16,7 +16,7 @@ namespace {
 
 std::optional<policy::Download> begin(const Outgoing& out, const Response& first) {
   if (first.kept || first.overtook || out.bound) return std::nullopt;
-  return policy::Download::begin(asked_by(out.in), part_of(*out.route.policy, first.head));
+  return policy::Download::begin(download_request_of(out.in), part_of(*out.route.policy, first.head));
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ policy::Break Resumption::broke(Cause cause, std::uint64_t bytes, bool stalled) 
       stalled && what.continuable && out_.route.policy->resume.stall < out_.route.policy->idle_timeout;
   Response& broken = response_of(delivered_);
   if (!stalled_ && goes_on) {
-    silent_ = delivered_;
+    stalled_part_ = delivered_;
     stalled_.emplace(broken.connection->stream());
     stalled_->start();
   } else {
@@ -57,18 +57,18 @@ Task<void> Resumption::drop_stalled() {
   if (!stalled_) co_return;
   co_await stalled_->stop();
   stalled_.reset();
-  response_of(silent_).connection.reset();
+  response_of(stalled_part_).connection.reset();
 }
 
 void Resumption::ask() {
   assert(download_);
-  attempt_ = stalled_ && silent_ == parts_.data() ? 1 : 0;
+  attempt_ = stalled_ && stalled_part_ == parts_.data() ? 1 : 0;
   out_.head.clear();
   http::write_range_request(head_, download_->ask(sent_), out_.head);
 }
 
 policy::Actions Resumption::judge(policy::Exchange& machine, const policy::AttemptReport& report,
-                                  const policy::Answered& answered, Instant now, policy::Dice& dice) {
+                                  const policy::Responded& answered, Instant now, policy::Dice& dice) {
   assert(download_);
   found_ = download_->judge(part_of(*out_.route.policy, response().head), sent_);
   switch (found_.kind) {
@@ -111,7 +111,7 @@ Task<ErrorCode> Resumption::send(net::Stream& client, std::string_view piece) {
 }
 
 net::Stream& Resumption::stream_of(unsigned number) {
-  return (has_stalled(number) ? response_of(silent_) : response()).connection->stream();
+  return (has_stalled(number) ? response_of(stalled_part_) : response()).connection->stream();
 }
 
 void Resumption::begin_part(Part& part) {
@@ -126,7 +126,7 @@ Task<Relayed> Resumption::relay_rest(net::Pool& pool, net::Stream& client, unsig
   if (has_stalled(number)) {
     co_await stalled_->stop();
     stalled_.reset();
-    delivered_ = silent_;
+    delivered_ = stalled_part_;
     if (delivered_ == nullptr) co_return co_await relay(pool, out_, client, {}, first_);
   } else {
     delivered_ = &part_of_attempt();

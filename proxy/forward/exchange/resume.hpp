@@ -28,8 +28,8 @@ class Resumption {
   /// Makes the request's next attempts ask for the missing part.
   void ask();
   /// Judges the head in `response()` and reports to the machine whether it continues the download.
-  policy::Actions judge(policy::Exchange&, const policy::AttemptReport&, const policy::Answered&, Instant now,
-                        policy::Dice&);
+  policy::Actions judge(policy::Exchange&, const policy::AttemptReport&, const policy::Responded&,
+                        Instant now, policy::Dice&);
   /// Sends the client the missing part of the body from that attempt, framed like the beginning. A body that
   /// is longer than announced ends as broken, and no byte of the excess is sent. Ends as stalled without
   /// sending a byte if the body stalls, or if the earlier stalled body brings a byte first.
@@ -62,7 +62,7 @@ class Resumption {
 
   Part& part_of_attempt() { return parts_[attempt_]; }
   /// Returns true if the body of that attempt is the stalled one.
-  bool has_stalled(unsigned number) { return stalled_ && response_of(silent_).number == number; }
+  bool has_stalled(unsigned number) { return stalled_ && response_of(stalled_part_).number == number; }
   Response& response_of(Part* part) { return part == nullptr ? first_ : part->response; }
   void begin_part(Part&);
   static bool take(Rest&, std::string_view piece);
@@ -80,7 +80,7 @@ class Resumption {
   std::array<Part, 2> parts_;
   std::size_t attempt_ = 0;    ///< index of the part that the next attempt fills
   Part* delivered_ = nullptr;  ///< part whose body the client received last; null: that of the first response
-  Part* silent_ = nullptr;     ///< part whose body `stalled_` watches; null: that of the first response
+  Part* stalled_part_ = nullptr;  ///< part whose body `stalled_` watches; null: that of the first response
   std::optional<StalledBody> stalled_;
   std::uint64_t sent_ = 0;
   const bool chunked_;  ///< the client receives a chunked body

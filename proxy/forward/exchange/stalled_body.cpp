@@ -7,10 +7,10 @@ namespace reprise::forward {
 void StalledBody::start() {
   runs_ = true;
   stream_.end_limit();
-  asio::co_spawn(stream_.executor(), listen(*this), or_abort);
+  asio::co_spawn(stream_.executor(), run(*this), or_abort);
 }
 
-Task<void> StalledBody::listen(StalledBody& body) {
+Task<void> StalledBody::run(StalledBody& body) {
   const ErrorCode error = co_await body.stream_.wait_readable();
   if (!body.stopping_) {
     body.state_ = error || body.stream_.unread() == net::Unread::closed ? State::ended : State::awake;

@@ -40,7 +40,7 @@ class StalledBody {
   State state() const { return state_; }
 
  private:
-  static Task<void> listen(StalledBody& body);
+  static Task<void> run(StalledBody& body);
 
   net::Stream& stream_;
   net::Pause over_;

@@ -8,7 +8,7 @@
 
 namespace reprise::forward {
 
-using http::FirstWords;
+using http::DetectedProtocol;
 using telemetry::Carried;
 using telemetry::Interception;
 
@@ -29,8 +29,8 @@ Carried carried_by(const TunnelRequest& tunnel) {
   if (tunnel.carries_requests()) return Carried::requests;
   if (tunnel.is_over()) return Carried::bytes;
   // A slow runtime may begin its TLS handshake after the time limit for first bytes.
-  const bool late = tunnel.words == FirstWords::silence && tunnel.port == https_port;
-  return tunnel.words == FirstWords::tls || late ? Carried::tls : Carried::bytes;
+  const bool late = tunnel.words == DetectedProtocol::silence && tunnel.port == https_port;
+  return tunnel.words == DetectedProtocol::tls || late ? Carried::tls : Carried::bytes;
 }
 
 bool can_intercept(const TunnelRequest& tunnel) {

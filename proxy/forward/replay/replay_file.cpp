@@ -31,11 +31,11 @@ bool ReplayFile::append(std::string_view bytes, Allotment&& memory) {
   const std::uint64_t wanted = blocks * block_bytes;
   const std::uint64_t there = filling_memory_.bytes() + memory.bytes();
   if (wanted > there && !memory.grow(wanted - there)) {
-    store_.tell(NotHeld::memory_spent);
+    store_.log_not_held(NotHeld::memory_spent);
     return false;
   }
   if (!allotment_.grow(bytes.size())) {
-    store_.tell(NotHeld::disk_spent);
+    store_.log_not_held(NotHeld::disk_spent);
     return false;
   }
   while (!bytes.empty()) {
@@ -51,7 +51,7 @@ bool ReplayFile::append(std::string_view bytes, Allotment&& memory) {
 
 bool ReplayFile::append_held(std::string&& bytes, Allotment&& memory) {
   if (!allotment_.grow(bytes.size())) {
-    store_.tell(NotHeld::disk_spent);
+    store_.log_not_held(NotHeld::disk_spent);
     return false;
   }
   const auto held = std::make_shared<Held>(Held{std::move(bytes), std::move(memory)});
@@ -112,7 +112,7 @@ void ReplayFile::wake() {
 }
 
 void ReplayFile::fail(NotHeld why, int error) {
-  if (!failed_) store_.tell(why, error);
+  if (!failed_) store_.log_not_held(why, error);
   failed_ = true;
   link_->is_wanted = false;
 }

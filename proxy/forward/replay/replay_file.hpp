@@ -46,7 +46,7 @@ class ReplayFile {
   bool is_behind() const;
   /// Declares that the request needs the file. From now on a slow disk is waited for as long as it makes
   /// progress.
-  void insist() { needed_ = true; }
+  void require_file() { needed_ = true; }
 
   /// Waits until the disk has caught up or has failed. A wait that takes too long counts as a failure.
   /// Returns false if `cancel` ended the wait.

@@ -20,8 +20,8 @@ ReplayReader::~ReplayReader() {
   store_.on_disk_thread([file = std::move(file_)]() mutable { file.reset(); });
 }
 
-void ReplayReader::ask() {
-  here_ = false;
+void ReplayReader::request_piece() {
+  has_piece_ = false;
   const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(piece_bytes, size_ - offset_));
   block_.resize(count);
   store_.on_disk_thread([file = file_, link = link_, executor = executor_, block = std::move(block_),
@@ -35,27 +35,27 @@ void ReplayReader::ask() {
 
 void ReplayReader::arrived(std::string block, int error) {
   block_ = std::move(block);
-  here_ = true;
+  has_piece_ = true;
   if (error != 0) lose(NotHeld::file_failed, error);
   pause_.cancel();
 }
 
 void ReplayReader::lose(NotHeld why, int error) {
   lost_ = true;
-  store_.tell(why, error);
+  store_.log_not_held(why, error);
 }
 
 Task<bool> ReplayReader::next(std::string_view& piece) {
-  ask();
+  request_piece();
   const Instant limit = net::Tick::now() + store_.long_patience();
-  while (!here_ && !cancelled_ && !lost_) {
+  while (!has_piece_ && !cancelled_ && !lost_) {
     if (net::Tick::now() >= limit) {
       lose(NotHeld::disk_slow, 0);
     } else {
       co_await pause_.until(limit);
     }
   }
-  if (!here_ || lost_ || cancelled_) co_return false;
+  if (!has_piece_ || lost_ || cancelled_) co_return false;
   piece = block_;
   offset_ += piece.size();
   co_return true;

@@ -39,7 +39,7 @@ class ReplayReader {
     ReplayReader* reader = nullptr;
   };
 
-  void ask();
+  void request_piece();
   void arrived(std::string block, int error);
   void lose(NotHeld why, int error);
 
@@ -51,7 +51,7 @@ class ReplayReader {
   const std::uint64_t size_;
   std::uint64_t offset_ = 0;
   std::string block_;
-  bool here_ = false;
+  bool has_piece_ = false;
   bool lost_ = false;
   bool cancelled_ = false;
 };

@@ -53,14 +53,14 @@ void ReplayStore::set_limits(const config::Limits& limits) {
   kept_for_disk_.store(share_of_disk(limits), std::memory_order_relaxed);
 }
 
-void ReplayStore::tell(NotHeld why, int error) {
+void ReplayStore::log_not_held(NotHeld why, int error) {
   constexpr std::int64_t second = 1'000'000'000;
   const auto index = static_cast<std::size_t>(why);
-  Told& told = told_[index];
+  LogLimit& log_limit = log_limits_[index];
   const std::int64_t now = net::Clock::wall_nanoseconds();
-  std::int64_t last = told.second.load(std::memory_order_relaxed);
-  if (now / second == last || !told.second.compare_exchange_strong(last, now / second)) {
-    told.untold.fetch_add(1, std::memory_order_relaxed);
+  std::int64_t last = log_limit.second.load(std::memory_order_relaxed);
+  if (now / second == last || !log_limit.second.compare_exchange_strong(last, now / second)) {
+    log_limit.suppressed.fetch_add(1, std::memory_order_relaxed);
     return;
   }
   std::string text = "a request body is not held for replay: ";
@@ -69,8 +69,9 @@ void ReplayStore::tell(NotHeld why, int error) {
     text.append(" (limits.replay_folder: ").append(folder_).append("): ");
     text.append(std::generic_category().message(error));
   }
-  const std::uint64_t untold = told.untold.exchange(0, std::memory_order_relaxed);
-  if (untold > 0) text.append("; ").append(std::to_string(untold)).append(" more since this was last said");
+  const std::uint64_t suppressed = log_limit.suppressed.exchange(0, std::memory_order_relaxed);
+  if (suppressed > 0)
+    text.append("; ").append(std::to_string(suppressed)).append(" more since this was last said");
   const bool expected = why == NotHeld::too_long;
   log_.message(expected ? config::LogLevel::debug : config::LogLevel::warn, text, now);
 }

@@ -64,12 +64,12 @@ class ReplayStore {
 
   /// Logs the cause, at most once a second for each, so that a full disk does not flood the log. `error`: an
   /// errno, or 0.
-  void tell(NotHeld why, int error = 0);
+  void log_not_held(NotHeld why, int error = 0);
 
  private:
-  struct Told {
+  struct LogLimit {
     std::atomic<std::int64_t> second{0};
-    std::atomic<std::uint64_t> untold{0};
+    std::atomic<std::uint64_t> suppressed{0};
   };
 
   ReplayAllowance memory_;
@@ -79,7 +79,7 @@ class ReplayStore {
   const FileCalls calls_;
   const std::string folder_;
   telemetry::Log& log_;
-  std::array<Told, policy::count_of<NotHeld>> told_;  ///< indexed by NotHeld
+  std::array<LogLimit, policy::count_of<NotHeld>> log_limits_;  ///< indexed by NotHeld
   std::optional<asio::thread_pool> thread_;
   asio::any_io_executor disk_executor_;
 };

@@ -37,7 +37,7 @@ void RequestBody::begin(net::Stream& client, net::Buffer& buffer, ReplayStore& s
 }
 
 void RequestBody::end() {
-  let_go();
+  release_held();
   in_place_ = unheld_ = {};
   head_ = nullptr;
   framing_ = {};
@@ -48,7 +48,7 @@ void RequestBody::end() {
   reader_.end();
 }
 
-void RequestBody::let_go() {
+void RequestBody::release_held() {
   replayable_ = false;
   file_.reset();
   if (!held_.empty()) store_->spare_buffers().give(std::move(held_));
@@ -56,7 +56,7 @@ void RequestBody::let_go() {
 }
 
 void RequestBody::hold(std::string_view piece, Allotment block) {
-  if (replayable_ && !add(piece, std::move(block))) let_go();
+  if (replayable_ && !add(piece, std::move(block))) release_held();
   received_ += piece.size();
   // The last block will not be filled. Flushing it releases its memory while the response is pending.
   if (file_ != nullptr && complete()) file_->flush();
@@ -71,7 +71,7 @@ bool RequestBody::add(std::string_view piece, Allotment block) {
 
 bool RequestBody::add_in_memory(std::string_view piece) {
   if (!memory_.grow(piece.size(), store_->kept_for_disk())) {
-    store_->tell(NotHeld::memory_spent);
+    store_->log_not_held(NotHeld::memory_spent);
     return false;
   }
   make_room_for(held_.size() + piece.size());
@@ -95,7 +95,7 @@ bool RequestBody::add_on_disk(std::string_view piece, Allotment block) {
   const bool counted = framing_.kind == Framing::Kind::length;
   const std::uint64_t length = counted ? framing_.length : received_ + piece.size();
   if (length > limits_.disk) {
-    if (wanted_) store_->tell(NotHeld::too_long);
+    if (wanted_) store_->log_not_held(NotHeld::too_long);
     return false;
   }
   if (file_ == nullptr) {
@@ -171,7 +171,7 @@ std::size_t RequestBody::part_that_is_held() const {
 Task<net::BodyStep> RequestBody::count(Duration idle) {
   net::BodyStep step = net::BodyStep::piece;
   while (step == net::BodyStep::piece && unheld_.empty() && replayable() && !complete()) {
-    if (file_ != nullptr) file_->insist();
+    if (file_ != nullptr) file_->require_file();
     if (file_ != nullptr && file_->is_behind() && !co_await file_->wait_for_room()) {
       co_return net::BodyStep::stalled;
     }

@@ -80,7 +80,7 @@ class RequestBody final : public net::Cancellable {
   /// the disk lost held bytes.
   Task<net::BodyStep> count(Duration idle);
   /// Releases the held bytes. The body cannot be sent again afterwards.
-  void let_go();
+  void release_held();
   /// Waits until all stored bytes are written or the file has failed.
   Task<void> settle();
   void cancel() override;

@@ -47,7 +47,7 @@ class Upload {
   /// is `sent`.
   Task<void> stop();
   /// Replaces the listener; null for none.
-  void tell(UploadListener* listener) { listener_ = listener; }
+  void set_listener(UploadListener* listener) { listener_ = listener; }
 
   UploadEnd end() const { return end_; }
 

@@ -9,10 +9,10 @@ namespace reprise::forward {
 
 /// Reads from a response's head which byte range of which content version it carries.
 policy::PartHead part_of(const policy::RoutePolicy&, const http::ResponseHead&);
-policy::DownloadRequest asked_by(const Incoming&);
+policy::DownloadRequest download_request_of(const Incoming&);
 
 /// Returns the idle limit of the body: `resume.stall` if the route could resume this download, else
 /// `idle_timeout`.
-Duration patience_with(const Outgoing&, const Response&);
+Duration stall_limit_of(const Outgoing&, const Response&);
 
 }  // namespace reprise::forward

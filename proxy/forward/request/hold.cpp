@@ -81,15 +81,16 @@ bool is_held(const policy::HoldPolicy& hold, const Response& response) {
   return most > 0 && (hold.bytes > 0 || kind == BodyKind::event_stream || !too_long);
 }
 
-Task<policy::Outcome> hold_back(net::Pool& pool, const policy::HoldPolicy& hold, const policy::Answered& head,
-                                Duration idle, Instant until, Response& response) {
+Task<policy::Outcome> hold_back(net::Pool& pool, const policy::HoldPolicy& hold,
+                                const policy::Responded& head, Duration idle, Instant until,
+                                Response& response) {
   Holder holder(hold, response);
   const net::BodyStep end = co_await holder.read(idle, until);
   if (end != net::BodyStep::piece && end != net::BodyStep::end) {
     response.broken = end;
     co_return policy::Failed{policy::Stage::body, net::cause_of(end)};
   }
-  policy::Answered outcome = head;
+  policy::Responded outcome = head;
   const policy::BodyPredicate* const by = holder.listed_by(end);
   outcome.body_listed = by != nullptr;
   outcome.body_refused = by != nullptr && by->refused;

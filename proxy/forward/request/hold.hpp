@@ -12,7 +12,7 @@ namespace reprise::forward {
 /// Returns `head`, marked if a predicate matches, or a failure that says how the body broke. After a failure,
 /// the part of the response that arrived can still be delivered. A body that brings no byte for `idle` counts
 /// as truncated.
-Task<policy::Outcome> hold_back(net::Pool&, const policy::HoldPolicy&, const policy::Answered& head,
+Task<policy::Outcome> hold_back(net::Pool&, const policy::HoldPolicy&, const policy::Responded& head,
                                 Duration idle, Instant until, Response& response);
 
 /// Returns the predicate that matches by the head alone, so that no body has to be held back. Null if none

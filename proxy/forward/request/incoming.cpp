@@ -8,7 +8,7 @@ void Incoming::clear() {
   client = listener = {};
   listener_closed = &never_closed;
   kind = RequestKind::forward;
-  head.forget();
+  head.reset();
   net::empty_out(head.fields);
   view = {};
   started = {};

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
-#include "proxy/forward/request/leaving.hpp"
+#include "proxy/forward/request/outgoing_fields.hpp"
 #include "proxy/http/body_rules/json_probe.hpp"
 #include "proxy/http/retry_hints/signature.hpp"
 #include "proxy/net/io/clock.hpp"
@@ -26,7 +26,7 @@ void Outgoing::clear() {
 }
 
 policy::Idempotency Outgoing::judge(const policy::JsonBody* held) const {
-  const LeavingFields fields(in.head, head, named_);
+  const OutgoingFields fields(in.head, head, named_);
   policy::RequestView view = in.view;
   view.fields = &fields;
   return policy::judge(route.policy->idempotent, view, held);

@@ -24,7 +24,7 @@ enum class AttemptVia : std::uint8_t {
 class Outgoing {
  public:
   /// Both arguments must outlive this object.
-  Outgoing(const Incoming& came, const Route& chosen) : in(came), route(chosen) {}
+  Outgoing(const Incoming& incoming, const Route& chosen) : in(incoming), route(chosen) {}
 
   const Incoming& in;
   const Route& route;
@@ -51,7 +51,7 @@ class Outgoing {
   bool waits_for_continue() const { return !continue_sent && in.head.expects_continue() && !body.complete(); }
   /// Returns true if the client waits for a 100 that this upstream will never send, because it speaks
   /// HTTP/1.0 (row C1).
-  bool waits_in_vain() const { return waits_for_continue() && route.carrier()->speaks_1_0(); }
+  bool never_gets_continue() const { return waits_for_continue() && route.carrier()->speaks_1_0(); }
 
   /// Evaluates the route's idempotency rule on the fields in `head` (row L11). `held`: the body; null while
   /// it is not held completely.

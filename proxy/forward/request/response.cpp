@@ -10,7 +10,7 @@ namespace {
 
 // Applies the upstream's `Keep-Alive: timeout=N`, less one second because its clock started before ours (row
 // F9).
-void heed_keep_alive(net::UpstreamConnection& connection, const http::ResponseHead& head) {
+void apply_keep_alive(net::UpstreamConnection& connection, const http::ResponseHead& head) {
   const http::FieldLine* field = head.find(http::FieldId::keep_alive);
   if (field == nullptr) return;
   constexpr std::string_view key = "timeout=";
@@ -50,7 +50,7 @@ void Response::clear() {
   number = 0;
   connection.reset();
   reader.drop();
-  head.forget();
+  head.reset();
   net::empty_out(head.fields);
   buffer.clear();
   buffer.give_back();
@@ -81,7 +81,7 @@ void finish_connection(net::Pool& pool, Response& response, bool surplus) {
   response.reusable = response.reusable && !surplus;
   if (response.overtook) return;
   if (response.reusable) {
-    heed_keep_alive(*response.connection, response.head);
+    apply_keep_alive(*response.connection, response.head);
     pool.give_back(std::move(response.connection));
   }
   response.connection.reset();

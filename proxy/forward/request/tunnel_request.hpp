@@ -38,7 +38,7 @@ enum class TunnelProgress : std::uint8_t {
 };
 
 /// The contents of the client's ClientHello.
-struct AskedTls {
+struct SniffedTls {
   std::string server_name;  ///< SNI; empty if absent
   telemetry::Interception interception;
 };
@@ -53,14 +53,14 @@ struct TunnelRequest {
   std::uint16_t port;
   std::string authority;  ///< as the client wrote it
   TunnelProgress progress = TunnelProgress::asked;
-  http::FirstWords words = http::FirstWords::more;  ///< protocol of the open stream
-  std::optional<AskedTls> tls;                      ///< set only if the stream carries TLS
-  net::Buffer early;                                ///< bytes from the client that were not passed on yet
+  http::DetectedProtocol words = http::DetectedProtocol::more;  ///< protocol of the open stream
+  std::optional<SniffedTls> tls;                                ///< set only if the stream carries TLS
+  net::Buffer early;              ///< bytes from the client that were not passed on yet
   std::uint64_t hello_bytes = 0;  ///< size of the ClientHello that the upstream has responded to
 
   /// Returns true if the requests inside the stream are served one by one.
   bool carries_requests() const {
-    return words == http::FirstWords::http ||
+    return words == http::DetectedProtocol::http ||
            (tls && tls->interception == telemetry::Interception::intercepted);
   }
   /// Returns true if the client did not complete its TLS handshake, so that nothing can be served.

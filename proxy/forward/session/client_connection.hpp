@@ -55,7 +55,7 @@ struct ClientConnection {
   ConnectionEnds ends;
   ClientPlace place;
   /// Upstream or parent that received this client's last non-repeatable request.
-  const net::Upstream* took_risk_of = nullptr;
+  const net::Upstream* non_repeatable_upstream = nullptr;
   bool had_request = false;  ///< the connection has carried a request before
 };
 

@@ -13,7 +13,7 @@ enum class Discarded : std::uint8_t {
 };
 
 /// Reads the body to its end and discards it, for at most `linger_time`, with pauses of at most
-/// `linger_silence`. If the client has sent no byte of the body yet, the first one may take `rest`: the
+/// `linger_idle`. If the client has sent no byte of the body yet, the first one may take `rest`: the
 /// client may have received a final response instead of a 100, and may still be deciding whether to send the
 /// body (row N23).
 ///

@@ -11,10 +11,10 @@ namespace reprise::forward {
 /// nginx. Without this, the client's kernel may discard the response (RFC 9112 9.6, rows C5, I4).
 inline constexpr Duration linger_time = std::chrono::seconds(30);
 /// Longest pause between two bytes during that time.
-inline constexpr Duration linger_silence = std::chrono::seconds(5);
+inline constexpr Duration linger_idle = std::chrono::seconds(5);
 
 /// Sends FIN, reads until no byte has come for `silence` or `linger_time` is over, and closes. Discards what
 /// is in the buffer.
-Task<void> lingering_close(net::Stream&, net::Buffer&, Duration silence = linger_silence);
+Task<void> lingering_close(net::Stream&, net::Buffer&, Duration idle = linger_idle);
 
 }  // namespace reprise::forward

@@ -29,14 +29,14 @@ class AcceptLoop {
  private:
   void admit(tcp::socket, const tcp::endpoint& client);
   Task<void> accept_without_descriptor();
-  Task<void> rest();
-  void tell_of_no_room(LimitHit why, const tcp::endpoint& client);
+  Task<void> pause_accepting();
+  void log_no_room(LimitHit why, const tcp::endpoint& client);
 
   Worker& worker_;
   const std::shared_ptr<Listener> listener_;
   tcp::acceptor& acceptor_;
   net::Timer pause_;
-  Instant told_{};  ///< time of the last log line about missing room
+  Instant last_log_{};  ///< time of the last log line about missing room
 };
 
 Task<void> AcceptLoop::run() {
@@ -52,7 +52,7 @@ Task<void> AcceptLoop::run() {
     } else if (net::is_out_of_descriptors(error.value())) {
       co_await accept_without_descriptor();
     } else {
-      co_await rest();
+      co_await pause_accepting();
     }
   }
 }
@@ -79,7 +79,7 @@ void AcceptLoop::admit(tcp::socket socket, const tcp::endpoint& client) {
   if (full && !worker_.make_room()) {
     shared.client_connections.fetch_sub(1, std::memory_order_relaxed);
     const bool lowered = now.most_clients < now.settings.limits.connections;
-    tell_of_no_room(lowered ? LimitHit::no_descriptor : LimitHit::connection_limit, client);
+    log_no_room(lowered ? LimitHit::no_descriptor : LimitHit::connection_limit, client);
     turn_away(worker_, std::move(socket), mode,
               lowered ? LimitHit::no_descriptor : LimitHit::connection_limit);
     return;
@@ -104,25 +104,25 @@ Task<void> AcceptLoop::accept_without_descriptor() {
   if (!still || worker_.make_room() || worker_.pool.make_room()) co_return;
   worker_.reserve.give_up();
   acceptor_.accept(socket, client, refused);
-  if (!refused) tell_of_no_room(LimitHit::no_descriptor, client);
+  if (!refused) log_no_room(LimitHit::no_descriptor, client);
   if (!refused) turn_away_now(worker_, std::move(socket), listener_->role->mode(), LimitHit::no_descriptor);
   // Another thread took the descriptor that the reserve gave up.
-  if (net::is_out_of_descriptors(refused.value())) co_await rest();
+  if (net::is_out_of_descriptors(refused.value())) co_await pause_accepting();
 }
 
 // Logs at most once a second, because many clients are affected together.
-void AcceptLoop::tell_of_no_room(LimitHit why, const tcp::endpoint& client) {
+void AcceptLoop::log_no_room(LimitHit why, const tcp::endpoint& client) {
   constexpr Duration quiet = std::chrono::seconds(1);
   const Instant now = net::Tick::now();
-  if (told_ != Instant{} && now - told_ < quiet) return;
-  told_ = now;
+  if (last_log_ != Instant{} && now - last_log_ < quiet) return;
+  last_log_ = now;
   std::string text = "rejected 503 ";
   text.append(telemetry::word(why)).append(": from ").append(net::endpoint_text(client));
   text.append(" at ").append(listener_->role->name).append(". ").append(advice_of(why));
   worker_.shared.log.message(config::LogLevel::warn, text, net::Clock::wall_nanoseconds());
 }
 
-Task<void> AcceptLoop::rest() {
+Task<void> AcceptLoop::pause_accepting() {
   pause_.expires_after(accept_pause);
   co_await pause_.async_wait(as_result);
 }

@@ -82,8 +82,8 @@ class StreamListener : public ListenerMode, public StreamProtocol {
 
   /// Learns the destination of the stream within `limit`. If it returns a rejection, the client has already
   /// received the reply.
-  virtual Task<std::variant<StreamGone, http::Rejection, StreamTarget>> ask(ServedClient&,
-                                                                            Duration limit) const = 0;
+  virtual Task<std::variant<StreamGone, http::Rejection, StreamTarget>> read_target(ServedClient&,
+                                                                                    Duration limit) const = 0;
   /// Returns why no stream to that destination is allowed; absent if it is allowed.
   virtual std::optional<http::Rejection> judge(const ServedClient&, const StreamTarget&) const = 0;
   /// Reports to the client, within `limit`, that `judge` has rejected its stream.

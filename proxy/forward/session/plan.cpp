@@ -77,8 +77,8 @@ void plan_body(ServedClient& client, Request& request) {
   Outgoing& out = request.out;
   const HoldLimits limits = hold_limits(request.in, request.route);
   out.body.begin(client.stream, client.buffer, client.worker.shared.replay, request.in.head, limits);
-  out.freshness = freshness_of(out, limits, client.took_risk_of);
-  if (out.freshness != net::Freshness::any) client.took_risk_of = request.route.carrier().get();
+  out.freshness = freshness_of(out, limits, client.non_repeatable_upstream);
+  if (out.freshness != net::Freshness::any) client.non_repeatable_upstream = request.route.carrier().get();
 }
 
 void write_outgoing(const ServedClient& client, const http::Forward& forward, Request& request) {
@@ -125,7 +125,7 @@ void plan_forward(ServedClient& client, const InsideStream* inside, const http::
 }  // namespace
 
 Plan plan(ServedClient& client, const InsideStream* inside, Request& request) {
-  client.put_under_newest(request);
+  client.pin_current_snapshot(request);
   const http::Intake intake = take_in(client, inside, request.in.head);
   if (const auto* rejected = std::get_if<http::Rejected>(&intake)) return rejected->cause;
   if (http::has_looped(request.in.head, client.worker.shared.pseudonym)) return Rejection::loop;

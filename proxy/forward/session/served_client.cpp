@@ -17,7 +17,7 @@ ServedClient::ServedClient(Worker& thread, ClientConnection connection)
       listener(std::move(connection.listener)),
       role(std::move(connection.role)),
       ends(connection.ends),
-      took_risk_of(connection.took_risk_of),
+      non_repeatable_upstream(connection.non_repeatable_upstream),
       had_request(connection.had_request),
       pause_(thread.io.get_executor()),
       place_(std::move(connection.place)) {
@@ -35,13 +35,13 @@ ServedClient::Watch::Watch(ServedClient& client)
 }
 
 ClientConnection ServedClient::release() {
-  return {stream.release(), listener, role, ends, std::move(place_), took_risk_of, had_request};
+  return {stream.release(), listener, role, ends, std::move(place_), non_repeatable_upstream, had_request};
 }
 
 std::unique_ptr<Request> ServedClient::begin_request() {
   auto request = worker.lend_request();
   request->in.client = name();
-  put_under_newest(*request);
+  pin_current_snapshot(*request);
   return request;
 }
 
@@ -52,7 +52,7 @@ void ServedClient::end_request(std::unique_ptr<Request> request) {
 
 // Keeps the old settings if the listener's mode has changed: a reload never changes the protocol of an open
 // connection.
-void ServedClient::put_under_newest(Request& request) {
+void ServedClient::pin_current_snapshot(Request& request) {
   if (listener->role->settings.mode == role->settings.mode) role = listener->role;
   request.route.snapshot = worker.snapshot;
   request.in.listener = role->name;
@@ -66,7 +66,7 @@ std::string_view ServedClient::name() {
 
 Task<void> ServedClient::linger() {
   const Idle idle(*this);
-  co_await lingering_close(stream, buffer, worker.draining ? net::Tick::granule : linger_silence);
+  co_await lingering_close(stream, buffer, worker.draining ? net::Tick::granule : linger_idle);
 }
 
 void ServedClient::drain() {
@@ -89,7 +89,7 @@ void ServedClient::judge(const net::AddressFilter& filter) {
 }
 
 bool ServedClient::close_for_room() {
-  if (!departed_ && has_asked()) return false;
+  if (!departed_ && has_pending_request()) return false;
   worker.shared.metrics.count_limit(telemetry::LimitHit::room);
   if (departed_) {
     abort();

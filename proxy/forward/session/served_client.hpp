@@ -50,11 +50,11 @@ class ServedClient final : public IdleClient, public ClientSession {
   /// Clears the request and returns it to the worker.
   void end_request(std::unique_ptr<Request>);
   /// Pins the current configuration snapshot to the request.
-  void put_under_newest(Request&);
+  void pin_current_snapshot(Request&);
   /// Returns the client as `address:port`.
   std::string_view name();
   /// Returns true if unread bytes have arrived. A client with a request on its way is not closed.
-  bool has_asked() { return stream.unread() == net::Unread::bytes; }
+  bool has_pending_request() { return stream.unread() == net::Unread::bytes; }
   /// Reads and discards what the client still sends, then closes. A drain does not wait for this.
   Task<void> linger();
 
@@ -69,7 +69,7 @@ class ServedClient final : public IdleClient, public ClientSession {
   const std::shared_ptr<const Listener> listener;
   std::shared_ptr<const ListenerRole> role;  ///< settings that apply to the current request
   const ConnectionEnds ends;
-  const net::Upstream* took_risk_of;
+  const net::Upstream* non_repeatable_upstream;
   bool had_request;  ///< the connection has carried a request before the current one
   /// The client has just connected and its first request is expected within a tick. Shutdown does not shorten
   /// that tick: the client could not know that its request was not read, and would report a failure.
@@ -82,7 +82,7 @@ class ServedClient final : public IdleClient, public ClientSession {
   net::Pause pause_;
   std::string name_;  // empty until first used
   net::GuardedPointer<net::ClientWatch> watch_;
-  std::optional<IdleClients::Stay> departed_;  // set after a FIN during an exchange
+  std::optional<IdleClients::Membership> departed_;  // set after a FIN during an exchange
   net::GuardedPointer<OpenTunnel> tunnel_;
   net::GuardedPointer<net::Stream> idle_;
   ClientPlace place_;

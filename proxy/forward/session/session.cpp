@@ -6,7 +6,7 @@
 #include "proxy/forward/exchange/exchange_driver.hpp"
 #include "proxy/forward/exchange/record.hpp"
 #include "proxy/forward/session/discard_body.hpp"
-#include "proxy/forward/session/resting_client.hpp"
+#include "proxy/forward/session/idle_connection.hpp"
 #include "proxy/forward/session/stream_session.hpp"
 #include "proxy/http/http1/max_forwards_response.hpp"
 #include "proxy/http/http1/parse.hpp"
@@ -30,7 +30,7 @@ Task<Session::Ending> Session::run() {
   for (;;) {
     if (buffer.empty()) {
       const Arrived arrived = co_await wait_for_bytes();
-      if (arrived != Arrived::bytes) co_return arrived == Arrived::quiet ? Ending::rests : Ending::over;
+      if (arrived != Arrived::bytes) co_return arrived == Arrived::quiet ? Ending::goes_idle : Ending::over;
     }
     auto request = client_.begin_request();
     Rejection why{};
@@ -86,7 +86,7 @@ bool Session::can_wait_alone() const {
 // waits until the socket is readable. A plain socket then waits without a session.
 Task<Session::Arrived> Session::wait_for_bytes() {
   const bool is_new = !client_.had_request;
-  if (worker_.draining && !is_new && !client_.has_asked()) co_return Arrived::nothing;
+  if (worker_.draining && !is_new && !client_.has_pending_request()) co_return Arrived::nothing;
   net::Stream& stream = client_.stream;
   net::Buffer& buffer = client_.buffer;
   const ServedClient::Idle idle(client_);
@@ -97,21 +97,21 @@ Task<Session::Arrived> Session::wait_for_bytes() {
   const bool is_quiet = error && stream.take_limit_hit();
   stream.end_limit();
   if (is_quiet) {
-    if (worker_.draining && !client_.has_asked()) co_return Arrived::nothing;
+    if (worker_.draining && !client_.has_pending_request()) co_return Arrived::nothing;
     buffer.give_back();
     if (can_wait_alone()) co_return Arrived::quiet;
     stream.limit_read(worker_.snapshot->settings.timers.keep_alive);
-    IdleClients::Stay stay(worker_.resting, client_, net::Tick::now());
+    IdleClients::Membership membership(worker_.idle_clients, client_, net::Tick::now());
     error = co_await stream.wait_readable();
     // Over TLS, readable bytes may be part of a record or a record without data. The client is still idle
     // then.
     if (!error) std::tie(error, bytes) = co_await stream.read_some(buffer.room());
-    stay.end();
+    membership.end();
     if (error && stream.take_limit_hit()) worker_.shared.metrics.count_limit(LimitHit::keep_alive);
     stream.end_limit();
   }
   // The drain has ended the read, but a request arrived before that.
-  if (error && worker_.draining && client_.has_asked())
+  if (error && worker_.draining && client_.has_pending_request())
     std::tie(error, bytes) = co_await stream.read_some(buffer.room());
   if (error) co_return Arrived::nothing;
   buffer.commit(bytes);
@@ -218,7 +218,7 @@ namespace {
 Task<void> run_session(Worker& worker, ClientConnection connection) {
   ServedClient client(worker, std::move(connection));
   Session session(client);
-  if (co_await session.run() == Session::Ending::rests) rest(worker, client.release());
+  if (co_await session.run() == Session::Ending::goes_idle) rest(worker, client.release());
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ class Session {
  public:
   enum class Ending : std::uint8_t {
     over,
-    rests,  ///< idle for a while: the connection can wait without a session
+    goes_idle,  ///< idle for a while: the connection can wait without a session
   };
 
   explicit Session(ServedClient& client) : client_(client), worker_(client.worker) {}

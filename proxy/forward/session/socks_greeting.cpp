@@ -6,7 +6,7 @@ using http::Rejection;
 
 namespace {
 
-Task<ErrorCode> say(net::Stream& client, std::string_view bytes, Duration limit) {
+Task<ErrorCode> send(net::Stream& client, std::string_view bytes, Duration limit) {
   net::Gather pieces;
   pieces.add(bytes);
   co_return co_await client.write_all(pieces, limit);
@@ -36,14 +36,14 @@ Task<std::variant<StreamGone, Rejection, SocksRequest>> greet_socks(net::Stream&
   if (const auto* const refused = std::get_if<Rejection>(&greeting)) {
     // Only a client that speaks SOCKS5 can read the reply.
     const std::string reply = socks_method_reply(false);
-    if (*refused == Rejection::socks_method) co_await say(client, reply, limit);
+    if (*refused == Rejection::socks_method) co_await send(client, reply, limit);
     co_return *refused;
   }
   const auto* const greeted = std::get_if<SocksGreeting>(&greeting);
   if (greeted == nullptr) co_return StreamGone{client.take_limit_hit()};
   buffer.consume(greeted->bytes);
   const std::string reply = socks_method_reply(true);
-  if (co_await say(client, reply, limit)) co_return StreamGone{};
+  if (co_await send(client, reply, limit)) co_return StreamGone{};
   const auto wanted = co_await read_until(client, buffer, read_socks_request);
   if (const auto* const refused = std::get_if<Rejection>(&wanted)) {
     co_await refuse_socks(client, *refused, limit);
@@ -58,7 +58,7 @@ Task<std::variant<StreamGone, Rejection, SocksRequest>> greet_socks(net::Stream&
 
 Task<void> refuse_socks(net::Stream& client, Rejection cause, Duration limit) {
   const std::string reply = socks_failure(cause);
-  co_await say(client, reply, limit);
+  co_await send(client, reply, limit);
 }
 
 }  // namespace reprise::forward

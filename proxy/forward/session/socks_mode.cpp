@@ -15,7 +15,8 @@ class SocksMode final : public StreamListener {
  public:
   std::string no_room(std::string_view, char) const override { return socks_method_reply(false); }
 
-  Task<std::variant<StreamGone, Rejection, StreamTarget>> ask(ServedClient&, Duration limit) const override;
+  Task<std::variant<StreamGone, Rejection, StreamTarget>> read_target(ServedClient&,
+                                                                      Duration limit) const override;
   std::optional<Rejection> judge(const ServedClient& client, const StreamTarget& target) const override {
     const bool allowed = http::is_allowed(target.port, client.role->connect_ports);
     return allowed ? std::nullopt : std::optional(Rejection::connect_port_denied);
@@ -35,8 +36,8 @@ class SocksMode final : public StreamListener {
   bool names_host() const override { return true; }
 };
 
-Task<std::variant<StreamGone, Rejection, StreamTarget>> SocksMode::ask(ServedClient& client,
-                                                                       Duration limit) const {
+Task<std::variant<StreamGone, Rejection, StreamTarget>> SocksMode::read_target(ServedClient& client,
+                                                                               Duration limit) const {
   auto greeted = co_await greet_socks(client.stream, client.buffer, limit);
   if (const auto* const gone = std::get_if<StreamGone>(&greeted)) co_return *gone;
   if (const auto* const cause = std::get_if<Rejection>(&greeted)) co_return *cause;

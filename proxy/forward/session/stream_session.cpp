@@ -1,9 +1,9 @@
 #include "proxy/forward/session/stream_session.hpp"
 
 #include "proxy/forward/exchange/exchange_driver.hpp"
-#include "proxy/forward/exchange/listen_to_client.hpp"
 #include "proxy/forward/exchange/open_tunnel.hpp"
 #include "proxy/forward/exchange/record.hpp"
+#include "proxy/forward/exchange/sniff_stream.hpp"
 #include "proxy/http/message/origin.hpp"
 #include "proxy/net/tls/client_tls.hpp"
 #include "proxy/net/upstream/address.hpp"
@@ -16,8 +16,8 @@ using telemetry::LimitHit;
 
 Task<std::optional<InsideStream>> StreamSession::begin(const StreamListener& mode) {
   const Duration limit = request_.route.snapshot->settings.timers.handshake;
-  auto asked = co_await mode.ask(client_, limit);
-  client_.put_under_newest(request_);
+  auto asked = co_await mode.read_target(client_, limit);
+  client_.pin_current_snapshot(request_);
   if (const auto* const gone = std::get_if<StreamGone>(&asked)) {
     if (gone->late) client_.worker.shared.metrics.count_limit(LimitHit::handshake);
     co_return std::nullopt;
@@ -45,16 +45,16 @@ void StreamSession::report_refusal(Rejection cause) {
 
 // Not a coroutine itself, because it only calls one of two.
 Task<std::optional<InsideStream>> StreamSession::carry() {
-  return listens_first(request_.route, tunnel()) ? listen_and_carry() : exchange_bytes();
+  return sniffs_before_dial(request_.route, tunnel()) ? sniff_and_carry() : exchange_bytes();
 }
 
-Task<std::optional<InsideStream>> StreamSession::listen_and_carry() {
+Task<std::optional<InsideStream>> StreamSession::sniff_and_carry() {
   TunnelRequest& tunnel = this->tunnel();
   Route& route = request_.route;
   const ErrorCode gone = co_await accept_stream(tunnel, request_.responses.own_fields,
                                                 route.policy->idle_timeout, client_.stream, client_.buffer);
   if (gone) co_return std::nullopt;
-  co_await listen_to_client(client_.worker, request_, tunnel, client_.stream, nullptr);
+  co_await sniff_stream(client_.worker, request_, tunnel, client_.stream, nullptr);
   if (tunnel.is_over()) co_return std::nullopt;
   if (!tunnel.protocol->names_host() && tunnel.tls && !tunnel.tls->server_name.empty())
     route_by_name(request_, tunnel, tunnel.tls->server_name);

@@ -20,7 +20,7 @@ class StreamSession {
 
  private:
   TunnelRequest& tunnel() { return std::get<TunnelRequest>(request_.purpose); }
-  Task<std::optional<InsideStream>> listen_and_carry();
+  Task<std::optional<InsideStream>> sniff_and_carry();
   Task<std::optional<InsideStream>> exchange_bytes();
   Task<std::optional<InsideStream>> go_inside();
   Task<bool> terminate_tls();

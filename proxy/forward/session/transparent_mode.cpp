@@ -20,7 +20,8 @@ class TransparentMode final : public StreamListener {
     return first < 'A' || first > 'Z' ? std::string() : std::string(http_response);
   }
 
-  Task<std::variant<StreamGone, Rejection, StreamTarget>> ask(ServedClient& client, Duration) const override {
+  Task<std::variant<StreamGone, Rejection, StreamTarget>> read_target(ServedClient& client,
+                                                                      Duration) const override {
     const tcp::endpoint& original = client.ends.listener;
     if (original.port() == 0) co_return StreamGone{};
     const std::string host = net::address_text(original.address());

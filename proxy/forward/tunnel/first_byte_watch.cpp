@@ -4,19 +4,19 @@
 
 namespace reprise::forward {
 
-FirstByteWatch::FirstByteWatch(net::Stream& listened_to, net::Stream& interrupted)
-    : listened_to_(listened_to), interrupted_(interrupted), joined_(listened_to.executor()) {
-  asio::co_spawn(listened_to.executor(), listen(*this), or_abort);
+FirstByteWatch::FirstByteWatch(net::Stream& watched, net::Stream& interrupted)
+    : watched_(watched), interrupted_(interrupted), joined_(watched.executor()) {
+  asio::co_spawn(watched.executor(), run(*this), or_abort);
 }
 
 // Has no limit of its own: the other wait has one, and its end stops this one.
-Task<void> FirstByteWatch::listen(FirstByteWatch& watch) {
-  if (!watch.stopped_) co_await watch.listened_to_.wait_readable();
+Task<void> FirstByteWatch::run(FirstByteWatch& watch) {
+  if (!watch.stopped_) co_await watch.watched_.wait_readable();
   if (!watch.stopped_) {
-    const net::Unread unread = watch.listened_to_.open() ? watch.listened_to_.unread() : net::Unread::closed;
-    watch.heard_ = unread == net::Unread::bytes;
+    const net::Unread unread = watch.watched_.open() ? watch.watched_.unread() : net::Unread::closed;
+    watch.arrived_ = unread == net::Unread::bytes;
     watch.ended_ = unread == net::Unread::closed;
-    if (watch.heard_ || watch.ended_) watch.interrupted_.end_read();
+    if (watch.arrived_ || watch.ended_) watch.interrupted_.end_read();
   }
   watch.over_ = true;
   watch.joined_.cancel();
@@ -24,14 +24,14 @@ Task<void> FirstByteWatch::listen(FirstByteWatch& watch) {
 
 Task<void> FirstByteWatch::stop() {
   stopped_ = true;
-  if (!over_) listened_to_.end_read();
+  if (!over_) watched_.end_read();
   while (!over_) {
     joined_.expires_at(Instant::max());
     co_await joined_.async_wait(as_result);
   }
 }
 
-ErrorCode heard_end(net::Stream& stream) {
+ErrorCode detected_end(net::Stream& stream) {
   const net::Presence presence = stream.presence();
   if (presence == net::Presence::present || stream.unread() != net::Unread::closed) return {};
   if (presence == net::Presence::finished) return asio::error::eof;

@@ -8,24 +8,24 @@ namespace reprise::forward {
 /// Reads nothing. Both streams must outlive this object, and `stop` must be awaited before it is destroyed.
 class FirstByteWatch {
  public:
-  /// Ends a read of `interrupted`, or a wait for one, as soon as `listened_to` has a byte or has ended.
-  FirstByteWatch(net::Stream& listened_to, net::Stream& interrupted);
+  /// Ends a read of `interrupted`, or a wait for one, as soon as `watched` has a byte or has ended.
+  FirstByteWatch(net::Stream& watched, net::Stream& interrupted);
   FirstByteWatch(const FirstByteWatch&) = delete;
   FirstByteWatch& operator=(const FirstByteWatch&) = delete;
 
-  bool heard() const { return heard_; }
+  bool arrived() const { return arrived_; }
   /// Returns true if FIN or RST has arrived and no byte before it.
   bool ended() const { return ended_; }
   Task<void> stop();
 
  private:
-  static Task<void> listen(FirstByteWatch&);
+  static Task<void> run(FirstByteWatch&);
 
-  net::Stream& listened_to_;
+  net::Stream& watched_;
   net::Stream& interrupted_;
   net::Timer joined_;
   bool stopped_ = false;
-  bool heard_ = false;
+  bool arrived_ = false;
   bool ended_ = false;
   bool over_ = false;
 };
@@ -33,6 +33,6 @@ class FirstByteWatch {
 /// Returns how the connection has ended, even if a FirstByteWatch was notified of the end before: epoll is
 /// edge-triggered and reports an end only once, so that a read would wait forever. Returns `eof` for a FIN
 /// with no unread byte, `connection_reset` for a reset, and no error while there may be bytes to read.
-ErrorCode heard_end(net::Stream&);
+ErrorCode detected_end(net::Stream&);
 
 }  // namespace reprise::forward

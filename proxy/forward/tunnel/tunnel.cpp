@@ -9,9 +9,9 @@ namespace reprise::forward {
 namespace {
 
 constexpr Duration drain_idle = std::chrono::seconds(1);
-constexpr Duration last_words = std::chrono::seconds(30);
+constexpr Duration reset_grace = std::chrono::seconds(30);
 // Number of checks for progress within the idle time.
-constexpr int looks = 4;
+constexpr int checks_per_idle_time = 4;
 
 }  // namespace
 
@@ -22,8 +22,8 @@ Tunnel::Tunnel(net::Tick& tick, net::Stream& client, net::Stream& upstream, Dura
 
 Task<TunnelOutcome> Tunnel::run(net::Buffer& from_client, net::Buffer& from_upstream, bool draining) {
   last_move_ = net::Tick::now();
-  client_spoke_last_ = !from_client.empty() && from_upstream.empty();
-  look_later();
+  client_sent_last_ = !from_client.empty() && from_upstream.empty();
+  arm_check();
   if (draining) drain();
   asio::co_spawn(up_.from.executor(), run_spawned(*this, up_, from_client), or_abort);
   co_await carry(down_, from_upstream);
@@ -43,7 +43,7 @@ Task<void> Tunnel::run_spawned(Tunnel& tunnel, Way& way, net::Buffer& first) {
 
 // Relays one direction until its FIN, which is passed on, or its reset.
 Task<void> Tunnel::carry(Way& way, net::Buffer& buffer) {
-  ErrorCode error = heard_end(way.from);
+  ErrorCode error = detected_end(way.from);
   for (;;) {
     if (!buffer.empty() && !way.discards) {
       net::Gather pieces;
@@ -64,7 +64,7 @@ Task<void> Tunnel::carry(Way& way, net::Buffer& buffer) {
     buffer.commit(bytes);
     if (way.discards) continue;
     last_move_ = net::Tick::now();
-    client_spoke_last_ = &way == &up_;
+    client_sent_last_ = &way == &up_;
   }
   if (error == asio::error::operation_aborted) co_return break_off(cut_short());
   if (error != asio::error::eof) refuse(&way == &up_ ? down_ : up_);
@@ -92,9 +92,9 @@ Task<ErrorCode> Tunnel::write(net::Stream& to, net::Gather& pieces) {
 void Tunnel::refuse(Way& way) {
   way.discards = true;
   outcome_ = TunnelOutcome::broken;
-  idle_ = std::min(idle_, last_words);
+  idle_ = std::min(idle_, reset_grace);
   last_move_ = net::Tick::now();
-  look_later();
+  arm_check();
 }
 
 // The end of the grace period also ends the drain.
@@ -109,24 +109,24 @@ void Tunnel::break_off(TunnelOutcome outcome) {
 }
 
 // If the client sent the last bytes, it waits for a response, and gets the whole grace period.
-Duration Tunnel::most_silence() const {
-  return draining_ && !client_spoke_last_ ? std::min(idle_, drain_idle) : idle_;
+Duration Tunnel::idle_limit() const {
+  return draining_ && !client_sent_last_ ? std::min(idle_, drain_idle) : idle_;
 }
 
 void Tunnel::time_is_up() {
-  if (net::Tick::now() - last_move_ >= most_silence())
+  if (net::Tick::now() - last_move_ >= idle_limit())
     return break_off(draining_ ? TunnelOutcome::drained : TunnelOutcome::idle);
-  look_later();
+  arm_check();
 }
 
-void Tunnel::look_later() {
-  const Duration silence = draining_ ? std::min(idle_, drain_idle) : idle_;
-  tick_.arm(*this, silence == policy::no_limit ? silence : silence / looks);
+void Tunnel::arm_check() {
+  const Duration limit = draining_ ? std::min(idle_, drain_idle) : idle_;
+  tick_.arm(*this, limit == policy::no_limit ? limit : limit / checks_per_idle_time);
 }
 
 void Tunnel::drain() {
   draining_ = true;
-  look_later();
+  arm_check();
 }
 
 void Tunnel::abort() { break_off(cut_short()); }

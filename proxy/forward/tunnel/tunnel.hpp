@@ -28,7 +28,7 @@ class Tunnel final : public net::Timed {
   /// Ends the tunnel because its address is now denied (row N3).
   void deny() { break_off(telemetry::TunnelOutcome::denied); }
   /// Sets a function that is called once, when the client has closed its sending side.
-  void when_client_finishes(std::function<void()> told) { client_finishes_ = std::move(told); }
+  void on_client_finished(std::function<void()> notify) { client_finishes_ = std::move(notify); }
 
   std::uint64_t bytes_up() const { return up_.bytes; }
   std::uint64_t bytes_down() const { return down_.bytes; }
@@ -49,10 +49,10 @@ class Tunnel final : public net::Timed {
   Task<void> carry(Way& way, net::Buffer& first);
   Task<ErrorCode> write(net::Stream& to, net::Gather& pieces);
   void refuse(Way& way);
-  void look_later();
+  void arm_check();
   void break_off(telemetry::TunnelOutcome);
   telemetry::TunnelOutcome cut_short() const;
-  Duration most_silence() const;
+  Duration idle_limit() const;
 
   net::Tick& tick_;
   Way up_;
@@ -60,7 +60,7 @@ class Tunnel final : public net::Timed {
   Duration idle_;
   Instant last_move_{};
   std::function<void()> client_finishes_;
-  bool client_spoke_last_ = false;
+  bool client_sent_last_ = false;
   net::Timer joined_;
   telemetry::TunnelOutcome outcome_ = telemetry::TunnelOutcome::closed;
   bool broken_ = false;

@@ -40,14 +40,14 @@ class IdleClients {
 
   /// Keeps a client in the list for the lifetime of this object, or until the client is closed to make room.
   /// The client must outlive this object.
-  class [[nodiscard]] Stay {
+  class [[nodiscard]] Membership {
    public:
-    Stay(IdleClients& clients, IdleClient& client, Instant now) : clients_(clients), client_(client) {
+    Membership(IdleClients& clients, IdleClient& client, Instant now) : clients_(clients), client_(client) {
       clients_.enter(client_, now);
     }
-    ~Stay() { end(); }
-    Stay(const Stay&) = delete;
-    Stay& operator=(const Stay&) = delete;
+    ~Membership() { end(); }
+    Membership(const Membership&) = delete;
+    Membership& operator=(const Membership&) = delete;
 
     void end() { clients_.leave(client_); }
 

@@ -18,12 +18,12 @@ Worker::Worker(Shared& all, std::shared_ptr<const net::Snapshot> first, std::uin
       dice(seed),
       pool(tick, snapshot->settings.pool, snapshot->settings.limits.upstreams, all.budgets, all.host_guards,
            all.metrics),
-      stories(all.stories == nullptr ? nullptr : &all.stories->book(thread)),
+      histories(all.histories == nullptr ? nullptr : &all.histories->book(thread)),
       spans(all.spans == nullptr ? nullptr : &all.spans->of(thread)) {
-  take_up(snapshot);
+  apply(snapshot);
 }
 
-void Worker::take_up(std::shared_ptr<const net::Snapshot> next) {
+void Worker::apply(std::shared_ptr<const net::Snapshot> next) {
   snapshot = std::move(next);
   sessions.each([this](ClientSession& session) { session.judge(*snapshot->filter); });
   pool.limit(snapshot->settings.pool);
@@ -35,7 +35,7 @@ void Worker::take_up(std::shared_ptr<const net::Snapshot> next) {
 }
 
 bool Worker::make_room() {
-  return departed.make_room(net::Tick::now()) || resting.make_room(net::Tick::now());
+  return departed.make_room(net::Tick::now()) || idle_clients.make_room(net::Tick::now());
 }
 
 net::Dialer Worker::dialer(const net::Snapshot& of_request) {

@@ -43,15 +43,15 @@ struct Shared {
   std::string pseudonym;  ///< this proxy's name in Via and Proxy-Status: `reprise-` and random characters
   std::atomic<std::size_t> client_connections{0};
   /// Called for every finished exchange, beside the metrics; may be empty.
-  std::function<void(const telemetry::ExchangeRecord&)> witness = nullptr;
+  std::function<void(const telemetry::ExchangeRecord&)> observer = nullptr;
   /// Time to detect the protocol of a tunnel before it counts as opaque. At most 200 ms (row G7), of which
   /// one granule is reserved because the tick may be late.
-  Duration first_words_limit = std::chrono::milliseconds(200) - net::Tick::granule;
+  Duration sniff_limit = std::chrono::milliseconds(200) - net::Tick::granule;
   /// Creates the transports of upstream connections.
   net::LinkFactory links = {};
   net::OwnDials own_dials = {};
-  telemetry::Stories* stories = nullptr;   ///< request history; null: not recorded
-  telemetry::SpanQueues* spans = nullptr;  ///< null: spans are never sent
+  telemetry::Stories* histories = nullptr;  ///< request history; null: not recorded
+  telemetry::SpanQueues* spans = nullptr;   ///< null: spans are never sent
 };
 
 /// An io_context that can destroy its pending handlers while all other objects still exist.
@@ -73,7 +73,7 @@ struct Worker {
   /// Returns the current second as IMF-fixdate.
   std::string_view date();
   /// Applies a configuration snapshot. Requests that begin later use it.
-  void take_up(std::shared_ptr<const net::Snapshot>);
+  void apply(std::shared_ptr<const net::Snapshot>);
   /// Closes an idle or departed client's connection. Returns false if there is none.
   bool make_room();
   /// Returns the dialer for a request that is pinned to that snapshot.
@@ -91,14 +91,14 @@ struct Worker {
   Sessions sessions;
   /// Clients between two requests. A client that sent a request within the last second counts as busy,
   /// because its next request may be on its way.
-  IdleClients resting{std::chrono::seconds(1)};
+  IdleClients idle_clients{std::chrono::seconds(1)};
   /// Clients that have sent a FIN while a request or a tunnel is running. They are closed first to make room
   /// (row N6).
   IdleClients departed{Duration::zero()};
   net::ReserveDescriptor reserve;
-  unsigned turning_away = 0;      ///< clients that are being sent a 503 and are not closed yet
-  telemetry::StoryBook* stories;  ///< this thread's request history; null: not recorded
-  telemetry::SpanQueue* spans;    ///< this thread's spans; null: never sent
+  unsigned turning_away = 0;        ///< clients that are being sent a 503 and are not closed yet
+  telemetry::StoryBook* histories;  ///< this thread's request history; null: not recorded
+  telemetry::SpanQueue* spans;      ///< this thread's spans; null: never sent
   bool draining = false;
   bool leaving = false;  ///< a drain was requested: each response ends its connection and says so
 

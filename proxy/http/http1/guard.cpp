@@ -258,7 +258,7 @@ std::optional<std::uint64_t> read_content_length_list(std::string_view value) {
 }
 
 Parsed guard_request(std::string_view buffer, const HeadLimits& limits, RequestHead& head) {
-  head.forget();
+  head.reset();
   head.skipped = 0;
   if (buffer.starts_with(tls_handshake_record)) return Rejection::tls_to_plain_listener;
   if (buffer.size() < limits.bytes && worth_waiting(buffer, limits.target_bytes, Spelling::strict))
@@ -276,7 +276,7 @@ Parsed guard_request(std::string_view buffer, const HeadLimits& limits, RequestH
 
 Parsed guard_response(std::string_view buffer, const HeadLimits& limits, std::string_view request_method,
                       ResponseHead& head, Oddities& oddities) {
-  head.forget();
+  head.reset();
   oddities = {};
   head.clean.clear();
   if (buffer.size() < limits.bytes && worth_waiting(buffer, limits.bytes, Spelling::tolerant))

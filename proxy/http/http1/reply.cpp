@@ -59,7 +59,7 @@ static_assert(policy::follows_enumerators(failures, [](const FailureRow& row) { 
 
 constexpr const FailureRow& row(policy::Cause cause) { return failures[static_cast<std::size_t>(cause)]; }
 
-std::string_view doing(policy::Stage stage) {
+std::string_view stage_text(policy::Stage stage) {
   switch (stage) {
     case policy::Stage::resolve: return "while resolving the upstream's name";
     case policy::Stage::connect: return "while connecting to the upstream";
@@ -81,12 +81,12 @@ std::string_view error_of(const policy::Failed& failed) {
   return proxy_status_error(failed.cause);
 }
 
-struct Told {
+struct StatusAndError {
   int status;
   std::string_view error;
 };
 
-Told told_of(policy::Unattempted unattempted) {
+StatusAndError status_and_error_of(policy::Unattempted unattempted) {
   switch (unattempted) {
     case policy::Unattempted::forbidden: return {403, "destination_ip_prohibited"};
     case policy::Unattempted::too_late: return {504, "http_response_timeout"};
@@ -110,7 +110,7 @@ std::string what_failed(const policy::Failed& failed) {
                        : "'s certificate does not prove that it is the parent proxy");
   }
   std::string text(" failed ");
-  ascii::append(text, doing(failed.stage), ": ", row(failed.cause).sentence);
+  ascii::append(text, stage_text(failed.stage), ": ", row(failed.cause).sentence);
   return text;
 }
 
@@ -132,7 +132,7 @@ void describe_lost_attempt(const policy::Ledger& ledger, std::string_view pseudo
   begin_sentence(ledger.lost()->number, ledger, reply);
   describe_failure(ledger.lost()->failure, pseudonym, reply);
   const policy::LedgerEntry& last = ledger.back();
-  if (const auto* answered = std::get_if<policy::Answered>(&last.outcome))
+  if (const auto* answered = std::get_if<policy::Responded>(&last.outcome))
     ascii::append(reply.body, "attempt ", std::to_string(last.attempt.number), " got status ",
                   std::to_string(answered->status), ", which may be about our own repeat\n");
 }
@@ -143,7 +143,7 @@ void describe_last_attempt(const policy::Ledger& ledger, bool gateway_timeout, s
   begin_sentence(last.attempt.number, ledger, reply);
   if (const auto* failed = std::get_if<policy::Failed>(&last.outcome))
     return describe_failure(*failed, pseudonym, reply);
-  const std::string status = std::to_string(std::get<policy::Answered>(last.outcome).status);
+  const std::string status = std::to_string(std::get<policy::Responded>(last.outcome).status);
   reply.status = 502;
   ascii::append(reply.proxy_status, pseudonym, gateway_timeout ? "; error=http_response_timeout" : "",
                 "; received-status=", status);
@@ -165,9 +165,9 @@ Reply failure_reply(const policy::Ledger& ledger, bool gateway_timeout, std::str
   Reply reply;
   reply.reason = policy::word(ledger.reason);
   if (ledger.empty()) {
-    const Told told = told_of(policy::unattempted(ledger.reason));
-    reply.status = told.status;
-    ascii::append(reply.proxy_status, pseudonym, "; error=", told.error);
+    const StatusAndError no_attempt = status_and_error_of(policy::unattempted(ledger.reason));
+    reply.status = no_attempt.status;
+    ascii::append(reply.proxy_status, pseudonym, "; error=", no_attempt.error);
     reply.body = "reprise: no attempt was made\n";
   } else if (ledger.reason == policy::Reason::ambiguous_outcome) {
     describe_lost_attempt(ledger, pseudonym, reply);

@@ -139,7 +139,7 @@ void append_max_forwards(const RequestHead& head, std::string& out) {
 
 /// Returns true if the Upgrade field of a response goes to the client (row N24): for a 101 and every final
 /// response. A 426 needs the field (RFC 9110 15.5.22). HTTP/1.0 clients do not know upgrades.
-bool may_tell_upgrade(const ResponseHead& head, const ResponseRewrite& rewrite) {
+bool may_forward_upgrade(const ResponseHead& head, const ResponseRewrite& rewrite) {
   return (head.status == 101 || head.status >= 200) && rewrite.client_minor_version != 0;
 }
 
@@ -156,7 +156,7 @@ bool stays(const FieldLine& field, const ResponseHead& head, const ResponseRewri
     case FieldId::reprise:
     case FieldId::te:
     case FieldId::transfer_encoding: return false;
-    case FieldId::upgrade: return may_tell_upgrade(head, rewrite);
+    case FieldId::upgrade: return may_forward_upgrade(head, rewrite);
     case FieldId::trailer: return rewrite.chunked;
     case FieldId::date:
     case FieldId::expect:
@@ -181,9 +181,9 @@ void append_response_framing(const ResponseHead& head, const ResponseRewrite& re
     return;
   }
   // HEAD and 304 carry the length of a body that is not sent; 1xx and 204 must not (RFC 9110 8.6).
-  const bool tells_length = head.framing.kind == Framing::Kind::none && head.status >= 200 &&
+  const bool sends_length = head.framing.kind == Framing::Kind::none && head.status >= 200 &&
                             head.status != 204 && head.find(FieldId::transfer_encoding) == nullptr;
-  const FieldLine* const field = tells_length ? head.find(FieldId::content_length) : nullptr;
+  const FieldLine* const field = sends_length ? head.find(FieldId::content_length) : nullptr;
   if (field == nullptr) return;
   if (const auto length = read_content_length_list(field->value)) append_length(*length, out);
 }

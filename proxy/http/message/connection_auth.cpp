@@ -7,7 +7,7 @@
 namespace reprise::http {
 namespace {
 
-bool is_of_connection(std::string_view credentials) {
+bool is_connection_scheme(std::string_view credentials) {
   const std::string_view scheme = credentials.substr(0, credentials.find(' '));
   return ascii::same(scheme, "NTLM") || ascii::same(scheme, "Negotiate");
 }
@@ -17,7 +17,7 @@ bool is_of_connection(std::string_view credentials) {
 bool authenticates_connection(const RequestHead& head) {
   return std::any_of(head.fields.begin(), head.fields.end(), [](const FieldLine& field) {
     return field.id == FieldId::other && ascii::same(field.name, "Authorization") &&
-           is_of_connection(field.value);
+           is_connection_scheme(field.value);
   });
 }
 
@@ -28,8 +28,8 @@ bool authenticates_connection(const ResponseHead& head) {
     // One field may hold several challenges. The parameters of a challenge are members too, but never equal a
     // scheme.
     bool found = false;
-    ascii::for_each_member(field.value,
-                           [&found](std::string_view member) { found = found || is_of_connection(member); });
+    ascii::for_each_member(
+        field.value, [&found](std::string_view member) { found = found || is_connection_scheme(member); });
     return found;
   });
 }

@@ -24,54 +24,56 @@ bool may_begin_target(std::string_view method, std::string_view part) {
   return ascii::same(part.substr(0, known), scheme.substr(0, known));
 }
 
-FirstWords judge_version(std::string_view rest) {
+DetectedProtocol judge_version(std::string_view rest) {
   constexpr std::string_view shape = "HTTP/1.x\r\n";
   for (std::size_t i = 0; i < shape.size(); ++i) {
-    if (i == rest.size()) return FirstWords::more;
+    if (i == rest.size()) return DetectedProtocol::more;
     const bool fits = shape[i] == 'x' ? ascii::is_digit(rest[i]) : rest[i] == shape[i];
-    if (!fits) return FirstWords::opaque;
+    if (!fits) return DetectedProtocol::opaque;
   }
-  return FirstWords::http;
+  return DetectedProtocol::http;
 }
 
-FirstWords judge_line(std::string_view bytes, const Connect& tunnel, std::size_t longest_target) {
+DetectedProtocol judge_line(std::string_view bytes, const Connect& tunnel, std::size_t longest_target) {
   const auto* const blank =
       std::find_if_not(bytes.begin(), bytes.end(), [](char c) { return ascii::is_token(c); });
   const auto method = bytes.substr(0, static_cast<std::size_t>(blank - bytes.begin()));
-  if (method.size() > longest_method) return FirstWords::opaque;
-  if (blank == bytes.end()) return FirstWords::more;
-  if (method.empty() || method == "CONNECT" || *blank != ' ') return FirstWords::opaque;
+  if (method.size() > longest_method) return DetectedProtocol::opaque;
+  if (blank == bytes.end()) return DetectedProtocol::more;
+  if (method.empty() || method == "CONNECT" || *blank != ' ') return DetectedProtocol::opaque;
   const std::string_view rest = bytes.substr(method.size() + 1);
   const auto* const end = std::find_if_not(rest.begin(), rest.end(), is_target_byte);
   const auto target = rest.substr(0, static_cast<std::size_t>(end - rest.begin()));
-  if (target.size() > longest_target || !may_begin_target(method, target)) return FirstWords::opaque;
-  if (end == rest.end()) return FirstWords::more;
-  if (target.empty() || *end != ' ' || !is_own_target(target, tunnel)) return FirstWords::opaque;
+  if (target.size() > longest_target || !may_begin_target(method, target)) return DetectedProtocol::opaque;
+  if (end == rest.end()) return DetectedProtocol::more;
+  if (target.empty() || *end != ' ' || !is_own_target(target, tunnel)) return DetectedProtocol::opaque;
   return judge_version(rest.substr(target.size() + 1));
 }
 
 // Returns `found` if `bytes` hold the whole opening, and `more` if they hold a part of it. Returns nothing if
 // they differ.
-std::optional<FirstWords> judge_opening(std::string_view bytes, std::string_view opening, FirstWords found) {
+std::optional<DetectedProtocol> judge_opening(std::string_view bytes, std::string_view opening,
+                                              DetectedProtocol found) {
   const std::size_t known = std::min(bytes.size(), opening.size());
   if (bytes.substr(0, known) != opening.substr(0, known)) return std::nullopt;
-  return known == opening.size() ? found : FirstWords::more;
+  return known == opening.size() ? found : DetectedProtocol::more;
 }
 
-FirstWords judge_bytes(std::string_view bytes, const Connect& tunnel, std::size_t longest_target) {
-  if (bytes.empty()) return FirstWords::more;
-  if (const auto words = judge_opening(bytes, tls_handshake, FirstWords::tls)) return *words;
-  if (const auto words = judge_opening(bytes, http2_preface, FirstWords::http2)) return *words;
+DetectedProtocol judge_bytes(std::string_view bytes, const Connect& tunnel, std::size_t longest_target) {
+  if (bytes.empty()) return DetectedProtocol::more;
+  if (const auto words = judge_opening(bytes, tls_handshake, DetectedProtocol::tls)) return *words;
+  if (const auto words = judge_opening(bytes, http2_preface, DetectedProtocol::http2)) return *words;
   return judge_line(bytes, tunnel, longest_target);
 }
 
 }  // namespace
 
-FirstWords judge_first_words(const Heard& heard, const Connect& tunnel, std::size_t longest_target) {
-  if (heard.upstream_spoke) return FirstWords::server_first;
-  const FirstWords words = judge_bytes(heard.from_client, tunnel, longest_target);
-  if (words != FirstWords::more || !heard.waited_enough) return words;
-  return heard.from_client.empty() ? FirstWords::silence : FirstWords::opaque;
+DetectedProtocol detect_by_first_bytes(const StreamStart& start, const Connect& tunnel,
+                                       std::size_t longest_target) {
+  if (start.upstream_sent) return DetectedProtocol::server_first;
+  const DetectedProtocol words = judge_bytes(start.from_client, tunnel, longest_target);
+  if (words != DetectedProtocol::more || !start.waited_enough) return words;
+  return start.from_client.empty() ? DetectedProtocol::silence : DetectedProtocol::opaque;
 }
 
 }  // namespace reprise::http

@@ -11,13 +11,13 @@ namespace reprise::http {
 
 /// The bytes and events so far of an established stream: after CONNECT, through SOCKS, or redirected by the
 /// kernel.
-struct Heard {
+struct StreamStart {
   std::string_view from_client;  ///< all bytes of the client, from the first
-  bool upstream_spoke = false;   ///< a byte of the upstream has arrived; a FIN does not count
+  bool upstream_sent = false;    ///< a byte of the upstream has arrived; a FIN does not count
   bool waited_enough = false;    ///< the wait is over, or the client has sent a FIN
 };
 
-enum class FirstWords : std::uint8_t {
+enum class DetectedProtocol : std::uint8_t {
   more,          ///< undecided: wait for more bytes
   http,          ///< a request of HTTP/1.x to the tunnel's own upstream
   http2,         ///< the HTTP/2 preface in clear text; passed through unread
@@ -34,6 +34,6 @@ enum class FirstWords : std::uint8_t {
 /// - `tls`: the first two bytes of a handshake record.
 /// - `opaque`: reported at the first byte that rules out all of the others, for instance for a request to
 ///   another proxy at the end of the tunnel, or for a target of more than `longest_target` bytes.
-FirstWords judge_first_words(const Heard&, const Connect& tunnel, std::size_t longest_target);
+DetectedProtocol detect_by_first_bytes(const StreamStart&, const Connect& tunnel, std::size_t longest_target);
 
 }  // namespace reprise::http

@@ -60,7 +60,9 @@ bool is_own(const GatewayView& view, const Target& target) {
   return upstream || ascii::same(target.authority, view.authority);
 }
 
-bool may_go(std::string_view name) { return ascii::same(name, "secure") || ascii::same(name, "domain"); }
+bool is_removable(std::string_view name) {
+  return ascii::same(name, "secure") || ascii::same(name, "domain");
+}
 
 bool demands_secure(std::string_view set_cookie) {
   std::string_view rest = set_cookie;
@@ -101,7 +103,7 @@ std::optional<std::string> cookie_through(std::string_view set_cookie) {
   std::string kept(next_part(rest));
   while (!rest.empty()) {
     const std::string_view part = next_part(rest);
-    if (!may_go(attribute_of(part).name)) kept.append(";").append(part);
+    if (!is_removable(attribute_of(part).name)) kept.append(";").append(part);
   }
   if (set_cookie.ends_with(';')) kept += ';';
   if (kept == set_cookie) return std::nullopt;

@@ -18,14 +18,14 @@ const FieldLine* find_field(const std::vector<FieldLine>& fields, FieldId id) {
 
 }  // namespace
 
-void RequestHead::forget() {
+void RequestHead::reset() {
   std::vector<FieldLine> storage = std::move(fields);
   storage.clear();
   *this = RequestHead();
   fields = std::move(storage);
 }
 
-void ResponseHead::forget() {
+void ResponseHead::reset() {
   static_assert(std::is_trivially_copyable_v<ResponseLine>);
   static_cast<ResponseLine&>(*this) = {};
   fields.clear();

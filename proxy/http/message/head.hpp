@@ -62,7 +62,7 @@ struct RequestHead final : policy::FieldLines {
 
   /// Resets every member but keeps the storage of `fields`. Call before the buffer changes or the head is
   /// reused.
-  void forget();
+  void reset();
   /// Returns the first field of that name, ignoring case. Null if there is none.
   const FieldLine* find(std::string_view name) const;
   const FieldLine* find(FieldId) const;
@@ -91,7 +91,7 @@ struct ResponseHead : ResponseLine {
 
   /// Resets every member but keeps the storage of `fields`. Call before the buffer changes or the head is
   /// reused.
-  void forget();
+  void reset();
   const FieldLine* find(FieldId) const;
   /// Returns the head that is judged and forwarded: `clean`, or else its bytes at the start of the buffer it
   /// was read from.

@@ -82,7 +82,7 @@ std::optional<std::uint64_t> sdk_attempt(std::string_view value) {
   return std::nullopt;
 }
 
-bool says_retry(const FieldLine& field) {
+bool marks_retry(const FieldLine& field) {
   if (field.id == FieldId::reprise) {
     return ascii::same(field.name, "reprise-attempt") && ascii::decimal(field.value).value_or(0) > 1;
   }
@@ -183,7 +183,7 @@ std::string named_target(const RequestHead& head) {
 }
 
 bool is_nested_retry(const RequestHead& head) {
-  return std::any_of(head.fields.begin(), head.fields.end(), says_retry);
+  return std::any_of(head.fields.begin(), head.fields.end(), marks_retry);
 }
 
 bool is_no_store(const RequestHead& head) {

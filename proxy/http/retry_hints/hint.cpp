@@ -249,7 +249,7 @@ class Reading {
     const Duration pause = quota_left_ ? pause_ : std::max(pause_, reset_);
     if (pause > Duration::zero()) hints.retry_after = pause;
     if (amz_ > Duration::zero()) hints.aws_retry_after = amz_;
-    hints.said_no = said_no_;
+    hints.said_no = no_retry_;
     hints.from_reprise = from_reprise_;
     return hints;
   }
@@ -267,21 +267,21 @@ class Reading {
   }
   void read_should_retry(const FieldLine& field) {
     const bool no = ascii::same(field.value, "false");
-    said_no_ = said_no_ || no;
+    no_retry_ = no_retry_ || no;
     if (!no && !ascii::same(field.value, "true") && not_understood_ == nullptr) not_understood_ = &field;
   }
   // gRPC A6: a value that is not such a number forbids the retry, as a negative number does.
   void read_pushback(std::string_view value) {
     const std::optional<Number> count = read_whole_number(value);
     const bool allowed = count && count->whole <= std::numeric_limits<std::int32_t>::max();
-    said_no_ = said_no_ || !allowed;
+    no_retry_ = no_retry_ || !allowed;
     if (allowed) pause_ = std::max(pause_, pause_of(*count, milliseconds(1)));
   }
 
   const ResponseHead& head_;
   std::int64_t now_unix_;
   bool refused_;  // status 429 or 503: quota or capacity is exhausted
-  bool said_no_ = false;
+  bool no_retry_ = false;
   bool from_reprise_ = false;
   bool quota_left_ = false;
   Duration pause_{};

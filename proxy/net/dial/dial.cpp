@@ -67,8 +67,8 @@ Allowed allowed(const AddressFilter& filter, const Addresses& addresses, std::ui
 }
 
 // Logs the number of addresses, not the addresses themselves, at level debug (row H9).
-void tell_failure(Dialer& dialer, const std::string& host, std::size_t dialled, std::size_t known,
-                  Failed failure) {
+void log_failure(Dialer& dialer, const std::string& host, std::size_t dialled, std::size_t known,
+                 Failed failure) {
   if (known < 2 || dialer.log.settings().level < config::LogLevel::debug) return;
   std::string text(telemetry::clipped(host));
   text.append(": ")
@@ -107,9 +107,9 @@ Task<Dialled> dial(Dialer& dialer, const std::string& host, std::uint16_t port, 
   }
   if (auto* failed = std::get_if<Failed>(&end)) {
     if (open.self && failed->cause != Cause::cancelled) failed->cause = Cause::address_is_self;
-    tell_failure(dialer, host, dialled, resolved.addresses->list.size(), *failed);
+    log_failure(dialer, host, dialled, resolved.addresses->list.size(), *failed);
     const bool was_tried = open.count > 0 && failed->cause != Cause::cancelled;
-    if (was_tried && !resolved.is_literal) dialer.resolver.forget(host);
+    if (was_tried && !resolved.is_literal) dialer.resolver.evict(host);
   }
   co_return end;
 }

@@ -29,12 +29,12 @@ Task<Dialled> DialRace::run(AttemptCancel& cancel) {
     }
   }
   target.end();
-  if (standing_ != nullptr) co_return std::move(standing_);
+  if (winner_ != nullptr) co_return std::move(winner_);
   co_return Failed{policy::Stage::connect, order_.failure()};
 }
 
 Task<void> DialRace::run_one(DialRace& race, std::size_t which) {
-  if (const auto& tell = race.dialer_.links.race_dials) tell(race.endpoints_, which);
+  if (const auto& on_dial = race.dialer_.links.race_dials) on_dial(race.endpoints_, which);
   const Instant due = race.time_.end_of_step(Tick::now());
   race.ended(which, co_await dial_one(race.dialer_, race.endpoints_[which], due, race.cancels_[which]));
 }
@@ -43,8 +43,8 @@ Task<void> DialRace::run_one(DialRace& race, std::size_t which) {
 void DialRace::ended(std::size_t which, Dialled end) {
   if (const auto* failed = std::get_if<Failed>(&end)) {
     order_.failed(failed->cause);
-  } else if (order_.stood()) {
-    standing_ = std::get<std::unique_ptr<Stream>>(std::move(end));
+  } else if (order_.connected()) {
+    winner_ = std::get<std::unique_ptr<Stream>>(std::move(end));
     dialer_.dialled = endpoints_[which];
     stop_all();
   }

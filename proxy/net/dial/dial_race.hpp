@@ -37,7 +37,7 @@ class DialRace final : public Cancellable {
   HappyEyeballs order_;
   Pause pause_;
   std::vector<AttemptCancel> cancels_;  ///< one for each endpoint
-  std::unique_ptr<Stream> standing_;
+  std::unique_ptr<Stream> winner_;
 };
 
 }  // namespace reprise::net

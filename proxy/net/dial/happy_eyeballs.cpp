@@ -3,7 +3,7 @@
 namespace reprise::net {
 
 HappyEyeballs::Step HappyEyeballs::next(Instant now) {
-  const bool may_dial = !one_stands_ && !cancelled_ && begun_ < addresses_;
+  const bool may_dial = !has_winner_ && !cancelled_ && begun_ < addresses_;
   if (may_dial && (under_way_ == 0 || now >= next_turn_)) {
     next_turn_ = now + dial_stagger;
     ++under_way_;
@@ -20,11 +20,11 @@ void HappyEyeballs::failed(policy::Cause cause) {
   next_turn_ = Instant::min();
 }
 
-bool HappyEyeballs::stood() {
+bool HappyEyeballs::connected() {
   assert(under_way_ > 0);
   --under_way_;
-  if (one_stands_ || cancelled_) return false;
-  one_stands_ = true;
+  if (has_winner_ || cancelled_) return false;
+  has_winner_ = true;
   return true;
 }
 

@@ -45,7 +45,7 @@ class HappyEyeballs {
   void failed(policy::Cause);
   /// Reports a successful dial. Returns true for the winner; the caller then cancels all other dials, and
   /// closes those that succeed nevertheless.
-  bool stood();
+  bool connected();
   /// Reports that the deadline is reached: starts no further dials. The first dial is always started. Pending
   /// dials may continue.
   void dial_no_more() { addresses_ = std::max<std::size_t>(begun_, 1); }
@@ -62,7 +62,7 @@ class HappyEyeballs {
   std::size_t begun_ = 0;
   std::size_t under_way_ = 0;
   Instant next_turn_ = Instant::min();
-  bool one_stands_ = false;
+  bool has_winner_ = false;
   policy::Cause failure_ = policy::Cause::unreachable;
   bool cancelled_ = false;
 };

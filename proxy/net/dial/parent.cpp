@@ -20,7 +20,7 @@ using policy::Stage;
 
 namespace {
 
-void tell(Dialer& dialer, Upstream& parent, std::string_view what) {
+void warn(Dialer& dialer, Upstream& parent, std::string_view what) {
   warn_of(dialer.log, parent, std::string("the parent proxy ").append(what));
 }
 
@@ -129,12 +129,12 @@ Task<std::optional<Failed>> ask_for_tunnel(Dialer& dialer, const ParentRoute& ro
   target.end();
   if (!refusal) {
     // No byte of the request itself was sent.
-    stream.forget_sent();
+    stream.reset_sent();
     co_return std::nullopt;
   }
   early.clear();
   if (cancel.stopped()) co_return Failed{Stage::connect, Cause::cancelled};
-  tell(dialer, *upstream.parent, refusal->words);
+  warn(dialer, *upstream.parent, refusal->words);
   co_return Failed{Stage::connect, refusal->cause, refusal->status};
 }
 
@@ -160,7 +160,7 @@ Task<Dialled> dial_through_parent(Dialer& dialer, const ParentRoute& route, Conn
   if (const auto* failed = std::get_if<Failed>(&dialled)) {
     const Cause cause = cause_of_parent(failed->cause);
     if (cause == failed->cause) co_return *failed;
-    tell(dialer, *upstream.parent, "cannot be reached: " + std::string(policy::word(failed->cause)));
+    warn(dialer, *upstream.parent, "cannot be reached: " + std::string(policy::word(failed->cause)));
     co_return Failed{Stage::connect, cause};
   }
   if (route.to_parent) co_return dialled;

@@ -19,7 +19,7 @@ std::unique_ptr<SecureLink> make_secure(Dialer& dialer, const Upstream& upstream
   return std::make_unique<TlsLink>(std::move(carrier), *upstream.tls, upstream.server_name, upstream.ticket);
 }
 
-void tell_of_handshake(Dialer& dialer, Upstream& upstream, bool of_parent, std::string_view words) {
+void log_handshake_failure(Dialer& dialer, Upstream& upstream, bool of_parent, std::string_view words) {
   std::string text("TLS with ");
   if (of_parent) text.append("the parent proxy ");
   text.append(telemetry::clipped(upstream.account)).append(" as ");
@@ -52,8 +52,8 @@ Task<Dialled> secure(Dialer& dialer, Upstream& upstream, std::unique_ptr<Stream>
   if (upstream.ticket != nullptr) upstream.ticket->newest.reset();
   if (cancel.stopped()) co_return Failed{Stage::tls, Cause::cancelled};
   if (stream->take_limit_hit()) {
-    tell_of_handshake(dialer, upstream, of_parent,
-                      "no end of the handshake within connect_timeout or the deadline");
+    log_handshake_failure(dialer, upstream, of_parent,
+                          "no end of the handshake within connect_timeout or the deadline");
     co_return Failed{Stage::tls, Cause::connect_timeout};
   }
   Failed failed{Stage::tls, cause_of(error ? error : link.failure())};
@@ -70,7 +70,7 @@ Task<Dialled> secure(Dialer& dialer, Upstream& upstream, std::unique_ptr<Stream>
     failed.of_parent = of_parent;
     words.append(". ").append(of_parent ? http::parent_certificate_advice : http::certificate_advice);
   }
-  tell_of_handshake(dialer, upstream, of_parent, words);
+  log_handshake_failure(dialer, upstream, of_parent, words);
   co_return failed;
 }
 

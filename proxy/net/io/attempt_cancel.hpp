@@ -7,12 +7,12 @@
 namespace reprise::net {
 
 /// Checks about once a second whether the operation that an attempt waits on can still succeed.
-class Lookout {
+class LivenessCheck {
  public:
-  virtual void look_out() = 0;
+  virtual void check_liveness() = 0;
 
  protected:
-  ~Lookout() = default;
+  ~LivenessCheck() = default;
 };
 
 /// One per attempt, used on the attempt's thread. The operation waited on changes (a lookup, a dial, a
@@ -37,11 +37,12 @@ class AttemptCancel final : public Cancellable {
   /// is no check.
   class [[nodiscard]] Watched {
    public:
-    Watched(AttemptCancel& cancel, Lookout* lookout) : guard_(cancel.lookout_, lookout) {}
+    Watched(AttemptCancel& cancel, LivenessCheck* liveness_check)
+        : guard_(cancel.liveness_check_, liveness_check) {}
     void end() { guard_.end(); }
 
    private:
-    GuardedPointer<Lookout>::Guard guard_;
+    GuardedPointer<LivenessCheck>::Guard guard_;
   };
 
   /// Cancels the current operation and every later one.
@@ -50,13 +51,13 @@ class AttemptCancel final : public Cancellable {
     if (Cancellable* const waited_on = waited_on_.get()) waited_on->cancel();
   }
   bool stopped() const { return stopped_; }
-  void look_out() override {
-    if (Lookout* const lookout = lookout_.get()) lookout->look_out();
+  void check_liveness() override {
+    if (LivenessCheck* const liveness_check = liveness_check_.get()) liveness_check->check_liveness();
   }
 
  private:
   GuardedPointer<Cancellable> waited_on_;
-  GuardedPointer<Lookout> lookout_;
+  GuardedPointer<LivenessCheck> liveness_check_;
   bool stopped_ = false;
 };
 

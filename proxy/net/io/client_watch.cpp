@@ -14,16 +14,16 @@ void ClientWatch::look() {
 void ClientWatch::time_is_up() {
   look();
   if (reset_) return;
-  have_looked_out();
+  check_attempt_liveness();
   tick_.arm(*this, interval);
 }
 
-void ClientWatch::have_looked_out() {
+void ClientWatch::check_attempt_liveness() {
   const Instant now = Tick::now();
-  if (next_lookout_ == Instant{}) next_lookout_ = now + lookout_interval - interval;
-  if (now < next_lookout_) return;
-  next_lookout_ = now + lookout_interval;
-  if (Cancellable* const attempt = attempt_.get()) attempt->look_out();
+  if (next_liveness_check_ == Instant{}) next_liveness_check_ = now + liveness_interval - interval;
+  if (now < next_liveness_check_) return;
+  next_liveness_check_ = now + liveness_interval;
+  if (Cancellable* const attempt = attempt_.get()) attempt->check_liveness();
 }
 
 void ClientWatch::report_finished() {

@@ -66,17 +66,17 @@ class ClientWatch final : public Timed {
  private:
   static constexpr Duration interval = std::chrono::milliseconds(100);
 
-  static constexpr Duration lookout_interval = std::chrono::seconds(1);
+  static constexpr Duration liveness_interval = std::chrono::seconds(1);
 
   void end_wait();
-  void have_looked_out();
+  void check_attempt_liveness();
 
   Tick& tick_;
   Stream& client_;
   const std::function<void()> finishes_;
   GuardedPointer<Cancellable> attempt_;
   GuardedPointer<Cancellable> wait_;
-  Instant next_lookout_{};
+  Instant next_liveness_check_{};
   bool finished_ = false;
   bool reset_ = false;
   bool shutting_down_ = false;

@@ -23,7 +23,7 @@ Cause cause_of(const ErrorCode& error) {
 std::optional<policy::Failed> failure_of(const TlsRefusal& refusal, policy::Stage stage) {
   if (refusal.words.empty()) return std::nullopt;
   policy::Failed failed{stage, Cause::tls_protocol_error};
-  if (refusal.for_good) failed = {policy::Stage::tls, Cause::tls_alert_received};
+  if (refusal.is_permanent) failed = {policy::Stage::tls, Cause::tls_alert_received};
   failed.why = refusal.words;
   return failed;
 }

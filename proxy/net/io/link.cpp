@@ -29,7 +29,7 @@ std::uint64_t Link::unacknowledged() {
   return socket < 0 ? 0 : unacknowledged_of(socket);
 }
 
-bool is_unheard(int descriptor, Duration since) {
+bool is_dead_peer(int descriptor, Duration since) {
   constexpr unsigned enough = 2;
   // The kernel counts in ticks of a few milliseconds.
   constexpr Duration slack = std::chrono::milliseconds(10);

@@ -28,12 +28,12 @@ Presence presence_of(int descriptor);
 /// Returns true if the other side of a TCP socket seems dead: some bytes are unacknowledged, have been
 /// retransmitted at least twice, and nothing was acknowledged within `since` (row L4). Reads TCP_INFO, one
 /// system call. Returns false if the kernel does not report it.
-bool is_unheard(int descriptor, Duration since);
+bool is_dead_peer(int descriptor, Duration since);
 
 /// Why the other side ended TLS, if it sent an alert. The texts are static.
 struct TlsRefusal {
-  std::string_view words{};  ///< name of the fatal alert; empty if there was none
-  bool for_good = false;     ///< the alert rejects this side's identity, so that a retry would get it again
+  std::string_view words{};   ///< name of the fatal alert; empty if there was none
+  bool is_permanent = false;  ///< the alert rejects this side's identity, so that a retry would get it again
 };
 
 /// Moves bytes only; its Stream keeps limits and cancellation. Used by one thread, by one Stream. At most one
@@ -67,7 +67,7 @@ class Link {
   virtual Unread unread() = 0;
   virtual Presence presence() = 0;
   /// Returns true if bytes were retransmitted at least twice and nothing was acknowledged within `since`.
-  virtual bool unheard(Duration since) { return is_unheard(descriptor(), since); }
+  virtual bool seems_dead(Duration since) { return is_dead_peer(descriptor(), since); }
   /// Returns true if bytes leave in TLS records. Then the count of `write_some` does not show what the other
   /// side has received, and the bytes of a failed write may have arrived.
   virtual bool sealed() const { return false; }

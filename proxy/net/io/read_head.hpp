@@ -13,7 +13,7 @@ template <typename Head, typename Take>
 Task<ErrorCode> read_head(Stream& stream, Buffer& buffer, Head& head, Take take) {
   for (;;) {
     if (buffer.room_left() == 0) {
-      head.forget();
+      head.reset();
       buffer.grow();
     }
     const auto [error, bytes] = co_await stream.read_some(buffer.room());

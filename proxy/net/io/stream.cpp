@@ -156,10 +156,11 @@ tcp::endpoint Stream::begin_connect(const tcp::endpoint& endpoint) {
 Task<ErrorCode> Stream::end_connect(ErrorCode begun) {
   if (begun == asio::error::in_progress) {
     std::tie(begun) = co_await socket_.async_wait(tcp::socket::wait_write, as_result);
-    int came = 0;
-    socklen_t size = sizeof came;
-    if (!begun && ::getsockopt(socket_.native_handle(), SOL_SOCKET, SO_ERROR, &came, &size) == 0 && came != 0)
-      begun = ErrorCode(came, boost::system::system_category());
+    int socket_error = 0;
+    socklen_t size = sizeof socket_error;
+    if (!begun && ::getsockopt(socket_.native_handle(), SOL_SOCKET, SO_ERROR, &socket_error, &size) == 0 &&
+        socket_error != 0)
+      begun = ErrorCode(socket_error, boost::system::system_category());
   }
   if (!begun) tune();
   co_return begun;
@@ -224,8 +225,8 @@ Presence Stream::presence() {
   return link_ != nullptr ? link_->presence() : presence_of(socket_.native_handle());
 }
 
-bool Stream::unheard(Duration since) {
-  return link_ != nullptr ? link_->unheard(since) : is_unheard(socket_.native_handle(), since);
+bool Stream::seems_dead(Duration since) {
+  return link_ != nullptr ? link_->seems_dead(since) : is_dead_peer(socket_.native_handle(), since);
 }
 
 void Stream::close() {

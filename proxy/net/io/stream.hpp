@@ -21,7 +21,7 @@ class Cancellable {
   virtual void cancel() = 0;
   /// Starts a liveness check; called about once a second during a long wait. The operation may find that it
   /// cannot succeed, and end.
-  virtual void look_out() {}
+  virtual void check_liveness() {}
 
  protected:
   ~Cancellable() = default;
@@ -98,12 +98,12 @@ class Stream final : public Cancellable {
   /// Clears the flag.
   bool take_limit_hit() { return std::exchange(limit_hit_, false); }
 
-  /// Returns true if the other side may have received a byte since `forget_sent`: the kernel has accepted
+  /// Returns true if the other side may have received a byte since `reset_sent`: the kernel has accepted
   /// one, or a write over TLS has begun, whatever its result.
   bool may_have_sent() const { return sent_; }
-  /// Returns how many bytes were accepted since `forget_sent`; over TLS, plaintext bytes.
+  /// Returns how many bytes were accepted since `reset_sent`; over TLS, plaintext bytes.
   std::uint64_t sent_bytes() const { return sent_bytes_; }
-  void forget_sent() {
+  void reset_sent() {
     sent_ = false;
     sent_bytes_ = 0;
   }
@@ -144,7 +144,7 @@ class Stream final : public Cancellable {
   }
   /// Returns true if sent bytes were retransmitted at least twice and nothing was acknowledged within `since`
   /// (row L4). One system call.
-  bool unheard(Duration since);
+  bool seems_dead(Duration since);
   /// Precondition: a plain socket.
   int descriptor() {
     assert(is_socket());

@@ -27,7 +27,7 @@ DnsChannel::End end_of(int status) {
     case ARES_SUCCESS: return DnsChannel::End::found;
     case ARES_EDESTRUCTION:
     case ARES_ECANCELLED: return DnsChannel::End::abandoned;
-    case ARES_ETIMEOUT: return DnsChannel::End::silent;
+    case ARES_ETIMEOUT: return DnsChannel::End::timed_out;
     case ARES_ECONNREFUSED:
     case ARES_ENOMEM:
     case ARES_EFILE: return DnsChannel::End::failed;
@@ -81,13 +81,13 @@ asio::ip::address address_of(const ares_addrinfo_node& node) {
 }
 
 // The shortest TTL of all records counts, including aliases.
-Found found_in(const ares_addrinfo& answer, bool has_ttl) {
+Found found_in(const ares_addrinfo& response, bool has_ttl) {
   Found found;
   const auto keep = [&](int ttl) {
     if (has_ttl) found.keep = std::min<Duration>(found.keep, std::chrono::seconds(std::max(ttl, 0)));
   };
-  for (const auto* alias = answer.cnames; alias != nullptr; alias = alias->next) keep(alias->ttl);
-  for (const auto* node = answer.nodes; node != nullptr; node = node->ai_next) {
+  for (const auto* alias = response.cnames; alias != nullptr; alias = alias->next) keep(alias->ttl);
+  for (const auto* node = response.nodes; node != nullptr; node = node->ai_next) {
     if (node->ai_addrlen > tcp::endpoint().capacity()) continue;
     keep(node->ai_ttl);
     const asio::ip::address address = address_of(*node);
@@ -104,26 +104,27 @@ struct DnsChannel::Asked {
   Done done;
 };
 
-std::unique_ptr<DnsChannel> DnsChannel::open(const NameFiles& files, const Patience& patience, char source) {
+std::unique_ptr<DnsChannel> DnsChannel::open(const NameFiles& files, const LookupOptions& lookup_options,
+                                             char source) {
   std::unique_ptr<DnsChannel> channel(new DnsChannel);
-  if (!library_is_ready() || !channel->init(files, patience, source)) return nullptr;
+  if (!library_is_ready() || !channel->init(files, lookup_options, source)) return nullptr;
   channel->read_search_list();
   return channel;
 }
 
 // `names_to_ask` decides which names are asked for, not c-ares. c-ares tries the next search domain only if
 // the name does not exist; the C library also does so if a server has no address for the name, or fails.
-bool DnsChannel::init(const NameFiles& files, const Patience& patience, char source) {
+bool DnsChannel::init(const NameFiles& files, const LookupOptions& lookup_options, char source) {
   has_ttl_ = source == 'b';
-  ipv4_only_ = has_ttl_ && patience.ipv4_only;
+  ipv4_only_ = has_ttl_ && lookup_options.ipv4_only;
   std::string resolv = files.resolv;
   char sources[] = {source, '\0'};
   ares_options options{};
   // With a single server, a SERVFAIL counts as its response: the retry of the request asks again.
-  options.flags = ARES_FLAG_NOSEARCH | (patience.one_server ? ARES_FLAG_NOCHECKRESP : 0) |
-                  (patience.over_tcp ? ARES_FLAG_USEVC : 0);
-  options.timeout = static_cast<int>(patience.first.count());
-  options.tries = patience.rounds;
+  options.flags = ARES_FLAG_NOSEARCH | (lookup_options.one_server ? ARES_FLAG_NOCHECKRESP : 0) |
+                  (lookup_options.over_tcp ? ARES_FLAG_USEVC : 0);
+  options.timeout = static_cast<int>(lookup_options.first.count());
+  options.tries = lookup_options.rounds;
   options.udp_port = options.tcp_port = files.port;
   options.lookups = sources;
   options.sock_state_cb = &DnsChannel::watch_socket;
@@ -160,17 +161,17 @@ void DnsChannel::ask(const std::string& name, Done done) {
   wanted.ai_family = ipv4_only_ ? AF_INET : AF_UNSPEC;
   wanted.ai_socktype = SOCK_STREAM;
   auto asked = std::make_unique<Asked>(Asked{*this, std::move(done)});
-  ::ares_getaddrinfo(channel_, name.c_str(), nullptr, &wanted, &DnsChannel::take_answer, asked.release());
+  ::ares_getaddrinfo(channel_, name.c_str(), nullptr, &wanted, &DnsChannel::take_response, asked.release());
 }
 
 // Called from C code: an exception here ends the process.
-void DnsChannel::take_answer(void* given, int status, int /*timeouts*/, ares_addrinfo* answer) {
+void DnsChannel::take_response(void* given, int status, int /*timeouts*/, ares_addrinfo* response) {
   const std::unique_ptr<Asked> asked(static_cast<Asked*>(given));
-  const std::unique_ptr<ares_addrinfo, decltype(&::ares_freeaddrinfo)> owned(answer, &::ares_freeaddrinfo);
+  const std::unique_ptr<ares_addrinfo, decltype(&::ares_freeaddrinfo)> owned(response, &::ares_freeaddrinfo);
   --asked->channel.under_way_;
   End end = end_of(status);
   Found found;
-  if (end == End::found && answer != nullptr) found = found_in(*answer, asked->channel.has_ttl_);
+  if (end == End::found && response != nullptr) found = found_in(*response, asked->channel.has_ttl_);
   // A lookup in the file that finds nothing ends with c-ares's initial status.
   const bool is_of_file = !asked->channel.has_ttl_;
   if ((end == End::found || is_of_file) && found.list.empty()) end = End::unknown;

@@ -25,7 +25,7 @@ class DnsChannel {
   enum class End : std::uint8_t {
     found,
     unknown,    ///< no address was found, or the servers failed; another source may know the name
-    silent,     ///< no server responded in time
+    timed_out,  ///< no server responded in time
     failed,     ///< no server is reachable, or there was no descriptor or memory for the question
     abandoned,  ///< the channel was closed
   };
@@ -34,7 +34,7 @@ class DnsChannel {
 
   /// Opens a channel. `source` f: /etc/hosts only, which is read for each question before `ask` returns; b:
   /// DNS only. Null if there is no descriptor or memory.
-  static std::unique_ptr<DnsChannel> open(const NameFiles&, const Patience&, char source);
+  static std::unique_ptr<DnsChannel> open(const NameFiles&, const LookupOptions&, char source);
   /// Ends every pending question as abandoned.
   ~DnsChannel();
   DnsChannel(const DnsChannel&) = delete;
@@ -58,10 +58,10 @@ class DnsChannel {
   struct Asked;
 
   DnsChannel() = default;
-  bool init(const NameFiles&, const Patience&, char source);
+  bool init(const NameFiles&, const LookupOptions&, char source);
   void read_search_list();
   static void watch_socket(void* self, int socket, int reads, int writes);
-  static void take_answer(void* asked, int status, int timeouts, ares_addrinfo* answer);
+  static void take_response(void* asked, int status, int timeouts, ares_addrinfo* response);
 
   ares_channeldata* channel_ = nullptr;
   std::vector<pollfd> sockets_;

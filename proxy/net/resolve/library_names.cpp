@@ -20,7 +20,7 @@ struct LibraryNames::State {
   Ask ask;
   bool stopping = false;
   unsigned threads = 0;
-  unsigned resting = 0;  ///< threads that wait for work
+  unsigned idle_threads = 0;  ///< threads that wait for work
 
   void run();
 };
@@ -38,12 +38,12 @@ void LibraryNames::resolve(Resolver::Question question) {
   {
     const std::scoped_lock lock(state_->mutex);
     State& state = *state_;
-    const bool short_of_threads = state.queue.size() >= state.resting && state.threads < most_threads;
+    const bool short_of_threads = state.queue.size() >= state.idle_threads && state.threads < most_threads;
     if (short_of_threads) {
       try {
         std::thread([own = state_] { own->run(); }).detach();
         ++state.threads;
-        ++state.resting;
+        ++state.idle_threads;
       } catch (const std::system_error&) {
         // The question waits for an existing thread.
       }
@@ -64,12 +64,12 @@ void LibraryNames::State::run() {
     if (stopping) return;
     const Resolver::Question question = std::move(queue.front());
     queue.pop_front();
-    --resting;
+    --idle_threads;
     lock.unlock();
     if (!question.is_given_up()) question.complete(ask(question.name()));
     lock.lock();
     if (stopping) return;
-    ++resting;
+    ++idle_threads;
   }
 }
 

@@ -92,7 +92,7 @@ void NameService::run() {
     for (Resolver::Question& question : wait()) begin(std::move(question));
     // Iterates by index: a question that continues with its next name may add a channel.
     for (std::size_t i = 0, polled = channels_.size(); i < polled; ++i) channels_[i]->turn(polled_);
-    let_go_of_channels();
+    close_channels();
     look_at_files();
     const std::scoped_lock lock(mutex_);
     if (stopping_) break;
@@ -126,7 +126,7 @@ int NameService::quiet_milliseconds() const {
 
 // Closes a superseded channel once its last question has ended. If there are more than `most_channels`,
 // closes the oldest ones with their questions.
-void NameService::let_go_of_channels() {
+void NameService::close_channels() {
   while (channels_.size() > most_channels) {
     const std::unique_ptr<DnsChannel> oldest = std::move(channels_.front());
     channels_.pop_front();
@@ -160,7 +160,7 @@ bool NameService::read_files() {
   if (!resolv_text || !sources_text) return false;  // unchanged stamps: the next check tries again
   const char* environment = ::getenv("RES_OPTIONS");
   sources_ = read_hosts_line(*sources_text);
-  patience_ = read_patience(*resolv_text, environment == nullptr ? "" : environment);
+  lookup_options_ = read_lookup_options(*resolv_text, environment == nullptr ? "" : environment);
   resolv_stamp_ = resolv;
   sources_stamp_ = sources;
   hosts_.reset();
@@ -171,9 +171,9 @@ DnsChannel* NameService::channel() {
   if (channels_.empty() || channels_.back()->taken() >= questions_of_a_channel) {
     // The first timeout differs between channels, so that hanging questions are not repeated all at once.
     // Such a burst would overflow a server's receive buffer and lose other questions.
-    Patience patience = patience_;
-    patience.first += patience.first / 32 * static_cast<int>(opened_++ % 16);
-    auto fresh = DnsChannel::open(files_, patience, 'b');
+    LookupOptions lookup_options = lookup_options_;
+    lookup_options.first += lookup_options.first / 32 * static_cast<int>(opened_++ % 16);
+    auto fresh = DnsChannel::open(files_, lookup_options, 'b');
     if (fresh == nullptr) return nullptr;
     channels_.push_back(std::move(fresh));
   }
@@ -196,7 +196,7 @@ void NameService::go_on(const std::shared_ptr<Search>& search) {
   search->order.erase(0, 1);
   const auto done = [this, search](DnsChannel::End end, const Found& found) { take(search, end, found); };
   if (source == 'f') {
-    if (hosts_ == nullptr) hosts_ = DnsChannel::open(files_, patience_, 'f');
+    if (hosts_ == nullptr) hosts_ = DnsChannel::open(files_, lookup_options_, 'f');
     if (hosts_ == nullptr) return search->question.complete({});
     return hosts_->ask(search->question.name(), done);
   }
@@ -216,7 +216,7 @@ void NameService::ask_dns(const std::shared_ptr<Search>& search) {
 void NameService::take(const std::shared_ptr<Search>& search, DnsChannel::End end, const Found& found) {
   switch (end) {
     case DnsChannel::End::found: return search->question.complete(found);
-    case DnsChannel::End::silent: return search->question.complete({});
+    case DnsChannel::End::timed_out: return search->question.complete({});
     case DnsChannel::End::failed: search->is_unknown = false; return end_unknown(*search);
     case DnsChannel::End::abandoned:
       if (reloading_) return again_.push_back(search->question);

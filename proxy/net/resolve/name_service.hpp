@@ -55,7 +55,7 @@ class NameService {
   void run();
   std::vector<Resolver::Question> wait();
   int quiet_milliseconds() const;
-  void let_go_of_channels();
+  void close_channels();
   void look_at_files();
   bool read_files();
   void begin(Resolver::Question);
@@ -80,7 +80,7 @@ class NameService {
   std::vector<Resolver::Question> again_;  ///< to repeat: a file change closed their channel
   bool reloading_ = false;
   HostsLine sources_;
-  Patience patience_;
+  LookupOptions lookup_options_;
   unsigned opened_ = 0;  ///< number of channels opened so far
   Stamp resolv_stamp_, sources_stamp_;
   Instant looked_at_{};

@@ -59,17 +59,17 @@ HostsLine read_sources(const std::vector<std::string_view>& words) {
   return line;
 }
 
-void read_option(Patience& patience, std::string_view word) {
+void read_option(LookupOptions& lookup_options, std::string_view word) {
   const auto number_behind = [&](std::string_view key, int most) {
     int number = 0;
     if (word.starts_with(key)) std::from_chars(word.data() + key.size(), word.data() + word.size(), number);
     return std::min(number, most);
   };
   if (const int timeout = number_behind("timeout:", 30); timeout > 0)
-    patience.first = std::chrono::seconds(timeout);
-  if (const int rounds = number_behind("attempts:", 5); rounds > 0) patience.rounds = rounds;
-  patience.over_tcp = patience.over_tcp || word == "use-vc";
-  patience.ipv4_only = patience.ipv4_only || word == "no-aaaa";
+    lookup_options.first = std::chrono::seconds(timeout);
+  if (const int rounds = number_behind("attempts:", 5); rounds > 0) lookup_options.rounds = rounds;
+  lookup_options.over_tcp = lookup_options.over_tcp || word == "use-vc";
+  lookup_options.ipv4_only = lookup_options.ipv4_only || word == "no-aaaa";
 }
 
 }  // namespace
@@ -87,17 +87,17 @@ bool is_for_others(const HostsLine& line, std::string_view name, std::string_vie
   return line.myhostname && (name == own_name || name == "_gateway" || name == "_outbound");
 }
 
-Patience read_patience(std::string_view text, std::string_view environment) {
-  Patience patience;
+LookupOptions read_lookup_options(std::string_view text, std::string_view environment) {
+  LookupOptions lookup_options;
   std::size_t servers = 0;
   each_line(text, [&](const std::vector<std::string_view>& words) {
     if (words.empty()) return;
-    if (words.front() == "nameserver") patience.one_server = ++servers <= 1;
+    if (words.front() == "nameserver") lookup_options.one_server = ++servers <= 1;
     if (words.front() != "options") return;
-    for (const std::string_view word : words) read_option(patience, word);
+    for (const std::string_view word : words) read_option(lookup_options, word);
   });
-  for (const std::string_view word : words_of(environment)) read_option(patience, word);
-  return patience;
+  for (const std::string_view word : words_of(environment)) read_option(lookup_options, word);
+  return lookup_options;
 }
 
 std::vector<std::string> names_to_ask(std::string_view name, const std::vector<std::string>& domains,

@@ -30,7 +30,7 @@ HostsLine read_hosts_line(std::string_view text);
 bool is_for_others(const HostsLine&, std::string_view name, std::string_view own_name);
 
 /// How name servers are asked, and how long to wait for them.
-struct Patience {
+struct LookupOptions {
   std::chrono::milliseconds first{1000};  ///< first timeout; doubled for each round over the servers
   int rounds = 3;
   bool one_server = true;  ///< false if there are several servers
@@ -40,7 +40,7 @@ struct Patience {
 /// Reads `timeout:` (at most 30 s) and `attempts:` (at most 5) of the lines `options`, as in resolv.conf(5),
 /// where the last value counts; also `use-vc` and `no-aaaa`. `environment`: the value of RES_OPTIONS, which
 /// overrides the file.
-Patience read_patience(std::string_view text, std::string_view environment);
+LookupOptions read_lookup_options(std::string_view text, std::string_view environment);
 
 /// Returns the names to ask DNS for, in order, by the rules of `search` and `ndots` in resolv.conf(5).
 std::vector<std::string> names_to_ask(std::string_view name, const std::vector<std::string>& domains,

@@ -17,7 +17,7 @@ constexpr std::size_t most_addresses = 16;
 // Owned by the resolver. The result of a question that outlives it is discarded.
 struct Resolver::State {
   struct Name {
-    std::shared_ptr<const Addresses> answer;  ///< addresses of a successful lookup
+    std::shared_ptr<const Addresses> result;  ///< addresses of a successful lookup
     Instant known_until{};
     Instant last_asked{};
     bool asking = false;
@@ -54,7 +54,7 @@ struct Resolver::State {
   void settle(Names::iterator, const Found&);
   /// Drops the addresses. Precondition: no lookup is pending. Keeps the entry only if the name has resolved
   /// once.
-  void drop_answer(Names::iterator);
+  void drop_result(Names::iterator);
   void drop(Names::iterator);
   void make_room();
 };
@@ -81,25 +81,25 @@ std::shared_ptr<Lookup> Resolver::start(const std::string& name, const asio::any
     const auto [place, is_new] = state.names.try_emplace(name);
     State::Name& entry = place->second;
     entry.last_asked = now;
-    if (entry.answer && now < entry.known_until) {
+    if (entry.result && now < entry.known_until) {
       state.metrics->count_lookup(telemetry::LookupOutcome::hit);
-      lookup->answer_ = entry.answer;
+      lookup->result_ = entry.result;
       return lookup;
     }
     entry.add(lookup);
     if (entry.asking) return lookup;
     entry.asking = true;
-    entry.answer.reset();
+    entry.result.reset();
     if (!is_new) --state.remembered;
   }
   state.query(Question(state_, name));
   return lookup;
 }
 
-void Resolver::forget(const std::string& name) {
+void Resolver::evict(const std::string& name) {
   const std::scoped_lock lock(state_->mutex);
   const auto place = state_->names.find(name);
-  if (place != state_->names.end() && !place->second.asking) state_->drop_answer(place);
+  if (place != state_->names.end() && !place->second.asking) state_->drop_result(place);
 }
 
 void Resolver::Question::complete(const Found& found) const {
@@ -120,7 +120,7 @@ bool Resolver::Question::is_given_up() const {
   place->second.asking = false;
   place->second.waiting.clear();
   ++state->remembered;
-  state->drop_answer(place);
+  state->drop_result(place);
   return true;
 }
 
@@ -128,24 +128,24 @@ bool Resolver::Question::is_given_up() const {
 void Resolver::State::settle(Names::iterator place, const Found& found) {
   Name& entry = place->second;
   entry.resolved_once = entry.resolved_once || !found.list.empty();
-  const auto answer = std::make_shared<const Addresses>(
+  const auto result = std::make_shared<const Addresses>(
       Addresses{interleaved(found.list, most_addresses), found.is_unknown && !entry.resolved_once});
-  metrics->count_lookup(answer->list.empty() ? telemetry::LookupOutcome::failed
+  metrics->count_lookup(result->list.empty() ? telemetry::LookupOutcome::failed
                                              : telemetry::LookupOutcome::resolved);
-  for (const auto& lookup : entry.waiting) lookup->deliver(answer);
+  for (const auto& lookup : entry.waiting) lookup->deliver(result);
   entry.waiting.clear();
   entry.asking = false;
   ++remembered;
   const Duration keep = std::min(found.keep, limits.positive);
-  if (answer->list.empty() || keep <= Duration::zero()) return drop_answer(place);
-  entry.answer = answer;
+  if (result->list.empty() || keep <= Duration::zero()) return drop_result(place);
+  entry.result = result;
   entry.known_until = Tick::now() + keep;
   make_room();
 }
 
-void Resolver::State::drop_answer(Names::iterator place) {
+void Resolver::State::drop_result(Names::iterator place) {
   if (!place->second.resolved_once) return drop(place);
-  place->second.answer.reset();
+  place->second.result.reset();
   make_room();
 }
 
@@ -166,16 +166,16 @@ void Resolver::State::make_room() {
 
 Task<std::shared_ptr<const Addresses>> Lookup::wait(Duration limit) {
   const auto self = shared_from_this();
-  if (!answer_ && !cancelled_) {
+  if (!result_ && !cancelled_) {
     timer_.expires_after(limit);
     co_await timer_.async_wait(as_result);
   }
-  co_return cancelled_ ? nullptr : answer_;
+  co_return cancelled_ ? nullptr : result_;
 }
 
-void Lookup::deliver(std::shared_ptr<const Addresses> answer) {
-  asio::post(timer_.get_executor(), [self = shared_from_this(), answer = std::move(answer)] {
-    self->answer_ = answer;
+void Lookup::deliver(std::shared_ptr<const Addresses> result) {
+  asio::post(timer_.get_executor(), [self = shared_from_this(), result = std::move(result)] {
+    self->result_ = result;
     self->timer_.cancel();
   });
 }

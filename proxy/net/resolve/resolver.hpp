@@ -61,7 +61,7 @@ class Resolver {
   std::shared_ptr<Lookup> start(const std::string& name, const asio::any_io_executor& executor);
   /// Drops the cached addresses of a name that turned out to be useless, so that the next lookup asks again
   /// (rows L1, L2).
-  void forget(const std::string& name);
+  void evict(const std::string& name);
 
  private:
   struct State;
@@ -100,7 +100,7 @@ class Lookup final : public Cancellable, public std::enable_shared_from_this<Loo
   friend class Resolver;
 
   Timer timer_;
-  std::shared_ptr<const Addresses> answer_;
+  std::shared_ptr<const Addresses> result_;
   bool cancelled_ = false;
 };
 

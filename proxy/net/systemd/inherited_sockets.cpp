@@ -15,7 +15,7 @@ bool has(int descriptor, int option, int wanted) {
   return ::getsockopt(descriptor, SOL_SOCKET, option, &value, &size) == 0 && value == wanted;
 }
 
-std::optional<tcp::endpoint> listens_at(int descriptor) {
+std::optional<tcp::endpoint> listening_endpoint(int descriptor) {
   tcp::endpoint bound;
   auto size = static_cast<socklen_t>(bound.capacity());
   if (!has(descriptor, SO_TYPE, SOCK_STREAM) || !has(descriptor, SO_ACCEPTCONN, 1)) return std::nullopt;
@@ -34,7 +34,7 @@ InheritedSockets inherited_sockets(const Environment& environment, std::uint64_t
   const auto count = number_in(environment, "LISTEN_FDS");
   if (number_in(environment, "LISTEN_PID") != pid || !count || *count > most) return found;
   for (int descriptor = first; descriptor < first + static_cast<int>(*count); ++descriptor) {
-    const auto bound = listens_at(descriptor);
+    const auto bound = listening_endpoint(descriptor);
     if (bound) {
       ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
       found.sockets.push_back({*bound, descriptor});

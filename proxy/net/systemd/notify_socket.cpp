@@ -16,7 +16,7 @@ NotifySocket::NotifySocket(std::string address) : address_(std::move(address)) {
   if (!is_one || address_.size() > sizeof(sockaddr_un::sun_path)) address_.clear();
 }
 
-bool NotifySocket::tell(std::string_view state) const {
+bool NotifySocket::send(std::string_view state) const {
   if (address_.empty()) return false;
   sockaddr_un to{};
   to.sun_family = AF_UNIX;

@@ -22,7 +22,7 @@ class NotifySocket {
 
   /// Sends one datagram, such as "READY=1". Never blocks. Returns false if the datagram was not accepted at
   /// once; it is lost then.
-  bool tell(std::string_view state) const;
+  bool send(std::string_view state) const;
 
  private:
   std::string address_;

@@ -121,7 +121,7 @@ std::optional<std::string> digest_of_file(const std::string& file) {
   return text_of(digest);
 }
 
-std::optional<FileStamp> stamp_of_resting_file(const std::string& file, std::int64_t now_nanoseconds) {
+std::optional<FileStamp> stamp_of_unchanged_file(const std::string& file, std::int64_t now_nanoseconds) {
   constexpr std::int64_t second = 1'000'000'000;
   struct stat found {};
   if (::stat(file.c_str(), &found) != 0 || !S_ISREG(found.st_mode)) return std::nullopt;

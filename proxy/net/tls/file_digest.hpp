@@ -28,6 +28,6 @@ struct FileStamp {
 /// Returns the stamp of a regular file that has not changed in the last two seconds before `now_nanoseconds`
 /// (wall clock). While the stamp stays the same, so does the content. None for any other file: two writes
 /// within one tick of the kernel's clock leave the same stamp, and some network file systems keep no times.
-std::optional<FileStamp> stamp_of_resting_file(const std::string& file, std::int64_t now_nanoseconds);
+std::optional<FileStamp> stamp_of_unchanged_file(const std::string& file, std::int64_t now_nanoseconds);
 
 }  // namespace reprise::net

@@ -8,7 +8,7 @@
 namespace reprise::net {
 namespace {
 
-constexpr Duration goodbye_limit = std::chrono::seconds(1);
+constexpr Duration close_notify_limit = std::chrono::seconds(1);
 
 std::unique_ptr<Link> take_link(Carrier& carrier) {
   auto* const link = std::get_if<std::unique_ptr<Link>>(&carrier);
@@ -74,9 +74,9 @@ bool TlsChannel::try_notify() {
   return !waits;
 }
 
-Task<void> TlsChannel::say_goodbye(std::shared_ptr<TlsChannel> channel) {
-  const Instant due = Clock::now() + goodbye_limit;
-  Timer limit(channel->executor(), goodbye_limit);
+Task<void> TlsChannel::send_close_notify(std::shared_ptr<TlsChannel> channel) {
+  const Instant due = Clock::now() + close_notify_limit;
+  Timer limit(channel->executor(), close_notify_limit);
   limit.async_wait([channel](const ErrorCode& error) {
     if (!error) channel->cancel();
   });

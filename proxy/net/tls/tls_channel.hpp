@@ -42,7 +42,7 @@ class TlsChannel {
   /// Tries to send close_notify. Returns false if it must be tried again when the transport is writable.
   bool try_notify();
   /// Sends close_notify as soon as the kernel accepts it, within a second; then closes if `closes` is set.
-  static Task<void> say_goodbye(std::shared_ptr<TlsChannel>);
+  static Task<void> send_close_notify(std::shared_ptr<TlsChannel>);
 
   bool closes = false;  ///< close after close_notify is sent
 

@@ -9,7 +9,7 @@
 
 namespace reprise::net {
 
-bool demand_name(SSL* connection, const std::string& name) {
+bool require_name(SSL* connection, const std::string& name) {
   X509_VERIFY_PARAM* const rules = SSL_get0_param(connection);
   if (X509_VERIFY_PARAM_set1_ip_asc(rules, name.c_str()) == 1) return true;
   ERR_clear_error();

@@ -25,7 +25,7 @@ TlsLink::TlsLink(Carrier carrier, const TlsClient& client, std::string_view name
   SSL* const connection = channel_->connection();
   channel_->ticket() = std::move(ticket);
   SSL_set_app_data(connection, channel_->ticket().get());
-  nameless_ = !demand_name(connection, std::string(name));
+  nameless_ = !require_name(connection, std::string(name));
   if (const auto& kept = channel_->ticket(); kept != nullptr && kept->newest != nullptr)
     SSL_set_session(connection, kept->newest.get());
   SSL_set_connect_state(connection);
@@ -206,7 +206,7 @@ void TlsLink::notify() {
   if (!established_ || broken_ || write_waits_ || channel_->notice() != TlsChannel::Notice::unsent) return;
   // The link below sends and waits for its own close_notify.
   if (channel_->try_notify() || channel_->below() != nullptr) return;
-  asio::co_spawn(channel_->executor(), TlsChannel::say_goodbye(channel_), or_abort);
+  asio::co_spawn(channel_->executor(), TlsChannel::send_close_notify(channel_), or_abort);
 }
 
 void TlsLink::finish_sending() { notify(); }

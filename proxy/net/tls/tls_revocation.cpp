@@ -24,12 +24,12 @@ using CertificateName = std::unique_ptr<OCSP_CERTID, FreeOcsp>;
 
 /// Restores OpenSSL's error queue, so that errors of these checks do not look like failures of the
 /// connection.
-class QuietErrors {
+class RestoredErrorQueue {
  public:
-  QuietErrors() { ERR_set_mark(); }
-  ~QuietErrors() { ERR_pop_to_mark(); }
-  QuietErrors(const QuietErrors&) = delete;
-  QuietErrors& operator=(const QuietErrors&) = delete;
+  RestoredErrorQueue() { ERR_set_mark(); }
+  ~RestoredErrorQueue() { ERR_pop_to_mark(); }
+  RestoredErrorQueue(const RestoredErrorQueue&) = delete;
+  RestoredErrorQueue& operator=(const RestoredErrorQueue&) = delete;
 };
 
 // OpenSSL's own macros contain old-style casts.
@@ -42,7 +42,7 @@ int size_of(Stack* stack) {
   return OPENSSL_sk_num(reinterpret_cast<OPENSSL_STACK*>(stack));
 }
 
-int bear_missing_list(int verified, X509_STORE_CTX* verification) {
+int allow_missing_crl(int verified, X509_STORE_CTX* verification) {
   if (verified == 1 || X509_STORE_CTX_get_error(verification) != X509_V_ERR_UNABLE_TO_GET_CRL)
     return verified;
   X509_STORE_CTX_set_error(verification, X509_V_OK);  // a later failure must not report this
@@ -76,15 +76,15 @@ int judge_staple(SSL* connection, void*) {
   if (length <= 0) return 1;
   const std::span<const unsigned char> response(text, static_cast<std::size_t>(length));
   X509_STORE* const trusted = SSL_CTX_get_cert_store(SSL_get_SSL_CTX(connection));
-  if (!says_revoked(response, SSL_get0_verified_chain(connection), trusted)) return 1;
+  if (!reports_revoked(response, SSL_get0_verified_chain(connection), trusted)) return 1;
   SSL_set_verify_result(connection, X509_V_ERR_CERT_REVOKED);
   return 0;
 }
 
 }  // namespace
 
-bool says_revoked(std::span<const unsigned char> response, stack_st_X509* chain, X509_STORE* trusted) {
-  const QuietErrors quiet;
+bool reports_revoked(std::span<const unsigned char> response, stack_st_X509* chain, X509_STORE* trusted) {
+  const RestoredErrorQueue quiet;
   if (chain == nullptr || size_of(chain) < 2) return false;  // self-signed: no issuer could revoke it
   const unsigned char* text = response.data();
   const Response whole(d2i_OCSP_RESPONSE(nullptr, &text, static_cast<long>(response.size())));
@@ -117,7 +117,7 @@ void refuse_revoked(SSL_CTX* settings) {
     return;  // otherwise each handshake would search the system's folder for CRLs
   X509_STORE* const trusted = SSL_CTX_get_cert_store(settings);
   X509_STORE_set_flags(trusted, X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL);
-  X509_STORE_set_verify_cb(trusted, bear_missing_list);
+  X509_STORE_set_verify_cb(trusted, allow_missing_crl);
 }
 
 }  // namespace reprise::net

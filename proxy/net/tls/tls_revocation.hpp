@@ -26,6 +26,6 @@ void refuse_revoked(SSL_CTX* settings);
 /// Returns true if the OCSP `response` (DER) reports the first certificate of `chain` as revoked. The
 /// response must be current, and signed by the issuer or a responder that the issuer authorised. `chain`: a
 /// verified chain, the upstream's own certificate first. Leaves OpenSSL's error queue unchanged.
-bool says_revoked(std::span<const unsigned char> response, stack_st_X509* chain, X509_STORE* trusted);
+bool reports_revoked(std::span<const unsigned char> response, stack_st_X509* chain, X509_STORE* trusted);
 
 }  // namespace reprise::net

@@ -18,7 +18,7 @@ TlsSocketErrors& socket_of(BIO* bio) { return *static_cast<TlsSocketErrors*>(BIO
 bool would_block(int error) { return error == EAGAIN || error == EWOULDBLOCK; }
 
 // Reports the result of a link below in the form of a failed system call.
-int told_by(BIO* bio, TlsSocketErrors& socket, const ErrorCode& error, bool reading) {
+int report_result(BIO* bio, TlsSocketErrors& socket, const ErrorCode& error, bool reading) {
   if (error == asio::error::would_block) {
     reading ? BIO_set_retry_read(bio) : BIO_set_retry_write(bio);
   } else if (reading && error == asio::error::eof) {
@@ -35,13 +35,15 @@ int write_to_link(BIO* bio, TlsSocketErrors& socket, const char* bytes, std::siz
   const std::array<asio::const_buffer, 1> piece{asio::buffer(bytes, count)};
   ErrorCode error;
   *written = socket.below->write_some(piece, error);
-  return *written > 0 ? 1 : told_by(bio, socket, error ? error : ErrorCode(asio::error::would_block), false);
+  return *written > 0
+             ? 1
+             : report_result(bio, socket, error ? error : ErrorCode(asio::error::would_block), false);
 }
 
 int read_from_link(BIO* bio, TlsSocketErrors& socket, char* bytes, std::size_t room, std::size_t* read) {
   ErrorCode error;
   *read = socket.below->read_now(asio::buffer(bytes, room), error);
-  return *read > 0 ? 1 : told_by(bio, socket, error, true);
+  return *read > 0 ? 1 : report_result(bio, socket, error, true);
 }
 
 int write_to_socket(BIO* bio, const char* bytes, std::size_t count, std::size_t* written) {

@@ -20,7 +20,7 @@ class HostTable {
 
   Entry& at(std::string_view host_port) {
     std::string key(host_port);
-    if (entries_.size() >= most_ && !entries_.contains(key)) forget_unused();
+    if (entries_.size() >= most_ && !entries_.contains(key)) evict_unused();
     Known& known = entries_[std::move(key)];
     known.asked = ++clock_;
     return known.entry;
@@ -44,7 +44,7 @@ class HostTable {
   };
 
   // Evicts several entries if the table was over its bound.
-  void forget_unused() {
+  void evict_unused() {
     while (entries_.size() >= most_) {
       auto oldest = entries_.end();
       for (auto each = entries_.begin(); each != entries_.end(); ++each) {

@@ -4,8 +4,8 @@ namespace reprise::net {
 
 std::unique_ptr<UpstreamConnection> Pin::take(const Upstream& upstream) {
   if (!holds(upstream)) return nullptr;
-  if (resting_->stream().unread() == Unread::nothing) return std::move(resting_);
-  resting_.reset();
+  if (idle_->stream().unread() == Unread::nothing) return std::move(idle_);
+  idle_.reset();
   return nullptr;
 }
 

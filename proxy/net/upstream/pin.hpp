@@ -14,19 +14,17 @@ class Pin {
   /// Makes the connection return to this pin instead of the pool.
   void hold(UpstreamConnection& connection) { connection.pin_to(*this); }
   /// Stores the connection as idle. A connection stored before is closed.
-  void rest(std::unique_ptr<UpstreamConnection> connection) { resting_ = std::move(connection); }
+  void make_idle(std::unique_ptr<UpstreamConnection> connection) { idle_ = std::move(connection); }
   /// Returns the idle connection if it belongs to that upstream and has no unread bytes; else null. Closes a
   /// dead one.
   std::unique_ptr<UpstreamConnection> take(const Upstream&);
   /// Returns true if there is no idle connection.
-  bool empty() const { return resting_ == nullptr; }
+  bool empty() const { return idle_ == nullptr; }
   /// Returns true if the idle connection belongs to that upstream.
-  bool holds(const Upstream& upstream) const {
-    return resting_ != nullptr && &resting_->upstream() == &upstream;
-  }
+  bool holds(const Upstream& upstream) const { return idle_ != nullptr && &idle_->upstream() == &upstream; }
 
  private:
-  std::unique_ptr<UpstreamConnection> resting_;
+  std::unique_ptr<UpstreamConnection> idle_;
 };
 
 }  // namespace reprise::net

@@ -116,7 +116,7 @@ void Pool::go_through(std::string_view host, std::uint16_t port, TlsPeer peer,
                            parent_->port == port && parent_->tls == peer.client &&
                            exceptions_.texts() == except;
   if (is_the_same) return;
-  forget_all();
+  evict_all();
   exceptions_ = ParentExceptions(except);
   write_account(host, port, scratch_);
   // The prefix has a space, which no host contains, so that an upstream with the same host:port has another
@@ -128,13 +128,13 @@ void Pool::go_through(std::string_view host, std::uint16_t port, TlsPeer peer,
 
 void Pool::go_directly() {
   if (parent_ == nullptr) return;
-  forget_all();
+  evict_all();
 }
 
 // Precondition: `scratch_` holds the key.
 std::shared_ptr<Upstream> Pool::add_upstream(std::string_view host, std::uint16_t port,
                                              std::size_t account_bytes) {
-  if (upstreams_.size() >= most_upstreams_) forget_oldest();
+  if (upstreams_.size() >= most_upstreams_) evict_oldest();
   auto fresh = std::make_shared<Upstream>();
   fresh->key = scratch_;
   fresh->account = scratch_.substr(0, account_bytes);
@@ -168,7 +168,7 @@ policy::HostPause* Pool::pause(Upstream& upstream) {
 }
 
 // Skips upstreams in use, because their connections must be able to return.
-void Pool::forget_oldest() {
+void Pool::evict_oldest() {
   for (auto entry = order_.rbegin(); entry != order_.rend(); ++entry) {
     const std::shared_ptr<Upstream>& oldest = *entry;
     if (static_cast<std::size_t>(oldest.use_count()) > 1 + oldest->idle.size()) continue;
@@ -182,10 +182,10 @@ void Pool::forget_oldest() {
 }
 
 // Connections in use continue, but are closed when they are returned.
-void Pool::forget_all() {
+void Pool::evict_all() {
   for (const std::shared_ptr<Upstream>& upstream : order_) {
     upstream->idle.clear();
-    upstream->forgotten = true;
+    upstream->evicted = true;
     budgets_.left(upstream->account);
     host_guards_.left(upstream->account);
   }
@@ -211,7 +211,7 @@ std::unique_ptr<UpstreamConnection> Pool::lease(Upstream& upstream, Freshness fr
     auto connection = take(upstream, place);
     // Usable only without FIN, error or unsolicited bytes (rows B11, F6).
     if (connection->stream().unread() == Unread::nothing) return connection;
-    ended_after_rest(*connection, Tick::now());
+    ended_after_idle(*connection, Tick::now());
     break;
   }
   // Makes room for the connection that is dialled now and will become idle here. If only non-idempotent
@@ -232,7 +232,7 @@ std::unique_ptr<UpstreamConnection> Pool::take(Upstream& upstream, std::size_t p
 }
 
 // Connections that were idle before this one are older, and therefore stale too.
-void Pool::ended_after_rest(const UpstreamConnection& connection, Instant end) {
+void Pool::ended_after_idle(const UpstreamConnection& connection, Instant end) {
   Upstream& upstream = *connection.upstream_;
   const Instant now = Tick::now();
   upstream.idle_life.ended_after(end - connection.idle_since_, now);
@@ -248,16 +248,16 @@ void Pool::close_outlived(Upstream& upstream, Instant now) {
 
 void Pool::give_back(std::unique_ptr<UpstreamConnection> connection) {
   connection->reused_ = true;
-  rest(std::move(connection));
+  make_idle(std::move(connection));
 }
 
-void Pool::give_unused(std::unique_ptr<UpstreamConnection> connection) { rest(std::move(connection)); }
+void Pool::give_unused(std::unique_ptr<UpstreamConnection> connection) { make_idle(std::move(connection)); }
 
-void Pool::rest(std::unique_ptr<UpstreamConnection> connection) {
-  if (closing_ || connection->upstream_->forgotten) return;
+void Pool::make_idle(std::unique_ptr<UpstreamConnection> connection) {
+  if (closing_ || connection->upstream_->evicted) return;
   connection->stream().end_limit();
-  connection->stream().forget_sent();
-  if (Pin* const pin = connection->pin_) return pin->rest(std::move(connection));
+  connection->stream().reset_sent();
+  if (Pin* const pin = connection->pin_) return pin->make_idle(std::move(connection));
   const Instant now = Tick::now();
   const Duration life = std::min(settings_.idle_timeout, connection->idle_life_);
   const Instant expires = connection->expires_.value_or(policy::no_end);

@@ -104,8 +104,8 @@ struct Upstream {
   std::shared_ptr<Upstream> parent;                      ///< the parent proxy, if there is one
   unsigned dials = 0;  ///< number of dials so far; each starts with another address of the name (row N2)
   std::vector<policy::UpstreamAddress> addresses;  ///< addresses at the last dial, if the name has several
-  bool forgotten = false;                          ///< evicted: connections that are returned are closed
-  Instant told{};                                  ///< time of the last warning about this upstream
+  bool evicted = false;                            ///< evicted: connections that are returned are closed
+  Instant last_warning{};                          ///< time of the last warning about this upstream
   /// Time of the last response below 400, if that was HTTP/1.0. Error pages are ignored, because an
   /// intermediary may have written them (row L7).
   std::optional<Instant> spoke_1_0;
@@ -169,7 +169,7 @@ class Pool {
       std::span<const policy::UpstreamAddress> not_to = {});
   /// Reports that a reused connection has ended without a response: the upstream had closed it at `end` at
   /// the latest. Closes all connections that are stale by this observation.
-  void ended_after_rest(const UpstreamConnection&, Instant end);
+  void ended_after_idle(const UpstreamConnection&, Instant end);
   /// Returns a connection to the pool. Precondition: its last response was read completely. Closes the
   /// connection if the pool is full or closing.
   void give_back(std::unique_ptr<UpstreamConnection>);
@@ -183,15 +183,15 @@ class Pool {
 
  private:
   friend class UpstreamConnection;
-  void rest(std::unique_ptr<UpstreamConnection>);
+  void make_idle(std::unique_ptr<UpstreamConnection>);
   std::unique_ptr<UpstreamConnection> take(Upstream&, std::size_t place);
   void close_outlived(Upstream&, Instant now);
   void discard(UpstreamConnection&);
   std::shared_ptr<Upstream> add_upstream(std::string_view host, std::uint16_t port,
                                          std::size_t account_bytes);
   static void prove(Upstream&, TlsPeer);
-  void forget_oldest();
-  void forget_all();
+  void evict_oldest();
+  void evict_all();
 
   using Order = std::list<std::shared_ptr<Upstream>>;
   Tick& tick_;

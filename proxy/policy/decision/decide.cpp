@@ -16,7 +16,8 @@ bool is_stale(const Facts& facts, const Attempt& attempt, const Outcome& outcome
   const auto most = policy.retry.max_attempts;
   if (most != 1U && are_attempts_spent(attempts_made(attempt), most)) return false;
   if (attempt.sent != Sent::nothing && facts.one_time) return false;
-  if (const auto* answered = std::get_if<Answered>(&outcome)) return answered->status == misdirected_request;
+  if (const auto* responded = std::get_if<Responded>(&outcome))
+    return responded->status == misdirected_request;
   const auto& failed = std::get<Failed>(outcome);
   const bool ended =
       failed.cause == Cause::closed || failed.cause == Cause::reset || failed.cause == Cause::unacknowledged;
@@ -26,8 +27,8 @@ bool is_stale(const Facts& facts, const Attempt& attempt, const Outcome& outcome
 }
 
 bool is_success(const Outcome& outcome, const RetryOn& on) {
-  const auto* answered = std::get_if<Answered>(&outcome);
-  return answered != nullptr && answered->status < 400 && !on.lists(outcome);
+  const auto* responded = std::get_if<Responded>(&outcome);
+  return responded != nullptr && responded->status < 400 && !on.lists(outcome);
 }
 
 bool is_denied(const Outcome& outcome) {
@@ -35,7 +36,7 @@ bool is_denied(const Outcome& outcome) {
   return failed != nullptr && failed->cause == Cause::address_denied;
 }
 
-bool is_lost(const Outcome& outcome) {
+bool is_body_lost(const Outcome& outcome) {
   const auto* failed = std::get_if<Failed>(&outcome);
   return failed != nullptr && failed->cause == Cause::replay_lost;
 }
@@ -52,8 +53,8 @@ bool ran_out_of_time(const Outcome& outcome, Instant now, std::optional<Instant>
 // A sent attempt has taken effect, or may have. A repeat needs proof that it does no harm.
 bool is_safe_to_repeat(const Facts& facts, const Outcome& outcome, const RoutePolicy& policy) {
   if (is_refused(facts, outcome, policy)) return true;
-  const bool answered = std::holds_alternative<Answered>(outcome);
-  return answered ? facts.idempotent == Idempotency::yes : may_follow_lost_response(facts, policy);
+  const bool responded = std::holds_alternative<Responded>(outcome);
+  return responded ? facts.idempotent == Idempotency::yes : may_follow_lost_response(facts, policy);
 }
 
 // response_timeout is listed like other timeouts only if the request can be repeated. Otherwise no list
@@ -67,9 +68,9 @@ bool is_listed(const Facts& facts, const Attempt& attempt, const Outcome& outcom
 
 // If both copies got a response, the longer of the two pauses applies.
 Hints hints_of(const Attempt& attempt, const Outcome& outcome) {
-  const auto* answered = std::get_if<Answered>(&outcome);
-  if (answered == nullptr) return attempt.other_copy;
-  Hints hints = answered->hints;
+  const auto* responded = std::get_if<Responded>(&outcome);
+  if (responded == nullptr) return attempt.other_copy;
+  Hints hints = responded->hints;
   const Hints& other = attempt.other_copy;
   hints.said_no = hints.said_no || other.said_no;
   hints.retry_after = std::max(hints.retry_after, other.retry_after);
@@ -101,9 +102,9 @@ Duration backoff_after(const Outcome& outcome, Duration backoff) {
 unsigned retries_before(const Attempt& attempt) { return attempt.charged - 1; }
 
 Reason reason_to_retry(const Outcome& outcome) {
-  const auto* answered = std::get_if<Answered>(&outcome);
-  if (answered == nullptr) return Reason::retryable_failure;
-  return answered->body_listed ? Reason::retryable_body : Reason::retryable_status;
+  const auto* responded = std::get_if<Responded>(&outcome);
+  if (responded == nullptr) return Reason::retryable_failure;
+  return responded->body_listed ? Reason::retryable_body : Reason::retryable_status;
 }
 
 // The gates before the wait. Of several that fail, the reader sees the first; the order puts the most useful
@@ -112,15 +113,15 @@ std::optional<Reason> first_closed_gate(const Facts& facts, const Attempt& attem
                                         const RoutePolicy& policy) {
   if (is_success(outcome, policy.retry.on)) return Reason::success;
   if (is_denied(outcome)) return Reason::address_denied;
-  if (is_lost(outcome)) return Reason::not_replayable;
+  if (is_body_lost(outcome)) return Reason::not_replayable;
   const bool listed =
       is_listed(facts, attempt, outcome, policy.retry.on) || is_refused(facts, outcome, policy);
   if (!listed) return Reason::not_retryable;
   if (policy.mode == Mode::off) return Reason::retries_off;
   if (hints_of(attempt, outcome).said_no) return Reason::upstream_said_no;
   if (refuses_nested_client(facts, policy)) return Reason::nested_retry;
-  const auto* answered = std::get_if<Answered>(&outcome);
-  if (answered != nullptr && refuses_retried_response(answered->hints, policy)) return Reason::nested_retry;
+  const auto* responded = std::get_if<Responded>(&outcome);
+  if (responded != nullptr && refuses_retried_response(responded->hints, policy)) return Reason::nested_retry;
   if (!is_unsent(outcome, attempt.sent == Sent::nothing)) {
     if (!is_safe_to_repeat(facts, outcome, policy)) return Reason::not_idempotent;
     if (facts.one_time) return Reason::signature_expired;
@@ -173,8 +174,8 @@ Verdict decide(const Facts& facts, const Attempt& attempt, const Outcome& outcom
   const bool in_time = is_in_time(deadline, now) && is_signed_at(facts, now);
   if (in_time && is_stale(facts, attempt, outcome, policy))
     return {true, Duration::zero(), Reason::stale_connection};
-  if (const auto* answered = std::get_if<Answered>(&outcome);
-      answered != nullptr && attempt.outcome_unknown && may_be_about_our_repeat(facts, answered->status) &&
+  if (const auto* responded = std::get_if<Responded>(&outcome);
+      responded != nullptr && attempt.outcome_unknown && may_be_about_our_repeat(facts, responded->status) &&
       keeps_failure(policy)) {
     return {false, {}, Reason::ambiguous_outcome};
   }

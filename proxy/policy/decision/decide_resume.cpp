@@ -21,11 +21,12 @@ std::optional<Reason> first_closed_gate(const Facts& facts, bool continuable, co
 
 }  // namespace
 
-Verdict decide_resume(const Facts& facts, bool continuable, const ResumeHistory& history, const Hints& said,
-                      const RoutePolicy& policy, Instant now, Dice& dice, double budget_left) {
-  if (const auto reason = first_closed_gate(facts, continuable, history, said, policy))
+Verdict decide_resume(const Facts& facts, bool continuable, const ResumeHistory& history,
+                      const Hints& received, const RoutePolicy& policy, Instant now, Dice& dice,
+                      double budget_left) {
+  if (const auto reason = first_closed_gate(facts, continuable, history, received, policy))
     return {false, {}, *reason};
-  const Hints hints = honoured(said, policy);
+  const Hints hints = honoured(received, policy);
   if (asks_for_too_long(hints, policy)) return {false, *hints.retry_after, Reason::upstream_said_later};
   const Duration delay =
       wait_for(draw_wait(policy.retry.backoff, history.in_vain, history.wait, dice), hints);
@@ -41,8 +42,8 @@ Reason reason_after_failure(Cause cause) {
   return unreadable ? Reason::resume_mismatch : Reason::resumed;
 }
 
-WaitRange wait_bounds(const ResumeHistory& history, const Hints& said, const RoutePolicy& policy) {
-  const Hints hints = honoured(said, policy);
+WaitRange wait_bounds(const ResumeHistory& history, const Hints& received, const RoutePolicy& policy) {
+  const Hints hints = honoured(received, policy);
   const WaitRange drawn = wait_range(policy.retry.backoff, history.in_vain, history.wait);
   return {wait_for(drawn.lowest, hints), wait_for(drawn.highest, hints)};
 }

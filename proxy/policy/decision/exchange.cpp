@@ -138,7 +138,7 @@ void Exchange::observe_latency(const Outcome& outcome, Instant now) {
   latency_->add(now - (race_.is_on() ? race_.first_started() : started_));
 }
 
-Actions Exchange::answered(const AttemptReport& report, const Answered& response, Instant now, Dice& dice) {
+Actions Exchange::answered(const AttemptReport& report, const Responded& response, Instant now, Dice& dice) {
   if (resumes(report)) return resume_refused(report, response, now, dice);
   if (!runs(report)) return {};
   const unsigned number = number_of(report);
@@ -244,7 +244,7 @@ Actions Exchange::one_copy_failed(const AttemptReport& report, const Outcome& ou
   const bool stale = report.reused && std::holds_alternative<Failed>(outcome);
   const Instant admitted = admission_of(report.number);
   enter_step(race_.end(report.number, false), report, outcome, {false, {}, Reason::success}, now);
-  const auto* answered = std::get_if<Answered>(&outcome);
+  const auto* answered = std::get_if<Responded>(&outcome);
   race_.remember(answered == nullptr ? Hints{} : answered->hints, now);
   host_.report(outcome, {false, {}, stale ? Reason::stale_connection : Reason::not_retryable}, admitted, now);
   return {};
@@ -273,12 +273,12 @@ void Exchange::enter_step(const HedgeRace::Step& step, const AttemptReport& repo
   ledger_.hedge = step.copy;
   if (step.first == Entry::outcome) ledger_.correct(HedgeRace::first, report, outcome, now);
   if (step.first == Entry::cancelled) {
-    host_.forget(race_.first_started());
+    host_.discard(race_.first_started());
     ledger_.correct(HedgeRace::first, report_of_cancelled(), cancelled, now);
   }
   if (step.second == Entry::outcome) enter(report, outcome, verdict, now);
   if (step.second == Entry::cancelled) {
-    host_.forget(admitted_);
+    host_.discard(admitted_);
     enter(report_of_cancelled(), cancelled, verdict, now);
   }
   if (step.second == Entry::verdict) ledger_.back().verdict = verdict;
@@ -321,7 +321,7 @@ Actions Exchange::body_went_on(const AttemptReport& report, Instant now) {
   } else if (resumes(report)) {
     const Failed given_up{Stage::await_head, Cause::cancelled};
     static_cast<void>(host_.account_for(number_, number_, report, given_up, now));
-    host_.forget(admitted_);
+    host_.discard(admitted_);
     enter(report, given_up, {false, {}, body->reason}, now);
   }
   ledger_.reason = body->reason;
@@ -344,7 +344,7 @@ Actions Exchange::resume_again(const Hints& hints, Instant now, Dice& dice) {
   return wait_until(now + wait_);
 }
 
-Actions Exchange::continued(const AttemptReport& report, const Answered& response, Instant now) {
+Actions Exchange::continued(const AttemptReport& report, const Responded& response, Instant now) {
   if (!resumes(report)) return {};
   const Verdict verdict{false, {}, ledger_.reason};
   enter(report, response, verdict, now);
@@ -354,11 +354,11 @@ Actions Exchange::continued(const AttemptReport& report, const Answered& respons
   return Action(Continue{number_});
 }
 
-Actions Exchange::differed(const AttemptReport& report, const Answered& response, Instant now) {
+Actions Exchange::differed(const AttemptReport& report, const Responded& response, Instant now) {
   return resumes(report) ? give_up(report, response, Reason::resume_mismatch, now) : Actions{};
 }
 
-Actions Exchange::uncounted(const AttemptReport& report, const Answered& response, Instant now, Dice& dice) {
+Actions Exchange::uncounted(const AttemptReport& report, const Responded& response, Instant now, Dice& dice) {
   if (!resumes(report)) return {};
   enter(report, response, {}, now);
   host_.report(response, {}, admitted_, now);
@@ -366,7 +366,7 @@ Actions Exchange::uncounted(const AttemptReport& report, const Answered& respons
 }
 
 // A status that has no bytes to offer: the route says whether it is worth another attempt.
-Actions Exchange::resume_refused(const AttemptReport& report, const Answered& response, Instant now,
+Actions Exchange::resume_refused(const AttemptReport& report, const Responded& response, Instant now,
                                  Dice& dice) {
   if (!policy_.retry.on.lists(response)) return give_up(report, response, Reason::resume_mismatch, now);
   return uncounted(report, response, now, dice);
@@ -465,7 +465,7 @@ Actions Exchange::abandon_attempts(Instant now) {
   if (number_ == 1) host_.count_first(now);
   if (!race_.is_on()) {
     race_.drop();
-    host_.forget(admitted_);
+    host_.discard(admitted_);
     enter(report_of_cancelled(), cancelled, gone, now);
     return {Cancel{number_}, Leave{}};
   }

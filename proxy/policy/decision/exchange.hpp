@@ -57,7 +57,7 @@ class Exchange {
   /// route's first wait), or fails without an attempt because of the pause or the circuit.
   Actions begin(Instant now, Dice&);
   /// A final response head arrived for the running attempt.
-  Actions answered(const AttemptReport&, const Answered&, Instant now, Dice&);
+  Actions answered(const AttemptReport&, const Responded&, Instant now, Dice&);
   /// The running attempt ended without one.
   Actions failed(const AttemptReport&, const Failed&, Instant now, Dice&);
   /// When `hedge_due` is to be reported for the running attempt; absent if the attempt gets no copy.
@@ -79,12 +79,12 @@ class Exchange {
   /// delivers that body again. `report`: of the `Resume` that ran, if one did.
   Actions body_went_on(const AttemptReport&, Instant now);
   /// The running attempt's response to a `Resume` is the rest of the body.
-  Actions continued(const AttemptReport&, const Answered&, Instant now);
+  Actions continued(const AttemptReport&, const Responded&, Instant now);
   /// The response to a `Resume` is a 200 of the right version from which the missing bytes cannot be counted
   /// off: asks again.
-  Actions uncounted(const AttemptReport&, const Answered&, Instant now, Dice&);
+  Actions uncounted(const AttemptReport&, const Responded&, Instant now, Dice&);
   /// The response to a `Resume` is a 200 or a 206, and not the rest.
-  Actions differed(const AttemptReport&, const Answered&, Instant now);
+  Actions differed(const AttemptReport&, const Responded&, Instant now);
   /// The delivered response went out whole: only while it is being delivered.
   void delivered();
   /// The client closed its sending side: the running attempt goes on, no later one starts, a wait ends.
@@ -127,7 +127,7 @@ class Exchange {
   void enter_step(const HedgeRace::Step&, const AttemptReport&, const Outcome&, const Verdict&, Instant now);
 
   // After the response head is out.
-  Actions resume_refused(const AttemptReport&, const Answered&, Instant now, Dice&);
+  Actions resume_refused(const AttemptReport&, const Responded&, Instant now, Dice&);
   Actions resume_failed(const AttemptReport&, const Failed&, Instant now, Dice&);
   Actions resume_again(const Hints&, Instant now, Dice&);
   Actions give_up(const AttemptReport&, const Outcome&, Reason, Instant now);

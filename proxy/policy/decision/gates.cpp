@@ -14,10 +14,10 @@ bool refuses_retried_response(const Hints& hints, const RoutePolicy& policy) {
 }
 
 bool is_refused(const Facts& facts, const Outcome& outcome, const RoutePolicy& policy) {
-  const auto* answered = std::get_if<Answered>(&outcome);
-  if (answered == nullptr) return false;
-  const bool busy = answered->status == 429 || answered->status == 503;
-  return answered->body_refused || policy.retry.refused.lists(answered->status) ||
+  const auto* responded = std::get_if<Responded>(&outcome);
+  if (responded == nullptr) return false;
+  const bool busy = responded->status == 429 || responded->status == 503;
+  return responded->body_refused || policy.retry.refused.lists(responded->status) ||
          (facts.changes_protocol && busy && policy.retry.on.lists(outcome));
 }
 
@@ -41,10 +41,10 @@ bool may_be_about_our_repeat(const Facts& facts, int status) {
 
 bool is_ambiguous(const Facts& facts, const Ledger& ledger, unsigned number) {
   const LedgerEntry& given = ledger[number - 1];
-  const auto* response = std::get_if<Answered>(&given.outcome);
+  const auto* response = std::get_if<Responded>(&given.outcome);
   if (response == nullptr || !may_be_about_our_repeat(facts, response->status)) return false;
-  // What is forgotten came after the copy.
-  const unsigned sent_first = ledger.forgotten() == nullptr ? 0 : ledger.forgotten()->first_sent;
+  // What is evicted came after the copy.
+  const unsigned sent_first = ledger.evicted() == nullptr ? 0 : ledger.evicted()->first_sent;
   if (sent_first != 0 && sent_first < number) return true;
   for (std::size_t i = 0; i < ledger.size(); i = ledger.next(i)) {
     const LedgerEntry& other = ledger[i];
@@ -78,8 +78,8 @@ bool keeps_failure(const RoutePolicy& policy) {
   return !is_idempotent_by_rule(policy);
 }
 
-Hints honoured(const Hints& said, const RoutePolicy& policy) {
-  return policy.retry.retry_after.honour ? said : Hints{};
+Hints honoured(const Hints& received, const RoutePolicy& policy) {
+  return policy.retry.retry_after.honour ? received : Hints{};
 }
 
 bool asks_for_too_long(const Hints& hints, const RoutePolicy& policy) {

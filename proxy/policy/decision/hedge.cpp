@@ -27,9 +27,9 @@ Reason judge_hedge(const Facts& facts, const Attempt& attempt, const RoutePolicy
 // A 421 may be caused by our choice of connection (RFC 9110 15.5.20), so a copy on another connection may
 // succeed.
 bool ends_race(const Outcome& outcome, const RoutePolicy& policy) {
-  const auto* answered = std::get_if<Answered>(&outcome);
-  return answered != nullptr && answered->status != misdirected_request && !policy.retry.on.lists(outcome) &&
-         !policy.retry.refused.lists(answered->status);
+  const auto* responded = std::get_if<Responded>(&outcome);
+  return responded != nullptr && responded->status != misdirected_request &&
+         !policy.retry.on.lists(outcome) && !policy.retry.refused.lists(responded->status);
 }
 
 }  // namespace reprise::policy

@@ -22,7 +22,7 @@ bool may_hold_in(const BodyPredicate& predicate, BodyKind kind) {
 
 }  // namespace
 
-const HoldPolicy* hold_for(const RoutePolicy& policy, const Answered& response) {
+const HoldPolicy* hold_for(const RoutePolicy& policy, const Responded& response) {
   constexpr int switching_protocols = 101;
   if (!policy.hold || policy.mode == Mode::off || response.status == switching_protocols) return nullptr;
   const bool listed = policy.retry.on.lists(response) || policy.retry.refused.lists(response.status);
@@ -34,7 +34,7 @@ std::size_t bytes_to_hold(const HoldPolicy& hold, int status, BodyKind kind) {
   const bool may_match = std::any_of(hold.body.begin(), hold.body.end(), [&](const BodyPredicate& predicate) {
     return concerns(predicate, status) && may_hold_in(predicate, kind);
   });
-  return may_match ? standard_look_bytes : 0;
+  return may_match ? default_peek_bytes : 0;
 }
 
 }  // namespace reprise::policy

@@ -27,11 +27,11 @@ struct HoldPolicy {
 enum class BodyKind : std::uint8_t { json, xml, untyped, event_stream, other };
 
 /// Bytes held for the predicates if `hold.bytes` is not set.
-inline constexpr std::size_t standard_look_bytes = 16 * 1024;
+inline constexpr std::size_t default_peek_bytes = 16 * 1024;
 
 /// Returns the hold of the route if it applies to that response, that is, if the response would be delivered.
 /// Otherwise null.
-const HoldPolicy* hold_for(const RoutePolicy&, const Answered&);
+const HoldPolicy* hold_for(const RoutePolicy&, const Responded&);
 /// Returns the most bytes of the body that are held back for a response with that status; 0 for none.
 std::size_t bytes_to_hold(const HoldPolicy&, int status, BodyKind);
 

@@ -48,7 +48,7 @@ Reason HostAccount::admit_copy(Reason judged, Instant now) {
   if (share_.circuit == nullptr) return judged;
   if (share_.circuit->admit(now)) {
     // A copy that is only observed takes no probe's place.
-    if (judged == Reason::observe_only) share_.circuit->forget(now);
+    if (judged == Reason::observe_only) share_.circuit->discard(now);
     return judged;
   }
   if (budget != nullptr) budget->refund(now, now);
@@ -98,7 +98,7 @@ void HostAccount::refund_retry(Instant now) {
 }
 
 void HostAccount::report(const Outcome& outcome, const Verdict& verdict, Instant admitted, Instant now) {
-  const auto* answered = std::get_if<Answered>(&outcome);
+  const auto* answered = std::get_if<Responded>(&outcome);
   const Hints hints = answered == nullptr ? Hints{} : honoured(answered->hints, policy_);
   if (share_.pause != nullptr && hints.retry_after && policy_.retry.on.lists(outcome)) {
     // Capped, so that one strange field cannot shut a host out for days.
@@ -111,7 +111,7 @@ void HostAccount::report(const Outcome& outcome, const Verdict& verdict, Instant
   // The free retry goes on in the place of the attempt that was stale.
   if (stale && verdict.retry) return;
   if (ours || stale) {
-    share_.circuit->forget(admitted);
+    share_.circuit->discard(admitted);
   } else if (answered != nullptr && answered->status < 500) {
     share_.circuit->succeeded(now, admitted);
   } else {
@@ -119,8 +119,8 @@ void HostAccount::report(const Outcome& outcome, const Verdict& verdict, Instant
   }
 }
 
-void HostAccount::forget(Instant admitted) {
-  if (share_.circuit != nullptr) share_.circuit->forget(admitted);
+void HostAccount::discard(Instant admitted) {
+  if (share_.circuit != nullptr) share_.circuit->discard(admitted);
 }
 
 }  // namespace reprise::policy

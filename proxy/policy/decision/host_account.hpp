@@ -75,7 +75,7 @@ class HostAccount {
   void report(const Outcome&, const Verdict&, Instant admitted, Instant now);
   /// Takes the attempt that the circuit let in then out of its account: the attempt shows nothing of the
   /// host.
-  void forget(Instant admitted);
+  void discard(Instant admitted);
 
  private:
   bool heeds_pause() const;

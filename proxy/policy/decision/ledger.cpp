@@ -24,7 +24,7 @@ void Ledger::add(const LedgerEntry& entry) {
       overflow_[held_place] = overflow_[place(leaving)];
       holds_middle_ = true;
     } else {
-      forget(overflow_[place(leaving)]);
+      evict(overflow_[place(leaving)]);
     }
     overflow_[place(leaving)] = entry;
   }
@@ -51,22 +51,22 @@ void Ledger::correct(unsigned number, const AttemptReport& report, const Outcome
 
 void Ledger::hold(unsigned number) {
   assert(number > 0);
-  if (holds_middle_) forget(overflow_[held_place]);
+  if (holds_middle_) evict(overflow_[held_place]);
   holds_middle_ = false;
   held_ = number - 1;
 }
 
-void Ledger::forget(const LedgerEntry& entry) {
-  if (forgotten_.empty()) forgotten_.emplace_back();
-  Forgotten& all = forgotten_.front();
+void Ledger::evict(const LedgerEntry& entry) {
+  if (evicted_.empty()) evicted_.emplace_back();
+  Evicted& all = evicted_.front();
   ++all.attempts;
   all.took += seconds(std::max(entry.ended - entry.started, Duration::zero()));
   const auto label = std::find(outcome_labels.begin(), outcome_labels.end(), outcome_label(entry.outcome));
   ++all.outcomes[static_cast<std::size_t>(label - outcome_labels.begin())];
-  const auto* answered = std::get_if<Answered>(&entry.outcome);
-  if (answered != nullptr && answered->hints.retry_after) {
+  const auto* responded = std::get_if<Responded>(&entry.outcome);
+  if (responded != nullptr && responded->hints.retry_after) {
     ++all.pauses;
-    all.paused += seconds(*answered->hints.retry_after);
+    all.paused += seconds(*responded->hints.retry_after);
   }
   const bool sent = entry.attempt.sent == Sent::maybe;
   if (sent && (all.first_sent == 0 || entry.attempt.number < all.first_sent))
@@ -80,7 +80,7 @@ void Ledger::forget(const LedgerEntry& entry) {
 
 bool Ledger::retried() const {
   // So many attempts include more than a hedged copy.
-  if (forgotten() != nullptr) return true;
+  if (evicted() != nullptr) return true;
   for (std::size_t i = 0; i < size_; i = next(i)) {
     const LedgerEntry& entry = (*this)[i];
     if (!entry.verdict.retry) continue;

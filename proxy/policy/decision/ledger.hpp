@@ -29,7 +29,7 @@ struct LedgerEntry {
 };
 
 /// Totals of the attempts whose entries were evicted (row L25).
-struct Forgotten {
+struct Evicted {
   std::uint64_t attempts = 0;
   std::array<std::uint64_t, outcome_labels.size()> outcomes{};  ///< by position in `outcome_labels`
   std::array<std::uint64_t, reason_count> retries{};            ///< by Reason, for verdicts that retry
@@ -95,7 +95,7 @@ class Ledger : public Conclusion {
   /// the entry may be added later.
   void hold(unsigned number);
   /// Returns the totals of evicted entries. Null while every entry is kept.
-  const Forgotten* forgotten() const { return forgotten_.empty() ? nullptr : forgotten_.data(); }
+  const Evicted* evicted() const { return evicted_.empty() ? nullptr : evicted_.data(); }
   /// Returns the first attempt whose outcome is unknown. Attempts that we stopped do not count.
   const std::optional<Lost>& lost() const { return lost_; }
   /// Returns true if an attempt was made because an earlier one had failed; a hedged copy alone does not
@@ -117,11 +117,11 @@ class Ledger : public Conclusion {
     return first_kept - inline_entries + (i - first_kept) % last_kept;
   }
   void note_outcome(const LedgerEntry&);
-  void forget(const LedgerEntry&);
+  void evict(const LedgerEntry&);
 
   std::array<LedgerEntry, inline_entries> inline_{};
   std::vector<LedgerEntry> overflow_;
-  std::vector<Forgotten> forgotten_;  ///< one element, or empty
+  std::vector<Evicted> evicted_;  ///< one element, or empty
   std::size_t size_ = 0;
   std::optional<Lost> lost_;
   std::size_t held_ = 0;

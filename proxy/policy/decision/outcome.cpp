@@ -22,7 +22,7 @@ constexpr std::string_view failure_label(const Failed& failed) {
   return timed_out ? "timeout" : "reset";
 }
 
-constexpr std::string_view answer_label(int status) {
+constexpr std::string_view response_label(int status) {
   if (status < 300) return "2xx";
   if (status < 400) return "3xx";
   if (status < 500) return "4xx";
@@ -39,7 +39,7 @@ consteval bool all_are_listed() {
     for (std::uint8_t cause = 0; cause < cause_count; ++cause)
       if (!is_listed(failure_label({static_cast<Stage>(stage), static_cast<Cause>(cause)}))) return false;
   for (int status = 100; status <= highest_status; status += 100)
-    if (!is_listed(answer_label(status))) return false;
+    if (!is_listed(response_label(status))) return false;
   return true;
 }
 static_assert(all_are_listed());
@@ -95,7 +95,7 @@ bool is_unsent(const Outcome& outcome, bool all_unsent) {
 
 std::string_view outcome_label(const Outcome& outcome) {
   if (const auto* failed = std::get_if<Failed>(&outcome)) return failure_label(*failed);
-  return answer_label(std::get<Answered>(outcome).status);
+  return response_label(std::get<Responded>(outcome).status);
 }
 
 }  // namespace reprise::policy

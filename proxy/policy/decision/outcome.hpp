@@ -61,7 +61,7 @@ struct Hints {
   bool from_reprise = false;                ///< another reprise has retried this response already (row D20)
 };
 
-struct Answered {
+struct Responded {
   int status = 0;  ///< 200 to 999; interim responses are never an outcome
   Hints hints;
   bool body_listed = false;   ///< a predicate of the route matches the held body or the head
@@ -86,7 +86,7 @@ struct Failed {
   bool of_parent = false;
 };
 
-using Outcome = std::variant<Answered, Failed>;
+using Outcome = std::variant<Responded, Failed>;
 
 /// Returns true if the body of a response broke while all of it was held back. What was received can still be
 /// delivered.

@@ -57,8 +57,8 @@ bool holds(const std::bitset<Size>& statuses, int status) {
 
 bool RetryOn::lists(const Outcome& outcome) const {
   if (const auto* failed = std::get_if<Failed>(&outcome)) return lists_failure(*this, *failed);
-  const auto& answered = std::get<Answered>(outcome);
-  return answered.body_listed || holds(statuses, answered.status);
+  const auto& responded = std::get<Responded>(outcome);
+  return responded.body_listed || holds(statuses, responded.status);
 }
 
 bool Refused::lists(int status) const { return holds(statuses, status); }

@@ -59,7 +59,8 @@ bool query_has(std::string_view query, std::string_view name, std::string_view v
   });
 }
 
-Judgement judge_with_ground(const IdempotencyRule& rule, const RequestView& request, const JsonBody* body) {
+Judgement judge_with_condition(const IdempotencyRule& rule, const RequestView& request,
+                               const JsonBody* body) {
   switch (rule.kind) {
     case IdempotencyRule::Kind::always: return {Idempotency::yes, nullptr};
     case IdempotencyRule::Kind::never: return {Idempotency::no, nullptr};

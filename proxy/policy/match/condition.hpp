@@ -78,9 +78,9 @@ struct Judgement {
 
 /// Applies the rule to the request. `body` is null while the body is not wholly held. The verdict is
 /// `undecided` if it depends on the body then.
-Judgement judge_with_ground(const IdempotencyRule&, const RequestView&, const JsonBody* body);
+Judgement judge_with_condition(const IdempotencyRule&, const RequestView&, const JsonBody* body);
 inline Idempotency judge(const IdempotencyRule& rule, const RequestView& request, const JsonBody* body) {
-  return judge_with_ground(rule, request, body).verdict;
+  return judge_with_condition(rule, request, body).verdict;
 }
 
 /// Returns the condition as text for `explain`, logs and error messages: `header: If-Match`.

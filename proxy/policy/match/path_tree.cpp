@@ -5,7 +5,7 @@ namespace reprise::policy {
 void PathTree::add(const PathPattern& pattern, std::size_t number) {
   PathTree* place = this;
   for (const PathPattern::Segment& segment : pattern.segments()) place = &place->child(segment);
-  Numbers& numbers = pattern.has_rest() ? place->rests_ : place->ends_;
+  Numbers& numbers = pattern.has_rest() ? place->tails_ : place->ends_;
   // Several hosts of one match may share a tree, so the number may be in the list already.
   if (numbers.empty() || numbers.back() != number) numbers.push_back(number);
 }

@@ -24,7 +24,7 @@ class PathTree {
   /// may be too.
   template <typename Ask>
   void visit(std::string_view path, const Ask& ask) const {
-    if (!rests_.empty()) ask(rests_);
+    if (!tails_.empty()) ask(tails_);
     if (path.starts_with('/')) descend(path.substr(1), ask);
   }
 
@@ -43,7 +43,7 @@ class PathTree {
       if (slash == std::string_view::npos) {
         if (!next.ends_.empty()) ask(next.ends_);
       } else {
-        if (!next.rests_.empty()) ask(next.rests_);
+        if (!next.tails_.empty()) ask(next.tails_);
         next.descend(left.substr(slash + 1), ask);
       }
     };
@@ -54,7 +54,7 @@ class PathTree {
   std::vector<Child> literals_;  ///< sorted by segment
   std::vector<PathTree> any_;    ///< the subtree of `{x}`; empty or one element
   Numbers ends_;                 ///< patterns that end at this node
-  Numbers rests_;                ///< patterns with `**` after this node
+  Numbers tails_;                ///< patterns with `**` after this node
 };
 
 struct PathTree::Child {

@@ -63,7 +63,7 @@ void Circuit::failed(Instant now, Instant admitted) {
   if (is_over_the_limit()) open_at(now);
 }
 
-void Circuit::forget(Instant admitted) {
+void Circuit::discard(Instant admitted) {
   const std::scoped_lock lock(mutex_);
   if (probe_since_ == admitted) probe_since_.reset();
 }

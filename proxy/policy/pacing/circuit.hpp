@@ -22,7 +22,7 @@ struct CircuitPolicy {
 };
 
 /// Thread-safe; shared by all io threads. Report the end of every admitted attempt with exactly one of
-/// succeeded, failed and forget, and with the time of its admission. While the circuit is open or half open,
+/// succeeded, failed and discard, and with the time of its admission. While the circuit is open or half open,
 /// only attempts admitted after the open period count.
 class Circuit {
  public:
@@ -37,7 +37,7 @@ class Circuit {
   void failed(Instant now, Instant admitted);
   /// Discards an admitted attempt whose end says nothing about the host, for example because it was
   /// cancelled.
-  void forget(Instant admitted);
+  void discard(Instant admitted);
   State state(Instant now) const;
 
  private:

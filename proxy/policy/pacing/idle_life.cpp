@@ -10,8 +10,8 @@ constexpr Duration least = std::chrono::microseconds(1);
 
 }  // namespace
 
-void IdleLife::ended_after(Duration rest, Instant now) {
-  const Duration half = std::clamp(rest / 2, least, most);
+void IdleLife::ended_after(Duration idle_time, Instant now) {
+  const Duration half = std::clamp(idle_time / 2, least, most);
   limit_ = std::min(half, limit(now).value_or(most));
   since_ = now;
 }

@@ -16,7 +16,7 @@ class IdleLife {
   static constexpr Duration most = std::chrono::hours(1);
 
   /// Records that the upstream has closed a connection that was idle for at most `rest`.
-  void ended_after(Duration rest, Instant now);
+  void ended_after(Duration idle_time, Instant now);
   /// Returns true if a limit is known. If it is not, the caller can skip reading the clock.
   bool known() const { return limit_ > Duration::zero(); }
   /// Returns how long a connection may have been idle to be used again; nothing if no limit is known.

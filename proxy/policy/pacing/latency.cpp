@@ -11,7 +11,7 @@ void ObservedLatency::add(Duration took) {
 }
 
 std::optional<Duration> ObservedLatency::p95() const {
-  if (count_ < fewest) return std::nullopt;
+  if (count_ < fewest_samples) return std::nullopt;
   std::array<Duration, most> sorted = seen_;
   const std::size_t rank = (count_ * 95 + 99) / 100 - 1;
   const auto place = sorted.begin() + static_cast<std::ptrdiff_t>(rank);

@@ -14,7 +14,7 @@ namespace reprise::policy {
 class ObservedLatency {
  public:
   /// With fewer samples there is no basis to call a request slow.
-  static constexpr std::size_t fewest = 20;
+  static constexpr std::size_t fewest_samples = 20;
 
   void add(Duration);
   /// Returns the 95th percentile (nearest rank), or nothing before `fewest` samples.

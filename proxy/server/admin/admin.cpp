@@ -77,7 +77,7 @@ Task<void> serve_admin(std::shared_ptr<AdminServer> shared, tcp::socket socket) 
   ErrorCode no_peer;
   const auto peer = visit.socket().remote_endpoint(no_peer);
   const bool local = !no_peer && net::is_loopback(peer.address());
-  for (bool stays = true; stays; visit.answered()) {
+  for (bool stays = true; stays; visit.responded()) {
     bhttp::request_parser<bhttp::empty_body> parser;
     if (!co_await read_query(server.worker, visit, buffer, parser)) co_return;
     const AdminWork work = work_of(parser.get());

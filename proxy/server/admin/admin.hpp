@@ -15,15 +15,15 @@
 
 namespace reprise::server {
 
-enum class StoryForm : std::uint8_t { json, text };
+enum class HistoryForm : std::uint8_t { json, text };
 
 /// The contents of the pages. Each function runs on the thread that its comment names.
 struct AdminPages {
   std::function<bool()> ready;  ///< io thread: true if the listeners are open and the proxy is not draining
-  std::function<std::string()> status;   ///< page thread: the /status document
-  std::function<std::string()> stories;  ///< page thread: the newest request histories, a JSON array
+  std::function<std::string()> status;     ///< page thread: the /status document
+  std::function<std::string()> histories;  ///< page thread: the newest request histories, a JSON array
   /// Page thread: the history of one request by its id; none if it is unknown or was evicted.
-  std::function<std::optional<std::string>(std::string_view id, StoryForm)> story;
+  std::function<std::optional<std::string>(std::string_view id, HistoryForm)> history;
   std::function<std::string(telemetry::Exposition)> metrics;  ///< page thread: takes milliseconds
   EventFeed::Make edition;                ///< page thread: new events for the readers of /events
   std::function<std::string()> config{};  ///< page thread: the current configuration as YAML

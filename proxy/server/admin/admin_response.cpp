@@ -39,13 +39,13 @@ Page json_page(const Query& query, std::string body) {
   return page;
 }
 
-constexpr std::string_view stories_path = "/stories";
+constexpr std::string_view histories_path = "/stories";
 
 // Returns true for pages about requests and the configuration. They are only for this machine and for pages
 // of this listener.
 bool is_private(std::string_view path) {
   return path == "/" || path == "/status" || path == "/config" || path == "/events" ||
-         path.starts_with(stories_path);
+         path.starts_with(histories_path);
 }
 
 std::string why_refused(const Query& query, std::string_view path, const AdminVisitor& visitor) {
@@ -55,8 +55,8 @@ std::string why_refused(const Query& query, std::string_view path, const AdminVi
 }
 
 // A page of another origin may link to the status page or to the metrics.
-bool is_taken_by_another_page(const Query& query, std::string_view path) {
-  if (!is_from_elsewhere(query)) return false;
+bool is_forbidden_cross_origin(const Query& query, std::string_view path) {
+  if (!is_cross_origin(query)) return false;
   return !((path == "/" || path == "/metrics") && is_followed_link(query));
 }
 
@@ -100,19 +100,19 @@ std::string unescaped(std::string_view segment) {
   return text;
 }
 
-Task<Page> story_page(const Query& query, std::string_view escaped_id, const AdminPages& pages,
-                      asio::thread_pool& page_thread) {
+Task<Page> history_page(const Query& query, std::string_view escaped_id, const AdminPages& pages,
+                        asio::thread_pool& page_thread) {
   const std::string_view target(query.target().data(), query.target().size());
-  const StoryForm form = target.ends_with("?format=text") ? StoryForm::text : StoryForm::json;
+  const HistoryForm form = target.ends_with("?format=text") ? HistoryForm::text : HistoryForm::json;
   const std::string id = unescaped(escaped_id);
-  const auto make = [&] { return pages.story(id, form); };
-  auto told = co_await asio::co_spawn(page_thread, call(make), asio::use_awaitable);
-  if (!told)
+  const auto make = [&] { return pages.history(id, form); };
+  auto history_text = co_await asio::co_spawn(page_thread, call(make), asio::use_awaitable);
+  if (!history_text)
     co_return text_page(query, bhttp::status::not_found,
                         "no such request: it was never here, or newer ones have taken its place "
                         "(limits.stories)\n");
-  co_return form == StoryForm::text ? text_page(query, bhttp::status::ok, std::move(*told))
-                                    : json_page(query, std::move(*told));
+  co_return form == HistoryForm::text ? text_page(query, bhttp::status::ok, std::move(*history_text))
+                                      : json_page(query, std::move(*history_text));
 }
 
 // Returns all fields of that name as one list (RFC 9110 5.2).
@@ -145,12 +145,12 @@ Task<Page> private_page(const Query& query, std::string_view path, const AdminVi
   if (path == "/config" && pages.config)
     co_return text_page(query, bhttp::status::ok,
                         co_await asio::co_spawn(page_thread, call(pages.config), asio::use_awaitable));
-  if (path == "/status" || path == stories_path) {
-    const auto& make = path == "/status" ? pages.status : pages.stories;
+  if (path == "/status" || path == histories_path) {
+    const auto& make = path == "/status" ? pages.status : pages.histories;
     co_return json_page(query, co_await asio::co_spawn(page_thread, call(make), asio::use_awaitable));
   }
-  if (path.size() > stories_path.size() + 1 && path[stories_path.size()] == '/')
-    co_return co_await story_page(query, path.substr(stories_path.size() + 1), pages, page_thread);
+  if (path.size() > histories_path.size() + 1 && path[histories_path.size()] == '/')
+    co_return co_await history_page(query, path.substr(histories_path.size() + 1), pages, page_thread);
   co_return text_page(query, bhttp::status::not_found, "a story is at /stories/ID\n");
 }
 
@@ -173,7 +173,7 @@ Task<Page> metrics_page(const Query& query, const AdminPages& pages, asio::threa
 bool begins_events(const AdminQuery& query, const AdminVisitor& visitor) {
   const std::string_view path = path_of(query);
   return query.method() == bhttp::verb::get && path == "/events" && visitor.may_have_page &&
-         visitor.may_read_events && !is_taken_by_another_page(query, path) &&
+         visitor.may_read_events && !is_forbidden_cross_origin(query, path) &&
          why_refused(query, path, visitor).empty();
 }
 
@@ -187,7 +187,7 @@ Task<PageResponse> respond_to(const AdminQuery& query, AdminVisitor visitor, con
   const std::string_view path = path_of(query);
   if (!visitor.may_have_page) co_return no_more_pages(query);
   const bool known = path == "/livez" || path == "/readyz" || path == "/metrics";
-  if ((is_private(path) || path == "/metrics") && is_taken_by_another_page(query, path))
+  if ((is_private(path) || path == "/metrics") && is_forbidden_cross_origin(query, path))
     co_return text_page(query, bhttp::status::forbidden, "only pages of this listener may ask for this\n");
   if (is_private(path)) co_return co_await private_page(query, path, visitor, pages, page_thread);
   if (known && visitor.loopback && is_rebound(query))

@@ -51,7 +51,7 @@ bool is_rebound(const AdminQuery& query) {
   return !host.empty() && !is_an_address(host);
 }
 
-bool is_from_elsewhere(const AdminQuery& query) {
+bool is_cross_origin(const AdminQuery& query) {
   // `same-site` includes other ports of this machine; `none` means that a person entered the address.
   const std::string_view site = value_of(query, "Sec-Fetch-Site");
   if (!site.empty() && site != "same-origin" && site != "none") return true;

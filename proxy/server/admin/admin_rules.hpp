@@ -23,7 +23,7 @@ bool is_rebound(const AdminQuery&);
 /// Returns true if a page of another origin sends the request. That page could not read the response, but
 /// could take a reader's place and the page thread's time. Judged by Origin (RFC 6454 section 7), and by
 /// Sec-Fetch-Site, because browsers send no Origin for images, scripts and frames.
-bool is_from_elsewhere(const AdminQuery&);
+bool is_cross_origin(const AdminQuery&);
 /// Returns true if a person follows a link on another page, so that the browser shows the response as a page
 /// (Fetch Metadata: Sec-Fetch-Mode and Sec-Fetch-Dest).
 bool is_followed_link(const AdminQuery&);

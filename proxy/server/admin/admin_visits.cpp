@@ -7,7 +7,7 @@
 namespace reprise::server {
 namespace {
 
-constexpr Duration page_patience = std::chrono::seconds(1);
+constexpr Duration page_stall_limit = std::chrono::seconds(1);
 constexpr std::size_t most_probe_places = 4;
 
 // Returns how many places pages may use. One place in sixteen is reserved for probes.
@@ -52,7 +52,7 @@ void AdminVisit::moved() {
   state_ = State::is_sent;
 }
 
-void AdminVisit::answered() {
+void AdminVisit::responded() {
   leave_list();
   place_ = all_.waiting_.insert(all_.waiting_.end(), this);
   state_ = State::waits;
@@ -83,7 +83,7 @@ void AdminVisit::close() {
 // A probe's response fits into the kernel's buffer unless that is full of responses that the client has not
 // read.
 bool AdminVisit::is_stuck(Instant now) {
-  if (work_ == AdminWork::page) return now - moved_at_ >= page_patience;
+  if (work_ == AdminWork::page) return now - moved_at_ >= page_stall_limit;
   return !accepts_bytes(socket_.native_handle());
 }
 

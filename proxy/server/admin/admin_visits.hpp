@@ -32,7 +32,7 @@ class AdminVisit final : public net::Timed {
   /// Reports progress of the response: called at its start, and whenever the kernel has accepted more of it.
   void moved();
   /// Reports the end of the response: the connection waits for its next request, as the last in the list.
-  void answered();
+  void responded();
   /// Removes the time limit.
   void lift_limit() { net::Tick::disarm(*this); }
   /// Stops counting this connection, because its further user counts it. Precondition: a request is being

@@ -18,11 +18,11 @@ constexpr std::uint64_t body_limit = 64 * 1024 * 1024;
 // One pending request. Its handlers keep it alive.
 class Question : public std::enable_shared_from_this<Question> {
  public:
-  Question(asio::io_context& io, AdminAddress at, std::string_view target, Duration patience,
+  Question(asio::io_context& io, AdminAddress at, std::string_view target, Duration timeout,
            std::function<void(AdminResponse)> handler)
       : at_(std::move(at)),
         handler_(std::move(handler)),
-        patience_(patience),
+        timeout_(timeout),
         resolver_(io),
         stream_(io),
         request_(bhttp::verb::get, {target.data(), target.size()}, 11) {
@@ -42,7 +42,7 @@ class Question : public std::enable_shared_from_this<Question> {
   using Error = boost::system::error_code;
 
   void connect(const asio::ip::tcp::resolver::results_type& found) {
-    stream_.expires_after(std::chrono::duration_cast<std::chrono::nanoseconds>(patience_));
+    stream_.expires_after(std::chrono::duration_cast<std::chrono::nanoseconds>(timeout_));
     stream_.async_connect(found, [self = shared_from_this()](Error error, const auto&) {
       if (error) return self->fail(error);
       self->write();
@@ -68,7 +68,7 @@ class Question : public std::enable_shared_from_this<Question> {
 
   AdminAddress at_;
   std::function<void(AdminResponse)> handler_;
-  Duration patience_;
+  Duration timeout_;
   asio::ip::tcp::resolver resolver_;
   boost::beast::tcp_stream stream_;
   boost::beast::flat_buffer buffer_;
@@ -83,15 +83,15 @@ std::string authority_of(const AdminAddress& at) {
   return (v6 ? "[" + at.host + "]" : at.host) + ":" + at.port;
 }
 
-void ask_admin(asio::io_context& io, const AdminAddress& at, std::string_view target, Duration patience,
+void ask_admin(asio::io_context& io, const AdminAddress& at, std::string_view target, Duration timeout,
                std::function<void(AdminResponse)> handler) {
-  std::make_shared<Question>(io, at, target, patience, std::move(handler))->start();
+  std::make_shared<Question>(io, at, target, timeout, std::move(handler))->start();
 }
 
-AdminResponse ask_admin(const AdminAddress& at, std::string_view target, Duration patience) {
+AdminResponse ask_admin(const AdminAddress& at, std::string_view target, Duration timeout) {
   asio::io_context io;
   AdminResponse response;
-  ask_admin(io, at, target, patience, [&response](AdminResponse came) { response = std::move(came); });
+  ask_admin(io, at, target, timeout, [&response](AdminResponse received) { response = std::move(received); });
   io.run();
   return response;
 }

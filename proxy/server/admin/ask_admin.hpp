@@ -26,9 +26,9 @@ struct AdminResponse {
 
 /// Sends a GET. The handler is called once on that context, within `patience`. The lookup of a name is not
 /// included: it takes as long as the system's resolver needs.
-void ask_admin(boost::asio::io_context&, const AdminAddress&, std::string_view target, Duration patience,
+void ask_admin(boost::asio::io_context&, const AdminAddress&, std::string_view target, Duration timeout,
                std::function<void(AdminResponse)>);
 /// Sends a GET and blocks until the result.
-AdminResponse ask_admin(const AdminAddress&, std::string_view target, Duration patience);
+AdminResponse ask_admin(const AdminAddress&, std::string_view target, Duration timeout);
 
 }  // namespace reprise::server

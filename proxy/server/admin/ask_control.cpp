@@ -42,8 +42,8 @@ class Line {
 
   int error() const { return error_; }
 
-  void be_patient(std::chrono::seconds patience) const {
-    const timeval limit{patience.count(), 0};
+  void set_timeout(std::chrono::seconds timeout) const {
+    const timeval limit{timeout.count(), 0};
     ::setsockopt(descriptor_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     ::setsockopt(descriptor_, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
   }
@@ -83,16 +83,15 @@ std::string why_not(const std::string& path, int error) {
 
 int try_control(const std::string& path) { return Line(path).error(); }
 
-ControlResponse ask_control(const std::string& path, std::string_view command,
-                            std::chrono::seconds patience) {
+ControlResponse ask_control(const std::string& path, std::string_view command, std::chrono::seconds timeout) {
   const Line line(path);
   if (line.error() != 0) return {false, why_not(path, line.error())};
-  line.be_patient(patience);
+  line.set_timeout(timeout);
   std::string text;
   int error = line.send(std::string(command) + "\n");
   if (error == 0) error = line.read_all(text);
   if (error == EAGAIN || error == EWOULDBLOCK)
-    return {false, path + ": no answer within " + std::to_string(patience.count()) +
+    return {false, path + ": no answer within " + std::to_string(timeout.count()) +
                        " s; look at its log, and ask reprise status"};
   if (error != 0) return {false, path + ": " + words_of(error)};
   if (text.ends_with('\n')) text.pop_back();

@@ -54,10 +54,10 @@ std::vector<std::string> split(const std::string& line) {
 
 /// A command's response, which may come from another thread, and the timer that its waiting coroutine uses.
 struct Pending {
-  explicit Pending(asio::io_context& io) : come(io, asio::steady_timer::time_point::max()) {}
-  asio::steady_timer come;
+  explicit Pending(asio::io_context& io) : arrival(io, asio::steady_timer::time_point::max()) {}
+  asio::steady_timer arrival;
   ControlResponse response;
-  bool has_come = false;
+  bool has_arrived = false;
 };
 
 }  // namespace
@@ -143,9 +143,9 @@ bool ControlSocket::make_room(Calls& calls) {
   auto evicted = calls.callers.end();
   for (auto each = calls.callers.begin(); each != calls.callers.end(); ++each) {
     if (!(*each)->is_awaited) continue;
-    const bool is_silent = (*each)->socket.available(ignored) == 0;
-    if (is_silent || evicted == calls.callers.end()) evicted = each;
-    if (is_silent) break;
+    const bool is_idle = (*each)->socket.available(ignored) == 0;
+    if (is_idle || evicted == calls.callers.end()) evicted = each;
+    if (is_idle) break;
   }
   if (evicted == calls.callers.end()) return false;
   (*evicted)->socket.close(ignored);
@@ -179,7 +179,7 @@ void ControlSocket::limit(const std::shared_ptr<Caller>& caller) {
 }
 
 // Moves the caller to the end of the list: its bytes came last.
-void ControlSocket::hear(Calls& calls, const std::shared_ptr<Caller>& caller) {
+void ControlSocket::mark_active(Calls& calls, const std::shared_ptr<Caller>& caller) {
   const auto place = std::find(calls.callers.begin(), calls.callers.end(), caller);
   if (place != calls.callers.end()) calls.callers.splice(calls.callers.end(), calls.callers, place);
 }
@@ -198,20 +198,20 @@ Task<bool> ControlSocket::read_line(Calls& calls, std::shared_ptr<Caller> caller
         caller->socket.read_some(asio::buffer(piece.data(), longest_command - line.size()), error);
     if (error && error != asio::error::would_block) co_return false;
     line.append(piece.data(), bytes);
-    hear(calls, caller);
+    mark_active(calls, caller);
   }
   caller->timer.expires_at(asio::steady_timer::time_point::max());
   co_return true;
 }
 
 // Runs the command and returns its response, which may come from another thread.
-Task<ControlResponse> ControlSocket::carry_out(Calls& calls, const std::string& line) {
+Task<ControlResponse> ControlSocket::run_command(Calls& calls, const std::string& line) {
   const auto pending = std::make_shared<Pending>(calls.io);
   const Respond respond = [pending, &io = calls.io](ControlResponse given) {
     asio::post(io, [pending, given = std::move(given)]() mutable {
       pending->response = std::move(given);
-      pending->has_come = true;
-      pending->come.cancel();
+      pending->has_arrived = true;
+      pending->arrival.cancel();
     });
   };
   if (const std::size_t end = line.find('\n'); end != std::string::npos) {
@@ -219,7 +219,7 @@ Task<ControlResponse> ControlSocket::carry_out(Calls& calls, const std::string& 
   } else {
     respond({false, "a command is one line of at most " + std::to_string(longest_command) + " bytes"});
   }
-  while (!pending->has_come) co_await pending->come.async_wait(as_result);
+  while (!pending->has_arrived) co_await pending->arrival.async_wait(as_result);
   co_return std::move(pending->response);
 }
 
@@ -228,9 +228,9 @@ Task<void> ControlSocket::respond(Calls& calls, std::shared_ptr<Caller> caller) 
   std::string line;
   if (!co_await read_line(calls, caller, line)) co_return;
   caller->is_awaited = false;
-  const ControlResponse response = co_await carry_out(calls, line);
+  const ControlResponse response = co_await run_command(calls, line);
   caller->is_awaited = true;
-  hear(calls, caller);
+  mark_active(calls, caller);
   const std::string text = (response.succeeded ? "ok\n" : "error\n") + response.text + "\n";
   limit(caller);
   const auto [unsent, sent] = co_await asio::async_write(socket, asio::buffer(text), as_result);

@@ -63,9 +63,9 @@ class ControlSocket {
   static void refuse_caller(Socket&);
   static Task<void> serve_caller(std::shared_ptr<Calls>, std::shared_ptr<Caller>);
   static void limit(const std::shared_ptr<Caller>&);
-  static void hear(Calls&, const std::shared_ptr<Caller>&);
+  static void mark_active(Calls&, const std::shared_ptr<Caller>&);
   static Task<bool> read_line(Calls&, std::shared_ptr<Caller>, std::string& line);
-  static Task<ControlResponse> carry_out(Calls&, const std::string& line);
+  static Task<ControlResponse> run_command(Calls&, const std::string& line);
   static Task<void> respond(Calls&, std::shared_ptr<Caller>);
 
   const std::string path_;

@@ -28,13 +28,13 @@ EventFeed::Reader::~Reader() { feed.readers_.erase(place); }
 // An event larger than `unsent` is accepted if no other is pending, because the reader is not at fault.
 void EventFeed::Reader::take(std::shared_ptr<const std::string> text) {
   if (left || text->empty()) return;
-  if (bytes > 0 && bytes + text->size() > feed.limits_.unsent) return leave();
+  if (bytes > 0 && bytes + text->size() > feed.limits_.unsent) return disconnect();
   bytes += text->size();
   unsent.push_back(std::move(text));
   woken.cancel();
 }
 
-void EventFeed::Reader::leave() {
+void EventFeed::Reader::disconnect() {
   left = true;
   ErrorCode ignored;
   visit.socket().close(ignored);
@@ -51,7 +51,7 @@ void EventFeed::watch(const std::shared_ptr<Reader>& reader) {
     const auto there = weak.lock();
     if (!there || there->left || error == asio::error::operation_aborted) return;
     ErrorCode ignored;
-    if (error || there->visit.socket().available(ignored) == 0) there->leave();
+    if (error || there->visit.socket().available(ignored) == 0) there->disconnect();
   });
 }
 
@@ -90,24 +90,24 @@ void EventFeed::begin_handing_out(std::shared_ptr<void> owner) {
   asio::co_spawn(next_.get_executor(), hand_out(std::move(owner)), or_abort);
 }
 
-bool EventFeed::somebody_is_new() const {
+bool EventFeed::has_new_reader() const {
   return std::any_of(readers_.begin(), readers_.end(), [](const Reader* each) { return !each->begun; });
 }
 
 Task<void> EventFeed::hand_out(std::shared_ptr<void> owner) {
   while (!readers_.empty() && !ended_) {
     const Instant last = net::Clock::now();
-    give(co_await asio::co_spawn(page_thread_, made_by(make_, somebody_is_new()), asio::use_awaitable));
-    co_await rest(last);
+    give(co_await asio::co_spawn(page_thread_, made_by(make_, has_new_reader()), asio::use_awaitable));
+    co_await pause_until_next(last);
   }
   handing_out_ = false;
   owner.reset();
 }
 
 // A new reader shortens the pause, but not below `least_period`, so that many new readers cost no more.
-Task<void> EventFeed::rest(Instant last) {
+Task<void> EventFeed::pause_until_next(Instant last) {
   while (!ended_ && !readers_.empty()) {
-    const Instant until = last + (somebody_is_new() ? limits_.least_period : limits_.period);
+    const Instant until = last + (has_new_reader() ? limits_.least_period : limits_.period);
     if (net::Clock::now() >= until) co_return;
     next_.expires_at(until);
     co_await next_.async_wait(as_result);

@@ -59,7 +59,7 @@ class EventFeed {
     Reader& operator=(const Reader&) = delete;
 
     void take(std::shared_ptr<const std::string> text);
-    void leave();
+    void disconnect();
 
     EventFeed& feed;
     AdminVisit& visit;
@@ -74,9 +74,9 @@ class EventFeed {
   static void watch(const std::shared_ptr<Reader>&);
   void begin_handing_out(std::shared_ptr<void> owner);
   Task<void> hand_out(std::shared_ptr<void> owner);
-  Task<void> rest(Instant last);
+  Task<void> pause_until_next(Instant last);
   void give(Edition edition);
-  bool somebody_is_new() const;
+  bool has_new_reader() const;
 
   asio::thread_pool& page_thread_;
   const Make make_;

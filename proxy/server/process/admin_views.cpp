@@ -47,9 +47,9 @@ class UpstreamList {
 };
 
 // Maximum number of requests on the page, however many are kept.
-constexpr std::size_t most_told = 100;
+constexpr std::size_t most_histories = 100;
 // Maximum number of new requests per event.
-constexpr std::size_t most_stories = 30;
+constexpr std::size_t most_new_histories = 30;
 
 bool has(const std::vector<std::uint64_t>& numbers, std::uint64_t number) {
   return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
@@ -65,8 +65,8 @@ std::string without_end(std::string line) {
 AdminPages AdminViews::pages() {
   return {[this] { return runtime_.phase.is_ready(); },
           [this] { return status(); },
-          [this] { return newest_stories(); },
-          [this](std::string_view id, StoryForm form) { return story(id, form); },
+          [this] { return newest_histories(); },
+          [this](std::string_view id, HistoryForm form) { return history(id, form); },
           [this](telemetry::Exposition form) { return metrics_text(form); },
           [this](bool whole) { return edition(whole); },
           [this] { return effective_configuration(); }};
@@ -103,12 +103,12 @@ std::vector<UpstreamFacts> AdminViews::upstream_facts() const {
   return list.take();
 }
 
-telemetry::StatusFacts AdminViews::status_facts(const InForce& in_force) const {
-  const config::Settings& settings = in_force.snapshot->settings;
+telemetry::StatusFacts AdminViews::status_facts(const CurrentConfig& current) const {
+  const config::Settings& settings = current.snapshot->settings;
   telemetry::StatusFacts facts;
   facts.version = runtime_.options.version;
   facts.config_file = runtime_.options.config_file;
-  facts.config_hash = in_force.hash;
+  facts.config_hash = current.hash;
   facts.started_unix = runtime_.started_unix;
   facts.now_unix = net::Clock::wall_nanoseconds() / 1'000'000'000;
   facts.clock_seconds = std::chrono::duration<double>(net::Tick::now().time_since_epoch()).count();
@@ -118,8 +118,8 @@ telemetry::StatusFacts AdminViews::status_facts(const InForce& in_force) const {
                       config::size_text(settings.limits.replay_memory_bytes)};
   facts.ready = runtime_.phase.ready;
   facts.draining = runtime_.phase.is_draining();
-  facts.listeners = described_listeners(in_force);
-  for (const std::size_t number : in_force.snapshot->counted_as)
+  facts.listeners = described_listeners(current);
+  for (const std::size_t number : current.snapshot->counted_as)
     facts.routes.push_back(runtime_.metrics.totals_of(number));
   // Only budgets in use: the others are full, and there may be many.
   constexpr std::size_t most_budgets = 64;
@@ -128,37 +128,37 @@ telemetry::StatusFacts AdminViews::status_facts(const InForce& in_force) const {
   });
   facts.upstreams = upstream_facts();
   facts.unread = runtime_.metrics.unread_hosts();
-  if (in_force.last.unix_time != 0) {
-    facts.reload = telemetry::StatusFacts::Reload{in_force.last.succeeded, in_force.last.unix_time, {}};
-    if (!in_force.last.succeeded) facts.reload->errors = in_force.last.words;
+  if (current.last.unix_time != 0) {
+    facts.reload = telemetry::StatusFacts::Reload{current.last.succeeded, current.last.unix_time, {}};
+    if (!current.last.succeeded) facts.reload->errors = current.last.words;
   }
   return facts;
 }
 
-void AdminViews::add_minute(telemetry::StatusFacts& facts, const InForce& in_force) const {
+void AdminViews::add_minute(telemetry::StatusFacts& facts, const CurrentConfig& current) const {
   const policy::Instant time = net::Tick::now();
   telemetry::StatusMinute& minute = facts.minute.emplace();
   minute.seconds = telemetry::seconds_lived(runtime_.started, time);
-  for (const std::size_t number : in_force.snapshot->counted_as)
+  for (const std::size_t number : current.snapshot->counted_as)
     minute.routes.push_back(runtime_.metrics.last_minute_of(number, time));
 }
 
 std::string AdminViews::status() const {
-  const InForce in_force = config_.now();
-  telemetry::StatusFacts facts = status_facts(in_force);
-  add_minute(facts, in_force);
-  return telemetry::status_json(facts, in_force.snapshot->settings, runtime_.metrics.totals());
+  const CurrentConfig current = config_.now();
+  telemetry::StatusFacts facts = status_facts(current);
+  add_minute(facts, current);
+  return telemetry::status_json(facts, current.snapshot->settings, runtime_.metrics.totals());
 }
 
 std::string AdminViews::status_words() const {
-  const InForce in_force = config_.now();
-  const telemetry::StatusFacts facts = status_facts(in_force);
-  return telemetry::status_text(facts, in_force.snapshot->settings, runtime_.metrics.totals());
+  const CurrentConfig current = config_.now();
+  const telemetry::StatusFacts facts = status_facts(current);
+  return telemetry::status_text(facts, current.snapshot->settings, runtime_.metrics.totals());
 }
 
 std::string AdminViews::effective_configuration() const {
-  const InForce in_force = config_.now();
-  return config::running_text(in_force.snapshot->settings, runtime_.options.config_file, in_force.hash);
+  const CurrentConfig current = config_.now();
+  return config::running_text(current.snapshot->settings, runtime_.options.config_file, current.hash);
 }
 
 std::string AdminViews::metrics_text(telemetry::Exposition form) {
@@ -169,33 +169,33 @@ std::string AdminViews::metrics_text(telemetry::Exposition form) {
   return runtime_.metrics.text(form);
 }
 
-std::string AdminViews::advice_for(const telemetry::Story& story) const {
+std::string AdminViews::advice_for(const telemetry::Story& history) const {
   const auto snapshot = config_.now().snapshot;
   const auto& numbers = snapshot->counted_as;
-  const auto found = std::find(numbers.begin(), numbers.end(), story.route);
+  const auto found = std::find(numbers.begin(), numbers.end(), history.route);
   if (found == numbers.end()) return {};
   const auto place = static_cast<std::size_t>(found - numbers.begin());
-  return tools::advice_for(story, (*snapshot->settings.routes)[place].policy);
+  return tools::advice_for(history, (*snapshot->settings.routes)[place].policy);
 }
 
-std::string AdminViews::newest_stories() const {
+std::string AdminViews::newest_histories() const {
   json::array all;
-  if (runtime_.stories) {
-    for (telemetry::Story& story : runtime_.stories->newest(most_told))
-      all.push_back(as_json(std::move(story)));
+  if (runtime_.histories) {
+    for (telemetry::Story& history : runtime_.histories->newest(most_histories))
+      all.push_back(as_json(std::move(history)));
   }
   return telemetry::document_lines(all);
 }
 
-json::object AdminViews::as_json(telemetry::Story story) const {
-  story.route_name = runtime_.log.route_name(story.route);
-  return telemetry::story_json(story, advice_for(story));
+json::object AdminViews::as_json(telemetry::Story history) const {
+  history.route_name = runtime_.log.route_name(history.route);
+  return telemetry::story_json(history, advice_for(history));
 }
 
-std::optional<std::string> AdminViews::story(std::string_view id, StoryForm form) const {
-  auto found = runtime_.stories ? runtime_.stories->find(id) : std::nullopt;
+std::optional<std::string> AdminViews::history(std::string_view id, HistoryForm form) const {
+  auto found = runtime_.histories ? runtime_.histories->find(id) : std::nullopt;
   if (!found) return std::nullopt;
-  if (form == StoryForm::json) return telemetry::document_text(as_json(std::move(*found))) + "\n";
+  if (form == HistoryForm::json) return telemetry::document_text(as_json(std::move(*found))) + "\n";
   found->route_name = runtime_.log.route_name(found->route);
   return tools::to_text(*found, advice_for(*found));
 }
@@ -203,44 +203,44 @@ std::optional<std::string> AdminViews::story(std::string_view id, StoryForm form
 // Includes a route only if a request has ended on it since the last event, because its counters change only
 // then.
 Edition AdminViews::edition(bool whole) {
-  const InForce in_force = config_.now();
-  const config::Settings& settings = in_force.snapshot->settings;
-  telemetry::StatusFacts facts = status_facts(in_force);
+  const CurrentConfig current = config_.now();
+  const config::Settings& settings = current.snapshot->settings;
+  telemetry::StatusFacts facts = status_facts(current);
   const telemetry::Metrics::Totals totals = runtime_.metrics.totals();
   const bool same_routes =
-      in_force.hash == edition_before_.hash && facts.routes.size() == edition_before_.requests.size();
+      current.hash == edition_before_.hash && facts.routes.size() == edition_before_.requests.size();
   telemetry::RouteChoice moved;
   for (std::size_t i = 0; i < facts.routes.size(); ++i)
     moved.push_back(!same_routes || facts.routes[i].requests != edition_before_.requests[i]);
   Edition edition;
   // A reader that has received the whole minute needs only the new part, unless the routes have changed.
-  if (whole || !same_routes) add_minute(facts, in_force);
+  if (whole || !same_routes) add_minute(facts, current);
   std::optional<telemetry::StatusMinute> minute;
   if (same_routes) minute.swap(facts.minute);
   append_event(edition.changes, same_routes ? "change" : "status",
                without_end(telemetry::status_json(facts, settings, totals, moved)));
-  append_new_stories(edition.changes);
+  append_new_histories(edition.changes);
   // The full edition comes last: a request that ends meanwhile may be sent twice, but is never missed.
   // Readers recognise it by its id.
   if (minute) facts.minute.swap(minute);
   if (whole)
     append_event(edition.whole, "status", without_end(telemetry::status_json(facts, settings, totals)));
-  if (whole) append_event(edition.whole, "stories", without_end(newest_stories()));
-  edition_before_.hash = in_force.hash;
+  if (whole) append_event(edition.whole, "stories", without_end(newest_histories()));
+  edition_before_.hash = current.hash;
   edition_before_.requests.clear();
   for (const auto& route : facts.routes) edition_before_.requests.push_back(route.requests);
   return edition;
 }
 
-void AdminViews::append_new_stories(std::string& events) {
-  if (!runtime_.stories) return;
+void AdminViews::append_new_histories(std::string& events) {
+  if (!runtime_.histories) return;
   std::vector<std::uint64_t> numbers;
-  for (telemetry::Story& story : runtime_.stories->newest(most_stories)) {
-    numbers.push_back(story.number);
-    if (has(edition_before_.stories, story.number)) continue;
-    append_event(events, "story", telemetry::document_text(as_json(std::move(story))));
+  for (telemetry::Story& history : runtime_.histories->newest(most_new_histories)) {
+    numbers.push_back(history.number);
+    if (has(edition_before_.histories, history.number)) continue;
+    append_event(events, "story", telemetry::document_text(as_json(std::move(history))));
   }
-  edition_before_.stories = std::move(numbers);
+  edition_before_.histories = std::move(numbers);
 }
 
 }  // namespace reprise::server

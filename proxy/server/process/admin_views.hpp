@@ -27,12 +27,12 @@ class AdminViews {
   /// reads.
   std::string effective_configuration() const;
   /// Returns the history of one request by its id (Stories::find); none if it is unknown or was evicted.
-  std::optional<std::string> story(std::string_view id, StoryForm form) const;
+  std::optional<std::string> history(std::string_view id, HistoryForm form) const;
 
  private:
-  telemetry::StatusFacts status_facts(const InForce&) const;
+  telemetry::StatusFacts status_facts(const CurrentConfig&) const;
   std::vector<telemetry::StatusFacts::Upstream> upstream_facts() const;
-  void add_minute(telemetry::StatusFacts&, const InForce&) const;
+  void add_minute(telemetry::StatusFacts&, const CurrentConfig&) const;
   std::string metrics_text(telemetry::Exposition);
   /// Returns what to change so that the request ends differently; empty if there is no advice or its route no
   /// longer exists.
@@ -40,18 +40,18 @@ class AdminViews {
   /// With the current name of its route.
   json::object as_json(telemetry::Story) const;
   /// A JSON array of those that are worth telling, the newest last.
-  std::string newest_stories() const;
+  std::string newest_histories() const;
   /// Returns the next event for readers of /events. Page thread only.
   Edition edition(bool whole);
-  void append_new_stories(std::string& events);
+  void append_new_histories(std::string& events);
 
   Runtime& runtime_;
   const ConfigControl& config_;
   /// State of the previous event. Page thread only.
   struct Edited {
     std::string hash;
-    std::vector<std::uint64_t> requests;  ///< number of finished requests of each route
-    std::vector<std::uint64_t> stories;   ///< numbers of the requests that were sent
+    std::vector<std::uint64_t> requests;   ///< number of finished requests of each route
+    std::vector<std::uint64_t> histories;  ///< numbers of the requests that were sent
   };
   Edited edition_before_;
 };

@@ -82,9 +82,9 @@ std::string first_and_count(const std::vector<std::string>& words) {
 
 }  // namespace
 
-std::vector<std::string> described_listeners(const InForce& in_force) {
-  const config::Settings& settings = in_force.snapshot->settings;
-  const auto& bound = in_force.listeners->all();
+std::vector<std::string> described_listeners(const CurrentConfig& current) {
+  const config::Settings& settings = current.snapshot->settings;
+  const auto& bound = current.listeners->all();
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < bound.size(); ++i) {
     const std::string_view mode = bound[i]->is_admin ? "admin" : forward::word(settings.listeners[i].mode);
@@ -93,12 +93,12 @@ std::vector<std::string> described_listeners(const InForce& in_force) {
   return lines;
 }
 
-std::string service_status(const InForce& in_force, bool leaving) {
-  const ReloadReport& last = in_force.last;
-  net::ServiceState state{in_force.snapshot->settings.routes->size() - 1, {}, leaving, last.unix_time, {}};
+std::string service_status(const CurrentConfig& current, bool leaving) {
+  const ReloadReport& last = current.last;
+  net::ServiceState state{current.snapshot->settings.routes->size() - 1, {}, leaving, last.unix_time, {}};
   if (last.unix_time != 0 && !last.succeeded)
     state.why_not = last.words.empty() ? "no reason is known" : last.words.front();
-  state.listeners = described_listeners(in_force);
+  state.listeners = described_listeners(current);
   return "STATUS=" + net::status_line(state);
 }
 
@@ -113,9 +113,9 @@ ConfigControl::ConfigControl(Runtime& runtime, config::Settings given)
   const unsigned threads = given.threads;
   const std::size_t admins = given.limits.admin_connections;
   if (const std::size_t allowed = net::admin_allowed(admins); allowed < admins)
-    runtime_.say(config::LogLevel::warn, "limits.admin_connections is lowered from " +
-                                             std::to_string(admins) + " to " + std::to_string(allowed) +
-                                             ": the limit of open files allows no more");
+    runtime_.log_message(config::LogLevel::warn,
+                         "limits.admin_connections is lowered from " + std::to_string(admins) + " to " +
+                             std::to_string(allowed) + ": the limit of open files allows no more");
   current_.snapshot = builder_.build(std::move(given), listeners.endpoints(), nullptr);
   runtime_.make_workers(threads, current_.snapshot);
   listeners.open_on(runtime_.workers);
@@ -134,9 +134,9 @@ ConfigControl::~ConfigControl() {
 
 void ConfigControl::close_unwanted(const std::vector<net::InheritedSocket>& inherited) {
   for (const net::InheritedSocket& left : inherited) {
-    runtime_.say(config::LogLevel::warn, "the service manager has passed a socket that listens at " +
-                                             net::endpoint_text(left.bound) +
-                                             ", which is no listener's: closed");
+    runtime_.log_message(config::LogLevel::warn, "the service manager has passed a socket that listens at " +
+                                                     net::endpoint_text(left.bound) +
+                                                     ", which is no listener's: closed");
     ::close(left.descriptor);
   }
 }
@@ -148,7 +148,7 @@ void ConfigControl::note_own_dials(const config::Settings& settings) {
   }
 }
 
-InForce ConfigControl::now() const {
+CurrentConfig ConfigControl::now() const {
   const std::lock_guard lock(mutex_);
   return current_;
 }
@@ -157,7 +157,7 @@ void ConfigControl::begin(AdminPages pages) {
   pages_ = std::move(pages);
   const auto roles = roles_of(current_.snapshot->settings, *current_.listeners);
   for (std::size_t i = 0; i < runtime_.workers.size(); ++i)
-    put_in_force(i, current_.snapshot, *current_.listeners, roles, nullptr);
+    apply_to_worker(i, current_.snapshot, *current_.listeners, roles, nullptr);
 }
 
 void ConfigControl::watch() {
@@ -177,9 +177,9 @@ void ConfigControl::close_listeners(std::size_t index) {
 }
 
 std::vector<WatchedFile> ConfigControl::watched_files() const {
-  InForce in_force = now();
-  if (!in_force.snapshot->settings.reload.watch) return {};
-  return std::move(in_force.files);
+  CurrentConfig current = now();
+  if (!current.snapshot->settings.reload.watch) return {};
+  return std::move(current.files);
 }
 
 ConfigControl::Roles ConfigControl::roles_of(const config::Settings& settings, const ListenerSet& listeners) {
@@ -190,10 +190,11 @@ ConfigControl::Roles ConfigControl::roles_of(const config::Settings& settings, c
   return roles;
 }
 
-void ConfigControl::put_in_force(std::size_t index, const std::shared_ptr<const net::Snapshot>& next,
-                                 const ListenerSet& wanted, const Roles& roles, const ListenerSet* before) {
+void ConfigControl::apply_to_worker(std::size_t index, const std::shared_ptr<const net::Snapshot>& next,
+                                    const ListenerSet& wanted, const Roles& roles,
+                                    const ListenerSet* before) {
   forward::Worker& worker = *runtime_.workers[index];
-  worker.take_up(next);
+  worker.apply(next);
   ErrorCode ignored;
   for (std::size_t i = 0; i < roles.size(); ++i) {
     const std::shared_ptr<forward::Listener>& listener = wanted.all()[i]->on_threads[index];
@@ -218,13 +219,13 @@ void ConfigControl::put_in_force(std::size_t index, const std::shared_ptr<const 
   }
 }
 
-void ConfigControl::put_in_force_everywhere(const InForce& next, const InForce& before) {
+void ConfigControl::apply_to_all(const CurrentConfig& next, const CurrentConfig& before) {
   const auto roles = roles_of(next.snapshot->settings, *next.listeners);
   const auto arrivals = std::make_shared<Arrivals>();
   for (std::size_t i = 0; i < runtime_.workers.size(); ++i) {
     asio::post(runtime_.workers[i]->io, [this, i, roles, arrivals, next = next.snapshot,
                                          wanted = next.listeners, old = before.listeners] {
-      put_in_force(i, next, *wanted, roles, old.get());
+      apply_to_worker(i, next, *wanted, roles, old.get());
       arrivals->arrive();
     });
   }
@@ -237,10 +238,10 @@ ReloadReport ConfigControl::file_failure(const NewConfiguration& read, const std
 }
 
 // Every step that can fail comes before the first io thread gets the new configuration.
-ReloadReport ConfigControl::take_up(NewConfiguration read) {
+ReloadReport ConfigControl::apply(NewConfiguration read) {
   if (!read.settings) return failure(std::move(read.problems));
-  const InForce before = now();
-  InForce next = before;
+  const CurrentConfig before = now();
+  CurrentConfig next = before;
   next.hash = read.hash;
   ReloadReport report{true, read.hash, 0, std::move(read.problems)};
   for (const std::string& path : keep_start_only(before.snapshot->settings, *read.settings))
@@ -262,7 +263,7 @@ ReloadReport ConfigControl::take_up(NewConfiguration read) {
     return failure({runtime_.options.config_file + ": error: " + error.what()});
   }
   note_own_dials(next.snapshot->settings);
-  put_in_force_everywhere(next, before);
+  apply_to_all(next, before);
   runtime_.replay.set_limits(next.snapshot->settings.limits);
   runtime_.log.set(next.snapshot->settings.log);
   runtime_.metrics.set_config_hash(next.hash, net::Clock::wall_nanoseconds() / 1'000'000'000);
@@ -298,11 +299,11 @@ void ConfigControl::note_files(std::vector<WatchedFile> files, bool is_whole) {
 }
 
 ReloadReport ConfigControl::reload() {
-  runtime_.options.notify.tell(reloading_state());
+  runtime_.options.notify.send(reloading_state());
   NewConfiguration read = runtime_.options.reload();
   std::vector<WatchedFile> files = read.files;
   const bool is_whole = read.settings.has_value();
-  ReloadReport report = take_up(std::move(read));
+  ReloadReport report = apply(std::move(read));
   report.unix_time = net::Clock::wall_nanoseconds() / 1'000'000'000;
   {
     const std::lock_guard lock(mutex_);
@@ -313,22 +314,22 @@ ReloadReport ConfigControl::reload() {
   runtime_.metrics.count_reload(report.succeeded ? telemetry::ReloadOutcome::success
                                                  : telemetry::ReloadOutcome::failed);
   if (report.succeeded) {
-    for (const std::string& warning : report.words) runtime_.say(config::LogLevel::warn, warning);
-    runtime_.say(config::LogLevel::info, "configuration reloaded, hash " + report.hash);
+    for (const std::string& warning : report.words) runtime_.log_message(config::LogLevel::warn, warning);
+    runtime_.log_message(config::LogLevel::info, "configuration reloaded, hash " + report.hash);
   } else {
-    runtime_.say(config::LogLevel::error,
-                 "configuration not reloaded, the one before goes on: " + first_and_count(report.words));
+    runtime_.log_message(config::LogLevel::error, "configuration not reloaded, the one before goes on: " +
+                                                      first_and_count(report.words));
   }
   if (!runtime_.phase.stopping)
-    runtime_.options.notify.tell("READY=1\n" + service_status(now(), runtime_.phase.leaving));
+    runtime_.options.notify.send("READY=1\n" + service_status(now(), runtime_.phase.leaving));
   return report;
 }
 
-void ConfigControl::ask_to_reload(Reloader::Told told) {
-  if (reloader_ != nullptr) return reloader_->ask(std::move(told));
+void ConfigControl::ask_to_reload(Reloader::Done done) {
+  if (reloader_ != nullptr) return reloader_->ask(std::move(done));
   const std::string why = "there is no configuration file to read again";
-  runtime_.say(config::LogLevel::warn, why);
-  if (told) told({false, {}, 0, {why}});
+  runtime_.log_message(config::LogLevel::warn, why);
+  if (done) done({false, {}, 0, {why}});
 }
 
 }  // namespace reprise::server

@@ -15,7 +15,7 @@
 namespace reprise::server {
 
 /// A configuration and the objects made from it.
-struct InForce {
+struct CurrentConfig {
   std::shared_ptr<const net::Snapshot> snapshot;
   std::shared_ptr<const ListenerSet> listeners;
   std::string hash;
@@ -24,10 +24,10 @@ struct InForce {
 };
 
 /// Returns lines such as `forward 127.0.0.1:3128`, one per listener; the admin listener is last.
-std::vector<std::string> described_listeners(const InForce&);
+std::vector<std::string> described_listeners(const CurrentConfig&);
 
 /// Returns the STATUS= line for the service manager.
-std::string service_status(const InForce&, bool leaving);
+std::string service_status(const CurrentConfig&, bool leaving);
 
 /// Binds the listeners of the first configuration, which `begin` applies. Later configurations are read and
 /// applied by the reloader's thread.
@@ -40,7 +40,7 @@ class ConfigControl {
   ConfigControl& operator=(const ConfigControl&) = delete;
 
   /// Returns the current configuration. Thread-safe.
-  InForce now() const;
+  CurrentConfig now() const;
   /// Applies the first configuration, before the loops run. The admin listener serves `pages`.
   void begin(AdminPages pages);
   /// Starts watching the files for changes. Does nothing if there is no file to reload.
@@ -48,7 +48,7 @@ class ConfigControl {
   /// Returns when no reload is running and none can start.
   void stop();
   /// Requests a reload that begins after this call. Thread-safe.
-  void ask_to_reload(Reloader::Told told);
+  void ask_to_reload(Reloader::Done done);
   /// Closes the listeners of one worker and drains its sessions. Call on that worker's thread.
   void close_listeners(std::size_t index);
 
@@ -60,14 +60,14 @@ class ConfigControl {
   void note_own_dials(const config::Settings&);
   /// Applies a configuration to one worker: new requests use `next`, and clients connect through `wanted`.
   /// Call on that worker's thread.
-  void put_in_force(std::size_t index, const std::shared_ptr<const net::Snapshot>& next,
-                    const ListenerSet& wanted, const Roles&, const ListenerSet* before);
-  void put_in_force_everywhere(const InForce& next, const InForce& before);
+  void apply_to_worker(std::size_t index, const std::shared_ptr<const net::Snapshot>& next,
+                       const ListenerSet& wanted, const Roles&, const ListenerSet* before);
+  void apply_to_all(const CurrentConfig& next, const CurrentConfig& before);
   /// Returns the files to watch; none if `reload.watch` is off.
   std::vector<WatchedFile> watched_files() const;
   // The following run on the reloader's thread.
   ReloadReport reload();
-  ReloadReport take_up(NewConfiguration);
+  ReloadReport apply(NewConfiguration);
   ReloadReport file_failure(const NewConfiguration&, const std::string& why);
   /// Updates the watched files. Precondition: the mutex is held. `is_whole`: the list is complete and
   /// replaces the old one; else it extends the old one.
@@ -78,7 +78,7 @@ class ConfigControl {
   forward::EventLoop binding_{1};
   AdminPages pages_;
   mutable std::mutex mutex_;
-  InForce current_;  ///< guarded by the mutex
+  CurrentConfig current_;  ///< guarded by the mutex
   std::vector<std::shared_ptr<const net::Snapshot>>
       retired_;                         ///< freed on the reloader's thread, not on an io thread
   std::unique_ptr<Reloader> reloader_;  ///< null if there is no file to reload

@@ -50,7 +50,7 @@ ControlResponse ControlCommands::pause(std::string_view host, std::string_view h
     obeyed = obeyed || (*routes)[i].policy.while_paused != policy::WhilePaused::go;
   std::string text = account + " is paused for " + std::to_string(seconds) + " s";
   if (!obeyed) text += "; no route obeys: host_pause is off everywhere";
-  runtime_.say(config::LogLevel::info, text);
+  runtime_.log_message(config::LogLevel::info, text);
   return {true, std::move(text)};
 }
 
@@ -66,13 +66,13 @@ ControlSocket::Commands ControlCommands::commands() {
         respond({report.succeeded, std::move(text)});
       });
     if (command == "drain") {
-      lifecycle_.leave();
+      lifecycle_.drain();
       return respond({true, "draining: /readyz says so, and each response ends its connection"});
     }
     if (command == "drain\nundo") {
       if (runtime_.phase.stopping) return respond({false, "it is shutting down, which cannot be undone"});
       const bool was = runtime_.phase.leaving;
-      lifecycle_.come_back();
+      lifecycle_.undo_drain();
       return respond({true, was ? "ready again: /readyz says so, and connections stay open"
                                 : "it was not draining: nothing has changed"});
     }
@@ -80,10 +80,10 @@ ControlSocket::Commands ControlCommands::commands() {
     if (command == "quit")
       return respond({true, "ends once what is under way has ended", [this] { lifecycle_.stop(); }});
     if (words.size() == 2 && words[0] == "story") {
-      auto told = views_.story(words[1], StoryForm::text);
-      if (!told)
+      auto history_text = views_.history(words[1], HistoryForm::text);
+      if (!history_text)
         return respond({false, "no such request: it was never here, or newer ones have taken its place"});
-      return respond({true, std::move(*told)});
+      return respond({true, std::move(*history_text)});
     }
     if (words.size() == 3 && words[0] == "log" && words[1] == "level")
       return respond(set_log_level(words[2]));

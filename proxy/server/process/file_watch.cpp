@@ -19,7 +19,7 @@ namespace reprise::server {
 namespace {
 
 // Added to the eventfd by `stop`; `ask` adds 1.
-constexpr std::uint64_t stop_wish = 1ULL << 32U;
+constexpr std::uint64_t stop_request = 1ULL << 32U;
 
 using Steady = std::chrono::steady_clock;
 
@@ -44,15 +44,15 @@ int milliseconds_until(Steady::time_point then, Steady::time_point now) {
 
 FileWatch::FileWatch(WatchTimes times)
     : times_(times),
-      signs_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)),
-      wishes_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  if (wishes_ < 0)
+      inotify_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)),
+      requests_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (requests_ < 0)
     throw std::system_error(errno, std::generic_category(), "no descriptor for watching files");
 }
 
 FileWatch::~FileWatch() {
-  if (signs_ >= 0) ::close(signs_);
-  ::close(wishes_);
+  if (inotify_ >= 0) ::close(inotify_);
+  ::close(requests_);
 }
 
 void FileWatch::watch(const std::vector<WatchedFile>& files) {
@@ -72,7 +72,7 @@ void FileWatch::watch(const std::vector<WatchedFile>& files) {
 // Registers all folders each time: a folder that was created again is a different one for the kernel.
 // Registering a known folder again changes nothing.
 void FileWatch::watch_folders() {
-  if (signs_ < 0) return;
+  if (inotify_ < 0) return;
   std::set<std::string> folders;
   for (const auto& [file, content] : held_) {
     folders.insert(folder_of(file));
@@ -84,7 +84,7 @@ void FileWatch::watch_folders() {
   constexpr std::uint32_t what = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE |
                                  IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
   // Old folders stay registered until the program ends. They only cause a needless check.
-  for (const std::string& folder : folders) ::inotify_add_watch(signs_, folder.c_str(), what);
+  for (const std::string& folder : folders) ::inotify_add_watch(inotify_, folder.c_str(), what);
 }
 
 bool FileWatch::look() {
@@ -92,7 +92,7 @@ bool FileWatch::look() {
   for (auto& [file, held] : held_) {
     // The bundle of a host's roots is long, so it is read only if its stamp has changed. The stamp is taken
     // first, so that a write in between is found by the next check.
-    const auto stamp = net::stamp_of_resting_file(file, net::Clock::wall_nanoseconds());
+    const auto stamp = net::stamp_of_unchanged_file(file, net::Clock::wall_nanoseconds());
     if (stamp && stamp == held.stamp) continue;
     // Without a descriptor the content is unknown; a later check finds the change.
     std::optional<std::string> now = net::digest_of_file(file);
@@ -105,51 +105,52 @@ bool FileWatch::look() {
   return differs;
 }
 
-bool FileWatch::drain_signs() const {
+bool FileWatch::drain_events() const {
   alignas(inotify_event) std::array<char, 4096> events{};
   bool any = false;
-  while (::read(signs_, events.data(), events.size()) > 0) any = true;
+  while (::read(inotify_, events.data(), events.size()) > 0) any = true;
   return any;
 }
 
 // Returns how many `ask` calls were made. Also records a `stop`.
-unsigned FileWatch::take_wishes() {
-  std::uint64_t wishes = 0;
-  if (::read(wishes_, &wishes, sizeof wishes) != sizeof wishes) return 0;
-  if (wishes >= stop_wish) stopped_ = true;
-  return static_cast<unsigned>(wishes % stop_wish);
+unsigned FileWatch::take_requests() {
+  std::uint64_t requests = 0;
+  if (::read(requests_, &requests, sizeof requests) != sizeof requests) return 0;
+  if (requests >= stop_request) stopped_ = true;
+  return static_cast<unsigned>(requests % stop_request);
 }
 
 FileWatch::Woken FileWatch::wait() {
   // A link may have changed its target since the last call: its new folder is watched, and an earlier change
   // is detected by a check.
   watch_folders();
-  bool signs_come = true;
+  bool events_pending = true;
   Steady::time_point first = Steady::now();  // time of the first event since the last check
   Steady::time_point last = first;
   Steady::time_point next_look = first + times_.look;
   while (!stopped_) {
     const auto now = Steady::now();
-    const auto due = signs_come ? std::min({last + times_.quiet, first + times_.most, next_look}) : next_look;
-    std::array<pollfd, 2> sources{{{wishes_, POLLIN, 0}, {signs_, POLLIN, 0}}};
+    const auto due =
+        events_pending ? std::min({last + times_.quiet, first + times_.most, next_look}) : next_look;
+    std::array<pollfd, 2> sources{{{requests_, POLLIN, 0}, {inotify_, POLLIN, 0}}};
     ::poll(sources.data(), sources.size(), milliseconds_until(due, now));
-    const unsigned asked = take_wishes();
+    const unsigned asked = take_requests();
     if (stopped_) return Woken::stopped;
     if (asked > 0) {
       look();
       return Woken::asked;
     }
     const auto after = Steady::now();
-    if (signs_ >= 0 && drain_signs()) {
-      if (!signs_come) first = after;
-      signs_come = true;
+    if (inotify_ >= 0 && drain_events()) {
+      if (!events_pending) first = after;
+      events_pending = true;
       last = after;
       if (after - first < times_.most) continue;
     }
     if (after < due) continue;
     if (look()) return Woken::changed;
     watch_folders();
-    signs_come = false;
+    events_pending = false;
     next_look = after + times_.look;
   }
   return Woken::stopped;
@@ -157,11 +158,11 @@ FileWatch::Woken FileWatch::wait() {
 
 void FileWatch::ask() {
   const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = ::write(wishes_, &one, sizeof one);
+  [[maybe_unused]] const ssize_t written = ::write(requests_, &one, sizeof one);
 }
 
 void FileWatch::stop() {
-  [[maybe_unused]] const ssize_t written = ::write(wishes_, &stop_wish, sizeof stop_wish);
+  [[maybe_unused]] const ssize_t written = ::write(requests_, &stop_request, sizeof stop_request);
 }
 
 }  // namespace reprise::server

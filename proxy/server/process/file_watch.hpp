@@ -58,13 +58,13 @@ class FileWatch {
 
   bool look();
   void watch_folders();
-  bool drain_signs() const;
-  unsigned take_wishes();
+  bool drain_events() const;
+  unsigned take_requests();
 
   const WatchTimes times_;
   std::map<std::string, Held> held_;  ///< by path
-  int signs_ = -1;                    ///< inotify descriptor; -1 if the kernel has none left
-  int wishes_ = -1;                   ///< eventfd
+  int inotify_ = -1;                  ///< inotify descriptor; -1 if the kernel has none left
+  int requests_ = -1;                 ///< eventfd
   bool stopped_ = false;
 };
 

@@ -16,17 +16,18 @@ void Lifecycle::stop_now() {
   for (const auto& worker : runtime_.workers) worker->io.stop();
 }
 
-void Lifecycle::leave() {
+void Lifecycle::drain() {
   if (runtime_.phase.leaving.exchange(true)) return;
-  runtime_.say(config::LogLevel::info, "draining: not ready any more, and each response ends its connection");
-  runtime_.options.notify.tell(service_status(config_.now(), true));
-  end_connections_politely();
+  runtime_.log_message(config::LogLevel::info,
+                       "draining: not ready any more, and each response ends its connection");
+  runtime_.options.notify.send(service_status(config_.now(), true));
+  end_after_response();
 }
 
-void Lifecycle::come_back() {
+void Lifecycle::undo_drain() {
   if (!runtime_.phase.leaving.exchange(false)) return;
-  runtime_.say(config::LogLevel::info, "draining is undone: ready again");
-  runtime_.options.notify.tell(service_status(config_.now(), false));
+  runtime_.log_message(config::LogLevel::info, "draining is undone: ready again");
+  runtime_.options.notify.send(service_status(config_.now(), false));
   for (const auto& worker : runtime_.workers) {
     asio::post(worker->io, [this, &worker = *worker] {
       if (!runtime_.phase.stopping) worker.leaving = false;
@@ -36,7 +37,7 @@ void Lifecycle::come_back() {
 
 // Ends connections only after a response. A client whose idle connection is closed may just have sent a
 // request on it.
-void Lifecycle::end_connections_politely() {
+void Lifecycle::end_after_response() {
   for (const auto& worker : runtime_.workers) {
     asio::post(worker->io, [&worker = *worker] { worker.leaving = true; });
   }
@@ -44,7 +45,8 @@ void Lifecycle::end_connections_politely() {
 
 Task<void> Lifecycle::wait_for_sessions(Instant limit) {
   net::Timer pause(runtime_.workers.front()->io);
-  while ((listening_ > 0 || runtime_.shared->client_connections.load() > 0) && net::Tick::now() < limit) {
+  while ((open_listeners_ > 0 || runtime_.shared->client_connections.load() > 0) &&
+         net::Tick::now() < limit) {
     pause.expires_after(std::chrono::milliseconds(10));
     co_await pause.async_wait(as_result);
   }
@@ -62,20 +64,20 @@ Task<void> Lifecycle::close_admin() {
 }
 
 Task<void> Lifecycle::shut_down() {
-  runtime_.say(config::LogLevel::info, "shutting down");
-  runtime_.options.notify.tell(
+  runtime_.log_message(config::LogLevel::info, "shutting down");
+  runtime_.options.notify.send(
       "STOPPING=1\nSTATUS=shutting down: " + std::to_string(runtime_.shared->client_connections.load()) +
       " open client connections");
   runtime_.phase.ready = false;
-  end_connections_politely();
+  end_after_response();
   const config::Shutdown times = config_.now().snapshot->settings.shutdown;
   net::Timer linger(runtime_.workers.front()->io, times.linger);
   co_await linger.async_wait(as_result);
-  listening_ = runtime_.workers.size();
+  open_listeners_ = runtime_.workers.size();
   for (std::size_t i = 0; i < runtime_.workers.size(); ++i) {
     asio::post(runtime_.workers[i]->io, [this, i] {
       config_.close_listeners(i);
-      --listening_;
+      --open_listeners_;
     });
   }
   co_await wait_for_sessions(net::Tick::now() + times.grace);
@@ -84,7 +86,7 @@ Task<void> Lifecycle::shut_down() {
   }
   co_await wait_for_sessions(net::Tick::now() + std::chrono::seconds(1));
   co_await close_admin();
-  runtime_.say(config::LogLevel::info, "stopped");
+  runtime_.log_message(config::LogLevel::info, "stopped");
   stop_now();
 }
 

@@ -15,20 +15,20 @@ class Lifecycle {
   /// Ends the loops at once.
   void stop_now();
   /// Starts draining: the proxy is no longer ready, and every response ends its connection. Thread-safe.
-  void leave();
+  void drain();
   /// Undoes `leave`.
-  void come_back();
+  void undo_drain();
 
  private:
   Task<void> shut_down();
   Task<void> wait_for_sessions(Instant limit);
   Task<void> close_admin();
-  void end_connections_politely();
+  void end_after_response();
 
   Runtime& runtime_;
   ConfigControl& config_;
   /// Number of threads that have not closed their listeners yet, during a shutdown.
-  std::atomic<std::size_t> listening_{0};
+  std::atomic<std::size_t> open_listeners_{0};
 };
 
 }  // namespace reprise::server

@@ -31,7 +31,7 @@ struct Proxy::Parts {
   Parts& operator=(const Parts&) = delete;
 
   void begin();
-  void heed_signals();
+  void install_signal_handlers();
 
   Runtime runtime;
   ConfigControl config;
@@ -42,31 +42,32 @@ struct Proxy::Parts {
   std::unique_ptr<ControlSocket> control;  ///< null if there is no control socket
 };
 
-void Proxy::Parts::heed_signals() {
-  Signals::Handlers handlers{
-      [this] { lifecycle.stop(); },
-      [this] {
-        runtime.phase.hurried = true;
-        lifecycle.stop_now();
-      },
-      [this] { config.ask_to_reload({}); },
-      [this](const char* name) { runtime.say(config::LogLevel::info, std::string("ignored ") + name); }};
+void Proxy::Parts::install_signal_handlers() {
+  Signals::Handlers handlers{[this] { lifecycle.stop(); },
+                             [this] {
+                               runtime.phase.forced = true;
+                               lifecycle.stop_now();
+                             },
+                             [this] { config.ask_to_reload({}); },
+                             [this](const char* name) {
+                               runtime.log_message(config::LogLevel::info, std::string("ignored ") + name);
+                             }};
   signals = std::make_unique<Signals>(runtime.workers.front()->io, std::move(handlers));
 }
 
 void Proxy::Parts::begin() {
   forward::Worker& first = *runtime.workers.front();
-  if (runtime.options.handle_signals) heed_signals();
+  if (runtime.options.handle_signals) install_signal_handlers();
   config.begin(views.pages());
   if (control) control->serve(commands.commands());
-  const InForce in_force = config.now();
-  runtime.exporter->send_to(in_force.snapshot->settings.trace.otlp);
-  for (const std::string& listener : described_listeners(in_force))
-    runtime.say(config::LogLevel::info, "listening " + listener);
+  const CurrentConfig current = config.now();
+  runtime.exporter->send_to(current.snapshot->settings.trace.otlp);
+  for (const std::string& listener : described_listeners(current))
+    runtime.log_message(config::LogLevel::info, "listening " + listener);
   runtime.phase.ready = true;
   asio::co_spawn(first.io, forward::warn_of_certificate_ends(first), or_abort);
-  runtime.say(config::LogLevel::info, "ready");
-  runtime.options.notify.tell("READY=1\n" + service_status(in_force, runtime.phase.leaving));
+  runtime.log_message(config::LogLevel::info, "ready");
+  runtime.options.notify.send("READY=1\n" + service_status(current, runtime.phase.leaving));
   if (runtime.options.watchdog) {
     std::vector<asio::io_context*> loops;
     for (const auto& worker : runtime.workers) loops.push_back(&worker->io);
@@ -84,8 +85,8 @@ std::vector<tcp::endpoint> Proxy::endpoints() const { return parts_->config.now(
 
 void Proxy::stop() { parts_->lifecycle.stop(); }
 
-void Proxy::reload(std::function<void(const ReloadReport&)> told) {
-  parts_->config.ask_to_reload(std::move(told));
+void Proxy::reload(std::function<void(const ReloadReport&)> done) {
+  parts_->config.ask_to_reload(std::move(done));
 }
 
 void Proxy::run() {
@@ -102,7 +103,7 @@ void Proxy::run() {
     runtime.phase.ended = true;
     parts_->config.stop();
   }
-  runtime.exporter->finish(runtime.phase.hurried);
+  runtime.exporter->finish(runtime.phase.forced);
 }
 
 }  // namespace reprise::server

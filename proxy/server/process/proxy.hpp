@@ -47,13 +47,13 @@ struct ProxyOptions {
   /// `reload` instead. Precondition if true: `hold_signals` was called.
   bool handle_signals = true;
   /// Called with every finished request, on its io thread. May be empty.
-  std::function<void(const telemetry::ExchangeRecord&)> witness;
+  std::function<void(const telemetry::ExchangeRecord&)> observer;
   /// Authority for intercepted hosts; null: loaded from the files in the settings.
   std::shared_ptr<const Authority> authority;
   net::Resolver::Query query;  ///< empty: names are resolved as configured on this host
   forward::FileCalls files = forward::system_file_calls();
   /// How long to sniff both ends of a tunnel for the protocol; absent: the default of `Shared`.
-  std::optional<Duration> first_words_limit;
+  std::optional<Duration> sniff_limit;
   /// Reads the configuration again, on a thread that may block. Empty if there is nothing to read.
   std::function<NewConfiguration()> reload;
   std::vector<WatchedFile> watched_files;  ///< files to watch for changes
@@ -87,7 +87,7 @@ class Proxy {
   /// Starts the graceful shutdown that SIGTERM causes. Thread-safe.
   void stop();
   /// Reloads as SIGHUP does. `told` is called with the result, on another thread. Thread-safe.
-  void reload(std::function<void(const ReloadReport&)> told);
+  void reload(std::function<void(const ReloadReport&)> done);
 
   /// Returns the addresses of the listeners in the order of the current configuration; the admin listener is
   /// last.

@@ -14,16 +14,16 @@ void Reloader::start() {
   thread_ = std::thread([this] { run(); });
 }
 
-void Reloader::ask(Told told) {
+void Reloader::ask(Done done) {
   {
     const std::lock_guard lock(mutex_);
     if (!ended_) {
-      if (told) waiting_.push_back(std::move(told));
+      if (done) waiting_.push_back(std::move(done));
       watch_.ask();
       return;
     }
   }
-  if (told) told({false, {}, 0, {"reprise is shutting down"}});
+  if (done) done({false, {}, 0, {"reprise is shutting down"}});
 }
 
 void Reloader::stop() {
@@ -31,7 +31,7 @@ void Reloader::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-std::vector<Reloader::Told> Reloader::take_waiting() {
+std::vector<Reloader::Done> Reloader::take_waiting() {
   const std::lock_guard lock(mutex_);
   return std::exchange(waiting_, {});
 }
@@ -39,10 +39,10 @@ std::vector<Reloader::Told> Reloader::take_waiting() {
 // A request for a reload that arrives during one waits for the next, because the file may have changed since
 // the current one read it.
 void Reloader::reload_for_all() {
-  const std::vector<Told> waiting = take_waiting();
+  const std::vector<Done> waiting = take_waiting();
   const ReloadReport report = reload_();
   watch_.watch(files_());
-  for (const Told& told : waiting) told(report);
+  for (const Done& done : waiting) done(report);
 }
 
 void Reloader::run() {
@@ -51,7 +51,7 @@ void Reloader::run() {
     const std::lock_guard lock(mutex_);
     ended_ = true;
   }
-  for (const Told& told : take_waiting()) told({false, {}, 0, {"reprise is shutting down"}});
+  for (const Done& done : take_waiting()) done({false, {}, 0, {"reprise is shutting down"}});
 }
 
 }  // namespace reprise::server

@@ -22,7 +22,7 @@ struct ReloadReport {
 /// The thread runs from `start` to `stop`.
 class Reloader {
  public:
-  using Told = std::function<void(const ReloadReport&)>;
+  using Done = std::function<void(const ReloadReport&)>;
 
   /// `reload` is called on the thread. `files` is called after each reload and returns the files to watch.
   Reloader(std::function<ReloadReport()> reload, std::function<std::vector<WatchedFile>()> files,
@@ -34,20 +34,20 @@ class Reloader {
   void start();
   /// Requests a reload that begins after this call. `told` is called on the thread with the result, or with a
   /// failure if the thread ends first. Thread-safe.
-  void ask(Told told = {});
+  void ask(Done done = {});
   /// Returns when the thread has ended. Precondition: not called on that thread.
   void stop();
 
  private:
   void run();
   void reload_for_all();
-  std::vector<Told> take_waiting();
+  std::vector<Done> take_waiting();
 
   const std::function<ReloadReport()> reload_;
   const std::function<std::vector<WatchedFile>()> files_;
   FileWatch watch_;
   std::mutex mutex_;
-  std::vector<Told> waiting_;  ///< guarded by the mutex
+  std::vector<Done> waiting_;  ///< guarded by the mutex
   bool ended_ = false;         ///< likewise
   std::thread thread_;
 };

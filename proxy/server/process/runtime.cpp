@@ -20,8 +20,8 @@ Runtime::Runtime(const config::Settings& settings, ProxyOptions given)
       replay(settings.limits, options.files, metrics, log),
       spans(settings.threads) {
   metrics.set_config_hash(options.config_hash, net::Clock::wall_nanoseconds() / 1'000'000'000);
-  for (const std::string& warning : options.warnings) say(config::LogLevel::warn, warning);
-  for (const std::string& note : options.notes) say(config::LogLevel::info, note);
+  for (const std::string& warning : options.warnings) log_message(config::LogLevel::warn, warning);
+  for (const std::string& note : options.notes) log_message(config::LogLevel::info, note);
   net::Resolver::Limits limits;
   limits.names = settings.limits.upstreams;
   if (!options.query) names = std::make_unique<net::NameService>();
@@ -29,18 +29,18 @@ Runtime::Runtime(const config::Settings& settings, ProxyOptions given)
   // NOLINTNEXTLINE(modernize-make-unique): clang 14 cannot initialise an aggregate through it.
   shared.reset(new forward::Shared{metrics, log, budgets, host_guards, *resolver, replay, make_pseudonym()});
   // The id of a request begins with the random part of the pseudonym.
-  if (settings.limits.story_bytes > 0) {
-    stories.emplace(shared->pseudonym.substr(shared->pseudonym.find('-') + 1), settings.threads,
-                    settings.limits.story_bytes);
-    shared->stories = &*stories;
+  if (settings.limits.history_bytes > 0) {
+    histories.emplace(shared->pseudonym.substr(shared->pseudonym.find('-') + 1), settings.threads,
+                      settings.limits.history_bytes);
+    shared->histories = &*histories;
   }
   shared->spans = &spans;
   exporter = std::make_unique<SpanExporter>(
       spans, *resolver, metrics, log, resource(),
-      [this](std::uint64_t number) { return stories ? stories->id_of(number) : std::string(); },
+      [this](std::uint64_t number) { return histories ? histories->id_of(number) : std::string(); },
       random_number());
-  shared->witness = options.witness;
-  if (options.first_words_limit) shared->first_words_limit = *options.first_words_limit;
+  shared->observer = options.observer;
+  if (options.sniff_limit) shared->sniff_limit = *options.sniff_limit;
 }
 
 Runtime::~Runtime() {

@@ -21,7 +21,7 @@ struct Phase {
   std::atomic<bool> ready{false};     ///< from listening to shutdown, even while draining
   std::atomic<bool> leaving{false};   ///< draining, which can be undone
   std::atomic<bool> stopping{false};  ///< shutting down
-  std::atomic<bool> hurried{false};   ///< a second signal came: do not wait for requests any more
+  std::atomic<bool> forced{false};    ///< a second signal came: do not wait for requests any more
   std::atomic<bool> ended{false};     ///< the loops have ended: jobs that are posted to them are not run
 
   bool is_ready() const { return ready && !leaving; }
@@ -40,7 +40,7 @@ class Runtime {
 
   /// Creates the workers, one per thread with its loop. Called once, when the first snapshot exists.
   void make_workers(unsigned threads, const std::shared_ptr<const net::Snapshot>&);
-  void say(config::LogLevel level, std::string_view text) {
+  void log_message(config::LogLevel level, std::string_view text) {
     log.message(level, text, net::Clock::wall_nanoseconds());
   }
   /// Waits for the page thread to end. No job runs on it afterwards.
@@ -53,7 +53,7 @@ class Runtime {
   net::BudgetTable budgets;
   net::HostGuards host_guards;
   forward::ReplayStore replay;
-  std::optional<telemetry::Stories> stories;  ///< request histories; absent if none are kept
+  std::optional<telemetry::Stories> histories;  ///< request histories; absent if none are kept
   std::unique_ptr<forward::Shared> shared;
   std::vector<std::unique_ptr<forward::Worker>> workers;
   telemetry::SpanQueues spans;

@@ -60,11 +60,11 @@ Signals::Signals(asio::io_context& io, Handlers handlers)
 
 Task<void> Signals::read_all(Signals& signals) {
   for (;;) {
-    signalfd_siginfo came{};
+    signalfd_siginfo info{};
     const auto [error, bytes] =
-        co_await signals.signals_.async_read_some(asio::buffer(&came, sizeof came), as_result);
+        co_await signals.signals_.async_read_some(asio::buffer(&info, sizeof info), as_result);
     if (error) co_return;
-    signals.obey(static_cast<int>(came.ssi_signo));
+    signals.obey(static_cast<int>(info.ssi_signo));
   }
 }
 

@@ -67,7 +67,7 @@ std::shared_ptr<net::ClientTls> SnapshotBuilder::make_client_tls(const config::S
   return leaves;
 }
 
-void SnapshotBuilder::tell_of_roots() {
+void SnapshotBuilder::log_changed_roots() {
   std::string now = net::digest_of_files(net::root_places().all());
   if (!roots_.empty() && roots_ != now)
     log_.message(config::LogLevel::info, "the trusted roots of this host have changed: they are read again",
@@ -85,7 +85,7 @@ std::shared_ptr<const net::Snapshot> SnapshotBuilder::build(config::Settings set
                                                             const std::vector<tcp::endpoint>& endpoints,
                                                             const net::Snapshot* before) {
   auto snapshot = std::make_shared<net::Snapshot>();
-  tell_of_roots();
+  log_changed_roots();
   const auto& parent = settings.parent;
   snapshot->tls = std::make_shared<const net::TlsClients>(*settings.routes,
                                                           parent && parent->tls ? &*parent->tls : nullptr,

@@ -48,7 +48,7 @@ class SnapshotBuilder {
   std::shared_ptr<net::ClientTls> make_client_tls(const config::Settings&, const net::Snapshot* before,
                                                   std::vector<net::CertificateEnd>& ends);
   std::size_t clients_of(const config::Limits&);
-  void tell_of_roots();
+  void log_changed_roots();
   void warn(const std::string& text);
 
   telemetry::Metrics& metrics_;

@@ -16,7 +16,7 @@ std::vector<std::string> keep_start_only(const config::Settings& running, config
   keep("limits.replay_folder", limits.replay_folder, next.limits.replay_folder);
   keep("limits.upstreams", limits.upstreams, next.limits.upstreams);
   keep("limits.labelled_upstreams", limits.labelled_upstreams, next.limits.labelled_upstreams);
-  keep("limits.stories", limits.story_bytes, next.limits.story_bytes);
+  keep("limits.stories", limits.history_bytes, next.limits.history_bytes);
   return kept;
 }
 

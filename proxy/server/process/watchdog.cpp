@@ -13,7 +13,7 @@ Task<void> watch_over(std::vector<asio::io_context*> loops, net::NotifySocket no
   net::Timer pause(*loops.front());
   for (;;) {
     if (turned->load() == loops.size()) {
-      notify.tell("WATCHDOG=1");
+      notify.send("WATCHDOG=1");
       turned->store(0);
       for (asio::io_context* const loop : loops) asio::post(*loop, [turned] { turned->fetch_add(1); });
     }

@@ -43,7 +43,7 @@ std::optional<Duration> pause_of(std::string_view text) {
 }
 
 Posted posted(Parser& parser) {
-  Posted result{Posted::End::answered, static_cast<int>(parser.get().result_int())};
+  Posted result{Posted::End::responded, static_cast<int>(parser.get().result_int())};
   const auto field = parser.get().find(beast::http::field::retry_after);
   if (field != parser.get().end()) {
     const auto value = field->value();
@@ -75,7 +75,7 @@ CollectorClient::CollectorClient(net::Tick& tick, asio::any_io_executor executor
 Task<Posted> CollectorClient::post(const config::Collector& collector, std::string_view body,
                                    Duration limit) {
   posting_ = true;
-  stopped_ = Posted::End::answered;
+  stopped_ = Posted::End::responded;
   const Instant due = due_ = net::Tick::now() + limit;
   limit_.expires_at(due);
   // A timer of an earlier post may fire late and is ignored.
@@ -86,7 +86,7 @@ Task<Posted> CollectorClient::post(const config::Collector& collector, std::stri
   posting_ = false;
   limit_.cancel();
   result.end = judged(result.end);
-  if (result.end != Posted::End::answered) stream_.reset();
+  if (result.end != Posted::End::responded) stream_.reset();
   co_return result;
 }
 
@@ -101,21 +101,21 @@ void CollectorClient::stop(Posted::End why) {
 }
 
 Posted::End CollectorClient::judged(Posted::End end) const {
-  const bool stopped = stopped_ != Posted::End::answered;
-  return stopped && end != Posted::End::answered ? stopped_ : end;
+  const bool stopped = stopped_ != Posted::End::responded;
+  return stopped && end != Posted::End::responded ? stopped_ : end;
 }
 
 Task<Posted> CollectorClient::run(const config::Collector& collector, std::string_view body) {
   const bool reused = is_connected_to(collector);
   if (!reused) {
-    if (const Posted::End end = co_await dial(collector); end != Posted::End::answered)
+    if (const Posted::End end = co_await dial(collector); end != Posted::End::responded)
       co_return Posted{end, 0, {}, std::move(why_unproved_)};
   }
   // A server that rejects a body may respond and close before the whole body is sent.
   const bool cut_short = static_cast<bool>(co_await send(collector, body));
   const Posted result = co_await receive();
   if (cut_short) stream_.reset();
-  const bool again = reused && result.end == Posted::End::broken && stopped_ == Posted::End::answered;
+  const bool again = reused && result.end == Posted::End::broken && stopped_ == Posted::End::responded;
   if (!again) co_return result;
   // The idle connection had been closed, which does not mean that the collector fails.
   stream_.reset();
@@ -165,7 +165,7 @@ Task<Posted::End> CollectorClient::secure(const config::Collector& collector) {
     }
     if (!error) step = link.shake_hands();
   }
-  if (!error && step == net::Handshake::done) co_return Posted::End::answered;
+  if (!error && step == net::Handshake::done) co_return Posted::End::responded;
   why_unproved_ = error ? error.message() : link.words();
   if (const auto why = link.why_unproved(); !why.empty()) why_unproved_.append(": ").append(why);
   co_return Posted::End::unproved;
@@ -175,21 +175,21 @@ Task<Posted::End> CollectorClient::dial(const config::Collector& collector) {
   const auto addresses = co_await addresses_of(collector.host);
   if (addresses.empty()) co_return Posted::End::unresolved;
   for (const auto& address : addresses) {
-    if (stopped_ != Posted::End::answered) break;
+    if (stopped_ != Posted::End::responded) break;
     stream_ = std::make_unique<net::Stream>(tick_, tcp::socket(executor_));
     const ErrorCode error =
         co_await stream_->connect({address, collector.port}, std::min(due_, net::Tick::now() + dial_limit));
     if (!error) {
       stream_->tune();
       connected_to_ = collector;
-      if (!collector.tls) co_return Posted::End::answered;
+      if (!collector.tls) co_return Posted::End::responded;
       const Posted::End end = co_await secure(collector);
-      if (end != Posted::End::answered) stream_.reset();
+      if (end != Posted::End::responded) stream_.reset();
       co_return end;
     }
     stream_.reset();
   }
-  resolver_.forget(collector.host);
+  resolver_.evict(collector.host);
   co_return Posted::End::unconnected;
 }
 
@@ -248,7 +248,7 @@ Task<Posted> CollectorClient::receive() {
         co_await stream_->read_some(asio::buffer(buffer.data() + held, buffer.size() - held));
     held += bytes;
     if (!failure) continue;
-    const bool known = parser->is_header_done() && stopped_ == Posted::End::answered;
+    const bool known = parser->is_header_done() && stopped_ == Posted::End::responded;
     stream_.reset();
     co_return known ? posted(*parser) : Posted{Posted::End::broken};
   }

@@ -49,10 +49,10 @@ class CollectorClient {
   std::unique_ptr<net::Stream> stream_;  ///< null if there is no connection
   std::shared_ptr<net::Lookup> lookup_;  ///< pending lookup; may be null
   config::Collector connected_to_;
-  std::shared_ptr<const net::TlsClient> tls_;    ///< null before the first TLS connection
-  std::optional<std::string> tls_file_;          ///< file of the certificates that `tls_` trusts
-  std::string why_unproved_;                     ///< error of the last dial
-  Posted::End stopped_ = Posted::End::answered;  ///< why the post was stopped; `answered` if it was not
+  std::shared_ptr<const net::TlsClient> tls_;     ///< null before the first TLS connection
+  std::optional<std::string> tls_file_;           ///< file of the certificates that `tls_` trusts
+  std::string why_unproved_;                      ///< error of the last dial
+  Posted::End stopped_ = Posted::End::responded;  ///< why the post was stopped; `answered` if it was not
   bool posting_ = false;
 };
 

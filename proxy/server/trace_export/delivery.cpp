@@ -36,13 +36,13 @@ std::uint64_t rejected_of(const Posted& posted, std::uint64_t spans) {
 }
 
 bool is_taken(const Posted& posted) {
-  return posted.end == Posted::End::answered && posted.status >= 200 && posted.status < 300;
+  return posted.end == Posted::End::responded && posted.status >= 200 && posted.status < 300;
 }
 
 }  // namespace
 
-bool is_passing(const Posted& posted) {
-  if (posted.end != Posted::End::answered) return true;
+bool is_temporary(const Posted& posted) {
+  if (posted.end != Posted::End::responded) return true;
   const int status = posted.status;
   return status == 429 || status == 502 || status == 503 || status == 504;
 }
@@ -51,9 +51,9 @@ Decision decide(const Posted& posted, unsigned tries, unsigned most, std::uint64
   using Kind = Decision::Kind;
   using telemetry::SpanDrop;
   if (is_taken(posted)) return {Kind::taken, {}, rejected_of(posted, spans)};
-  if (!is_passing(posted)) return {Kind::dropped, SpanDrop::refused, 0};
+  if (!is_temporary(posted)) return {Kind::dropped, SpanDrop::refused, 0};
   if (tries < most) return {Kind::again, {}, 0};
-  return {Kind::dropped, posted.end == Posted::End::answered ? SpanDrop::busy : SpanDrop::unreachable, 0};
+  return {Kind::dropped, posted.end == Posted::End::responded ? SpanDrop::busy : SpanDrop::unreachable, 0};
 }
 
 std::string words_of(const Posted& posted) {
@@ -66,7 +66,7 @@ std::string words_of(const Posted& posted) {
     case Posted::End::malformed:
       return "what it gave is no HTTP/1.1 response: is that the port of OTLP over HTTP?";
     case Posted::End::cancelled: return "it was given up";
-    case Posted::End::answered: break;
+    case Posted::End::responded: break;
   }
   std::string text = "it gave status " + std::to_string(posted.status);
   std::string_view said = posted.body;

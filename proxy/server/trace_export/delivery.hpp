@@ -13,7 +13,7 @@ namespace reprise::server {
 /// Result of one POST.
 struct Posted {
   enum class End : std::uint8_t {
-    answered,
+    responded,
     unresolved,   // the name has no address
     unconnected,  // none of its addresses connected
     unproved,     // TLS failed or the certificate does not verify; `body` says why
@@ -42,7 +42,7 @@ struct Decision {
 Decision decide(const Posted&, unsigned tries, unsigned most, std::uint64_t spans);
 
 /// Returns true if the failure may be temporary.
-bool is_passing(const Posted&);
+bool is_temporary(const Posted&);
 
 /// Describes the result in a few words for the log, such as `it gave status 400: unknown field`. The
 /// collector's text is clipped here and escaped by the log.

@@ -40,13 +40,13 @@ void SpanExporter::Loop::run() {
   // With a single core, requests have priority. In Linux setpriority affects only the calling thread.
   constexpr int second_to_requests = 10;
   ::setpriority(PRIO_PROCESS, 0, second_to_requests);
-  asio::co_spawn(io_, listen(), or_abort);
+  asio::co_spawn(io_, watch_bell(), or_abort);
   asio::co_spawn(io_, work(), or_abort);
   io_.run();
 }
 
 // Wakes `work` when something has changed.
-Task<void> SpanExporter::Loop::listen() {
+Task<void> SpanExporter::Loop::watch_bell() {
   bool ending = false;
   for (;;) {
     co_await bell_.async_wait(asio::posix::stream_descriptor::wait_read, as_result);
@@ -66,7 +66,7 @@ Task<void> SpanExporter::Loop::listen() {
 
 Task<void> SpanExporter::Loop::work() {
   while (!all_.finishing_) {
-    co_await wait_for_stories();
+    co_await wait_for_requests();
     co_await deliver_all();
   }
   co_await deliver_all();
@@ -80,7 +80,7 @@ Task<void> SpanExporter::Loop::sleep_until(Instant due) {
 
 // A batch begins with the first finished request. It is sent after `ExportTimes::batch`, or when a queue is
 // half full.
-Task<void> SpanExporter::Loop::wait_for_stories() {
+Task<void> SpanExporter::Loop::wait_for_requests() {
   telemetry::SpanBell& bell = all_.queues_.bell();
   constexpr auto long_time = std::chrono::hours(1);
   while (!all_.finishing_ && !bell.rung()) co_await sleep_until(net::Tick::now() + long_time);
@@ -127,7 +127,7 @@ Task<void> SpanExporter::Loop::deliver() {
     if (changes != all_.changes_ || posted.end == Posted::End::cancelled) {
       // The collector was changed: the retries start from zero.
       failures_ = tries = 0;
-      if (posted.end != Posted::End::answered) continue;
+      if (posted.end != Posted::End::responded) continue;
     }
     settle(posted, decide(posted, tries, is_last_try ? 1 : times_.tries, in_hand_), *collector);
     if (is_last_try && failures_ > 0) co_return drop_all(telemetry::SpanDrop::shutting_down);
@@ -137,8 +137,8 @@ Task<void> SpanExporter::Loop::deliver() {
 // Applies the decision to the batch, and sets the pause before the next post.
 void SpanExporter::Loop::settle(const Posted& posted, const Decision& decision,
                                 const config::Collector& collector) {
-  tell(posted, decision, collector);
-  if (is_passing(posted)) {
+  log_result(posted, decision, collector);
+  if (is_temporary(posted)) {
     waited_ = policy::draw_wait(times_.backoff, failures_, waited_, dice_);
     asked_pause_ = std::max(waited_, posted.retry_after.value_or(Duration::zero()));
     ++failures_;
@@ -174,22 +174,22 @@ void SpanExporter::Loop::drop_all(telemetry::SpanDrop cause) {
 }
 
 // Logs each kind of failure once, and once when it is over.
-void SpanExporter::Loop::tell(const Posted& posted, const Decision& decision,
-                              const config::Collector& collector) {
+void SpanExporter::Loop::log_result(const Posted& posted, const Decision& decision,
+                                    const config::Collector& collector) {
   const bool fine = decision.kind == Decision::Kind::taken && decision.rejected == 0;
   const std::string kind =
       fine ? "" : std::to_string(static_cast<int>(posted.end)) + "/" + std::to_string(posted.status);
   if (kind == std::exchange(trouble_, kind)) return;
   const std::string where =
       "trace.otlp, " + collector.host + " port " + std::to_string(collector.port) + collector.path + ": ";
-  if (fine) return say(config::LogLevel::info, where + "it takes spans again");
+  if (fine) return log_message(config::LogLevel::info, where + "it takes spans again");
   const std::string lost = "; what is lost meanwhile is in reprise_trace_dropped_total";
   if (decision.kind == Decision::Kind::taken)
-    return say(config::LogLevel::warn, where + "it rejects single spans: " + words_of(posted) + lost);
-  say(config::LogLevel::warn, where + "spans are not delivered: " + words_of(posted) + lost);
+    return log_message(config::LogLevel::warn, where + "it rejects single spans: " + words_of(posted) + lost);
+  log_message(config::LogLevel::warn, where + "spans are not delivered: " + words_of(posted) + lost);
 }
 
-void SpanExporter::Loop::say(config::LogLevel level, const std::string& text) {
+void SpanExporter::Loop::log_message(config::LogLevel level, const std::string& text) {
   log_.message(level, text, net::Clock::wall_nanoseconds());
 }
 

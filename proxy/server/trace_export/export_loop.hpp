@@ -29,9 +29,9 @@ class SpanExporter::Loop {
     void destroy_handlers() { shutdown(); }
   };
 
-  Task<void> listen();
+  Task<void> watch_bell();
   Task<void> work();
-  Task<void> wait_for_stories();
+  Task<void> wait_for_requests();
   Task<void> deliver_all();
   Task<void> deliver();
   Task<Posted> post(const config::Collector&);
@@ -40,8 +40,8 @@ class SpanExporter::Loop {
   bool take_batch();
   void settle(const Posted&, const Decision&, const config::Collector&);
   void drop(telemetry::SpanDrop);
-  void tell(const Posted&, const Decision&, const config::Collector&);
-  void say(config::LogLevel, const std::string&);
+  void log_result(const Posted&, const Decision&, const config::Collector&);
+  void log_message(config::LogLevel, const std::string&);
   std::optional<config::Collector> wanted();
 
   SpanExporter& all_;

@@ -70,7 +70,7 @@ StoredAttempt stored(const policy::LedgerEntry& entry, policy::Instant begun) {
   to.highest = entry.bounds.highest.count();
   to.budget_left = entry.budget_left;
   to.hint = -1;
-  if (const auto* answered = std::get_if<policy::Answered>(&entry.outcome)) {
+  if (const auto* answered = std::get_if<policy::Responded>(&entry.outcome)) {
     to.status = static_cast<std::int16_t>(answered->status);
     if (answered->hints.retry_after) to.hint = answered->hints.retry_after->count();
     to.said_no = answered->hints.said_no;
@@ -101,7 +101,7 @@ StoryAttempt told(const StoredAttempt& from) {
     to.outcome = policy::Failed{from.stage, from.cause};
     return to;
   }
-  policy::Answered answered{from.status, {}, from.body_listed};
+  policy::Responded answered{from.status, {}, from.body_listed};
   if (from.hint >= 0) answered.hints.retry_after = policy::Duration(from.hint);
   answered.hints.said_no = from.said_no;
   answered.hints.from_reprise = from.from_reprise;

@@ -24,7 +24,7 @@ void add_outcome(json::object& out, const policy::Outcome& outcome) {
     out["error"] = policy::word(failed->cause);
     return;
   }
-  const auto& answered = std::get<policy::Answered>(outcome);
+  const auto& answered = std::get<policy::Responded>(outcome);
   out["status"] = answered.status;
   if (answered.hints.retry_after) out["retry_after_ms"] = in_milliseconds(*answered.hints.retry_after);
   add_flag(out, "said_no", answered.hints.said_no);

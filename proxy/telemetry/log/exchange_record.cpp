@@ -30,9 +30,9 @@ namespace {
 // Returns true if the last response, which is the one that the client got, has a body that the route lists as
 // an error.
 bool says_no(const policy::Ledger& ledger) {
-  const policy::Answered* last = nullptr;
+  const policy::Responded* last = nullptr;
   for (std::size_t i = 0; i < ledger.size(); i = ledger.next(i)) {
-    if (const auto* answered = std::get_if<policy::Answered>(&ledger[i].outcome)) last = answered;
+    if (const auto* answered = std::get_if<policy::Responded>(&ledger[i].outcome)) last = answered;
   }
   return last != nullptr && last->body_listed;
 }
@@ -47,8 +47,8 @@ bool is_recovered(const ExchangeRecord& record) {
 bool is_resumed(const ExchangeRecord& record) {
   if (record.ending != Ending::answered) return false;
   const policy::Ledger& ledger = *record.ledger;
-  const policy::Forgotten* forgotten = ledger.forgotten();
-  if (forgotten != nullptr && forgotten->retries[static_cast<std::size_t>(policy::Reason::resumed)] > 0)
+  const policy::Evicted* evicted = ledger.evicted();
+  if (evicted != nullptr && evicted->retries[static_cast<std::size_t>(policy::Reason::resumed)] > 0)
     return true;
   for (std::size_t i = 0; i < ledger.size(); i = ledger.next(i)) {
     if (ledger[i].verdict.reason == policy::Reason::resumed) return true;

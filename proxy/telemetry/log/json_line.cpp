@@ -49,7 +49,7 @@ void append_attempt(Line& out, const policy::LedgerEntry& entry) {
     to.template word<Field::error>(policy::word(failed->cause));
   } else {
     to.template name<Field::attempt_status>();
-    append_number(out, std::int64_t{std::get<policy::Answered>(entry.outcome).status});
+    append_number(out, std::int64_t{std::get<policy::Responded>(entry.outcome).status});
   }
   to.template span<Field::attempt_took>(entry.ended - entry.started);
   to.template span<Field::wait>(entry.attempt.wait);
@@ -185,7 +185,7 @@ void write_exhausted(const ExchangeRecord& record, std::string_view route, confi
     to.template word<Field::last_error>(policy::word(failed->cause));
   } else {
     to.template name<Field::last_status>();
-    append_number(out, std::int64_t{std::get<policy::Answered>(last).status});
+    append_number(out, std::int64_t{std::get<policy::Responded>(last).status});
   }
   to.template word<Field::limit>(policy::word(record.ledger->reason));
   append_ids<dialect>(out, record);

@@ -65,11 +65,11 @@ std::string outcome_text(const policy::Outcome& outcome) {
   if (const auto* failed = std::get_if<policy::Failed>(&outcome)) {
     return std::string(policy::word(failed->cause));
   }
-  return fmt::to_string(std::get<policy::Answered>(outcome).status);
+  return fmt::to_string(std::get<policy::Responded>(outcome).status);
 }
 
 std::string_view colour_of(const policy::Outcome& outcome) {
-  const auto* answered = std::get_if<policy::Answered>(&outcome);
+  const auto* answered = std::get_if<policy::Responded>(&outcome);
   return answered == nullptr ? red : colour_of(answered->status);
 }
 
@@ -77,7 +77,7 @@ std::string_view colour_of(const policy::Outcome& outcome) {
 bool has_story(const ExchangeRecord& record) {
   const policy::Ledger& ledger = *record.ledger;
   if (ledger.size() != 1) return ledger.size() > 1;
-  const auto* answered = std::get_if<policy::Answered>(&ledger[0].outcome);
+  const auto* answered = std::get_if<policy::Responded>(&ledger[0].outcome);
   return answered == nullptr || answered->status != record.status;
 }
 

@@ -151,7 +151,7 @@ OutcomeLabels::OutcomeLabels() {
     return static_cast<std::uint8_t>(found - words.begin());
   };
   for (std::size_t i = 0; i < classes; ++i) {
-    by_class_[i] = place(policy::Answered{static_cast<int>(i) * 100, {}});
+    by_class_[i] = place(policy::Responded{static_cast<int>(i) * 100, {}});
   }
   for (std::size_t stage = 0; stage < stages; ++stage) {
     for (std::size_t cause = 0; cause < policy::cause_count; ++cause) {
@@ -165,7 +165,7 @@ std::size_t OutcomeLabels::index(const policy::Outcome& outcome) const {
   if (const auto* failed = std::get_if<policy::Failed>(&outcome)) {
     return by_failure_[static_cast<std::size_t>(failed->stage)][static_cast<std::size_t>(failed->cause)];
   }
-  const int status_class = std::get<policy::Answered>(outcome).status / 100;
+  const int status_class = std::get<policy::Responded>(outcome).status / 100;
   return by_class_[static_cast<std::size_t>(std::clamp(status_class, 0, static_cast<int>(classes) - 1))];
 }
 

@@ -37,7 +37,7 @@ void count_entry(RouteCells& cells, UpstreamCells* upstream, std::size_t outcome
     add_one(upstream->attempts[outcome]);
     upstream->duration.observe(seconds(entry.ended - entry.started));
   }
-  if (const auto* answered = std::get_if<policy::Answered>(&entry.outcome)) {
+  if (const auto* answered = std::get_if<policy::Responded>(&entry.outcome)) {
     if (const auto& asked = answered->hints.retry_after) cells.retry_after.observe(seconds(*asked));
   }
   if (!entry.verdict.retry) return;
@@ -49,7 +49,7 @@ void count_entry(RouteCells& cells, UpstreamCells* upstream, std::size_t outcome
 
 // Counts the attempts that the ledger no longer lists. Exact, except for the buckets of the distributions:
 // there each of these attempts counts with the mean of all of them.
-void count_forgotten(RouteCells& cells, UpstreamCells* upstream, const policy::Forgotten& all) {
+void count_evicted(RouteCells& cells, UpstreamCells* upstream, const policy::Evicted& all) {
   const auto add = [](Counter& counter, std::uint64_t number) {
     counter.fetch_add(number, std::memory_order_relaxed);
   };
@@ -192,7 +192,7 @@ void Metrics::count(const ExchangeRecord& record) {
   }
   for (std::size_t i = 0; i < ledger.size(); i = ledger.next(i))
     count_entry(cells, record.upstream, cells_->outcome_labels.index(ledger[i].outcome), ledger[i]);
-  if (ledger.forgotten() != nullptr) count_forgotten(cells, record.upstream, *ledger.forgotten());
+  if (ledger.evicted() != nullptr) count_evicted(cells, record.upstream, *ledger.evicted());
   cells.request_bytes.fetch_add(record.request_bytes, std::memory_order_relaxed);
   cells.response_bytes.fetch_add(record.response_bytes, std::memory_order_relaxed);
   if (!ledger.empty()) cells.attempts_per_request.observe(static_cast<double>(ledger.size()));

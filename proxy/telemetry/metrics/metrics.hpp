@@ -23,7 +23,7 @@ namespace reprise::telemetry {
 /// served one by one.
 enum class TunnelOutcome : std::uint8_t { closed, broken, idle, drained, denied, http };
 /// The protocol at the start of a stream after CONNECT, through SOCKS or on a redirected connection, as
-/// http::FirstWords detects it.
+/// http::DetectedProtocol detects it.
 enum class Protocol : std::uint8_t { http, http2, tls, server_first, silence, opaque };
 /// Result of a TLS stream for a host that `intercept` lists, or that may be such a host.
 enum class Interception : std::uint8_t {

@@ -116,7 +116,7 @@ bool add_outcome(OtlpAttributes& to, const policy::Outcome& outcome) {
     to.text("error.type", word(failed->cause));
     return true;
   }
-  const auto& answered = std::get<policy::Answered>(outcome);
+  const auto& answered = std::get<policy::Responded>(outcome);
   to.whole("http.response.status_code", answered.status);
   if (answered.hints.retry_after) to.span("reprise.retry_after_ms", *answered.hints.retry_after);
   if (answered.hints.said_no) to.flag("reprise.said_no", true);

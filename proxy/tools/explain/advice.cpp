@@ -23,7 +23,7 @@ std::string names_of(const IdempotencyRule& rule) {
 
 // Many services use 429 to say that nothing was done.
 std::string for_refusal(const Outcome& outcome) {
-  const auto* answered = std::get_if<Answered>(&outcome);
+  const auto* answered = std::get_if<Responded>(&outcome);
   if (answered == nullptr || answered->status != 429) return {};
   return "If this upstream sends 429 only when it did nothing, give the route `retry: {refused: [429]}`. "
          "Otherwise: ";
@@ -119,7 +119,7 @@ std::string for_not_replayable(const Explanation& told, const RoutePolicy& polic
 }
 
 std::string for_nested(const Explanation& told, const RoutePolicy& policy) {
-  const auto* answered = std::get_if<Answered>(&told.outcome);
+  const auto* answered = std::get_if<Responded>(&told.outcome);
   if (refuses_nested_client(told.facts, policy) || answered == nullptr || !answered->hints.from_reprise)
     return "Switch the client's own retries off, or give the route `nested: allow` under `retry`.";
   return "Let the reprise behind this one retry it, or give the route `inner: allow` under `retry`.";
@@ -186,7 +186,7 @@ std::string advice_alone(Reason reason, const Explanation& told, const RoutePoli
 }  // namespace
 
 std::string retry_word(const Outcome& outcome) {
-  if (const auto* answered = std::get_if<Answered>(&outcome)) return std::to_string(answered->status);
+  if (const auto* answered = std::get_if<Responded>(&outcome)) return std::to_string(answered->status);
   // Returns the first word whose list would contain the outcome.
   for (const FailureWord& word : failure_words) {
     RetryOn on;

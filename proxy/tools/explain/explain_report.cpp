@@ -133,7 +133,7 @@ void list_endings(const Explanation& told, TextPage& page) {
 }
 
 void list_hint(const ExplainReport& report, TextPage& page) {
-  const auto* answered = std::get_if<policy::Answered>(&report.explanation.outcome);
+  const auto* answered = std::get_if<policy::Responded>(&report.explanation.outcome);
   if (answered == nullptr) return;
   if (answered->hints.retry_after) page.line("pause", pause_text(report, *answered->hints.retry_after));
 }
@@ -242,7 +242,7 @@ std::string client_gets(const ExplainReport& report) {
   const auto* fail = std::get_if<policy::Fail>(&course.end);
   if (fail == nullptr)
     return fmt::format("the upstream's last answer, {}, unchanged",
-                       std::get<policy::Answered>(told.outcome).status);
+                       std::get<policy::Responded>(told.outcome).status);
   if (fail->close) return "no answer: its connection ends as the upstream's did (on_broken)";
   const int status = http::failure_reply(course.ledger, fail->gateway_timeout, "reprise").status;
   std::string text = fmt::format("{} from reprise", status);
@@ -259,7 +259,7 @@ std::vector<std::string> held_back(const ExplainReport& report) {
   const policy::RoutePolicy& policy = report.route().policy;
   const policy::Outcome& outcome = report.explanation.outcome;
   if (!policy.hold || report.question.tunnel) return {};
-  const auto* answered = std::get_if<policy::Answered>(&outcome);
+  const auto* answered = std::get_if<policy::Responded>(&outcome);
   const bool applies = answered != nullptr ? policy::hold_for(policy, *answered) != nullptr
                                            : policy::is_broken_response(outcome);
   if (!applies) return {};

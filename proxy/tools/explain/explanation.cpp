@@ -17,7 +17,7 @@ using namespace policy;
 // back: then the break is assumed to happen within them.
 bool breaks_after_release(const Outcome& outcome, const RoutePolicy& policy) {
   const auto* failed = std::get_if<Failed>(&outcome);
-  const HoldPolicy* const hold = hold_for(policy, Answered{200, {}});
+  const HoldPolicy* const hold = hold_for(policy, Responded{200, {}});
   const bool holds = hold != nullptr && hold->bytes > 0;
   return failed != nullptr && failed->stage == Stage::body && !holds;
 }
@@ -44,11 +44,11 @@ Judgement judge_question(const Question& question, const RoutePolicy& policy) {
   if (question.tunnel) return {Idempotency::yes, nullptr};
   RequestView request = question.request;
   if (question.leaving != nullptr) request.fields = question.leaving;
-  const Judgement by_head = judge_with_ground(policy.idempotent, request, nullptr);
+  const Judgement by_head = judge_with_condition(policy.idempotent, request, nullptr);
   const bool in_memory = question.first.replayable && is_for_memory(question, policy) &&
                          question.body_bytes <= question.total_memory;
   if (by_head.verdict != Idempotency::undecided || !in_memory || question.body == nullptr) return by_head;
-  return judge_with_ground(policy.idempotent, request, question.body);
+  return judge_with_condition(policy.idempotent, request, question.body);
 }
 
 // A body over the limit is discarded once sending it has begun.
@@ -63,7 +63,7 @@ bool is_held(const Question& question, const Facts& facts, const RoutePolicy& po
 // If the body breaks, the response was good up to its head. The route decides which timer ends an attempt
 // without a response.
 Outcome assumed_outcome(const Question& question, const RoutePolicy& policy, const Facts& facts, bool held) {
-  if (breaks_after_release(question.outcome, policy)) return Answered{200, {}};
+  if (breaks_after_release(question.outcome, policy)) return Responded{200, {}};
   if (!is_timeout(question.outcome)) return question.outcome;
   const HeadLimit limit = head_limit(policy, is_repeatable(facts, policy, held), head_at, std::nullopt);
   return Failed{std::get<Failed>(question.outcome).stage, limit.cause};

@@ -36,7 +36,7 @@ struct Question {
   /// Outcome of the first and of every later attempt. attempt_timeout and response_timeout mean "no
   /// response": the route decides which of them applies, and when. A Failed at Stage::body means a response
   /// with status 200 whose body breaks: within the bytes that the route holds back, if there are any.
-  policy::Outcome outcome = policy::Answered{503, {}};
+  policy::Outcome outcome = policy::Responded{503, {}};
   /// The attempt with which the explanation begins. Attempts before it are assumed to have failed at once,
   /// each followed by its backoff, from which `wait` is computed.
   policy::Attempt first;

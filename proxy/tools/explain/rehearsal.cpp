@@ -30,7 +30,7 @@ class Rehearsal {
     const Instant ended = now_;
     const AttemptReport report{reused_, assumed_.first.sent, assumed_.first.replayable,
                                assumed_.facts.idempotent};
-    const auto* answered = std::get_if<Answered>(&outcome);
+    const auto* answered = std::get_if<Responded>(&outcome);
     action_ = last_of(answered != nullptr ? exchange_.answered(report, *answered, now_, dice_)
                                           : exchange_.failed(report, std::get<Failed>(outcome), now_, dice_));
     const double left = exchange_.ledger().back().budget_left;

@@ -49,7 +49,7 @@ std::string where(const StoryAttempt& attempt) {
 
 std::string what_came(const StoryAttempt& attempt) {
   const auto* failed = std::get_if<policy::Failed>(&attempt.outcome);
-  std::string text = failed == nullptr ? std::to_string(std::get<policy::Answered>(attempt.outcome).status)
+  std::string text = failed == nullptr ? std::to_string(std::get<policy::Responded>(attempt.outcome).status)
                                        : fmt::format("{} in stage {}", policy::word(failed->cause),
                                                      policy::word(failed->stage));
   text += fmt::format(" after {}", span(attempt.ended - attempt.started));
@@ -58,7 +58,7 @@ std::string what_came(const StoryAttempt& attempt) {
 }
 
 std::string asked_of_us(const policy::Outcome& outcome) {
-  const auto* answered = std::get_if<policy::Answered>(&outcome);
+  const auto* answered = std::get_if<policy::Responded>(&outcome);
   if (answered == nullptr) return {};
   std::string text;
   const auto add = [&](std::string_view more) { text += (text.empty() ? "" : "; ") + std::string(more); };

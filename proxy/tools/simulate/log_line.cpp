@@ -95,7 +95,7 @@ LoggedAttempt attempt_of(const json::value& value) {
     attempt.outcome =
         policy::Failed{word_of<policy::Stage>(*of, "stage"), word_of<policy::Cause>(*of, "error")};
   } else {
-    policy::Answered answered{static_cast<int>(number_of(*of, "status", policy::highest_status)), {}};
+    policy::Responded answered{static_cast<int>(number_of(*of, "status", policy::highest_status)), {}};
     answered.hints.said_no = word_of<policy::Reason>(*of, "reason") == policy::Reason::upstream_said_no;
     attempt.outcome = answered;
   }

@@ -6,7 +6,7 @@
 namespace reprise::tools {
 namespace {
 
-using policy::Answered;
+using policy::Responded;
 
 enum Known : std::uint16_t { ok, overloaded, limited, others };
 
@@ -28,12 +28,12 @@ ModelledWorld::ModelledWorld(const Model& model)
       mixing_(seed_of(model.seed, 2)),
       working_(seed_of(model.seed, 3)),
       failing_(seed_of(model.seed, 4)) {
-  Answered asked{429, {}};
+  Responded asked{429, {}};
   if (model.limit) {
     asked.hints.retry_after = model.limit->retry_after;
     tokens_ = std::max(1.0, model.limit->per_second);
   }
-  outcomes_ = {Answered{200, {}}, Answered{503, {}}, asked};
+  outcomes_ = {Responded{200, {}}, Responded{503, {}}, asked};
   for (const Outage& outage : model.outages) outcomes_.push_back(outage.trouble.outcome);
   first_error_ = outcomes_.size();
   for (const ErrorShare& error : model.errors) outcomes_.push_back(error.trouble.outcome);

@@ -8,10 +8,10 @@
 namespace reprise::tools {
 namespace {
 
-using policy::Answered;
 using policy::Cause;
 using policy::Failed;
 using policy::Outcome;
+using policy::Responded;
 
 // First entries of the table of outcomes: the assumed success of an attempt that is not in the log, and the
 // failure of a request that was never sent.
@@ -47,7 +47,7 @@ class Reader {
  public:
   Reader(const std::vector<const policy::RouteTable*>& tables, bool lenient)
       : tables_(tables), lenient_(lenient) {
-    log_.outcomes = {Answered{200, {}}, Failed{policy::Stage::connect, Cause::refused}};
+    log_.outcomes = {Responded{200, {}}, Failed{policy::Stage::connect, Cause::refused}};
   }
 
   /// Returns true if reading may go on.
@@ -127,7 +127,7 @@ class Reader {
       after += attempt.wait;
       log_.attempts.push_back({microseconds(after), microseconds(attempt.took), outcome_of(attempt.outcome)});
       after += attempt.took;
-      const auto* answered = std::get_if<Answered>(&attempt.outcome);
+      const auto* answered = std::get_if<Responded>(&attempt.outcome);
       if (answered != nullptr && answered->status < 400) good_.add(attempt.took);
     }
     log_.requests.push_back(request);
@@ -153,7 +153,7 @@ class Reader {
   }
 
   std::uint16_t outcome_of(const Outcome& outcome) {
-    const auto* answered = std::get_if<Answered>(&outcome);
+    const auto* answered = std::get_if<Responded>(&outcome);
     const auto* failed = std::get_if<Failed>(&outcome);
     const unsigned code =
         answered != nullptr

@@ -15,7 +15,7 @@ using namespace policy;
 constexpr std::uint64_t progress_every = 4096;
 
 bool is_good(const LedgerEntry& entry) {
-  const auto* response = std::get_if<Answered>(&entry.outcome);
+  const auto* response = std::get_if<Responded>(&entry.outcome);
   return response != nullptr && response->status < 500 && response->status != 408 && response->status != 429;
 }
 
@@ -168,7 +168,7 @@ class Run {
   void end_attempt(std::uint32_t at, unsigned number, const Outcome& outcome, Instant now) {
     Place& place = places_[at];
     place.find(number)->reset();
-    const auto* answered = std::get_if<Answered>(&outcome);
+    const auto* answered = std::get_if<Responded>(&outcome);
     Exchange& machine = *place.machine;
     const AttemptReport told = report(place, number, outcome);
     obey(at,

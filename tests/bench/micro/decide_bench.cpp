@@ -24,10 +24,10 @@ void decide_of(benchmark::State& state, const Outcome& outcome) {
         decide(facts, attempt, outcome, policy, now, now + std::chrono::minutes(1), dice, plenty));
 }
 
-void decide_a_success(benchmark::State& state) { decide_of(state, Answered{200, {}}); }
+void decide_a_success(benchmark::State& state) { decide_of(state, Responded{200, {}}); }
 BENCHMARK(decide_a_success);
 
-void decide_a_retry(benchmark::State& state) { decide_of(state, Answered{503, {}}); }
+void decide_a_retry(benchmark::State& state) { decide_of(state, Responded{503, {}}); }
 BENCHMARK(decide_a_retry);
 
 }  // namespace

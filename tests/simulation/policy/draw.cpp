@@ -30,7 +30,7 @@ policy::Backoff draw_backoff(Chance& chance) {
 void draw_response(Chance& chance, const Swarm& swarm, Step& step) {
   std::size_t kind = chance.below(statuses.size());
   for (int tries = 0; tries < 4 && !swarm.has(kind); ++tries) kind = chance.below(statuses.size());
-  policy::Answered response{statuses[kind], {}};
+  policy::Responded response{statuses[kind], {}};
   if (chance.one_in(32)) response.status = static_cast<int>(200 + chance.below(400));
   response.body_listed = chance.one_in(12);
   response.body_refused = response.body_listed && chance.one_in(2);
@@ -78,7 +78,7 @@ void draw_step(Chance& chance, const Swarm& swarm, Step& step) {
 // Downloads that go on need several answers in a row, which chance alone hardly gives.
 void draw_download(Chance& chance, Step& step) {
   if (chance.one_in(3)) return;
-  step.outcome = policy::Answered{chance.one_in(2) ? 200 : 206, {}};
+  step.outcome = policy::Responded{chance.one_in(2) ? 200 : 206, {}};
   step.breaks = chance.any<Breaking>();
   step.differs = chance.one_in(6);
 }

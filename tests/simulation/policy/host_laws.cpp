@@ -7,9 +7,9 @@
 
 namespace reprise::simulation {
 
-using policy::Answered;
 using policy::Failed;
 using policy::Reason;
+using policy::Responded;
 using policy::WhilePaused;
 using Kind = Happening::Kind;
 
@@ -34,7 +34,7 @@ void HostLaws::after(const Happening& what, const policy::Actions& actions, cons
     hear(what, visit.tried(what.number).admitted, stale, visit.running() > (stale ? 1U : 0U));
   }
   if (circuit_) {
-    for (const unsigned number : visit.stopped()) circuit_->forget(visit.tried(number).admitted);
+    for (const unsigned number : visit.stopped()) circuit_->discard(visit.tried(number).admitted);
   }
   require(pause.until(what.at) == (is_paused(what.at) ? pause_ : std::nullopt),
           "the host is paused for as long as it asked, within bounds");
@@ -94,7 +94,7 @@ void HostLaws::judge_hedge(const Happening& what, const policy::Exchange& exchan
   // A copy that would have been sent has asked, too.
   if (ledger.hedge == policy::HedgeOutcome::observed && circuit_) {
     require(circuit_->admit(what.at), "an open circuit is not observed");
-    circuit_->forget(what.at);
+    circuit_->discard(what.at);
   }
   if (ledger.hedge != policy::HedgeOutcome::refused) return;
   if (ledger.hedge_refusal == Reason::host_paused) require(is_paused(what.at), "a ready host is asked");
@@ -105,7 +105,7 @@ void HostLaws::judge_hedge(const Happening& what, const policy::Exchange& exchan
 
 // What an attempt says of its host.
 void HostLaws::hear(const Happening& what, Instant admitted, bool stale, bool other_runs) {
-  const auto* answered = std::get_if<Answered>(&what.outcome);
+  const auto* answered = std::get_if<Responded>(&what.outcome);
   if (answered != nullptr && answered->hints.retry_after && route_.retry.retry_after.honour &&
       route_.retry.on.lists(what.outcome)) {
     const Instant asked = what.at + std::min(*answered->hints.retry_after, route_.retry.retry_after.maximum);
@@ -118,7 +118,7 @@ void HostLaws::hear(const Happening& what, Instant admitted, bool stale, bool ot
   // The free retry goes on in the place of the attempt that was stale.
   if (stale) return;
   if (ours || broke_beside_a_copy) {
-    circuit_->forget(admitted);
+    circuit_->discard(admitted);
   } else if (answered != nullptr && answered->status < 500) {
     circuit_->succeeded(what.at, admitted);
   } else {

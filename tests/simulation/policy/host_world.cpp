@@ -7,8 +7,8 @@ namespace reprise::simulation {
 using play::Breaking;
 using play::Interruption;
 using policy::Actions;
-using policy::Answered;
 using policy::Failed;
+using policy::Responded;
 using Kind = Happening::Kind;
 
 namespace {
@@ -160,7 +160,7 @@ Actions HostWorld::tell(const Coming& coming, const Happening& what, Visitor& vi
 
 Actions HostWorld::end_attempt(const Coming& coming, const Happening& what, Visitor& visitor) {
   policy::Exchange& exchange = visitor.exchange;
-  const auto* response = std::get_if<Answered>(&what.outcome);
+  const auto* response = std::get_if<Responded>(&what.outcome);
   if (response == nullptr) return exchange.failed(what.report, std::get<Failed>(what.outcome), now_, dice_);
   const bool resumes = visitor.resumes[coming.number - 1];
   if (resumes && (response->status == 200 || response->status == 206)) {
@@ -180,7 +180,7 @@ Actions HostWorld::end_body(const Happening& what, Visitor& visitor) {
     visitor.exchange.delivered();
     return {};
   }
-  const policy::Break broken{policy::Cause::truncated, what.how != Breaking::for_good,
+  const policy::Break broken{policy::Cause::truncated, what.how != Breaking::is_permanent,
                              what.how == Breaking::mid_way, false, visitor.visit.facts.signed_until};
   return visitor.exchange.body_broke(broken, now_, dice_);
 }

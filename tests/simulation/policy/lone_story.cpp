@@ -27,7 +27,7 @@ void plant(Flaw flaw, LoneStory& story) {
       return;
     case Flaw::hint_halved:
       for (play::Step& step : story.script) {
-        auto* response = std::get_if<policy::Answered>(&step.outcome);
+        auto* response = std::get_if<policy::Responded>(&step.outcome);
         if (response != nullptr && response->hints.retry_after) *response->hints.retry_after /= 2;
       }
       return;

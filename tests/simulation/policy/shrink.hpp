@@ -14,7 +14,7 @@ inline constexpr std::size_t plainer_ways = 11;
 /// The step with one thing less to it; nothing where there was no such thing.
 inline std::optional<play::Step> plainer(const play::Step& step, std::size_t way) {
   play::Step plain = step;
-  auto* response = std::get_if<policy::Answered>(&plain.outcome);
+  auto* response = std::get_if<policy::Responded>(&plain.outcome);
   const auto drop = [&](auto& value, auto nothing) {
     const bool was = value != nothing;
     value = nothing;

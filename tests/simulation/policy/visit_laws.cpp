@@ -7,9 +7,9 @@
 namespace reprise::simulation {
 
 using policy::Actions;
-using policy::Answered;
 using policy::Failed;
 using policy::Idempotency;
+using policy::Responded;
 using Kind = Happening::Kind;
 
 namespace {
@@ -20,7 +20,7 @@ bool contains(const Actions& actions) {
                      [](const policy::Action& action) { return std::holds_alternative<Wanted>(action); });
 }
 
-bool has_bytes(const Answered& response) { return response.status == 200 || response.status == 206; }
+bool has_bytes(const Responded& response) { return response.status == 200 || response.status == 206; }
 
 // x-amz-retry-after stretches a wait by five seconds at most and never shortens it.
 Duration stretched(Duration wait, const policy::Hints& hints) {
@@ -82,7 +82,7 @@ void VisitLaws::take_end(const Happening& what, const Actions& actions) {
   if (one.resume) return;
   const bool goes_on = contains<policy::Wait>(actions) || contains<policy::Start>(actions);
   const bool broken_for_good = policy::is_broken_response(what.outcome) && running() == 0 && !goes_on;
-  if (broken_for_good || std::holds_alternative<Answered>(what.outcome)) {
+  if (broken_for_good || std::holds_alternative<Responded>(what.outcome)) {
     at_hand_ = what.number;
     whole_ = false;
   }
@@ -92,7 +92,7 @@ void VisitLaws::take_body_end(const Happening& what) {
   require(is_out(), "a body follows its head");
   if (what.how == play::Breaking::no) return;
   ++decisions_;
-  continuable_ = what.how != play::Breaking::for_good;
+  continuable_ = what.how != play::Breaking::is_permanent;
   if (what.how == play::Breaking::mid_way) in_vain_ = 0;
   tried_[body_of_ - 1].outcome = Failed{policy::Stage::body, policy::Cause::truncated};
   tried_[body_of_ - 1].ended = what.at;
@@ -184,7 +184,7 @@ void VisitLaws::judge_again(const Happening& what) {
   require(last_ended_ != 0 &&
               (route_.retry.on.lists(tried_[last_ended_ - 1].outcome) || is_refused(tried_[last_ended_ - 1])),
           "only what the route lists is retried");
-  const Answered* refusal = response(last_ended_);
+  const Responded* refusal = response(last_ended_);
   require(refusal == nullptr || !refusal->hints.said_no, "a no is obeyed");
   require(!visit_.facts.nested || route_.retry.nested == policy::Nested::allow,
           "a nested retry is refused where asked");
@@ -195,7 +195,7 @@ void VisitLaws::judge_stale() {
   const auto* failed = std::get_if<Failed>(&one.outcome);
   require(one.report.reused, "only a reused connection can be stale");
   if (failed == nullptr) {
-    return require(std::get<Answered>(one.outcome).status == 421, "only a 421 is our pool's doing");
+    return require(std::get<Responded>(one.outcome).status == 421, "only a 421 is our pool's doing");
   }
   const bool before_response =
       failed->stage == policy::Stage::send || failed->stage == policy::Stage::await_head;
@@ -227,7 +227,7 @@ void VisitLaws::begin(const Happening& what, bool fresh, bool resume) {
 
 bool VisitLaws::may_have_effect(const Tried& one) const {
   if (one.running || one.cancelled) return true;
-  const auto* answered = std::get_if<Answered>(&one.outcome);
+  const auto* answered = std::get_if<Responded>(&one.outcome);
   if (answered != nullptr && answered->status == 421 && one.report.reused) return false;
   if (is_refused(one)) return false;
   return one.report.sent == policy::Sent::maybe;
@@ -246,7 +246,7 @@ bool VisitLaws::is_lost(const Tried& one) {
 // The client gets the failure of the attempt that was lost, because that response may be about our own
 // repeat.
 bool VisitLaws::keeps_lost_failure(unsigned number) const {
-  const Answered* given = response(number);
+  const Responded* given = response(number);
   if (given == nullptr || visit_.facts.safe_method || !play::may_tell_of_repeat(given->status)) return false;
   if (!play::keeps_lost_failure(route_)) return false;
   const Instant known = tried_[number - 1].ended;
@@ -287,7 +287,7 @@ void VisitLaws::judge_wait(const policy::Wait& wait, const Happening& what) {
 policy::Hints VisitLaws::asked(const Happening& what) const {
   policy::Hints hints;
   if (what.kind != Kind::attempt_ended || !route_.retry.retry_after.honour) return hints;
-  if (const Answered* own = response(what.number)) hints = own->hints;
+  if (const Responded* own = response(what.number)) hints = own->hints;
   const bool copied = tried_.size() == 2 && tried_[1].started < tried_[0].ended;
   const unsigned other = copied ? 3 - what.number : 0;
   if (response(other) == nullptr) return hints;
@@ -322,7 +322,7 @@ void VisitLaws::judge_delivery(const policy::Deliver& deliver, const policy::Exc
 }
 
 bool VisitLaws::is_ambiguous(unsigned number) const {
-  const Answered* given = response(number);
+  const Responded* given = response(number);
   if (given == nullptr || visit_.facts.safe_method) return false;
   if (!play::may_tell_of_repeat(given->status)) return false;
   for (std::size_t i = 0; i < tried_.size(); ++i) {

@@ -106,8 +106,8 @@ class VisitLaws {
   static bool is_lost(const Tried&);
   bool keeps_lost_failure(unsigned number) const;
   bool is_ambiguous(unsigned number) const;
-  const policy::Answered* response(unsigned number) const {
-    return number == 0 ? nullptr : std::get_if<policy::Answered>(&tried_[number - 1].outcome);
+  const policy::Responded* response(unsigned number) const {
+    return number == 0 ? nullptr : std::get_if<policy::Responded>(&tried_[number - 1].outcome);
   }
 
   const policy::RoutePolicy& route_;

@@ -4,8 +4,8 @@ namespace reprise::simulation {
 namespace {
 
 bool same(const policy::Outcome& one, const policy::Outcome& other) {
-  const auto* answered = std::get_if<policy::Answered>(&one);
-  const auto* also = std::get_if<policy::Answered>(&other);
+  const auto* answered = std::get_if<policy::Responded>(&one);
+  const auto* also = std::get_if<policy::Responded>(&other);
   if (answered != nullptr || also != nullptr) {
     return answered != nullptr && also != nullptr && answered->status == also->status;
   }
@@ -24,8 +24,8 @@ bool same(const policy::LedgerEntry& entry, const Tried& told) {
 
 std::string_view ledger_fault(const std::vector<Tried>& tried, const policy::Ledger& ledger) {
   if (ledger.size() != tried.size()) return "the ledger has every attempt";
-  const policy::Forgotten* forgotten = ledger.forgotten();
-  std::size_t entries = forgotten == nullptr ? 0 : forgotten->attempts;
+  const policy::Evicted* evicted = ledger.evicted();
+  std::size_t entries = evicted == nullptr ? 0 : evicted->attempts;
   for (std::size_t i = 0; i < tried.size(); i = ledger.next(i)) {
     ++entries;
     const policy::LedgerEntry& entry = ledger[i];

@@ -44,7 +44,7 @@ struct RequestKind {
 
 /// How an attempt fails. `hangs`: the upstream takes the request and never responds.
 struct Trouble {
-  policy::Outcome outcome = policy::Answered{503, {}};
+  policy::Outcome outcome = policy::Responded{503, {}};
   bool hangs = false;
   std::string word = "503";  ///< as written in the model
 };

@@ -145,7 +145,7 @@ Complaint read_trouble(std::string_view text, Trouble& target) {
   const auto status = config::parse_whole(text);
   if (!status || *status.value < 400 || *status.value > policy::highest_status)
     return about(text, "is no trouble: write a status from 400 to 999, refused, tls, reset or hang");
-  made.outcome = policy::Answered{static_cast<int>(*status.value), {}};
+  made.outcome = policy::Responded{static_cast<int>(*status.value), {}};
   target = made;
   return std::nullopt;
 }

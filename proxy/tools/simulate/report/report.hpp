@@ -43,17 +43,6 @@ struct Report {
   std::vector<std::string> notes;
 };
 
-struct TextStyle {
-  bool colours = false;
-  bool blocks = true;  ///< the terminal shows U+2581 to U+2588
-};
-
-std::string to_text(const Report&, TextStyle);
-/// A page that asks for nothing from elsewhere and runs no script.
-std::string to_html(const Report&);
-/// The load of the upstream under each policy: a picture that stands for itself.
-std::string to_svg(const Report&);
-
 /// Formats `91.20 %` or, for a replay, `91.20 % .. 98.00 %` with the lower value first.
 std::string range_text(const Compared&, std::string (*shown)(double), double (Measures::*of)() const);
 

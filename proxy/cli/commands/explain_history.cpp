@@ -1,4 +1,4 @@
-#include "proxy/cli/commands/explain_story.hpp"
+#include "proxy/cli/commands/explain_history.hpp"
 
 #include <cstdio>
 
@@ -10,7 +10,7 @@
 namespace reprise::cli {
 namespace {
 
-constexpr Duration longest_silence = std::chrono::seconds(10);
+constexpr Duration history_timeout = std::chrono::seconds(10);
 
 // Returns the text as one percent-encoded path segment (RFC 3986 2.1 and 2.3).
 std::string segment(const std::string& text) {
@@ -32,20 +32,20 @@ std::string segment(const std::string& text) {
 
 }  // namespace
 
-int explain_story(const std::string& id, const std::string& admin, const std::string& file,
-                  const std::string& format) {
+int explain_history(const std::string& id, const std::string& admin, const std::string& file,
+                    const std::string& format) {
   int code = exit_ok;
   const auto at = admin_address(admin, file, code);
   if (!at) return code;
   const std::string query = format == "text" ? "?format=text" : "";
-  const server::AdminResponse told =
-      server::ask_admin(*at, "/stories/" + segment(id) + query, longest_silence);
-  if (told.status == 200) {
-    std::fputs(telemetry::for_terminal(told.body).c_str(), stdout);
+  const server::AdminResponse response =
+      server::ask_admin(*at, "/stories/" + segment(id) + query, history_timeout);
+  if (response.status == 200) {
+    std::fputs(telemetry::for_terminal(response.body).c_str(), stdout);
     return exit_ok;
   }
-  std::fprintf(stderr, "reprise explain: %s%s", telemetry::for_terminal(told.body).c_str(),
-               told.body.ends_with('\n') ? "" : "\n");
+  std::fprintf(stderr, "reprise explain: %s%s", telemetry::for_terminal(response.body).c_str(),
+               response.body.ends_with('\n') ? "" : "\n");
   return exit_runtime;
 }
 

@@ -8,9 +8,10 @@
 namespace reprise::forward {
 
 /// The time limits for the first bytes.
-struct FirstWordsTime {
-  Duration silence;    ///< while the client has sent nothing
-  Duration half_word;  ///< from the client's first byte on; if equal to `silence`, one limit covers both
+struct SniffLimits {
+  Duration before_first_byte;  ///< while the client has sent nothing
+  Duration
+      after_first_byte;  ///< from the client's first byte on; if equal to `silence`, one limit covers both
 };
 
 /// Waits for the first bytes and returns the detected protocol; never `more`. `upstream`: null if it is not
@@ -19,8 +20,8 @@ struct FirstWordsTime {
 /// Appends the client's bytes to `from_client` and reads nothing from the upstream. FIN or RST of either side
 /// ends the wait; the tunnel detects the end again and passes it on at once (row G7). Both streams can be
 /// used afterwards.
-Task<http::FirstWords> first_words(net::Stream& client, net::Buffer& from_client, net::Stream* upstream,
-                                   const http::Connect& tunnel, std::size_t longest_target,
-                                   FirstWordsTime time);
+Task<http::DetectedProtocol> sniff_protocol(net::Stream& client, net::Buffer& from_client,
+                                            net::Stream* upstream, const http::Connect& tunnel,
+                                            std::size_t longest_target, SniffLimits time);
 
 }  // namespace reprise::forward

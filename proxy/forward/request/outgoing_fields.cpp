@@ -1,10 +1,10 @@
-#include "proxy/forward/request/leaving.hpp"
+#include "proxy/forward/request/outgoing_fields.hpp"
 
 #include "proxy/http/message/ascii.hpp"
 
 namespace reprise::forward {
 
-bool LeavingFields::has(std::string_view name, std::string_view value) const {
+bool OutgoingFields::has(std::string_view name, std::string_view value) const {
   if (!named_) named_.emplace(head_.fields);
   if (named_->lists(name)) return false;
   std::string_view rest = outgoing_;

@@ -11,16 +11,16 @@ namespace reprise::forward {
 
 /// One per attempt. Ends the attempt if the request may be repeated and the peer has acknowledged no byte of
 /// it (row L4).
-class Silence final : public net::Lookout {
+class DeadPeerCheck final : public net::LivenessCheck {
  public:
   /// `begun`: no byte of the request was sent before this time. All arguments must outlive this object.
-  Silence(const Outgoing& out, const Response& response, Instant begun, std::optional<Instant> deadline)
+  DeadPeerCheck(const Outgoing& out, const Response& response, Instant begun, std::optional<Instant> deadline)
       : out_(out), response_(response), begun_(begun), deadline_(deadline) {}
 
-  void look_out() override;
+  void check_liveness() override;
   /// Corrects the failure's cause if this check ended the attempt. Reports to the pool how long the upstream
   /// seems to keep idle connections (row L5).
-  void heed(net::Pool&, policy::Failed&) const;
+  void attribute_failure(net::Pool&, policy::Failed&) const;
 
  private:
   const Outgoing& out_;

@@ -8,7 +8,7 @@ namespace reprise::forward {
 
 /// Returns true if the client's first bytes are read before anything is dialled: the stream was redirected,
 /// so that only they can name the host, or TLS to the requested host is intercepted.
-bool listens_first(const Route&, const TunnelRequest&);
+bool sniffs_before_dial(const Route&, const TunnelRequest&);
 
 /// Stores what the stream carries in `tunnel.words` and, for TLS, in `tunnel.tls`. The bytes that were read
 /// are in `tunnel.early`. `upstream`: null if no upstream is connected yet.
@@ -19,8 +19,7 @@ bool listens_first(const Route&, const TunnelRequest&);
 ///
 /// An incomplete beginning or ClientHello is also waited for that long if interception or the route depends
 /// on it; otherwise it is forwarded after 200 ms (row G7).
-Task<void> listen_to_client(Worker&, const Request&, TunnelRequest&, net::Stream& client,
-                            net::Stream* upstream);
+Task<void> sniff_stream(Worker&, const Request&, TunnelRequest&, net::Stream& client, net::Stream* upstream);
 
 /// Logs what became of a client's TLS: the outcome, the server name, and the listener.
 void log_interception(Worker&, const Incoming&, const TunnelRequest&, telemetry::Interception,

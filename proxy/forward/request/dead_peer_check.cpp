@@ -1,4 +1,4 @@
-#include "proxy/forward/request/silence.hpp"
+#include "proxy/forward/request/dead_peer_check.hpp"
 
 namespace reprise::forward {
 
@@ -6,24 +6,24 @@ using policy::Cause;
 using policy::Stage;
 
 // A request that cannot be retried keeps waiting, because the network may come back.
-void Silence::look_out() {
+void DeadPeerCheck::check_liveness() {
   const Instant now = net::Tick::now();
   const bool in_time = !deadline_ || now <= *deadline_;
   if (!in_time || !response_.buffer.empty() || out_.bound || !out_.may_be_repeated()) return;
   net::Stream& stream = response_.connection->stream();
-  if (!stream.unheard(now - begun_)) return;
+  if (!stream.seems_dead(now - begun_)) return;
   found_ = true;
   stream.end_read();
 }
 
-void Silence::heed(net::Pool& pool, policy::Failed& failed) const {
+void DeadPeerCheck::attribute_failure(net::Pool& pool, policy::Failed& failed) const {
   const bool before_response = failed.stage == Stage::send || failed.stage == Stage::await_head;
   if (!response_.connection->reused() || !before_response) return;
   if (found_ && failed.cause == Cause::cancelled) {
     failed.cause = Cause::unacknowledged;
-    pool.ended_after_rest(*response_.connection, begun_);
+    pool.ended_after_idle(*response_.connection, begun_);
   } else if (failed.cause == Cause::closed || failed.cause == Cause::reset) {
-    pool.ended_after_rest(*response_.connection, net::Tick::now());
+    pool.ended_after_idle(*response_.connection, net::Tick::now());
   }
 }
 

@@ -1,31 +1,31 @@
-#include "proxy/forward/exchange/listen_to_client.hpp"
+#include "proxy/forward/exchange/sniff_stream.hpp"
 
-#include "proxy/forward/tunnel/first_words.hpp"
 #include "proxy/forward/tunnel/interception.hpp"
+#include "proxy/forward/tunnel/sniff_protocol.hpp"
 #include "proxy/net/tls/client_tls.hpp"
 #include "proxy/policy/match/ascii.hpp"
 #include "proxy/telemetry/log/json_text.hpp"
 
 namespace reprise::forward {
 
-using http::FirstWords;
+using http::DetectedProtocol;
 using telemetry::Interception;
 using telemetry::LimitHit;
 
 namespace {
 
 // The metrics use the same words in the same order, except for `more`, which they do not have.
-constexpr bool same_words() {
-  constexpr auto& ours = policy::names_of<FirstWords>;
+constexpr bool has_same_names() {
+  constexpr auto& ours = policy::names_of<DetectedProtocol>;
   constexpr auto& counted = policy::names_of<telemetry::Protocol>;
   for (std::size_t i = 0; i < counted.size(); ++i) {
     if (ours[i + 1] != counted[i]) return false;
   }
   return ours.size() == counted.size() + 1;
 }
-static_assert(same_words());
+static_assert(has_same_names());
 
-telemetry::Protocol protocol_of(FirstWords words) {
+telemetry::Protocol protocol_of(DetectedProtocol words) {
   return static_cast<telemetry::Protocol>(static_cast<std::size_t>(words) - 1);
 }
 
@@ -37,17 +37,17 @@ std::string_view named_host(const TunnelRequest& tunnel) {
 /// Returns true if the client's ClientHello decides whether TLS is intercepted or, for a redirected
 /// connection, which route applies.
 bool is_judged_by_hello(const Route& route, const TunnelRequest& tunnel) {
-  if (tunnel.protocol->names_host()) return listens_first(route, tunnel);
+  if (tunnel.protocol->names_host()) return sniffs_before_dial(route, tunnel);
   return route.snapshot->client_tls != nullptr || route.snapshot->settings.routes->asks_for_host();
 }
 
 // If neither interception nor the route depends on the client's first bytes, an incomplete beginning is
 // forwarded after 200 ms at most (row G7).
-FirstWordsTime time_for_words(const Worker& worker, const Route& route, const TunnelRequest& tunnel,
-                              bool has_upstream) {
-  const Duration brief = worker.shared.first_words_limit;
+SniffLimits sniff_limits_of(const Worker& worker, const Route& route, const TunnelRequest& tunnel,
+                            bool has_upstream) {
+  const Duration brief = worker.shared.sniff_limit;
   const Duration handshake = route.snapshot->settings.timers.handshake;
-  return {has_upstream && listens_first(route, tunnel) ? handshake : brief,
+  return {has_upstream && sniffs_before_dial(route, tunnel) ? handshake : brief,
           is_judged_by_hello(route, tunnel) ? handshake : brief};
 }
 
@@ -66,24 +66,24 @@ Task<std::variant<Hello, ClientHello>> read_hello(net::Buffer& early, net::Strea
   co_return hello;
 }
 
-Task<void> ask_for_whom(Worker& worker, const Request& request, TunnelRequest& tunnel, net::Stream& client) {
+Task<void> inspect_client_hello(Worker& worker, const Request& request, TunnelRequest& tunnel,
+                                net::Stream& client) {
   static const std::vector<policy::HostPattern> none;
   const net::Snapshot& snapshot = *request.route.snapshot;
   const net::ClientTls* const tls = snapshot.client_tls.get();
   const bool judged = is_judged_by_hello(request.route, tunnel);
   const Duration handshake = snapshot.settings.timers.handshake;
-  auto hello =
-      co_await read_hello(tunnel.early, client, judged ? handshake : worker.shared.first_words_limit);
+  auto hello = co_await read_hello(tunnel.early, client, judged ? handshake : worker.shared.sniff_limit);
   const bool late = client.take_limit_hit();
   if (auto* const whole = std::get_if<ClientHello>(&hello)) {
     const Interception outcome =
         judge_interception(named_host(tunnel), *whole, tls == nullptr ? none : tls->hosts());
-    tunnel.tls = AskedTls{std::move(whole->server_name), outcome};
+    tunnel.tls = SniffedTls{std::move(whole->server_name), outcome};
   } else if (std::get<Hello>(hello) == Hello::other || !judged) {
     tunnel.tls =
-        AskedTls{{}, named_host(tunnel).empty() ? Interception::unlisted : Interception::no_server_name};
+        SniffedTls{{}, named_host(tunnel).empty() ? Interception::unlisted : Interception::no_server_name};
   } else {
-    tunnel.tls = AskedTls{{}, late ? Interception::handshake_timeout : Interception::handshake_failed};
+    tunnel.tls = SniffedTls{{}, late ? Interception::handshake_timeout : Interception::handshake_failed};
     if (late) worker.shared.metrics.count_limit(LimitHit::handshake);
   }
   const Interception outcome = tunnel.tls->interception;
@@ -112,26 +112,27 @@ std::string_view sentence(Interception outcome) {
 
 }  // namespace
 
-bool listens_first(const Route& route, const TunnelRequest& tunnel) {
+bool sniffs_before_dial(const Route& route, const TunnelRequest& tunnel) {
   if (!tunnel.protocol->names_host()) return true;
   const net::ClientTls* const tls = route.snapshot->client_tls.get();
   return tls != nullptr && route.policy->mode != policy::Mode::off && lists_host(tls->hosts(), tunnel.host);
 }
 
-Task<void> listen_to_client(Worker& worker, const Request& request, TunnelRequest& tunnel,
-                            net::Stream& client, net::Stream* upstream) {
+Task<void> sniff_stream(Worker& worker, const Request& request, TunnelRequest& tunnel, net::Stream& client,
+                        net::Stream* upstream) {
   const Route& route = request.route;
   const http::Connect origin{tunnel.host, tunnel.port, tunnel.authority};
-  const bool asks = listens_first(route, tunnel);
-  tunnel.words = co_await first_words(client, tunnel.early, upstream, origin,
-                                      route.snapshot->settings.limits.target_bytes,
-                                      time_for_words(worker, route, tunnel, upstream != nullptr));
-  if (tunnel.words == FirstWords::silence && upstream == nullptr && asks) {
-    tunnel.words = FirstWords::more;
+  const bool asks = sniffs_before_dial(route, tunnel);
+  tunnel.words = co_await sniff_protocol(client, tunnel.early, upstream, origin,
+                                         route.snapshot->settings.limits.target_bytes,
+                                         sniff_limits_of(worker, route, tunnel, upstream != nullptr));
+  if (tunnel.words == DetectedProtocol::silence && upstream == nullptr && asks) {
+    tunnel.words = DetectedProtocol::more;
     co_return;
   }
   worker.shared.metrics.count_stream(protocol_of(tunnel.words));
-  if (tunnel.words == FirstWords::tls && asks) co_await ask_for_whom(worker, request, tunnel, client);
+  if (tunnel.words == DetectedProtocol::tls && asks)
+    co_await inspect_client_hello(worker, request, tunnel, client);
 }
 
 void log_interception(Worker& worker, const Incoming& in, const TunnelRequest& tunnel, Interception outcome,

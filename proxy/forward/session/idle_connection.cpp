@@ -1,4 +1,4 @@
-#include "proxy/forward/session/resting_client.hpp"
+#include "proxy/forward/session/idle_connection.hpp"
 
 #include <memory>
 
@@ -9,18 +9,20 @@ using telemetry::LimitHit;
 namespace {
 
 /// Owned by the wait on its own socket. Closing the socket ends the wait, which then destroys this object.
-class RestingClient final : public IdleClient, public ClientSession, private net::Timed {
+class IdleConnection final : public IdleClient, public ClientSession, private net::Timed {
  public:
-  RestingClient(Worker& worker, ClientConnection connection)
-      : worker_(worker), connection_(std::move(connection)), stay_(worker.resting, *this, net::Tick::now()) {
+  IdleConnection(Worker& worker, ClientConnection connection)
+      : worker_(worker),
+        connection_(std::move(connection)),
+        membership_(worker.idle_clients, *this, net::Tick::now()) {
     worker_.sessions.add(*this);
     worker_.tick.arm(*this, worker_.snapshot->settings.timers.keep_alive);
   }
-  ~RestingClient() override { worker_.sessions.remove(*this); }
-  RestingClient(const RestingClient&) = delete;
-  RestingClient& operator=(const RestingClient&) = delete;
+  ~IdleConnection() override { worker_.sessions.remove(*this); }
+  IdleConnection(const IdleConnection&) = delete;
+  IdleConnection& operator=(const IdleConnection&) = delete;
 
-  static void wait(std::unique_ptr<RestingClient> client) {
+  static void wait(std::unique_ptr<IdleConnection> client) {
     tcp::socket& socket = client->socket();
     socket.async_wait(tcp::socket::wait_read, [client = std::move(client)](const ErrorCode& error) {
       // The wait may have completed before the socket was closed.
@@ -29,7 +31,7 @@ class RestingClient final : public IdleClient, public ClientSession, private net
   }
 
   void drain() override {
-    if (!has_asked()) close();
+    if (!has_pending_request()) close();
   }
   void abort() override { close(); }
 
@@ -39,9 +41,9 @@ class RestingClient final : public IdleClient, public ClientSession, private net
 
  private:
   // Returns true if a request has just arrived. The wait is then about to complete and to serve that request.
-  bool has_asked() { return net::unread_of(socket().native_handle()) == net::Unread::bytes; }
+  bool has_pending_request() { return net::unread_of(socket().native_handle()) == net::Unread::bytes; }
   bool close_for(LimitHit limit) {
-    if (has_asked()) return false;
+    if (has_pending_request()) return false;
     worker_.shared.metrics.count_limit(limit);
     close();
     return true;
@@ -50,20 +52,20 @@ class RestingClient final : public IdleClient, public ClientSession, private net
   // Leaves the list and the timer now, because the wait completes only in a later turn of the event loop.
   void close() {
     net::Tick::disarm(*this);
-    stay_.end();
+    membership_.end();
     ErrorCode ignored;
     socket().close(ignored);
   }
 
   Worker& worker_;
   ClientConnection connection_;
-  IdleClients::Stay stay_;
+  IdleClients::Membership membership_;
 };
 
 }  // namespace
 
 void rest(Worker& worker, ClientConnection connection) {
-  RestingClient::wait(std::make_unique<RestingClient>(worker, std::move(connection)));
+  IdleConnection::wait(std::make_unique<IdleConnection>(worker, std::move(connection)));
 }
 
 }  // namespace reprise::forward

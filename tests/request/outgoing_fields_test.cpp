@@ -1,5 +1,5 @@
 // What idempotency rules may go by: the fields that reach the upstream.
-#include "proxy/forward/request/leaving.hpp"
+#include "proxy/forward/request/outgoing_fields.hpp"
 #include "proxy/http/http1/parse.hpp"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ struct Sent {
   }
   bool has(std::string_view name, std::string_view value = {}) const {
     std::optional<http::NamedByConnection> named;
-    return LeavingFields(head, outgoing, named).has(name, value);
+    return OutgoingFields(head, outgoing, named).has(name, value);
   }
   std::string text;
   http::RequestHead head;
@@ -39,10 +39,10 @@ TEST(Leaving, L11_a_field_that_connection_lists_proves_nothing) {
 TEST(Leaving, connection_is_read_once_for_all_questions_about_a_head) {
   const Sent sent("Connection: X-Key\r\nX-Key: 1\r\nX-Other: 2\r\n");
   std::optional<http::NamedByConnection> named;
-  EXPECT_TRUE(LeavingFields(sent.head, sent.outgoing, named).has("X-Other", {}));
+  EXPECT_TRUE(OutgoingFields(sent.head, sent.outgoing, named).has("X-Other", {}));
   ASSERT_TRUE(named);
   const http::RequestHead nothing;
-  const LeavingFields again(nothing, sent.outgoing, named);
+  const OutgoingFields again(nothing, sent.outgoing, named);
   EXPECT_FALSE(again.has("X-Key", {})) << "it was kept";
   EXPECT_TRUE(again.has("X-Other", {}));
 }

@@ -1,0 +1,43 @@
+#include "proxy/forward/tunnel/sniff_protocol.hpp"
+
+#include <optional>
+
+#include "proxy/forward/tunnel/first_byte_watch.hpp"
+
+namespace reprise::forward {
+
+using http::DetectedProtocol;
+
+Task<DetectedProtocol> sniff_protocol(net::Stream& client, net::Buffer& from_client, net::Stream* upstream,
+                                      const http::Connect& tunnel, std::size_t longest_target,
+                                      SniffLimits time) {
+  http::StreamStart arrived{from_client.view()};
+  DetectedProtocol words = http::detect_by_first_bytes(arrived, tunnel, longest_target);
+  if (words != DetectedProtocol::more) co_return words;
+  // If the client has left since the last wait, its end is not reported again, and a read would wait forever.
+  arrived.waited_enough = bool(detected_end(client));
+  if (arrived.waited_enough) co_return http::detect_by_first_bytes(arrived, tunnel, longest_target);
+  std::optional<FirstByteWatch> upstream_watch;
+  if (upstream != nullptr) upstream_watch.emplace(*upstream, client);
+  client.limit_read(from_client.empty() ? time.before_first_byte : time.after_first_byte);
+  while (words == DetectedProtocol::more) {
+    if (from_client.room_left() == 0) from_client.grow();
+    auto [error, bytes] = co_await client.read_some(from_client.room());
+    // A request that arrived together with the upstream's end can still be served and retried.
+    const bool upstream_ended = upstream_watch && upstream_watch->ended();
+    if (error && upstream_ended && client.unread() == net::Unread::bytes) {
+      client.end_limit();
+      std::tie(error, bytes) = co_await client.read_some(from_client.room());
+    }
+    if (!error && from_client.empty() && time.after_first_byte != time.before_first_byte)
+      client.limit_read(time.after_first_byte);
+    if (!error) from_client.commit(bytes);
+    arrived = {from_client.view(), upstream_watch && upstream_watch->arrived(), error || upstream_ended};
+    words = http::detect_by_first_bytes(arrived, tunnel, longest_target);
+  }
+  client.end_limit();
+  if (upstream_watch) co_await upstream_watch->stop();
+  co_return words;
+}
+
+}  // namespace reprise::forward
