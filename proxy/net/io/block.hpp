@@ -76,9 +76,8 @@ class Buffer {
   std::size_t size() const { return end_ - begin_; }
   std::string_view view() const { return {block_.data() + begin_, size()}; }
 
-  /// Returns the room for the next read, behind the current bytes; takes a block if there is none. The
-  /// current bytes never move while the buffer has any. If the buffer is empty, views into consumed bytes
-  /// become invalid.
+  /// Returns the room for the next read, behind the current bytes; takes a block if there is none. Never
+  /// moves bytes that are not consumed yet. If there are none, views into consumed bytes become invalid.
   boost::asio::mutable_buffer room();
   std::size_t room_left() const { return block_ ? block_.size() - end_ : block_bytes; }
   void commit(std::size_t bytes) { end_ += bytes; }

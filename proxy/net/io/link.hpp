@@ -21,7 +21,7 @@ enum class Unread : std::uint8_t {
 /// Whether the other side still sends. A FIN is detected even if bytes before it are unread.
 enum class Presence : std::uint8_t { present, finished, reset };
 
-/// Each peeks at a socket with one system call.
+/// Both peek at a socket with one system call.
 Unread unread_of(int descriptor);
 Presence presence_of(int descriptor);
 
