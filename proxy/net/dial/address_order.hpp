@@ -13,7 +13,7 @@ namespace reprise::net {
 struct AddressOrder {
   unsigned turn = 0;                                 ///< number of earlier dials of this upstream
   std::span<const policy::UpstreamAddress> tried{};  ///< addresses that this request has used already
-  bool tried_first = false;  ///< true for a resume, which needs the first address again
+  bool tried_first = false;  ///< true for a resume, which prefers the address used before
 };
 
 /// Rotates the addresses of each family by `turn`; each family keeps its positions in the list (row N2). Then
