@@ -214,8 +214,8 @@ std::unique_ptr<UpstreamConnection> Pool::lease(Upstream& upstream, Freshness fr
     ended_after_idle(*connection, Tick::now());
     break;
   }
-  // Makes room for the connection that is dialled now and will become idle here. If only non-idempotent
-  // requests come, none of them ever uses the older ones.
+  // Closes the oldest idle connection, because the one that is dialled now will become idle here too. If only
+  // non-idempotent requests come, none of them ever uses the older ones.
   if (freshness == Freshness::unused && !idle.empty() && idle.size() >= settings_.idle) idle.pop_front();
   return nullptr;
 }
@@ -272,7 +272,7 @@ void Pool::make_idle(std::unique_ptr<UpstreamConnection> connection) {
   metrics_.upstream_changed(telemetry::UpstreamState::active, -1);
   metrics_.upstream_changed(telemetry::UpstreamState::idle, 1);
   const Duration longest = spare ? std::min(life, spare_life) : life;
-  // arm_until, because the remaining age differs each time and would need a list of its own.
+  // Uses arm_until, because the remaining age differs each time and would need a list of its own.
   if (expires - now < longest) {
     tick_.arm_until(*connection, expires);
   } else {

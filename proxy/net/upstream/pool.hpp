@@ -119,8 +119,8 @@ struct Upstream {
     std::shared_ptr<policy::Budget> budget;
   };
   std::vector<KnownBudget> budgets;
-  std::vector<std::pair<policy::CircuitPolicy, std::shared_ptr<policy::Circuit>>> circuits;  ///< likewise
-  std::shared_ptr<policy::HostPause> pause;                                                  ///< likewise
+  std::vector<std::pair<policy::CircuitPolicy, std::shared_ptr<policy::Circuit>>> circuits;  ///< used so far
+  std::shared_ptr<policy::HostPause> pause;  ///< null until used
 };
 
 /// Returns true if the filter denies the address, or the host itself if a parent proxy resolves it.
@@ -173,7 +173,8 @@ class Pool {
   /// Returns a connection to the pool. Precondition: its last response was read completely. Closes the
   /// connection if the pool is full or closing.
   void give_back(std::unique_ptr<UpstreamConnection>);
-  /// Likewise, for a fresh connection that has carried nothing.
+  /// Adds a fresh connection that has carried nothing to the pool. Closes the connection if the pool is full
+  /// or closing.
   void give_unused(std::unique_ptr<UpstreamConnection>);
   /// Closes one idle connection to free its descriptor: the oldest one of the least recently used upstream.
   /// Returns false if none is idle.
