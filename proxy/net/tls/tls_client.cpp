@@ -138,7 +138,7 @@ TlsClients::Made TlsClients::make(const policy::TlsPolicy& policy, const std::ve
     if (file) files.push_back(*file);
   }
   // A client reads the system's root file only once, and keeps the roots of a folder after their first use
-  // (row N4).
+  // (row N4). The digest therefore includes both, so that a change makes a new client.
   if (!policy.ca_file) {
     for (std::string& place : root_places().all()) files.push_back(std::move(place));
   }
