@@ -28,7 +28,7 @@ bool NotifySocket::send(std::string_view state) const {
   if (descriptor < 0) return false;
   const ssize_t sent =
       ::sendto(descriptor, state.data(), state.size(), MSG_NOSIGNAL,
-               // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): as sockets are.
+               // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): the socket API requires it.
                reinterpret_cast<const sockaddr*>(&to), length);
   ::close(descriptor);
   return sent == static_cast<ssize_t>(state.size());
