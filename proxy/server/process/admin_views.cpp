@@ -75,7 +75,7 @@ AdminPages AdminViews::pages() {
 std::vector<UpstreamFacts> AdminViews::upstream_facts() const {
   UpstreamList list;
   const policy::Instant time = net::Tick::now();
-  std::map<std::string, policy::Circuit::State> circuits;  // the worst state of each host
+  std::map<std::string, policy::Circuit::State> circuits;  // worst state of each host
   runtime_.host_guards.each(time, [&](std::string_view host_port, policy::Circuit::State state) {
     auto& worst = circuits.try_emplace(std::string(host_port), state).first->second;
     worst = std::max(worst, state);

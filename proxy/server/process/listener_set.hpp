@@ -46,7 +46,7 @@ class ListenerSet {
   bool has_admin() const { return !listeners_.empty() && listeners_.back()->is_admin; }
   /// Precondition: there is an admin listener.
   const BoundListener& admin() const { return *listeners_.back(); }
-  /// Returns true if this very listener is in the set.
+  /// Returns true if the set contains this object itself.
   bool has(const BoundListener&) const;
 
  private:

@@ -39,7 +39,7 @@ struct ProxyOptions {
   std::string config_file;  ///< for /status; empty: built-in defaults
   std::string config_hash;
   std::vector<std::string> warnings;  ///< logged when the log starts
-  std::vector<std::string> notes;     ///< likewise, at level info
+  std::vector<std::string> notes;     ///< information, logged when the log starts
   Limits limits;                      ///< for /status
   int log_descriptor = 2;
   telemetry::LogReader log_reader = telemetry::LogReader::stream;
