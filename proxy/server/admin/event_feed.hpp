@@ -28,7 +28,7 @@ struct FeedLimits {
   std::size_t kernel_buffer = 64 << 10;  ///< bytes of a connection's send buffer
   Duration patience = std::chrono::seconds(10);            ///< time in which one event must be sent
   Duration period = std::chrono::seconds(1);               ///< between two editions
-  Duration least_period = std::chrono::milliseconds(200);  ///< likewise, if there is a new reader
+  Duration least_period = std::chrono::milliseconds(200);  ///< between two editions if there is a new reader
 };
 
 /// The feed of one admin listener; used on its io thread only. `make` is called on the page thread, only
