@@ -40,7 +40,7 @@ class Leaves final : public net::ClientTls {
   const std::size_t most_;
   std::mutex mutex_;
   Order order_;                                                  ///< guarded by the mutex
-  std::unordered_map<std::string_view, Order::iterator> known_;  ///< likewise
+  std::unordered_map<std::string_view, Order::iterator> known_;  ///< guarded by the mutex
   asio::thread_pool maker_{1};
 };
 

@@ -13,8 +13,8 @@ constexpr std::size_t smallest = 16;
 }  // namespace
 
 bool reserve_secret_memory() {
-  // OpenSSL maps it with guard pages, locks it, and marks it MADV_DONTDUMP. The result 2 means that locking
-  // failed.
+  // OpenSSL maps the memory with guard pages, locks it, and marks it MADV_DONTDUMP. The result 2 means that
+  // locking failed.
   static const int outcome = CRYPTO_secure_malloc_init(arena, smallest);
   return outcome == 1;
 }
