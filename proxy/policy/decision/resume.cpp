@@ -60,7 +60,7 @@ std::optional<BodyPlace> place_of(const DownloadRequest& request, const PartHead
   return BodyPlace{range->first, range->last + 1, range->complete, true};
 }
 
-// Row E2.
+// Returns the proof that a response offers for the version of its bytes; the strongest one wins (row E2).
 Proof proof_of(const PartHead& head) {
   if (head.uses_tags && tag_kind(head.entity_tag) == TagKind::strong) return Proof::entity_tag;
   if (std::any_of(head.versions.begin(), head.versions.end(), names_version)) return Proof::field;

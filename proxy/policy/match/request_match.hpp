@@ -15,7 +15,7 @@ namespace reprise::policy {
 /// A pattern for the raw path: literal segments, `{x}` for one segment that is not empty, `**` for the rest.
 class PathPattern {
  public:
-  /// Matches every path.
+  /// Creates a pattern that matches every path.
   PathPattern() = default;
   /// Parses a pattern. Returns nothing if the text is malformed: it must start with '/', and `**` may only be
   /// the whole last segment.

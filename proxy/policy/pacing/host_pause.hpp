@@ -12,7 +12,7 @@ namespace reprise::policy {
 /// What a new request does while its host has asked for a pause.
 enum class WhilePaused : std::uint8_t { go, wait, fail };
 
-/// Thread-safe; shared by all io threads.
+/// The pause of one upstream host. Thread-safe; shared by all io threads.
 class HostPause {
  public:
   /// Sets the end of the pause, unless the current end is later.
