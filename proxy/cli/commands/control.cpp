@@ -20,8 +20,8 @@ constexpr std::chrono::seconds wait_timeout{24 * 60 * 60};
 struct ControlArguments {
   std::string file;
   std::string path;
-  std::string word;      ///< of the command
-  std::string duration;  ///< of `pause`
+  std::string word;      ///< level of `log`, upstream of `pause`
+  std::string duration;  ///< seconds of `pause`
   std::string format = "text";
   bool waits = false;
   bool undoes = false;

@@ -61,7 +61,7 @@ struct Asked {
   policy::RequestView view;
   bool tunnel = false;
   bool https = false;
-  std::vector<std::string> https_words;  ///< sentences that apply to an https URL only
+  std::vector<std::string> https_words;  ///< how an https URL would be handled, in sentences
   std::string body;
   std::vector<std::string> notes;
 };

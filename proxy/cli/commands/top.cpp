@@ -1,4 +1,4 @@
-// `reprise top`: a running proxy, seen in a terminal or as lines.
+// `reprise top`: shows the status of a running proxy on a screen or as lines.
 #include <unistd.h>
 
 #include <csignal>

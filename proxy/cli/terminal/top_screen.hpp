@@ -11,7 +11,7 @@ namespace reprise::cli {
 struct ScreenOptions {
   server::AdminAddress at;
   Duration interval;          ///< between two polls
-  std::string interval_text;  ///< the same in words
+  std::string interval_text;  ///< the interval as text
   bool colour = true;
   tools::Charset charset;
   int in = 0;
