@@ -92,7 +92,7 @@ def adopt(rows):
 def self_test():
     """The checks notice what they must."""
     assert ids_of("A4_A18_never_B1") == {"A4", "A18"} and ids_of("A421LosesAgainst") == set() == ids_of("a_B1_x")
-    assert ids_of("R33a_to_R33f_by_name") == {"R33a"} and ids_of("R15AndR17TheCap") == {"R15"} and ids_of("M103_N7_x") == {"M103", "N7"}
+    assert ids_of("R33a_to_R33f_each_conditional_operation_is_retryable_with_its_precondition") == {"R33a"} and ids_of("R15AndR17TheCap") == {"R15"} and ids_of("M103_N7_x") == {"M103", "N7"}
     assert UNIT.findall("TEST_F(PoolTest, F1_x) {\n//TEST(A, B2_y)") == [("PoolTest", "F1_x")]
     book = dict(ENTRY.findall("| id | situation |\n| A1 | x | y |\n| A2 | not built: x | y |\n| R33a | z |\n| N3 | w |\n|A3| w |\n"))
     assert list(book) == ["A1", "A2", "R33a", "N3"] and rows_to_test(book) == ["A1", "R33a", "N3"]

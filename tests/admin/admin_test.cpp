@@ -29,7 +29,7 @@ bool has_ended(RawClient& client) {
 }
 bool is_open(RawClient& client) { return client.ask(ask_for("/livez")).status == 200; }
 
-TEST(Admin, L9_of_more_than_may_be_the_eldest_idle_ones_go) {
+TEST(Admin, L9_connection_limit_evicts_the_longest_idle_admin_connection) {
   RunningProxy proxy(at_most(3));
   std::vector<RawClient> silent;
   for (int i = 0; i < 3; ++i) {
@@ -47,7 +47,7 @@ TEST(Admin, L9_of_more_than_may_be_the_eldest_idle_ones_go) {
   EXPECT_EQ(proxy.metric("reprise_limits_hit_total{limit=\"room\"}"), 2) << "the asking one made room too";
 }
 
-TEST(Admin, L9_many_silent_ones_neither_stop_it_nor_the_traffic) {
+TEST(Admin, L9_many_silent_admin_connections_block_neither_admin_requests_nor_proxying) {
   ScriptedUpstream upstream(play::responses({response(200, "x")}));
   RunningProxy proxy(at_most(4));
   const std::size_t before = play::open_descriptors();
@@ -77,7 +77,7 @@ RawClient deaf_visitor(const RunningProxy& proxy, std::string_view path, int tim
   return client;
 }
 
-TEST(Admin, L9_a_response_that_does_not_move_gives_way) {
+TEST(Admin, L9_stalled_admin_response_is_evicted_after_a_second) {
   RunningProxy proxy(at_most(2));
   RawClient deaf = deaf_visitor(proxy, "/", 100);
   RawClient other = visitor(proxy);
@@ -93,14 +93,14 @@ TEST(Admin, L9_a_response_that_does_not_move_gives_way) {
   EXPECT_TRUE(is_closed(deaf));
 }
 
-TEST(Admin, L9_unread_responses_to_probes_give_way_at_once) {
+TEST(Admin, L9_unread_probe_responses_are_evicted_at_once) {
   RunningProxy proxy(at_most(2));
   RawClient first = deaf_visitor(proxy, "/livez", 20000);
   RawClient second = deaf_visitor(proxy, "/livez", 20000);
   EXPECT_TRUE(play::eventually([&] { return visitor(proxy).ask(ask_for("/livez")).status == 200; }));
 }
 
-TEST(Admin, L9_a_head_and_a_rest_have_their_timers) {
+TEST(Admin, L9_header_and_keep_alive_timers_close_slow_and_idle_connections) {
   Wishes wishes;
   wishes.settings.timers.header = milliseconds(300);
   wishes.settings.timers.keep_alive = std::chrono::hours(1);
@@ -118,7 +118,7 @@ TEST(Admin, L9_a_head_and_a_rest_have_their_timers) {
   EXPECT_TRUE(is_closed(idle));
 }
 
-TEST(Admin, L9_pipelined_requests_are_answered_in_turn) {
+TEST(Admin, L9_pipelined_requests_get_responses_in_order) {
   RunningProxy proxy(at_most(1));
   RawClient client = visitor(proxy);
   client.send(ask_for("/livez") + ask_for("/readyz") + ask_for("/nothing"));
@@ -128,7 +128,7 @@ TEST(Admin, L9_pipelined_requests_are_answered_in_turn) {
 }
 
 // A balancer takes it out, and nobody restarts it before its last response.
-TEST(Admin, while_it_drains_it_is_alive_and_not_ready) {
+TEST(Admin, draining_proxy_reports_alive_and_not_ready) {
   std::atomic<bool> go{false};
   ScriptedUpstream upstream([&](Peer& peer) {
     if (peer.read_request().empty()) return;
@@ -155,7 +155,7 @@ struct Named {
   int loopback;  ///< what /metrics answers where the listener is for this machine alone
 };
 
-TEST(Admin, L23_a_foreign_host_is_misdirected_where_only_this_machine_is_served) {
+TEST(Admin, L23_loopback_listener_rejects_a_foreign_host_with_421) {
   const std::vector<Named> names{{"localhost", 200},
                                  {"LocalHost:3129", 200},
                                  {"localhost.", 200},

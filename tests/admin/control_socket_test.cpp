@@ -66,7 +66,7 @@ class ControlSocketTest : public ::testing::Test {
   std::thread thread_;
 };
 
-TEST_F(ControlSocketTest, WhatEndsTheLoopComesAfterTheResponse) {
+TEST_F(ControlSocketTest, follow_up_action_runs_after_the_response_is_sent) {
   for (int round = 0; round < 50; ++round) {
     asio::io_context io;
     ControlSocket socket(io, path_);
@@ -81,7 +81,7 @@ TEST_F(ControlSocketTest, WhatEndsTheLoopComesAfterTheResponse) {
   }
 }
 
-TEST_F(ControlSocketTest, WhatComesAfterTheResponseComesWithoutACallerToo) {
+TEST_F(ControlSocketTest, follow_up_action_runs_when_the_caller_has_gone) {
   asio::io_context io;
   ControlSocket socket(io, path_);
   socket.serve([&io](const std::vector<std::string>&, const ControlSocket::Respond& respond) {
@@ -93,7 +93,7 @@ TEST_F(ControlSocketTest, WhatComesAfterTheResponseComesWithoutACallerToo) {
   io.run();
 }
 
-TEST_F(ControlSocketTest, ACommandGetsItsResponse) {
+TEST_F(ControlSocketTest, each_command_gets_its_response) {
   begin();
   ControlResponse response = ask_control(path_, "log  level debug", patience);
   EXPECT_TRUE(response.succeeded);
@@ -107,7 +107,7 @@ TEST_F(ControlSocketTest, ACommandGetsItsResponse) {
   EXPECT_NE(response.text.find("at most 1024 bytes"), std::string::npos) << response.text;
 }
 
-TEST_F(ControlSocketTest, ItsFileIsForItsUserAloneAndGoneAtTheEnd) {
+TEST_F(ControlSocketTest, socket_file_has_mode_0600_and_is_removed_on_shutdown) {
   begin();
   struct stat found {};
   ASSERT_EQ(::stat(path_.c_str(), &found), 0);
@@ -117,7 +117,7 @@ TEST_F(ControlSocketTest, ItsFileIsForItsUserAloneAndGoneAtTheEnd) {
   EXPECT_NE(::stat(path_.c_str(), &found), 0);
 }
 
-TEST_F(ControlSocketTest, WhatAnEndedProcessLeftIsReplaced) {
+TEST_F(ControlSocketTest, stale_socket_file_of_a_dead_process_is_replaced) {
   const int left = ::socket(AF_UNIX, SOCK_STREAM, 0);
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -128,7 +128,7 @@ TEST_F(ControlSocketTest, WhatAnEndedProcessLeftIsReplaced) {
   EXPECT_TRUE(ask_control(path_, "x", patience).succeeded);
 }
 
-TEST_F(ControlSocketTest, ALivingSocketAndWhatIsNoneAreLeftAlone) {
+TEST_F(ControlSocketTest, existing_live_socket_or_other_file_is_not_replaced) {
   begin();
   EXPECT_THROW(ControlSocket(io_, path_), ControlError);
   EXPECT_TRUE(ask_control(path_, "x", patience).succeeded) << "it still works";
@@ -141,7 +141,7 @@ TEST_F(ControlSocketTest, ALivingSocketAndWhatIsNoneAreLeftAlone) {
   EXPECT_THROW(ControlSocket(io_, "/" + std::string(200, 'x')), ControlError);
 }
 
-TEST_F(ControlSocketTest, AFileThatSomebodyPutInItsPlaceStays) {
+TEST_F(ControlSocketTest, shutdown_keeps_a_file_that_replaced_the_socket_file) {
   begin();
   ASSERT_EQ(::unlink(path_.c_str()), 0);
   std::ofstream(path_) << "another";
@@ -149,7 +149,7 @@ TEST_F(ControlSocketTest, AFileThatSomebodyPutInItsPlaceStays) {
   EXPECT_TRUE(std::filesystem::exists(path_));
 }
 
-TEST_F(ControlSocketTest, CallersWhoSayNothingAreLetGo) {
+TEST_F(ControlSocketTest, silent_callers_are_disconnected) {
   begin();
   std::vector<int> lines;
   for (unsigned i = 0; i < ControlSocket::most_callers + 5; ++i) lines.push_back(raw());
@@ -159,7 +159,7 @@ TEST_F(ControlSocketTest, CallersWhoSayNothingAreLetGo) {
   for (const int line : lines) ::close(line);
 }
 
-TEST_F(ControlSocketTest, a_caller_that_leaves_in_the_turn_of_its_limit_leaves_no_handler_behind) {
+TEST_F(ControlSocketTest, caller_that_disconnects_just_as_its_timeout_fires_leaves_no_handler) {
   begin();
   std::vector<int> lines;
   for (unsigned i = 1; i < ControlSocket::most_callers; ++i) lines.push_back(raw());
@@ -173,7 +173,7 @@ TEST_F(ControlSocketTest, a_caller_that_leaves_in_the_turn_of_its_limit_leaves_n
   EXPECT_TRUE(ask_control(path_, "x", patience).succeeded);
 }
 
-TEST_F(ControlSocketTest, evicts_the_caller_that_has_been_silent_longest_when_all_places_are_taken) {
+TEST_F(ControlSocketTest, evicts_the_longest_silent_caller_when_all_slots_are_taken) {
   begin();
   std::vector<int> lines;
   for (unsigned i = 0; i < ControlSocket::most_callers; ++i) lines.push_back(raw());
@@ -188,7 +188,7 @@ TEST_F(ControlSocketTest, evicts_the_caller_that_has_been_silent_longest_when_al
   for (const int line : lines) ::close(line);
 }
 
-TEST_F(ControlSocketTest, a_caller_is_told_to_try_again_when_all_others_wait_for_a_response) {
+TEST_F(ControlSocketTest, new_caller_gets_try_again_when_all_slots_wait_for_responses) {
   ControlSocket socket(io_, path_);
   std::vector<ControlSocket::Respond> waiting;
   socket.serve([&waiting](const std::vector<std::string>&, const ControlSocket::Respond& respond) {
@@ -216,7 +216,7 @@ TEST_F(ControlSocketTest, a_caller_is_told_to_try_again_when_all_others_wait_for
   ::close(late);
 }
 
-TEST_F(ControlSocketTest, CallersWhoLeaveEarlyLeaveNothingBehind) {
+TEST_F(ControlSocketTest, callers_that_disconnect_early_do_not_block_later_callers) {
   begin();
   for (int times = 0; times < 3; ++times) {
     for (const std::string_view part : {"", "half of a comm", "x\n"}) {
@@ -228,7 +228,7 @@ TEST_F(ControlSocketTest, CallersWhoLeaveEarlyLeaveNothingBehind) {
   EXPECT_TRUE(ask_control(path_, "x", patience).succeeded);
 }
 
-TEST_F(ControlSocketTest, I6_without_a_descriptor_both_ends_say_so) {
+TEST_F(ControlSocketTest, I6_client_and_server_both_report_too_many_open_files) {
   if (play::sanitizer_needs_descriptors) GTEST_SKIP() << "sanitizer: needs descriptors of its own";
   // The loop's own descriptors are opened with its first socket.
   const asio::local::stream_protocol::acceptor first(io_);
@@ -244,7 +244,7 @@ TEST_F(ControlSocketTest, I6_without_a_descriptor_both_ends_say_so) {
   }
 }
 
-TEST_F(ControlSocketTest, WhoCannotBeAskedIsTold) {
+TEST_F(ControlSocketTest, client_reports_why_the_control_socket_gave_no_response) {
   ControlResponse response = ask_control(path_, "x", patience);
   EXPECT_NE(response.text.find("nobody listens at"), std::string::npos) << response.text;
   response = ask_control("/" + std::string(200, 'x'), "x", patience);

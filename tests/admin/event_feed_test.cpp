@@ -84,7 +84,7 @@ FeedLimits quick() {
   return limits;
 }
 
-TEST(EventFeed, a_reader_has_the_whole_first_and_then_what_changes) {
+TEST(EventFeed, reader_gets_the_full_state_first_and_then_only_changes) {
   Readers readers(quick());
   play::RawSocket client = readers.join();
   ASSERT_TRUE(readers.hears(client, "[changes 3]"));
@@ -92,7 +92,7 @@ TEST(EventFeed, a_reader_has_the_whole_first_and_then_what_changes) {
   EXPECT_EQ(readers.made_whole(), 1);
 }
 
-TEST(EventFeed, one_edition_is_made_for_all_of_them_and_none_for_nobody) {
+TEST(EventFeed, events_are_built_once_for_all_readers_and_never_without_readers) {
   Readers readers(quick());
   EXPECT_EQ(readers.made(), 0);
   play::RawSocket first = readers.join();
@@ -111,7 +111,7 @@ TEST(EventFeed, one_edition_is_made_for_all_of_them_and_none_for_nobody) {
   EXPECT_LE(readers.made(), made + 2) << "nothing was made while nobody was there";
 }
 
-TEST(EventFeed, who_comes_does_not_wait_for_the_next_second) {
+TEST(EventFeed, new_reader_gets_the_full_state_without_waiting_for_the_next_tick) {
   FeedLimits limits = quick();
   limits.period = std::chrono::hours(1);
   Readers readers(limits);
@@ -122,7 +122,7 @@ TEST(EventFeed, who_comes_does_not_wait_for_the_next_second) {
   EXPECT_TRUE(readers.hears(first, "[changes 2]"));
 }
 
-TEST(EventFeed, L32_who_does_not_read_is_let_go_and_the_others_are_not) {
+TEST(EventFeed, L32_reader_that_stops_reading_is_disconnected_and_others_stay) {
   FeedLimits limits = quick();
   limits.patience = std::chrono::milliseconds(300);
   limits.kernel_buffer = 4096;
@@ -133,7 +133,7 @@ TEST(EventFeed, L32_who_does_not_read_is_let_go_and_the_others_are_not) {
   EXPECT_NE(deaf.read_to_end(), play::Wire::open);
 }
 
-TEST(EventFeed, L32_no_more_is_kept_for_a_reader_than_it_may_leave_unread) {
+TEST(EventFeed, L32_reader_is_disconnected_when_its_unsent_bytes_exceed_the_limit) {
   FeedLimits limits = quick();
   limits.patience = std::chrono::hours(1);
   limits.kernel_buffer = 4096;
@@ -143,7 +143,7 @@ TEST(EventFeed, L32_no_more_is_kept_for_a_reader_than_it_may_leave_unread) {
   EXPECT_TRUE(readers.is_left_by(0)) << "without a limit of time it goes by its bytes";
 }
 
-TEST(EventFeed, L32_one_more_than_may_be_finds_no_room) {
+TEST(EventFeed, L32_feed_has_no_room_beyond_the_reader_limit) {
   FeedLimits limits = quick();
   limits.readers = 2;
   Readers readers(limits);
@@ -157,7 +157,7 @@ TEST(EventFeed, L32_one_more_than_may_be_finds_no_room) {
   EXPECT_TRUE(readers.feed().has_room());
 }
 
-TEST(EventFeed, bytes_that_nobody_has_asked_for_end_nothing) {
+TEST(EventFeed, unexpected_bytes_from_a_reader_do_not_end_its_stream) {
   Readers readers(quick());
   play::RawSocket client = readers.join();
   ASSERT_TRUE(readers.hears(client, "[whole 1]"));
@@ -165,7 +165,7 @@ TEST(EventFeed, bytes_that_nobody_has_asked_for_end_nothing) {
   EXPECT_TRUE(readers.hears(client, "[changes " + std::to_string(readers.made() + 3) + "]"));
 }
 
-TEST(EventFeed, its_end_is_told_and_nobody_comes_in_any_more) {
+TEST(EventFeed, closing_the_feed_sends_an_end_event_and_admits_no_new_readers) {
   Readers readers(quick());
   play::RawSocket client = readers.join();
   ASSERT_TRUE(readers.hears(client, "[whole 1]"));

@@ -11,12 +11,12 @@ std::string event(std::string_view name, std::string_view text) {
   return out;
 }
 
-TEST(EventText, an_event_is_a_name_its_lines_and_an_empty_line) {
+TEST(EventText, event_has_a_name_line_data_lines_and_an_empty_line) {
   EXPECT_EQ(event("status", "{\"a\":1}"), "event: status\ndata: {\"a\":1}\n\n");
   EXPECT_EQ(event("x", ""), "event: x\ndata: \n\n");
 }
 
-TEST(EventText, no_line_end_in_the_text_begins_a_field_or_ends_the_event) {
+TEST(EventText, line_breaks_in_the_data_cannot_inject_a_field_or_end_the_event) {
   const std::string three = "event: x\ndata: one\ndata: event: two\ndata: \ndata: three\n\n";
   EXPECT_EQ(event("x", "one\nevent: two\n\nthree"), three);
   EXPECT_EQ(event("x", "one\revent: two\r\rthree"), three);
@@ -24,7 +24,7 @@ TEST(EventText, no_line_end_in_the_text_begins_a_field_or_ends_the_event) {
   EXPECT_EQ(event("x", "one\n\r\ntwo\n"), "event: x\ndata: one\ndata: \ndata: two\ndata: \n\n");
 }
 
-TEST(EventText, the_head_is_of_the_clients_version_and_lasts_to_the_end_of_its_connection) {
+TEST(EventText, stream_head_uses_the_client_http_version_and_closes_the_connection) {
   EXPECT_TRUE(event_stream_head(10).starts_with("HTTP/1.0 200 OK\r\n"));
   const std::string head = event_stream_head(11);
   EXPECT_TRUE(head.starts_with("HTTP/1.1 200 OK\r\n"));

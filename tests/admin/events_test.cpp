@@ -24,7 +24,7 @@ RawClient reader_of(const RunningProxy& proxy) {
   return client;
 }
 
-TEST(Events, begin_with_the_status_and_the_stories_and_go_on_with_what_is_new) {
+TEST(Events, stream_starts_with_status_and_request_history_then_sends_new_events) {
   ScriptedUpstream upstream(play::responses({response(503, "no"), response(200, "x")}));
   RunningProxy proxy(with_stories());
   RawClient reader = reader_of(proxy);
@@ -39,7 +39,7 @@ TEST(Events, begin_with_the_status_and_the_stories_and_go_on_with_what_is_new) {
       << "who comes later has it with the first event";
 }
 
-TEST(Events, are_read_by_clients_of_http_1_0) {
+TEST(Events, http_1_0_clients_can_read_the_event_stream) {
   RunningProxy proxy;
   RawClient reader = visitor(proxy);
   reader.send("GET /events HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n");
@@ -47,7 +47,7 @@ TEST(Events, are_read_by_clients_of_http_1_0) {
   EXPECT_TRUE(reader.socket().received().starts_with("HTTP/1.0 200 OK\r\n"));
 }
 
-TEST(Events, L32_have_so_many_readers_and_scrapes_go_on) {
+TEST(Events, L32_event_readers_are_limited_and_metrics_scrapes_still_work) {
   Wishes wishes;
   wishes.settings.limits.admin_connections = 8;
   RunningProxy proxy(std::move(wishes));
@@ -76,7 +76,7 @@ TEST(Events, L32_have_so_many_readers_and_scrapes_go_on) {
   })) << "a place is given back";
 }
 
-TEST(Events, end_with_the_proxy) {
+TEST(Events, event_stream_ends_when_the_proxy_stops) {
   RunningProxy proxy;
   RawClient reader = reader_of(proxy);
   proxy.stop();
@@ -87,7 +87,7 @@ TEST(Events, end_with_the_proxy) {
       << reader.socket().received();
 }
 
-TEST(Events, H6_answer_neither_a_foreign_host_nor_the_page_of_another_origin) {
+TEST(Events, H6_foreign_host_and_cross_origin_requests_are_rejected) {
   RunningProxy proxy;
   for (const char* path : {"/", "/events", "/status", "/stories"}) {
     EXPECT_EQ(visitor(proxy).ask(ask_for(path, "evil.example")).status, 403) << path;
@@ -102,7 +102,7 @@ TEST(Events, H6_answer_neither_a_foreign_host_nor_the_page_of_another_origin) {
   }
 }
 
-TEST(Events, are_asked_for_by_get_alone) {
+TEST(Events, event_stream_allows_only_get_and_head) {
   RunningProxy proxy;
   RawClient client = visitor(proxy);
   client.send("HEAD /events HTTP/1.1\r\nHost: localhost\r\n\r\n");
@@ -110,7 +110,7 @@ TEST(Events, are_asked_for_by_get_alone) {
   EXPECT_EQ(client.ask("POST /events HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n").status, 405);
 }
 
-TEST(Page, comes_whole_with_a_policy_that_lets_nothing_else_in) {
+TEST(Page, status_page_is_one_file_with_a_strict_content_security_policy) {
   RunningProxy proxy;
   RawClient client = visitor(proxy);
   const WireResponse page = client.ask(ask_for("/?from=bookmark"));

@@ -14,7 +14,7 @@ bool is_open(std::string_view accept) {
   return exposition_for(accept) == telemetry::Exposition::open_metrics;
 }
 
-TEST(Negotiation, open_metrics_only_if_it_is_named_and_has_the_most_weight) {
+TEST(Negotiation, openmetrics_is_chosen_only_if_named_with_the_highest_weight) {
   for (const char* accept :
        {"application/openmetrics-text", "Application/OpenMetrics-Text ; Version=\"1.0.0\" ; Q=0.001",
         "text/plain;q=0.5,application/openmetrics-text;q=0.6", "application/openmetrics-text, */*",
@@ -27,7 +27,7 @@ TEST(Negotiation, open_metrics_only_if_it_is_named_and_has_the_most_weight) {
     EXPECT_FALSE(is_open(accept)) << accept;
 }
 
-TEST(Negotiation, gzip_needs_weight_and_no_less_than_identity) {
+TEST(Negotiation, gzip_is_chosen_only_if_its_weight_is_positive_and_not_below_identity) {
   for (const char* accept :
        {"gzip", "x-gzip", "*", "br;q=1, gzip;q=0.001", "gzip;q=0.5,identity;q=0.5", "GZip;Q=1.000"})
     EXPECT_TRUE(takes_gzip(accept)) << accept;
@@ -55,7 +55,7 @@ std::string inflated(std::string_view member) {
   return out;
 }
 
-TEST(Gzip, is_one_member_that_gives_the_text_back) {
+TEST(Gzip, gzip_output_is_one_member_that_inflates_to_the_same_text) {
   std::string many;
   for (int i = 0; i < 20000; ++i) many += "reprise_requests_total{code=\"" + std::to_string(i) + "\"} 1\n";
   for (const std::string& text : {std::string(), std::string("x"), many}) {

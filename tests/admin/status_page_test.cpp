@@ -9,7 +9,7 @@ namespace {
 
 constexpr PageTexts small{"<html><!-- style -->b<!-- script --></html>", "p{}", "let a = 1;"};
 
-TEST(StatusPage, style_and_script_are_in_it_and_named_by_their_hashes) {
+TEST(StatusPage, page_inlines_style_and_script_and_its_policy_lists_their_hashes) {
   const StatusPage page = make_status_page(small);
   EXPECT_EQ(page.text, "<html><style>p{}</style>b<script>let a = 1;</script></html>");
   // printf 'p{}' | openssl sha256 -binary | base64, and the same of the script.
@@ -20,7 +20,7 @@ TEST(StatusPage, style_and_script_are_in_it_and_named_by_their_hashes) {
       "base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
 }
 
-TEST(StatusPage, without_a_place_for_either_there_is_none) {
+TEST(StatusPage, page_template_without_a_style_or_script_placeholder_throws) {
   PageTexts broken = small;
   broken.document = "<html><!-- script --></html>";
   EXPECT_THROW(make_status_page(broken), std::logic_error);
@@ -28,7 +28,7 @@ TEST(StatusPage, without_a_place_for_either_there_is_none) {
   EXPECT_THROW(make_status_page(broken), std::logic_error);
 }
 
-TEST(StatusPage, the_shipped_one_needs_nothing_from_outside_and_writes_no_markup) {
+TEST(StatusPage, shipped_page_loads_no_external_resources_and_never_sets_raw_html) {
   const std::string& text = status_page().text;
   for (const char* outside : {"src=\"http", "href=\"http", "@import", "url(http", "//cdn", "innerHTML",
                               "insertAdjacentHTML", "document.write", "eval(", " style=\"", " onclick=\""})

@@ -38,7 +38,7 @@ class Told {
   RunningProxy proxy_;
 };
 
-TEST(AdminStories, the_list_is_json_and_names_each) {
+TEST(AdminStories, history_list_is_json_and_contains_each_request_id) {
   const Told told;
   const WireResponse list = told.all();
   EXPECT_EQ(list.status, 200);
@@ -47,7 +47,7 @@ TEST(AdminStories, the_list_is_json_and_names_each) {
   EXPECT_NE(list.body.find("\"request_id\":\"order 7%z%\""), std::string::npos) << list.body;
 }
 
-TEST(AdminStories, one_is_told_as_json_or_as_text) {
+TEST(AdminStories, one_request_history_is_available_as_json_or_text) {
   const Told told;
   const std::string path = "/stories/" + told.id();
   const WireResponse json = told.ask(path);
@@ -62,7 +62,7 @@ TEST(AdminStories, one_is_told_as_json_or_as_text) {
 }
 
 // It stands in the path as a client writes it there, escaped; what is no escape is itself.
-TEST(AdminStories, one_is_found_by_the_clients_own_id) {
+TEST(AdminStories, history_is_found_by_the_request_id_of_the_client) {
   const Told told;
   for (const char* path : {"/stories/order%207%z%", "/stories/order%207%25z%25", "/stories/%6frder%207%z%"})
     EXPECT_EQ(told.ask(path).status, 200) << path;
@@ -70,7 +70,7 @@ TEST(AdminStories, one_is_found_by_the_clients_own_id) {
   EXPECT_EQ(told.ask("/stories/order%207%z").status, 404);
 }
 
-TEST(AdminStories, what_is_not_there_is_told_with_the_limit_that_may_be_why) {
+TEST(AdminStories, missing_history_response_names_the_limit_that_may_have_evicted_it) {
   const Told told;
   const WireResponse gone = told.ask("/stories/" + told.id() + "zz");
   EXPECT_EQ(gone.status, 404);
@@ -82,7 +82,7 @@ TEST(AdminStories, what_is_not_there_is_told_with_the_limit_that_may_be_why) {
   }
 }
 
-TEST(AdminStories, where_none_are_kept_the_list_is_empty) {
+TEST(AdminStories, history_list_is_empty_when_history_is_disabled) {
   Wishes wishes;
   wishes.settings.limits.history_bytes = 0;
   const RunningProxy proxy(std::move(wishes));

@@ -29,7 +29,7 @@ class CgroupLimits : public ::testing::Test {
   play::OwnFolder folder_;
 };
 
-TEST_F(CgroupLimits, version_2_in_a_container) {
+TEST_F(CgroupLimits, cgroup_v2_limits_are_read_in_a_container) {
   unified("/");
   write("/sys/fs/cgroup/memory.max", "67108864\n");
   write("/sys/fs/cgroup/memory.high", "max\n");
@@ -41,7 +41,7 @@ TEST_F(CgroupLimits, version_2_in_a_container) {
   EXPECT_EQ(text_of(limits()), "memory 64MiB (/sys/fs/cgroup/memory.max), 0.5 CPUs (/sys/fs/cgroup/cpu.max)");
 }
 
-TEST_F(CgroupLimits, the_tightest_of_all_groups_above_counts) {
+TEST_F(CgroupLimits, tightest_limit_of_all_ancestor_groups_applies) {
   unified("/a/b/c");
   write("/sys/fs/cgroup/a/memory.max", "300000000\n");
   write("/sys/fs/cgroup/a/b/memory.high", "100000000\n");
@@ -58,7 +58,7 @@ TEST_F(CgroupLimits, the_tightest_of_all_groups_above_counts) {
   EXPECT_EQ(limits().memory_file, "/sys/fs/cgroup/a/b/c/memory.max") << "of equals the nearest";
 }
 
-TEST_F(CgroupLimits, version_1_and_its_way_to_say_none) {
+TEST_F(CgroupLimits, cgroup_v1_limits_are_read_and_its_unlimited_values_mean_no_limit) {
   write("/proc/self/cgroup", "4:memory:/pod/x\n2:cpu,cpuacct:/pod/x\n");
   write("/proc/self/mountinfo",
         "31 23 0:1 / /cg/memory rw - cgroup cgroup rw,memory\n32 23 0:2 / /cg/cpu rw - cgroup cgroup "
@@ -78,7 +78,7 @@ TEST_F(CgroupLimits, version_1_and_its_way_to_say_none) {
   EXPECT_EQ(limits().cpu_file, "/cg/cpu/pod/x/cpu.cfs_quota_us");
 }
 
-TEST_F(CgroupLimits, a_hybrid_machine_has_its_limits_where_the_controllers_are) {
+TEST_F(CgroupLimits, hybrid_hierarchy_limits_are_read_where_the_controllers_are_mounted) {
   write("/proc/self/cgroup", "4:memory:/x\n0::/y\n");
   write("/proc/self/mountinfo",
         "31 23 0:1 / /cg/memory rw - cgroup cgroup rw,memory\n32 23 0:2 / /cg/unified rw - cgroup2 c rw\n");
@@ -88,14 +88,14 @@ TEST_F(CgroupLimits, a_hybrid_machine_has_its_limits_where_the_controllers_are) 
   EXPECT_EQ(limits().memory_file, "/cg/memory/x/memory.limit_in_bytes");
 }
 
-TEST_F(CgroupLimits, a_mount_at_the_root_has_no_second_slash) {
+TEST_F(CgroupLimits, file_path_of_a_root_mount_has_no_double_slash) {
   write("/proc/self/cgroup", "0::/\n");
   write("/proc/self/mountinfo", "1 1 0:1 / / rw - cgroup2 c rw\n");
   write("/memory.max", "8000000\n");
   EXPECT_EQ(limits().memory_file, "/memory.max");
 }
 
-TEST_F(CgroupLimits, what_cannot_be_read_is_no_limit) {
+TEST_F(CgroupLimits, unreadable_or_malformed_limit_files_mean_no_limit) {
   EXPECT_EQ(text_of(limits()), "none known") << "there is no /proc";
   unified("/gone (deleted)");
   EXPECT_EQ(text_of(limits()), "none known") << "there is no such group any more";
@@ -110,7 +110,9 @@ TEST_F(CgroupLimits, what_cannot_be_read_is_no_limit) {
   EXPECT_EQ(text_of(limits()), "0.333 CPUs (/sys/fs/cgroup/cpu.max)");
 }
 
-TEST(CgroupLimitsOfThisMachine, can_be_asked) { EXPECT_FALSE(text_of(read_limits()).empty()); }
+TEST(CgroupLimitsOfThisMachine, limits_of_this_machine_can_be_read) {
+  EXPECT_FALSE(text_of(read_limits()).empty());
+}
 
 }  // namespace
 }  // namespace reprise::server

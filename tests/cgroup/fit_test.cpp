@@ -21,7 +21,7 @@ Limits cpus(double share) {
   return limits;
 }
 
-TEST(Fit, the_share_is_a_quarter_in_whole_mebibytes) {
+TEST(Fit, replay_memory_share_is_a_quarter_of_the_limit_in_whole_mebibytes) {
   EXPECT_EQ(replay_share(256 * mebibyte), 64 * mebibyte);
   EXPECT_EQ(replay_share(192 * mebibyte), 48 * mebibyte);
   EXPECT_EQ(replay_share(100'000'000), 23 * mebibyte);
@@ -29,7 +29,7 @@ TEST(Fit, the_share_is_a_quarter_in_whole_mebibytes) {
     EXPECT_EQ(replay_share(little), mebibyte) << little;
 }
 
-TEST(Fit, a_default_that_the_limit_cannot_bear_is_lowered_and_told) {
+TEST(Fit, default_replay_memory_is_lowered_and_reported_if_above_its_share) {
   const config::Settings settings;
   const Fitted fitted = fit(settings, false, memory(64 * mebibyte));
   EXPECT_EQ(fitted.replay_memory_bytes, 16 * mebibyte);
@@ -42,7 +42,7 @@ TEST(Fit, a_default_that_the_limit_cannot_bear_is_lowered_and_told) {
   EXPECT_TRUE(fitted.warnings.empty());
 }
 
-TEST(Fit, one_that_it_can_bear_stays) {
+TEST(Fit, default_replay_memory_is_kept_if_within_its_share) {
   const config::Settings settings;
   for (const Limits& limits : {memory(256 * mebibyte), memory(1ULL << 40U), Limits{}}) {
     const Fitted fitted = fit(settings, false, limits);
@@ -51,7 +51,7 @@ TEST(Fit, one_that_it_can_bear_stays) {
   }
 }
 
-TEST(Fit, what_the_file_says_stays_and_is_told) {
+TEST(Fit, configured_replay_memory_is_kept_with_a_warning_if_above_its_share) {
   config::Settings settings;
   settings.limits.replay_memory_bytes = 32 * mebibyte;
   const Fitted fitted = fit(settings, true, memory(64 * mebibyte));
@@ -66,7 +66,7 @@ TEST(Fit, what_the_file_says_stays_and_is_told) {
   EXPECT_EQ(fit(settings, true, memory(mebibyte)).replay_memory_bytes, 0U);
 }
 
-TEST(Fit, a_route_that_asks_for_more_than_the_lowered_total_is_named) {
+TEST(Fit, warns_about_a_route_whose_replay_memory_exceeds_the_lowered_total) {
   config::Settings settings;
   std::vector<policy::Route> routes(2);
   routes[0].name = "uploads";
@@ -81,7 +81,7 @@ TEST(Fit, a_route_that_asks_for_more_than_the_lowered_total_is_named) {
   EXPECT_TRUE(fit(settings, false, memory(80 * mebibyte)).warnings.empty());
 }
 
-TEST(Fit, threads_beyond_the_processors_are_told_and_left) {
+TEST(Fit, warns_about_more_threads_than_cpus_and_keeps_the_count) {
   config::Settings settings;
   settings.threads = 4;
   const Fitted fitted = fit(settings, false, cpus(1.5));

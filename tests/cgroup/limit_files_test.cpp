@@ -5,7 +5,7 @@
 namespace reprise::server {
 namespace {
 
-TEST(LimitFiles, memory_is_a_number_of_bytes_or_no_limit) {
+TEST(LimitFiles, memory_file_holds_a_byte_count_or_means_no_limit) {
   EXPECT_EQ(memory_in("67108864\n"), 67108864U);
   EXPECT_EQ(memory_in(" 0 "), 0U);
   EXPECT_EQ(memory_in("4611686018427387903"), (1ULL << 62U) - 1);
@@ -14,7 +14,7 @@ TEST(LimitFiles, memory_is_a_number_of_bytes_or_no_limit) {
     EXPECT_FALSE(memory_in(text)) << text;
 }
 
-TEST(LimitFiles, processor_time_is_a_share) {
+TEST(LimitFiles, cpu_files_give_quota_divided_by_period) {
   EXPECT_EQ(cpus_in("50000 100000\n"), 0.5);
   EXPECT_EQ(cpus_in("200000 100000"), 2.0);
   EXPECT_EQ(cpus_in("100000\n", "50000\n"), 2.0);

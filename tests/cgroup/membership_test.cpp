@@ -10,7 +10,7 @@ using Names = std::vector<std::string>;
 constexpr std::string_view unified_mount =
     "29 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n";
 
-TEST(Membership, version_2_is_one_mount) {
+TEST(Membership, cgroup_v2_gives_one_group_from_one_mount) {
   const auto groups = groups_of("0::/system.slice/reprise.service\n", unified_mount);
   ASSERT_EQ(groups.size(), 1U);
   EXPECT_TRUE(groups[0].is_unified);
@@ -18,13 +18,13 @@ TEST(Membership, version_2_is_one_mount) {
   EXPECT_EQ(groups[0].below, (Names{"system.slice", "reprise.service"}));
 }
 
-TEST(Membership, in_a_namespace_of_its_own_the_group_is_the_root) {
+TEST(Membership, process_in_its_own_cgroup_namespace_is_in_the_root_group) {
   const auto groups = groups_of("0::/\n", unified_mount);
   ASSERT_EQ(groups.size(), 1U);
   EXPECT_TRUE(groups[0].below.empty());
 }
 
-TEST(Membership, version_1_is_a_mount_for_each_controller) {
+TEST(Membership, cgroup_v1_gives_one_group_for_each_controller_mount) {
   const auto groups =
       groups_of("9:name=systemd:/x\n8:pids:/x\n4:memory:/pod/one\n2:cpu,cpuacct:/pod\n",
                 "30 23 0:3 / /sys/fs/cgroup/systemd rw - cgroup cgroup rw,xattr,name=systemd\n"
@@ -41,7 +41,7 @@ TEST(Membership, version_1_is_a_mount_for_each_controller) {
   EXPECT_EQ(groups[1].below, Names{"pod"});
 }
 
-TEST(Membership, a_hybrid_hierarchy_has_both) {
+TEST(Membership, hybrid_hierarchy_gives_cgroup_v1_and_v2_groups) {
   const auto groups = groups_of("4:memory:/a\n0::/b\n",
                                 "31 23 0:1 / /cg/memory rw - cgroup cgroup rw,memory\n"
                                 "32 23 0:2 / /cg/unified rw - cgroup2 none rw\n");
@@ -50,7 +50,7 @@ TEST(Membership, a_hybrid_hierarchy_has_both) {
   EXPECT_EQ(groups[1].below, Names{"b"});
 }
 
-TEST(Membership, a_mount_may_show_a_group_and_what_is_below_it_alone) {
+TEST(Membership, mount_of_a_subtree_covers_only_that_group_and_its_descendants) {
   const std::string mount = "31 23 0:1 /docker/abc /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n";
   const auto own = groups_of("4:memory:/docker/abc\n", mount);
   ASSERT_EQ(own.size(), 1U);
@@ -61,7 +61,7 @@ TEST(Membership, a_mount_may_show_a_group_and_what_is_below_it_alone) {
   EXPECT_TRUE(groups_of("4:memory:/\n", mount).empty());
 }
 
-TEST(Membership, what_is_above_the_namespace_has_names_of_dots) {
+TEST(Membership, paths_with_dot_dot_refer_to_groups_above_the_namespace) {
   const auto mounted = [](const std::string& root) {
     return "29 23 0:26 " + root + " /cg rw - cgroup2 cgroup2 rw\n";
   };
@@ -74,7 +74,7 @@ TEST(Membership, what_is_above_the_namespace_has_names_of_dots) {
   EXPECT_TRUE(groups_of("0::/a\n", mounted("/../b")).empty()) << "beside ours, or ours: nobody knows";
 }
 
-TEST(Membership, blanks_in_a_path_are_escaped_and_colons_are_not) {
+TEST(Membership, escaped_blanks_and_plain_colons_in_paths_are_read) {
   const auto groups = groups_of("0::/a b:c\n", "29 23 0:26 / /mnt/my\\040groups\\ rw - cgroup2 cgroup2 rw\n");
   ASSERT_EQ(groups.size(), 1U);
   EXPECT_EQ(groups[0].mount_point, "/mnt/my groups\\");
@@ -82,7 +82,7 @@ TEST(Membership, blanks_in_a_path_are_escaped_and_colons_are_not) {
   EXPECT_EQ(groups_of("0::/a b\n", "29 23 0:26 /a\\040b /cg rw - cgroup2 x rw\n").size(), 1U);
 }
 
-TEST(Membership, garbage_is_passed_over) {
+TEST(Membership, malformed_proc_lines_are_ignored) {
   for (const char* cgroup :
        {"", "\n\n", "0:", "0::", "0::a/b", "0::/a/../../etc", "nonsense", ":::", "\0\xff"})
     EXPECT_TRUE(groups_of(cgroup, unified_mount).size() <= (std::string_view(cgroup) == ":::" ? 1U : 0U))

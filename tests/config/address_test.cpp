@@ -8,7 +8,7 @@
 namespace reprise::config {
 namespace {
 
-TEST(EndpointText, takes_numeric_addresses_only) {
+TEST(EndpointText, endpoint_accepts_only_numeric_addresses) {
   const auto v4 = parse_endpoint("127.0.0.1:3128");
   ASSERT_TRUE(v4);
   EXPECT_EQ(v4.value->address, "127.0.0.1");
@@ -29,7 +29,7 @@ TEST(EndpointText, takes_numeric_addresses_only) {
     EXPECT_FALSE(parse_endpoint(text)) << text;
 }
 
-TEST(Network, has_no_bits_beyond_its_prefix) {
+TEST(Network, network_with_host_bits_set_is_rejected) {
   EXPECT_EQ(parse_network("169.254.0.0/16").value, "169.254.0.0/16");
   EXPECT_EQ(parse_network("fe80::/10").value, "fe80::/10");
   EXPECT_EQ(parse_network("FD00:EC2::254").value, "fd00:ec2::254/128");
@@ -42,7 +42,7 @@ TEST(Network, has_no_bits_beyond_its_prefix) {
     EXPECT_FALSE(parse_network(text)) << text;
 }
 
-TEST(Ports, are_one_or_a_range) {
+TEST(Ports, ports_are_a_single_port_or_a_range) {
   using Pair = std::pair<std::uint16_t, std::uint16_t>;
   EXPECT_EQ(parse_ports("443").value, Pair(443, 443));
   EXPECT_EQ(parse_ports("1024-65535").value, Pair(1024, 65535));
@@ -51,7 +51,7 @@ TEST(Ports, are_one_or_a_range) {
     EXPECT_FALSE(parse_ports(text)) << text;
 }
 
-TEST(Upstream, is_plain_http) {
+TEST(Upstream, upstream_url_is_scheme_host_port_and_path_prefix) {
   const auto whole = parse_upstream("http://Payments.Internal:8080/base/");
   ASSERT_TRUE(whole);
   EXPECT_EQ(whole.value->host, "payments.internal");
@@ -80,7 +80,7 @@ TEST(Upstream, is_plain_http) {
     EXPECT_FALSE(parse_upstream(text)) << text;
 }
 
-TEST(Loopback, is_127_and_colon_colon_1) {
+TEST(Loopback, loopback_is_127_slash_8_and_ipv6_one) {
   EXPECT_TRUE(is_loopback({"127.0.0.1", 1}));
   EXPECT_TRUE(is_loopback({"127.9.9.9", 1}));
   EXPECT_TRUE(is_loopback({"::1", 1}));
@@ -89,7 +89,7 @@ TEST(Loopback, is_127_and_colon_colon_1) {
   EXPECT_FALSE(is_loopback({"10.0.0.1", 1}));
 }
 
-TEST(Collision, is_the_same_port_on_overlapping_addresses) {
+TEST(Collision, endpoints_collide_on_the_same_port_of_overlapping_addresses) {
   EXPECT_TRUE(collide({"127.0.0.1", 1}, {"127.0.0.1", 1}));
   EXPECT_TRUE(collide({"0.0.0.0", 1}, {"127.0.0.1", 1}));
   EXPECT_TRUE(collide({"::1", 1}, {"0:0::1", 1}));

@@ -15,7 +15,7 @@ std::string problems_with(const std::string& otlp, const std::string& more = {})
   return text;
 }
 
-TEST(CollectorText, IsAHostAPortAndAPath) {
+TEST(CollectorText, collector_url_is_a_host_port_and_path) {
   for (const char* text : {"http://127.0.0.1:4318/v1/traces", "http://[::1]:4318/v1/traces",
                            "http://collector.internal:55681/otlp/v1/traces?"}) {
     const auto parsed = parse_collector(text);
@@ -31,7 +31,7 @@ TEST(CollectorText, IsAHostAPortAndAPath) {
   EXPECT_TRUE(parse_collector("https://c.test").value->tls);
 }
 
-TEST(CollectorText, WhatIsNoneSaysWhatToWrite) {
+TEST(CollectorText, invalid_collector_url_error_suggests_a_valid_one) {
   EXPECT_NE(problems_with("collector:4318").find("did you mean http://collector:4318?"), std::string::npos);
   EXPECT_NE(problems_with("http://collector/x").find("did you mean http://collector:4318/x?"),
             std::string::npos);
@@ -46,7 +46,7 @@ TEST(CollectorText, WhatIsNoneSaysWhatToWrite) {
   EXPECT_EQ(secret.find("secret@"), std::string::npos) << secret;
 }
 
-TEST(CollectorText, OneOfOurOwnListenersIsRefused) {
+TEST(CollectorText, collector_on_a_listener_of_this_proxy_is_rejected) {
   const std::string own = "listeners: [{mode: forward, bind: \"0.0.0.0:4318\", allow_remote: true}]\n";
   EXPECT_NE(problems_with("http://127.0.0.1:4318", own).find("very proxy"), std::string::npos);
   EXPECT_NE(problems_with("http://127.0.0.1:3129").find("very proxy"), std::string::npos)
@@ -56,12 +56,12 @@ TEST(CollectorText, OneOfOurOwnListenersIsRefused) {
   EXPECT_EQ(problems_with("http://127.0.0.2:3128"), "");
 }
 
-TEST(CollectorText, ThePortOfGrpcIsWarnedOf) {
+TEST(CollectorText, grpc_port_4317_causes_a_warning) {
   const std::string warned = problems_with("http://127.0.0.1:4317");
   EXPECT_NE(warned.find("warning: trace.otlp: has port 4317"), std::string::npos) << warned;
 }
 
-TEST(CollectorText, NoneIsNone) {
+TEST(CollectorText, none_disables_the_collector) {
   EXPECT_EQ(problems_with("none"), "");
   EXPECT_FALSE(load_text("version: 1\ntrace: {otlp: none, sample: 5%}\n", {}).settings->trace.otlp);
 }

@@ -35,7 +35,7 @@ unsigned attempts_of(const Loaded& loaded, std::size_t route = 0) {
   return loaded.settings ? (*loaded.settings->routes)[route].policy.retry.max_attempts.value_or(0) : 0;
 }
 
-TEST(Given, every_shortcut_sets_a_key_and_has_a_name_of_its_own) {
+TEST(Given, every_shortcut_sets_an_existing_key_and_has_a_unique_name) {
   std::set<std::string> names;
   for (const Shortcut& shortcut : shortcut_table) {
     EXPECT_NE(find_key(shortcut.path), nullptr) << shortcut.path;
@@ -46,7 +46,7 @@ TEST(Given, every_shortcut_sets_a_key_and_has_a_name_of_its_own) {
   EXPECT_EQ(find_shortcut("zzz"), nullptr);
 }
 
-TEST(Given, a_file_wins_over_a_variable_and_a_flag_over_both) {
+TEST(Given, file_overrides_variable_and_flag_overrides_both) {
   const std::string file = "defaults: {retry: {max_attempts: 4}}\n";
   EXPECT_EQ(attempts_of(load("", {}, {{"REPRISE_MAX_ATTEMPTS", "7"}})), 7U);
   EXPECT_EQ(attempts_of(load(file, {}, {{"REPRISE_MAX_ATTEMPTS", "7"}})), 4U);
@@ -54,7 +54,7 @@ TEST(Given, a_file_wins_over_a_variable_and_a_flag_over_both) {
   EXPECT_EQ(attempts_of(load(file, {}, {{"REPRISE_MAX_ATTEMPTS", ""}})), 4U) << "an empty variable is none";
 }
 
-TEST(Given, a_flag_wins_over_a_route_and_a_preset_a_variable_does_not) {
+TEST(Given, flag_overrides_routes_and_presets_but_variable_does_not) {
   const std::string file =
       "routes: [{name: r, match: {host: h}, retry: {max_attempts: 9}}]\npresets: [git]\n";
   EXPECT_EQ(attempts_of(load(file, {}, {{"REPRISE_MAX_ATTEMPTS", "3"}})), 9U);
@@ -62,7 +62,7 @@ TEST(Given, a_flag_wins_over_a_route_and_a_preset_a_variable_does_not) {
     EXPECT_EQ(attempts_of(load(file, {{"max-attempts", "3"}}), route), 3U) << route;
 }
 
-TEST(Given, a_header_of_idempotency_leaves_the_rule_of_a_route) {
+TEST(Given, idempotency_header_flag_keeps_the_own_rule_of_a_route) {
   const Loaded loaded = load("routes: [{name: r, match: {host: h}, idempotent: never}]\n",
                              {{"idempotency-header", "Idempotency-Key, X-Key"}});
   ASSERT_TRUE(loaded.settings) << said_of(loaded);
@@ -72,7 +72,7 @@ TEST(Given, a_header_of_idempotency_leaves_the_rule_of_a_route) {
             "any of [header: Idempotency-Key, header: X-Key, method: idempotent]");
 }
 
-TEST(Given, each_form_of_a_value_is_read) {
+TEST(Given, flags_accept_ports_lists_urls_paths_durations_and_words) {
   const Loaded loaded = load("admin: off\n", {{"admin", "4129"},
                                               {"retry-on", "5xx, connect"},
                                               {"parent", "proxy:3128"},
@@ -89,13 +89,13 @@ TEST(Given, each_form_of_a_value_is_read) {
   EXPECT_EQ(retry.attempt_timeout, std::chrono::seconds(5));
 }
 
-TEST(Given, admin_off_stays_off_under_a_variable_and_goes_on_by_a_flag) {
+TEST(Given, admin_off_in_the_file_is_overridden_by_a_flag_but_not_by_a_variable) {
   EXPECT_TRUE(load("admin: off\n", {}, {{"REPRISE_ADMIN", "4129"}}).settings->admin.bind.is_off());
   EXPECT_TRUE(load("", {{"admin", "off"}}).settings->admin.bind.is_off());
   EXPECT_FALSE(load("admin: off\n", {{"admin", "4129"}}).settings->admin.bind.is_off());
 }
 
-TEST(Given, what_is_wrong_is_called_by_its_source) {
+TEST(Given, error_in_a_flag_or_variable_names_that_flag_or_variable) {
   EXPECT_EQ(
       said_of(load("", {{"max-attempts", "0"}})),
       "reprise: error: --max-attempts: \"0\" is out of range: write a whole number, from 1 to 1000000, or "
@@ -110,7 +110,7 @@ TEST(Given, what_is_wrong_is_called_by_its_source) {
             "reprise: error: --idempotency-header");
 }
 
-TEST(Given, a_password_is_in_no_message) {
+TEST(Given, password_never_appears_in_messages) {
   const Loaded wrong = load("", {{"parent", "ftp://u:secret@x:1"}});
   EXPECT_FALSE(wrong.settings);
   EXPECT_EQ(said_of(wrong).find("secret"), std::string::npos) << said_of(wrong);
@@ -119,7 +119,7 @@ TEST(Given, a_password_is_in_no_message) {
   EXPECT_EQ(right.given.front().text, "***");
 }
 
-TEST(Given, what_contradicts_the_file_is_called_by_its_source) {
+TEST(Given, flag_that_contradicts_the_file_is_named_in_the_error) {
   const std::string file = "defaults: {retry: {backoff: {initial: 10s, maximum: 10s}}}\n";
   EXPECT_EQ(said_of(load(file, {{"deadline", "1s"}})).substr(0, 30), "reprise: error: --deadline: th");
   EXPECT_EQ(said_of(load("", {{"admin", "127.0.0.1:3128"}})).substr(0, 24), "reprise: error: --admin:");
@@ -127,7 +127,7 @@ TEST(Given, what_contradicts_the_file_is_called_by_its_source) {
             "reprise: error: --max-attempts:");
 }
 
-TEST(Given, the_deadline_has_two_variables) {
+TEST(Given, deadline_can_be_set_by_two_variables_that_must_agree) {
   const auto deadline = [](const Variables& variables) { return load("", {}, variables); };
   const Loaded one = deadline({{"REPRISE_RETRY_DEADLINE", "5s"}});
   ASSERT_TRUE(one.settings) << said_of(one);
@@ -138,7 +138,7 @@ TEST(Given, the_deadline_has_two_variables) {
   EXPECT_TRUE(deadline({{"REPRISE_RETRY_DEADLINE", "5s"}, {"REPRISE_DEADLINE", "5s"}}).settings);
 }
 
-TEST(Given, what_was_given_is_told_with_what_became_of_it) {
+TEST(Given, flags_and_variables_are_listed_with_whether_they_took_effect) {
   const Loaded loaded = load("log: {level: warn}\n", {{"deadline", "9s"}},
                              {{"REPRISE_LOG_LEVEL", "debug"}, {"REPRISE_DEADLINE", "8s"}});
   ASSERT_EQ(loaded.given.size(), 3U);

@@ -40,7 +40,7 @@ std::string safe_name(const testing::TestParamInfo<std::string>& info) {
 
 class ConfigGolden : public testing::TestWithParam<std::string> {};
 
-TEST_P(ConfigGolden, says_exactly_this) {
+TEST_P(ConfigGolden, problems_match_the_golden_file) {
   const std::string base = golden::in_source("tests/golden/config/" + GetParam());
   const Loaded loaded = load_text(golden::read(base + ".yaml"), environment);
   std::string lines;

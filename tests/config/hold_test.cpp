@@ -22,13 +22,13 @@ Settings load(const std::string& text) {
 policy::RoutePolicy first(const std::string& text) { return (*load(text).routes)[0].policy; }
 policy::RoutePolicy defaults(const std::string& text) { return first("defaults: {" + text + "}\n"); }
 
-TEST(Hold, is_off_unless_asked_for) {
+TEST(Hold, hold_is_off_by_default) {
   EXPECT_FALSE(defaults("").hold);
   EXPECT_FALSE(defaults("hold: off").hold);
   EXPECT_FALSE(defaults("").retry.on.truncated);
 }
 
-TEST(Hold, has_its_defaults_for_what_is_not_written) {
+TEST(Hold, omitted_hold_keys_get_their_defaults) {
   const auto bytes = defaults("hold: {bytes: 64KiB}").hold;
   ASSERT_TRUE(bytes);
   EXPECT_EQ(bytes->bytes, 65536U);
@@ -40,7 +40,7 @@ TEST(Hold, has_its_defaults_for_what_is_not_written) {
   EXPECT_EQ(body->time, 250ms);
 }
 
-TEST(Hold, body_is_one_predicate_or_a_list) {
+TEST(Hold, hold_body_is_one_predicate_or_a_list) {
   const BodyPredicate overloaded{"", "error.type", {"overloaded_error"}};
   EXPECT_EQ(defaults("hold: {body: {json: error.type, equals: overloaded_error}}").hold->body,
             std::vector{overloaded});
@@ -54,7 +54,7 @@ TEST(Hold, body_is_one_predicate_or_a_list) {
   EXPECT_EQ(list.hold->body[3], (BodyPredicate{"", "a", {""}}));
 }
 
-TEST(Hold, merges_key_by_key_and_off_switches_it_off) {
+TEST(Hold, route_hold_merges_with_defaults_key_by_key_and_off_disables_it) {
   const std::string layers = "defaults: {hold: {bytes: 1KiB, time: 2s, body: {event: error}}}\nroutes:\n";
   const auto route = first(layers + "  - {name: r, hold: {body: [{json: error}]}}\n");
   EXPECT_EQ(route.hold->bytes, 1024U);
@@ -63,11 +63,11 @@ TEST(Hold, merges_key_by_key_and_off_switches_it_off) {
   EXPECT_FALSE(first(layers + "  - {name: r, hold: off}\n").hold);
 }
 
-TEST(Hold, truncated_may_be_listed) {
+TEST(Hold, truncated_can_be_listed_in_retry_on) {
   EXPECT_TRUE(defaults("retry: {on: [truncated]}, hold: {bytes: 1KiB}").retry.on.truncated);
 }
 
-TEST(Hold, is_printed_as_it_loads) {
+TEST(Hold, printed_hold_settings_load_back_unchanged) {
   const std::string text =
       "defaults: {retry: {on: [503, truncated]}, hold: {bytes: 64KiB, time: 1500ms, body: [{event: \"a: b\", "
       "json: "
@@ -82,7 +82,7 @@ TEST(Hold, is_printed_as_it_loads) {
   EXPECT_EQ(effective_yaml(*again.settings), printed);
 }
 
-TEST(Hold, body_looks_into_xml_and_headers_and_for_a_status) {
+TEST(Hold, hold_body_predicates_match_xml_headers_and_status) {
   const auto body =
       defaults(
           "hold: {body: [{status: 400, json: __type, matches: \"*Throttling*\"}, {xml: Error.Code, matches: "
@@ -100,7 +100,7 @@ TEST(Hold, body_looks_into_xml_and_headers_and_for_a_status) {
   EXPECT_EQ(body[4], (BodyPredicate{.value = {"x"}, .xml = "Code", .status = {{500, 502}}}));
 }
 
-TEST(Hold, predicates_of_every_kind_are_printed_as_they_load) {
+TEST(Hold, printed_hold_predicates_of_every_kind_load_back_unchanged) {
   const std::string list =
       R"([{status: 400, json: "__type", matches: "*Throttling*"}, {status: 4xx, xml: Error.Code, matches: [a, "b, *"]}, {status: 400-403, header: x-amzn-errortype}, {event: error, json: code, matches: [a, b]}])";
   const std::string printed = effective_yaml(load("defaults: {hold: {body: " + list + "}}\n"));
@@ -178,7 +178,7 @@ const std::vector<std::string> final_for_aws{
     "CodeStorageExceededException",
 };
 
-TEST(Hold, aws_knows_the_codes_that_the_sdks_retry_wherever_they_stand) {
+TEST(Hold, aws_preset_finds_sdk_retryable_codes_in_headers_and_body) {
   for (const std::string preset :
        {"aws", "{name: aws, policy: aws-2026}", "{name: aws, policy: aws-2026-dynamodb}"}) {
     for (const std::string& code : retried_by_aws) {
@@ -208,7 +208,7 @@ TEST(Hold, aws_knows_the_codes_that_the_sdks_retry_wherever_they_stand) {
   EXPECT_FALSE(listed("aws", 200, "", "Code", "InternalError", true));
 }
 
-TEST(Hold, llm_looks_for_overload_in_the_first_event) {
+TEST(Hold, llm_preset_detects_overload_in_the_first_event) {
   const auto hold = first("presets: [llm]\n").hold;
   ASSERT_TRUE(hold);
   EXPECT_EQ(hold->bytes, 0U);

@@ -8,7 +8,7 @@
 namespace reprise::config {
 namespace {
 
-TEST(KeyTable, has_every_path_once_and_under_a_parent) {
+TEST(KeyTable, key_paths_are_unique_and_follow_their_parent) {
   std::set<std::string_view> seen;
   for (const Key& key : all_keys()) {
     EXPECT_TRUE(seen.insert(key.path).second) << key.path;
@@ -20,7 +20,7 @@ TEST(KeyTable, has_every_path_once_and_under_a_parent) {
   }
 }
 
-TEST(KeyTable, words_and_ranges_are_whole) {
+TEST(KeyTable, ranges_have_both_bounds_and_word_keys_have_at_least_two_words) {
   for (const Key& key : all_keys()) {
     EXPECT_EQ(key.lowest.empty(), key.highest.empty()) << key.path;
     const bool choice = key.kind == Kind::word;
@@ -28,7 +28,7 @@ TEST(KeyTable, words_and_ranges_are_whole) {
   }
 }
 
-TEST(KeyTable, routes_and_policies_have_the_keys_of_defaults) {
+TEST(KeyTable, routes_and_policies_accept_the_keys_of_defaults) {
   EXPECT_EQ(find_key("routes[].retry.backoff.jitter"), find_key("defaults.retry.backoff.jitter"));
   EXPECT_EQ(find_key("policies.*.budget"), find_key("defaults.budget"));
   EXPECT_NE(find_key("routes[].match.host"), nullptr);
@@ -39,7 +39,7 @@ TEST(KeyTable, routes_and_policies_have_the_keys_of_defaults) {
   EXPECT_EQ(keys_under("policies.*").size(), keys_under("defaults").size());
 }
 
-TEST(Nearest, is_a_small_edit_away) {
+TEST(Nearest, nearest_word_is_within_a_small_edit_distance) {
   const std::vector<std::string_view> words{"connect", "tls", "reset", "timeout"};
   EXPECT_EQ(nearest("conect", words), "connect");
   EXPECT_EQ(nearest("tsl", words), "tls");
@@ -50,7 +50,7 @@ TEST(Nearest, is_a_small_edit_away) {
   EXPECT_EQ(nearest(std::string(41, 't'), words), "");
 }
 
-TEST(LikelyKey, looks_beside_below_and_elsewhere) {
+TEST(LikelyKey, likely_key_is_searched_among_siblings_children_and_other_sections) {
   EXPECT_EQ(likely_key("defaults.retry", "backof"), "backoff");
   EXPECT_EQ(likely_key("routes[]", "max_attempts"), "retry.max_attempts");
   EXPECT_EQ(likely_key("routes[]", "retryOn"), "retry.on");
@@ -58,7 +58,7 @@ TEST(LikelyKey, looks_beside_below_and_elsewhere) {
   EXPECT_EQ(likely_key("", "zzzzzz"), "");
 }
 
-TEST(Expectation, says_what_to_write) {
+TEST(Expectation, expectation_text_states_the_allowed_values) {
   EXPECT_EQ(expectation(*find_key("threads")), "a whole number, from 1 to 64");
   EXPECT_EQ(expectation(*find_key("version")), "1");
   EXPECT_EQ(expectation(*find_key("log.path")), "full or route");

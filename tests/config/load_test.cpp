@@ -58,13 +58,13 @@ class TemporaryFile {
   std::string path_;
 };
 
-TEST(Load, version_alone_is_the_defaults) {
+TEST(Load, file_with_only_a_version_gives_the_defaults) {
   EXPECT_EQ(effective_yaml(load("version: 1")), effective_yaml(built_in()));
   EXPECT_EQ(effective_yaml(load("\xef\xbb\xbfversion: 1\r\nthreads: 1\r\n")), effective_yaml(built_in()));
   EXPECT_EQ(effective_yaml(load("---\nversion: 1\n...\n")), effective_yaml(built_in()));
 }
 
-TEST(Load, lines_are_kept_for_routes_and_listeners) {
+TEST(Load, routes_and_listeners_keep_their_line_numbers) {
   const Settings settings = load(
       "version: 1\nlisteners:\n  - {bind: 127.0.0.1:0}\nroutes:\n\n  - {name: a}\ndefaults: {mode: off}\n");
   EXPECT_EQ(settings.listeners.front().line, 3U);
@@ -74,7 +74,7 @@ TEST(Load, lines_are_kept_for_routes_and_listeners) {
   EXPECT_EQ((*built_in().routes)[0].line, 0U);
 }
 
-TEST(Load, hash_is_twelve_digits_of_the_bytes) {
+TEST(Load, configuration_hash_is_twelve_hex_digits_of_the_file_bytes) {
   const std::string one = load_text("version: 1", {}).hash;
   EXPECT_EQ(one.size(), 12U);
   EXPECT_EQ(one.find_first_not_of("0123456789abcdef"), std::string::npos);
@@ -84,7 +84,7 @@ TEST(Load, hash_is_twelve_digits_of_the_bytes) {
   EXPECT_EQ(load_text("", {}).hash, "cbf29ce48422");
 }
 
-TEST(Load, a_missing_file_is_a_problem_of_the_whole_file) {
+TEST(Load, unreadable_file_is_reported_without_a_line_number) {
   const Loaded loaded = load_file("/nonexistent/reprise.yaml", {});
   ASSERT_EQ(loaded.problems.size(), 1U);
   EXPECT_EQ(loaded.problems[0].line, 0U);
@@ -98,7 +98,7 @@ TEST(Load, a_missing_file_is_a_problem_of_the_whole_file) {
             "f.yaml: error: cannot read the file: it is no regular file: name a file\n");
 }
 
-TEST(Load, a_pipe_that_nobody_writes_to_is_not_waited_for) {
+TEST(Load, pipe_is_rejected_without_waiting_for_a_writer) {
   const std::string pipe = testing::TempDir() + "reprise-pipe-" + std::to_string(::getpid());
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   EXPECT_EQ(lines(load_file(pipe, {})),
@@ -108,7 +108,7 @@ TEST(Load, a_pipe_that_nobody_writes_to_is_not_waited_for) {
   ::unlink(pipe.c_str());
 }
 
-TEST(Load, a_file_of_ten_gigabytes_is_not_read_whole) {
+TEST(Load, ten_gigabyte_file_is_rejected_without_reading_all_of_it) {
   const std::string file = testing::TempDir() + "reprise-large-" + std::to_string(::getpid());
   std::ofstream(file) << "version: 1\n";
   std::filesystem::resize_file(file, 10'000'000'000);
@@ -116,7 +116,7 @@ TEST(Load, a_file_of_ten_gigabytes_is_not_read_whole) {
   ::unlink(file.c_str());
 }
 
-TEST(Load, reads_a_file) {
+TEST(Load, loads_settings_and_hash_from_a_file) {
   const TemporaryFile file("version: 1\nthreads: 3\n");
   const Loaded loaded = load_file(file.path(), {});
   ASSERT_TRUE(loaded.settings) << lines(loaded);
@@ -124,7 +124,7 @@ TEST(Load, reads_a_file) {
   EXPECT_EQ(loaded.hash, load_text("version: 1\nthreads: 3\n", {}).hash);
 }
 
-TEST(Load, refuses_a_file_over_one_mebibyte) {
+TEST(Load, rejects_a_file_over_one_mebibyte) {
   std::string text = "version: 1\n#";
   text.append(1024 * 1024 - text.size(), 'x');
   EXPECT_TRUE(load_text(text, {}).settings);
@@ -134,7 +134,7 @@ TEST(Load, refuses_a_file_over_one_mebibyte) {
   EXPECT_EQ(lines(load_file(file.path(), {})), "f.yaml: error: the file is larger than 1 MiB\n");
 }
 
-TEST(Load, refuses_nesting_over_32_levels) {
+TEST(Load, rejects_nesting_over_32_levels) {
   const auto nested = [](std::size_t depth) {
     return "version: " + std::string(depth - 1, '[') + std::string(depth - 1, ']');
   };
@@ -143,12 +143,12 @@ TEST(Load, refuses_nesting_over_32_levels) {
 }
 
 // Found by fuzzing: the parser's own words held the byte that it takes for the end.
-TEST(Load, what_is_no_yaml_is_told_in_bytes_that_a_terminal_can_show) {
+TEST(Load, error_for_malformed_yaml_contains_only_printable_characters) {
   EXPECT_EQ(first_line("a: \"b\\"),
             "f.yaml:1:4: error: this quotation mark is not closed: write another \" at the end of the value");
 }
 
-TEST(Load, names_a_bounded_number_of_problems) {
+TEST(Load, number_of_reported_problems_is_limited) {
   std::string text = "version: 1\n";
   for (int i = 0; i < 5000; ++i) text.append("k").append(std::to_string(i)).append(": 1\n");
   const Loaded loaded = load_text(text, {});
@@ -156,7 +156,7 @@ TEST(Load, names_a_bounded_number_of_problems) {
   EXPECT_EQ(loaded.problems.size(), Report::most_problems);
 }
 
-TEST(Load, at_most_a_thousand_routes) {
+TEST(Load, rejects_more_than_a_thousand_routes) {
   const auto routes = [](int count) {
     std::string text = "version: 1\nroutes:\n";
     for (int i = 0; i < count; ++i)
@@ -168,7 +168,7 @@ TEST(Load, at_most_a_thousand_routes) {
   EXPECT_NE(first_line(routes(1001)).find("at most 1000 routes"), std::string::npos);
 }
 
-TEST(Replacement, takes_variables_defaults_and_several_in_one_value) {
+TEST(Replacement, value_may_contain_several_variables_with_defaults) {
   const Environment variables = environment({{"HOST", "127.0.0.1"}, {"PORT", "4128"}, {"EMPTY", ""}});
   const Settings settings = load(
       "version: 1\nlisteners: [{bind: \"${env:HOST}:${env:PORT}\"}]\n"
@@ -181,7 +181,7 @@ TEST(Replacement, takes_variables_defaults_and_several_in_one_value) {
   EXPECT_EQ(settings.threads, 2U);
 }
 
-TEST(Replacement, is_not_replaced_again_and_can_be_escaped) {
+TEST(Replacement, replacement_is_not_expanded_again_and_can_be_escaped) {
   const Environment variables = environment({{"A", "${env:B}"}, {"B", "b"}});
   const Settings settings = load(
       "version: 1\nroutes:\n  - name: r\n    match: {headers: [\"X=${env:A}\", \"Y=$${env:B}\", "
@@ -196,7 +196,7 @@ TEST(Replacement, is_not_replaced_again_and_can_be_escaped) {
   EXPECT_EQ(effective_yaml(load(effective_yaml(settings))), effective_yaml(settings));
 }
 
-TEST(Replacement, reads_files_without_their_last_line_end) {
+TEST(Replacement, file_replacement_drops_the_final_line_break) {
   const TemporaryFile level("debug\r\n");
   EXPECT_EQ(load("version: 1\nlog: {level: \"${file:" + level.path() + "}\"}").log.level, LogLevel::debug);
   const TemporaryFile two("debug\n\n");
@@ -208,7 +208,7 @@ TEST(Replacement, reads_files_without_their_last_line_end) {
   EXPECT_NE(first_line("version: 1\nthreads: ${file:/}").find("cannot read"), std::string::npos);
 }
 
-TEST(Replacement, of_one_file_many_times_is_bounded) {
+TEST(Replacement, total_size_of_all_replacements_is_limited) {
   const TemporaryFile file(std::string(64 * 1024, 'x'));
   std::string text = "version: 1\nsecurity:\n  deny:\n";
   for (int i = 0; i < 40; ++i) text.append("    - ${file:" + file.path() + "}\n");
@@ -216,7 +216,7 @@ TEST(Replacement, of_one_file_many_times_is_bounded) {
   EXPECT_NE(lines(loaded).find("all replacements together are larger than 1 MiB"), std::string::npos);
 }
 
-TEST(ToLine, has_file_line_column_severity_path_and_message) {
+TEST(ToLine, problem_line_has_file_line_column_severity_path_and_message) {
   using Severity = Problem::Severity;
   EXPECT_EQ(to_line({Severity::error, 3, 7, "a.b", "is wrong"}, "f.yaml"),
             "f.yaml:3:7: error: a.b: is wrong");

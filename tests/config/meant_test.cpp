@@ -25,7 +25,7 @@ struct Wrong {
   std::string meant;
 };
 
-TEST(Meant, is_proposed) {
+TEST(Meant, error_suggests_the_value_that_was_probably_meant) {
   const std::vector<Wrong> wrongs{
       {"intercept: [a.test]", "{hosts: [a.test]}"},
       {"routes: [{name: a, match: {host: [a.test, b.test]}}]", "hosts: [a.test, b.test]"},
@@ -93,7 +93,7 @@ TEST(Meant, is_proposed) {
   }
 }
 
-TEST(Meant, every_proposal_for_a_value_can_stand_there) {
+TEST(Meant, every_value_synonym_belongs_to_an_existing_key_and_is_unique) {
   for (const ValueSynonym& known : value_synonym_table) {
     const Key* const key = find_key(known.path);
     ASSERT_NE(key, nullptr) << known.path;
@@ -102,7 +102,7 @@ TEST(Meant, every_proposal_for_a_value_can_stand_there) {
   }
 }
 
-TEST(Meant, a_star_is_no_list_of_hosts_or_methods) {
+TEST(Meant, star_is_rejected_as_a_list_of_hosts_or_methods) {
   EXPECT_NE(said_of("intercept: {hosts: [\"*\"], ca: {certificate: /a, key: /b}}")
                 .find("only hosts that are listed are intercepted"),
             std::string::npos);
@@ -110,7 +110,7 @@ TEST(Meant, a_star_is_no_list_of_hosts_or_methods) {
             std::string::npos);
 }
 
-TEST(Meant, a_secret_is_not_proposed) {
+TEST(Meant, suggestion_never_contains_a_secret) {
   EXPECT_EQ(said_of("parent: \"u:secret@proxy:3128\"").find("secret"), std::string::npos);
   const Loaded loaded =
       load_text("version: 1\nlog: \"${env:X}\"\n", [](std::string_view name) -> std::optional<std::string> {
@@ -120,7 +120,7 @@ TEST(Meant, a_secret_is_not_proposed) {
   EXPECT_EQ(loaded.problems.front().message.find("debug"), std::string::npos);
 }
 
-TEST(Meant, is_short_whatever_was_written) {
+TEST(Meant, error_stays_short_when_the_wrong_value_is_long) {
   const std::string much(3000, 'a');
   for (const std::string& text :
        {"routes: [{name: r, match: {path: " + much + "}}]",
@@ -147,7 +147,7 @@ std::string by_yaml_1_1(std::string text) {
   return text;
 }
 
-TEST(Yaml11, shipped_files_load_in_both_forms) {
+TEST(Yaml11, shipped_files_load_the_same_after_a_yaml_1_1_rewrite) {
   for (const char* const name :
        {"config/reprise.yaml", "config/examples/gateway.yaml", "config/examples/legacy-daemon.yaml",
         "config/examples/orders.yaml", "config/examples/sidecar.yaml"}) {
@@ -159,7 +159,7 @@ TEST(Yaml11, shipped_files_load_in_both_forms) {
   }
 }
 
-TEST(Yaml11, a_key_true_is_on_and_false_is_off_where_off_is_a_word) {
+TEST(Yaml11, key_true_means_on_and_value_false_means_off_where_off_is_allowed) {
   EXPECT_EQ(said_of("defaults: {retry: {true: [503]}, budget: false, hedge: false, mode: false}"), "");
   EXPECT_EQ(said_of("admin: false\npolicies: {p: {circuit: false, retry: {true: [503]}}}"), "");
   const Loaded loaded = load_text("version: 1\ndefaults: {via: false, retry: {true: [503]}}\n", nullptr);

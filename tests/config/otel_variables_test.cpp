@@ -31,7 +31,7 @@ std::string only_warning(const Variables& variables) {
   return made.warnings.empty() ? std::string() : made.warnings.front();
 }
 
-TEST(OtelVariables, the_path_of_traces_is_appended_to_the_common_endpoint_alone) {
+TEST(OtelVariables, traces_path_is_appended_only_to_the_common_endpoint) {
   const std::pair<const char*, const char*> common[] = {
       {"http://c:4318", "http://c:4318/v1/traces"},
       {" http://c:4318/ ", "http://c:4318/v1/traces"},
@@ -55,7 +55,7 @@ TEST(OtelVariables, the_path_of_traces_is_appended_to_the_common_endpoint_alone)
         << given;
 }
 
-TEST(OtelVariables, a_bad_endpoint_is_named_and_left_out) {
+TEST(OtelVariables, invalid_endpoint_is_ignored_with_a_warning) {
   for (const char* bad :
        {"c:4318", "grpc://c:4317", "http://u:secret@c:4318", "http://c:4318/x?y", "http://c:0"}) {
     const std::string warning = only_warning({{"OTEL_EXPORTER_OTLP_ENDPOINT", bad}});
@@ -67,7 +67,7 @@ TEST(OtelVariables, a_bad_endpoint_is_named_and_left_out) {
             std::string::npos);
 }
 
-TEST(OtelVariables, attributes_are_percent_decoded_and_the_service_name_wins) {
+TEST(OtelVariables, attributes_are_percent_decoded_and_service_name_variable_has_priority) {
   const OtelVariables made =
       read({{"OTEL_RESOURCE_ATTRIBUTES", "a=1, b=x%20y%2Cz%3D , a=2,service.name=old,,e="},
             {"OTEL_SERVICE_NAME", "shop 1"}});
@@ -76,7 +76,7 @@ TEST(OtelVariables, attributes_are_percent_decoded_and_the_service_name_wins) {
   EXPECT_TRUE(made.warnings.empty());
 }
 
-TEST(OtelVariables, one_bad_item_discards_its_variable) {
+TEST(OtelVariables, one_malformed_item_makes_the_whole_variable_ignored) {
   for (const char* bad : {"a=1,b", "a=1,=2", "a=1,b c=2", "a=%", "a=%4", "a=%4g", "a=1,b=%zz"}) {
     const OtelVariables made = read({{"OTEL_RESOURCE_ATTRIBUTES", bad}});
     EXPECT_TRUE(made.resource.empty()) << bad;
@@ -85,7 +85,7 @@ TEST(OtelVariables, one_bad_item_discards_its_variable) {
   }
 }
 
-TEST(OtelVariables, headers_that_frame_a_request_are_not_taken) {
+TEST(OtelVariables, headers_that_affect_framing_are_ignored) {
   const OtelVariables made =
       read({{"OTEL_EXPORTER_OTLP_HEADERS", "api-key=a%3Db,Host=x,content-length=7,bad=a%0D%0Ab: c"}});
   EXPECT_EQ(made.headers, (NamedValues{{"api-key", "a=b"}}));
@@ -95,7 +95,7 @@ TEST(OtelVariables, headers_that_frame_a_request_are_not_taken) {
       (NamedValues{{"b", "2"}}));
 }
 
-TEST(OtelVariables, switches_are_followed) {
+TEST(OtelVariables, disabling_variables_switch_the_export_off) {
   const std::string url = "http://c:4318";
   const auto with = [&](const char* name, const char* value) {
     return endpoint({{"OTEL_EXPORTER_OTLP_ENDPOINT", url}, {name, value}}) != "none";
@@ -111,7 +111,7 @@ TEST(OtelVariables, switches_are_followed) {
   EXPECT_TRUE(only_warning({{"OTEL_SDK_DISABLED", "1"}}).starts_with("OTEL_SDK_DISABLED is neither"));
 }
 
-TEST(OtelVariables, the_file_wins_and_gets_the_headers) {
+TEST(OtelVariables, file_endpoint_overrides_variables_but_uses_their_headers) {
   const OtelVariables variables = read({{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://variable:4318"},
                                         {"OTEL_EXPORTER_OTLP_HEADERS", "k=v"},
                                         {"OTEL_EXPORTER_OTLP_CERTIFICATE", "/ca.pem"}});
@@ -131,7 +131,7 @@ TEST(OtelVariables, the_file_wins_and_gets_the_headers) {
   EXPECT_EQ(of_file->ca_file, "/ca.pem");
 }
 
-TEST(OtelVariables, variables_without_effect_are_named_if_there_is_a_collector) {
+TEST(OtelVariables, unsupported_variables_cause_warnings_only_with_a_collector) {
   const auto warnings_of = [](const Variables& variables) {
     std::vector<std::string> warnings;
     Settings settings = built_in();
@@ -156,7 +156,7 @@ TEST(OtelVariables, variables_without_effect_are_named_if_there_is_a_collector) 
   EXPECT_TRUE(warnings_of({{"OTEL_EXPORTER_OTLP_COMPRESSION", "none"}, endpoint}).empty());
 }
 
-TEST(OtelVariables, a_listener_of_this_proxy_is_no_collector) {
+TEST(OtelVariables, endpoint_on_a_listener_of_this_proxy_is_ignored_with_a_warning) {
   const OtelVariables variables = read({{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://localhost:3128"}});
   Settings settings = built_in();
   std::vector<std::string> warnings;

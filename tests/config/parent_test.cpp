@@ -15,7 +15,7 @@ Parent parsed(std::string_view text) {
   return parent ? *parent.value : Parent{};
 }
 
-TEST(ParentText, is_a_host_and_a_port) {
+TEST(ParentText, parent_url_is_a_host_and_a_port) {
   const Parent name = parsed("HTTP://Proxy.Internal:3128/");
   EXPECT_EQ(name.host, "proxy.internal");
   EXPECT_EQ(name.port, 3128);
@@ -37,7 +37,7 @@ TEST(ParentText, credentials_become_the_value_of_proxy_authorization) {
   EXPECT_EQ(parsed("http://u:at@at@p:1").authorization, "Basic dTphdEBhdA==") << "the last @ ends it";
 }
 
-TEST(ParentText, what_is_no_parent) {
+TEST(ParentText, invalid_parent_urls_are_rejected) {
   for (const char* text : {"",
                            "proxy:3128",
                            "http://",
@@ -74,13 +74,13 @@ Loaded load_with(const std::string& parent) {
   });
 }
 
-TEST(Parent, is_none_by_default_and_by_that_word) {
+TEST(Parent, no_parent_is_set_by_default_or_by_the_word_none) {
   EXPECT_FALSE(load_text("version: 1\n", {}).settings->parent);
   EXPECT_FALSE(load_with("none").settings->parent);
   EXPECT_NE(effective_yaml(*load_with("none").settings).find("\nparent: none\n"), std::string::npos);
 }
 
-TEST(Parent, over_tls_it_may_have_authorities_of_its_own) {
+TEST(Parent, tls_parent_may_have_its_own_ca_file) {
   const Loaded plain = load_with("https://proxy:3129");
   ASSERT_TRUE(plain.settings && plain.settings->parent && plain.settings->parent->tls);
   EXPECT_FALSE(plain.settings->parent->tls->ca_file);
@@ -105,7 +105,7 @@ TEST(Parent, over_tls_it_may_have_authorities_of_its_own) {
   refused("{url: none}", "parent.url: ");
 }
 
-TEST(ParentException, is_a_name_a_suffix_an_address_or_a_network) {
+TEST(ParentException, exception_is_a_name_suffix_address_or_network) {
   const auto value = [](std::string_view text) { return parse_exception(text).value.value_or(""); };
   EXPECT_EQ(value("API.Internal."), "api.internal");
   EXPECT_EQ(value("*.Internal"), "*.internal");
@@ -117,7 +117,7 @@ TEST(ParentException, is_a_name_a_suffix_an_address_or_a_network) {
   EXPECT_EQ(value("fd00::/8"), "fd00::/8");
 }
 
-TEST(ParentException, proposes_the_nearest_form_of_what_is_no_pattern) {
+TEST(ParentException, invalid_exception_error_suggests_the_nearest_valid_form) {
   const auto proposed = [](std::string_view text) {
     const auto parsed = parse_exception(text);
     EXPECT_FALSE(parsed) << text;
@@ -137,7 +137,7 @@ TEST(ParentException, proposes_the_nearest_form_of_what_is_no_pattern) {
     EXPECT_EQ(proposed(text), "") << text;
 }
 
-TEST(Parent, keeps_its_exceptions) {
+TEST(Parent, parent_exceptions_are_loaded_and_printed) {
   const Loaded loaded = load_with("{url: \"http://proxy:3128\", except: [\"*.internal\", 10.0.0.0/8]}");
   ASSERT_TRUE(loaded.settings && loaded.settings->parent);
   EXPECT_EQ(loaded.settings->parent->except, (std::vector<std::string>{"*.internal", "10.0.0.0/8"}));
@@ -147,14 +147,14 @@ TEST(Parent, keeps_its_exceptions) {
       << effective;
 }
 
-TEST(Parent, comes_from_the_environment_too) {
+TEST(Parent, parent_can_be_set_by_an_environment_variable) {
   const Loaded loaded = load_with("\"${env:PARENT}\"");
   ASSERT_TRUE(loaded.settings && loaded.settings->parent);
   EXPECT_EQ(loaded.settings->parent->host, "proxy");
   EXPECT_EQ(loaded.settings->parent->authorization, "Basic am9lOjVlY3JldA==");
 }
 
-TEST(Parent, H9_the_password_is_in_no_message_and_not_in_the_settings_in_force) {
+TEST(Parent, H9_password_appears_neither_in_messages_nor_in_printed_settings) {
   const Loaded loaded = load_with("http://joe:5ecret@proxy:3128");
   ASSERT_TRUE(loaded.settings);
   const std::string effective = effective_yaml(*loaded.settings);

@@ -81,11 +81,11 @@ const std::vector<std::string> conditions{"query:ifGenerationMatch",
                                           "json:metadata",
                                           "json:ifGenerationMatch"};
 
-TEST(PresetGcs, A3_every_operation_has_its_route) {
+TEST(PresetGcs, A3_every_operation_matches_its_own_route) {
   for (const Row& row : table()) EXPECT_EQ(row.asked().route(gcs()).name, row.route) << row.line;
 }
 
-TEST(PresetGcs, A3_no_route_is_without_a_line_of_the_table) {
+TEST(PresetGcs, A3_every_preset_route_appears_in_the_table_of_operations) {
   std::set<std::string> told;
   for (const Row& row : table()) told.insert(row.route);
   std::set<std::string> shipped{};
@@ -93,7 +93,7 @@ TEST(PresetGcs, A3_no_route_is_without_a_line_of_the_table) {
   EXPECT_EQ(told, shipped);
 }
 
-TEST(PresetGcs, R32_what_the_documents_call_always_idempotent) {
+TEST(PresetGcs, R32_operations_documented_as_always_idempotent_are_retried) {
   const std::vector<std::pair<std::string, std::string>> always{
       {"GET", "storage.googleapis.com/storage/v1/b"},
       {"GET", "storage.googleapis.com/storage/v1/b/pail/o/a%2Fb"},
@@ -109,11 +109,11 @@ TEST(PresetGcs, R32_what_the_documents_call_always_idempotent) {
   }
 }
 
-TEST(PresetGcs, R31_R33_without_a_condition_only_always_is_repeated) {
+TEST(PresetGcs, R31_R33_without_a_precondition_only_always_idempotent_operations_are_retried) {
   for (const Row& row : table()) EXPECT_EQ(row.asked().repeatable(gcs()), row.rule == "always") << row.line;
 }
 
-TEST(PresetGcs, R33_R34_R37_R38_only_the_right_condition_counts) {
+TEST(PresetGcs, R33_R34_R37_R38_only_the_documented_precondition_makes_an_operation_retryable) {
   for (const Row& row : table()) {
     for (const std::string& condition : conditions) {
       const bool right = row.rule == "always" || row.names(condition);
@@ -122,7 +122,7 @@ TEST(PresetGcs, R33_R34_R37_R38_only_the_right_condition_counts) {
   }
 }
 
-TEST(PresetGcs, R34_zero_is_a_condition) {
+TEST(PresetGcs, R34_precondition_value_zero_counts) {
   EXPECT_TRUE(
       Asked("POST", "storage.googleapis.com/upload/storage/v1/b/p/o?ifGenerationMatch=0").repeatable(gcs()));
   EXPECT_TRUE(Asked("PUT", "storage.googleapis.com/p/o")
@@ -130,7 +130,7 @@ TEST(PresetGcs, R34_zero_is_a_condition) {
                   .repeatable(gcs()));
 }
 
-TEST(PresetGcs, R35_an_empty_condition_is_none) {
+TEST(PresetGcs, R35_empty_precondition_does_not_count) {
   for (const Row& row : table()) {
     // Of a bucket, a parameter without a value is a sub-resource (row L22).
     const bool of_bucket = row.route.ends_with("bucket.create") || row.route.ends_with("bucket.delete");
@@ -144,7 +144,7 @@ TEST(PresetGcs, R35_an_empty_condition_is_none) {
   }
 }
 
-TEST(PresetGcs, R36_etag_in_the_body_counts_at_the_top_and_waits_for_the_whole_body) {
+TEST(PresetGcs, R36_only_a_top_level_etag_in_the_complete_body_counts) {
   std::size_t asked = 0;
   for (const Row& row : table()) {
     if (!row.names("json:etag")) continue;
@@ -158,7 +158,7 @@ TEST(PresetGcs, R36_etag_in_the_body_counts_at_the_top_and_waits_for_the_whole_b
   EXPECT_EQ(asked, 8U);  // bucket, object and managed-folder policies, HMAC keys; two hosts each
 }
 
-TEST(PresetGcs, R33a_to_R33f_by_name) {
+TEST(PresetGcs, R33a_to_R33f_each_conditional_operation_is_retryable_with_its_precondition) {
   const std::string at = "storage.googleapis.com/storage/v1/";
   const auto is = [&](const std::string& method, const std::string& target, const std::string& condition) {
     return Asked(method, at + target).with(condition, "5").repeatable(gcs());
@@ -175,7 +175,7 @@ TEST(PresetGcs, R33a_to_R33f_by_name) {
   EXPECT_FALSE(is("POST", "b/p/acl", "query:ifMetagenerationMatch"));
 }
 
-TEST(PresetGcs, R40_what_is_unknown_is_never_repeated_and_reads_may_be) {
+TEST(PresetGcs, R40_unknown_operations_are_retried_only_if_they_are_reads) {
   for (const char* target :
        {"storage.googleapis.com/storage/v2/b/p", "storage.googleapis.com/storage/v1/b/p/o/x/explode",
         "storage.googleapis.com/", "pail.storage.googleapis.com/x"}) {
@@ -186,7 +186,7 @@ TEST(PresetGcs, R40_what_is_unknown_is_never_repeated_and_reads_may_be) {
   EXPECT_EQ(Asked("POST", "example.com/storage/v1/b").route(gcs()).name, "default");
 }
 
-TEST(CloudStorage, L22_an_empty_session_is_none) {
+TEST(CloudStorage, L22_empty_or_missing_upload_id_does_not_count_as_an_upload_session) {
   for (const char* target :
        {"storage.googleapis.com/upload/storage/v1/b/p/o?", "www.googleapis.com/upload/storage/v1/b/p/o?",
         "storage.googleapis.com/resumable/upload/storage/v1/b/p/o?", "storage.googleapis.com/p/o?",
@@ -204,7 +204,7 @@ TEST(CloudStorage, L22_an_empty_session_is_none) {
   }
 }
 
-TEST(CloudStorage, L22_a_bucket_s_sub_resources_are_not_the_bucket) {
+TEST(CloudStorage, L22_requests_for_bucket_subresources_do_not_match_the_bucket_route) {
   for (const char* bucket : {"storage.googleapis.com/p", "p.storage.googleapis.com/"}) {
     for (const char* method : {"PUT", "DELETE", "POST", "PATCH"}) {
       for (const char* query :
@@ -230,7 +230,7 @@ TEST(CloudStorage, L22_a_bucket_s_sub_resources_are_not_the_bucket) {
   }
 }
 
-TEST(CloudStorage, L22_a_doubled_slash_is_another_path) {
+TEST(CloudStorage, L22_paths_with_double_or_trailing_slashes_are_not_retried) {
   for (const char* path : {"//",
                            "//p",
                            "//p/o",
@@ -278,7 +278,7 @@ TEST(CloudStorage, L22_a_doubled_slash_is_another_path) {
   EXPECT_TRUE(Asked("PUT", "p.storage.googleapis.com/a/b//c?upload_id=1").repeatable(gcs()));
 }
 
-TEST(PresetGcs, R39_R41_the_operator_overrides_each_way) {
+TEST(PresetGcs, R39_R41_operator_can_allow_or_forbid_retries_of_an_operation) {
   const std::string upload = "storage.googleapis.com/upload/storage/v1/b/p/o?uploadType=media";
   const std::string route =
       "routes: [{name: uploads, match: {host: storage.googleapis.com, path: /upload/**}, policy: gcs, "
@@ -291,7 +291,7 @@ TEST(PresetGcs, R39_R41_the_operator_overrides_each_way) {
   EXPECT_FALSE(Asked("GET", "storage.googleapis.com/p/o").repeatable(refused));
 }
 
-TEST(PresetGcs, object_names_are_one_raw_segment) {
+TEST(PresetGcs, object_name_is_one_percent_encoded_path_segment) {
   const std::string at = "storage.googleapis.com/storage/v1/b/p/o/";
   EXPECT_EQ(Asked("DELETE", at + "a%2Fb%2Fc").route(gcs()).name, "gcs/objects.delete");
   EXPECT_EQ(Asked("DELETE", at + "a/b").route(gcs()).name, "gcs/json.other");
@@ -299,13 +299,13 @@ TEST(PresetGcs, object_names_are_one_raw_segment) {
   EXPECT_EQ(Asked("DELETE", at + "b/acl/c").route(gcs()).name, "gcs/object_acl.delete");
 }
 
-TEST(PresetGcs, another_method_override_is_no_patch) {
+TEST(PresetGcs, method_override_other_than_patch_does_not_match_the_patch_route) {
   const Asked put = Asked("POST", "storage.googleapis.com/storage/v1/b/p/o/x?ifMetagenerationMatch=1")
                         .with("header:X-HTTP-Method-Override", "PUT");
   EXPECT_EQ(put.route(gcs()).name, "gcs/json.other");
 }
 
-TEST(PresetGcs, R3_408_on_resumable_uploads_alone_R5_and_308_499_never) {
+TEST(PresetGcs, R3_R5_408_is_retried_only_for_resumable_uploads_and_308_and_499_never) {
   for (const Row& row : table()) {
     const auto& on = row.asked().route(gcs()).policy.retry.on;
     EXPECT_EQ(on.statuses.test(408), row.on_408) << row.line;
@@ -316,7 +316,7 @@ TEST(PresetGcs, R3_408_on_resumable_uploads_alone_R5_and_308_499_never) {
   EXPECT_TRUE(Asked("GET", "storage.googleapis.com/p/o").route(all).policy.retry.on.statuses.test(408));
 }
 
-TEST(PresetGcs, hosts_go_where_their_kind_is) {
+TEST(PresetGcs, exact_and_wildcard_custom_hosts_apply_to_the_matching_preset_routes) {
   const Settings both = settings_of("presets: [{name: gcs, hosts: [emulator, '*.emulator', private]}]\n");
   EXPECT_EQ(Asked("PUT", "emulator/p/x").route(both).name, "gcs/xml.object.put_or_copy");
   EXPECT_EQ(Asked("PUT", "private/p").route(both).name, "gcs/xml.bucket.create");

@@ -83,7 +83,7 @@ Settings preset(const std::string& name) { return settings_of("presets: [" + nam
 const Asked read_object("GET", "storage.googleapis.com/storage/v1/b/p/o/x");
 const Asked write_object("PUT", "storage.googleapis.com/p/x");
 
-TEST(PresetTiming, R1_R2_R4_statuses_of_gcs) {
+TEST(PresetTiming, R1_R2_R4_gcs_retries_exactly_the_documented_statuses) {
   const Settings gcs = preset("gcs");
   for (const int status : {429, 500, 501, 502, 503, 504, 505, 507, 508, 599})
     EXPECT_TRUE(retries(gcs, read_object, Responded{status, {}})) << status;
@@ -91,7 +91,7 @@ TEST(PresetTiming, R1_R2_R4_statuses_of_gcs) {
     EXPECT_FALSE(retries(gcs, read_object, Responded{status, {}})) << status;
 }
 
-TEST(PresetTiming, R3_408_of_resumable_uploads) {
+TEST(PresetTiming, R3_gcs_retries_408_only_for_repeatable_resumable_uploads) {
   const Settings gcs = preset("gcs");
   const std::string at = "storage.googleapis.com/upload/storage/v1/b/p/o?";
   EXPECT_TRUE(retries(gcs, {"PUT", at + "upload_id=u"}, Responded{408, {}}));
@@ -100,7 +100,7 @@ TEST(PresetTiming, R3_408_of_resumable_uploads) {
   EXPECT_FALSE(retries(gcs, {"POST", at + "uploadType=media&ifGenerationMatch=0"}, Responded{408, {}}));
 }
 
-TEST(PresetTiming, R7_R8_R9_R11_failures_of_gcs) {
+TEST(PresetTiming, R7_R8_R9_R11_gcs_retries_network_failures_of_reads_and_of_unsent_writes) {
   const Settings gcs = preset("gcs");
   const std::vector<Failed> failures{{Stage::resolve, Cause::dns_error},
                                      {Stage::connect, Cause::refused},
@@ -130,7 +130,7 @@ TEST(PresetTiming, R19_R25_gcs_starts_15_attempts_in_600_seconds) {
   EXPECT_EQ(first_verdict(gcs, read_object, Responded{503, {}}).delay, 2s);  // 1 s + 1000 ms
 }
 
-TEST(PresetTiming, R26_R27_R30_gcs_metadata_has_media_and_the_rest) {
+TEST(PresetTiming, R26_R27_R30_gcs_metadata_uses_longer_limits_for_media_than_for_metadata) {
   const Settings settings = preset("gcs-metadata");
   HighDice high;
   const Course metadata = course(settings, read_object, high);
@@ -158,7 +158,7 @@ TEST(PresetTiming, R28_gsutil_has_23_retries_with_full_jitter) {
   EXPECT_FALSE(write_object.repeatable(preset("gsutil")));
 }
 
-TEST(PresetTiming, R29_memorystore_is_capped_and_counted) {
+TEST(PresetTiming, R29_memorystore_limits_both_backoff_and_attempts) {
   const Asked read("GET", "redis.googleapis.com/v1/projects/p/locations/l/instances");
   LowDice low;
   const Course made = course(preset("memorystore"), read, low);
@@ -178,7 +178,7 @@ struct Response {
   bool retried;
 };
 
-TEST(PresetTable, aws) {
+TEST(PresetTable, aws_retries_the_documented_responses_and_failures) {
   const Settings aws = preset("aws");
   const std::string s3 = "pail.s3.eu-west-1.amazonaws.com/key";
   const std::string dynamodb = "dynamodb.eu-west-1.amazonaws.com/";
@@ -201,7 +201,7 @@ TEST(PresetTable, aws) {
   EXPECT_EQ(first_verdict(aws, get, Responded{503, {}}).delay, 1s);
 }
 
-TEST(PresetTable, aws_sends_reads_by_post_again_where_the_head_names_them) {
+TEST(PresetTable, aws_retries_post_requests_whose_headers_name_a_read_operation) {
   const Settings aws = preset("aws");
   const auto is_retried = [&](Asked request) { return retries(aws, request, Responded{503, {}}); };
   const auto targets = [&](const std::string& host, const std::string& target) {
@@ -224,7 +224,7 @@ TEST(PresetTable, aws_sends_reads_by_post_again_where_the_head_names_them) {
   EXPECT_FALSE(is_retried(Asked("POST", sts)));
 }
 
-TEST(PresetTable, git_fetches_again_and_pushes_once) {
+TEST(PresetTable, git_retries_fetches_but_not_pushes_that_may_have_been_sent) {
   const Settings git = preset("git");
   const std::string at = "github.com/owner/some/deep/repository.git/";
   const auto post = [&](const std::string& service) {
@@ -251,7 +251,7 @@ TEST(PresetTable, git_fetches_again_and_pushes_once) {
   EXPECT_EQ(first_verdict(git, refs, Responded{503, {}}).delay, 500ms);
 }
 
-TEST(PresetTable, aws_of_2026) {
+TEST(PresetTable, aws_2026_policies_set_their_own_attempt_counts_and_delays) {
   const Settings settings = preset("{name: aws, policy: aws-2026}");
   const Asked get("GET", "pail.s3.eu-west-1.amazonaws.com/key");
   EXPECT_EQ(get.route(settings).policy.retry.max_attempts, 3U);
@@ -264,7 +264,7 @@ TEST(PresetTable, aws_of_2026) {
   EXPECT_EQ(first_verdict(dynamodb, get, Responded{503, {}}).delay, 25ms);
 }
 
-TEST(PresetTable, llm) {
+TEST(PresetTable, llm_retries_the_documented_responses_and_hints) {
   const Settings llm = preset("llm");
   const Asked message("POST", "api.anthropic.com/v1/messages");
   policy::Hints pause;
@@ -293,7 +293,7 @@ TEST(PresetTable, llm) {
 }
 
 // A preset states its limits: what defaults say of them must not come through.
-TEST(Presets, inherit_no_limit_from_defaults) {
+TEST(Presets, presets_inherit_no_retry_limits_from_defaults) {
   const std::string hostile =
       "defaults: {retry: {on: [404], max_attempts: 2, deadline: 7s, attempt_timeout: 5ms, "
       "backoff: {initial: 3ms, multiplier: 9, maximum: 4ms, jitter: decorrelated}}, idempotent: never, mode: "
@@ -322,7 +322,7 @@ TEST(Presets, inherit_no_limit_from_defaults) {
   }
 }
 
-TEST(Presets, texts_are_the_files_and_load_as_configurations) {
+TEST(Presets, embedded_preset_texts_equal_the_files_and_load_as_configurations) {
   for (const std::string_view name : preset_names()) {
     const std::string file = golden::read(golden::in_source("config/presets/" + std::string(name) + ".yaml"));
     EXPECT_EQ(preset_text(name), file) << name;
@@ -337,12 +337,12 @@ TEST(Presets, texts_are_the_files_and_load_as_configurations) {
   EXPECT_FALSE(preset_text(""));
 }
 
-TEST(Presets, are_the_words_of_the_key) {
+TEST(Presets, preset_names_are_the_allowed_words_of_the_presets_key) {
   const auto words = split_words(find_key("presets[].name")->words);
   EXPECT_EQ(preset_names(), words);
 }
 
-TEST(Presets, come_after_the_files_own_routes_and_keep_their_lines) {
+TEST(Presets, preset_routes_follow_the_routes_of_the_file_and_keep_their_lines) {
   const Settings settings =
       settings_of("presets: [llm]\nroutes: [{name: mine, match: {host: api.openai.com}}]\n");
   ASSERT_EQ(settings.routes->size(), 3U);
@@ -358,7 +358,7 @@ TEST(Presets, come_after_the_files_own_routes_and_keep_their_lines) {
   EXPECT_EQ(Asked("POST", "api.openai.com/v1").route(settings).name, "mine");
 }
 
-TEST(Presets, policies_are_there_by_name_and_the_files_own_hide_them) {
+TEST(Presets, preset_policies_are_usable_by_name_unless_the_file_defines_that_name) {
   for (const std::string_view name : preset_policy_names()) {
     const Settings settings =
         settings_of("routes: [{name: r, match: {host: h}, policy: " + std::string(name) + "}]\n");
@@ -372,7 +372,7 @@ TEST(Presets, policies_are_there_by_name_and_the_files_own_hide_them) {
   EXPECT_EQ((*own.routes)[0].policy.retry.deadline, Duration(60s));
 }
 
-TEST(Presets, layers_go_from_defaults_to_the_entry) {
+TEST(Presets, preset_settings_are_layered_from_defaults_to_the_preset_entry) {
   const Settings settings = settings_of(R"(
 defaults: {connect_timeout: 9s, retry: {attempt_timeout: 9s}}
 policies: {mine: {retry: {max_attempts: 5, deadline: 30s, on: [418]}}}
@@ -391,7 +391,7 @@ presets: [{name: gcs, policy: mine, retry: {deadline: 20s}, budget: off}]
   EXPECT_TRUE(read_object.route(settings).policy.retry.on.statuses.test(418));
 }
 
-TEST(Presets, survive_printing) {
+TEST(Presets, printed_presets_load_back_unchanged) {
   for (const std::string_view name : preset_names()) {
     const std::string printed = effective_yaml(preset(std::string(name)));
     const Loaded again = load_text(printed, {});
@@ -400,7 +400,7 @@ TEST(Presets, survive_printing) {
   }
 }
 
-TEST(Presets, all_together_but_one_of_cloud_storage) {
+TEST(Presets, all_presets_except_gcs_variants_combine_with_unique_route_names) {
   std::string list;
   for (const std::string_view name : preset_names()) {
     if (!name.starts_with("gcs")) list.append(list.empty() ? "" : ", ").append(name);

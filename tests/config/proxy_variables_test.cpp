@@ -26,7 +26,7 @@ std::string url_of(const Variables& variables) {
   return found.parent ? parent_text(*found.parent) : "";
 }
 
-TEST(ProxyVariables, are_read_in_either_spelling) {
+TEST(ProxyVariables, proxy_variables_are_read_in_lower_and_upper_case) {
   EXPECT_EQ(url_of({}), "");
   EXPECT_EQ(url_of({{"http_proxy", ""}, {"HTTPS_PROXY", ""}}), "");
   EXPECT_EQ(url_of({{"http_proxy", "http://proxy:3128"}}), "http://proxy:3128");
@@ -37,7 +37,7 @@ TEST(ProxyVariables, are_read_in_either_spelling) {
             "http://proxy:3128");
 }
 
-TEST(ProxyVariables, may_lack_scheme_and_port) {
+TEST(ProxyVariables, proxy_url_may_omit_scheme_and_port) {
   EXPECT_EQ(url_of({{"http_proxy", "proxy:3128"}}), "http://proxy:3128");
   EXPECT_EQ(url_of({{"http_proxy", "joe:5ecret@proxy:3128"}}), "http://joe:***@proxy:3128");
   EXPECT_EQ(url_of({{"http_proxy", "http://joe:5ecret@proxy"}}), "http://joe:***@proxy:80");
@@ -46,20 +46,20 @@ TEST(ProxyVariables, may_lack_scheme_and_port) {
   EXPECT_EQ(url_of({{"http_proxy", "http://[::1]"}}), "http://[::1]:80");
 }
 
-TEST(ProxyVariables, a_star_in_no_proxy_means_no_parent) {
+TEST(ProxyVariables, star_in_no_proxy_means_no_parent) {
   EXPECT_FALSE(named({{"http_proxy", "http://proxy:3128"}, {"no_proxy", "*"}}).parent);
   EXPECT_FALSE(named({{"http_proxy", "socks5://proxy:1080"}, {"NO_PROXY", "*"}}).parent);
   EXPECT_EQ(named({{"http_proxy", "socks5://proxy:1080"}, {"NO_PROXY", "*"}}).problem, "");
 }
 
-TEST(ProxyVariables, no_proxy_becomes_the_exceptions) {
+TEST(ProxyVariables, no_proxy_entries_become_parent_exceptions) {
   const NamedParent found =
       named({{"http_proxy", "proxy:1"}, {"no_proxy", "a.test, .b.test"}, {"NO_PROXY", ".b.test,10.0.0.0/8"}});
   ASSERT_TRUE(found.parent);
   EXPECT_EQ(found.parent->except, (Texts{"a.test", "*.a.test", "b.test", "*.b.test", "10.0.0.0/8"}));
 }
 
-TEST(ProxyVariables, entries_of_no_proxy_are_read_as_curl_and_python_do) {
+TEST(ProxyVariables, no_proxy_entries_are_interpreted_as_curl_and_python_do) {
   EXPECT_EQ(exceptions_of("A.test"), (Texts{"a.test", "*.a.test"}));
   EXPECT_EQ(exceptions_of("*.a.test"), Texts{"*.a.test"});
   EXPECT_EQ(exceptions_of("10.0.0.1 [fd00::1],fd00::2"),
@@ -69,7 +69,7 @@ TEST(ProxyVariables, entries_of_no_proxy_are_read_as_curl_and_python_do) {
   EXPECT_EQ(exceptions_of("a.test:8080,10.*,<local>,..,*,.*.a,http://a.test/"), Texts{});
 }
 
-TEST(ProxyVariables, a_socks_proxy_is_no_parent) {
+TEST(ProxyVariables, socks_proxy_is_rejected_as_a_parent) {
   for (const char* value : {"socks5://proxy:1080", "SOCKS5h://proxy:1080", "socks4a://proxy:1080"}) {
     const NamedParent found = named({{"https_proxy", value}});
     EXPECT_FALSE(found.parent);
@@ -80,7 +80,7 @@ TEST(ProxyVariables, a_socks_proxy_is_no_parent) {
   EXPECT_EQ(url_of({{"http_proxy", "socks.test:3128"}}), "http://socks.test:3128") << "a name";
 }
 
-TEST(ProxyVariables, two_that_differ_are_a_problem) {
+TEST(ProxyVariables, two_different_proxy_variables_are_an_error) {
   for (const char* other :
        {"http://proxy:3129", "https://proxy:3128", "http://other:3128", "u:p@proxy:3128"}) {
     const NamedParent found = named({{"http_proxy", "http://proxy:3128"}, {"HTTPS_PROXY", other}});
@@ -91,7 +91,7 @@ TEST(ProxyVariables, two_that_differ_are_a_problem) {
   }
 }
 
-TEST(ProxyVariables, H9_a_value_that_is_no_url_is_a_problem_that_names_the_variable_alone) {
+TEST(ProxyVariables, H9_error_for_an_invalid_proxy_url_names_the_variable_but_not_its_value) {
   for (const char* value :
        {"http://", "://5ecret", "http://5ecret:99999", "ftp://5ecret:21", "5ecret proxy:1",
         "http://u:5ecret%@proxy:1", "http://proxy:1/5ecret", "http://u:5ecret/x@proxy:1"}) {

@@ -36,15 +36,15 @@ Settings load(const std::string& text) {
   return loaded.settings ? *loaded.settings : built_in();
 }
 
-TEST(Reference, page_is_the_readme) {
+TEST(Reference, generated_reference_equals_config_readme) {
   golden::expect_file(golden::in_source("config/README.md"), reference_markdown());
 }
 
-TEST(Reference, schema_is_the_file) {
+TEST(Reference, generated_schema_equals_the_schema_file) {
   golden::expect_file(golden::in_source("config/schema.json"), schema_json());
 }
 
-TEST(Reference, page_has_a_row_for_every_key) {
+TEST(Reference, reference_page_has_a_row_for_every_key) {
   const std::string page = reference_markdown();
   std::size_t rows = 0;
   for (std::size_t at = page.find("\n| `"); at != std::string::npos; at = page.find("\n| `", at + 1)) ++rows;
@@ -56,7 +56,7 @@ TEST(Reference, page_has_a_row_for_every_key) {
     EXPECT_TRUE(key.path == "policies.*" || page.find(key.sentence) != std::string::npos) << key.path;
 }
 
-TEST(Reference, reference_and_guide_name_every_preset) {
+TEST(Reference, reference_page_and_guide_name_every_preset) {
   const std::string page = reference_markdown();
   const std::string guide = golden::read(golden::in_source("docs/configuration.md"));
   for (const std::string_view preset : preset_names()) {
@@ -66,7 +66,7 @@ TEST(Reference, reference_and_guide_name_every_preset) {
   }
 }
 
-TEST(Reference, sentences_are_sentences) {
+TEST(Reference, key_descriptions_are_single_lines_without_a_table_bar) {
   for (const Key& key : all_keys()) {
     EXPECT_FALSE(key.sentence.empty()) << key.path;
     EXPECT_EQ(key.sentence.find('|'), std::string::npos) << key.path << ": a bar ends a column";
@@ -74,7 +74,7 @@ TEST(Reference, sentences_are_sentences) {
   }
 }
 
-TEST(DefaultFile, loads_to_exactly_the_built_in_settings) {
+TEST(DefaultFile, default_file_loads_to_exactly_the_built_in_settings) {
   const Loaded loaded = load_file(golden::in_source("config/reprise.yaml"), {});
   EXPECT_EQ(problems_of(loaded), "");
   ASSERT_TRUE(loaded.settings);
@@ -166,12 +166,12 @@ Paths paths_in(const std::string& text) {
   return paths;
 }
 
-TEST(DefaultFile, mentions_every_key) {
+TEST(DefaultFile, default_file_mentions_every_key) {
   const Paths paths = paths_in(golden::read(golden::in_source("config/reprise.yaml")));
   for (const Key& key : all_keys()) EXPECT_TRUE(paths.contains(key.path)) << key.path;
 }
 
-TEST(DefaultFile, examples_in_its_comments_load) {
+TEST(DefaultFile, commented_examples_in_the_default_file_load) {
   const std::string text = golden::read(golden::in_source("config/reprise.yaml"));
   std::string active;
   std::istringstream lines(text);
@@ -186,7 +186,7 @@ TEST(DefaultFile, examples_in_its_comments_load) {
   EXPECT_EQ((*settings.routes)[2].policy.retry.max_attempts, 24U);
 }
 
-TEST(Examples, all_load_without_a_word) {
+TEST(Examples, example_files_load_without_problems) {
   std::size_t count = 0;
   for (const auto& file : std::filesystem::directory_iterator(golden::in_source("config/examples"))) {
     const Loaded loaded = load_file(file.path(), {});
@@ -342,7 +342,7 @@ std::string file_to_compare(std::string_view path) {
 }
 
 // A key that is accepted and changes nothing would be ignored, which the product promises never to do.
-TEST(EveryKey, changes_the_settings_and_survives_printing) {
+TEST(EveryKey, every_key_changes_the_settings_and_survives_printing) {
   for (const Key& key : all_keys()) {
     const bool section = key.kind == Kind::mapping && key.words.empty();
     if (section || key.path == "version" || key.path == "routes" || key.path == "routes[].policy") continue;
@@ -355,7 +355,7 @@ TEST(EveryKey, changes_the_settings_and_survives_printing) {
   }
 }
 
-TEST(EveryKey, of_defaults_works_in_a_policy_and_a_route) {
+TEST(EveryKey, every_key_of_defaults_works_in_a_policy_and_a_route) {
   for (const Key& key : all_keys()) {
     constexpr std::string_view defaults = "defaults.";
     const std::string value = other_value(key);
@@ -369,7 +369,7 @@ TEST(EveryKey, of_defaults_works_in_a_policy_and_a_route) {
   }
 }
 
-TEST(EveryKey, default_text_is_the_default) {
+TEST(EveryKey, documented_default_of_every_key_is_its_actual_default) {
   const std::string plain = effective_yaml(built_in());
   for (const Key& key : all_keys()) {
     if (key.standard.empty() || key.path.find("[]") != std::string_view::npos) continue;
@@ -388,7 +388,7 @@ TEST(EveryKey, default_text_is_the_default) {
   }
 }
 
-TEST(Effective, a_file_with_everything_survives_printing) {
+TEST(Effective, printed_settings_of_a_complex_file_load_back_unchanged) {
   const std::string text = R"(version: 1
 listeners:
   - {mode: forward, bind: "[::1]:4128"}

@@ -83,7 +83,7 @@ std::optional<std::string> environment(std::string_view name) {
   return name == "A" ? std::optional<std::string>("value") : std::nullopt;
 }
 
-TEST(Robustness, mutated_files_get_settings_or_an_error) {
+TEST(Robustness, mutated_files_load_or_report_an_error) {
   Mutator mutator;
   std::size_t loaded_count = 0;
   for (int i = 0; i < 5000; ++i) {
@@ -108,7 +108,7 @@ TEST(Robustness, mutated_files_get_settings_or_an_error) {
   EXPECT_GT(loaded_count, 50U) << "the mutations must leave some files whole";
 }
 
-TEST(Robustness, hostile_files_of_a_mebibyte_are_answered) {
+TEST(Robustness, loading_hostile_files_of_one_mebibyte_does_not_throw) {
   constexpr std::size_t size = 1024 * 1024;
   for (const std::string piece :
        {"[", "{a: ", "- ", "? ", "a:\n", "&a ", "*a ", "\"", "|\n ", "${env:A}", "- {a: 1}\n", "---\n"}) {

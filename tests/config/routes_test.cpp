@@ -23,7 +23,7 @@ Settings load(const std::string& text) {
 
 policy::RoutePolicy first(const std::string& text) { return (*load(text).routes)[0].policy; }
 
-TEST(Clause, R21_endless_retry_is_refused_wherever_it_is_asked_for) {
+TEST(Clause, R21_unlimited_attempts_with_unlimited_deadline_are_rejected_everywhere) {
   const std::string endless = "retry: {max_attempts: unlimited, deadline: unlimited}";
   for (const std::string& text : {"defaults: {" + endless + "}\n", "routes: [{name: r, " + endless + "}]\n",
                                   "policies: {p: {" + endless + "}}\nroutes: [{name: r, policy: p}]\n"}) {
@@ -34,7 +34,7 @@ TEST(Clause, R21_endless_retry_is_refused_wherever_it_is_asked_for) {
   EXPECT_TRUE(load_text("version: 1\ndefaults: {retry: {deadline: unlimited}}\n", {}).settings.has_value());
 }
 
-TEST(Precedence, is_built_in_then_defaults_then_policy_then_route_key_by_key) {
+TEST(Precedence, later_layers_override_key_by_key_in_order_defaults_policy_route) {
   const Settings settings = load(R"(
 defaults:
   retry: {max_attempts: 5, deadline: 30s, backoff: {initial: 100ms, jitter: equal}}
@@ -58,7 +58,7 @@ routes:
   EXPECT_EQ(fallback.retry.deadline, Duration(30s));
 }
 
-TEST(Precedence, lists_and_rules_are_replaced_as_a_whole) {
+TEST(Precedence, route_replaces_inherited_lists_and_rules_as_a_whole) {
   const auto route = first(R"(
 defaults: {retry: {on: [5xx, connect]}, idempotent: {any: [{header: A}]}}
 routes:
@@ -73,7 +73,7 @@ routes:
   EXPECT_EQ(route.idempotent.conditions[1], (Condition{Condition::Kind::json, "k", ""}));
 }
 
-TEST(Precedence, words_switch_off_and_keys_switch_on_again) {
+TEST(Precedence, route_can_disable_a_default_by_word_and_enable_it_by_keys) {
   const std::string defaults = "defaults: {budget: off, retry: {attempt_timeout: 2s, deadline: unlimited}}\n";
   const auto off = first(defaults + "routes: [{name: r, retry: {attempt_timeout: none}}]");
   EXPECT_FALSE(off.budget);
@@ -87,7 +87,7 @@ TEST(Precedence, words_switch_off_and_keys_switch_on_again) {
   EXPECT_EQ(on.retry.deadline, Duration(5s));
 }
 
-TEST(Routes, keep_order_and_default_is_last) {
+TEST(Routes, routes_keep_their_order_and_default_is_last) {
   const Settings settings =
       load("routes: [{name: a, match: {host: A.Internal.}}, {name: b, match: {port: 81}}]");
   ASSERT_EQ(settings.routes->size(), 3U);
@@ -97,7 +97,7 @@ TEST(Routes, keep_order_and_default_is_last) {
   EXPECT_EQ((*settings.routes)[2].name, "default");
 }
 
-TEST(Routes, retry_on_takes_statuses_ranges_classes_and_words) {
+TEST(Routes, retry_on_accepts_statuses_ranges_classes_and_failure_words) {
   const auto on = first("routes: [{name: r, retry: {on: [503, 520-529, 4xx, tls, timeout]}}]").retry.on;
   EXPECT_EQ(on.statuses.count(), 1U + 10U + 100U);
   EXPECT_TRUE(on.statuses.test(503) && on.statuses.test(520) && on.statuses.test(529) &&
@@ -107,7 +107,7 @@ TEST(Routes, retry_on_takes_statuses_ranges_classes_and_words) {
   EXPECT_FALSE(on.connect || on.reset || on.truncated);
 }
 
-TEST(Routes, pairs_are_lists_or_mappings) {
+TEST(Routes, query_and_header_conditions_may_be_lists_or_mappings) {
   const Settings settings = load(R"(
 routes:
   - {name: list, match: {host: a, query: [a, b=1, "c=*"], headers: [X-A, X-B=two=2]}}
@@ -124,7 +124,7 @@ routes:
   EXPECT_EQ(list.headers[1], (Condition{Condition::Kind::header, "X-B", "two=2"}));
 }
 
-TEST(Gateway, has_upstream_and_host) {
+TEST(Gateway, gateway_listener_has_upstream_and_host_mode) {
   const Settings settings = load(
       "listeners: [{mode: gateway, bind: 127.0.0.1:0, upstream: http://a.internal:81/base, host: client}]");
   const Listener& gateway = settings.listeners.front();
@@ -144,7 +144,7 @@ policy::Match match(const std::string& host, const std::string& path, std::vecto
   return made;
 }
 
-TEST(Covers, is_true_only_where_nothing_is_left) {
+TEST(Covers, route_covers_another_only_if_nothing_is_left_unmatched) {
   struct Row {
     policy::Match earlier;
     policy::Match later;
@@ -177,7 +177,7 @@ TEST(Covers, is_true_only_where_nothing_is_left) {
         << row.later.path.text();
 }
 
-TEST(Covers, looks_at_port_and_pairs) {
+TEST(Covers, route_coverage_compares_ports_headers_and_query_parameters) {
   policy::Match wide = match("", "/**");
   policy::Match narrow = match("", "/**");
   narrow.port = 80;

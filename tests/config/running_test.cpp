@@ -17,7 +17,7 @@ constexpr const char* file =
     "routes:\n"
     "  - {name: own, match: {host: a.test}, retry: {max_attempts: 9}}\n";
 
-TEST(Running, text_loads_to_the_same_routes_at_their_places) {
+TEST(Running, running_configuration_text_restores_the_same_routes_and_line_numbers) {
   const Loaded loaded = load_text(file, nullptr);
   ASSERT_TRUE(loaded.settings);
   const std::string text = running_text(*loaded.settings, "/etc/reprise.yaml", "abc");
@@ -39,7 +39,7 @@ TEST(Running, text_loads_to_the_same_routes_at_their_places) {
   }
 }
 
-TEST(Running, built_in_defaults_name_no_file) {
+TEST(Running, built_in_defaults_have_no_file_name) {
   const RunningText running = read_running(running_text(built_in(), "", ""));
   EXPECT_EQ(running.file, "");
   const Loaded again = load_text(running.yaml, nullptr);
@@ -47,7 +47,7 @@ TEST(Running, built_in_defaults_name_no_file) {
   EXPECT_EQ(effective_yaml(*again.settings), effective_yaml(built_in()));
 }
 
-TEST(Running, another_text_is_none) {
+TEST(Running, unrelated_text_is_not_read_as_a_running_configuration) {
   EXPECT_EQ(read_running("").yaml, "");
   EXPECT_EQ(read_running("version: 1\n").yaml, "");
   EXPECT_EQ(read_running("<html>").yaml, "");

@@ -26,7 +26,7 @@ void expect_refused(Parsed<T> (*parse)(std::string_view), const std::vector<Refu
   }
 }
 
-TEST(Duration, is_numbers_with_units) {
+TEST(Duration, duration_is_a_sequence_of_numbers_with_units) {
   const std::vector<std::pair<std::string, Duration>> table{
       {"0", 0s},        {"0s", 0s},          {"250ms", 250ms},      {"10s", 10s},
       {"1m30s", 90s},   {"1h", 1h},          {"2h0m5s", 2h + 5s},   {"1.5s", 1500ms},
@@ -36,7 +36,7 @@ TEST(Duration, is_numbers_with_units) {
   for (const auto& [text, value] : table) EXPECT_EQ(parse_duration(text).value, value) << text;
 }
 
-TEST(Duration, refuses_what_is_ambiguous) {
+TEST(Duration, rejects_ambiguous_durations) {
   expect_refused(parse_duration, {{"250", "no unit", "250s or 250ms"},
                                   {"1.5", "no unit", "1.5s or 1.5ms"},
                                   {"", "not a duration", ""},
@@ -62,7 +62,7 @@ TEST(Duration, refuses_what_is_ambiguous) {
                                   {"2562047h9999m", "too long", ""}});
 }
 
-TEST(Size, is_a_number_with_a_unit) {
+TEST(Size, size_is_a_number_with_a_unit) {
   const std::vector<std::pair<std::string, std::uint64_t>> table{
       {"0", 0},         {"0B", 0},          {"512B", 512},
       {"64KiB", 65536}, {"1MiB", 1048576},  {"2GiB", 2ULL << 30U},
@@ -71,7 +71,7 @@ TEST(Size, is_a_number_with_a_unit) {
   for (const auto& [text, value] : table) EXPECT_EQ(parse_size(text).value, value) << text;
 }
 
-TEST(Size, refuses_what_is_ambiguous) {
+TEST(Size, rejects_ambiguous_sizes) {
   expect_refused(parse_size, {{"64", "no unit", "64B or 64KiB"},
                               {"64k", "not a size", "64KiB"},
                               {"64kb", "not a size", "64KB"},
@@ -86,7 +86,7 @@ TEST(Size, refuses_what_is_ambiguous) {
                               {"99999999999.5GiB", "too large", ""}});
 }
 
-TEST(Ratio, is_percent_or_fraction) {
+TEST(Ratio, ratio_is_a_percentage_or_fraction) {
   EXPECT_EQ(parse_ratio("20%").value, 0.2);
   EXPECT_EQ(parse_ratio("0.2").value, 0.2);
   EXPECT_EQ(parse_ratio("0").value, 0);
@@ -103,7 +103,7 @@ TEST(Ratio, is_percent_or_fraction) {
                                {"inf", "not a ratio", ""}});
 }
 
-TEST(Rate, is_per_second) {
+TEST(Rate, rate_is_per_second) {
   EXPECT_EQ(parse_rate("10/s").value, 10);
   EXPECT_EQ(parse_rate("0.5/s").value, 0.5);
   EXPECT_EQ(parse_rate("0").value, 0);
@@ -111,7 +111,7 @@ TEST(Rate, is_per_second) {
                  {{"10", "no unit", "10/s"}, {"10/m", "not a rate", ""}, {"/s", "not a rate", ""}});
 }
 
-TEST(Boolean, is_two_words) {
+TEST(Boolean, boolean_is_true_or_false) {
   EXPECT_EQ(parse_boolean("true").value, true);
   EXPECT_EQ(parse_boolean("false").value, false);
   expect_refused(parse_boolean, {{"on", "true or false", "true"},
@@ -123,7 +123,7 @@ TEST(Boolean, is_two_words) {
                                  {"", "true or false", ""}});
 }
 
-TEST(Whole, is_decimal_digits) {
+TEST(Whole, whole_number_has_only_decimal_digits) {
   EXPECT_EQ(parse_whole("0").value, 0U);
   EXPECT_EQ(parse_whole("18446744073709551615").value, 18446744073709551615U);
   expect_refused(parse_whole, {{"010", "starts with a zero", "10"},
@@ -137,14 +137,14 @@ TEST(Whole, is_decimal_digits) {
                                {"18446744073709551616", "too large", ""}});
 }
 
-TEST(Number, is_digits_and_a_point) {
+TEST(Number, number_has_digits_and_an_optional_decimal_point) {
   EXPECT_EQ(parse_number("2").value, 2);
   EXPECT_EQ(parse_number("1.5").value, 1.5);
   expect_refused(parse_number,
                  {{"1,5", "not a number", ""}, {"2e9", "not a number", ""}, {"0x2", "not a number", ""}});
 }
 
-TEST(Statuses, are_one_a_range_or_a_class) {
+TEST(Statuses, statuses_are_one_status_a_range_or_a_class) {
   const auto expect = [](std::string_view text, int first, int last) {
     const auto parsed = parse_statuses(text);
     ASSERT_TRUE(parsed) << text;
@@ -168,7 +168,7 @@ TEST(Statuses, are_one_a_range_or_a_class) {
                                   {"0503", "no status", ""}});
 }
 
-TEST(Text, of_a_value_parses_to_the_same_value) {
+TEST(Text, printed_value_parses_to_the_same_value) {
   for (const Duration duration :
        std::vector<Duration>{0s, 1ms, 250ms, 90s, 1h, 1h + 1us, 1500ns, 8760h, 61s + 5ms})
     EXPECT_EQ(parse_duration(duration_text(duration)).value, duration) << duration_text(duration);
@@ -182,7 +182,7 @@ TEST(Text, of_a_value_parses_to_the_same_value) {
     EXPECT_EQ(parse_number(number_text(number)).value, number);
 }
 
-TEST(Text, is_the_short_form) {
+TEST(Text, values_are_printed_in_their_short_form) {
   EXPECT_EQ(duration_text(90s), "1m30s");
   EXPECT_EQ(duration_text(0s), "0s");
   EXPECT_EQ(size_text(65536), "64KiB");

@@ -60,14 +60,14 @@ bool has_key(const json::value& root, std::string_view path) {
   return true;
 }
 
-TEST(Schema, is_draft_07_json_that_is_closed) {
+TEST(Schema, schema_is_draft_07_and_allows_no_additional_properties) {
   const json::value root = schema();
   EXPECT_EQ(root.at("$schema").as_string(), "http://json-schema.org/draft-07/schema#");
   EXPECT_FALSE(root.at("additionalProperties").as_bool());
   EXPECT_FALSE(root.at("definitions").at("policy").at("additionalProperties").as_bool());
 }
 
-TEST(Schema, has_every_key_and_no_other) {
+TEST(Schema, schema_has_every_key_and_no_other) {
   const json::value root = schema();
   for (const Key& key : all_keys()) EXPECT_TRUE(has_key(root, key.path)) << key.path;
   for (const char* path : {"routes[].retry.backoff.jitter", "policies.*.retry.on", "routes[].budget.ratio"})

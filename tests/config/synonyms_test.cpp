@@ -10,7 +10,7 @@
 namespace reprise::config {
 namespace {
 
-TEST(Synonyms, each_stands_for_a_key_that_is_there_and_is_none_itself) {
+TEST(Synonyms, each_synonym_refers_to_an_existing_key_and_is_not_a_key_itself) {
   std::set<std::string_view> words;
   for (const Synonym& synonym : synonym_table) {
     EXPECT_NE(find_key(synonym.path), nullptr) << synonym.path;
@@ -20,7 +20,7 @@ TEST(Synonyms, each_stands_for_a_key_that_is_there_and_is_none_itself) {
   }
 }
 
-TEST(Synonyms, are_told_as_they_are_written_at_that_place) {
+TEST(Synonyms, suggested_key_is_written_relative_to_the_section_of_the_mistake) {
   EXPECT_EQ(synonym("defaults.retry", "retries"), "max_attempts? it counts the first attempt too");
   EXPECT_EQ(synonym("routes[]", "maxRetries"), "retry.max_attempts? it counts the first attempt too");
   EXPECT_EQ(synonym("routes[].retry", "max-retries"), "max_attempts? it counts the first attempt too");

@@ -20,14 +20,14 @@ Settings load(const std::string& text) {
 TlsPolicy first(const std::string& text) { return (*load(text).routes)[0].policy.tls; }
 TlsPolicy defaults(const std::string& text) { return first("defaults: {" + text + "}\n"); }
 
-TEST(Tls, is_off_unless_asked_for) {
+TEST(Tls, tls_is_off_by_default) {
   EXPECT_EQ(defaults(""), TlsPolicy());
   EXPECT_EQ(defaults("tls: off"), TlsPolicy());
   EXPECT_EQ(defaults("tls: {originate: false}"), TlsPolicy());
   EXPECT_FALSE(TlsPolicy().originate);
 }
 
-TEST(Tls, is_a_word_or_keys) {
+TEST(Tls, tls_setting_is_a_word_or_a_mapping) {
   EXPECT_EQ(defaults("tls: originate"), (TlsPolicy{true, {}, {}, {}}));
   EXPECT_EQ(defaults("tls: {originate: true}"), (TlsPolicy{true, {}, {}, {}}));
   EXPECT_EQ(defaults("tls: {ca_file: /ca.pem}"), (TlsPolicy{false, "/ca.pem", {}, {}}));
@@ -35,7 +35,7 @@ TEST(Tls, is_a_word_or_keys) {
             (TlsPolicy{true, "/ca.pem", "/c.pem", "/k.pem"}));
 }
 
-TEST(Tls, a_word_says_nothing_of_the_files) {
+TEST(Tls, tls_word_in_a_route_keeps_the_inherited_files) {
   const std::string layers = "defaults: {tls: {originate: true, ca_file: /ca.pem}}\nroutes:\n";
   EXPECT_EQ(first(layers + "  - {name: r, tls: off}\n"), (TlsPolicy{false, "/ca.pem", {}, {}}));
   EXPECT_EQ(first(layers + "  - {name: r, tls: {ca_file: system}}\n"), (TlsPolicy{true, {}, {}, {}}));
@@ -44,12 +44,12 @@ TEST(Tls, a_word_says_nothing_of_the_files) {
   EXPECT_EQ(first(shown + "  - {name: r, tls: {certificate: none, key: none}}\n"), TlsPolicy());
 }
 
-TEST(Tls, a_preset_can_be_sent_over_tls) {
+TEST(Tls, preset_can_be_sent_over_tls) {
   const Settings settings = load("presets: [{name: memorystore, hosts: [localhost], tls: originate}]\n");
   EXPECT_TRUE((*settings.routes)[0].policy.tls.originate);
 }
 
-TEST(Tls, what_is_printed_loads_to_the_same) {
+TEST(Tls, printed_tls_settings_load_back_unchanged) {
   for (const std::string text :
        {"defaults: {tls: originate}\n", "defaults: {tls: {ca_file: /a b.pem}}\n",
         "defaults: {tls: {originate: true, certificate: /c.pem, key: /k.pem}}\n"

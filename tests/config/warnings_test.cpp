@@ -29,7 +29,7 @@ bool says(const std::string& text, std::initializer_list<std::string_view> words
   return true;
 }
 
-TEST(Warnings, D5_more_for_one_request_than_for_all_of_them) {
+TEST(Warnings, D5_warns_if_the_replay_limit_of_one_request_exceeds_the_total) {
   EXPECT_TRUE(says("limits: {replay_memory: 1MiB}\ndefaults: {replay: {memory: 2MiB}}\n",
                    {"f:3:29: warning: defaults.replay.memory: replay.memory of one request is 2MiB, and "
                     "limits.replay_memory of all is 1MiB"}));
@@ -41,7 +41,7 @@ TEST(Warnings, D5_more_for_one_request_than_for_all_of_them) {
   EXPECT_EQ(said_of("routes: [{name: r, match: {host: h}, mode: off, replay: {disk: 2GiB}}]\n"), "");
 }
 
-TEST(Warnings, L8_timeout_that_nothing_raises) {
+TEST(Warnings, L8_warns_if_timeout_is_listed_but_no_timer_can_cause_it) {
   EXPECT_TRUE(says("defaults:\n  retry: {on: [503, timeout]}\n",
                    {"f:3:15: warning: defaults.retry.on: timeout is listed", "write attempt_timeout"}));
   EXPECT_TRUE(says("routes:\n  - {name: r, match: {host: h}, retry: {on: [timeout], deadline: 5m}}\n",
@@ -55,7 +55,7 @@ TEST(Warnings, L8_timeout_that_nothing_raises) {
                    {"presets[0].retry.on"}));
 }
 
-TEST(Warnings, L8_timeout_that_something_raises_or_nobody_asked_for) {
+TEST(Warnings, L8_no_warning_if_timeout_can_occur_or_is_not_explicitly_listed) {
   EXPECT_EQ(said_of("defaults: {retry: {on: [503, timeout], attempt_timeout: 10s}}\n"), "");
   EXPECT_EQ(said_of("defaults: {response_timeout: 59s, retry: {on: [503, timeout]}}\n"), "");
   EXPECT_EQ(said_of("defaults: {retry: {on: [503, timeout], deadline: unlimited}}\n"), "");
@@ -66,7 +66,7 @@ TEST(Warnings, L8_timeout_that_something_raises_or_nobody_asked_for) {
       said_of("defaults: {retry: {on: [429, 408, 500, 502, 503, 504, connect, tls, reset, timeout]}}\n"), "");
 }
 
-TEST(Warnings, L14_a_deny_list_that_opens_what_was_shut) {
+TEST(Warnings, L14_warns_if_a_deny_list_drops_a_default_entry) {
   EXPECT_TRUE(says("security:\n  deny: [10.0.0.0/8]\n",
                    {"f:3:9: warning: security.deny: ", "169.254.0.0/16 (cloud metadata",
                     "100.100.100.200/32 (cloud", "192.0.0.192/32 (cloud", "fe80::/10 (link-local",
@@ -83,7 +83,7 @@ TEST(Warnings, L14_a_deny_list_that_opens_what_was_shut) {
   EXPECT_EQ(said_of("security: {connect_ports: [443]}\n"), "") << "the default list";
 }
 
-TEST(Warnings, L26_a_preset_without_its_tls) {
+TEST(Warnings, L26_warns_if_a_preset_service_is_reached_without_tls) {
   EXPECT_TRUE(says("presets:\n  - {name: aws, tls: off}\n",
                    {"f:3:22: warning: presets[0].tls: this service is reached over TLS", "clear text"}));
   EXPECT_TRUE(says("presets: [{name: gcs, tls: {originate: false}}]\n", {"presets[0].tls: "}));
@@ -99,7 +99,7 @@ TEST(Warnings, L26_a_preset_without_its_tls) {
     EXPECT_EQ(said_of("presets: [" + std::string(name) + "]\n"), "") << name;
 }
 
-TEST(Warnings, L26_a_route_of_ones_own_for_a_service_that_speaks_tls) {
+TEST(Warnings, L26_warns_if_a_custom_route_reaches_a_tls_service_in_clear_text) {
   EXPECT_TRUE(
       says("routes:\n  - {name: r, match: {host: api.openai.com}}\n",
            {"f:3:5: warning: routes[0]: what a client asks of http://api.openai.com leaves in clear text"}));
@@ -110,7 +110,7 @@ TEST(Warnings, L26_a_route_of_ones_own_for_a_service_that_speaks_tls) {
   EXPECT_EQ(said_of("routes: [{name: r, match: {host: api.internal}}, {name: all, match: {}}]\n"), "");
 }
 
-TEST(ClearText, L26_presets_reach_their_services_over_tls_and_emulators_as_the_file_says) {
+TEST(ClearText, L26_presets_use_tls_for_their_services_but_not_for_custom_hosts) {
   for (const char* host :
        {"storage.googleapis.com", "pail.storage.googleapis.com", "www.googleapis.com", "redis.googleapis.com",
         "api.openai.com", "api.anthropic.com", "sqs.eu-west-1.amazonaws.com", "*.amazonaws.com"})
@@ -140,7 +140,7 @@ struct Hung {
 };
 
 // Not where `timeout` is not listed: the preset says why.
-TEST(HungUpstream, L8_each_preset_ends_it_at_what_its_source_waits_and_plays_it_again_or_not) {
+TEST(HungUpstream, L8_each_preset_has_the_documented_timeout_and_retry_for_a_hung_upstream) {
   using namespace std::chrono_literals;
   const Asked read_object("GET", "storage.googleapis.com/storage/v1/b/p/o/x");
   const Asked read_bucket("GET", "pail.s3.eu-west-1.amazonaws.com/key");

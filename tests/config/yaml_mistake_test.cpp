@@ -25,7 +25,7 @@ void expect(const std::string& text, const std::string& beginning) {
   EXPECT_EQ(message.substr(0, beginning.size()), beginning) << text << message;
 }
 
-TEST(YamlMistake, indentation_that_fits_nothing_is_told_with_what_would) {
+TEST(YamlMistake, wrong_indentation_is_reported_with_the_valid_columns) {
   expect("a:\n  b:\n    c: 1\n   d: 2\n",
          "4:4: this line is indented by 3 blanks, which fits no line above it: "
          "keys that belong together begin in one column, here after 0, 2 or 4 blanks");
@@ -37,14 +37,14 @@ TEST(YamlMistake, indentation_that_fits_nothing_is_told_with_what_would) {
   expect("a:\n  # comment\n\n  b: 1\n     c: 2\n", "5:6: this line is indented by 5 blanks");
 }
 
-TEST(YamlMistake, a_replacement_inside_brackets_is_quoted) {
+TEST(YamlMistake, unquoted_replacement_inside_brackets_is_reported) {
   expect("a: {b: ${env:X}}\n",
          "1:8: ${...} inside brackets has to be quoted, for its own braces end the mapping: "
          "write \"${env:X}\"");
   expect("a: [{b: 1, c: ${file:/x/y}, d: 2}]\n", "1:15: ${...} inside brackets");
 }
 
-TEST(YamlMistake, what_begins_a_value_and_may_not) {
+TEST(YamlMistake, value_with_a_reserved_first_character_is_reported_with_its_quoted_form) {
   expect("a: *.example.com\n", "1:4: a value that begins with * has to be quoted: write \"*.example.com\"");
   expect("a: {b: *.x, c: 1}\n", "1:8: a value that begins with * has to be quoted: write \"*.x\"");
   expect("a: @b\n", "1:4: a value that begins with @");
@@ -52,7 +52,7 @@ TEST(YamlMistake, what_begins_a_value_and_may_not) {
   expect("a: %b\n", "1:4: a value that begins with %");
 }
 
-TEST(YamlMistake, what_is_not_closed_and_what_closes_nothing) {
+TEST(YamlMistake, unclosed_and_unmatched_brackets_and_quotes_are_reported) {
   expect("a: {b: 1\nc: 2\n", "1:4: this { is not closed: write the } where the mapping ends");
   expect("a: [1, 2\nb: 3\n", "1:4: this [ is not closed: write the ] where the list ends");
   expect("a: {b: [1, {c: 2}\n", "1:8: this [ is not closed");
@@ -63,18 +63,18 @@ TEST(YamlMistake, what_is_not_closed_and_what_closes_nothing) {
   expect("a: {b: \"\\\"}\", c: '}', d: 1 # }\n", "1:4: this { is not closed");
 }
 
-TEST(YamlMistake, a_colon_without_its_blank_and_two_keys_in_a_line) {
+TEST(YamlMistake, missing_blank_after_a_colon_and_two_keys_in_a_line_are_reported) {
   expect("a:\n  b:1\n  c: 2\n", "2:5: a blank is missing behind the colon: write b: 1");
   expect("a:\n  - b:1\n    c: 2\n", "2:7: a blank is missing behind the colon: write b: 1");
   expect("a: b: c\n",
          "1:4: two keys stand in one line: write a: {b: c}, or the second key in a line of its own");
 }
 
-TEST(YamlMistake, a_list_item_among_keys) {
+TEST(YamlMistake, list_item_among_keys_is_reported) {
   expect("a: 1\n- b\n", "2:1: a list item stands where a key has to be");
 }
 
-TEST(YamlMistake, whatever_it_is_nobody_sees_the_words_of_the_parser) {
+TEST(YamlMistake, parser_messages_never_reach_the_user) {
   for (const std::string text :
        {"a: \"\\q\"\n", "? [\n", "a: 1\n? b\n- c\n", "{", "[", "}", "a: {? b}", "- a\nb: c\n", "a: |x\n b\n",
         "a: 'b' c\n", "a: \"b\"c: d\n", "\"a\n", "%\n"}) {
@@ -85,7 +85,7 @@ TEST(YamlMistake, whatever_it_is_nobody_sees_the_words_of_the_parser) {
   }
 }
 
-TEST(YamlMistake, only_what_may_be_a_key_misses_a_blank) {
+TEST(YamlMistake, missing_blank_is_suggested_only_after_a_possible_key) {
   EXPECT_EQ(with_blank_behind_colon("mode:off"), "mode: off");
   EXPECT_EQ(with_blank_behind_colon("a_b-1:[x]"), "a_b-1: [x]");
   for (const std::string text :

@@ -26,14 +26,14 @@ std::string of_one_family(const AddressOrder& order) {
   return order_of({"10.0.0.1", "10.0.0.2", "10.0.0.3"}, order);
 }
 
-TEST(AddressOrder, N2_each_address_is_first_in_its_turn) {
+TEST(AddressOrder, N2_each_address_is_first_in_rotation) {
   EXPECT_EQ(of_one_family({0}), "123");
   EXPECT_EQ(of_one_family({1}), "231");
   EXPECT_EQ(of_one_family({2}), "312");
   EXPECT_EQ(of_one_family({3}), "123");
 }
 
-TEST(AddressOrder, N2_families_keep_their_places_whatever_the_turn) {
+TEST(AddressOrder, N2_rotation_keeps_the_positions_of_ipv4_and_ipv6_addresses) {
   const auto of_two = [](unsigned turn) {
     return order_of({"::a", "10.0.0.1", "::b", "10.0.0.2", "10.0.0.3"}, {turn});
   };
@@ -42,7 +42,7 @@ TEST(AddressOrder, N2_families_keep_their_places_whatever_the_turn) {
   EXPECT_EQ(of_two(2), "a3b12");
 }
 
-TEST(AddressOrder, N1_a_retry_leaves_the_addresses_that_were_tried_for_last) {
+TEST(AddressOrder, N1_retry_tries_already_used_addresses_last) {
   const policy::UpstreamAddress first = as_address(at("10.0.0.1"));
   const policy::UpstreamAddress both[] = {first, as_address(at("10.0.0.3"))};
   EXPECT_EQ(of_one_family({0, {&first, 1}}), "231");
@@ -50,7 +50,7 @@ TEST(AddressOrder, N1_a_retry_leaves_the_addresses_that_were_tried_for_last) {
   EXPECT_EQ(of_one_family({0, both}), "213");
 }
 
-TEST(AddressOrder, N1_a_resume_begins_where_the_body_came_from) {
+TEST(AddressOrder, N1_resume_starts_with_the_address_that_sent_the_body) {
   const policy::UpstreamAddress second = as_address(at("10.0.0.2"));
   EXPECT_EQ(of_one_family({2, {&second, 1}, true}), "231");
 }

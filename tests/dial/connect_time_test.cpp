@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 
 constexpr Instant start{std::chrono::hours(5)};
 
-TEST(ConnectTime, L6_without_a_deadline_each_step_has_connect_timeout) {
+TEST(ConnectTime, L6_each_step_gets_connect_timeout_when_there_is_no_deadline) {
   ConnectTime time(5s);
   EXPECT_EQ(time.for_step(start), 5s);
   EXPECT_EQ(time.for_step(start + 1h), 5s) << "a look-up may come late";
@@ -19,7 +19,7 @@ TEST(ConnectTime, L6_without_a_deadline_each_step_has_connect_timeout) {
   EXPECT_EQ(time.each(), 5s);
 }
 
-TEST(ConnectTime, L6_nothing_passes_the_deadline) {
+TEST(ConnectTime, L6_no_connect_step_outlasts_the_deadline) {
   ConnectTime time(5s, start + 1s);
   EXPECT_EQ(time.for_step(start), 1s);
   EXPECT_EQ(time.for_step(start + 700ms), 300ms);
@@ -32,7 +32,7 @@ TEST(ConnectTime, L6_nothing_passes_the_deadline) {
   EXPECT_EQ(time.for_step(start + 500ms), 500ms) << "the addresses do not move it";
 }
 
-TEST(ConnectTime, L6_all_addresses_share_twice_the_time_of_one) {
+TEST(ConnectTime, L6_all_addresses_together_get_twice_connect_timeout) {
   ConnectTime time(5s, start + 1min);
   time.dialling(start + 2s);
   EXPECT_EQ(time.for_step(start + 2s), 5s);

@@ -31,7 +31,7 @@ class Eyes {
   HappyEyeballs order;
 };
 
-TEST(HappyEyeballs, D12_a_dial_is_alone_for_a_quarter_of_a_second) {
+TEST(HappyEyeballs, D12_next_dial_starts_250_ms_after_the_previous_one) {
   Eyes eyes(3);
   EXPECT_EQ(eyes.at(0), "dial 0");
   EXPECT_EQ(eyes.at(0), "wait 250");
@@ -44,14 +44,14 @@ TEST(HappyEyeballs, D12_a_dial_is_alone_for_a_quarter_of_a_second) {
   EXPECT_EQ(eyes.order.begun(), 3U);
 }
 
-TEST(HappyEyeballs, D12_the_stagger_counts_from_the_last_dial) {
+TEST(HappyEyeballs, D12_stagger_delay_counts_from_the_last_dial) {
   Eyes eyes(3);
   EXPECT_EQ(eyes.at(0), "dial 0");
   EXPECT_EQ(eyes.at(1000), "dial 1");
   EXPECT_EQ(eyes.at(1000), "wait 1250");
 }
 
-TEST(HappyEyeballs, D12_a_failure_gives_the_next_its_turn_at_once) {
+TEST(HappyEyeballs, D12_failed_dial_starts_the_next_one_at_once) {
   Eyes eyes(4);
   EXPECT_EQ(eyes.at(0), "dial 0");
   eyes.order.failed(Cause::refused);
@@ -63,7 +63,7 @@ TEST(HappyEyeballs, D12_a_failure_gives_the_next_its_turn_at_once) {
   EXPECT_EQ(eyes.at(260), "wait");
 }
 
-TEST(HappyEyeballs, D12_the_first_that_stands_wins_and_nothing_more_is_dialled) {
+TEST(HappyEyeballs, D12_first_established_connection_wins_and_ends_dialling) {
   Eyes eyes(4);
   EXPECT_EQ(eyes.at(0), "dial 0");
   EXPECT_EQ(eyes.at(250), "dial 1");
@@ -74,7 +74,7 @@ TEST(HappyEyeballs, D12_the_first_that_stands_wins_and_nothing_more_is_dialled) 
   EXPECT_EQ(eyes.order.begun(), 2U);
 }
 
-TEST(HappyEyeballs, D12_of_two_that_stand_one_wins) {
+TEST(HappyEyeballs, D12_only_one_of_two_established_connections_wins) {
   Eyes eyes(2);
   EXPECT_EQ(eyes.at(0), "dial 0");
   EXPECT_EQ(eyes.at(250), "dial 1");
@@ -83,7 +83,7 @@ TEST(HappyEyeballs, D12_of_two_that_stand_one_wins) {
   EXPECT_EQ(eyes.at(251), "over");
 }
 
-TEST(HappyEyeballs, D12_where_all_fail_the_last_failure_is_told) {
+TEST(HappyEyeballs, D12_last_failure_is_reported_when_all_dials_fail) {
   Eyes eyes(3);
   EXPECT_EQ(eyes.at(0), "dial 0");
   eyes.order.failed(Cause::no_local_port);
@@ -96,7 +96,7 @@ TEST(HappyEyeballs, D12_where_all_fail_the_last_failure_is_told) {
   EXPECT_EQ(eyes.order.failure(), Cause::connect_timeout);
 }
 
-TEST(HappyEyeballs, D12_cancelled_it_dials_nothing_more_and_waits_for_what_is_under_way) {
+TEST(HappyEyeballs, D12_cancel_starts_no_further_dials_and_waits_for_pending_ones) {
   Eyes eyes(3);
   EXPECT_EQ(eyes.at(0), "dial 0");
   EXPECT_EQ(eyes.at(250), "dial 1");
@@ -109,7 +109,7 @@ TEST(HappyEyeballs, D12_cancelled_it_dials_nothing_more_and_waits_for_what_is_un
   EXPECT_EQ(eyes.order.failure(), Cause::cancelled);
 }
 
-TEST(HappyEyeballs, D12_cancelled_before_the_first_dial_nothing_is_dialled) {
+TEST(HappyEyeballs, D12_cancel_before_the_first_dial_starts_no_dial) {
   Eyes eyes(3);
   eyes.order.cancel();
   EXPECT_EQ(eyes.at(0), "over");
@@ -117,7 +117,7 @@ TEST(HappyEyeballs, D12_cancelled_before_the_first_dial_nothing_is_dialled) {
   EXPECT_EQ(eyes.order.failure(), Cause::cancelled);
 }
 
-TEST(HappyEyeballs, L6_once_the_time_of_all_is_over_none_is_dialled_beside_those_that_were) {
+TEST(HappyEyeballs, L6_no_further_dial_starts_after_the_total_connect_time) {
   Eyes eyes(4);
   EXPECT_EQ(eyes.at(0), "dial 0");
   EXPECT_EQ(eyes.at(250), "dial 1");
@@ -129,7 +129,7 @@ TEST(HappyEyeballs, L6_once_the_time_of_all_is_over_none_is_dialled_beside_those
   EXPECT_EQ(eyes.at(501), "over");
 }
 
-TEST(HappyEyeballs, L6_the_first_is_dialled_in_any_case) {
+TEST(HappyEyeballs, L6_first_dial_is_always_started) {
   Eyes eyes(4);
   eyes.order.dial_no_more();
   EXPECT_EQ(eyes.at(0), "dial 0");
@@ -138,7 +138,7 @@ TEST(HappyEyeballs, L6_the_first_is_dialled_in_any_case) {
   EXPECT_EQ(eyes.order.failure(), Cause::connect_timeout);
 }
 
-TEST(HappyEyeballs, I13_sixteen_dead_addresses_take_fifteen_staggers_to_begin) {
+TEST(HappyEyeballs, I13_sixteen_dead_addresses_are_all_dialled_within_fifteen_stagger_delays) {
   Eyes eyes(16);
   for (int i = 0; i < 16; ++i) {
     EXPECT_EQ(eyes.at(i * 250), "dial " + std::to_string(i));
@@ -146,7 +146,7 @@ TEST(HappyEyeballs, I13_sixteen_dead_addresses_take_fifteen_staggers_to_begin) {
   }
 }
 
-TEST(HappyEyeballs, D12_one_address_is_dialled_and_that_is_all) {
+TEST(HappyEyeballs, D12_single_address_is_dialled_once) {
   Eyes eyes(1);
   EXPECT_EQ(eyes.at(0), "dial 0");
   EXPECT_EQ(eyes.at(0), "wait");

@@ -18,7 +18,7 @@ class OwnDialsTest : public testing::Test {
   const tcp::endpoint there_ = at("127.0.0.2", 443);
 };
 
-TEST_F(OwnDialsTest, a_connection_is_ours_while_its_dial_lives) {
+TEST_F(OwnDialsTest, connection_is_recognized_as_our_own_while_its_dial_exists) {
   EXPECT_FALSE(dials_.watched());
   dials_.watch();
   EXPECT_TRUE(dials_.watched());
@@ -32,13 +32,13 @@ TEST_F(OwnDialsTest, a_connection_is_ours_while_its_dial_lives) {
   EXPECT_FALSE(dials_.has(here_, there_));
 }
 
-TEST_F(OwnDialsTest, a_client_that_was_given_our_port_for_another_place_is_not_us) {
+TEST_F(OwnDialsTest, same_local_port_with_another_destination_is_not_our_own_dial) {
   const auto entry = dial(here_, there_);
   EXPECT_FALSE(dials_.has(here_, at("127.0.0.3", 443)));
   EXPECT_FALSE(dials_.has(here_, at("127.0.0.2", 80)));
 }
 
-TEST_F(OwnDialsTest, two_dials_from_one_port_end_each_for_itself) {
+TEST_F(OwnDialsTest, two_dials_from_one_port_are_removed_independently) {
   const tcp::endpoint elsewhere = at("127.0.0.3", 443);
   auto first = dial(here_, there_);
   const auto second = dial(here_, elsewhere);
@@ -47,7 +47,7 @@ TEST_F(OwnDialsTest, two_dials_from_one_port_end_each_for_itself) {
   EXPECT_TRUE(dials_.has(here_, elsewhere));
 }
 
-TEST_F(OwnDialsTest, a_dial_that_does_not_go_out_is_nobodys) {
+TEST_F(OwnDialsTest, dial_without_a_local_address_is_not_registered) {
   EXPECT_EQ(dial(tcp::endpoint(), there_), nullptr);
 }
 

@@ -46,7 +46,7 @@ std::string advised(const Question& question, const RoutePolicy& policy) {
 bool says(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 // It may be asked about any reason, not only about the one that this request came to.
-TEST(Advice, EveryReasonHasASentenceWhateverTheRuleAndTheOutcome) {
+TEST(Advice, every_reason_has_advice_for_every_rule_and_outcome) {
   using Kind = IdempotencyRule::Kind;
   for (const Kind kind : {Kind::always, Kind::never, Kind::by_method, Kind::any, Kind::all}) {
     RoutePolicy policy;
@@ -63,7 +63,7 @@ TEST(Advice, EveryReasonHasASentenceWhateverTheRuleAndTheOutcome) {
   }
 }
 
-TEST(Advice, TheWordThatListsAnOutcome) {
+TEST(Advice, each_outcome_maps_to_its_retry_on_word) {
   EXPECT_EQ(retry_word(Responded{418, {}}), "418");
   EXPECT_EQ(retry_word(Failed{Stage::resolve, Cause::dns_error}), "connect");
   EXPECT_EQ(retry_word(Failed{Stage::tls, Cause::closed}), "tls");
@@ -73,7 +73,7 @@ TEST(Advice, TheWordThatListsAnOutcome) {
   EXPECT_EQ(retry_word(Failed{Stage::head, Cause::malformed_response}), "");
 }
 
-TEST(Advice, TheLimitThatABodyIsOverIsTheOneToRaise) {
+TEST(Advice, advice_names_the_replay_limit_that_the_body_exceeds) {
   RoutePolicy policy;
   Question question = ask("PUT", Responded{503, {}});
   question.body_bytes = policy.replay_disk_bytes + 1;
@@ -86,14 +86,14 @@ TEST(Advice, TheLimitThatABodyIsOverIsTheOneToRaise) {
   EXPECT_TRUE(says(advised(question, policy), "or `replay.disk` where the route retries"));
 }
 
-TEST(Advice, D5_the_total_is_the_one_to_raise_where_the_route_would_hold_the_body) {
+TEST(Advice, D5_advice_names_the_total_limit_if_the_route_limit_is_large_enough) {
   Question question = ask("PUT", Responded{503, {}});
   question.body_bytes = 2000;
   question.total_memory = 1000;
   EXPECT_TRUE(says(advised(question, {}), "Raise `limits.replay_memory`"));
 }
 
-TEST(Advice, ListingTheStatusGetsTheOtherResponse) {
+TEST(Advice, following_the_advice_to_list_the_status_changes_the_outcome) {
   const Question question = ask("GET", Responded{418, {}});
   RoutePolicy policy;
   EXPECT_EQ(end_of(question, policy), Reason::not_retryable);
@@ -103,7 +103,7 @@ TEST(Advice, ListingTheStatusGetsTheOtherResponse) {
   EXPECT_EQ(end_of(question, policy), Reason::attempts_spent);
 }
 
-TEST(Advice, NamesTheSecondGateToo) {
+TEST(Advice, advice_says_if_another_obstacle_would_still_prevent_the_retry) {
   const Question question = ask("POST", Responded{418, {}});
   RoutePolicy policy;
   EXPECT_TRUE(says(advised(question, policy), "not enough"));
@@ -120,7 +120,7 @@ TEST(Advice, NamesTheSecondGateToo) {
   EXPECT_FALSE(says(advised(broken, policy), "not enough")) << "it broke before the first byte was taken";
 }
 
-TEST(Advice, ARouteThatSaysNeverIsTheOneToChange) {
+TEST(Advice, advice_names_idempotent_never_as_the_setting_to_change) {
   const Question question = ask("GET", Responded{503, {}});
   RoutePolicy policy;
   policy.idempotent.kind = IdempotencyRule::Kind::never;
@@ -130,7 +130,7 @@ TEST(Advice, ARouteThatSaysNeverIsTheOneToChange) {
   EXPECT_EQ(end_of(question, policy), Reason::attempts_spent);
 }
 
-TEST(Advice, AFailureThatIsNotListedIsToBeListedIfThereIsAWordForIt) {
+TEST(Advice, advice_says_to_list_a_failure_only_if_retry_on_has_a_word_for_it) {
   const Question refused = ask("GET", Failed{Stage::connect, Cause::refused});
   RoutePolicy policy;
   policy.retry.on.connect = false;
@@ -143,7 +143,7 @@ TEST(Advice, AFailureThatIsNotListedIsToBeListedIfThereIsAWordForIt) {
   EXPECT_TRUE(says(advised(loop, policy), "Ask for the upstream itself"));
 }
 
-TEST(Advice, WhatABrokenDownloadLacks) {
+TEST(Advice, advice_names_what_a_truncated_download_lacks_for_a_resume) {
   const Outcome truncated = Failed{Stage::body, Cause::truncated};
   RoutePolicy policy;
   EXPECT_TRUE(says(advised(ask("GET", truncated), policy), "strong ETag")) << "the route and the client do";
@@ -164,7 +164,7 @@ TEST(Advice, WhatABrokenDownloadLacks) {
   EXPECT_TRUE(says(advised(ask("GET", truncated), policy), "`mode: active`"));
 }
 
-TEST(Advice, WhoeverRetriesTooIsTheOneToSwitchOff) {
+TEST(Advice, advice_names_the_key_for_another_retrying_client_or_proxy) {
   Responded retried{503, {}};
   retried.hints.from_reprise = true;
   const Question behind = ask("GET", retried);
@@ -184,7 +184,7 @@ TEST(Advice, WhoeverRetriesTooIsTheOneToSwitchOff) {
   EXPECT_EQ(end_of(before, policy), Reason::attempts_spent);
 }
 
-TEST(Advice, AClientsRetriesThatAreAllowedDoNotHideTheRepriseBehind) {
+TEST(Advice, advice_names_the_inner_proxy_if_client_retries_are_allowed) {
   Responded retried{503, {}};
   retried.hints.from_reprise = true;
   Question question = ask("GET", retried);
@@ -196,7 +196,7 @@ TEST(Advice, AClientsRetriesThatAreAllowedDoNotHideTheRepriseBehind) {
   EXPECT_TRUE(says(advised(question, policy), "`nested: allow`"));
 }
 
-TEST(Advice, TheKeyThatARuleWantsGetsTheOtherResponse) {
+TEST(Advice, following_the_advice_to_send_the_missing_header_changes_the_outcome) {
   Question question = ask("POST", Responded{503, {}});
   RoutePolicy policy;
   policy.idempotent = {IdempotencyRule::Kind::any, {{Condition::Kind::header, "Idempotency-Key", ""}}};
@@ -213,7 +213,7 @@ TEST(Advice, TheKeyThatARuleWantsGetsTheOtherResponse) {
       << "a rule of nothing names no condition";
 }
 
-TEST(Advice, NamesEveryKeyOfWhichARuleWantsOne) {
+TEST(Advice, advice_names_every_alternative_key_of_an_any_rule) {
   RoutePolicy policy;
   policy.idempotent = {
       IdempotencyRule::Kind::any,
@@ -222,20 +222,20 @@ TEST(Advice, NamesEveryKeyOfWhichARuleWantsOne) {
                    "one of `header: Idempotency-Key`, `query: requestId`."));
 }
 
-TEST(Advice, ABodyThatCannotBeLookedInto) {
+TEST(Advice, advice_explains_that_a_content_coded_body_cannot_be_inspected) {
   RoutePolicy policy;
   policy.idempotent = {IdempotencyRule::Kind::any, {{Condition::Kind::json, "etag", ""}}};
   EXPECT_TRUE(says(advised(ask("PATCH", Responded{503, {}}), policy), "not content-coded"));
 }
 
-TEST(Advice, WhichKeyHoldsAPauseBack) {
+TEST(Advice, advice_names_the_limit_that_the_requested_delay_exceeds) {
   RoutePolicy policy;
   EXPECT_TRUE(says(advised(ask("GET", later(90s)), policy), "retry_after.maximum"));
   policy.retry.deadline = 30s;
   EXPECT_TRUE(says(advised(ask("GET", later(40s)), policy), "Raise `retry.deadline`"));
 }
 
-TEST(Advice, AnAttemptWithoutAResponse) {
+TEST(Advice, advice_for_an_attempt_timeout_names_the_missing_setting) {
   const Question question = ask("GET", Failed{Stage::await_head, Cause::attempt_timeout});
   RoutePolicy policy;
   EXPECT_TRUE(says(advised(question, policy), "Give the route an `attempt_timeout`"));

@@ -150,7 +150,7 @@ Verdict decided(const Explanation& told, const Course& course, const RoutePolicy
                 course.first_budget_left);
 }
 
-TEST(Explanation, ItsFirstVerdictIsThatOfDecide) {
+TEST(Explanation, first_verdict_equals_the_decision_of_the_retry_engine) {
   Draw draw(20260101);
   std::map<Reason, unsigned> seen;
   for (int i = 0; i < 20'000; ++i) {
@@ -179,7 +179,7 @@ TEST(Explanation, ItsFirstVerdictIsThatOfDecide) {
   }
 }
 
-TEST(Explanation, ItsRouteAndItsJudgementAreThoseOfTheDataPath) {
+TEST(Explanation, route_and_idempotency_equal_those_of_the_data_path) {
   Draw draw(20260102);
   for (int i = 0; i < 5'000; ++i) {
     const RouteTable routes = draw.routes();
@@ -209,7 +209,7 @@ bool is_inside(const PlannedWait& told, const LedgerEntry& before, Instant start
          before.verdict.delay <= told.highest && told.earliest <= start && start <= told.latest;
 }
 
-TEST(Explanation, NoRealRunLeavesItsBounds) {
+TEST(Explanation, simulated_runs_stay_within_the_explained_bounds) {
   Draw draw(20260103);
   SeededDice rolls(5);
   std::size_t waits = 0;
@@ -257,7 +257,7 @@ Question get() {
   return question;
 }
 
-TEST(Explanation, ListsEachWaitWithItsBounds) {
+TEST(Explanation, each_wait_is_listed_with_its_bounds) {
   const Explanation told = explain(only({}), get());
   ASSERT_EQ(told.waits.size(), 5U);
   EXPECT_EQ(told.waits[0].highest, 250ms);
@@ -271,7 +271,7 @@ TEST(Explanation, ListsEachWaitWithItsBounds) {
   EXPECT_EQ(told.highest.last_verdict.reason, Reason::attempts_spent);
 }
 
-TEST(Explanation, TheDeadlineCutsTheBounds) {
+TEST(Explanation, deadline_limits_the_wait_bounds) {
   RoutePolicy policy;
   policy.retry.max_attempts.reset();
   policy.retry.deadline = 10s;
@@ -288,7 +288,7 @@ TEST(Explanation, TheDeadlineCutsTheBounds) {
   EXPECT_EQ(told.highest.last_ended, 7s);
 }
 
-TEST(Explanation, ListsNoMoreThanAPage) {
+TEST(Explanation, number_of_listed_waits_is_limited) {
   RoutePolicy policy;
   policy.retry.max_attempts.reset();
   policy.retry.backoff.jitter = Jitter::full;
@@ -300,7 +300,7 @@ TEST(Explanation, ListsNoMoreThanAPage) {
   EXPECT_FALSE(told.highest.endless);
 }
 
-TEST(Explanation, BeginsAtALaterAttempt) {
+TEST(Explanation, explanation_can_start_at_a_later_attempt) {
   Question question = get();
   question.first.number = question.first.charged = 3;
   const Explanation told = explain(only({}), question);
@@ -310,7 +310,7 @@ TEST(Explanation, BeginsAtALaterAttempt) {
   EXPECT_EQ(told.waits[0].latest, 1750ms) << "the waits before it count";
 }
 
-TEST(Explanation, TheRouteSaysWhichTimerEndsAnAttempt) {
+TEST(Explanation, attempt_is_ended_by_the_timer_that_the_route_configures) {
   Question question = get();
   question.outcome = Failed{Stage::await_head, Cause::attempt_timeout};
   Explanation told = explain(only({}), question);
@@ -325,13 +325,13 @@ TEST(Explanation, TheRouteSaysWhichTimerEndsAnAttempt) {
   EXPECT_EQ(told.waits.size(), 5U);
 }
 
-TEST(Explanation, ATruncatedResponseHasStarted) {
+TEST(Explanation, truncated_response_counts_as_started) {
   Question question = get();
   question.outcome = Failed{Stage::body, Cause::truncated};
   EXPECT_EQ(explain(only({}), question).lowest.last_verdict.reason, Reason::response_started);
 }
 
-TEST(Explanation, ATruncatedResponseIsContinuedWhereTheRouteAndTheRequestAllow) {
+TEST(Explanation, truncated_response_is_resumed_if_route_and_request_allow) {
   Question question = get();
   question.outcome = Failed{Stage::body, Cause::truncated};
   const Explanation told = explain(only({}), question);
@@ -362,7 +362,7 @@ TEST(Explanation, ATruncatedResponseIsContinuedWhereTheRouteAndTheRequestAllow) 
   EXPECT_FALSE(resumes([](auto&, auto& q) { q.signature_end = Instant{} - 1s; })) << "its signature is over";
 }
 
-TEST(Explanation, ATruncatedResponseThatIsNotContinuedNamesTheGate) {
+TEST(Explanation, reason_is_named_if_a_truncated_response_is_not_resumed) {
   Question question = get();
   question.outcome = Failed{Stage::body, Cause::truncated};
   EXPECT_EQ(explain(only({}), question).not_resumed, Reason::response_started);
@@ -376,7 +376,7 @@ TEST(Explanation, ATruncatedResponseThatIsNotContinuedNamesTheGate) {
   EXPECT_TRUE(std::holds_alternative<Cut>(told.lowest.end));
 }
 
-TEST(Explanation, AListedResponseThatIsDeliveredAtLastBreaksLikeAnyOther) {
+TEST(Explanation, truncated_retryable_response_is_cut_when_delivered_last) {
   Question question = get();
   question.outcome = Failed{Stage::body, Cause::truncated};
   RoutePolicy policy;
@@ -387,7 +387,7 @@ TEST(Explanation, AListedResponseThatIsDeliveredAtLastBreaksLikeAnyOther) {
 }
 
 // A copy is paid for before the attempt beside it has fed the budget.
-TEST(Explanation, ACopyIsJudgedWhenItIsDue) {
+TEST(Explanation, hedge_is_decided_when_it_is_due) {
   Question question = get();
   RoutePolicy policy;
   EXPECT_EQ(explain(only(policy), question).hedge, std::nullopt);
@@ -409,7 +409,7 @@ TEST(Explanation, ACopyIsJudgedWhenItIsDue) {
 }
 
 // `explain` tells of no copy that the proxy would never send: two would be two tunnels, or two protocols.
-TEST(Explanation, WhatTurnsIntoATunnelGetsNoCopy) {
+TEST(Explanation, tunnels_upgrades_and_bound_connections_are_never_hedged) {
   RoutePolicy policy;
   policy.hedge.emplace();
   Question question = get();
@@ -424,7 +424,7 @@ TEST(Explanation, WhatTurnsIntoATunnelGetsNoCopy) {
   EXPECT_EQ(explain(only(policy), question).hedge, std::nullopt);
 }
 
-TEST(Explanation, ARequestWhoseConnectionIsAuthenticatedIsSentOnce) {
+TEST(Explanation, request_on_an_authenticated_connection_is_not_retried) {
   Question question = get();
   question.bound = true;
   const Explanation told = explain(only({}), question);
@@ -438,7 +438,7 @@ TEST(Explanation, ARequestWhoseConnectionIsAuthenticatedIsSentOnce) {
   EXPECT_FALSE(explain(only({}), question).resumes);
 }
 
-TEST(Explanation, ARouteThatIsOffHasNoBudget) {
+TEST(Explanation, route_with_mode_off_has_no_budget) {
   RoutePolicy policy;
   policy.budget.emplace();
   EXPECT_LT(explain(only(policy), get()).lowest.first_budget_left, 1000);
@@ -446,7 +446,7 @@ TEST(Explanation, ARouteThatIsOffHasNoBudget) {
   EXPECT_GT(explain(only(policy), get()).lowest.first_budget_left, 1e9);
 }
 
-TEST(Explanation, ATruncatedResponseThatIsHeldIsAFailure) {
+TEST(Explanation, held_truncated_response_counts_as_a_failure) {
   Question question = get();
   question.outcome = Failed{Stage::body, Cause::truncated};
   RoutePolicy policy;
@@ -465,7 +465,7 @@ TEST(Explanation, ATruncatedResponseThatIsHeldIsAFailure) {
 
 // What is held back is delivered, and then continued, only
 // where it is neither repeated nor given up as a 504.
-TEST(Explanation, ATruncatedResponseThatIsHeldIsContinuedOnceItIsDelivered) {
+TEST(Explanation, held_truncated_response_is_resumed_only_if_it_is_delivered) {
   Question question = get();
   question.outcome = Failed{Stage::body, Cause::truncated};
   RoutePolicy policy;
@@ -488,7 +488,7 @@ TEST(Explanation, ATruncatedResponseThatIsHeldIsContinuedOnceItIsDelivered) {
   EXPECT_FALSE(explain(only(policy), question).resumes) << "it is repeated for ever";
 }
 
-TEST(Explanation, AResponseThatTheRouteListsIsRepeatedBeforeItsBodyCanBreak) {
+TEST(Explanation, retryable_status_is_retried_before_its_body_can_be_truncated) {
   Question question = get();
   question.outcome = Failed{Stage::body, Cause::truncated};
   RoutePolicy policy;
@@ -507,7 +507,7 @@ TEST(Explanation, AResponseThatTheRouteListsIsRepeatedBeforeItsBodyCanBreak) {
   EXPECT_FALSE(explain(only(policy), question).resumes) << "it is repeated for ever";
 }
 
-TEST(Explanation, ATunnelIsAlwaysSafeToDialAgain) {
+TEST(Explanation, tunnel_is_always_safe_to_dial_again) {
   Question question;
   question.request = {"CONNECT", "api.internal", 443, "/", "", nullptr};
   question.tunnel = true;
@@ -517,7 +517,7 @@ TEST(Explanation, ATunnelIsAlwaysSafeToDialAgain) {
   EXPECT_EQ(told.waits.size(), 5U);
 }
 
-TEST(Explanation, ABodyOverTheLimitIsNotHeldOnceItIsSent) {
+TEST(Explanation, body_over_the_replay_limit_is_not_replayable_once_sent) {
   RoutePolicy policy;
   policy.idempotent.kind = IdempotencyRule::Kind::always;
   Question question = get();
@@ -533,7 +533,7 @@ TEST(Explanation, ABodyOverTheLimitIsNotHeldOnceItIsSent) {
   EXPECT_EQ(explain(only(policy), question).waits.size(), 5U);
 }
 
-TEST(Explanation, D5_a_body_over_the_total_of_all_requests_is_not_held) {
+TEST(Explanation, D5_body_over_the_total_replay_limit_is_not_replayable) {
   RoutePolicy policy;
   policy.idempotent.kind = IdempotencyRule::Kind::always;
   Question question = get();
@@ -561,7 +561,7 @@ Explanation explained_with_a_tight_budget(const Outcome& outcome) {
   return explain(RouteTable({}, route_of("default", {}, policy)), question);
 }
 
-TEST(Explanation, L20_knows_what_feeds_the_budget_and_what_is_given_back) {
+TEST(Explanation, L20_budget_accounts_for_deposits_and_refunds) {
   EXPECT_EQ(explained_with_a_tight_budget(Responded{503, {}}).lowest.last.number, 2U);
   EXPECT_EQ(explained_with_a_tight_budget(Failed{Stage::connect, Cause::refused}).lowest.last.number, 9U)
       << "a retry that was refused burdened nobody";
@@ -570,7 +570,7 @@ TEST(Explanation, L20_knows_what_feeds_the_budget_and_what_is_given_back) {
   EXPECT_EQ(ours.lowest.first_budget_left, 0) << "nothing was sent that could feed it";
 }
 
-TEST(Explanation, L20_judges_the_fields_that_leave) {
+TEST(Explanation, L20_idempotency_is_judged_by_the_fields_sent_upstream) {
   RoutePolicy policy;
   policy.idempotent = {IdempotencyRule::Kind::any, {{Condition::Kind::header, "X-Token", ""}}};
   const RouteTable routes({}, route_of("default", {}, policy));

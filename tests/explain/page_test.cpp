@@ -8,7 +8,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(Span, BelowASecondIsInMillisecondsWithoutZerosAtItsEnd) {
+TEST(Span, spans_below_a_second_are_milliseconds_without_trailing_zeros) {
   EXPECT_EQ(span(0s), "0s");
   EXPECT_EQ(span(-1ms), "0s") << "clocks that were read in another order";
   EXPECT_EQ(span(250ms), "250ms");
@@ -16,7 +16,7 @@ TEST(Span, BelowASecondIsInMillisecondsWithoutZerosAtItsEnd) {
   EXPECT_EQ(span(1us), "0.001ms");
 }
 
-TEST(Span, AboveIsInHoursMinutesAndSecondsWithoutWhatIsZero) {
+TEST(Span, spans_from_a_second_up_are_hours_minutes_seconds_without_zero_parts) {
   EXPECT_EQ(span(1s), "1s");
   EXPECT_EQ(span(1750ms), "1.75s");
   EXPECT_EQ(span(1min), "1m");
@@ -30,12 +30,12 @@ TEST(Span, AboveIsInHoursMinutesAndSecondsWithoutWhatIsZero) {
   EXPECT_EQ(span(25h + 30min + 5s), "25h30m5s");
 }
 
-TEST(Between, OneSpanIsSaidOnce) {
+TEST(Between, range_of_equal_bounds_is_printed_as_one_span) {
   EXPECT_EQ(between(125ms, 250ms), "125ms to 250ms");
   EXPECT_EQ(between(250ms, 250ms), "250ms");
 }
 
-TEST(TextPage, ALineWithTheHeadingOfTheOneAboveGoesOnWithIt) {
+TEST(TextPage, repeated_heading_is_printed_only_once) {
   TextPage page;
   page.line("route", "api");
   page.line("attempt 1", "at 0s");

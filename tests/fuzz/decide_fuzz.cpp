@@ -103,8 +103,8 @@ struct Case {
     attempt.outcome_unknown = input.flip();
     policy.ambiguous = input.any<Ambiguous>();
     if (input.flip()) policy.retry.refused.statuses.set(400 + input.upto(199));
-    if (auto* answered = std::get_if<Responded>(&ended))
-      answered->body_refused = answered->body_listed && input.flip();
+    if (auto* responded = std::get_if<Responded>(&ended))
+      responded->body_refused = responded->body_listed && input.flip();
   }
 
   Verdict decided(Dice& dice) const {
@@ -127,8 +127,8 @@ bool nothing_sent(const Case& c) {
 }
 
 void judge_stale(const Case& c, const Verdict& verdict, unsigned rolled) {
-  const auto* answered = std::get_if<Responded>(&c.ended);
-  const bool misdirected = answered != nullptr && answered->status == 421;
+  const auto* responded = std::get_if<Responded>(&c.ended);
+  const bool misdirected = responded != nullptr && responded->status == 421;
   law(verdict.delay == 0ns && rolled == 0, "a stale retry is at once, without chance");
   law(c.attempt.reused && !c.attempt.stale_retry_used, "one stale retry, of a reused connection");
   law(misdirected || nothing_sent(c) || play::may_follow_loss(c.facts, c.policy, c.facts.idempotent),
@@ -138,12 +138,12 @@ void judge_stale(const Case& c, const Verdict& verdict, unsigned rolled) {
 }
 
 void judge_retry(const Case& c, const Verdict& verdict) {
-  const auto* answered = std::get_if<Responded>(&c.ended);
+  const auto* responded = std::get_if<Responded>(&c.ended);
   const RetryPolicy& retry = c.policy.retry;
   law(c.policy.mode == Mode::active, "only an active route retries");
   law(retry.on.lists(c.ended) || play::says_nothing_was_done(c.facts, c.policy, c.ended),
       "only what is listed is retried");
-  const bool known = answered != nullptr && c.facts.idempotent == Idempotency::yes;
+  const bool known = responded != nullptr && c.facts.idempotent == Idempotency::yes;
   law(nothing_sent(c) || play::says_nothing_was_done(c.facts, c.policy, c.ended) || known ||
           play::may_follow_loss(c.facts, c.policy, c.facts.idempotent),
       "no effect is repeated");
@@ -154,13 +154,13 @@ void judge_retry(const Case& c, const Verdict& verdict) {
   const WaitRange range = wait_range(retry.backoff, c.attempt.charged - 1, c.attempt.wait);
   law(verdict.delay >= range.lowest, "never sooner than the backoff");
   Duration longest = range.highest;
-  if (answered != nullptr) {
-    law(!answered->hints.said_no, "a no is obeyed");
+  if (responded != nullptr) {
+    law(!responded->hints.said_no, "a no is obeyed");
     if (retry.retry_after.honour) {
-      const Duration asked = answered->hints.retry_after.value_or(0ns);
+      const Duration asked = responded->hints.retry_after.value_or(0ns);
       law(verdict.delay >= asked, "never sooner than the hint");
       law(asked <= retry.retry_after.maximum, "never later than the route allows");
-      if (answered->hints.aws_retry_after) longest += 5s;
+      if (responded->hints.aws_retry_after) longest += 5s;
       longest = std::max(longest, asked);
     }
   }

@@ -64,7 +64,7 @@ void exchange(Connection& connection) {
   write_response_head(connection.response, rewrite, connection.out);
 }
 
-TEST(Allocation, a_clean_exchange_allocates_nothing_the_second_time) {
+TEST(Allocation, second_plain_exchange_on_a_connection_allocates_nothing) {
   Connection connection;
   const std::size_t before_first = allocations;
   exchange(connection);
@@ -102,7 +102,7 @@ void exchange_in_chunks(Connection& connection) {
   write_last_chunk(connection.decoder.trailers(), connection.out);
 }
 
-TEST(Allocation, chunks_and_trailers_of_a_response_allocate_nothing_the_second_time) {
+TEST(Allocation, second_chunked_response_with_trailers_allocates_nothing) {
   Connection connection;
   const std::size_t before_first = allocations;
   exchange_in_chunks(connection);
@@ -125,7 +125,7 @@ void read_bodiless(Connection& connection) {
   }
 }
 
-TEST(Allocation, responses_without_a_length_allocate_nothing_the_second_time) {
+TEST(Allocation, second_response_without_a_length_allocates_nothing) {
   Connection connection;
   read_bodiless(connection);
   const std::size_t before = allocations;

@@ -29,7 +29,7 @@ Opinion on_response(const string& understood, const string& shown, std::string_v
   return second_opinion(head, shown, method, oddities);
 }
 
-TEST(SecondOpinion, agrees_with_a_guard_that_read_well) {
+TEST(SecondOpinion, beast_check_agrees_with_correctly_parsed_messages) {
   for (const string& text :
        {get(""), get("Connection: close\r\n"), post("Content-Length: 5\r\n"), post("Content-Length: 0\r\n"),
         post("Transfer-Encoding: chunked\r\n"), string("GET / HTTP/1.0\r\n\r\n")}) {
@@ -43,7 +43,7 @@ TEST(SecondOpinion, agrees_with_a_guard_that_read_well) {
   }
 }
 
-TEST(SecondOpinion, says_what_it_finds_wrong_with_a_request) {
+TEST(SecondOpinion, beast_check_reports_the_defect_of_a_malformed_request) {
   const std::pair<string, Rejection> malformed[] = {
       {"G(T / HTTP/1.1\r\nHost: h\r\n\r\n", Rejection::bad_method},
       {"GET  HTTP/1.1\r\nHost: h\r\n\r\n", Rejection::bad_target},
@@ -63,7 +63,7 @@ TEST(SecondOpinion, says_what_it_finds_wrong_with_a_request) {
   for (const auto& [text, cause] : malformed) EXPECT_EQ(on_request(get(""), text), cause) << text;
 }
 
-TEST(SecondOpinion, the_start_line_of_a_request_and_the_count_of_its_fields_are_the_same) {
+TEST(SecondOpinion, beast_check_rejects_a_different_request_line_or_field_count) {
   for (const string text :
        {"PUT http://h/ HTTP/1.1\r\nHost: h\r\n\r\n", "GET http://i/ HTTP/1.1\r\nHost: h\r\n\r\n",
         "GET http://h/ HTTP/1.0\r\nHost: h\r\n\r\n", "GET http://h/ HTTP/1.1\r\nHost: h\r\nX: y\r\n\r\n",
@@ -72,14 +72,14 @@ TEST(SecondOpinion, the_start_line_of_a_request_and_the_count_of_its_fields_are_
   }
 }
 
-TEST(SecondOpinion, a_head_ends_where_the_guard_found_its_end) {
+TEST(SecondOpinion, beast_check_rejects_bytes_after_the_parsed_head) {
   EXPECT_EQ(on_request(get(""), get("") + "X"), Rejection::bad_request_line);
   EXPECT_EQ(on_request(get(""), get("") + get("")), Rejection::bad_request_line);
   EXPECT_EQ(on_response(ok(""), ok("") + "X"), Rejection::bad_status_line);
   EXPECT_EQ(on_response(ok(""), ok("") + ok("")), Rejection::bad_status_line);
 }
 
-TEST(SecondOpinion, the_framing_of_a_request_is_the_same) {
+TEST(SecondOpinion, beast_check_rejects_different_request_framing) {
   const string none = get("X: 1\r\n");
   const string five = get("Content-Length: 5\r\n");
   const string six = get("Content-Length: 6\r\n");
@@ -92,7 +92,7 @@ TEST(SecondOpinion, the_framing_of_a_request_is_the_same) {
   }
 }
 
-TEST(SecondOpinion, no_connection_stays_that_beast_sees_end) {
+TEST(SecondOpinion, beast_check_rejects_keep_alive_if_beast_sees_close) {
   const string close = get("Connection: close\r\n");
   const string stay = get("Connection: x\r\n");
   EXPECT_EQ(on_request(stay, close), Rejection::bad_field_value);
@@ -103,7 +103,7 @@ TEST(SecondOpinion, no_connection_stays_that_beast_sees_end) {
   EXPECT_EQ(on_response(response_close, response_stay), std::nullopt) << "to end it is never wrong";
 }
 
-TEST(SecondOpinion, says_what_it_finds_wrong_with_a_response) {
+TEST(SecondOpinion, beast_check_reports_the_defect_of_a_malformed_response) {
   const std::pair<string, Rejection> malformed[] = {
       {"HTTP/2.0 200 OK\r\n\r\n", Rejection::bad_version},
       {"HTTP/1.1 2x0 OK\r\n\r\n", Rejection::bad_status},
@@ -118,12 +118,12 @@ TEST(SecondOpinion, says_what_it_finds_wrong_with_a_response) {
   for (const auto& [text, cause] : malformed) EXPECT_EQ(on_response(ok(""), text), cause) << text;
 }
 
-TEST(SecondOpinion, the_status_is_the_same) {
+TEST(SecondOpinion, beast_check_rejects_a_different_status) {
   EXPECT_EQ(on_response(ok(""), "HTTP/1.1 201 OK\r\n\r\n"), Rejection::bad_status_line);
   EXPECT_EQ(on_response("HTTP/1.1 204 X\r\n\r\n", "HTTP/1.1 304 X\r\n\r\n"), Rejection::bad_status_line);
 }
 
-TEST(SecondOpinion, the_framing_of_a_response_is_the_same) {
+TEST(SecondOpinion, beast_check_rejects_different_response_framing) {
   const string until_close = ok("X: 1\r\n");
   const string empty = ok("Content-Length: 0\r\n");
   const string five = ok("Content-Length: 5\r\n");
@@ -146,7 +146,7 @@ Opinion with_framing(const Framing& framing, const string& text, std::string_vie
   return second_opinion(head, text, method, oddities);
 }
 
-TEST(SecondOpinion, both_see_a_body_or_neither_does) {
+TEST(SecondOpinion, beast_check_rejects_disagreement_on_whether_there_is_a_body) {
   const Framing none{Framing::Kind::none, 0};
   const Framing empty{Framing::Kind::length, 0};
   const Framing five{Framing::Kind::length, 5};
@@ -161,7 +161,7 @@ TEST(SecondOpinion, both_see_a_body_or_neither_does) {
   EXPECT_EQ(with_framing(five, with_five), std::nullopt);
 }
 
-TEST(SecondOpinion, what_answers_a_connect_has_a_body_only_if_it_refuses) {
+TEST(SecondOpinion, connect_response_has_a_body_only_if_it_is_not_2xx) {
   const string opened = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n";
   const string refused = "HTTP/1.1 300 X\r\nContent-Length: 5\r\n\r\n";
   EXPECT_EQ(with_framing({Framing::Kind::none, 0}, opened, "CONNECT"), std::nullopt);
@@ -169,7 +169,7 @@ TEST(SecondOpinion, what_answers_a_connect_has_a_body_only_if_it_refuses) {
   EXPECT_EQ(with_framing({Framing::Kind::none, 0}, refused, "CONNECT"), Rejection::bad_content_length);
 }
 
-TEST(SecondOpinion, an_odd_response_is_shown_as_it_was_understood) {
+TEST(SecondOpinion, tolerated_odd_responses_pass_the_beast_check) {
   for (const string& text :
        {string("HTTP/1.1 200\r\nX : y\r\nContent-Length: 0\r\n\r\n"),
         ok("Content-Length: 5\r\nTransfer-Encoding: chunked\r\n"),

@@ -60,7 +60,7 @@ void expect_broken(const string& text, Rejection cause) {
   }
 }
 
-TEST(Chunked, decodes_and_stops_at_its_end) {
+TEST(Chunked, decoder_stops_at_the_end_of_the_body) {
   const string text = "5\r\nhello\r\nA\r\n0123456789\r\n0\r\n\r\n";
   const Decoded decoded = decode(text + "GET / HTTP/1.1");
   EXPECT_EQ(decoded.state, State::done);
@@ -69,7 +69,7 @@ TEST(Chunked, decodes_and_stops_at_its_end) {
   EXPECT_EQ(decode_bytewise(text), decode(text));
 }
 
-TEST(Chunked, data_is_a_view_into_the_input) {
+TEST(Chunked, decoded_data_is_a_view_into_the_input) {
   const string text = "5\r\nhello\r\n";
   ChunkDecoder decoder;
   const ChunkDecoder::Step step = decoder.step(text);
@@ -78,14 +78,14 @@ TEST(Chunked, data_is_a_view_into_the_input) {
   EXPECT_EQ(step.consumed, 8U);
 }
 
-TEST(Chunked, bad_sizes) {
+TEST(Chunked, malformed_chunk_sizes_are_rejected) {
   for (const string size : {"", " 5", "+5", "-5", "0x5", "5 ", "5\t", "g", "5g", "10000000000000005",
                             "0010000000000000005", "5\x01", "\x01"}) {
     expect_broken(size + "\r\nhello\r\n0\r\n\r\n", Rejection::bad_chunk);
   }
 }
 
-TEST(Chunked, B9_sizes_of_sixteen_digits) {
+TEST(Chunked, B9_sixteen_digit_and_4_gib_chunk_sizes_are_decoded) {
   EXPECT_EQ(decode("0000000000000005\r\nhello\r\n0000000000000000\r\n\r\n").body, "hello");
   ChunkDecoder decoder;
   string text = "100000000\r\n";  // 4 GiB
@@ -99,7 +99,7 @@ TEST(Chunked, B9_sizes_of_sixteen_digits) {
   EXPECT_EQ(decoder.step("\r\n0\r\n\r\n").state, State::done);
 }
 
-TEST(Chunked, B9_leading_zeros_are_stepped_over_within_a_line) {
+TEST(Chunked, B9_leading_zeros_of_a_size_are_skipped_up_to_the_line_limit) {
   for (const std::size_t zeros : {1U, 15U, 16U, 17U, 4000U}) {
     const string text = string(zeros, '0') + "5\r\nhello\r\n" + string(zeros, '0') + "0;a\r\n\r\n";
     const Decoded decoded = decode(text);
@@ -135,7 +135,7 @@ Decoded decode_tolerantly(const string& text, std::size_t piece) {
   return decoded;
 }
 
-TEST(Chunked, trailers_of_old_upstreams_are_made_clean) {
+TEST(Chunked, lenient_trailers_are_normalized) {
   const std::pair<string, string> cases[] = {{"\n", ""},
                                              {"X: 1\n\n", "X: 1\r\n"},
                                              {"X: 1\nY: 2\r\n\n", "X: 1\r\nY: 2\r\n"},
@@ -169,7 +169,7 @@ void expect_read_of_responses_alone(const string& text) {
   EXPECT_EQ(decode(text).state, State::broken) << "requests stay strict: " << text;
 }
 
-TEST(Chunked, decoder_reads_blanks_after_a_size_when_body_is_of_a_response) {
+TEST(Chunked, blanks_after_a_chunk_size_are_accepted_only_in_responses) {
   for (const string text :
        {"5  \r\nhello\r\n0\r\n\r\n", "5\t\r\nhello\r\n0 \t \r\n\r\n", "5;a=b \r\nhello\r\n0\r\n\r\n",
         "5 ; a \r\nhello\r\n0 \r\n\r\n", "2 \nhe\r\n3\r\nllo\r\n0\r\n\r\n"})
@@ -181,7 +181,7 @@ TEST(Chunked, decoder_reads_blanks_after_a_size_when_body_is_of_a_response) {
   EXPECT_EQ(decode_tolerantly("1" + string(20'000, ' '), 100).cause, Rejection::bad_chunk) << "row A6";
 }
 
-TEST(Chunked, N25_decoder_reads_lines_that_end_in_lf_when_body_is_of_a_response) {
+TEST(Chunked, N25_bare_lf_line_ends_are_accepted_only_in_responses) {
   for (const string text :
        {"5\nhello\r\n0\r\n\r\n", "5;a\nhello\r\n0\n\r\n", "5\nhello\n0\n\n", "2\nhe\n3\nllo\n0\nX: 1\n\n"})
     expect_read_of_responses_alone(text);
@@ -194,7 +194,7 @@ TEST(Chunked, N25_decoder_reads_lines_that_end_in_lf_when_body_is_of_a_response)
     EXPECT_EQ(decode_tolerantly(text, 100).cause, Rejection::bad_chunk) << text;
 }
 
-TEST(Chunked, a_decoder_forgets_how_the_last_trailers_might_be_spelled) {
+TEST(Chunked, reset_decoder_does_not_keep_the_previous_leniency) {
   ChunkDecoder decoder(Spelling::tolerant);
   EXPECT_EQ(decoder.step("0\r\nX: 1\n\n").state, State::done);
   decoder.reset();
@@ -205,7 +205,7 @@ TEST(Chunked, a_decoder_forgets_how_the_last_trailers_might_be_spelled) {
   EXPECT_EQ(decoder.step("0\r\n y\n").state, State::broken) << "there is no field before it";
 }
 
-TEST(Chunked, A4_line_ends_are_exact) {
+TEST(Chunked, A4_strict_decoder_rejects_line_ends_other_than_crlf) {
   for (const string text :
        {"5\nhello\r\n0\r\n\r\n", "5\rXhello\r\n", "5\r\rhello", "5\r\nhelloX", "5\r\nhello\n0\r\n\r\n",
         "5\r\nhello\rX", "5\r\nhelloXX0\r\n\r\n", "5;a\nhello\r\n", "5;a\rb\r\nhello\r\n"}) {
@@ -213,7 +213,7 @@ TEST(Chunked, A4_line_ends_are_exact) {
   }
 }
 
-TEST(Chunked, A5_extensions) {
+TEST(Chunked, A5_valid_chunk_extensions_are_skipped_and_malformed_ones_rejected) {
   for (const string extension :
        {";a", ";a=b", ";a=\"b c\"", ";a=\"\\\"\"", " ; a = b ; c", ";a;b", "\t;a=\"\xc3\xa9;\t\""}) {
     const Decoded decoded = decode("5" + extension + "\r\nhello\r\n0" + extension + "\r\n\r\n");
@@ -228,7 +228,7 @@ TEST(Chunked, A5_extensions) {
   expect_broken("5;a=" + string(4096, 'b') + "\r\n", Rejection::bad_chunk);
 }
 
-TEST(Chunked, A6_overhead_is_bounded_by_the_content) {
+TEST(Chunked, A6_padding_overhead_is_limited_in_relation_to_the_content) {
   // One byte in each chunk, without padding, may go on for ever.
   string tiny;
   for (int i = 0; i < 100000; ++i) tiny += "1\r\nx\r\n";
@@ -241,7 +241,7 @@ TEST(Chunked, A6_overhead_is_bounded_by_the_content) {
   expect_broken(zeros, Rejection::bad_chunk);
 }
 
-TEST(Chunked, A6_the_allowance_is_kept_to_the_byte) {
+TEST(Chunked, A6_overhead_limit_is_exact_to_the_byte) {
   // Chunks of one byte without padding neither save nor spend: what they cost is what they bring.
   string start;
   for (int i = 0; i < 50; ++i) start += "1\r\nx\r\n";
@@ -253,7 +253,7 @@ TEST(Chunked, A6_the_allowance_is_kept_to_the_byte) {
 }
 
 // Chunks that are read in one look cost what the same bytes cost one by one, whoever has spent the allowance.
-TEST(Chunked, A6_small_chunks_behind_a_spent_allowance_cost_what_they_bring) {
+TEST(Chunked, A6_unpadded_small_chunks_stay_allowed_after_the_overhead_is_used_up) {
   string spent;
   for (int i = 0; i < 3; ++i) spent += "1;a=" + string(4093, 'b') + "\r\nx\r\n";
   spent += "1;a=" + string(4092, 'b') + "\r\nx\r\n";
@@ -265,7 +265,7 @@ TEST(Chunked, A6_small_chunks_behind_a_spent_allowance_cost_what_they_bring) {
   expect_broken(spent + small + "01\r\nx\r\n", Rejection::bad_chunk);
 }
 
-TEST(Chunked, trailers_are_filtered) {
+TEST(Chunked, trailers_that_are_not_allowed_are_removed) {
   const Decoded decoded = decode(
       "0\r\nX-Sum: 1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\nHost: h\r\nAuthorization: x\r\n"
       "Cookie: c\r\nSet-Cookie: c\r\nConnection: close\r\nTrailer: y\r\nProxy-Authorization: "
@@ -275,7 +275,7 @@ TEST(Chunked, trailers_are_filtered) {
   EXPECT_EQ(decoded.trailers, "X-Sum: 1\r\ngrpc-status:0\r\nEmpty:\r\n");
 }
 
-TEST(Chunked, A7_trailer_lines_are_field_lines) {
+TEST(Chunked, A7_malformed_trailer_lines_are_rejected) {
   for (const string& text : {"0\r\nX: y\n\r\n"s, "0\r\n\n"s, "0\r\nno colon\r\n\r\n"s, "0\r\n: v\r\n\r\n"s,
                              "0\r\nX : v\r\n\r\n"s, "0\r\nX: a\r\n b\r\n\r\n"s, "0\r\nX: \x01\r\n\r\n"s,
                              "0\r\nX: a\rb\r\n\r\n"s, "0\r\nX: \0\r\n\r\n"s}) {
@@ -285,7 +285,7 @@ TEST(Chunked, A7_trailer_lines_are_field_lines) {
   EXPECT_EQ(decode("0\r\n").state, State::more);
 }
 
-TEST(Chunked, trailers_are_limited) {
+TEST(Chunked, trailers_over_the_size_limit_are_rejected) {
   expect_broken("0\r\nX: " + string(8192, 'a') + "\r\n\r\n", Rejection::bad_trailer);
   string many = "0\r\n";
   for (int i = 0; i < 1000; ++i) many += "Cookie: c\r\n";
@@ -293,7 +293,7 @@ TEST(Chunked, trailers_are_limited) {
   EXPECT_EQ(decode("0\r\nX: " + string(8000, 'a') + "\r\n\r\n").state, State::done);
 }
 
-TEST(Chunked, stays_broken_and_stays_done_until_reset) {
+TEST(Chunked, decoder_stays_broken_or_done_until_reset) {
   ChunkDecoder decoder;
   EXPECT_EQ(decoder.step("x").state, State::broken);
   EXPECT_EQ(decoder.step("0\r\n\r\n").state, State::broken);
@@ -305,7 +305,7 @@ TEST(Chunked, stays_broken_and_stays_done_until_reset) {
   EXPECT_EQ(decoder.trailers(), "");
 }
 
-TEST(Chunked, what_is_written_is_read_back) {
+TEST(Chunked, written_chunks_are_decoded_back) {
   string text;
   write_chunk_size(31, text);
   EXPECT_EQ(text, "1f\r\n");
@@ -332,7 +332,7 @@ string random_body(play::Chance& random) {
   return text + "NEXT";
 }
 
-TEST(Chunked, any_split_gives_the_same) {
+TEST(Chunked, decoding_result_does_not_depend_on_input_splits) {
   play::Chance random(20240607);
   unsigned whole_bodies = 0;
   for (int round = 0; round < 5000; ++round) {

@@ -15,19 +15,19 @@ std::string_view refused(const std::vector<std::string_view>& values) {
   return unsupported_coding(fields);
 }
 
-TEST(Codings, the_first_that_is_not_supported_is_named) {
+TEST(Codings, first_unsupported_transfer_coding_is_named) {
   EXPECT_EQ(refused({"chunked, deflate"}), "the transfer coding deflate is not supported");
   EXPECT_EQ(refused({"GZip, deflate"}), "the transfer coding gzip is not supported");
   EXPECT_EQ(refused({"chunked", "x-compress"}), "the transfer coding x-compress is not supported");
   EXPECT_EQ(refused({"identity, compress"}), "the transfer coding compress is not supported");
 }
 
-TEST(Codings, no_byte_of_the_message_is_in_the_words) {
+TEST(Codings, error_text_contains_no_bytes_of_the_message) {
   EXPECT_EQ(refused({"secret"}), "a transfer coding that is not chunked is not supported");
   EXPECT_EQ(refused({"chunked", "chunked"}), "the transfer coding chunked is there twice");
 }
 
-TEST(Codings, nothing_is_named_where_nothing_is_wrong) {
+TEST(Codings, supported_codings_cause_no_error) {
   EXPECT_EQ(refused({}), "");
   EXPECT_EQ(refused({"chunked"}), "");
   EXPECT_EQ(refused({"identity, chunked"}), "");

@@ -17,7 +17,7 @@ bool by_response(const string& lines, const string& status = "401") {
       ReadResponse("HTTP/1.1 " + status + " X\r\nContent-Length: 0\r\n" + lines + "\r\n").head);
 }
 
-TEST(ConnectionAuth, F2_credentials_of_two_schemes_bind_the_connection) {
+TEST(ConnectionAuth, F2_ntlm_and_negotiate_credentials_bind_the_connection) {
   EXPECT_TRUE(by_request("Authorization: NTLM TlRMTVNTUAAB\r\n"));
   EXPECT_TRUE(by_request("authorization: negotiate YII=\r\n"));
   EXPECT_FALSE(by_request("Authorization: Basic TlRMTTo=\r\n"));
@@ -26,7 +26,7 @@ TEST(ConnectionAuth, F2_credentials_of_two_schemes_bind_the_connection) {
   EXPECT_FALSE(by_request(""));
 }
 
-TEST(ConnectionAuth, F2_a_challenge_is_found_wherever_it_stands) {
+TEST(ConnectionAuth, F2_ntlm_or_negotiate_challenge_is_found_at_any_position) {
   EXPECT_TRUE(by_response("WWW-Authenticate: NTLM\r\n"));
   EXPECT_TRUE(by_response("WWW-Authenticate: Basic realm=\"a\"\r\nwww-authenticate: Negotiate\r\n"));
   EXPECT_TRUE(by_response("WWW-Authenticate: Basic realm=\"a, b\", , Negotiate\r\n"));
@@ -35,7 +35,7 @@ TEST(ConnectionAuth, F2_a_challenge_is_found_wherever_it_stands) {
   EXPECT_TRUE(by_response("Proxy-Authenticate: NTLM\r\n", "407"));
 }
 
-TEST(ConnectionAuth, F2_another_scheme_or_another_status_binds_nothing) {
+TEST(ConnectionAuth, F2_other_schemes_or_statuses_do_not_bind_the_connection) {
   EXPECT_FALSE(by_response("WWW-Authenticate: ,\r\n"));
   EXPECT_FALSE(by_response("WWW-Authenticate: Bearer scope=NTLM, Basic realm=\"Negotiate\"\r\n"));
   EXPECT_FALSE(by_response("X-Authenticate: NTLM\r\n"));

@@ -11,14 +11,14 @@ using std::string;
 constexpr std::int64_t example = 784111777;  // the instant of RFC 9110 5.6.7
 constexpr std::int64_t now = 1700000000;     // Tue, 14 Nov 2023 22:13:20 GMT
 
-TEST(Date, the_three_forms) {
+TEST(Date, all_three_http_date_formats_are_parsed) {
   EXPECT_EQ(parse_date("Sun, 06 Nov 1994 08:49:37 GMT", now), example);
   EXPECT_EQ(parse_date("Sunday, 06-Nov-94 08:49:37 GMT", now), example);
   EXPECT_EQ(parse_date("Sun Nov  6 08:49:37 1994", now), example);
   EXPECT_EQ(parse_date("Tue Nov 14 22:13:20 2023", now), now);
 }
 
-TEST(Date, years_of_two_digits_are_near_now) {
+TEST(Date, two_digit_years_are_resolved_near_the_current_year) {
   EXPECT_EQ(parse_date("Tuesday, 14-Nov-23 22:13:20 GMT", now), now);
   EXPECT_EQ(parse_date("Tuesday, 01-Jan-73 00:00:00 GMT", now),
             parse_date("Tue, 01 Jan 2073 00:00:00 GMT", now));
@@ -29,14 +29,14 @@ TEST(Date, years_of_two_digits_are_near_now) {
             parse_date("Tue, 01 Jan 2102 00:00:00 GMT", late));
 }
 
-TEST(Date, leap_years) {
+TEST(Date, february_29_is_accepted_only_in_leap_years) {
   EXPECT_EQ(parse_date("Thu, 29 Feb 2024 00:00:00 GMT", now), 1709164800);
   EXPECT_EQ(parse_date("Tue, 29 Feb 2000 00:00:00 GMT", now), 951782400);
   EXPECT_EQ(parse_date("Wed, 29 Feb 2023 00:00:00 GMT", now), std::nullopt);
   EXPECT_EQ(parse_date("Mon, 29 Feb 2100 00:00:00 GMT", now), std::nullopt);
 }
 
-TEST(Date, junk_is_no_date) {
+TEST(Date, malformed_dates_are_rejected) {
   for (const string text : {"",
                             "0",
                             "-1",
@@ -68,7 +68,7 @@ TEST(Date, junk_is_no_date) {
   }
 }
 
-TEST(Date, basic_dates_of_signers) {
+TEST(Date, basic_iso_8601_dates_of_signatures_are_parsed_strictly) {
   EXPECT_EQ(parse_basic_date("20231114T221320Z"), now);
   EXPECT_EQ(parse_basic_date("19700101T000000Z"), 0);
   EXPECT_EQ(parse_basic_date("20240229T000000Z"), 1709164800);
@@ -81,7 +81,7 @@ TEST(Date, basic_dates_of_signers) {
   }
 }
 
-TEST(Date, formats_what_it_reads) {
+TEST(Date, formatted_dates_parse_back_to_the_same_time) {
   EXPECT_EQ(format_date(example), "Sun, 06 Nov 1994 08:49:37 GMT");
   EXPECT_EQ(format_date(0), "Thu, 01 Jan 1970 00:00:00 GMT");
   for (std::int64_t time = 0; time < 4102444800; time += 86400 * 31 + 3661) {

@@ -26,7 +26,7 @@ DownloadRequest asked(const ReadRequest& read, string_view query = "") {
   return read_download_request(read.head, query);
 }
 
-TEST(DownloadRequest, OfAPlainGet) {
+TEST(DownloadRequest, plain_get_is_a_resumable_download) {
   const ReadRequest read(get("Accept: */*\r\n"));
   const DownloadRequest request = asked(read);
   EXPECT_TRUE(request.get);
@@ -34,21 +34,21 @@ TEST(DownloadRequest, OfAPlainGet) {
   EXPECT_EQ(request.range, "");
 }
 
-TEST(DownloadRequest, E8_ranges_of_the_client) {
+TEST(DownloadRequest, E8_range_and_if_range_of_the_client_are_read) {
   EXPECT_EQ(asked(ReadRequest(get("RANGE: bytes=1-2 \r\n"))).range.size(), 9U);
   EXPECT_TRUE(asked(ReadRequest(get("Range: bytes=1-2\r\nif-range: \"a\"\r\n"))).conditional);
   EXPECT_TRUE(asked(ReadRequest(get("Range: bytes=1-2\r\nRange: bytes=1-2\r\n"))).doubled);
   EXPECT_FALSE(asked(ReadRequest(get("Range: bytes=1-2\r\nIf-Range: \"a\"\r\n"))).doubled);
 }
 
-TEST(DownloadRequest, E10_other_methods_and_bodies) {
+TEST(DownloadRequest, E10_other_methods_and_request_bodies_are_detected) {
   EXPECT_FALSE(asked(ReadRequest("HEAD http://h/ HTTP/1.1\r\nHost: h\r\n\r\n")).get);
   EXPECT_TRUE(asked(ReadRequest(get("Content-Length: 3\r\n"))).has_body);
   EXPECT_TRUE(asked(ReadRequest(get("Transfer-Encoding: chunked\r\n"))).has_body);
   EXPECT_FALSE(asked(ReadRequest(get("Content-Length: 0\r\n"))).has_body);
 }
 
-TEST(DownloadRequest, E11_signatures) {
+TEST(DownloadRequest, E11_signatures_that_cover_range_fields_are_detected) {
   const auto fields_signed = [](const string& line, string_view query = "") {
     return asked(ReadRequest(get(line)), query).fields_signed;
   };
@@ -65,7 +65,7 @@ TEST(DownloadRequest, E11_signatures) {
   EXPECT_FALSE(fields_signed("", "X-Amz-SignedHeaders=host%3"));
 }
 
-TEST(PartHead, EveryFieldInItsPlace) {
+TEST(PartHead, every_field_of_a_partial_response_is_read) {
   const ReadResponse read(
       ok("etag: \"v\"\r\nLAST-MODIFIED: Tue, 14 Nov 2023 22:13:20 GMT\r\n"
          "Date: Tue, 14 Nov 2023 22:14:20 GMT\r\nContent-Range: bytes 1-2/3\r\n"
@@ -87,7 +87,7 @@ TEST(PartHead, EveryFieldInItsPlace) {
   EXPECT_FALSE(part.doubled || part.has_trailer);
 }
 
-TEST(PartHead, E3_E7_a_field_that_comes_twice_is_a_doubt) {
+TEST(PartHead, E3_E7_duplicate_field_is_flagged) {
   for (const char* line : {"ETag: \"v\"\r\n", "Content-Range: bytes 1-2/3\r\n", "Content-Type: a/b\r\n",
                            "Content-Encoding: identity\r\n", "X-Goog-Generation: 1\r\n",
                            "Last-Modified: Tue, 14 Nov 2023 22:13:20 GMT\r\n"}) {
@@ -100,7 +100,7 @@ TEST(PartHead, E3_E7_a_field_that_comes_twice_is_a_doubt) {
   EXPECT_TRUE(part_of(empty).doubled);
 }
 
-TEST(PartHead, VersionsAreThoseOfTheList) {
+TEST(PartHead, version_fields_are_those_of_the_validator_list) {
   const ReadResponse read(
       ok("ETag: \"v\"\r\nX-AMZ-Version-Id:  aB \r\nX-Checksum: 9\r\nContent-Length: 5\r\n"));
   EXPECT_EQ(part_of(read).versions[2], "aB");
@@ -113,13 +113,13 @@ TEST(PartHead, VersionsAreThoseOfTheList) {
   EXPECT_EQ(none.versions, (std::array<string_view, policy::most_validators>{}));
 }
 
-TEST(PartHead, AVersionThatComesTwiceIsADoubtInEitherCase) {
+TEST(PartHead, duplicate_version_field_is_flagged_in_any_case) {
   const ReadResponse twice(ok("x-amz-version-id: a\r\nX-Amz-Version-Id: a\r\nContent-Length: 5\r\n"));
   EXPECT_TRUE(part_of(twice).doubled);
   EXPECT_FALSE(read_part_head(twice.head, {"etag"}, now).doubled) << "it is not listed";
 }
 
-TEST(PartHead, WhatEndsWithThisHopIsNoVersion) {
+TEST(PartHead, hop_by_hop_field_is_not_a_version) {
   const ReadResponse named(
       ok("x-goog-generation: 17\r\nx-amz-version-id: a\r\nConnection: X-Goog-Generation\r\n"
          "Content-Length: 5\r\n"));
@@ -131,7 +131,7 @@ TEST(PartHead, WhatEndsWithThisHopIsNoVersion) {
   EXPECT_EQ(read_part_head(hop.head, {"keep-alive"}, now).versions[0], "");
 }
 
-TEST(PartHead, EndsOfBodies) {
+TEST(PartHead, end_of_body_kind_is_read_from_the_framing) {
   const ReadResponse chunked(ok("Transfer-Encoding: chunked\r\nTrailer: X\r\n"));
   EXPECT_EQ(part_of(chunked).end, BodyEnd::last_chunk);
   EXPECT_TRUE(part_of(chunked).has_trailer);
@@ -145,14 +145,14 @@ string ranged(string_view outgoing, const RangeAsked& wish) {
   return out;
 }
 
-TEST(RangeRequest, OnlyTheRangeIsAdded) {
+TEST(RangeRequest, range_request_adds_only_range_and_if_range) {
   const string head = "GET /a?b HTTP/1.1\r\nHost: h\r\nX-Odd:  a\tb \r\nVia: 1.1 r\r\n";
   EXPECT_EQ(ranged(head + "\r\n", {{40, std::nullopt}, "\"v\""}),
             head + "Range: bytes=40-\r\nIf-Range: \"v\"\r\n\r\n");
   EXPECT_EQ(ranged(head, {{40, 99}, ""}), head + "Range: bytes=40-99\r\n");
 }
 
-TEST(RangeRequest, an_upgrade_that_was_declined_is_not_asked_for_again) {
+TEST(RangeRequest, range_request_omits_a_declined_upgrade) {
   EXPECT_EQ(
       ranged("GET / HTTP/1.1\r\nHost: h\r\nUpgrade: TLS/1.2\r\nConnection: upgrade\r\n\r\n", {{7, 9}, ""}),
       "GET / HTTP/1.1\r\nHost: h\r\nRange: bytes=7-9\r\n\r\n");
@@ -163,7 +163,7 @@ TEST(RangeRequest, an_upgrade_that_was_declined_is_not_asked_for_again) {
             "GET / HTTP/1.1\r\nX-Upgrade: a\r\nRange: bytes=7-9\r\n");
 }
 
-TEST(RangeRequest, J11_the_client_s_own_conditions_are_left_out) {
+TEST(RangeRequest, J11_range_request_omits_the_conditions_of_the_client) {
   EXPECT_EQ(
       ranged("GET / HTTP/1.1\r\nrange: bytes=0-\r\nHost: h\r\nIF-NONE-MATCH: \"a\", \"b\"\r\n"
              "If-Match: *\r\nIf-Modified-Since: x\r\nIf-Unmodified-Since: y\r\nIf-Range: \"c\"\r\n"
@@ -172,7 +172,7 @@ TEST(RangeRequest, J11_the_client_s_own_conditions_are_left_out) {
       "GET / HTTP/1.1\r\nHost: h\r\nX-Range: 1\r\nRange-If: 2\r\nRange: bytes=7-\r\nIf-Range: \"v\"\r\n\r\n");
 }
 
-TEST(RangeRequest, J11_not_a_byte_of_the_target_changes) {
+TEST(RangeRequest, J11_range_request_keeps_the_target_byte_for_byte) {
   for (const char* target : {"/o", "/o?alt=media", "/o?generation=17&x", "http://h/o?"}) {
     const string line = "GET " + string(target) + " HTTP/1.1\r\n";
     EXPECT_EQ(ranged(line + "Host: h\r\n\r\n", {{1, std::nullopt}, ""}),

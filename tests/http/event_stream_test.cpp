@@ -54,7 +54,7 @@ std::vector<Case> cases() {
   };
 }
 
-TEST(FirstEvent, AsAWhole) {
+TEST(FirstEvent, first_event_is_read_from_a_whole_stream) {
   for (const Case& one : cases()) {
     FirstEvent event;
     event.feed(one.stream);
@@ -66,7 +66,7 @@ TEST(FirstEvent, AsAWhole) {
   }
 }
 
-TEST(FirstEvent, ByteByByteAndCutAnywhere) {
+TEST(FirstEvent, first_event_does_not_depend_on_input_splits) {
   for (const Case& one : cases()) {
     FirstEvent bytewise;
     for (const char byte : one.stream) bytewise.feed(std::string_view(&byte, 1));
@@ -86,7 +86,7 @@ TEST(FirstEvent, ByteByByteAndCutAnywhere) {
   }
 }
 
-TEST(FirstEvent, IsCompleteWithItsBlankLineAndNotBefore) {
+TEST(FirstEvent, event_is_complete_only_at_its_blank_line) {
   FirstEvent event;
   event.feed("event: error\r\ndata: x\r\n");
   EXPECT_FALSE(event.complete());

@@ -32,11 +32,11 @@ const std::vector<std::string> requests{
     "GET HTTP://API.test:8080 HTTP/1.1\r\n",
 };
 
-TEST(FirstBytes, G7_a_whole_request_line_is_http) {
+TEST(FirstBytes, G7_complete_request_line_is_detected_as_http) {
   for (const auto& text : requests) EXPECT_EQ(judged(text), DetectedProtocol::http) << text;
 }
 
-TEST(FirstBytes, G7_every_beginning_of_a_request_line_waits_for_more) {
+TEST(FirstBytes, G7_partial_request_line_waits_for_more_bytes) {
   for (const auto& text : requests) {
     const std::size_t line = text.find("\r\n") + 2;
     for (std::size_t i = 0; i < line; ++i) {
@@ -46,7 +46,7 @@ TEST(FirstBytes, G7_every_beginning_of_a_request_line_waits_for_more) {
   }
 }
 
-TEST(FirstBytes, G7_what_is_no_http_1_request_is_opaque) {
+TEST(FirstBytes, G7_bytes_that_are_not_an_http_1_request_are_opaque) {
   for (const std::string& text : std::vector<std::string>{
            std::string("\x16\x02", 2),  // no record of TLS
            std::string("\x15\x03\x01", 3),
@@ -82,7 +82,7 @@ TEST(FirstBytes, G7_what_is_no_http_1_request_is_opaque) {
   }
 }
 
-TEST(FirstBytes, G7_requests_to_another_proxy_behind_the_tunnel_are_opaque) {
+TEST(FirstBytes, G7_requests_for_another_proxy_inside_the_tunnel_are_opaque) {
   for (const std::string& text : std::vector<std::string>{
            "CONNECT other.test:443 HTTP/1.1\r\n",
            "CONNECT /a HTTP/1.1\r\n",
@@ -97,7 +97,7 @@ TEST(FirstBytes, G7_requests_to_another_proxy_behind_the_tunnel_are_opaque) {
   EXPECT_EQ(judged("GET http://[::1]:80/ HTTP/1.1\r\n", {"::1", 80, "[::1]:80"}), DetectedProtocol::http);
 }
 
-TEST(FirstBytes, a_handshake_record_is_tls_and_the_preface_is_http2) {
+TEST(FirstBytes, tls_handshake_record_and_http2_preface_are_detected) {
   const std::string record("\x16\x03\x01\x02", 4);
   EXPECT_EQ(judged(record.substr(0, 1)), DetectedProtocol::more);
   EXPECT_EQ(judged(record.substr(0, 2)), DetectedProtocol::tls);
@@ -109,12 +109,12 @@ TEST(FirstBytes, a_handshake_record_is_tls_and_the_preface_is_http2) {
   EXPECT_EQ(judged(preface + "x"), DetectedProtocol::http2);
 }
 
-TEST(FirstBytes, G7_an_upstream_that_speaks_first_is_never_http) {
+TEST(FirstBytes, G7_protocol_where_the_server_sends_first_is_never_http) {
   EXPECT_EQ(detect_by_first_bytes({"", true}, tunnel, 100), DetectedProtocol::server_first);
   EXPECT_EQ(detect_by_first_bytes({"GET / HTTP/1.1\r\n", true}, tunnel, 100), DetectedProtocol::server_first);
 }
 
-TEST(FirstBytes, G7_half_a_request_line_is_opaque_once_the_time_is_up_and_nothing_is_silence) {
+TEST(FirstBytes, G7_after_the_timeout_partial_requests_are_opaque_and_no_bytes_mean_silence) {
   EXPECT_EQ(detect_by_first_bytes({"", false, false}, tunnel, 100), DetectedProtocol::more);
   EXPECT_EQ(detect_by_first_bytes({"", false, true}, tunnel, 100), DetectedProtocol::silence);
   EXPECT_EQ(detect_by_first_bytes({"\x16", false, true}, tunnel, 100), DetectedProtocol::opaque);
@@ -122,7 +122,7 @@ TEST(FirstBytes, G7_half_a_request_line_is_opaque_once_the_time_is_up_and_nothin
   EXPECT_EQ(detect_by_first_bytes({"GET / HTTP/1.1\r\n", false, true}, tunnel, 100), DetectedProtocol::http);
 }
 
-TEST(FirstBytes, G7_a_target_over_its_limit_is_opaque_at_once) {
+TEST(FirstBytes, G7_target_over_its_limit_is_opaque_at_once) {
   const std::string line = "GET /" + std::string(99, 'a');
   EXPECT_EQ(detect_by_first_bytes({line}, tunnel, 100), DetectedProtocol::more);
   EXPECT_EQ(detect_by_first_bytes({line + "a"}, tunnel, 100), DetectedProtocol::opaque);
@@ -134,7 +134,7 @@ RequestHead parsed(const std::string& text) {
   return head;
 }
 
-TEST(FirstBytes, a_request_in_the_tunnel_goes_to_its_upstream_with_its_own_host) {
+TEST(FirstBytes, tunnelled_request_goes_to_the_tunnel_upstream_with_its_own_host) {
   const std::string text = "GET /a?b HTTP/1.1\r\nHost: other.test\r\n\r\n";
   const RequestHead head = parsed(text);
   const Intake intake = take_tunnelled(head, tunnel);
@@ -146,7 +146,7 @@ TEST(FirstBytes, a_request_in_the_tunnel_goes_to_its_upstream_with_its_own_host)
   EXPECT_EQ(forward->target.path_and_query, "/a?b");
 }
 
-TEST(FirstBytes, without_a_host_of_its_own_it_gets_the_authority_of_the_connect) {
+TEST(FirstBytes, tunnelled_request_without_host_gets_the_connect_authority) {
   const std::string text = "GET / HTTP/1.0\r\n\r\n";
   const RequestHead head = parsed(text);
   const Intake intake = take_tunnelled(head, tunnel);
@@ -154,7 +154,7 @@ TEST(FirstBytes, without_a_host_of_its_own_it_gets_the_authority_of_the_connect)
   EXPECT_EQ(std::get<Forward>(intake).host_field, "api.test:8080");
 }
 
-TEST(FirstBytes, it_never_leaves_the_authority_of_the_connect) {
+TEST(FirstBytes, tunnelled_request_for_another_authority_is_rejected) {
   for (const auto& [text, cause] : std::vector<std::pair<std::string, Rejection>>{
            {"GET http://other.test/ HTTP/1.1\r\nHost: other.test\r\n\r\n", Rejection::bad_target},
            {"GET https://api.test:8080/ HTTP/1.1\r\nHost: api.test\r\n\r\n", Rejection::bad_target},
@@ -166,7 +166,7 @@ TEST(FirstBytes, it_never_leaves_the_authority_of_the_connect) {
   }
 }
 
-TEST(FirstBytes, J4_in_a_tunnel_too_the_last_hop_answers_itself) {
+TEST(FirstBytes, J4_tunnelled_request_with_max_forwards_0_gets_a_local_response) {
   const std::string last = "OPTIONS * HTTP/1.1\r\nHost: api.test\r\nMax-Forwards: 0\r\n\r\n";
   EXPECT_TRUE(std::holds_alternative<Respond>(take_tunnelled(parsed(last), tunnel)));
   const std::string odd = "OPTIONS * HTTP/1.1\r\nHost: api.test\r\nMax-Forwards: x\r\n\r\n";
@@ -175,7 +175,7 @@ TEST(FirstBytes, J4_in_a_tunnel_too_the_last_hop_answers_itself) {
   EXPECT_EQ(std::get<Rejected>(intake).cause, Rejection::bad_max_forwards);
 }
 
-TEST(FirstBytes, a_redirected_request_is_for_whom_its_host_names) {
+TEST(FirstBytes, redirected_request_goes_to_its_host_field_at_the_dialled_port) {
   const auto host_of = [](const std::string& text) {
     RequestHead head = parsed(text);
     for (FieldLine& field : head.fields) {

@@ -19,7 +19,7 @@ std::string location(const GatewayView& view, std::string_view value) {
 
 std::string cookie(std::string_view value) { return cookie_through(value).value_or(std::string(stays)); }
 
-TEST(GatewayLocation, own_origin_becomes_the_gateways) {
+TEST(GatewayLocation, location_with_the_upstream_origin_gets_the_gateway_origin) {
   EXPECT_EQ(location(over_tls, "https://api.example.com/v1/x?y=1#z"), "http://127.0.0.1:3180/v1/x?y=1#z");
   EXPECT_EQ(location(over_tls, "HTTPS://API.example.com:443/a%2Fb"), "http://127.0.0.1:3180/a%2Fb");
   EXPECT_EQ(location(over_tls, "https://api.example.com"), "http://127.0.0.1:3180/");
@@ -27,7 +27,7 @@ TEST(GatewayLocation, own_origin_becomes_the_gateways) {
   EXPECT_EQ(location(over_tls, "//api.example.com/x"), "http://127.0.0.1:3180/x");
 }
 
-TEST(GatewayLocation, other_origins_and_relative_references_stay) {
+TEST(GatewayLocation, locations_with_other_origins_or_relative_references_stay) {
   for (const std::string_view value :
        {"http://api.example.com/x", "https://api.example.com:8443/x", "https://other.example.com/x",
         "https://api.example.com.evil.test/x", "https://user@api.example.com/x", "//other.test/x", "/v1/x",
@@ -36,7 +36,7 @@ TEST(GatewayLocation, other_origins_and_relative_references_stay) {
   }
 }
 
-TEST(GatewayLocation, the_prefix_goes_and_paths_outside_it_stay) {
+TEST(GatewayLocation, location_loses_the_path_prefix_and_stays_if_outside_it) {
   EXPECT_EQ(location(below_base, "http://api.example.com:8080/base/x"), "http://localhost:3180/x");
   EXPECT_EQ(location(below_base, "http://api.example.com:8080/base"), "http://localhost:3180/");
   EXPECT_EQ(location(below_base, "http://api.example.com:8080/base?q"), "http://localhost:3180/?q");
@@ -46,12 +46,12 @@ TEST(GatewayLocation, the_prefix_goes_and_paths_outside_it_stay) {
     EXPECT_EQ(location(below_base, value), stays) << value;
 }
 
-TEST(GatewayLocation, the_gateways_authority_under_the_upstreams_scheme_is_its_own) {
+TEST(GatewayLocation, location_with_gateway_authority_and_upstream_scheme_is_rewritten) {
   EXPECT_EQ(location(over_tls, "https://127.0.0.1:3180/x"), "http://127.0.0.1:3180/x");
   EXPECT_EQ(location(over_tls, "http://127.0.0.1:3180/x"), stays);
 }
 
-TEST(GatewayCookie, domain_and_secure_go_and_the_rest_stays_byte_for_byte) {
+TEST(GatewayCookie, cookie_loses_domain_and_secure_and_is_otherwise_unchanged) {
   EXPECT_EQ(cookie("id=7; Domain=example.com; Path=/;  HttpOnly; Secure; SameSite=Lax"),
             "id=7; Path=/;  HttpOnly; SameSite=Lax");
   EXPECT_EQ(cookie("id=7;secure"), "id=7");
@@ -62,14 +62,14 @@ TEST(GatewayCookie, domain_and_secure_go_and_the_rest_stays_byte_for_byte) {
   EXPECT_EQ(cookie(""), stays);
 }
 
-TEST(GatewayCookie, what_demands_secure_stays) {
+TEST(GatewayCookie, cookie_that_requires_secure_is_unchanged) {
   for (const std::string_view value :
        {"__Host-id=7; Secure; Path=/", "__secure-id=7; Domain=example.com; Secure",
         "id=7; Secure; SameSite=None", "id=7; samesite = NONE; Domain=example.com; Secure"})
     EXPECT_EQ(cookie(value), stays) << value;
 }
 
-TEST(NamesGateway, by_its_port_unless_the_upstream_is_meant) {
+TEST(NamesGateway, host_names_the_gateway_by_port_unless_it_names_the_upstream) {
   EXPECT_TRUE(names_gateway(over_tls, "127.0.0.1:3180", 3180));
   EXPECT_TRUE(names_gateway(over_tls, "reprise:3180", 3180));
   EXPECT_TRUE(names_gateway(over_tls, "[::1]:3180", 3180));
@@ -79,7 +79,7 @@ TEST(NamesGateway, by_its_port_unless_the_upstream_is_meant) {
   EXPECT_FALSE(names_gateway({"api.test", 3180, false, "", ""}, "API.test:3180", 3180));
 }
 
-TEST(GatewayResponse, only_location_of_a_3xx_and_cookies_are_changed) {
+TEST(GatewayResponse, only_3xx_location_and_set_cookie_fields_are_rewritten) {
   const std::string fields =
       "Location: https://api.example.com/x\r\nX-Odd:  a  b\r\nSet-Cookie: id=7; Secure\r\n"
       "Content-Location: https://api.example.com/x\r\nSet-Cookie: other=1\r\nContent-Length: 0\r\nDate: "

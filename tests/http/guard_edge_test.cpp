@@ -26,7 +26,7 @@ Parsed guard_alone(const string& text, std::string_view method) {
   return guard_response(text, {}, method, head, oddities);
 }
 
-TEST(GuardEdge, the_guard_needs_no_second_opinion_on_requests) {
+TEST(GuardEdge, framing_guard_rejects_malformed_requests_without_the_beast_check) {
   const std::pair<string, Rejection> refused[] = {
       {post("Content-Length: 5\r\nContent-Length: 6\r\n"), Rejection::conflicting_content_length},
       {post("Content-Length: 5\r\nContent-Length: 5\r\nContent-Length: 6\r\n"),
@@ -53,7 +53,7 @@ TEST(GuardEdge, the_guard_needs_no_second_opinion_on_requests) {
   for (const auto& [text, cause] : refused) EXPECT_EQ(guard_alone(text), Parsed{cause}) << text;
 }
 
-TEST(GuardEdge, the_guard_needs_no_second_opinion_on_responses) {
+TEST(GuardEdge, framing_guard_rejects_malformed_responses_without_the_beast_check) {
   const std::pair<string, Rejection> refused[] = {
       {ok("Content-Length: 5\r\nContent-Length: 6\r\n"), Rejection::conflicting_content_length},
       {ok("Content-Length: 5, 6\r\n"), Rejection::bad_content_length},
@@ -69,13 +69,13 @@ TEST(GuardEdge, the_guard_needs_no_second_opinion_on_responses) {
   for (const auto& [text, cause] : refused) EXPECT_EQ(guard_alone(text, "GET"), Parsed{cause}) << text;
 }
 
-TEST(GuardEdge, the_coding_of_a_response_has_no_case) {
+TEST(GuardEdge, transfer_coding_of_a_response_is_case_insensitive) {
   const ReadResponse read(ok("Transfer-Encoding: CHUNKED\r\n"));
   ASSERT_EQ(read.parsed, complete);
   EXPECT_EQ(read.head.framing.kind, Framing::Kind::chunked);
 }
 
-TEST(GuardEdge, the_guard_alone_knows_what_can_stay) {
+TEST(GuardEdge, framing_guard_alone_decides_whether_a_connection_is_reusable) {
   const auto reusable = [](const string& text, std::string_view method) {
     ResponseHead head;
     Oddities oddities;
@@ -95,12 +95,12 @@ TEST(GuardEdge, the_guard_alone_knows_what_can_stay) {
   EXPECT_TRUE(reusable("HTTP/1.1 204 X\r\n\r\n", "GET"));
 }
 
-TEST(GuardEdge, A2_the_beginning_of_a_framing_field_is_no_lookalike) {
+TEST(GuardEdge, A2_prefix_of_a_framing_field_name_is_accepted) {
   EXPECT_EQ(request(get("C: 1\r\nContent: 2\r\nContent-: 3\r\nTransfer: 4\r\nTransfer_Encodin: 5\r\n")),
             complete);
 }
 
-TEST(GuardEdge, close_is_heard_wherever_it_stands) {
+TEST(GuardEdge, connection_close_is_detected_at_any_position) {
   EXPECT_TRUE(ReadRequest(get("Connection: close, x\r\n")).head.close);
   EXPECT_TRUE(ReadRequest(get("Connection: close\r\nConnection: x\r\n")).head.close);
   EXPECT_TRUE(ReadRequest(get("Proxy-Connection: close\r\n")).head.close);
@@ -111,7 +111,7 @@ TEST(GuardEdge, close_is_heard_wherever_it_stands) {
   EXPECT_FALSE(ReadResponse(ok("Content-Length: 0\r\nConnection: close, keep-alive\r\n")).head.reusable);
 }
 
-TEST(GuardEdge, a_control_byte_before_a_line_feed_ends_no_line) {
+TEST(GuardEdge, control_byte_before_a_line_feed_is_rejected) {
   EXPECT_EQ(guard_alone(get("X: a\n\nY: b\r\n")), Parsed{Rejection::bad_field_value});
   for (const string control : {"\x01", "\r\r", "\x7f", "\x0b"}) {
     EXPECT_EQ(guard_alone(get("X: a" + control + "\nY: b\r\n")), Parsed{Rejection::bad_field_value});
@@ -124,7 +124,7 @@ TEST(GuardEdge, a_control_byte_before_a_line_feed_ends_no_line) {
   EXPECT_EQ(guard_alone("GET / HTTP/1.1\rXHost: h\r\n\r\n"), Parsed{Rejection::bad_request_line});
 }
 
-TEST(GuardEdge, control_bytes_are_seen_at_each_place_of_a_word) {
+TEST(GuardEdge, control_byte_is_rejected_at_every_offset_of_a_value) {
   for (const char control : {'\x01', '\x1f', '\x7f'}) {
     for (std::size_t at = 0; at < 24; ++at) {
       string value(24, 'v');
@@ -134,7 +134,7 @@ TEST(GuardEdge, control_bytes_are_seen_at_each_place_of_a_word) {
   }
 }
 
-TEST(GuardEdge, I1_what_is_large_is_read_as_soon_as_it_can_be_judged) {
+TEST(GuardEdge, I1_large_head_gets_its_verdict_as_soon_as_one_is_possible) {
   const string start = "GET http://h/ HTTP/1.1\r\nHost: h\r\nX: " + string(3000, 'v') + "\r\n";
   EXPECT_EQ(request(start + ": v\r\n"), Parsed{Rejection::bad_field_name});
   EXPECT_EQ(request(start + "\r\nbody without an end"), complete);
@@ -147,7 +147,7 @@ TEST(GuardEdge, I1_what_is_large_is_read_as_soon_as_it_can_be_judged) {
   EXPECT_EQ(response(head + "\r\n\r\nbody without an end"), complete);
 }
 
-TEST(GuardEdge, oddities_are_those_of_the_last_response) {
+TEST(GuardEdge, oddities_are_reset_for_each_response) {
   Oddities oddities;
   ResponseHead head;
   ASSERT_EQ(guard_response("HTTP/1.1 200\r\nX : y\r\n\r\n", {}, "GET", head, oddities), complete);
@@ -156,7 +156,7 @@ TEST(GuardEdge, oddities_are_those_of_the_last_response) {
   EXPECT_FALSE(oddities.any());
 }
 
-TEST(GuardEdge, A12_A13_authorities_one_step_outside) {
+TEST(GuardEdge, A12_A13_authority_grammar_is_exact_at_its_boundaries) {
   const auto stands = [](const string& text) {
     return std::holds_alternative<Authority>(split_authority(text, 80));
   };
@@ -173,7 +173,7 @@ TEST(GuardEdge, A12_A13_authorities_one_step_outside) {
   EXPECT_FALSE(stands("[0000:0000:0000:0000:0000:ffff:0255.255.255.255]"));
 }
 
-TEST(GuardEdge, G1_the_first_and_the_last_port_of_a_range_are_allowed) {
+TEST(GuardEdge, G1_first_and_last_port_of_an_allowed_range_are_accepted) {
   for (const string port : {"443", "8000", "8999"}) {
     const ReadRequest read("CONNECT h:" + port + " HTTP/1.1\r\nHost: h\r\n\r\n");
     EXPECT_TRUE(
@@ -182,7 +182,7 @@ TEST(GuardEdge, G1_the_first_and_the_last_port_of_a_range_are_allowed) {
   }
 }
 
-TEST(GuardEdge, C9_an_upgrade_needs_its_offer_and_its_101) {
+TEST(GuardEdge, C9_upgrade_needs_an_offer_and_a_101_response) {
   const ReadRequest both(get("Connection: upgrade\r\nUpgrade: websocket, h2c\r\n"));
   const ReadRequest unnamed(get("Upgrade: websocket\r\n"));
   const ReadResponse h2c("HTTP/1.1 101 X\r\nUpgrade: h2c\r\n\r\n");
@@ -195,7 +195,7 @@ TEST(GuardEdge, C9_an_upgrade_needs_its_offer_and_its_101) {
   EXPECT_FALSE(is_offered_upgrade(unnamed.head, ToH2c::dropped, websocket.head));
 }
 
-TEST(GuardEdge, J1_names_in_any_order_and_case) {
+TEST(GuardEdge, J1_connection_options_match_in_any_order_and_case) {
   const ReadRequest read(
       get("Connection: zeta, Alpha, Content-Type\r\nConnection: beta\r\nX: gamma, omega\r\n"));
   const NamedByConnection named(read.head.fields);
@@ -204,7 +204,7 @@ TEST(GuardEdge, J1_names_in_any_order_and_case) {
     EXPECT_FALSE(named.removes(name)) << name;
 }
 
-TEST(GuardEdge, a_decoder_that_is_used_again_counts_anew) {
+TEST(GuardEdge, reset_chunk_decoder_restarts_its_counters) {
   ChunkDecoder decoder;
   const string padded = "1;a=" + string(4000, 'b') + "\r\nx\r\n";
   const string trailers = "0\r\nX: " + string(5000, 'y') + "\r\n\r\n";
@@ -222,14 +222,14 @@ TEST(GuardEdge, a_decoder_that_is_used_again_counts_anew) {
   EXPECT_EQ(decoder.step("0\r\n\r\n").state, State::done);
 }
 
-TEST(GuardEdge, a_bad_chunk_size_is_refused_at_its_first_wrong_byte) {
+TEST(GuardEdge, bad_chunk_size_is_rejected_at_its_first_wrong_byte) {
   for (const string text : {"5g", "5\"", "5=", "g", ";", "5\r5", "10000000000000005"}) {
     ChunkDecoder decoder;
     EXPECT_EQ(decoder.step(text).state, State::broken) << text;
   }
 }
 
-TEST(GuardEdge, trailers_that_prove_the_content_stay) {
+TEST(GuardEdge, trailers_with_content_digests_are_kept) {
   ChunkDecoder decoder;
   const string kept = "Content-MD5: a\r\nContent-Digest: b\r\nX-Content-Type: c\r\n";
   EXPECT_EQ(
@@ -239,7 +239,7 @@ TEST(GuardEdge, trailers_that_prove_the_content_stay) {
 }
 
 // A head in a buffer that has grown is not read at once; what was read of it before lay in the buffer before.
-TEST(GuardEdge, L10_no_view_outlives_the_reading) {
+TEST(GuardEdge, L10_partial_parse_after_buffer_growth_keeps_no_stale_views) {
   RequestHead head;
   std::string first = "POST http://h/ HTTP/1.1\r\nHost: h\r\nX: ";
   EXPECT_EQ(parse_request(first, {}, head), partial);

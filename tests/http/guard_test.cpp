@@ -29,7 +29,7 @@ TEST(Guard, reads_a_plain_request) {
   EXPECT_TRUE(read.head.keep_alive());
 }
 
-TEST(Guard, knows_its_fields_in_any_case) {
+TEST(Guard, known_fields_are_recognized_in_any_case) {
   const std::pair<const char*, FieldId> known[] = {{"CONNECTION", FieldId::connection},
                                                    {"content-Length", FieldId::content_length},
                                                    {"Date", FieldId::date},
@@ -55,7 +55,7 @@ TEST(Guard, knows_its_fields_in_any_case) {
   for (const auto& [name, id] : known) EXPECT_EQ(identify_field(name), id) << name;
 }
 
-TEST(Guard, length_and_chunked_together_are_refused) {
+TEST(Guard, content_length_together_with_chunked_is_rejected) {
   EXPECT_EQ(request(post("Content-Length: 5\r\nTransfer-Encoding: chunked\r\n")),
             Parsed{Rejection::length_and_chunked});
   EXPECT_EQ(request(post("Transfer-Encoding: chunked\r\nContent-Length: 0\r\n")),
@@ -64,7 +64,7 @@ TEST(Guard, length_and_chunked_together_are_refused) {
             Parsed{Rejection::length_and_chunked});
 }
 
-TEST(Guard, only_one_plain_chunked_is_a_transfer_encoding) {
+TEST(Guard, only_a_single_plain_chunked_transfer_encoding_is_accepted) {
   EXPECT_EQ(request(post("Transfer-Encoding: chunked\r\n")), complete);
   for (const string value : {"xchunked", "chunked, chunked", "chunked,", ",chunked", "identity",
                              "chunked, identity", "chunked;q=1", "chunked, gzip, foo", "", "chun ked"}) {
@@ -77,7 +77,7 @@ TEST(Guard, only_one_plain_chunked_is_a_transfer_encoding) {
             Parsed{Rejection::bad_transfer_encoding});
 }
 
-TEST(Guard, known_codings_are_not_implemented) {
+TEST(Guard, known_unsupported_transfer_codings_get_501) {
   for (const string value : {"gzip", "deflate", "compress", "x-gzip", "gzip, chunked", "GZIP"}) {
     EXPECT_EQ(request(post("Transfer-Encoding: " + value + "\r\n")),
               Parsed{Rejection::unsupported_transfer_encoding})
@@ -86,7 +86,7 @@ TEST(Guard, known_codings_are_not_implemented) {
   EXPECT_EQ(status_of(Rejection::unsupported_transfer_encoding), 501);
 }
 
-TEST(Guard, A3_odd_bytes_around_chunked_are_refused) {
+TEST(Guard, A3_odd_bytes_around_chunked_are_rejected) {
   for (const string value : {"\"chunked\"",
                              "\xa0"
                              "chunked",
@@ -104,12 +104,12 @@ TEST(Guard, A3_odd_bytes_around_chunked_are_refused) {
   }
 }
 
-TEST(Guard, transfer_encoding_in_http_1_0_is_refused) {
+TEST(Guard, transfer_encoding_in_an_http_1_0_request_is_rejected) {
   EXPECT_EQ(request("POST http://h/ HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n"),
             Parsed{Rejection::chunked_in_http_1_0});
 }
 
-TEST(Guard, content_length_is_one_decimal_number) {
+TEST(Guard, content_length_must_be_one_decimal_number) {
   for (const string value : {"+5", "-5", "0x5", "", " ", "5 5", "5,5", "5, 5", "5;", "5.0", "1e3", "\xd9\xa5",
                              "99999999999999999999", "18446744073709551616"}) {
     EXPECT_EQ(request(post("Content-Length: " + value + "\r\n")), Parsed{Rejection::bad_content_length})
@@ -125,21 +125,21 @@ TEST(Guard, content_length_is_one_decimal_number) {
   EXPECT_EQ(large.head.framing.length, 9999999999999999999U);
 }
 
-TEST(Guard, A1_leading_zeros_are_decimal) {
+TEST(Guard, A1_content_length_with_leading_zeros_is_decimal) {
   const ReadRequest read(post("Content-Length: 007\r\n"));
   ASSERT_EQ(read.parsed, complete);
   EXPECT_EQ(read.head.framing.length, 7U);
   EXPECT_EQ(request(post("Content-Length: 00000000000000000007\r\n")), Parsed{Rejection::bad_content_length});
 }
 
-TEST(Guard, A2_lookalikes_of_framing_fields_are_refused) {
+TEST(Guard, A2_lookalikes_of_framing_fields_are_rejected) {
   for (const string name : {"Content_Length", "content_length", "Transfer_Encoding", "TRANSFER_ENCODING"}) {
     EXPECT_EQ(request(post(name + ": 5\r\n")), Parsed{Rejection::lookalike_framing_field}) << name;
   }
   EXPECT_EQ(request(post("Content_Lengths: 5\r\nX_Y: 1\r\n")), complete);
 }
 
-TEST(Guard, control_bytes_in_values_are_refused) {
+TEST(Guard, control_bytes_in_field_values_are_rejected) {
   for (const string& value : {"a\0b"s, "a\rb"s, "a\nb"s, "a\x01"s, "\x7f"s, "a\x1b[0m"s, "\rx"s}) {
     EXPECT_EQ(request(get("X: " + value + "\r\n")), Parsed{Rejection::bad_field_value}) << value;
   }
@@ -155,35 +155,35 @@ TEST(Guard, control_bytes_in_values_are_refused) {
   }
 }
 
-TEST(Guard, field_names_are_tokens_followed_by_their_colon) {
+TEST(Guard, field_name_must_be_a_token_directly_followed_by_a_colon) {
   for (const string line :
        {": v", "X : v", "X\t: v", "X Y: v", "no-colon", "X\x80: v", "X(: v", "\x01: v", "X@Y: v"}) {
     EXPECT_EQ(request(get(line + "\r\n")), Parsed{Rejection::bad_field_name}) << line;
   }
 }
 
-TEST(Guard, legal_but_odd_values_pass) {
+TEST(Guard, unusual_but_legal_field_values_are_accepted) {
   EXPECT_EQ(request(get("Empty:\r\nBlank:   \r\nObs: caf\xc3\xa9\r\nQuote: \"a, b\"\r\nTab: a\tb\r\n")),
             complete);
 }
 
-TEST(Guard, obs_fold_is_refused) {
+TEST(Guard, folded_field_lines_are_rejected) {
   EXPECT_EQ(request(get("X: a\r\n b\r\n")), Parsed{Rejection::obs_fold});
   EXPECT_EQ(request(get("X: a\r\n\tb\r\n")), Parsed{Rejection::obs_fold});
 }
 
-TEST(Guard, A8_blank_after_the_request_line_and_broken_end) {
+TEST(Guard, A8_blank_after_the_request_line_and_malformed_head_end_are_rejected) {
   EXPECT_EQ(request("GET http://h/ HTTP/1.1\r\n Host: h\r\n\r\n"), Parsed{Rejection::obs_fold});
   EXPECT_EQ(request("GET http://h/ HTTP/1.1\r\nHost: h\r\n\rX"), Parsed{Rejection::bad_field_name});
   EXPECT_EQ(request("GET http://h/ HTTP/1.1\r\nHost: h\r\n\n"), Parsed{Rejection::bad_field_name});
 }
 
-TEST(Guard, bare_line_feeds_end_nothing) {
+TEST(Guard, bare_line_feed_is_not_accepted_as_a_line_end) {
   EXPECT_EQ(request("GET http://h/ HTTP/1.1\nHost: h\n\n"), Parsed{Rejection::bad_request_line});
   EXPECT_EQ(request("GET http://h/ HTTP/1.1\r\nHost: h\nX: y\r\n\r\n"), Parsed{Rejection::bad_field_value});
 }
 
-TEST(Guard, host_is_there_once_and_valid) {
+TEST(Guard, host_field_must_be_present_once_and_valid) {
   EXPECT_EQ(request("GET http://h/ HTTP/1.1\r\n\r\n"), Parsed{Rejection::missing_host});
   EXPECT_EQ(request("GET http://h/ HTTP/1.0\r\n\r\n"), complete);
   EXPECT_EQ(request(get("Host: h\r\n")), Parsed{Rejection::repeated_host});
@@ -199,7 +199,7 @@ TEST(Guard, host_is_there_once_and_valid) {
   }
 }
 
-TEST(Guard, empty_lines_before_the_request_are_skipped) {
+TEST(Guard, up_to_four_empty_lines_before_the_request_are_skipped) {
   const ReadRequest read("\r\n\r\n" + get(""));
   ASSERT_EQ(read.parsed, complete);
   EXPECT_EQ(read.head.skipped, 4U);
@@ -211,7 +211,7 @@ TEST(Guard, empty_lines_before_the_request_are_skipped) {
   EXPECT_EQ(request(""), partial);
 }
 
-TEST(Guard, versions) {
+TEST(Guard, unsupported_and_malformed_http_versions_are_rejected) {
   EXPECT_EQ(request("GET / HTTP/2.0\r\nHost: h\r\n\r\n"), Parsed{Rejection::bad_version});
   EXPECT_EQ(request("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), Parsed{Rejection::bad_version});
   EXPECT_EQ(request("GET / HTTP/0.9\r\nHost: h\r\n\r\n"), Parsed{Rejection::bad_version});
@@ -231,7 +231,7 @@ TEST(Guard, versions) {
   EXPECT_EQ(status_of(Rejection::bad_request_line), 400);
 }
 
-TEST(Guard, newer_minor_versions_are_read_as_1_1) {
+TEST(Guard, newer_http_1_minor_versions_are_read_as_1_1) {
   for (const string version : {"HTTP/1.2", "HTTP/1.9"}) {
     const ReadRequest read("POST http://h/ " + version + "\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n");
     ASSERT_EQ(read.parsed, complete);
@@ -241,7 +241,7 @@ TEST(Guard, newer_minor_versions_are_read_as_1_1) {
   }
 }
 
-TEST(Guard, transfer_encoding_has_no_case) {
+TEST(Guard, transfer_encoding_value_is_case_insensitive) {
   for (const string value : {"Chunked", "CHUNKED", "chunkeD"}) {
     const ReadRequest read(post("Transfer-Encoding: " + value + "\r\n"));
     ASSERT_EQ(read.parsed, complete) << value;
@@ -254,7 +254,7 @@ TEST(Guard, transfer_encoding_has_no_case) {
             Parsed{Rejection::bad_transfer_encoding});
 }
 
-TEST(Guard, methods_are_tokens) {
+TEST(Guard, request_method_must_be_a_token) {
   EXPECT_EQ(request("M-SEARCH / HTTP/1.1\r\nHost: h\r\n\r\n"), complete);
   EXPECT_EQ(request("x / HTTP/1.1\r\nHost: h\r\n\r\n"), complete);
   EXPECT_EQ(request("G(T / HTTP/1.1\r\n"), Parsed{Rejection::bad_method});
@@ -263,20 +263,20 @@ TEST(Guard, methods_are_tokens) {
   EXPECT_EQ(request("GET\r\n"), Parsed{Rejection::bad_request_line});
 }
 
-TEST(Guard, a_tls_handshake_is_told_from_a_bad_method) {
+TEST(Guard, tls_handshake_on_a_plain_listener_has_its_own_rejection) {
   EXPECT_EQ(request("\x16\x03\x01\x02"), Parsed{Rejection::tls_to_plain_listener});
   EXPECT_EQ(request("\x16"), Parsed{Rejection::tls_to_plain_listener});
   EXPECT_EQ(request("\r\n\x16"), Parsed{Rejection::bad_method}) << "behind a line end nobody speaks TLS";
 }
 
-TEST(Guard, A15_long_methods) {
+TEST(Guard, A15_methods_over_32_bytes_are_rejected_with_501) {
   EXPECT_EQ(request(string(32, 'M') + " / HTTP/1.1\r\nHost: h\r\n\r\n"), complete);
   EXPECT_EQ(request(string(33, 'M') + " / HTTP/1.1\r\nHost: h\r\n\r\n"), Parsed{Rejection::method_too_long});
   EXPECT_EQ(request(string(33, 'M')), Parsed{Rejection::method_too_long});
   EXPECT_EQ(status_of(Rejection::method_too_long), 501);
 }
 
-TEST(Guard, A11_bytes_of_a_target) {
+TEST(Guard, A11_target_rejects_blanks_and_control_bytes_but_keeps_odd_bytes) {
   for (const string& target : {""s, "/a b"s, "/a\tb"s, "/a#b"s, "/a\x7f"s, "/a\x01"s, "/a\0b"s}) {
     EXPECT_EQ(request("GET " + target + " HTTP/1.1\r\nHost: h\r\n\r\n"), Parsed{Rejection::bad_target})
         << target;
@@ -286,7 +286,7 @@ TEST(Guard, A11_bytes_of_a_target) {
   }
 }
 
-TEST(Guard, limits) {
+TEST(Guard, request_head_limits_are_enforced) {
   HeadLimits limits;
   limits.bytes = 256;
   limits.fields = 3;
@@ -300,7 +300,7 @@ TEST(Guard, limits) {
             Parsed{Rejection::too_many_fields});
 }
 
-TEST(Guard, N21_the_limit_of_a_head_counts_its_fields_and_not_its_request_line) {
+TEST(Guard, N21_head_size_limit_counts_fields_but_not_the_request_line) {
   HeadLimits limits;
   limits.bytes = 256;
   limits.target_bytes = 1000;
@@ -317,14 +317,14 @@ TEST(Guard, N21_the_limit_of_a_head_counts_its_fields_and_not_its_request_line) 
   EXPECT_EQ(request("GET /" + string(999, 'p'), limits), partial) << "a request line has its own limit";
 }
 
-TEST(Guard, N21_a_target_of_64_KiB_is_read) {
+TEST(Guard, N21_target_of_up_to_64_KiB_is_accepted) {
   const string start = "GET http://h/";
   const string target(64 * 1024 - string("http://h/").size(), 'a');
   EXPECT_EQ(request(start + target + " HTTP/1.1\r\nHost: h\r\n\r\n"), complete);
   EXPECT_EQ(request(start + target + "a HTTP/1.1\r\nHost: h\r\n\r\n"), Parsed{Rejection::target_too_long});
 }
 
-TEST(Guard, C2_expectations) {
+TEST(Guard, C2_only_a_single_100_continue_expectation_is_accepted) {
   const ReadRequest good(post("Content-Length: 1\r\nExpect: 100-Continue\r\n"));
   EXPECT_EQ(good.parsed, complete);
   EXPECT_TRUE(good.head.expects_continue());
@@ -341,7 +341,7 @@ TEST(Guard, C2_expectations) {
   EXPECT_EQ(status_of(Rejection::bad_expect), 417);
 }
 
-TEST(Guard, C2_a_body_is_waited_for_only_where_the_client_says_so) {
+TEST(Guard, C2_body_awaits_100_continue_only_if_the_client_asks_for_it) {
   const auto expects = [](const string& lines) {
     const ReadRequest read(post(lines));
     EXPECT_EQ(read.parsed, complete) << lines;
@@ -353,7 +353,7 @@ TEST(Guard, C2_a_body_is_waited_for_only_where_the_client_says_so) {
   EXPECT_FALSE(expects("Content-Length: 1\r\nExpect:\r\n")) << "an empty one expects nothing";
 }
 
-TEST(Guard, A9_http_1_0_without_length_has_no_body_and_ends) {
+TEST(Guard, A9_http_1_0_request_without_length_has_no_body_and_no_keep_alive) {
   const ReadRequest read("POST http://h/ HTTP/1.0\r\nConnection: keep-alive\r\n\r\nbody");
   ASSERT_EQ(read.parsed, complete);
   EXPECT_EQ(read.head.framing.kind, Framing::Kind::none);
@@ -371,14 +371,14 @@ TEST(Guard, A14_any_method_may_have_a_body) {
   }
 }
 
-TEST(Guard, A17_bytes_behind_the_head_are_not_read) {
+TEST(Guard, A17_bytes_after_the_head_are_not_parsed) {
   const string text = post("Content-Length: 0\r\n");
   const ReadRequest read(text + "GARBAGE\x01");
   ASSERT_EQ(read.parsed, complete);
   EXPECT_EQ(read.head.bytes, text.size());
 }
 
-TEST(Guard, J2_connection_lists) {
+TEST(Guard, J2_connection_field_accepts_empty_and_many_list_members) {
   const ReadRequest odd(get("Connection: ,,close, ,\r\n"));
   ASSERT_EQ(odd.parsed, complete);
   EXPECT_FALSE(odd.head.keep_alive());
@@ -391,13 +391,13 @@ TEST(Guard, J2_connection_lists) {
   EXPECT_EQ(request(get(many + "\r\n")), Parsed{Rejection::header_too_large});
 }
 
-TEST(Guard, a_connection_that_is_no_list_of_tokens_is_refused) {
+TEST(Guard, malformed_connection_field_of_a_request_is_rejected) {
   for (const string value : {"keep-alive; x", "a b", "\"close\"", "close:"}) {
     EXPECT_EQ(request(get("Connection: " + value + "\r\n")), Parsed{Rejection::bad_field_value}) << value;
   }
 }
 
-TEST(Guard, J7_fields_answer_conditions_trimmed) {
+TEST(Guard, J7_field_conditions_match_trimmed_values) {
   const ReadRequest read(get("If-Match:  \"x\" \r\nEmpty:\r\nTwice: a\r\nTwice: b\r\nTab:\t\ta b\t \r\n"));
   ASSERT_EQ(read.parsed, complete);
   EXPECT_TRUE(read.head.has("if-match", "\"x\""));

@@ -42,14 +42,14 @@ void check(const string& name, const std::vector<Row>& rows) {
   }
 }
 
-TEST(Hints, none) {
+TEST(Hints, response_without_hint_fields_gives_no_hints) {
   const policy::Hints none = hints("Content-Length: 0\r\nX-Retry-After: 5\r\nretry-after-mx: 5\r\n");
   EXPECT_EQ(none.retry_after, std::nullopt);
   EXPECT_EQ(none.aws_retry_after, std::nullopt);
   EXPECT_FALSE(none.said_no);
 }
 
-TEST(Hints, a_name_only_as_long_as_that_of_a_hint_means_nothing) {
+TEST(Hints, unknown_field_as_long_as_a_hint_name_is_ignored) {
   for (const string name : {"ratelimix", "retry-after-mx", "x-should-retrx", "x-ratelimit-resex",
                             "x-amz-retry-aftex", "x-ratelimit-remaininx", "grpc-retry-pushback-mx"}) {
     const policy::Hints found =
@@ -60,7 +60,7 @@ TEST(Hints, a_name_only_as_long_as_that_of_a_hint_means_nothing) {
   }
 }
 
-TEST(Hints, retry_after_in_seconds) {
+TEST(Hints, retry_after_in_seconds_is_parsed) {
   check("Retry-After", {{"120", seconds(120)},
                         {" 007 ", seconds(7)},
                         {"99999999999999999999999", longest},
@@ -78,7 +78,7 @@ TEST(Hints, retry_after_in_seconds) {
   EXPECT_EQ(pause("Retry-After: 5\r\n", 200), seconds(5));
 }
 
-TEST(Hints, retry_after_as_date) {
+TEST(Hints, retry_after_as_a_date_is_parsed) {
   check("Retry-After", {{"Tue, 14 Nov 2023 22:14:20 GMT", seconds(60)},
                         {"Tuesday, 14-Nov-23 22:14:20 GMT", seconds(60)},
                         {"Tue Nov 14 22:14:20 2023", seconds(60)},
@@ -87,7 +87,7 @@ TEST(Hints, retry_after_as_date) {
                         {"Tue, 14 Nov 2023 22:14:20", {}}});
 }
 
-TEST(Hints, dates_count_from_the_responses_own_date) {
+TEST(Hints, date_hints_are_relative_to_the_date_field_of_the_response) {
   const string later = "Retry-After: Tue, 14 Nov 2023 22:14:20 GMT\r\n";  // now + 60 s
   EXPECT_EQ(pause(later + "Date: Tue, 14 Nov 2023 22:14:00 GMT\r\n"), seconds(20));
   EXPECT_EQ(pause(later + "Date: junk\r\n"), seconds(60));
@@ -95,7 +95,7 @@ TEST(Hints, dates_count_from_the_responses_own_date) {
   EXPECT_EQ(pause("x-ratelimit-reset: 1700000060\r\nDate: Tue, 14 Nov 2023 22:14:00 GMT\r\n"), seconds(20));
 }
 
-TEST(Hints, retry_after_ms) {
+TEST(Hints, retry_after_ms_is_parsed) {
   check("retry-after-ms", {{"1500", milliseconds(1500)},
                            {"0.5", microseconds(500)},
                            {"12.345678", nanoseconds(12345678)},
@@ -126,7 +126,7 @@ TEST(Hints, fields_of_azure_discord_and_stripe_are_read) {
   EXPECT_FALSE(hints("Stripe-Should-Retry: true\r\n").said_no);
 }
 
-TEST(Hints, ratelimit_reset) {
+TEST(Hints, x_ratelimit_reset_is_parsed_in_all_its_formats) {
   check("X-RateLimit-Reset", {{"30", seconds(30)},
                               {"0.25", milliseconds(250)},
                               {"1000000000", seconds(1000000000)},
@@ -154,14 +154,14 @@ TEST(Hints, ratelimit_reset) {
                               {"soon", {}}});
 }
 
-TEST(Hints, rate_limits_count_on_429_and_503_alone) {
+TEST(Hints, rate_limit_hints_are_used_only_for_429_and_503) {
   for (const string line : {"x-ratelimit-reset: 30\r\n", "RateLimit: \"a\";r=0;t=30\r\n"}) {
     for (const int status : {200, 403, 500, 502, 504}) EXPECT_EQ(pause(line, status), std::nullopt) << status;
     for (const int status : {429, 503}) EXPECT_EQ(pause(line, status), seconds(30)) << status;
   }
 }
 
-TEST(Hints, ratelimit_reset_means_nothing_while_quota_is_left) {
+TEST(Hints, ratelimit_reset_is_ignored_if_quota_remains) {
   const string reset = "x-ratelimit-reset: 3000\r\n";
   EXPECT_EQ(pause(reset + "x-ratelimit-remaining: 12\r\n"), std::nullopt);
   EXPECT_EQ(pause("x-ratelimit-remaining: 12\r\n" + reset + "Retry-After: 2\r\n"), seconds(2));
@@ -169,7 +169,7 @@ TEST(Hints, ratelimit_reset_means_nothing_while_quota_is_left) {
   EXPECT_EQ(pause(reset + "x-ratelimit-remaining: some\r\n"), seconds(3000));
 }
 
-TEST(Hints, ratelimit_draft_fields) {
+TEST(Hints, ratelimit_draft_fields_are_parsed) {
   check("RateLimit", {{"limit=100, remaining=0, reset=30", seconds(30)},
                       {"limit=100,remaining=0,reset=30", seconds(30)},
                       {"reset=30;x=1, remaining=0;y", seconds(30)},
@@ -198,7 +198,7 @@ TEST(Hints, ratelimit_draft_fields) {
                       {"=,;=;,=0", {}}});
 }
 
-TEST(Hints, amz_retry_after_is_kept_apart) {
+TEST(Hints, x_amz_retry_after_is_stored_separately) {
   const auto amz = [](const string& value) {
     return hints("x-amz-retry-after: " + value + "\r\n").aws_retry_after;
   };
@@ -209,7 +209,7 @@ TEST(Hints, amz_retry_after_is_kept_apart) {
   EXPECT_EQ(pause("x-amz-retry-after: 1500\r\n"), std::nullopt);
 }
 
-TEST(Hints, should_retry) {
+TEST(Hints, x_should_retry_false_forbids_retries) {
   EXPECT_TRUE(hints("x-should-retry: false\r\n").said_no);
   EXPECT_TRUE(hints("X-Should-Retry: False\r\n", 429).said_no);
   for (const string value : {"true", "0", "no", "", "false!"}) {
@@ -218,7 +218,7 @@ TEST(Hints, should_retry) {
   EXPECT_TRUE(hints("x-should-retry: false\r\nx-should-retry: true\r\n").said_no);
 }
 
-TEST(Hints, grpc_pushback) {
+TEST(Hints, grpc_pushback_sets_a_delay_or_forbids_retries) {
   for (const string value : {"-1", "-0", "junk", "", "1.5", "+1", "2147483648", "99999999999999999999"}) {
     const policy::Hints found = hints("grpc-retry-pushback-ms: " + value + "\r\n", 200);
     EXPECT_TRUE(found.said_no) << value;
@@ -230,13 +230,13 @@ TEST(Hints, grpc_pushback) {
   EXPECT_FALSE(hints("grpc-retry-pushback-ms: 0\r\n").said_no);
 }
 
-TEST(Hints, a_pushback_takes_no_refusal_back) {
+TEST(Hints, pushback_delay_does_not_override_should_retry_false) {
   const policy::Hints found = hints("x-should-retry: false\r\ngrpc-retry-pushback-ms: 100\r\n");
   EXPECT_TRUE(found.said_no);
   EXPECT_EQ(found.retry_after, milliseconds(100));
 }
 
-TEST(Hints, the_longest_of_several_wins) {
+TEST(Hints, longest_of_several_delay_hints_wins) {
   EXPECT_EQ(pause("Retry-After: 5\r\nRetry-After: 9\r\nRetry-After: junk\r\nRetry-After: 7\r\n"), seconds(9));
   EXPECT_EQ(pause("Retry-After: 1\r\nretry-after-ms: 900\r\n"), seconds(1));
   EXPECT_EQ(pause("Retry-After: 1\r\nretry-after-ms: 1900\r\nRateLimit: \"a\";r=0;t=1\r\n"),
@@ -260,7 +260,7 @@ string random_value(play::Chance& random) {
   return value;
 }
 
-TEST(Hints, random_bytes_give_no_pause_below_zero) {
+TEST(Hints, random_hint_values_never_give_a_negative_delay) {
   play::Chance random(20240229);
   unsigned pauses = 0;
   for (int round = 0; round < 60'000; ++round) {

@@ -28,7 +28,7 @@ string request_to(const string& target, const string& host, const string& lines 
   return "GET " + target + " HTTP/1.1\r\nHost: " + host + "\r\n" + lines + "\r\n";
 }
 
-TEST(Intake, forwards_absolute_form) {
+TEST(Intake, absolute_form_request_is_forwarded) {
   const ReadRequest read(request_to("http://h:8080/a?b", "h:8080"));
   const auto forward = std::get<Forward>(take_forward(read.head, ports));
   EXPECT_EQ(forward.host, "h");
@@ -37,7 +37,7 @@ TEST(Intake, forwards_absolute_form) {
   EXPECT_EQ(forward.target.path_and_query, "/a?b");
 }
 
-TEST(Intake, absolute_form_wins_over_a_differing_host) {
+TEST(Intake, absolute_form_target_overrides_a_different_host_field) {
   const auto host_field = [](const string& text) {
     const ReadRequest read(text);
     return string(std::get<Forward>(take_forward(read.head, ports)).host_field);
@@ -57,7 +57,7 @@ RequestHead with_unreadable_host(const ReadRequest& read) {
   return head;
 }
 
-TEST(Intake, a_host_that_cannot_be_read_names_nobody) {
+TEST(Intake, unreadable_host_field_is_ignored) {
   const ReadRequest absolute(request_to("http://h/", "h"));
   EXPECT_EQ(std::get<Forward>(take_forward(with_unreadable_host(absolute), ports)).host_field, "h");
   const ReadRequest origin(request_to("/", "h"));
@@ -65,7 +65,7 @@ TEST(Intake, a_host_that_cannot_be_read_names_nobody) {
             "up");
 }
 
-TEST(Intake, forward_listener_refuses_what_is_no_proxy_request) {
+TEST(Intake, forward_listener_rejects_requests_that_are_not_proxy_requests) {
   EXPECT_EQ(forward_refusal(request_to("/a", "h")), Rejection::not_a_proxy_request);
   EXPECT_EQ(forward_refusal("OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n"), Rejection::not_a_proxy_request);
   EXPECT_EQ(forward_refusal(request_to("ftp://h/", "h")), Rejection::bad_scheme);
@@ -90,7 +90,7 @@ TEST(Intake, A16_https_is_never_sent_in_clear_text) {
   EXPECT_FALSE(forward(plain).https);
 }
 
-TEST(Intake, a_gateways_upstream_over_tls_has_the_name_that_it_is_called_by) {
+TEST(Intake, gateway_tls_server_name_follows_the_host_sent_upstream) {
   const auto taken = [](const string& target, std::string_view authority) {
     static std::vector<std::unique_ptr<ReadRequest>> kept;  // what is taken has its views into them
     kept.push_back(std::make_unique<ReadRequest>(request_to(target, "client.test:8443")));
@@ -107,7 +107,7 @@ TEST(Intake, a_gateways_upstream_over_tls_has_the_name_that_it_is_called_by) {
   EXPECT_EQ(taken("http://localhost:3180/", {}).port, 443);
 }
 
-TEST(Intake, G1_connect) {
+TEST(Intake, G1_connect_target_is_validated) {
   const ReadRequest read("CONNECT [::1]:8443 HTTP/1.0\r\n\r\n");
   const auto connect = std::get<Connect>(take_forward(read.head, ports));
   EXPECT_EQ(connect.host, "::1");
@@ -128,7 +128,7 @@ TEST(Intake, G1_connect) {
   EXPECT_EQ(status_of(Rejection::connect_port_denied), 403);
 }
 
-TEST(Intake, gateway) {
+TEST(Intake, gateway_forwards_every_request_to_its_upstream) {
   const ReadRequest origin(request_to("/a?b", "127.0.0.1:3180"));
   const auto forward = std::get<Forward>(take_gateway(origin.head, {"up", 8080, false, "up:8080"}));
   EXPECT_EQ(forward.host, "up");
@@ -142,7 +142,7 @@ TEST(Intake, gateway) {
   EXPECT_EQ(std::get<Forward>(take_gateway(absolute.head, {"up", 80, false, {}})).host_field, "UP");
 }
 
-TEST(Intake, a_gateway_is_nobody_elses_proxy) {
+TEST(Intake, gateway_rejects_absolute_targets_other_than_itself_or_its_upstream) {
   const auto cause = [](const string& target, const GatewayTarget& gateway) -> std::optional<Rejection> {
     const ReadRequest read(request_to(target, "whoever"));
     const Intake intake = take_gateway(read.head, gateway);
@@ -171,7 +171,7 @@ TEST(Intake, a_gateway_is_nobody_elses_proxy) {
   EXPECT_EQ(status_of(Rejection::misdirected_request), 421);
 }
 
-TEST(Intake, a_log_line_names_the_target_without_path_or_password) {
+TEST(Intake, logged_target_contains_neither_path_nor_password) {
   const auto named = [](const string& text) { return named_target(ReadRequest(text).head); };
   EXPECT_EQ(named(request_to("http://h/a?b", "x")), "h:80");
   EXPECT_EQ(named(request_to("https://h/", "x")), "h:443");
@@ -183,7 +183,7 @@ TEST(Intake, a_log_line_names_the_target_without_path_or_password) {
   EXPECT_EQ(named("GET / HTTP/1.0\r\n\r\n"), "");
 }
 
-TEST(Intake, a_gateway_that_keeps_the_clients_host_keeps_its_spelling) {
+TEST(Intake, gateway_that_keeps_the_client_host_keeps_its_spelling) {
   const auto host_field = [](const string& target, const string& host) {
     const ReadRequest read(request_to(target, host));
     return string(
@@ -193,7 +193,7 @@ TEST(Intake, a_gateway_that_keeps_the_clients_host_keeps_its_spelling) {
   EXPECT_EQ(host_field("http://127.0.0.1:81/", "UP"), "127.0.0.1:81");
 }
 
-TEST(Intake, J4_J5_a_gateway_is_the_last_recipient_as_well) {
+TEST(Intake, J4_J5_gateway_responds_itself_when_max_forwards_is_0) {
   const auto intake = [](const string& method, const string& lines) {
     const ReadRequest read(method + " / HTTP/1.1\r\nHost: h\r\n" + lines + "\r\n");
     EXPECT_EQ(read.parsed, complete) << lines;
@@ -206,7 +206,7 @@ TEST(Intake, J4_J5_a_gateway_is_the_last_recipient_as_well) {
   EXPECT_EQ(std::get<Rejected>(intake("TRACE", "Content-Length: 1\r\n")).cause, Rejection::trace_with_body);
 }
 
-TEST(Intake, gateway_refusals) {
+TEST(Intake, gateway_rejects_connect_bad_targets_and_a_missing_host) {
   const auto refusal = [](const string& text, std::string_view authority) {
     const ReadRequest read(text);
     EXPECT_EQ(read.parsed, complete) << text;
@@ -218,7 +218,7 @@ TEST(Intake, gateway_refusals) {
   EXPECT_EQ(refusal("GET / HTTP/1.0\r\n\r\n", ""), Rejection::missing_host);
 }
 
-TEST(Intake, J4_max_forwards) {
+TEST(Intake, J4_max_forwards_0_gets_a_local_response_to_options_and_trace) {
   const auto intake = [](const string& method, const string& lines) {
     const ReadRequest read(method + " http://h/ HTTP/1.1\r\nHost: h\r\n" + lines + "\r\n");
     return take_forward(read.head, ports);
@@ -237,12 +237,12 @@ TEST(Intake, J4_max_forwards) {
   EXPECT_TRUE(std::holds_alternative<Forward>(intake("POST", "Max-Forwards: x\r\n")));
 }
 
-TEST(Intake, J5_trace_has_no_body) {
+TEST(Intake, J5_trace_with_a_body_is_rejected) {
   EXPECT_EQ(forward_refusal("TRACE http://h/ HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\n"),
             Rejection::trace_with_body);
 }
 
-TEST(Intake, D16_no_store) {
+TEST(Intake, D16_cache_control_no_store_is_detected) {
   const auto no_store = [](const string& lines) { return is_no_store(ReadRequest(get(lines)).head); };
   EXPECT_TRUE(no_store("Cache-Control: no-store\r\n"));
   EXPECT_TRUE(no_store("cache-control: max-age=0 , NO-STORE,x\r\n"));
@@ -252,7 +252,7 @@ TEST(Intake, D16_no_store) {
   EXPECT_FALSE(no_store(""));
 }
 
-TEST(Intake, nested_retries) {
+TEST(Intake, retries_by_an_outer_client_or_proxy_are_detected) {
   const auto nested = [](const string& lines) { return is_nested_retry(ReadRequest(get(lines)).head); };
   EXPECT_TRUE(nested("amz-sdk-request: attempt=2; max=3\r\n"));
   EXPECT_TRUE(nested("Amz-Sdk-Request: ttl=1; attempt=3\r\n"));
@@ -269,7 +269,7 @@ TEST(Intake, nested_retries) {
   EXPECT_FALSE(nested("Reprise-Attempts: 2\r\n"));
 }
 
-TEST(Intake, C9_upgrades) {
+TEST(Intake, C9_upgrade_is_requested_only_if_connection_names_it) {
   const ReadRequest websocket(get("Connection: keep-alive, Upgrade\r\nUpgrade: websocket\r\n"));
   EXPECT_TRUE(asks_upgrade(websocket.head, ToH2c::dropped));
   EXPECT_TRUE(asks_upgrade(
@@ -303,7 +303,7 @@ TEST(Intake, C9_upgrades) {
 }
 
 // A list may have empty members, which a recipient ignores (RFC 9110 5.6.1.2).
-TEST(Intake, C9_empty_members_offer_and_choose_nothing) {
+TEST(Intake, C9_empty_upgrade_list_members_are_ignored) {
   const auto asking = [](const string& offers) {
     return get("Connection: upgrade\r\nUpgrade: " + offers + "\r\n");
   };
@@ -322,7 +322,7 @@ TEST(Intake, C9_empty_members_offer_and_choose_nothing) {
   EXPECT_FALSE(accepts(",")) << "that it was offered does not make it a protocol";
 }
 
-TEST(Intake, L13_every_member_of_long_upgrade_lists_counts) {
+TEST(Intake, L13_all_members_of_a_long_upgrade_list_are_checked) {
   string many;
   for (int i = 0; i < 5000; ++i) many += "p" + std::to_string(i) + ",";
   const ReadRequest asked(get("Connection: upgrade\r\nUpgrade: " + many + "last\r\nUpgrade: more\r\n"));

@@ -10,7 +10,7 @@ namespace {
 
 using std::string;
 
-TEST(JsonProbe, R33_a_top_level_key_with_a_value) {
+TEST(JsonProbe, R33_top_level_key_with_a_value_is_found) {
   for (const string text :
        {R"({"etag":"x"})", R"({"a":1,"etag":"CAE="})", R"({"etag":0})", R"({"etag":false})",
         R"({"etag":-1.5})", R"({"etag":[1]})", R"({"etag":{"a":1}})", R"( {"b":{"c":[{}]}, "etag" : "x"} )",
@@ -19,13 +19,13 @@ TEST(JsonProbe, R33_a_top_level_key_with_a_value) {
   }
 }
 
-TEST(JsonProbe, R35_empty_or_null_is_no_condition) {
+TEST(JsonProbe, R35_empty_or_null_value_does_not_count) {
   for (const string text : {R"({"etag":""})", R"({"etag":null})", R"({"etag":[]})", R"({"etag":{}})"}) {
     EXPECT_FALSE(JsonText(text).has("etag")) << text;
   }
 }
 
-TEST(JsonProbe, R36_only_the_top_level_counts) {
+TEST(JsonProbe, R36_only_top_level_keys_count) {
   for (const string text : {R"({"a":{"etag":"x"}})", R"({"a":[{"etag":"x"}]})", R"([{"etag":"x"}])",
                             R"("etag")", R"({"a":"etag"})", R"({"a":"\"etag\":\"x\""})", R"({"Etag":"x"})",
                             R"({"etagg":"x","eta":"x"})", R"({"":"x"})", "{}", "1"}) {
@@ -33,13 +33,13 @@ TEST(JsonProbe, R36_only_the_top_level_counts) {
   }
 }
 
-TEST(JsonProbe, a_repeated_key_counts_by_its_last_value) {
+TEST(JsonProbe, last_value_of_a_repeated_key_counts) {
   EXPECT_FALSE(JsonText(R"({"etag":"x","etag":""})").has("etag"));
   EXPECT_TRUE(JsonText(R"({"etag":"","etag":"x"})").has("etag"));
   EXPECT_TRUE(JsonText(R"({"etag":"x","a":null,"b":""})").has("etag"));
 }
 
-TEST(JsonProbe, bad_json_has_no_keys) {
+TEST(JsonProbe, malformed_json_has_no_keys) {
   for (const string text :
        {"", " ", R"({"etag":"x")", R"({"etag":"x"} x)", R"({"etag":"x"}{})", R"({etag:"x"})", R"({"etag":-)",
         R"({"etag":-})", R"({"etag":1)", R"({'etag':'x'})", R"({"etag":"x",})", R"(/**/{"etag":"x"})",
@@ -48,7 +48,7 @@ TEST(JsonProbe, bad_json_has_no_keys) {
   }
 }
 
-TEST(JsonProbe, depth_is_bounded) {
+TEST(JsonProbe, json_nesting_depth_is_limited) {
   const auto nested = [](std::size_t depth) {
     return "{\"etag\":\"x\",\"a\":" + string(depth, '[') + string(depth, ']') + "}";
   };
@@ -57,7 +57,7 @@ TEST(JsonProbe, depth_is_bounded) {
   EXPECT_FALSE(JsonText(string(1000000, '[')).has("etag"));
 }
 
-TEST(JsonProbe, long_keys_and_values) {
+TEST(JsonProbe, long_keys_and_values_are_read) {
   const string key(100000, 'k');
   const string text = "{\"" + key + "\":\"" + string(100000, 'v') + "\",\"etag\":\"x\"}";
   EXPECT_TRUE(JsonText(text).has(key));

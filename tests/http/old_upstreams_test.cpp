@@ -20,7 +20,7 @@ string cleaned(const string& text) {
   return string(read.head.clean.begin(), read.head.clean.end());
 }
 
-TEST(OldUpstreams, lines_that_end_in_lf_alone) {
+TEST(OldUpstreams, response_lines_ending_in_bare_lf_are_accepted) {
   const ReadResponse read("HTTP/1.1 404 Not Found\nServer: x\nContent-Length: 3\n\nabc");
   ASSERT_EQ(read.parsed, complete);
   EXPECT_EQ(read.head.status, 404);
@@ -34,7 +34,7 @@ TEST(OldUpstreams, lines_that_end_in_lf_alone) {
   EXPECT_EQ(read.head.text(read.text), "HTTP/1.1 404 Not Found\r\nServer: x\r\nContent-Length: 3\r\n\r\n");
 }
 
-TEST(OldUpstreams, what_is_read_is_made_clean) {
+TEST(OldUpstreams, tolerated_response_heads_are_normalized) {
   const std::pair<string, string> cases[] = {
       {"HTTP/1.1 200\n\n", "HTTP/1.1 200\r\n\r\n"},
       {"HTTP/1.1 200 OK\n\r\n", "HTTP/1.1 200 OK\r\n\r\n"},
@@ -56,7 +56,7 @@ TEST(OldUpstreams, what_is_read_is_made_clean) {
   EXPECT_EQ(cleaned(ok("A: a\r\nB : b\r\n")), "") << "what is clean is not copied";
 }
 
-TEST(OldUpstreams, a_folded_value_is_whole_wherever_it_is_looked_at) {
+TEST(OldUpstreams, folded_field_value_is_unfolded_before_any_use) {
   const ReadResponse read(ok("Retry-After:\r\n 7\r\nConnection: keep-alive,\n close\nContent-Length: 0\r\n"));
   ASSERT_EQ(read.parsed, complete);
   EXPECT_EQ(read.head.find(FieldId::retry_after)->value, "7");
@@ -64,7 +64,7 @@ TEST(OldUpstreams, a_folded_value_is_whole_wherever_it_is_looked_at) {
   EXPECT_FALSE(read.head.reusable) << "the close in the fold is heard";
 }
 
-TEST(OldUpstreams, no_fold_where_two_could_read_two_things) {
+TEST(OldUpstreams, ambiguous_folded_lines_are_rejected) {
   for (const string& text :
        {ok(" A: a\r\n"), ok("\tA: a\r\nB: b\r\n"), ok(" \r\nA: a\r\n"), string("HTTP/1.1 200 OK\n A: a\n\n"),
         ok("Content-Length:\r\n 5\r\n"), ok("Content-Length: 5\r\n \r\n"), ok("Content-Length: 5\n 5\n"),
@@ -73,7 +73,7 @@ TEST(OldUpstreams, no_fold_where_two_could_read_two_things) {
   }
 }
 
-TEST(OldUpstreams, what_is_bad_stays_bad) {
+TEST(OldUpstreams, malformed_heads_are_rejected_also_in_lenient_mode) {
   const std::pair<string, Rejection> cases[] = {
       {"HTTP/1.1 200 O\rK\n\n", Rejection::bad_status_line},
       {"HTTP/1.1 200 OK\r\r\n\r\n", Rejection::bad_status_line},
@@ -96,7 +96,7 @@ TEST(OldUpstreams, what_is_bad_stays_bad) {
   EXPECT_EQ(request("GET http://h/ HTTP/1.1\r\nHost: h\r\nA: a\r\n b\r\n\r\n"), Parsed{Rejection::obs_fold});
 }
 
-TEST(OldUpstreams, B12_a_head_without_its_end_is_never_complete) {
+TEST(OldUpstreams, B12_truncated_lenient_head_is_never_complete) {
   for (const string text :
        {"HTTP/1.1 200 OK\nA: a\n b\nContent-Length: 5\n\n", "HTTP/1.2 200\r\nA: a\r\n\tb\n\r\n"}) {
     for (std::size_t length = 0; length < text.size(); ++length)
@@ -105,7 +105,7 @@ TEST(OldUpstreams, B12_a_head_without_its_end_is_never_complete) {
   }
 }
 
-TEST(OldUpstreams, identity_counts_as_not_there) {
+TEST(OldUpstreams, identity_transfer_coding_is_ignored) {
   const auto framing = [](const string& lines) {
     const ReadResponse read(ok(lines));
     EXPECT_EQ(read.parsed, complete) << lines;
@@ -148,7 +148,7 @@ string rewritten(const string& text, std::string_view method = "GET") {
   return out;
 }
 
-TEST(OldUpstreams, what_leaves_is_clean) {
+TEST(OldUpstreams, forwarded_response_heads_are_normalized) {
   EXPECT_EQ(rewritten("HTTP/1.2 200 OK\nA: a\n\tb\nContent-Length: 05\nB : b\nDate: x\n\n"),
             "HTTP/1.1 200 OK\r\nA: a b\r\nB: b\r\nDate: x\r\nContent-Length: 5\r\nVia: 1.1 p\r\n\r\n");
   EXPECT_EQ(rewritten("HTTP/1.1 200 OK\nTransfer-Encoding: identity, CHUNKED\n\n"),
@@ -157,7 +157,7 @@ TEST(OldUpstreams, what_leaves_is_clean) {
             "HTTP/1.1 200 OK\r\nContent-Length: 7\r\nDate: D\r\nVia: 1.1 p\r\n\r\n");
 }
 
-TEST(OldUpstreams, the_limits_are_those_of_what_came) {
+TEST(OldUpstreams, head_limits_count_the_received_bytes_before_normalization) {
   const HeadLimits limits{256, 4, 1024};
   const string start = "HTTP/1.1 200 OK\n";
   const auto filled = [&](std::size_t bytes) {
@@ -175,7 +175,7 @@ TEST(OldUpstreams, the_limits_are_those_of_what_came) {
   EXPECT_EQ(response(start + many + "\n"), complete) << "200 field lines pass";
 }
 
-TEST(OldUpstreams, I1_a_loose_head_that_comes_byte_by_byte_costs_no_more_than_a_clean_one) {
+TEST(OldUpstreams, I1_lenient_head_fed_byte_by_byte_costs_about_as_much_as_a_strict_one) {
   const auto seconds = [](const string& line_end, const string& next) {
     string text = "HTTP/1.1 200 OK" + line_end + "A: a" + line_end;
     for (int i = 0; i < 200; ++i) text += next + string(250, 'x') + line_end;
@@ -192,7 +192,7 @@ TEST(OldUpstreams, I1_a_loose_head_that_comes_byte_by_byte_costs_no_more_than_a_
   EXPECT_LT(seconds("\n", " "), 10 * clean + 0.05) << "folds";
 }
 
-TEST(OldUpstreams, a_head_that_is_moved_keeps_its_views) {
+TEST(OldUpstreams, moved_response_head_keeps_valid_views) {
   ReadResponse read("HTTP/1.1 200 OK\nA: a\n\n");
   const ResponseHead moved = std::move(read.head);
   read.text.assign(read.text.size(), '?');
@@ -200,7 +200,7 @@ TEST(OldUpstreams, a_head_that_is_moved_keeps_its_views) {
   EXPECT_EQ(moved.fields[0].line, "A: a\r\n");
 }
 
-TEST(OldUpstreams, a_head_that_is_filled_again_is_as_new) {
+TEST(OldUpstreams, reused_response_head_keeps_nothing_of_the_previous_one) {
   ResponseHead head;
   ASSERT_EQ(parse_response("HTTP/1.1 200 OK\nA: a\n\n", {}, "GET", head), complete);
   ASSERT_FALSE(head.clean.empty());

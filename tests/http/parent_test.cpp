@@ -22,7 +22,7 @@ string absolute(const string& text, std::string_view authorization = {}) {
   return out;
 }
 
-TEST(ParentHead, is_in_absolute_form) {
+TEST(ParentHead, request_to_the_parent_is_in_absolute_form) {
   EXPECT_EQ(absolute("GET http://h/a?b=%20c HTTP/1.1\r\nHost: h\r\nA: 1\r\n\r\n"),
             "GET http://h/a?b=%20c HTTP/1.1\r\nHost: h\r\nA: 1\r\nVia: 1.1 reprise-x1\r\n");
   EXPECT_EQ(absolute("GET http://h:8080?q HTTP/1.1\r\nHost: h:8080\r\n\r\n"),
@@ -35,12 +35,12 @@ TEST(ParentHead, is_in_absolute_form) {
             "GET http://h:8080/ HTTP/1.1\r\nHost: h:8080\r\nVia: 1.0 reprise-x1\r\n");
 }
 
-TEST(ParentHead, an_options_for_the_whole_server_has_no_path) {
+TEST(ParentHead, server_wide_options_request_to_the_parent_has_no_path) {
   EXPECT_EQ(absolute("OPTIONS http://h:8080 HTTP/1.1\r\nHost: h:8080\r\n\r\n"),
             "OPTIONS http://h:8080 HTTP/1.1\r\nHost: h:8080\r\nVia: 1.1 reprise-x1\r\n");
 }
 
-TEST(ParentHead, has_our_authorization_and_not_the_clients) {
+TEST(ParentHead, request_to_the_parent_has_our_proxy_authorization_not_the_clients) {
   EXPECT_EQ(
       absolute("GET http://h/ HTTP/1.1\r\nHost: h\r\nProxy-Authorization: Basic theirs\r\n\r\n",
                "Basic ours"),
@@ -55,7 +55,7 @@ string connect(const string& text, std::string_view host, std::uint16_t port,
   return out;
 }
 
-TEST(ParentConnect, has_nothing_of_the_request_but_its_via) {
+TEST(ParentConnect, connect_to_the_parent_copies_only_via_from_the_request) {
   EXPECT_EQ(connect("GET http://h/ HTTP/1.1\r\nHost: h\r\nCookie: a\r\nAuthorization: b\r\n\r\n", "h", 443),
             "CONNECT h:443 HTTP/1.1\r\nHost: h:443\r\nVia: 1.1 reprise-x1\r\n\r\n");
   EXPECT_EQ(connect("CONNECT h:443 HTTP/1.1\r\nHost: h:443\r\nProxy-Authorization: Basic theirs\r\n\r\n",
@@ -64,12 +64,12 @@ TEST(ParentConnect, has_nothing_of_the_request_but_its_via) {
             "Proxy-Authorization: Basic ours\r\n\r\n");
 }
 
-TEST(ParentConnect, says_by_which_version_the_request_came) {
+TEST(ParentConnect, connect_to_the_parent_records_the_client_http_version_in_via) {
   EXPECT_EQ(connect("CONNECT h:443 HTTP/1.0\r\n\r\n", "h", 443),
             "CONNECT h:443 HTTP/1.1\r\nHost: h:443\r\nVia: 1.0 reprise-x1\r\n\r\n");
 }
 
-TEST(ParentConnect, H5_a_loop_can_be_noticed) {
+TEST(ParentConnect, H5_connect_to_the_parent_keeps_via_for_loop_detection) {
   EXPECT_EQ(
       connect("CONNECT h:443 HTTP/1.1\r\nHost: h:443\r\nVia: 1.1 a, 1.0 b\r\nvia:1.1 c\r\n\r\n", "h", 443),
       "CONNECT h:443 HTTP/1.1\r\nHost: h:443\r\nVia: 1.1 a, 1.0 b\r\nVia: 1.1 c\r\nVia: 1.1 "

@@ -90,7 +90,7 @@ TEST(Property, valid_heads_are_partial_until_their_last_byte) {
   }
 }
 
-TEST(Property, feeding_bytewise_gives_the_same_verdict) {
+TEST(Property, byte_by_byte_input_gives_the_same_verdict) {
   Random random(1);
   for (int round = 0; round < 3000; ++round) {
     const string request_text =
@@ -106,7 +106,7 @@ TEST(Property, feeding_bytewise_gives_the_same_verdict) {
 
 bool same(const Framing& a, const Framing& b) { return a.kind == b.kind && a.length == b.length; }
 
-TEST(Property, an_accepted_request_keeps_its_framing_upstream) {
+TEST(Property, accepted_request_keeps_its_framing_when_forwarded) {
   Random random(2);
   unsigned accepted = 0;
   for (int round = 0; round < 30000; ++round) {
@@ -129,7 +129,7 @@ TEST(Property, an_accepted_request_keeps_its_framing_upstream) {
   EXPECT_GT(accepted, 3000U);
 }
 
-TEST(Property, an_accepted_response_keeps_its_framing_downstream) {
+TEST(Property, accepted_response_keeps_its_framing_when_forwarded) {
   Random random(3);
   unsigned accepted = 0;
   for (int round = 0; round < 30000; ++round) {
@@ -155,7 +155,7 @@ TEST(Property, an_accepted_response_keeps_its_framing_downstream) {
   EXPECT_GT(accepted, 3000U);
 }
 
-TEST(Property, I1_a_large_head_byte_by_byte_stays_linear) {
+TEST(Property, I1_large_head_fed_byte_by_byte_takes_linear_time) {
   // 64 KiB in one long line and in many shorter ones: a full reading at every byte would be 2 GiB of work.
   for (const std::size_t line_bytes : {std::size_t{60000}, std::size_t{470}}) {
     string text = "GET http://h/ HTTP/1.1\r\nHost: h\r\n";
@@ -174,7 +174,7 @@ TEST(Property, I1_a_large_head_byte_by_byte_stays_linear) {
   }
 }
 
-TEST(Property, I1_a_large_head_that_is_bad_is_not_waited_for) {
+TEST(Property, I1_malformed_large_head_is_rejected_before_its_end) {
   const string start = "GET http://h/ HTTP/1.1\r\nHost: h\r\n";
   const string filler = "X: " + string(3000, 'v') + "\r\n";
   EXPECT_EQ(parse_one_request(start + filler + "Y: bare\nZ: z"), Parsed{Rejection::bad_field_value});
@@ -182,7 +182,7 @@ TEST(Property, I1_a_large_head_that_is_bad_is_not_waited_for) {
   EXPECT_EQ(parse_one_request(start + filler + "Y: y"), partial);
 }
 
-TEST(Property, a_refilled_head_keeps_its_storage) {
+TEST(Property, reused_request_head_keeps_its_storage) {
   const string text = request_heads[1];
   RequestHead head;
   ASSERT_EQ(parse_request(text, {}, head), complete);

@@ -18,7 +18,7 @@ using std::string;
 
 using play::ledger_of;
 
-TEST(Reply, K2_status_and_error_of_every_failure) {
+TEST(Reply, K2_every_failure_has_its_status_and_proxy_status_error) {
   const std::tuple<policy::Cause, int, const char*> expected[] = {
       {policy::Cause::dns_error, 502, "dns_error"},
       {policy::Cause::dns_timeout, 504, "dns_timeout"},
@@ -57,7 +57,7 @@ TEST(Reply, K2_status_and_error_of_every_failure) {
   }
 }
 
-TEST(Reply, K2_a_broken_handshake_is_a_tls_error) {
+TEST(Reply, K2_broken_tls_handshake_is_a_tls_protocol_error) {
   const auto error = [](policy::Cause cause) {
     return failure_reply(ledger_of(policy::Failed{policy::Stage::tls, cause}, policy::Reason::not_retryable),
                          false, "p")
@@ -68,7 +68,7 @@ TEST(Reply, K2_a_broken_handshake_is_a_tls_error) {
   EXPECT_EQ(error(policy::Cause::connect_timeout), "p; error=connection_timeout");
 }
 
-TEST(Reply, K3_the_member_is_an_error_and_nothing_else) {
+TEST(Reply, K3_proxy_status_of_a_failure_has_only_an_error_parameter) {
   for (unsigned i = 0; i < policy::cause_count; ++i) {
     const auto cause = static_cast<policy::Cause>(i);
     const policy::Failed failed{policy::Stage::connect, cause};
@@ -81,7 +81,7 @@ TEST(Reply, K3_the_member_is_an_error_and_nothing_else) {
   }
 }
 
-TEST(Reply, says_who_failed_where_and_why_it_stopped) {
+TEST(Reply, error_body_names_attempt_stage_cause_and_stop_reason) {
   const Reply reply = failure_reply(ledger_of(policy::Failed{policy::Stage::connect, policy::Cause::refused},
                                               policy::Reason::attempts_spent, 4),
                                     false, "p");
@@ -92,14 +92,14 @@ TEST(Reply, says_who_failed_where_and_why_it_stopped) {
   EXPECT_EQ(reply.reason, "attempts_spent");
 }
 
-TEST(Reply, says_what_the_library_of_tls_said) {
+TEST(Reply, error_body_includes_the_tls_library_message) {
   policy::Failed failed{policy::Stage::tls, policy::Cause::tls_certificate_error};
   failed.why = "certificate has expired";
   const Reply reply = failure_reply(ledger_of(failed, policy::Reason::not_retryable), false, "p");
   EXPECT_NE(reply.body.find(" (certificate has expired)\n"), string::npos) << reply.body;
 }
 
-TEST(Reply, names_the_parent_whose_certificate_does_not_verify) {
+TEST(Reply, error_body_names_the_parent_if_its_certificate_fails_verification) {
   policy::Failed failed{policy::Stage::tls, policy::Cause::tls_certificate_error};
   failed.of_parent = true;
   const Reply reply = failure_reply(ledger_of(failed, policy::Reason::not_retryable), false, "p");
@@ -108,7 +108,7 @@ TEST(Reply, names_the_parent_whose_certificate_does_not_verify) {
   EXPECT_EQ(reply.body.find("the upstream's certificate"), string::npos) << reply.body;
 }
 
-TEST(Reply, N11_names_the_alert_of_an_upstream_that_refuses_this_client) {
+TEST(Reply, N11_error_body_names_the_tls_alert_that_rejected_this_client) {
   policy::Failed failed{policy::Stage::tls, policy::Cause::tls_alert_received};
   failed.why = "certificate required";
   const string body = failure_reply(ledger_of(failed, policy::Reason::not_retryable), false, "p").body;
@@ -121,7 +121,7 @@ TEST(Reply, N11_names_the_alert_of_an_upstream_that_refuses_this_client) {
       << parent;
 }
 
-TEST(Reply, every_stage_has_its_phrase) {
+TEST(Reply, every_failure_stage_has_its_own_wording) {
   std::set<string> bodies;
   for (int stage = 0; stage < policy::stage_count; ++stage) {
     const policy::Failed failed{static_cast<policy::Stage>(stage), policy::Cause::reset};
@@ -130,29 +130,29 @@ TEST(Reply, every_stage_has_its_phrase) {
   EXPECT_EQ(bodies.size(), policy::stage_count);
 }
 
-TEST(Reply, L16_what_the_parent_answered_is_told) {
+TEST(Reply, L16_status_of_a_parent_refusal_is_reported) {
   const policy::Failed refused{policy::Stage::connect, policy::Cause::parent_refused, 407};
   const Reply reply = failure_reply(ledger_of(refused, policy::Reason::not_retryable), false, "p");
   EXPECT_EQ(reply.status, 502);
   EXPECT_EQ(reply.proxy_status, "p; error=connection_refused; received-status=407");
 }
 
-TEST(Reply, out_of_time_is_504) {
+TEST(Reply, exceeded_deadline_gives_504) {
   const Reply failed = failure_reply(ledger_of(policy::Failed{policy::Stage::connect, policy::Cause::refused},
                                                policy::Reason::deadline_too_near),
                                      true, "p");
   EXPECT_EQ(failed.status, 504);
-  const Reply answered =
+  const Reply responded =
       failure_reply(ledger_of(policy::Responded{503, {}}, policy::Reason::deadline_too_near, 2), true, "p");
-  EXPECT_EQ(answered.status, 504);
-  EXPECT_EQ(answered.proxy_status, "p; error=http_response_timeout; received-status=503");
-  EXPECT_NE(answered.body.find("attempt 2 of 2 was answered with status 503"), string::npos);
+  EXPECT_EQ(responded.status, 504);
+  EXPECT_EQ(responded.proxy_status, "p; error=http_response_timeout; received-status=503");
+  EXPECT_NE(responded.body.find("attempt 2 of 2 was answered with status 503"), string::npos);
   EXPECT_EQ(
       failure_reply(ledger_of(policy::Responded{503, {}}, policy::Reason::shutting_down), false, "p").status,
       502);
 }
 
-TEST(Reply, without_an_attempt_the_reason_decides) {
+TEST(Reply, status_depends_on_the_reason_if_no_attempt_was_made) {
   const auto status = [](policy::Reason reason) {
     policy::Ledger ledger;
     ledger.reason = reason;
@@ -167,7 +167,7 @@ TEST(Reply, without_an_attempt_the_reason_decides) {
   EXPECT_EQ(status(policy::Reason::deadline_too_near), 504);
 }
 
-TEST(Reply, without_an_attempt_every_reason_has_its_own_status_or_503) {
+TEST(Reply, every_reason_without_an_attempt_has_its_own_status_or_503) {
   const std::map<policy::Reason, int> own{{policy::Reason::address_denied, 403},
                                           {policy::Reason::deadline_too_near, 504}};
   for (std::size_t i = 0; i < policy::count_of<policy::Reason>; ++i) {
@@ -202,7 +202,7 @@ TEST(Reply, every_rejection_has_a_word_a_sentence_and_a_status) {
   EXPECT_EQ(proxy_status_error(Rejection::bad_host), "http_request_error");
 }
 
-TEST(Reply, H9_whole_message) {
+TEST(Reply, H9_generated_response_matches_the_expected_bytes) {
   const Reply reply{403, "", "p; error=http_request_denied", "no\n"};
   string out;
   write_reply(reply, "Sun, 06 Nov 1994 08:49:37 GMT", "Reprise-Reason: x\r\n", true, false, out);
@@ -219,7 +219,7 @@ TEST(Reply, H9_whole_message) {
   EXPECT_FALSE(read.head.reusable);
 }
 
-TEST(Reply, says_nothing_of_proxies_or_the_end_where_there_is_nothing_to_say) {
+TEST(Reply, generated_response_omits_empty_proxy_status_and_connection_close) {
   string out;
   write_reply({403, "", "", "no\n"}, "D", "", false, false, out);
   EXPECT_EQ(out,
@@ -228,13 +228,13 @@ TEST(Reply, says_nothing_of_proxies_or_the_end_where_there_is_nothing_to_say) {
   EXPECT_TRUE(ReadResponse(out).head.reusable);
 }
 
-TEST(Reply, only_codes_of_the_standard_have_a_phrase) {
+TEST(Reply, only_standard_status_codes_have_a_reason_phrase) {
   EXPECT_EQ(reason_phrase(200), "OK");
   EXPECT_EQ(reason_phrase(502), "Bad Gateway");
   for (const int status : {0, 99, 299, 499, 509, 599}) EXPECT_EQ(reason_phrase(status), "") << status;
 }
 
-TEST(Reply, J5_trace_echo_holds_no_secrets) {
+TEST(Reply, J5_trace_echo_omits_credentials) {
   const ReadRequest read(
       "TRACE http://h/a HTTP/1.1\r\nHost: h\r\nAuthorization: s1\r\nCookie: s2\r\nProxy-Authorization: "
       "s3\r\nX-Api-Key: s4\r\n"
@@ -248,14 +248,14 @@ TEST(Reply, J5_trace_echo_holds_no_secrets) {
                 std::to_string(body.size()) + "\r\nConnection: close\r\n\r\n" + body);
 }
 
-TEST(Reply, J5_trace_echoes_the_version_that_came) {
+TEST(Reply, J5_trace_echoes_the_received_http_version) {
   const ReadRequest read("TRACE http://h/ HTTP/1.0\r\nMax-Forwards: 0\r\n\r\n");
   string out;
   write_max_forwards_response(read.head, "D", "", out);
   EXPECT_TRUE(out.ends_with("\r\n\r\nTRACE http://h/ HTTP/1.0\r\nMax-Forwards: 0\r\n\r\n")) << out;
 }
 
-TEST(Reply, options_answered_here_has_no_content) {
+TEST(Reply, local_options_response_has_no_content) {
   const ReadRequest read("OPTIONS http://h/ HTTP/1.1\r\nHost: h\r\nMax-Forwards: 0\r\n\r\n");
   string out;
   write_max_forwards_response(read.head, "D", "", out);

@@ -23,7 +23,7 @@ BodyKind kind_of(const std::string& fields) {
   return body_kind(head);
 }
 
-TEST(ResponseBody, IsOfTheKindItsHeadSays) {
+TEST(ResponseBody, body_kind_follows_the_content_type) {
   EXPECT_EQ(kind_of(""), BodyKind::untyped);
   for (const std::string type :
        {"application/json", "Application/JSON; charset=utf-8", "application/problem+json",
@@ -40,7 +40,7 @@ TEST(ResponseBody, IsOfTheKindItsHeadSays) {
     EXPECT_EQ(kind_of("Content-Type: " + type + "\r\n"), BodyKind::other) << type;
 }
 
-TEST(ResponseBody, ACodedOneIsNeverLookedAt) {
+TEST(ResponseBody, content_coded_body_is_never_inspected) {
   const std::string json = "Content-Type: application/json\r\n";
   EXPECT_EQ(kind_of(json + "Content-Encoding: gzip\r\n"), BodyKind::other);
   EXPECT_EQ(kind_of("Content-Encoding: br\r\n" + json), BodyKind::other);
@@ -49,7 +49,7 @@ TEST(ResponseBody, ACodedOneIsNeverLookedAt) {
   EXPECT_EQ(kind_of("Content-Encoding: gzip\r\nContent-Type: text/event-stream\r\n"), BodyKind::other);
 }
 
-TEST(JsonPath, ValuesCountByTheirText) {
+TEST(JsonPath, json_values_match_by_their_text) {
   const JsonText text(
       R"({"error":{"type":"overloaded_error","code":529,"big":1.50e3,"retry":true,"at":null,"none":""}})");
   EXPECT_TRUE(text.has_at("error.type", Text{"overloaded_error"}));
@@ -70,7 +70,7 @@ TEST(JsonPath, ValuesCountByTheirText) {
     EXPECT_FALSE(text.has_at(absent, {})) << absent;
 }
 
-TEST(JsonPath, OnlyTheWholePathThroughObjectsCounts) {
+TEST(JsonPath, json_path_matches_only_completely_and_through_objects) {
   const Text x{"x"};
   EXPECT_TRUE(JsonText(R"({"a":{"b":{"c":"x"}}})").has_at("a.b.c", x));
   EXPECT_TRUE(JsonText(R"({"z":[{"a":1}],"a":{"y":{"b":0},"b":{"c":"x"}}})").has_at("a.b.c", x));
@@ -85,7 +85,7 @@ TEST(JsonPath, OnlyTheWholePathThroughObjectsCounts) {
   EXPECT_FALSE(JsonText(R"({"a":{"b":{"c":[]}}})").has_at("a.b.c", {}));
 }
 
-TEST(JsonPath, ARepeatedKeyCountsByItsLastValue) {
+TEST(JsonPath, last_value_of_a_repeated_json_key_counts) {
   const Text x{"x"};
   EXPECT_FALSE(JsonText(R"({"a":{"b":"x","b":"y"}})").has_at("a.b", x));
   EXPECT_TRUE(JsonText(R"({"a":{"b":"y","b":"x"}})").has_at("a.b", x));
@@ -94,7 +94,7 @@ TEST(JsonPath, ARepeatedKeyCountsByItsLastValue) {
   EXPECT_TRUE(JsonText(R"({"a":1,"a":{"b":"x"}})").has_at("a.b", x));
 }
 
-TEST(JsonPath, ARuleThatReadsAText) {
+TEST(JsonPath, json_pattern_matches_strings_and_numbers_but_not_containers) {
   const JsonText text(
       R"({"__type":"com.amazon.coral#ThrottlingException","n":429,"o":{"a":1},"l":["x"],"e":""})");
   EXPECT_TRUE(text.has_at("__type", {.matches = {"Slow*", "*Throttling*"}}));
@@ -106,7 +106,7 @@ TEST(JsonPath, ARuleThatReadsAText) {
   }
 }
 
-TEST(JsonPath, EscapesAndLongTexts) {
+TEST(JsonPath, escaped_and_long_json_strings_are_matched) {
   EXPECT_TRUE(
       JsonText(R"({"err\u006fr":{"type":"over\u006coaded"}})").has_at("error.type", Text{"overloaded"}));
   const std::string longest(100'000, 'y');
@@ -114,13 +114,13 @@ TEST(JsonPath, EscapesAndLongTexts) {
   EXPECT_FALSE(JsonText("{\"a\":\"" + longest + "\"}").has_at("a", Text{"y"}));
 }
 
-TEST(JsonPath, BadOrUnfinishedJsonHasNoValues) {
+TEST(JsonPath, malformed_or_truncated_json_has_no_values) {
   for (const std::string text :
        {R"({"a":"x")", R"({"a":"x"}})", R"({"a":"x"} tail)", "", "a: x", "{'a':'x'}"})
     EXPECT_FALSE(JsonText(text).has_at("a", Text{"x"})) << text;
 }
 
-TEST(EventResponse, LooksIntoTheDataOfTheFirstEvent) {
+TEST(EventResponse, event_predicate_reads_the_data_of_the_first_event) {
   FirstEvent first;
   first.feed("event: error\ndata: {\"error\":\ndata:  {\"type\":\"overloaded_error\"}}\n");
   const EventResponse body(first);
@@ -132,13 +132,13 @@ TEST(EventResponse, LooksIntoTheDataOfTheFirstEvent) {
   EXPECT_FALSE(body.has_json("error.type", Text{"other"}));
 }
 
-TEST(EventResponse, HasNoXml) {
+TEST(EventResponse, event_stream_never_matches_an_xml_predicate) {
   FirstEvent first;
   first.feed("data: <Code>SlowDown</Code>\n\n");
   EXPECT_FALSE(EventResponse(first).has_xml("Code", {}));
 }
 
-TEST(WholeResponse, IsLookedIntoAsWhatItIs) {
+TEST(WholeResponse, whole_body_is_inspected_according_to_its_kind) {
   const std::string json = R"({"error":{"type":"overloaded_error"}})";
   const std::string xml = "<Error><Code>SlowDown</Code></Error>";
   const Text overloaded{"overloaded_error"}, slow{"SlowDown"};
@@ -155,7 +155,7 @@ TEST(WholeResponse, IsLookedIntoAsWhatItIs) {
     EXPECT_FALSE(WholeResponse(xml, kind).has_xml("Code", slow));
 }
 
-TEST(ResponseFields, AreFoundByNameInAnyCaseAndByTheirValue) {
+TEST(ResponseFields, response_fields_match_by_case_insensitive_name_and_value) {
   const std::string text =
       "HTTP/1.1 400 Bad Request\r\nX-Amzn-ErrorType:  ThrottlingException:http://x/ \r\nContent-Length: 0\r\n"
       "A: one\r\nA: two\r\nEmpty:\r\n\r\n";

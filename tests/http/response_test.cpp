@@ -20,7 +20,7 @@ TEST(Response, reads_a_plain_response) {
   EXPECT_EQ(read.head.bytes, read.text.size() - 3);
 }
 
-TEST(Response, chunked_wins_over_length_and_spoils_the_connection) {
+TEST(Response, chunked_overrides_content_length_and_prevents_connection_reuse) {
   for (const string lines : {"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n",
                              "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n"}) {
     const ReadResponse read(ok(lines));
@@ -31,7 +31,7 @@ TEST(Response, chunked_wins_over_length_and_spoils_the_connection) {
   EXPECT_TRUE(ReadResponse(ok("Transfer-Encoding: Chunked\r\n")).head.reusable);
 }
 
-TEST(Response, ambiguous_framing_is_refused) {
+TEST(Response, ambiguous_response_framing_is_rejected) {
   EXPECT_EQ(response(ok("Content-Length: 5\r\nContent-Length: 6\r\n")),
             Parsed{Rejection::conflicting_content_length});
   EXPECT_EQ(response(ok("Content-Length: 5, 6\r\n")), Parsed{Rejection::bad_content_length});
@@ -45,7 +45,7 @@ TEST(Response, ambiguous_framing_is_refused) {
   EXPECT_EQ(response(ok("X Y: a\r\n")), Parsed{Rejection::bad_field_name});
 }
 
-TEST(Response, N24_http_1_0_with_chunks_is_read_and_its_connection_is_not_used_again) {
+TEST(Response, N24_chunked_http_1_0_response_is_read_without_connection_reuse) {
   for (const string more : {"", "Connection: keep-alive\r\n"}) {
     const ReadResponse old("HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n" + more + "\r\n");
     ASSERT_EQ(old.parsed, complete) << more;
@@ -56,7 +56,7 @@ TEST(Response, N24_http_1_0_with_chunks_is_read_and_its_connection_is_not_used_a
             Parsed{Rejection::unsupported_transfer_encoding});
 }
 
-TEST(Response, N21_statuses_of_three_digits_are_read) {
+TEST(Response, N21_three_digit_statuses_above_599_are_accepted) {
   for (const int status : {600, 783, 999}) {
     const ReadResponse read("HTTP/1.1 " + std::to_string(status) + " Odd\r\nContent-Length: 0\r\n\r\n");
     ASSERT_EQ(read.parsed, complete) << status;
@@ -64,7 +64,7 @@ TEST(Response, N21_statuses_of_three_digits_are_read) {
   }
 }
 
-TEST(Response, equal_lengths_are_one_length) {
+TEST(Response, equal_repeated_content_lengths_count_as_one) {
   for (const string lines :
        {"Content-Length: 5\r\nContent-Length: 5\r\n", "Content-Length: 5, 5\r\n", "Content-Length: 05\r\n"}) {
     const ReadResponse read(ok(lines));
@@ -74,14 +74,14 @@ TEST(Response, equal_lengths_are_one_length) {
   }
 }
 
-TEST(Response, without_length_it_ends_with_the_connection) {
+TEST(Response, response_without_length_ends_when_the_connection_closes) {
   const ReadResponse read(ok("Server: x\r\n"));
   ASSERT_EQ(read.parsed, complete);
   EXPECT_EQ(read.head.framing.kind, Framing::Kind::until_close);
   EXPECT_FALSE(read.head.reusable);
 }
 
-TEST(Response, responses_without_a_body) {
+TEST(Response, head_connect_1xx_204_and_304_responses_have_no_body) {
   const auto kind = [](const string& text, std::string_view method) {
     const ReadResponse read(text, method);
     EXPECT_EQ(read.parsed, complete) << text;
@@ -98,7 +98,7 @@ TEST(Response, responses_without_a_body) {
   EXPECT_EQ(kind("HTTP/1.1 502 Bad\r\nContent-Length: 5\r\n\r\n", "CONNECT"), Framing::Kind::length);
 }
 
-TEST(Response, B1_interim_and_204_with_framing_are_not_reusable) {
+TEST(Response, B1_1xx_and_204_with_framing_fields_prevent_connection_reuse) {
   for (const string start : {"HTTP/1.1 100 Continue\r\n", "HTTP/1.1 204 No Content\r\n"}) {
     for (const string lines : {"Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n",
                                "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n"}) {
@@ -110,7 +110,7 @@ TEST(Response, B1_interim_and_204_with_framing_are_not_reusable) {
   }
 }
 
-TEST(Response, persistence) {
+TEST(Response, connection_reuse_follows_version_and_connection_field) {
   EXPECT_FALSE(ReadResponse(ok("Content-Length: 0\r\nConnection: close\r\n")).head.reusable);
   EXPECT_FALSE(ReadResponse(ok("Content-Length: 0\r\nConnection: foo, Close\r\n")).head.reusable);
   EXPECT_FALSE(ReadResponse("HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n").head.reusable);
@@ -118,7 +118,7 @@ TEST(Response, persistence) {
       ReadResponse("HTTP/1.0 200 OK\r\nContent-Length: 0\r\nConnection: keep-alive\r\n\r\n").head.reusable);
 }
 
-TEST(Response, B7_blank_before_the_colon) {
+TEST(Response, B7_blank_before_the_colon_is_tolerated_except_in_framing_fields) {
   const ReadResponse read(ok("X-Odd : v\r\nY\t:w\r\nContent-Length: 1\r\n"));
   ASSERT_EQ(read.parsed, complete);
   EXPECT_EQ(read.head.fields[0].name, "X-Odd");
@@ -127,7 +127,7 @@ TEST(Response, B7_blank_before_the_colon) {
   EXPECT_EQ(response(ok("Transfer-Encoding\t: chunked\r\n")), Parsed{Rejection::bad_field_name});
 }
 
-TEST(Response, B8_status_lines) {
+TEST(Response, B8_status_line_may_lack_a_reason_and_malformed_ones_are_rejected) {
   const ReadResponse bare("HTTP/1.1 200\r\nContent-Length: 0\r\n\r\n");
   ASSERT_EQ(bare.parsed, complete);
   EXPECT_EQ(bare.head.status, 200);
@@ -145,19 +145,19 @@ TEST(Response, B8_status_lines) {
   }
 }
 
-TEST(Response, B8_what_is_no_response_is_refused_at_once) {
+TEST(Response, B8_bytes_that_cannot_be_a_response_are_rejected_at_once) {
   EXPECT_EQ(response("<"), Parsed{Rejection::bad_status_line});
   EXPECT_EQ(response("HTTP/1.1 2"), partial);
 }
 
-TEST(Response, B12_a_head_without_its_end_is_never_complete) {
+TEST(Response, B12_truncated_head_is_never_complete) {
   const string text = ok("Content-Length: 5\r\n");
   for (std::size_t length = 0; length < text.size(); ++length) {
     EXPECT_EQ(response(text.substr(0, length)), partial) << length;
   }
 }
 
-TEST(Response, limits) {
+TEST(Response, response_head_limits_are_enforced) {
   HeadLimits limits;
   limits.bytes = 128;
   limits.fields = 2;
@@ -167,7 +167,7 @@ TEST(Response, limits) {
   EXPECT_EQ(response("HTTP/1.1 200 " + string(128, 'a'), "GET", limits), Parsed{Rejection::header_too_large});
 }
 
-TEST(Response, B14_a_thousand_cookies_within_the_limits) {
+TEST(Response, B14_thousand_cookies_are_accepted_if_the_field_limit_allows) {
   string lines;
   for (int i = 0; i < 1000; ++i) lines += "Set-Cookie: a=" + std::to_string(i) + "\r\n";
   EXPECT_EQ(response(ok(lines)), Parsed{Rejection::too_many_fields});
@@ -178,7 +178,7 @@ TEST(Response, B14_a_thousand_cookies_within_the_limits) {
   EXPECT_EQ(read.head.fields.size(), 1000U);
 }
 
-TEST(Response, connection_that_is_no_list_is_understood_as_far_as_it_goes) {
+TEST(Response, malformed_connection_field_of_a_response_still_honors_close) {
   const ReadResponse read(ok("Content-Length: 0\r\nConnection: keep-alive; x, close\r\n"));
   ASSERT_EQ(read.parsed, complete);
   EXPECT_FALSE(read.head.reusable);

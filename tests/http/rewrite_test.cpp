@@ -51,7 +51,7 @@ string response(const string& text, const ResponseRewrite& rewrite, std::string_
   return out;
 }
 
-TEST(Rewrite, A10_a_chunked_head_becomes_one_with_a_length) {
+TEST(Rewrite, A10_chunked_request_head_can_be_rewritten_with_a_length) {
   string head = rewrite(
       "PUT http://h/ HTTP/1.1\r\nHost: h\r\nA: 1\r\nTransfer-Encoding: chunked\r\ntrailer: X\r\n"
       "B: Transfer-Encoding: chunked\r\n\r\n");
@@ -65,19 +65,19 @@ TEST(Rewrite, A10_a_chunked_head_becomes_one_with_a_length) {
   EXPECT_EQ(head, whole) << "one that has a length keeps it";
 }
 
-TEST(Rewrite, J7_outer_blanks_of_a_value_are_forwarded) {
+TEST(Rewrite, J7_blanks_around_a_field_value_are_forwarded) {
   const string lines = "Idempotency-Key: \t abc \t \r\nX:\tb\r\n";
   EXPECT_EQ(rewrite(get(lines)), sent(lines));
 }
 
-TEST(Rewrite, ordinary_fields_pass_untouched_and_in_order) {
+TEST(Rewrite, ordinary_fields_are_forwarded_unchanged_and_in_order) {
   const string lines =
       "x-lower:v\r\nX-Blank:  a  b \t\r\nEmpty:\r\nTwice: 1\r\nAuthorization: S  x\r\nTwice: 2\r\ncafe: "
       "\xc3\xa9\r\n";
   EXPECT_EQ(rewrite(get(lines)), sent(lines));
 }
 
-TEST(Rewrite, A3_to_A17_framing_is_written_anew) {
+TEST(Rewrite, A3_to_A17_framing_fields_are_regenerated) {
   EXPECT_EQ(rewrite(post("Content-Length:  5\r\nX: y\r\ncontent-length: 5\r\n")),
             "POST / HTTP/1.1\r\nHost: h\r\nX: y\r\nContent-Length: 5\r\n" + via_line);
   EXPECT_EQ(rewrite(post("X: y\r\ntransfer-encoding:\tchunked \r\nTrailer: Z\r\n")),
@@ -85,11 +85,11 @@ TEST(Rewrite, A3_to_A17_framing_is_written_anew) {
   EXPECT_EQ(rewrite(get("Content-Length: 0\r\n")), sent("Content-Length: 0\r\n"));
 }
 
-TEST(Rewrite, A1_leading_zeros_are_dropped) {
+TEST(Rewrite, A1_leading_zeros_of_content_length_are_removed) {
   EXPECT_EQ(rewrite(get("Content-Length: 007\r\n")), sent("Content-Length: 7\r\n"));
 }
 
-TEST(Rewrite, paths) {
+TEST(Rewrite, request_target_becomes_origin_form_with_the_gateway_prefix) {
   const auto line = [](const string& method, const string& target, std::string_view prefix = "") {
     const string out = rewrite(method + " " + target + " HTTP/1.1\r\nHost: h\r\n\r\n", prefix);
     return out.substr(0, out.find('\r'));
@@ -107,7 +107,7 @@ TEST(Rewrite, paths) {
   EXPECT_EQ(line("GET", "http://h?q", "/base"), "GET /base/?q HTTP/1.1");
 }
 
-TEST(Rewrite, gateway_hosts) {
+TEST(Rewrite, gateway_replaces_or_keeps_the_host_field) {
   EXPECT_EQ(rewrite_gateway("GET /a HTTP/1.1\r\nX: y\r\nHost: client\r\nZ: z\r\n\r\n", "/v1", "up:81"),
             "GET /v1/a HTTP/1.1\r\nHost: up:81\r\nX: y\r\nZ: z\r\n" + via_line);
   EXPECT_EQ(rewrite_gateway("GET /a HTTP/1.1\r\nX: y\r\nHost: client\r\n\r\n", "", ""),
@@ -116,17 +116,17 @@ TEST(Rewrite, gateway_hosts) {
             "OPTIONS * HTTP/1.1\r\nHost: up\r\n" + via_line);
 }
 
-TEST(Rewrite, a_differing_host_is_replaced) {
+TEST(Rewrite, host_that_differs_from_the_target_is_replaced) {
   EXPECT_EQ(rewrite("GET http://h:81/ HTTP/1.1\r\nA: b\r\nHost: evil\r\n\r\n"),
             "GET / HTTP/1.1\r\nHost: h:81\r\nA: b\r\n" + via_line);
 }
 
-TEST(Rewrite, http_1_0_becomes_1_1_and_says_so) {
+TEST(Rewrite, http_1_0_request_is_forwarded_as_1_1_and_recorded_in_via) {
   EXPECT_EQ(rewrite("GET http://h/ HTTP/1.0\r\nTE: trailers\r\n\r\n"),
             "GET / HTTP/1.1\r\nHost: h\r\nVia: 1.0 reprise-x1\r\n");
 }
 
-TEST(Rewrite, hop_by_hop_fields_end_here) {
+TEST(Rewrite, hop_by_hop_request_fields_are_removed) {
   EXPECT_EQ(
       rewrite(get("Connection: keep-alive, X-Hop, x-other\r\nKeep-Alive: 5\r\nX-Hop: 1\r\nA: b\r\n"
                   "Proxy-Connection: keep-alive\r\nProxy-Authorization: Basic x\r\nProxy-Authenticate: y\r\n"
@@ -134,7 +134,7 @@ TEST(Rewrite, hop_by_hop_fields_end_here) {
       sent("A: b\r\nX-Hops: 3\r\n"));
 }
 
-TEST(Rewrite, J1_end_to_end_fields_stay_though_connection_names_them) {
+TEST(Rewrite, J1_end_to_end_fields_stay_even_if_connection_names_them) {
   EXPECT_EQ(rewrite(post("Connection: Host, Content-Length, Authorization, Cookie, Cache-Control, "
                          "Connection, close, close, If-Match\r\n"
                          "Content-Length: 1\r\nAuthorization: x\r\nCookie: c\r\nCache-Control: "
@@ -145,26 +145,26 @@ TEST(Rewrite, J1_end_to_end_fields_stay_though_connection_names_them) {
                 via_line);
 }
 
-TEST(Rewrite, J1_named_trailers_are_dropped) {
+TEST(Rewrite, J1_trailers_named_by_connection_are_removed) {
   const ReadResponse read(ok("Transfer-Encoding: chunked\r\nConnection: x-sum\r\n"));
   string out;
   append_trailers("A: 1\r\nX-Sum: 2\r\nB: 3\r\n", read.head.fields, out);
   EXPECT_EQ(out, "A: 1\r\nB: 3\r\n");
 }
 
-TEST(Rewrite, J2_ten_thousand_members_are_one_list) {
+TEST(Rewrite, J2_connection_field_with_ten_thousand_members_is_honored) {
   string many = "Connection: X-Hop";
   for (int i = 0; i < 10000; ++i) many += ",a";
   EXPECT_EQ(rewrite(get(many + "\r\nX-Hop: 1\r\nA: 2\r\nB: 3\r\n")), sent("B: 3\r\n"));
 }
 
-TEST(Rewrite, J4_max_forwards_counts_down_on_options_and_trace) {
+TEST(Rewrite, J4_max_forwards_is_decremented_for_options_and_trace) {
   EXPECT_EQ(rewrite("TRACE http://h/ HTTP/1.1\r\nHost: h\r\nMax-Forwards: 10\r\nA: b\r\n\r\n"),
             "TRACE / HTTP/1.1\r\nHost: h\r\nA: b\r\nMax-Forwards: 9\r\n" + via_line);
   EXPECT_EQ(rewrite(get("Max-Forwards: x\r\n")), sent("Max-Forwards: x\r\n"));
 }
 
-TEST(Rewrite, J4_max_forwards_never_wraps) {
+TEST(Rewrite, J4_max_forwards_never_goes_below_zero) {
   // Intake answers 0 itself; this is what stands if it did not.
   for (const string value : {"0", "x"}) {
     const ReadRequest read("TRACE http://h/ HTTP/1.1\r\nHost: h\r\nMax-Forwards: " + value + "\r\n\r\n");
@@ -176,7 +176,7 @@ TEST(Rewrite, J4_max_forwards_never_wraps) {
   }
 }
 
-TEST(Rewrite, J9_only_trailers_is_kept_of_te) {
+TEST(Rewrite, J9_only_the_trailers_member_of_te_is_kept) {
   EXPECT_EQ(rewrite(get("TE: deflate, trailers, chunked\r\nConnection: TE\r\n")),
             sent("TE: trailers\r\nConnection: TE\r\n"));
   EXPECT_EQ(rewrite(get("TE: trailers\r\nTE: deflate\r\nConnection: TE\r\n")),
@@ -189,7 +189,7 @@ TEST(Rewrite, J9_C9_one_connection_field_names_both_te_and_the_upgrade) {
             sent("Upgrade: websocket\r\nTE: trailers\r\nConnection: TE, upgrade\r\n"));
 }
 
-TEST(Rewrite, C2_expect_is_kept_only_before_a_body) {
+TEST(Rewrite, C2_expect_is_kept_only_if_there_is_a_body) {
   EXPECT_EQ(rewrite(post("Expect: 100-continue\r\nContent-Length: 1\r\n")),
             "POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 1\r\n" + via_line);
   EXPECT_EQ(rewrite(get("Expect: 100-continue\r\n")), sent(""));
@@ -197,7 +197,7 @@ TEST(Rewrite, C2_expect_is_kept_only_before_a_body) {
             "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nVia: 1.0 reprise-x1\r\n");
 }
 
-TEST(Rewrite, C9_upgrade_is_kept_on_request) {
+TEST(Rewrite, C9_upgrade_is_forwarded_only_if_enabled) {
   const string text =
       get("Connection: keep-alive, Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: k\r\n");
   EXPECT_EQ(rewrite(text, "", true),
@@ -205,23 +205,23 @@ TEST(Rewrite, C9_upgrade_is_kept_on_request) {
   EXPECT_EQ(rewrite(text), sent("Sec-WebSocket-Key: k\r\n"));
 }
 
-TEST(Rewrite, own_attempt_field_of_an_outer_reprise_is_removed) {
+TEST(Rewrite, attempt_field_of_an_outer_reprise_is_removed) {
   EXPECT_EQ(rewrite(get("Reprise-Attempt: 2\r\nVia: 1.1 outer\r\n")), sent("Via: 1.1 outer\r\n"));
 }
 
-TEST(Rewrite, other_fields_of_an_outer_reprise_pass_unless_connection_names_them) {
+TEST(Rewrite, other_fields_of_an_outer_reprise_stay_unless_connection_names_them) {
   EXPECT_EQ(rewrite(get("Reprise-No: 1\r\n")), sent("Reprise-No: 1\r\n"));
   EXPECT_EQ(rewrite(get("Reprise-No: 1\r\nReprise-Yes: 2\r\nConnection: reprise-no\r\n")),
             sent("Reprise-Yes: 2\r\n"));
 }
 
-TEST(Rewrite, J6_fields_that_mean_something_to_us_in_responses_alone_pass_in_requests) {
+TEST(Rewrite, J6_fields_special_only_in_responses_are_forwarded_in_requests) {
   const string lines =
       "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\nRetry-After: 5\r\nProxy-Status: cdn; error=dns_error\r\n";
   EXPECT_EQ(rewrite(get(lines)), sent(lines));
 }
 
-TEST(Rewrite, D3_every_attempt_gets_the_same_block) {
+TEST(Rewrite, D3_every_attempt_sends_the_same_head) {
   const ReadRequest read(get("Connection: a\r\nA: 1\r\nB: 2\r\n"));
   const Intake intake = take_forward(read.head, {});
   for (int attempt = 1; attempt <= 2; ++attempt) {
@@ -231,18 +231,18 @@ TEST(Rewrite, D3_every_attempt_gets_the_same_block) {
   }
 }
 
-TEST(Rewrite, response_with_length) {
+TEST(Rewrite, response_with_repeated_length_is_forwarded_with_one_length) {
   EXPECT_EQ(response("HTTP/1.1 200 All  Right\r\nserver:x\r\nContent-Length: 05\r\nContent-Length: 5\r\n\r\n",
                      ours()),
             "HTTP/1.1 200 All  Right\r\nserver:x\r\nContent-Length: 5\r\n" + date_line + via_line + "\r\n");
 }
 
-TEST(Rewrite, J3_date_is_added_only_where_there_is_none) {
+TEST(Rewrite, J3_date_is_added_only_if_missing) {
   EXPECT_EQ(response(ok("Date: junk\r\nContent-Length: 0\r\n"), ours()),
             "HTTP/1.1 200 OK\r\nDate: junk\r\nContent-Length: 0\r\n" + via_line + "\r\n");
 }
 
-TEST(Rewrite, J6_fields_of_the_response_are_byte_identical) {
+TEST(Rewrite, J6_response_fields_are_forwarded_byte_for_byte) {
   const string lines =
       "Allow: GET,HEAD\r\nWWW-Authenticate: Basic realm=\"a, b\"\r\nvary:  *\r\nETag: W/\"x\"\r\n"
       "Content-MD5: Q==\r\nDigest: d\r\nServer-Timing: a;dur=1\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2\r\n";
@@ -250,13 +250,13 @@ TEST(Rewrite, J6_fields_of_the_response_are_byte_identical) {
             "HTTP/1.1 200 OK\r\n" + lines + "Content-Length: 0\r\n" + date_line + via_line + "\r\n");
 }
 
-TEST(Rewrite, J6_fields_that_mean_something_to_us_in_requests_alone_pass_in_responses) {
+TEST(Rewrite, J6_fields_special_only_in_requests_are_forwarded_in_responses) {
   const string lines = "Expect: 100-continue\r\nHost: h\r\nMax-Forwards: 0\r\nRetry-After: 5\r\n";
   EXPECT_EQ(response(ok("Proxy-Authorization: Basic x\r\n" + lines + "Content-Length: 0\r\n"), ours()),
             "HTTP/1.1 200 OK\r\n" + lines + "Content-Length: 0\r\n" + date_line + via_line + "\r\n");
 }
 
-TEST(Rewrite, response_hop_by_hop_fields_end_here) {
+TEST(Rewrite, hop_by_hop_response_fields_are_removed) {
   EXPECT_EQ(response(ok("Connection: X-Hop, keep-alive\r\nKeep-Alive: timeout=5\r\nX-Hop: 1\r\nA: "
                         "b\r\nProxy-Authenticate: x\r\n"
                         "Trailer: Z\r\nContent-Length: 0\r\nReprise-Attempts: 3\r\nReprise-Reason: x\r\n"
@@ -265,14 +265,14 @@ TEST(Rewrite, response_hop_by_hop_fields_end_here) {
             "HTTP/1.1 200 OK\r\nA: b\r\nContent-Length: 0\r\n" + date_line + via_line + "\r\n");
 }
 
-TEST(Rewrite, B1_interim_and_204_lose_their_framing) {
+TEST(Rewrite, B1_1xx_and_204_responses_lose_their_framing_fields) {
   EXPECT_EQ(response("HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\n", ours()),
             "HTTP/1.1 204 No Content\r\n" + date_line + via_line + "\r\n");
   EXPECT_EQ(response("HTTP/1.1 103 Early Hints\r\nTransfer-Encoding: chunked\r\nLink: x\r\n\r\n", ours()),
             "HTTP/1.1 103 Early Hints\r\nLink: x\r\n" + via_line + "\r\n");
 }
 
-TEST(Rewrite, head_and_304_keep_their_length) {
+TEST(Rewrite, head_and_304_responses_keep_their_content_length) {
   const string expected_tail = "Content-Length: 5\r\n" + date_line + via_line + "\r\n";
   EXPECT_EQ(response(ok("Content-Length: 5, 5\r\n"), ours(), "HEAD"), "HTTP/1.1 200 OK\r\n" + expected_tail);
   EXPECT_EQ(response("HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n", ours()),
@@ -281,7 +281,7 @@ TEST(Rewrite, head_and_304_keep_their_length) {
             "HTTP/1.1 200 OK\r\n" + date_line + via_line + "\r\n");
 }
 
-TEST(Rewrite, a_length_that_cannot_be_read_is_not_told) {
+TEST(Rewrite, unreadable_content_length_is_not_forwarded) {
   // The guard lets no such response pass; this is what stands if it did.
   ReadResponse read(ok("Content-Length: 5\r\n"), "HEAD");
   read.head.fields.front().value = "5, 6";
@@ -290,7 +290,7 @@ TEST(Rewrite, a_length_that_cannot_be_read_is_not_told) {
   EXPECT_EQ(out, "HTTP/1.1 200 OK\r\n" + date_line + via_line + "\r\n");
 }
 
-TEST(Rewrite, B2_chunked_response_for_a_1_0_client) {
+TEST(Rewrite, B2_chunked_response_is_sent_unchunked_to_an_http_1_0_client) {
   ResponseRewrite old = ours();
   old.client_minor_version = 0;
   old.chunked = true;
@@ -298,7 +298,7 @@ TEST(Rewrite, B2_chunked_response_for_a_1_0_client) {
             "HTTP/1.1 200 OK\r\n" + date_line + via_line + "Connection: close\r\n\r\n");
 }
 
-TEST(Rewrite, B3_close_delimited_response_goes_out_chunked) {
+TEST(Rewrite, B3_close_delimited_response_is_forwarded_chunked) {
   ResponseRewrite chunked = ours();
   chunked.chunked = true;
   EXPECT_EQ(response("HTTP/1.0 200 OK\r\nTrailer: Z\r\n\r\n", chunked),
@@ -306,7 +306,7 @@ TEST(Rewrite, B3_close_delimited_response_goes_out_chunked) {
                 "Via: 1.0 reprise-x1\r\n\r\n");
 }
 
-TEST(Rewrite, length_loses_against_chunked) {
+TEST(Rewrite, content_length_is_dropped_from_a_chunked_response) {
   ResponseRewrite chunked = ours();
   chunked.chunked = true;
   EXPECT_EQ(response(ok("Content-Length: 5\r\nTransfer-Encoding: chunked\r\n"), chunked),
@@ -319,12 +319,12 @@ TEST(Rewrite, B7_blank_before_the_colon_is_removed) {
       "HTTP/1.1 200 OK\r\nA: 1\r\nX-Odd: v\r\nB: 2\r\nContent-Length: 0\r\n" + date_line + via_line + "\r\n");
 }
 
-TEST(Rewrite, B8_missing_blank_is_added) {
+TEST(Rewrite, B8_missing_blank_after_the_status_is_added) {
   EXPECT_EQ(response("HTTP/1.1 200\r\nContent-Length: 0\r\n\r\n", ours()),
             "HTTP/1.1 200 \r\nContent-Length: 0\r\n" + date_line + via_line + "\r\n");
 }
 
-TEST(Rewrite, K1_own_proxy_status_comes_last) {
+TEST(Rewrite, K1_own_proxy_status_is_appended_after_an_existing_one) {
   ResponseRewrite rewrite = ours();
   rewrite.extra_fields = "Reprise-Attempts: 2\r\nProxy-Status: reprise-x1; received-status=503\r\n";
   rewrite.close = true;
@@ -336,7 +336,7 @@ TEST(Rewrite, K1_own_proxy_status_comes_last) {
                 "received-status=503\r\n\r\n");
 }
 
-TEST(Rewrite, J10_alt_svc) {
+TEST(Rewrite, J10_alt_svc_is_removed_if_configured) {
   ResponseRewrite rewrite = ours();
   const string text = ok("alt-svc: h3=\":443\"\r\nAlt-Used: h\r\nContent-Length: 0\r\n");
   EXPECT_NE(response(text, rewrite).find("alt-svc"), string::npos);
@@ -345,14 +345,14 @@ TEST(Rewrite, J10_alt_svc) {
             "HTTP/1.1 200 OK\r\nAlt-Used: h\r\nContent-Length: 0\r\n" + date_line + via_line + "\r\n");
 }
 
-TEST(Rewrite, C8_101_keeps_its_upgrade) {
+TEST(Rewrite, C8_101_response_keeps_its_upgrade_field) {
   EXPECT_EQ(response("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n",
                      ours()),
             "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n" + via_line +
                 "Connection: upgrade\r\n\r\n");
 }
 
-TEST(Rewrite, N24_the_client_is_told_which_protocols_an_upstream_asks_for_or_offers) {
+TEST(Rewrite, N24_upgrade_field_of_a_non_101_response_is_forwarded) {
   for (const string status : {"426 Upgrade Required", "200 OK"}) {
     const string head = "HTTP/1.1 " + status + "\r\nUpgrade: TLS/1.2, HTTP/2.0\r\n";
     const string text = head + "Connection: Upgrade\r\nContent-Length: 0\r\n\r\n";

@@ -30,14 +30,14 @@ string amz(const string& date, const string& expires) {
          "&X-Amz-SignedHeaders=host&X-Amz-Signature=abc";
 }
 
-TEST(Signature, presigned_urls) {
+TEST(Signature, expiry_of_presigned_urls_is_read) {
   EXPECT_EQ(by_query(amz(stamp, "60")), now + 60);
   EXPECT_EQ(by_query("a=b&&c&" + amz(stamp, "60") + "&d"), now + 60);
   EXPECT_EQ(by_query("X-Goog-Date=" + stamp + "&X-Goog-Expires=900&X-Goog-Signature=ab"), now + 900);
   EXPECT_EQ(by_query("x-goog-signature=ab&x-goog-expires=900&x-goog-date=" + stamp), now + 900);
 }
 
-TEST(Signature, lifetimes_have_limits) {
+TEST(Signature, lifetimes_out_of_range_are_ignored) {
   EXPECT_EQ(by_query(amz(stamp, "1")), now + 1);
   EXPECT_EQ(by_query(amz(stamp, "604800")), now + 604800);
   for (const string life : {"0", "604801", "-1", "", "1.5", "60s", "+60", "%36", "99999999999999999999999"}) {
@@ -45,14 +45,14 @@ TEST(Signature, lifetimes_have_limits) {
   }
 }
 
-TEST(Signature, dates_are_read_strictly) {
+TEST(Signature, malformed_signature_dates_are_ignored) {
   for (const string date : {"", "20231114", "20231114T221320", "2023-11-14T22:13:20Z", "20231114T221320+00",
                             "20231314T221320Z", "20230229T000000Z", "20231114T221320Zx", "1700000000"}) {
     EXPECT_EQ(by_query(amz(date, "60")), std::nullopt) << date;
   }
 }
 
-TEST(Signature, a_query_without_a_signature_is_not_signed) {
+TEST(Signature, query_without_a_signature_parameter_is_not_signed) {
   const string dates = "X-Amz-Date=" + stamp + "&X-Amz-Expires=60";
   EXPECT_EQ(by_query(dates), std::nullopt);
   EXPECT_EQ(by_query(dates + "&X-Amz-Signature="), std::nullopt);
@@ -60,7 +60,7 @@ TEST(Signature, a_query_without_a_signature_is_not_signed) {
   EXPECT_EQ(by_query(dates + "&X-Amz-Signature=ab"), now + 60);
 }
 
-TEST(Signature, signed_urls_of_version_2) {
+TEST(Signature, expiry_of_version_2_signed_urls_is_read) {
   EXPECT_EQ(by_query("GoogleAccessId=me&Expires=1700000100&Signature=ab%3D"), 1700000100);
   EXPECT_EQ(by_query("AWSAccessKeyId=me&Signature=ab%3D&Expires=1700000100"), 1700000100);
   for (const string query :
@@ -74,7 +74,7 @@ TEST(Signature, signed_urls_of_version_2) {
   }
 }
 
-TEST(Signature, signing_fields) {
+TEST(Signature, expiry_of_signed_header_fields_is_read) {
   EXPECT_EQ(by_fields(authorization + "X-Amz-Date: " + stamp + "\r\n"), now + 300);
   EXPECT_EQ(by_fields(authorization + "x-amz-date: " + stamp + "\r\nX-Amz-Expires: 20\r\n"), now + 20);
   EXPECT_EQ(by_fields(authorization + "Date: Tue, 14 Nov 2023 22:13:20 GMT\r\n"), now + 300);
@@ -83,7 +83,7 @@ TEST(Signature, signing_fields) {
             now + 300);
 }
 
-TEST(Signature, fields_that_cannot_be_read_or_sign_nothing) {
+TEST(Signature, unreadable_or_unsigned_header_fields_have_no_expiry) {
   const string date = "X-Amz-Date: " + stamp + "\r\n";
   for (const string& lines : std::vector<string>{
            "", date, authorization, authorization + "X-Amz-Date: junk\r\n",
@@ -98,14 +98,14 @@ TEST(Signature, fields_that_cannot_be_read_or_sign_nothing) {
   }
 }
 
-TEST(Signature, the_query_wins_over_fields) {
+TEST(Signature, signed_query_overrides_signed_header_fields) {
   const string fields = authorization + "X-Amz-Date: 20231115T000000Z\r\n";
   EXPECT_EQ(by_fields(fields, amz(stamp, "60")), now + 60);
   EXPECT_EQ(by_fields(fields, amz("junk", "60")), std::nullopt);
   EXPECT_EQ(by_fields(fields, "a=b"), 1700006400 + 300);
 }
 
-TEST(Signature, random_bytes_never_harm) {
+TEST(Signature, random_input_never_breaks_the_signature_parser) {
   const std::vector<string> pieces{"X-Amz-Date=",
                                    "X-Amz-Expires=",
                                    "X-Amz-Signature=",

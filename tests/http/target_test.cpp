@@ -17,7 +17,7 @@ Rejection refusal_of(const string& authority, std::uint16_t default_port = 80) {
   return cause == nullptr ? Rejection::loop : *cause;
 }
 
-TEST(Target, A12_authorities_that_are_refused) {
+TEST(Target, A12_malformed_authorities_are_rejected) {
   const string bad[] = {"a,b",
                         "h/x",
                         "%00",
@@ -44,7 +44,7 @@ TEST(Target, A12_authorities_that_are_refused) {
     EXPECT_EQ(refusal_of(text), Rejection::userinfo_in_authority);
 }
 
-TEST(Target, A13_empty_and_overlong_hosts) {
+TEST(Target, A13_empty_and_overlong_hosts_are_rejected) {
   EXPECT_EQ(refusal_of(""), Rejection::bad_authority);
   EXPECT_EQ(refusal_of(":80"), Rejection::bad_authority);
   EXPECT_EQ(refusal_of("."), Rejection::bad_authority);
@@ -70,7 +70,7 @@ TEST(Target, G1_connect_needs_a_port) {
   EXPECT_EQ(refusal_of("u@h:443", 0), Rejection::userinfo_in_authority);
 }
 
-TEST(Target, authorities_that_stand) {
+TEST(Target, valid_authorities_are_split_into_host_and_port) {
   const auto named = std::get<Authority>(split_authority("Api.Example.com:8080", 80));
   EXPECT_EQ(named.host, "Api.Example.com");
   EXPECT_EQ(named.port, 8080);
@@ -87,14 +87,14 @@ TEST(Target, authorities_that_stand) {
   EXPECT_EQ(std::get<Authority>(split_authority("my_host~1-a", 80)).host, "my_host~1-a");
 }
 
-TEST(Target, H2_strange_spellings_of_addresses_are_left_to_the_resolver) {
+TEST(Target, H2_unusual_address_notations_are_passed_to_the_resolver_unchanged) {
   for (const string text :
        {"2852039166", "0xa9fea9fe", "0251.0376.0251.0376", "169.254.43518", "127.1", "H."}) {
     EXPECT_EQ(std::get<Authority>(split_authority(text, 80)).host, text);
   }
 }
 
-TEST(Target, absolute_form) {
+TEST(Target, absolute_form_target_is_split) {
   const auto target = std::get<Target>(split_absolute("HTTP://h:81/a%2Fb/../c?x=%zz&y[]=1?"));
   EXPECT_EQ(target.authority, "h:81");
   EXPECT_EQ(target.origin.port, 81);
@@ -118,19 +118,19 @@ TEST(Target, absolute_form) {
   EXPECT_EQ(std::get<Target>(split_absolute("http://h")).path_and_query, "");
 }
 
-TEST(Target, a_fragment_is_cut_off) {
+TEST(Target, fragment_is_removed_from_the_target) {
   EXPECT_EQ(std::get<Target>(split_absolute("http://h/a?b#c?d")).path_and_query, "/a?b");
   EXPECT_EQ(std::get<Target>(split_absolute("http://h#c")).path_and_query, "");
 }
 
-TEST(Target, other_schemes_are_refused) {
+TEST(Target, unsupported_schemes_are_rejected) {
   for (const string text :
        {"ftp://h/", "h:80", "http:/h", "http:h", "httpx://h/", "foo", "wsx://h/", "ws:/h"}) {
     EXPECT_EQ(std::get<Rejection>(split_absolute(text)), Rejection::bad_scheme) << text;
   }
 }
 
-TEST(Target, origin_form) {
+TEST(Target, origin_form_and_asterisk_targets_are_split) {
   const auto target = std::get<Target>(split_origin("//evil/a?b"));
   EXPECT_EQ(target.path, "//evil/a");
   EXPECT_EQ(target.query, "b");

@@ -11,7 +11,7 @@ namespace {
 
 using std::string;
 
-TEST(Via, H5_own_pseudonym_in_via_is_a_loop) {
+TEST(Via, H5_own_pseudonym_in_via_is_detected_as_a_loop) {
   const auto looped = [](const string& lines) {
     return has_looped(ReadRequest(get(lines)).head, "reprise-x1");
   };
@@ -25,7 +25,7 @@ TEST(Via, H5_own_pseudonym_in_via_is_a_loop) {
   EXPECT_FALSE(looped("Via: reprise-x1\r\nX: 1.1 reprise-x1\r\n"));
 }
 
-TEST(Via, H5_what_a_comment_says_is_no_member) {
+TEST(Via, H5_text_in_a_via_comment_is_ignored) {
   const auto looped = [](const string& via) {
     return has_looped(ReadRequest(get("Via: " + via + "\r\n")).head, "reprise-x1");
   };
@@ -35,7 +35,7 @@ TEST(Via, H5_what_a_comment_says_is_no_member) {
   EXPECT_TRUE(looped("1.1 a (b) , 1.1 reprise-x1"));
 }
 
-TEST(Via, H5_a_comment_without_an_end_reaches_to_the_end_of_its_line) {
+TEST(Via, H5_unclosed_via_comment_extends_to_the_end_of_its_line) {
   const auto looped = [](const string& lines) {
     return has_looped(ReadRequest(get(lines)).head, "reprise-x1");
   };
@@ -45,7 +45,7 @@ TEST(Via, H5_a_comment_without_an_end_reaches_to_the_end_of_its_line) {
   EXPECT_TRUE(looped("Via: 1.1 a (no end\r\nVia: 1.1 reprise-x1\r\n"));
 }
 
-TEST(Via, H5_a_bracket_that_closes_no_comment_hides_nothing) {
+TEST(Via, H5_unmatched_closing_bracket_in_via_is_ignored) {
   EXPECT_TRUE(has_looped(ReadRequest(get("Via: 1.1 a), 1.1 reprise-x1\r\n")).head, "reprise-x1"));
   EXPECT_TRUE(has_looped(ReadRequest(get("Via: 1.1 a (b)), 1.1 reprise-x1\r\n")).head, "reprise-x1"));
 }
@@ -55,7 +55,7 @@ bool comes_from_reprise(const string& lines) {
   return read_hints(read.head, 0).from_reprise;
 }
 
-TEST(Via, D20_comments_and_empty_members_neither_hide_nor_make_a_reprise) {
+TEST(Via, D20_comments_and_empty_members_do_not_affect_detecting_another_reprise) {
   EXPECT_TRUE(comes_from_reprise("Via: 1.1 a (one, two \\) three (four)), 1.1 reprise-7f3a\r\n"));
   EXPECT_TRUE(comes_from_reprise("Via: 1.1 a), 1.1 reprise-7f3a\r\n"));
   EXPECT_TRUE(comes_from_reprise("Via: nginx, , 1.1 reprise-7f3a (no end, x\r\n"));
@@ -65,7 +65,7 @@ TEST(Via, D20_comments_and_empty_members_neither_hide_nor_make_a_reprise) {
   EXPECT_FALSE(comes_from_reprise("Via: reprise-7f3a\r\nProxy-Status: ,\r\n"));
 }
 
-TEST(Via, D20_another_reprise_names_itself_in_its_responses) {
+TEST(Via, D20_another_reprise_is_detected_by_via_or_proxy_status) {
   EXPECT_TRUE(comes_from_reprise("Via: 1.1 reprise-7f3a\r\n"));
   EXPECT_TRUE(comes_from_reprise("Via: 1.0 squid, 1.1 Reprise-7f3a (x), 1.1 nginx\r\n"));
   EXPECT_TRUE(comes_from_reprise("Via: 1.1 nginx\r\nVia: 1.1 reprise-7f3a\r\n"));

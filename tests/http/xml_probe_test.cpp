@@ -26,7 +26,7 @@ const string of_a_query =
 const string of_ec2 =
     R"(<?xml version="1.0"?><Response><Errors><Error><Code>SlowDown</Code><Message/></Error></Errors></Response>)";
 
-TEST(XmlProbe, FindsTheCodeOfEachKindOfService) {
+TEST(XmlProbe, error_code_is_found_in_each_service_format) {
   for (const string& text : {of_s3, of_a_query, of_ec2}) {
     EXPECT_TRUE(has(text)) << text;
     EXPECT_TRUE(has(text, "Error.Code")) << text;
@@ -38,7 +38,7 @@ TEST(XmlProbe, FindsTheCodeOfEachKindOfService) {
   }
 }
 
-TEST(XmlProbe, APathIsCountedFromTheElementOutwards) {
+TEST(XmlProbe, xml_path_matches_from_the_element_outwards) {
   EXPECT_TRUE(has(of_ec2, "Response.Errors.Error.Code"));
   EXPECT_TRUE(has(of_ec2, "Errors.Error.Code"));
   for (const char* path :
@@ -47,7 +47,7 @@ TEST(XmlProbe, APathIsCountedFromTheElementOutwards) {
   EXPECT_TRUE(has("<a><Code>x</Code><Error><Code>SlowDown</Code></Error></a>", "Error.Code"));
 }
 
-TEST(XmlProbe, TheFirstOneDecides) {
+TEST(XmlProbe, first_matching_element_decides) {
   EXPECT_TRUE(has("<a><Code>SlowDown</Code><Code>x</Code></a>"));
   EXPECT_FALSE(has("<a><Code>x</Code><Code>SlowDown</Code></a>"));
   for (const string first : {"<Code/>", "<Code />", "<Code></Code>", "<Code> </Code>"})
@@ -55,7 +55,7 @@ TEST(XmlProbe, TheFirstOneDecides) {
   EXPECT_TRUE(has("<a><Code>SlowDown</Code><b></a> and so on")) << "what follows is not read";
 }
 
-TEST(XmlProbe, TextIsWhatIsReadAsText) {
+TEST(XmlProbe, text_includes_cdata_and_skips_comments_but_not_child_elements) {
   for (const string inside :
        {"SlowDown", " \r\n\tSlowDown\n", "<![CDATA[SlowDown]]>", "Slow<![CDATA[Down]]>", "Slow<!-- x -->Down",
         "<?x y?>SlowDown", "<!-- <Code>no</Code> -->SlowDown", "Slow<![CDATA[]]>Down"})
@@ -66,7 +66,7 @@ TEST(XmlProbe, TextIsWhatIsReadAsText) {
     EXPECT_FALSE(has("<Code>" + inside + "</Code>")) << inside;
 }
 
-TEST(XmlProbe, NothingIsExpanded) {
+TEST(XmlProbe, entities_are_never_expanded) {
   EXPECT_FALSE(has("<Code>Slow&#68;own</Code>"));
   EXPECT_FALSE(has("<Code>&slow;</Code>"));
   EXPECT_TRUE(has("<Code>a&amp;b</Code>", "Code", "a&amp;b")) << "as it is written";
@@ -76,7 +76,7 @@ TEST(XmlProbe, NothingIsExpanded) {
     EXPECT_FALSE(has(type + "<a><Code>SlowDown</Code></a>")) << type;
 }
 
-TEST(XmlProbe, WhatOnlyLooksLikeAnElementIsNone) {
+TEST(XmlProbe, markup_in_comments_cdata_and_attributes_is_not_an_element) {
   for (const string text :
        {"<a><!-- <Code>SlowDown</Code> --></a>", "<a><![CDATA[<Code>SlowDown</Code>]]></a>",
         "<a><?x <Code>SlowDown</Code>?></a>", "<a b=\"<Code>SlowDown</Code>\"></a>",
@@ -85,13 +85,13 @@ TEST(XmlProbe, WhatOnlyLooksLikeAnElementIsNone) {
   EXPECT_TRUE(has("<!-- - -> <a> --><a b='>' c=\"'/>\" ><Code d=\"x\">SlowDown</Code ></a>"));
 }
 
-TEST(XmlProbe, PrefixesOfNamesDoNotCount) {
+TEST(XmlProbe, namespace_prefixes_are_ignored) {
   EXPECT_TRUE(has("<s:Error xmlns:s=\"x\"><s:Code>SlowDown</s:Code></s:Error>", "Error.Code"));
   EXPECT_FALSE(has("<s:Code>SlowDown</t:Code>")) << "but an end has the name of its beginning";
   EXPECT_FALSE(has("<Code:x>SlowDown</Code:x>"));
 }
 
-TEST(XmlProbe, BadOrUnfinishedMarkupHasNoElements) {
+TEST(XmlProbe, malformed_or_truncated_markup_has_no_elements) {
   for (const string text : {"",
                             " ",
                             "SlowDown",
@@ -124,7 +124,7 @@ TEST(XmlProbe, BadOrUnfinishedMarkupHasNoElements) {
   EXPECT_TRUE(has(" \n <Code>SlowDown</Code>")) << "S3 sends blanks while it copies";
 }
 
-TEST(XmlProbe, DepthIsBounded) {
+TEST(XmlProbe, xml_nesting_depth_is_limited) {
   const auto nested = [](unsigned depth) {
     string text;
     for (unsigned i = 1; i < depth; ++i) text += "<a>";

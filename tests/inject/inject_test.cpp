@@ -11,21 +11,21 @@
 namespace reprise::tools {
 namespace {
 
-TEST(inject, workloads_are_as_in_the_golden_file) {
+TEST(inject, injected_workloads_match_the_golden_file) {
   EXPECT_EQ(injected(golden("workloads.yaml")), golden("workloads.injected.yaml"));
 }
 
-TEST(inject, again_changes_nothing) {
+TEST(inject, second_injection_changes_nothing) {
   const std::string once = golden("workloads.injected.yaml");
   EXPECT_EQ(injected(once), once);
 }
 
-TEST(remove, golden_file_comes_back_byte_for_byte) {
+TEST(remove, removal_restores_the_golden_file_byte_for_byte) {
   EXPECT_EQ(removed(golden("workloads.injected.yaml")), golden("workloads.yaml"));
   EXPECT_EQ(removed(golden("workloads.yaml")), golden("workloads.yaml")) << "again changes nothing";
 }
 
-TEST(remove, every_way_of_writing_comes_back_byte_for_byte) {
+TEST(remove, removal_restores_every_yaml_style_byte_for_byte) {
   const std::string image = "  containers:\n  - name: a\n    image: x\n";
   for (
       const std::string& text : {
@@ -92,7 +92,7 @@ TEST(remove, every_way_of_writing_comes_back_byte_for_byte) {
   }
 }
 
-TEST(remove, foreign_sidecars_and_what_was_added_later_stay) {
+TEST(remove, removal_keeps_foreign_sidecars_and_later_changes) {
   const std::string foreign =
       pod("  initContainers:\n  - name: reprise\n    image: somebody/else\n  containers:\n  - name: a\n");
   const auto outcome = remove(foreign);
@@ -109,20 +109,20 @@ TEST(remove, foreign_sidecars_and_what_was_added_later_stay) {
   EXPECT_EQ(removed(later), pod("  containers:\n  - name: a\n    image: x:2\n"));
 }
 
-TEST(remove, facts_are_written_only_where_the_text_does_not_say_them) {
+TEST(remove, undo_record_is_written_only_if_removal_needs_it) {
   EXPECT_EQ(injected(pod("  containers:\n  - name: a\n")).find("INJECT_UNDO"), std::string::npos);
   const std::string text =
       injected(pod("  containers:\n  - name: a\n    env: [{name: NO_PROXY, value: 'x'}]\n"));
   EXPECT_NE(text.find("INJECT_UNDO"), std::string::npos) << text;
 }
 
-TEST(remove, what_is_wrong_is_told_as_inject_tells_it) {
+TEST(remove, removal_reports_the_same_errors_as_injection) {
   for (const std::string text :
        {"a: [\n", "words\n", "kind: Pod\nspec: {}\n", "kind: Pod\nspec:\n\tcontainers:\n"})
     EXPECT_EQ(removed(text), injected(text));
 }
 
-TEST(inject, every_kind_of_workload_and_no_other) {
+TEST(inject, every_workload_kind_is_injected_and_no_other_object) {
   const std::string in_template = "spec: {template: {spec: {containers: [{name: a}]}}}\n";
   const std::string in_job = "spec: {jobTemplate: {" + in_template.substr(0, in_template.size() - 1) + "}}\n";
   const std::string in_pod = "spec: {containers: [{name: a}]}\n";
@@ -151,7 +151,7 @@ TEST(inject, every_kind_of_workload_and_no_other) {
   }
 }
 
-TEST(inject, no_name_stands_twice_and_no_proxy_is_merged_in_both_spellings) {
+TEST(inject, variables_are_unique_and_no_proxy_spellings_are_merged) {
   const std::string text = injected(pod(
       "  containers:\n  - name: a\n    env:\n    - {name: no_proxy, value: \"a,b\"}\n"
       "    - name: NO_PROXY\n      value: b, c  # why\n    - {name: http_proxy, value: http://corp:3128}\n"));
@@ -166,7 +166,7 @@ TEST(inject, no_name_stands_twice_and_no_proxy_is_merged_in_both_spellings) {
   EXPECT_NE(text.find("  # why\n"), std::string::npos);
 }
 
-TEST(inject, another_proxy_is_replaced_and_told_without_its_password) {
+TEST(inject, existing_proxy_variable_is_replaced_and_reported_without_its_password) {
   const auto outcome = inject(
       pod("  containers:\n  - name: a\n    env: [{name: HTTP_PROXY, value: 'http://u:secret@corp'}]\n"),
       none_given, "0.1.0");
@@ -178,7 +178,7 @@ TEST(inject, another_proxy_is_replaced_and_told_without_its_password) {
   EXPECT_EQ(value_of(done.text, "HTTP_PROXY"), "[http://127.0.0.1:3128]");
 }
 
-TEST(inject, what_comes_from_elsewhere_stays_and_is_the_other_spelling_too) {
+TEST(inject, value_from_a_reference_stays_and_is_copied_to_the_other_spelling) {
   const std::string text =
       injected(pod("  containers:\n  - name: a\n    env:\n    - name: NO_PROXY\n      valueFrom:\n"
                    "        configMapKeyRef: {name: net, key: direct}\n"));
@@ -186,14 +186,14 @@ TEST(inject, what_comes_from_elsewhere_stays_and_is_the_other_spelling_too) {
   EXPECT_EQ(value_of(text, "no_proxy"), "[from]");
 }
 
-TEST(inject, java_options_are_added_to_and_never_made) {
+TEST(inject, java_options_are_extended_but_never_created) {
   EXPECT_EQ(value_of(injected(pod("  containers:\n  - name: a\n")), "JAVA_TOOL_OPTIONS"), "");
   const std::string text =
       injected(pod("  containers:\n  - name: a\n    env: [{name: JAVA_TOOL_OPTIONS, value: -Xmx1g}]\n"));
   EXPECT_EQ(value_of(text, "JAVA_TOOL_OPTIONS").substr(0, 30), "[-Xmx1g -Dhttp.proxyHost=127.0");
 }
 
-TEST(inject, an_empty_environment_however_it_is_written) {
+TEST(inject, empty_env_in_any_yaml_notation_is_filled) {
   for (const char* env :
        {"env: null", "env:", "env: ~", "env: []", "env: [ ]", "env:   # none", "\"env\": null"}) {
     const std::string text =
@@ -207,7 +207,7 @@ TEST(inject, an_empty_environment_however_it_is_written) {
   EXPECT_EQ(value_of(bare, "HTTP_PROXY"), "[http://127.0.0.1:3128]") << bare;
 }
 
-TEST(inject, windows_line_ends_a_byte_order_mark_and_no_last_line_end_stay) {
+TEST(inject, crlf_byte_order_mark_and_missing_final_newline_are_preserved) {
   std::string text = "\xEF\xBB\xBF" + pod("  containers:\n  - name: a\n    image: x");
   for (std::size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + 2))
     text.replace(at, 1, "\r\n");
@@ -221,14 +221,14 @@ TEST(inject, windows_line_ends_a_byte_order_mark_and_no_last_line_end_stay) {
   EXPECT_EQ(value_of(result, "no_proxy").substr(0, 10), "[localhost");
 }
 
-TEST(inject, json_stays_json) {
+TEST(inject, json_input_gives_json_output) {
   const std::string result = injected(
       "{\"apiVersion\": \"v1\", \"kind\": \"Pod\", \"spec\": {\n\t\"containers\": [{\"name\": \"a\"}]}}");
   EXPECT_EQ(value_of(result, "http_proxy"), "[http://127.0.0.1:3128]");
   EXPECT_EQ(result.find("{name"), std::string::npos);
 }
 
-TEST(inject, an_anchor_is_edited_once_where_all_its_uses_want_the_same) {
+TEST(inject, yaml_anchor_is_edited_once_if_all_uses_need_the_same_change) {
   const std::string result =
       injected(pod("  containers:\n  - &base\n    name: a\n    env: &env\n    - {name: A, value: \"1\"}\n"
                    "  - name: b\n    env: *env\n  - <<: *base\n    name: c\n"));
@@ -237,7 +237,7 @@ TEST(inject, an_anchor_is_edited_once_where_all_its_uses_want_the_same) {
   EXPECT_EQ(count(result, "name: http_proxy"), 1U);
 }
 
-TEST(inject, an_anchor_whose_change_would_reach_others_is_refused) {
+TEST(inject, yaml_anchor_shared_with_unrelated_uses_is_rejected) {
   // The mesh's sidecar would get the variables; a variable of another name would get the value.
   const Remark shared = refusal(pod(
       "  initContainers:\n  - name: mesh\n    restartPolicy: Always\n    env: &env [{name: A, value: b}]\n"
@@ -250,7 +250,7 @@ TEST(inject, an_anchor_whose_change_would_reach_others_is_refused) {
   EXPECT_EQ(value.line, 7U);
 }
 
-TEST(inject, what_is_wrong_is_told_with_its_document_and_place) {
+TEST(inject, errors_name_the_document_and_line) {
   const std::string good = pod("  containers: [{name: a}]\n") + "---\n";
   struct Case {
     std::string text;
@@ -296,7 +296,7 @@ TEST(inject, what_is_wrong_is_told_with_its_document_and_place) {
   }
 }
 
-TEST(inject, aliases_of_aliases_do_not_cost_the_machine) {
+TEST(inject, exponential_yaml_aliases_are_rejected) {
   std::string text = "kind: Pod\nx0: &a0 [1]\n";
   for (int i = 1; i < 40; ++i) {
     const std::string before = "*a" + std::to_string(i - 1);
@@ -305,7 +305,7 @@ TEST(inject, aliases_of_aliases_do_not_cost_the_machine) {
   EXPECT_NE(refusal(text + "spec: {containers: [{name: a}]}\n").message.find("aliases"), std::string::npos);
 }
 
-TEST(inject, documents_that_say_nothing_stay_and_are_counted_where_they_are_documents) {
+TEST(inject, empty_documents_are_preserved_and_counted_in_error_positions) {
   const std::string workload = pod("  containers: [{name: a}]\n");
   for (const std::string& around :
        {std::string("# a\n---\n"), std::string("---\n---\n"), std::string("\n\n"),
@@ -321,7 +321,7 @@ TEST(inject, documents_that_say_nothing_stay_and_are_counted_where_they_are_docu
   EXPECT_EQ(refusal("# a\n---\na: [\n").document, 1U);
 }
 
-TEST(inject, a_pod_that_has_it_stays) {
+TEST(inject, pod_with_an_existing_sidecar_is_unchanged) {
   for (const char* list : {"containers: [{name: reprise}]\n",
                            "{initContainers: [{name: reprise}], containers: [{name: a}]}\n"}) {
     const std::string text = "apiVersion: v1\nkind: Pod\nspec:\n  " + std::string(list);

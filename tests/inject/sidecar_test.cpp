@@ -39,7 +39,7 @@ std::vector<std::string> told(std::string_view text, const Options& options = {}
 const std::string guaranteed =
     "resources: {limits: {cpu: '0.5', memory: 1Gi}, requests: {cpu: 500m, memory: 1024Mi}}";
 
-TEST(resources, are_what_the_command_line_asks_for) {
+TEST(resources, sidecar_resources_follow_the_command_line) {
   const std::string bare = pod("  containers: [{name: a}]\n");
   EXPECT_EQ(resources_in(injected(bare)),
             R"({"requests": {"cpu": "20m", "memory": "32Mi"}, "limits": {"memory": "192Mi"}})");
@@ -55,7 +55,7 @@ TEST(resources, are_what_the_command_line_asks_for) {
             std::string::npos);
 }
 
-TEST(resources, keep_a_guaranteed_pod_guaranteed) {
+TEST(resources, sidecar_resources_keep_a_guaranteed_pod_guaranteed) {
   const std::string both =
       R"({"requests": {"cpu": "100m", "memory": "192Mi"}, "limits": {"cpu": "100m", "memory": "192Mi"}})";
   EXPECT_EQ(resources_in(injected(pod("  containers: [{name: a, " + guaranteed + "}]\n"))), both);
@@ -79,7 +79,7 @@ TEST(resources, keep_a_guaranteed_pod_guaranteed) {
       R"({"requests": {"cpu": "250m", "memory": "192Mi"}, "limits": {"cpu": "250m", "memory": "192Mi"}})");
 }
 
-TEST(resources, of_the_pod_are_shared) {
+TEST(resources, sidecar_gets_no_resources_if_the_pod_has_pod_level_resources) {
   const std::string text = pod("  resources: {limits: {cpu: 1, memory: 1Gi}}\n  containers: [{name: a}]\n");
   EXPECT_EQ(resources_in(injected(text)), "none");
   Options options;
@@ -87,7 +87,7 @@ TEST(resources, of_the_pod_are_shared) {
   EXPECT_NE(resources_in(injected(text, options)), "none");
 }
 
-TEST(resources, annotations_of_the_pod_come_before_the_command_line) {
+TEST(resources, pod_annotations_override_the_command_line) {
   const std::string text =
       "kind: Pod\nmetadata:\n  annotations: {reprise.dev/cpu-limit: 300m, reprise.dev/image: 'x:1', "
       "reprise.dev/run-as-user: none,\n"
@@ -104,14 +104,14 @@ TEST(resources, annotations_of_the_pod_come_before_the_command_line) {
   EXPECT_EQ(result.find("reprise.dev/config\""), std::string::npos);
 }
 
-TEST(resources, an_empty_annotation_says_that_there_is_to_be_none) {
+TEST(resources, empty_annotation_removes_the_resource_value) {
   const std::string text =
       "kind: Pod\nmetadata: {annotations: {reprise.dev/memory-limit: '', reprise.dev/cpu-request: ''}}\n"
       "spec: {containers: [{name: a}]}\n";
   EXPECT_EQ(resources_in(injected(text)), R"({"requests": {"memory": "32Mi"}})") << injected(text);
 }
 
-TEST(options, that_are_wrong_are_told) {
+TEST(options, invalid_options_and_annotations_are_reported) {
   for (const char* const good :
        {"1", "0.5", "100m", "1e3", "1E", "1E3", "192Mi", "2G", "500k", ".5", "+1", "0"})
     EXPECT_EQ(fault_of_quantity(good), std::nullopt) << good;
@@ -129,7 +129,7 @@ TEST(options, that_are_wrong_are_told) {
   EXPECT_NE(annotation.message.find("'much' is no quantity"), std::string::npos) << annotation.message;
 }
 
-TEST(left_alone, is_said_and_why) {
+TEST(left_alone, skipped_pods_are_reported_with_the_reason) {
   const std::string container = "containers: [{name: a}]";
   struct Case {
     std::string text;
@@ -177,7 +177,7 @@ TEST(left_alone, objects_without_pods_are_counted_by_kind) {
   EXPECT_TRUE(done.config_maps_there.contains("c"));
 }
 
-TEST(environment, what_is_added_stands_behind_what_it_may_refer_to) {
+TEST(environment, added_variables_follow_the_existing_ones) {
   for (const char* const env :
        {"    env:\n    - {name: HOST, value: h}\n", "    env: [{name: HOST, value: h}]\n",
         "    env:\n    - name: HOST\n      value: h\n    # what comes next\n    image: x\n"}) {
@@ -187,7 +187,7 @@ TEST(environment, what_is_added_stands_behind_what_it_may_refer_to) {
   }
 }
 
-TEST(environment, what_cannot_be_seen_and_an_empty_proxy_are_told) {
+TEST(environment, env_from_and_an_empty_proxy_variable_are_reported) {
   const auto from = told(pod("  containers:\n  - name: a\n    envFrom: [{configMapRef: {name: net}}]\n"));
   ASSERT_EQ(from.size(), 1U);
   EXPECT_NE(from[0].find("envFrom"), std::string::npos);
@@ -196,7 +196,7 @@ TEST(environment, what_cannot_be_seen_and_an_empty_proxy_are_told) {
   EXPECT_NE(empty[0].find("means no proxy"), std::string::npos) << empty[0];
 }
 
-TEST(metadata, lets_an_autoscaler_move_the_pod) {
+TEST(metadata, safe_to_evict_annotation_lets_the_autoscaler_move_the_pod) {
   const std::string key = "cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes";
   EXPECT_NE(injected(pod("  containers: [{name: a}]\n"))
                 .find("metadata:\n  annotations:\n    " + key + ": \"reprise-replay\"\nspec:"),
@@ -206,7 +206,7 @@ TEST(metadata, lets_an_autoscaler_move_the_pod) {
   EXPECT_NE(with.find(key + ": \"tmp,reprise-replay\""), std::string::npos) << with;
 }
 
-TEST(metadata, label_and_annotations_for_prometheus_are_added_where_asked_and_never_replaced) {
+TEST(metadata, requested_label_and_prometheus_annotations_never_replace_existing_ones) {
   Options options;
   options.has_label = true;
   options.is_scraped = true;
@@ -223,7 +223,7 @@ TEST(metadata, label_and_annotations_for_prometheus_are_added_where_asked_and_ne
   EXPECT_EQ(count(injected(own, options), "prometheus.io"), 1U);
 }
 
-TEST(metadata, that_others_share_is_left_alone_unless_the_configuration_is_in_it) {
+TEST(metadata, shared_metadata_is_unchanged_and_is_an_error_if_configuration_needs_it) {
   const std::string text =
       "kind: Deployment\nmetadata: &m {name: a}\nspec: {template: {metadata: *m, spec: {containers: [{name: "
       "a}]}}}\n";
@@ -235,7 +235,7 @@ TEST(metadata, that_others_share_is_left_alone_unless_the_configuration_is_in_it
   EXPECT_TRUE(told(text, everything())[0].starts_with("error: ")) << told(text, everything())[0];
 }
 
-TEST(configuration, is_carried_by_the_pod_where_asked) {
+TEST(configuration, configuration_is_stored_in_a_pod_annotation_if_requested) {
   Options options;
   options.config = "version: 1\n# end\n";
   const std::string result =
@@ -253,7 +253,7 @@ TEST(configuration, is_carried_by_the_pod_where_asked) {
   EXPECT_EQ(removed(injected(own)), own);
 }
 
-TEST(upgrade, replaces_a_sidecar_of_another_version_and_keeps_what_it_was_told) {
+TEST(upgrade, sidecar_of_another_version_is_replaced_and_keeps_its_options) {
   const std::string text = pod("  containers:\n  - name: a\n    env:\n    - {name: A, value: b}\n");
   const std::string old = std::get<Injected>(inject(text, everything(), "0.0.9")).text;
   std::string older = old;
@@ -266,7 +266,7 @@ TEST(upgrade, replaces_a_sidecar_of_another_version_and_keeps_what_it_was_told) 
   EXPECT_EQ(told(result), std::vector<std::string>{"note: it has reprise already: left as it is"});
 }
 
-TEST(upgrade, knows_the_sidecar_of_versions_that_added_variables_in_front) {
+TEST(upgrade, sidecar_of_versions_that_prepended_variables_is_recognized) {
   const std::string older =
       pod("  initContainers:\n    - name: reprise\n      image: reprise:0.0.1\n      restartPolicy: Always\n"
           "      volumeMounts: [{name: reprise-config, mountPath: /etc/reprise}]\n"
@@ -281,7 +281,7 @@ TEST(upgrade, knows_the_sidecar_of_versions_that_added_variables_in_front) {
   EXPECT_EQ(injected(older), injected(text, options));
 }
 
-TEST(upgrade, leaves_an_image_that_does_not_say_its_version) {
+TEST(upgrade, sidecar_image_without_a_version_tag_is_not_upgraded) {
   for (const char* const image : {"reprise@sha256:0123", "registry:5000/reprise", "reprise:latest"}) {
     Options options;
     options.image = image;
@@ -290,7 +290,7 @@ TEST(upgrade, leaves_an_image_that_does_not_say_its_version) {
   }
 }
 
-TEST(upgrade, takes_what_is_asked_and_keeps_what_was_changed_by_hand) {
+TEST(upgrade, requested_options_are_applied_and_manual_changes_kept) {
   std::string text = injected(pod("  containers: [{name: a}]\n"));
   text.replace(text.find("192Mi"), 5, "512Mi");
   text.replace(text.find("periodSeconds: 10"), 17, "periodSeconds: 99");

@@ -77,7 +77,7 @@ class AuthorityFiles : public testing::Test {
   config::Intercept settings_;
 };
 
-TEST_F(AuthorityFiles, what_was_written_is_read) {
+TEST_F(AuthorityFiles, written_authority_is_read_back_and_its_files_have_strict_modes) {
   make();
   const auto authority = load_authority(settings_, "r.yaml", now);
   EXPECT_EQ(X509_check_private_key(authority->certificate(), authority->key()), 1);
@@ -89,27 +89,27 @@ TEST_F(AuthorityFiles, what_was_written_is_read) {
   EXPECT_EQ(certificate.st_mode & 0777U, 0644U);
 }
 
-TEST_F(AuthorityFiles, an_authority_of_another_kind_is_taken) {
+TEST_F(AuthorityFiles, authority_with_an_rsa_key_is_accepted) {
   const PrivateKey rsa(EVP_PKEY_Q_keygen(nullptr, nullptr, "RSA", std::size_t{2048}));
   write_new_key(settings_.key, rsa.get());
   certify(rsa.get());
   EXPECT_EQ(trouble(), "");
 }
 
-TEST_F(AuthorityFiles, what_is_missing_is_made_by_a_command) {
+TEST_F(AuthorityFiles, error_for_a_missing_file_names_the_command_that_creates_it) {
   expect_trouble("intercept.ca.certificate: ", "make it with reprise ca init -c r.yaml");
   make();
   ::unlink(settings_.key.c_str());
   expect_trouble("intercept.ca.key: ", "make it with reprise ca init -c r.yaml");
 }
 
-TEST_F(AuthorityFiles, a_key_that_others_can_read_is_refused) {
+TEST_F(AuthorityFiles, key_readable_by_others_is_rejected) {
   make();
   ::chmod(settings_.key.c_str(), 0640);
   expect_trouble("intercept.ca.key: ", "chmod 600");
 }
 
-TEST_F(AuthorityFiles, what_is_no_key_or_no_certificate) {
+TEST_F(AuthorityFiles, malformed_key_or_certificate_is_rejected) {
   make();
   const string certificate = content_of(settings_.certificate);
   for (const char* junk : {"", "junk", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"}) {
@@ -123,7 +123,7 @@ TEST_F(AuthorityFiles, what_is_no_key_or_no_certificate) {
   }
 }
 
-TEST_F(AuthorityFiles, the_key_of_another_certificate) {
+TEST_F(AuthorityFiles, key_of_another_certificate_is_rejected) {
   make();
   ::unlink(settings_.key.c_str());
   write_new_key(settings_.key, Authority::make_key().get());
@@ -132,7 +132,7 @@ TEST_F(AuthorityFiles, the_key_of_another_certificate) {
   EXPECT_EQ(trouble(), "") << "as ca renew mends it";
 }
 
-TEST_F(AuthorityFiles, time_and_hosts_are_judged) {
+TEST_F(AuthorityFiles, expired_authority_or_uncovered_host_is_rejected) {
   make();
   const auto authority = read_authority(settings_, "r.yaml");
   EXPECT_NE(refusal([&] {
@@ -143,7 +143,7 @@ TEST_F(AuthorityFiles, time_and_hosts_are_judged) {
   expect_trouble("intercept.hosts: other.test", "reprise ca renew -c r.yaml");
 }
 
-TEST_F(AuthorityFiles, no_key_is_ever_replaced) {
+TEST_F(AuthorityFiles, existing_key_is_never_replaced) {
   make();
   const string before = content_of(settings_.key);
   const string said = refusal([this] { write_new_key(settings_.key, Authority::make_key().get()); });
@@ -151,7 +151,7 @@ TEST_F(AuthorityFiles, no_key_is_ever_replaced) {
   EXPECT_EQ(content_of(settings_.key), before);
 }
 
-TEST_F(AuthorityFiles, what_cannot_be_written_says_so_and_leaves_nothing) {
+TEST_F(AuthorityFiles, failed_write_is_reported_and_leaves_no_file) {
   const string nowhere = "/proc/no-such-folder/file";
   EXPECT_NE(refusal([&] { write_new_key(nowhere, Authority::make_key().get()); }).find("cannot be written"),
             string::npos);
@@ -169,7 +169,7 @@ struct OwnRoots {
       : file("SSL_CERT_FILE", its_file), folders("SSL_CERT_DIR", its_folders) {}
 };
 
-TEST_F(AuthorityFiles, the_bundle_has_every_root_once_and_the_authority) {
+TEST_F(AuthorityFiles, bundle_contains_every_root_once_and_the_authority) {
   make();
   const auto ours = load_authority(settings_, "r.yaml", now);
   const auto root = [] {
@@ -198,7 +198,7 @@ TEST_F(AuthorityFiles, the_bundle_has_every_root_once_and_the_authority) {
   EXPECT_EQ(content_of(bundle), one + two + three + ours->certificate_text());
 }
 
-TEST_F(AuthorityFiles, certificates_of_several_places_are_joined_each_once) {
+TEST_F(AuthorityFiles, certificates_from_several_places_are_merged_without_duplicates) {
   const auto root = [] {
     PrivateKey key = Authority::make_key();
     Certificate certificate = Authority::certify(key.get(), {{"root.test"}}, now);

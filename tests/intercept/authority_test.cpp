@@ -43,7 +43,7 @@ int verdict(X509* leaf, const Authority& authority, std::int64_t when, const cha
 
 X509* certificate_of(const Leaf& leaf) { return SSL_CTX_get0_certificate(leaf.server->settings()); }
 
-TEST(Authority, permits_its_hosts_and_nobody_else) {
+TEST(Authority, authority_certifies_only_its_permitted_hosts) {
   const auto authority = made();
   EXPECT_EQ(authority->trouble(now), "");
   EXPECT_EQ(authority->permitted(), (std::vector<std::string>{"api.test", "*.wild.test"}));
@@ -60,7 +60,7 @@ TEST(Authority, permits_its_hosts_and_nobody_else) {
         << host;
 }
 
-TEST(Authority, no_certificate_for_what_is_no_host_name) {
+TEST(Authority, no_certificate_is_issued_for_an_invalid_host_name) {
   const auto authority = made();
   for (const std::string& name : {std::string(), std::string("a b"), std::string("a..b"), std::string(".a"),
                                   std::string("a."), std::string("a\nDNS:b"), std::string("a,DNS:b"),
@@ -69,7 +69,7 @@ TEST(Authority, no_certificate_for_what_is_no_host_name) {
   EXPECT_NO_THROW(static_cast<void>(authority->issue(std::string(200, 'a'), now)));
 }
 
-TEST(Authority, leaves_are_short_lived_and_never_outlive_it) {
+TEST(Authority, leaf_certificates_are_short_lived_and_never_outlive_the_authority) {
   const auto authority = made();
   const Leaf leaf = authority->issue("api.test", now);
   EXPECT_GT(leaf.renew_at, now + 5 * 24 * 3600);
@@ -85,7 +85,7 @@ TEST(Authority, leaves_are_short_lived_and_never_outlive_it) {
             0);
 }
 
-TEST(Authority, a_leaf_is_not_shown_by_a_clock_that_was_put_back) {
+TEST(Authority, leaf_certificate_is_not_used_if_the_clock_is_set_back_before_its_start) {
   const auto authority = made();
   const Leaf leaf = authority->issue("api.test", now);
   EXPECT_TRUE(leaf.is_good(now));
@@ -97,7 +97,7 @@ TEST(Authority, a_leaf_is_not_shown_by_a_clock_that_was_put_back) {
   }
 }
 
-TEST(Authority, time_is_told) {
+TEST(Authority, expired_and_not_yet_valid_authorities_are_reported) {
   const auto authority = made();
   EXPECT_EQ(authority->expires(), now + Authority::lifetime);
   EXPECT_EQ(authority->trouble(now + Authority::lifetime), "has expired");
@@ -120,7 +120,7 @@ Authority odd(int kind, const char* value) {
   return {std::move(copy), PrivateKey(good->key())};
 }
 
-TEST(Authority, what_would_be_worth_too_much_is_refused) {
+TEST(Authority, insufficiently_constrained_authority_is_rejected) {
   const std::string addresses = ",excluded;IP:0.0.0.0/0.0.0.0,excluded;IP:0:0:0:0:0:0:0:0/0:0:0:0:0:0:0:0";
   const std::string names = "critical,permitted;DNS:api.test";
   EXPECT_EQ(odd(NID_name_constraints, (names + addresses).c_str()).trouble(now), "");
@@ -140,7 +140,7 @@ TEST(Authority, what_would_be_worth_too_much_is_refused) {
   EXPECT_TRUE(odd(NID_name_constraints, "").permitted().empty());
 }
 
-TEST(Trust, bundle_and_truststore_hold_the_authority) {
+TEST(Trust, bundle_and_truststore_contain_the_authority) {
   const auto authority = made();
   const std::vector<Certificate> none;
   EXPECT_EQ(bundle_text(none, *authority), authority->certificate_text());
@@ -148,7 +148,7 @@ TEST(Trust, bundle_and_truststore_hold_the_authority) {
   EXPECT_EQ(truststore_file("/a/b.pem"), "/a/b.p12");
 }
 
-TEST(SecretMemory, is_cleared_at_its_end) {
+TEST(SecretMemory, secret_buffer_is_zero_initialized_and_keeps_its_size) {
   static_cast<void>(reserve_secret_memory());
   SecretBytes bytes(32);
   bytes.data()[0] = 'x';
@@ -156,7 +156,7 @@ TEST(SecretMemory, is_cleared_at_its_end) {
   EXPECT_EQ(bytes.room(), 32U);
 }
 
-TEST(Leaves, are_made_once_and_the_longest_unused_goes) {
+TEST(Leaves, leaf_certificates_are_cached_and_the_least_recently_used_is_evicted) {
   boost::asio::io_context io;
   Leaves leaves(made(net::Clock::wall_nanoseconds() / 1'000'000'000), hosts, 2);
   const auto ask = [&](const std::string& name) {

@@ -18,23 +18,23 @@ const Account service{105, 112, "reprise"};
 
 std::string name_of(const std::optional<Account>& account) { return account ? account->name : "nobody else"; }
 
-TEST(KeyOwner, owner_of_the_folder_comes_before_the_service) {
+TEST(KeyOwner, folder_owner_has_priority_over_the_service_user) {
   EXPECT_EQ(name_of(owner_of_key(0, app, service)), "app");
   EXPECT_EQ(name_of(owner_of_key(0, root, service)), "reprise");
   EXPECT_EQ(name_of(owner_of_key(0, std::nullopt, service)), "reprise");
   EXPECT_EQ(name_of(owner_of_key(0, root, std::nullopt)), "nobody else");
 }
 
-TEST(KeyOwner, users_other_than_root_keep_their_keys) {
+TEST(KeyOwner, keys_written_by_a_non_root_user_keep_their_owner) {
   EXPECT_EQ(name_of(owner_of_key(1001, root, service)), "nobody else");
 }
 
-TEST(KeyOwner, a_person_with_the_name_of_the_service_gets_no_key) {
+TEST(KeyOwner, non_system_user_named_like_the_service_gets_no_key) {
   EXPECT_EQ(name_of(owner_of_key(0, root, Account{1000, 1000, "reprise"})), "nobody else");
   EXPECT_EQ(name_of(owner_of_key(0, root, Account{0, 0, "reprise"})), "nobody else");
 }
 
-TEST(KeyOwner, root_gives_a_new_key_to_the_owner_of_its_folder_and_names_the_command_for_an_old_one) {
+TEST(KeyOwner, root_gives_new_keys_to_the_folder_owner_and_suggests_chown_for_old_ones) {
   if (::geteuid() != 0) GTEST_SKIP() << "kernel: only root gives files away";
   constexpr uid_t theirs = 65534;
   const play::OwnFolder folder;
@@ -51,7 +51,7 @@ TEST(KeyOwner, root_gives_a_new_key_to_the_owner_of_its_folder_and_names_the_com
   EXPECT_EQ(command_for_owner(file), "chown " + user_name(theirs) + " " + file);
 }
 
-TEST(KeyOwner, a_user_without_a_name_is_its_number) { EXPECT_EQ(user_name(4000000001), "4000000001"); }
+TEST(KeyOwner, user_without_a_name_is_shown_by_number) { EXPECT_EQ(user_name(4000000001), "4000000001"); }
 
 }  // namespace
 }  // namespace reprise::server

@@ -17,7 +17,7 @@ class Waited final : public Cancellable, public LivenessCheck {
   void check_liveness() override { ++looks; }
 };
 
-TEST(AttemptCancel, stops_what_is_waited_on_now) {
+TEST(AttemptCancel, cancel_stops_only_the_current_target) {
   AttemptCancel cancel;
   Waited first;
   Waited second;
@@ -29,7 +29,7 @@ TEST(AttemptCancel, stops_what_is_waited_on_now) {
   EXPECT_EQ(second.times, 1);
 }
 
-TEST(AttemptCancel, what_is_waited_on_after_the_stop_is_ended_at_once) {
+TEST(AttemptCancel, target_registered_after_cancel_is_stopped_at_once) {
   AttemptCancel cancel;
   cancel.cancel();
   Waited waited;
@@ -37,7 +37,7 @@ TEST(AttemptCancel, what_is_waited_on_after_the_stop_is_ended_at_once) {
   EXPECT_EQ(waited.times, 1);
 }
 
-TEST(AttemptCancel, a_target_may_end_before_its_scope_and_another_follow) {
+TEST(AttemptCancel, target_ended_early_is_not_stopped_and_another_can_follow) {
   AttemptCancel cancel;
   Waited first;
   Waited second;
@@ -50,7 +50,7 @@ TEST(AttemptCancel, a_target_may_end_before_its_scope_and_another_follow) {
   EXPECT_EQ(second.times, 1);
 }
 
-TEST(AttemptCancel, asks_the_lookout_that_was_named_and_no_other) {
+TEST(AttemptCancel, liveness_check_runs_only_on_the_watched_object) {
   AttemptCancel cancel;
   Waited waited;
   AttemptCancel& looked_at = cancel;
@@ -65,7 +65,7 @@ TEST(AttemptCancel, asks_the_lookout_that_was_named_and_no_other) {
 }
 
 // Frames of coroutines that were spawned apart go in no order when a thread ends.
-TEST(AttemptCancel, a_guard_may_outlive_what_it_guards) {
+TEST(AttemptCancel, guard_may_outlive_the_cancel_object) {
   Waited waited;
   auto cancel = std::make_unique<AttemptCancel>();
   std::optional<AttemptCancel::Target> target(std::in_place, *cancel, waited);

@@ -23,7 +23,7 @@ void fill(Buffer& buffer, std::string_view bytes) {
   buffer.commit(bytes.size());
 }
 
-TEST(Block, a_block_given_back_is_the_next_one_lent) {
+TEST(Block, released_block_is_reused_for_the_next_request) {
   if (views_are_watched) GTEST_SKIP() << "sanitizer: blocks rest where views are watched";
   Block first(1);
   EXPECT_EQ(first.size(), block_bytes);
@@ -42,7 +42,7 @@ std::set<const char*> lend(std::size_t count) {
   return memory;
 }
 
-TEST(Block, what_a_burst_needs_is_kept_until_a_pause_shows_that_it_is_spare) {
+TEST(Block, blocks_used_by_a_burst_are_freed_only_after_an_idle_period) {
   if (views_are_watched) GTEST_SKIP() << "sanitizer: blocks rest where views are watched";
   constexpr std::size_t burst = 300;
   constexpr std::size_t less = 200;
@@ -63,14 +63,14 @@ TEST(Block, what_a_burst_needs_is_kept_until_a_pause_shows_that_it_is_spare) {
   EXPECT_EQ(again, kept);
 }
 
-TEST(Block, sizes_are_small_large_or_their_own) {
+TEST(Block, block_size_is_small_large_or_exactly_as_requested) {
   EXPECT_EQ(Block(block_bytes).size(), block_bytes);
   EXPECT_EQ(Block(block_bytes + 1).size(), large_block_bytes);
   EXPECT_EQ(Block(large_block_bytes).size(), large_block_bytes);
   EXPECT_EQ(Block(large_block_bytes + 1).size(), large_block_bytes + 1);
 }
 
-TEST(Block, small_and_large_memory_is_never_mixed) {
+TEST(Block, small_and_large_blocks_are_never_mixed) {
   Block small(1);
   Block large(block_bytes + 1);
   small.release();
@@ -80,7 +80,7 @@ TEST(Block, small_and_large_memory_is_never_mixed) {
   EXPECT_EQ(again.size(), large_block_bytes);
 }
 
-TEST(Block, moving_takes_the_memory_along) {
+TEST(Block, moved_block_keeps_its_memory) {
   Block first(1);
   const char* const memory = first.data();
   Block second(std::move(first));
@@ -91,7 +91,7 @@ TEST(Block, moving_takes_the_memory_along) {
   EXPECT_EQ(third.size(), block_bytes);
 }
 
-TEST(Buffer, has_no_memory_until_something_is_read) {
+TEST(Buffer, buffer_has_full_room_before_the_first_read) {
   Buffer buffer;
   EXPECT_TRUE(buffer.empty());
   EXPECT_TRUE(buffer.view().empty());
@@ -99,7 +99,7 @@ TEST(Buffer, has_no_memory_until_something_is_read) {
   EXPECT_EQ(buffer.room().size(), block_bytes);
 }
 
-TEST(Buffer, bytes_at_hand_do_not_move_while_there_is_room) {
+TEST(Buffer, buffered_bytes_do_not_move_if_there_is_room) {
   Buffer buffer;
   fill(buffer, "abcdef");
   const char* const place = buffer.view().data();
@@ -110,7 +110,7 @@ TEST(Buffer, bytes_at_hand_do_not_move_while_there_is_room) {
   EXPECT_EQ(buffer.view().data(), place + 2);
 }
 
-TEST(Buffer, an_emptied_one_starts_at_the_front_again) {
+TEST(Buffer, emptied_buffer_starts_at_the_front_again) {
   Buffer buffer;
   fill(buffer, "abc");
   buffer.consume(3);
@@ -128,7 +128,7 @@ TEST(Buffer, compact_moves_bytes_to_the_front) {
   EXPECT_EQ(buffer.room_left(), block_bytes - 3);
 }
 
-TEST(Buffer, grow_doubles_and_keeps_the_bytes) {
+TEST(Buffer, grow_doubles_the_buffer_and_keeps_the_bytes) {
   Buffer buffer;
   std::string expected(block_bytes, 'a');
   fill(buffer, expected);
@@ -143,7 +143,7 @@ TEST(Buffer, grow_doubles_and_keeps_the_bytes) {
   EXPECT_EQ(buffer.view(), expected);
 }
 
-TEST(Buffer, gives_its_block_back_only_when_empty) {
+TEST(Buffer, buffer_releases_its_block_only_when_empty) {
   Buffer buffer;
   fill(buffer, "ab");
   buffer.give_back();
@@ -155,7 +155,7 @@ TEST(Buffer, gives_its_block_back_only_when_empty) {
   EXPECT_EQ(buffer.view(), "cd");
 }
 
-TEST(Buffer, clear_forgets_the_bytes_and_keeps_the_block) {
+TEST(Buffer, clear_discards_the_bytes_and_keeps_the_block) {
   if (views_are_watched) GTEST_SKIP() << "sanitizer: blocks rest where views are watched";
   Buffer buffer;
   fill(buffer, "ab");
@@ -165,7 +165,7 @@ TEST(Buffer, clear_forgets_the_bytes_and_keeps_the_block) {
   EXPECT_EQ(buffer.room().data(), place);
 }
 
-TEST(Buffer, a_large_block_is_lent_to_an_empty_buffer_only) {
+TEST(Buffer, only_an_empty_buffer_gets_a_large_block) {
   Buffer buffer;
   fill(buffer, "ab");
   buffer.enlarge_if_empty();
@@ -176,7 +176,7 @@ TEST(Buffer, a_large_block_is_lent_to_an_empty_buffer_only) {
   EXPECT_EQ(buffer.room().size(), large_block_bytes);
 }
 
-TEST(Buffer, many_long_bodies_at_once_are_read_with_smaller_blocks) {
+TEST(Buffer, many_concurrent_long_bodies_get_smaller_blocks) {
   std::vector<Buffer> buffers(400);
   std::size_t bytes = 0;
   for (Buffer& buffer : buffers) {
@@ -195,7 +195,7 @@ TEST(Buffer, many_long_bodies_at_once_are_read_with_smaller_blocks) {
   EXPECT_EQ(next.room_left(), std::size_t{256} << 10) << "once the others have ended";
 }
 
-TEST(Storage, is_kept_for_the_next_request_only_if_it_is_small) {
+TEST(Storage, only_small_string_storage_is_kept_for_reuse) {
   std::string small(100, 'x');
   std::string large(70'000, 'x');
   empty_out(small);
@@ -204,7 +204,7 @@ TEST(Storage, is_kept_for_the_next_request_only_if_it_is_small) {
   EXPECT_TRUE(large.empty() && large.capacity() < 100);
 }
 
-TEST(Buffer, a_larger_block_follows_a_large_one_and_none_follows_that) {
+TEST(Buffer, buffer_grows_from_large_to_largest_block_and_no_further) {
   constexpr std::size_t largest = std::size_t{256} * 1024;
   Buffer buffer;
   for (const std::size_t bytes : {large_block_bytes, largest, largest}) {
@@ -223,7 +223,7 @@ TEST(Buffer, a_larger_block_follows_a_large_one_and_none_follows_that) {
 bool is_poisoned(std::string_view view) { return __asan_address_is_poisoned(view.data()) == 1; }
 
 class EndOfViews : public ::testing::TestWithParam<std::pair<const char*, void (*)(Buffer&)>> {};
-TEST_P(EndOfViews, L10_no_byte_can_be_read_any_more) {
+TEST_P(EndOfViews, L10_released_bytes_are_poisoned_for_the_sanitizer) {
   Buffer buffer;
   fill(buffer, "abc");
   const std::string_view view = buffer.view();
@@ -265,7 +265,7 @@ INSTANTIATE_TEST_SUITE_P(Buffer, EndOfViews,
                                                +[](Buffer& buffer) { buffer = Buffer(); })));
 
 // The sanitizer judges: it ends the program where a byte of a lent block is still off limits.
-TEST(Block, L10_rested_blocks_are_lent_again_whole) {
+TEST(Block, L10_quarantined_blocks_are_fully_usable_when_reused) {
   for (int i = 0; i < 1000; ++i) {
     const Block block(1);
     std::memset(block.data(), 'x', block.size());

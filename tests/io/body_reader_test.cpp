@@ -64,7 +64,7 @@ Task<std::size_t> next_size(BodyReader& reader) {
   co_return piece.size();
 }
 
-TEST_F(BodyReaderTest, a_read_that_filled_its_room_is_followed_by_a_larger_one) {
+TEST_F(BodyReaderTest, read_that_fills_its_buffer_is_followed_by_a_larger_read) {
   constexpr std::size_t sent = 2 * large_block_bytes + 1;
   const int room = 1 << 20;
   ASSERT_EQ(::setsockopt(pair.stream->descriptor(), SOL_SOCKET, SO_RCVBUF, &room, sizeof room), 0);
@@ -76,7 +76,7 @@ TEST_F(BodyReaderTest, a_read_that_filled_its_room_is_followed_by_a_larger_one) 
   EXPECT_EQ(bench.run(next_size(reader)), large_block_bytes + 1);
 }
 
-TEST_F(BodyReaderTest, no_body_is_complete_at_once) {
+TEST_F(BodyReaderTest, absent_or_empty_body_is_complete_at_once) {
   begin(Kind::none);
   EXPECT_TRUE(reader.complete());
   EXPECT_EQ(read().last, BodyStep::end);
@@ -84,7 +84,7 @@ TEST_F(BodyReaderTest, no_body_is_complete_at_once) {
   EXPECT_TRUE(reader.complete());
 }
 
-TEST_F(BodyReaderTest, a_counted_body_from_behind_the_head_and_the_socket) {
+TEST_F(BodyReaderTest, fixed_length_body_is_read_from_the_buffer_and_then_the_socket) {
   begin(Kind::length, 10, "abcd");
   std::string_view piece;
   BodyStep step{};
@@ -99,7 +99,7 @@ TEST_F(BodyReaderTest, a_counted_body_from_behind_the_head_and_the_socket) {
   EXPECT_FALSE(all.surplus);
 }
 
-TEST_F(BodyReaderTest, B11_A17_a_counted_body_leaves_what_follows_alone) {
+TEST_F(BodyReaderTest, B11_A17_bytes_after_a_fixed_length_body_stay_in_the_buffer) {
   begin(Kind::length, 3, "abcNEXT");
   const Read all = read();
   EXPECT_EQ(all.body, "abc");
@@ -108,7 +108,7 @@ TEST_F(BodyReaderTest, B11_A17_a_counted_body_leaves_what_follows_alone) {
   EXPECT_EQ(buffer.view(), "NEXT");
 }
 
-TEST_F(BodyReaderTest, B11_bytes_behind_a_counted_body_stay_in_the_socket) {
+TEST_F(BodyReaderTest, B11_bytes_after_a_fixed_length_body_stay_in_the_socket) {
   begin(Kind::length, 3);
   pair.raw.send("abcNEXT");
   ASSERT_TRUE(has_arrived(*pair.stream, 7));
@@ -116,7 +116,7 @@ TEST_F(BodyReaderTest, B11_bytes_behind_a_counted_body_stay_in_the_socket) {
   EXPECT_TRUE(has_arrived(*pair.stream, 4));
 }
 
-TEST_F(BodyReaderTest, a_long_counted_body_arrives_whole) {
+TEST_F(BodyReaderTest, long_fixed_length_body_arrives_complete) {
   std::string body(3'000'000, '\0');
   for (std::size_t i = 0; i < body.size(); ++i) body[i] = static_cast<char>(i * 31 % 251);
   begin(Kind::length, body.size());
@@ -127,7 +127,7 @@ TEST_F(BodyReaderTest, a_long_counted_body_arrives_whole) {
   EXPECT_TRUE(all.body == body);
 }
 
-TEST_F(BodyReaderTest, a_chunked_body_loses_its_framing_and_keeps_its_trailers) {
+TEST_F(BodyReaderTest, chunked_body_is_decoded_and_keeps_allowed_trailers) {
   begin(Kind::chunked, 0, "3\r\nabc\r\n4;x=y\r\nde");
   pair.raw.send("fg\r\n0\r\nX-Sum: 1\r\nHost: evil\r\n\r\nNEXT");
   ASSERT_TRUE(has_arrived(*pair.stream, 20));
@@ -140,7 +140,7 @@ TEST_F(BodyReaderTest, a_chunked_body_loses_its_framing_and_keeps_its_trailers) 
   EXPECT_EQ(buffer.view(), "NEXT");
 }
 
-TEST_F(BodyReaderTest, I1_a_chunked_body_split_at_every_byte_is_the_same) {
+TEST_F(BodyReaderTest, I1_chunked_body_split_at_any_byte_is_decoded_the_same) {
   const std::string wire = "1\r\na\r\nA\r\n0123456789\r\n0\r\nT: v\r\n\r\n";
   for (std::size_t cut = 0; cut <= wire.size(); ++cut) {
     Pair fresh = connect_pair(bench);
@@ -161,7 +161,7 @@ TEST_F(BodyReaderTest, I1_a_chunked_body_split_at_every_byte_is_the_same) {
   }
 }
 
-TEST_F(BodyReaderTest, A4_broken_chunk_framing_is_malformed) {
+TEST_F(BodyReaderTest, A4_broken_chunk_framing_is_reported_as_malformed) {
   begin(Kind::chunked, 0, "3\r\nabcX\n");
   const Read all = read();
   EXPECT_EQ(all.last, BodyStep::malformed);
@@ -170,7 +170,7 @@ TEST_F(BodyReaderTest, A4_broken_chunk_framing_is_malformed) {
   EXPECT_FALSE(reader.complete());
 }
 
-TEST_F(BodyReaderTest, until_close_ends_with_a_clean_fin) {
+TEST_F(BodyReaderTest, close_delimited_body_ends_with_a_fin) {
   begin(Kind::until_close, 0, "ab");
   pair.raw.send("cd");
   pair.raw.finish_sending();
@@ -179,7 +179,7 @@ TEST_F(BodyReaderTest, until_close_ends_with_a_clean_fin) {
   EXPECT_EQ(all.body, "abcd");
 }
 
-TEST_F(BodyReaderTest, B4_until_close_does_not_end_with_a_reset) {
+TEST_F(BodyReaderTest, B4_reset_does_not_complete_a_close_delimited_body) {
   begin(Kind::until_close);
   pair.raw.send("abcd");
   ASSERT_TRUE(has_arrived(*pair.stream, 4));
@@ -188,7 +188,7 @@ TEST_F(BodyReaderTest, B4_until_close_does_not_end_with_a_reset) {
   EXPECT_FALSE(reader.complete());
 }
 
-TEST_F(BodyReaderTest, B13_a_fin_before_the_length_is_reached_is_no_end) {
+TEST_F(BodyReaderTest, B13_fin_before_the_full_length_does_not_complete_the_body) {
   begin(Kind::length, 10, "abc");
   pair.raw.send("de");
   pair.raw.finish_sending();
@@ -198,7 +198,7 @@ TEST_F(BodyReaderTest, B13_a_fin_before_the_length_is_reached_is_no_end) {
   EXPECT_FALSE(reader.complete());
 }
 
-TEST_F(BodyReaderTest, B5_a_fin_inside_the_last_chunk_is_no_end) {
+TEST_F(BodyReaderTest, B5_fin_before_the_end_of_the_last_chunk_does_not_complete_the_body) {
   for (const char* wire : {"", "3\r\nab", "3\r\nabc\r\n", "3\r\nabc\r\n0", "3\r\nabc\r\n0\r\n",
                            "3\r\nabc\r\n0\r\nX: y\r\n", "3\r\nabc\r\n0\r\n\r"}) {
     Pair fresh = connect_pair(bench);
@@ -213,13 +213,13 @@ TEST_F(BodyReaderTest, B5_a_fin_inside_the_last_chunk_is_no_end) {
   }
 }
 
-TEST_F(BodyReaderTest, a_reset_is_a_failure) {
+TEST_F(BodyReaderTest, reset_fails_the_body) {
   begin(Kind::length, 10);
   pair.raw.reset();
   EXPECT_EQ(read().last, BodyStep::failed);
 }
 
-TEST_F(BodyReaderTest, B6_silence_is_a_stall_never_early) {
+TEST_F(BodyReaderTest, B6_stall_is_reported_if_no_bytes_arrive_and_never_early) {
   begin(Kind::length, 10, "abc");
   const Instant before = Tick::now();
   const Read all = read(milliseconds(120));
@@ -228,14 +228,14 @@ TEST_F(BodyReaderTest, B6_silence_is_a_stall_never_early) {
   EXPECT_GE(Tick::now() - before, milliseconds(120));
 }
 
-TEST_F(BodyReaderTest, next_until_stalls_at_its_moment) {
+TEST_F(BodyReaderTest, read_with_a_time_limit_stalls_at_that_time) {
   begin(Kind::length, 10);
   const Instant due = Tick::now() + milliseconds(100);
   EXPECT_EQ(bench.run(next_until(reader, due)), BodyStep::stalled);
   EXPECT_GE(Tick::now(), due);
 }
 
-TEST_F(BodyReaderTest, a_stall_is_counted_from_the_last_byte) {
+TEST_F(BodyReaderTest, stall_timeout_counts_from_the_last_byte) {
   EXPECT_TRUE(play::under_some_limit(milliseconds(300), [&](milliseconds limit) {
     Pair fresh = connect_pair(bench);
     Buffer behind;
@@ -260,7 +260,7 @@ TEST_F(BodyReaderTest, a_stall_is_counted_from_the_last_byte) {
   }));
 }
 
-TEST_F(BodyReaderTest, is_ready_for_another_body_after_its_end) {
+TEST_F(BodyReaderTest, reader_can_read_another_body_after_end) {
   begin(Kind::length, 3, "abc5\r\nhello\r\n0\r\n\r\n");
   EXPECT_EQ(read().body, "abc");
   reader.end();

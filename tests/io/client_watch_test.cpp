@@ -23,7 +23,7 @@ class WatchTest : public ::testing::Test {
   Stopped wait;
 };
 
-TEST_F(WatchTest, a_client_that_is_there_disturbs_nothing) {
+TEST_F(WatchTest, connected_client_ends_neither_the_wait_nor_the_attempt) {
   const ClientWatch::Waiting waiting(watch, wait);
   const ClientWatch::Attempt attempting(watch, &attempt);
   pair.raw.send("pipelined");
@@ -34,7 +34,7 @@ TEST_F(WatchTest, a_client_that_is_there_disturbs_nothing) {
   EXPECT_EQ(wait.times + attempt.times, 0);
 }
 
-TEST_F(WatchTest, L4_the_attempt_looks_out_once_a_second) {
+TEST_F(WatchTest, L4_attempt_is_checked_for_a_dead_peer_once_a_second) {
   const ClientWatch::Attempt attempting(watch, &attempt);
   const ClientWatch::Waiting waiting(watch, wait);
   const Instant begun = Tick::now();
@@ -45,7 +45,7 @@ TEST_F(WatchTest, L4_the_attempt_looks_out_once_a_second) {
   EXPECT_EQ(attempt.times, 0);
 }
 
-TEST_F(WatchTest, D14_a_fin_behind_unread_bytes_is_seen_and_ends_the_wait_alone) {
+TEST_F(WatchTest, D14_client_fin_after_unread_bytes_ends_only_the_wait) {
   const ClientWatch::Waiting waiting(watch, wait);
   const ClientWatch::Attempt attempting(watch, &attempt);
   pair.raw.send("GET / HTTP/1.1\r\n");
@@ -58,7 +58,7 @@ TEST_F(WatchTest, D14_a_fin_behind_unread_bytes_is_seen_and_ends_the_wait_alone)
   EXPECT_EQ(wait.times, 1);
 }
 
-TEST_F(WatchTest, D14_a_reset_ends_everything_within_a_second) {
+TEST_F(WatchTest, D14_client_reset_ends_wait_and_attempt_within_a_second) {
   const ClientWatch::Waiting waiting(watch, wait);
   const ClientWatch::Attempt attempting(watch, &attempt);
   pair.raw.send("unread");
@@ -69,7 +69,7 @@ TEST_F(WatchTest, D14_a_reset_ends_everything_within_a_second) {
   EXPECT_EQ(attempt.times, 1);
 }
 
-TEST_F(WatchTest, L17_what_is_waited_on_after_a_departure_is_ended_at_once) {
+TEST_F(WatchTest, L17_wait_that_starts_after_shutdown_or_client_fin_ends_at_once) {
   watch.shut_down();
   {
     const ClientWatch::Waiting waiting(watch, wait);
@@ -82,7 +82,7 @@ TEST_F(WatchTest, L17_what_is_waited_on_after_a_departure_is_ended_at_once) {
   EXPECT_EQ(attempt.times, 0);
 }
 
-TEST_F(WatchTest, D14_a_fin_and_then_a_reset) {
+TEST_F(WatchTest, D14_client_reset_after_a_fin_is_detected) {
   pair.raw.finish_sending();
   ASSERT_TRUE(bench.run_until([&] { return watch.client_finished(); }));
   const ClientWatch::Attempt attempting(watch, &attempt);
@@ -98,7 +98,7 @@ TEST_F(WatchTest, D14_a_fin_and_then_a_reset) {
   EXPECT_EQ(attempt.times, 1);
 }
 
-TEST_F(WatchTest, D15_shutdown_ends_the_wait_and_not_the_attempt) {
+TEST_F(WatchTest, D15_shutdown_ends_the_wait_but_not_the_attempt) {
   const ClientWatch::Waiting waiting(watch, wait);
   const ClientWatch::Attempt attempting(watch, &attempt);
   watch.shut_down();
@@ -107,7 +107,7 @@ TEST_F(WatchTest, D15_shutdown_ends_the_wait_and_not_the_attempt) {
   EXPECT_EQ(attempt.times, 0);
 }
 
-TEST_F(WatchTest, a_reset_reported_from_elsewhere_counts_once) {
+TEST_F(WatchTest, externally_reported_reset_stops_the_attempt_once) {
   const ClientWatch::Attempt attempting(watch, &attempt);
   watch.report_reset();
   watch.report_reset();
@@ -115,13 +115,13 @@ TEST_F(WatchTest, a_reset_reported_from_elsewhere_counts_once) {
   EXPECT_EQ(attempt.times, 1);
 }
 
-TEST_F(WatchTest, nothing_is_stopped_where_nothing_is_set) {
+TEST_F(WatchTest, shutdown_and_reset_without_registered_targets_are_harmless) {
   watch.shut_down();
   watch.report_reset();
   EXPECT_TRUE(watch.client_reset());
 }
 
-TEST_F(WatchTest, what_a_guard_has_named_is_stopped_only_while_the_guard_lives) {
+TEST_F(WatchTest, registered_target_is_stopped_only_during_the_lifetime_of_its_guard) {
   { const ClientWatch::Attempt attempting(watch, &attempt); }
   ClientWatch::Attempt ended(watch, &attempt);
   ended.end();

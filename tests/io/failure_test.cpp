@@ -10,7 +10,7 @@ using policy::Cause;
 
 ErrorCode errno_code(int number) { return {number, boost::system::system_category()}; }
 
-TEST(Failure, what_ends_a_connection_that_stood) {
+TEST(Failure, errors_of_an_established_connection_map_to_causes) {
   EXPECT_EQ(cause_of(asio::error::eof), Cause::closed);
   EXPECT_EQ(cause_of(asio::error::operation_aborted), Cause::cancelled);
   EXPECT_EQ(cause_of(errno_code(ECONNRESET)), Cause::reset);
@@ -21,7 +21,7 @@ TEST(Failure, what_ends_a_connection_that_stood) {
   EXPECT_EQ(cause_of(errno_code(ENOMEM)), Cause::reset);
 }
 
-TEST(Failure, what_keeps_a_connection_from_standing) {
+TEST(Failure, errors_of_a_dial_map_to_causes) {
   EXPECT_EQ(cause_of_dial(errno_code(ECONNREFUSED)), Cause::refused);
   EXPECT_EQ(cause_of_dial(errno_code(ETIMEDOUT)), Cause::connect_timeout);
   EXPECT_EQ(cause_of_dial(errno_code(ECONNRESET)), Cause::reset);
@@ -31,7 +31,7 @@ TEST(Failure, what_keeps_a_connection_from_standing) {
   EXPECT_EQ(cause_of_dial(asio::error::operation_aborted), Cause::cancelled);
 }
 
-TEST(Failure, I6_I10_descriptors_and_ports_of_this_host_have_causes_of_their_own) {
+TEST(Failure, I6_I10_exhausted_descriptors_and_local_ports_have_their_own_causes) {
   EXPECT_EQ(cause_of_dial(errno_code(EMFILE)), Cause::no_descriptor);
   EXPECT_EQ(cause_of_dial(errno_code(ENFILE)), Cause::no_descriptor);
   EXPECT_EQ(cause_of_dial(errno_code(EADDRNOTAVAIL)), Cause::no_local_port);

@@ -17,14 +17,14 @@ using play::Peer;
 using play::RawSocket;
 using play::ScriptedUpstream;
 
-TEST(Outflow, L6_bytes_that_the_other_host_has_are_acknowledged_read_or_not) {
+TEST(Outflow, L6_bytes_received_by_the_peer_host_count_as_acknowledged) {
   ScriptedUpstream upstream([](Peer& peer) { peer.socket.read_to_end(); });
   RawSocket near = RawSocket::connect_to(upstream.port());
   near.send(std::string(1000, 'x'));
   EXPECT_TRUE(play::eventually([&] { return unacknowledged_of(near.descriptor()) == 0; }));
 }
 
-TEST(Outflow, L6_a_shut_window_keeps_bytes_unacknowledged_and_not_all_of_them) {
+TEST(Outflow, L6_closed_receive_window_leaves_only_some_bytes_unacknowledged) {
   const play::SilentPort port;
   const RawSocket near = RawSocket::connect_to(port.number());
   const std::string much(256 * 1024, 'x');
@@ -38,7 +38,7 @@ TEST(Outflow, L6_a_shut_window_keeps_bytes_unacknowledged_and_not_all_of_them) {
   EXPECT_LT(unacknowledged_of(near.descriptor()), written);
 }
 
-TEST(Outflow, no_byte_is_unacknowledged_where_there_is_no_tcp) { EXPECT_EQ(unacknowledged_of(-1), 0U); }
+TEST(Outflow, non_tcp_descriptor_has_no_unacknowledged_bytes) { EXPECT_EQ(unacknowledged_of(-1), 0U); }
 
 }  // namespace
 }  // namespace reprise::net

@@ -6,7 +6,7 @@
 namespace reprise::net {
 namespace {
 
-TEST(SpareBlocks, go_back_when_nobody_has_needed_them_for_a_pause) {
+TEST(SpareBlocks, unused_spare_blocks_are_freed_after_an_idle_period) {
   Bench bench;
   SpareBlocks spare(bench.tick, Tick::granule);
   std::vector<Block> lent(300);

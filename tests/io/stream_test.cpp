@@ -55,7 +55,7 @@ Task<ErrorCode> read_again_after_a_late_limit(Bench& bench, Pair& pair, bool for
   co_return error;
 }
 
-TEST(Stream, a_limit_that_is_hit_behind_what_was_read_ends_no_later_read) {
+TEST(Stream, read_limit_that_expires_between_reads_ends_no_later_read_if_discarded) {
   for (const bool forgets : {true, false}) {
     Bench bench;
     Pair pair = connect_pair(bench);
@@ -64,7 +64,7 @@ TEST(Stream, a_limit_that_is_hit_behind_what_was_read_ends_no_later_read) {
   }
 }
 
-TEST(Stream, L29_a_write_goes_on_when_a_read_is_ended) {
+TEST(Stream, L29_ending_a_read_does_not_end_a_write) {
   StuckWrite stuck;
   ASSERT_FALSE(stuck.over);
   for (int times = 0; times < 3; ++times) {
@@ -79,7 +79,7 @@ TEST(Stream, L29_a_write_goes_on_when_a_read_is_ended) {
   reading.join();
 }
 
-TEST(Stream, L29_the_limit_of_a_read_ends_no_write) {
+TEST(Stream, L29_read_limit_does_not_end_a_write) {
   StuckWrite stuck;
   stuck.pair.stream->limit_read(milliseconds(1));
   stuck.bench.run_until([&] { return stuck.pair.stream->take_limit_hit(); });
@@ -99,7 +99,7 @@ Task<ErrorCode> wait_for_room(Stream& stream, asio::io_context& io, std::functio
   co_return error;
 }
 
-TEST(Stream, L29_a_wait_for_room_goes_on_too) {
+TEST(Stream, L29_ending_a_read_does_not_end_a_wait_for_send_room) {
   Bench bench;
   Pair pair = connect_pair(bench);
   std::thread reading;
@@ -112,7 +112,7 @@ TEST(Stream, L29_a_wait_for_room_goes_on_too) {
   reading.join();
 }
 
-TEST(Stream, L29_its_own_limit_a_cancel_and_an_end_of_writing_do_end_it) {
+TEST(Stream, L29_write_is_ended_by_its_own_limit_cancel_or_end_of_writing) {
   using End = void (*)(Stream&);
   for (const End end :
        {+[](Stream&) {}, +[](Stream& stream) { stream.cancel(); },

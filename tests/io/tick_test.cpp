@@ -23,7 +23,7 @@ class Bell final : public Timed {
   }
 };
 
-TEST(Tick, fires_once_and_never_early) {
+TEST(Tick, timer_fires_once_and_never_early) {
   Bench bench;
   Bell bell;
   const Instant due = Tick::now() + milliseconds(120);
@@ -36,7 +36,7 @@ TEST(Tick, fires_once_and_never_early) {
   EXPECT_EQ(bell.rung.size(), 1U);
 }
 
-TEST(Tick, a_shorter_limit_armed_later_fires_first) {
+TEST(Tick, shorter_timer_armed_later_fires_first) {
   Bench bench;
   Bell slow;
   Bell quick;
@@ -46,7 +46,7 @@ TEST(Tick, a_shorter_limit_armed_later_fires_first) {
   EXPECT_TRUE(slow.rung.empty());
 }
 
-TEST(Tick, fires_everything_of_every_duration) {
+TEST(Tick, timers_of_all_durations_fire) {
   Bench bench;
   std::vector<std::unique_ptr<Bell>> bells;
   std::vector<Instant> due;
@@ -69,7 +69,7 @@ TEST(Tick, fires_everything_of_every_duration) {
   }
 }
 
-TEST(Tick, durations_that_are_all_different_keep_no_lists) {
+TEST(Tick, number_of_duration_lists_is_limited_if_all_durations_differ) {
   Bench bench;
   std::vector<std::unique_ptr<Bell>> bells;
   for (int i = 0; i < 1000; ++i) {
@@ -86,7 +86,7 @@ TEST(Tick, durations_that_are_all_different_keep_no_lists) {
   EXPECT_LT(bench.tick.lists(), 3U) << "empty lists are dropped once there are many";
 }
 
-TEST(Tick, arming_again_moves_the_limit) {
+TEST(Tick, rearming_moves_the_expiry) {
   Bench bench;
   Bell later;
   Bell sooner;
@@ -103,7 +103,7 @@ TEST(Tick, arming_again_moves_the_limit) {
   EXPECT_EQ(same.rung.size(), 1U);
 }
 
-TEST(Tick, arm_until_takes_moments_in_any_order) {
+TEST(Tick, arm_until_accepts_times_in_any_order) {
   Bench bench;
   Bell late;
   Bell early;
@@ -117,7 +117,7 @@ TEST(Tick, arm_until_takes_moments_in_any_order) {
   EXPECT_TRUE(late.rung.empty());
 }
 
-TEST(Tick, what_is_due_already_puts_nothing_off) {
+TEST(Tick, rearming_an_expired_timer_does_not_delay_other_timers) {
   Bench bench;
   Bell soon;
   Bell past;
@@ -129,7 +129,7 @@ TEST(Tick, what_is_due_already_puts_nothing_off) {
   EXPECT_TRUE(bench.run_until(armed_in_vain));
 }
 
-TEST(Tick, an_entry_may_arm_itself_again_while_it_fires) {
+TEST(Tick, timer_may_rearm_itself_in_its_callback) {
   Bench bench;
   Bell bell;
   bell.also = [&] {
@@ -140,7 +140,7 @@ TEST(Tick, an_entry_may_arm_itself_again_while_it_fires) {
   for (std::size_t i = 1; i < 3; ++i) EXPECT_GE(bell.rung[i] - bell.rung[i - 1], milliseconds(30));
 }
 
-TEST(Tick, an_entry_may_destroy_itself_and_its_neighbours_while_it_fires) {
+TEST(Tick, timer_may_destroy_itself_and_others_in_its_callback) {
   Bench bench;
   std::vector<std::unique_ptr<Bell>> bells;
   int rung = 0;
@@ -160,7 +160,7 @@ TEST(Tick, an_entry_may_destroy_itself_and_its_neighbours_while_it_fires) {
   EXPECT_EQ(rung, 1);
 }
 
-TEST(Tick, an_entry_may_disarm_another_that_is_due_in_the_same_walk) {
+TEST(Tick, timer_may_disarm_another_that_expires_in_the_same_pass) {
   Bench bench;
   Bell first;
   Bell second;
@@ -174,7 +174,7 @@ TEST(Tick, an_entry_may_disarm_another_that_is_due_in_the_same_walk) {
   EXPECT_TRUE(second.rung.empty());
 }
 
-TEST(Tick, an_entry_may_arm_another_with_a_new_duration_while_it_fires) {
+TEST(Tick, timer_may_arm_another_with_a_new_duration_in_its_callback) {
   Bench bench;
   Bell first;
   Bell second;
@@ -184,7 +184,7 @@ TEST(Tick, an_entry_may_arm_another_with_a_new_duration_while_it_fires) {
   EXPECT_GE(second.rung.front() - first.rung.front(), milliseconds(77));
 }
 
-TEST(Tick, a_disarmed_or_destroyed_entry_never_fires) {
+TEST(Tick, disarmed_or_destroyed_timer_never_fires) {
   Bench bench;
   Bell disarmed;
   auto destroyed = std::make_unique<Bell>();
@@ -202,7 +202,7 @@ TEST(Tick, a_disarmed_or_destroyed_entry_never_fires) {
   EXPECT_FALSE(fired);
 }
 
-TEST(Tick, stop_lets_the_loop_run_out_of_work) {
+TEST(Tick, stop_lets_the_event_loop_finish_with_armed_timers) {
   Bench bench;
   Bell bell;
   bench.tick.arm(bell, seconds(3600));
@@ -213,7 +213,7 @@ TEST(Tick, stop_lets_the_loop_run_out_of_work) {
   EXPECT_TRUE(bell.rung.empty());
 }
 
-TEST(Tick, entries_may_outlive_the_tick) {
+TEST(Tick, timers_may_outlive_the_tick_object) {
   Bell bell;
   asio::io_context io;
   {

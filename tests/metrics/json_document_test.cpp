@@ -14,7 +14,7 @@ using std::chrono::nanoseconds;
 
 std::string text_of_number(double number) { return document_text(json::object{{"n", number}}); }
 
-TEST(JsonDocument, number_has_no_exponent_and_no_digit_too_many) {
+TEST(JsonDocument, number_has_no_exponent_and_only_the_digits_that_it_needs) {
   EXPECT_EQ(text_of_number(30), R"({"n":30})");
   EXPECT_EQ(text_of_number(0.1), R"({"n":0.1})");
   EXPECT_EQ(text_of_number(-1e-7), R"({"n":-0.0000001})");
@@ -25,7 +25,7 @@ TEST(JsonDocument, number_has_no_exponent_and_no_digit_too_many) {
     EXPECT_EQ(std::strtod(text_of_number(extreme).c_str() + opening.size(), nullptr), extreme);
 }
 
-TEST(JsonDocument, number_is_null_if_it_is_not_finite) {
+TEST(JsonDocument, non_finite_number_is_written_as_null) {
   EXPECT_EQ(text_of_number(std::numeric_limits<double>::infinity()), R"({"n":null})");
   EXPECT_EQ(text_of_number(std::numeric_limits<double>::quiet_NaN()), R"({"n":null})");
 }
@@ -42,24 +42,24 @@ TEST(JsonDocument, members_keep_their_order) {
   EXPECT_EQ(document_text(document), R"({"z":[true,null,{}],"a":[true,null,{}],"m":[true,null,{}]})");
 }
 
-TEST(JsonDocument, bytes_that_are_not_utf8_or_hide_text_are_escaped_in_names_and_values) {
+TEST(JsonDocument, invalid_utf8_and_invisible_characters_are_escaped_in_names_and_values) {
   const std::string_view nasty = "a\"\xff\x1b\u202e";
   EXPECT_EQ(document_text(json::object{{nasty, nasty}}),
             R"({"a\"\ufffd\u001b\u202e":"a\"\ufffd\u001b\u202e"})");
 }
 
-TEST(JsonDocument, list_has_one_item_on_each_line) {
+TEST(JsonDocument, list_is_written_with_one_item_per_line) {
   EXPECT_EQ(document_lines({}), "[]\n");
   EXPECT_EQ(document_lines({json::object{{"a", 1}}, "b"}), "[\n{\"a\":1},\n\"b\"\n]\n");
 }
 
-TEST(InMilliseconds, is_exact_to_the_microsecond_and_never_negative) {
+TEST(InMilliseconds, milliseconds_are_exact_to_the_microsecond_and_never_negative) {
   EXPECT_EQ(in_milliseconds(nanoseconds(1'234'567'999)), 1234.567);
   EXPECT_EQ(in_milliseconds(microseconds(-5)), 0);
   EXPECT_TRUE(milliseconds_or_null({}).is_null());
 }
 
-TEST(Rounded, gives_the_number_that_its_decimals_would_be_read_as) {
+TEST(Rounded, rounded_number_equals_its_printed_decimals_read_back) {
   EXPECT_EQ(rounded(1.0 / 3, 3), 0.333);
   EXPECT_EQ(rounded(0.0625, 3), 0.062) << "a tie goes to the even digit, as in print";
   EXPECT_EQ(rounded(1e300, 3), 1e300);

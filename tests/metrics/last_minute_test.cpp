@@ -32,7 +32,7 @@ class LastMinuteTest : public testing::Test {
   AttemptNumbers totals_;
 };
 
-TEST_F(LastMinuteTest, splits_totals_by_the_second) {
+TEST_F(LastMinuteTest, totals_are_split_by_second) {
   EXPECT_EQ(at(100), "");
   count(1, 100);
   count(2, 100);
@@ -41,7 +41,7 @@ TEST_F(LastMinuteTest, splits_totals_by_the_second) {
   EXPECT_EQ(at(104), "100:3 101:5 104:1 ");
 }
 
-TEST_F(LastMinuteTest, leaves_out_what_is_older_than_60_seconds) {
+TEST_F(LastMinuteTest, seconds_older_than_60_are_omitted) {
   count(3, 100);
   count(4, 101);
   EXPECT_EQ(at(159), "100:3 101:4 ");
@@ -55,26 +55,26 @@ TEST_F(LastMinuteTest, requests_before_a_long_pause_keep_their_second) {
   EXPECT_EQ(at(400), "400:2 ");
 }
 
-TEST_F(LastMinuteTest, keeps_at_most_60_seconds_and_the_one_that_is_open) {
+TEST_F(LastMinuteTest, at_most_60_seconds_are_listed) {
   for (std::int64_t second = 0; second < 1000; ++second) count(1, second);
   EXPECT_EQ(minute_.list(999, [this] { return totals_; }).size(), 60U);
   EXPECT_EQ(minute_.list(999, [this] { return totals_; }).front().second, 940);
 }
 
-TEST_F(LastMinuteTest, a_request_of_a_second_that_is_over_counts_in_the_open_one) {
+TEST_F(LastMinuteTest, request_of_a_past_second_counts_in_the_current_second) {
   count(1, 100);
   count(1, 101);
   count(1, 100);
   EXPECT_EQ(at(101), "100:1 101:2 ");
 }
 
-TEST_F(LastMinuteTest, totals_may_wrap) {
+TEST_F(LastMinuteTest, totals_may_overflow_without_a_wrong_difference) {
   count(0xffffffff, 10);
   count(3, 100);
   EXPECT_EQ(at(100), "100:3 ");
 }
 
-TEST(LastMinuteOfMetrics, counts_each_route_and_upstream_in_the_second_in_which_a_request_ended) {
+TEST(LastMinuteOfMetrics, requests_count_per_route_and_upstream_in_the_second_they_ended) {
   Metrics metrics(std::vector<std::string>{"api", "orders"}, std::vector<std::string_view>{"loop"}, "1");
   const auto count = [&](std::uint32_t route, Ending ending, int status, int at) {
     ScriptedRequest story("x", "GET", "/");
@@ -106,7 +106,7 @@ TEST(LastMinuteOfMetrics, counts_each_route_and_upstream_in_the_second_in_which_
   EXPECT_EQ(upstreams[0].last_minute[0].numbers.attempts, 2U);
 }
 
-TEST(LastMinuteOfMetrics, loses_nothing_when_threads_count_at_once) {
+TEST(LastMinuteOfMetrics, concurrent_counting_loses_nothing) {
   Metrics metrics(std::vector<std::string>{"api"}, std::vector<std::string_view>{"loop"}, "1");
   constexpr int each = 5000;
   const auto work = [&metrics] {

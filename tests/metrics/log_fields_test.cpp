@@ -75,7 +75,7 @@ std::set<Field> expected(Dialect dialect) {
 
 boost::json::object read(std::string_view line) { return boost::json::parse(line).as_object(); }
 
-TEST(LogFields, every_member_is_in_the_table_and_every_row_is_written) {
+TEST(LogFields, every_logged_member_is_in_the_table_and_every_table_row_is_logged) {
   for (const Dialect dialect : {Dialect::own, Dialect::otel}) {
     Comparison comparison(dialect);
     for (const ScriptedRequest& story : all_stories()) {
@@ -96,7 +96,7 @@ TEST(LogFields, every_member_is_in_the_table_and_every_row_is_written) {
   }
 }
 
-TEST(LogFields, otel_parts_addresses_and_knows_only_methods_of_standards) {
+TEST(LogFields, otel_splits_address_and_port_and_logs_unknown_methods_as_other) {
   const ScriptedRequest plain = all_stories().front();
   ExchangeRecord record = plain.record();
   record.client = "[2001:db8::1]:50000";
@@ -111,7 +111,7 @@ TEST(LogFields, otel_parts_addresses_and_knows_only_methods_of_standards) {
   EXPECT_EQ(members.at("http.server.request.duration").as_double(), 0.012);
 }
 
-TEST(LogFields, names_of_a_dialect_are_unique_within_an_object) {
+TEST(LogFields, field_names_of_each_format_are_unique_within_an_object) {
   for (const std::size_t dialect : {0U, 1U}) {
     std::set<std::pair<FieldOf, std::string_view>> names;
     for (const FieldRow& row : field_rows) {

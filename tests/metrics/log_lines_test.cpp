@@ -72,35 +72,39 @@ class LogLines : public testing::Test {
   play::OwnVariable zone_{"TZ", "UTC0"};
 };
 
-TEST_F(LogLines, json_is_as_agreed) { expect_golden("access.jsonl", all_lines(Form::json, LogPath::full)); }
+TEST_F(LogLines, json_lines_match_the_golden_file) {
+  expect_golden("access.jsonl", all_lines(Form::json, LogPath::full));
+}
 
-TEST_F(LogLines, otel_is_as_agreed) {
+TEST_F(LogLines, otel_lines_match_the_golden_file) {
   expect_golden("access_otel.jsonl", all_lines(Form::otel, LogPath::full));
 }
 
-TEST_F(LogLines, json_with_the_route_for_the_path) {
+TEST_F(LogLines, json_lines_log_the_route_instead_of_the_path_if_configured) {
   const std::string text = all_lines(Form::json, LogPath::route);
   EXPECT_EQ(text.find("/v1/"), std::string::npos);
   expect_golden("access_route.jsonl", text);
 }
 
-TEST_F(LogLines, text_is_as_agreed) { expect_golden("access.txt", all_lines(Form::text, LogPath::full)); }
+TEST_F(LogLines, text_lines_match_the_golden_file) {
+  expect_golden("access.txt", all_lines(Form::text, LogPath::full));
+}
 
-TEST_F(LogLines, text_with_the_route_for_the_path) {
+TEST_F(LogLines, text_lines_log_the_route_instead_of_the_path_if_configured) {
   const std::string text = all_lines(Form::text, LogPath::route);
   EXPECT_EQ(text.find("/v1/"), std::string::npos);
 }
 
-TEST_F(LogLines, colours_are_as_agreed) {
+TEST_F(LogLines, coloured_lines_match_the_golden_file) {
   expect_golden("access_colour.txt", all_lines(Form::colour, LogPath::full));
 }
 
-TEST_F(LogLines, text_tells_attempts_and_waits) {
+TEST_F(LogLines, text_line_shows_attempts_and_waits) {
   EXPECT_EQ(lines(story("recovered"), Form::text, LogPath::full),
             "10:03:12 GET api.internal/v1/x 200 in 812ms  503 ~120ms~ reset ~340ms~ 200  recovered\n");
 }
 
-TEST_F(LogLines, text_gives_local_time) {
+TEST_F(LogLines, text_line_shows_local_time) {
   zone_.set("EST5");
   tzset();
   EXPECT_EQ(lines(story("plain"), Form::text, LogPath::full).substr(0, 9), "05:03:12 ");
@@ -123,7 +127,7 @@ TEST_F(LogLines, every_json_line_is_one_json_object) {
   }
 }
 
-TEST_F(LogLines, json_members_carry_the_ledger) {
+TEST_F(LogLines, json_line_contains_every_attempt_with_its_outcome) {
   const auto line = parsed(story("recovered"));
   EXPECT_EQ(line.at("reason").as_string(), "success");
   EXPECT_EQ(line.at("ms").as_double(), 812);
@@ -139,13 +143,13 @@ TEST_F(LogLines, json_members_carry_the_ledger) {
   EXPECT_EQ(attempts[2].at("wait_ms").as_double(), 340);
 }
 
-TEST_F(LogLines, no_status_is_null) {
+TEST_F(LogLines, json_status_is_null_if_no_status_was_sent) {
   const auto line = parsed(story("client_gone"));
   EXPECT_TRUE(line.at("status").is_null());
   EXPECT_EQ(line.at("ending").as_string(), "client_gone");
 }
 
-TEST_F(LogLines, ambiguous_and_tunnel_are_there_only_when_true) {
+TEST_F(LogLines, json_members_ambiguous_and_tunnel_are_present_only_if_true) {
   EXPECT_TRUE(parsed(story("ambiguous")).at("ambiguous").as_bool());
   EXPECT_TRUE(parsed(story("tunnel")).at("tunnel").as_bool());
   EXPECT_EQ(parsed(story("tunnel")).at("carried").as_string(), "tls");
@@ -155,7 +159,7 @@ TEST_F(LogLines, ambiguous_and_tunnel_are_there_only_when_true) {
   EXPECT_FALSE(parsed(story("plain")).contains("request_id"));
 }
 
-TEST_F(LogLines, many_attempts_make_a_bounded_line) {
+TEST_F(LogLines, line_with_many_attempts_is_limited) {
   const auto line = parsed(story("patient"));
   EXPECT_EQ(line.at("attempts").as_array().size(), 32U);
   EXPECT_EQ(line.at("attempts_left_out").as_int64(), 8);
@@ -164,7 +168,7 @@ TEST_F(LogLines, many_attempts_make_a_bounded_line) {
   EXPECT_EQ(line.at("attempts").as_array()[31].at("n").as_int64(), 40);
 }
 
-TEST_F(LogLines, a_url_names_the_scheme_that_reached_the_upstream) {
+TEST_F(LogLines, logged_url_has_the_scheme_used_to_reach_the_upstream) {
   ExchangeRecord record;
   record.host = "a.test";
   record.path = "/x";
@@ -193,7 +197,7 @@ TEST_F(LogLines, exhausted_record_names_the_request_its_last_error_and_the_limit
   EXPECT_EQ(line.at("limit").as_string(), "deadline_too_near");
 }
 
-TEST_F(LogLines, H8_hostile_values_stay_one_short_harmless_line) {
+TEST_F(LogLines, H8_hostile_values_produce_one_short_line_without_control_characters) {
   for (const Form form : {Form::json, Form::text}) {
     const std::string line = lines(story("hostile"), form, LogPath::full);
     EXPECT_EQ(std::count(line.begin(), line.end(), '\n'), 1);
@@ -216,7 +220,7 @@ std::string json(std::string_view text) {
   return out;
 }
 
-TEST(JsonText, what_hides_or_reorders_text_is_escaped) {
+TEST(JsonText, invisible_and_bidirectional_characters_are_escaped) {
   EXPECT_EQ(json("a\xe2\x80\x8b\xef\xbb\xbf"), R"("a\u200b\ufeff")") << "of no width";
   EXPECT_EQ(json("\xd8\x9c\xe2\x80\xae"), R"("\u061c\u202e")") << "of direction";
   EXPECT_EQ(json("\xc2\xad\xe1\xa0\x8e"), R"("\u00ad\u180e")") << "a soft hyphen, a vowel separator";
@@ -224,7 +228,7 @@ TEST(JsonText, what_hides_or_reorders_text_is_escaped) {
   EXPECT_EQ(json("\xc2\xae\xf3\xa0\x82\x80"), "\"\xc2\xae\xf3\xa0\x82\x80\"") << "beside them";
 }
 
-TEST(JsonText, bad_utf8_is_replaced_byte_by_byte) {
+TEST(JsonText, invalid_utf8_is_replaced_byte_by_byte) {
   EXPECT_EQ(json("a\xff"
                  "b"),
             R"("a\ufffdb")");
@@ -235,7 +239,7 @@ TEST(JsonText, bad_utf8_is_replaced_byte_by_byte) {
   EXPECT_EQ(json("\xe2\x82\xac \xf0\x9f\x98\x80"), "\"\xe2\x82\xac \xf0\x9f\x98\x80\"");
 }
 
-TEST(JsonText, every_byte_survives_or_is_replaced) {
+TEST(JsonText, every_byte_is_preserved_or_replaced) {
   for (int byte = 0; byte < 256; ++byte) {
     const std::string text(1, static_cast<char>(byte));
     std::string json;
@@ -245,7 +249,7 @@ TEST(JsonText, every_byte_survives_or_is_replaced) {
   }
 }
 
-TEST(JsonText, clipping_keeps_characters_whole) {
+TEST(JsonText, clipping_never_splits_a_character) {
   EXPECT_EQ(clipped(std::string(256, 'a')).size(), 256U);
   EXPECT_EQ(clipped(std::string(257, 'a')).size(), 256U);
   EXPECT_EQ(clipped(std::string(255, 'a') + "\xc3\xa9").size(), 255U);

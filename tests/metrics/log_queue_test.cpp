@@ -102,7 +102,7 @@ const std::vector<std::string> route_names{"api", "orders"};
 
 // At its end the log gives its thread a second; a thread that stalls for longer loses lines, and that is no
 // fault of the queue: then the story is told once more.
-TEST(Log, writes_every_line_before_it_ends) {
+TEST(Log, every_line_is_written_before_shutdown_completes) {
   std::vector<std::string> lines;
   const std::size_t expected = 3 * (all_stories().size() + 2) + 1;  // two stories are exhausted
   EXPECT_TRUE(becomes_true([&] {
@@ -127,7 +127,7 @@ TEST(Log, writes_every_line_before_it_ends) {
 }
 
 // Row I11.
-TEST(Log, I11_blocked_descriptor_costs_lines_and_never_time) {
+TEST(Log, I11_blocked_descriptor_drops_lines_and_never_blocks_callers) {
   Pipe pipe;
   const ScriptedRequest story = all_stories().at(1);
   const std::string marker = "it flows again";
@@ -165,7 +165,7 @@ TEST(Log, I11_blocked_descriptor_costs_lines_and_never_time) {
   }
 }
 
-TEST(Log, ends_soon_when_blocked) {
+TEST(Log, shutdown_is_quick_when_the_descriptor_is_blocked) {
   Pipe pipe;
   std::optional<Log> log(std::in_place, json_settings(), route_names, pipe.writer, LogReader::stream);
   const ScriptedRequest story = all_stories().front();
@@ -176,7 +176,7 @@ TEST(Log, ends_soon_when_blocked) {
 }
 
 // A terminal takes a part of a line and hangs in the rest, though it polled as writable: Ctrl-S does this.
-TEST(Log, ends_though_a_terminal_hangs_in_a_write) {
+TEST(Log, shutdown_completes_while_a_terminal_write_hangs) {
   const int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
   ASSERT_GE(terminal, 0);
   ASSERT_EQ(grantpt(terminal), 0);
@@ -193,7 +193,7 @@ TEST(Log, ends_though_a_terminal_hangs_in_a_write) {
   close(terminal);
 }
 
-TEST(Log, I11_reader_that_went_away_is_no_signal) {
+TEST(Log, I11_closed_reader_drops_lines_without_sigpipe) {
   Pipe pipe;
   pipe.close_reader();
   ASSERT_NE(signal(SIGPIPE, SIG_DFL), SIG_ERR);
@@ -202,7 +202,7 @@ TEST(Log, I11_reader_that_went_away_is_no_signal) {
   EXPECT_TRUE(becomes_true([&] { return log.dropped() == 10; })) << log.dropped();
 }
 
-TEST(Log, I11_full_disk_drops_and_counts) {
+TEST(Log, I11_full_disk_drops_and_counts_lines) {
   const int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
   ASSERT_GE(full, 0);
   {
@@ -213,7 +213,7 @@ TEST(Log, I11_full_disk_drops_and_counts) {
   close(full);
 }
 
-TEST(Log, line_that_broke_off_does_not_swallow_the_next) {
+TEST(Log, partially_written_line_does_not_corrupt_the_next) {
   std::string path = testing::TempDir() + "reprise_log_XXXXXX";
   const int file = mkstemp(path.data());
   ASSERT_GE(file, 0);
@@ -261,7 +261,7 @@ std::string logged(const config::Log& settings, LogReader reader) {
   return end_of_others == std::string::npos ? std::string() : text.substr(0, end_of_others + 1);
 }
 
-TEST(Log, automatic_form_follows_the_terminal) {
+TEST(Log, automatic_format_is_coloured_text_on_a_terminal_and_json_elsewhere) {
   EXPECT_EQ(logged({}, LogReader::stream).front(), '{');
   EXPECT_EQ(logged({}, LogReader::terminal).front(), '\x1b');
   config::Log text;
@@ -271,7 +271,7 @@ TEST(Log, automatic_form_follows_the_terminal) {
 }
 
 // The journal takes the priority off, and has a clock of its own.
-TEST(Log, journal_gets_a_priority_before_each_line_and_no_clock_in_text) {
+TEST(Log, journal_lines_start_with_a_priority_and_text_has_no_time) {
   config::Log settings;
   settings.level = config::LogLevel::debug;
   const auto json = split(logged(settings, LogReader::journal));
@@ -290,7 +290,7 @@ TEST(Log, journal_gets_a_priority_before_each_line_and_no_clock_in_text) {
   EXPECT_EQ(text[4], "<4>warn: warn text");
 }
 
-TEST(Log, levels_and_the_access_switch) {
+TEST(Log, level_and_access_settings_filter_lines) {
   config::Log settings = json_settings();
   EXPECT_EQ(split(logged(settings, LogReader::stream)).size(), 4U);
   settings.level = config::LogLevel::debug;
@@ -304,7 +304,7 @@ TEST(Log, levels_and_the_access_switch) {
   EXPECT_EQ(split(logged(settings, LogReader::stream)).size(), 2U);
 }
 
-TEST(Log, lines_of_many_threads_stay_whole) {
+TEST(Log, lines_of_concurrent_threads_are_not_interleaved) {
   Pipe pipe;
   std::string text;
   Log log(json_settings(), route_names, pipe.writer, LogReader::stream);

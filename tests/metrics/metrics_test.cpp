@@ -61,7 +61,7 @@ class MetricsTest : public testing::Test {
   Metrics metrics_{route_names, rejections, "1.2.3"};
 };
 
-TEST_F(MetricsTest, text_is_as_agreed) {
+TEST_F(MetricsTest, metrics_text_matches_the_golden_file) {
   for (const ScriptedRequest& story : all_stories()) metrics_.count(story.record());
   metrics_.count_rejection(0);
   metrics_.count_rejection(2);
@@ -96,7 +96,7 @@ TEST_F(MetricsTest, text_is_as_agreed) {
   expect_golden("open_metrics.txt", without_process(metrics_.text(Exposition::open_metrics)));
 }
 
-TEST_F(MetricsTest, totals_are_those_of_the_cells) {
+TEST_F(MetricsTest, totals_equal_the_counted_events) {
   for (const ScriptedRequest& story : all_stories()) metrics_.count(story.record());
   metrics_.count_rejection(1);
   metrics_.client_connected();
@@ -111,7 +111,7 @@ TEST_F(MetricsTest, totals_are_those_of_the_cells) {
 }
 
 // One reason is one series: the yes rows among the retries, the no rows but success among the refusals.
-TEST(MetricsReasons, each_has_one_series_of_its_own) {
+TEST(MetricsReasons, each_reason_has_exactly_one_series) {
   for (const Reason reason : policy::all_reasons()) {
     Metrics metrics(route_names, rejections, "1");
     ScriptedRequest story("one", "GET", "/");
@@ -136,7 +136,7 @@ TEST(MetricsReasons, each_has_one_series_of_its_own) {
   }
 }
 
-TEST_F(MetricsTest, wait_that_was_ended_counts_as_what_ended_it) {
+TEST_F(MetricsTest, interrupted_wait_counts_under_the_reason_that_ended_it) {
   ScriptedRequest story("ended", "GET", "/");
   story.attempt(status(503), 1, {true, milliseconds(10), Reason::retryable_status})
       .attempt(status(503), 1, {false, milliseconds(500), Reason::shutting_down});
@@ -146,7 +146,7 @@ TEST_F(MetricsTest, wait_that_was_ended_counts_as_what_ended_it) {
   EXPECT_EQ(value("reprise_backoff_seconds_count{route=\"api\"}"), "1") << "the wait that became a retry";
 }
 
-TEST_F(MetricsTest, code_is_the_status_sent_or_what_became_of_it) {
+TEST_F(MetricsTest, code_label_is_the_status_sent_or_the_ending) {
   const ScriptedRequest story =
       ScriptedRequest("any", "GET", "/").attempt(status(200), 1, stop(Reason::success));
   ExchangeRecord record = story.record();
@@ -167,7 +167,7 @@ TEST_F(MetricsTest, code_is_the_status_sent_or_what_became_of_it) {
   EXPECT_EQ(value("reprise_requests_total{route=\"api\",code=\"599\"}"), "1");
 }
 
-TEST_F(MetricsTest, every_outcome_there_is_has_its_label) {
+TEST_F(MetricsTest, every_possible_outcome_has_its_label) {
   const std::set<std::string_view> labels(OutcomeLabels::words.begin(), OutcomeLabels::words.end());
   const OutcomeLabels places;
   std::set<std::string_view> seen;
@@ -186,7 +186,7 @@ TEST_F(MetricsTest, every_outcome_there_is_has_its_label) {
   EXPECT_EQ(seen, labels);
 }
 
-TEST_F(MetricsTest, recovered_wants_a_whole_good_response_after_a_retry) {
+TEST_F(MetricsTest, recovered_counts_only_complete_successful_responses_after_a_retry) {
   ScriptedRequest story("cut", "GET", "/");
   story.attempt(status(503), 1, {true, {}, Reason::retryable_status})
       .attempt(status(200), 1, stop(Reason::success));
@@ -198,7 +198,7 @@ TEST_F(MetricsTest, recovered_wants_a_whole_good_response_after_a_retry) {
   EXPECT_EQ(value("reprise_recovered_total{route=\"api\"}"), "1");
 }
 
-TEST_F(MetricsTest, recovered_is_no_response_whose_body_says_no) {
+TEST_F(MetricsTest, response_with_a_failing_body_does_not_count_as_recovered) {
   const policy::Outcome listed = policy::Responded{200, {}, true};
   ScriptedRequest story("listed", "GET", "/");
   story.attempt(listed, 1, {true, {}, Reason::retryable_body})
@@ -213,7 +213,7 @@ TEST_F(MetricsTest, recovered_is_no_response_whose_body_says_no) {
   EXPECT_EQ(value("reprise_recovered_total{route=\"api\"}"), "1");
 }
 
-TEST_F(MetricsTest, resumed_downloads_are_whole_ones) {
+TEST_F(MetricsTest, only_complete_downloads_count_as_resumed) {
   ScriptedRequest story("cut", "GET", "/");
   story.attempt(failure(policy::Stage::body, policy::Cause::truncated), 1, {true, {}, Reason::resumed})
       .attempt(status(206), 1, stop(Reason::resume_mismatch));
@@ -224,7 +224,7 @@ TEST_F(MetricsTest, resumed_downloads_are_whole_ones) {
   EXPECT_EQ(value("reprise_recovered_total{route=\"api\"}"), "1");
 }
 
-TEST_F(MetricsTest, buckets_hold_what_is_at_or_below_their_bound) {
+TEST_F(MetricsTest, bucket_counts_values_at_or_below_its_bound) {
   ScriptedRequest two("two", "GET", "/");
   two.attempt(status(503), 1, {true, milliseconds(249), Reason::retryable_status})
       .attempt(status(200), 0, stop(Reason::success));
@@ -237,7 +237,7 @@ TEST_F(MetricsTest, buckets_hold_what_is_at_or_below_their_bound) {
   EXPECT_EQ(value("reprise_request_duration_seconds_sum{route=\"api\"}"), "0.25");
 }
 
-TEST_F(MetricsTest, N13_opened_tunnels_and_upgraded_connections_are_no_requests) {
+TEST_F(MetricsTest, N13_opened_tunnels_and_upgraded_connections_do_not_count_as_requests) {
   ScriptedRequest tunnel("tunnel", "CONNECT", "");
   tunnel.attempt(status(200), 1, stop(Reason::success)).tunnel().carried(Carried::tls);
   metrics_.count(tunnel.took(milliseconds(60000)).ends(Ending::answered, 200).record());
@@ -251,7 +251,7 @@ TEST_F(MetricsTest, N13_opened_tunnels_and_upgraded_connections_are_no_requests)
   EXPECT_EQ(value("reprise_attempts_total{route=\"api\",outcome=\"2xx\"}"), "2") << "attempts are counted";
 }
 
-TEST_F(MetricsTest, attempts_are_timed_by_upstream_and_bytes_counted_by_route) {
+TEST_F(MetricsTest, attempt_durations_are_per_upstream_and_bytes_per_route) {
   ScriptedRequest two("two", "POST", "/");
   two.attempt(status(503), 40, {true, milliseconds(1), Reason::retryable_status})
       .attempt(status(200), 10, stop(Reason::success));
@@ -271,7 +271,7 @@ TEST_F(MetricsTest, attempts_are_timed_by_upstream_and_bytes_counted_by_route) {
 }
 
 // The count of the histogram is that of the attempts, however many the ledger has let go.
-TEST_F(MetricsTest, forgotten_attempts_are_timed_too) {
+TEST_F(MetricsTest, attempts_evicted_from_the_ledger_are_timed_too) {
   ScriptedRequest patient("patient", "GET", "/");
   for (int i = 0; i < 99; ++i) patient.attempt(status(503), 20, {true, {}, Reason::retryable_status});
   patient.attempt(status(200), 20, stop(Reason::success)).ends(Ending::answered, 200);
@@ -284,7 +284,7 @@ TEST_F(MetricsTest, forgotten_attempts_are_timed_too) {
   EXPECT_EQ(value("reprise_upstream_attempt_duration_seconds_bucket" + upstream + ",le=\"0.01\"}"), "0");
 }
 
-TEST(OpenMetrics, escapes_texts_and_writes_numbers_as_the_standard_does) {
+TEST(OpenMetrics, openmetrics_texts_and_numbers_follow_the_standard) {
   prometheus::MetricFamily odd{
       "odd_seconds", "a \\ and \"quotes\"\nand a line", prometheus::MetricType::Gauge, {}};
   prometheus::ClientMetric metric;
@@ -298,14 +298,14 @@ TEST(OpenMetrics, escapes_texts_and_writes_numbers_as_the_standard_does) {
   EXPECT_EQ(open_metrics({}), "# EOF\n");
 }
 
-TEST_F(MetricsTest, N13_a_refused_tunnel_is_a_request) {
+TEST_F(MetricsTest, N13_refused_tunnel_counts_as_a_request) {
   ScriptedRequest refused("refused", "CONNECT", "");
   metrics_.count(refused.tunnel().took(milliseconds(100)).ends(Ending::answered, 502).record());
   EXPECT_EQ(value("reprise_requests_total{route=\"api\",code=\"502\"}"), "1");
   EXPECT_EQ(value("reprise_request_duration_seconds_count{route=\"api\"}"), "1");
 }
 
-TEST(UnreadHosts, N13_only_the_first_tunnel_to_a_host_is_the_first) {
+TEST(UnreadHosts, N13_only_the_first_tunnel_to_a_host_is_reported_as_new) {
   UnreadHosts hosts;
   EXPECT_TRUE(hosts.count("a.test:443", "a.test"));
   EXPECT_TRUE(hosts.count("b.test:443", "b.test"));
@@ -320,7 +320,7 @@ TEST(UnreadHosts, N13_only_the_first_tunnel_to_a_host_is_the_first) {
   EXPECT_EQ(list[2].tunnels, 1U);
 }
 
-TEST(UnreadHosts, N13_a_full_table_counts_further_hosts_as_other) {
+TEST(UnreadHosts, N13_hosts_beyond_the_table_limit_count_as_other) {
   UnreadHosts hosts;
   for (std::size_t i = 0; i < UnreadHosts::most_named; ++i) EXPECT_TRUE(hosts.count(std::to_string(i), {}));
   EXPECT_FALSE(hosts.count("one-more", {}));
@@ -328,7 +328,7 @@ TEST(UnreadHosts, N13_a_full_table_counts_further_hosts_as_other) {
   EXPECT_EQ(hosts.list(UnreadHosts::most_named).back().tunnels, 1U);
 }
 
-TEST_F(MetricsTest, configuration_hash_is_one_series) {
+TEST_F(MetricsTest, configuration_hash_has_exactly_one_series) {
   metrics_.set_config_hash("first", 100);
   metrics_.set_config_hash("second", 200);
   metrics_.set_config_hash("second", 200);
@@ -336,7 +336,7 @@ TEST_F(MetricsTest, configuration_hash_is_one_series) {
   EXPECT_EQ(value("reprise_config_info{hash=\"second\"}"), "1");
 }
 
-TEST_F(MetricsTest, the_last_reload_is_told_until_the_next_one) {
+TEST_F(MetricsTest, last_reload_result_is_exported_until_the_next_reload) {
   const std::string succeeded = "reprise_config_last_reload_successful";
   const std::string since = "reprise_config_last_reload_success_timestamp_seconds";
   metrics_.set_config_hash("first", 100);
@@ -362,7 +362,7 @@ TEST_F(MetricsTest, H8_labels_never_come_from_traffic) {
   EXPECT_EQ(value("reprise_requests_total{route=\"api\",code=\"200\"}"), "1");
 }
 
-TEST_F(MetricsTest, threads_lose_nothing) {
+TEST_F(MetricsTest, concurrent_threads_lose_no_counts) {
   constexpr int each = 20000;
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
@@ -386,7 +386,7 @@ TEST_F(MetricsTest, threads_lose_nothing) {
   EXPECT_EQ(value("reprise_attempts_per_request_sum{route=\"api\"}"), "240000");
 }
 
-TEST_F(MetricsTest, process_metrics_are_alive) {
+TEST_F(MetricsTest, process_metrics_have_plausible_values) {
   const std::string text = metrics_.text();
   const auto number = [&](const std::string& name) { return std::stod("0" + value_of(text, name)); };
   EXPECT_GT(number("process_resident_memory_bytes"), 1e6);
@@ -397,7 +397,7 @@ TEST_F(MetricsTest, process_metrics_are_alive) {
   EXPECT_FALSE(value_of(text, "process_cpu_seconds_total").empty());
 }
 
-TEST(ProcessStat, name_may_hold_anything) {
+TEST(ProcessStat, process_stat_is_parsed_for_any_process_name) {
   const auto stat = parse_process_stat(
       "42 (a b) R (c)) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 5 18 900 20000 33 18446744073709551615");
   ASSERT_TRUE(stat);
@@ -409,7 +409,7 @@ TEST(ProcessStat, name_may_hold_anything) {
   EXPECT_FALSE(parse_process_stat(""));
 }
 
-TEST_F(MetricsTest, every_exported_name_is_in_the_table_and_the_table_in_the_readme) {
+TEST_F(MetricsTest, every_exported_metric_is_in_the_table_and_the_table_is_in_the_readme) {
   std::string reference = "| name | labels | meaning |\n|---|---|---|\n";
   for (const MetricRow& each : metric_rows())
     reference += "| `" + std::string(each.name) + "` | " + std::string(each.labels) + " | " +
@@ -424,7 +424,7 @@ TEST_F(MetricsTest, every_exported_name_is_in_the_table_and_the_table_in_the_rea
   EXPECT_NE(readme.find(reference), std::string::npos) << "the table must be:\n" << reference;
 }
 
-TEST_F(MetricsTest, every_name_of_the_table_is_exported_once_something_has_happened) {
+TEST_F(MetricsTest, every_metric_of_the_table_is_exported_after_events) {
   for (const ScriptedRequest& story : all_stories()) {
     ExchangeRecord record = story.record();
     policy::Ledger ledger = *record.ledger;
@@ -465,7 +465,7 @@ std::vector<std::string_view> limits() {
 }
 
 // A help is a text: nobody but this asks for the word of a new outcome there.
-TEST(MetricTable, a_help_that_lists_the_values_of_a_label_lists_all) {
+TEST(MetricTable, help_text_that_lists_label_values_lists_all_of_them) {
   EXPECT_EQ(words_told_by(Metric::attempts), joined(policy::outcome_labels));
   EXPECT_EQ(words_told_by(Metric::dns_lookups), joined(lookup_words));
 }
@@ -481,7 +481,7 @@ bool names(std::string_view text, std::string_view metric) {
   return false;
 }
 
-TEST(MetricTable, each_metric_of_ours_has_its_place_on_the_dashboard) {
+TEST(MetricTable, each_own_metric_is_shown_on_the_dashboard) {
   const std::string dashboard = read_file(std::string(REPRISE_SOURCE_DIR) + "/deploy/grafana/reprise.json");
   for (const MetricRow& each : metric_rows()) {
     if (!each.name.starts_with("reprise_")) continue;
@@ -490,7 +490,7 @@ TEST(MetricTable, each_metric_of_ours_has_its_place_on_the_dashboard) {
 }
 
 // So is what is said to whom the alert wakes.
-TEST(MetricTable, the_alert_of_exhausted_requests_explains_every_limit_and_no_other_reason) {
+TEST(MetricTable, exhausted_alert_explains_every_limit_and_no_other_reason) {
   const std::string alerts = read_file(std::string(REPRISE_SOURCE_DIR) + "/deploy/prometheus/alerts.yaml");
   const std::size_t begin = alerts.find("- alert: RepriseExhausted\n");
   ASSERT_NE(begin, std::string::npos);
@@ -502,7 +502,7 @@ TEST(MetricTable, the_alert_of_exhausted_requests_explains_every_limit_and_no_ot
   EXPECT_EQ(joined(explained), joined(limits()));
 }
 
-TEST_F(MetricsTest, totals_tell_responses_by_class_durations_and_what_upstreams_came_to) {
+TEST_F(MetricsTest, totals_contain_response_classes_durations_and_upstream_outcomes) {
   using Counts = Metrics::Counts;
   EXPECT_TRUE(metrics_.totals_of(0).responses.empty());
   EXPECT_TRUE(metrics_.totals_of(0).durations.empty());

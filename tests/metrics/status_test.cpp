@@ -54,11 +54,11 @@ StatusFacts facts() {
 
 Metrics::Totals totals() { return {10, 13, 3, 2, 1, 4, 5, 0, 0, 8}; }
 
-TEST(Status, document_is_as_agreed) {
+TEST(Status, status_json_matches_the_golden_file) {
   expect_golden("status.json", status_json(facts(), settings_with_routes(), totals()));
 }
 
-TEST(Status, document_is_json_with_what_is_so) {
+TEST(Status, status_json_reports_the_current_state_and_configuration) {
   const auto document = boost::json::parse(status_json(facts(), settings_with_routes(), totals()));
   EXPECT_EQ(document.at("uptime_seconds").as_int64(), 192);
   EXPECT_TRUE(document.at("ready").as_bool());
@@ -92,7 +92,7 @@ StatusFacts busy() {
   return busy;
 }
 
-TEST(Status, what_routes_budgets_and_the_last_reload_have_come_to) {
+TEST(Status, status_reports_route_counts_budgets_and_the_last_reload) {
   const auto document = boost::json::parse(status_json(busy(), settings_with_routes(), totals()));
   const auto& route = document.at("routes").as_array()[0];
   EXPECT_EQ(route.at("requests").as_int64(), 7);
@@ -102,7 +102,7 @@ TEST(Status, what_routes_budgets_and_the_last_reload_have_come_to) {
   EXPECT_EQ(document.at("reload").at("errors").as_array().size(), 2U);
 }
 
-TEST(Status, N13_tunnels_are_told_apart_from_requests_with_what_would_help) {
+TEST(Status, N13_status_counts_tunnels_separately_with_intercept_suggestions) {
   const auto document = boost::json::parse(status_json(busy(), settings_with_routes(), totals()));
   EXPECT_EQ(document.at("totals").at("requests").as_int64(), 10);
   EXPECT_EQ(document.at("totals").at("tunnels").as_int64(), 8);
@@ -112,7 +112,7 @@ TEST(Status, N13_tunnels_are_told_apart_from_requests_with_what_would_help) {
       {"name":"other","tunnels":2,"intercept":null}])"));
 }
 
-TEST(Status, what_was_sent_how_long_it_took_and_what_is_known_of_upstreams) {
+TEST(Status, status_reports_response_classes_durations_and_upstream_state) {
   const auto document = boost::json::parse(status_json(busy(), settings_with_routes(), totals()));
   const auto& route = document.at("routes").as_array()[0];
   EXPECT_EQ(route.at("responses"), boost::json::parse(R"({"2xx":6,"cut":1})"));
@@ -124,7 +124,7 @@ TEST(Status, what_was_sent_how_long_it_took_and_what_is_known_of_upstreams) {
   EXPECT_EQ(document.at("upstreams"), expected);
 }
 
-TEST(Status, last_minute_is_there_by_the_second_if_it_is_asked_for) {
+TEST(Status, last_minute_is_listed_by_second_if_requested) {
   StatusFacts told = busy();
   EXPECT_EQ(status_json(told, settings_with_routes(), totals()).find("last_minute"), std::string::npos);
   RouteNumbers numbers;
@@ -142,7 +142,7 @@ TEST(Status, last_minute_is_there_by_the_second_if_it_is_asked_for) {
             boost::json::parse(R"([{"clock":40,"attempts":6,"failed":1},{"clock":41,"attempts":1}])"));
 }
 
-TEST(Status, seconds_lived_counts_each_second_of_the_clock_that_was_begun) {
+TEST(Status, uptime_counts_each_started_clock_second_up_to_60) {
   using namespace std::chrono_literals;
   const auto lived = [](policy::Duration started, policy::Duration now) {
     return seconds_lived(policy::Instant(started), policy::Instant(now));
@@ -154,7 +154,7 @@ TEST(Status, seconds_lived_counts_each_second_of_the_clock_that_was_begun) {
   EXPECT_EQ(lived(9900ms, 1h), 60);
 }
 
-TEST(Status, of_routes_only_those_that_were_chosen) {
+TEST(Status, status_lists_only_the_selected_routes) {
   const auto names = [](const RouteChoice& chosen) {
     std::string all;
     const auto document = boost::json::parse(status_json(busy(), settings_with_routes(), totals(), chosen));
@@ -168,7 +168,7 @@ TEST(Status, of_routes_only_those_that_were_chosen) {
   EXPECT_EQ(names({false, false, false}), "");
 }
 
-TEST(Status, people_read_the_same) {
+TEST(Status, status_text_reports_the_same_facts_as_the_json) {
   expect_golden("status.txt", status_text(busy(), settings_with_routes(), totals()) + "\n");
   StatusFacts plain = facts();
   plain.config_file = "";
@@ -182,7 +182,7 @@ TEST(Status, people_read_the_same) {
             std::string::npos);
 }
 
-TEST(Status, built_in_defaults_have_no_file_and_a_clock_set_back_no_negative_age) {
+TEST(Status, status_has_no_file_for_defaults_and_no_negative_uptime) {
   StatusFacts none = facts();
   none.config_file = "";
   none.now_unix = none.started_unix - 5;

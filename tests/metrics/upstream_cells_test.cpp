@@ -9,45 +9,45 @@
 namespace reprise::telemetry {
 namespace {
 
-TEST(UpstreamTable, the_first_that_are_met_have_a_label_and_the_rest_shares_one) {
+TEST(UpstreamTable, first_upstreams_get_their_own_label_and_the_rest_share_other) {
   UpstreamTable table({{}, 2, 10});
-  EXPECT_EQ(table.meet("a:80").label, "a:80");
-  EXPECT_EQ(table.meet("a:81").label, "a:81");
-  EXPECT_EQ(table.meet("b:80").label, "other");
-  EXPECT_EQ(table.meet("a:80").label, "a:80");
-  EXPECT_EQ(&table.meet("a:80"), &table.meet("a:80"));
-  EXPECT_EQ(&table.meet("b:80"), &table.meet("c:80"));
+  EXPECT_EQ(table.cells_of("a:80").label, "a:80");
+  EXPECT_EQ(table.cells_of("a:81").label, "a:81");
+  EXPECT_EQ(table.cells_of("b:80").label, "other");
+  EXPECT_EQ(table.cells_of("a:80").label, "a:80");
+  EXPECT_EQ(&table.cells_of("a:80"), &table.cells_of("a:80"));
+  EXPECT_EQ(&table.cells_of("b:80"), &table.cells_of("c:80"));
 }
 
-TEST(UpstreamTable, a_host_of_the_configuration_takes_no_place_from_others) {
+TEST(UpstreamTable, configured_host_does_not_use_up_a_label_slot) {
   UpstreamTable table({{"api.internal"}, 1, 10});
-  EXPECT_EQ(table.meet("met:80").label, "met:80");
-  EXPECT_EQ(table.meet("api.internal:80").label, "api.internal:80");
-  EXPECT_EQ(table.meet("api.internal:8080").label, "api.internal:8080");
-  EXPECT_EQ(table.meet("other.api.internal:80").label, "other");
+  EXPECT_EQ(table.cells_of("met:80").label, "met:80");
+  EXPECT_EQ(table.cells_of("api.internal:80").label, "api.internal:80");
+  EXPECT_EQ(table.cells_of("api.internal:8080").label, "api.internal:8080");
+  EXPECT_EQ(table.cells_of("other.api.internal:80").label, "other");
 }
 
-TEST(UpstreamTable, no_more_labels_than_there_may_be_upstreams) {
+TEST(UpstreamTable, number_of_upstream_labels_is_limited) {
   UpstreamTable table({{"api"}, 32, 3});
-  for (int port = 1; port < 100; ++port) table.meet("api:" + std::to_string(port));
+  for (int port = 1; port < 100; ++port) table.cells_of("api:" + std::to_string(port));
   std::vector<std::string> labels;
   table.each([&](const UpstreamCells& cells) { labels.push_back(cells.label); });
   EXPECT_EQ(labels, (std::vector<std::string>{"api:1", "api:2", "api:3", "other"}));
 }
 
-TEST(UpstreamTable, to_look_a_label_up_is_not_to_meet_it) {
+TEST(UpstreamTable, looking_up_a_label_does_not_register_the_upstream) {
   UpstreamTable table({{"api"}, 1, 10});
   EXPECT_EQ(table.label_of("api:80"), "other");
-  table.meet("api:80");
+  table.cells_of("api:80");
   EXPECT_EQ(table.label_of("api:80"), "api:80");
 }
 
-TEST(UpstreamTable, threads_that_meet_the_same_count_in_the_same_cells) {
+TEST(UpstreamTable, concurrent_threads_count_an_upstream_in_the_same_cells) {
   UpstreamTable table({{}, 4, 10});
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&table] {
-      for (int i = 0; i < 1000; ++i) ++table.meet("h" + std::to_string(i % 8) + ":80").attempts[0];
+      for (int i = 0; i < 1000; ++i) ++table.cells_of("h" + std::to_string(i % 8) + ":80").attempts[0];
     });
   }
   for (std::thread& thread : threads) thread.join();

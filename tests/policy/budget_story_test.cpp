@@ -55,9 +55,9 @@ TEST_F(SharedBudget, L12_a_refusal_kept_here_feeds_it_nothing) {
 
 TEST_F(SharedBudget, L12_a_first_attempt_that_went_out_feeds_it_once) {
   policy.retry.max_attempts = 1;
-  Exchange answered = exchange();
-  std::ignore = answered.begin(epoch, dice);
-  std::ignore = answered.answered(sent, {200, {}}, epoch, dice);
+  Exchange responded = exchange();
+  std::ignore = responded.begin(epoch, dice);
+  std::ignore = responded.responded(sent, {200, {}}, epoch, dice);
   EXPECT_EQ(left(), 1);
   Exchange refused = exchange();
   std::ignore = refused.begin(epoch, dice);
@@ -71,7 +71,7 @@ TEST_F(SharedBudget, L12_a_first_attempt_that_went_out_feeds_it_once) {
   std::ignore = stale.begin(epoch, dice);
   std::ignore =
       stale.failed({true, Sent::nothing, true, Idempotency::yes}, {Stage::send, Cause::closed}, epoch, dice);
-  std::ignore = stale.answered(sent, {200, {}}, epoch, dice);
+  std::ignore = stale.responded(sent, {200, {}}, epoch, dice);
   EXPECT_EQ(left(), 4) << "the free retry is no second first attempt";
 }
 
@@ -79,7 +79,7 @@ TEST_F(SharedBudget, ARetryThatEndsUnsentIsGivenBack) {
   policy.retry.max_attempts = 9;
   Exchange one = exchange();
   std::ignore = one.begin(epoch, dice);
-  std::ignore = one.answered(sent, {503, {}}, epoch, dice);
+  std::ignore = one.responded(sent, {503, {}}, epoch, dice);
   EXPECT_EQ(left(), 0) << "scheduled";
   for (int again = 0; again < 3; ++again) {
     std::ignore = one.waited(epoch);
@@ -95,7 +95,7 @@ TEST_F(SharedBudget, ARetryThatEndsUnsentIsGivenBack) {
 TEST_F(SharedBudget, ARetryThatSentAByteIsNot) {
   Exchange one = exchange();
   std::ignore = one.begin(epoch, dice);
-  std::ignore = one.answered(sent, {503, {}}, epoch, dice);
+  std::ignore = one.responded(sent, {503, {}}, epoch, dice);
   std::ignore = one.waited(epoch);
   std::ignore = one.failed(sent, {Stage::await_head, Cause::reset}, epoch, dice);
   EXPECT_EQ(one.ledger().reason, Reason::budget_spent);
@@ -105,7 +105,7 @@ TEST_F(SharedBudget, ARetryThatSentAByteIsNot) {
 TEST_F(SharedBudget, AFreeRetryIsPaidWithWhatTheStaleOneWasPaidWith) {
   Exchange one = exchange();
   std::ignore = one.begin(epoch, dice);
-  std::ignore = one.answered(sent, {503, {}}, epoch, dice);
+  std::ignore = one.responded(sent, {503, {}}, epoch, dice);
   std::ignore = one.waited(epoch);
   std::ignore =
       one.failed({true, Sent::nothing, true, Idempotency::yes}, {Stage::send, Cause::closed}, epoch, dice);
@@ -118,7 +118,7 @@ TEST_F(SharedBudget, AFreeRetryIsPaidWithWhatTheStaleOneWasPaidWith) {
 TEST_F(SharedBudget, AFreeRetryOfOneThatSentAByteGivesNothingBack) {
   Exchange one = exchange();
   std::ignore = one.begin(epoch, dice);
-  std::ignore = one.answered(sent, {503, {}}, epoch, dice);
+  std::ignore = one.responded(sent, {503, {}}, epoch, dice);
   std::ignore = one.waited(epoch);
   std::ignore = one.failed({true, Sent::maybe, true, Idempotency::yes}, {Stage::await_head, Cause::closed},
                            epoch, dice);
@@ -130,7 +130,7 @@ TEST_F(SharedBudget, AFreeRetryOfOneThatSentAByteGivesNothingBack) {
 TEST_F(SharedBudget, AResumeThatEndsUnsentIsGivenBack) {
   Exchange one = exchange();
   std::ignore = one.begin(epoch, dice);
-  std::ignore = one.answered(sent, {200, {}}, epoch, dice);
+  std::ignore = one.responded(sent, {200, {}}, epoch, dice);
   std::ignore = one.body_broke({Cause::reset, true, true}, epoch, dice);
   EXPECT_EQ(left(), 0);
   std::ignore = one.waited(epoch);
@@ -198,7 +198,7 @@ TEST_F(PausedHost, L28_retries_come_back_spread_by_the_first_wait) {
     std::ignore =
         all.emplace_back(policy, get, HostShare(nullptr, nullptr, &pause), epoch).begin(epoch, dice);
   for (Exchange& one : all) {
-    ASSERT_EQ(until(one.answered(sent, {429, asked}, epoch, dice)), epoch + 10s)
+    ASSERT_EQ(until(one.responded(sent, {429, asked}, epoch, dice)), epoch + 10s)
         << "its own wait is what its upstream asked for";
   }
   std::vector<Instant> starts;
@@ -221,7 +221,7 @@ TEST_F(PausedHost, L28_a_retry_whose_wait_ended_in_the_pause_is_spread_like_the_
   play::LoadedDice dice = play::LoadedDice::highest();
   Exchange one(policy, get, {nullptr, nullptr, &pause}, epoch);
   std::ignore = one.begin(epoch, dice);
-  const Instant due = until(one.answered(sent, {503, {}}, epoch, dice));
+  const Instant due = until(one.responded(sent, {503, {}}, epoch, dice));
   pause.ask(epoch + 7s);
   EXPECT_EQ(until(one.waited(due)), epoch + 7s + policy.retry.backoff.initial);
 }
@@ -230,7 +230,7 @@ TEST_F(PausedHost, L28_a_retry_that_was_due_after_the_pause_goes_at_once) {
   play::LoadedDice dice = play::LoadedDice::highest();
   Exchange one(policy, get, {nullptr, nullptr, &pause}, epoch);
   std::ignore = one.begin(epoch, dice);
-  const Instant due = until(one.answered(sent, {503, {}}, epoch, dice));
+  const Instant due = until(one.responded(sent, {503, {}}, epoch, dice));
   pause.ask(due - 1ms);
   EXPECT_TRUE(std::holds_alternative<Start>(one.waited(due)[0]));
 }
@@ -242,7 +242,7 @@ TEST_F(PausedHost, L28_a_spread_that_does_not_fit_the_deadline_is_left_out) {
   asked.retry_after = 10s;
   Exchange one(policy, get, {nullptr, nullptr, &pause}, epoch);
   std::ignore = one.begin(epoch, dice);
-  const Instant due = until(one.answered(sent, {429, asked}, epoch, dice));
+  const Instant due = until(one.responded(sent, {429, asked}, epoch, dice));
   ASSERT_EQ(due, epoch + 10s);
   EXPECT_TRUE(std::holds_alternative<Start>(one.waited(due)[0]));
 }

@@ -36,9 +36,9 @@ TEST_F(ExchangeTest, KnowsItsDeadlineFromTheRequestHead) {
 TEST_F(ExchangeTest, SaysWhetherItIsOver) {
   Exchange exchange(policy, get, nullptr, epoch);
   std::ignore = exchange.begin(epoch, dice);
-  EXPECT_TRUE(play::waits(exchange.answered(safe, {503, {}}, epoch, dice)));
+  EXPECT_TRUE(play::waits(exchange.responded(safe, {503, {}}, epoch, dice)));
   std::ignore = exchange.waited(epoch + 250ms);
-  EXPECT_FALSE(play::waits(exchange.answered(safe, {200, {}}, epoch + 1s, dice)));
+  EXPECT_FALSE(play::waits(exchange.responded(safe, {200, {}}, epoch + 1s, dice)));
   EXPECT_FALSE(exchange.over());
   exchange.delivered();
   EXPECT_TRUE(exchange.over());
@@ -50,9 +50,9 @@ TEST_F(ExchangeTest, LeadsOnUntilItIsOver) {
   EXPECT_TRUE(leads_on(exchange, exchange.begin(epoch, dice)));
   AttemptReport of_another = safe;
   of_another.number = 7;
-  EXPECT_FALSE(leads_on(exchange, exchange.answered(of_another, {200, {}}, epoch, dice)))
+  EXPECT_FALSE(leads_on(exchange, exchange.responded(of_another, {200, {}}, epoch, dice)))
       << "the attempt that runs has not ended";
-  EXPECT_TRUE(leads_on(exchange, exchange.answered(safe, {200, {}}, epoch, dice)));
+  EXPECT_TRUE(leads_on(exchange, exchange.responded(safe, {200, {}}, epoch, dice)));
   exchange.delivered();
   EXPECT_TRUE(leads_on(exchange, {}));
 }
@@ -106,7 +106,7 @@ TEST_F(TakenUp, AFirstAttemptThatWasKeptHereFeedsNothingThroughItsRetry) {
   EXPECT_TRUE(play::waits(exchange.failed(unsent, {Stage::connect, Cause::no_descriptor}, epoch, dice)));
   EXPECT_EQ(shared.left(epoch), 0);
   std::ignore = exchange.waited(epoch + 250ms);
-  std::ignore = exchange.answered(safe, {200, {}}, epoch + 250ms, dice);
+  std::ignore = exchange.responded(safe, {200, {}}, epoch + 250ms, dice);
   EXPECT_EQ(shared.left(epoch + 250ms), 0);
 }
 
@@ -128,8 +128,8 @@ TEST_F(ExchangeTest, LosesTheRaceForTheLastRetry) {
   Exchange second(policy, get, &budget, epoch);
   std::ignore = first.begin(epoch, dice);
   std::ignore = second.begin(epoch, dice);
-  EXPECT_TRUE(play::waits(first.answered(safe, {503, {}}, epoch, dice)));
-  EXPECT_FALSE(play::waits(second.answered(safe, {503, {}}, epoch, dice)));
+  EXPECT_TRUE(play::waits(first.responded(safe, {503, {}}, epoch, dice)));
+  EXPECT_FALSE(play::waits(second.responded(safe, {503, {}}, epoch, dice)));
   EXPECT_EQ(second.ledger().reason, Reason::budget_spent);
 }
 
@@ -147,7 +147,7 @@ TEST_F(ExchangeTest, StartsNoRetryThatAnotherTookWhileItDecided) {
   Exchange exchange(policy, get, &budget, epoch);
   std::ignore = exchange.begin(epoch, dice);
   OvertakenDice overtaken(budget);
-  const Actions actions = exchange.answered(safe, {503, {}}, epoch, overtaken);
+  const Actions actions = exchange.responded(safe, {503, {}}, epoch, overtaken);
   ASSERT_EQ(actions.size(), 1U);
   EXPECT_TRUE(std::holds_alternative<Deliver>(actions[0]));
   EXPECT_EQ(exchange.ledger().reason, Reason::budget_spent);
@@ -158,7 +158,7 @@ TEST_F(ExchangeTest, BeginsOnce) {
   Exchange exchange(policy, get, &earned, epoch);
   EXPECT_EQ(exchange.begin(epoch, dice).size(), 1U);
   EXPECT_EQ(exchange.begin(epoch, dice).size(), 0U);
-  std::ignore = exchange.answered(safe, {200, {}}, epoch, dice);
+  std::ignore = exchange.responded(safe, {200, {}}, epoch, dice);
   EXPECT_EQ(earned.left(epoch), 1) << "one first attempt";
 }
 
@@ -166,7 +166,7 @@ TEST_F(ExchangeTest, GivesBackWhatAWaitHadTaken) {
   const auto waits_then = [&](auto leave) {
     Exchange exchange(policy, get, &budget, epoch);
     std::ignore = exchange.begin(epoch, dice);
-    std::ignore = exchange.answered(safe, {503, {}}, epoch, dice);
+    std::ignore = exchange.responded(safe, {503, {}}, epoch, dice);
     EXPECT_EQ(budget.left(epoch), 0);
     leave(exchange);
     EXPECT_EQ(budget.left(epoch), 1);
@@ -180,7 +180,7 @@ TEST_F(ExchangeTest, GivesBackWhatAWaitHadTaken) {
 TEST_F(ExchangeTest, KeepsWhatAStartedRetryCost) {
   Exchange exchange(policy, get, &budget, epoch);
   std::ignore = exchange.begin(epoch, dice);
-  std::ignore = exchange.answered(safe, {503, {}}, epoch, dice);
+  std::ignore = exchange.responded(safe, {503, {}}, epoch, dice);
   std::ignore = exchange.waited(epoch + 250ms);
   std::ignore = exchange.client_reset(epoch + 1s);
   EXPECT_EQ(budget.left(epoch + 1s), 0);
@@ -192,7 +192,7 @@ TEST_F(ExchangeTest, CountsItsFirstAttemptForTheBudget) {
   EXPECT_EQ(earned.left(epoch), 0);
   std::ignore = exchange.begin(epoch, dice);
   EXPECT_EQ(earned.left(epoch), 0) << "it may never leave this host";
-  std::ignore = exchange.answered(safe, {200, {}}, epoch, dice);
+  std::ignore = exchange.responded(safe, {200, {}}, epoch, dice);
   EXPECT_EQ(earned.left(epoch), 1);
 }
 
@@ -202,7 +202,7 @@ TEST_F(ExchangeTest, KeepsAnOlderResponseWhateverIsSaidOfANewerOne) {
   for (const bool whole : {true, false}) {
     Exchange exchange(policy, get, nullptr, epoch);
     std::ignore = exchange.begin(epoch, dice);
-    std::ignore = exchange.answered(safe, {503, {}}, epoch, dice);
+    std::ignore = exchange.responded(safe, {503, {}}, epoch, dice);
     if (whole) exchange.response_kept();
     std::ignore = exchange.waited(epoch + 1s);
     exchange.response_kept();
@@ -213,7 +213,7 @@ TEST_F(ExchangeTest, KeepsAnOlderResponseWhateverIsSaidOfANewerOne) {
   policy.retry.max_attempts = 3;
   Exchange exchange(policy, get, nullptr, epoch);
   std::ignore = exchange.begin(epoch, dice);
-  std::ignore = exchange.answered(safe, {503, {}}, epoch, dice);
+  std::ignore = exchange.responded(safe, {503, {}}, epoch, dice);
   exchange.response_kept();
   std::ignore = exchange.waited(epoch + 1s);
   std::ignore = exchange.failed(safe, {Stage::connect, Cause::refused}, epoch + 1s, dice);
@@ -225,7 +225,7 @@ TEST_F(ExchangeTest, ObserveDrawsOnItsShadowBudget) {
   policy.mode = Mode::observe;
   Exchange exchange(policy, get, &budget, epoch);
   std::ignore = exchange.begin(epoch, dice);
-  std::ignore = exchange.answered(safe, {503, {}}, epoch, dice);
+  std::ignore = exchange.responded(safe, {503, {}}, epoch, dice);
   EXPECT_EQ(exchange.ledger().reason, Reason::observe_only);
   EXPECT_EQ(budget.left(epoch), 0);
 }
@@ -244,7 +244,7 @@ TEST_F(ExchangeTest, client_that_has_gone_is_the_reason_when_a_shutdown_came_fir
   std::ignore = one.begin(epoch, dice);
   std::ignore = one.shutdown(epoch);
   std::ignore = one.client_finished(epoch);
-  std::ignore = one.answered(safe, {503, {}}, epoch + 1ms, dice);
+  std::ignore = one.responded(safe, {503, {}}, epoch + 1ms, dice);
   EXPECT_EQ(one.ledger().reason, Reason::client_gone);
 }
 
@@ -263,7 +263,7 @@ TEST_F(ExchangeTest, WritesDownACancelledAttempt) {
 TEST_F(ExchangeTest, WritesDownABodyThatBroke) {
   Exchange exchange(policy, get, nullptr, epoch);
   std::ignore = exchange.begin(epoch, dice);
-  std::ignore = exchange.answered(safe, {200, {}}, epoch + 1s, dice);
+  std::ignore = exchange.responded(safe, {200, {}}, epoch + 1s, dice);
   std::ignore = exchange.body_broke({Cause::reset}, epoch + 9s, dice);
   const LedgerEntry& entry = exchange.ledger()[0];
   EXPECT_EQ(outcome_label(entry.outcome), "truncated");
@@ -276,7 +276,7 @@ TEST_F(ExchangeTest, WritesDownABodyThatBroke) {
 TEST_F(ExchangeTest, E11_TheSignatureCountsForADownloadWhateverTheRouteSaysOfIt) {
   Exchange exchange(policy, {Idempotency::yes, true, false}, {}, epoch);
   std::ignore = exchange.begin(epoch, dice);
-  std::ignore = exchange.answered(safe, {200, {}}, epoch, dice);
+  std::ignore = exchange.responded(safe, {200, {}}, epoch, dice);
   std::ignore = exchange.body_broke({Cause::reset, true, true, false, epoch + 1s}, epoch + 2s, dice);
   EXPECT_EQ(exchange.ledger().reason, Reason::signature_expired);
 }
@@ -285,7 +285,7 @@ TEST_F(ExchangeTest, ABreakOfAKeptResponseIsWrittenToItsOwnAttempt) {
   policy.retry.max_attempts = 2;
   Exchange exchange(policy, get, nullptr, epoch);
   std::ignore = exchange.begin(epoch, dice);
-  std::ignore = exchange.answered(safe, {503, {}}, epoch, dice);
+  std::ignore = exchange.responded(safe, {503, {}}, epoch, dice);
   exchange.response_kept();
   std::ignore = exchange.waited(epoch + 1s);
   std::ignore = exchange.failed(safe, {Stage::connect, Cause::refused}, epoch + 1s, dice);
@@ -299,7 +299,7 @@ TEST_F(ExchangeTest, ReportsReachTheLedger) {
   std::ignore = exchange.begin(epoch, dice);
   std::ignore =
       exchange.failed({true, Sent::nothing, true, Idempotency::no}, {Stage::send, Cause::reset}, epoch, dice);
-  std::ignore = exchange.answered({false, Sent::maybe, false, Idempotency::no}, {503, {}}, epoch, dice);
+  std::ignore = exchange.responded({false, Sent::maybe, false, Idempotency::no}, {503, {}}, epoch, dice);
   ASSERT_EQ(exchange.ledger().size(), 2U);
   const Attempt& first = exchange.ledger()[0].attempt;
   EXPECT_TRUE(first.reused && first.replayable && !first.stale_retry_used);
@@ -313,9 +313,9 @@ TEST_F(ExchangeTest, ReportsReachTheLedger) {
 TEST_F(ExchangeTest, TheNewestJudgementCounts) {
   Exchange exchange(policy, {Idempotency::undecided, false, false}, nullptr, epoch);
   std::ignore = exchange.begin(epoch, dice);
-  std::ignore = exchange.answered({false, Sent::maybe, true, Idempotency::yes}, {503, {}}, epoch, dice);
+  std::ignore = exchange.responded({false, Sent::maybe, true, Idempotency::yes}, {503, {}}, epoch, dice);
   std::ignore = exchange.waited(epoch + 250ms);
-  std::ignore = exchange.answered({false, Sent::maybe, true, Idempotency::no}, {503, {}}, epoch + 1s, dice);
+  std::ignore = exchange.responded({false, Sent::maybe, true, Idempotency::no}, {503, {}}, epoch + 1s, dice);
   EXPECT_EQ(exchange.ledger().reason, Reason::not_idempotent);
 }
 
@@ -323,7 +323,7 @@ TEST_F(ExchangeTest, TheLedgerTellsARetryFromAnAttemptThatStoodAlone) {
   for (const int status : {200, 503}) {
     Exchange exchange(policy, get, nullptr, epoch);
     std::ignore = exchange.begin(epoch, dice);
-    std::ignore = exchange.answered(safe, {status, {}}, epoch, dice);
+    std::ignore = exchange.responded(safe, {status, {}}, epoch, dice);
     EXPECT_EQ(exchange.ledger().retried(), status == 503);
   }
 }

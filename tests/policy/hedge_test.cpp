@@ -74,7 +74,7 @@ TEST_F(HedgeTest, IsNeverDueWhereTheRouteHasNone) {
 TEST_F(HedgeTest, IsOfTheFirstAttemptOnly) {
   Exchange one = exchange();
   std::ignore = one.begin(epoch, dice);
-  std::ignore = one.answered(of(1), {503, {}}, epoch + 10ms, dice);
+  std::ignore = one.responded(of(1), {503, {}}, epoch + 10ms, dice);
   EXPECT_EQ(one.hedge_at(), std::nullopt);
   std::ignore = one.waited(epoch + 300ms);
   EXPECT_EQ(one.hedge_at(), std::nullopt);
@@ -91,7 +91,7 @@ TEST_F(HedgeTest, IsDueOnce) {
 TEST_F(HedgeTest, TheCopyWins) {
   Exchange one = exchange();
   race(one);
-  const Actions asked = one.answered(of(2), {200, {}}, epoch + 250ms, dice);
+  const Actions asked = one.responded(of(2), {200, {}}, epoch + 250ms, dice);
   ASSERT_EQ(asked.size(), 2U);
   EXPECT_EQ(at<Cancel>(asked, 0)->number, 1U);
   EXPECT_EQ(at<Deliver>(asked, 1)->number, 2U);
@@ -111,7 +111,7 @@ TEST_F(HedgeTest, TheCopyWins) {
 TEST_F(HedgeTest, TheFirstWins) {
   Exchange one = exchange();
   race(one);
-  const Actions asked = one.answered(of(1), {200, {}}, epoch + 250ms, dice);
+  const Actions asked = one.responded(of(1), {200, {}}, epoch + 250ms, dice);
   ASSERT_EQ(asked.size(), 2U);
   EXPECT_EQ(at<Cancel>(asked, 0)->number, 2U);
   EXPECT_EQ(at<Deliver>(asked, 1)->number, 1U);
@@ -127,7 +127,7 @@ TEST_F(HedgeTest, TheFirstWins) {
 TEST_F(HedgeTest, AResponseThatNobodyWouldAskForAgainWinsToo) {
   Exchange one = exchange();
   race(one);
-  const Actions asked = one.answered(of(2), {404, {}}, epoch + 250ms, dice);
+  const Actions asked = one.responded(of(2), {404, {}}, epoch + 250ms, dice);
   EXPECT_EQ(at<Deliver>(asked, 1)->number, 2U);
   EXPECT_EQ(one.ledger().reason, Reason::not_retryable);
 }
@@ -137,9 +137,9 @@ TEST_F(HedgeTest, WaitsForTheOtherWhenOneFails) {
     const unsigned other = 3 - failing;
     Exchange one = exchange();
     race(one);
-    EXPECT_EQ(one.answered(of(failing), {503, {}}, epoch + 210ms, dice).size(), 0U);
-    EXPECT_EQ(one.answered(of(failing), {200, {}}, epoch + 220ms, dice).size(), 0U) << "it has ended";
-    const Actions asked = one.answered(of(other), {200, {}}, epoch + 250ms, dice);
+    EXPECT_EQ(one.responded(of(failing), {503, {}}, epoch + 210ms, dice).size(), 0U);
+    EXPECT_EQ(one.responded(of(failing), {200, {}}, epoch + 220ms, dice).size(), 0U) << "it has ended";
+    const Actions asked = one.responded(of(other), {200, {}}, epoch + 250ms, dice);
     ASSERT_EQ(asked.size(), 1U) << "nobody is left to cancel";
     EXPECT_EQ(at<Deliver>(asked, 0)->number, other);
     ASSERT_EQ(one.ledger().size(), 2U);
@@ -154,7 +154,7 @@ TEST_F(HedgeTest, ACopyThatWinsRepairsWhateverFailureTheFirstCameTo) {
   Exchange one = exchange();
   race(one);
   std::ignore = one.failed(of(1), {Stage::await_head, Cause::reset}, epoch + 210ms, dice);
-  std::ignore = one.answered(of(2), {200, {}}, epoch + 250ms, dice);
+  std::ignore = one.responded(of(2), {200, {}}, epoch + 250ms, dice);
   EXPECT_EQ(one.ledger().hedge, HedgeOutcome::won);
   EXPECT_TRUE(one.ledger().retried());
 }
@@ -172,10 +172,10 @@ TEST_F(HedgeTest, NewsWithoutANumberIsOfTheOnlyOneThatRuns) {
   for (const unsigned failing : {1U, 2U}) {
     Exchange one = exchange();
     race(one);
-    EXPECT_EQ(one.answered(of(0), {200, {}}, epoch + 210ms, dice).size(), 0U);
-    EXPECT_EQ(one.answered(of(3), {200, {}}, epoch + 210ms, dice).size(), 0U) << "no such copy";
+    EXPECT_EQ(one.responded(of(0), {200, {}}, epoch + 210ms, dice).size(), 0U);
+    EXPECT_EQ(one.responded(of(3), {200, {}}, epoch + 210ms, dice).size(), 0U) << "no such copy";
     std::ignore = one.failed(of(failing), {Stage::await_head, Cause::reset}, epoch + 220ms, dice);
-    const Actions asked = one.answered(of(0), {200, {}}, epoch + 250ms, dice);
+    const Actions asked = one.responded(of(0), {200, {}}, epoch + 250ms, dice);
     ASSERT_NE(at<Deliver>(asked, 0), nullptr);
     EXPECT_EQ(at<Deliver>(asked, 0)->number, 3 - failing);
   }
@@ -185,7 +185,7 @@ TEST_F(HedgeTest, RetriesOnceBothHaveFailed) {
   for (const unsigned last : {1U, 2U}) {
     Exchange one = exchange();
     race(one);
-    std::ignore = one.answered(of(3 - last), {503, {}}, epoch + 210ms, dice);
+    std::ignore = one.responded(of(3 - last), {503, {}}, epoch + 210ms, dice);
     const Actions asked = one.failed(of(last), {Stage::await_head, Cause::reset}, epoch + 250ms, dice);
     ASSERT_NE(at<Wait>(asked, 0), nullptr);
     EXPECT_EQ(at<Wait>(asked, 0)->until, epoch + 250ms + 500ms)
@@ -222,8 +222,8 @@ TEST_F(HedgeTest, misdirected_or_refused_status_loses_against_a_copy_that_runs) 
   for (const int status : {421, 409}) {
     Exchange one = exchange();
     race(one);
-    EXPECT_EQ(one.answered(of(1), {status, {}}, epoch + 210ms, dice).size(), 0U);
-    EXPECT_EQ(at<Deliver>(one.answered(of(2), {200, {}}, epoch + 220ms, dice), 0)->number, 2U);
+    EXPECT_EQ(one.responded(of(1), {status, {}}, epoch + 210ms, dice).size(), 0U);
+    EXPECT_EQ(at<Deliver>(one.responded(of(2), {200, {}}, epoch + 220ms, dice), 0)->number, 2U);
   }
 }
 
@@ -259,7 +259,7 @@ TEST_F(HedgeTest, AFinLetsBothGoOnAndStartsNone) {
   Exchange running = exchange();
   race(running);
   EXPECT_EQ(running.client_finished(epoch + 210ms).size(), 0U);
-  EXPECT_EQ(at<Deliver>(running.answered(of(2), {200, {}}, epoch + 220ms, dice), 1)->number, 2U);
+  EXPECT_EQ(at<Deliver>(running.responded(of(2), {200, {}}, epoch + 220ms, dice), 1)->number, 2U);
   Exchange before = exchange();
   std::ignore = before.begin(epoch, dice);
   std::ignore = before.client_finished(epoch + 100ms);
@@ -282,7 +282,7 @@ Reason refusal(const RoutePolicy& policy, const Facts& facts, AttemptReport repo
   EXPECT_EQ(one.ledger().hedge, HedgeOutcome::refused);
   EXPECT_TRUE(one.ledger().empty()) << "nothing was written of an attempt that runs on";
   EXPECT_EQ(one.hedge_at(), std::nullopt) << "asked once";
-  EXPECT_NE(at<Deliver>(one.answered(of(1), {200, {}}, epoch + 1s, dice), 0), nullptr);
+  EXPECT_NE(at<Deliver>(one.responded(of(1), {200, {}}, epoch + 1s, dice), 0), nullptr);
   return one.ledger().hedge_refusal;
 }
 
@@ -338,7 +338,7 @@ TEST_F(HedgeTest, DrawsOnTheBudgetOfRetries) {
   Exchange one = exchange(&budget);
   race(one);
   EXPECT_EQ(budget.left(epoch + 200ms), 1);
-  std::ignore = one.answered(of(1), {200, {}}, epoch + 250ms, dice);
+  std::ignore = one.responded(of(1), {200, {}}, epoch + 250ms, dice);
   EXPECT_EQ(budget.left(epoch + 250ms), 1) << "it was sent: nothing is given back";
 }
 
@@ -350,7 +350,7 @@ TEST_F(HedgeTest, ObserveSendsNoneAndSaysSo) {
   EXPECT_EQ(one.hedge_due(of(1), epoch + 200ms).size(), 0U);
   EXPECT_EQ(one.ledger().hedge, HedgeOutcome::observed);
   EXPECT_EQ(shadow.left(epoch + 200ms), 1);
-  EXPECT_NE(at<Deliver>(one.answered(of(1), {200, {}}, epoch + 250ms, dice), 0), nullptr);
+  EXPECT_NE(at<Deliver>(one.responded(of(1), {200, {}}, epoch + 250ms, dice), 0), nullptr);
 }
 
 TEST_F(HedgeTest, ACopyThatIsOnlyObservedTakesNoProbesPlace) {
@@ -367,7 +367,7 @@ TEST_F(HedgeTest, ACopyThatIsOnlyObservedTakesNoProbesPlace) {
 TEST_F(HedgeTest, AResponseThatACopyMayHaveCausedIsAmbiguous) {
   Exchange one(policy, {Idempotency::yes, false, false}, {}, epoch);
   race(one);
-  std::ignore = one.answered(of(1), {412, {}}, epoch + 250ms, dice);
+  std::ignore = one.responded(of(1), {412, {}}, epoch + 250ms, dice);
   EXPECT_TRUE(one.ledger().ambiguous) << "the copy, sent later, may have been there first";
 }
 
@@ -380,7 +380,7 @@ TEST_F(HedgeTest, AProbeOfAHalfOpenCircuitGetsNoCopy) {
   std::ignore = one.begin(epoch, dice);
   std::ignore = one.hedge_due(of(1), epoch + 200ms);
   EXPECT_EQ(one.ledger().hedge_refusal, Reason::circuit_open);
-  std::ignore = one.answered(of(1), {200, {}}, epoch + 250ms, dice);
+  std::ignore = one.responded(of(1), {200, {}}, epoch + 250ms, dice);
   EXPECT_EQ(circuit.state(epoch + 250ms), Circuit::State::closed);
 }
 
@@ -390,7 +390,7 @@ TEST_F(HedgeTest, ACancelledCopySaysNothingOfTheHost) {
   Circuit circuit({1.0, 10s, 1, 5s});
   Exchange lost = exchange({nullptr, &circuit, nullptr});
   race(lost);
-  std::ignore = lost.answered(of(1), {200, {}}, epoch + 250ms, dice);
+  std::ignore = lost.responded(of(1), {200, {}}, epoch + 250ms, dice);
   EXPECT_EQ(circuit.state(epoch + 250ms), Circuit::State::closed);
   Exchange left = exchange({nullptr, &circuit, nullptr});
   race(left);
@@ -410,7 +410,7 @@ TEST_F(HedgeTest, AResponseClosesTheCircuitAlthoughItsCopyIsStopped) {
   Exchange one = exchange({nullptr, &circuit, nullptr});
   race(one);
   ASSERT_EQ(circuit.state(epoch + 200ms), Circuit::State::half_open) << "the probe was given up after 100 ms";
-  std::ignore = one.answered(of(1), {200, {}}, epoch + 250ms, dice);
+  std::ignore = one.responded(of(1), {200, {}}, epoch + 250ms, dice);
   EXPECT_EQ(circuit.state(epoch + 250ms), Circuit::State::closed);
 }
 
@@ -429,12 +429,12 @@ struct HedgeProbe : HedgeTest {
 TEST_F(HedgeProbe, IsNotHeardThroughTheOther) {
   std::ignore = one.failed(of(1), {Stage::await_head, Cause::reset}, epoch + 220ms, dice);
   EXPECT_EQ(circuit.state(epoch + 220ms), Circuit::State::half_open);
-  std::ignore = one.answered(of(2), {200, {}}, epoch + 230ms, dice);
+  std::ignore = one.responded(of(2), {200, {}}, epoch + 230ms, dice);
   EXPECT_EQ(circuit.state(epoch + 230ms), Circuit::State::closed);
 }
 
 TEST_F(HedgeProbe, GivesItsPlaceBackWhenItIsStopped) {
-  std::ignore = one.answered(of(1), {200, {}}, epoch + 220ms, dice);
+  std::ignore = one.responded(of(1), {200, {}}, epoch + 220ms, dice);
   EXPECT_EQ(circuit.state(epoch + 220ms), Circuit::State::half_open);
   EXPECT_TRUE(circuit.admit(epoch + 220ms));
 }
@@ -458,13 +458,13 @@ TEST_F(HedgeTest, ADeniedAddressOfOneCopySaysNothingOfTheHost) {
 TEST_F(HedgeTest, AStaleRetryAfterARaceBeginsWhenTheRaceIsOver) {
   Exchange one = exchange();
   race(one);
-  std::ignore = one.answered(of(2), {429, {}}, epoch + 210ms, dice);
+  std::ignore = one.responded(of(2), {429, {}}, epoch + 210ms, dice);
   AttemptReport stale = of(1);
   stale.reused = true;
   const Actions asked = one.failed(stale, {Stage::await_head, Cause::closed}, epoch + 300ms, dice);
   ASSERT_NE(at<Start>(asked, 0), nullptr);
   EXPECT_TRUE(at<Start>(asked, 0)->fresh);
-  std::ignore = one.answered(of(3), {200, {}}, epoch + 350ms, dice);
+  std::ignore = one.responded(of(3), {200, {}}, epoch + 350ms, dice);
   EXPECT_EQ(one.ledger().back().started, epoch + 300ms);
 }
 
@@ -474,7 +474,7 @@ TEST_F(HedgeTest, ABodyThatBreaksAfterItsCopyHadFailedIsDecidedInTheLastEntry) {
     Exchange one = exchange();
     race(one);
     std::ignore = one.failed(of(2), {Stage::connect, Cause::refused}, epoch + 210ms, dice);
-    std::ignore = one.answered(of(1), {200, {}}, epoch + 250ms, dice);
+    std::ignore = one.responded(of(1), {200, {}}, epoch + 250ms, dice);
     const Actions asked = one.body_broke({Cause::truncated, continuable, true}, epoch + 300ms, dice);
     const Ledger& ledger = one.ledger();
     EXPECT_EQ(ledger[0].verdict.reason, Reason::hedged) << "it was followed by its copy";
@@ -506,10 +506,10 @@ TEST_F(HedgeTest, AHeldBreakAfterItsCopyHadFailedKeepsItsReason) {
 TEST_F(HedgeTest, NewsOfAStoppedCopyIsNotThatOfTheContinuation) {
   Exchange one = exchange();
   race(one);
-  std::ignore = one.answered(of(2), {200, {}}, epoch + 250ms, dice);
+  std::ignore = one.responded(of(2), {200, {}}, epoch + 250ms, dice);
   std::ignore = one.body_broke({Cause::truncated, true, true}, epoch + 300ms, dice);
   ASSERT_NE(at<Resume>(one.waited(epoch + 10s), 0), nullptr);
-  EXPECT_EQ(one.answered(of(1), {503, {}}, epoch + 11s, dice).size(), 0U);
+  EXPECT_EQ(one.responded(of(1), {503, {}}, epoch + 11s, dice).size(), 0U);
   EXPECT_EQ(one.failed(of(1), {Stage::await_head, Cause::cancelled}, epoch + 11s, dice).size(), 0U);
   EXPECT_EQ(one.continued(of(1), {206, {}}, epoch + 11s).size(), 0U);
   EXPECT_EQ(one.differed(of(1), {200, {}}, epoch + 11s).size(), 0U);
@@ -524,20 +524,20 @@ TEST_F(HedgeTest, TheP95LearnsFromFirstAttemptsAndFromHowLongTheyHadRun) {
   for (int i = 0; i < 20; ++i) {
     Exchange one = exchange({}, &latency);
     std::ignore = one.begin(epoch, dice);
-    std::ignore = one.answered(of(1), {200, {}}, epoch + 10ms, dice);
+    std::ignore = one.responded(of(1), {200, {}}, epoch + 10ms, dice);
   }
   EXPECT_EQ(latency.p95(), 10ms);
   for (int i = 0; i < 20; ++i) {
     Exchange slow = exchange({}, &latency);
     std::ignore = slow.begin(epoch, dice);
     std::ignore = slow.hedge_due(of(1), epoch + 10ms);
-    std::ignore = slow.answered(of(2), {200, {}}, epoch + 50ms, dice);
+    std::ignore = slow.responded(of(2), {200, {}}, epoch + 50ms, dice);
   }
   EXPECT_EQ(latency.p95(), 50ms) << "the first had run for 50 ms, the copy for 40";
   for (int i = 0; i < 200; ++i) {
     Exchange failing = exchange({}, &latency);
     std::ignore = failing.begin(epoch, dice);
-    std::ignore = failing.answered(of(1), {503, {}}, epoch + 1s, dice);
+    std::ignore = failing.responded(of(1), {503, {}}, epoch + 1s, dice);
   }
   EXPECT_EQ(latency.p95(), 50ms) << "a bad response says nothing of good ones";
 }
@@ -551,14 +551,14 @@ TEST_F(HedgeTest, WhatEitherCopyWasAskedForCounts) {
        {Outcome(Responded{503, {}}), Outcome(Failed{Stage::await_head, Cause::reset})}) {
     Exchange one = exchange();
     race(one);
-    EXPECT_EQ(one.answered(of(2), later, epoch + 1s, dice).size(), 0U);
-    const auto* answered = std::get_if<Responded>(&last);
-    const Actions next = answered != nullptr ? one.answered(of(1), *answered, epoch + 3s, dice)
-                                             : one.failed(of(1), std::get<Failed>(last), epoch + 3s, dice);
+    EXPECT_EQ(one.responded(of(2), later, epoch + 1s, dice).size(), 0U);
+    const auto* responded = std::get_if<Responded>(&last);
+    const Actions next = responded != nullptr ? one.responded(of(1), *responded, epoch + 3s, dice)
+                                              : one.failed(of(1), std::get<Failed>(last), epoch + 3s, dice);
     ASSERT_NE(at<Wait>(next, 0), nullptr);
     EXPECT_EQ(at<Wait>(next, 0)->until, epoch + 6s);
     std::ignore = one.waited(epoch + 6s);
-    const Actions after = one.answered(of(3), Responded{503, {}}, epoch + 7s, dice);
+    const Actions after = one.responded(of(3), Responded{503, {}}, epoch + 7s, dice);
     ASSERT_NE(at<Wait>(after, 0), nullptr);
     EXPECT_EQ(at<Wait>(after, 0)->until, epoch + 7s + 1ms) << "what was asked then is over";
   }
@@ -570,8 +570,8 @@ TEST_F(HedgeTest, TheStretchThatEitherCopyWasAskedForCounts) {
   stretched.hints.aws_retry_after = 4s;
   Exchange one = exchange();
   race(one);
-  std::ignore = one.answered(of(1), stretched, epoch + 1s, dice);
-  const Actions next = one.answered(of(2), Responded{503, {}}, epoch + 2s, dice);
+  std::ignore = one.responded(of(1), stretched, epoch + 1s, dice);
+  const Actions next = one.responded(of(2), Responded{503, {}}, epoch + 2s, dice);
   ASSERT_NE(at<Wait>(next, 0), nullptr);
   EXPECT_EQ(at<Wait>(next, 0)->until, epoch + 5s);
 }
@@ -581,8 +581,8 @@ TEST_F(HedgeTest, ANoToEitherCopyIsANo) {
   no.hints.said_no = true;
   Exchange one = exchange();
   race(one);
-  std::ignore = one.answered(of(2), no, epoch + 1s, dice);
-  const Actions last = one.answered(of(1), Responded{503, {}}, epoch + 2s, dice);
+  std::ignore = one.responded(of(2), no, epoch + 1s, dice);
+  const Actions last = one.responded(of(1), Responded{503, {}}, epoch + 2s, dice);
   EXPECT_EQ(one.ledger().reason, Reason::upstream_said_no);
   EXPECT_NE(at<Deliver>(last, 0), nullptr);
 }

@@ -164,7 +164,7 @@ TEST_F(SharedHost, AnOpenCircuitTurnsARequestAway) {
 TEST_F(SharedHost, ACircuitThatOpensDuringAWaitDeliversTheLastResponse) {
   Exchange waiting = exchange();
   std::ignore = waiting.begin(epoch, dice);
-  only<Wait>(waiting.answered(safe, {503, {}}, epoch, dice));
+  only<Wait>(waiting.responded(safe, {503, {}}, epoch, dice));
   waiting.response_kept();
   for (int i = 0; i < 3; ++i) circuit.failed(epoch, epoch);
   EXPECT_EQ(only<Deliver>(waiting.waited(epoch + 1s)).number, 1U);
@@ -175,7 +175,7 @@ TEST_F(SharedHost, ACircuitThatOpensDuringAWaitDeliversTheLastResponse) {
 TEST_F(SharedHost, ACircuitThatOpensDuringAWaitDeliversAResponseThatIsStillBeingRead) {
   Exchange waiting = exchange();
   std::ignore = waiting.begin(epoch, dice);
-  only<Wait>(waiting.answered(safe, {503, {}}, epoch, dice));
+  only<Wait>(waiting.responded(safe, {503, {}}, epoch, dice));
   for (int i = 0; i < 3; ++i) circuit.failed(epoch, epoch);
   EXPECT_EQ(only<Deliver>(waiting.waited(epoch + 1s)).number, 1U);
 }
@@ -196,7 +196,7 @@ TEST_F(SharedHost, APauseThatOutlastsTheSignatureEndsTheRetries) {
   signed_request.signed_until = epoch + 5s;
   Exchange paused(policy, signed_request, {nullptr, nullptr, &pause}, epoch);
   std::ignore = paused.begin(epoch, dice);
-  only<Wait>(paused.answered(safe, {503, {}}, epoch, dice));
+  only<Wait>(paused.responded(safe, {503, {}}, epoch, dice));
   pause.ask(epoch + 6s);
   only<Wait>(paused.waited(epoch + 1s));
   EXPECT_EQ(only<Deliver>(paused.waited(epoch + 6250ms)).number, 1U);
@@ -208,7 +208,7 @@ TEST_F(SharedHost, ResponsesBelow500CloseAndOthersOpenTheCircuit) {
   for (const int status : {404, 429, 200, 500, 503}) {
     Exchange one = exchange();
     std::ignore = one.begin(epoch, dice);
-    std::ignore = one.answered(safe, {status, {}}, epoch, dice);
+    std::ignore = one.responded(safe, {status, {}}, epoch, dice);
   }
   EXPECT_EQ(circuit.state(epoch), Circuit::State::closed) << "2 of 5";
   Exchange last = exchange();
@@ -242,7 +242,7 @@ TEST_F(SharedHost, AHintPausesTheHostForTheOthers) {
   policy.while_paused = WhilePaused::fail;
   Exchange first = exchange();
   std::ignore = first.begin(epoch, dice);
-  std::ignore = first.answered(safe, {429, asking(10s)}, epoch, dice);
+  std::ignore = first.responded(safe, {429, asking(10s)}, epoch, dice);
   EXPECT_EQ(pause.until(epoch), epoch + 10s);
   Exchange second = exchange();
   only<Fail>(second.begin(epoch + 1s, dice));
@@ -252,12 +252,12 @@ TEST_F(SharedHost, AHintPausesTheHostForTheOthers) {
 TEST_F(SharedHost, OnlyAnHonouredHintOfAListedResponsePausesTheHost) {
   Exchange unlisted = exchange();
   std::ignore = unlisted.begin(epoch, dice);
-  std::ignore = unlisted.answered(safe, {404, asking(10s)}, epoch, dice);
+  std::ignore = unlisted.responded(safe, {404, asking(10s)}, epoch, dice);
   EXPECT_EQ(pause.until(epoch), std::nullopt);
   policy.retry.retry_after.honour = false;
   Exchange deaf = exchange();
   std::ignore = deaf.begin(epoch, dice);
-  std::ignore = deaf.answered(safe, {503, asking(10s)}, epoch, dice);
+  std::ignore = deaf.responded(safe, {503, asking(10s)}, epoch, dice);
   EXPECT_EQ(pause.until(epoch), std::nullopt);
 }
 
@@ -283,7 +283,7 @@ TEST_F(SharedHost, AStaleProbeKeepsItsPlaceForItsFreeRetry) {
   only<Start>(probe.failed({true, Sent::nothing, true, Idempotency::yes}, {Stage::send, Cause::closed},
                            epoch + 6s, dice));
   EXPECT_FALSE(circuit.admit(epoch + 7s)) << "one probe at a time";
-  std::ignore = probe.answered(safe, {200, {}}, epoch + 8s, dice);
+  std::ignore = probe.responded(safe, {200, {}}, epoch + 8s, dice);
   EXPECT_EQ(circuit.state(epoch + 8s), Circuit::State::closed);
 }
 
@@ -299,7 +299,7 @@ TEST_F(SharedHost, D17_ABodyThatCannotBeReadBackSaysNothingOfTheHost) {
 TEST_F(SharedHost, AStrangeHintPausesTheHostNoLongerThanTheRouteAllows) {
   Exchange first = exchange();
   std::ignore = first.begin(epoch, dice);
-  std::ignore = first.answered(safe, {429, asking(48h)}, epoch, dice);
+  std::ignore = first.responded(safe, {429, asking(48h)}, epoch, dice);
   EXPECT_EQ(pause.until(epoch), epoch + 60s);
 }
 
@@ -345,7 +345,7 @@ TEST_F(SharedHost, ARetryWaitsForAPauseThatGrewMeanwhile) {
   policy.while_paused = WhilePaused::wait;
   Exchange retrying = exchange();
   std::ignore = retrying.begin(epoch, dice);
-  std::ignore = retrying.answered(safe, {503, {}}, epoch, dice);
+  std::ignore = retrying.responded(safe, {503, {}}, epoch, dice);
   pause.ask(epoch + 7s);
   EXPECT_EQ(only<Wait>(retrying.waited(epoch + 1s)).until, epoch + 7s + 250ms);
   EXPECT_EQ(only<Start>(retrying.waited(epoch + 7250ms)).number, 2U);

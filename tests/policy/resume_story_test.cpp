@@ -327,7 +327,7 @@ TEST(ResumeLedger, MoreThanTheRestIsAMismatch) {
   const policy::AttemptReport report{false, Sent::maybe, true, Idempotency::yes};
   policy::Exchange exchange(route, get().facts, {}, epoch);
   std::ignore = exchange.begin(epoch, dice);
-  std::ignore = exchange.answered(report, {200, {}}, epoch, dice);
+  std::ignore = exchange.responded(report, {200, {}}, epoch, dice);
   std::ignore = exchange.body_broke({Cause::reset, true, true}, epoch, dice);
   std::ignore = exchange.waited(epoch);
   std::ignore = exchange.continued(report, {206, {}}, epoch);
@@ -346,7 +346,7 @@ TEST(ResumeLedger, AWholeResponseThatCannotBeCountedIsOneMoreInVain) {
   const policy::AttemptReport report{false, Sent::maybe, true, Idempotency::yes};
   policy::Exchange exchange(route, get().facts, {}, epoch);
   std::ignore = exchange.begin(epoch, dice);
-  std::ignore = exchange.answered(report, {200, {}}, epoch, dice);
+  std::ignore = exchange.responded(report, {200, {}}, epoch, dice);
   std::ignore = exchange.body_broke({Cause::reset, true, true}, epoch, dice);
   std::ignore = exchange.waited(epoch);
   const policy::Actions again = exchange.uncounted(report, {200, {}}, epoch, dice);
@@ -363,7 +363,7 @@ TEST(ResumeLedger, AWholeResponseThatCannotBeCountedIsOneMoreInVain) {
 struct StalledDownload {
   StalledDownload() {
     std::ignore = exchange.begin(epoch, dice);
-    std::ignore = exchange.answered(report, {200, {}}, epoch, dice);
+    std::ignore = exchange.responded(report, {200, {}}, epoch, dice);
     policy::Break stall{Cause::response_timeout, true, true};
     stall.stays_open = true;
     std::ignore = exchange.body_broke(stall, epoch + 30s, dice);
@@ -417,7 +417,7 @@ TEST(ResumeAndHost, AnOpenCircuitCutsAndAResumeIsHeardByIt) {
   policy::Circuit circuit({0.5, 10s, 1, 5s});
   policy::Exchange exchange(route, get().facts, {&budget, &circuit}, epoch);
   std::ignore = exchange.begin(epoch, dice);
-  std::ignore = exchange.answered(report, {200, {}}, epoch, dice);
+  std::ignore = exchange.responded(report, {200, {}}, epoch, dice);
   std::ignore = exchange.body_broke({Cause::reset, true, true}, epoch, dice);
   std::ignore = exchange.waited(epoch);
   const double before = budget.left(epoch);

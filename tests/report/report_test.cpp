@@ -72,8 +72,8 @@ TEST(Report, OfAReplayTellsBothEnds) {
   report.model.reset();
   report.replayed = Replayed{"access.log", 100, 90, 3, 2, 5};
   Compared& one = report.compared[1];
-  one.hopeful = one.measures;
-  one.hopeful->succeeded += 100;
+  one.best_case = one.measures;
+  one.best_case->succeeded += 100;
   one.measures.decided_by_log = 1000;
   one.measures.assumed = 12345;
   one.measures.unknown_rule = 17;

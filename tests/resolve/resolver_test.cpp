@@ -52,17 +52,17 @@ TEST_F(ResolverTest, many_waiters_of_one_name_are_one_flight) {
   names.set("a.test", one("192.0.2.1"));
   names.hold_back("a.test");
   const auto resolver = make();
-  int answered = 0;
+  int responded = 0;
   for (int i = 0; i < 20; ++i) {
     asio::co_spawn(bench.io, wait(resolver->start("a.test", bench.io.get_executor()), long_enough),
                    [&](const std::exception_ptr&, const std::shared_ptr<const Addresses>& response) {
                      ASSERT_NE(response, nullptr);
-                     answered += response->list == one("192.0.2.1") ? 1 : 0;
+                     responded += response->list == one("192.0.2.1") ? 1 : 0;
                    });
   }
   ASSERT_TRUE(bench.run_until([&] { return names.asked("a.test") == 1; }));
   names.let_go("a.test");
-  ASSERT_TRUE(bench.run_until([&] { return answered == 20; }));
+  ASSERT_TRUE(bench.run_until([&] { return responded == 20; }));
   EXPECT_EQ(names.asked("a.test"), 1);
 }
 

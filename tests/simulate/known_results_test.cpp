@@ -151,12 +151,12 @@ TEST(KnownResults, MetastableOverloadByTimeouts) {
   model.bursts = {{seconds(24), 800}};
   const Measures without = simulated(model, policy);
   EXPECT_FALSE(without.recovered);
-  EXPECT_GT(without.in_vain, 20'000U);
+  EXPECT_GT(without.wasted, 20'000U);
   policy.budget = policy::BudgetPolicy{0.1, 1, seconds(10)};
   const Measures with = simulated(model, policy);
   ASSERT_TRUE(with.recovered);
   EXPECT_LE(*with.recovered, seconds(30));
-  EXPECT_LT(with.in_vain, without.in_vain / 4);
+  EXPECT_LT(with.wasted, without.wasted / 4);
 }
 
 // M/M/1: the time in the system is exponential with mean 1 / (mu - lambda): 20 ms here.

@@ -12,7 +12,7 @@ namespace reprise::tools {
 namespace {
 
 /// An attempt as a line has it.
-std::string answered(int n, int status, double wait = 0, double ms = 10) {
+std::string responded(int n, int status, double wait = 0, double ms = 10) {
   return R"({"n":)" + std::to_string(n) + R"(,"status":)" + std::to_string(status) + R"(,"ms":)" +
          std::to_string(ms) + R"(,"wait_ms":)" + std::to_string(wait) +
          R"(,"reason":"success","reused":false})";
@@ -80,8 +80,8 @@ TEST(ReplayLog, ReadsWhatTheAccessLogWrites) {
 
 TEST(ReplayLog, RequestsComeInTheOrderOfTheirBeginning) {
   const ReplayLog log =
-      good(line(2000, answered(1, 200)) + line(1000, answered(1, 503) + "," + answered(2, 200, 90)) + "\n" +
-           line(3000, answered(1, 404), "404", R"("ending":"answered","reason":"not_retryable")"));
+      good(line(2000, responded(1, 200)) + line(1000, responded(1, 503) + "," + responded(2, 200, 90)) +
+           "\n" + line(3000, responded(1, 404), "404", R"("ending":"answered","reason":"not_retryable")"));
   ASSERT_EQ(log.requests.size(), 3U);
   EXPECT_EQ(log.requests[0].attempts, 2);
   EXPECT_EQ(log.requests[1].at, 1'000'000'000);
@@ -95,8 +95,8 @@ TEST(ReplayLog, RequestsComeInTheOrderOfTheirBeginning) {
 
 TEST(ReplayLog, AnotherPolicyMeetsWhatTheLogKnows) {
   const std::string text =
-      line(1000, answered(1, 503) + "," + answered(2, 503, 50) + "," + answered(3, 200, 90)) +
-      line(2000, answered(1, 503), "503", R"("ending":"answered","reason":"retries_off")");
+      line(1000, responded(1, 503) + "," + responded(2, 503, 50) + "," + responded(3, 200, 90)) +
+      line(2000, responded(1, 503), "503", R"("ending":"answered","reason":"retries_off")");
   const ReplayLog log = good(text);
   const Measures once = played(log, plain(1), Beyond::repeat);
   EXPECT_EQ(once.succeeded, 0U);
@@ -114,7 +114,8 @@ TEST(ReplayLog, AnotherPolicyMeetsWhatTheLogKnows) {
 }
 
 TEST(ReplayLog, WhatTimedOutIsSilentForAsLongAsThePolicyWaits) {
-  const ReplayLog log = good(line(1000, failed(1, "await_head", "attempt_timeout") + "," + answered(2, 200)));
+  const ReplayLog log =
+      good(line(1000, failed(1, "await_head", "attempt_timeout") + "," + responded(2, 200)));
   policy::RoutePolicy policy = plain(2);
   policy.retry.attempt_timeout = milliseconds(300);
   const Measures measures = played(log, policy, Beyond::repeat);
@@ -127,9 +128,9 @@ TEST(ReplayLog, WhatSaysTooLittleIsLeftOutAndCounted) {
   const std::string cut = R"("ending":"cut","reason":"response_started")";
   const std::string resumed = R"("ending":"answered","reason":"success")";
   const ReplayLog log =
-      good(line(1, answered(1, 200)) + line(2, answered(1, 503), "null", gone) +
+      good(line(1, responded(1, 200)) + line(2, responded(1, 503), "null", gone) +
            line(3, failed(1, "body", "truncated"), "200", cut) +
-           line(4, failed(1, "body", "truncated") + "," + answered(2, 206), "200", resumed) +
+           line(4, failed(1, "body", "truncated") + "," + responded(2, 206), "200", resumed) +
            line(5, "", "400", R"("ending":"answered","reason":"not_retryable")") +
            line(6, "", "503", R"("ending":"answered","reason":"circuit_open")") +
            "{\"time\":\"2026-01-02T10:00:00.000Z\",\"level\":\"info\",\"message\":\"listening\"}\n");
@@ -144,7 +145,7 @@ TEST(ReplayLog, WhatSaysTooLittleIsLeftOutAndCounted) {
 }
 
 TEST(ReplayLog, AttemptsBehindAGapAreUnknown) {
-  const std::string gap = line(1, answered(1, 503) + "," + answered(33, 200), "200");
+  const std::string gap = line(1, responded(1, 503) + "," + responded(33, 200), "200");
   const ReplayLog log = good(gap);
   EXPECT_EQ(log.requests[0].attempts, 1);
   EXPECT_TRUE(log.requests[0].gap);
@@ -153,15 +154,15 @@ TEST(ReplayLog, AttemptsBehindAGapAreUnknown) {
 
 TEST(ReplayLog, KindsAreWhatSomeConfigurationTellsApart) {
   const ReplayLog log =
-      good(line(1, answered(1, 200)) +
-           line(2, answered(1, 200), "200", R"("ending":"answered","reason":"success")", "POST") +
-           line(3, answered(1, 200)));
+      good(line(1, responded(1, 200)) +
+           line(2, responded(1, 200), "200", R"("ending":"answered","reason":"success")", "POST") +
+           line(3, responded(1, 200)));
   EXPECT_EQ(log.kinds.size(), 2U);
   EXPECT_EQ(log.requests[0].kind, log.requests[2].kind);
 }
 
 TEST(ReplayLog, HalfALineAtTheEndIsLeftOutAndNowhereElse) {
-  const std::string whole = line(1, answered(1, 200));
+  const std::string whole = line(1, responded(1, 200));
   const ReplayLog log = good(whole + whole.substr(0, 90));
   EXPECT_TRUE(log.half_line);
   EXPECT_EQ(log.requests.size(), 1U);
@@ -174,7 +175,7 @@ TEST(ReplayLog, HalfALineAtTheEndIsLeftOutAndNowhereElse) {
 }
 
 TEST(ReplayLog, WhatIsNotOursIsTold) {
-  const std::string whole = line(1, answered(1, 200));
+  const std::string whole = line(1, responded(1, 200));
   EXPECT_EQ(fault("127.0.0.1 - - [10/Oct/2000] \"GET /\" 200 12\n").substr(0, 20), "1: it is no JSON: a ");
   EXPECT_EQ(fault(whole + "{\"a\":1}\n").substr(0, 42), "2: it is JSON, and not of reprise's log: -");
   EXPECT_EQ(fault("[1]\n").substr(0, 26), "1: it is JSON, and not of ");
@@ -216,16 +217,16 @@ TEST(ReplayLog, AnotherVersionIsTold) {
 }
 
 TEST(ReplayLog, IsOfAYearAtMost) {
-  std::string late = line(1, answered(1, 200));
+  std::string late = line(1, responded(1, 200));
   late.replace(late.find("2026"), 4, "2028");
-  EXPECT_EQ(fault(line(1, answered(1, 200)) + late).substr(0, 44),
+  EXPECT_EQ(fault(line(1, responded(1, 200)) + late).substr(0, 44),
             "0: from its first request to its last is mor");
   late.replace(late.find("2028"), 4, "9999");
   EXPECT_EQ(fault(late).substr(0, 23), "1: its \"time\" is no day");
 }
 
 TEST(ReplayLog, APushbackIsKept) {
-  std::string text = line(1, answered(1, 503), "503", R"("ending":"answered","reason":"upstream_said_no")");
+  std::string text = line(1, responded(1, 503), "503", R"("ending":"answered","reason":"upstream_said_no")");
   const std::size_t at = text.find(R"("reason":"success")");
   text.replace(at, 18, R"("reason":"upstream_said_no")");
   const Measures measures = played(good(text), plain(6), Beyond::recover);

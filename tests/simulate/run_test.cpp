@@ -114,7 +114,7 @@ TEST(Run, AnApplicationThatGivesUpEndsItsRequest) {
   const Measures measures = simulated(model, plain());
   EXPECT_EQ(ended(measures, Reason::client_gone), measures.requests);
   // All but the work that is still under way when the last request has ended.
-  EXPECT_GE(measures.in_vain, measures.requests - 300);
+  EXPECT_GE(measures.wasted, measures.requests - 300);
   EXPECT_EQ(measures.latency_of_all.mean(), milliseconds(200));
 }
 

@@ -88,12 +88,12 @@ class Judge {
     for (std::size_t i = 0; i < ledger_.size(); i = ledger_.next(i)) {
       const auto* failed = std::get_if<policy::Failed>(&ledger_[i].outcome);
       broken = broken || (failed != nullptr && failed->stage == policy::Stage::body);
-      const auto* answered = std::get_if<policy::Responded>(&ledger_[i].outcome);
-      if (answered == nullptr || !answered->body_listed) continue;
+      const auto* responded = std::get_if<policy::Responded>(&ledger_[i].outcome);
+      if (responded == nullptr || !responded->body_listed) continue;
       listed = true;
       const auto& served = account_.served;
       if (std::none_of(served.begin(), served.end(), [&](const Served& one) {
-            return one.status == answered->status && asks_for(one.tells, one.status);
+            return one.status == responded->status && asks_for(one.tells, one.status);
           }))
         return false;
     }
@@ -141,10 +141,10 @@ class Judge {
   }
 
   Duration asked_pause(const LedgerEntry& entry) const {
-    const auto* answered = std::get_if<policy::Responded>(&entry.outcome);
-    if (answered == nullptr || !scene_.policy.retry.retry_after.honour) return {};
+    const auto* responded = std::get_if<policy::Responded>(&entry.outcome);
+    if (responded == nullptr || !scene_.policy.retry.retry_after.honour) return {};
     if (entry.verdict.reason != Reason::retryable_status) return {};
-    return std::min(answered->hints.retry_after.value_or(Duration::zero()),
+    return std::min(responded->hints.retry_after.value_or(Duration::zero()),
                     scene_.policy.retry.retry_after.maximum);
   }
 

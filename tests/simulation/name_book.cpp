@@ -8,7 +8,7 @@ using asio::ip::address;
 
 address NameBook::fresh() { return asio::ip::make_address_v4(0x0A000000U + ++addresses_); }
 
-void NameBook::answered(const std::string& name, std::optional<address> only) {
+void NameBook::responded(const std::string& name, std::optional<address> only) {
   moments_[name].push_back(world_.now());
   if (only) responses_[only->to_string()] = {name, world_.now(), {}};
 }

@@ -19,7 +19,7 @@ class NameBook {
   /// An address that no other answer has.
   asio::ip::address fresh();
   /// The name was answered now; `address` is the one that may be dialled, where there is only one.
-  void answered(const std::string& name, std::optional<asio::ip::address> address);
+  void responded(const std::string& name, std::optional<asio::ip::address> address);
   /// Judges the moment: the address is of the name's last response, not old, and has not failed before.
   void dialled(const asio::ip::address& address, const Dials::Result& result);
   /// From now on that address refuses: the name has moved.

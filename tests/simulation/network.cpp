@@ -51,19 +51,19 @@ std::vector<address> Network::found(const std::string& name) {
   const bool fails = faults_.plays(Fault::resolve_fails, chance.one_in(3));
   const bool rebinds = !fails && faults_.plays(Fault::resolve_rebinds, chance.one_in(5));
   if (fails || rebinds) {
-    names_.answered(name, {});
+    names_.responded(name, {});
     return fails ? std::vector<address>() : std::vector<address>{make_address(denied_address)};
   }
   const address home = names_.fresh();
   if (faults_.plays(Fault::resolve_mixed_with_denied, chance.one_in(3))) {
-    names_.answered(name, home);
+    names_.responded(name, home);
     return {make_address(denied_address), home, make_address("fe80::1")};
   }
   if (faults_.plays(Fault::resolve_several, chance.one_in(2))) {
-    names_.answered(name, {});
+    names_.responded(name, {});
     return dialled_.expect(several(Chance(seed_, Purpose::names, 2000 + queries_)));
   }
-  names_.answered(name, home);
+  names_.responded(name, home);
   return {home};
 }
 

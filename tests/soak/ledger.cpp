@@ -112,7 +112,7 @@ Ledger::Sums Ledger::sums() {
         complain(plan, "never ended");
         break;
       case Ending::answered:
-        ++sums.answered;
+        ++sums.responded;
         ++sums.codes[std::to_string(record.status)];
         break;
       case Ending::cut:

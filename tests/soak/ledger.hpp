@@ -13,7 +13,7 @@
 namespace reprise::soak {
 
 /// How a request ended for its client: exactly one of these once all is over.
-enum class Ending : std::uint8_t { none, answered, cut, gone };
+enum class Ending : std::uint8_t { none, responded, cut, gone };
 
 /// One request.
 struct Record {
@@ -57,7 +57,7 @@ class Ledger {
   void unjust(const Plan&, const std::string& what);
 
   struct Sums {
-    std::uint64_t requests = 0, answered = 0, cut = 0, gone = 0, lost = 0;
+    std::uint64_t requests = 0, responded = 0, cut = 0, gone = 0, lost = 0;
     std::uint64_t attempts = 0, status_retries = 0, resumes = 0;
     std::uint64_t cut_downloads =
         0;  ///< that may have been continued in vain, which the upstream need not have seen

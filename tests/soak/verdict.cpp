@@ -151,7 +151,7 @@ void Judgement::compare_refusals(const std::string& reason, double ours, double 
 void Judgement::check_losses() {
   const std::uint64_t lost = sums_.lost + load_.given_up();
   std::printf("\nanswered %llu, cut %llu, client gone %llu, lost %llu\n",
-              static_cast<unsigned long long>(sums_.answered), static_cast<unsigned long long>(sums_.cut),
+              static_cast<unsigned long long>(sums_.responded), static_cast<unsigned long long>(sums_.cut),
               static_cast<unsigned long long>(sums_.gone), static_cast<unsigned long long>(lost));
   std::printf("effects %llu, duplicated %llu; corrupted %llu; unexplained %llu\n",
               static_cast<unsigned long long>(sums_.effects),

@@ -72,7 +72,7 @@ class World {
                                                     ? exchange_.differed(report, *response, now_)
                                                     : exchange_.continued(report, *response, now_));
       }
-      return note(Event::Kind::attempt_ended, exchange_.answered(report, *response, now_, dice_));
+      return note(Event::Kind::attempt_ended, exchange_.responded(report, *response, now_, dice_));
     }
     const auto& failure = std::get<policy::Failed>(step().outcome);
     return note(Event::Kind::attempt_ended, exchange_.failed(report, failure, now_, dice_));
@@ -147,7 +147,7 @@ class World {
     const policy::Reason reason = exchange_.ledger().reason;
     const policy::AttemptReport report{false, Sent::nothing, true, Idempotency::yes};
     std::size_t asked = exchange_.waited(now_).size();
-    asked += exchange_.answered(report, {503, {}}, now_, dice_).size();
+    asked += exchange_.responded(report, {503, {}}, now_, dice_).size();
     asked += exchange_.failed(report, {Stage::connect, Cause::refused}, now_, dice_).size();
     exchange_.response_dropped();
     exchange_.response_kept();
@@ -242,14 +242,14 @@ std::string text(const policy::Outcome& outcome) {
   if (const auto* failed = std::get_if<policy::Failed>(&outcome)) {
     return std::string(word(failed->stage)) + " " + std::string(word(failed->cause));
   }
-  const auto& answered = std::get<policy::Responded>(outcome);
-  std::string line = std::to_string(answered.status);
-  if (answered.hints.retry_after) line += " Retry-After " + milliseconds(*answered.hints.retry_after);
-  if (answered.hints.aws_retry_after)
-    line += " x-amz-retry-after " + milliseconds(*answered.hints.aws_retry_after);
-  if (answered.hints.said_no) line += " said no";
-  if (answered.hints.from_reprise) line += " from reprise";
-  if (answered.body_listed) line += " with a listed body";
+  const auto& responded = std::get<policy::Responded>(outcome);
+  std::string line = std::to_string(responded.status);
+  if (responded.hints.retry_after) line += " Retry-After " + milliseconds(*responded.hints.retry_after);
+  if (responded.hints.aws_retry_after)
+    line += " x-amz-retry-after " + milliseconds(*responded.hints.aws_retry_after);
+  if (responded.hints.said_no) line += " said no";
+  if (responded.hints.from_reprise) line += " from reprise";
+  if (responded.body_listed) line += " with a listed body";
   return line;
 }
 

@@ -25,14 +25,14 @@ inline bool may_follow_loss(const policy::Facts& facts, const policy::RoutePolic
 /// N18).
 inline bool says_nothing_was_done(const policy::Facts& facts, const policy::RoutePolicy& policy,
                                   const policy::Outcome& outcome) {
-  const auto* answered = std::get_if<policy::Responded>(&outcome);
-  if (answered == nullptr) return false;
-  const int code = answered->status;
+  const auto* responded = std::get_if<policy::Responded>(&outcome);
+  if (responded == nullptr) return false;
+  const int code = responded->status;
   const bool by_status =
       code >= 0 && code < 600 && policy.retry.refused.statuses.test(static_cast<std::size_t>(code));
   const bool not_begun =
       facts.changes_protocol && (code == 429 || code == 503) && policy.retry.on.lists(outcome);
-  return by_status || not_begun || answered->body_refused;
+  return by_status || not_begun || responded->body_refused;
 }
 
 /// The status may be about the effect of an earlier attempt of ours (row N16).

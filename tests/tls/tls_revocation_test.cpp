@@ -33,7 +33,7 @@ class TlsRevocationTest : public ::testing::Test {
     const std::span text(reinterpret_cast<const unsigned char*>(response.data()), response.size());
     return reports_revoked(text, reinterpret_cast<stack_st_X509*>(chain_.get()), trusted_.get());
   }
-  bool answered(const OcspResponse& response) const { return revoked_by(authority_.response({response})); }
+  bool responded(const OcspResponse& response) const { return revoked_by(authority_.response({response})); }
 
   TlsAuthority authority_;
   TlsIdentity leaf_ = authority_.issue(serial);
@@ -44,8 +44,8 @@ class TlsRevocationTest : public ::testing::Test {
 };
 
 TEST_F(TlsRevocationTest, F5_the_issuers_word_counts) {
-  EXPECT_TRUE(answered(revoked));
-  EXPECT_TRUE(answered({serial, V_OCSP_CERTSTATUS_REVOKED, {}, EVP_sha256()})) << "named by another hash";
+  EXPECT_TRUE(responded(revoked));
+  EXPECT_TRUE(responded({serial, V_OCSP_CERTSTATUS_REVOKED, {}, EVP_sha256()})) << "named by another hash";
   EXPECT_TRUE(revoked_by(authority_.response({{serial + 1}, {serial, V_OCSP_CERTSTATUS_GOOD}, revoked})));
 }
 
@@ -55,9 +55,9 @@ TEST_F(TlsRevocationTest, who_may_answer_for_the_issuer_counts_as_well) {
 }
 
 TEST_F(TlsRevocationTest, what_does_not_revoke_leaves_the_certificate_as_it_is) {
-  EXPECT_FALSE(answered({serial, V_OCSP_CERTSTATUS_GOOD}));
-  EXPECT_FALSE(answered({serial, V_OCSP_CERTSTATUS_UNKNOWN}));
-  EXPECT_FALSE(answered({serial + 1})) << "another certificate";
+  EXPECT_FALSE(responded({serial, V_OCSP_CERTSTATUS_GOOD}));
+  EXPECT_FALSE(responded({serial, V_OCSP_CERTSTATUS_UNKNOWN}));
+  EXPECT_FALSE(responded({serial + 1})) << "another certificate";
   EXPECT_FALSE(revoked_by(authority_.response({})));
 }
 
@@ -71,10 +71,10 @@ TEST_F(TlsRevocationTest, whom_the_issuer_did_not_let_answer_says_nothing) {
 
 TEST_F(TlsRevocationTest, a_word_out_of_date_says_nothing) {
   const auto at = [](Timely timely) { return OcspResponse{serial, V_OCSP_CERTSTATUS_REVOKED, timely}; };
-  EXPECT_FALSE(answered(at({-3600, -beyond_skew})));
-  EXPECT_TRUE(answered(at({-3600, -within_skew}))) << "clocks differ";
-  EXPECT_FALSE(answered(at({beyond_skew, 3600})));
-  EXPECT_TRUE(answered(at({within_skew, 3600})));
+  EXPECT_FALSE(responded(at({-3600, -beyond_skew})));
+  EXPECT_TRUE(responded(at({-3600, -within_skew}))) << "clocks differ";
+  EXPECT_FALSE(responded(at({beyond_skew, 3600})));
+  EXPECT_TRUE(responded(at({within_skew, 3600})));
 }
 
 TEST_F(TlsRevocationTest, a_broken_response_says_nothing_and_leaves_no_error) {

@@ -9,22 +9,22 @@
 namespace reprise::tools {
 namespace {
 
-std::string screen_of(const Watch& watch, const View& view, const Look& look) {
-  return text_of(draw(watch, view, look));
+std::string screen_of(const Watch& watch, const View& view, const Display& display) {
+  return text_of(draw(watch, view, display));
 }
 
 // What every screen keeps up, whatever is on it.
-void expect_fits(const Screen& screen, const Look& look) {
-  ASSERT_EQ(screen.size(), look.rows);
+void expect_fits(const Screen& screen, const Display& display) {
+  ASSERT_EQ(screen.size(), display.rows);
   for (const Line& line : screen) {
     std::string text;
     for (const Piece& piece : line.pieces) text += piece.text;
-    EXPECT_LE(columns_of(text, look.charset), look.columns) << text;
+    EXPECT_LE(columns_of(text, display.charset), display.columns) << text;
     EXPECT_TRUE(std::none_of(text.begin(), text.end(), [](char byte) {
       const auto code = static_cast<unsigned char>(byte);
       return code < 0x20 || code == 0x7f;
     })) << text;
-    if (!look.charset.utf8) {
+    if (!display.charset.utf8) {
       EXPECT_TRUE(std::all_of(text.begin(), text.end(), [](char byte) {
         return static_cast<unsigned char>(byte) < 0x80;
       })) << text;
@@ -77,7 +77,7 @@ TEST(Draw, ThePictureOfTheReadme) {
   Watch watch(10);
   watch.took(*read_status(in_english(before_json()), nullptr).value, 1000);
   watch.took(*read_status(in_english(after_json(troubled)), nullptr).value, 1010);
-  watch.took(*read_stories(stories_json, nullptr).value);
+  watch.took(*read_requests(stories_json, nullptr).value);
   expect_golden("readme.txt", screen_of(watch, {}, look_of(128, 23, utf8())));
 }
 
@@ -119,24 +119,24 @@ TEST(Draw, ALossIsToldAboveFiguresOfBefore) {
   Watch watch = seen(after_json(), utf8());
   watch.lost("no response from the admin listener at 127.0.0.1:3129: Connection refused", 1011);
   watch.lost("no response from the admin listener at 127.0.0.1:3129: Connection refused", 1012);
-  Look look = look_of(80, 24, utf8());
-  look.now = 1016;
-  expect_golden("lost-80x24.txt", screen_of(watch, {}, look));
-  look.rows = 10;
-  const std::string small = screen_of(watch, {}, look);
+  Display display = look_of(80, 24, utf8());
+  display.now = 1016;
+  expect_golden("lost-80x24.txt", screen_of(watch, {}, display));
+  display.rows = 10;
+  const std::string small = screen_of(watch, {}, display);
   EXPECT_NE(small.find("NO RESPONSE for 00:00:05"), std::string::npos) << small;
   watch.took(*read_status(after_json(), nullptr).value, 1017);
-  EXPECT_EQ(screen_of(watch, {}, look).find("NO RESPONSE"), std::string::npos);
+  EXPECT_EQ(screen_of(watch, {}, display).find("NO RESPONSE"), std::string::npos);
 }
 
 TEST(Draw, ARestartIsToldForAWhile) {
   Watch watch = seen(after_json(), utf8());
   watch.took(*read_status(status_json(1, 5, routes_json(1, 5)), nullptr).value, 1011);
-  Look look = look_of(80, 24, utf8());
-  look.now = 1012;
-  EXPECT_NE(screen_of(watch, {}, look).find("RESTARTED"), std::string::npos);
-  look.now = 1040;
-  EXPECT_EQ(screen_of(watch, {}, look).find("RESTARTED"), std::string::npos);
+  Display display = look_of(80, 24, utf8());
+  display.now = 1012;
+  EXPECT_NE(screen_of(watch, {}, display).find("RESTARTED"), std::string::npos);
+  display.now = 1040;
+  EXPECT_EQ(screen_of(watch, {}, display).find("RESTARTED"), std::string::npos);
 }
 
 TEST(Draw, APauseIsTold) {
@@ -171,10 +171,10 @@ TEST(Draw, AThousandRoutesAreTurnedPageByPage) {
   watch.took(*read_status(status_json(10, 0, routes_json(1000, 0)), nullptr).value, 1);
   watch.took(*read_status(status_json(20, 999, routes_json(1000, 1)), nullptr).value, 11);
   View view;
-  const Look look = look_of(80, 24, utf8());
-  EXPECT_NE(screen_of(watch, view, look).find(">route-999"), std::string::npos);
+  const Display display = look_of(80, 24, utf8());
+  EXPECT_NE(screen_of(watch, view, display).find(">route-999"), std::string::npos);
   view.route = "route-500";
-  const std::string text = screen_of(watch, view, look);
+  const std::string text = screen_of(watch, view, display);
   EXPECT_NE(text.find(">route-500"), std::string::npos) << text;
   EXPECT_NE(text.find("500/1000"), std::string::npos) << text;
 }
@@ -204,17 +204,17 @@ TEST(Draw, ManyRoutesBeginWithTheMostTroubleUntilAColumnIsChosen) {
   watch.took(*read_status(json(10, 1), nullptr).value, 1);
   watch.took(*read_status(json(20, 5), nullptr).value, 11);
   View view;
-  const Look look = look_of(80, 24, utf8());
-  const std::string text = screen_of(watch, view, look);
+  const Display display = look_of(80, 24, utf8());
+  const std::string text = screen_of(watch, view, display);
   EXPECT_NE(text.find("THE MOST TROUBLE FIRST"), std::string::npos) << text;
   EXPECT_LT(text.find("broken"), text.find("slow")) << text;
   EXPECT_LT(text.find("slow"), text.find("route-19")) << text;
-  view = pressed(view, {Key::character, '1'}, watch, look);
-  EXPECT_EQ(screen_of(watch, view, look).find("THE MOST TROUBLE FIRST"), std::string::npos);
-  view = pressed(view, {Key::character, '0'}, watch, look);
-  EXPECT_EQ(screen_of(watch, view, look), text);
-  view = pressed(view, {Key::character, 'r'}, watch, look);
-  EXPECT_EQ(screen_of(watch, view, look).find(">broken"), std::string::npos) << "the other way round";
+  view = pressed(view, {Key::character, '1'}, watch, display);
+  EXPECT_EQ(screen_of(watch, view, display).find("THE MOST TROUBLE FIRST"), std::string::npos);
+  view = pressed(view, {Key::character, '0'}, watch, display);
+  EXPECT_EQ(screen_of(watch, view, display), text);
+  view = pressed(view, {Key::character, 'r'}, watch, display);
+  EXPECT_EQ(screen_of(watch, view, display).find(">broken"), std::string::npos) << "the other way round";
 }
 
 TEST(Draw, N13_OnlyTunnelsAreToldOnASmallTerminalToo) {
@@ -238,8 +238,8 @@ TEST(Draw, EveryPageFitsEverySize) {
     for (const Page page : {Page::routes, Page::stories, Page::story, Page::upstreams, Page::help}) {
       for (const std::size_t columns : {1U, 2U, 3U, 9U, 13U, 20U, 40U, 59U, 80U, 101U, 300U}) {
         for (const std::size_t rows : {1U, 2U, 3U, 5U, 10U, 14U, 16U, 24U, 31U, 100U}) {
-          const Look look = look_of(columns, rows, charset);
-          expect_fits(draw(watch, on(page), look), look);
+          const Display display = look_of(columns, rows, charset);
+          expect_fits(draw(watch, on(page), display), display);
         }
       }
     }
@@ -255,9 +255,9 @@ TEST(Draw, WhatTrafficSaysSteersNoTerminal) {
   for (const Page page : {Page::routes, Page::stories, Page::story}) {
     View view = on(page);
     view.story = "1-1";
-    const Look look = look_of(200, 30, utf8());
-    const Screen screen = draw(watch, view, look);
-    expect_fits(screen, look);
+    const Display display = look_of(200, 30, utf8());
+    const Screen screen = draw(watch, view, display);
+    expect_fits(screen, display);
     EXPECT_NE(text_of(screen).find("a\\u001b[2Jb"), std::string::npos) << text_of(screen);
     EXPECT_NE(text_of(screen).find("\\u202e"), std::string::npos) << text_of(screen);
   }

@@ -110,19 +110,19 @@ inline Watch seen(const std::string& after, const Charset& charset, const char* 
   Watch watch(10);
   watch.took(*read_status(before_json(), &charset).value, 1000);
   watch.took(*read_status(after, &charset).value, 1010);
-  watch.took(*read_stories(stories, &charset).value);
+  watch.took(*read_requests(stories, &charset).value);
   return watch;
 }
 
-inline Look look_of(std::size_t columns, std::size_t rows, const Charset& charset) {
-  Look look;
-  look.columns = columns;
-  look.rows = rows;
-  look.charset = charset;
-  look.where = "127.0.0.1:3129";
-  look.interval = "1s";
-  look.now = 1010;
-  return look;
+inline Display look_of(std::size_t columns, std::size_t rows, const Charset& charset) {
+  Display display;
+  display.columns = columns;
+  display.rows = rows;
+  display.charset = charset;
+  display.where = "127.0.0.1:3129";
+  display.interval = "1s";
+  display.now = 1010;
+  return display;
 }
 
 inline void expect_golden(const std::string& name, const std::string& text) {

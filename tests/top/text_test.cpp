@@ -71,18 +71,18 @@ TEST(Figures, AsPeopleReadThem) {
   EXPECT_EQ(age_text(2 * 86400 + 3 * 3600 + 60), "2d 03:01");
 }
 
-std::string drawn(const StoryReading& story, std::size_t columns, const Charset& charset = {}) {
+std::string drawn(const RequestReading& story, std::size_t columns, const Charset& charset = {}) {
   std::string text;
   for (const Piece& piece : bar_of(story, columns, charset)) text += piece.text;
   return text;
 }
 
-StoryReading story_of(const std::string& members) {
-  return read_stories("[{" + members + "}]", nullptr).value->front();
+RequestReading story_of(const std::string& members) {
+  return read_requests("[{" + members + "}]", nullptr).value->front();
 }
 
 TEST(Bar, IsTimeFromHeadToEnd) {
-  const StoryReading story = read_stories(stories_json, nullptr).value->at(1);
+  const RequestReading story = read_requests(stories_json, nullptr).value->at(1);
   EXPECT_EQ(drawn(story, 12), "xx..##...===");
   EXPECT_EQ(drawn(story, 12, utf8()), "░░··▓▓···███");
   EXPECT_EQ(drawn(story, 3), "x#=");
@@ -108,16 +108,16 @@ TEST(Bar, ShowsWhatIsLeftOutBetween) {
 }
 
 TEST(Bar, SaysWhatEachAttemptCameTo) {
-  const auto came = [](const std::string& story, const std::string& attempt) {
-    const StoryReading read = story_of(story + R"(,"attempts":[{)" + attempt + "}]");
-    return came_of(read, read.attempts[0]);
+  const auto result = [](const std::string& story, const std::string& attempt) {
+    const RequestReading read = story_of(story + R"(,"attempts":[{)" + attempt + "}]");
+    return drawn_result(read, read.attempts[0]);
   };
-  EXPECT_EQ(came(R"("status":200)", R"("status":200)"), Came::taken);
-  EXPECT_EQ(came(R"("status":404)", R"("status":404,"reason":"not_retryable")"), Came::taken);
-  EXPECT_EQ(came(R"("status":503)", R"("status":503,"reason":"not_idempotent")"), Came::refused);
-  EXPECT_EQ(came(R"("status":504,"own_response":true)", R"("status":200)"), Came::refused);
-  EXPECT_EQ(came(R"("status":200)", R"("status":200,"retry":true)"), Came::refused);
-  EXPECT_EQ(came(R"("status":502)", R"("error":"reset")"), Came::failed);
+  EXPECT_EQ(result(R"("status":200)", R"("status":200)"), DrawnResult::taken);
+  EXPECT_EQ(result(R"("status":404)", R"("status":404,"reason":"not_retryable")"), DrawnResult::taken);
+  EXPECT_EQ(result(R"("status":503)", R"("status":503,"reason":"not_idempotent")"), DrawnResult::refused);
+  EXPECT_EQ(result(R"("status":504,"own_response":true)", R"("status":200)"), DrawnResult::refused);
+  EXPECT_EQ(result(R"("status":200)", R"("status":200,"retry":true)"), DrawnResult::refused);
+  EXPECT_EQ(result(R"("status":502)", R"("error":"reset")"), DrawnResult::failed);
 }
 
 TEST(Gauge, IsAShare) {

@@ -36,10 +36,10 @@ TEST(Keys, EscapeIsTheKeyWhereNothingFollows) {
   KeyReader keys;
   EXPECT_TRUE(keys.take("\x1b").empty());
   EXPECT_TRUE(keys.is_waiting());
-  EXPECT_EQ(keys.silence(), (Presses{{Key::escape, 0}}));
-  EXPECT_TRUE(keys.silence().empty());
+  EXPECT_EQ(keys.timed_out(), (Presses{{Key::escape, 0}}));
+  EXPECT_TRUE(keys.timed_out().empty());
   EXPECT_TRUE(keys.take("\x1b[").empty());
-  EXPECT_TRUE(keys.silence().empty()) << "half a sequence is no key";
+  EXPECT_TRUE(keys.timed_out().empty()) << "half a sequence is no key";
   EXPECT_EQ(keys.take("\x1b\x1b[A"), (Presses{{Key::escape, 0}, {Key::up, 0}}));
   EXPECT_EQ(keys.take("\x1bq"), (Presses{{Key::escape, 0}, character('q')}));
 }
@@ -66,7 +66,7 @@ class Pressing : public testing::Test {
   }
 
   Watch watch_ = seen(after_json(), utf8());
-  Look look_ = look_of(80, 24, utf8());
+  Display look_ = look_of(80, 24, utf8());
   View view_;
   const std::string wide_ = "日本語の検索";
 };

@@ -22,7 +22,7 @@ TEST(Reading, WhatIsNoStatusIsSaidToBeNone) {
     const auto read = read_status(text, nullptr);
     EXPECT_FALSE(read.value) << text;
     EXPECT_FALSE(read.why.empty()) << text;
-    EXPECT_FALSE(read_stories(std::string(text) == "[]" ? "{}" : text, nullptr).value) << text;
+    EXPECT_FALSE(read_requests(std::string(text) == "[]" ? "{}" : text, nullptr).value) << text;
   }
 }
 
@@ -58,7 +58,7 @@ TEST(Reading, ABudgetIsThatOfItsUpstreamWhereBothAreTold) {
 
 TEST(Reading, ATargetIsWrittenAsItWasAskedFor) {
   const auto target = [](const std::string& members) {
-    return read_stories("[{" + members + "}]", nullptr).value->front().target;
+    return read_requests("[{" + members + "}]", nullptr).value->front().target;
   };
   EXPECT_EQ(target(R"("host":"a","port":80,"path":"/x")"), "http://a/x");
   EXPECT_EQ(target(R"("host":"a","port":8080,"path":"/x")"), "http://a:8080/x");
@@ -115,7 +115,7 @@ TEST(Watch, ARestartBeginsAnew) {
   for (const bool by_start : {true, false}) {
     Watch watch(10);
     watch.took(status(100, 1000, route("a", 1000)), 1);
-    watch.took(*read_stories(R"([{"id":"1-1"}])", nullptr).value);
+    watch.took(*read_requests(R"([{"id":"1-1"}])", nullptr).value);
     Status next = status(2, by_start ? 2000 : 3, route("a", by_start ? 2000 : 3));
     if (by_start) next.started += 99;
     watch.took(next, 2);
@@ -161,7 +161,7 @@ TEST(Quantile, IsInterpolatedWithinItsBucket) {
 
 TEST(Stories, WhatIsWorthTelling) {
   const auto worth = [](const std::string& members) {
-    return is_worth_telling(read_stories("[{" + members + "}]", nullptr).value->front());
+    return is_notable(read_requests("[{" + members + "}]", nullptr).value->front());
   };
   EXPECT_FALSE(worth(R"("reason":"success","ending":"answered","attempts":[{}])"));
   EXPECT_FALSE(worth(R"("reason":"not_retryable","ending":"answered","attempts":[{}])"));

@@ -6,7 +6,7 @@
 #include <boost/json.hpp>
 #include <set>
 
-#include "proxy/telemetry/history/stored_story.hpp"
+#include "proxy/telemetry/history/encoded_entry.hpp"
 #include "tests/support/scripted_request.hpp"
 
 namespace reprise::server {
@@ -17,8 +17,8 @@ using policy::Cause;
 using policy::Reason;
 using policy::Stage;
 using std::chrono::milliseconds;
+using telemetry::HistoryEntry;
 using telemetry::ScriptedRequest;
-using telemetry::Story;
 
 /// Counts from 1.
 class Counting final : public policy::Dice {
@@ -29,23 +29,23 @@ class Counting final : public policy::Dice {
   std::uint64_t count_ = 0;
 };
 
-Story story_of(const telemetry::ExchangeRecord& record, std::string route = "default") {
-  const telemetry::StoredStory stored(record, true);
+HistoryEntry story_of(const telemetry::ExchangeRecord& record, std::string route = "default") {
+  const telemetry::EncodedEntry stored(record, true);
   std::vector<std::byte> bytes(stored.bytes());
   stored.put(bytes.data());
-  Story story = telemetry::told_story(bytes.data());
+  HistoryEntry story = telemetry::decoded_entry(bytes.data());
   story.route_name = std::move(route);
   return story;
 }
 
 class OtlpJsonTest : public testing::Test {
  protected:
-  std::string text(const Story& story, std::uint64_t random = 0x1122334455667788) {
+  std::string text(const HistoryEntry& story, std::uint64_t random = 0x1122334455667788) {
     encoder_.begin();
     encoder_.add(story, random);
     return std::string(encoder_.end());
   }
-  json::array spans(const Story& story) {
+  json::array spans(const HistoryEntry& story) {
     const json::value whole = json::parse(text(story));
     return whole.at("resourceSpans").at(0).at("scopeSpans").at(0).at("spans").as_array();
   }
@@ -203,15 +203,15 @@ TEST_F(OtlpJsonTest, APeerIsAnAddressAndAPort) {
   ScriptedRequest request("peer", "OPTIONS", "*");
   request.attempt(telemetry::status(200), 1, telemetry::stop(Reason::success))
       .ends(telemetry::Ending::answered, 200);
-  Story story = story_of(request.record());
+  HistoryEntry story = story_of(request.record());
   story.attempts[0].address.family = policy::UpstreamAddress::Family::v6;
   story.attempts[0].address.bytes[15] = 1;
   story.attempts[0].address.port = 81;
   story.attempts[0].verdict.retry = true;
   story.hedge = policy::HedgeOutcome::won;
   story.id = "abc-1";
-  auto& answered = std::get<policy::Responded>(story.attempts[0].outcome);
-  answered.hints.said_no = answered.body_listed = true;
+  auto& responded = std::get<policy::Responded>(story.attempts[0].outcome);
+  responded.hints.said_no = responded.body_listed = true;
   json::array all = spans(story);
   EXPECT_TRUE(attributes(all[1]).contains("network.peer.address=::1"));
   EXPECT_TRUE(attributes(all[1]).contains("network.peer.port=intValue 81"));

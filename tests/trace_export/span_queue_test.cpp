@@ -26,7 +26,7 @@ ScriptedRequest request(const std::string& path, int attempts = 1) {
 
 bool push(telemetry::SpanQueue& queue, const ScriptedRequest& scripted, std::uint64_t random) {
   const telemetry::ExchangeRecord record = scripted.record();
-  return queue.push(telemetry::StoredStory(record, true), random);
+  return queue.push(telemetry::EncodedEntry(record, true), random);
 }
 
 bool is_readable(int descriptor) {

@@ -226,13 +226,13 @@ TEST(ProxyHedges, D14_no_copy_is_begun_for_a_client_that_has_finished) {
     other.send(play::get(upstream.authority(), "/"));
     const bool judged = eventually([&] { return upstream.connections() >= 3; });
     may_answer = true;
-    const bool answered = client.read_response().status == 200 && other.read_response().status == 200;
+    const bool responded = client.read_response().status == 200 && other.read_response().status == 200;
     eventually([&] {
       double told = 0;
       for (const char* outcome : {"won", "lost", "refused"}) told += std::max(hedges(proxy, outcome), 0.0);
       return told == 2;
     });
-    return judged && answered && hedges(proxy, "refused") == 1;
+    return judged && responded && hedges(proxy, "refused") == 1;
   }));
 }
 

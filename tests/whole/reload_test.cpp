@@ -47,7 +47,7 @@ class Reloading {
   RunningProxy proxy;
 };
 
-std::string attempts_of(const play::WireResponse& answered) { return answered.field("Reprise-Attempts"); }
+std::string attempts_of(const play::WireResponse& responded) { return responded.field("Reprise-Attempts"); }
 
 policy::RoutePolicy tries(unsigned most) {
   policy::RoutePolicy route = Wishes().route;

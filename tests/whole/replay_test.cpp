@@ -228,7 +228,7 @@ TEST(ProxyReplay, D17_short_writes_and_reads_do_no_harm) {
 // The second attempt is cut in the middle of its body: nobody may take that for a whole one.
 TEST(ProxyReplay, D17_what_cannot_be_read_back_aborts_the_attempt) {
   for (const bool chunked : {false, true}) {
-    for (const bool answered : {false, true}) {
+    for (const bool responded : {false, true}) {
       World world;
       world.disk.readable = 140'000;
       Heard heard;
@@ -236,7 +236,7 @@ TEST(ProxyReplay, D17_what_cannot_be_read_back_aborts_the_attempt) {
       ScriptedUpstream upstream([&](Peer& peer) {
         if (peer.number == 1) {
           heard.add(peer.read_request());
-          return answered ? peer.send(response(503, "kept", "Connection: close\r\n")) : peer.socket.reset();
+          return responded ? peer.send(response(503, "kept", "Connection: close\r\n")) : peer.socket.reset();
         }
         peer.socket.read_to_end();
         cut.add(peer.socket.take_all());
@@ -245,13 +245,13 @@ TEST(ProxyReplay, D17_what_cannot_be_read_back_aborts_the_attempt) {
       const WireResponse got =
           world.proxy().client().ask(chunked ? chunked_request(upstream.authority(), body, 30'000)
                                              : play::with_body("PUT", upstream.authority(), body));
-      EXPECT_EQ(got.status, answered ? 503 : 502);
+      EXPECT_EQ(got.status, responded ? 503 : 502);
       EXPECT_EQ(got.field("Reprise-Reason"), "not_replayable");
       EXPECT_EQ(got.field("Reprise-Attempts"), "2");
-      if (answered) {
+      if (responded) {
         EXPECT_EQ(got.body, "kept");
       }
-      if (!answered) {
+      if (!responded) {
         EXPECT_NE(got.body.find("could not be read back"), std::string::npos) << got.body;
       }
       ASSERT_TRUE(play::eventually([&] { return cut.size() == 1; }));

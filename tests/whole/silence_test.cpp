@@ -94,15 +94,15 @@ TEST(ProxySilence, L4_a_post_on_a_dead_connection_is_never_sent_twice) {
   RawClient client = proxy.client();
   const std::string post = play::with_body("POST", upstream.authority(), "once");
   // One that comes more than a second after the last takes no connection that has rested.
-  unsigned answered = 0;
+  unsigned responded = 0;
   WireResponse got = client.ask(post);
-  for (; got.status == 200 && answered < 1000; got = client.ask(post))
-    ASSERT_TRUE(are_gone(gone, ++answered));
+  for (; got.status == 200 && responded < 1000; got = client.ask(post))
+    ASSERT_TRUE(are_gone(gone, ++responded));
   EXPECT_EQ(got.status, 504);
   EXPECT_EQ(got.field("Reprise-Attempts"), "1");
   EXPECT_EQ(got.field("Reprise-Reason"), "not_retryable");
-  EXPECT_EQ(heard.size(), answered);
-  EXPECT_EQ(upstream.connections(), answered);
+  EXPECT_EQ(heard.size(), responded);
+  EXPECT_EQ(upstream.connections(), responded);
 }
 
 TEST(ProxySilence, L4_only_what_is_not_acknowledged_at_all_is_unheard) {

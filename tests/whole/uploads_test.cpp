@@ -286,10 +286,10 @@ TEST(ProxyUploads, C5_I4_the_client_can_read_the_response_before_it_has_sent_eve
 }
 
 TEST(ProxyUploads, C5_an_early_response_to_a_body_that_is_then_read_whole) {
-  std::atomic<bool> answered{false};
+  std::atomic<bool> responded{false};
   ScriptedUpstream upstream([&](Peer& peer) {
     peer.read_head();
-    answered = true;
+    responded = true;
     peer.send(response(200, "early"));
     peer.socket.read_to_end();
   });
@@ -298,7 +298,7 @@ TEST(ProxyUploads, C5_an_early_response_to_a_body_that_is_then_read_whole) {
   const std::string request = play::with_body("PUT", upstream.authority(), "0123456789");
   client.send(request.substr(0, request.size() - 5));
   EXPECT_EQ(client.read_response().body, "early");
-  EXPECT_TRUE(answered);
+  EXPECT_TRUE(responded);
 }
 
 TEST(ProxyUploads, C7_an_early_503_is_retried_only_with_the_whole_body) {

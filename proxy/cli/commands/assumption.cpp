@@ -139,14 +139,14 @@ Assumption assume(const AssumptionArguments& given, const std::vector<std::strin
 }
 
 void apply_predicates(const policy::RoutePolicy& policy, Assumption& assumed) {
-  auto* const answered = std::get_if<policy::Responded>(&assumed.outcome);
-  const policy::HoldPolicy* hold = answered == nullptr ? nullptr : policy::hold_for(policy, *answered);
+  auto* const responded = std::get_if<policy::Responded>(&assumed.outcome);
+  const policy::HoldPolicy* hold = responded == nullptr ? nullptr : policy::hold_for(policy, *responded);
   if (hold == nullptr) return;
   const http::ResponseHead head = read_response(assumed.response_head);
   const policy::BodyPredicate* by = policy::match_head(hold->body, head.status, http::ResponseFields(head));
   if (by == nullptr) by = listed_by_body(*hold, head, assumed.response_body);
-  answered->body_listed = by != nullptr;
-  answered->body_refused = by != nullptr && by->refused;
+  responded->body_listed = by != nullptr;
+  responded->body_refused = by != nullptr && by->refused;
 }
 
 std::string read_file(const std::string& path) {

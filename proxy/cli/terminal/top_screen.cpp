@@ -119,7 +119,7 @@ class TopScreen {
     if (!keys_.is_waiting()) return;
     escape_.expires_after(escape_wait);
     escape_.async_wait([this](error_code error) {
-      if (!error) press(keys_.silence());
+      if (!error) press(keys_.timed_out());
     });
   }
   void press(const std::vector<tools::KeyPress>& keys) {
@@ -147,7 +147,7 @@ class TopScreen {
   void poll_history() {
     server::ask_admin(io_, options_.at, "/stories", response_timeout,
                       [this](const server::AdminResponse& response) {
-                        auto stories = tools::read_stories(response.body, &options_.charset);
+                        auto stories = tools::read_requests(response.body, &options_.charset);
                         // An older proxy has no request history.
                         if (stories.value && response.status == 200) watch_.took(std::move(*stories.value));
                         draw();
@@ -177,7 +177,7 @@ class TopScreen {
   Instant asked_at_ = net::Clock::now();
   tools::Watch watch_{window};
   tools::View view_;
-  tools::Look look_;
+  tools::Display look_;
   tools::KeyReader keys_;
   std::string drawn_;  ///< last frame; unchanged parts are not sent again
   int signal_ = 0;

@@ -58,17 +58,17 @@ Task<ClientState> frame_for_1_0(OneAttempt& one) {
 }
 
 // Evaluates the route's `hold` rules: first on the response's fields, then on the held part of the body.
-Task<policy::Outcome> judge_content(OneAttempt& one, const policy::HoldPolicy& hold, Responded answered) {
+Task<policy::Outcome> judge_content(OneAttempt& one, const policy::HoldPolicy& hold, Responded responded) {
   Response& response = one.response;
   if (const policy::BodyPredicate* by = listed_by_head(hold, response)) {
-    answered.body_listed = true;
-    answered.body_refused = by->refused;
-    co_return answered;
+    responded.body_listed = true;
+    responded.body_refused = by->refused;
+    co_return responded;
   }
-  if (!is_held(hold, response)) co_return answered;
+  if (!is_held(hold, response)) co_return responded;
   const Instant until = hold_limit(hold, one.deadline);
-  const policy::Outcome outcome =
-      co_await hold_back(one.worker.pool, hold, answered, stall_limit_of(one.out, response), until, response);
+  const policy::Outcome outcome = co_await hold_back(one.worker.pool, hold, responded,
+                                                     stall_limit_of(one.out, response), until, response);
   // A body that was cut off by our own cancel did not break.
   if (one.cancel.stopped()) co_return Failed{Stage::body, Cause::cancelled};
   co_return outcome;
@@ -135,8 +135,8 @@ bool sent_before_request(net::Unread unread, const Response& response) {
 }
 
 // A resumed download holds nothing back, because its client has the beginning already.
-const policy::HoldPolicy* hold_of(const Outgoing& out, const Responded& answered) {
-  return out.resuming ? nullptr : policy::hold_for(*out.route.policy, answered);
+const policy::HoldPolicy* hold_of(const Outgoing& out, const Responded& responded) {
+  return out.resuming ? nullptr : policy::hold_for(*out.route.policy, responded);
 }
 
 void note_response(const Conversation& talk, Outgoing& out, unsigned number, bool sent_early,
@@ -152,9 +152,9 @@ void note_response(const Conversation& talk, Outgoing& out, unsigned number, boo
 // Returns true if the upload continues. A response that permits a retry ends the upload. After any other
 // response, the upload continues until the delivery of the response decides about it (row C5).
 bool leaves_sending(const policy::RoutePolicy& policy, const policy::Outcome& outcome) {
-  const auto* answered = std::get_if<Responded>(&outcome);
-  return answered != nullptr && !policy.retry.on.lists(outcome) &&
-         !policy.retry.refused.lists(answered->status) && answered->status != switching_protocols;
+  const auto* responded = std::get_if<Responded>(&outcome);
+  return responded != nullptr && !policy.retry.on.lists(outcome) &&
+         !policy.retry.refused.lists(responded->status) && responded->status != switching_protocols;
 }
 
 void note_sent(const Response& response, AttemptResult& result) {
@@ -241,10 +241,10 @@ Task<void> attempt(OneAttempt& one, const policy::Start& start) {
 
   if (!leaves_sending(*out.route.policy, result.outcome)) co_await talk->sending.stop();
   note_sent(response, result);
-  if (const auto* answered = std::get_if<Responded>(&result.outcome)) {
+  if (const auto* responded = std::get_if<Responded>(&result.outcome)) {
     note_response(*talk, out, start.number, sent_early, response);
-    if (const policy::HoldPolicy* hold = hold_of(out, *answered))
-      result.outcome = co_await judge_content(one, *hold, *answered);
+    if (const policy::HoldPolicy* hold = hold_of(out, *responded))
+      result.outcome = co_await judge_content(one, *hold, *responded);
     if (!leaves_sending(*out.route.policy, result.outcome)) co_await talk->sending.stop();
   } else {
     talk->dead_peer_check.attribute_failure(worker.pool, std::get<Failed>(result.outcome));

@@ -136,10 +136,10 @@ void ExchangeDriver::attempted(const AttemptResult& result) {
     return;
   }
   note(report_departures());
-  const auto* answered = std::get_if<policy::Responded>(&result.outcome);
-  actions_ = answered != nullptr ? machine_.answered(result.report, *answered, now, worker_.dice)
-                                 : machine_.failed(result.report, std::get<policy::Failed>(result.outcome),
-                                                   now, worker_.dice);
+  const auto* responded = std::get_if<policy::Responded>(&result.outcome);
+  actions_ = responded != nullptr ? machine_.responded(result.report, *responded, now, worker_.dice)
+                                  : machine_.failed(result.report, std::get<policy::Failed>(result.outcome),
+                                                    now, worker_.dice);
   log_decision(worker_, request_, machine_.ledger()[result.report.number - 1]);
 }
 
@@ -274,8 +274,8 @@ Task<void> ExchangeDriver::obey(const policy::Resume& resume) {
     body_went_on(result.report);
     co_return;
   }
-  if (const auto* answered = std::get_if<policy::Responded>(&result.outcome)) {
-    actions_ = resumption_->judge(machine_, result.report, *answered, now, worker_.dice);
+  if (const auto* responded = std::get_if<policy::Responded>(&result.outcome)) {
+    actions_ = resumption_->judge(machine_, result.report, *responded, now, worker_.dice);
   } else {
     actions_ = machine_.failed(result.report, std::get<policy::Failed>(result.outcome), now, worker_.dice);
   }

@@ -87,8 +87,8 @@ void record(Worker& worker, const Request& request, const Served& served) {
 
 std::string outcome_text(const policy::LedgerEntry& entry) {
   std::string text;
-  if (const auto* answered = std::get_if<policy::Responded>(&entry.outcome)) {
-    text.append(std::to_string(answered->status));
+  if (const auto* responded = std::get_if<policy::Responded>(&entry.outcome)) {
+    text.append(std::to_string(responded->status));
   } else {
     const auto& failed = std::get<policy::Failed>(entry.outcome);
     text.append(policy::word(failed.stage)).append(" ").append(policy::word(failed.cause));

@@ -68,19 +68,19 @@ void Resumption::ask() {
 }
 
 policy::Actions Resumption::judge(policy::Exchange& machine, const policy::AttemptReport& report,
-                                  const policy::Responded& answered, Instant now, policy::Dice& dice) {
+                                  const policy::Responded& responded, Instant now, policy::Dice& dice) {
   assert(download_);
   found_ = download_->judge(part_of(*out_.route.policy, response().head), sent_);
   switch (found_.kind) {
     case Continuation::Kind::rest:
-    case Continuation::Kind::whole: return machine.continued(report, answered, now);
-    case Continuation::Kind::mismatch: return machine.differed(report, answered, now);
-    case Continuation::Kind::refused: return machine.answered(report, answered, now, dice);
+    case Continuation::Kind::whole: return machine.continued(report, responded, now);
+    case Continuation::Kind::mismatch: return machine.differed(report, responded, now);
+    case Continuation::Kind::refused: return machine.responded(report, responded, now, dice);
     case Continuation::Kind::uncounted: break;
   }
   // The body is not needed and may be long.
   response().connection.reset();
-  return machine.uncounted(report, answered, now, dice);
+  return machine.uncounted(report, responded, now, dice);
 }
 
 // Removes the bytes that the client has from `piece`, and holds back the last byte of the body: a body that

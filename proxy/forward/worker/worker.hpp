@@ -23,7 +23,7 @@
 #include "proxy/net/upstream/snapshot.hpp"
 #include "proxy/policy/pacing/dice.hpp"
 #include "proxy/policy/pacing/latency.hpp"
-#include "proxy/telemetry/history/stories.hpp"
+#include "proxy/telemetry/history/request_history.hpp"
 #include "proxy/telemetry/log/access_log.hpp"
 #include "proxy/telemetry/metrics/metrics.hpp"
 #include "proxy/telemetry/tracing/span_queue.hpp"
@@ -50,8 +50,8 @@ struct Shared {
   /// Creates the transports of upstream connections.
   net::LinkFactory links = {};
   net::OwnDials own_dials = {};
-  telemetry::Stories* histories = nullptr;  ///< request history; null: not recorded
-  telemetry::SpanQueues* spans = nullptr;   ///< null: spans are never sent
+  telemetry::RequestHistory* histories = nullptr;  ///< request history; null: not recorded
+  telemetry::SpanQueues* spans = nullptr;          ///< null: spans are never sent
 };
 
 /// An io_context that can destroy its pending handlers while all other objects still exist.
@@ -96,9 +96,9 @@ struct Worker {
   /// (row N6).
   IdleClients departed{Duration::zero()};
   net::ReserveDescriptor reserve;
-  unsigned turning_away = 0;        ///< clients that are being sent a 503 and are not closed yet
-  telemetry::StoryBook* histories;  ///< this thread's request history; null: not recorded
-  telemetry::SpanQueue* spans;      ///< this thread's spans; null: never sent
+  unsigned turning_away = 0;            ///< clients that are being sent a 503 and are not closed yet
+  telemetry::ThreadHistory* histories;  ///< this thread's request history; null: not recorded
+  telemetry::SpanQueue* spans;          ///< this thread's spans; null: never sent
   bool draining = false;
   bool leaving = false;  ///< a drain was requested: each response ends its connection and says so
 

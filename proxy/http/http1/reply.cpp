@@ -132,9 +132,9 @@ void describe_lost_attempt(const policy::Ledger& ledger, std::string_view pseudo
   begin_sentence(ledger.lost()->number, ledger, reply);
   describe_failure(ledger.lost()->failure, pseudonym, reply);
   const policy::LedgerEntry& last = ledger.back();
-  if (const auto* answered = std::get_if<policy::Responded>(&last.outcome))
+  if (const auto* responded = std::get_if<policy::Responded>(&last.outcome))
     ascii::append(reply.body, "attempt ", std::to_string(last.attempt.number), " got status ",
-                  std::to_string(answered->status), ", which may be about our own repeat\n");
+                  std::to_string(responded->status), ", which may be about our own repeat\n");
 }
 
 void describe_last_attempt(const policy::Ledger& ledger, bool gateway_timeout, std::string_view pseudonym,

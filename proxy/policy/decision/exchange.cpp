@@ -138,7 +138,7 @@ void Exchange::observe_latency(const Outcome& outcome, Instant now) {
   latency_->add(now - (race_.is_on() ? race_.first_started() : started_));
 }
 
-Actions Exchange::answered(const AttemptReport& report, const Responded& response, Instant now, Dice& dice) {
+Actions Exchange::responded(const AttemptReport& report, const Responded& response, Instant now, Dice& dice) {
   if (resumes(report)) return resume_refused(report, response, now, dice);
   if (!runs(report)) return {};
   const unsigned number = number_of(report);
@@ -244,8 +244,8 @@ Actions Exchange::one_copy_failed(const AttemptReport& report, const Outcome& ou
   const bool stale = report.reused && std::holds_alternative<Failed>(outcome);
   const Instant admitted = admission_of(report.number);
   enter_step(race_.end(report.number, false), report, outcome, {false, {}, Reason::success}, now);
-  const auto* answered = std::get_if<Responded>(&outcome);
-  race_.remember(answered == nullptr ? Hints{} : answered->hints, now);
+  const auto* responded = std::get_if<Responded>(&outcome);
+  race_.remember(responded == nullptr ? Hints{} : responded->hints, now);
   host_.report(outcome, {false, {}, stale ? Reason::stale_connection : Reason::not_retryable}, admitted, now);
   return {};
 }

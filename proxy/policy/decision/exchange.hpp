@@ -57,7 +57,7 @@ class Exchange {
   /// route's first wait), or fails without an attempt because of the pause or the circuit.
   Actions begin(Instant now, Dice&);
   /// A final response head arrived for the running attempt.
-  Actions answered(const AttemptReport&, const Responded&, Instant now, Dice&);
+  Actions responded(const AttemptReport&, const Responded&, Instant now, Dice&);
   /// The running attempt ended without one.
   Actions failed(const AttemptReport&, const Failed&, Instant now, Dice&);
   /// When `hedge_due` is to be reported for the running attempt; absent if the attempt gets no copy.

@@ -98,8 +98,8 @@ void HostAccount::refund_retry(Instant now) {
 }
 
 void HostAccount::report(const Outcome& outcome, const Verdict& verdict, Instant admitted, Instant now) {
-  const auto* answered = std::get_if<Responded>(&outcome);
-  const Hints hints = answered == nullptr ? Hints{} : honoured(answered->hints, policy_);
+  const auto* responded = std::get_if<Responded>(&outcome);
+  const Hints hints = responded == nullptr ? Hints{} : honoured(responded->hints, policy_);
   if (share_.pause != nullptr && hints.retry_after && policy_.retry.on.lists(outcome)) {
     // Capped, so that one strange field cannot shut a host out for days.
     share_.pause->ask(now + std::min(*hints.retry_after, policy_.retry.retry_after.maximum));
@@ -112,7 +112,7 @@ void HostAccount::report(const Outcome& outcome, const Verdict& verdict, Instant
   if (stale && verdict.retry) return;
   if (ours || stale) {
     share_.circuit->discard(admitted);
-  } else if (answered != nullptr && answered->status < 500) {
+  } else if (responded != nullptr && responded->status < 500) {
     share_.circuit->succeeded(now, admitted);
   } else {
     share_.circuit->failed(now, admitted);

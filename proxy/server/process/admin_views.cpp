@@ -10,9 +10,9 @@
 #include "proxy/forward/worker/certificate_ends.hpp"
 #include "proxy/server/admin/event_text.hpp"
 #include "proxy/server/process/gauges.hpp"
-#include "proxy/telemetry/history/story_json.hpp"
+#include "proxy/telemetry/history/entry_json.hpp"
 #include "proxy/telemetry/metrics/status_text.hpp"
-#include "proxy/tools/explain/story_report.hpp"
+#include "proxy/tools/explain/request_report.hpp"
 
 namespace reprise::server {
 namespace {
@@ -169,7 +169,7 @@ std::string AdminViews::metrics_text(telemetry::Exposition form) {
   return runtime_.metrics.text(form);
 }
 
-std::string AdminViews::advice_for(const telemetry::Story& history) const {
+std::string AdminViews::advice_for(const telemetry::HistoryEntry& history) const {
   const auto snapshot = config_.now().snapshot;
   const auto& numbers = snapshot->counted_as;
   const auto found = std::find(numbers.begin(), numbers.end(), history.route);
@@ -181,13 +181,13 @@ std::string AdminViews::advice_for(const telemetry::Story& history) const {
 std::string AdminViews::newest_histories() const {
   json::array all;
   if (runtime_.histories) {
-    for (telemetry::Story& history : runtime_.histories->newest(most_histories))
+    for (telemetry::HistoryEntry& history : runtime_.histories->newest(most_histories))
       all.push_back(as_json(std::move(history)));
   }
   return telemetry::document_lines(all);
 }
 
-json::object AdminViews::as_json(telemetry::Story history) const {
+json::object AdminViews::as_json(telemetry::HistoryEntry history) const {
   history.route_name = runtime_.log.route_name(history.route);
   return telemetry::story_json(history, advice_for(history));
 }
@@ -235,7 +235,7 @@ Edition AdminViews::edition(bool whole) {
 void AdminViews::append_new_histories(std::string& events) {
   if (!runtime_.histories) return;
   std::vector<std::uint64_t> numbers;
-  for (telemetry::Story& history : runtime_.histories->newest(most_new_histories)) {
+  for (telemetry::HistoryEntry& history : runtime_.histories->newest(most_new_histories)) {
     numbers.push_back(history.number);
     if (has(edition_before_.histories, history.number)) continue;
     append_event(events, "story", telemetry::document_text(as_json(std::move(history))));

@@ -36,9 +36,9 @@ class AdminViews {
   std::string metrics_text(telemetry::Exposition);
   /// Returns what to change so that the request ends differently; empty if there is no advice or its route no
   /// longer exists.
-  std::string advice_for(const telemetry::Story&) const;
+  std::string advice_for(const telemetry::HistoryEntry&) const;
   /// With the current name of its route.
-  json::object as_json(telemetry::Story) const;
+  json::object as_json(telemetry::HistoryEntry) const;
   /// A JSON array of those that are worth telling, the newest last.
   std::string newest_histories() const;
   /// Returns the next event for readers of /events. Page thread only.

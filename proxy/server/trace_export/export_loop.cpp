@@ -104,7 +104,7 @@ bool SpanExporter::Loop::take_batch() {
       continue;
     }
     empty = 0;
-    telemetry::Story& story = queued->story;
+    telemetry::HistoryEntry& story = queued->story;
     story.route_name = log_.route_name(story.route);
     if (story.number != 0) story.id = id_of_(story.number);
     json_.add(story, queued->random);

@@ -29,10 +29,10 @@ namespace {
 
 // Returns true if the last response, which is the one that the client got, has a body that the route lists as
 // an error.
-bool says_no(const policy::Ledger& ledger) {
+bool has_error_body(const policy::Ledger& ledger) {
   const policy::Responded* last = nullptr;
   for (std::size_t i = 0; i < ledger.size(); i = ledger.next(i)) {
-    if (const auto* answered = std::get_if<policy::Responded>(&ledger[i].outcome)) last = answered;
+    if (const auto* responded = std::get_if<policy::Responded>(&ledger[i].outcome)) last = responded;
   }
   return last != nullptr && last->body_listed;
 }
@@ -41,7 +41,7 @@ bool says_no(const policy::Ledger& ledger) {
 
 bool is_recovered(const ExchangeRecord& record) {
   if (record.ending != Ending::answered || record.status == 0 || record.status >= 400) return false;
-  return record.ledger->retried() && !says_no(*record.ledger);
+  return record.ledger->retried() && !has_error_body(*record.ledger);
 }
 
 bool is_resumed(const ExchangeRecord& record) {

@@ -21,10 +21,10 @@ namespace {
 
 // While there are lines, the thread writes them at this interval. It sleeps after an interval without any. So
 // a caller pays for a wake-up only after a quiet time or when the queue fills fast, not for each line.
-constexpr std::chrono::milliseconds gather{10};
-constexpr std::chrono::seconds last_words{1};
+constexpr std::chrono::milliseconds batch_interval{10};
+constexpr std::chrono::seconds shutdown_limit{1};
 // How long the destructor waits for the thread after `give_up`. Only a write that hangs takes longer.
-constexpr std::chrono::milliseconds notice{100};
+constexpr std::chrono::milliseconds give_up_limit{100};
 
 // A pipe that polls as writable takes PIPE_BUF bytes without blocking; a regular file takes any number.
 std::size_t chunk_of(int descriptor) {
@@ -103,9 +103,9 @@ LineQueue::~LineQueue() {
   state_->stopping = true;
   state_->filled.notify_one();
   const auto is_done = [this] { return state_->done; };
-  if (!state_->finished.wait_for(lock, last_words, is_done)) {
+  if (!state_->finished.wait_for(lock, shutdown_limit, is_done)) {
     eventfd_write(state_->give_up, 1);
-    state_->finished.wait_for(lock, notice, is_done);
+    state_->finished.wait_for(lock, give_up_limit, is_done);
   }
   const bool done = state_->done;
   lock.unlock();
@@ -123,7 +123,7 @@ void LineQueue::run(const std::shared_ptr<State>& shared) {
   std::string batch;
   std::unique_lock lock(state->mutex);
   for (;;) {
-    state->filled.wait_for(lock, gather,
+    state->filled.wait_for(lock, batch_interval,
                            [&] { return state->stopping || state->filling.size() >= crowded_bytes; });
     if (state->filling.empty()) {
       if (state->stopping) break;

@@ -69,19 +69,19 @@ std::string outcome_text(const policy::Outcome& outcome) {
 }
 
 std::string_view colour_of(const policy::Outcome& outcome) {
-  const auto* answered = std::get_if<policy::Responded>(&outcome);
-  return answered == nullptr ? red : colour_of(answered->status);
+  const auto* responded = std::get_if<policy::Responded>(&outcome);
+  return responded == nullptr ? red : colour_of(responded->status);
 }
 
 // Returns false for a single attempt whose response the client got: the status says it all.
-bool has_story(const ExchangeRecord& record) {
+bool shows_attempts(const ExchangeRecord& record) {
   const policy::Ledger& ledger = *record.ledger;
   if (ledger.size() != 1) return ledger.size() > 1;
-  const auto* answered = std::get_if<policy::Responded>(&ledger[0].outcome);
-  return answered == nullptr || answered->status != record.status;
+  const auto* responded = std::get_if<policy::Responded>(&ledger[0].outcome);
+  return responded == nullptr || responded->status != record.status;
 }
 
-void put_story(Pen& pen, const policy::Ledger& ledger) {
+void put_attempts(Pen& pen, const policy::Ledger& ledger) {
   const std::size_t left_out = attempts_left_out(ledger.size());
   pen.put(" ");
   for (std::size_t i = 0; i < ledger.size(); ++i) {
@@ -146,7 +146,7 @@ void write_text_line(const ExchangeRecord& record, std::string_view route, confi
   pen.put(" in ");
   pen.put(span_text(record.took));
   if (is_tunnel(record)) pen.put(fmt::format("  tunnel ({})", word(record.carried)), dim);
-  if (has_story(record)) put_story(pen, *record.ledger);
+  if (shows_attempts(record)) put_attempts(pen, *record.ledger);
   put_ending(pen, record);
   if (!record.id.empty()) {
     pen.put("  ");

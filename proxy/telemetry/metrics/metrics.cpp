@@ -37,8 +37,8 @@ void count_entry(RouteCells& cells, UpstreamCells* upstream, std::size_t outcome
     add_one(upstream->attempts[outcome]);
     upstream->duration.observe(seconds(entry.ended - entry.started));
   }
-  if (const auto* answered = std::get_if<policy::Responded>(&entry.outcome)) {
-    if (const auto& asked = answered->hints.retry_after) cells.retry_after.observe(seconds(*asked));
+  if (const auto* responded = std::get_if<policy::Responded>(&entry.outcome)) {
+    if (const auto& asked = responded->hints.retry_after) cells.retry_after.observe(seconds(*asked));
   }
   if (!entry.verdict.retry) return;
   add_one(cells.retries[index(entry.verdict.reason)]);
@@ -204,7 +204,9 @@ void Metrics::count(const ExchangeRecord& record) {
     add_one(cells.hedges[static_cast<std::size_t>(ledger.hedge)]);
 }
 
-UpstreamCells& Metrics::upstream(std::string_view host_port) { return cells_->by_upstream.meet(host_port); }
+UpstreamCells& Metrics::upstream(std::string_view host_port) {
+  return cells_->by_upstream.cells_of(host_port);
+}
 
 std::string_view Metrics::upstream_label(std::string_view host_port) const {
   return cells_->by_upstream.label_of(host_port);

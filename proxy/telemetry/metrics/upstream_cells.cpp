@@ -4,25 +4,26 @@
 
 namespace reprise::telemetry {
 
-UpstreamCells& UpstreamTable::meet(std::string_view host_port) {
+UpstreamCells& UpstreamTable::cells_of(std::string_view host_port) {
   const std::scoped_lock lock(mutex_);
-  if (const auto known = met_.find(host_port); known != met_.end()) return known->second;
+  if (const auto known = labelled_.find(host_port); known != labelled_.end()) return known->second;
   const bool configured = is_configured(host_port);
-  if (met_.size() >= labels_.most || (!configured && from_traffic_ >= labels_.most_met)) return other_;
+  if (labelled_.size() >= labels_.most || (!configured && from_traffic_ >= labels_.most_from_traffic))
+    return other_;
   from_traffic_ += configured ? 0 : 1;
-  return met_.try_emplace(std::string(host_port), host_port).first->second;
+  return labelled_.try_emplace(std::string(host_port), host_port).first->second;
 }
 
 std::string_view UpstreamTable::label_of(std::string_view host_port) const {
   const std::scoped_lock lock(mutex_);
-  const auto known = met_.find(host_port);
-  return known == met_.end() ? other_.label : known->second.label;
+  const auto known = labelled_.find(host_port);
+  return known == labelled_.end() ? other_.label : known->second.label;
 }
 
-void UpstreamTable::each(const std::function<void(const UpstreamCells&)>& told) const {
+void UpstreamTable::each(const std::function<void(const UpstreamCells&)>& visit) const {
   const std::scoped_lock lock(mutex_);
-  for (const auto& [label, cells] : met_) told(cells);
-  told(other_);
+  for (const auto& [label, cells] : labelled_) visit(cells);
+  visit(other_);
 }
 
 bool UpstreamTable::is_configured(std::string_view host_port) const {

@@ -35,7 +35,7 @@ struct alignas(64) UpstreamCells {
 /// Which upstreams get a label: hosts in the configuration, at every port, then the first others in traffic.
 struct UpstreamLabels {
   std::vector<std::string> configured;  ///< hosts in lower case
-  std::size_t most_met = 32;            ///< limits.labelled_upstreams
+  std::size_t most_from_traffic = 32;   ///< limits.labelled_upstreams
   std::size_t most = 1024;              ///< all labels together: limits.upstreams
 };
 
@@ -46,18 +46,18 @@ class UpstreamTable {
 
   /// Returns the cells of "host:port" (host in lower case): its own, or those of `other`. Takes a lock, so
   /// call it once for each upstream, not for each request.
-  UpstreamCells& meet(std::string_view host_port);
+  UpstreamCells& cells_of(std::string_view host_port);
   /// Returns the label of the upstream; `other` if it has none of its own.
   std::string_view label_of(std::string_view host_port) const;
   /// Calls the function for each label in order of name, then for `other`.
-  void each(const std::function<void(const UpstreamCells&)>& told) const;
+  void each(const std::function<void(const UpstreamCells&)>& visit) const;
 
  private:
   bool is_configured(std::string_view host_port) const;
 
   const UpstreamLabels labels_;
   mutable std::mutex mutex_;
-  std::map<std::string, UpstreamCells, std::less<>> met_;  ///< by label
+  std::map<std::string, UpstreamCells, std::less<>> labelled_;  ///< by label
   std::size_t from_traffic_ = 0;
   UpstreamCells other_{other_upstreams};
 };

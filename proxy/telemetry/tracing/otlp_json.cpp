@@ -31,7 +31,8 @@ struct SpanHead {
   std::int64_t end = 0;
 };
 
-json::object span_json(const SpanHead& head, const Story& story, OtlpAttributes& attributes, bool is_error) {
+json::object span_json(const SpanHead& head, const HistoryEntry& story, OtlpAttributes& attributes,
+                       bool is_error) {
   json::object out({{"traceId", head.trace_id}, {"spanId", head.id}}, attributes.memory());
   if (!head.parent.empty()) out["parentSpanId"] = head.parent;
   out["flags"] = head.flags;
@@ -44,7 +45,7 @@ json::object span_json(const SpanHead& head, const Story& story, OtlpAttributes&
   return out;
 }
 
-void add_request(OtlpAttributes& to, const Story& story) {
+void add_request(OtlpAttributes& to, const HistoryEntry& story) {
   if (is_known_method(story.method)) {
     to.text("http.request.method", story.method);
   } else {
@@ -55,11 +56,11 @@ void add_request(OtlpAttributes& to, const Story& story) {
   to.whole("server.port", story.port);
 }
 
-std::string_view scheme_of(const Story& story) { return story.over_tls ? "https" : "http"; }
+std::string_view scheme_of(const HistoryEntry& story) { return story.over_tls ? "https" : "http"; }
 
 // Returns the URL without the query, which is never kept. Empty for a tunnel, and if the path is absent or
 // must not be reported.
-std::string url_of(const Story& story) {
+std::string url_of(const HistoryEntry& story) {
   if (story.tunnel || !story.path.starts_with('/')) return {};
   const bool literal = story.host.find(':') != std::string::npos && !story.host.starts_with('[');
   std::string url(scheme_of(story));
@@ -72,12 +73,12 @@ void add_client(OtlpAttributes& to, const std::string& client) {
   if (!client.empty()) to.text("client.address", parts_of(client).host);
 }
 
-std::string request_error(const Story& story) {
+std::string request_error(const HistoryEntry& story) {
   if (story.ending != Ending::answered) return std::string(word(story.ending));
   return story.status >= 500 ? std::to_string(story.status) : std::string();
 }
 
-json::object request_span(const SpanHead& head, const Story& story, const json::storage_ptr& memory) {
+json::object request_span(const SpanHead& head, const HistoryEntry& story, const json::storage_ptr& memory) {
   OtlpAttributes to(memory);
   add_request(to, story);
   if (!story.tunnel) {
@@ -116,17 +117,17 @@ bool add_outcome(OtlpAttributes& to, const policy::Outcome& outcome) {
     to.text("error.type", word(failed->cause));
     return true;
   }
-  const auto& answered = std::get<policy::Responded>(outcome);
-  to.whole("http.response.status_code", answered.status);
-  if (answered.hints.retry_after) to.span("reprise.retry_after_ms", *answered.hints.retry_after);
-  if (answered.hints.said_no) to.flag("reprise.said_no", true);
-  if (answered.body_listed) to.flag("reprise.body_listed", true);
-  if (answered.status < 400) return false;
-  to.text("error.type", std::to_string(answered.status));
+  const auto& responded = std::get<policy::Responded>(outcome);
+  to.whole("http.response.status_code", responded.status);
+  if (responded.hints.retry_after) to.span("reprise.retry_after_ms", *responded.hints.retry_after);
+  if (responded.hints.said_no) to.flag("reprise.said_no", true);
+  if (responded.body_listed) to.flag("reprise.body_listed", true);
+  if (responded.status < 400) return false;
+  to.text("error.type", std::to_string(responded.status));
   return true;
 }
 
-json::object attempt_span(const SpanHead& head, const Story& story, const StoryAttempt& attempt,
+json::object attempt_span(const SpanHead& head, const HistoryEntry& story, const HistoryAttempt& attempt,
                           const json::storage_ptr& memory) {
   OtlpAttributes to(memory);
   add_request(to, story);
@@ -186,7 +187,7 @@ std::string OtlpJson::draw_id() {
   return id;
 }
 
-void OtlpJson::add(const Story& story, std::uint64_t random) {
+void OtlpJson::add(const HistoryEntry& story, std::uint64_t random) {
   const std::string_view parent = story.traceparent;
   std::string trace_id(parent.empty() ? std::string_view() : parent.substr(3, 32));
   if (parent.empty()) {
@@ -199,7 +200,7 @@ void OtlpJson::add(const Story& story, std::uint64_t random) {
       {trace_id, id, parent.empty() ? std::string_view() : parent.substr(36, 16),
        sampled | knows_parent | (parent.empty() ? 0U : remote_parent), server, start, story.ended_wall},
       story, &values_));
-  for (const StoryAttempt& attempt : story.attempts) {
+  for (const HistoryAttempt& attempt : story.attempts) {
     const std::string attempt_id = draw_id();
     append(attempt_span({trace_id, attempt_id, id, sampled | knows_parent, client,
                          start + attempt.started.count(), start + attempt.ended.count()},

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "proxy/policy/pacing/dice.hpp"
-#include "proxy/telemetry/history/story.hpp"
+#include "proxy/telemetry/history/history_entry.hpp"
 #include "proxy/telemetry/log/json_document.hpp"
 
 namespace reprise::telemetry {
@@ -35,7 +35,7 @@ class OtlpJson {
   void begin();
   /// Adds one span of kind SERVER for the request, and as its children one span of kind CLIENT for each kept
   /// attempt. `random`: last 64 bits of the trace id, used only if there is no `traceparent`.
-  void add(const Story&, std::uint64_t random);
+  void add(const HistoryEntry&, std::uint64_t random);
   /// Returns the whole body: a view that is valid until the next `begin`.
   std::string_view end();
   std::size_t spans() const { return spans_; }

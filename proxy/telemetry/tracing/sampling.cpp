@@ -4,7 +4,7 @@
 
 namespace reprise::telemetry {
 
-bool is_sampled(std::string_view traceparent, bool worth_telling, double ratio, std::uint64_t random) {
+bool is_sampled(std::string_view traceparent, bool notable, double ratio, std::uint64_t random) {
   constexpr std::size_t flags_digit = 54;  // the lower digit of the flags
   if (traceparent.size() > flags_digit) {
     constexpr std::string_view odd = "13579bdf";
@@ -12,14 +12,14 @@ bool is_sampled(std::string_view traceparent, bool worth_telling, double ratio, 
   }
   constexpr std::uint64_t all = std::uint64_t{1} << 56;
   const auto threshold = static_cast<std::uint64_t>((1 - ratio) * static_cast<double>(all));
-  return worth_telling || random % all >= threshold;
+  return notable || random % all >= threshold;
 }
 
 void offer_spans(SpanQueue& queue, Metrics& metrics, const ExchangeRecord& record, bool path, double ratio,
                  policy::Dice& dice) {
   const std::uint64_t random = dice.roll(std::numeric_limits<std::uint64_t>::max());
-  if (!is_sampled(record.traceparent, is_worth_telling(record), ratio, random)) return;
-  const StoredStory story(record, path);
+  if (!is_sampled(record.traceparent, is_notable(record), ratio, random)) return;
+  const EncodedEntry story(record, path);
   if (!queue.push(story, random)) metrics.count_dropped_spans(SpanDrop::queue_full, 1 + story.attempts());
 }
 

@@ -14,7 +14,7 @@ namespace reprise::telemetry {
 /// Trace Context 2.2.6): the caller already decided for the whole trace. Without one, a request worth
 /// reporting always gets spans. Any other request gets them with probability `ratio`, by the last 56 bits of
 /// its trace id, `random` (OpenTelemetry, Probability Sampling).
-bool is_sampled(std::string_view traceparent, bool worth_telling, double ratio, std::uint64_t random);
+bool is_sampled(std::string_view traceparent, bool notable, double ratio, std::uint64_t random);
 
 /// Queues the request if it is to have spans. On the queue's io thread; never waits. `path`: whether the
 /// request's path may be told.

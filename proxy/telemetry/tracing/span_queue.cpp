@@ -43,7 +43,7 @@ void SpanBell::reset() {
 SpanQueue::SpanQueue(std::size_t bytes, SpanBell& bell)
     : capacity_(bytes / 8 * 8), bell_(bell), bytes_(std::make_unique_for_overwrite<std::byte[]>(capacity_)) {}
 
-bool SpanQueue::push(const StoredStory& story, std::uint64_t random) {
+bool SpanQueue::push(const EncodedEntry& story, std::uint64_t random) {
   const Header header{sizeof(Header) + story.bytes(), random};
   std::uint64_t written = written_.load(std::memory_order_relaxed);
   const std::uint64_t read = read_.load(std::memory_order_acquire);
@@ -65,7 +65,7 @@ bool SpanQueue::push(const StoredStory& story, std::uint64_t random) {
   return true;
 }
 
-std::optional<QueuedStory> SpanQueue::pop() {
+std::optional<QueuedEntry> SpanQueue::pop() {
   std::uint64_t read = read_.load(std::memory_order_relaxed);
   if (read == written_) return std::nullopt;
   const std::byte* at = bytes_.get() + read % capacity_;
@@ -77,7 +77,7 @@ std::optional<QueuedStory> SpanQueue::pop() {
   }
   Header header{};
   std::memcpy(&header, at, sizeof header);
-  QueuedStory queued{told_story(at + sizeof header), header.random};
+  QueuedEntry queued{decoded_entry(at + sizeof header), header.random};
   read_.store(read + header.bytes, std::memory_order_release);
   return queued;
 }

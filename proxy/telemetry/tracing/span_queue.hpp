@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "proxy/telemetry/history/stored_story.hpp"
+#include "proxy/telemetry/history/encoded_entry.hpp"
 
 namespace reprise::telemetry {
 
@@ -47,8 +47,8 @@ class SpanBell {
   std::atomic<bool> pressed_{false};
 };
 
-struct QueuedStory {
-  Story story;  ///< without `id` and `route_name`
+struct QueuedEntry {
+  HistoryEntry story;  ///< without `id` and `route_name`
   std::uint64_t random = 0;
 };
 
@@ -59,9 +59,9 @@ class SpanQueue {
   SpanQueue(std::size_t bytes, SpanBell& bell);
 
   /// Adds a request. Called on the io thread. Returns false at once if there is no room. Does not allocate.
-  [[nodiscard]] bool push(const StoredStory&, std::uint64_t random);
+  [[nodiscard]] bool push(const EncodedEntry&, std::uint64_t random);
   /// Takes the oldest request. Called on the exporter's thread.
-  std::optional<QueuedStory> pop();
+  std::optional<QueuedEntry> pop();
 
  private:
   const std::size_t capacity_;  ///< a multiple of 8

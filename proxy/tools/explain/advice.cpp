@@ -23,31 +23,31 @@ std::string names_of(const IdempotencyRule& rule) {
 
 // Many services use 429 to say that nothing was done.
 std::string for_refusal(const Outcome& outcome) {
-  const auto* answered = std::get_if<Responded>(&outcome);
-  if (answered == nullptr || answered->status != 429) return {};
+  const auto* responded = std::get_if<Responded>(&outcome);
+  if (responded == nullptr || responded->status != 429) return {};
   return "If this upstream sends 429 only when it did nothing, give the route `retry: {refused: [429]}`. "
          "Otherwise: ";
 }
 
-std::string for_not_idempotent(const Explanation& told, const IdempotencyRule& rule) {
-  if (told.facts.changes_protocol && rule.kind == IdempotencyRule::Kind::by_method)
+std::string for_not_idempotent(const Explanation& explanation, const IdempotencyRule& rule) {
+  if (explanation.facts.changes_protocol && rule.kind == IdempotencyRule::Kind::by_method)
     return "No key should: what the new protocol has begun is not known. The request is repeated while "
            "unsent, "
            "and after a listed 429 or 503.";
-  if (told.facts.create_only && told.facts.idempotent == Idempotency::yes)
+  if (explanation.facts.create_only && explanation.facts.idempotent == Idempotency::yes)
     return "No key should: `If-None-Match: *` creates only, and a second execution would fail because of the "
            "first. "
            "A rule such as `idempotent: {any: [{header: If-None-Match}]}` repeats it all the same.";
-  if (told.judgement.verdict == Idempotency::undecided) {
+  if (explanation.judgement.verdict == Idempotency::undecided) {
     return "Send the body whole and not content-coded, and give the route a `replay.memory` above its size: "
            "only then can `" +
-           describe(*told.judgement.because) + "` be looked for.";
+           describe(*explanation.judgement.because) + "` be looked for.";
   }
   switch (rule.kind) {
     case IdempotencyRule::Kind::any: return "Send, not empty, one of " + names_of(rule) + ".";
     case IdempotencyRule::Kind::all:
-      if (told.judgement.because == nullptr) break;
-      return "Let the request have `" + describe(*told.judgement.because) + "`, too.";
+      if (explanation.judgement.because == nullptr) break;
+      return "Let the request have `" + describe(*explanation.judgement.because) + "`, too.";
     case IdempotencyRule::Kind::never:
       return "The route says `idempotent: never`: take that away only if a second execution does no harm.";
     case IdempotencyRule::Kind::by_method:
@@ -79,8 +79,8 @@ std::string for_deadline(const Outcome& outcome, const RetryPolicy& retry) {
   return "Raise `retry.deadline` of the route, or shorten its `backoff`.";
 }
 
-std::string for_later(const Explanation& told, const RetryPolicy& retry) {
-  const Duration asked = told.lowest.last_verdict.delay;
+std::string for_later(const Explanation& explanation, const RetryPolicy& retry) {
+  const Duration asked = explanation.lowest.last_verdict.delay;
   if (asked > retry.retry_after.maximum) {
     return "Raise `retry.retry_after.maximum` (and the deadline, if the pause does not fit), or wait the "
            "backoff alone with `retry_after: {honour: false}`.";
@@ -92,10 +92,10 @@ std::string for_later(const Explanation& told, const RetryPolicy& retry) {
 constexpr std::string_view for_budget = "Raise `budget.floor` or `budget.ratio` of the route.";
 constexpr std::string_view for_signature = "Sign the request for longer, or shorten `backoff`.";
 
-std::string for_broken(const Explanation& told, const RoutePolicy& policy) {
-  if (told.not_resumed == Reason::budget_spent) return std::string(for_budget);
-  if (told.not_resumed == Reason::signature_expired) return std::string(for_signature);
-  if (told.resumes)
+std::string for_broken(const Explanation& explanation, const RoutePolicy& policy) {
+  if (explanation.not_resumed == Reason::budget_spent) return std::string(for_budget);
+  if (explanation.not_resumed == Reason::signature_expired) return std::string(for_signature);
+  if (explanation.resumes)
     return "Let the upstream give its answer " + either_of_validators(policy.resume) +
            ", a Content-Length and no content coding.";
   if (policy.mode == Mode::active && !policy.resume.enabled)
@@ -105,28 +105,30 @@ std::string for_broken(const Explanation& told, const RoutePolicy& policy) {
          "`mode: active`.";
 }
 
-std::string for_not_replayable(const Explanation& told, const RoutePolicy& policy) {
-  if (told.bound)
+std::string for_not_replayable(const Explanation& explanation, const RoutePolicy& policy) {
+  if (explanation.bound)
     return "No key does: its credentials (NTLM, Negotiate) are those of its connection, and end with it.";
-  if (told.over_total)
+  if (explanation.over_total)
     return "Raise `limits.replay_memory` or `limits.replay_disk`, the totals of all requests, above the size "
            "of the body; the first by default is at most a quarter of a control group's memory.";
-  if (disk_share(told.facts, policy) > 0)
+  if (disk_share(explanation.facts, policy) > 0)
     return "Raise `replay.disk` of the route above the size of the body.";
   return "Raise `replay.memory` of the route above the size of the body" +
-         std::string(told.facts.no_store ? ": a `no-store` request is not written to disk."
-                                         : ", or `replay.disk` where the route retries such requests.");
+         std::string(explanation.facts.no_store
+                         ? ": a `no-store` request is not written to disk."
+                         : ", or `replay.disk` where the route retries such requests.");
 }
 
-std::string for_nested(const Explanation& told, const RoutePolicy& policy) {
-  const auto* answered = std::get_if<Responded>(&told.outcome);
-  if (refuses_nested_client(told.facts, policy) || answered == nullptr || !answered->hints.from_reprise)
+std::string for_nested(const Explanation& explanation, const RoutePolicy& policy) {
+  const auto* responded = std::get_if<Responded>(&explanation.outcome);
+  if (refuses_nested_client(explanation.facts, policy) || responded == nullptr ||
+      !responded->hints.from_reprise)
     return "Switch the client's own retries off, or give the route `nested: allow` under `retry`.";
   return "Let the reprise behind this one retry it, or give the route `inner: allow` under `retry`.";
 }
 
-std::string for_denied(const Explanation& told) {
-  if (!told.metadata) return "Take the address out of `security.deny`.";
+std::string for_denied(const Explanation& explanation) {
+  if (!explanation.metadata) return "Take the address out of `security.deny`.";
   std::string names;
   for (const std::string_view service : http::metadata_services)
     names.append(names.empty() ? "" : ",").append(service);
@@ -136,27 +138,27 @@ std::string for_denied(const Explanation& told) {
          names + "`, which `reprise env`, `exec` and `inject` write.";
 }
 
-bool may_have_arrived(const Explanation& told) {
-  const auto* failed = std::get_if<Failed>(&told.outcome);
-  return failed == nullptr || (failed->stage >= Stage::send && told.lowest.last.sent == Sent::maybe);
+bool may_have_arrived(const Explanation& explanation) {
+  const auto* failed = std::get_if<Failed>(&explanation.outcome);
+  return failed == nullptr || (failed->stage >= Stage::send && explanation.lowest.last.sent == Sent::maybe);
 }
 
-std::string advice_alone(Reason reason, const Explanation& told, const RoutePolicy& policy) {
+std::string advice_alone(Reason reason, const Explanation& explanation, const RoutePolicy& policy) {
   switch (reason) {
     case Reason::success:
       return "Nothing is wrong; to have it tried again, list its status under `retry.on`.";
-    case Reason::not_retryable: return for_not_listed(told.outcome, policy.retry);
+    case Reason::not_retryable: return for_not_listed(explanation.outcome, policy.retry);
     case Reason::not_idempotent:
-      return for_refusal(told.outcome) + for_not_idempotent(told, policy.idempotent);
-    case Reason::not_replayable: return for_not_replayable(told, policy);
+      return for_refusal(explanation.outcome) + for_not_idempotent(explanation, policy.idempotent);
+    case Reason::not_replayable: return for_not_replayable(explanation, policy);
     case Reason::attempts_spent: return "Raise `retry.max_attempts` of the route.";
-    case Reason::deadline_too_near: return for_deadline(told.outcome, policy.retry);
+    case Reason::deadline_too_near: return for_deadline(explanation.outcome, policy.retry);
     case Reason::budget_spent: return std::string(for_budget);
-    case Reason::upstream_said_later: return for_later(told, policy.retry);
+    case Reason::upstream_said_later: return for_later(explanation, policy.retry);
     case Reason::upstream_said_no: return "No key does: the upstream itself has to stop saying no.";
-    case Reason::nested_retry: return for_nested(told, policy);
+    case Reason::nested_retry: return for_nested(explanation, policy);
     case Reason::signature_expired:
-      if (told.facts.one_time)
+      if (explanation.facts.one_time)
         return "Let the client sign each try anew; only if the upstream accepts a credential twice, give the "
                "route "
                "`signature: {one_time: false}`.";
@@ -164,8 +166,8 @@ std::string advice_alone(Reason reason, const Explanation& told, const RoutePoli
     case Reason::ambiguous_outcome:
       return "Send an idempotency key and name it under `idempotent` of the route, or give it `ambiguous: "
              "response`.";
-    case Reason::address_denied: return for_denied(told);
-    case Reason::response_started: return for_broken(told, policy);
+    case Reason::address_denied: return for_denied(explanation);
+    case Reason::response_started: return for_broken(explanation, policy);
     case Reason::observe_only: return "Give the route `mode: active`.";
     case Reason::retries_off: return "Give the route `mode: active`, or `mode: observe` to count first.";
     case Reason::circuit_open: return "Give the route `circuit: off`, or a shorter `open`.";
@@ -186,7 +188,7 @@ std::string advice_alone(Reason reason, const Explanation& told, const RoutePoli
 }  // namespace
 
 std::string retry_word(const Outcome& outcome) {
-  if (const auto* answered = std::get_if<Responded>(&outcome)) return std::to_string(answered->status);
+  if (const auto* responded = std::get_if<Responded>(&outcome)) return std::to_string(responded->status);
   // Returns the first word whose list would contain the outcome.
   for (const FailureWord& word : failure_words) {
     RetryOn on;
@@ -196,12 +198,13 @@ std::string retry_word(const Outcome& outcome) {
   return {};
 }
 
-std::string advice(Reason reason, const Explanation& told, const RoutePolicy& policy) {
+std::string advice(Reason reason, const Explanation& explanation, const RoutePolicy& policy) {
   const bool earlier =
       reason == Reason::not_retryable || reason == Reason::retries_off || reason == Reason::nested_retry;
-  std::string text = advice_alone(reason, told, policy);
-  if (earlier && told.facts.idempotent != Idempotency::yes && may_have_arrived(told)) {
-    text += " That alone is not enough: it is not idempotent. " + for_not_idempotent(told, policy.idempotent);
+  std::string text = advice_alone(reason, explanation, policy);
+  if (earlier && explanation.facts.idempotent != Idempotency::yes && may_have_arrived(explanation)) {
+    text += " That alone is not enough: it is not idempotent. " +
+            for_not_idempotent(explanation, policy.idempotent);
   }
   return text;
 }

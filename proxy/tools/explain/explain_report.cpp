@@ -64,15 +64,15 @@ void list_passed_over(const ExplainReport& report, TextPage& page) {
   }
 }
 
-void list_waits(const Explanation& told, TextPage& page) {
-  if (told.waits.empty()) return page.line("waits", "none");
+void list_waits(const Explanation& explanation, TextPage& page) {
+  if (explanation.waits.empty()) return page.line("waits", "none");
   page.line("waits", fmt::format("{:<7} {:>9} {:>9}   {}", "after", "lowest", "highest", "next attempt"));
-  for (const PlannedWait& wait : told.waits) {
+  for (const PlannedWait& wait : explanation.waits) {
     page.line("waits", fmt::format("{:<7} {:>9} {:>9}   {}", wait.after, span(wait.lowest),
                                    span(wait.highest), "at " + between(wait.earliest, wait.latest)));
   }
-  if (told.waits_left_out)
-    page.line("waits", fmt::format("... only the first {} are listed", told.waits.size()));
+  if (explanation.waits_left_out)
+    page.line("waits", fmt::format("... only the first {} are listed", explanation.waits.size()));
 }
 
 // Shows the deadline's arithmetic for the course with the longest waits.
@@ -111,8 +111,8 @@ std::string ending(const Course& course) {
 }
 
 void list_resume(const ExplainReport& report, TextPage& page) {
-  const Explanation& told = report.explanation;
-  if (!told.resumes) return;
+  const Explanation& explanation = report.explanation;
+  if (!explanation.resumes) return;
   const policy::RoutePolicy& policy = report.route().policy;
   page.line("resume",
             fmt::format("if the answer has {}, a known length and no content coding, it is continued:",
@@ -120,22 +120,22 @@ void list_resume(const ExplainReport& report, TextPage& page) {
   page.line("resume",
             fmt::format("after {}, then longer; up to {} attempts in a row without a byte; after {} "
                         "without a byte it is asked for on a second connection beside the first",
-                        between(told.resume_wait.lowest, told.resume_wait.highest),
+                        between(explanation.resume_wait.lowest, explanation.resume_wait.highest),
                         policy.resume.max_attempts, span(policy.resume.stall)));
 }
 
-void list_endings(const Explanation& told, TextPage& page) {
-  const std::string low = (told.resumes ? "otherwise " : "") + ending(told.lowest);
-  const std::string high = (told.resumes ? "otherwise " : "") + ending(told.highest);
+void list_endings(const Explanation& explanation, TextPage& page) {
+  const std::string low = (explanation.resumes ? "otherwise " : "") + ending(explanation.lowest);
+  const std::string high = (explanation.resumes ? "otherwise " : "") + ending(explanation.highest);
   if (low == high) return page.line("ends", low);
   page.line("ends", "with the shortest waits: " + low);
   page.line("ends", "with the longest waits: " + high);
 }
 
 void list_hint(const ExplainReport& report, TextPage& page) {
-  const auto* answered = std::get_if<policy::Responded>(&report.explanation.outcome);
-  if (answered == nullptr) return;
-  if (answered->hints.retry_after) page.line("pause", pause_text(report, *answered->hints.retry_after));
+  const auto* responded = std::get_if<policy::Responded>(&report.explanation.outcome);
+  if (responded == nullptr) return;
+  if (responded->hints.retry_after) page.line("pause", pause_text(report, *responded->hints.retry_after));
 }
 
 std::string budget_text(const ExplainReport& report) {
@@ -158,8 +158,8 @@ std::string hedge_text(const ExplainReport& report) {
 // The limits that every request lives under, whatever becomes of it.
 
 bool is_repeatable(const ExplainReport& report) {
-  const Explanation& told = report.explanation;
-  return policy::is_repeatable(told.facts, report.route().policy, told.held);
+  const Explanation& explanation = report.explanation;
+  return policy::is_repeatable(explanation.facts, report.route().policy, explanation.held);
 }
 
 std::string replay(const ExplainReport& report) {
@@ -233,22 +233,23 @@ std::string place_of(const policy::Route& route, const std::string& file) {
 }
 
 std::string client_gets(const ExplainReport& report) {
-  const Explanation& told = report.explanation;
-  const Course& course = told.highest;
+  const Explanation& explanation = report.explanation;
+  const Course& course = explanation.highest;
   if (course.endless) return "nothing yet";
-  if (told.resumes) return "the whole answer if it is continued; else what came of it, and a cut connection";
+  if (explanation.resumes)
+    return "the whole answer if it is continued; else what came of it, and a cut connection";
   if (std::holds_alternative<policy::Cut>(course.end))
     return "the part of the answer that came, and a connection that is cut";
   const auto* fail = std::get_if<policy::Fail>(&course.end);
   if (fail == nullptr)
     return fmt::format("the upstream's last answer, {}, unchanged",
-                       std::get<policy::Responded>(told.outcome).status);
+                       std::get<policy::Responded>(explanation.outcome).status);
   if (fail->close) return "no answer: its connection ends as the upstream's did (on_broken)";
   const int status = http::failure_reply(course.ledger, fail->gateway_timeout, "reprise").status;
   std::string text = fmt::format("{} from reprise", status);
   if (report.route().policy.response_headers != policy::ResponseHeaders::none)
     text += fmt::format(", with Reprise-Reason: {}", policy::word(course.last_verdict.reason));
-  policy::Facts if_intercepted = told.facts;
+  policy::Facts if_intercepted = explanation.facts;
   if_intercepted.unaware_client = true;
   if (policy::closes_like_upstream(if_intercepted, course.ledger, report.route().policy))
     text += "; a transparent or intercepted client gets the end of its connection (on_broken)";
@@ -259,9 +260,9 @@ std::vector<std::string> held_back(const ExplainReport& report) {
   const policy::RoutePolicy& policy = report.route().policy;
   const policy::Outcome& outcome = report.explanation.outcome;
   if (!policy.hold || report.question.tunnel) return {};
-  const auto* answered = std::get_if<policy::Responded>(&outcome);
-  const bool applies = answered != nullptr ? policy::hold_for(policy, *answered) != nullptr
-                                           : policy::is_broken_response(outcome);
+  const auto* responded = std::get_if<policy::Responded>(&outcome);
+  const bool applies = responded != nullptr ? policy::hold_for(policy, *responded) != nullptr
+                                            : policy::is_broken_response(outcome);
   if (!applies) return {};
   std::vector<std::string> lines;
   const std::string time = duration_text(policy.hold->time);
@@ -270,9 +271,9 @@ std::vector<std::string> held_back(const ExplainReport& report) {
         fmt::format("up to {} of the body, for up to {}; a break in them is `truncated`, a later one is not",
                     size_text(policy.hold->bytes), time));
   }
-  if (answered == nullptr) return lines;
+  if (responded == nullptr) return lines;
   for (const policy::BodyPredicate& predicate : policy.hold->body) {
-    if (!policy::concerns(predicate, answered->status)) continue;
+    if (!policy::concerns(predicate, responded->status)) continue;
     const std::string asked = policy::describe(predicate);
     lines.push_back(predicate.header.empty()
                         ? fmt::format("for up to {}, to be tried again where the body has `{}`", time, asked)
@@ -298,17 +299,17 @@ std::vector<ReportedLimit> limits_of(const ExplainReport& report) {
 }
 
 std::vector<std::string> advices(const ExplainReport& report) {
-  const Explanation& told = report.explanation;
+  const Explanation& explanation = report.explanation;
   std::vector<std::string> list;
-  for (const Course* course : {&told.lowest, &told.highest}) {
-    std::string text = advice(course->last_verdict.reason, told, report.route().policy);
+  for (const Course* course : {&explanation.lowest, &explanation.highest}) {
+    std::string text = advice(course->last_verdict.reason, explanation, report.route().policy);
     if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(std::move(text));
   }
   return list;
 }
 
 std::string to_text(const ExplainReport& report) {
-  const Explanation& told = report.explanation;
+  const Explanation& explanation = report.explanation;
   const policy::Route& route = report.route();
   TextPage page;
   for (const std::string& text : report.https) page.line("https", text);
@@ -318,17 +319,18 @@ std::string to_text(const ExplainReport& report) {
   page.line("route", fmt::format("{} ({})", route.name, place_of(route, report.file)));
   list_passed_over(report, page);
   page.line("idempotent", judged(report));
-  const bool says_more = !told.waits.empty() || told.lowest.first_verdict.reason == Reason::observe_only;
-  if (says_more) page.line(fmt::format("attempt {}", told.lowest.first.number), first_verdict(report));
+  const bool says_more =
+      !explanation.waits.empty() || explanation.lowest.first_verdict.reason == Reason::observe_only;
+  if (says_more) page.line(fmt::format("attempt {}", explanation.lowest.first.number), first_verdict(report));
   list_hint(report, page);
-  list_waits(told, page);
+  list_waits(explanation, page);
   page.line("deadline", deadline_text(report));
   page.line("budget", budget_text(report));
-  if (told.hedge) page.line("hedge", hedge_text(report));
+  if (explanation.hedge) page.line("hedge", hedge_text(report));
   for (const ReportedLimit& limit : limits_of(report)) page.line(limit.name, limit.text);
   list_resume(report, page);
   for (const std::string& text : held_back(report)) page.line("held back", text);
-  list_endings(told, page);
+  list_endings(explanation, page);
   page.line("client gets", client_gets(report));
   for (const std::string& text : advices(report)) page.line("to change", text);
   for (const std::string& text : report.notes) page.line("note", text);

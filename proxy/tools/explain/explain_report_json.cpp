@@ -19,9 +19,9 @@ json::array passed_over(const ExplainReport& report) {
 }
 
 json::object judgement(const ExplainReport& report) {
-  const Explanation& told = report.explanation;
-  const policy::Condition* const because = told.judgement.because;
-  return {{"verdict", told.facts.idempotent == policy::Idempotency::yes},
+  const Explanation& explanation = report.explanation;
+  const policy::Condition* const because = explanation.judgement.because;
+  return {{"verdict", explanation.facts.idempotent == policy::Idempotency::yes},
           {"rule", policy::describe(report.route().policy.idempotent)},
           {"because", because == nullptr ? json::value() : json::value(policy::describe(*because))}};
 }
@@ -41,9 +41,9 @@ json::object course(const Course& course) {
           {"last", verdict(course.last_verdict)}};
 }
 
-json::array waits(const Explanation& told) {
+json::array waits(const Explanation& explanation) {
   json::array all;
-  for (const PlannedWait& wait : told.waits) {
+  for (const PlannedWait& wait : explanation.waits) {
     all.push_back({{"after", wait.after},
                    {"lowest_ms", in_milliseconds(wait.lowest)},
                    {"highest_ms", in_milliseconds(wait.highest)},
@@ -68,7 +68,7 @@ json::object limits(const ExplainReport& report) {
 }  // namespace
 
 std::string to_json(const ExplainReport& report) {
-  const Explanation& told = report.explanation;
+  const Explanation& explanation = report.explanation;
   const policy::Route& route = report.route();
   json::object out;
   if (!report.https.empty()) out["https"] = list_of(report.https);
@@ -79,19 +79,20 @@ std::string to_json(const ExplainReport& report) {
   out["route"] = {{"name", route.name}, {"place", place_of(route, report.file)}};
   out["passed_over"] = passed_over(report);
   out["idempotent"] = judgement(report);
-  out["attempt"] = told.lowest.first.number;
-  out["waits"] = waits(told);
-  out["waits_left_out"] = told.waits_left_out;
+  out["attempt"] = explanation.lowest.first.number;
+  out["waits"] = waits(explanation);
+  out["waits_left_out"] = explanation.waits_left_out;
   out["deadline_ms"] = telemetry::milliseconds_or_null(route.policy.retry.deadline);
   out["budget_left"] = nullptr;
   if (policy::host_parts(route.policy).budget)
-    out["budget_left"] = static_cast<std::uint64_t>(told.lowest.first_budget_left);
-  if (told.hedge) out["hedge"] = hedge(report);
+    out["budget_left"] = static_cast<std::uint64_t>(explanation.lowest.first_budget_left);
+  if (explanation.hedge) out["hedge"] = hedge(report);
   out["limits"] = limits(report);
   out["held_back"] = list_of(held_back(report));
-  out["courses"] = {{"shortest_waits", course(told.lowest)}, {"longest_waits", course(told.highest)}};
-  out["resumes"] = told.resumes;
-  if (told.resumes) out["resume_validators"] = list_of(route.policy.resume.validators);
+  out["courses"] = {{"shortest_waits", course(explanation.lowest)},
+                    {"longest_waits", course(explanation.highest)}};
+  out["resumes"] = explanation.resumes;
+  if (explanation.resumes) out["resume_validators"] = list_of(route.policy.resume.validators);
   out["client_gets"] = client_gets(report);
   out["to_change"] = list_of(advices(report));
   out["notes"] = list_of(report.notes);

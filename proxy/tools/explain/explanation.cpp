@@ -120,59 +120,60 @@ Rehearsed whole_course(const RoutePolicy& policy, const Assumed& assumed, Dice& 
   return rehearse(policy, assumed, dice, budget ? &*budget : nullptr, most_attempts);
 }
 
-Assumed assumed_of(const Question& question, const RoutePolicy& policy, const Explanation& told) {
-  Assumed assumed{told.facts, told.outcome, question.first, std::nullopt};
-  assumed.first.replayable = told.held;
-  if (is_broken_response(told.outcome) || breaks_after_release(question.outcome, policy)) {
+Assumed assumed_of(const Question& question, const RoutePolicy& policy, const Explanation& explanation) {
+  Assumed assumed{explanation.facts, explanation.outcome, question.first, std::nullopt};
+  assumed.first.replayable = explanation.held;
+  if (is_broken_response(explanation.outcome) || breaks_after_release(question.outcome, policy)) {
     assumed.breaks = Break{std::get<Failed>(question.outcome).cause};
     assumed.breaks->signed_until = question.signature_end;
   }
   return assumed;
 }
 
-void find_resume(const Question& question, const RoutePolicy& policy, Assumed assumed, Explanation& told) {
-  told.resume_wait = wait_range(policy.retry.backoff, 0, Duration::zero());
+void find_resume(const Question& question, const RoutePolicy& policy, Assumed assumed,
+                 Explanation& explanation) {
+  explanation.resume_wait = wait_range(policy.retry.backoff, 0, Duration::zero());
   if (!assumed.breaks || !may_be_continued(question)) return;
   assumed.breaks->continuable = true;
   LowestDice dice;
   const Rehearsed done = whole_course(policy, assumed, dice);
-  told.resumes = done.resumes();
-  if (std::holds_alternative<Cut>(done.end)) told.not_resumed = done.ledger.reason;
+  explanation.resumes = done.resumes();
+  if (std::holds_alternative<Cut>(done.end)) explanation.not_resumed = done.ledger.reason;
 }
 
 }  // namespace
 
 Explanation explain(const RouteTable& routes, const Question& question) {
-  Explanation told;
-  told.route = routes.find(question.request);
-  told.passed_over = passed_over(routes, question.request, told.route);
-  const RoutePolicy& policy = routes[told.route].policy;
-  told.judgement = judge_question(question, policy);
-  told.facts = question.facts;
-  told.bound = question.bound;
-  told.metadata = http::is_metadata_service(policy::without_last_dot(question.request.host));
-  told.facts.copyable = question.facts.copyable && !question.tunnel && !question.bound;
-  told.facts.safe_method = is_safe_method(question.request.method);
+  Explanation explanation;
+  explanation.route = routes.find(question.request);
+  explanation.passed_over = passed_over(routes, question.request, explanation.route);
+  const RoutePolicy& policy = routes[explanation.route].policy;
+  explanation.judgement = judge_question(question, policy);
+  explanation.facts = question.facts;
+  explanation.bound = question.bound;
+  explanation.metadata = http::is_metadata_service(policy::without_last_dot(question.request.host));
+  explanation.facts.copyable = question.facts.copyable && !question.tunnel && !question.bound;
+  explanation.facts.safe_method = is_safe_method(question.request.method);
   // Undecided counts as not idempotent: only the body could decide it, and this body cannot be read.
-  const bool repeatable = told.judgement.verdict == Idempotency::yes;
-  told.facts.idempotent = repeatable ? Idempotency::yes : Idempotency::no;
-  told.held = is_held(question, told.facts, policy);
-  told.over_total = !told.held && !question.bound && is_over_total(question, policy);
-  told.outcome = assumed_outcome(question, policy, told.facts, told.held);
+  const bool repeatable = explanation.judgement.verdict == Idempotency::yes;
+  explanation.facts.idempotent = repeatable ? Idempotency::yes : Idempotency::no;
+  explanation.held = is_held(question, explanation.facts, policy);
+  explanation.over_total = !explanation.held && !question.bound && is_over_total(question, policy);
+  explanation.outcome = assumed_outcome(question, policy, explanation.facts, explanation.held);
 
-  const Assumed assumed = assumed_of(question, policy, told);
+  const Assumed assumed = assumed_of(question, policy, explanation);
   LowestDice low_dice;
   HighestDice high_dice;
   const Rehearsed low = whole_course(policy, assumed, low_dice);
   const Rehearsed high = whole_course(policy, assumed, high_dice);
-  told.lowest = course_of(low);
-  told.highest = course_of(high);
+  explanation.lowest = course_of(low);
+  explanation.highest = course_of(high);
   const std::size_t count = std::max(count_waits(low), count_waits(high));
-  told.waits_left_out = count > most_waits;
-  told.waits = bounds_of_waits(policy, assumed, std::min(count, most_waits));
-  find_resume(question, policy, assumed, told);
-  told.hedge = rehearse_hedge(policy, assumed);
-  return told;
+  explanation.waits_left_out = count > most_waits;
+  explanation.waits = bounds_of_waits(policy, assumed, std::min(count, most_waits));
+  find_resume(question, policy, assumed, explanation);
+  explanation.hedge = rehearse_hedge(policy, assumed);
+  return explanation;
 }
 
 }  // namespace reprise::tools

@@ -30,9 +30,10 @@ class Rehearsal {
     const Instant ended = now_;
     const AttemptReport report{reused_, assumed_.first.sent, assumed_.first.replayable,
                                assumed_.facts.idempotent};
-    const auto* answered = std::get_if<Responded>(&outcome);
-    action_ = last_of(answered != nullptr ? exchange_.answered(report, *answered, now_, dice_)
-                                          : exchange_.failed(report, std::get<Failed>(outcome), now_, dice_));
+    const auto* responded = std::get_if<Responded>(&outcome);
+    action_ =
+        last_of(responded != nullptr ? exchange_.responded(report, *responded, now_, dice_)
+                                     : exchange_.failed(report, std::get<Failed>(outcome), now_, dice_));
     const double left = exchange_.ledger().back().budget_left;
     if (std::holds_alternative<Wait>(action_)) {
       sleep();

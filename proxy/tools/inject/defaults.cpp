@@ -62,13 +62,13 @@ std::string upgraded(const std::string& image, std::string_view version) {
 }
 
 /// Sets both lists. A default request is lowered to an explicit limit.
-std::optional<std::string> decide_resources(const Pod& pod, const Options& said, Sidecar& sidecar) {
-  if (shares_resources(pod) && said.requests.empty() && said.limits.empty()) return std::nullopt;
+std::optional<std::string> decide_resources(const Pod& pod, const Options& options, Sidecar& sidecar) {
+  if (shares_resources(pod) && options.requests.empty() && options.limits.empty()) return std::nullopt;
   const bool guaranteed = is_guaranteed(pod);
-  sidecar.limits = said.limits;
+  sidecar.limits = options.limits;
   sidecar.limits.insert(usual_limits.begin(), usual_limits.end());
   if (guaranteed) sidecar.limits.emplace("cpu", limit_of_cpu);
-  sidecar.requests = said.requests;
+  sidecar.requests = options.requests;
   for (const auto& [name, usual] : usual_requests) {
     const auto limit = sidecar.limits.find(name);
     const bool is_limit =
@@ -158,16 +158,16 @@ std::variant<Sidecar, Fault> sidecar_for(const Pod& pod, const Options& asked, c
   const Options& own = std::get<Options>(annotated);
   Options otherwise = joined(asked, there);
   if (!asked.image && there.image) otherwise.image = upgraded(*there.image, version);
-  const Options said = joined(own, otherwise);
+  const Options options = joined(own, otherwise);
   Sidecar sidecar;
-  sidecar.image = said.image.value_or("reprise:" + std::string(version));
-  sidecar.pull_policy = said.pull_policy.value_or("");
-  sidecar.pull_secret = said.pull_secret.value_or("");
-  sidecar.user = said.user.value_or(sidecar.user);
-  sidecar.has_label = said.has_label;
-  sidecar.is_scraped = said.is_scraped;
+  sidecar.image = options.image.value_or("reprise:" + std::string(version));
+  sidecar.pull_policy = options.pull_policy.value_or("");
+  sidecar.pull_secret = options.pull_secret.value_or("");
+  sidecar.user = options.user.value_or(sidecar.user);
+  sidecar.has_label = options.has_label;
+  sidecar.is_scraped = options.is_scraped;
   decide_configuration(own, otherwise, sidecar);
-  if (auto wrong = decide_resources(pod, said, sidecar))
+  if (auto wrong = decide_resources(pod, options, sidecar))
     return Fault{pod.spec->line, pod.spec->column, *wrong};
   return sidecar;
 }

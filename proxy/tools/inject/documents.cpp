@@ -13,7 +13,7 @@ bool is_marker(std::string_view line, std::string_view marker) {
 }
 
 /// Returns true for a blank line, a comment, or a directive (`%YAML 1.2`).
-bool says_nothing(std::string_view line) {
+bool has_no_content(std::string_view line) {
   if (line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
   if (line.starts_with('%')) return true;
   const std::size_t first = line.find_first_not_of(" \t\r\n");
@@ -58,7 +58,7 @@ std::vector<Document> documents_of(std::string_view file) {
       says_something = true;
     } else if (is_marker(line, "...")) {
       cut(next, line_number + 1);
-    } else if (!says_nothing(line)) {
+    } else if (!has_no_content(line)) {
       says_something = true;
     }
     at = next;

@@ -8,7 +8,7 @@ namespace {
 bool is_all(std::string_view text, char c) { return text.find_first_not_of(c) == std::string_view::npos; }
 
 /// Returns the place after the quoted text that begins at `at`; npos if it does not end.
-std::size_t behind_quotes(std::string_view text, std::size_t at) {
+std::size_t end_of_quotes(std::string_view text, std::size_t at) {
   const char quote = text[at];
   for (++at; at < text.size(); ++at) {
     if (quote == '"' && text[at] == '\\') {
@@ -128,7 +128,7 @@ void Edits::add_items(const Node& list, const std::vector<Addition>& additions) 
   put(list.at, 0, item_lines(additions, columns).substr(columns) + std::string(columns, ' '), list);
 }
 
-void Edits::add_items_behind(const Node& list, const std::vector<Addition>& additions) {
+void Edits::append_items(const Node& list, const std::vector<Addition>& additions) {
   if (list.in_braces && list.items.empty()) return add_items(list, additions);
   if (list.in_braces) {
     const std::size_t end = end_of_last(list);
@@ -143,14 +143,14 @@ void Edits::add_items_behind(const Node& list, const std::vector<Addition>& addi
   put(end, 0, lines, list, Order::behind);
 }
 
-std::size_t Edits::colon_behind(const Node& key) const {
+std::size_t Edits::colon_after(const Node& key) const {
   const std::size_t behind = std::min(end_of_scalar(key), text_.size());
   const std::size_t colon = text_.find_first_not_of(" \t", behind);
   return colon == std::string_view::npos || text_[colon] != ':' ? std::string_view::npos : colon;
 }
 
 std::string Edits::written_null(const Entry& entry) const {
-  const std::size_t colon = colon_behind(*entry.key);
+  const std::size_t colon = colon_after(*entry.key);
   if (colon == std::string_view::npos) return {};
   const std::size_t value = std::min(text_.find_first_not_of(" \t", colon + 1), text_.size());
   std::size_t end = colon + 1;
@@ -162,7 +162,7 @@ std::string Edits::written_null(const Entry& entry) const {
 
 void Edits::fill(const Entry& entry, const std::string& json) {
   const Node& key = *entry.key;
-  const std::size_t colon = colon_behind(key);
+  const std::size_t colon = colon_after(key);
   if (colon == std::string_view::npos)
     return refuse(key, "the value of " + key.text +
                            " is null in a way that cannot be edited: write [] or leave it out");
@@ -171,7 +171,7 @@ void Edits::fill(const Entry& entry, const std::string& json) {
 
 std::size_t Edits::end_of_scalar(const Node& scalar) const {
   if (scalar.at >= text_.size()) return std::string_view::npos;
-  if (text_[scalar.at] == '"' || text_[scalar.at] == '\'') return behind_quotes(text_, scalar.at);
+  if (text_[scalar.at] == '"' || text_[scalar.at] == '\'') return end_of_quotes(text_, scalar.at);
   // A plain scalar is written as it is, unless it covers several lines.
   return text_.substr(scalar.at).starts_with(scalar.text) ? scalar.at + scalar.text.size()
                                                           : std::string_view::npos;
@@ -195,7 +195,7 @@ std::size_t Edits::end_of_value(const Node& value) const {
   for (std::size_t at = value.at; at < text_.size(); ++at) {
     const char c = text_[at];
     if (begins_quotes(text_, at)) {
-      at = behind_quotes(text_, at);
+      at = end_of_quotes(text_, at);
       if (at == std::string_view::npos) return at;
       --at;
     } else if (c == '[' || c == '{') {
@@ -240,7 +240,7 @@ std::size_t Edits::end_of_last(const Node& list) const {
     if (c == '#' && std::string_view(" \t\n").find(text_[at - 1]) != std::string_view::npos) {
       at = std::min(text_.find('\n', at), close);
     } else if (begins_quotes(text_, at)) {
-      const std::size_t behind = behind_quotes(text_, at);
+      const std::size_t behind = end_of_quotes(text_, at);
       if (behind >= close) return std::string_view::npos;
       end = behind;
       at = behind - 1;
@@ -327,7 +327,7 @@ void Edits::remove_entries(const Node& mapping, const std::vector<std::size_t>& 
 }
 
 void Edits::put_value(const Entry& entry, const std::string& written) {
-  const std::size_t colon = colon_behind(*entry.key);
+  const std::size_t colon = colon_after(*entry.key);
   const std::size_t end = end_of_value(*entry.value);
   if (colon == std::string_view::npos || end == std::string_view::npos)
     return refuse(*entry.key, "this cannot be removed as it is written");

@@ -42,7 +42,7 @@ class Edits {
   /// Adds items at the front of a list.
   void add_items(const Node& list, const std::vector<Addition>&);
   /// Adds items at the end of a list.
-  void add_items_behind(const Node& list, const std::vector<Addition>&);
+  void append_items(const Node& list, const std::vector<Addition>&);
   /// Replaces a null, or an empty value, after a key.
   void fill(const Entry&, const std::string& json);
   /// Returns the text of a null: everything between the colon and the end of the null.
@@ -87,7 +87,7 @@ class Edits {
   std::size_t end_of_last(const Node& list) const;
   void remove_lines(std::size_t start, std::size_t end, const Node& for_whom);
   std::size_t dash_of(const Node& list, const Node& item) const;
-  std::size_t colon_behind(const Node& key) const;
+  std::size_t colon_after(const Node& key) const;
 
   std::string_view text_;
   std::string_view line_end_;

@@ -171,7 +171,7 @@ std::optional<Fault> edit_environment(const Node& container, const std::string& 
     undo.had_null(place, edits.written_null(*entry));
     edits.fill(*entry, "[" + json_items(missing) + "]");
   } else if (env != nullptr && env->kind == Node::Kind::list) {
-    edits.add_items_behind(*env, missing);
+    edits.append_items(*env, missing);
     undo.had_list(place);
   } else {
     edits.add_entries(container, place_for_env(container), {list_entry("env", missing)});

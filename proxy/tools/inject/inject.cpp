@@ -77,8 +77,8 @@ std::variant<Parsed, Fault> parsed(std::string_view text) {
 }
 
 /// Returns the text without reprise in the given pods.
-std::variant<std::string, Fault> taken_out(std::string_view text, const Parsed& before,
-                                           const std::vector<Pod>& pods) {
+std::variant<std::string, Fault> without_reprise(std::string_view text, const Parsed& before,
+                                                 const std::vector<Pod>& pods) {
   Edits edits(text);
   for (const Pod& pod : pods) {
     if (auto fault = remove_from_pod(pod, edits)) return *fault;
@@ -95,18 +95,18 @@ std::variant<std::string, Fault> taken_out(std::string_view text, const Parsed& 
   return result;
 }
 
-std::vector<Pod> those_with_ours(const Parsed& document) {
+std::vector<Pod> pods_with_sidecar(const Parsed& document) {
   std::vector<Pod> pods;
   for (const Pod& pod : document.pods)
     if (our_container(*pod.spec) != nullptr) pods.push_back(pod);
   return pods;
 }
 
-bool comes_back(std::string_view injected_text, std::string_view original) {
+bool restores_original(std::string_view injected_text, std::string_view original) {
   const auto document = parsed(injected_text);
   const Parsed* const known = std::get_if<Parsed>(&document);
   if (known == nullptr) return false;
-  const auto back = taken_out(injected_text, *known, those_with_ours(*known));
+  const auto back = without_reprise(injected_text, *known, pods_with_sidecar(*known));
   const std::string* const result = std::get_if<std::string>(&back);
   return result != nullptr && *result == original;
 }
@@ -122,9 +122,9 @@ std::optional<Fault> compared(const Node& before, std::string_view after) {
 }
 
 Remark note(const Document& document, const Node& where, std::string message) {
-  Remark told = remark(document, {where.line, where.column, std::move(message)});
-  told.is_note = true;
-  return told;
+  Remark noted = remark(document, {where.line, where.column, std::move(message)});
+  noted.is_note = true;
+  return noted;
 }
 
 /// Processes one document for inject().
@@ -138,17 +138,17 @@ class Injection {
     if (Fault* fault = std::get_if<Fault>(&before)) return std::move(*fault);
     const Parsed& known = std::get<Parsed>(before);
     text_ = document_.text;
-    if (known.tree.root != nullptr) look_for_others(*known.tree.root);
+    if (known.tree.root != nullptr) count_other_objects(*known.tree.root);
     if (auto fault = choose(known)) return fault;
     if (replaced_.empty()) {
-      if (auto fault = put_in(known)) return fault;
+      if (auto fault = add_sidecars(known)) return fault;
     } else {
-      auto without = taken_out(text_, known, replaced_);
+      auto without = without_reprise(text_, known, replaced_);
       if (Fault* fault = std::get_if<Fault>(&without)) return std::move(*fault);
       text_ = std::get<std::string>(std::move(without));
       auto again = parsed(text_);
       if (Fault* fault = std::get_if<Fault>(&again)) return std::move(*fault);
-      if (auto fault = put_in(std::get<Parsed>(again))) return fault;
+      if (auto fault = add_sidecars(std::get<Parsed>(again))) return fault;
     }
     finish(known);
     return std::nullopt;
@@ -156,10 +156,10 @@ class Injection {
 
  private:
   /// Counts and notes objects that are not known workloads.
-  void look_for_others(const Node& object) {
+  void count_other_objects(const Node& object) {
     const std::string_view kind = object.word("kind");
     if (is_list(object)) {
-      for (const Node* item : object.find("items")->items) look_for_others(*item);
+      for (const Node* item : object.find("items")->items) count_other_objects(*item);
       return;
     }
     if (const auto pods = pods_of(object); !std::get<0>(pods).empty()) return;
@@ -180,8 +180,8 @@ class Injection {
   std::optional<Fault> choose(const Parsed& known) {
     for (const Pod& pod : known.pods) {
       const Node* const ours = our_container(*pod.spec);
-      there_.push_back(ours == nullptr ? Options() : options_of(*ours, pod));
-      gets_.push_back(false);
+      existing_.push_back(ours == nullptr ? Options() : options_of(*ours, pod));
+      gets_sidecar_.push_back(false);
       if (const std::string why = obstacle(pod); !why.empty() && !is_injected(*pod.spec)) {
         done_.remarks.push_back(note(document_, *pod.spec, "left alone: " + why));
         ++done_.passed_over;
@@ -191,12 +191,12 @@ class Injection {
                  "left alone: it has a container reprise that `reprise inject` did not add"));
         ++done_.already;
       } else {
-        const auto wanted = sidecar_for(pod, options_, there_.back(), version_);
+        const auto wanted = sidecar_for(pod, options_, existing_.back(), version_);
         if (const Fault* fault = std::get_if<Fault>(&wanted)) return *fault;
-        gets_.back() = ours == nullptr || differs(std::get<Sidecar>(wanted), there_.back()) ||
-                       (options_.config && options_.config != there_.back().config);
-        if (gets_.back() && ours != nullptr) replaced_.push_back(pod);
-        if (!gets_.back()) ++unchanged_;
+        gets_sidecar_.back() = ours == nullptr || differs(std::get<Sidecar>(wanted), existing_.back()) ||
+                               (options_.config && options_.config != existing_.back().config);
+        if (gets_sidecar_.back() && ours != nullptr) replaced_.push_back(pod);
+        if (!gets_sidecar_.back()) ++unchanged_;
       }
     }
     return std::nullopt;
@@ -206,8 +206,8 @@ class Injection {
   std::optional<Fault> decide_sidecars(const Parsed& known) {
     for (std::size_t i = 0; i < known.pods.size(); ++i) {
       sidecars_.emplace_back();
-      if (!gets_[i]) continue;
-      auto sidecar = sidecar_for(known.pods[i], options_, there_[i], version_);
+      if (!gets_sidecar_[i]) continue;
+      auto sidecar = sidecar_for(known.pods[i], options_, existing_[i], version_);
       if (Fault* fault = std::get_if<Fault>(&sidecar)) return std::move(*fault);
       sidecars_.back() = std::get<Sidecar>(std::move(sidecar));
       if (!sidecars_.back()->config_map.empty()) done_.config_maps.insert(sidecars_.back()->config_map);
@@ -216,8 +216,9 @@ class Injection {
   }
 
   /// Adds the sidecars to `text_`. `known`: `text_` as parsed.
-  std::optional<Fault> put_in(const Parsed& known) {
-    if (std::find(gets_.begin(), gets_.end(), true) == gets_.end()) return std::nullopt;
+  std::optional<Fault> add_sidecars(const Parsed& known) {
+    if (std::find(gets_sidecar_.begin(), gets_sidecar_.end(), true) == gets_sidecar_.end())
+      return std::nullopt;
     if (auto fault = decide_sidecars(known)) return fault;
     const std::string before = text_;
     const bool carries_config = std::any_of(sidecars_.begin(), sidecars_.end(), [](const auto& sidecar) {
@@ -241,14 +242,14 @@ class Injection {
       remarks_.push_back({known.tree.root->line, known.tree.root->column, why});
     }
     if (Fault* fault = std::get_if<Fault>(&edited)) return std::move(*fault);
-    std::vector<Fault> told = remarks_;
+    std::vector<Fault> noted = remarks_;
     for (const UndoForm form : {UndoForm::values, UndoForm::whole}) {
-      if (comes_back(std::get<std::string>(edited), before)) break;
+      if (restores_original(std::get<std::string>(edited), before)) break;
       auto with_facts = compared_edit(known, before, form, metadata);
       if (Fault* fault = std::get_if<Fault>(&with_facts)) return std::move(*fault);
       edited = std::move(with_facts);
     }
-    remarks_ = std::move(told);
+    remarks_ = std::move(noted);
     text_ = std::get<std::string>(std::move(edited));
     return std::nullopt;
   }
@@ -270,8 +271,8 @@ class Injection {
   }
 
   void finish(const Parsed& before) {
-    done_.pods += static_cast<std::size_t>(std::count(gets_.begin(), gets_.end(), true));
-    if (text_ == document_.text && !gets_.empty()) {
+    done_.pods += static_cast<std::size_t>(std::count(gets_sidecar_.begin(), gets_sidecar_.end(), true));
+    if (text_ == document_.text && !gets_sidecar_.empty()) {
       unchanged_ += replaced_.size();
       done_.pods -= replaced_.size();
     } else {
@@ -292,8 +293,8 @@ class Injection {
   std::string_view version_;
   Injected& done_;
   std::string text_;
-  std::vector<Options> there_;                    ///< by pod: the options of the existing sidecar
-  std::vector<bool> gets_;                        ///< by pod: true if it gets a sidecar
+  std::vector<Options> existing_;                 ///< by pod: the options of the existing sidecar
+  std::vector<bool> gets_sidecar_;                ///< by pod: true if it gets a sidecar
   std::vector<std::optional<Sidecar>> sidecars_;  ///< by pod, once they are decided
   std::vector<Pod> replaced_;
   std::size_t unchanged_ = 0;
@@ -304,8 +305,8 @@ std::optional<Fault> remove_document(const Document& document, Removed& done) {
   auto before = parsed(document.text);
   if (Fault* fault = std::get_if<Fault>(&before)) return std::move(*fault);
   const Parsed& known = std::get<Parsed>(before);
-  const std::vector<Pod> ours = those_with_ours(known);
-  auto without = taken_out(document.text, known, ours);
+  const std::vector<Pod> ours = pods_with_sidecar(known);
+  auto without = without_reprise(document.text, known, ours);
   if (Fault* fault = std::get_if<Fault>(&without)) return std::move(*fault);
   done.pods += ours.size();
   for (const Pod& pod : known.pods) {

@@ -80,13 +80,13 @@ class Builder : public YAML::EventHandler {
     node.line = static_cast<std::size_t>(mark.line) + 1;
     node.column = static_cast<std::size_t>(mark.column) + 1;
     if (node.line <= lines_.size())
-      node.at = behind_properties(lines_[node.line - 1] + static_cast<std::size_t>(mark.column));
+      node.at = after_properties(lines_[node.line - 1] + static_cast<std::size_t>(mark.column));
     if (anchor != YAML::NullAnchor) anchors_[anchor] = &node;
     return &node;
   }
 
   // Skips an anchor (&a) and a tag (!!str). The node may begin on a later line than these.
-  std::size_t behind_properties(std::size_t at) const {
+  std::size_t after_properties(std::size_t at) const {
     while (at < text_.size() && (text_[at] == '&' || text_[at] == '!')) {
       at = std::min(text_.find_first_of(" \t\r\n", at), text_.size());
       while (at < text_.size() && (std::string_view(" \t\r\n#").find(text_[at]) != std::string_view::npos)) {

@@ -54,10 +54,10 @@ void take_out_environment(const Node& container, const std::string& place, const
   if (env == nullptr) return;
   const std::size_t all = env->items.size();
   Added added = added_variables(*env);
-  if (const auto behind = undo.count_behind(place)) {
+  if (const auto behind = undo.count_at_end(place)) {
     const std::size_t count = std::min(*behind, all);
     added = {all - count, count};
-  } else if (const auto in_front = undo.count_in_front(place)) {
+  } else if (const auto in_front = undo.count_at_front(place)) {
     added = {0, std::min(*in_front, all)};
   }
   Places ours;

@@ -150,7 +150,7 @@ class Comparison {
         before, after, {"env"}, [this](const std::string& key, const Node& one, const Node& other) {
           if (key == "<<" && one.kind == Node::Kind::mapping) return same_container(one, other);
           if (key != "env") return same(one, other);
-          return same_items(one, other, !stand_in_front(one, other), [this](const Node& a, const Node& b) {
+          return same_items(one, other, !is_prefix_by_name(one, other), [this](const Node& a, const Node& b) {
             if (!is_proxy_variable(a.word("name")) || a.find("valueFrom") != nullptr) return same(a, b);
             return a.word("name") == b.word("name") || differs(a);
           });
@@ -159,7 +159,7 @@ class Comparison {
 
   /// Returns true if the items of `before` are the first ones of `after`, by name. Older versions added at
   /// the front.
-  static bool stand_in_front(const Node& before, const Node& after) {
+  static bool is_prefix_by_name(const Node& before, const Node& after) {
     return before.items.size() <= after.items.size() &&
            std::equal(before.items.begin(), before.items.end(), after.items.begin(),
                       [](const Node* a, const Node* b) { return a->word("name") == b->word("name"); });

@@ -45,11 +45,11 @@ class Undo {
   std::optional<std::string> null(const std::string& place) const { return behind("null", place); }
   std::optional<std::string> value(const std::string& place) const { return behind("text", place); }
   std::optional<std::string> one_added(const std::string& place) const { return behind("ours", place); }
-  std::optional<std::size_t> count_behind(const std::string& place) const {
+  std::optional<std::size_t> count_at_end(const std::string& place) const {
     return number(place + ".behind");
   }
   /// Number of our entries at the front, as recorded by builds that added variables there (`Added`).
-  std::optional<std::size_t> count_in_front(const std::string& place) const {
+  std::optional<std::size_t> count_at_front(const std::string& place) const {
     return number(place + ".added");
   }
 

@@ -15,7 +15,7 @@ namespace {
 namespace json = boost::json;
 
 /// Reports an error from deep inside a line. Thrown and caught only in this file.
-struct Wrong {
+struct LineError {
   std::string why;
 };
 
@@ -29,13 +29,13 @@ std::string shown(std::string_view text) {
 
 const json::value& member(const json::object& of, std::string_view name) {
   const json::value* const found = of.if_contains(name);
-  if (found == nullptr) throw Wrong{"it has no \"" + std::string(name) + "\""};
+  if (found == nullptr) throw LineError{"it has no \"" + std::string(name) + "\""};
   return *found;
 }
 
 std::string_view text_of(const json::object& of, std::string_view name) {
   const json::string* const text = member(of, name).if_string();
-  if (text == nullptr) throw Wrong{"its \"" + std::string(name) + "\" is no text"};
+  if (text == nullptr) throw LineError{"its \"" + std::string(name) + "\" is no text"};
   return {text->data(), text->size()};
 }
 
@@ -43,7 +43,7 @@ double number_of(const json::object& of, std::string_view name, double highest) 
   json::error_code failed;
   const auto number = member(of, name).to_number<double>(failed);
   if (failed || !(number >= 0) || number > highest)
-    throw Wrong{"its \"" + std::string(name) + "\" is no such number"};
+    throw LineError{"its \"" + std::string(name) + "\" is no such number"};
   return number;
 }
 
@@ -58,7 +58,7 @@ Enum word_of(const json::object& of, std::string_view name) {
   for (std::size_t i = 0; i < policy::count_of<Enum>; ++i) {
     if (policy::names_of<Enum>[i] == word) return static_cast<Enum>(i);
   }
-  throw Wrong{
+  throw LineError{
       "its \"" + std::string(name) + "\" is " + shown(word) +
       ", which this version does not know: the log is of another version of reprise; play it with that one"};
 }
@@ -67,20 +67,20 @@ unsigned digits(std::string_view text, std::size_t at, std::size_t count) {
   unsigned number = 0;
   const char* const end = text.data() + at + count;
   const auto [stopped, failed] = std::from_chars(text.data() + at, end, number);
-  if (failed != std::errc() || stopped != end) throw Wrong{"its \"time\" is no time"};
+  if (failed != std::errc() || stopped != end) throw LineError{"its \"time\" is no time"};
   return number;
 }
 
 // Parses the format that the access log writes: 2026-01-02T10:03:12.345Z.
 std::int64_t time_of(std::string_view text) {
   if (text.size() != 24 || text[4] != '-' || text[10] != 'T' || text[19] != '.' || text[23] != 'Z')
-    throw Wrong{"its \"time\" is " + shown(text) + ", not such as 2026-01-02T10:03:12.345Z"};
+    throw LineError{"its \"time\" is " + shown(text) + ", not such as 2026-01-02T10:03:12.345Z"};
   namespace chrono = std::chrono;
   const chrono::year_month_day day{chrono::year(static_cast<int>(digits(text, 0, 4))),
                                    chrono::month(digits(text, 5, 2)), chrono::day(digits(text, 8, 2))};
   // The range of 64-bit nanoseconds since 1970.
   if (!day.ok() || day.year() < chrono::year(1970) || day.year() > chrono::year(2261))
-    throw Wrong{"its \"time\" is no day"};
+    throw LineError{"its \"time\" is no day"};
   const std::int64_t days = chrono::sys_days(day).time_since_epoch().count();
   const std::int64_t seconds =
       ((days * 24 + digits(text, 11, 2)) * 60 + digits(text, 14, 2)) * 60 + digits(text, 17, 2);
@@ -89,15 +89,15 @@ std::int64_t time_of(std::string_view text) {
 
 LoggedAttempt attempt_of(const json::value& value) {
   const json::object* const of = value.if_object();
-  if (of == nullptr) throw Wrong{"its \"attempts\" are none of ours"};
+  if (of == nullptr) throw LineError{"its \"attempts\" are none of ours"};
   LoggedAttempt attempt;
   if (of->contains("error")) {
     attempt.outcome =
         policy::Failed{word_of<policy::Stage>(*of, "stage"), word_of<policy::Cause>(*of, "error")};
   } else {
-    policy::Responded answered{static_cast<int>(number_of(*of, "status", policy::highest_status)), {}};
-    answered.hints.said_no = word_of<policy::Reason>(*of, "reason") == policy::Reason::upstream_said_no;
-    attempt.outcome = answered;
+    policy::Responded responded{static_cast<int>(number_of(*of, "status", policy::highest_status)), {}};
+    responded.hints.said_no = word_of<policy::Reason>(*of, "reason") == policy::Reason::upstream_said_no;
+    attempt.outcome = responded;
   }
   attempt.took = span_of(*of, "ms");
   attempt.wait = span_of(*of, "wait_ms");
@@ -160,7 +160,7 @@ ReadLine read_line(std::string_view line) {
   if (attempts == nullptr || !attempts->is_array()) return OtherLine{};
   try {
     return request_of(*of, attempts->get_array());
-  } catch (const Wrong& wrong) {
+  } catch (const LineError& wrong) {
     return BadLine{wrong.why};
   }
 }

@@ -54,7 +54,7 @@ struct Measures {
   std::uint64_t retries = 0;  ///< attempts after a failed one
   std::uint64_t hedges = 0;   ///< copies beside a slow attempt
   /// attempts that the upstream served although no request waited for them any more
-  std::uint64_t in_vain = 0;
+  std::uint64_t wasted = 0;
   std::uint64_t refused = 0;      ///< attempts rejected because the upstream's queue was full
   std::uint64_t limited = 0;      ///< attempts rejected by the upstream's rate limit
   std::uint64_t turned_away = 0;  ///< requests that failed because the simulation had no room for them

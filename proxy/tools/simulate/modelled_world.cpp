@@ -11,7 +11,7 @@ using policy::Responded;
 enum Known : std::uint16_t { ok, overloaded, limited, others };
 
 // How long the upstream takes to reject a request that it does not serve.
-constexpr Duration turn_round = std::chrono::milliseconds(1);
+constexpr Duration rejection_time = std::chrono::milliseconds(1);
 
 Duration since_start(Instant now) { return now.time_since_epoch(); }
 
@@ -28,12 +28,12 @@ ModelledWorld::ModelledWorld(const Model& model)
       mixing_(seed_of(model.seed, 2)),
       working_(seed_of(model.seed, 3)),
       failing_(seed_of(model.seed, 4)) {
-  Responded asked{429, {}};
+  Responded rate_limited{429, {}};
   if (model.limit) {
-    asked.hints.retry_after = model.limit->retry_after;
+    rate_limited.hints.retry_after = model.limit->retry_after;
     tokens_ = std::max(1.0, model.limit->per_second);
   }
-  outcomes_ = {Responded{200, {}}, Responded{503, {}}, asked};
+  outcomes_ = {Responded{200, {}}, Responded{503, {}}, rate_limited};
   for (const Outage& outage : model.outages) outcomes_.push_back(outage.trouble.outcome);
   first_error_ = outcomes_.size();
   for (const ErrorShare& error : model.errors) outcomes_.push_back(error.trouble.outcome);
@@ -72,16 +72,16 @@ std::optional<Arrival> ModelledWorld::next() {
   return arrival;
 }
 
-Begun ModelledWorld::reply(const Ticket& ticket, std::uint16_t outcome, Instant now,
-                           EventQueue& events) const {
-  const Instant ends = now + turn_round;
+AttemptStart ModelledWorld::reply(const Ticket& ticket, std::uint16_t outcome, Instant now,
+                                  EventQueue& events) const {
+  const Instant ends = now + rejection_time;
   events.push({Event::Kind::reply, outcome, ticket, ends});
   return {ends};
 }
 
-Begun ModelledWorld::meet(const Trouble& trouble, std::uint16_t outcome, const Ticket& ticket, Instant now,
-                          EventQueue& events) const {
-  return trouble.hangs ? Begun{} : reply(ticket, outcome, now, events);
+AttemptStart ModelledWorld::meet(const Trouble& trouble, std::uint16_t outcome, const Ticket& ticket,
+                                 Instant now, EventQueue& events) const {
+  return trouble.hangs ? AttemptStart{} : reply(ticket, outcome, now, events);
 }
 
 bool ModelledWorld::is_over_limit(Instant now) {
@@ -113,7 +113,8 @@ Instant ModelledWorld::serve(const Queued& queued, Instant now, EventQueue& even
 
 // Rejecting costs the upstream work, too, as long as rejections fit into its queue. Beyond that the kernel
 // rejects.
-Begun ModelledWorld::turn_away(const Ticket& ticket, Instant now, EventQueue& events, Measures& measures) {
+AttemptStart ModelledWorld::reject(const Ticket& ticket, Instant now, EventQueue& events,
+                                   Measures& measures) {
   ++measures.refused;
   if (model_.refusal > Duration::zero() &&
       refusals_ < std::max<std::uint64_t>(model_.queue, *model_.capacity))
@@ -121,8 +122,8 @@ Begun ModelledWorld::turn_away(const Ticket& ticket, Instant now, EventQueue& ev
   return reply(ticket, overloaded, now, events);
 }
 
-Begun ModelledWorld::begin(const Ticket& ticket, const Arrival&, unsigned, Instant now, EventQueue& events,
-                           Measures& measures) {
+AttemptStart ModelledWorld::begin(const Ticket& ticket, const Arrival&, unsigned, Instant now,
+                                  EventQueue& events, Measures& measures) {
   for (std::size_t i = 0; i < model_.outages.size(); ++i) {
     if (model_.outages[i].covers(since_start(now)))
       return meet(model_.outages[i].trouble, static_cast<std::uint16_t>(others + i), ticket, now, events);
@@ -144,7 +145,7 @@ Begun ModelledWorld::begin(const Ticket& ticket, const Arrival&, unsigned, Insta
     ++busy_;
     return {serve({ticket, outcome}, now, events)};
   }
-  if (queue_.size() >= model_.queue) return turn_away(ticket, now, events, measures);
+  if (queue_.size() >= model_.queue) return reject(ticket, now, events, measures);
   queue_.push_back({ticket, outcome});
   return {};
 }

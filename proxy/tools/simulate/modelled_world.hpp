@@ -16,7 +16,8 @@ class ModelledWorld final : public World {
   std::span<const RequestKind> kinds() const override { return model_.mix; }
   std::uint64_t clients() const override { return model_.clients; }
   std::optional<Arrival> next() override;
-  Begun begin(const Ticket&, const Arrival&, unsigned nth, Instant now, EventQueue&, Measures&) override;
+  AttemptStart begin(const Ticket&, const Arrival&, unsigned nth, Instant now, EventQueue&,
+                     Measures&) override;
   void free_worker(Instant now, EventQueue&) override;
   const policy::Outcome& outcome(std::uint16_t place) const override { return outcomes_[place]; }
 
@@ -28,12 +29,12 @@ class ModelledWorld final : public World {
 
   std::optional<Instant> next_of_rate();
   std::uint16_t add(const policy::Outcome&);
-  Begun reply(const Ticket&, std::uint16_t outcome, Instant now, EventQueue&) const;
-  Begun meet(const Trouble&, std::uint16_t outcome, const Ticket&, Instant now, EventQueue&) const;
+  AttemptStart reply(const Ticket&, std::uint16_t outcome, Instant now, EventQueue&) const;
+  AttemptStart meet(const Trouble&, std::uint16_t outcome, const Ticket&, Instant now, EventQueue&) const;
   bool is_over_limit(Instant now);
   const ErrorShare* draw_error();
   Instant serve(const Queued&, Instant now, EventQueue&);
-  Begun turn_away(const Ticket&, Instant now, EventQueue&, Measures&);
+  AttemptStart reject(const Ticket&, Instant now, EventQueue&, Measures&);
 
   const Model& model_;
   Chance arriving_;

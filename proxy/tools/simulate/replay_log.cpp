@@ -127,8 +127,8 @@ class Reader {
       after += attempt.wait;
       log_.attempts.push_back({microseconds(after), microseconds(attempt.took), outcome_of(attempt.outcome)});
       after += attempt.took;
-      const auto* answered = std::get_if<Responded>(&attempt.outcome);
-      if (answered != nullptr && answered->status < 400) good_.add(attempt.took);
+      const auto* responded = std::get_if<Responded>(&attempt.outcome);
+      if (responded != nullptr && responded->status < 400) good_.add(attempt.took);
     }
     log_.requests.push_back(request);
     return true;
@@ -153,11 +153,11 @@ class Reader {
   }
 
   std::uint16_t outcome_of(const Outcome& outcome) {
-    const auto* answered = std::get_if<Responded>(&outcome);
+    const auto* responded = std::get_if<Responded>(&outcome);
     const auto* failed = std::get_if<Failed>(&outcome);
     const unsigned code =
-        answered != nullptr
-            ? static_cast<unsigned>(answered->status) * 2 + (answered->hints.said_no ? 1 : 0)
+        responded != nullptr
+            ? static_cast<unsigned>(responded->status) * 2 + (responded->hints.said_no ? 1 : 0)
             : 2000 + static_cast<unsigned>(failed->stage) * 256 + static_cast<unsigned>(failed->cause);
     const auto [found, fresh] = outcomes_.try_emplace(code, static_cast<std::uint16_t>(log_.outcomes.size()));
     if (fresh) log_.outcomes.push_back(outcome);
@@ -258,8 +258,8 @@ std::optional<Arrival> RecordedWorld::next() {
   return Arrival{Instant{} + Duration(request.at), request.kind, 0, next_++};
 }
 
-Begun RecordedWorld::begin(const Ticket& ticket, const Arrival& arrival, unsigned nth, Instant now,
-                           EventQueue& events, Measures& measures) {
+AttemptStart RecordedWorld::begin(const Ticket& ticket, const Arrival& arrival, unsigned nth, Instant now,
+                                  EventQueue& events, Measures& measures) {
   const ReplayLog::Request& request = log_.requests[arrival.record];
   ReplayLog::Attempt meets{0, microseconds(log_.usual), recovered};
   if (nth <= request.attempts) {

@@ -80,7 +80,8 @@ class RecordedWorld final : public World {
   std::span<const RequestKind> kinds() const override { return log_.kinds; }
   std::uint64_t clients() const override { return 1; }
   std::optional<Arrival> next() override;
-  Begun begin(const Ticket&, const Arrival&, unsigned nth, Instant now, EventQueue&, Measures&) override;
+  AttemptStart begin(const Ticket&, const Arrival&, unsigned nth, Instant now, EventQueue&,
+                     Measures&) override;
   void free_worker(Instant, EventQueue&) override {}
   const policy::Outcome& outcome(std::uint16_t place) const override { return log_.outcomes[place]; }
 

@@ -71,7 +71,7 @@ class Run {
     unsigned nth = 0;                ///< attempts begun so far
     std::optional<Running> attempt;  ///< the current attempt
     std::optional<Running> copy;     ///< the copy beside it
-    bool knows_all = true;           ///< so far, the log has all its attempts
+    bool all_in_log = true;          ///< so far, the log has all its attempts
 
     /// Returns null if the request does not wait for this attempt, or no longer does.
     std::optional<Running>* find(unsigned number) {
@@ -107,7 +107,7 @@ class Run {
     Place& place = places_[at];
     place.arrival = arrival;
     place.nth = 0;
-    place.knows_all = true;
+    place.all_in_log = true;
     place.machine.emplace(*judged.policy, judged.facts, accounts_.share(arrival.client, arrival.kind),
                           arrival.at, accounts_.latency(arrival.client, arrival.kind));
     if (options_.patience)
@@ -136,7 +136,7 @@ class Run {
     const bool lives = place.life == event.ticket.life && place.machine;
     const unsigned number = event.ticket.attempt;
     const bool waited_for = lives && place.is_waited_for(number);
-    if (event.kind == Event::Kind::served && !waited_for) ++measures_.in_vain;
+    if (event.kind == Event::Kind::served && !waited_for) ++measures_.wasted;
     if (!lives) return;
     Exchange& machine = *place.machine;
     switch (event.kind) {
@@ -168,19 +168,19 @@ class Run {
   void end_attempt(std::uint32_t at, unsigned number, const Outcome& outcome, Instant now) {
     Place& place = places_[at];
     place.find(number)->reset();
-    const auto* answered = std::get_if<Responded>(&outcome);
+    const auto* responded = std::get_if<Responded>(&outcome);
     Exchange& machine = *place.machine;
-    const AttemptReport told = report(place, number, outcome);
+    const AttemptReport attempt_report = report(place, number, outcome);
     obey(at,
-         answered != nullptr ? machine.answered(told, *answered, now, dice_)
-                             : machine.failed(told, std::get<Failed>(outcome), now, dice_),
+         responded != nullptr ? machine.responded(attempt_report, *responded, now, dice_)
+                              : machine.failed(attempt_report, std::get<Failed>(outcome), now, dice_),
          now);
   }
 
   void obey(std::uint32_t at, const Actions& actions, Instant now) {
     assert(leads_on(*places_[at].machine, actions) || places_[at].attempt || places_[at].copy);
     for (const Action& action : actions) {
-      std::visit([&](const auto& asked) { obey(asked, at, now); }, action);
+      std::visit([&](const auto& command) { obey(command, at, now); }, action);
     }
   }
 
@@ -218,8 +218,8 @@ class Run {
     (place.attempt ? place.copy : place.attempt) = Running{number, limit};
     const Ticket ticket{at, place.life, number};
     const std::uint64_t assumed = measures_.assumed;
-    const Begun begun = world_.begin(ticket, place.arrival, ++place.nth, now, events_, measures_);
-    if (measures_.assumed != assumed) place.knows_all = false;
+    const AttemptStart begun = world_.begin(ticket, place.arrival, ++place.nth, now, events_, measures_);
+    if (measures_.assumed != assumed) place.all_in_log = false;
     if (!begun.ends || *begun.ends > limit.at) events_.push({Event::Kind::time_out, 0, ticket, limit.at});
     const auto hedge = place.machine->hedge_at();
     if (number == 1 && hedge && (!begun.ends || *begun.ends > *hedge))
@@ -233,7 +233,7 @@ class Run {
     measures_.latency_of_all.add(took);
     ++measures_.ended[static_cast<std::size_t>(ledger.reason)];
     if (place.nth > 0) measures_.retries += place.nth - 1;
-    if (place.knows_all) ++measures_.decided_by_log;
+    if (place.all_in_log) ++measures_.decided_by_log;
     if (good) {
       ++measures_.succeeded;
       measures_.latency.add(took);

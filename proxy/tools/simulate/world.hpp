@@ -21,7 +21,7 @@ struct Arrival {
 
 /// When a begun attempt will end; absent if that is not known yet. Its end arrives as an event of the queue,
 /// unless the request stops waiting for it first.
-struct Begun {
+struct AttemptStart {
   std::optional<Instant> ends;
 };
 
@@ -34,7 +34,8 @@ class World {
   /// Returns the next request, in order of time; nothing if no more arrive.
   virtual std::optional<Arrival> next() = 0;
   /// Sends an attempt to the upstream: the `nth` of its request, from 1.
-  virtual Begun begin(const Ticket&, const Arrival&, unsigned nth, Instant now, EventQueue&, Measures&) = 0;
+  virtual AttemptStart begin(const Ticket&, const Arrival&, unsigned nth, Instant now, EventQueue&,
+                             Measures&) = 0;
   /// Called when a worker of the upstream becomes free: on `served` and `refusal`.
   virtual void free_worker(Instant now, EventQueue&) = 0;
   /// Returns the outcome that an event's `outcome` number stands for.

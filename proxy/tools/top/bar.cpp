@@ -13,11 +13,11 @@ bool has_blocks(const Charset& charset) {
 
 enum class Cell : std::uint8_t { wait, gap, taken, refused, failed };
 
-Cell cell_of(Came came) {
-  switch (came) {
-    case Came::taken: return Cell::taken;
-    case Came::refused: return Cell::refused;
-    case Came::failed: break;
+Cell cell_of(DrawnResult result) {
+  switch (result) {
+    case DrawnResult::taken: return Cell::taken;
+    case DrawnResult::refused: return Cell::refused;
+    case DrawnResult::failed: break;
   }
   return Cell::failed;
 }
@@ -26,14 +26,14 @@ Piece piece_of(Cell cell, const Charset& charset) {
   switch (cell) {
     case Cell::wait: return {wait_mark(charset), Style::faint};
     case Cell::gap: return {gap_mark(charset), Style::faint};
-    case Cell::taken: return {mark_of(Came::taken, charset), style_of(Came::taken)};
-    case Cell::refused: return {mark_of(Came::refused, charset), style_of(Came::refused)};
+    case Cell::taken: return {mark_of(DrawnResult::taken, charset), style_of(DrawnResult::taken)};
+    case Cell::refused: return {mark_of(DrawnResult::refused, charset), style_of(DrawnResult::refused)};
     case Cell::failed: break;
   }
-  return {mark_of(Came::failed, charset), style_of(Came::failed)};
+  return {mark_of(DrawnResult::failed, charset), style_of(DrawnResult::failed)};
 }
 
-double length_of(const StoryReading& story) {
+double length_of(const RequestReading& story) {
   double length = story.took;
   for (const AttemptReading& attempt : story.attempts) length = std::max(length, attempt.at + attempt.took);
   return length;
@@ -55,20 +55,20 @@ void paint(std::vector<Cell>& cells, double from, double to, double length, Cell
 
 }  // namespace
 
-Came came_of(const StoryReading& story, const AttemptReading& attempt) {
-  if (attempt.status == 0) return Came::failed;
-  if (attempt.retried) return Came::refused;
+DrawnResult drawn_result(const RequestReading& story, const AttemptReading& attempt) {
+  if (attempt.status == 0) return DrawnResult::failed;
+  if (attempt.retried) return DrawnResult::refused;
   const bool good = attempt.status < 400 || attempt.reason == "not_retryable";
   const bool given = !story.own_response && attempt.status == story.status;
-  return good && given ? Came::taken : Came::refused;
+  return good && given ? DrawnResult::taken : DrawnResult::refused;
 }
 
-std::string mark_of(Came came, const Charset& charset) {
+std::string mark_of(DrawnResult result, const Charset& charset) {
   const bool blocks = has_blocks(charset);
-  switch (came) {
-    case Came::taken: return blocks ? "█" : "=";
-    case Came::refused: return blocks ? "▓" : "#";
-    case Came::failed: break;
+  switch (result) {
+    case DrawnResult::taken: return blocks ? "█" : "=";
+    case DrawnResult::refused: return blocks ? "▓" : "#";
+    case DrawnResult::failed: break;
   }
   return blocks ? "░" : "x";
 }
@@ -76,16 +76,16 @@ std::string mark_of(Came came, const Charset& charset) {
 std::string wait_mark(const Charset& charset) { return has_blocks(charset) ? "·" : "."; }
 std::string gap_mark(const Charset&) { return "~"; }
 
-Style style_of(Came came) {
-  switch (came) {
-    case Came::taken: return Style::good;
-    case Came::refused: return Style::warning;
-    case Came::failed: break;
+Style style_of(DrawnResult result) {
+  switch (result) {
+    case DrawnResult::taken: return Style::good;
+    case DrawnResult::refused: return Style::warning;
+    case DrawnResult::failed: break;
   }
   return Style::bad;
 }
 
-std::vector<Piece> bar_of(const StoryReading& story, std::size_t columns, const Charset& charset) {
+std::vector<Piece> bar_of(const RequestReading& story, std::size_t columns, const Charset& charset) {
   std::vector<Cell> cells(columns, Cell::wait);
   const double length = length_of(story);
   const auto& attempts = story.attempts;
@@ -93,7 +93,7 @@ std::vector<Piece> bar_of(const StoryReading& story, std::size_t columns, const 
   if (story.left_out > 0 && gap > 0 && gap < attempts.size())
     paint(cells, attempts[gap - 1].at + attempts[gap - 1].took, attempts[gap].at, length, Cell::gap);
   for (const AttemptReading& attempt : attempts)
-    paint(cells, attempt.at, attempt.at + attempt.took, length, cell_of(came_of(story, attempt)));
+    paint(cells, attempt.at, attempt.at + attempt.took, length, cell_of(drawn_result(story, attempt)));
   std::vector<Piece> pieces;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     Piece piece = piece_of(cells[i], charset);

@@ -8,6 +8,6 @@
 namespace reprise::tools {
 
 /// Returns at most as many lines as the terminal has, none wider than it. Works for any size from 1 by 1.
-Screen draw(const Watch&, const View&, const Look&);
+Screen draw(const Watch&, const View&, const Display&);
 
 }  // namespace reprise::tools

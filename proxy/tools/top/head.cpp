@@ -13,10 +13,10 @@ namespace {
 // Number of rows from which there is room for more than one line.
 constexpr std::size_t roomy = 16;
 // Number of seconds for which a restart is shown.
-constexpr double told_for = 20;
+constexpr double restart_shown_seconds = 20;
 
-std::vector<Line> identity(const Watch& watch, const Look& look) {
-  if (watch.empty()) return {Line("reprise at " + look.where, Style::strong)};
+std::vector<Line> identity(const Watch& watch, const Display& display) {
+  if (watch.empty()) return {Line("reprise at " + display.where, Style::strong)};
   const Status& status = watch.status();
   std::vector<Line> items{Line("reprise " + status.version, Style::strong)};
   if (status.draining) {
@@ -29,7 +29,7 @@ std::vector<Line> identity(const Watch& watch, const Look& look) {
   items.emplace_back(rate_text(watch.rate()) + " req/s");
   items.emplace_back(fmt::format("{} client{}", status.clients, status.clients == 1 ? "" : "s"));
   items.emplace_back("up " + age_text(status.uptime));
-  items.emplace_back(look.where, Style::faint);
+  items.emplace_back(display.where, Style::faint);
   return items;
 }
 
@@ -98,32 +98,33 @@ bool has_tunnels(const Status& status) { return status.tunnels > 0 || !status.un
 
 // Returns at most one line, the most important one: a notice, a failed reload, or that there are only
 // tunnels.
-std::vector<Line> short_head(const Status& status, std::vector<Line> told, const Look& look) {
+std::vector<Line> short_head(const Status& status, std::vector<Line> notice_lines, const Display& display) {
   const auto first_of = [](std::vector<Line> lines) {
     lines.resize(std::min<std::size_t>(lines.size(), 1));
     return lines;
   };
-  if (!told.empty()) return first_of(std::move(told));
+  if (!notice_lines.empty()) return first_of(std::move(notice_lines));
   if (status.reload && !status.reload->succeeded)
     return {
-        fitting({Line("reload FAILED", Style::bad), Line("the one before goes on: u", Style::bad)}, look)};
-  if (has_tunnels(status) && status.requests == 0) return {fitting(tunnels(status), look)};
+        fitting({Line("reload FAILED", Style::bad), Line("the one before goes on: u", Style::bad)}, display)};
+  if (has_tunnels(status) && status.requests == 0) return {fitting(tunnels(status), display)};
   return {};
 }
 
 // Returns what the reader must know before believing any figure, most serious first.
-std::vector<Line> notices(const Watch& watch, const View& view, const Look& look) {
+std::vector<Line> notices(const Watch& watch, const View& view, const Display& display) {
   std::vector<Line> lines;
   if (watch.loss()) {
-    const double seconds = std::max(0.0, look.now - watch.loss()->since);
-    const std::string text = fmt::format(
-        "NO RESPONSE for {}; asking again every {}, and these are figures of before: {}",
-        age_text(static_cast<std::int64_t>(seconds)), look.interval, shown(watch.loss()->why, look.charset));
+    const double seconds = std::max(0.0, display.now - watch.loss()->since);
+    const std::string text =
+        fmt::format("NO RESPONSE for {}; asking again every {}, and these are figures of before: {}",
+                    age_text(static_cast<std::int64_t>(seconds)), display.interval,
+                    shown(watch.loss()->why, display.charset));
     constexpr std::size_t most_lines = 4;
-    for (std::string& part : wrapped(text, look.columns, look.charset))
+    for (std::string& part : wrapped(text, display.columns, display.charset))
       if (lines.size() < most_lines) lines.emplace_back(std::move(part), Style::bad);
   }
-  if (watch.restarted_at() && look.now - *watch.restarted_at() < told_for)
+  if (watch.restarted_at() && display.now - *watch.restarted_at() < restart_shown_seconds)
     lines.emplace_back("RESTARTED: the proxy counts from 0 again", Style::warning);
   if (view.paused) lines.emplace_back("PAUSED: p goes on", Style::warning);
   return lines;
@@ -144,36 +145,36 @@ std::string reload_text(const Status& status, bool& bad) {
   return text;
 }
 
-std::vector<Line> head_lines(const Watch& watch, const View& view, const Look& look) {
-  std::vector<Line> told = notices(watch, view, look);
+std::vector<Line> head_lines(const Watch& watch, const View& view, const Display& display) {
+  std::vector<Line> notice_lines = notices(watch, view, display);
   if (watch.empty()) {
-    std::vector<Line> lines = flowed(identity(watch, look), look);
-    append(lines, std::move(told));
+    std::vector<Line> lines = flowed(identity(watch, display), display);
+    append(lines, std::move(notice_lines));
     return lines;
   }
   const Status& status = watch.status();
-  if (look.rows < roomy) {
-    std::vector<Line> lines{fitting(identity(watch, look), look)};
-    append(lines, short_head(status, std::move(told), look));
+  if (display.rows < roomy) {
+    std::vector<Line> lines{fitting(identity(watch, display), display)};
+    append(lines, short_head(status, std::move(notice_lines), display));
     return lines;
   }
-  std::vector<Line> lines = flowed(identity(watch, look), look);
+  std::vector<Line> lines = flowed(identity(watch, display), display);
   std::vector<Line> tunnel_lines;
-  if (has_tunnels(status)) tunnel_lines = flowed(tunnels(status), look);
-  std::vector<Line> config_lines = flowed(configuration(status), look);
-  std::vector<Line> pool_lines = flowed(pools(status), look);
+  if (has_tunnels(status)) tunnel_lines = flowed(tunnels(status), display);
+  std::vector<Line> config_lines = flowed(configuration(status), display);
+  std::vector<Line> pool_lines = flowed(pools(status), display);
   // On a narrow terminal the figures of the routes come first. The upstreams page shows these lines, too.
-  const std::size_t most = look.rows / 3;
+  const std::size_t most = display.rows / 3;
   const bool failed = status.reload && !status.reload->succeeded;
   const auto size = [&] {
-    return lines.size() + tunnel_lines.size() + config_lines.size() + pool_lines.size() + told.size();
+    return lines.size() + tunnel_lines.size() + config_lines.size() + pool_lines.size() + notice_lines.size();
   };
   if (size() > most && !failed) config_lines.clear();
   if (size() > most) pool_lines.clear();
   append(lines, std::move(config_lines));
   append(lines, std::move(pool_lines));
   append(lines, std::move(tunnel_lines));
-  append(lines, std::move(told));
+  append(lines, std::move(notice_lines));
   lines.emplace_back();
   return lines;
 }

@@ -10,7 +10,7 @@
 
 namespace reprise::tools {
 
-std::vector<Line> head_lines(const Watch&, const View&, const Look&);
+std::vector<Line> head_lines(const Watch&, const View&, const Display&);
 /// The last reload in words; `bad`: it failed.
 std::string reload_text(const Status&, bool& bad);
 

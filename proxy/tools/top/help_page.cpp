@@ -29,24 +29,25 @@ constexpr Explained keys[] = {
 
 }  // namespace
 
-std::vector<Line> help_page(const View& view, const Look& look, std::size_t rows) {
+std::vector<Line> help_page(const View& view, const Display& display, std::size_t rows) {
   std::vector<Line> lines;
-  for (const Explained& one : keys) append_row(lines, one.keys, one.what, look);
+  for (const Explained& one : keys) append_row(lines, one.keys, one.what, display);
   lines.emplace_back();
   for (std::size_t i = 0; i < column_count; ++i) {
     const ColumnOutline& column = outline_of(static_cast<Column>(i));
-    append_row(lines, fmt::format("{} {}", i + 1, column.heading), column.meaning, look);
+    append_row(lines, fmt::format("{} {}", i + 1, column.heading), column.meaning, display);
   }
-  append_row(lines, "", "Per second, OK, P50 and P99 are of the last ten readings.", look);
+  append_row(lines, "", "Per second, OK, P50 and P99 are of the last ten readings.", display);
   lines.emplace_back();
-  append_row(
-      lines, "bars",
-      fmt::format("a request from its head to its end: {} a response that the client got, {} a response that "
-                  "was not the one, "
-                  "{} an attempt that failed, {} a wait, {} attempts that are not told",
-                  mark_of(Came::taken, look.charset), mark_of(Came::refused, look.charset),
-                  mark_of(Came::failed, look.charset), wait_mark(look.charset), gap_mark(look.charset)),
-      look);
+  append_row(lines, "bars",
+             fmt::format(
+                 "a request from its head to its end: {} a response that the client got, {} a response that "
+                 "was not the one, "
+                 "{} an attempt that failed, {} a wait, {} attempts that are not told",
+                 mark_of(DrawnResult::taken, display.charset), mark_of(DrawnResult::refused, display.charset),
+                 mark_of(DrawnResult::failed, display.charset), wait_mark(display.charset),
+                 gap_mark(display.charset)),
+             display);
   return scrolled_to(std::move(lines), view.scrolled, rows);
 }
 

@@ -83,7 +83,7 @@ std::vector<KeyPress> KeyReader::take(std::string_view bytes) {
   return pressed;
 }
 
-std::vector<KeyPress> KeyReader::silence() {
+std::vector<KeyPress> KeyReader::timed_out() {
   const bool was_escape = pending_.size() == 1;
   pending_.clear();
   if (was_escape) return {{Key::escape, 0}};

@@ -25,7 +25,7 @@ class KeyReader {
   /// no more bytes come within about 50 ms, it was the key Escape.
   bool is_waiting() const { return !pending_.empty(); }
   /// Call if no more bytes came. Returns the pending Escape, if there is one.
-  std::vector<KeyPress> silence();
+  std::vector<KeyPress> timed_out();
 
  private:
   std::string pending_;

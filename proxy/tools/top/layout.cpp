@@ -8,7 +8,7 @@
 namespace reprise::tools {
 namespace {
 
-std::size_t columns_of(const Line& line, const Look& look) {
+std::size_t columns_of(const Line& line, const Display& look) {
   std::size_t columns = 0;
   for (const Piece& piece : line.pieces) columns += columns_of(piece.text, look.charset);
   return columns;
@@ -20,7 +20,7 @@ void append_item(Line& line, Line item) {
                      std::make_move_iterator(item.pieces.end()));
 }
 
-std::vector<Line> broken(const Line& item, const Look& look) {
+std::vector<Line> broken(const Line& item, const Display& look) {
   std::string text;
   for (const Piece& piece : item.pieces) text += piece.text;
   std::vector<Line> lines;
@@ -35,7 +35,7 @@ void append(std::vector<Line>& lines, std::vector<Line> more) {
   lines.insert(lines.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
-std::vector<Line> flowed(std::vector<Line> items, const Look& look) {
+std::vector<Line> flowed(std::vector<Line> items, const Display& look) {
   std::vector<Line> lines;
   std::size_t used = 0;
   for (Line& item : items) {
@@ -55,7 +55,7 @@ std::vector<Line> flowed(std::vector<Line> items, const Look& look) {
   return lines;
 }
 
-Line fitting(std::vector<Line> items, const Look& look) {
+Line fitting(std::vector<Line> items, const Display& look) {
   Line line;
   std::size_t used = 0;
   for (Line& item : items) {
@@ -67,8 +67,8 @@ Line fitting(std::vector<Line> items, const Look& look) {
   return line;
 }
 
-void append_row(std::vector<Line>& lines, std::string_view heading, std::string_view text, const Look& look,
-                Style style) {
+void append_row(std::vector<Line>& lines, std::string_view heading, std::string_view text,
+                const Display& look, Style style) {
   constexpr std::size_t beside = 12;
   const bool narrow = look.columns < 4 * beside;
   const std::size_t indent = narrow ? 2 : beside;

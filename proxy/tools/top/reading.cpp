@@ -40,8 +40,8 @@ RouteReading route_in(const Members& of) {
   route.counts.refused = counts_by_word(of, "refused");
   route.counts.responses = counts_by_word(of, "responses");
   for (const double number : of.numbers("durations")) route.counts.durations.push_back(count_in(number));
-  route.tells_responses = of.find("responses") != nullptr;
-  route.tells_durations = of.find("durations") != nullptr;
+  route.has_responses = of.find("responses") != nullptr;
+  route.has_durations = of.find("durations") != nullptr;
   return route;
 }
 
@@ -135,8 +135,8 @@ std::string target_of(const Members& of) {
   return url + of.text("path");
 }
 
-StoryReading story_in(const Members& of) {
-  StoryReading story;
+RequestReading story_in(const Members& of) {
+  RequestReading story;
   story.id = of.text("id");
   story.time = of.text("time");
   story.route = of.text("route");
@@ -176,8 +176,8 @@ Read<Status> read_status(std::string_view text, const Charset* charset) {
   return read;
 }
 
-Read<std::vector<StoryReading>> read_stories(std::string_view text, const Charset* charset) {
-  Read<std::vector<StoryReading>> read;
+Read<std::vector<RequestReading>> read_requests(std::string_view text, const Charset* charset) {
+  Read<std::vector<RequestReading>> read;
   const auto document = parsed(text, read.why);
   if (!document) return read;
   if (!document->is_array()) {

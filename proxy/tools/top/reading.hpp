@@ -32,8 +32,8 @@ struct RouteReading {
   std::string name;
   std::string mode;
   RouteCounts counts;
-  bool tells_responses = false;
-  bool tells_durations = false;
+  bool has_responses = false;
+  bool has_durations = false;
 };
 
 /// State of one upstream. If a member is absent: full budget, closed circuit, no pause.
@@ -102,7 +102,7 @@ struct AttemptReading {
 };
 
 /// One finished request, as in /stories.
-struct StoryReading {
+struct RequestReading {
   std::string id;
   std::string time;  ///< RFC 3339
   std::string route;
@@ -135,6 +135,6 @@ struct Read {
 
 /// With `charset`, every text is as `shown` returns it. If null, every text is unchanged.
 Read<Status> read_status(std::string_view json, const Charset* charset);
-Read<std::vector<StoryReading>> read_stories(std::string_view json, const Charset* charset);
+Read<std::vector<RequestReading>> read_requests(std::string_view json, const Charset* charset);
 
 }  // namespace reprise::tools

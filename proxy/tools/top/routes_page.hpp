@@ -12,6 +12,6 @@
 namespace reprise::tools {
 
 /// Fills at most that many `rows`.
-std::vector<Line> routes_page(const Watch&, const View&, const Look&, std::size_t rows);
+std::vector<Line> routes_page(const Watch&, const View&, const Display&, std::size_t rows);
 
 }  // namespace reprise::tools

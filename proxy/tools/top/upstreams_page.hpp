@@ -11,6 +11,6 @@
 namespace reprise::tools {
 
 /// Fills at most that many `rows`; the page can be scrolled.
-std::vector<Line> upstreams_page(const Watch&, const View&, const Look&, std::size_t rows);
+std::vector<Line> upstreams_page(const Watch&, const View&, const Display&, std::size_t rows);
 
 }  // namespace reprise::tools

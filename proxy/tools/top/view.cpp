@@ -46,10 +46,11 @@ void move_route(View& view, Key key, const Watch& watch, std::size_t page) {
   view.route = routes[moved(key, place, routes.size(), page)].name;
 }
 
-void move_story(View& view, Key key, const Watch& watch, std::size_t page) {
-  const auto stories = stories_of_route(watch, view);
+void move_request(View& view, Key key, const Watch& watch, std::size_t page) {
+  const auto stories = requests_of_route(watch, view);
   if (stories.empty()) return;
-  const std::size_t place = place_in(stories, [&](const StoryReading& one) { return one.id == view.story; });
+  const std::size_t place =
+      place_in(stories, [&](const RequestReading& one) { return one.id == view.story; });
   view.story = stories[moved(key, place, stories.size(), page)].id;
 }
 
@@ -59,11 +60,11 @@ void move_text(View& view, Key key, std::size_t page) {
   view.scrolled = moved(key, view.scrolled, far, page);
 }
 
-void move(View& view, Key key, const Watch& watch, const Look& look) {
-  const std::size_t page = std::max<std::size_t>(2, look.rows / 2);
+void move(View& view, Key key, const Watch& watch, const Display& display) {
+  const std::size_t page = std::max<std::size_t>(2, display.rows / 2);
   switch (view.page) {
     case Page::routes: return move_route(view, key, watch, page);
-    case Page::stories: return move_story(view, key, watch, page / 2);
+    case Page::stories: return move_request(view, key, watch, page / 2);
     case Page::story:
     case Page::upstreams:
     case Page::help: return move_text(view, key, page);
@@ -84,9 +85,10 @@ void enter(View& view, const Watch& watch) {
     view.page = Page::stories;
     view.story.clear();
   } else if (view.page == Page::stories) {
-    const auto stories = stories_of_route(watch, view);
+    const auto stories = requests_of_route(watch, view);
     if (stories.empty()) return;
-    view.story = stories[place_in(stories, [&](const StoryReading& one) { return one.id == view.story; })].id;
+    view.story =
+        stories[place_in(stories, [&](const RequestReading& one) { return one.id == view.story; })].id;
     view.page = Page::story;
     view.scrolled = 0;
   }
@@ -129,7 +131,7 @@ void press_character(View& view, char character) {
 
 }  // namespace
 
-View pressed(View view, const KeyPress& press, const Watch& watch, const Look& look) {
+View pressed(View view, const KeyPress& press, const Watch& watch, const Display& display) {
   const Key key = as_motion(press);
   if (key == Key::character) {
     press_character(view, press.character);
@@ -138,7 +140,7 @@ View pressed(View view, const KeyPress& press, const Watch& watch, const Look& l
   } else if (key == Key::escape) {
     go_back(view);
   } else {
-    move(view, key, watch, look);
+    move(view, key, watch, display);
   }
   return view;
 }
@@ -174,9 +176,9 @@ std::string chosen_route(const Watch& watch, const View& view) {
   return routes[place_in(routes, [&](const RouteFigures& one) { return one.name == view.route; })].name;
 }
 
-std::vector<StoryReading> stories_of_route(const Watch& watch, const View& view) {
-  std::vector<StoryReading> stories;
-  for (const StoryReading& story : watch.stories())
+std::vector<RequestReading> requests_of_route(const Watch& watch, const View& view) {
+  std::vector<RequestReading> stories;
+  for (const RequestReading& story : watch.stories())
     if (story.route == view.route) stories.push_back(story);
   return stories;
 }

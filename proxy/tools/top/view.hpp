@@ -13,7 +13,7 @@
 namespace reprise::tools {
 
 /// The terminal, and what is the same on every page.
-struct Look {
+struct Display {
   std::size_t columns = 80;
   std::size_t rows = 24;
   Charset charset;
@@ -42,7 +42,7 @@ struct View {
   bool quits = false;
 };
 
-View pressed(View, const KeyPress&, const Watch&, const Look&);
+View pressed(View, const KeyPress&, const Watch&, const Display&);
 
 /// Sorts figures from the highest and names from the first; `reversed` turns this around. Equal routes keep
 /// the order of the configuration. Routes without a figure come last.
@@ -52,7 +52,7 @@ std::vector<RouteFigures> sorted_routes(const Watch&, const View&);
 /// the start.
 bool is_by_trouble(std::size_t routes, const View&);
 /// Returns the requests of the selected route, newest first.
-std::vector<StoryReading> stories_of_route(const Watch&, const View&);
+std::vector<RequestReading> requests_of_route(const Watch&, const View&);
 /// Returns the name of the selected route; empty if there are no routes.
 std::string chosen_route(const Watch&, const View&);
 

@@ -67,13 +67,13 @@ std::uint64_t sum_of(const CountsByWord& counts) {
   return sum;
 }
 
-bool is_worth_telling(const StoryReading& story) {
+bool is_notable(const RequestReading& story) {
   if (story.attempts.size() > 1 || story.left_out > 0 || story.recovered) return true;
   if (!story.ending.empty() && story.ending != "answered") return true;
   return story.reason != "success" && story.reason != "not_retryable" && !story.reason.empty();
 }
 
-bool is_worth_telling(const UpstreamReading& upstream) {
+bool is_notable(const UpstreamReading& upstream) {
   return upstream.budget_left.value_or(1) < 1 || !upstream.circuit.empty() || upstream.pause_seconds;
 }
 
@@ -106,12 +106,13 @@ void Watch::took(Status status, double at) {
   while (samples_.size() > window_ + 1) samples_.pop_front();
 }
 
-void Watch::took(std::vector<StoryReading> stories) {
+void Watch::took(std::vector<RequestReading> stories) {
   // The document has the oldest first. Of two requests that ended at the same moment, the later entry is the
   // newer one. RFC 3339 times in UTC sort as text.
   std::reverse(stories.begin(), stories.end());
-  std::stable_sort(stories.begin(), stories.end(),
-                   [](const StoryReading& one, const StoryReading& other) { return one.time > other.time; });
+  std::stable_sort(
+      stories.begin(), stories.end(),
+      [](const RequestReading& one, const RequestReading& other) { return one.time > other.time; });
   stories_ = std::move(stories);
 }
 
@@ -143,8 +144,8 @@ std::vector<RouteFigures> Watch::routes() const {
     figures.recent = difference(route.counts, *found->second);
     figures.trouble[0] = failed_or_refused(figures.recent);
     figures.trouble[1] = figures.recent.retries;
-    if (route.tells_responses) figures.success = success_of(figures.recent.responses);
-    if (!route.tells_durations) continue;
+    if (route.has_responses) figures.success = success_of(figures.recent.responses);
+    if (!route.has_durations) continue;
     figures.p50 = quantile(0.5, status().duration_bounds, figures.recent.durations);
     figures.p99 = quantile(0.99, status().duration_bounds, figures.recent.durations);
   }

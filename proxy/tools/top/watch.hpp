@@ -57,7 +57,7 @@ class Watch {
   /// Adds a reading. After a restart of the proxy (counters that went back count as one), all earlier
   /// readings are discarded.
   void took(Status, double at);
-  void took(std::vector<StoryReading>);
+  void took(std::vector<RequestReading>);
   void lost(std::string why, double at);
 
   bool empty() const { return samples_.empty(); }
@@ -67,7 +67,7 @@ class Watch {
     return samples_.back().status;
   }
   /// Returns the requests, newest first.
-  const std::vector<StoryReading>& stories() const { return stories_; }
+  const std::vector<RequestReading>& stories() const { return stories_; }
   const std::optional<Loss>& loss() const { return loss_; }
   /// Returns when a restart was last detected.
   const std::optional<double>& restarted_at() const { return restarted_at_; }
@@ -87,7 +87,7 @@ class Watch {
 
   std::size_t window_;
   std::deque<Sample> samples_;
-  std::vector<StoryReading> stories_;
+  std::vector<RequestReading> stories_;
   std::optional<Loss> loss_;
   std::optional<double> restarted_at_;
 };
@@ -99,9 +99,9 @@ std::optional<Quantile> quantile(double share, const std::vector<double>& bounds
 /// Returns the sum of all counts.
 std::uint64_t sum_of(const CountsByWord&);
 /// Returns true if the status does not say everything: retried, gave up, cut, or refused a retry.
-bool is_worth_telling(const StoryReading&);
+bool is_notable(const RequestReading&);
 /// Returns true for an upstream in trouble: a budget that was drawn on, a circuit that is not closed, or a
 /// pause.
-bool is_worth_telling(const UpstreamReading&);
+bool is_notable(const UpstreamReading&);
 
 }  // namespace reprise::tools

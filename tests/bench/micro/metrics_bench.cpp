@@ -1,7 +1,7 @@
 // What it costs to count a finished request, and to keep its story.
 #include <benchmark/benchmark.h>
 
-#include "proxy/telemetry/history/stories.hpp"
+#include "proxy/telemetry/history/request_history.hpp"
 #include "tests/support/metrics.hpp"
 #include "tests/support/scripted_request.hpp"
 
@@ -34,7 +34,7 @@ void count_a_recovered_request(benchmark::State& state) { count(state, recovered
 BENCHMARK(count_a_recovered_request);
 
 void keep_a_story(benchmark::State& state) {
-  StoryBook book(1 << 20, 1, 1);
+  ThreadHistory book(1 << 20, 1, 1);
   const ScriptedRequest request = plain();
   ExchangeRecord record = request.record();
   for (auto _ : state) {

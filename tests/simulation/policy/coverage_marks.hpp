@@ -14,7 +14,7 @@ namespace reprise::simulation {
 
 /// How the client was left.
 enum class Ending : std::uint8_t {
-  answered,   ///< an upstream's response went out whole
+  responded,  ///< an upstream's response went out whole
   cut,        ///< the rest of one could not follow
   failed,     ///< answered in our own words
   timed_out,  ///< the same, with 504 instead of the response at hand

@@ -105,10 +105,10 @@ void HostLaws::judge_hedge(const Happening& what, const policy::Exchange& exchan
 
 // What an attempt says of its host.
 void HostLaws::hear(const Happening& what, Instant admitted, bool stale, bool other_runs) {
-  const auto* answered = std::get_if<Responded>(&what.outcome);
-  if (answered != nullptr && answered->hints.retry_after && route_.retry.retry_after.honour &&
+  const auto* responded = std::get_if<Responded>(&what.outcome);
+  if (responded != nullptr && responded->hints.retry_after && route_.retry.retry_after.honour &&
       route_.retry.on.lists(what.outcome)) {
-    const Instant asked = what.at + std::min(*answered->hints.retry_after, route_.retry.retry_after.maximum);
+    const Instant asked = what.at + std::min(*responded->hints.retry_after, route_.retry.retry_after.maximum);
     pause_ = pause_ ? std::max(*pause_, asked) : asked;
   }
   if (!circuit_) return;
@@ -119,7 +119,7 @@ void HostLaws::hear(const Happening& what, Instant admitted, bool stale, bool ot
   if (stale) return;
   if (ours || broke_beside_a_copy) {
     circuit_->discard(admitted);
-  } else if (answered != nullptr && answered->status < 500) {
+  } else if (responded != nullptr && responded->status < 500) {
     circuit_->succeeded(what.at, admitted);
   } else {
     circuit_->failed(what.at, admitted);

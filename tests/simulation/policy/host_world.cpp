@@ -30,8 +30,8 @@ const play::Step& HostWorld::Visitor::step(unsigned number) const {
 }
 
 void HostWorld::Visitor::keep() {
-  if (answered == 0) return;
-  const play::Keeping keeping = step(answered).keeping;
+  if (responded == 0) return;
+  const play::Keeping keeping = step(responded).keeping;
   if (keeping == play::Keeping::whole) {
     kept = true;
     exchange.response_kept();
@@ -137,7 +137,7 @@ Happening HostWorld::describe(const Coming& coming, const Visitor& visitor) cons
   what.outcome = step.outcome;
   what.differs = step.differs;
   if (coming.kind == Kind::body_ended) {
-    const bool whole = visitor.kept && coming.number == visitor.answered;
+    const bool whole = visitor.kept && coming.number == visitor.responded;
     what.how = whole ? Breaking::no : play::breaking(visitor.visit.steps, coming.number);
   }
   return what;
@@ -168,10 +168,10 @@ Actions HostWorld::end_attempt(const Coming& coming, const Happening& what, Visi
                         : exchange.continued(what.report, *response, now_);
   }
   if (!resumes) {
-    visitor.answered = coming.number;
+    visitor.responded = coming.number;
     visitor.kept = false;
   }
-  return exchange.answered(what.report, *response, now_, dice_);
+  return exchange.responded(what.report, *response, now_, dice_);
 }
 
 Actions HostWorld::end_body(const Happening& what, Visitor& visitor) {

@@ -39,7 +39,7 @@ class HostWorld {
     unsigned begun = 0;
     std::vector<bool> fresh;    ///< of each attempt: on a new connection
     std::vector<bool> resumes;  ///< of each attempt: for the rest of a download
-    unsigned answered = 0;      ///< the last attempt with a response, but for resumes
+    unsigned responded = 0;     ///< the last attempt with a response, but for resumes
     bool kept = false;
     unsigned waits = 0;
     bool waiting = false;

@@ -88,7 +88,7 @@ class Outage {
       return one.exchange.failed(nothing_sent, {policy::Stage::connect, policy::Cause::refused}, now, dice_);
     }
     const policy::AttemptReport sent{false, policy::Sent::maybe, true, policy::Idempotency::yes};
-    return one.exchange.answered(sent, {is_away ? 503 : 200, {}}, now, dice_);
+    return one.exchange.responded(sent, {is_away ? 503 : 200, {}}, now, dice_);
   }
 
   void obey(const Actions& actions, const Coming& cause) {

@@ -227,8 +227,8 @@ void VisitLaws::begin(const Happening& what, bool fresh, bool resume) {
 
 bool VisitLaws::may_have_effect(const Tried& one) const {
   if (one.running || one.cancelled) return true;
-  const auto* answered = std::get_if<Responded>(&one.outcome);
-  if (answered != nullptr && answered->status == 421 && one.report.reused) return false;
+  const auto* responded = std::get_if<Responded>(&one.outcome);
+  if (responded != nullptr && responded->status == 421 && one.report.reused) return false;
   if (is_refused(one)) return false;
   return one.report.sent == policy::Sent::maybe;
 }

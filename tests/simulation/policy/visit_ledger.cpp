@@ -4,10 +4,10 @@ namespace reprise::simulation {
 namespace {
 
 bool same(const policy::Outcome& one, const policy::Outcome& other) {
-  const auto* answered = std::get_if<policy::Responded>(&one);
+  const auto* responded = std::get_if<policy::Responded>(&one);
   const auto* also = std::get_if<policy::Responded>(&other);
-  if (answered != nullptr || also != nullptr) {
-    return answered != nullptr && also != nullptr && answered->status == also->status;
+  if (responded != nullptr || also != nullptr) {
+    return responded != nullptr && also != nullptr && responded->status == also->status;
   }
   const auto& failed = std::get<policy::Failed>(one);
   const auto& beside = std::get<policy::Failed>(other);

@@ -105,13 +105,13 @@ inline constexpr Duration longest_run = std::chrono::hours(24 * 7);
 inline constexpr Duration longest_tail = std::chrono::minutes(10);
 
 /// A key of the model, and why its value is impossible.
-struct Impossible {
+struct Contradiction {
   std::string key;
   std::string why;
 };
 
 /// Returns why the model cannot be run although each value alone is valid.
-std::optional<Impossible> contradiction(const Model&);
+std::optional<Contradiction> contradiction(const Model&);
 
 /// Returns how many requests per second the upstream can serve without trouble; absent: any number.
 std::optional<double> most_served_per_second(const Model&);

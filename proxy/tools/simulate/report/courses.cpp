@@ -87,7 +87,7 @@ Chart success_chart(const Report& report, std::size_t place) {
   chart.marks = {{0, "0"}, {0.5, "50 %"}, {1, "100 %"}};
   chart.curves = {{success_of(one.measures), colour_of(place), true},
                   {success_of(one.measures), colour_of(place), false}};
-  if (one.hopeful) chart.curves.push_back({success_of(*one.hopeful), "came", false});
+  if (one.best_case) chart.curves.push_back({success_of(*one.best_case), "came", false});
   return chart;
 }
 

@@ -72,7 +72,7 @@ void remark_on_replay(const Report& report, std::vector<std::string>& remarks) {
       "a "
       "request is taken to meet what its n-th attempt met in the log, whenever it is made.");
   for (const Compared& one : report.compared) {
-    if (!one.hopeful) continue;
+    if (!one.best_case) continue;
     const std::uint64_t requests = one.measures.requests;
     const std::uint64_t open = requests - std::min(requests, one.measures.decided_by_log);
     if (open == 0) continue;
@@ -98,7 +98,7 @@ void remark_on_replay(const Report& report, std::vector<std::string>& remarks) {
 
 std::string range_text(const Compared& one, std::string (*shown)(double), double (Measures::*of)() const) {
   const double first = (one.measures.*of)();
-  const double second = one.hopeful ? (*one.hopeful.*of)() : first;
+  const double second = one.best_case ? (*one.best_case.*of)() : first;
   const std::string low = shown(std::min(first, second));
   const std::string high = shown(std::max(first, second));
   return low == high ? low : low + " .. " + high;

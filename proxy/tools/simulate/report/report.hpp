@@ -20,7 +20,7 @@ struct Compared {
   Measures measures;
   /// Only for a replay: the results if attempts that are not in the log succeed. `measures` then has the
   /// results if they repeat the last outcome.
-  std::optional<Measures> hopeful;
+  std::optional<Measures> best_case;
 };
 
 /// The replayed log, and how much of it could be used.

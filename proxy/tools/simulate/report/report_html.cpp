@@ -101,7 +101,7 @@ void write_table(const Report& report, std::string& out) {
     for (const double share : {0.5, 0.9, 0.99}) cell(percentile_text(measures.latency, share));
     cell(recovery_text(measures), stuck);
     cell(grouped(measures.refused + measures.limited));
-    cell(grouped(measures.in_vain));
+    cell(grouped(measures.wasted));
     cell(grouped(measures.ended[static_cast<std::size_t>(policy::Reason::budget_spent)]));
     out += "</tr>\n";
   }

@@ -64,7 +64,7 @@ void add_measures(json::object& out, const Measures& measures) {
   out["lowest_budget_left"] = share(measures.lowest_budget());
   out["turned_away_by_full_queue"] = measures.refused;
   out["turned_away_by_limit"] = measures.limited;
-  out["served_in_vain"] = measures.in_vain;
+  out["served_in_vain"] = measures.wasted;
   out["unfinished"] = measures.unfinished;
   out["no_room"] = measures.turned_away;
   out["ended"] = ends_of(measures);
@@ -80,7 +80,7 @@ json::object compared(const Compared& one, const Report& report) {
     out["assumed_attempts"] = one.measures.assumed;
     out["rule_not_in_log"] = one.measures.unknown_rule;
   }
-  if (one.hopeful) add_measures(out["if_unknown_attempts_succeed"].emplace_object(), *one.hopeful);
+  if (one.best_case) add_measures(out["if_unknown_attempts_succeed"].emplace_object(), *one.best_case);
   return out;
 }
 

@@ -1,4 +1,4 @@
-#include "proxy/telemetry/history/stories.hpp"
+#include "proxy/telemetry/history/request_history.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,53 +11,54 @@ constexpr int base = 36;
 
 }  // namespace
 
-StoryBook::StoryBook(std::size_t bytes, std::uint64_t first, std::uint64_t step)
-    : told_(bytes / 2), ordinary_(bytes / 2), next_(first), step_(step) {}
+ThreadHistory::ThreadHistory(std::size_t bytes, std::uint64_t first, std::uint64_t step)
+    : notable_(bytes / 2), ordinary_(bytes / 2), next_(first), step_(step) {}
 
-void StoryBook::keep(const ExchangeRecord& record, bool path) {
+void ThreadHistory::keep(const ExchangeRecord& record, bool path) {
   const std::lock_guard lock(mutex_);
-  (is_worth_telling(record) ? told_ : ordinary_).keep(record, path);
+  (is_notable(record) ? notable_ : ordinary_).keep(record, path);
 }
 
-std::optional<Story> StoryBook::find(std::uint64_t number) const {
+std::optional<HistoryEntry> ThreadHistory::find(std::uint64_t number) const {
   const std::lock_guard lock(mutex_);
-  auto found = told_.find(number);
+  auto found = notable_.find(number);
   return found ? found : ordinary_.find(number);
 }
 
-std::optional<Story> StoryBook::find(std::string_view request_id) const {
+std::optional<HistoryEntry> ThreadHistory::find(std::string_view request_id) const {
   const std::lock_guard lock(mutex_);
-  auto found = told_.find(request_id);
+  auto found = notable_.find(request_id);
   auto other = ordinary_.find(request_id);
   if (!found || (other && other->number > found->number)) return other;
   return found;
 }
 
-std::vector<Story> StoryBook::newest(std::size_t most, std::uint64_t after) const {
-  std::vector<Story> stories;
+std::vector<HistoryEntry> ThreadHistory::newest(std::size_t most, std::uint64_t after) const {
+  std::vector<HistoryEntry> stories;
   const std::lock_guard lock(mutex_);
-  told_.newest(most, after, [&](Story story) { stories.push_back(std::move(story)); });
+  notable_.newest(most, after, [&](HistoryEntry story) { stories.push_back(std::move(story)); });
   return stories;
 }
 
-Stories::Stories(std::string name, std::size_t threads, std::size_t bytes) : name_(std::move(name)) {
+RequestHistory::RequestHistory(std::string name, std::size_t threads, std::size_t bytes)
+    : name_(std::move(name)) {
   for (std::size_t i = 0; i < threads; ++i)
-    books_.push_back(std::make_unique<StoryBook>(bytes, i + 1, threads));
+    books_.push_back(std::make_unique<ThreadHistory>(bytes, i + 1, threads));
 }
 
-void Stories::append_id(std::string& out, std::uint64_t number) const {
+void RequestHistory::append_id(std::string& out, std::uint64_t number) const {
   std::array<char, 16> digits{};
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number, base);
   out.append(name_).append("-").append(digits.data(), end.ptr);
 }
 
-std::string Stories::id_of(std::uint64_t number) const {
+std::string RequestHistory::id_of(std::uint64_t number) const {
   std::string id;
   append_id(id, number);
   return id;
 }
 
-std::optional<std::uint64_t> Stories::number_of(std::string_view id) const {
+std::optional<std::uint64_t> RequestHistory::number_of(std::string_view id) const {
   if (id.size() < name_.size() + 2 || !id.starts_with(name_) || id[name_.size()] != '-') return std::nullopt;
   id.remove_prefix(name_.size() + 1);
   std::uint64_t number = 0;
@@ -66,8 +67,8 @@ std::optional<std::uint64_t> Stories::number_of(std::string_view id) const {
   return number;
 }
 
-std::optional<Story> Stories::find(std::string_view id) const {
-  std::optional<Story> found;
+std::optional<HistoryEntry> RequestHistory::find(std::string_view id) const {
+  std::optional<HistoryEntry> found;
   if (const auto number = number_of(id)) found = books_[(*number - 1) % books_.size()]->find(*number);
   if (!found && !id.empty()) {
     for (const auto& book : books_) {
@@ -79,15 +80,15 @@ std::optional<Story> Stories::find(std::string_view id) const {
   return found;
 }
 
-std::vector<Story> Stories::newest(std::size_t most) const {
-  std::vector<Story> all;
+std::vector<HistoryEntry> RequestHistory::newest(std::size_t most) const {
+  std::vector<HistoryEntry> all;
   for (const auto& book : books_) {
-    for (Story& story : book->newest(most, 0)) all.push_back(std::move(story));
+    for (HistoryEntry& story : book->newest(most, 0)) all.push_back(std::move(story));
   }
   std::stable_sort(all.begin(), all.end(),
-                   [](const Story& a, const Story& b) { return a.ended_wall < b.ended_wall; });
+                   [](const HistoryEntry& a, const HistoryEntry& b) { return a.ended_wall < b.ended_wall; });
   if (all.size() > most) all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(most));
-  for (Story& story : all) story.id = id_of(story.number);
+  for (HistoryEntry& story : all) story.id = id_of(story.number);
   return all;
 }
 

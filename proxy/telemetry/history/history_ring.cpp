@@ -1,4 +1,4 @@
-#include "proxy/telemetry/history/story_ring.hpp"
+#include "proxy/telemetry/history/history_ring.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -21,18 +21,18 @@ void fetch(const std::byte* from, std::size_t bytes) {
 
 }  // namespace
 
-StoryRing::StoryRing(std::size_t bytes)
+HistoryRing::HistoryRing(std::size_t bytes)
     : capacity_(bytes / 8 * 8),
       bytes_(capacity_ == 0 ? nullptr : std::make_unique_for_overwrite<std::byte[]>(capacity_)) {}
 
-void StoryRing::keep(const ExchangeRecord& record, bool path) {
-  const StoredStory story(record, path);
+void HistoryRing::keep(const ExchangeRecord& record, bool path) {
+  const EncodedEntry story(record, path);
   if (std::byte* const at = make_room(story.bytes()); at != nullptr) story.put(at);
   fetch(bytes_.get() + end_, std::min(usual_bytes, capacity_ - end_));
 }
 
 // Returns room after the newest entry, or at the beginning. Evicts the entries that are there.
-std::byte* StoryRing::make_room(std::size_t bytes) {
+std::byte* HistoryRing::make_room(std::size_t bytes) {
   if (bytes > capacity_) return nullptr;
   if (end_ + bytes > capacity_) {
     // Entries between here and the end are older than all entries at the beginning.
@@ -48,37 +48,37 @@ std::byte* StoryRing::make_room(std::size_t bytes) {
   return bytes_.get() + last_;
 }
 
-void StoryRing::drop_first() {
+void HistoryRing::drop_first() {
   first_ = next(first_);
   --count_;
 }
 
-std::size_t StoryRing::next(std::size_t at) const {
+std::size_t HistoryRing::next(std::size_t at) const {
   if (at == last_) return none;
-  at += story_bytes_at(bytes_.get() + at);
-  const bool at_the_end = at >= capacity_ || story_bytes_at(bytes_.get() + at) == wrapped;
+  at += entry_bytes_at(bytes_.get() + at);
+  const bool at_the_end = at >= capacity_ || entry_bytes_at(bytes_.get() + at) == wrapped;
   return at_the_end ? 0 : at;
 }
 
-std::uint64_t StoryRing::number_at(std::size_t at) const { return story_number_at(bytes_.get() + at); }
+std::uint64_t HistoryRing::number_at(std::size_t at) const { return entry_number_at(bytes_.get() + at); }
 
-std::size_t StoryRing::count_after(std::uint64_t number) const {
+std::size_t HistoryRing::count_after(std::uint64_t number) const {
   std::size_t count = 0;
   for (std::size_t at = first_; at != none; at = next(at)) count += number_at(at) > number ? 1U : 0U;
   return count;
 }
 
-std::optional<Story> StoryRing::find(std::uint64_t number) const {
+std::optional<HistoryEntry> HistoryRing::find(std::uint64_t number) const {
   for (std::size_t at = first_; at != none; at = next(at)) {
     if (number_at(at) == number) return decode(at);
   }
   return std::nullopt;
 }
 
-std::optional<Story> StoryRing::find(std::string_view request_id) const {
+std::optional<HistoryEntry> HistoryRing::find(std::string_view request_id) const {
   std::size_t found = none;
   for (std::size_t at = first_; at != none; at = next(at)) {
-    if (story_request_id_at(bytes_.get() + at) == request_id) found = at;
+    if (entry_request_id_at(bytes_.get() + at) == request_id) found = at;
   }
   return found == none ? std::nullopt : std::optional(decode(found));
 }

@@ -1,8 +1,8 @@
-#include "proxy/tools/explain/story_report.hpp"
+#include "proxy/tools/explain/request_report.hpp"
 
 #include <gtest/gtest.h>
 
-#include "proxy/telemetry/history/story_ring.hpp"
+#include "proxy/telemetry/history/history_ring.hpp"
 #include "tests/support/scripted_request.hpp"
 
 namespace reprise::tools {
@@ -11,12 +11,12 @@ namespace {
 using namespace telemetry;
 using policy::Reason;
 
-Story told(const ScriptedRequest& scripted) {
-  StoryRing ring(64 * 1024);
+HistoryEntry told(const ScriptedRequest& scripted) {
+  HistoryRing ring(64 * 1024);
   ExchangeRecord record = scripted.record();
   record.number = 1;
   ring.keep(record, true);
-  Story story = *ring.find(std::uint64_t{1});
+  HistoryEntry story = *ring.find(std::uint64_t{1});
   story.id = "k3x9q2-1";
   story.route_name = "api";
   return story;
@@ -24,13 +24,13 @@ Story told(const ScriptedRequest& scripted) {
 
 bool has(const std::string& text, std::string_view words) { return text.find(words) != std::string::npos; }
 
-TEST(StoryReport, TellsEachAttemptAndItsEnd) {
+TEST(StoryReport, report_shows_each_attempt_and_the_final_outcome) {
   ScriptedRequest request("two", "GET", "/x");
   request.attempt(failure(policy::Stage::connect, policy::Cause::refused), 1,
                   retry_in(milliseconds(200), Reason::retryable_failure));
   request.attempt(status(429, std::chrono::seconds(90)), 5, stop(Reason::upstream_said_later), true);
   request.ends(Ending::answered, 429).ids("client-7", "");
-  Story story = told(request);
+  HistoryEntry story = told(request);
   story.attempts[0].address.family = policy::UpstreamAddress::Family::v4;
   story.attempts[0].address.bytes = {192, 0, 2, 7};
   story.attempts[0].address.port = 80;
@@ -60,7 +60,7 @@ TEST(StoryReport, TellsEachAttemptAndItsEnd) {
                 "to change   Raise it.\n");
 }
 
-TEST(StoryReport, HidesNothingThatWouldSteerATerminal) {
+TEST(StoryReport, report_contains_no_terminal_control_characters) {
   ScriptedRequest request("nasty", "G\x1b[31mT", "/\r\nx");
   request.attempt(status(200), 1, stop(Reason::success)).ends(Ending::cut, 0);
   const std::string text = to_text(told(request), "");
@@ -70,14 +70,14 @@ TEST(StoryReport, HidesNothingThatWouldSteerATerminal) {
   EXPECT_TRUE(has(text, "; cut"));
 }
 
-TEST(StoryReport, TellsWhatIsRare) {
+TEST(StoryReport, report_shows_rare_events) {
   ScriptedRequest request("rare", "CONNECT", "");
   policy::Responded said_no{503, {{}, {}, true, true}, true};
   request.attempt(said_no, 1, {true, milliseconds(30), Reason::hedged}, true);
   request.attempt(status(503), 1, {true, {}, Reason::stale_connection});
   request.attempt(status(409), 1, {false, milliseconds(30), Reason::client_gone});
   request.ends(Ending::client_gone, 409).tunnel().own_response().ambiguous();
-  Story story = told(request);
+  HistoryEntry story = told(request);
   story.hedge = policy::HedgeOutcome::refused;
   story.hedge_refusal = Reason::budget_spent;
   story.attempts[0].may_have_sent = true;
@@ -100,10 +100,10 @@ std::string line_of(const std::string& text, std::string_view heading) {
 }
 
 // What can be copied out of it and asked for again.
-TEST(StoryReport, NamesTheRequestAsItsUrl) {
+TEST(StoryReport, report_names_the_request_by_its_url) {
   ScriptedRequest request("plain", "GET", "/x");
   request.attempt(status(200), 1, stop(Reason::success)).ends(Ending::answered, 200);
-  Story story = told(request);
+  HistoryEntry story = told(request);
   const auto asked = [&](bool over_tls, std::uint16_t port) {
     story.over_tls = over_tls;
     story.port = port;
@@ -116,10 +116,10 @@ TEST(StoryReport, NamesTheRequestAsItsUrl) {
   EXPECT_EQ(asked(true, 80), "request     GET https://api.internal:80/x");
 }
 
-TEST(StoryReport, NamesTheClientByWhateverIsKnownOfIt) {
+TEST(StoryReport, report_identifies_the_client_by_address_trace_or_request_id) {
   ScriptedRequest request("named", "GET", "/x");
   request.attempt(status(200), 1, stop(Reason::success)).ends(Ending::answered, 200);
-  Story story = told(request);
+  HistoryEntry story = told(request);
   const auto by_whom = [&] { return line_of(to_text(story, ""), "client  "); };
   EXPECT_EQ(by_whom(), "") << "nothing is known";
   story.traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
@@ -131,14 +131,14 @@ TEST(StoryReport, NamesTheClientByWhateverIsKnownOfIt) {
   EXPECT_EQ(by_whom(), "client      192.0.2.1:40000, X-Request-Id client-7");
 }
 
-TEST(StoryReport, TellsOfARecoveryAndOfAConnectionThatWasUsedBefore) {
+TEST(StoryReport, report_shows_recovery_and_reused_connections) {
   ScriptedRequest request("recovered", "GET", "/x");
   request.attempt(failure(policy::Stage::await_head, policy::Cause::closed), 1,
                   {true, {}, Reason::stale_connection}, true);
   request.attempt(status(200), 4, stop(Reason::success)).ends(Ending::answered, 200);
-  Story story = told(request);
+  HistoryEntry story = told(request);
   story.idempotent = true;
-  for (StoryAttempt& attempt : story.attempts) {
+  for (HistoryAttempt& attempt : story.attempts) {
     attempt.address.family = policy::UpstreamAddress::Family::v4;
     attempt.address.bytes = {192, 0, 2, 7};
     attempt.address.port = 80;
@@ -150,7 +150,7 @@ TEST(StoryReport, TellsOfARecoveryAndOfAConnectionThatWasUsedBefore) {
   EXPECT_EQ(line_of(text, "client got"), "client got  200 after 5ms, 0 bytes of body; recovered");
 }
 
-TEST(StoryAdvice, IsOfTheReasonThatEndedIt) {
+TEST(StoryAdvice, advice_is_for_the_reason_that_ended_the_request) {
   ScriptedRequest refused("refused", "POST", "/x");
   refused.attempt(status(503), 1, stop(Reason::not_idempotent)).ends(Ending::answered, 503);
   EXPECT_TRUE(has(advice_for(told(refused), {}), "Idempotency-Key"));
@@ -159,18 +159,18 @@ TEST(StoryAdvice, IsOfTheReasonThatEndedIt) {
   EXPECT_EQ(advice_for(told(spent), {}), "Raise `retry.max_attempts` of the route.");
   ScriptedRequest never("never", "GET", "/x");
   never.ends(Ending::answered, 503);
-  Story opened = told(never);
+  HistoryEntry opened = told(never);
   opened.reason = Reason::circuit_open;
   EXPECT_TRUE(has(advice_for(opened, {}), "circuit: off"));
 }
 
 // Listing the status is enough where a second execution
 // does no harm, or where the first cannot have been one.
-TEST(StoryAdvice, NamesTheSecondGateOnlyWhereItWouldStop) {
+TEST(StoryAdvice, advice_adds_a_second_obstacle_only_if_it_would_prevent_the_retry) {
   ScriptedRequest request("unlisted", "POST", "/x");
   request.attempt(failure(policy::Stage::send, policy::Cause::reset), 1, stop(Reason::not_retryable));
   request.ends(Ending::answered, 502);
-  Story story = told(request);
+  HistoryEntry story = told(request);
   story.attempts[0].may_have_sent = true;
   EXPECT_TRUE(has(advice_for(story, {}), "That alone is not enough"));
   story.attempts[0].may_have_sent = false;
@@ -180,7 +180,7 @@ TEST(StoryAdvice, NamesTheSecondGateOnlyWhereItWouldStop) {
   EXPECT_FALSE(has(advice_for(story, {}), "not enough")) << "it may be sent twice";
 }
 
-TEST(StoryAdvice, IsEmptyWhereNothingWasRefused) {
+TEST(StoryAdvice, advice_is_empty_if_no_retry_was_refused) {
   ScriptedRequest good("good", "GET", "/x");
   good.attempt(status(200), 1, stop(Reason::success)).ends(Ending::answered, 200);
   EXPECT_EQ(advice_for(told(good), {}), "");

@@ -13,7 +13,7 @@
 namespace reprise::telemetry {
 
 /// One attempt. Times are measured from the request head.
-struct StoryAttempt {
+struct HistoryAttempt {
   unsigned number = 1;
   bool reused = false;  ///< the connection had carried a request before
   bool may_have_sent = false;
@@ -30,17 +30,17 @@ struct StoryAttempt {
 
 /// A finished request as the history gives it back. It owns its texts. Each text is clipped (json_text.hpp),
 /// and may hold what a client or an upstream chose. `path` is empty if `log.path` keeps it out.
-struct Story : ExchangeNumbers, ExchangeTexts<std::string>, policy::Conclusion {
+struct HistoryEntry : ExchangeNumbers, ExchangeTexts<std::string>, policy::Conclusion {
   std::string id;  ///< Stories::id_of
   std::string route_name;
   bool recovered = false;                   ///< is_recovered of the record
-  std::vector<StoryAttempt> attempts;       ///< the first ones and the last ones
+  std::vector<HistoryAttempt> attempts;     ///< the first ones and the last ones
   std::uint64_t attempts_left_out = 0;      ///< between them
   std::size_t attempts_before_the_gap = 0;  ///< where that is not 0
 };
 
 /// Returns true for a request whose status does not say everything: retried, refused a retry, cut, failed, or
 /// denied.
-bool is_worth_telling(const ExchangeRecord&);
+bool is_notable(const ExchangeRecord&);
 
 }  // namespace reprise::telemetry

@@ -1,4 +1,4 @@
-#include "proxy/telemetry/history/story_json.hpp"
+#include "proxy/telemetry/history/entry_json.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -24,15 +24,15 @@ void add_outcome(json::object& out, const policy::Outcome& outcome) {
     out["error"] = policy::word(failed->cause);
     return;
   }
-  const auto& answered = std::get<policy::Responded>(outcome);
-  out["status"] = answered.status;
-  if (answered.hints.retry_after) out["retry_after_ms"] = in_milliseconds(*answered.hints.retry_after);
-  add_flag(out, "said_no", answered.hints.said_no);
-  add_flag(out, "from_reprise", answered.hints.from_reprise);
-  add_flag(out, "body_listed", answered.body_listed);
+  const auto& responded = std::get<policy::Responded>(outcome);
+  out["status"] = responded.status;
+  if (responded.hints.retry_after) out["retry_after_ms"] = in_milliseconds(*responded.hints.retry_after);
+  add_flag(out, "said_no", responded.hints.said_no);
+  add_flag(out, "from_reprise", responded.hints.from_reprise);
+  add_flag(out, "body_listed", responded.body_listed);
 }
 
-json::object attempt_json(const StoryAttempt& attempt) {
+json::object attempt_json(const HistoryAttempt& attempt) {
   json::object out{{"n", attempt.number}};
   if (attempt.address.known()) out["address"] = text_of(attempt.address);
   add_outcome(out, attempt.outcome);
@@ -55,7 +55,7 @@ json::object attempt_json(const StoryAttempt& attempt) {
   return out;
 }
 
-void add_request(json::object& out, const Story& story) {
+void add_request(json::object& out, const HistoryEntry& story) {
   out["id"] = story.id;
   out["time"] = timestamp(story.ended_wall);
   out["route"] = story.route_name;
@@ -70,7 +70,7 @@ void add_request(json::object& out, const Story& story) {
   add_text(out, "traceparent", story.traceparent);
 }
 
-void add_ending(json::object& out, const Story& story) {
+void add_ending(json::object& out, const HistoryEntry& story) {
   out["status"] = story.status == 0 ? json::value() : json::value(story.status);
   out["ending"] = word(story.ending);
   add_flag(out, "idempotent", story.idempotent);
@@ -87,14 +87,14 @@ void add_ending(json::object& out, const Story& story) {
 
 }  // namespace
 
-json::object story_json(const Story& story, std::string_view advice) {
+json::object story_json(const HistoryEntry& story, std::string_view advice) {
   json::object out;
   add_request(out, story);
   add_ending(out, story);
   out["meaning"] = policy::meaning(story.reason);
   add_text(out, "advice", advice);
   json::array attempts;
-  for (const StoryAttempt& attempt : story.attempts) attempts.push_back(attempt_json(attempt));
+  for (const HistoryAttempt& attempt : story.attempts) attempts.push_back(attempt_json(attempt));
   out["attempts"] = std::move(attempts);
   if (story.attempts_left_out > 0) {
     out["attempts_left_out"] = story.attempts_left_out;

@@ -1,4 +1,4 @@
-#include "proxy/telemetry/history/stored_story.hpp"
+#include "proxy/telemetry/history/encoded_entry.hpp"
 
 #include <algorithm>
 #include <array>
@@ -70,12 +70,12 @@ StoredAttempt stored(const policy::LedgerEntry& entry, policy::Instant begun) {
   to.highest = entry.bounds.highest.count();
   to.budget_left = entry.budget_left;
   to.hint = -1;
-  if (const auto* answered = std::get_if<policy::Responded>(&entry.outcome)) {
-    to.status = static_cast<std::int16_t>(answered->status);
-    if (answered->hints.retry_after) to.hint = answered->hints.retry_after->count();
-    to.said_no = answered->hints.said_no;
-    to.from_reprise = answered->hints.from_reprise;
-    to.body_listed = answered->body_listed;
+  if (const auto* responded = std::get_if<policy::Responded>(&entry.outcome)) {
+    to.status = static_cast<std::int16_t>(responded->status);
+    if (responded->hints.retry_after) to.hint = responded->hints.retry_after->count();
+    to.said_no = responded->hints.said_no;
+    to.from_reprise = responded->hints.from_reprise;
+    to.body_listed = responded->body_listed;
   } else {
     const auto& failed = std::get<policy::Failed>(entry.outcome);
     to.stage = failed.stage;
@@ -84,8 +84,8 @@ StoredAttempt stored(const policy::LedgerEntry& entry, policy::Instant begun) {
   return to;
 }
 
-StoryAttempt told(const StoredAttempt& from) {
-  StoryAttempt to;
+HistoryAttempt decoded(const StoredAttempt& from) {
+  HistoryAttempt to;
   to.number = from.number;
   to.reused = from.reused;
   to.may_have_sent = from.may_have_sent;
@@ -101,11 +101,11 @@ StoryAttempt told(const StoredAttempt& from) {
     to.outcome = policy::Failed{from.stage, from.cause};
     return to;
   }
-  policy::Responded answered{from.status, {}, from.body_listed};
-  if (from.hint >= 0) answered.hints.retry_after = policy::Duration(from.hint);
-  answered.hints.said_no = from.said_no;
-  answered.hints.from_reprise = from.from_reprise;
-  to.outcome = answered;
+  policy::Responded responded{from.status, {}, from.body_listed};
+  if (from.hint >= 0) responded.hints.retry_after = policy::Duration(from.hint);
+  responded.hints.said_no = from.said_no;
+  responded.hints.from_reprise = from.from_reprise;
+  to.outcome = responded;
   return to;
 }
 
@@ -139,7 +139,7 @@ std::byte* put_attempts(std::byte* at, const ExchangeRecord& record, std::uint64
 
 }  // namespace
 
-StoredStory::StoredStory(const ExchangeRecord& record, bool path)
+EncodedEntry::EncodedEntry(const ExchangeRecord& record, bool path)
     : record_(record),
       texts_(kept_texts(record, path)),
       left_out_(attempts_left_out(record.ledger->size())),
@@ -149,7 +149,7 @@ StoredStory::StoredStory(const ExchangeRecord& record, bool path)
   bytes_ = (bytes_ + 7) / 8 * 8;
 }
 
-void StoredStory::put(std::byte* at) const {
+void EncodedEntry::put(std::byte* at) const {
   ExchangeTexts<std::string_view> texts = texts_;
   const auto all = pointers_to(texts);
   StoredRequest request{.bytes = static_cast<std::uint32_t>(bytes_),
@@ -169,21 +169,21 @@ void StoredStory::put(std::byte* at) const {
   }
 }
 
-std::size_t story_bytes_at(const std::byte* from) { return get<std::uint32_t>(from); }
+std::size_t entry_bytes_at(const std::byte* from) { return get<std::uint32_t>(from); }
 
-std::uint64_t story_number_at(const std::byte* from) { return get<StoredRequest>(from).numbers.number; }
+std::uint64_t entry_number_at(const std::byte* from) { return get<StoredRequest>(from).numbers.number; }
 
-std::string_view story_request_id_at(const std::byte* from) {
+std::string_view entry_request_id_at(const std::byte* from) {
   const auto request = get<StoredRequest>(from);
   const std::byte* text = from + sizeof request + request.attempts * sizeof(StoredAttempt);
   for (std::size_t i = 0; i < request_id_place; ++i) text += request.lengths[i];
   return {reinterpret_cast<const char*>(text), request.lengths[request_id_place]};
 }
 
-Story told_story(const std::byte* from) {
+HistoryEntry decoded_entry(const std::byte* from) {
   const auto request = get<StoredRequest>(from);
   from += sizeof request;
-  Story story;
+  HistoryEntry story;
   static_cast<ExchangeNumbers&>(story) = request.numbers;
   static_cast<policy::Conclusion&>(story) = request.conclusion;
   story.recovered = request.recovered;
@@ -191,7 +191,7 @@ Story told_story(const std::byte* from) {
   story.attempts_before_the_gap = request.left_out > 0 ? first_attempts_shown : 0;
   story.attempts.reserve(request.attempts);
   for (std::uint32_t i = 0; i < request.attempts; ++i, from += sizeof(StoredAttempt))
-    story.attempts.push_back(told(get<StoredAttempt>(from)));
+    story.attempts.push_back(decoded(get<StoredAttempt>(from)));
   const auto texts = pointers_to(story);
   for (std::size_t i = 0; i < text_count; ++i) {
     texts[i]->assign(reinterpret_cast<const char*>(from), request.lengths[i]);

@@ -10,17 +10,17 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/telemetry/history/story_ring.hpp"
+#include "proxy/telemetry/history/history_ring.hpp"
 
 namespace reprise::telemetry {
 
-/// Request history of one io thread. Half of the memory is for requests worth reporting (is_worth_telling),
+/// Request history of one io thread. Half of the memory is for requests worth reporting (is_notable),
 /// half for all others, so that ordinary requests do not evict the ones that matter. Only the io thread
 /// writes; any thread reads. The lock is held for one entry, or for a walk over the memory.
-class StoryBook {
+class ThreadHistory {
  public:
   /// Numbers the requests first, first + step, and so on. Keeps at most `bytes`; 0 keeps none.
-  StoryBook(std::size_t bytes, std::uint64_t first, std::uint64_t step);
+  ThreadHistory(std::size_t bytes, std::uint64_t first, std::uint64_t step);
 
   /// Returns the next request's number. Only on the io thread.
   std::uint64_t next_number() {
@@ -30,40 +30,40 @@ class StoryBook {
   /// Its own thread only. `path`: whether the request's path may be kept.
   void keep(const ExchangeRecord&, bool path);
 
-  std::optional<Story> find(std::uint64_t number) const;
-  std::optional<Story> find(std::string_view request_id) const;
+  std::optional<HistoryEntry> find(std::uint64_t number) const;
+  std::optional<HistoryEntry> find(std::string_view request_id) const;
   /// Returns the newest requests worth reporting with a number above `after`: at most `most`, oldest first.
-  std::vector<Story> newest(std::size_t most, std::uint64_t after) const;
+  std::vector<HistoryEntry> newest(std::size_t most, std::uint64_t after) const;
 
  private:
   mutable std::mutex mutex_;
-  StoryRing told_;
-  StoryRing ordinary_;
+  HistoryRing notable_;
+  HistoryRing ordinary_;
   std::uint64_t next_;
   const std::uint64_t step_;
 };
 
 /// Request history of the process. Thread-safe.
-class Stories {
+class RequestHistory {
  public:
   /// `name`: first part of every id, so that no two processes have an id in common. `bytes`: memory for each
   /// thread.
-  Stories(std::string name, std::size_t threads, std::size_t bytes);
+  RequestHistory(std::string name, std::size_t threads, std::size_t bytes);
 
-  StoryBook& book(std::size_t thread) { return *books_[thread]; }
+  ThreadHistory& book(std::size_t thread) { return *books_[thread]; }
   /// Returns the id of a number: letters, digits and one hyphen, at most 24 characters.
   std::string id_of(std::uint64_t number) const;
   void append_id(std::string& out, std::uint64_t number) const;
   /// Finds a request by our id, or the newest one with this X-Request-Id. `route_name` stays empty.
-  std::optional<Story> find(std::string_view id) const;
+  std::optional<HistoryEntry> find(std::string_view id) const;
   /// Returns the newest requests of all threads, sorted by their end, oldest first.
-  std::vector<Story> newest(std::size_t most) const;
+  std::vector<HistoryEntry> newest(std::size_t most) const;
 
  private:
   std::optional<std::uint64_t> number_of(std::string_view id) const;
 
   const std::string name_;
-  std::vector<std::unique_ptr<StoryBook>> books_;
+  std::vector<std::unique_ptr<ThreadHistory>> books_;
 };
 
 }  // namespace reprise::telemetry

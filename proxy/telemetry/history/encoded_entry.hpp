@@ -5,15 +5,15 @@
 #include <cstdint>
 #include <string_view>
 
-#include "proxy/telemetry/history/story.hpp"
+#include "proxy/telemetry/history/history_entry.hpp"
 
 namespace reprise::telemetry {
 
 /// Encodes one finished request. Holds views into the record, so use it at once.
-class StoredStory {
+class EncodedEntry {
  public:
   /// `path`: whether the request's path may be kept.
-  StoredStory(const ExchangeRecord& record, bool path);
+  EncodedEntry(const ExchangeRecord& record, bool path);
 
   /// Returns the encoded size: a multiple of 8, never 0, below 16 KiB.
   std::size_t bytes() const { return bytes_; }
@@ -30,11 +30,11 @@ class StoredStory {
   std::size_t bytes_;
 };
 
-/// Decodes an entry that `StoredStory::put` wrote. `id` and `route_name` stay empty.
-Story told_story(const std::byte* from);
+/// Decodes an entry that `EncodedEntry::put` wrote. `id` and `route_name` stay empty.
+HistoryEntry decoded_entry(const std::byte* from);
 /// Read single fields of an entry, for searches.
-std::size_t story_bytes_at(const std::byte* from);
-std::uint64_t story_number_at(const std::byte* from);
-std::string_view story_request_id_at(const std::byte* from);
+std::size_t entry_bytes_at(const std::byte* from);
+std::uint64_t entry_number_at(const std::byte* from);
+std::string_view entry_request_id_at(const std::byte* from);
 
 }  // namespace reprise::telemetry

@@ -5,24 +5,24 @@
 #include <memory>
 #include <optional>
 
-#include "proxy/telemetry/history/stored_story.hpp"
+#include "proxy/telemetry/history/encoded_entry.hpp"
 
 namespace reprise::telemetry {
 
 /// Not thread-safe. Allocates only at construction, and never touches memory that it has not used yet.
-class StoryRing {
+class HistoryRing {
  public:
   /// Keeps at most this many bytes; 0 keeps nothing.
-  explicit StoryRing(std::size_t bytes);
+  explicit HistoryRing(std::size_t bytes);
 
   /// A story that does not fit is not kept. `path`: whether the request's path may be.
   void keep(const ExchangeRecord&, bool path);
   /// The story with that number, or the newest one with that request id of its client's.
-  std::optional<Story> find(std::uint64_t number) const;
-  std::optional<Story> find(std::string_view request_id) const;
+  std::optional<HistoryEntry> find(std::uint64_t number) const;
+  std::optional<HistoryEntry> find(std::string_view request_id) const;
   /// Calls `told(Story)` for the newest requests with a number above `after`: at most `most`, oldest first.
-  template <typename Told>
-  void newest(std::size_t most, std::uint64_t after, Told told) const {
+  template <typename Visit>
+  void newest(std::size_t most, std::uint64_t after, Visit visit) const {
     const std::size_t all = count_after(after);
     std::size_t skip = all > most ? all - most : 0;
     for (std::size_t at = first_; at != none; at = next(at)) {
@@ -30,7 +30,7 @@ class StoryRing {
       if (skip > 0) {
         --skip;
       } else {
-        told(decode(at));
+        visit(decode(at));
       }
     }
   }
@@ -42,7 +42,7 @@ class StoryRing {
   std::size_t count_after(std::uint64_t number) const;
   std::size_t next(std::size_t at) const;
   std::uint64_t number_at(std::size_t at) const;
-  Story decode(std::size_t at) const { return told_story(bytes_.get() + at); }
+  HistoryEntry decode(std::size_t at) const { return decoded_entry(bytes_.get() + at); }
   std::byte* make_room(std::size_t bytes);
   void drop_first();
 

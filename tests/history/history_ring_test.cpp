@@ -1,4 +1,4 @@
-#include "proxy/telemetry/history/story_ring.hpp"
+#include "proxy/telemetry/history/history_ring.hpp"
 
 #include <gtest/gtest.h>
 
@@ -21,27 +21,28 @@ ScriptedRequest retried(const std::string& path, int failures = 1) {
   return request;
 }
 
-void keep(StoryRing& ring, const ScriptedRequest& scripted, std::uint64_t number, bool path = true) {
+void keep(HistoryRing& ring, const ScriptedRequest& scripted, std::uint64_t number, bool path = true) {
   ExchangeRecord record = scripted.record();
   record.number = number;
   record.ended_wall = static_cast<std::int64_t>(number) * 1'000'000'000;
   ring.keep(record, path);
 }
 
-std::vector<std::uint64_t> numbers(const StoryRing& ring, std::size_t most = 1000, std::uint64_t after = 0) {
+std::vector<std::uint64_t> numbers(const HistoryRing& ring, std::size_t most = 1000,
+                                   std::uint64_t after = 0) {
   std::vector<std::uint64_t> all;
-  ring.newest(most, after, [&](const Story& story) { all.push_back(story.number); });
+  ring.newest(most, after, [&](const HistoryEntry& story) { all.push_back(story.number); });
   return all;
 }
 
-TEST(StoryRing, TellsWhatItWasTold) {
+TEST(HistoryRing, stored_request_is_read_back) {
   ScriptedRequest request("whole", "POST", "/v1/orders");
   policy::Responded refused{429, {std::chrono::seconds(3), {}, true}};
   request.attempt(failure(policy::Stage::connect, policy::Cause::refused), 1,
                   retry_in(milliseconds(200), Reason::retryable_failure));
   request.attempt(refused, 5, stop(Reason::upstream_said_no), true).ends(Ending::answered, 429);
   request.host("api.example.com", 8443).ids("client-7", "").bytes(11, 22).ambiguous();
-  StoryRing ring(64 * 1024);
+  HistoryRing ring(64 * 1024);
   keep(ring, request, 42);
 
   const auto told = ring.find(std::uint64_t{42});
@@ -73,7 +74,7 @@ TEST(StoryRing, TellsWhatItWasTold) {
   EXPECT_TRUE(told->attempts[1].reused);
 }
 
-TEST(StoryRing, gives_back_each_number_and_each_text_of_a_record) {
+TEST(HistoryRing, every_number_and_text_of_a_record_is_read_back) {
   const ScriptedRequest request = retried("/v1/x");
   ExchangeRecord record = request.record();
   static_cast<ExchangeNumbers&>(record) = {.number = 7,
@@ -92,7 +93,7 @@ TEST(StoryRing, gives_back_each_number_and_each_text_of_a_record) {
   int texts = 0;
   const std::array<std::string, 6> each{"a", "bb", "ccc", "dddd", "eeeee", "ffffff"};
   for (std::string_view* const text : pointers_to(record)) *text = each.at(static_cast<std::size_t>(texts++));
-  StoryRing ring(64 * 1024);
+  HistoryRing ring(64 * 1024);
   ring.keep(record, true);
 
   auto told = ring.find("eeeee");
@@ -103,9 +104,9 @@ TEST(StoryRing, gives_back_each_number_and_each_text_of_a_record) {
     EXPECT_EQ(*text, each.at(static_cast<std::size_t>(texts++)));
 }
 
-TEST(StoryRing, TheOldestGoFirstWhateverTheirSizes) {
+TEST(HistoryRing, oldest_records_are_evicted_first_for_any_record_size) {
   for (const std::size_t capacity : {1000U, 2048U, 5000U, 9999U}) {
-    StoryRing ring(capacity);
+    HistoryRing ring(capacity);
     std::uint64_t number = 0;
     for (int round = 0; round < 400; ++round) {
       keep(ring, retried("/" + std::string(static_cast<std::size_t>(round * 37 % 200), 'x'), round % 4),
@@ -121,19 +122,19 @@ TEST(StoryRing, TheOldestGoFirstWhateverTheirSizes) {
   }
 }
 
-TEST(StoryRing, WhatDoesNotFitIsNotKeptAndHarmsNobody) {
-  StoryRing ring(1024);
+TEST(HistoryRing, record_that_does_not_fit_is_discarded_without_evicting_others) {
+  HistoryRing ring(1024);
   keep(ring, retried("/a"), 1);
   keep(ring, retried("/long", 30), 2);
   EXPECT_EQ(numbers(ring), std::vector<std::uint64_t>{1});
-  StoryRing nothing(0);
+  HistoryRing nothing(0);
   keep(nothing, retried("/a"), 1);
   EXPECT_EQ(nothing.size(), 0U);
   EXPECT_FALSE(nothing.find(std::uint64_t{1}));
 }
 
-TEST(StoryRing, OfManyAttemptsTheFirstAndTheLastAreTold) {
-  StoryRing ring(64 * 1024);
+TEST(HistoryRing, only_the_first_and_last_of_many_attempts_are_kept) {
+  HistoryRing ring(64 * 1024);
   keep(ring, retried("/a", 99), 1);
   const auto told = ring.find(std::uint64_t{1});
   ASSERT_TRUE(told);
@@ -145,16 +146,16 @@ TEST(StoryRing, OfManyAttemptsTheFirstAndTheLastAreTold) {
   EXPECT_EQ(told->attempts[31].number, 100U);
 }
 
-TEST(StoryRing, ANewestFewAreAskedFor) {
-  StoryRing ring(64 * 1024);
+TEST(HistoryRing, newest_records_can_be_requested_by_count_and_start) {
+  HistoryRing ring(64 * 1024);
   for (std::uint64_t number = 1; number <= 9; ++number) keep(ring, retried("/a"), number);
   EXPECT_EQ(numbers(ring, 2), (std::vector<std::uint64_t>{8, 9}));
   EXPECT_EQ(numbers(ring, 9, 7), (std::vector<std::uint64_t>{8, 9}));
   EXPECT_EQ(numbers(ring, 1, 9), std::vector<std::uint64_t>{});
 }
 
-TEST(StoryRing, ARequestIdOfAClientFindsItsNewest) {
-  StoryRing ring(64 * 1024);
+TEST(HistoryRing, client_request_id_finds_its_newest_record) {
+  HistoryRing ring(64 * 1024);
   ScriptedRequest named = retried("/a");
   named.ids("same", "");
   keep(ring, named, 1);
@@ -164,8 +165,8 @@ TEST(StoryRing, ARequestIdOfAClientFindsItsNewest) {
   EXPECT_FALSE(ring.find(std::string_view("sam")));
 }
 
-TEST(StoryRing, APathThatTheLogKeepsOutIsNotHereEither) {
-  StoryRing ring(64 * 1024);
+TEST(HistoryRing, path_excluded_from_the_log_is_excluded_from_history) {
+  HistoryRing ring(64 * 1024);
   keep(ring, retried("/secret"), 1, false);
   EXPECT_EQ(ring.find(std::uint64_t{1})->path, "");
 }

@@ -1,4 +1,4 @@
-#include "proxy/tools/top/stories_page.hpp"
+#include "proxy/tools/top/requests_page.hpp"
 
 #include <fmt/format.h>
 
@@ -16,18 +16,18 @@ std::string milliseconds(double span) { return seconds_text(span / 1000); }
 // Returns the time of day in `2026-11-24T15:04:05.123Z`.
 std::string clock_of(const std::string& time) { return time.size() >= 19 ? time.substr(11, 8) : time; }
 
-std::string status_of(const StoryReading& story) {
+std::string status_of(const RequestReading& story) {
   if (story.ending == "cut") return "cut";
   if (story.ending == "client_gone") return "gone";
   return story.status == 0 ? "-" : std::to_string(story.status);
 }
 
-Style style_of_ending(const StoryReading& story) {
+Style style_of_ending(const RequestReading& story) {
   if (story.ending != "answered" || story.status == 0 || story.status >= 500) return Style::bad;
   return story.status >= 400 ? Style::warning : Style::good;
 }
 
-std::string came_to(const AttemptReading& attempt) {
+std::string outcome_text(const AttemptReading& attempt) {
   std::string text = attempt.status != 0 ? std::to_string(attempt.status)
                                          : fmt::format("{} in stage {}", attempt.error, attempt.stage);
   return text + fmt::format(" after {}, {} bytes sent", milliseconds(attempt.took), attempt.sent_bytes);
@@ -44,15 +44,15 @@ std::string what_then(const AttemptReading& attempt) {
   return text;
 }
 
-void append_attempt(std::vector<Line>& lines, const AttemptReading& attempt, const Look& look) {
+void append_attempt(std::vector<Line>& lines, const AttemptReading& attempt, const Display& display) {
   std::string text = "at " + milliseconds(attempt.at) + ": ";
   text += attempt.address.empty() ? "nothing dialled" : attempt.address;
   if (attempt.reused) text += ", a connection that was used before";
   append_row(lines, fmt::format("attempt {}", attempt.number),
-             text + "; " + came_to(attempt) + "; " + what_then(attempt), look);
+             text + "; " + outcome_text(attempt) + "; " + what_then(attempt), display);
 }
 
-std::string client_got(const StoryReading& story) {
+std::string client_got(const RequestReading& story) {
   std::string text = story.status == 0 ? "no response" : std::to_string(story.status);
   if (story.own_response) text += " from reprise";
   text += fmt::format(" after {}, {} bytes of body", milliseconds(story.took), story.response_bytes);
@@ -62,37 +62,37 @@ std::string client_got(const StoryReading& story) {
   return text;
 }
 
-std::vector<Line> legend(const Look& look) {
+std::vector<Line> legend(const Display& display) {
   std::vector<Line> items;
   const auto add = [&items](const std::string& mark, std::string_view meaning) {
     items.emplace_back((items.empty() ? " " : "") + mark + " " + std::string(meaning), Style::faint);
   };
-  add(mark_of(Came::taken, look.charset), "response taken");
-  add(mark_of(Came::refused, look.charset), "response not taken");
-  add(mark_of(Came::failed, look.charset), "failed");
-  add(wait_mark(look.charset), "wait");
+  add(mark_of(DrawnResult::taken, display.charset), "response taken");
+  add(mark_of(DrawnResult::refused, display.charset), "response not taken");
+  add(mark_of(DrawnResult::failed, display.charset), "failed");
+  add(wait_mark(display.charset), "wait");
   return items;
 }
 
 }  // namespace
 
-std::string reason_text(const StoryReading& story) {
+std::string reason_text(const RequestReading& story) {
   std::string text = story.meaning.empty() ? story.reason : story.meaning;
   if (story.recovered) text = "recovered by a retry";
   if (!story.advice.empty()) text += "; to change: " + story.advice;
   return text;
 }
 
-std::vector<Line> story_rows(const StoryReading& story, bool with_route, const Look& look) {
-  const Charset& charset = look.charset;
+std::vector<Line> request_rows(const RequestReading& story, bool with_route, const Display& display) {
+  const Charset& charset = display.charset;
   constexpr std::size_t narrow = 60, indent = 10, longest_reason = 19, to_reason = 2 + 8 + 5 + longest_reason;
-  const std::string took = padded_left(milliseconds(story.took), look.columns < narrow ? 6 : 8, charset);
+  const std::string took = padded_left(milliseconds(story.took), display.columns < narrow ? 6 : 8, charset);
   const std::string target = story.method + " " + story.target;
   const std::string route = with_route && story.route != "default" ? "  (" + story.route + ")" : "";
-  const std::size_t bar = look.columns < narrow ? 0 : std::clamp<std::size_t>(look.columns / 5, 10, 60);
+  const std::size_t bar = display.columns < narrow ? 0 : std::clamp<std::size_t>(display.columns / 5, 10, 60);
   const std::size_t used = to_reason + columns_of(took, charset) + 1 + columns_of(target, charset);
-  const bool fits = used <= look.columns;
-  const bool fits_with_bar = bar > 0 && used + 1 + bar <= look.columns;
+  const bool fits = used <= display.columns;
+  const bool fits_with_bar = bar > 0 && used + 1 + bar <= display.columns;
   const bool has_bar = bar > 0 && (fits_with_bar || !fits);
   Line line(" " + padded(clock_of(story.time), 8, charset) + " ");
   line.add(padded(status_of(story), 5, charset), style_of_ending(story));
@@ -105,66 +105,69 @@ std::vector<Line> story_rows(const StoryReading& story, bool with_route, const L
   if (fits) {
     const std::size_t whole = used + (has_bar ? 1 + bar : 0);
     line.add(" " + target);
-    if (whole + columns_of(route, charset) <= look.columns) line.add(route, Style::faint);
+    if (whole + columns_of(route, charset) <= display.columns) line.add(route, Style::faint);
     return {std::move(line)};
   }
   // A target that does not fit gets a line of its own; the bar stays.
   std::vector<Line> lines{std::move(line)};
   for (std::string& part :
-       wrapped(target + route, look.columns > indent ? look.columns - indent : 1, charset))
+       wrapped(target + route, display.columns > indent ? display.columns - indent : 1, charset))
     lines.emplace_back(std::string(indent, ' ') + std::move(part));
   return lines;
 }
 
-std::vector<Line> story_lines(const StoryReading& story, const Look& look) {
+std::vector<Line> request_lines(const RequestReading& story, const Display& display) {
   std::vector<Line> lines;
-  append_row(lines, "request", story.method + " " + story.target, look);
+  append_row(lines, "request", story.method + " " + story.target, display);
   Line bar(" ");
-  for (Piece& piece : bar_of(story, look.columns > 2 ? look.columns - 2 : 1, look.charset))
+  for (Piece& piece : bar_of(story, display.columns > 2 ? display.columns - 2 : 1, display.charset))
     bar.pieces.push_back(std::move(piece));
   lines.push_back(std::move(bar));
-  for (Line& line : flowed(legend(look), look)) lines.push_back(std::move(line));
-  append_row(lines, "id", story.id + ", ended " + story.time, look);
-  if (!story.client.empty()) append_row(lines, "client", story.client, look);
+  for (Line& line : flowed(legend(display), display)) lines.push_back(std::move(line));
+  append_row(lines, "id", story.id + ", ended " + story.time, display);
+  if (!story.client.empty()) append_row(lines, "client", story.client, display);
   append_row(lines, "idempotent", story.idempotent ? "yes" : "no, or not before its body was looked into",
-             look);
+             display);
   for (std::size_t i = 0; i < story.attempts.size(); ++i) {
     if (story.left_out > 0 && i == story.before_the_gap)
-      append_row(lines, "...", fmt::format("{} more", story.left_out), look);
-    append_attempt(lines, story.attempts[i], look);
+      append_row(lines, "...", fmt::format("{} more", story.left_out), display);
+    append_attempt(lines, story.attempts[i], display);
   }
-  append_row(lines, "ends", story.reason + ": " + story.meaning, look, Style::strong);
-  append_row(lines, "client got", client_got(story), look);
-  if (!story.advice.empty()) append_row(lines, "to change", story.advice, look, Style::strong);
+  append_row(lines, "ends", story.reason + ": " + story.meaning, display, Style::strong);
+  append_row(lines, "client got", client_got(story), display);
+  if (!story.advice.empty()) append_row(lines, "to change", story.advice, display, Style::strong);
   return lines;
 }
 
-std::vector<Line> stories_page(const Watch& watch, const View& view, const Look& look, std::size_t rows) {
-  const auto stories = stories_of_route(watch, view);
+std::vector<Line> requests_page(const Watch& watch, const View& view, const Display& display,
+                                std::size_t rows) {
+  const auto stories = requests_of_route(watch, view);
   std::vector<Line> lines;
   lines = flowed(
       {Line(fmt::format(" LAST RETRIED OR REFUSED OF {}: {}", view.route, stories.size()), Style::heading)},
-      look);
+      display);
   if (stories.empty()) {
     for (std::string& part :
          wrapped("none is known: the proxy tells of the last 100 that were retried, refused, "
                  "cut or failed",
-                 look.columns, look.charset))
+                 display.columns, display.charset))
       lines.emplace_back(std::move(part), Style::faint);
     return lines;
   }
-  const std::size_t place = place_in(stories, [&](const StoryReading& one) { return one.id == view.story; });
+  const std::size_t place =
+      place_in(stories, [&](const RequestReading& one) { return one.id == view.story; });
   // Below the list is the selected request, if there is room for some of it.
   constexpr std::size_t least_for_both = 14;
   const std::size_t room = rows > lines.size() ? rows - lines.size() : 1;
   // Each request takes as many lines as the longest one, so that all pages have the same size.
   std::size_t each = 1;
-  for (const StoryReading& story : stories) each = std::max(each, story_rows(story, false, look).size());
+  for (const RequestReading& story : stories)
+    each = std::max(each, request_rows(story, false, display).size());
   const std::size_t most = std::max<std::size_t>(1, (rows >= least_for_both ? room / 2 : room) / each);
   const std::size_t listed = std::min(stories.size(), most);
   const std::size_t from = page_of(place, listed);
   for (std::size_t i = from; i < std::min(stories.size(), from + listed); ++i) {
-    std::vector<Line> one = story_rows(stories[i], false, look);
+    std::vector<Line> one = request_rows(stories[i], false, display);
     if (i == place) {
       one.front().pieces.front().text.front() = '>';
       for (Line& line : one) line.chosen = true;
@@ -173,17 +176,18 @@ std::vector<Line> stories_page(const Watch& watch, const View& view, const Look&
   }
   if (rows < least_for_both) return lines;
   lines.emplace_back();
-  for (Line& line : story_lines(stories[place], look)) lines.push_back(std::move(line));
+  for (Line& line : request_lines(stories[place], display)) lines.push_back(std::move(line));
   return lines;
 }
 
-std::vector<Line> story_page(const Watch& watch, const View& view, const Look& look, std::size_t rows) {
+std::vector<Line> request_page(const Watch& watch, const View& view, const Display& display,
+                               std::size_t rows) {
   const auto& all = watch.stories();
   const auto found =
-      std::find_if(all.begin(), all.end(), [&](const StoryReading& one) { return one.id == view.story; });
+      std::find_if(all.begin(), all.end(), [&](const RequestReading& one) { return one.id == view.story; });
   if (found == all.end())
     return {Line(" request " + view.story + " is no longer among the last ones", Style::faint)};
-  return scrolled_to(story_lines(*found, look), view.scrolled, rows);
+  return scrolled_to(request_lines(*found, display), view.scrolled, rows);
 }
 
 }  // namespace reprise::tools

@@ -1,10 +1,10 @@
-#include "proxy/telemetry/history/story.hpp"
+#include "proxy/telemetry/history/history_entry.hpp"
 
 #include <cmath>
 
 namespace reprise::telemetry {
 
-bool is_worth_telling(const ExchangeRecord& record) {
+bool is_notable(const ExchangeRecord& record) {
   const policy::Ledger& ledger = *record.ledger;
   return ledger.size() > 1 || ledger.reason != policy::Reason::success || record.ending != Ending::answered ||
          record.status >= 500 || ledger.ambiguous;

@@ -1,10 +1,10 @@
-#include "proxy/telemetry/history/stories.hpp"
+#include "proxy/telemetry/history/request_history.hpp"
 
 #include <gtest/gtest.h>
 
 #include <thread>
 
-#include "proxy/telemetry/history/story_json.hpp"
+#include "proxy/telemetry/history/entry_json.hpp"
 #include "proxy/telemetry/log/line_parts.hpp"
 #include "tests/support/scripted_request.hpp"
 
@@ -13,7 +13,7 @@ namespace {
 
 using policy::Reason;
 
-void keep(StoryBook& book, ScriptedRequest& scripted, std::int64_t wall) {
+void keep(ThreadHistory& book, ScriptedRequest& scripted, std::int64_t wall) {
   ExchangeRecord record = scripted.record();
   record.number = book.next_number();
   record.ended_wall = wall;
@@ -32,8 +32,8 @@ ScriptedRequest refused(const std::string& path) {
   return request;
 }
 
-TEST(Stories, IdsAreOfOneProcessAndFindTheirThread) {
-  Stories stories("k3x9q2", 3, 64 * 1024);
+TEST(RequestHistory, ids_are_unique_per_process_and_find_requests_of_any_thread) {
+  RequestHistory stories("k3x9q2", 3, 64 * 1024);
   std::vector<std::string> ids;
   for (std::size_t thread = 0; thread < 3; ++thread) {
     for (int i = 0; i < 20; ++i) {
@@ -52,8 +52,8 @@ TEST(Stories, IdsAreOfOneProcessAndFindTheirThread) {
   EXPECT_EQ(std::unique(ids.begin(), ids.end()), ids.end());
 }
 
-TEST(Stories, NobodyIsFoundByAnIdThatIsNone) {
-  Stories stories("k3x9q2", 2, 64 * 1024);
+TEST(RequestHistory, malformed_or_unknown_ids_find_nothing) {
+  RequestHistory stories("k3x9q2", 2, 64 * 1024);
   ScriptedRequest request = plain("/a");
   keep(stories.book(0), request, 1);
   EXPECT_TRUE(stories.find("k3x9q2-1"));
@@ -62,8 +62,8 @@ TEST(Stories, NobodyIsFoundByAnIdThatIsNone) {
     EXPECT_FALSE(stories.find(id)) << id;
 }
 
-TEST(Stories, ByAClientsOwnIdTheNewestOfAllThreads) {
-  Stories stories("k3x9q2", 2, 64 * 1024);
+TEST(RequestHistory, client_request_id_finds_its_newest_request_of_all_threads) {
+  RequestHistory stories("k3x9q2", 2, 64 * 1024);
   ScriptedRequest early = plain("/early");
   ScriptedRequest late = refused("/late");
   early.ids("mine", "");
@@ -76,8 +76,8 @@ TEST(Stories, ByAClientsOwnIdTheNewestOfAllThreads) {
   EXPECT_EQ(stories.find("mine")->path, "/early");
 }
 
-TEST(Stories, OrdinaryRequestsDoNotPushOutTheOthers) {
-  Stories stories("k3x9q2", 1, 16 * 1024);
+TEST(RequestHistory, ordinary_requests_do_not_evict_notable_ones) {
+  RequestHistory stories("k3x9q2", 1, 16 * 1024);
   ScriptedRequest matters = refused("/matters");
   keep(stories.book(0), matters, 1);
   ScriptedRequest ordinary = plain("/ordinary");
@@ -90,8 +90,8 @@ TEST(Stories, OrdinaryRequestsDoNotPushOutTheOthers) {
   EXPECT_EQ(newest[0].id, "k3x9q2-1");
 }
 
-TEST(Stories, TheNewestOfAllThreadsInTheOrderOfTheirEnds) {
-  Stories stories("k3x9q2", 2, 64 * 1024);
+TEST(RequestHistory, newest_requests_of_all_threads_are_listed_in_order_of_completion) {
+  RequestHistory stories("k3x9q2", 2, 64 * 1024);
   for (int i = 0; i < 6; ++i) {
     ScriptedRequest request = refused("/" + std::to_string(i));
     keep(stories.book(static_cast<std::size_t>(i % 2)), request, i);
@@ -102,15 +102,15 @@ TEST(Stories, TheNewestOfAllThreadsInTheOrderOfTheirEnds) {
   EXPECT_EQ(newest[2].path, "/5");
 }
 
-TEST(Stories, AreReadWhileTheyAreWritten) {
-  Stories stories("k3x9q2", 1, 8 * 1024);
+TEST(RequestHistory, history_can_be_read_during_writes) {
+  RequestHistory stories("k3x9q2", 1, 8 * 1024);
   std::thread writer([&] {
     ScriptedRequest request = refused("/x");
     for (int i = 0; i < 20'000; ++i) keep(stories.book(0), request, i);
   });
   std::size_t seen = 0;
   for (int i = 0; i < 300; ++i) {
-    for (const Story& story : stories.newest(100)) {
+    for (const HistoryEntry& story : stories.newest(100)) {
       ASSERT_EQ(story.path, "/x");
       ++seen;
     }
@@ -120,19 +120,19 @@ TEST(Stories, AreReadWhileTheyAreWritten) {
   EXPECT_EQ(stories.newest(1)[0].ended_wall, 19'999);
 }
 
-TEST(WorthTelling, IsWhatIsNotOrdinary) {
-  EXPECT_FALSE(is_worth_telling(plain("/a").record()));
-  EXPECT_TRUE(is_worth_telling(refused("/a").record()));
+TEST(WorthTelling, failed_retried_and_abandoned_requests_are_notable) {
+  EXPECT_FALSE(is_notable(plain("/a").record()));
+  EXPECT_TRUE(is_notable(refused("/a").record()));
   ScriptedRequest gone = plain("/a");
   gone.ends(Ending::client_gone, 0);
-  EXPECT_TRUE(is_worth_telling(gone.record()));
+  EXPECT_TRUE(is_notable(gone.record()));
   ScriptedRequest twice("twice", "GET", "/a");
   twice.attempt(status(503), 1, retry_in(milliseconds(1), Reason::retryable_status));
   twice.attempt(status(200), 1, stop(Reason::success)).ends(Ending::answered, 200);
-  EXPECT_TRUE(is_worth_telling(twice.record()));
+  EXPECT_TRUE(is_notable(twice.record()));
 }
 
-TEST(AddressText, IsWhatADialerWouldWrite) {
+TEST(AddressText, address_text_is_host_and_port_with_brackets_for_ipv6) {
   policy::UpstreamAddress address;
   EXPECT_EQ(text_of(address), "");
   address.family = policy::UpstreamAddress::Family::v4;
@@ -144,8 +144,8 @@ TEST(AddressText, IsWhatADialerWouldWrite) {
   EXPECT_EQ(text_of(address), "[2001:db8::1]:443");
 }
 
-TEST(StoryJson, IsJsonWhateverTheClientSent) {
-  StoryRing ring(64 * 1024);
+TEST(StoryJson, history_is_valid_json_for_hostile_client_input) {
+  HistoryRing ring(64 * 1024);
   ScriptedRequest nasty("nasty", "G\x1b[31mT", "/\"\\\x01\xff</script>");
   nasty.attempt(failure(policy::Stage::connect, policy::Cause::refused), 1,
                 retry_in(milliseconds(200), Reason::retryable_failure));
@@ -154,7 +154,7 @@ TEST(StoryJson, IsJsonWhateverTheClientSent) {
   ExchangeRecord record = nasty.record();
   record.number = 7;
   ring.keep(record, true);
-  Story story = *ring.find(std::uint64_t{7});
+  HistoryEntry story = *ring.find(std::uint64_t{7});
   story.id = "k3x9q2-7";
   story.route_name = "api";
   const json::object parsed = json::parse(document_text(story_json(story, "Raise \"it\"."))).as_object();

@@ -1,4 +1,4 @@
-#include "proxy/tools/explain/story_report.hpp"
+#include "proxy/tools/explain/request_report.hpp"
 
 #include <fmt/format.h>
 
@@ -15,8 +15,8 @@ namespace reprise::tools {
 namespace {
 
 using policy::Reason;
-using telemetry::Story;
-using telemetry::StoryAttempt;
+using telemetry::HistoryAttempt;
+using telemetry::HistoryEntry;
 
 std::string visible(std::string_view text) {
   std::string out;
@@ -24,7 +24,7 @@ std::string visible(std::string_view text) {
   return out;
 }
 
-std::string asked_for(const Story& story) {
+std::string request_text(const HistoryEntry& story) {
   const std::string_view scheme = story.tunnel ? "" : story.over_tls ? "https://" : "http://";
   std::string text = visible(story.method) + " " + std::string(scheme) + visible(story.host);
   const std::uint16_t usual = story.over_tls ? 443 : 80;
@@ -32,7 +32,7 @@ std::string asked_for(const Story& story) {
   return text + visible(story.path);
 }
 
-std::string by_whom(const Story& story) {
+std::string by_whom(const HistoryEntry& story) {
   std::string text = visible(story.client);
   if (!story.request_id.empty())
     text += (text.empty() ? "" : ", ") + ("X-Request-Id " + visible(story.request_id));
@@ -41,13 +41,13 @@ std::string by_whom(const Story& story) {
   return text;
 }
 
-std::string where(const StoryAttempt& attempt) {
+std::string where(const HistoryAttempt& attempt) {
   std::string text = telemetry::text_of(attempt.address);
   if (text.empty()) return "nothing dialled";
   return text + (attempt.reused ? ", a connection that was used before" : "");
 }
 
-std::string what_came(const StoryAttempt& attempt) {
+std::string outcome_text(const HistoryAttempt& attempt) {
   const auto* failed = std::get_if<policy::Failed>(&attempt.outcome);
   std::string text = failed == nullptr ? std::to_string(std::get<policy::Responded>(attempt.outcome).status)
                                        : fmt::format("{} in stage {}", policy::word(failed->cause),
@@ -57,19 +57,19 @@ std::string what_came(const StoryAttempt& attempt) {
   return text + (attempt.may_have_sent ? "; some of it may have been sent" : "; nothing sent");
 }
 
-std::string asked_of_us(const policy::Outcome& outcome) {
-  const auto* answered = std::get_if<policy::Responded>(&outcome);
-  if (answered == nullptr) return {};
+std::string hints_text(const policy::Outcome& outcome) {
+  const auto* responded = std::get_if<policy::Responded>(&outcome);
+  if (responded == nullptr) return {};
   std::string text;
   const auto add = [&](std::string_view more) { text += (text.empty() ? "" : "; ") + std::string(more); };
-  if (answered->hints.retry_after) add("asked for a pause of " + span(*answered->hints.retry_after));
-  if (answered->hints.said_no) add("asked not to be tried again");
-  if (answered->hints.from_reprise) add("retried already by another reprise");
-  if (answered->body_listed) add("its body says that it failed");
+  if (responded->hints.retry_after) add("asked for a pause of " + span(*responded->hints.retry_after));
+  if (responded->hints.said_no) add("asked not to be tried again");
+  if (responded->hints.from_reprise) add("retried already by another reprise");
+  if (responded->body_listed) add("its body says that it failed");
   return text;
 }
 
-std::string decided(const StoryAttempt& attempt) {
+std::string decided(const HistoryAttempt& attempt) {
   const policy::Verdict& verdict = attempt.verdict;
   std::string text(policy::word(verdict.reason));
   const bool drawn = attempt.bounds.highest > policy::Duration::zero();
@@ -86,15 +86,15 @@ std::string decided(const StoryAttempt& attempt) {
   return text;
 }
 
-void tell_attempt(const StoryAttempt& attempt, TextPage& page) {
+void append_attempt(const HistoryAttempt& attempt, TextPage& page) {
   const std::string heading = fmt::format("attempt {}", attempt.number);
   page.line(heading, fmt::format("at {}: {}", span(attempt.started), where(attempt)));
-  page.line(heading, what_came(attempt));
-  if (const std::string hints = asked_of_us(attempt.outcome); !hints.empty()) page.line(heading, hints);
+  page.line(heading, outcome_text(attempt));
+  if (const std::string hints = hints_text(attempt.outcome); !hints.empty()) page.line(heading, hints);
   page.line(heading, decided(attempt));
 }
 
-std::string client_got(const Story& story) {
+std::string client_got(const HistoryEntry& story) {
   std::string text = story.status == 0 ? "no response" : std::to_string(story.status);
   if (story.own_response) text += " from reprise";
   text += fmt::format(" after {}, {} bytes of body", span(story.took), story.response_bytes);
@@ -108,12 +108,12 @@ std::string client_got(const Story& story) {
 }
 
 // Returns what decide() saw last, as far as advice depends on it.
-Explanation as_seen(const Story& story) {
+Explanation as_seen(const HistoryEntry& story) {
   Explanation seen;
   seen.facts.idempotent = story.idempotent ? policy::Idempotency::yes : policy::Idempotency::no;
   seen.not_resumed = story.reason;
   if (story.attempts.empty()) return seen;
-  const StoryAttempt& last = story.attempts.back();
+  const HistoryAttempt& last = story.attempts.back();
   seen.metadata = http::is_metadata_service(policy::without_last_dot(story.host));
   seen.outcome = last.outcome;
   seen.lowest.last.sent = last.may_have_sent ? policy::Sent::maybe : policy::Sent::nothing;
@@ -123,14 +123,14 @@ Explanation as_seen(const Story& story) {
 
 }  // namespace
 
-std::string advice_for(const Story& story, const policy::RoutePolicy& policy) {
+std::string advice_for(const HistoryEntry& story, const policy::RoutePolicy& policy) {
   if (story.reason == Reason::success) return {};
   return advice(story.reason, as_seen(story), policy);
 }
 
-std::string to_text(const Story& story, std::string_view advice) {
+std::string to_text(const HistoryEntry& story, std::string_view advice) {
   TextPage page;
-  page.line("request", asked_for(story));
+  page.line("request", request_text(story));
   page.line("id", story.id);
   page.line("ended", telemetry::timestamp(story.ended_wall));
   if (const std::string text = by_whom(story); !text.empty()) page.line("client", text);
@@ -139,7 +139,7 @@ std::string to_text(const Story& story, std::string_view advice) {
   for (std::size_t i = 0; i < story.attempts.size(); ++i) {
     if (story.attempts_left_out > 0 && i == story.attempts_before_the_gap)
       page.line("...", fmt::format("{} more", story.attempts_left_out));
-    tell_attempt(story.attempts[i], page);
+    append_attempt(story.attempts[i], page);
   }
   page.line("ends", fmt::format("{}: {}", policy::word(story.reason), policy::meaning(story.reason)));
   page.line("client got", client_got(story));

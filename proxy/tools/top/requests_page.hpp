@@ -13,14 +13,14 @@
 namespace reprise::tools {
 
 /// Each fills at most that many `rows`; what does not fit is scrolled or left out.
-std::vector<Line> stories_page(const Watch&, const View&, const Look&, std::size_t rows);
-std::vector<Line> story_page(const Watch&, const View&, const Look&, std::size_t rows);
+std::vector<Line> requests_page(const Watch&, const View&, const Display&, std::size_t rows);
+std::vector<Line> request_page(const Watch&, const View&, const Display&, std::size_t rows);
 
 /// One request in a list: one line, or more if its target has no room on one.
-std::vector<Line> story_rows(const StoryReading&, bool with_route, const Look&);
+std::vector<Line> request_rows(const RequestReading&, bool with_route, const Display&);
 /// One request in full.
-std::vector<Line> story_lines(const StoryReading&, const Look&);
+std::vector<Line> request_lines(const RequestReading&, const Display&);
 /// The reason of a request in words, and what would change it.
-std::string reason_text(const StoryReading&);
+std::string reason_text(const RequestReading&);
 
 }  // namespace reprise::tools
