@@ -201,6 +201,18 @@ def check_header(text):
         yield len(opening) + 1, "pragma", "#pragma once is missing after the opening comment"
 
 
+def is_command(root, path):
+    """main, and a file that adds one command: they are declared together."""
+    folder, _, name = path.rpartition("/")
+    declared = root / folder / "commands.hpp"
+    return path == "proxy/main.cpp" or (declared.is_file() and f" add_{name.removesuffix('.cpp')}(" in declared.read_text(encoding="utf-8"))
+
+
+def check_own_header(root, path):
+    if path.startswith(("proxy/", "config/")) and not (root / path).with_suffix(".hpp").is_file() and not is_command(root, path):
+        yield 1, "header", "no header of the same name says what it is"
+
+
 def check_file(root, path):
     """Every violation in one file: (line, kind, message)."""
     text = (root / path).read_text(encoding="utf-8")
@@ -220,8 +232,7 @@ def check_file(root, path):
     yield from check_includes(root, path, floor, text)
     yield from check_tokens(floor, code)
     yield from check_names(path, code)
-    if path.endswith(".hpp"):
-        yield from check_header(text)
+    yield from check_header(text) if path.endswith(".hpp") else check_own_header(root, path)
 
 
 def check_tree(root):
@@ -277,6 +288,10 @@ PLANTS = {  # path, text, the kind that must be found; None: nothing may be foun
     "below": ("proxy/net/tls/clean.hpp", OPENING, None),
     "no readme": ("proxy/net", None, "readme"),
     "a readme": ("proxy/http", {"proxy/http/README.md": "Words.\n"}, None),
+    "headless": ("proxy/net/io/headless.cpp", "int x;\n", "header"),
+    "no command": ("proxy/cli/commands/no_command.cpp", "int x;\n", "header"),
+    "a command": ("proxy/cli/commands/one.cpp", {"proxy/cli/commands/one.cpp": "int x;\n",
+                                                 "proxy/cli/commands/commands.hpp": OPENING + "void add_one(int);\n"}, None),
     "clean main": ("proxy/main.cpp", '#include "config/load.hpp"\n#include <CLI/CLI.hpp>\n', None),
     "clean test": ("tests/io/clean_test.cpp", "int x;\n" * 600, None),
 }
@@ -286,7 +301,11 @@ def self_test():
     """Plants every kind of violation in a tree of its own; each must be found, and nothing else."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        for path, planted, _ in PLANTS.values():
+        for path, planted, kind in PLANTS.values():
+            if path.endswith(".cpp") and kind != "header" and not path.startswith(("tests/", "proxy/cli/", "proxy/main")):
+                header = (root / path).with_suffix(".hpp")
+                header.parent.mkdir(parents=True, exist_ok=True)
+                header.write_text(OPENING, encoding="utf-8")
             for name, text in (planted if isinstance(planted, dict) else {path: planted} if planted else {}).items():
                 (root / name).parent.mkdir(parents=True, exist_ok=True)
                 (root / name).write_text(text, encoding="utf-8")
