@@ -7,7 +7,7 @@
 
 namespace reprise::telemetry {
 
-/// Lines for a terminal, the last one without its end.
+/// Returns lines for a terminal, the last one without its end.
 std::string status_text(const StatusFacts&, const config::Settings&, const Metrics::Totals&);
 
 }  // namespace reprise::telemetry

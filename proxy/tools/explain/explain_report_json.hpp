@@ -7,7 +7,7 @@
 
 namespace reprise::tools {
 
-/// One object with what the text says; spans are milliseconds.
+/// Returns one object with what the text says; spans are milliseconds.
 std::string to_json(const ExplainReport&);
 
 }  // namespace reprise::tools

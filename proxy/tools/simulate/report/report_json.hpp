@@ -7,7 +7,7 @@
 
 namespace reprise::tools {
 
-/// One object, `"version": 1`; times in milliseconds.
+/// Returns one object, `"version": 1`; times in milliseconds.
 std::string to_json(const Report&);
 
 }  // namespace reprise::tools
