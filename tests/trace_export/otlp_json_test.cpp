@@ -94,7 +94,7 @@ TEST_F(OtlpJsonTest, OneRequestLetterByLetter) {
       R"({"key":"url.full","value":{"stringValue":"http://api.internal/v1/x"}},)"
       R"({"key":"reprise.outcome","value":{"stringValue":"2xx"}},{"key":"http.response.status_code","value":{"intValue":"200"}},)"
       R"({"key":"reprise.reason","value":{"stringValue":"success"}},{"key":"reprise.retry","value":{"boolValue":false}},)"
-      R"({"key":"reprise.wait_ms","value":{"doubleValue":0}},{"key":"reprise.reused","value":{"boolValue":true}},)"
+      R"({"key":"reprise.wait_ms","value":{"doubleValue":0.000}},{"key":"reprise.reused","value":{"boolValue":true}},)"
       R"({"key":"reprise.may_have_sent","value":{"boolValue":false}}]}]}]}]})");
 }
 
@@ -135,12 +135,12 @@ TEST_F(OtlpJsonTest, AttemptsAreChildrenOfTheRequestAndThatOfTheClient) {
   EXPECT_TRUE(first.contains("error.type=503"));
   EXPECT_TRUE(first.contains("reprise.retry=boolValue true"));
   EXPECT_TRUE(first.contains("reprise.reason=retryable_status"));
-  EXPECT_TRUE(first.contains("reprise.retry_after_ms=doubleValue 1000"));
+  EXPECT_TRUE(first.contains("reprise.retry_after_ms=doubleValue 1E3"));
   EXPECT_EQ(all[1].at("status").at("code").as_int64(), 2);
   const auto second = attributes(all[2]);
   EXPECT_TRUE(second.contains("error.type=reset"));
   EXPECT_TRUE(second.contains("reprise.stage=await_head"));
-  EXPECT_TRUE(second.contains("reprise.wait_ms=doubleValue 1000"));
+  EXPECT_TRUE(second.contains("reprise.wait_ms=doubleValue 1E3"));
   EXPECT_EQ(all[2].at("startTimeUnixNano").as_string(), std::to_string(telemetry::story_wall - 55'000'000));
 }
 

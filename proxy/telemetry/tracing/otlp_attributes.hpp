@@ -1,34 +1,32 @@
 // Writes the attributes of one span in OTLP's JSON form: a list of keys, each with a typed value.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
-#include "proxy/telemetry/log/json_document.hpp"
+#include "proxy/policy/pacing/instant.hpp"
 
 namespace reprise::telemetry {
 
-/// Collects the attributes of a span or a resource, in memory that outlives them.
+/// Writes `"attributes":[...]` from its construction to `close`. Keys are our own words.
 class OtlpAttributes {
  public:
-  explicit OtlpAttributes(const json::storage_ptr& memory) : all_(memory) { all_.reserve(usual); }
+  explicit OtlpAttributes(std::string& out);
 
-  /// Ignores an empty text.
+  /// Nothing where the text is empty.
   void text(std::string_view key, std::string_view value);
   /// Writes an int64, which is a string in JSON (Protocol Buffers, ProtoJSON Format).
   void whole(std::string_view key, std::int64_t value);
-  void flag(std::string_view key, bool value) { add(key, "boolValue", value); }
-  void span(std::string_view key, policy::Duration value) { add(key, "doubleValue", in_milliseconds(value)); }
-  json::array take() { return std::move(all_); }
-  const json::storage_ptr& memory() const { return all_.storage(); }
+  void flag(std::string_view key, bool value);
+  void milliseconds(std::string_view key, policy::Duration value);
+  void close();
 
  private:
-  static constexpr std::size_t usual = 24;
+  void name(std::string_view key, std::string_view type);
 
-  void add(std::string_view key, std::string_view type, const json::value_ref& value);
-
-  json::array all_;
+  std::string& out_;
+  bool first_ = true;
 };
 
 }  // namespace reprise::telemetry

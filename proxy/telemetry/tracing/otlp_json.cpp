@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <limits>
-#include <utility>
 
+#include "proxy/telemetry/log/json_text.hpp"
 #include "proxy/telemetry/log/line_parts.hpp"
 #include "proxy/telemetry/tracing/otlp_attributes.hpp"
 
@@ -31,18 +31,23 @@ struct SpanHead {
   std::int64_t end = 0;
 };
 
-json::object span_json(const SpanHead& head, const HistoryEntry& story, OtlpAttributes& attributes,
-                       bool is_error) {
-  json::object out({{"traceId", head.trace_id}, {"spanId", head.id}}, attributes.memory());
-  if (!head.parent.empty()) out["parentSpanId"] = head.parent;
-  out["flags"] = head.flags;
-  out["name"] = is_known_method(story.method) ? std::string_view(story.method) : "HTTP";
-  out["kind"] = static_cast<unsigned>(head.kind);
-  out["startTimeUnixNano"] = std::to_string(head.start);
-  out["endTimeUnixNano"] = std::to_string(std::max(head.start, head.end));
-  out["attributes"] = attributes.take();
-  if (is_error) out["status"] = json::object{{"code", 2}};
-  return out;
+void open_span(std::string& out, const SpanHead& head, std::string_view method) {
+  out.append("{\"traceId\":\"").append(head.trace_id).append("\",\"spanId\":\"").append(head.id);
+  if (!head.parent.empty()) out.append("\",\"parentSpanId\":\"").append(head.parent);
+  out += "\",\"flags\":";
+  append_number(out, std::uint64_t{head.flags});
+  out.append(",\"name\":\"").append(is_known_method(method) ? method : "HTTP").append("\",\"kind\":");
+  append_number(out, std::uint64_t{head.kind});
+  out += ",\"startTimeUnixNano\":\"";
+  append_number(out, head.start);
+  out += "\",\"endTimeUnixNano\":\"";
+  append_number(out, std::max(head.start, head.end));
+  out += "\",";
+}
+
+void close_span(std::string& out, bool error) {
+  if (error) out += ",\"status\":{\"code\":2}";
+  out += '}';
 }
 
 void add_request(OtlpAttributes& to, const HistoryEntry& story) {
@@ -78,8 +83,9 @@ std::string request_error(const HistoryEntry& story) {
   return story.status >= 500 ? std::to_string(story.status) : std::string();
 }
 
-json::object request_span(const SpanHead& head, const HistoryEntry& story, const json::storage_ptr& memory) {
-  OtlpAttributes to(memory);
+void append_request_span(std::string& out, const SpanHead& head, const Story& story) {
+  open_span(out, head, story.method);
+  OtlpAttributes to(out);
   add_request(to, story);
   if (!story.tunnel) {
     to.text("url.scheme", scheme_of(story));
@@ -97,7 +103,8 @@ json::object request_span(const SpanHead& head, const HistoryEntry& story, const
   if (story.recovered) to.flag("reprise.recovered", true);
   if (story.ambiguous) to.flag("reprise.ambiguous", true);
   if (story.hedge != policy::HedgeOutcome::none) to.text("reprise.hedge", policy::word(story.hedge));
-  return span_json(head, story, to, !error.empty());
+  to.close();
+  close_span(out, !error.empty());
 }
 
 void add_peer(OtlpAttributes& to, const policy::UpstreamAddress& address) {
@@ -117,19 +124,20 @@ bool add_outcome(OtlpAttributes& to, const policy::Outcome& outcome) {
     to.text("error.type", word(failed->cause));
     return true;
   }
-  const auto& responded = std::get<policy::Responded>(outcome);
-  to.whole("http.response.status_code", responded.status);
-  if (responded.hints.retry_after) to.span("reprise.retry_after_ms", *responded.hints.retry_after);
-  if (responded.hints.said_no) to.flag("reprise.said_no", true);
-  if (responded.body_listed) to.flag("reprise.body_listed", true);
-  if (responded.status < 400) return false;
-  to.text("error.type", std::to_string(responded.status));
+  const auto& answered = std::get<policy::Answered>(outcome);
+  to.whole("http.response.status_code", answered.status);
+  if (answered.hints.retry_after) to.milliseconds("reprise.retry_after_ms", *answered.hints.retry_after);
+  if (answered.hints.said_no) to.flag("reprise.said_no", true);
+  if (answered.body_listed) to.flag("reprise.body_listed", true);
+  if (answered.status < 400) return false;
+  to.text("error.type", std::to_string(answered.status));
   return true;
 }
 
-json::object attempt_span(const SpanHead& head, const HistoryEntry& story, const HistoryAttempt& attempt,
-                          const json::storage_ptr& memory) {
-  OtlpAttributes to(memory);
+void append_attempt_span(std::string& out, const SpanHead& head, const Story& story,
+                         const StoryAttempt& attempt) {
+  open_span(out, head, story.method);
+  OtlpAttributes to(out);
   add_request(to, story);
   to.text("url.full", url_of(story));
   add_peer(to, attempt.address);
@@ -137,14 +145,18 @@ json::object attempt_span(const SpanHead& head, const HistoryEntry& story, const
   const bool error = add_outcome(to, attempt.outcome);
   to.text("reprise.reason", policy::word(attempt.verdict.reason));
   to.flag("reprise.retry", attempt.verdict.retry);
-  to.span("reprise.wait_ms", attempt.wait);
+  to.milliseconds("reprise.wait_ms", attempt.wait);
   to.flag("reprise.reused", attempt.reused);
   to.flag("reprise.may_have_sent", attempt.may_have_sent);
-  return span_json(head, story, to, error);
+  to.close();
+  close_span(out, error);
 }
 
-json::array resource_attributes(const TraceResource& resource) {
-  OtlpAttributes to({});
+}  // namespace
+
+OtlpJson::OtlpJson(const TraceResource& resource, policy::Dice& dice) : dice_(dice) {
+  opening_ = "{\"resourceSpans\":[{\"resource\":{";
+  OtlpAttributes to(opening_);
   const auto is_given = [&](std::string_view key) {
     const auto& given = resource.attributes;
     return std::any_of(given.begin(), given.end(), [&](const auto& each) { return each.first == key; });
@@ -158,21 +170,10 @@ json::array resource_attributes(const TraceResource& resource) {
   add("service.instance.id", resource.instance);
   add("host.name", resource.host);
   if (!is_given("process.pid")) to.whole("process.pid", resource.process);
-  return to.take();
-}
-
-// Ends the lists of spans, of scopes and of resources.
-constexpr std::string_view closing = "]}]}]}";
-
-}  // namespace
-
-OtlpJson::OtlpJson(const TraceResource& resource, policy::Dice& dice) : dice_(dice) {
-  json::object scope{{"scope", {{"name", "reprise"}, {"version", resource.version}}},
-                     {"spans", json::array()}};
-  json::object whole{{"resource", json::object{{"attributes", resource_attributes(resource)}}},
-                     {"scopeSpans", json::array{std::move(scope)}}};
-  opening_ = document_text(json::object{{"resourceSpans", json::array{std::move(whole)}}});
-  opening_.resize(opening_.size() - closing.size());
+  to.close();
+  opening_ += "},\"scopeSpans\":[{\"scope\":{\"name\":\"reprise\",\"version\":";
+  append_json(opening_, resource.version);
+  opening_ += "},\"spans\":[";
 }
 
 void OtlpJson::begin() {
@@ -196,27 +197,25 @@ void OtlpJson::add(const HistoryEntry& story, std::uint64_t random) {
   }
   const std::string id = draw_id();
   const std::int64_t start = story.ended_wall - story.took.count();
-  append(request_span(
+  if (spans_++ > 0) text_ += ',';
+  append_request_span(
+      text_,
       {trace_id, id, parent.empty() ? std::string_view() : parent.substr(36, 16),
        sampled | knows_parent | (parent.empty() ? 0U : remote_parent), server, start, story.ended_wall},
-      story, &values_));
-  for (const HistoryAttempt& attempt : story.attempts) {
+      story);
+  for (const StoryAttempt& attempt : story.attempts) {
+    ++spans_;
+    text_ += ',';
     const std::string attempt_id = draw_id();
-    append(attempt_span({trace_id, attempt_id, id, sampled | knows_parent, client,
+    append_attempt_span(text_,
+                        {trace_id, attempt_id, id, sampled | knows_parent, client,
                          start + attempt.started.count(), start + attempt.ended.count()},
-                        story, attempt, &values_));
+                        story, attempt);
   }
 }
 
-// One by one: the values of a whole batch would take some MiB.
-void OtlpJson::append(const json::object& span) {
-  if (spans_++ > 0) text_ += ',';
-  append_document(text_, span);
-  values_.release();
-}
-
 std::string_view OtlpJson::end() {
-  text_ += closing;
+  text_ += "]}]}]}";
   return text_;
 }
 

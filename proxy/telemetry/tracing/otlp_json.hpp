@@ -2,7 +2,6 @@
 // attributes of OpenTelemetry's semantic conventions for HTTP.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -11,8 +10,7 @@
 #include <vector>
 
 #include "proxy/policy/pacing/dice.hpp"
-#include "proxy/telemetry/history/history_entry.hpp"
-#include "proxy/telemetry/log/json_document.hpp"
+#include "proxy/telemetry/history/story.hpp"
 
 namespace reprise::telemetry {
 
@@ -42,12 +40,8 @@ class OtlpJson {
 
  private:
   std::string draw_id();
-  void append(const json::object& span);
 
   policy::Dice& dice_;
-  /// Holds the values of one span: the heap would cost more than all the rest of a span.
-  std::array<unsigned char, 16 * 1024> memory_;
-  json::monotonic_resource values_{memory_.data(), memory_.size()};
   std::string opening_;
   std::string text_;
   std::size_t spans_ = 0;
