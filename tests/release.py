@@ -72,7 +72,7 @@ class Tree:
         self.change("CHANGELOG.md", f"## Unreleased ({VERSION})", f"## {VERSION} (2026-11-30)")
 
 
-def test_a_version_that_is_called_unreleased_is_refused_and_can_be_rehearsed():
+def test_release_check_rejects_an_unreleased_version_unless_rehearsed():
     with Tree() as tree:
         tree.refuses(f"no heading '## {VERSION}'", "check", f"v{VERSION}")
         tree.must("check", f"v{VERSION}", rehearsal=True)
@@ -80,7 +80,7 @@ def test_a_version_that_is_called_unreleased_is_refused_and_can_be_rehearsed():
         tree.must("check", f"v{VERSION}")
 
 
-def test_every_place_of_the_version_is_compared():
+def test_release_check_compares_every_place_of_the_version():
     with Tree() as tree:
         tree.release_the_changelog()
         tree.refuses(f"the tag is v9.9.9, and CMakeLists.txt says {VERSION}", "check", "v9.9.9")
@@ -92,7 +92,7 @@ def test_every_place_of_the_version_is_compared():
         tree.refuses("files differ from the commit", "check", f"v{VERSION}")
 
 
-def test_the_notes_are_the_section_of_the_version():
+def test_release_notes_are_the_changelog_section_of_the_version():
     with Tree() as tree:
         text = "# Changelog\n\n## 0.10.0\n\nother\n\n## " + VERSION + "0\n\nlonger\n\n## " + VERSION + " (2026-11-30)\n\n- one\n\n### Sub\n- two\n\n## 0.0.9\n\n- old\n"
         (tree.root / "CHANGELOG.md").write_text(text, encoding="utf-8")
@@ -101,7 +101,7 @@ def test_the_notes_are_the_section_of_the_version():
         tree.refuses("is empty", "check")
 
 
-def test_sums_and_provenance_name_every_file_and_notice_a_change():
+def test_checksums_and_provenance_name_every_file_and_detect_changes():
     with Tree() as tree:
         into = Path(tree.folder.name, "files")
         into.mkdir()
@@ -125,7 +125,7 @@ def test_sums_and_provenance_name_every_file_and_notice_a_change():
         tree.refuses("the provenance does not name", "verify", into)
 
 
-def test_the_packages_of_each_release_have_names_of_their_own():
+def test_build_dependencies_are_known_for_each_supported_release():
     names = {}
     with tempfile.TemporaryDirectory() as folder:
         for release in ("debian-12", "debian-13", "ubuntu-24.04"):
@@ -154,7 +154,7 @@ def needs_of(jobs, name):
     return set(needs).union(*(needs_of(jobs, other) for other in needs))
 
 
-def test_nothing_is_published_before_gate_and_night_are_green():
+def test_nothing_is_published_before_gate_and_night_pass():
     release, begins = workflow("release.yml")
     equal(begins, {"push": {"tags": ["v*"]}})
     jobs = release["jobs"]
@@ -170,12 +170,12 @@ def test_nothing_is_published_before_gate_and_night_are_green():
     equal(release["permissions"], {"contents": "read"})
 
 
-def test_a_tag_does_not_start_the_gate_twice():
+def test_tag_does_not_start_the_gate_twice():
     """Both runs would have one concurrency group, and one would end the other."""
     equal(workflow("ci.yml")[1]["push"], {"branches": ["**"]})
 
 
-def test_the_workflow_does_what_the_script_does():
+def test_release_workflow_runs_every_step_of_the_release_script():
     jobs = workflow("release.yml")[0]["jobs"]
     script = (ROOT / "deploy/release/release.sh").read_text(encoding="utf-8")
     text = "\n".join(step.get("run", "") for job in jobs.values() for step in job.get("steps", []))

@@ -47,7 +47,7 @@ def opened(browser, url, **looks):
         equal(strangers, [], "who else was asked")
 
 
-def test_it_shows_what_is_going_on_and_goes_on_showing_it(browser):
+def test_page_shows_live_traffic_and_keeps_updating(browser):
     with Scene() as scene, opened(browser, scene.url) as page:
         page.expect("document.querySelectorAll('#stories-list > li').length >= 8", "stories")
         page.expect_text("#state", "ready")
@@ -74,7 +74,7 @@ def test_it_shows_what_is_going_on_and_goes_on_showing_it(browser):
         assert int(said) > before, said
 
 
-def test_its_figures_are_right(browser):
+def test_page_computes_quantiles_rates_and_units_correctly(browser):
     """Quantiles and rates by hand, and what the page makes of a counter that falls."""
     with Reprise() as reprise, opened(browser, admin_url(reprise)) as page:
         equal(page.evaluate("quantile(0.5, [0, 10, 0], [1, 2])"), {"seconds": 1.5, "above": False})
@@ -93,7 +93,7 @@ def test_its_figures_are_right(browser):
         equal(page.evaluate("uptimeText(59) + uptimeText(3661) + uptimeText(90000)"), "59 s1 h 1 min1 d 1 h")
 
 
-def test_every_text_can_be_read_at_every_width_in_light_and_dark(browser):
+def test_page_text_is_readable_at_every_width_in_light_and_dark(browser):
     with Scene() as scene:
         scene.fail_a_reload()
         with opened(browser, scene.url) as page:
@@ -117,7 +117,7 @@ def test_every_text_can_be_read_at_every_width_in_light_and_dark(browser):
             assert len(measure(page, "contrasts")) > 100, "there is something to be read"
 
 
-def test_the_measures_notice_what_they_must(browser):
+def test_layout_checks_detect_planted_defects(browser):
     with Reprise() as reprise, browser.page() as page:
         page.open(admin_url(reprise))
         page.expect_text("#link", "live")
@@ -138,7 +138,7 @@ def test_the_measures_notice_what_they_must(browser):
             page.evaluate("[...document.querySelectorAll('button')].filter(e => e.textContent === 'planted').forEach(e => e.remove())")
 
 
-def test_a_fresh_start_says_that_there_is_nothing_yet(browser):
+def test_page_says_nothing_yet_after_a_fresh_start(browser):
     with Reprise() as reprise, opened(browser, admin_url(reprise)) as page:
         page.expect_text("#stories-none", "Nothing yet")
         page.expect_text("#upstreams-none", "No attempt has been made yet")
@@ -150,7 +150,7 @@ def test_a_fresh_start_says_that_there_is_nothing_yet(browser):
             page.picture(PICTURES / f"fresh-{'dark' if dark else 'light'}.png")
 
 
-def test_N13_tunnels_stand_apart_from_requests_with_what_would_make_them_readable(browser):
+def test_N13_page_lists_tunnels_separately_and_says_how_to_make_them_readable(browser):
     hello = b"\x16\x03\x01\x00\x05hello"
     with Upstream({}) as upstream, Reprise() as reprise, opened(browser, admin_url(reprise), width=320) as page:
         equal(page.evaluate("document.querySelector('#unread').hidden"), True)
@@ -166,7 +166,7 @@ def test_N13_tunnels_stand_apart_from_requests_with_what_would_make_them_readabl
         page.picture(PICTURES / "tunnels-320.png")
 
 
-def test_what_clients_chose_is_text_and_never_markup(browser):
+def test_client_chosen_text_is_never_rendered_as_markup(browser):
     with Upstream({}, otherwise=[Say(503)]) as upstream, Reprise(defaults={"retry": {"max_attempts": 2}}) as reprise:
         with opened(browser, admin_url(reprise)) as page:
             path = "/<img/src=x/onerror=document.title='owned'>/<script>document.title='owned'</script>"
@@ -176,7 +176,7 @@ def test_what_clients_chose_is_text_and_never_markup(browser):
             equal(page.evaluate("document.title"), "reprise, ready")
 
 
-def test_a_story_tells_each_attempt_the_reason_and_the_advice(browser):
+def test_history_entry_shows_each_attempt_the_reason_and_the_advice(browser):
     retry = {"max_attempts": 3, "backoff": {"initial": "20ms", "maximum": "40ms"}}
     with Upstream({"/flaky": [503, "reset", 200], "/post": ["reset"]}) as upstream, Reprise(defaults={"retry": retry}) as reprise:
         with opened(browser, admin_url(reprise)) as page:
@@ -199,7 +199,7 @@ def test_a_story_tells_each_attempt_the_reason_and_the_advice(browser):
             assert "attempt" in text, text
 
 
-def test_nothing_moves_under_who_reads_and_pause_holds_everything(browser):
+def test_page_never_shifts_content_being_read_and_pause_freezes_updates(browser):
     with Upstream({}, otherwise=["reset"]) as upstream, Reprise() as reprise, opened(browser, admin_url(reprise)) as page:
         paths = itertools.count()
 
@@ -225,7 +225,7 @@ def test_nothing_moves_under_who_reads_and_pause_holds_everything(browser):
         page.expect("document.querySelectorAll('#stories-list > li').length === 3")
 
 
-def test_tables_are_sorted_and_filtered(browser):
+def test_tables_can_be_sorted_and_filtered(browser):
     with Scene() as scene, opened(browser, scene.url) as page:
         names = "[...document.querySelectorAll('#routes-table .label')].map(e => e.textContent)"
         page.expect("page.routes.table.rows.get('reports').requests.textContent !== '0'")
@@ -245,7 +245,7 @@ def test_tables_are_sorted_and_filtered(browser):
         page.expect("document.querySelectorAll('#stories-list > li').length === 0")
 
 
-def test_everything_is_reached_by_keyboard_and_seen_to_be(browser):
+def test_every_control_is_reachable_by_keyboard_with_visible_focus(browser):
     with Scene() as scene, opened(browser, scene.url) as page:
         page.expect("document.querySelectorAll('#stories-list > li').length >= 3")
         page.evaluate("document.querySelector('#pause').click()")  # nothing comes between two steps
@@ -270,7 +270,7 @@ def test_everything_is_reached_by_keyboard_and_seen_to_be(browser):
         page.expect("document.querySelector('#pause').getAttribute('aria-pressed') === 'false'")
 
 
-def test_a_screen_reader_is_told_what_is_what(browser):
+def test_page_exposes_roles_and_names_to_screen_readers(browser):
     with Scene() as scene, opened(browser, scene.url, width=320) as page:
         page.expect("document.querySelectorAll('#stories-list > li').length >= 3")
         told = page.accessible()
@@ -289,7 +289,7 @@ def test_a_screen_reader_is_told_what_is_what(browser):
         equal(page.evaluate("document.documentElement.lang"), "en")
 
 
-def test_who_wants_no_motion_sees_none(browser):
+def test_page_has_no_motion_when_reduced_motion_is_preferred(browser):
     with Reprise() as reprise, opened(browser, admin_url(reprise)) as page:
         page.scheme(False, motion="reduce")
         moving = """[...document.querySelectorAll('*')].filter(e => { const s = getComputedStyle(e);
@@ -297,7 +297,7 @@ def test_who_wants_no_motion_sees_none(browser):
         equal(page.evaluate(moving), 0)
 
 
-def test_a_failed_reload_and_draining_are_told(browser):
+def test_page_reports_a_failed_reload_and_draining(browser):
     with Controlled() as reprise, opened(browser, admin_url(reprise)) as page:
         reprise.write("version: 1\nno_such_key: 1\n")
         page.expect_text("#notices", "reprise.yaml:2:1: error: ")
@@ -311,7 +311,7 @@ def test_a_failed_reload_and_draining_are_told(browser):
         page.picture(PICTURES / "draining.png")
 
 
-def test_a_proxy_that_goes_is_missed_and_one_that_comes_is_found(browser):
+def test_page_reports_a_lost_proxy_and_recovers_when_a_new_proxy_starts(browser):
     """The second one has the same port; its counters begin at 0."""
     with Upstream({"/flaky": [503, 200]}) as upstream, Reprise() as first, browser.page() as page:
         page.open(admin_url(first))
@@ -341,7 +341,7 @@ def test_a_proxy_that_goes_is_missed_and_one_that_comes_is_found(browser):
         equal(others, [])
 
 
-def test_where_there_is_no_place_for_a_reader_the_page_asks_now_and_then(browser):
+def test_page_falls_back_to_polling_when_no_event_stream_is_free(browser):
     with Upstream({}) as upstream, Reprise(limits={"admin_connections": 4}) as reprise:
         with Client(reprise.addresses["admin"]) as reader, browser.page() as page:
             reader.send(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -354,7 +354,7 @@ def test_where_there_is_no_place_for_a_reader_the_page_asks_now_and_then(browser
             page.expect_text("#link", "live")
 
 
-def test_a_page_that_stays_open_does_not_grow(browser):
+def test_open_page_keeps_a_bounded_request_history(browser):
     """Hundreds of stories go by: no more of them is kept than is shown."""
     with Upstream({}, otherwise=[Say(503)]) as upstream, Reprise(
             defaults={"retry": {"max_attempts": 1}}) as reprise, opened(browser, admin_url(reprise)) as page:
@@ -371,7 +371,7 @@ def test_a_page_that_stays_open_does_not_grow(browser):
         assert page.evaluate("page.stories.ids.size") <= 2000
 
 
-def test_identical_stories_are_folded_with_their_count(browser):
+def test_identical_history_entries_are_folded_with_a_count(browser):
     retry = {"max_attempts": 2, "backoff": {"initial": "5ms", "maximum": "5ms"}}
     with Upstream({"/down": [503], "/gone": [503]}) as upstream, Reprise(defaults={"retry": retry}) as reprise:
         with opened(browser, admin_url(reprise)) as page:
@@ -414,7 +414,7 @@ def test_page_shows_the_minute_before_it_was_opened(browser):
             equal(page.evaluate("page.tiles.recent.grown('requests')"), 4, "as the minute goes on")
 
 
-def test_window_begins_with_the_seconds_that_the_proxy_has_kept(browser):
+def test_recent_window_starts_with_the_seconds_kept_by_the_proxy(browser):
     with Reprise() as reprise, opened(browser, admin_url(reprise)) as page:
         begin = ("(() => { const r = new Recent(); r.begin(100.5, {n: 50}, [50, 0], [{clock: 41, values: {n: 9}, buckets: [9]},"
                  "{clock: 99, values: {n: 5}, buckets: [5]}, {clock: 100, values: {n: 1}, buckets: [1]}], 60); return r; })()")
@@ -424,7 +424,7 @@ def test_window_begins_with_the_seconds_that_the_proxy_has_kept(browser):
         equal(page.evaluate("(r => { r.begin(7, {n: 3}, [], [], 4); return [r.grown('n'), r.seconds]; })(new Recent())"), [0, 3])
 
 
-def test_command_of_a_story_names_the_admin_address(browser):
+def test_history_entry_command_names_the_admin_address(browser):
     for bind, quote in (("127.0.0.1:0", ""), ("127.0.0.7:0", ""), ("[::1]:0", "'"), ("0.0.0.0:0", "")):
         admin = {"bind": bind, **({"allow_remote": True} if bind.startswith("0") else {})}
         with Upstream({"/flaky": [503, 200]}) as upstream:
@@ -445,7 +445,7 @@ def many_routes(number):
     return [{"name": f"service-{i:03}", "match": {"path": f"/s{i}/**"}} for i in range(number)]
 
 
-def test_page_shows_the_ten_routes_with_the_most_trouble_when_there_are_many(browser):
+def test_page_shows_the_ten_most_failing_routes_when_there_are_many(browser):
     defaults = {"retry": {"max_attempts": 2, "backoff": {"initial": "5ms", "maximum": "5ms"}}}
     names = "[...document.querySelectorAll('#routes-table .label')].map(e => e.textContent)"
     with Upstream({}, otherwise=[200]) as upstream, Upstream({}, otherwise=[503]) as broken:
@@ -488,7 +488,7 @@ def test_jump_links_move_the_focus_to_each_part(browser):
             page.expect(f"document.activeElement === document.querySelector('{link}')", f"{link} has the focus")
 
 
-def test_bars_stay_in_one_line_at_every_width(browser):
+def test_attempt_bars_stay_on_one_line_at_every_width(browser):
     retry = {"max_attempts": 9, "backoff": {"initial": "5ms", "maximum": "40ms"}}
     script = [503, "reset", 500, 502, "reset", 503, 504, 503, 200]
     with Upstream({"/long": script, "/short": [503, 200]}) as upstream, Reprise(defaults={"retry": retry}) as reprise:
@@ -507,7 +507,7 @@ def test_bars_stay_in_one_line_at_every_width(browser):
                 page.picture(PICTURES / f"bars-{width}.png")
 
 
-def test_empty_parts_name_the_next_command(browser):
+def test_empty_sections_name_the_next_command(browser):
     with Upstream({}) as upstream, Reprise() as reprise, opened(browser, admin_url(reprise), width=360) as page:
         forward = "127.0.0.1:%d" % reprise.forward[1]
         page.expect_text("#first-steps", f"curl -x http://{forward} http://example.com/")
@@ -525,7 +525,7 @@ def test_empty_parts_name_the_next_command(browser):
         page.expect_text("#stories-none", "reprise explain GET http://api.example.com/ --status 503 -c ")
 
 
-def test_N13_a_proxy_that_only_tunnels_says_how_https_is_retried(browser):
+def test_N13_page_of_a_tunnel_only_proxy_says_how_to_retry_https(browser):
     hello = b"\x16\x03\x01\x00\x05hello"
     with Upstream({}) as upstream, Reprise() as reprise, opened(browser, admin_url(reprise)) as page:
         authority = f"localhost:{upstream.port}"

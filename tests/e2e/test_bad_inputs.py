@@ -154,7 +154,7 @@ def is_cut(got, finished):
     return finished and (got == b"" or got.startswith(b"HTTP/1.1 200 ")) and not got.endswith(b"0\r\n\r\n")
 
 
-def test_every_bad_input_has_its_verdict_and_does_no_harm():
+def test_every_bad_input_gets_the_expected_verdict_and_causes_no_harm():
     counts = {"request heads": heads(), "gateway heads": gateway_heads(), "request bodies": bodies(),
               "response heads": responses(bad_inputs.bad_responses(), is_502, "502", "reset"),
               "response bodies": responses(bad_inputs.broken_responses(), is_cut, "cut", "truncated")}
@@ -166,4 +166,4 @@ def test_every_bad_input_has_its_verdict_and_does_no_harm():
     assert total >= 2000, total
 
 
-test_every_bad_input_has_its_verdict_and_does_no_harm.timeout = 1200  # for a sanitizer on a busy machine
+test_every_bad_input_gets_the_expected_verdict_and_causes_no_harm.timeout = 1200  # for a sanitizer on a busy machine

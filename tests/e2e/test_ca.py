@@ -57,7 +57,7 @@ def openssl(*arguments, given=None):
     return done.stdout.decode()
 
 
-def test_init_makes_what_is_worth_nothing_for_others():
+def test_ca_init_creates_a_constrained_ca_with_a_private_key_only_its_owner_can_read():
     with Folder() as files:
         code, out, err = files.ca("init")
         equal((code, err), (0, ""), out)
@@ -75,7 +75,7 @@ def test_init_makes_what_is_worth_nothing_for_others():
         assert files.read("ca.pem") in files.read("bundle.pem")
 
 
-def test_init_never_replaces_a_key_and_renew_keeps_it():
+def test_ca_init_never_replaces_a_key_and_ca_renew_keeps_the_key():
     with Folder() as files:
         equal(files.ca("init")[0], 0)
         key, certificate = files.read("ca.key"), files.read("ca.pem")
@@ -109,7 +109,7 @@ def made_of_the_past(files, constraint):
             "200101000000Z", "-enddate", "210101000000Z", "-in", files.path("past.csr"), "-out", files.path("ca.pem"))
 
 
-def test_files_that_are_refused():
+def test_missing_readable_mismatched_or_broken_ca_files_are_rejected():
     with Folder() as files:
         files.refused("intercept.ca.certificate", "reprise ca init -c")
         equal(files.ca("init")[0], 0)
@@ -143,14 +143,14 @@ def test_files_that_are_refused():
         files.refused("intercept.ca.key", "cannot be used")
 
 
-def test_hosts_that_cannot_be_listed():
+def test_invalid_intercept_hosts_are_rejected():
     for hosts, words in (("[127.0.0.1]", "is an address"), ("[\"[::1]\"]", "is an address"), ("[0x7f.1]", "is an address"),
                          ("[\"*\"]", "every host"), ("[\"*.com\"]", "top-level domain"), ("[]", "names no host")):
         with Folder(hosts) as files:
             files.refused("intercept.hosts", words)
 
 
-def test_leaves_are_strict_short_lived_and_for_one_name():
+def test_leaf_certificates_are_strict_short_lived_and_valid_for_one_name():
     with TlsUpstream() as upstream, Intercepting() as reprise:
         shown = subprocess.run(["openssl", "s_client", "-connect", f"{HOST}:{upstream.port}", "-proxy", "%s:%d" % reprise.forward, "-showcerts",
                                 "-servername", HOST], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE, check=False)
@@ -168,7 +168,7 @@ def test_leaves_are_strict_short_lived_and_for_one_name():
             equal(again.getpeercert()["serialNumber"], serial, "one is kept")
 
 
-def test_java_sees_the_truststore():
+def test_java_reads_the_truststore():
     needs_client("keytool")
     with Folder() as files:
         equal(files.ca("init")[0], 0)
@@ -180,7 +180,7 @@ def test_java_sees_the_truststore():
         equal(done.stdout.count("BEGIN CERTIFICATE"), 2, done.stderr)
 
 
-def test_a_start_writes_the_bundle_and_says_when_it_cannot():
+def test_start_rewrites_a_missing_bundle_and_fails_if_the_bundle_cannot_be_written():
     with TlsUpstream() as upstream, Intercepting() as reprise:
         os.unlink(reprise.bundle)
         reprise.terminate()
@@ -216,7 +216,7 @@ def mappings(pid):
                 yield *found, line.split()[1:]
 
 
-def test_private_keys_are_in_no_core_file():
+def test_private_keys_are_excluded_from_core_dumps():
     """Wherever the authority's key lies in memory, the kernel is told not to dump it."""
     with TlsUpstream() as upstream, Intercepting() as reprise:
         for name in (HOST, HOST):
@@ -247,7 +247,7 @@ def test_private_keys_are_in_no_core_file():
         equal("PRIVATE" in reprise.admin("/status")[1], False)
 
 
-def test_env_prints_what_makes_clients_trust():
+def test_env_prints_variables_that_make_clients_trust_the_ca():
     with Folder() as files:
         with open(files.config, "r+", encoding="utf-8") as file:
             text = file.read().replace('"127.0.0.1:0"}]', '"127.0.0.1:3999"}]')
@@ -264,7 +264,7 @@ def test_env_prints_what_makes_clients_trust():
     equal("REQUESTS_CA_BUNDLE" in ran("exec", "--quiet", "--", "env")[1], False, "not where nothing is intercepted")
 
 
-def test_the_key_that_root_makes_belongs_to_the_owner_of_its_folder():
+def test_ca_key_created_by_root_belongs_to_the_folder_owner():
     """The service's user must read it; that user hears the command for a key that belongs to root, and so does root from `check`."""
     with Folder() as files:
         try:
@@ -288,7 +288,7 @@ def test_the_key_that_root_makes_belongs_to_the_owner_of_its_folder():
         assert f"the file belongs to root, and reprise runs as {owner}: write {command}" in done.stderr, done.stderr
 
 
-def test_applications_may_enter_a_folder_that_is_made_under_a_strict_umask():
+def test_ca_folders_created_under_a_strict_umask_stay_accessible_to_applications():
     with Folder() as files:
         with open(files.config, encoding="utf-8") as file:
             text = file.read().replace(f"{files.folder.name}/", f"{files.folder.name}/new/trust/")

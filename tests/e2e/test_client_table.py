@@ -72,24 +72,24 @@ def played(client, command, more=None):
         equal(here.went_through(command, both, loopback=True), row.loopback, f"{client} and an address of this host")
 
 
-def test_curl():
+def test_curl_matches_the_readme_client_table():
     needs_client("curl")
     played("curl", ["curl", "-s", "-o", "/dev/null"])
     with stage() as here:
         equal(here.went_through(["curl", "-s", "-o", "/dev/null", "-x", here.reprise.proxy_url], {}, loopback=True), True)
 
 
-def test_wget():
+def test_wget_matches_the_readme_client_table():
     needs_client("wget")
     played("wget", ["wget", "-q", "-t", "1", "-O", "/dev/null"])
 
 
-def test_python():
+def test_python_matches_the_readme_client_table():
     needs_client("python3")
     played("Python", ["python3", "-c", "import sys, urllib.request as r; r.urlopen(sys.argv[1])"])
 
 
-def test_java():
+def test_java_matches_the_readme_client_table():
     needs_client("javac")
     with tempfile.TemporaryDirectory() as folder, stage() as here:
         with open(f"{folder}/Fetch.java", "w", encoding="ascii") as file:
@@ -106,7 +106,7 @@ def test_java():
         equal(here.went_through(command, only, loopback=True), row_of("Java").lower, "it reads no variables")
 
 
-def test_node():
+def test_node_matches_the_readme_client_table():
     needs_client("node")
     version = subprocess.run(["node", "--version"], capture_output=True, text=True, check=True).stdout.strip().lstrip("v")
     knows = tuple(map(int, version.split(".")[:2])) >= (22, 21)
@@ -117,7 +117,7 @@ def test_node():
         equal(here.went_through(command, {**variables, "NODE_USE_ENV_PROXY": "1"}, loopback=True), knows, version)
 
 
-def test_go():
+def test_go_matches_the_readme_client_table():
     needs_client("go")
     with tempfile.TemporaryDirectory() as folder:
         with open(f"{folder}/fetch.go", "w", encoding="ascii") as file:
@@ -127,7 +127,7 @@ def test_go():
         played("Go", [f"{folder}/fetch"])
 
 
-def test_php():
+def test_php_matches_the_readme_client_table():
     needs_client("php")
     command = ["php", "-r", PHP, "--"]
     with stage() as here:
@@ -137,6 +137,6 @@ def test_php():
         equal(here.went_through(command, through, loopback=True), row_of("PHP").loopback, "its own words")
 
 
-def test_ruby():
+def test_ruby_matches_the_readme_client_table():
     needs_client("ruby")
     played("Ruby", ["ruby", "-rnet/http", "-e", "Net::HTTP.get(URI(ARGV[0]))", "--"])

@@ -17,14 +17,14 @@ def command(*arguments, given=None):
     return done.returncode, done.stdout, done.stderr
 
 
-def test_the_version_is_a_command_and_an_option():
+def test_version_is_both_a_command_and_an_option():
     code, out, err = command("version")
     equal((code, err), (0, ""))
     assert out.startswith("reprise ")
     equal(command("--version"), (0, out, ""))
 
 
-def test_help_is_a_command_for_all_and_for_each():
+def test_help_covers_all_commands_and_each_command():
     code, out, err = command("help")
     equal((code, err), (0, ""))
     for name in ("run", "check", "explain", "config", "demo", "help", "version"):
@@ -35,7 +35,7 @@ def test_help_is_a_command_for_all_and_for_each():
     assert "say everything that is wrong" in out and "--config" in out, out
 
 
-def test_a_word_that_is_no_command_is_told_with_what_was_meant():
+def test_unknown_command_is_rejected_with_a_suggestion():
     code, out, err = command("exlpain", "GET", "http://h/")
     equal((code, out), (2, ""))
     assert err.startswith('reprise: unknown command "exlpain" (did you mean explain?); the commands are: run exec env ca redirect inject reload status drain quit log pause top check'), err
@@ -46,7 +46,7 @@ def test_a_word_that_is_no_command_is_told_with_what_was_meant():
     equal((code, "did you mean" in err), (2, False))
 
 
-def test_words_of_other_programs_are_told_with_ours():
+def test_command_names_of_other_programs_get_a_suggestion():
     for word, meant in (("serve", "run"), ("start", "run"), ("validate", "check"), ("stop", "quit"), ("restart", "reload"),
                         ("metrics", "top"), ("wrap", "exec"), ("init", "ca init"), ("reprise.yaml", "run reprise.yaml")):
         code, out, err = command(word)
@@ -54,7 +54,7 @@ def test_words_of_other_programs_are_told_with_ours():
         assert err.startswith(f'reprise: unknown command "{word}" (did you mean {meant}?); '), err
 
 
-def test_check_counts_one_as_one_and_strict_takes_warnings_for_errors():
+def test_check_counts_one_route_in_the_singular_and_strict_treats_warnings_as_errors():
     post = "version: 1\nroutes: [{name: r, match: {host: h, methods: [POST]}, retry: {max_attempts: 8}}]\n"
     code, out, err = command("check", "-", given=post)
     equal((code, out), (0, "-: good, 1 route and the default\n"))
@@ -68,20 +68,20 @@ def test_check_counts_one_as_one_and_strict_takes_warnings_for_errors():
     equal(command("check", "--strict", "-", given="version: 1\n"), (0, "-: good, 0 routes and the default\n", ""))
 
 
-def test_a_configuration_comes_on_standard_input():
+def test_check_reads_a_configuration_from_standard_input():
     equal(command("check", "-", given="version: 1\n"), (0, "-: good, 0 routes and the default\n", ""))
     code, out, err = command("check", "-", given="version: 1\nlimits: {haeder: 1KiB}\n")
     equal((code, out), (78, ""))
     assert err.startswith('-:2:10: error: limits: unknown key "haeder" (did you mean header?)'), err
 
 
-def test_a_file_is_an_argument_of_run_as_of_check():
+def test_run_takes_the_configuration_file_as_an_argument():
     code, out, err = command("run", "/nowhere/reprise.yaml")
     equal((code, out), (78, ""))
     assert err.startswith("/nowhere/reprise.yaml:"), err
 
 
-def test_arguments_that_are_not_understood_are_told_as_they_came():
+def test_unknown_arguments_are_reported_as_typed():
     failures = re.search(r"--failure WORD:\{([^}]+)\}", command("explain", "--help")[1]).group(1).replace(",", ", ")
     for arguments, told in (
             (("run", "a", "b", "c"), 'reprise run: "b", "c" are not understood; see reprise help run\n'),
@@ -129,7 +129,7 @@ def test_arguments_that_are_not_understood_are_told_as_they_came():
         equal(command(*arguments), (2, "", told), " ".join(arguments))
 
 
-def test_listeners_come_from_the_command_line_alone():
+def test_invalid_listener_options_are_rejected_with_the_correct_form():
     for arguments, told in (
             (("--gateway", "3180"), "--gateway 3180: write --gateway PORT=URL, such as --gateway 3180=https://api.example.com"),
             (("--gateway", "3180="), "--gateway 3180=: write --gateway PORT=URL, such as --gateway 3180=https://api.example.com"),
@@ -151,7 +151,7 @@ class FromTheCommandLine(Reprise):
         return [options.binary, "run", *self.arguments]
 
 
-def test_a_gateway_and_a_proxy_without_a_file():
+def test_gateway_and_forward_proxy_run_without_a_configuration_file():
     with Upstream({"/base/x": ["close", 200]}) as upstream:
         with FromTheCommandLine("--admin", "0", "--gateway", f"0={upstream.url('/base')}", "--forward", "0") as reprise:
             with Client(reprise.gateway) as client:
@@ -161,7 +161,7 @@ def test_a_gateway_and_a_proxy_without_a_file():
             equal(ask(reprise, "GET", upstream.url("/y")).status, 200)
 
 
-def test_warnings_of_the_start_are_lines_of_the_log():
+def test_startup_warnings_are_log_lines():
     with Reprise(security={"deny": ["self"]}) as reprise:
         lines = reprise.log()
         equal([line["level"] for line in lines[:2]], ["warn", "info"])
@@ -169,7 +169,7 @@ def test_warnings_of_the_start_are_lines_of_the_log():
         assert lines[0]["message"].startswith(reprise.config_file + ":"), lines
 
 
-def test_check_looks_at_the_files_that_a_configuration_names():
+def test_check_validates_the_files_named_in_a_configuration():
     with tempfile.TemporaryDirectory() as folder:
         names = {name: f"{folder}/{name}.pem" for name in ("certificate", "key", "other", "locked", "junk", "missing")}
         issued = authority().issue()
@@ -201,7 +201,7 @@ def test_check_looks_at_the_files_that_a_configuration_names():
         equal(command("check", "-", given=folder_of % ", replay_disk: 0")[0], 0)
 
 
-def test_errors_about_all_named_files_have_the_places_of_their_keys_in_one_run():
+def test_check_reports_all_bad_named_files_with_their_key_positions_in_one_run():
     text = """version: 1
 parent: {url: "https://proxy.test:3129", ca_file: /nowhere/parent.pem}
 defaults:
@@ -257,7 +257,7 @@ def test_manual_pages_have_every_section_and_no_warning():
     equal(command("man", "nothing")[0], 2)
 
 
-def test_the_page_of_the_file_has_every_key_and_that_of_the_program_every_command():
+def test_manual_pages_list_every_configuration_key_and_every_command():
     page = command("man", "reprise.yaml")[1].replace("\\-", "-")
     keys = re.findall(r"^\| `([^`]+)` \|.*\| `?.*\| .* \|$", command("config", "--reference")[1], re.M)
     assert len(keys) > 100, keys
@@ -270,7 +270,7 @@ def test_the_page_of_the_file_has_every_key_and_that_of_the_program_every_comman
         assert name in page, name
 
 
-def test_the_format_of_the_log_is_a_table_in_both_dialects():
+def test_log_format_prints_json_and_opentelemetry_field_names():
     code, out, err = command("log-format")
     equal((code, err), (0, ""))
     assert "| `status` | `http.response.status_code` | integer |  |" in out, out
@@ -281,7 +281,7 @@ def test_the_format_of_the_log_is_a_table_in_both_dialects():
     equal({row["otel_unit"] for row in rows if row["otel"] == "http.server.request.duration"}, {"s"})
 
 
-def test_an_access_line_in_the_names_of_opentelemetry():
+def test_access_log_line_uses_opentelemetry_names():
     with Upstream({"/x": [503, 200]}) as upstream, Reprise(log={"format": "otel"}) as reprise:
         equal(ask(reprise, "GET", upstream.url("/x?secret=1"), fields=[("X-Request-Id", "abc")]).status, 200)
         reprise.expect_log("http.request.method")

@@ -19,7 +19,7 @@ def started_with(control):
     return done.returncode, done.stderr
 
 
-def test_status_is_worth_reading():
+def test_status_command_reports_state_routes_and_budgets():
     with Upstream({"/x": [503, 200], "/down": [503]}) as upstream, Controlled() as reprise:
         equal(ask(reprise, "GET", upstream.url("/x")).status, 200)
         equal(ask(reprise, "POST", upstream.url("/down"), b"x").reason, "not_idempotent")
@@ -36,7 +36,7 @@ def test_status_is_worth_reading():
         assert 0 < status["budgets"][f"127.0.0.1:{upstream.port}"] < 1, status
 
 
-def test_the_configuration_names_the_socket():
+def test_control_command_finds_the_socket_through_the_configuration():
     with Controlled() as reprise:
         done = subprocess.run([options.binary, "status", "-c", reprise.config_file], capture_output=True, text=True, check=False)
         equal(done.returncode, 0, done.stderr)
@@ -46,7 +46,7 @@ def test_the_configuration_names_the_socket():
         assert "admin.control: is not set" in done.stderr, done.stderr
 
 
-def test_drain_turns_readyz_and_ends_connections_after_a_response():
+def test_drain_makes_readyz_fail_and_closes_connections_after_a_response():
     with Upstream({"/x": [200]}) as upstream, Controlled() as reprise, Client(reprise.forward) as client:
         equal(client.ask("GET", upstream.url("/x")).status, 200)
         equal(reprise.admin("/readyz")[0], 200)
@@ -59,7 +59,7 @@ def test_drain_turns_readyz_and_ends_connections_after_a_response():
         equal(json.loads(reprise.admin("/status")[1])["draining"], True)
 
 
-def test_quit_waits_for_what_is_under_way():
+def test_quit_waits_for_requests_in_progress():
     gate = threading.Event()
 
     def held(connection, _request):
@@ -80,7 +80,7 @@ def test_quit_waits_for_what_is_under_way():
         assert not os.path.exists(reprise.control_path), "its file is gone"
 
 
-def test_the_log_level_changes_until_the_next_reload():
+def test_log_level_command_changes_the_level_and_rejects_unknown_levels():
     with Upstream({"/x": [503, 200]}) as upstream, Controlled() as reprise:
         equal(reprise.tell("log", "level", "debug")[0], 0)
         ask(reprise, "GET", upstream.url("/x"))
@@ -88,7 +88,7 @@ def test_the_log_level_changes_until_the_next_reload():
         equal(reprise.tell("log", "level", "loud")[0], 2)
 
 
-def test_a_pause_is_obeyed():
+def test_pause_command_pauses_a_host():
     with Upstream({"/x": [200]}) as upstream, Controlled(defaults={"host_pause": "fail"}) as reprise:
         equal(reprise.tell("pause", f"127.0.0.1:{upstream.port}", "3600")[0], 0)
         response = ask(reprise, "GET", upstream.url("/x"))
@@ -99,14 +99,14 @@ def test_a_pause_is_obeyed():
         assert code != 0, errors
 
 
-def test_only_its_own_user_may_use_it():
+def test_control_socket_is_accessible_only_to_its_owner():
     with Controlled() as reprise:
         mode = os.stat(reprise.control_path).st_mode
         assert stat.S_ISSOCK(mode), mode
         equal(stat.S_IMODE(mode), 0o600)
 
 
-def test_a_socket_that_an_ended_process_left_is_replaced():
+def test_stale_control_socket_is_replaced_at_startup():
     reprise = Controlled()
     left = socket.socket(socket.AF_UNIX)
     left.bind(reprise.control_path)
@@ -115,7 +115,7 @@ def test_a_socket_that_an_ended_process_left_is_replaced():
         equal(reprise.tell("status")[0], 0)
 
 
-def test_a_living_socket_and_a_plain_file_are_left_alone():
+def test_control_socket_in_use_or_plain_file_at_its_path_is_never_replaced():
     with Controlled() as reprise:
         code, errors = started_with(reprise.control_path)
         equal(code, 69)
@@ -137,7 +137,7 @@ def test_a_living_socket_and_a_plain_file_are_left_alone():
         assert "at most 107 bytes" in errors, errors
 
 
-def test_a_socket_that_somebody_put_in_its_place_stays():
+def test_foreign_socket_at_the_control_path_survives_shutdown():
     with Controlled() as reprise:
         os.unlink(reprise.control_path)
         other = socket.socket(socket.AF_UNIX)
@@ -148,7 +148,7 @@ def test_a_socket_that_somebody_put_in_its_place_stays():
         other.close()
 
 
-def test_nonsense_and_callers_who_hang_harm_nobody():
+def test_invalid_control_commands_and_hanging_callers_do_no_harm():
     with Controlled() as reprise:
         for data in (b"\n", b"reload now\n", b"log level\n", b"\xff\x00\xfe\n", b"pause\n", b"pause : 5\n"):
             assert reprise.raw(data).startswith(b"error\n"), data
@@ -164,7 +164,7 @@ def test_nonsense_and_callers_who_hang_harm_nobody():
             line.close()
 
 
-def test_where_nobody_listens_that_is_told():
+def test_control_command_fails_with_a_reason_if_no_proxy_responds():
     with Controlled() as reprise:
         code, _, errors = reprise.tell("status", control=reprise.control_path + "x")
         equal(code, 1)

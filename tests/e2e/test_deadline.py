@@ -86,7 +86,7 @@ def upload(reprise, listener, size, serve):
         return response
 
 
-def test_L6_a_dial_that_nobody_answers():
+def test_L6_unresponsive_dial_ends_at_the_deadline():
     with black_hole() as port, Reprise(defaults=ONE_SECOND) as reprise:
         url = f"http://{LOOPBACK}:{port}/x"
         ends_at_the_deadline("GET", lambda: ask(reprise, "GET", url), "connection_timeout", b"while connecting")
@@ -96,24 +96,24 @@ def test_L6_a_dial_that_nobody_answers():
 
 
 @isolated
-def test_L6_a_resolver_that_hangs():
+def test_L6_hanging_resolver_ends_at_the_deadline():
     with mute_resolver(), Reprise(defaults=ONE_SECOND) as reprise:
         ends_at_the_deadline("GET", lambda: ask(reprise, "GET", "http://silent.test/x"), "dns_timeout", b"while resolving")
         ends_at_the_deadline("CONNECT", lambda: connect(reprise, "other.test:443"), "dns_timeout", b"while resolving")
 
 
-def test_L6_a_tls_server_that_is_silent():
+def test_L6_silent_tls_server_ends_at_the_deadline():
     with silent_port() as port, Reprise(defaults={**ONE_SECOND, "tls": "originate"}) as reprise:
         url = f"http://{LOOPBACK}:{port}/x"
         ends_at_the_deadline("POST", lambda: ask(reprise, "POST", url, b"order"), "connection_timeout", b"in the TLS handshake")
 
 
-def test_L6_a_parent_proxy_that_never_answers_connect():
+def test_L6_unresponsive_parent_connect_ends_at_the_deadline():
     with silent_port() as port, Reprise(defaults=ONE_SECOND, parent=f"http://{LOOPBACK}:{port}") as reprise:
         ends_at_the_deadline("CONNECT", lambda: connect(reprise, "up.test:443"), "connection_timeout", b"while connecting")
 
 
-def test_L6_an_upload_of_which_the_host_acknowledges_nothing_ends_at_the_deadline():
+def test_L6_unacknowledged_upload_ends_at_the_deadline():
     with bound() as listener, Reprise(defaults=ONE_SECOND) as reprise:
         listener.listen()
         for size in (MUCH, 512 << 10):
@@ -121,7 +121,7 @@ def test_L6_an_upload_of_which_the_host_acknowledges_nothing_ends_at_the_deadlin
                                  b"while sending the request")
 
 
-def test_L6_an_upload_that_moved_and_pauses_beyond_the_deadline_is_finished():
+def test_L6_upload_that_progressed_and_pauses_past_the_deadline_completes():
     def pauses(connection):
         left = MUCH - len(connection.recv(1000))
         time.sleep(DEADLINE + 1.5)  # longer than the deadline and the second without an acknowledgement
@@ -135,7 +135,7 @@ def test_L6_an_upload_that_moved_and_pauses_beyond_the_deadline_is_finished():
         equal((response.status, response.body, response.attempts), (200, b"ok", 1))
 
 
-def test_L6_a_later_attempt_ends_at_the_deadline_too():
+def test_L6_later_attempt_also_ends_at_the_deadline():
     """Attempt 1 is answered, attempt 2 finds a black hole: the client gets the response that there was, or a 504."""
     for out_of_time, status in (("last", 503), ("504", 504)):
         retry = {"deadline": "1s", "out_of_time": out_of_time, "backoff": {"initial": "1ms", "maximum": "1ms"}}
@@ -158,7 +158,7 @@ def test_L6_a_later_attempt_ends_at_the_deadline_too():
             server.join()
 
 
-def test_response_timeout_of_what_may_be_repeated_is_retried():
+def test_response_timeout_of_an_idempotent_request_is_retried():
     with Upstream({"/x": ["hang", 200]}) as upstream, Reprise(defaults={"response_timeout": "300ms"}) as reprise:
         response = ask(reprise, "GET", upstream.url("/x"))
         equal((response.status, response.attempts), (200, 2))
@@ -201,7 +201,7 @@ def explained(hung, *words):
     return reprise_says("explain", hung.method, f"http://{hung.target}", *fields, *words)
 
 
-def test_each_preset_of_the_program_has_its_hung_upstream():
+def test_every_preset_has_a_hung_upstream_test_case():
     said = reprise_says("config", "--preset", "none-of-this-name")
     names = re.search(r"the presets are: (.+)", said.stderr)
     assert names, said.stderr
@@ -216,7 +216,7 @@ def file_of(text):
         yield file.name
 
 
-def test_L8_each_preset_as_shipped_ends_a_hung_attempt_and_plays_it_again_or_not():
+def test_L8_explain_states_timeout_and_retry_of_a_hung_attempt_for_each_preset():
     """What `explain` says of it comes from the same decision as the data path, at the preset's own numbers."""
     for preset, hung in PRESETS.items():
         with file_of(f"presets: [{preset}]\n") as file:
@@ -256,7 +256,7 @@ def warnings_of(text):
         return said.stderr.replace(file, "F").splitlines()
 
 
-def test_timeout_that_nothing_raises_is_warned_of():
+def test_retry_on_timeout_without_a_timeout_setting_causes_a_warning():
     lines = warnings_of("defaults:\n  retry: {on: [503, timeout]}\n")
     equal([line.split(": ")[0:3] for line in lines], [["F:3:15", "warning", "defaults.retry.on"]], lines)
     assert "attempt_timeout" in lines[0]
@@ -269,7 +269,7 @@ def test_timeout_that_nothing_raises_is_warned_of():
         equal(warnings_of(f"presets: [{preset}]\n"), [], preset)
 
 
-def test_L14_a_deny_list_that_opens_what_was_shut_is_warned_of():
+def test_L14_deny_list_that_omits_default_denied_networks_causes_a_warning():
     everything = "169.254.0.0/16, 100.64.0.0/10, 192.0.0.0/24, 'fe80::/10', 'fd00:ec2::254', self"
     equal(warnings_of(f"security: {{deny: [10.0.0.0/8, {everything}]}}\n"), [])
     equal(warnings_of("security: {deny: [0.0.0.0/0, '::/0', self]}\n"), [])
@@ -283,7 +283,7 @@ def test_L14_a_deny_list_that_opens_what_was_shut_is_warned_of():
         reprise.expect_log(": security.deny: this list takes the place")
 
 
-def test_L26_credentials_in_clear_text_are_warned_of():
+def test_L26_clear_text_credentials_cause_a_warning():
     line, = warnings_of("presets:\n  - {name: aws, tls: off}\n")
     assert line.startswith("F:3:22: warning: presets[0].tls: ") and "clear text" in line and "tls: originate" in line, line
     line, = warnings_of("presets: [{name: gcs, hosts: [store.example]}]\n")

@@ -65,11 +65,11 @@ def check_memory(framing):
         print(f"note: {STREAMS} downloads at once: {grown} KiB more")
 
 
-def test_memory_of_64_long_downloads():
+def test_memory_stays_bounded_during_64_long_downloads():
     check_memory(b"Content-Length: %d\r\n" % (16 << 30))
 
 
-def test_memory_of_64_long_downloads_in_chunks():
+def test_memory_stays_bounded_during_64_long_chunked_downloads():
     check_memory(b"Transfer-Encoding: chunked\r\n")
 
 
@@ -90,7 +90,7 @@ def swallow(connection):
         pass
 
 
-def test_memory_of_64_long_uploads():
+def test_memory_stays_bounded_during_64_long_uploads():
     with Server(swallow) as upstream, Reprise(log={"access": False}) as reprise:
         host = f"{LOOPBACK}:{upstream.port}"
         send_some(reprise.forward, host, [])

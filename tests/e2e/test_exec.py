@@ -48,7 +48,7 @@ def seen_by_child(**environment):
     return dict(entry.split("=", 1) for entry in out.split("\0") if entry)
 
 
-def test_a_command_is_retried_for_and_summed_up():
+def test_exec_retries_requests_of_a_command_and_prints_a_summary():
     with Upstream({"/x": [503, 503, 200], "/y": [503], "/z": [200]}) as upstream, tempfile.TemporaryDirectory() as folder:
         script = f"curl -s {upstream.url('/x')}; curl -s -d once {upstream.url('/y')}; curl -s {upstream.url('/z')}"
         code, out, err = ran("exec", "--report", f"{folder}/report", "--log", f"{folder}/log", "--", "sh", "-c", script)
@@ -61,7 +61,7 @@ def test_a_command_is_retried_for_and_summed_up():
             equal([json.loads(line)["path"] for line in file if '"attempts"' in line], ["/x", "/y", "/z"])
 
 
-def test_the_end_of_exec_is_that_of_the_command():
+def test_exec_exits_with_the_exit_code_of_the_command():
     summary = "reprise: 0 requests, 0 retried, 0 recovered\n"
     for words, expected in ((("true",), (0, "", summary)), (("sh", "-c", "exit 7"), (7, "", summary)),
                             (("sh", "-c", "kill -9 $$"), (128 + 9, "", summary)),
@@ -74,7 +74,7 @@ def test_the_end_of_exec_is_that_of_the_command():
     equal(ran("exec", "--quiet", "--", "printf", "%s,", "--quiet", "--", "-c"), (0, "--quiet,--,-c,", ""), "all of it is the command's")
 
 
-def test_the_command_inherits_no_file_of_ours():
+def test_exec_command_inherits_no_file_descriptors_of_the_proxy():
     folder = tempfile.mkdtemp(prefix="exec-")
     try:
         report, log = os.path.join(folder, "report.json"), os.path.join(folder, "log")
@@ -86,7 +86,7 @@ def test_the_command_inherits_no_file_of_ours():
         shutil.rmtree(folder)
 
 
-def test_wrong_use_runs_nothing():
+def test_exec_with_wrong_arguments_runs_no_command():
     missing = "reprise exec: a command is missing: write reprise exec [options] -- command args\n"
     equal(ran("exec"), (2, "", missing))
     equal(ran("exec", "--"), (2, "", missing))
@@ -95,7 +95,7 @@ def test_wrong_use_runs_nothing():
     equal(ran("exec", "-c", "/nowhere/file", "--", "true")[0], 78)
 
 
-def test_exec_ends_with_its_direct_child():
+def test_exec_exits_when_its_direct_child_exits():
     code, _, err = ran("exec", "--", "sh", "-c", "sleep 300 >/dev/null 2>&1 & exit 3")
     equal((code, err.count("\n")), (3, 1))
 
@@ -111,7 +111,7 @@ def test_N14_exec_as_process_1_reaps_orphans():
     equal((done.returncode, done.stdout), (0, "none\n"), done.stderr)
 
 
-def test_N20_every_spelling_is_there_and_what_was_there_is_kept():
+def test_N20_exec_sets_every_spelling_of_proxy_variables_and_keeps_existing_values():
     seen = seen_by_child()
     equal(len({seen[name] for name in VARIABLES}), 1)
     assert seen["http_proxy"].startswith(f"http://{LOOPBACK}:"), seen["http_proxy"]
@@ -127,7 +127,7 @@ def test_N20_every_spelling_is_there_and_what_was_there_is_kept():
     assert seen["JAVA_TOOL_OPTIONS"].endswith(f" -Dhttp.nonProxyHosts=a.test|*.b.test|c.test|{METADATA.replace(',', '|')}"), seen
 
 
-def test_a_file_gives_the_rules_and_free_ports_stay_free():
+def test_exec_applies_the_policy_of_a_file_and_ignores_its_listeners():
     with Upstream({"/x": [503, 200]}) as upstream, tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
         file.write("version: 1\ndefaults: {retry: {max_attempts: 1}}\nlisteners: [{bind: 127.0.0.1:1}]\n")
         file.flush()
@@ -136,7 +136,7 @@ def test_a_file_gives_the_rules_and_free_ports_stay_free():
         equal(err, "reprise: 1 requests, 0 retried, 0 recovered, 1 given up: attempts_spent\n")
 
 
-def test_what_is_warned_of_is_in_the_log_and_a_report_that_is_lost_is_told():
+def test_exec_logs_warnings_and_reports_an_unwritable_report_file():
     with tempfile.TemporaryDirectory() as folder:
         with open(f"{folder}/reprise.yaml", "w", encoding="utf-8") as file:
             file.write("version: 1\nsecurity: {deny: [self]}\n")
@@ -147,7 +147,7 @@ def test_what_is_warned_of_is_in_the_log_and_a_report_that_is_lost_is_told():
     equal(ran("exec", "--quiet", "--report", "/dev/full", "--", "true"), (0, "", "reprise exec: /dev/full cannot be written\n"))
 
 
-def test_a_signal_reaches_the_command_once():
+def test_exec_forwards_each_signal_to_the_command_once():
     process = subprocess.Popen([options.binary, "exec", "--quiet", "--", sys.executable, "-c", LISTENER], env=clean(),
                                stdout=subprocess.PIPE, text=True)
     with process:
@@ -164,7 +164,7 @@ def state_of(pid):
         return file.read().rsplit(")", 1)[1].split()[0]
 
 
-def test_a_job_that_is_stopped_goes_on():
+def test_exec_job_stops_and_continues_with_its_command():
     # A group of its own: the kernel stops none whose members have no parent outside it, as that of a test run without a terminal.
     process = subprocess.Popen([options.binary, "exec", "--quiet", "--", sys.executable, "-c", LISTENER], env=clean(),
                                stdout=subprocess.PIPE, text=True, process_group=0)
@@ -177,7 +177,7 @@ def test_a_job_that_is_stopped_goes_on():
         equal((process.stdout.read(), process.wait(PATIENCE)), ("TERM\n", 5))
 
 
-def test_what_is_typed_at_the_terminal_is_the_commands():
+def test_exec_command_gets_an_interrupt_from_the_terminal_exactly_once():
     pid, terminal = pty.fork()
     if pid == 0:
         os.execve(options.binary, [options.binary, "exec", "--quiet", "--", sys.executable, "-c", LISTENER], clean())
@@ -202,7 +202,7 @@ def test_what_is_typed_at_the_terminal_is_the_commands():
     equal(os.waitstatus_to_exitcode(status), 5)
 
 
-def test_N20_env_prints_what_each_reader_takes():
+def test_N20_env_output_is_valid_in_every_format():
     environment = clean(no_proxy="it's.test")
     code, out, err = ran("env", environment=environment)
     equal((code, err), (0, ""))
@@ -231,7 +231,7 @@ def test_env_unset_removes_what_env_has_set():
         equal(after.get("NO_PROXY"), kept.get("no_proxy"))
 
 
-def test_fish_takes_env_and_env_unset():
+def test_fish_accepts_the_output_of_env_and_env_unset():
     needs("fish")
     script = '$REPRISE env --format fish | source; env -0; echo; $REPRISE env --unset --format fish | source; env -0'
     environment = clean(REPRISE=options.binary, no_proxy="it's.test")
@@ -242,7 +242,7 @@ def test_fish_takes_env_and_env_unset():
     equal((after["no_proxy"], after["NO_PROXY"]), ("it's.test",) * 2)
 
 
-def test_env_unset_is_for_every_format():
+def test_env_unset_supports_every_format():
     own = ran("env")[1]
     code, out, err = ran("env", "--unset", environment=clean(JAVA_TOOL_OPTIONS="-Dother=1"))
     equal((code, err), (0, ""))
@@ -262,7 +262,7 @@ def test_env_unset_is_for_every_format():
         equal(out, head + "".join(removed.format(name) for name in VARIABLES) + kept + removed.format("NODE_USE_ENV_PROXY"))
 
 
-def test_env_knows_where_a_proxy_listens():
+def test_env_derives_the_proxy_address_from_the_configuration():
     with tempfile.TemporaryDirectory() as folder:
         def of(listeners):
             with open(f"{folder}/reprise.yaml", "w", encoding="utf-8") as file:

@@ -14,7 +14,7 @@ def asked(url, *options_of_exec, **environment):
     return ran("exec", *options_of_exec, "--", "curl", "-s", url, environment=clean(**environment))
 
 
-def test_the_callers_proxy_becomes_the_parent():
+def test_exec_uses_the_callers_proxy_as_parent():
     with Upstream({"/x": [503, 200]}) as upstream, \
             Parent({"up.test": (LOOPBACK, upstream.port)}, login=("joe", "5ecret")) as parent:
         where = f"{LOOPBACK}:{parent.port}"
@@ -31,7 +31,7 @@ def test_the_callers_proxy_becomes_the_parent():
         equal(asked("http://up.test/y", "--quiet", http_proxy=f"joe:5ecret@{where}")[2], "")
 
 
-def test_the_callers_no_proxy_are_the_exceptions():
+def test_exec_uses_the_callers_no_proxy_as_parent_exceptions():
     with Upstream() as upstream, Parent({"up.test": (LOOPBACK, upstream.port)}) as parent:
         proxy = parent.proxy_url()
         # curl is made to ask exec's proxy in spite of the list.
@@ -48,7 +48,7 @@ def test_the_callers_no_proxy_are_the_exceptions():
         equal((code, err, len(parent.requests)), (0, "reprise: 1 requests, 0 retried, 0 recovered\n", 1), "no parent")
 
 
-def test_a_parent_in_the_file_wins():
+def test_exec_prefers_the_parent_of_the_file_over_proxy_variables():
     with Upstream() as upstream, Parent({"up.test": (LOOPBACK, upstream.port)}) as parent, tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
         file.write(f"version: 1\nparent: {parent.proxy_url()}\n")
         file.flush()
@@ -57,7 +57,7 @@ def test_a_parent_in_the_file_wins():
         equal(err, f"reprise: 1 requests, 0 retried, 0 recovered (through the parent proxy {parent.proxy_url()})\n")
 
 
-def test_exec_inside_exec_has_the_outer_one_as_its_parent():
+def test_nested_exec_uses_the_outer_proxy_as_its_parent():
     with Upstream({"/x": [503, 200]}) as upstream:
         code, out, err = ran("exec", "--", "sh", "-c", f'"$REPRISE" exec -- curl -s {upstream.url("/x")}',
                              environment=clean(REPRISE=options.binary))
@@ -67,7 +67,7 @@ def test_exec_inside_exec_has_the_outer_one_as_its_parent():
         equal(outer, "reprise: 1 requests, 1 retried, 1 recovered")
 
 
-def test_variables_that_name_no_parent_end_exec_with_2():
+def test_exec_exits_with_2_if_proxy_variables_name_no_usable_parent():
     socks = f"names a SOCKS proxy: write an HTTP proxy {FILE} the variable; --parent URL names one, too\n"
     differ = f"name different proxies: write one of them {FILE} a variable; --parent URL names one, too\n"
     for environment, message in (

@@ -33,7 +33,7 @@ def intercepted(upstream, *options_of_exec, script=None, **environment):
     return ran("exec", "--intercept", HOST, *options_of_exec, "--", *command, environment=environment)
 
 
-def test_the_authorities_of_the_caller_verify_upstreams():
+def test_exec_verifies_upstreams_against_the_callers_authorities():
     for name in ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"):
         with TlsUpstream({"/x": [503, 503, 200]}) as upstream:
             equal(intercepted(upstream, **{name: authority().file}), (0, "answer 3 to /x\n", SUMMARY), name)
@@ -43,7 +43,7 @@ def test_the_authorities_of_the_caller_verify_upstreams():
         equal((code, err.startswith("reprise: 1 requests, 0 retried, 0 recovered")), (0, True), "no variable vouches for it")
 
 
-def test_the_authorities_of_all_variables_are_in_the_bundle_of_the_command():
+def test_exec_bundle_contains_the_authorities_of_all_variables():
     own = {name: Authority(f"CA of {name}") for name in VARIABLES}
     environment = {name: one.file for name, one in own.items()}
     with tempfile.TemporaryDirectory() as folder, TlsUpstream(certificate=own["DENO_CERT"].issue(names=(f"DNS:{HOST}",))) as upstream:
@@ -61,7 +61,7 @@ def test_the_authorities_of_all_variables_are_in_the_bundle_of_the_command():
         equal({name: out.count(certificate_in(one.file)) for name, one in own.items()}, dict.fromkeys(own, 1), "each once")
 
 
-def test_without_interception_the_variables_stay_and_upstreams_verify():
+def test_exec_without_interception_keeps_ca_variables_and_verifies_upstreams():
     with TlsUpstream({"/x": [503, 200]}) as upstream, tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
         file.write("version: 1\ndefaults: {tls: originate}\n")
         file.flush()
@@ -70,7 +70,7 @@ def test_without_interception_the_variables_stay_and_upstreams_verify():
         equal((code, out, err), (0, f"{authority().file} unset unset answer 2 to /x\n", SUMMARY))
 
 
-def test_a_parent_over_tls_is_verified_against_the_authorities_of_the_caller():
+def test_exec_verifies_a_tls_parent_against_the_callers_authorities():
     own = Authority("proxy CA")
     with Upstream() as upstream, TlsParent(own.issue(names=(f"DNS:{HOST}",)), names={"up.test": (LOOPBACK, upstream.port)}) as parent:
         for trusted, wanted in ((own, "answer 1 to /x\n"), (authority(), "the parent proxy")):
@@ -79,7 +79,7 @@ def test_a_parent_over_tls_is_verified_against_the_authorities_of_the_caller():
             assert wanted in out and f"through the parent proxy {parent.proxy_url()}" in err, out + err
 
 
-def test_the_first_request_works_in_the_closed_network_of_a_company():
+def test_first_exec_request_works_behind_a_corporate_proxy_with_its_own_ca():
     """Names resolve at the company's proxy alone, which has a password, and its authority has signed what lies behind it."""
     own = Authority("company CA")
     with TlsUpstream({"/x": [503, 503, 200]}, certificate=own.issue(names=("DNS:api.test",))) as upstream, \
@@ -95,7 +95,7 @@ def test_the_first_request_works_in_the_closed_network_of_a_company():
         equal((code, out), (0, "answer 4 to /x\n"), err)
 
 
-def test_a_file_that_cannot_be_read_is_a_warning_in_the_log():
+def test_unreadable_ca_file_is_logged_as_a_warning():
     with tempfile.TemporaryDirectory() as folder, TlsUpstream() as upstream:
         with open(f"{folder}/empty.pem", "w", encoding="ascii"):
             pass
@@ -109,7 +109,7 @@ def test_a_file_that_cannot_be_read_is_a_warning_in_the_log():
         equal("SSL_CERT_FILE names" in text, False)
 
 
-def test_php_trusts_by_a_scan_folder():
+def test_exec_makes_php_trust_the_bundle_through_a_scan_folder():
     needs_client("php")
     with TlsUpstream({"/x": [503, 503, 200]}) as upstream:
         url = f"https://{HOST}:{upstream.port}/x"
@@ -125,7 +125,7 @@ def test_php_trusts_by_a_scan_folder():
     equal("PHP_INI_SCAN_DIR" in ran("exec", "--quiet", "--", "env")[1], False, "not where nothing is intercepted")
 
 
-def test_no_java_leaves_its_options_alone():
+def test_exec_no_java_leaves_java_tool_options_unchanged():
     for options_of_exec in ((), ("--intercept", HOST)):
         for before in (None, "", "-Xmx1g"):
             environment = {} if before is None else {"JAVA_TOOL_OPTIONS": before}
@@ -133,7 +133,7 @@ def test_no_java_leaves_its_options_alone():
             equal(out, ("absent" if before is None else before) + "\n")
 
 
-def test_the_jdk_prints_a_notice_unless_no_java_is_given():
+def test_jdk_prints_a_notice_unless_exec_no_java_is_given():
     needs_client("java")
     equal("Picked up JAVA_TOOL_OPTIONS: -Dhttp.proxyHost=" in ran("exec", "--quiet", "--", "java", "-version")[2], True)
     equal("Picked up" in ran("exec", "--quiet", "--no-java", "--", "java", "-version")[2], False)

@@ -32,7 +32,7 @@ def transcript(command):
     return f"{command}\n{out}exit {code}\n"
 
 
-def test_explanations_are_as_they_were():
+def test_explain_output_matches_the_golden_files():
     files = sorted(GOLDEN.glob("*.txt"))
     assert len(files) >= 20, f"only {len(files)} golden files"
     drifted = []
@@ -47,7 +47,7 @@ def test_explanations_are_as_they_were():
         raise AssertionError("\n".join(drifted))
 
 
-def test_D5_explain_promises_what_the_totals_of_all_requests_allow():
+def test_D5_explain_predicts_the_attempts_for_body_sizes_around_the_replay_limits():
     """At each size, `explain` foretells the attempts that the running proxy makes."""
     limits = {"replay_memory": "100KiB", "replay_disk": "1MiB"}
     with Upstream({}, otherwise=[503]) as upstream, Reprise(limits=limits, defaults={"retry": {"max_attempts": 3}}) as reprise:
@@ -64,7 +64,7 @@ def test_D5_explain_promises_what_the_totals_of_all_requests_allow():
             eventually(lambda: reprise.metric("reprise_replay_bytes", store="disk") == 0, "the file is closed")
 
 
-def test_json_says_the_same_as_text():
+def test_explain_json_matches_the_text_output():
     arguments = ["GET", "http://reports.internal/x", "-c", "config/examples/legacy-daemon.yaml"]
     code, out = explain(*arguments, "--format", "json")
     equal(code, 0)
@@ -81,13 +81,13 @@ def test_json_says_the_same_as_text():
     assert told["client_gets"] in text and told["to_change"][0] in text
 
 
-def test_a_route_that_is_off_has_no_budget_in_json_either():
+def test_explain_json_has_no_budget_if_the_route_is_off():
     command = (GOLDEN / "off.txt").read_text(encoding="utf-8").split("\n", 1)[0]
     code, out = explain(*shlex.split(command)[3:], "--format", "json")
     equal((code, json.loads(out)["budget_left"]), (0, None))
 
 
-def test_a_route_of_a_preset_names_it():
+def test_explain_names_the_preset_of_a_route():
     url = "http://storage.googleapis.com/storage/v1/b/photos"
     code, out = explain("PATCH", url, "-c", "tests/golden/explain/presets.yaml")
     equal(code, 0)
@@ -98,7 +98,7 @@ def test_a_route_of_a_preset_names_it():
     assert len(out.splitlines()) < 90, "an unlimited route still fits a few pages"
 
 
-def test_an_unreadable_body_and_a_bad_configuration_are_told():
+def test_explain_reports_an_unreadable_body_and_a_bad_configuration():
     code, out = explain("POST", "http://h/", "--body", "/nowhere/body")
     equal(code, 2)
     assert "/nowhere/body cannot be read" in out, out

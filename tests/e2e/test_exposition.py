@@ -28,7 +28,7 @@ def busy(upstream):
     return Reprise(routes=[{"name": "odd-name", "match": {"host": LOOPBACK}}])
 
 
-def test_open_metrics_is_what_the_standard_says():
+def test_open_metrics_output_conforms_to_the_standard():
     with Upstream({"/x": [503, Say(200, body=b"y" * 5000)]}) as upstream, busy(upstream) as reprise:
         equal(ask(reprise, "POST", upstream.url("/once"), body=b"x" * 300).status, 200)
         equal(ask(reprise, "GET", upstream.url("/x")).status, 200)
@@ -54,7 +54,7 @@ def test_open_metrics_is_what_the_standard_says():
         assert "odd-name" in routes, routes
 
 
-def test_the_form_follows_the_weights_of_accept():
+def test_metrics_format_follows_the_weights_of_accept():
     wanted = {"": TEXT, "*/*": TEXT, "text/plain": TEXT, "application/openmetrics-text": OPEN, PROMETHEUS: OPEN,
               "application/openmetrics-text;q=0": TEXT, "application/openmetrics-text;q=0.2, text/plain;q=0.3": TEXT,
               "text/plain;q=0.3, application/openmetrics-text;version=\"1.0.0\";q=0.4": OPEN, "application/openmetrics-text;version=2.0.0": TEXT,
@@ -66,7 +66,7 @@ def test_the_form_follows_the_weights_of_accept():
             equal(response.field("Vary"), "Accept, Accept-Encoding")
 
 
-def test_gzip_follows_the_weights_of_accept_encoding():
+def test_metrics_compression_follows_the_weights_of_accept_encoding():
     wanted = {"gzip": True, "gzip;q=0": False, "gzip;q=0.000": False, "deflate, gzip;q=0.5": True, "*": True, "*;q=0": False, "identity": False,
               "gzip;q=0.5, identity": False, "gzip;q=1.0, identity;q=0.5": True, "x-gzip": True, "br": False, "*, gzip;q=0": False, "GZIP": True}
     with Reprise() as reprise:
@@ -84,7 +84,7 @@ def test_gzip_follows_the_weights_of_accept_encoding():
         equal((head.status, head.body, head.field("Content-Encoding"), head.field("Content-Type")), (200, b"", "gzip", OPEN))
 
 
-def test_attempts_have_times_by_upstream_and_routes_have_bytes():
+def test_metrics_include_attempt_times_per_upstream_and_bytes_per_route():
     with Upstream({"/x": [503, 503, Say(200, body=b"y" * 5000)]}) as upstream, Reprise() as reprise:
         name = f"{LOOPBACK}:{upstream.port}"
         equal(ask(reprise, "GET", upstream.url("/x")).status, 200)
@@ -101,7 +101,7 @@ def test_attempts_have_times_by_upstream_and_routes_have_bytes():
     return None
 
 
-def test_the_expiry_of_the_authority_is_a_gauge():
+def test_ca_expiry_is_exposed_as_a_gauge():
     with Intercepting() as reprise:
         left = reprise.metric("reprise_certificate_expires_seconds", certificate="authority")
         assert 0 < left <= 10 * 366 * 86400, "at most ten years"

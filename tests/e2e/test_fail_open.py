@@ -74,7 +74,7 @@ def demo(host):
             process.kill()
 
 
-def test_every_recipe_is_played():
+def test_every_fail_open_recipe_has_a_test():
     equal(sorted(recipes()), sorted(WAYS))
     equal(sorted(WAYS), sorted(name.removeprefix("test_").removesuffix("_goes_straight_if_the_proxy_refuses") for name in globals() if name.endswith("proxy_refuses")))
 

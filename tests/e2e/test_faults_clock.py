@@ -54,7 +54,7 @@ def wall_of(line):
     return round((written.timestamp() - time.time()) / HOUR)
 
 
-def test_I8_a_wait_is_as_long_as_it_was():
+def test_I8_wall_clock_jumps_do_not_change_wait_times():
     if is_sanitized():
         raise NotPlayed("sanitizer", "the library of a sanitizer has to be loaded first")
     retry = {"deadline": "60s", "backoff": {"initial": "400ms", "maximum": "400ms", "jitter": "none"}}
@@ -77,7 +77,7 @@ def date_in(seconds):
     return email.utils.formatdate(time.time() + seconds, usegmt=True)
 
 
-def test_I8_a_date_is_read_on_the_clock_of_its_response_or_on_ours():
+def test_I8_retry_after_date_is_relative_to_the_response_date_or_the_local_clock():
     """Retry-After as a date counts from the response's own Date; without one, from our clock, whatever that says."""
     if is_sanitized():
         raise NotPlayed("sanitizer", "the library of a sanitizer has to be loaded first")

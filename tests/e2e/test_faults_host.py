@@ -13,7 +13,7 @@ DEBUG = {"level": "debug"}
 PATIENT = {"max_attempts": "unlimited", "deadline": "10m"}
 
 
-def test_a_stopped_upstream_is_a_timeout():
+def test_stopped_upstream_process_causes_a_timeout():
     with StoppableUpstream() as upstream, \
             Reprise(defaults={"retry": {"attempt_timeout": "100ms", "max_attempts": 3}}) as reprise:
         upstream.stop()  # its kernel still takes connections and requests
@@ -24,7 +24,7 @@ def test_a_stopped_upstream_is_a_timeout():
     played("upstream stopped")
 
 
-def test_a_stopped_upstream_that_goes_on_answers_a_later_attempt():
+def test_resumed_upstream_process_serves_a_later_attempt():
     def case(milliseconds):
         retry = {**PATIENT, "attempt_timeout": f"{milliseconds}ms"}
         with StoppableUpstream() as upstream, Reprise(defaults={"retry": retry}, log=DEBUG) as reprise:
@@ -39,7 +39,7 @@ def test_a_stopped_upstream_that_goes_on_answers_a_later_attempt():
     played("upstream stopped and continued")
 
 
-def test_a_stopped_upstream_gets_a_post_once():
+def test_stopped_upstream_process_receives_a_post_only_once():
     with StoppableUpstream() as upstream, \
             Reprise(defaults={"retry": {"attempt_timeout": "50ms"}}) as reprise:
         equal(ask(reprise, "GET", upstream.url("/x?id=0")).status, 200)
@@ -55,7 +55,7 @@ def test_a_stopped_upstream_gets_a_post_once():
     played("upstream stopped under a POST")
 
 
-def test_without_descriptors_for_upstreams_clients_wait():
+def test_clients_wait_while_no_descriptor_is_free_for_upstreams():
     if is_sanitized():
         raise NotPlayed("sanitizer", "sanitizers need descriptors of their own")
     with Upstream() as upstream, Reprise(defaults={"retry": PATIENT}, log=DEBUG) as reprise, \
@@ -106,14 +106,14 @@ def files_that_may_not_grow():
 
 
 @isolated(without=files_that_may_not_grow)
-def test_a_full_disk_ends_replaying_and_nothing_else():
+def test_full_disk_disables_only_replay():
     with small_disk(2 * MIB) as folder:
         upload_past_a_full_disk(lambda _: lambda: None, folder)
     played("ENOSPC")
 
 
 @isolated(without=files_that_may_not_grow)
-def test_a_disk_that_others_fill_and_empty():
+def test_disk_filled_by_other_programs_disables_only_replay():
     with small_disk(16 * MIB) as folder:
         ballast = os.path.join(folder, "ballast")
 
@@ -129,7 +129,7 @@ def test_a_disk_that_others_fill_and_empty():
 
 
 @isolated
-def test_names_that_do_not_resolve():
+def test_each_kind_of_unresolvable_name_is_reported_as_a_dns_error():
     loop = [record("loop.test", CNAME, encoded("pool.test")), record("pool.test", CNAME, encoded("loop.test"))]
     of_another = [record("other.test", 1, b"\x7f\0\0\1")]
     script = {"servfail.test": [Answer(code=SERVFAIL)], "empty.test": [Answer()], "loop.test": [Answer(records=loop)],
@@ -144,7 +144,7 @@ def test_names_that_do_not_resolve():
 
 
 @isolated
-def test_a_slow_name_holds_nobody_else_up():
+def test_slow_name_resolution_does_not_delay_other_requests():
     routes = [{"name": "slow", "match": {"host": "slow.test"}, "connect_timeout": "100ms", "retry": {"max_attempts": 2}}]
     with NameServer({"slow.test": [Answer(silent=True)], "good.test": [Answer(LOOPBACK)]}) as names, \
             Upstream() as upstream, Reprise(routes=routes) as reprise:
@@ -159,7 +159,7 @@ def test_a_slow_name_holds_nobody_else_up():
 
 
 @isolated
-def test_a_name_that_changes_between_attempts():
+def test_name_is_resolved_again_between_attempts():
     """First there is no such name, then its address is denied, then it is ours to dial."""
     script = {"flip.test": [Answer(code=SERVFAIL), Answer(code=SERVFAIL), Answer(LOOPBACK)],
               "mixed.test": [Answer("169.254.169.254", LOOPBACK)], "denied.test": [Answer("169.254.169.254")]}

@@ -46,7 +46,7 @@ def download_and_upload(reprise, upstream, size):
 
 
 @isolated
-def test_a_slow_link_is_only_slow():
+def test_slow_link_causes_no_retries():
     with Host() as host, transfers_on(host) as upstream, Reprise() as reprise:
         host.slow_down("cable", "plug")
         download_and_upload(reprise, upstream, 3 * MIB)
@@ -55,7 +55,7 @@ def test_a_slow_link_is_only_slow():
 
 
 @isolated
-def test_routes_that_lead_nowhere():
+def test_unroutable_destinations_fail_with_destination_ip_unroutable():
     with Host() as host, Reprise(defaults=TWICE) as reprise:
         for number, kind in enumerate(("blackhole", "unreachable", "prohibit", "throw"), 1):
             host.ip("route", "add", kind, f"10.88.{number}.0/24")
@@ -65,7 +65,7 @@ def test_routes_that_lead_nowhere():
 
 
 @isolated
-def test_a_route_that_comes_back():
+def test_request_succeeds_when_a_missing_route_returns():
     with Host() as host, upstream_on(host) as upstream, Reprise(defaults={"retry": PATIENT}, log=DEBUG) as reprise:
         host.ip("route", "add", "unreachable", f"{host.theirs}/32")
         thread = opened_after(3, reprise, lambda: host.ip("route", "del", "unreachable", f"{host.theirs}/32"))
@@ -78,7 +78,7 @@ def test_a_route_that_comes_back():
 
 
 @isolated
-def test_responses_that_vanish_on_the_way_back():
+def test_lost_return_packets_cause_a_connection_timeout():
     """The other host has no way back to us: no connection is refused, and none is made."""
     settings = {"connect_timeout": "100ms", **TWICE}
     with Host() as host, upstream_on(host) as upstream, Reprise(defaults=settings) as reprise:
@@ -133,7 +133,7 @@ def segments_are_lost():
 
 
 @isolated
-def test_a_cable_that_is_put_back_in_time():
+def test_upload_survives_a_brief_link_outage_without_a_retry():
     size = 3 * MIB
     with Host() as host, transfers_on(host) as upstream, Reprise() as reprise:
         host.slow_down("cable")
@@ -145,7 +145,7 @@ def test_a_cable_that_is_put_back_in_time():
 
 
 @isolated
-def test_a_download_goes_on_behind_a_cable_that_was_out_for_long():
+def test_download_resumes_after_a_long_link_outage():
     size = 3 * MIB
     settings = {"retry": PATIENT, "resume": {"stall": "300ms", "max_attempts": 1000000}, "connect_timeout": "300ms"}
     with Host() as host, transfers_on(host) as upstream, \

@@ -117,7 +117,7 @@ class Counting(Upstream):
             self.effects[request.path] = self.effects.get(request.path, 0) + 1
 
 
-def test_get_recovers_from_an_end_at_every_byte_of_the_response():
+def test_get_recovers_if_the_connection_ends_at_any_byte_of_the_response():
     with World(Transfers()) as world:
         _, length = world.lengths("GET")
         kinds = {"reset": "RST in the response", "finish": "half-close in the response"}
@@ -127,7 +127,7 @@ def test_get_recovers_from_an_end_at_every_byte_of_the_response():
             played(word, len(work))
 
 
-def test_get_recovers_from_an_end_at_every_byte_of_the_request():
+def test_get_recovers_if_the_connection_ends_at_any_byte_of_the_request():
     with World(Transfers()) as world:
         length, _ = world.lengths("GET")
         for kind, word in {"reset": "RST in the request", "finish": "half-close in the request"}.items():
@@ -136,7 +136,7 @@ def test_get_recovers_from_an_end_at_every_byte_of_the_request():
             played(word, len(work))
 
 
-def test_post_is_sent_once_whatever_byte_of_it_was_the_last():
+def test_post_is_sent_once_whichever_byte_the_connection_fails_at():
     with World(Counting()) as world:
         up, down = world.lengths("POST", BODY)
         work = [(Fault(reset=("up", at)), False) for at in positions(up)]
@@ -148,7 +148,7 @@ def test_post_is_sent_once_whatever_byte_of_it_was_the_last():
         equal(max(world.upstream.effects.values()), 1)
 
 
-def test_put_is_played_again_whole_whatever_byte_of_it_was_the_last():
+def test_put_is_replayed_whole_whichever_byte_the_connection_fails_at():
     with World(Counting()) as world:
         up, _ = world.lengths("PUT", BODY)
 
@@ -162,7 +162,7 @@ def test_put_is_played_again_whole_whatever_byte_of_it_was_the_last():
         played("RST in a PUT", len(work))
 
 
-def test_bytes_that_come_one_by_one_or_late():
+def test_delayed_or_byte_by_byte_messages_cause_no_retry():
     with World(Transfers()) as world:
         side_by_side(world.recovers, [(Fault(dribble=True),)] * 20)
         side_by_side(world.recovers, [(Fault(delay=0.05),)] * 20)

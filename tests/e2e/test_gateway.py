@@ -61,7 +61,7 @@ def response_of(reprise, path, host):
         return client.read_response()
 
 
-def test_gateway_takes_the_authority_of_the_client_or_its_own():
+def test_gateway_rewrites_redirects_to_the_clients_host_or_its_own_address():
     with Upstream() as upstream, gateway_to(upstream, upstream.url("")) as reprise:
         port = reprise.gateway[1]
         own = f"{LOOPBACK}:{port}"
@@ -70,7 +70,7 @@ def test_gateway_takes_the_authority_of_the_client_or_its_own():
             equal(response_of(reprise, "/login", host).field("Location"), f"http://{expected}/home?a=1#top", host)
 
 
-def test_gateway_leaves_other_origins_and_strict_cookies_as_they_are():
+def test_gateway_leaves_foreign_redirects_and_strict_cookies_unchanged():
     strict = ["__Host-a=1; Secure; Path=/", "__Secure-b=1; Secure", "c=1; SameSite=None; Secure"]
     fields = [("Location", "http://other.test/x"), *(("Set-Cookie", cookie) for cookie in strict)]
     with Upstream({"/x": [Say(302, fields=fields)], "/y": [Say(201, fields=[("Location", "/y/1")])]}) as upstream:
@@ -82,7 +82,7 @@ def test_gateway_leaves_other_origins_and_strict_cookies_as_they_are():
             equal(response_of(reprise, "/y", host).field("Location"), "/y/1")
 
 
-def test_gateway_passes_everything_if_told_so():
+def test_gateway_passes_redirects_and_cookies_unchanged_if_configured():
     with Upstream() as upstream, gateway_to(upstream, upstream.url(""), redirects="pass") as reprise:
         response = response_of(reprise, "/login", f"{LOOPBACK}:{reprise.gateway[1]}")
         equal((response.field("Location"), response.field("Set-Cookie")), (upstream.url("/home?a=1#top"), SESSION))

@@ -53,7 +53,7 @@ def cases():
             yield f"{operation} {method} {condition}", method, path_with, fields_with, body, 2
 
 
-def test_every_operation_is_retried_exactly_where_the_table_says():
+def test_gcs_operations_are_retried_exactly_as_the_table_says():
     scripts = FailsFirst()
     preset = {"name": "gcs", "hosts": [LOOPBACK], "budget": "off",
               "retry": {"backoff": {"initial": "1ms", "maximum": "2ms"}}}
@@ -115,7 +115,7 @@ def downloads(cases):
             yield curl, reprise.requests(number + 1)[number], bucket.requests
 
 
-def test_broken_downloads_of_objects_without_a_tag_are_whole():
+def test_broken_gcs_downloads_without_an_etag_arrive_whole():
     """Google's retry conformance: two broken streams, and one that breaks after 256 KiB, of each kind of download."""
     paths = ("/download/storage/v1/b/pail/o/a%%2F%d?alt=media", "/storage/v1/b/pail/o/a%d?alt=media", "/pail/a/%d", "/pail/%d?generation=17")
     kinds = [(path, breaks, chunked) for path in paths for breaks in ([4, 4], [256 * 1024]) for chunked in (False, True)]
@@ -126,7 +126,7 @@ def test_broken_downloads_of_objects_without_a_tag_are_whole():
         equal(requests, [(path, None, None)] + [(path, f"bytes={place}-", None) for place in places], "the target as it was, no If-Range")
 
 
-def test_E1_a_broken_stream_that_comes_as_200_is_asked_for_again():
+def test_E1_200_response_to_a_range_request_is_discarded_and_the_range_requested_again():
     """The emulator answers a range with 200 while it breaks streams: those bytes are not taken, the 206 behind it is."""
     chunked, counted = Bucket([4, 4], True, as_200=True), Bucket([4, 4], False, as_200=True)
     for bucket, (got, line, requests) in zip((chunked, counted), downloads([("/storage/v1/b/pail/o/a?alt=media", chunked), ("/pail/a", counted)])):
@@ -134,14 +134,14 @@ def test_E1_a_broken_stream_that_comes_as_200_is_asked_for_again():
         equal([asked for _, asked, _ in requests], [None, "bytes=4-", "bytes=4-"])
 
 
-def test_an_object_that_changed_meanwhile_is_cut():
+def test_gcs_download_is_cut_when_the_object_changes():
     cases = [(f"/storage/v1/b/pail/o/{number}?alt=media", Bucket([4096], chunked, generations=(17, 18))) for number, chunked in enumerate((False, True))]
     for (_, bucket), (curl, line, requests) in zip(cases, downloads(cases)):
         equal((curl.code in (18, 56), bucket.object[:4096].startswith(curl.body)), (True, True), bucket.chunked)
         equal((line["ending"], line["reason"], len(requests)), ("cut", "resume_mismatch", 2))
 
 
-def test_L22_what_the_table_does_not_list_is_not_repeated():
+def test_L22_gcs_requests_missing_from_the_table_are_not_retried():
     never = ["/upload/storage/v1/b/p/o?upload_id=", "/upload/storage/v1/b/p/o?upload_id", "/resumable/upload/storage/v1/b/p/o?upload_id=",
              "/p/o?upload_id=", "/p/o?uploadId=", "/p/o?partNumber=1&uploadId=", "/p?policy", "/p?policy=", "/p?object-lock", "/p?subresource=value",
              "/p?userProject=q&policy=x", "/p?upload_id=", "//p", "/p//", "/p//o?upload_id=1", "/storage/v1//b/p?upload_id=1", "/storage//v1/b/p", "//storage/v1/b/p", "/storage/v1/?uploadId=1",

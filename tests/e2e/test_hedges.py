@@ -4,7 +4,7 @@ from harness import Reprise, equal
 from upstream import Say, Upstream
 
 
-def test_a_copy_answers_for_a_first_that_hangs():
+def test_hedged_copy_responds_when_the_first_request_hangs():
     def first_hangs(connection, request):
         """By the order of the connections: the copy's request may be read first."""
         if request.connection == 1:
@@ -22,7 +22,7 @@ def test_a_copy_answers_for_a_first_that_hangs():
         reprise.expect_metric(1, "reprise_retries_total", reason="hedged")
 
 
-def test_who_offers_tls_has_a_copy_and_who_asks_for_another_protocol_has_none():
+def test_upgrade_to_tls_is_hedged_and_other_upgrades_are_not():
     def slow(connection, request):
         connection.sendall(Say(200).text(request, 1))
         return True
@@ -35,7 +35,7 @@ def test_who_offers_tls_has_a_copy_and_who_asks_for_another_protocol_has_none():
         reprise.expect_metric(1, "reprise_hedges_total", outcome="won")
 
 
-def test_a_copy_after_the_observed_p95():
+def test_hedge_starts_after_the_observed_p95():
     script = {"/x": [200] * 20 + ["hang", 200]}
     with Upstream(script) as upstream, Reprise(defaults={"hedge": {"after": "p95"}}) as reprise:
         for _ in range(20):
@@ -44,7 +44,7 @@ def test_a_copy_after_the_observed_p95():
         equal((response.status, response.attempts), (200, 2))
 
 
-def test_a_post_is_never_copied():
+def test_post_is_never_hedged():
     with Upstream({"/x": [200]}) as upstream, Reprise(defaults={"hedge": {"after": "1ms"}}) as reprise:
         for _ in range(20):
             equal(ask(reprise, "POST", upstream.url("/x"), body=b"x").attempts, 1)

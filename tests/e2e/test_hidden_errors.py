@@ -47,7 +47,7 @@ def reasons(reprise, count):
     return {line["path"]: [attempt["reason"] for attempt in line["attempts"]] for line in reprise.requests(count)}
 
 
-def test_aws_throttling_behind_a_400_is_retried_wherever_its_code_stands():
+def test_aws_throttling_in_a_400_is_retried_wherever_the_code_appears():
     scripts = {f"/{name}": [saying(response), saying(response), Say(200, GOOD, AMZ_JSON)] for name, response in THROTTLED.items()}
     with Upstream(scripts) as upstream, Reprise(presets=[preset("aws")]) as reprise:
         for name in THROTTLED:
@@ -58,7 +58,7 @@ def test_aws_throttling_behind_a_400_is_retried_wherever_its_code_stands():
         reprise.expect_metric(2 * len(THROTTLED), "reprise_retries_total", reason="retryable_body")
 
 
-def test_aws_errors_of_the_caller_are_passed_on_as_they_came():
+def test_aws_client_errors_are_passed_on_unchanged():
     with Upstream({f"/{name}": [saying(response)] for name, response in FINAL.items()}) as upstream, \
             Reprise(presets=[preset("aws")]) as reprise:
         for name, (status, _, body) in FINAL.items():
@@ -67,7 +67,7 @@ def test_aws_errors_of_the_caller_are_passed_on_as_they_came():
             equal(upstream.count(f"/{name}"), 1, name)
 
 
-def test_aws_throttling_for_ever_is_delivered_as_it_came():
+def test_aws_persistent_throttling_is_delivered_unchanged():
     status, fields, body = THROTTLED["dynamodb"]
     with Upstream({"/x": [Say(status, body, fields)]}) as upstream, Reprise(presets=[preset("aws")]) as reprise:
         curl = Curl(reprise, upstream.url("/x"))
@@ -76,7 +76,7 @@ def test_aws_throttling_for_ever_is_delivered_as_it_came():
         reprise.expect_metric(1, "reprise_exhausted_total", reason="attempts_spent")
 
 
-def test_aws_a_throttled_post_is_repeated_only_where_a_rule_says_so():
+def test_aws_throttled_post_is_retried_only_if_a_rule_allows_it():
     throttled = saying(THROTTLED["json-1.1"])
     scripts = {"/plain": [throttled, 200], "/named": [throttled, 200]}
     target = "DynamoDB_20120810.GetItem"
@@ -98,7 +98,7 @@ def stuck(head):
     return response
 
 
-def test_a_header_that_tells_of_an_error_needs_no_body():
+def test_error_in_a_header_is_retried_without_reading_the_body():
     head = b"HTTP/1.1 400 Bad Request\r\nX-Amzn-ErrorType: ThrottlingException\r\nContent-Length: 20\r\n\r\n"
     hold = {"time": "1h", "body": [{"json": "__type"}, {"header": "x-amzn-errortype", "matches": "Throttling*"}]}
     with Upstream({"/x": [stuck(head), 200]}) as upstream, \
@@ -110,7 +110,7 @@ def test_a_header_that_tells_of_an_error_needs_no_body():
         equal([attempt["reason"] for attempt in reprise.requests(1)[0]["attempts"]], ["retryable_body", "success"])
 
 
-def test_a_response_is_not_delayed_where_no_predicate_is_about_its_status():
+def test_response_is_not_held_if_no_predicate_matches_its_status():
     head = b"HTTP/1.1 %d Told\r\nContent-Type: application/json\r\nContent-Length: 20\r\n\r\n"
     hold = {"time": "1h", "body": [{"status": 400, "json": "__type", "matches": "*Throttling*"}, {"status": "410-419", "xml": "Code"},
                                    {"header": "x-amzn-errortype"}]}
@@ -140,7 +140,7 @@ NOT_OVERLOADED = {
 }
 
 
-def test_llm_an_overload_in_the_first_event_is_retried():
+def test_llm_overload_in_the_first_event_is_retried():
     good = b"event: message_start\ndata: {}\n\n"
     scripts = {f"/{name}": [Say(200, event, STREAM), Say(200, good, STREAM)] for name, event in OVERLOADED.items()}
     with Upstream(scripts) as upstream, Reprise(presets=[preset("llm")]) as reprise:

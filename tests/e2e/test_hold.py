@@ -7,7 +7,7 @@ JSON = [("Content-Type", "application/json")]
 HOLD = {"time": "1h", "body": {"json": "error.type", "equals": "overloaded_error"}}
 
 
-def test_overloaded_twice_behind_a_200_then_a_good_response():
+def test_overloaded_body_in_a_200_is_retried_until_a_good_response():
     good = b'{"type":"message","content":"hello"}'
     says = [Say(200, OVERLOADED, JSON), Say(200, OVERLOADED, JSON), Say(200, good, JSON)]
     with Upstream({"/v1/messages": says}) as upstream, Reprise(defaults={"hold": HOLD, "idempotent": "always"}) as reprise:
@@ -21,7 +21,7 @@ def test_overloaded_twice_behind_a_200_then_a_good_response():
         reprise.expect_metric(1, "reprise_recovered_total")
 
 
-def test_overloaded_for_ever_is_delivered_as_the_upstream_sent_it():
+def test_overloaded_body_in_a_200_is_delivered_unchanged_after_all_attempts():
     with Upstream({"/x": [Say(200, OVERLOADED, JSON)]}) as upstream, Reprise(defaults={"hold": HOLD}) as reprise:
         curl = Curl(reprise, upstream.url("/x"))
         equal((curl.status, curl.body), (200, OVERLOADED))

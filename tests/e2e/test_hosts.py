@@ -12,7 +12,7 @@ def circuit(opened):
     return {"retry": {"max_attempts": 1}, "circuit": {"requests": 4, "window": "1h", "open": opened}}
 
 
-def test_circuit_opens_and_turns_away():
+def test_open_circuit_rejects_requests():
     with Upstream({"/x": [500, 500, 500, 500, 200]}) as upstream, Reprise(defaults=circuit("1h")) as reprise:
         for _ in range(4):
             equal(ask(reprise, "GET", upstream.url("/x")).status, 500)
@@ -24,7 +24,7 @@ def test_circuit_opens_and_turns_away():
 
 
 @isolated
-def test_a_dot_at_the_end_of_a_host_name_makes_no_other_host():
+def test_trailing_dot_in_a_host_name_does_not_create_another_host():
     with NameServer({"dotted.test": [Answer(LOOPBACK)]}), Upstream({"/x": [500, 500, 500, 500, 200]}) as upstream, \
             Reprise(defaults=circuit("1h")) as reprise:
         for host in ("dotted.test", "dotted.test.", "DOTTED.test.", "dotted.test"):
@@ -36,7 +36,7 @@ def test_a_dot_at_the_end_of_a_host_name_makes_no_other_host():
         equal("dotted.test.:" in reprise.admin("/metrics")[1].lower(), False)
 
 
-def test_circuit_closes_again():
+def test_circuit_closes_after_a_successful_probe():
     with Upstream({"/x": [500, 500, 500, 500, 200]}) as upstream, Reprise(defaults=circuit("100ms")) as reprise:
         for _ in range(4):
             equal(ask(reprise, "GET", upstream.url("/x")).status, 500)
@@ -44,7 +44,7 @@ def test_circuit_closes_again():
         equal(reprise.metric("reprise_circuit_state", upstream=f"{LOOPBACK}:{upstream.port}"), 0)
 
 
-def test_host_pause_fails_others_at_once():
+def test_host_pause_fails_other_requests_at_once():
     route = {"host_pause": "fail", "retry": {"max_attempts": 1}}
     with Upstream({"/x": [Say(429, b"slow down", [("Retry-After", "60")])], "/y": [200]}) as upstream, \
             Reprise(defaults=route) as reprise:
@@ -54,7 +54,7 @@ def test_host_pause_fails_others_at_once():
         equal(upstream.count("/y"), 0)
 
 
-def test_host_pause_is_waited_for():
+def test_request_waits_until_the_host_pause_ends():
     route = {"host_pause": "wait", "retry": {"max_attempts": 1}}
     with Upstream({"/x": [Say(503, b"a moment", [("Retry-After", "1")])], "/y": [200]}) as upstream, \
             Reprise(defaults=route) as reprise:
@@ -65,7 +65,7 @@ def test_host_pause_is_waited_for():
         assert time.monotonic() - start >= 1.0, "not before the pause is over"
 
 
-def test_server_hints_and_signatures_are_heard():
+def test_server_retry_hints_and_expired_signatures_are_respected():
     hints = [("retry-after-ms", "400")]
     with Upstream({"/x": [Say(429, b"", hints), 200], "/no": [Say(503, b"", [("x-should-retry", "false")])],
                    "/signed": [503, 200]}) as upstream, \

@@ -20,7 +20,7 @@ def inject(*arguments, given=None, **more):
     return done.returncode, done.stdout, done.stderr.decode()
 
 
-def test_a_file_and_standard_input_come_to_the_same():
+def test_inject_produces_the_same_output_from_a_file_and_standard_input():
     wanted = (GOLDEN / "workloads.injected.yaml").read_bytes()
     code, out, err = inject("-f", str(GOLDEN / "workloads.yaml"))
     equal((code, out), (0, wanted))
@@ -36,7 +36,7 @@ def test_a_file_and_standard_input_come_to_the_same():
           + ["passed over, because they run no pods: 1 ConfigMap, 1 Service"])
 
 
-def test_every_manifest_of_the_corpus_comes_back():
+def test_inject_remove_restores_every_manifest_of_the_corpus():
     """On a real API server: tests/cluster."""
     files = sorted(CORPUS.iterdir())
     assert len(files) > 20, files
@@ -49,7 +49,7 @@ def test_every_manifest_of_the_corpus_comes_back():
             equal(inject("--remove", "-f", "-", given=once)[:2], (0, before), f"{file.name}: the way back")
 
 
-def test_remove_is_the_way_back():
+def test_inject_remove_restores_the_original_manifest():
     before = (GOLDEN / "workloads.yaml").read_bytes()
     equal(inject("--remove", "-f", str(GOLDEN / "workloads.injected.yaml")), (0, before, ""))
     equal(inject("--remove", "-f", "-", given=(GOLDEN / "workloads.injected.yaml").read_bytes()), (0, before, ""))
@@ -65,13 +65,13 @@ def test_remove_is_the_way_back():
     equal(code, 2, err)
 
 
-def test_image_and_config_map_are_named():
+def test_inject_uses_the_given_image_and_config_map():
     code, out, err = inject("-f", "-", "--image", 'registry/reprise@sha256:0"1', "--config-map", "shop-proxy", given=POD)
     equal((code, err), (0, ""), "a ConfigMap that is named is known to its author")
     assert b'image: "registry/reprise@sha256:0\\"1"\n' in out and b'configMap: {name: "shop-proxy"}\n' in out, out
 
 
-def test_what_is_no_workload_passes_byte_for_byte():
+def test_inject_passes_non_workloads_byte_for_byte():
     for text in (b"", b"# words\n", b"---\n\n---\n", b"apiVersion: v1\r\nkind: Service\r\nspec: {a: &b 1, c: *b, d: 0o644}   # x\r\n",
                  b"\xef\xbb\xbfkind: Secret\nstringData: {a: '{{ x }}'}", b"kind: Widget\nspec:\n  containers: [{name: a}]\n  a: 1\n  a: 2\n"):
         code, out, err = inject("-f", "-", given=text)
@@ -79,7 +79,7 @@ def test_what_is_no_workload_passes_byte_for_byte():
         equal(err, "-: note: no workload is in it: nothing was changed\n")
 
 
-def test_nothing_is_printed_where_one_document_is_wrong():
+def test_inject_prints_nothing_if_one_document_is_wrong():
     good = b"kind: Pod\nspec: {containers: [{name: a}]}\n---\n"
     for text, told in ((b"a: [\n", ":5:1: error: document 2: no YAML: "), (b"words\n", ":4:1: error: document 2: no Kubernetes object"),
                        (b"kind: Deployment\n", ":4:1: error: document 2: Deployment: spec.template.spec.containers is missing or empty"),
@@ -92,7 +92,7 @@ def test_nothing_is_printed_where_one_document_is_wrong():
         assert told in err and err.count("\n") == 1 and "-:" in err, err
 
 
-def test_a_file_that_cannot_be_read_is_told():
+def test_inject_reports_an_unreadable_file():
     with tempfile.TemporaryDirectory() as folder:
         for path, why in ((folder, "Is a directory"), (folder + "/none.yaml", "No such file or directory")):
             equal(inject("-f", path), (1, b"", f"reprise inject: cannot read {path}: {why}; name a manifest, or - for standard input\n"))
@@ -101,7 +101,7 @@ def test_a_file_that_cannot_be_read_is_told():
     assert "--file" in err or "file is missing" in err, err
 
 
-def test_output_that_cannot_be_written_fails():
+def test_inject_fails_if_output_cannot_be_written():
     with open("/dev/full", "wb") as full:
         done = subprocess.run([options.binary, "inject", "-f", str(GOLDEN / "workloads.yaml")], stdout=full, stderr=subprocess.PIPE,
                               timeout=60, check=False)
@@ -109,7 +109,7 @@ def test_output_that_cannot_be_written_fails():
     assert b"cannot write: No space left on device" in done.stderr, done.stderr
 
 
-def test_a_large_file_and_one_that_is_too_large():
+def test_inject_handles_a_large_file_and_rejects_a_file_over_64_mib():
     one = b"apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec:\n  containers:\n  - name: a\n    image: x\n---\n"
     count = 2000
     code, out, err = inject("-f", "-", given=one * count)
@@ -119,7 +119,7 @@ def test_a_large_file_and_one_that_is_too_large():
         equal(inject("-f", file.name), (1, b"", f"reprise inject: cannot read {file.name}: it is larger than 64 MiB; name a manifest, or - for standard input\n"))
 
 
-def test_a_configuration_goes_into_the_pods_if_it_is_good_and_of_use():
+def test_inject_embeds_a_valid_configuration_and_warns_if_the_sidecar_cannot_use_it():
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "reprise.yaml"
 
@@ -147,7 +147,7 @@ def test_a_configuration_goes_into_the_pods_if_it_is_good_and_of_use():
         equal(code, 2, err)
 
 
-def test_options_of_the_sidecar_are_taken_or_their_fault_is_told():
+def test_inject_applies_sidecar_options_or_reports_their_mistake():
     code, out, err = inject("-f", "-", "--requests", "cpu=50m,memory=64Mi", "--limits", "cpu=1", "--image-pull-policy", "Always", "--pull-secret", "keys",
                             "--run-as-user", "none", "--label", "--scrape", "--config-map", "c", given=POD)
     equal((code, err), (0, ""))
@@ -168,7 +168,7 @@ def test_options_of_the_sidecar_are_taken_or_their_fault_is_told():
     assert "would request memory=1Gi and be limited to 192Mi" in err, err
 
 
-def test_what_is_left_alone_is_told():
+def test_inject_reports_what_it_leaves_unchanged():
     given = (b"kind: Service\n---\nkind: Pod\nspec: {hostNetwork: true, containers: [{name: a}]}\n---\nkind: Service\n---\n"
              b"kind: CloneSet\nspec: {template: {spec: {containers: [{name: a, image: x}]}}}\n")
     code, out, err = inject("-f", "-", given=given)
@@ -178,7 +178,7 @@ def test_what_is_left_alone_is_told():
           "-: note: passed over, because they run no pods: 2 Service\n")
 
 
-def test_a_sidecar_of_another_version_is_replaced():
+def test_inject_replaces_a_sidecar_of_another_version():
     code, old, _ = inject("-f", "-", "--image", "registry/reprise:0.0.1", "--limits", "memory=64Mi", given=POD)
     equal(code, 0)
     code, new, err = inject("-f", "-", given=old)

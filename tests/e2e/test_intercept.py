@@ -104,7 +104,7 @@ def handshake(reprise, port, trusted, server_name, host=HOST, **more):
         yield wire
 
 
-def test_exec_retries_what_a_command_asks_over_https():
+def test_exec_retries_https_requests_of_a_command():
     with TlsUpstream({"/x": [503, 503, 200]}) as upstream:
         with tempfile.TemporaryDirectory() as folder:
             environment = {"SSL_CERT_FILE": authority().file, "XDG_RUNTIME_DIR": folder}
@@ -173,18 +173,18 @@ def recovered(command, host=HOST, certificate=None, comes_late=False, **environm
         assert re.search(r"reprise: [0-9]+ requests?, 1 retried, 1 recovered\n$" if comes_late else re.escape(SUMMARY) + "$", err), err
 
 
-def test_exec_and_python():
+def test_exec_retries_https_requests_of_python():
     needs_client("python3")
     recovered(["python3", "-c", PYTHON])
 
 
-def test_exec_and_node():
+def test_exec_retries_https_requests_of_node():
     needs_client("node")
     recovered(["node", "-e", NODE, "--"])
 
 
 @isolated
-def test_exec_and_java():
+def test_exec_retries_https_requests_of_java():
     needs_client("javac")
     # HttpURLConnection sends no SNI for a name without a dot.
     with NameServer({}, hosts=f"{LOOPBACK} api.test\n"):
@@ -197,7 +197,7 @@ def test_exec_and_java():
 
 
 @isolated
-def test_exec_and_go():
+def test_exec_retries_https_requests_of_go():
     needs_client("go")
     with tempfile.TemporaryDirectory() as folder:
         with open(f"{folder}/fetch.go", "w", encoding="ascii") as file:
@@ -209,7 +209,7 @@ def test_exec_and_go():
             recovered([f"{folder}/fetch"], host="api.test")
 
 
-def test_it_runs_through_the_same_engine():
+def test_intercepted_https_gets_the_same_retries_replay_and_resume():
     """A POST goes out once, an upload is replayed, a download is continued, and a client on one connection is served again and again."""
     blob = bytes(range(256)) * 2000
     fields = (("ETag", '"v1"'), ("Accept-Ranges", "bytes"))
@@ -239,7 +239,7 @@ def test_it_runs_through_the_same_engine():
         equal(reprise.interceptions("intercepted"), 1)
 
 
-def test_D8_an_intercepted_client_learns_of_a_broken_request_as_it_would_have():
+def test_D8_failed_first_intercepted_request_closes_the_connection_and_a_later_one_gets_502():
     """Its first request: the connection ends. A later one, on a fresh connection of ours: a 502, or a JDK would send it again."""
     with TlsUpstream({"/post": ["close"], "/last": [Say(close=True)]}) as upstream, Intercepting() as reprise:
         post = f"POST /post HTTP/1.1\r\nHost: {HOST}:{upstream.port}\r\nContent-Length: 4\r\n\r\nonce".encode()
@@ -257,7 +257,7 @@ def test_D8_an_intercepted_client_learns_of_a_broken_request_as_it_would_have():
         equal(upstream.count("/post"), 2, "each was sent once")
 
 
-def test_what_observes_and_what_is_off():
+def test_observe_mode_intercepts_without_retrying_and_off_mode_does_not_intercept():
     for mode, outcome in (("observe", 1), ("off", 0)):
         with TlsUpstream({"/x": [503, 200]}) as upstream, Intercepting(defaults={"mode": mode}) as reprise:
             trusted = reprise.bundle if outcome else authority().file
@@ -268,7 +268,7 @@ def test_what_observes_and_what_is_off():
             equal(reprise.interceptions("intercepted"), outcome, mode)
 
 
-def test_an_upstream_that_does_not_verify_fails_as_it_would_have():
+def test_intercepted_requests_fail_with_502_if_the_upstream_certificate_is_invalid():
     revoked = authority().issue()
     authority().revoke(revoked[0])
     bad = {"expired": authority().issue(ends=-0.5, starts=-2), "self-signed": authority().self_signed(),
@@ -285,7 +285,7 @@ def test_an_upstream_that_does_not_verify_fails_as_it_would_have():
         assert "HTTP/1.1 502 " in out and "revoked" in out, out
 
 
-def test_F11_only_the_listed_host_by_its_own_name():
+def test_F11_only_listed_hosts_requested_by_their_own_name_are_intercepted():
     """Whoever asks for another name by SNI, for none, for HTTP/2 alone, or for a host that is not listed gets the upstream's own."""
     with TlsUpstream(alpn=("h2", "http/1.1")) as upstream, Intercepting(hosts=[HOST, "*.api.test"]) as reprise:
         own = authority().file
@@ -303,7 +303,7 @@ def test_F11_only_the_listed_host_by_its_own_name():
         equal(reprise.interceptions("intercepted"), 2)
 
 
-def test_the_client_speaks_both_versions_and_none_below():
+def test_intercepted_clients_may_use_only_tls_1_2_and_1_3():
     with TlsUpstream() as upstream, Intercepting() as reprise:
         for version, word in ((ssl.TLSVersion.TLSv1_2, "TLSv1.2"), (ssl.TLSVersion.TLSv1_3, "TLSv1.3")):
             with handshake(reprise, upstream.port, reprise.bundle, HOST, newest=version) as wire:
@@ -317,7 +317,7 @@ def test_the_client_speaks_both_versions_and_none_below():
         reprise.expect_log("handshake_failed: closed: the handshake failed: ")
 
 
-def test_a_client_that_does_not_trust_the_authority_is_told_of():
+def test_client_that_distrusts_the_ca_is_logged():
     with TlsUpstream() as upstream, Intercepting() as reprise:
         _, err, code = reprise.curl("--cacert", authority().file, f"https://{HOST}:{upstream.port}/")
         equal(code, 60, err)
@@ -325,7 +325,7 @@ def test_a_client_that_does_not_trust_the_authority_is_told_of():
         reprise.expect_log("intercept.bundle")
 
 
-def test_a_handshake_that_never_ends():
+def test_incomplete_tls_handshake_is_closed_after_the_timeout():
     with TlsUpstream() as upstream, Intercepting(timers={"handshake": "100ms"}) as reprise:
         hello = bytes.fromhex("16030100c8010000c4")
         for sent in (hello, b"\x16\x03\x01"):
@@ -337,7 +337,7 @@ def test_a_handshake_that_never_ends():
         equal(upstream.connections, 0)
 
 
-def test_a_client_that_takes_its_time():
+def test_slow_client_hello_to_a_listed_host_is_still_intercepted():
     """Behind a CONNECT to a listed host nobody is taken for silent who still may send its ClientHello; the upstream may speak first."""
     with TlsUpstream({"/x": [503, 200]}) as upstream, Intercepting() as reprise:
         with asked_for(reprise, f"{HOST}:{upstream.port}") as plain:
@@ -352,7 +352,7 @@ def test_a_client_that_takes_its_time():
         reprise.expect_metric(1, "reprise_streams_total", protocol="server_first")
 
 
-def test_a_client_that_rests_with_half_a_record_is_closed_after_keep_alive():
+def test_client_idle_with_half_a_tls_record_is_closed_after_keep_alive():
     with TlsUpstream() as upstream, Intercepting(timers={"keep_alive": "300ms"}) as reprise:
         with asked_for(reprise, f"{HOST}:{upstream.port}") as plain:
             plain.settimeout(PATIENCE)
@@ -370,7 +370,7 @@ def test_a_client_that_rests_with_half_a_record_is_closed_after_keep_alive():
                 eventually(closed, "it is no request, whatever comes of it")
 
 
-def test_plain_http_behind_a_connect_to_a_listed_host():
+def test_plain_http_after_connect_to_a_listed_host_is_retried():
     with Upstream({"/x": [503, 200]}) as upstream, Intercepting() as reprise, asked_for(reprise, f"{HOST}:{upstream.port}") as plain:
         client = Client(None, connection=plain)
         client.send(f"GET /x HTTP/1.1\r\nHost: {HOST}:{upstream.port}\r\n\r\n".encode())
@@ -378,7 +378,7 @@ def test_plain_http_behind_a_connect_to_a_listed_host():
         equal(upstream.count(), 2)
 
 
-def test_no_way_to_the_listeners_of_reprise():
+def test_intercepted_requests_cannot_reach_the_listeners_of_the_proxy():
     with Intercepting() as reprise:
         port = reprise.addresses["admin"][1]
         with handshake(reprise, port, reprise.bundle, HOST) as wire:

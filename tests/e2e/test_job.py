@@ -110,17 +110,17 @@ def play_job(ends_with):
 
 
 @isolated
-def test_a_job_of_the_old_layout_is_complete_and_loses_nothing():
+def test_old_layout_job_completes_without_losing_requests():
     play_job(ends_with=0)
 
 
 @isolated
-def test_a_job_that_fails_ends_with_its_own_code():
+def test_failed_old_layout_job_exits_with_its_own_code():
     play_job(ends_with=3)
 
 
 @isolated
-def test_who_says_quit_is_always_told():
+def test_quit_caller_always_gets_a_reply():
     """Nothing is under way: the process ends at once, and the caller has its answer all the same."""
     with Upstream() as upstream:
         pod = Pod(upstream.url(""), 0)

@@ -106,7 +106,7 @@ def is_removed(folder):
     return True
 
 
-def test_limits_of_the_kernel_lower_the_default_and_are_told():
+def test_cgroup_limits_lower_the_replay_memory_default_and_are_logged():
     with groups_with(96 * MIB, 150_000) as enter, Inside(enter, threads=4) as reprise:
         limits = limits_of(reprise)
         equal((limits["memory_bytes"], limits["cpus"], limits["replay_memory_bytes"]), (96 * MIB, 1.5, 24 * MIB))
@@ -147,7 +147,7 @@ def container(**files):
 
 
 @isolated
-def test_a_container_of_64_mebibytes():
+def test_container_of_64_mib_lowers_the_replay_memory_default_to_16_mib():
     there = container(memory_max=f"{64 * MIB}\n", memory_high="max\n", cpu_max="50000 100000\n")
     with Inside(there.enter) as reprise:
         equal(limits_of(reprise), {"memory_bytes": 64 * MIB, "memory_file": "/sys/fs/cgroup/memory.max", "cpus": 0.5,
@@ -168,7 +168,7 @@ def test_a_container_of_64_mebibytes():
 
 
 @isolated
-def test_what_the_file_says_is_left_and_told_with_its_line():
+def test_explicit_replay_memory_is_kept_and_warned_about_with_its_line():
     there = container(memory_max=f"{64 * MIB}\n", cpu_max="100000 100000\n")
     with Inside(there.enter, limits={"replay_memory": "32MiB"}, threads=3) as reprise:
         equal(limits_of(reprise)["replay_memory_bytes"], 32 * MIB)
@@ -183,7 +183,7 @@ def test_what_the_file_says_is_left_and_told_with_its_line():
 
 
 @isolated
-def test_files_that_say_nothing_are_no_limit():
+def test_invalid_cgroup_files_mean_no_limit():
     there = Elsewhere("0::/../..\nnonsense\n4:memory:/x\n",
                       "29 23 0:26 / /sys/fs/cgroup ro - cgroup2 cgroup rw\n\n30 - cgroup x memory\n31 23 0:1 / /sys/fs/cgroup/m rw - cgroup c rw,memory\n",
                       {"memory.max": "12", "m/x/memory.limit_in_bytes": "9223372036854771712\n", "m/memory.limit_in_bytes": "lots\n"})
@@ -194,7 +194,7 @@ def test_files_that_say_nothing_are_no_limit():
 
 
 @isolated
-def test_exec_obeys_them_as_run_does():
+def test_exec_applies_cgroup_limits_like_run():
     there = container(memory_max=f"{32 * MIB}\n")
     with tempfile.TemporaryDirectory() as folder:
         log = os.path.join(folder, "log")

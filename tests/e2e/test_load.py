@@ -95,7 +95,7 @@ def run_load(reprise, port, count, first=0):
     return problems
 
 
-def test_mixed_requests_through_a_failing_upstream():
+def test_mixed_requests_through_a_failing_upstream_get_correct_responses():
     count = options.load
     script = Path(__file__).with_name("load_upstream.py")
     with subprocess.Popen([sys.executable, str(script), str(chance.source.seed)], stdout=subprocess.PIPE, text=True) as upstream:
@@ -126,4 +126,4 @@ def test_mixed_requests_through_a_failing_upstream():
             upstream.kill()
 
 
-test_mixed_requests_through_a_failing_upstream.timeout = 900
+test_mixed_requests_through_a_failing_upstream_get_correct_responses.timeout = 900

@@ -62,7 +62,7 @@ def seen_in(line, form):
     return {("exhausted" if line["message"] == "retries exhausted" else "message", name) for name in line}
 
 
-def test_each_field_of_the_table_is_in_a_line_and_each_field_of_a_line_in_the_table():
+def test_log_lines_and_the_field_table_have_the_same_fields():
     fast = {"max_attempts": 3, "backoff": {"initial": "1ms"}}
     routes = [{"name": "patient", "match": {"path": "/patient"}, "retry": {**fast, "max_attempts": 40}},
               {"name": "observed", "match": {"path": "/observed"}, "mode": "observe"},

@@ -83,7 +83,7 @@ def bare():
     return pods(objects(inject("apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers: [{name: a, image: b}]\n")))[0]
 
 
-def test_the_api_has_every_field():
+def test_manifests_use_only_fields_of_the_kubernetes_api():
     fields = Fields()
     for name in manifests():
         for thing in manifest(name):
@@ -93,7 +93,7 @@ def test_the_api_has_every_field():
             equal(fields.faults(thing, whole=False), [], name)
 
 
-def test_a_field_that_the_api_does_not_have_is_found():
+def test_manifest_check_finds_every_misspelt_field():
     fields = Fields()
     whole = [thing for name in manifests() for thing in manifest(name)]
 
@@ -121,7 +121,7 @@ def test_a_field_that_the_api_does_not_have_is_found():
     equal(fields.faults(wrong), ["apps/v1 Deployment.spec.replicas: '2' is no number"])
 
 
-def test_reprise_is_the_same_container_everywhere():
+def test_reprise_container_is_identical_in_all_manifests():
     wanted, volumes = reprise_in(bare()), bare()["volumes"]
     for name in HAVE_REPRISE + PATCHES:
         for pod in pods(manifest(name)):
@@ -150,7 +150,7 @@ def test_only_the_redirecting_container_has_a_capability():
                 equal(added, ["NET_ADMIN"] if container["name"] == "reprise-redirect" else [], f"{name}: {container['name']}")
 
 
-def test_every_container_asks_through_reprise():
+def test_every_container_sends_its_requests_through_reprise():
     for name in ("sidecar.yaml", "job.yaml", "job-old-layout.yaml"):
         for pod in pods(manifest(name)):
             for container in pod["containers"]:
@@ -159,7 +159,7 @@ def test_every_container_asks_through_reprise():
                     check_environment(container)
 
 
-def test_the_policy_the_component_and_the_chart_are_made_from_the_sidecar():
+def test_policy_component_and_chart_are_generated_from_the_sidecar():
     """What the policy does is played on a real API server: tests/cluster."""
     objects("")
     done = subprocess.run([sys.executable, str(FOLDER / "make.py"), "--check"], capture_output=True, text=True, timeout=60, check=False)
@@ -174,7 +174,7 @@ def test_the_policy_the_component_and_the_chart_are_made_from_the_sidecar():
             equal(bare_text.count(left), bare_text.count(right), f"{expression}: {left}{right}")
 
 
-def test_every_configuration_is_good():
+def test_every_configuration_in_a_manifest_passes_check():
     found = {}
     for name in manifests():
         for thing in manifest(name):
@@ -189,7 +189,7 @@ def test_every_configuration_is_good():
     assert "control: /run/reprise/control.sock" in found["job-old-layout.yaml"]
 
 
-def test_the_command_of_the_redirecting_container_prints_rules():
+def test_redirecting_container_command_prints_rules():
     configuration, deployment = manifest("transparent.yaml")
     container = pod_of(deployment)["initContainers"][1]
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
@@ -203,7 +203,7 @@ def test_the_command_of_the_redirecting_container_prints_rules():
     assert user in done.stdout and "3190" in done.stdout, done.stdout
 
 
-def test_inject_takes_every_manifest():
+def test_inject_accepts_every_manifest():
     fields = Fields()
     for name in manifests():
         before = (FOLDER / name).read_text(encoding="utf-8")
@@ -231,7 +231,7 @@ def kustomize(folder):
     return objects(done.stdout)
 
 
-def test_kustomize_adds_it_to_every_workload():
+def test_kustomize_component_adds_the_sidecar_to_every_workload():
     made, fields = kustomize(FOLDER / "example"), Fields()
     equal(sorted(thing["kind"] for thing in made), ["ConfigMap", "CronJob", "Deployment", "Service"])
     for thing in made:
@@ -245,7 +245,7 @@ def test_kustomize_adds_it_to_every_workload():
     equal(made[0]["data"]["reprise.yaml"], (FOLDER / "component" / "reprise.yaml").read_text(encoding="utf-8"))
 
 
-def test_a_kustomization_changes_what_the_component_added():
+def test_kustomization_can_change_what_the_component_added():
     """The one that the page shows, over the example."""
     page = (FOLDER / "README.md").read_text(encoding="utf-8")
     shown, = re.findall(r"<!-- kustomization -->\n```yaml\n(.*?)^```$", page, re.M | re.S)
@@ -271,7 +271,7 @@ def test_a_kustomization_changes_what_the_component_added():
     equal(by_kind["Deployment"]["spec"]["selector"], {"matchLabels": {"app": "shop"}})
 
 
-def test_the_first_retry_of_the_readme_is_one():
+def test_readme_example_recovers_all_ten_requests():
     """The upstream of example/flaky.yaml and the client of example/ask.yaml, as their containers would run them, with reprise between."""
     server = pod_of(manifest("example/flaky.yaml")[0])["containers"][0]
     client = pod_of(manifest("example/ask.yaml")[0])["containers"][0]

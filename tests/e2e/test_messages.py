@@ -8,14 +8,14 @@ from upstream import Say, Upstream
 BODY = bytes(range(256)) * 500
 
 
-def test_keep_alive_on_both_sides():
+def test_connections_on_both_sides_are_kept_alive():
     with Upstream() as upstream, Reprise() as reprise, Client(reprise.forward) as client:
         for path in ("/a", "/b", "/c"):
             equal(client.ask("GET", upstream.url(path)).body, b"answer 1 to " + path.encode() + b"\n")
         equal(upstream.connections, 1)
 
 
-def test_pipelined_requests_are_answered_in_order():
+def test_pipelined_requests_get_responses_in_order():
     with Upstream({"/b": [503, 503, 200]}) as upstream, Reprise() as reprise, Client(reprise.forward) as client:
         host = f"{LOOPBACK}:{upstream.port}"
         client.send(b"".join(head_of("GET", upstream.url(path), host) for path in ("/a", "/b", "/c")))
@@ -33,7 +33,7 @@ def test_pipelined_posts_are_not_started_early():
         equal([request.body for request in upstream.requests], [b"0", b"1", b"2"])
 
 
-def test_http_1_0_client_gets_an_unchunked_closed_response():
+def test_http_1_0_client_gets_an_unchunked_response_and_a_closed_connection():
     chunks = [b"one", b"two" * 1000, b"three"]
     with Upstream({"/x": [Say(chunks=chunks)]}) as upstream, Reprise() as reprise, Client(reprise.forward) as client:
         client.send(head_of("GET", upstream.url("/x"), LOOPBACK, version="1.0"))
@@ -43,7 +43,7 @@ def test_http_1_0_client_gets_an_unchunked_closed_response():
         equal(client.read_to_end(), b"")
 
 
-def test_http_1_0_upstream_is_understood():
+def test_http_1_0_upstream_is_supported():
     raw = b"HTTP/1.0 200 OK\r\nX-Old: yes\r\n\r\n" + BODY
     with Upstream({"/x": [Say(raw=raw, close=True)]}) as upstream, Reprise() as reprise:
         response = ask(reprise, "GET", upstream.url("/x"))
@@ -75,7 +75,7 @@ def test_chunked_download_arrives_whole():
         equal((response.field("Transfer-Encoding"), response.body == BODY), ("chunked", True))
 
 
-def test_truncated_download_is_never_shown_as_whole():
+def test_truncated_download_is_never_presented_as_complete():
     cut = b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nonly this"
     open_end = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"
     with Upstream({"/l": [Say(raw=cut, close=True)], "/c": [Say(raw=open_end, close=True)]}) as upstream, \
@@ -86,7 +86,7 @@ def test_truncated_download_is_never_shown_as_whole():
         reprise.expect_metric(2, "reprise_attempts_total", outcome="truncated")
 
 
-def test_responses_without_a_body():
+def test_responses_without_a_body_keep_the_connection_usable():
     with Upstream({"/204": [204], "/304": [304], "/head": [Say(200, BODY)]}) as upstream, Reprise() as reprise, \
             Client(reprise.forward) as client:
         head = client.ask("HEAD", upstream.url("/head"))
@@ -108,7 +108,7 @@ def test_interim_responses_are_passed_on():
         equal((response.status, response.body), (200, b"page"))
 
 
-def test_expect_100_continue_with_curl():
+def test_expect_100_continue_upload_by_curl_is_retried_after_a_single_100():
     with Upstream({"/x": [503, 200]}) as upstream, Reprise() as reprise:
         curl = Curl(reprise, upstream.url("/x"), "-X", "PUT", "-H", "Expect: 100-continue", "--data-binary", "x" * 5000)
         equal((curl.status, curl.field("Reprise-Attempts")), (200, "2"))
@@ -116,7 +116,7 @@ def test_expect_100_continue_with_curl():
         equal([request.body for request in upstream.seen(2)], [b"x" * 5000] * 2)
 
 
-def test_hop_by_hop_fields_end_here_both_ways():
+def test_hop_by_hop_fields_are_removed_in_both_directions():
     hop = [("Connection", "keep-alive, X-Hop"), ("X-Hop", "1"), ("Keep-Alive", "timeout=5"), ("Proxy-Connection", "keep-alive"),
            ("Proxy-Authorization", "Basic c2VjcmV0"), ("TE", "gzip"), ("X-End", "stays")]
     back = [("Connection", "X-Back"), ("X-Back", "1"), ("Keep-Alive", "timeout=9"), ("X-End", "stays")]
@@ -130,7 +130,7 @@ def test_hop_by_hop_fields_end_here_both_ways():
         equal((sent.field("X-End"), response.field("X-End")), ("stays", "stays"))
 
 
-def test_other_bytes_arrive_unchanged():
+def test_request_target_and_fields_arrive_unchanged():
     fields = [("x-lower", "a  b"), ("X-Empty", ""), ("Cookie", "a=1; b=%zz"), ("X-Twice", "1"), ("x-twice", "2"),
               ("Authorization", "Bearer a.b.c"), ("X-Latin", "caf\xe9")]
     path = "/a/../b%2f%zz?q[]=1|2&r={x}"
@@ -144,21 +144,21 @@ def test_other_bytes_arrive_unchanged():
         assert re.fullmatch(r"Via: 1\.1 reprise-\w+\r\n\r\n", rest), rest
 
 
-def test_via_is_added_to_the_response_and_set_cookie_is_kept_apart():
+def test_via_is_added_and_set_cookie_fields_are_not_merged():
     with Upstream({"/x": [Say(200, fields=[("Set-Cookie", "a=1"), ("Set-Cookie", "b=2")])]}) as upstream, Reprise() as reprise:
         response = ask(reprise, "GET", upstream.url("/x"))
         assert "reprise-" in response.field("Via"), response.field("Via")
         equal([value for name, value in response.fields if name == "Set-Cookie"], ["a=1", "b=2"])
 
 
-def test_absolute_form_wins_over_a_differing_host():
+def test_absolute_form_target_overrides_a_differing_host_field():
     with Upstream() as upstream, Reprise() as reprise, Client(reprise.forward) as client:
         client.send(head_of("GET", upstream.url("/x"), "elsewhere.example"))
         equal(client.read_response().status, 200)
         equal(upstream.requests[0].field("Host"), f"{LOOPBACK}:{upstream.port}")
 
 
-def test_extra_bytes_behind_a_response_are_nobodys_response():
+def test_extra_bytes_after_a_response_are_discarded():
     smuggled = Say(200, b"right").text(type("R", (), {"method": "GET", "path": "/x"}), 1) + Say(
         200, b"wrong").text(type("R", (), {"method": "GET", "path": "/x"}), 1)
     with Upstream({"/x": [Say(raw=smuggled)]}) as upstream, Reprise() as reprise, Client(reprise.forward) as client:
@@ -166,7 +166,7 @@ def test_extra_bytes_behind_a_response_are_nobodys_response():
         equal(client.ask("GET", upstream.url("/y")).body, b"answer 1 to /y\n")
 
 
-def test_gateway_listener():
+def test_gateway_listener_forwards_and_retries_requests():
     with Upstream({"/base/x": [503, 200]}) as upstream:
         listeners = [{"mode": "gateway", "bind": "127.0.0.1:0", "upstream": upstream.url("/base")}]
         with Reprise(listeners=listeners) as reprise, Client(reprise.gateway) as client:
@@ -177,7 +177,7 @@ def test_gateway_listener():
             equal(upstream.requests[0].field("Host"), f"{LOOPBACK}:{upstream.port}")
 
 
-def test_gateway_listener_may_keep_the_clients_host():
+def test_gateway_listener_can_keep_the_clients_host_field():
     with Upstream() as upstream:
         listeners = [{"mode": "gateway", "bind": "127.0.0.1:0", "upstream": upstream.url(""), "host": "client"}]
         with Reprise(listeners=listeners) as reprise, Client(reprise.gateway) as client:
@@ -186,7 +186,7 @@ def test_gateway_listener_may_keep_the_clients_host():
             equal(upstream.requests[0].field("Host"), "app.example")
 
 
-def test_fields_of_a_refused_response_do_not_leak():
+def test_fields_of_a_retried_response_do_not_leak():
     refused = Say(503, b"no", [("X-Refused", "1"), ("Set-Cookie", "no=1")])
     with Upstream({"/x": [refused, Say(200, b"yes", [("X-Taken", "1")])]}) as upstream, Reprise() as reprise:
         response = ask(reprise, "GET", upstream.url("/x"))
@@ -194,7 +194,7 @@ def test_fields_of_a_refused_response_do_not_leak():
         equal((response.field("X-Refused"), response.field("Set-Cookie")), (None, None))
 
 
-def test_reprise_fields_of_an_inner_reprise_are_replaced():
+def test_reprise_fields_of_an_upstream_reprise_are_replaced():
     inner = Say(200, fields=[("Reprise-Attempts", "9"), ("Reprise-Reason", "budget_spent")])
     with Upstream({"/x": [inner]}) as upstream, Reprise() as reprise:
         response = ask(reprise, "GET", upstream.url("/x"))
@@ -222,13 +222,13 @@ def test_upgrade_becomes_a_two_way_stream():
         becomes_an_echo(client, upstream.url("/x"))
 
 
-def test_a_websocket_uri_in_absolute_form_is_a_request_of_http():
+def test_websocket_uri_in_absolute_form_is_sent_as_http():
     with Upstream({"/x": [switch_to_echo]}) as upstream, Reprise() as reprise, Client(reprise.forward) as client:
         becomes_an_echo(client, upstream.url("/x").replace("http://", "ws://"))
         equal(upstream.requests[0].target, "/x")
 
 
-def test_proxy_authentication_asked_by_an_upstream_is_not_passed_on():
+def test_proxy_authentication_challenge_of_an_upstream_is_not_passed_on():
     with Upstream({"/x": [Say(407, fields=[("Proxy-Authenticate", "Basic")])]}) as upstream, Reprise() as reprise:
         response = ask(reprise, "GET", upstream.url("/x"))
         equal((response.status, response.field("Proxy-Authenticate")), (502, None))

@@ -32,7 +32,7 @@ def becomes(cases):
         equal((upstream.count(), upstream.connections), (len(cases), 1), "an old spelling is no reason to part")
 
 
-def test_heads_of_old_upstreams_are_made_clean():
+def test_malformed_but_readable_response_heads_are_normalized():
     length = b"Content-Length: 5\r\n"
     becomes([
         (b"HTTP/1.1 200 OK\nDate: Sun, 06 Nov 1994 08:49:37 GMT\nContent-Length: 5\n\nhello",
@@ -53,7 +53,7 @@ def test_heads_of_old_upstreams_are_made_clean():
          b"HTTP/1.1 200 OK\r\n" + DATE + b"".join(b"X-%d: 1\r\n" % i for i in range(200)) + length + VIA + END + b"hello")])
 
 
-def test_what_two_could_read_as_two_things_stays_refused():
+def test_ambiguous_response_heads_are_rejected():
     ok = b"HTTP/1.1 200 OK\n"
     heads = [ok + b" A: 1\nContent-Length: 0\n\n", ok + b"Content-Length: 1\n 0\n\n", ok + b"Content-Length:\n 0\n\n",
              ok + b"Transfer-Encoding:\n chunked\n\n0\r\n\r\n", ok + b"A: 1\rB: 2\n\n", ok + b"A: 1\r\r\n\n", ok + b"no colon\n\n",
@@ -66,7 +66,7 @@ def test_what_two_could_read_as_two_things_stays_refused():
         equal(upstream.connections, len(heads))
 
 
-def test_interim_responses_and_upgrades():
+def test_interim_responses_and_upgrades_of_old_upstreams_are_normalized():
     def switch(connection, request, reader):
         connection.sendall(b"HTTP/1.1 101 Switching\nUpgrade:\n echo\nConnection: upgrade\n\n")
         connection.sendall(reader.read_until(b"ping"))
@@ -83,7 +83,7 @@ def test_interim_responses_and_upgrades():
         equal(client.read_bytes(4), b"ping")
 
 
-def test_a_broken_download_goes_on_with_an_old_206():
+def test_broken_download_resumes_from_an_old_style_206():
     def part(connection, request):
         if request.field("Range") is None:
             connection.sendall(b"HTTP/1.1 200 OK\nETag: \"v1\"\nContent-Length: 10\n\n01234")
@@ -97,7 +97,7 @@ def test_a_broken_download_goes_on_with_an_old_206():
         reprise.expect_metric(1, "reprise_resumed_downloads_total")
 
 
-def test_a_parent_proxy_that_answers_connect_the_old_way():
+def test_old_style_connect_response_of_a_parent_proxy_is_accepted():
     with Upstream() as upstream, Parent(refuse=[b"HTTP/1.1 503 Busy\nX: 1\n\n"]) as parent:
         parent.established = b"HTTP/1.0 200 Connection\nX-Parent: old\n folded\n\n"
         with Reprise(parent=parent.proxy_url()) as reprise, Client(reprise.forward) as client:
@@ -107,7 +107,7 @@ def test_a_parent_proxy_that_answers_connect_the_old_way():
             equal(client.read_response().body, b"answer 1 to /in\n")
 
 
-def test_requests_with_leading_zeros_in_chunk_sizes():
+def test_leading_zeros_in_request_chunk_sizes_are_removed():
     with stage() as (reprise, upstream):
         for zeros in (1, 17, 4000):
             body = b"0" * zeros + b"5\r\nhello\r\n" + b"0" * zeros + b"\r\n\r\n"
@@ -115,7 +115,7 @@ def test_requests_with_leading_zeros_in_chunk_sizes():
             equal(sent, expected(upstream, "PUT", "/x", b"Transfer-Encoding: chunked\r\n", b"5\r\nhello\r\n0\r\n\r\n"))
 
 
-def test_several_hundred_through_a_real_client():
+def test_hundreds_of_responses_with_lf_line_endings_reach_a_real_client():
     """As a client's own test suite has its server answer: nearly every head ends its lines in LF alone."""
     count = 300
     def head(number):
@@ -136,13 +136,13 @@ def test_several_hundred_through_a_real_client():
         equal(upstream.connections, 1)
 
 
-def test_N25_chunk_lines_that_end_in_lf_are_framed_again():
+def test_N25_chunk_lines_ending_in_lf_are_reframed():
     head = b"HTTP/1.1 200 OK\r\n" + DATE + b"Transfer-Encoding: chunked\r\n"
     framed = head + VIA + END + b"5\r\nhello\r\n0\r\n\r\n"
     becomes([(head + b"\r\n" + body, framed) for body in (b"5\nhello\n0\n\n", b"5\r\nhello\n0\r\n\r\n", b"5;a\nhello\r\n0\n\r\n")])
 
 
-def test_blanks_after_a_chunk_size_are_read():
+def test_blanks_after_a_chunk_size_are_accepted():
     head = b"HTTP/1.1 200 OK\r\n" + DATE + b"Transfer-Encoding: chunked\r\n"
     framed = head + VIA + END + b"5\r\nhello\r\n0\r\n\r\n"
     becomes([(head + b"\r\n" + body, framed) for body in (b"5  \r\nhello\r\n0\r\n\r\n", b"5\t\r\nhello\r\n0 \t\r\n\r\n")])

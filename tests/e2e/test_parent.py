@@ -31,7 +31,7 @@ def is_failure(response, status, error, attempts, sentence):
     equal(LOOPBACK.encode() in response.head + response.body, False, "row H9")
 
 
-def test_requests_and_tunnels_go_through_it():
+def test_requests_and_tunnels_go_through_the_parent():
     with Upstream() as upstream, Parent({"up.test": (LOOPBACK, upstream.port)}, login=LOGIN) as parent, \
             Reprise(parent=parent.proxy_url(WRITTEN)) as reprise:
         response = ask(reprise, "PUT", "http://up.test/x?y=1", b"body")
@@ -46,7 +46,7 @@ def test_requests_and_tunnels_go_through_it():
         equal(parent.asked("CONNECT"), ["up.test:80"])
 
 
-def test_one_over_tls_has_authorities_of_its_own():
+def test_tls_parent_is_verified_with_its_own_authorities():
     own = Authority("proxy CA")
     certificate = own.issue(names=("DNS:localhost",))
     body = bytes(range(256)) * 4000
@@ -83,7 +83,7 @@ def test_one_over_tls_has_authorities_of_its_own():
             equal(ask(reprise, "GET", "http://up.test/x").status, 504, "one that waits for clear text")
 
 
-def test_a_parent_whose_certificate_does_not_verify_is_dialled_once_and_named():
+def test_parent_with_an_invalid_certificate_is_dialled_once_and_named():
     own = Authority("proxy CA")
     with TlsParent(own.issue(names=("DNS:localhost",)), login=LOGIN) as parent, \
             Reprise(parent=parent.proxy_url(WRITTEN), defaults={"circuit": {"failures": "10%", "requests": 1}}) as reprise:
@@ -103,7 +103,7 @@ def test_a_parent_whose_certificate_does_not_verify_is_dialled_once_and_named():
         equal(reprise.metric("reprise_circuit_state", upstream="up.test:80"), 0, "it says nothing of the upstream")
 
 
-def test_hosts_under_except_are_reached_without_it():
+def test_hosts_under_except_bypass_the_parent():
     with Upstream() as upstream, Parent({"up.test": (LOOPBACK, upstream.port)}) as parent:
         there = {"url": parent.proxy_url(), "except": ["127.0.0.0/8", "*.up.test"]}
         with Reprise(parent=there) as reprise:
@@ -118,7 +118,7 @@ def test_hosts_under_except_are_reached_without_it():
             equal(parent.asked("GET"), [name, "http://up.test/apex"], "a network lists no name, a suffix not itself")
 
 
-def test_a_reload_changes_the_exceptions():
+def test_reload_changes_the_parent_exceptions():
     with Upstream() as upstream, Parent() as parent, Controlled(parent=parent.proxy_url()) as reprise:
         url = upstream.url("/x")
         equal((ask(reprise, "GET", url).status, parent.asked("GET")), (200, [url]))
@@ -128,7 +128,7 @@ def test_a_reload_changes_the_exceptions():
         equal(upstream.count(), 2)
 
 
-def test_explain_says_whether_the_parent_gets_the_request():
+def test_explain_says_whether_a_request_goes_through_the_parent():
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
         file.write('version: 1\nparent: {url: "http://joe:5ecret@proxy:3128", except: ["*.internal", 10.0.0.0/8]}\n')
         file.flush()
@@ -140,7 +140,7 @@ def test_explain_says_whether_the_parent_gets_the_request():
             assert note in done.stdout, done.stdout
 
 
-def test_bad_exceptions_are_named_with_the_nearest_form():
+def test_invalid_parent_exceptions_get_the_nearest_valid_form():
     code, output, name = run_with("version: 1\nparent:\n  url: http://proxy:3128\n  except: [.internal, \"10.*\"]\n", "check")
     equal(code, 78)
     for line in (f"{name}:4:12: error: parent.except[0]: \".internal\" is not a host: write a name, *.suffix, an address or a network "
@@ -149,7 +149,7 @@ def test_bad_exceptions_are_named_with_the_nearest_form():
         assert line in output, output
 
 
-def test_64_clients_share_its_connections():
+def test_64_clients_share_the_parent_connections():
     with Upstream() as upstream, Parent({f"h{number}.test": (LOOPBACK, upstream.port) for number in range(64)}) as parent, \
             Reprise(threads=1, parent=parent.proxy_url()) as reprise:
         failures = []
@@ -172,7 +172,7 @@ def test_64_clients_share_its_connections():
         assert parent.connections <= 64 + reprise.metric("reprise_retries_total"), parent.connections
 
 
-def test_retries_go_through_it():
+def test_retries_go_through_the_parent():
     down = b"HTTP/1.1 503 Down\r\nContent-Length: 0\r\n\r\n"
     with Upstream({"/x": [503, "reset", 200]}) as upstream, \
             Parent({"up.test": (LOOPBACK, upstream.port)}, refuse=[down, b"", b"garbage\r\n\r\n"]) as parent, \
@@ -184,7 +184,7 @@ def test_retries_go_through_it():
         equal((response.status, response.body), (200, b"answer 3 to /x\n"), response.head)
 
 
-def test_one_that_is_down_or_refuses_is_told_from_the_upstream():
+def test_unavailable_or_refusing_parent_is_distinguished_from_the_upstream():
     held, port = closed_port()
     twice = {"retry": {"max_attempts": 2}}
     with held, Reprise(parent=f"http://joe:5ecret@{LOOPBACK}:{port}", defaults=twice) as reprise:
@@ -204,7 +204,7 @@ def test_one_that_is_down_or_refuses_is_told_from_the_upstream():
         assert "error=proxy_configuration_error; received-status=407" in response.field("Proxy-Status"), response.head
 
 
-def test_one_that_says_nothing_is_a_timeout_of_its_own():
+def test_silent_parent_causes_its_own_timeout_error():
     with socket.create_server((LOOPBACK, 0)) as silent, \
             Reprise(parent=f"http://{LOOPBACK}:{silent.getsockname()[1]}",
                     defaults={"connect_timeout": "100ms", "retry": {"max_attempts": 2}}) as reprise:
@@ -215,7 +215,7 @@ def test_one_that_says_nothing_is_a_timeout_of_its_own():
         reprise.expect_log("the parent proxy did not answer CONNECT in time")
 
 
-def test_H9_its_password_is_nowhere():
+def test_H9_parent_password_never_appears_in_output():
     told = ("5ecret", base64.b64encode(b"Joe-Smith").decode(), "Joe-Smith")
     written = f"version: 1\nparent: \"http://{WRITTEN}{LOOPBACK}:{{}}\"\n"
     for command in (["config", "--effective"], ["check"]):
@@ -237,7 +237,7 @@ def test_H9_its_password_is_nowhere():
             equal([word for word in told if word in text], [], text[-2000:])
 
 
-def test_two_reprises_in_a_row():
+def test_reprise_works_with_another_reprise_as_parent():
     with Upstream({"/x": [503, 200]}) as upstream, Reprise() as inner, \
             Reprise(parent="http://%s:%d" % inner.forward, security={"deny": ["169.254.0.0/16", "self"]}) as outer:
         response = ask(outer, "GET", upstream.url("/x"))
@@ -250,7 +250,7 @@ def test_two_reprises_in_a_row():
         equal(response.status, 508)
 
 
-def test_H5_a_loop_of_two_by_their_parents():
+def test_H5_loop_of_two_mutual_parents_is_detected():
     held, port = closed_port()
     held.close()
     once = {"retry": {"max_attempts": 1}}

@@ -99,19 +99,19 @@ def plain_http_is_retried(dialect):
 
 
 @isolated
-def test_plain_http_is_retried_by_nft():
+def test_transparent_plain_http_is_retried_with_nft_rules():
     needs("nft")
     plain_http_is_retried("nft")
 
 
 @isolated
-def test_plain_http_is_retried_by_iptables():
+def test_transparent_plain_http_is_retried_with_iptables_rules():
     needs("iptables")
     plain_http_is_retried("iptables")
 
 
 @isolated
-def test_the_host_that_a_parent_is_asked_for_is_judged():
+def test_transparent_request_naming_a_denied_host_never_reaches_the_parent():
     """A request names its host itself; the parent gets it in absolute-form, and would dial it."""
     needs("nft")
     with Host() as host, upstream_on(host) as upstream, Parent({"shop.test": (host.theirs, upstream.port)}) as parent, \
@@ -128,7 +128,7 @@ def test_the_host_that_a_parent_is_asked_for_is_judged():
 
 
 @isolated
-def test_G7_half_a_word_that_decides_nothing_is_forwarded():
+def test_G7_undecidable_first_bytes_are_forwarded():
     """A redirected stream whose route no host name decides, and whose TLS nobody ends here."""
     needs("nft")
     script = """
@@ -161,13 +161,13 @@ def ipv6(dialect):
 
 
 @isolated
-def test_ipv6_by_nft():
+def test_transparent_ipv6_is_retried_with_nft_rules():
     needs("nft")
     ipv6("nft")
 
 
 @isolated
-def test_ipv6_by_iptables():
+def test_transparent_ipv6_is_retried_with_iptables_rules():
     needs("ip6tables")
     ipv6("iptables")
 
@@ -204,7 +204,7 @@ def readable(file):
 
 
 @isolated
-def test_https_flows_and_that_of_listed_hosts_is_retried():
+def test_transparent_https_passes_and_listed_hosts_are_retried():
     needs("nft")
     with Host() as host, elsewhere(TlsUpstream({"/x": [503, 200], "/y": [503]}, listener=listener_on(host)), host) as upstream, \
             proxied("nft", lambda **more: Intercepting(["listed.test"], **more),
@@ -224,7 +224,7 @@ def test_https_flows_and_that_of_listed_hosts_is_retried():
 
 
 @isolated
-def test_the_dial_of_a_tls_stream_is_retried():
+def test_transparent_tls_dial_is_retried():
     needs("nft")
     retry = {"max_attempts": "unlimited", "deadline": "5m", "backoff": {"initial": "10ms", "maximum": "50ms"}}
     with Host() as host, proxied("nft", defaults={"retry": retry}, log={"level": "debug"}) as reprise:
@@ -238,7 +238,7 @@ def test_the_dial_of_a_tls_stream_is_retried():
 
 
 @isolated
-def test_a_server_that_speaks_first_and_a_client_that_says_nothing_known():
+def test_transparent_listener_relays_a_server_first_protocol():
     needs("nft")
     with Host() as host, elsewhere(Upstream(greeting=b"220 hello\r\n", listener=listener_on(host)), host) as upstream, proxied("nft") as reprise:
         script = "import socket, sys; print(socket.create_connection((sys.argv[1], int(sys.argv[2]))).recv(100).decode(), end='')"
@@ -249,7 +249,7 @@ def test_a_server_that_speaks_first_and_a_client_that_says_nothing_known():
 
 
 @isolated
-def test_clients_that_go_without_a_word_take_their_connections_along():
+def test_silent_transparent_clients_close_their_upstream_connections_when_they_leave():
     """As those that look whether a port is open do; nobody waits for what they could still say."""
     needs("nft")
     script = """
@@ -268,7 +268,7 @@ for wire in wires:
 
 
 @isolated
-def test_rules_without_the_exception_do_not_loop():
+def test_redirect_rules_without_an_exception_for_the_proxy_do_not_loop():
     """HTTP, TLS and silence: each comes back once, is known for our own, and ends."""
     needs("nft")
     with Host() as host, upstream_on(host) as upstream, Reprise(listeners=BOTH, defaults={"retry": {"max_attempts": 2}}) as reprise:
@@ -293,7 +293,7 @@ def test_rules_without_the_exception_do_not_loop():
 
 
 @isolated
-def test_a_client_with_the_port_of_a_dial_to_elsewhere_is_not_a_loop():
+def test_client_port_equal_to_a_dial_port_elsewhere_is_not_a_loop():
     """The kernel gives one port to connections to several places, all the sooner where it has few."""
     needs("nft")
     script = """
@@ -321,7 +321,7 @@ print(wires[-1].recv(100).decode())
 
 
 @isolated
-def test_a_route_that_is_off_and_one_that_observes():
+def test_transparent_routes_in_off_and_observe_mode_do_not_retry():
     for mode, wanted in (("off", "retries_off"), ("observe", "observe_only")):
         with Host() as host, upstream_on(host) as upstream, proxied("nft", defaults={"mode": mode}) as reprise:
             upstream.scripts = {"/x": [503, 200]}
@@ -332,7 +332,7 @@ def test_a_route_that_is_off_and_one_that_observes():
 
 
 @isolated
-def test_who_finds_no_room_is_answered_if_it_speaks_http():
+def test_transparent_client_over_the_limit_gets_a_response_if_it_speaks_http():
     held = threading.Event()
     with Host() as host, upstream_on(host) as upstream, proxied("nft", limits={"connections": 1}) as reprise:
         upstream.scripts = {"/held": [lambda connection, request: held.wait() and False]}
@@ -348,7 +348,7 @@ def test_who_finds_no_room_is_answered_if_it_speaks_http():
 
 
 @isolated
-def test_a_connection_that_nothing_redirected():
+def test_transparent_listener_rejects_a_connection_that_was_not_redirected():
     with Reprise(listeners=BOTH):
         with Client((LOOPBACK, PORT)) as client:
             client.send(b"GET /x HTTP/1.1\r\nHost: shop.test\r\n\r\n")
@@ -357,7 +357,7 @@ def test_a_connection_that_nothing_redirected():
             assert b"listener of this proxy" in response.body, response.body
 
 
-def test_what_is_printed():
+def test_redirect_prints_rules_for_each_transparent_listener():
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
         file.write("version: 1\nlisteners: [{mode: transparent, bind: \"127.0.0.1:3190\"}, {mode: transparent, bind: \"[::1]:3190\"}]\n"
                    "security: {deny: [10.9.0.0/16, \"fd00:ec2::254\", self]}\n")
@@ -388,7 +388,7 @@ def a_file_with(listeners):
         yield file.name
 
 
-def test_only_users_and_ports_are_redirected_that_are_named():
+def test_redirect_rules_cover_only_the_named_users_and_ports():
     with a_file_with('{mode: transparent, bind: "127.0.0.1:3190"}') as file:
         chosen = ["--only-user", "app", "--only-user", "1337", "--ports", "443,80,8000-8099,81"]
         code, out, err = redirect(file, "--print", "nft", *chosen)
@@ -407,7 +407,7 @@ def test_only_users_and_ports_are_redirected_that_are_named():
         equal(redirect(file, "--print", "nft", "--only-user", "x; reboot")[0], 2, "no text that is more than a name")
 
 
-def test_a_redirect_of_the_whole_host_is_warned_about():
+def test_redirect_of_the_whole_host_causes_a_warning():
     with a_file_with('{mode: transparent, bind: "127.0.0.1:3190"}') as file:
         code, out, err = redirect(file, "--print", "nft")
         equal(code, 0, err)
@@ -415,7 +415,7 @@ def test_a_redirect_of_the_whole_host_is_warned_about():
         assert "warning" not in out, out
 
 
-def test_users_that_cannot_be_redirected_are_named():
+def test_redirect_names_users_that_cannot_be_redirected():
     with a_file_with('{mode: transparent, bind: "127.0.0.1:3190"}') as file:
         code, _, err = redirect(file, "--print", "nft", "--only-user", "reprise")
         equal(code, 2)
@@ -428,7 +428,7 @@ def test_users_that_cannot_be_redirected_are_named():
         assert "--user no-such-user: this host has no such user" in err, err
 
 
-def test_what_redirect_needs_is_named():
+def test_redirect_names_missing_options():
     done = subprocess.run([options.binary, "redirect", "--print", "nft"], capture_output=True, text=True, timeout=PATIENCE, check=False)
     equal(done.returncode, 2)
     assert "-c is required" in done.stderr, done.stderr
@@ -475,7 +475,7 @@ def test_only_the_named_user_is_redirected_by_iptables():
     only_the_named_user_is_redirected("iptables")
 
 
-def test_a_user_who_cannot_remove_rules_hears_it():
+def test_redirect_remove_fails_without_root():
     if subprocess.run(["true"], preexec_fn=as_nobody, check=False).returncode != 0:
         raise NotPlayed("namespaces", "there are no other users here")
     done = subprocess.run([options.binary, "redirect", "--remove"], preexec_fn=as_nobody, capture_output=True, text=True, timeout=PATIENCE, check=False)
@@ -483,7 +483,7 @@ def test_a_user_who_cannot_remove_rules_hears_it():
 
 
 @isolated
-def test_rules_without_a_listener_are_warned_about():
+def test_redirect_warns_if_no_listener_is_running():
     needs("nft")
     with Host(), a_file_with('{mode: transparent, bind: "127.0.0.1:3191"}') as file:
         code, _, err = redirect(file, "--print", "nft", "--apply", "--user", "root", "--ports", "1")

@@ -35,7 +35,7 @@ MALFORMED = [  # request, status, cause
 ]
 
 
-def test_malformed_requests_are_answered_counted_and_closed():
+def test_malformed_requests_are_rejected_counted_and_closed():
     with Reprise() as reprise:
         expected = {}
         for request, status, cause in MALFORMED:
@@ -60,7 +60,7 @@ def test_bad_chunk_aborts_the_attempt():
         reprise.expect_metric(1, "reprise_rejected_requests_total", cause="bad_chunk")
 
 
-def test_slow_head_is_408():
+def test_slow_request_head_gets_408():
     with Reprise(timers={"header": "200ms"}) as reprise, Client(reprise.forward) as client:
         client.send(b"GET http://h/ HT")
         equal(client.read_response().status, 408)
@@ -75,13 +75,13 @@ def test_metadata_address_is_denied_without_dialling():
         reprise.expect_metric(3, "reprise_retries_refused_total", reason="address_denied")
 
 
-def test_own_listener_is_a_loop():
+def test_request_to_an_own_listener_is_rejected_as_a_loop():
     with Reprise() as reprise:
         equal(ask(reprise, "GET", reprise.proxy_url + "/").status, 508)
         equal(ask(reprise, "GET", "http://%s:%d/metrics" % reprise.addresses["admin"]).status, 508)
 
 
-def test_request_that_comes_back_is_a_loop():
+def test_request_with_the_proxys_own_via_is_rejected_as_a_loop():
     with Reprise() as outer, Upstream({"/x": [Say(200)]}) as upstream:
         ask(outer, "GET", upstream.url("/x"))
         via = upstream.requests[0].field("Via")
@@ -89,7 +89,7 @@ def test_request_that_comes_back_is_a_loop():
         equal(upstream.count(), 1)
 
 
-def test_broken_responses_become_502():
+def test_malformed_responses_become_502():
     broken = {"/status": b"HTTP/1.1 099 No\r\n\r\n", "/te": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nabc",
               "/two": b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab", "/junk": b"SSH-2.0-x\r\n\r\n"}
     scripts = {path: [Say(raw=raw, close=True)] for path, raw in broken.items()}
@@ -100,7 +100,7 @@ def test_broken_responses_become_502():
             assert "reprise-" in response.field("Proxy-Status"), response.field("Proxy-Status")
 
 
-def test_admin_endpoints():
+def test_admin_endpoints_respond_and_reject_other_methods():
     with Upstream() as upstream, Reprise() as reprise:
         ask(reprise, "GET", upstream.url("/x"))
         equal(reprise.admin("/livez")[0], 200)
@@ -145,12 +145,12 @@ def test_wrong_configuration_names_every_problem():
             assert any(where in line and word in line for line in output.splitlines()), f"{where} {word} not in:\n{output}"
 
 
-def test_right_configuration_is_said_to_be_right():
+def test_check_accepts_a_valid_configuration():
     code, output, _ = run_with("version: 1\n", "check")
     equal(code, 0, output)
 
 
-def test_port_in_use_is_69_and_names_the_listener():
+def test_port_in_use_exits_with_69_and_names_the_listener():
     with socket.create_server((LOOPBACK, 0)) as taken:
         port = taken.getsockname()[1]
         code, output, _ = run_with(f"version: 1\nlisteners:\n  - {{mode: forward, bind: 127.0.0.1:{port}}}\n"
@@ -159,7 +159,7 @@ def test_port_in_use_is_69_and_names_the_listener():
         assert f"127.0.0.1:{port}" in output and "forward" in output, output
 
 
-def test_wrong_use_is_2_and_version_is_0():
+def test_wrong_command_exits_with_2_and_version_with_0():
     equal(subprocess.run([options.binary, "no-such-command"], capture_output=True, check=False).returncode, 2)
     done = subprocess.run([options.binary, "version"], capture_output=True, check=False)
     equal(done.returncode, 0)

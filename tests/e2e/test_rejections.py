@@ -28,7 +28,7 @@ def told(reprise, client, cause, target, listener="forward"):
     return text
 
 
-def test_a_port_that_connect_may_not_reach():
+def test_connect_to_a_denied_port_gets_403_with_a_reason():
     with Reprise(security={"connect_ports": [443]}) as reprise, Client(reprise.forward) as client:
         client.send(head_of("CONNECT", f"{LOOPBACK}:9200", f"{LOOPBACK}:9200"))
         says(client.read_response(), 403, "connect_port_denied")
@@ -58,7 +58,7 @@ def test_C6_a_body_over_its_limit_is_rejected_with_413():
         equal(reprise.metric("reprise_rejected_requests_total", cause="content_too_large"), 6)
 
 
-def test_every_port_is_open_to_those_who_could_dial_themselves():
+def test_connect_to_any_port_is_allowed_on_loopback_but_not_on_remote_listeners():
     anywhere = [{"mode": "forward", "bind": "127.0.0.1:0"}, {"mode": "forward", "bind": "0.0.0.0:0", "allow_remote": True}]
     with Server(echo_backwards_at_the_end) as talker:
         with Reprise() as reprise, Client(reprise.forward) as client:
@@ -71,7 +71,7 @@ def test_every_port_is_open_to_those_who_could_dial_themselves():
             equal(len(rejections(reprise)), 1)
 
 
-def test_a_gateway_is_nobody_elses_proxy():
+def test_gateway_rejects_requests_for_other_hosts():
     with Upstream(record=True) as upstream:
         listeners = [{"mode": "gateway", "bind": "127.0.0.1:0", "upstream": upstream.url("")}]
         with Reprise(listeners=listeners) as reprise:
@@ -91,7 +91,7 @@ def test_a_gateway_is_nobody_elses_proxy():
                     equal(client.read_response().status, 200, own)
 
 
-def test_tls_that_is_spoken_to_a_plain_listener():
+def test_tls_on_a_plain_listener_is_rejected_with_a_reason():
     with Reprise() as reprise:
         with socket.create_connection(reprise.forward) as plain:
             try:
@@ -107,7 +107,7 @@ def test_tls_that_is_spoken_to_a_plain_listener():
             says(client.read_response(), 400, "tls_to_plain_listener")
 
 
-def test_the_password_of_a_target_is_nobodys_to_read():
+def test_userinfo_password_in_a_target_is_never_logged():
     with Reprise() as reprise, Client(reprise.forward) as client:
         client.send(head_of("GET", "http://joe:5ecret@h/private", "h:81"))
         says(client.read_response(), 400, "userinfo_in_authority")
@@ -115,7 +115,7 @@ def test_the_password_of_a_target_is_nobodys_to_read():
         assert "5ecret" not in text and "private" not in text, text
 
 
-def test_a_connect_that_fails_says_why_in_head_and_body():
+def test_failed_connect_gives_the_reason_in_head_and_body():
     held, port = closed_port()
     with held, Reprise(defaults={"retry": {"max_attempts": 2}}) as reprise, Client(reprise.forward) as client:
         client.send(head_of("CONNECT", f"{LOOPBACK}:{port}", "h"))
@@ -124,7 +124,7 @@ def test_a_connect_that_fails_says_why_in_head_and_body():
         assert b"connection refused" in response.body, response.body
 
 
-def test_a_denied_address_is_told_with_the_key_to_change():
+def test_denied_address_response_names_the_key_to_change():
     with Reprise() as reprise:
         for request in (head_of("GET", "http://169.254.169.254/", "169.254.169.254"),
                         head_of("CONNECT", "169.254.169.254:80", "169.254.169.254:80")):
@@ -136,7 +136,7 @@ def test_a_denied_address_is_told_with_the_key_to_change():
         reprise.expect_log("169.254.169.254:80 is not dialled: every address of it is under security.deny")
 
 
-def test_a_certificate_that_does_not_verify_tells_the_client_why():
+def test_certificate_verification_failure_is_explained_to_the_client():
     with TlsUpstream(certificate=authority().issue()) as upstream, Reprise() as reprise:
         response = ask(reprise, "GET", upstream.https_url("/x"))
         equal(response.status, 502)
@@ -145,7 +145,7 @@ def test_a_certificate_that_does_not_verify_tells_the_client_why():
         assert "error:" not in reprise.text().replace('"error":', ""), reprise.text()
 
 
-def test_the_access_log_has_the_clients_address():
+def test_access_log_contains_the_client_address():
     with Upstream() as upstream:
         for log in ({"format": "json"}, {"format": "text"}):
             with Reprise(log=log) as reprise, Client(reprise.forward) as client:
@@ -158,7 +158,7 @@ def test_the_access_log_has_the_clients_address():
                     eventually(lambda reprise=reprise, told=f"  from {address}\n": reprise.text().count(told) == 2, "both lines")
 
 
-def test_a_connection_too_many_says_which_key_and_where():
+def test_connection_limit_rejection_names_the_key_and_the_listener():
     with Reprise(limits={"connections": 1}) as reprise, Client(reprise.forward) as busy:
         busy.send(b"GET http://h/ HT")  # not at rest: it makes no room
         with Client(reprise.forward) as client:

@@ -31,7 +31,7 @@ def failing():
     return Upstream({"/down": [503]})
 
 
-def test_a_file_that_is_written_in_place_is_in_force():
+def test_configuration_file_written_in_place_is_applied():
     with failing() as upstream, Controlled(defaults=TWICE) as reprise:
         equal(attempts(reprise, upstream), 2)
         before = json.loads(reprise.admin("/status")[1])["config"]["hash"]
@@ -46,7 +46,7 @@ def test_a_file_that_is_written_in_place_is_in_force():
         equal(reprise.metric("reprise_requests_total"), 2, "counted before and after")
 
 
-def test_a_reload_reports_every_named_file_that_cannot_be_used_with_its_place():
+def test_failed_reload_reports_every_unusable_named_file_with_its_position():
     with failing() as upstream, Controlled(defaults=TWICE) as reprise:
         reprise.change(defaults={"tls": {"ca_file": "/nowhere/ca.pem"}},
                        routes=[{"name": "own", "match": {"host": "own.test"}, "tls": {"ca_file": "/nowhere/own.pem"}}])
@@ -57,7 +57,7 @@ def test_a_reload_reports_every_named_file_that_cannot_be_used_with_its_place():
         equal(attempts(reprise, upstream), 2)
 
 
-def test_a_file_that_is_renamed_over_it_is_in_force():
+def test_configuration_file_replaced_by_rename_is_applied():
     with failing() as upstream, Controlled(defaults=TWICE) as reprise:
         fresh = reprise.config_file + ".new"
         Path(fresh).write_text(reprise.text_with(defaults=THRICE), encoding="utf-8")
@@ -66,7 +66,7 @@ def test_a_file_that_is_renamed_over_it_is_in_force():
         equal(attempts(reprise, upstream), 3)
 
 
-def test_the_data_of_a_config_map_are_in_force():
+def test_config_map_update_is_applied():
     """As the kubelet does it: a folder beside, and the link `..data` turned to it by a rename."""
     with failing() as upstream:
         reprise = Controlled(defaults=TWICE)
@@ -86,7 +86,7 @@ def test_the_data_of_a_config_map_are_in_force():
             equal(attempts(reprise, upstream), 3)
 
 
-def test_a_file_that_a_value_comes_from_is_watched_too():
+def test_file_referenced_by_a_value_is_watched():
     folder = Path(tempfile.mkdtemp(prefix="reprise-e2e-"))
     try:
         (folder / "limit").write_text("2\n", encoding="ascii")
@@ -101,7 +101,7 @@ def test_a_file_that_a_value_comes_from_is_watched_too():
         shutil.rmtree(folder)
 
 
-def test_a_hangup_reloads_and_the_connections_live_on():
+def test_sighup_reloads_and_keeps_connections_open():
     with Upstream({"/x": [200]}) as upstream, Controlled() as reprise, Client(reprise.forward) as client:
         for count in range(1, 4):
             equal(client.ask("GET", upstream.url("/x")).status, 200)
@@ -111,7 +111,7 @@ def test_a_hangup_reloads_and_the_connections_live_on():
         equal(upstream.connections, 1, "the pool is the same, and so is the client's connection")
 
 
-def test_what_only_a_start_takes_up_is_told():
+def test_reload_reports_keys_that_only_a_restart_applies():
     with Controlled() as reprise:
         reprise.change(threads=options.threads + 1, limits={"upstreams": 77})
         code, said, _ = reprise.tell("reload", "--wait")
@@ -121,7 +121,7 @@ def test_what_only_a_start_takes_up_is_told():
             reprise.expect_log(f"{key} can only change at a start")
 
 
-def test_how_much_may_be_held_for_replay_follows():
+def test_reload_applies_replay_limits():
     body = b"x" * 200_000
     with Upstream({"/down": [503]}) as upstream, Controlled(defaults=TWICE, limits={"replay_memory": "10KiB"}) as reprise:
         limit = "reprise_replay_limit_bytes"
@@ -173,7 +173,7 @@ def make_whole(reprise):
     reprise.change()
 
 
-def test_a_file_that_is_no_configuration_changes_nothing_and_is_told():
+def test_reload_of_an_invalid_file_changes_nothing_and_is_reported():
     with failing() as upstream, Controlled(defaults=TWICE) as reprise:
         whole = 0
         for number, (name, spoil, words) in enumerate(broken_files(reprise)):
@@ -205,7 +205,7 @@ def waits_in(process, call):
         return call in file.read()
 
 
-def test_what_changes_between_the_first_reading_and_the_watch_is_found():
+def test_file_change_during_startup_before_the_watch_is_detected():
     """A control socket whose listener takes nobody holds a start up: behind the reading of the file, before the watch."""
     with failing() as upstream:
         reprise = Controlled(defaults=TWICE)
@@ -231,7 +231,7 @@ def test_what_changes_between_the_first_reading_and_the_watch_is_found():
             caller.close()
 
 
-def test_a_start_with_what_is_no_file_says_so():
+def test_start_rejects_paths_that_are_not_regular_files():
     with tempfile.TemporaryDirectory() as folder:
         pipe, large = os.path.join(folder, "pipe"), os.path.join(folder, "large")
         os.mkfifo(pipe)
@@ -252,7 +252,7 @@ def test_a_start_with_what_is_no_file_says_so():
                 equal((done.returncode, words in done.stderr), (78, True), f"{command} {file}: {done.stderr}")
 
 
-def test_a_file_that_changes_without_a_pause_is_taken_up_all_the_same():
+def test_continuously_changing_file_is_still_reloaded():
     with failing() as upstream, Controlled(defaults=TWICE) as reprise:
         ended = threading.Event()
 
@@ -275,7 +275,7 @@ def test_a_file_that_changes_without_a_pause_is_taken_up_all_the_same():
         equal(reprise.reloads("failed"), 0)
 
 
-def test_a_listener_comes_and_goes():
+def test_reload_adds_and_removes_listeners():
     with Upstream({"/x": [200]}) as upstream, Controlled() as reprise, Client(reprise.forward) as client:
         equal(client.ask("GET", upstream.url("/x")).status, 200)
         first = reprise.forward
@@ -302,7 +302,7 @@ def listeners_told(reprise):
     return json.loads(reprise.tell("status", "--format", "json")[1])["listeners"]
 
 
-def test_a_listener_moves_to_every_address_and_back_at_its_port():
+def test_reload_moves_a_listener_to_all_addresses_and_back_on_the_same_port():
     """Which no two sockets may have at once, unless both say so."""
     with Upstream({"/x": [200]}) as upstream, Controlled() as reprise:
         number, admin = reprise.forward[1], reprise.addresses["admin"][1]
@@ -325,7 +325,7 @@ def test_a_listener_moves_to_every_address_and_back_at_its_port():
         assert f"cannot listen on {wanted[0]}" in done.stderr + done.stdout, done
 
 
-def test_a_port_that_is_taken_leaves_everything_as_it_was():
+def test_reload_with_a_port_in_use_changes_nothing():
     held, port = closed_port()
     held.listen(1)
     with held, failing() as upstream, Controlled(defaults=TWICE) as reprise:
@@ -336,7 +336,7 @@ def test_a_port_that_is_taken_leaves_everything_as_it_was():
         equal(attempts(reprise, upstream), 2)
 
 
-def test_a_gateway_leads_elsewhere_from_the_next_request_on():
+def test_gateway_upstream_changes_with_the_next_request_after_a_reload():
     with Upstream({"/x": [Say(200, b"one")]}) as one, Upstream({"/x": [Say(200, b"two")]}) as two:
         def listeners(to):
             return [{"mode": "gateway", "bind": f"{LOOPBACK}:0", "upstream": f"http://{LOOPBACK}:{to.port}"}]
@@ -349,7 +349,7 @@ def test_a_gateway_leads_elsewhere_from_the_next_request_on():
                 equal(client.read_response().body, body)
 
 
-def test_a_connection_is_spoken_to_as_it_began_though_its_listener_changes_its_protocol():
+def test_reload_never_changes_the_protocol_of_an_open_connection():
     """Whether it rests or is busy when that happens."""
     port = bound()
     number = port.getsockname()[1]
@@ -366,7 +366,7 @@ def test_a_connection_is_spoken_to_as_it_began_though_its_listener_changes_its_p
             equal(client.ask("GET", upstream.url("/x")).status, 200, mode)
 
 
-def test_a_request_keeps_the_configuration_that_it_began_under():
+def test_request_keeps_the_configuration_it_started_with():
     """It waits while another is put in force that would not have let it go on."""
     gate = threading.Event()
 
@@ -399,7 +399,7 @@ class Counting(Upstream):
             self.came.setdefault(request.path, []).append(request.field("Reprise-Attempt"))
 
 
-def test_no_request_is_lost_or_decided_by_half_of_each():
+def test_reload_under_load_loses_no_request_and_mixes_no_configurations():
     """Requests that are sent twice and unmarked under one configuration, three times and marked under the other."""
     total, clients = options.load, 8
     reloads = max(10, total // 100)
@@ -440,7 +440,7 @@ def test_no_request_is_lost_or_decided_by_half_of_each():
         equal(reprise.reloads("failed"), 0)
 
 
-def test_without_a_file_there_is_nothing_to_reload():
+def test_reload_without_a_configuration_file_is_logged_and_changes_nothing():
     class Defaults(Reprise):
         def command(self):
             return [options.binary, "run", "--forward", "0", "--admin", "0"]

@@ -74,7 +74,7 @@ def upload(reprise, url, size):
         return client.read_response(), digest.hexdigest()
 
 
-def test_a_long_upload_is_played_again_in_constant_memory():
+def test_large_upload_is_replayed_in_constant_memory():
     sanitized = is_sanitized()
     size = 32 * MIB if sanitized else 256 * MIB
     with Sink([503, 200]) as sink, Reprise(defaults={"replay": {"disk": "512MiB"}}) as reprise:
@@ -87,10 +87,10 @@ def test_a_long_upload_is_played_again_in_constant_memory():
         eventually(lambda: reprise.metric("reprise_replay_bytes") == 0, "what was held is given back")
 
 
-test_a_long_upload_is_played_again_in_constant_memory.timeout = 120
+test_large_upload_is_replayed_in_constant_memory.timeout = 120
 
 
-def test_an_upload_of_four_gibibytes_streams_through_64_mebibytes():
+def test_upload_of_4_gib_streams_within_64_mib_of_memory():
     sanitized = is_sanitized()
     size = 256 * MIB if sanitized else 4096 * MIB + 1
     with Sink([200], hashed=False) as sink, Reprise() as reprise, Client(reprise.forward, 120) as client:
@@ -111,10 +111,10 @@ def test_an_upload_of_four_gibibytes_streams_through_64_mebibytes():
         is_small(peak, 64 * MIB, sanitized)
 
 
-test_an_upload_of_four_gibibytes_streams_through_64_mebibytes.timeout = 120
+test_upload_of_4_gib_streams_within_64_mib_of_memory.timeout = 120
 
 
-def test_a_disk_that_will_not_take_it_is_said_once_and_the_upload_goes_on():
+def test_unwritable_replay_disk_is_logged_and_the_upload_continues():
     body = bytes(range(256)) * 8192
     with Upstream({"/small": [503, 200], "/large": [503, 200, 503, 200]}) as upstream, Reprise() as reprise:
         limit = MIB  # as if the disk were full after a mebibyte: EFBIG, and no SIGXFSZ that kills
@@ -130,7 +130,7 @@ def test_a_disk_that_will_not_take_it_is_said_once_and_the_upload_goes_on():
         assert told and "File too large" in told[0], told
 
 
-def test_temporary_files_are_nameless_and_gone_with_the_process():
+def test_replay_files_are_unnamed_and_disappear_with_the_process():
     with Upstream({"/x": [503, 200]}) as upstream, \
             Reprise(defaults={"retry": {"backoff": {"initial": "30s", "maximum": "30s", "jitter": "none"}}}) as reprise:
         with Client(reprise.forward) as client:
@@ -162,7 +162,7 @@ def without_sanitizer():
         raise NotPlayed("sanitizer", "a preloaded library must not come before a sanitizer")
 
 
-def test_D17_a_slow_disk_does_not_set_the_pace_of_an_upload():
+def test_D17_slow_disk_does_not_slow_an_upload():
     without_sanitizer()
     with slow_disk(), Sink([200]) as upstream, Reprise() as reprise:
         response, digest = upload(reprise, upstream.url("/x"), 8 * MIB)
@@ -174,7 +174,7 @@ def test_D17_a_slow_disk_does_not_set_the_pace_of_an_upload():
         equal(len(upstream.taken), 1)
 
 
-def test_D17_waiting_for_a_slow_disk_ends_at_the_deadline():
+def test_D17_wait_for_a_slow_disk_ends_at_the_deadline():
     without_sanitizer()
     retry = {"deadline": "300ms", "max_attempts": 2}
     with slow_disk(), Sink([503]) as upstream, Reprise(defaults={"retry": retry}) as reprise:
@@ -183,7 +183,7 @@ def test_D17_waiting_for_a_slow_disk_ends_at_the_deadline():
         reprise.expect_log("a request body is not held for replay: the disk is too slow")
 
 
-def test_D17_what_is_on_its_way_to_a_slow_disk_is_bounded_by_the_memory_of_all():
+def test_D17_data_pending_for_a_slow_disk_is_bounded_by_the_memory_limit():
     without_sanitizer()
     count = 60
     with slow_disk(), Upstream({}, otherwise=[Say(200, b"told")]) as upstream, \
@@ -230,7 +230,7 @@ def burst(reprise, requests):
     eventually(lambda: reprise.metric("reprise_client_connections") == 0, "every client has left")
 
 
-def test_the_shipped_sidecar_survives_300_uploads_and_300_long_heads_at_once():
+def test_sidecar_memory_stays_bounded_with_300_uploads_and_300_long_heads_at_once():
     """It has 192 MiB. 103 and 79 MB at the peak, and 57 MB for good, before blocks and heads were given back; now 48, 62 and 26."""
     without_sanitizer()
     big = ("X-Big", "y" * 50_000)

@@ -21,29 +21,29 @@ def asked_while_away(reprise, clients, seconds):
     return [response.status for response in responses].count(200)
 
 
-def test_ten_requests_outlast_an_absence_of_half_a_second():
+def test_ten_requests_survive_an_upstream_outage_of_half_a_second():
     with Reprise(defaults=SHIPPED) as reprise:
         equal(asked_while_away(reprise, 10, 0.5), 10)
 
 
-def test_ten_requests_outlast_an_absence_of_a_second():
+def test_ten_requests_survive_an_upstream_outage_of_one_second():
     with Reprise(defaults=SHIPPED) as reprise:
         equal(asked_while_away(reprise, 10, 1), 10)
 
 
-def test_ten_requests_outlast_an_absence_of_two_seconds():
+def test_ten_requests_survive_an_upstream_outage_of_two_seconds():
     with Reprise(defaults=SHIPPED) as reprise:
         equal(asked_while_away(reprise, 10, 2), 10)
 
 
-def test_eighty_requests_at_once_outlast_it_too_and_the_budget_has_all_of_it_back():
+def test_eighty_concurrent_requests_survive_an_outage_without_spending_the_budget():
     with Reprise(defaults=SHIPPED) as reprise:
         equal(asked_while_away(reprise, 80, 2), 80)
         reprise.expect_metric(80, "reprise_recovered_total")
         reprise.expect_metric(0, "reprise_retries_refused_total", reason="budget_spent")
 
 
-def test_three_restarts_cost_clients_errors_without_reprise_and_none_with_it():
+def test_three_upstream_restarts_cause_client_errors_only_without_reprise():
     _, errors = restarts(number=1)
     assert errors > 0, errors
     with Reprise(defaults=SHIPPED) as reprise:

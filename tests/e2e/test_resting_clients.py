@@ -12,7 +12,7 @@ BLOCKS_REST = 0.75  # seconds: longer than blocks that nobody needs stay after a
 KIB_EACH = 1.5   # a socket's reading and its owner; a session of its own would be three
 
 
-def test_clients_that_rest_cost_a_kibibyte_and_go_on():
+def test_idle_clients_use_one_kibibyte_each_and_remain_usable():
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard < MANY + 1000:
         raise NotPlayed("namespaces", f"{MANY} clients need more than {hard} open files")

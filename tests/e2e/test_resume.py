@@ -35,7 +35,7 @@ class Breaking:
         return turn >= len(self.places)
 
 
-def test_a_large_download_survives_five_breaks():
+def test_large_download_survives_five_breaks():
     script = Breaking(100 * MIB, [3, 10 * MIB + 1, 31 * MIB, 77 * MIB + 12345, 100 * MIB - 1])
     with Upstream({"/file": [script]}) as upstream, Reprise() as reprise:
         curl = Curl(reprise, upstream.url("/file"))
@@ -56,7 +56,7 @@ def test_a_large_download_survives_five_breaks():
         equal([attempt.get("error") for attempt in line["attempts"]][0], "truncated")
 
 
-def test_a_reset_upstream_is_survived_too():
+def test_download_survives_upstream_resets():
     script = Breaking(5 * MIB, [MIB, 2 * MIB], resets=[0, 1])
     with Upstream({"/file": [script]}) as upstream, Reprise() as reprise:
         curl = Curl(reprise, upstream.url("/file"))
@@ -64,7 +64,7 @@ def test_a_reset_upstream_is_survived_too():
         equal(curl.body == script.file, True)
 
 
-def test_an_upgrade_that_was_declined_does_not_end_it():
+def test_download_after_a_declined_upgrade_is_resumed():
     """Apache HttpClient 5.4 offers TLS on every request."""
     script = Breaking(MIB, [1000, 50_000])
     offers = [("Connection", "Upgrade"), ("Upgrade", "TLS/1.2")]
@@ -77,7 +77,7 @@ def test_an_upgrade_that_was_declined_does_not_end_it():
         reprise.expect_metric(2, "reprise_retries_total", reason="resumed")
 
 
-def test_a_file_that_changed_meanwhile_is_cut():
+def test_download_is_cut_when_the_file_changes():
     script = Breaking(MIB, [MIB // 2], tags=['"v1"', '"v2"'])
     with Upstream({"/file": [script]}) as upstream, Reprise() as reprise:
         curl = Curl(reprise, upstream.url("/file"))
@@ -90,7 +90,7 @@ def test_a_file_that_changed_meanwhile_is_cut():
         equal((line["status"], line["ending"], line["reason"]), (200, "cut", "resume_mismatch"))
 
 
-def test_switched_off_it_is_cut_as_ever():
+def test_broken_download_is_cut_if_resume_is_disabled():
     script = Breaking(MIB, [MIB // 2])
     off = {"resume": {"enabled": False}}
     with Upstream({"/file": [script]}) as upstream, Reprise(defaults=off) as reprise:

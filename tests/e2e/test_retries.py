@@ -48,7 +48,7 @@ def test_post_that_took_effect_before_a_reset_is_not_repeated():
         equal(upstream.effects, {"7": 1})
 
 
-def test_post_to_a_refusing_port_is_retried_as_nothing_was_sent():
+def test_post_to_a_refusing_port_is_retried_because_nothing_was_sent():
     held, port = closed_port()
     with held, Reprise() as reprise:
         response = ask(reprise, "POST", f"http://{LOOPBACK}:{port}/x", b"payload")
@@ -58,7 +58,7 @@ def test_post_to_a_refusing_port_is_retried_as_nothing_was_sent():
         reprise.expect_metric(6, "reprise_attempts_total", outcome="connect")
 
 
-def test_post_succeeds_when_the_port_opens_meanwhile():
+def test_post_succeeds_when_a_refusing_port_opens_later():
     listener, port = closed_port()
     retry = {"max_attempts": 1000000, "deadline": "unlimited", "backoff": {"initial": "50ms", "maximum": "50ms", "jitter": "none"}}
     upstream = Upstream({"/x": [Say(200, b"taken")]}, listener=listener)
@@ -84,7 +84,7 @@ def test_put_body_is_replayed_byte_for_byte():
         equal(len({request.head for request in seen}), 1, "every attempt sends the same head")
 
 
-def test_body_over_the_replay_limit_is_not_replayable():
+def test_body_over_the_replay_limit_is_not_retried():
     limit = 64 * 1024
     for form in ("length", "chunked"):
         with Upstream({path: [503, 200] for path in ("/below", "/at", "/above")}) as upstream, \
@@ -102,7 +102,7 @@ def test_body_over_the_replay_limit_is_not_replayable():
             eventually(lambda: reprise.metric("reprise_replay_bytes") == 0, "what was held is given back")
 
 
-def test_replay_limit_holds_for_a_body_that_came_with_its_head():
+def test_replay_limit_applies_to_a_body_sent_with_its_head():
     with Upstream({path: [503, 200] for path in ("/at", "/above")}) as upstream, \
             Reprise(defaults={"replay": {"memory": "1KiB", "disk": 0}}) as reprise:
         equal(ask(reprise, "PUT", upstream.url("/at"), b"x" * 1024).attempts, 2)
@@ -114,7 +114,7 @@ def test_replay_limit_holds_for_a_body_that_came_with_its_head():
         equal((refused.status, refused.attempts), (502, 6), "while nothing was sent the body is still there")
 
 
-def test_attempts_are_told_as_they_happen_at_level_debug():
+def test_attempts_are_logged_as_they_happen_at_level_debug():
     with Upstream({"/x": [503, 200]}) as upstream, Reprise(log={"level": "debug"}) as reprise:
         equal(ask(reprise, "GET", upstream.url("/x?secret=1")).status, 200)
         def debug_lines():
@@ -126,7 +126,7 @@ def test_attempts_are_told_as_they_happen_at_level_debug():
         assert "secret" not in "".join(told), "no query in the log"
 
 
-def test_last_response_wins_over_later_failures():
+def test_last_response_is_delivered_despite_later_failures():
     body = b"the only answer there was\n"
     with Upstream({"/x": [Say(503, body, close=True), "reset", "reset"]}) as upstream, \
             Reprise(defaults={"retry": {"max_attempts": 3}}) as reprise:
@@ -136,13 +136,13 @@ def test_last_response_wins_over_later_failures():
         equal(upstream.count(), 3)
 
 
-def test_execute_then_reset_is_repeated_for_an_idempotent_method():
+def test_idempotent_request_is_retried_even_if_it_took_effect_before_a_reset():
     with Upstream({"/x": ["execute_reset", 200]}) as upstream, Reprise() as reprise:
         equal(ask(reprise, "DELETE", upstream.url("/x?id=9")).attempts, 2)
         equal(upstream.effects, {"9": 2})
 
 
-def test_retry_after_is_waited_for():
+def test_retry_after_delay_is_respected():
     with Upstream({"/x": [Say(429, fields=[("Retry-After", "1")]), 200]}) as upstream, Reprise() as reprise:
         start = time.monotonic()
         response = ask(reprise, "GET", upstream.url("/x"))
@@ -150,14 +150,14 @@ def test_retry_after_is_waited_for():
         assert time.monotonic() - start >= 1.0, "the pause that the upstream asked for was cut"
 
 
-def test_retry_after_above_the_limit_ends_the_exchange():
+def test_retry_after_above_the_limit_ends_the_retries():
     with Upstream({"/x": [Say(503, b"later", [("Retry-After", "61")])]}) as upstream, Reprise() as reprise:
         response = ask(reprise, "GET", upstream.url("/x"))
         equal((response.status, response.reason, response.field("Retry-After")), (503, "upstream_said_later", "61"))
         equal(upstream.count(), 1)
 
 
-def test_no_wait_crosses_the_deadline():
+def test_retry_wait_never_crosses_the_deadline():
     def case(deadline):
         wait = f"{deadline // 4}ms"
         retry = {"deadline": f"{deadline}ms", "max_attempts": 10, "backoff": {"initial": wait, "maximum": wait, "jitter": "none"}}
@@ -170,7 +170,7 @@ def test_no_wait_crosses_the_deadline():
     under_some_limit(400, case)
 
 
-def test_deadline_may_answer_504():
+def test_exceeded_deadline_returns_504_if_configured():
     def case(deadline):
         retry = {"deadline": f"{deadline}ms", "backoff": {"initial": f"{deadline // 2}ms", "maximum": f"{deadline}ms", "jitter": "none"},
                  "out_of_time": 504}
@@ -209,7 +209,7 @@ def test_attempt_timeout_does_not_cut_a_post():
         equal(ask(reprise, "POST", upstream.url("/x"), b"1").body, b"late but whole")
 
 
-def test_unresolvable_name_is_502_after_all_attempts():
+def test_unresolvable_name_gets_502_after_all_attempts():
     # Where no name server can be reached, the system takes its time to say so.
     patient = {"connect_timeout": "1m", "retry": {"max_attempts": 3, "deadline": "unlimited"}}
     with Reprise(defaults=patient) as reprise:
@@ -243,7 +243,7 @@ def test_json_condition_makes_a_post_repeatable():
             equal(ask(reprise, "POST", upstream.url(path), body).reason, "not_idempotent", path)
 
 
-def test_routes_give_different_policies():
+def test_routes_apply_different_policies():
     routes = [{"name": "hands-off", "match": {"path": "/raw/**"}, "mode": "off"},
               {"name": "writes", "match": {"path": "/orders/**", "methods": ["POST"]}, "idempotent": "always"}]
     with Upstream({path: [503, 200] for path in ("/raw/x", "/orders/x", "/other")}) as upstream, Reprise(routes=routes) as reprise:
@@ -274,19 +274,19 @@ def test_spent_budget_ends_the_retries():
         reprise.expect_metric(1, "reprise_retries_refused_total", reason="budget_spent")
 
 
-def test_attempt_header_is_sent_on_request():
+def test_attempt_header_is_sent_if_configured():
     with Upstream({"/x": [503, 503, 200]}) as upstream, Reprise(defaults={"attempt_header": True}) as reprise:
         ask(reprise, "GET", upstream.url("/x"))
         equal([request.field("Reprise-Attempt") for request in upstream.seen(3)], ["1", "2", "3"])
 
 
-def test_nested_retry_may_be_refused():
+def test_nested_retries_are_rejected_if_configured():
     with Upstream({"/x": [503, 200]}) as upstream, Reprise(defaults={"retry": {"nested": "refuse"}}) as reprise:
         response = ask(reprise, "GET", upstream.url("/x"), fields=[("Reprise-Attempt", "2")])
         equal((response.status, response.reason), (503, "nested_retry"))
 
 
-def test_response_headers_may_be_switched_off():
+def test_reprise_response_fields_are_omitted_if_configured():
     with Upstream({"/x": [503, 200]}) as upstream, Reprise(defaults={"response_headers": False}) as reprise:
         response = ask(reprise, "GET", upstream.url("/x"))
         equal((response.status, response.field("Reprise-Attempts"), upstream.count()), (200, None, 2))
@@ -317,7 +317,7 @@ def established(ports):
     return [int(row[1].split(":")[1], 16) for row in rows if row[3] == "01" and int(row[1].split(":")[1], 16) in ports]
 
 
-def test_connection_closed_while_idle_costs_nothing():
+def test_post_never_uses_a_connection_closed_while_idle():
     with Upstream({"/x": [Say(200, close=False)]}) as upstream, Reprise() as reprise:
         equal(ask(reprise, "GET", upstream.url("/x")).status, 200)
         closed = [connection.getpeername()[1] for connection in list(upstream.open)]
@@ -328,7 +328,7 @@ def test_connection_closed_while_idle_costs_nothing():
         equal((response.status, upstream.count()), (200, 2))
 
 
-def test_exhaustion_is_one_error_record():
+def test_exhausted_retries_log_exactly_one_error():
     with Upstream({"/x": [503]}) as upstream, Reprise(defaults={"retry": {"max_attempts": 2}}) as reprise:
         equal(ask(reprise, "GET", upstream.url("/x?secret=1")).reason, "attempts_spent")
         errors = eventually(lambda: [line for line in reprise.log() if line["level"] == "error"] if reprise.log() else [],

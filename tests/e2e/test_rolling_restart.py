@@ -131,7 +131,7 @@ def by_signal(old):
     old.process.terminate()
 
 
-def test_no_request_fails_while_each_instance_is_replaced():
+def test_rolling_restart_fails_no_request():
     with Upstream() as upstream, Service() as service:
         running = [instance().__enter__() for _ in range(2)]
         try:

@@ -31,7 +31,7 @@ def is_self(reprise, authority):
     assert re.fullmatch(r"reprise-\w+; error=proxy_loop_detected", response.field("Proxy-Status")), response.head
 
 
-def test_access_listeners_are_on_loopback_unless_it_is_said():
+def test_access_listeners_bind_to_loopback_unless_allow_remote_is_set():
     for bind in ("0.0.0.0:0", "'[::]:0'", "192.0.2.1:0"):
         for listener in (f"listeners: [{{mode: forward, bind: {bind}}}]", f"admin: {{bind: {bind}}}"):
             code, output, _ = run_with(f"version: 1\n{listener}\n", "check")
@@ -40,13 +40,13 @@ def test_access_listeners_are_on_loopback_unless_it_is_said():
     equal(code, 0, output)
 
 
-def test_access_values_that_go_into_heads_hold_no_line_end():
+def test_access_gateway_url_with_line_ends_blanks_or_a_password_is_rejected():
     for value in ('"http://h\\r\\nX: y"', '"http://h/a\\r\\nb"', '"http://h/a b"', '"http://u:p@h"'):
         code, output, _ = run_with(f"version: 1\nlisteners: [{{mode: gateway, bind: 127.0.0.1:0, upstream: {value}}}]\n", "check")
         equal(code, 78, output)
 
 
-def test_access_denied_at_every_attempt_and_never_dialled():
+def test_access_denied_addresses_are_never_dialled():
     deny = ["127.0.0.0/8", "::1", "self"]
     with Upstream() as upstream, Reprise(security={"deny": deny}, defaults=ONCE) as reprise:
         for host in (LOOPBACK, "127.255.0.1", "localhost", "[::ffff:127.0.0.1]"):
@@ -54,7 +54,7 @@ def test_access_denied_at_every_attempt_and_never_dialled():
         equal(upstream.connections, 0)
 
 
-def test_access_admin_takes_get_and_head_and_tells_no_secret():
+def test_access_admin_allows_only_get_and_head_and_reveals_no_secret():
     os.environ["E2E_SECRET"] = "5ecret-of-the-configuration"
     route = {"name": "keyed", "match": {"headers": ["X-Key=${env:E2E_SECRET}"]}}
     try:
@@ -72,7 +72,7 @@ def test_access_admin_takes_get_and_head_and_tells_no_secret():
         del os.environ["E2E_SECRET"]
 
 
-def test_access_a_1_0_client_gets_one_plain_response():
+def test_access_http_1_0_client_gets_one_plain_response():
     def hint_first(connection, request):
         connection.sendall(b"HTTP/1.1 103 Early Hints\r\n\r\n" + Say(200, chunks=[b"one", b"two"]).text(request, 1))
         return True
@@ -83,7 +83,7 @@ def test_access_a_1_0_client_gets_one_plain_response():
         equal((client.read_to_end(), upstream.count()), (b"", 1))
 
 
-def test_H1_addresses_within_addresses():
+def test_H1_denied_addresses_embedded_in_ipv6_are_rejected():
     with Reprise(defaults=ONCE) as reprise:
         for host in ("169.254.169.254", "169.254.0.1", "[::ffff:169.254.169.254]", "[64:ff9b::a9fe:a9fe]", "[2002:a9fe:a9fe::]",
                      "[2002:a9fe:a9fe:1::7]", "[::a9fe:a9fe]", "[::169.254.169.254]", "[fe80::1]", "[febf::1]", "[fd00:ec2::254]"):
@@ -95,7 +95,7 @@ def test_H1_addresses_within_addresses():
             equal(response.status in (502, 504), True, f"{host}: {response.head}")
 
 
-def test_H2_other_spellings_are_judged_after_resolution():
+def test_H2_other_spellings_of_an_address_are_checked_after_resolution():
     with Upstream() as upstream, Reprise(defaults=ONCE) as reprise:
         for host in ("2852039166", "0xa9fea9fe", "0XA9FEA9FE", "0251.0376.0251.0376", "169.254.43518"):
             is_denied(reprise, host)
@@ -108,7 +108,7 @@ def test_H2_other_spellings_are_judged_after_resolution():
         equal(upstream.connections, 0)
 
 
-def test_H3_of_several_addresses_only_the_allowed_are_dialled():
+def test_H3_only_allowed_addresses_of_a_name_are_dialled():
     with Upstream() as upstream, contextlib.ExitStack() as stack:
         denied = socket.socket(socket.AF_INET6)
         try:
@@ -144,7 +144,7 @@ def own_addresses():
     return own
 
 
-def test_H4_own_listeners_by_any_address():
+def test_H4_own_listeners_are_rejected_by_any_address():
     with Reprise() as reprise:
         for port in (reprise.forward[1], reprise.addresses["admin"][1]):
             for host in ("127.0.0.1", "0.0.0.0", "[::]", "[::ffff:127.0.0.1]", "localhost"):
@@ -158,7 +158,7 @@ def test_H4_own_listeners_by_any_address():
 UNSPECIFIED = ("0.0.0.0", "0", "0x0", "0.0", "[::]", "[::ffff:0:0]", "[::ffff:0.0.0.0]")
 
 
-def test_H4_the_unspecified_address_is_denied_where_loopback_is():
+def test_H4_unspecified_address_is_denied_if_loopback_is_denied():
     """connect(2) takes it for loopback: by HTTP, CONNECT and SOCKS."""
     with Upstream() as upstream, Reprise(defaults=ONCE, security={"deny": ["127.0.0.0/8", "self"]}, **SOCKS) as reprise:
         for host in UNSPECIFIED:
@@ -176,7 +176,7 @@ def test_H4_the_unspecified_address_is_denied_where_loopback_is():
             equal(ask(reprise, "GET", f"http://{host}:{upstream.port}/").status in (200, 502), True, "loopback is open by default")
 
 
-def test_H4_the_unspecified_address_is_denied_as_text_for_a_parent():
+def test_H4_unspecified_address_is_denied_before_reaching_a_parent():
     with Parent() as parent, Reprise(parent=parent.proxy_url(), defaults=ONCE, security={"deny": ["::1", "self"]}) as reprise:
         for host in UNSPECIFIED:
             is_denied(reprise, host)
@@ -186,7 +186,7 @@ def test_H4_the_unspecified_address_is_denied_as_text_for_a_parent():
         equal(parent.requests, [])
 
 
-def test_H5_own_pseudonym_in_via():
+def test_H5_own_pseudonym_in_via_is_rejected_as_a_loop():
     with stage() as (reprise, upstream):
         ask(reprise, "GET", upstream.url("/x"))
         via = upstream.requests[0].field("Via").encode()
@@ -217,7 +217,7 @@ def gateway_to(port):
     return [{"mode": "gateway", "bind": "127.0.0.1:0", "upstream": f"http://{LOOPBACK}:{port}"}]
 
 
-def test_H5_a_loop_of_two():
+def test_H5_loop_of_two_gateways_is_detected():
     wire = Wire()
     with wire, Reprise(listeners=gateway_to(wire.port)) as second, Reprise(listeners=gateway_to(second.gateway[1])) as first, \
             Client(first.gateway) as client:
@@ -227,7 +227,7 @@ def test_H5_a_loop_of_two():
         equal((causes(first), causes(second)), ({"loop": 1}, {}), "at the second pass")
 
 
-def test_H6_the_way_to_admin_and_control():
+def test_H6_admin_and_control_are_unreachable_through_the_proxy():
     with stage() as (reprise, upstream):
         admin = "%s:%d" % reprise.addresses["admin"]
         is_self(reprise, admin)
@@ -241,7 +241,7 @@ def test_H6_the_way_to_admin_and_control():
                 equal(client.read_response().status, status, host)
 
 
-def test_H7_a_redirect_to_a_denied_address():
+def test_H7_redirect_to_a_denied_address_is_passed_on_but_not_followed():
     there = [("Location", "http://169.254.169.254/latest/")]
     with stage({"/x": [Say(302, b"there", there)]}) as (reprise, upstream):
         response = ask(reprise, "GET", upstream.url("/x"))
@@ -249,7 +249,7 @@ def test_H7_a_redirect_to_a_denied_address():
         equal((upstream.count(), reprise.metric("reprise_retries_refused_total", reason="address_denied")), (1, 0))
 
 
-def test_H8_what_traffic_says_stays_in_its_place():
+def test_H8_odd_bytes_from_traffic_cannot_corrupt_the_log():
     def odd(connection, _):
         connection.sendall(b'HTTP/1.1 503 "quoted" \\ \xe2\x80\xae evil\r\nContent-Length: 0\r\nX: 1\r\n\r\n')
         return True
@@ -282,7 +282,7 @@ def test_H8_what_traffic_says_stays_in_its_place():
                 equal((told["method"], len(told["path"]) <= 256), (method, True))
 
 
-def test_H9_own_responses_give_nothing_away():
+def test_H9_own_responses_reveal_no_secrets():
     secrets = b"Authorization: Bearer 5ecret\r\nCookie: a=5ecret\r\nX-Internal: 5ecret\r\n"
     with stage({"/reset": ["reset"]}, defaults=ONCE) as (reprise, upstream):
         asked = [to(upstream, path="/reset?token=5ecret", fields=secrets), to(upstream, fields=secrets + b"Content-Length: 5ecret\r\n"),

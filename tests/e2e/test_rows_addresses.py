@@ -45,7 +45,7 @@ def post(reprise, upstream):
 
 
 @isolated
-def test_D12_behind_addresses_that_refuse():
+def test_D12_post_reaches_the_last_address_if_the_others_refuse():
     with NameServer({NAME: [Answer("127.0.0.2", "127.0.0.3", "127.0.0.4")]}), Reprise(defaults=ONCE) as reprise, \
             upstream_at(order_of(NAME)[-1]) as upstream:
         post(reprise, upstream)
@@ -53,7 +53,7 @@ def test_D12_behind_addresses_that_refuse():
 
 
 @isolated
-def test_D12_behind_black_holes():
+def test_D12_post_reaches_the_last_address_if_the_others_are_unresponsive():
     with NameServer({NAME: [Answer("127.0.0.2", "127.0.0.3", "127.0.0.4")]}), Reprise(defaults=ONCE) as reprise, \
             contextlib.ExitStack() as stack:
         *holes, last = order_of(NAME)
@@ -69,7 +69,7 @@ def test_D12_behind_black_holes():
 
 
 @isolated
-def test_D12_a_client_that_leaves_ends_all_dials():
+def test_D12_client_disconnect_ends_all_dials():
     with NameServer({NAME: [Answer("127.0.0.2", "127.0.0.3")]}), Reprise(defaults=ONCE) as reprise, \
             black_hole("127.0.0.2", 7777), black_hole("127.0.0.3", 7777):
         before = reprise.descriptors()
@@ -82,7 +82,7 @@ def test_D12_a_client_that_leaves_ends_all_dials():
 
 
 @isolated
-def test_H3_of_allowed_and_denied_addresses_only_the_allowed_are_dialled():
+def test_H3_denied_addresses_in_a_mixed_dns_result_are_never_dialled():
     script = {NAME: [Answer("169.254.169.254", "127.0.0.2", "169.254.0.1")],
               "denied.test": [Answer("169.254.169.254", "169.254.0.1")],
               "flips.test": [Answer("127.0.0.2"), Answer("169.254.169.254")]}
@@ -99,7 +99,7 @@ def test_H3_of_allowed_and_denied_addresses_only_the_allowed_are_dialled():
 
 
 @isolated
-def test_I10_without_a_port_towards_one_address_the_next_is_dialled():
+def test_I10_next_address_is_dialled_if_no_local_port_is_left_for_the_first():
     with NameServer({NAME: [Answer("127.0.0.2", "127.0.0.3")]}), Reprise(defaults=ONCE) as reprise, contextlib.ExitStack() as stack:
         spent, free = order_of(NAME)
         upstream = stack.enter_context(upstream_at(free))
@@ -116,7 +116,7 @@ def test_I10_without_a_port_towards_one_address_the_next_is_dialled():
 
 
 @isolated
-def test_I13_of_a_thousand_addresses_sixteen_are_dialled():
+def test_I13_at_most_16_of_a_thousand_addresses_are_dialled():
     many = [f"127.1.{number // 250}.{number % 250 + 1}" for number in range(1000)]
     with NameServer({NAME: [Answer(*many)]}) as names, Reprise(defaults=ONCE, log={"level": "debug"}) as reprise:
         before = dials_so_far()
@@ -130,7 +130,7 @@ def test_I13_of_a_thousand_addresses_sixteen_are_dialled():
 
 
 @isolated
-def test_N1_a_retry_goes_to_another_address_of_the_name():
+def test_N1_retry_uses_another_address_of_the_name():
     """Whatever was wrong at the first one."""
     steps = {"status.test": 503, "fin.test": "close", "rst.test": "reset"}
     with NameServer({name: [Answer("127.0.0.31", "127.0.0.32")] for name in steps}), \
@@ -146,7 +146,7 @@ def test_N1_a_retry_goes_to_another_address_of_the_name():
 
 
 @isolated
-def test_N2_a_name_that_moves_is_followed_under_traffic():
+def test_N2_changed_address_of_a_name_is_followed_under_traffic():
     with NameServer({NAME: [Answer("127.0.0.31")] * 2 + [Answer("127.0.0.32")]}), Upstream(listener=bound("127.0.0.31")) as old, \
             Upstream(listener=bound("127.0.0.32", old.port)) as new, Reprise(pool={"max_age": "200ms"}) as reprise, \
             Client(reprise.forward) as client:
@@ -158,7 +158,7 @@ def test_N2_a_name_that_moves_is_followed_under_traffic():
 
 
 @isolated
-def test_N2_each_address_has_its_share_of_fresh_connections():
+def test_N2_fresh_connections_are_spread_evenly_over_all_addresses():
     addresses = [f"127.0.0.{number}" for number in (31, 32, 33)]
     with NameServer({NAME: [Answer(*addresses)]}), contextlib.ExitStack() as stack, Reprise(pool={"idle": 0}) as reprise:
         upstreams = [stack.enter_context(Upstream(listener=bound(addresses[0])))]

@@ -13,7 +13,7 @@ CHUNKED = b"Transfer-Encoding: chunked\r\n"
 HELLO = b"5\r\nhello\r\n0\r\n\r\n"
 
 
-def test_A1_content_length_with_leading_zeros():
+def test_A1_leading_zeros_in_content_length_are_removed_up_to_a_limit():
     with stage() as (reprise, upstream):
         for written in (b"7", b"07", b"007", b"0" * 18 + b"7"):
             sent = sent_upstream(reprise, upstream, to(upstream, "PUT", "/x", b"Content-Length: %s\r\n" % written, b"seven b"))
@@ -21,7 +21,7 @@ def test_A1_content_length_with_leading_zeros():
         refused(reprise, upstream, PUT + b"Content-Length: %s7\r\n\r\nseven b" % (b"0" * 19), "bad_content_length")
 
 
-def test_A2_field_names_that_look_like_framing_fields():
+def test_A2_lookalike_framing_fields_are_rejected():
     with stage() as (reprise, upstream):
         for name in (b"Content_Length", b"content_length", b"CONTENT_LENGTH", b"Transfer_Encoding", b"transfer_encoding"):
             refused(reprise, upstream, PUT + name + b": 3\r\n\r\nabc", "lookalike_framing_field")
@@ -29,7 +29,7 @@ def test_A2_field_names_that_look_like_framing_fields():
         equal(sent_upstream(reprise, upstream, to(upstream, fields=harmless)), expected(upstream, fields=harmless))
 
 
-def test_A3_transfer_encoding_with_odd_bytes_around_chunked():
+def test_A3_transfer_encoding_with_odd_bytes_around_chunked_is_rejected():
     with stage() as (reprise, upstream):
         for value, cause in ((b"\x0bchunked", "bad_field_value"), (b"chunked\x0c", "bad_field_value"),
                              (b"\xa0chunked", "bad_transfer_encoding"), (b"chunked\x85", "bad_transfer_encoding"),
@@ -45,16 +45,16 @@ def each_body_is_refused(bodies, cause="bad_chunk"):
             refused_in_body(reprise, upstream, to(upstream, "PUT", "/x", CHUNKED, body), cause)
 
 
-def test_A4_chunk_size_line_ended_by_other_bytes():
+def test_A4_chunk_size_with_a_wrong_line_end_is_rejected():
     each_body_is_refused([b"5\rXhello\r\n0\r\n\r\n", b"5\nhello\r\n0\r\n\r\n", b"5\r\rhello\r\n0\r\n\r\n", b"5\n\rhello\r\n0\r\n\r\n",
                           b"5;a\rb\r\nhello\r\n0\r\n\r\n", b"5;a\nhello\r\n0\r\n\r\n", b"0\n\r\n", b"0\rX\r\n"])
 
 
-def test_A4_chunk_data_followed_by_two_other_bytes():
+def test_A4_chunk_data_with_a_wrong_line_end_is_rejected():
     each_body_is_refused([b"5\r\nhello%s0\r\n\r\n" % end for end in (b"XX", b"\r", b"\n", b"\n\r", b"\rX", b"X\n", b"  ", b"\r\r")])
 
 
-def test_A5_chunk_extensions():
+def test_A5_malformed_chunk_extensions_are_rejected_and_legal_ones_dropped():
     bad = [b'5;a="b\rc"', b'5;a="b\nc"', b"5;(=1", b"5;=1", b"5;", b"5; ;", b" 5", b"\t5", b'5;a="open', b"5;a=b c", b"5,a"]
     each_body_is_refused([line + b"\r\nhello\r\n0\r\n\r\n" for line in bad])
     with stage() as (reprise, upstream):
@@ -63,7 +63,7 @@ def test_A5_chunk_extensions():
             equal(sent, expected(upstream, "PUT", "/x", CHUNKED, HELLO), "legal extensions are dropped")
 
 
-def test_A6_chunk_overhead():
+def test_A6_excessive_chunk_overhead_is_rejected():
     small = b"1;%s\r\nx\r\n" % (b"e" * 1000)
     lines = b"000000000000001\r\nx\r\n" * 1200
     each_body_is_refused([small * 18 + b"0\r\n\r\n", lines + b"0\r\n\r\n"])
@@ -73,7 +73,7 @@ def test_A6_chunk_overhead():
         equal(len(upstream.requests[-1].body), 20000, "one-byte chunks alone are no excess")
 
 
-def test_A7_trailer_section():
+def test_A7_malformed_or_unfinished_trailers_abort_the_request():
     end = b"5\r\nhello\r\n0\r\n"
     each_body_is_refused([end + b"X: 1\n\r\n", end + b"\n", end + b"no colon\r\n\r\n", end + b": 1\r\n\r\n", end + b"X : 1\r\n\r\n",
                           end + b"X: a\0b\r\n\r\n", end + b" X: 1\r\n\r\n", end + b"X: 1\r\n\n"], "bad_trailer")
@@ -88,7 +88,7 @@ def test_A7_trailer_section():
         counted(reprise, "reprise_requests_total", code="client_gone")
 
 
-def test_A8_blank_behind_the_request_line_and_broken_end():
+def test_A8_blank_after_the_request_line_or_malformed_head_end_is_rejected():
     with stage() as (reprise, upstream):
         for blank in (b" ", b"\t", b" X: 1"):
             refused(reprise, upstream, b"GET http://h/ HTTP/1.1\r\n" + blank + b"\r\n" + HOST + b"\r\n", "obs_fold")
@@ -97,7 +97,7 @@ def test_A8_blank_behind_the_request_line_and_broken_end():
         refused(reprise, upstream, GET + b"\n", "bad_field_name")
 
 
-def test_A9_http_1_0_body_without_a_length():
+def test_A9_bytes_after_an_http_1_0_request_without_a_length_are_ignored():
     for behind in (b"abc", b"GET http://h/smuggled HTTP/1.0\r\n\r\n"):
         with stage() as (reprise, upstream), Client(reprise.forward) as client:
             client.send(to(upstream, "POST", "/x", b"Connection: keep-alive\r\n", behind, version=b"1.0"))
@@ -106,7 +106,7 @@ def test_A9_http_1_0_body_without_a_length():
             equal(causes(reprise), {})
 
 
-def test_A10_chunked_upload_to_an_upstream_that_speaks_1_0():
+def test_A10_chunked_upload_to_http_1_0_gets_a_content_length_if_the_body_is_held():
     old = Say(raw=b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok", close=True)
     with stage({"/old": [old], "/x": [old]}, threads=1, defaults={"replay": {"memory": "1KiB", "disk": 0}}) as (reprise, upstream):
         equal(sent_upstream(reprise, upstream, to(upstream, path="/old")), expected(upstream, path="/old"))
@@ -125,7 +125,7 @@ def test_A10_chunked_upload_to_an_upstream_that_speaks_1_0():
         equal(causes(reprise), {})
 
 
-def test_L7_A10_one_error_page_of_1_0_teaches_nothing():
+def test_L7_A10_single_http_1_0_error_page_does_not_mark_the_upstream_as_http_1_0():
     page = Say(raw=b"HTTP/1.0 503 Unavailable\r\nContent-Length: 4\r\n\r\nbusy", close=True)
     gate = threading.Event()
     def streams(connection, request, reader):
@@ -151,7 +151,7 @@ def test_L7_A10_one_error_page_of_1_0_teaches_nothing():
         equal(causes(reprise), {})
 
 
-def test_A11_bytes_of_a_request_target():
+def test_A11_forbidden_bytes_in_a_request_target_are_rejected():
     with stage() as (reprise, upstream):
         for byte in (b"#", b"\x7f", b"\0", b"\x1f", b" ", b"\t", b"\x0b"):
             refused(reprise, upstream, b"GET http://h/a" + byte + b"b HTTP/1.1\r\n" + HOST + b"\r\n", "bad_target")
@@ -159,7 +159,7 @@ def test_A11_bytes_of_a_request_target():
             equal(sent_upstream(reprise, upstream, to(upstream, path=path)), expected(upstream, path=path), "passes untouched")
 
 
-def test_A12_bytes_of_an_authority():
+def test_A12_malformed_authorities_are_rejected():
     with stage() as (reprise, upstream):
         for authority in (b"a,b", b"h%00", b"h:80:81", b"[::1", b"[::1]x", b"[fe80::1%25eth0]", b"[fe80::1%eth0]", b"h:80,81",
                           b"[v1.x]", b"::1", b"h\\x", b"[]"):
@@ -168,13 +168,13 @@ def test_A12_bytes_of_an_authority():
         refused(reprise, upstream, b"GET http://a b/ HTTP/1.1\r\n" + HOST + b"\r\n", "bad_target")
 
 
-def test_A13_empty_and_overlong_hosts():
+def test_A13_empty_and_overlong_hosts_are_rejected():
     with stage() as (reprise, upstream):
         for authority in (b"", b":80", b".", b"a..b", b"l" * 64, b"l" * 64 + b".x", b".".join([b"l" * 60] * 5)):
             refused(reprise, upstream, b"GET http://%s/x HTTP/1.1\r\n" % authority + HOST + b"\r\n", "bad_authority")
 
 
-def test_A14_bodies_of_methods_that_seldom_have_one():
+def test_A14_bodies_of_get_head_delete_and_options_are_forwarded():
     with stage() as (reprise, upstream):
         for method in ("GET", "HEAD", "DELETE", "OPTIONS"):
             for fields, body in ((b"Content-Length: 5\r\n", b"hello"), (CHUNKED, HELLO)):
@@ -183,7 +183,7 @@ def test_A14_bodies_of_methods_that_seldom_have_one():
         equal({request.body for request in upstream.requests}, {b"hello"})
 
 
-def test_A15_a_method_that_is_too_long():
+def test_A15_method_longer_than_32_bytes_is_rejected():
     with stage() as (reprise, upstream):
         refused(reprise, upstream, b"M" * 33 + b" http://h/ HTTP/1.1\r\n" + HOST + b"\r\n", "method_too_long")
         refused(reprise, upstream, b"M" * 1000, "method_too_long")
@@ -200,7 +200,7 @@ def test_A16_https_is_never_sent_in_clear_text():
         equal(upstream.count(), 0)
 
 
-def test_A17_bytes_behind_a_body_are_the_next_request_or_nothing():
+def test_A17_bytes_after_a_body_are_the_next_request_or_discarded():
     with stage() as (reprise, upstream), Client(reprise.forward) as client:
         client.send(to(upstream, "POST", "/a", b"Content-Length: 3\r\n", b"abc") + to(upstream, path="/b"))
         equal([client.read_response().body for _ in range(2)], [b"answer 1 to /a\n", b"answer 1 to /b\n"])
@@ -242,7 +242,7 @@ def a_client_that_leaves(leave, fields, body, waits_for_100):
         counted(reprise, "reprise_retries_refused_total", reason="client_gone")
 
 
-def test_A18_a_client_that_leaves_in_its_body():
+def test_A18_request_is_aborted_if_the_client_leaves_during_its_body():
     for leave in ("finish", "reset"):
         for expect in (b"", b"Expect: 100-continue\r\n"):
             a_client_that_leaves(leave, expect + b"Content-Length: 100\r\n", b"some\r\n", bool(expect))

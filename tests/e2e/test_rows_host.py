@@ -63,7 +63,7 @@ class ClientFrom(Client):
         super().__init__(address, connection=connection)
 
 
-def test_I10_without_a_local_port_an_attempt_fails_as_connect_and_backs_off():
+def test_I10_attempt_without_a_local_port_fails_as_connect_and_backs_off():
     release = threading.Event()
 
     def held(connection, request):
@@ -166,7 +166,7 @@ def ask_until_dropped(reprise, upstream):
     raise AssertionError("no line was dropped")
 
 
-def test_I11_a_log_that_nobody_reads_costs_lines_and_no_traffic():
+def test_I11_unread_log_pipe_drops_lines_without_affecting_traffic():
     read, write = os.pipe()
     with Upstream() as upstream, Bare(write) as reprise:
         os.close(write)
@@ -180,7 +180,7 @@ def test_I11_a_log_that_nobody_reads_costs_lines_and_no_traffic():
         assert line.startswith(b"{") and json.loads(line), line[:200]
 
 
-def test_I11_a_log_whose_reader_is_gone_costs_lines_and_no_traffic():
+def test_I11_closed_log_pipe_drops_lines_without_affecting_traffic():
     read, write = os.pipe()
     with Upstream() as upstream, Bare(write) as reprise:
         os.close(write)
@@ -188,12 +188,12 @@ def test_I11_a_log_whose_reader_is_gone_costs_lines_and_no_traffic():
         ask_until_dropped(reprise, upstream)
 
 
-def test_I11_a_full_disk_for_the_log_costs_lines_and_no_traffic():
+def test_I11_full_log_disk_drops_lines_without_affecting_traffic():
     with open("/dev/full", "wb") as full, Upstream() as upstream, Bare(full) as reprise:
         ask_until_dropped(reprise, upstream)
 
 
-def test_I12_a_kill_leaves_no_file_and_nothing_that_blocks_the_next_start():
+def test_I12_killed_proxy_leaves_no_file_and_does_not_block_the_next_start():
     wait = {"initial": "30s", "maximum": "30s", "jitter": "none"}
     with tempfile.TemporaryDirectory(prefix="reprise-replay-") as folder, Upstream({"/x": [503, 200]}) as upstream:
         keys = {"defaults": {"retry": {"backoff": wait}}, "limits": {"replay_folder": folder}}

@@ -33,7 +33,7 @@ def take(upstream, connection, request, reader, response=FINAL):
     return True
 
 
-def test_C1_the_head_goes_first_and_one_100_comes_back():
+def test_C1_head_is_sent_before_the_body_and_one_100_is_passed_back():
     def on_head(connection, request, reader):
         equal(reader.buffer, b"", "the head was sent at once, before any body")
         connection.sendall(CONTINUE * 2)
@@ -51,7 +51,7 @@ def client_pseudonym(upstream):
     return re.search(rb"Via: 1\.1 reprise-(\w+)", upstream.bytes_received()[0]).group(1)
 
 
-def test_C1_an_own_100_only_for_an_upstream_known_as_1_0():
+def test_C1_proxy_generates_a_100_only_for_a_known_http_1_0_upstream():
     old = Say(raw=b"HTTP/1.0 200 OK\r\nContent-Length: 4\r\n\r\ndone", close=True)
     def on_head(connection, request, reader):
         return take(upstream, connection, request, reader, old.raw) and False
@@ -64,7 +64,7 @@ def test_C1_an_own_100_only_for_an_upstream_known_as_1_0():
             equal((client.read_response().status, upstream.requests[-1].body), (200, b"body"))
 
 
-def test_C2_expectations_that_are_ignored_stripped_or_refused():
+def test_C2_each_kind_of_expect_value_is_ignored_stripped_or_rejected():
     with stage() as (reprise, upstream):
         sent = sent_upstream(reprise, upstream, to(upstream, "PUT", "/x", expect(4), b"body", version=b"1.0"))
         equal(sent, expected(upstream, "PUT", "/x", b"Content-Length: 4\r\n", b"body", via=b"1.0"), "ignored on 1.0")
@@ -86,7 +86,7 @@ def refusing(status, bodies):
     return on_head
 
 
-def test_C3_N23_a_final_response_instead_of_100_leaves_the_connection_open():
+def test_C3_N23_final_response_instead_of_100_keeps_the_client_connection_open():
     for status in (417, 401, 413, 200):
         bodies = []
         with stage(on_head={"/x": refusing(status, bodies)}) as (reprise, upstream), Client(reprise.forward) as client:
@@ -99,7 +99,7 @@ def test_C3_N23_a_final_response_instead_of_100_leaves_the_connection_open():
             equal((bodies, upstream.connections, causes(reprise)), ([b""], 2, {}), "the body is not sent, its connection is closed")
 
 
-def test_N23_a_body_that_looks_like_its_own_request_ends_the_connection():
+def test_N23_body_that_looks_like_a_repeated_request_ends_the_connection():
     """curl 7.88 asks again in the place of the body after a 417: it is not served as a request, and not waited for."""
     bodies = []
     with stage(on_head={"/x": refusing(417, bodies)}) as (reprise, upstream), Client(reprise.forward) as client:
@@ -111,7 +111,7 @@ def test_N23_a_body_that_looks_like_its_own_request_ends_the_connection():
         equal((upstream.count(), causes(reprise)), (0, {}), "nothing of it was served")
 
 
-def test_C4_a_retry_after_100_was_sent():
+def test_C4_retry_after_a_forwarded_100_sends_no_second_100():
     bodies = []
     def on_head(connection, request, reader):
         if len(bodies) == 0:
@@ -131,7 +131,7 @@ def test_C4_a_retry_after_100_was_sent():
         equal((response.status, response.attempts, response.interim, bodies), (200, 2, [], [b"body"] * 2), "at most one 100")
 
 
-def test_C4_an_interim_response_does_not_commit():
+def test_C4_interim_response_does_not_prevent_a_retry():
     with stage({"/x": [raw(b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n", "close"), 200]}) as (reprise, upstream):
         response = ask(reprise, "GET", upstream.url("/x"))
         equal((response.status, response.attempts, [one.status for one in response.interim]), (200, 2, [103]))
@@ -150,7 +150,7 @@ def echoing(length):
     return on_head
 
 
-def test_C5_an_upload_goes_on_beside_its_response():
+def test_C5_upload_continues_while_its_response_is_delivered():
     """As Node's `req.pipe(res)` and aiohttp respond. Each piece is sent when the one before it has come back."""
     for defaults in ({}, {"mode": "off"}, {"hold": {"bytes": "16KiB", "time": "50ms"}}, {"hedge": {"after": "10s"}},
                      {"replay": {"memory": "16B", "disk": "32B"}}):
@@ -166,7 +166,7 @@ def test_C5_an_upload_goes_on_beside_its_response():
             equal(upstream.connections, 1, "both sides have ended: the connection is used again")
 
 
-def test_C5_an_upload_goes_on_after_its_whole_response():
+def test_C5_upload_continues_after_its_complete_response():
     """piping-server and its like: 200 at once, and the body is read all the same."""
     bodies = []
     def on_head(connection, request, reader):
@@ -183,7 +183,7 @@ def test_C5_an_upload_goes_on_after_its_whole_response():
         equal(([len(body) for body in bodies], upstream.connections), ([50_000], 1))
 
 
-def test_C5_an_upstream_that_closes_its_side_ends_the_upload():
+def test_C5_upload_ends_when_the_upstream_closes_after_its_response():
     def on_head(connection, *_):
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
         return False
@@ -195,7 +195,7 @@ def test_C5_an_upstream_that_closes_its_side_ends_the_upload():
         equal(client.read_response().body, b"answer 1 to /next\n", "the rest was read, and thrown away")
 
 
-def test_C5_an_error_ends_the_upload():
+def test_C5_upload_ends_when_the_upstream_sends_an_error():
     """With `Connection: close` at once, else once its body is whole; the rest is read from the client, and not sent."""
     for close in (b"Connection: close\r\n", b""):
         sent = []
@@ -212,7 +212,7 @@ def test_C5_an_error_ends_the_upload():
             equal((sent, upstream.connections), ([b"some"], 2), "its connection is never used again")
 
 
-def test_C5_nothing_of_an_overtaken_upload_is_sent_again():
+def test_C5_download_with_an_unfinished_upload_is_never_resumed():
     def on_head(connection, *_):
         connection.sendall(b"HTTP/1.1 200 OK\r\nETag: \"v\"\r\nContent-Length: 10\r\n\r\nhalf.")
         reset(connection)
@@ -224,7 +224,7 @@ def test_C5_nothing_of_an_overtaken_upload_is_sent_again():
         equal(upstream.connections, 1, "no range is asked for")
 
 
-def test_I4_a_client_that_writes_all_before_it_reads_gets_the_error():
+def test_I4_client_that_writes_everything_before_reading_gets_the_error():
     def on_head(connection, _, reader):
         connection.sendall(b"HTTP/1.1 401 No\r\nContent-Length: 2\r\n\r\nno")
         rest_of(reader)
@@ -240,7 +240,7 @@ def test_I4_a_client_that_writes_all_before_it_reads_gets_the_error():
             equal(client.read_response().status, 403)
 
 
-def test_C6_own_responses_while_a_body_is_pending():
+def test_C6_body_after_a_local_error_response_is_never_parsed_as_a_request():
     smuggled = b"GET http://h/smuggled HTTP/1.1\r\nHost: h\r\n\r\n"
     length = b"Content-Length: %d\r\n" % len(smuggled)
     with stage(limits={"header": "4KiB"}) as (reprise, upstream):
@@ -284,7 +284,7 @@ def early_503(memory):
         return response, [request.body for request in upstream.requests], body
 
 
-def test_C7_an_early_503_to_an_unfinished_upload():
+def test_C7_early_503_to_an_unfinished_upload_is_retried_if_the_body_is_replayable():
     response, bodies, body = early_503("64KiB")
     equal((response.status, response.attempts, bodies), (200, 2, [body]), "what was held, and the rest in order")
     response, bodies, _ = early_503("1KiB")
@@ -295,7 +295,7 @@ UPGRADE = b"Connection: Upgrade\r\nUpgrade: echo\r\n"
 SWITCH = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\nConnection: Upgrade\r\n\r\n"
 
 
-def test_C8_bytes_behind_an_upgrade_wait_for_the_101():
+def test_C8_bytes_after_an_upgrade_request_wait_for_the_101():
     first = []
     def on_head(connection, _, reader):
         first.append(bytes(reader.buffer))
@@ -316,7 +316,7 @@ def test_C8_bytes_behind_an_upgrade_wait_for_the_101():
         equal(upstream.connections, 1, "never retried after 101")
 
 
-def test_C8_after_200_they_are_the_next_request():
+def test_C8_bytes_after_a_declined_upgrade_are_the_next_request():
     with stage() as (reprise, upstream), Client(reprise.forward) as client:
         client.send(to(upstream, path="/a", fields=UPGRADE) + to(upstream, path="/b"))
         equal([client.read_response().body for _ in range(2)], [b"answer 1 to /a\n", b"answer 1 to /b\n"])
@@ -324,7 +324,7 @@ def test_C8_after_200_they_are_the_next_request():
               expected(upstream, path="/a", fields=b"Upgrade: echo\r\nConnection: upgrade\r\n") + expected(upstream, path="/b"))
 
 
-def test_C9_upgrades_that_are_none():
+def test_C9_unsupported_upgrades_are_stripped_and_unrequested_upgrades_become_502():
     with stage() as (reprise, upstream):
         equal(sent_upstream(reprise, upstream, to(upstream, fields=UPGRADE, version=b"1.0")), expected(upstream, via=b"1.0"))
         h2c = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA\r\n"
@@ -354,7 +354,7 @@ def test_C9_upgrades_that_are_none():
         equal(upstream.count(), 2)
 
 
-def test_K1_the_upstreams_own_proxy_status_comes_first():
+def test_K1_upstream_proxy_status_precedes_the_entry_added_by_reprise():
     inner = Say(503, b"no", [("Proxy-Status", "inner; error=destination_unavailable"), ("Proxy-Status", "second")])
     with stage({"/x": [inner]}, defaults={"retry": {"max_attempts": 2}}) as (reprise, upstream):
         response = ask(reprise, "GET", upstream.url("/x"))
@@ -372,7 +372,7 @@ def fails_with(reprise, url, status, error, words):
     return response
 
 
-def test_K2_each_failure_has_its_error_and_status():
+def test_K2_each_failure_has_its_proxy_status_error_and_status_code():
     held, port = closed_port()
     quiet = {"name": "quiet", "match": {"path": "/hang"}, "response_timeout": "300ms"}
     scripts = {"/hang": ["hang"], "/bad": [raw(b"junk\r\n\r\n")], "/large": [raw(b"HTTP/1.1 200 OK\r\nX: %s" % (b"x" * 70000))],
@@ -393,7 +393,7 @@ def test_K2_each_failure_has_its_error_and_status():
         refused(reprise, upstream, b"GET / HTTP/1.1\r\n" + HOST + b"\r\n", "not_a_proxy_request")
 
 
-def test_K3_no_details_and_no_next_hop():
+def test_K3_proxy_status_contains_no_details_and_no_next_hop():
     secret = "/reset?token=5ecret"
     with stage({"/reset": ["reset"], "/busy": [503]}, defaults={"retry": {"max_attempts": 2}}) as (reprise, upstream):
         for path in (secret, "/busy"):
@@ -406,7 +406,7 @@ def test_K3_no_details_and_no_next_hop():
                 equal(word in head, False, f"{word} in {head}")
 
 
-def test_K4_an_upstreams_error_after_retries():
+def test_K4_upstream_error_after_retries_keeps_its_body_and_gets_a_proxy_status():
     with stage({"/x": [Say(503, b"the upstream's own words", [("X-Own", "1")])]}, defaults={"retry": {"max_attempts": 3}}) \
             as (reprise, upstream):
         response = ask(reprise, "GET", upstream.url("/x"))

@@ -117,7 +117,7 @@ def few_files():
     resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
 
 
-def test_I6_with_256_descriptors_4096_clients_are_served_or_turned_away_and_the_held_go_on():
+def test_I6_4096_clients_with_256_descriptors_are_served_or_rejected_and_tunnels_survive():
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     crowd_size = min(CROWD, hard - 1000)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, crowd_size + 1000), hard))
@@ -162,7 +162,7 @@ def test_I6_with_256_descriptors_4096_clients_are_served_or_turned_away_and_the_
         assert reprise.metric(LIMIT, limit="no_descriptor") >= len(refused)
 
 
-def test_I6_without_a_descriptor_a_client_is_turned_away_and_nothing_spins():
+def test_I6_client_is_rejected_without_a_busy_loop_if_no_descriptor_is_left():
     if is_sanitized():
         raise NotPlayed("sanitizer", "sanitizers need descriptors of their own")
     held = Held()
@@ -187,7 +187,7 @@ def test_I6_without_a_descriptor_a_client_is_turned_away_and_nothing_spins():
         reprise.expect_metric(21, LIMIT, limit="no_descriptor")
 
 
-def test_I6_without_a_descriptor_for_the_disk_for_resolving_or_for_the_upstream():
+def test_I6_descriptor_shortage_for_disk_resolver_or_upstream_fails_only_that_step():
     if is_sanitized():
         raise NotPlayed("sanitizer", "sanitizers need descriptors of their own")
     steps = {"/spill": [200, Say(503, close=True)], "/": [Say(200, close=True)]}
@@ -219,7 +219,7 @@ def test_I6_without_a_descriptor_for_the_disk_for_resolving_or_for_the_upstream(
         assert reprise.metric("reprise_log_dropped_total") == 0
 
 
-def test_I6_a_resting_client_makes_room_for_a_new_one():
+def test_I6_idle_client_is_evicted_for_a_new_client():
     with Upstream() as upstream, Reprise(limits={"connections": 2}) as reprise:
         first, second = Client(reprise.forward), Client(reprise.forward)
         with first, second:
@@ -236,7 +236,7 @@ def test_I6_a_resting_client_makes_room_for_a_new_one():
         assert reprise.metric(LIMIT, limit="room") >= 1
 
 
-def test_limits_connections_turns_clients_away_with_a_reason():
+def test_connection_limit_rejects_clients_with_a_reason():
     held = Held()
     with Upstream({"/held": [held]}) as upstream, Reprise(limits={"connections": 1}) as reprise:
         with Client(reprise.forward) as busy:
@@ -252,7 +252,7 @@ def test_limits_connections_turns_clients_away_with_a_reason():
         reprise.expect_metric(1, LIMIT, limit="connection_limit")
 
 
-def test_a_resting_client_is_closed_after_keep_alive():
+def test_idle_client_is_closed_after_keep_alive():
     with Upstream() as upstream, Reprise(timers={"keep_alive": "100ms"}) as reprise:
         with Client(reprise.forward) as client:
             equal(client.ask("GET", upstream.url()).status, 200)
@@ -260,7 +260,7 @@ def test_a_resting_client_is_closed_after_keep_alive():
         reprise.expect_metric(1, LIMIT, limit="keep_alive")
 
 
-def test_a_slow_head_is_408_and_counted():
+def test_slow_request_head_gets_408_and_is_counted():
     with Reprise(timers={"header": "200ms"}) as reprise:
         with Client(reprise.forward) as client:
             client.send(b"GET http://example.com/ HTTP/1.1\r\nHo")
@@ -269,7 +269,7 @@ def test_a_slow_head_is_408_and_counted():
         reprise.expect_metric(1, LIMIT, limit="header")
 
 
-def test_bodies_that_stand_still_are_cut_and_counted():
+def test_stalled_bodies_are_cut_and_counted():
     def never_whole(connection, _):
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nsome")
         with contextlib.suppress(OSError):
@@ -339,7 +339,7 @@ def growth_per_connection(reprise, sent, stays=None):
     return grown / CONNECTIONS
 
 
-def test_I2_memory_per_connection_is_bounded_by_what_it_sent():
+def test_I2_memory_per_connection_is_bounded_by_the_bytes_received():
     if is_sanitized():
         raise NotPlayed("sanitizer", "memory is not its own under a sanitizer")
 
@@ -397,7 +397,7 @@ def test_I1_tiny_chunks_cost_at_most_ten_times_a_plain_body_of_equal_bytes():
         at_most(max(up, down), 10, "times the CPU of a plain transfer")
 
 
-def test_I3_a_client_that_pipelines_and_does_not_read_stops_the_reading():
+def test_I3_pipelining_client_that_does_not_read_stops_reading_of_its_requests():
     with Upstream({"/x": [Say(200, body=b"x" * 4_000_000)]}) as upstream, Reprise() as reprise:
         with Client(reprise.forward) as client:
             client.send(head_of("GET", upstream.url("/x"), LOOPBACK) * 50)
@@ -408,7 +408,7 @@ def test_I3_a_client_that_pipelines_and_does_not_read_stops_the_reading():
         equal(upstream.count("/x"), 50)
 
 
-def test_I4_a_client_that_still_sends_reads_the_response_that_refuses_it():
+def test_I4_client_that_is_still_sending_receives_the_rejection():
     with Reprise() as reprise:
         with Client(reprise.forward) as client:
             client.send(b"POST http://a.test/ HTTP/1.1\r\nHost: a.test\r\nContent-Length: x\r\n\r\n" + b"x" * 200_000)
@@ -423,7 +423,7 @@ def test_I4_a_client_that_still_sends_reads_the_response_that_refuses_it():
         reprise.expect_metric(2, "reprise_rejected_requests_total", cause="bad_content_length")
 
 
-def test_I5_a_client_that_does_not_read_costs_two_buffers():
+def test_I5_client_that_does_not_read_uses_at_most_two_buffers():
     if is_sanitized():
         raise NotPlayed("sanitizer", "memory is not its own under a sanitizer")
     over = threading.Event()

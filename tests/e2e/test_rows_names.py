@@ -36,7 +36,7 @@ def get(reprise, name, upstream, path="/x"):
 
 
 @isolated
-def test_L1_a_name_that_fails_once_is_asked_for_again():
+def test_L1_name_lookup_that_fails_once_is_retried():
     with NameServer({"flaky.test": [Answer(code=SERVFAIL), Answer(LOOPBACK)]}, USUAL) as names, Shipped() as reprise, \
             Upstream() as upstream:
         response = ask(reprise, "POST", f"http://flaky.test:{upstream.port}/x", b"order")
@@ -50,7 +50,7 @@ def test_L1_a_name_that_fails_once_is_asked_for_again():
 
 
 @isolated
-def test_L1_no_failure_is_remembered_between_requests():
+def test_L1_lookup_failures_are_not_cached_between_requests():
     with NameServer({"late.test": [Answer(code=NXDOMAIN)] * 3 + [Answer(LOOPBACK)]}, USUAL) as names, \
             Reprise(defaults=THRICE) as reprise, Upstream() as upstream:  # its waits are short: all within a second
         response = get(reprise, "late.test", upstream)
@@ -62,7 +62,7 @@ def test_L1_no_failure_is_remembered_between_requests():
 
 
 @isolated
-def test_L2_a_name_that_moves_is_followed_within_one_request():
+def test_L2_changed_address_is_found_within_one_request():
     with contextlib.ExitStack() as stack:
         held, port = closed_port()  # 127.0.0.1 refuses there
         stack.callback(held.close)
@@ -77,7 +77,7 @@ def test_L2_a_name_that_moves_is_followed_within_one_request():
 
 
 @isolated
-def test_L2_an_address_that_was_good_is_forgotten_once_it_refuses():
+def test_L2_cached_address_is_evicted_once_it_refuses():
     with contextlib.ExitStack() as stack:
         names = stack.enter_context(NameServer({"moves.test": [Answer("127.0.0.2", ttl=300), Answer("127.0.0.3", ttl=300)]}, USUAL))
         reprise = stack.enter_context(Shipped())
@@ -93,7 +93,7 @@ def test_L2_an_address_that_was_good_is_forgotten_once_it_refuses():
 
 
 @isolated
-def test_L3_names_that_never_answer_delay_no_other():
+def test_L3_unresponsive_name_lookups_do_not_delay_others():
     """The good one is there while each of the others is still waited for: those are waited for half a minute and more."""
     silent = {f"dead{number}.test": [Answer(silent=True)] for number in range(100)}
     with NameServer({**silent, "good.test": [Answer(LOOPBACK)]}, "options timeout:2 attempts:5") as names, \
@@ -119,7 +119,7 @@ def test_L3_names_that_never_answer_delay_no_other():
 
 
 @isolated
-def test_N7_use_vc_asks_over_tcp():
+def test_N7_use_vc_option_resolves_over_tcp():
     with NameServer({"tcp.test": [Answer(LOOPBACK, tcp_only=True)]}, "options use-vc timeout:30 attempts:5") as names, \
             Reprise(defaults=THRICE) as reprise, Upstream() as upstream:
         equal(get(reprise, "tcp.test", upstream).status, 200)
@@ -127,7 +127,7 @@ def test_N7_use_vc_asks_over_tcp():
 
 
 @isolated
-def test_N7_a_name_server_that_refuses_fails_at_once():
+def test_N7_refusing_name_server_fails_at_once():
     patient = {"retry": {"max_attempts": 1, "deadline": "1h"}, "connect_timeout": "30m"}
     for way in ("", " use-vc"):
         with RefusingNameServer(f"options timeout:30 attempts:5{way}"), Reprise(defaults=patient) as reprise, Upstream() as upstream:
@@ -138,7 +138,7 @@ def test_N7_a_name_server_that_refuses_fails_at_once():
 
 
 @isolated
-def test_N7_an_ipv6_question_that_fails_leaves_the_ipv4_addresses():
+def test_N7_failed_ipv6_lookup_keeps_the_ipv4_addresses():
     script = {f"code{code}.test": [Answer(LOOPBACK, ipv6_code=code)] for code in (1, SERVFAIL, NXDOMAIN, 4, 5)}
     with NameServer(script, USUAL), Reprise(defaults={"retry": {"max_attempts": 1}}) as reprise, Upstream() as upstream:
         for name in script:
@@ -146,7 +146,7 @@ def test_N7_an_ipv6_question_that_fails_leaves_the_ipv4_addresses():
 
 
 @isolated
-def test_names_of_the_hosts_file():
+def test_hosts_file_names_are_resolved_without_a_name_server():
     with NameServer({"both.test": [Answer("127.0.0.3")]}, USUAL, hosts="127.0.0.2 both.test Alias.test\n") as names, \
             Shipped() as reprise, upstream_at("127.0.0.2") as upstream:
         for name in ("both.test", "alias.test", "ALIAS.TEST"):
@@ -155,7 +155,7 @@ def test_names_of_the_hosts_file():
 
 
 @isolated
-def test_short_names_and_search_domains():
+def test_short_names_use_the_search_domains():
     script = {"db.first.test": [Answer()], "db.second.test": [Answer("127.0.0.2")], "a.b.second.test": [Answer("127.0.0.2")]}
     with NameServer(script, "search first.test second.test\noptions ndots:3") as names, Shipped() as reprise, \
             upstream_at("127.0.0.2") as upstream:
@@ -166,7 +166,7 @@ def test_short_names_and_search_domains():
 
 
 @isolated
-def test_aliases_of_one_family_and_answers_too_long_for_udp():
+def test_aliases_single_family_names_and_truncated_dns_responses_are_resolved():
     script = {"alias.test": [Answer("127.0.0.2", alias="target.test")], "six.test": [Answer("::1")],
               "long.test": [Answer(*(f"127.0.0.{number}" for number in range(2, 62)), truncated=True)]}
     with NameServer(script, USUAL) as names, Shipped() as reprise, contextlib.ExitStack() as stack:
@@ -181,7 +181,7 @@ def test_aliases_of_one_family_and_answers_too_long_for_udp():
 
 
 @isolated
-def test_names_that_there_are_not():
+def test_nonexistent_name_gets_502_after_all_attempts():
     with NameServer({}, USUAL) as names, Reprise(defaults=THRICE) as reprise, Upstream() as upstream:
         response = get(reprise, "none.test", upstream)
         equal((response.status, response.attempts, names.asked["none.test"]), (502, 3, 3))
@@ -192,7 +192,7 @@ def test_names_that_there_are_not():
 
 
 @isolated
-def test_a_changed_resolver_file_is_read_again():
+def test_changed_resolver_file_is_read_again():
     with NameServer({"up.new.test": [Answer(LOOPBACK)]}, USUAL) as names, Reprise() as reprise, Upstream() as upstream:
         equal(get(reprise, "up", upstream).status, 502)
         with open("/etc/resolv.conf", "a", encoding="utf-8") as file:

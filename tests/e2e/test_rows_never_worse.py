@@ -20,7 +20,7 @@ OAUTH_1 = [("Authorization", 'OAuth oauth_consumer_key="k", oauth_nonce="n1", oa
 LOST = "execute_reset"
 
 
-def test_N15_an_upgrade_whose_response_is_lost_is_sent_once():
+def test_N15_upgrade_with_a_lost_response_is_sent_once():
     """As `kubectl exec`, attach and port-forward ask, through a forward proxy and through CONNECT."""
     with Upstream({"/exec": [LOST]}) as upstream, Reprise() as reprise:
         response = ask(reprise, "GET", upstream.url("/exec?command=id"), None, UPGRADE)
@@ -35,7 +35,7 @@ def test_N15_an_upgrade_whose_response_is_lost_is_sent_once():
         equal(upstream.count("/exec"), 2, "each was sent once")
 
 
-def test_N15_an_upgrade_that_meets_a_503_is_repeated_and_after_a_500_it_is_not():
+def test_N15_upgrade_is_retried_after_503_but_not_after_500():
     with Upstream({"/busy": [503, 404], "/broken": [500]}) as upstream, Reprise() as reprise:
         response = ask(reprise, "GET", upstream.url("/busy"), None, UPGRADE)
         equal((response.status, response.attempts), (404, 2))
@@ -46,7 +46,7 @@ def test_N15_an_upgrade_that_meets_a_503_is_repeated_and_after_a_500_it_is_not()
     assert "\nends        not_idempotent" in out and "after a listed 429 or 503" in out, out
 
 
-def test_N16_an_unknown_outcome_stays_unknown():
+def test_N16_later_error_after_a_lost_response_is_reported_as_ambiguous():
     for method, status in (("DELETE", 404), ("PUT", 409), ("PUT", 412), ("PUT", 401)):
         with Upstream({"/x": [LOST, status]}) as upstream, Reprise() as reprise:
             response = ask(reprise, method, upstream.url("/x?id=9"), b"body" if method == "PUT" else None)
@@ -58,7 +58,7 @@ def test_N16_an_unknown_outcome_stays_unknown():
             reprise.expect_metric(1, "reprise_retries_refused_total", reason="ambiguous_outcome")
 
 
-def test_N16_what_a_rule_calls_idempotent_gets_the_later_response_with_the_mark():
+def test_N16_request_idempotent_by_rule_gets_the_later_response_marked_ambiguous():
     keyed = [{"name": "keyed", "match": {"path": "/keyed"}, "idempotent": {"any": [{"header": "Idempotency-Key"}]}},
              {"name": "asked", "match": {"path": "/asked"}, "ambiguous": "response"}]
     with Upstream({"/keyed": [LOST, 409], "/asked": [LOST, 404], "/busy": [503, 409]}) as upstream, Reprise(routes=keyed) as reprise:
@@ -71,7 +71,7 @@ def test_N16_what_a_rule_calls_idempotent_gets_the_later_response_with_the_mark(
         reprise.expect_metric(3, "reprise_ambiguous_total")
 
 
-def test_N16_a_create_only_put_is_not_repeated_after_a_lost_response():
+def test_N16_create_only_put_is_not_retried_after_a_lost_response():
     only_new = [("If-None-Match", "*")]
     rule = [{"name": "rule", "match": {"path": "/rule"}, "idempotent": {"any": [{"header": "If-None-Match"}]}}]
     with Upstream({"/x": [LOST], "/busy": [503, 201], "/rule": [LOST, 412]}) as upstream, Reprise(routes=rule) as reprise:
@@ -95,7 +95,7 @@ def test_N17_one_time_credentials_are_sent_once():
         equal(ask(reprise, "GET", upstream.url("/x"), None, OAUTH_1).attempts, 2, "where the file says that the upstream takes them twice")
 
 
-def test_N18_after_a_refused_status_a_request_of_any_method_is_sent_again():
+def test_N18_request_of_any_method_is_retried_after_a_refused_status():
     retry = {"refused": [429], "backoff": {"initial": "1ms", "maximum": "1ms"}}
     with Upstream({"/busy": [429, 200], "/lost": [LOST], "/broken": [500]}) as upstream, Reprise(defaults={"retry": retry}) as reprise:
         response = ask(reprise, "POST", upstream.url("/busy"), b"order")
@@ -112,7 +112,7 @@ def test_N18_after_a_refused_status_a_request_of_any_method_is_sent_again():
     assert "give the route `retry: {refused: [429]}`" in out, out
 
 
-def test_N18_a_body_beyond_memory_is_held_for_a_refusal():
+def test_N18_body_beyond_the_memory_limit_is_kept_for_a_refused_status():
     defaults = {"retry": {"refused": [429], "backoff": {"initial": "1ms", "maximum": "1ms"}}, "replay": {"memory": "1KiB"}}
     body = b"x" * 100_000
     with Upstream({"/x": [429, 200]}) as upstream, Reprise(defaults=defaults) as reprise:
@@ -121,7 +121,7 @@ def test_N18_a_body_beyond_memory_is_held_for_a_refusal():
         equal([request.body for request in upstream.seen(2)], [body, body])
 
 
-def test_N19_no_default_cuts_what_is_silent():
+def test_N19_defaults_never_cut_silent_connections():
     """Five minutes and ten seconds in the night, a second in the gate."""
     silence = 310 if options.night else 1
     gone_on, failures = [], []
@@ -190,10 +190,10 @@ def test_N19_no_default_cuts_what_is_silent():
     equal((sorted(gone_on), failures), (["events", "long_poll", "post", "tunnel", "upload"], []))
 
 
-test_N19_no_default_cuts_what_is_silent.timeout = 900
+test_N19_defaults_never_cut_silent_connections.timeout = 900
 
 
-def test_N20_every_place_that_writes_variables_exempts_the_metadata_services():
+def test_N20_metadata_services_are_exempt_everywhere_proxy_variables_are_written():
     """What `env` prints is the list; documents, manifests and the policy have it whole."""
     listed = subprocess.run([options.binary, "env", "--format", "dotenv"], capture_output=True, text=True, check=True,
                             env={"PATH": os.environ["PATH"]}).stdout
@@ -212,13 +212,13 @@ def test_N20_every_place_that_writes_variables_exempts_the_metadata_services():
             assert "kubernetes.default.svc," not in line or exempt in line, (file, line)
 
 
-def test_N20_explain_of_a_metadata_url_sends_the_client_there_directly():
+def test_N20_explain_advises_direct_access_for_metadata_urls():
     for host in ("169.254.169.254", "169.254.170.2", "169.254.170.23", "[fd00:ec2::254]", "100.100.100.200", "192.0.0.192"):
         _, out = explain("GET", f"http://{host}/latest/meta-data/")
         assert "ends        address_denied" in out and "ask the cloud's metadata service directly" in out, (host, out)
 
 
-def test_N22_a_route_that_is_off_or_observes_repeats_a_get_that_met_a_stale_connection():
+def test_N22_get_on_a_stale_connection_is_retried_in_off_and_observe_mode():
     for mode in ("off", "observe"):
         with Upstream({"/x": [200, "reset", 200]}) as upstream, Reprise(defaults={"mode": mode}) as reprise, Client(reprise.forward) as client:
             equal(client.ask("GET", upstream.url("/x")).status, 200, mode)
@@ -226,7 +226,7 @@ def test_N22_a_route_that_is_off_or_observes_repeats_a_get_that_met_a_stale_conn
             reprise.expect_metric(1, "reprise_retries_total", reason="stale_connection")
 
 
-def test_preset_oci_sends_each_step_of_an_upload_once():
+def test_preset_oci_repeats_no_upload_step_after_a_lost_response():
     preset = [{"name": "oci", "hosts": [LOOPBACK], "tls": "off", "retry": {"backoff": {"initial": "1ms", "maximum": "1ms"}}}]
     scripts = {"/v2/a/b/blobs/uploads/u": [LOST], "/v2/a/b/blobs/uploads/": [429, 202], "/v2/a/b/manifests/1": [LOST, 201]}
     with Upstream(scripts) as upstream, Reprise(presets=preset) as reprise:
@@ -238,7 +238,7 @@ def test_preset_oci_sends_each_step_of_an_upload_once():
         equal((response.status, response.attempts), (201, 2))
 
 
-def test_preset_consul_sends_once_what_a_200_would_hide():
+def test_preset_consul_sends_writes_once_if_a_retry_would_hide_their_outcome():
     preset = [{"name": "consul", "hosts": [LOOPBACK], "retry": {"backoff": {"initial": "1ms", "maximum": "1ms"}}}]
     once = ["/v1/kv/a?cas=3", "/v1/event/fire/deploy", "/v1/session/create", "/v1/txn"]
     scripts = {path.split("?", 1)[0]: [LOST] for path in once} | {"/v1/kv/b": [LOST, 200], "/v1/agent/health/service/id/x": [503]}
@@ -251,7 +251,7 @@ def test_preset_consul_sends_once_what_a_200_would_hide():
         equal((response.status, response.reason, response.attempts), (503, "not_retryable", 1), "critical is an answer")
 
 
-def test_preset_vault_sends_writes_and_reads_that_make_credentials_once():
+def test_preset_vault_sends_writes_and_credential_reads_once():
     preset = [{"name": "vault", "hosts": [LOOPBACK], "retry": {"backoff": {"initial": "1ms", "maximum": "1ms"}}}]
     scripts = {"/v1/database/creds/app": [LOST], "/v1/auth/approle/login": [LOST], "/v1/secret/data/a": [412, 200], "/v1/sys/health": [429]}
     with Upstream(scripts) as upstream, Reprise(presets=preset) as reprise:
@@ -263,7 +263,7 @@ def test_preset_vault_sends_writes_and_reads_that_make_credentials_once():
         equal((response.status, response.reason, response.attempts), (429, "not_retryable", 1), "a standby says so")
 
 
-def test_preset_health_gives_the_status_of_a_check_at_once():
+def test_preset_health_returns_the_status_of_a_check_without_retrying():
     with Upstream({"/readyz": [503], "/health/live": [LOST, 200], "/x": [503, 200]}) as upstream, Reprise(presets=["health"]) as reprise:
         response = ask(reprise, "GET", upstream.url("/readyz"))
         equal((response.status, response.reason, response.attempts), (503, "not_retryable", 1))
@@ -272,7 +272,7 @@ def test_preset_health_gives_the_status_of_a_check_at_once():
 
 
 @isolated
-def test_H5_via_is_added_where_a_loop_is_found_by_nothing_else():
+def test_H5_via_is_added_only_where_no_other_loop_detection_works():
     """nginx compresses nothing for a request with Via (gzip_proxied): a name that leads elsewhere gets none."""
     subprocess.run(["ip", "addr", "add", "10.77.0.1/32", "dev", "lo"], check=True)
     with NameServer({"up.test": [Answer("10.77.0.1")], "near.test": [Answer("127.0.0.2")]}), \
@@ -302,7 +302,7 @@ def test_N21_statuses_above_599_are_passed_on():
         reprise.expect_metric(2, "reprise_attempts_total", outcome="other")
 
 
-def test_N21_a_target_of_64_KiB_is_served_beside_a_full_header():
+def test_N21_target_of_64_kib_is_accepted_with_a_full_header():
     with Upstream() as upstream, Reprise() as reprise:
         url = upstream.url("/")
         target = url + "a" * (64 * 1024 - len(url))
@@ -311,7 +311,7 @@ def test_N21_a_target_of_64_KiB_is_served_beside_a_full_header():
         equal(ask(reprise, "GET", target + "a").status, 414)
 
 
-def test_N24_chunks_in_http_1_0_are_read_and_the_connection_is_not_used_again():
+def test_N24_chunked_http_1_0_response_is_accepted_and_its_connection_not_reused():
     old = b"HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
     with Upstream({"/old": [Say(raw=old)]}) as upstream, Reprise() as reprise:
         for _ in range(2):
@@ -319,7 +319,7 @@ def test_N24_chunks_in_http_1_0_are_read_and_the_connection_is_not_used_again():
         equal(upstream.connections, 2)
 
 
-def test_N24_a_426_says_which_protocol_it_asks_for():
+def test_N24_426_response_keeps_its_upgrade_field():
     asks = [("Upgrade", "TLS/1.2"), ("Connection", "Upgrade")]
     with Upstream({"/x": [Say(426, fields=asks)], "/offer": [Say(200, fields=asks)]}) as upstream, Reprise() as reprise:
         for path, status in (("/x", 426), ("/offer", 200)):
@@ -327,21 +327,21 @@ def test_N24_a_426_says_which_protocol_it_asks_for():
             equal((response.status, response.field("Upgrade"), response.field("Connection")), (status, "TLS/1.2", "upgrade"))
 
 
-def test_N24_a_100_that_nobody_asked_for_is_passed_on_once():
+def test_N24_unrequested_100_is_passed_on_once():
     twice = b"HTTP/1.1 100 Continue\r\n\r\n" * 2 + b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
     with Upstream({"/x": [Say(raw=twice)]}) as upstream, Reprise() as reprise:
         response = ask(reprise, "GET", upstream.url("/x"))
         equal((response.status, response.body, len(response.interim)), (200, b"ok", 1))
 
 
-def test_registered_methods_are_repeated_as_the_registry_says():
+def test_registered_methods_are_retried_by_their_registered_idempotency():
     with Upstream(otherwise=(LOST, 207)) as upstream, Reprise() as reprise:
         for method, attempts in (("PROPFIND", 2), ("REPORT", 2), ("SEARCH", 2), ("QUERY", 2), ("MKCOL", 2), ("MOVE", 2), ("LOCK", 1), ("PATCH", 1)):
             equal(ask(reprise, method, upstream.url("/" + method)).attempts, attempts, method)
 
 
 @isolated
-def test_a_name_that_was_never_there_is_looked_up_three_times_and_one_that_was_goes_on():
+def test_never_resolved_name_gets_three_lookups_and_a_once_resolved_name_all_attempts():
     slow = {"retry": {"backoff": {"initial": "1ms", "jitter": "none"}, "max_attempts": 6}}
     once = {"moving.test": [Answer(LOOPBACK), Answer(code=NXDOMAIN)]}
     with NameServer(once) as names, Upstream({"/last": [Say(close=True)]}) as upstream, Reprise(defaults=slow) as reprise:
@@ -353,7 +353,7 @@ def test_a_name_that_was_never_there_is_looked_up_three_times_and_one_that_was_g
         equal((response.status, response.reason, response.attempts), (502, "attempts_spent", 6))
 
 
-def test_explain_names_a_hint_that_is_not_understood():
+def test_explain_names_an_unrecognized_retry_hint():
     _, out = explain("GET", "http://api.test/", "--status", "503", "--header", "Retry-After: soon")
     assert '"Retry-After: soon" is not understood' in out, out
     _, out = explain("GET", "http://api.test/", "--status", "503", "--header", "Retry-After: 3.0")

@@ -63,7 +63,7 @@ def says(client, question, words):
     equal(exactly(client.socket, len(words)), words)
 
 
-def test_N3_no_request_leaves_over_a_pooled_connection_to_an_address_that_a_reload_denies():
+def test_N3_pooled_connection_to_a_newly_denied_address_is_not_used_after_a_reload():
     with Upstream(listener=bound(DENIED)) as upstream, Controlled() as reprise:
         url = f"http://{DENIED}:{upstream.port}/"
         equal(ask(reprise, "GET", url).status, 200)
@@ -74,7 +74,7 @@ def test_N3_no_request_leaves_over_a_pooled_connection_to_an_address_that_a_relo
         equal((upstream.connections, upstream.count()), (1, 1))
 
 
-def test_N3_a_tunnel_to_an_address_that_a_reload_denies_is_closed_and_told():
+def test_N3_tunnel_to_an_address_denied_by_a_reload_is_closed_and_logged():
     asked = Asked()
     with Server(asked) as server, Controlled(listeners=LISTENERS) as reprise, contextlib.ExitStack() as stack:
         clients = [stack.enter_context(way(reprise, server)) for way in WAYS]
@@ -89,7 +89,7 @@ def test_N3_a_tunnel_to_an_address_that_a_reload_denies_is_closed_and_told():
         eventually(lambda: reprise.text().count(words) == len(WAYS), "each is told")
 
 
-def test_N5_a_tunnel_whose_client_spoke_last_has_the_grace_for_its_response():
+def test_N5_tunnel_with_a_pending_response_gets_the_shutdown_grace_period():
     asked = Asked()
     with Server(asked) as server, Reprise(listeners=LISTENERS, shutdown={"grace": "1h"}) as reprise, \
             contextlib.ExitStack() as stack:
@@ -106,7 +106,7 @@ def test_N5_a_tunnel_whose_client_spoke_last_has_the_grace_for_its_response():
         equal(reprise.wait(), 0)
 
 
-def test_N6_clients_that_left_make_room_first():
+def test_N6_connections_of_departed_clients_are_evicted_first():
     hung = Gate(Say(200))
     asked = Asked()
     with Upstream({"/hangs": [hung]}) as upstream, Server(asked) as server, \

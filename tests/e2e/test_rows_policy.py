@@ -11,7 +11,7 @@ from test_rows_limits import resident, settled
 from upstream import Upstream
 
 
-def test_L11_a_condition_field_that_connection_lists():
+def test_L11_condition_field_listed_in_connection_does_not_count():
     rule = {"any": [{"header": "Idempotency-Key"}, {"header": "X-Token"}]}
     with Upstream({"/x": [503]}) as upstream, Reprise(defaults={"idempotent": rule}) as reprise:
         def asked(*fields):
@@ -26,7 +26,7 @@ def test_L11_a_condition_field_that_connection_lists():
         equal([request.field("X-Token") for request in upstream.seen(1)], [None], "it ended here")
 
 
-def test_L12_what_an_open_circuit_turns_away_feeds_the_budget_nothing():
+def test_L12_requests_rejected_by_an_open_circuit_add_nothing_to_the_budget():
     broken = {"name": "broken", "match": {"path": "/broken"}, "retry": {"max_attempts": 1},
               "circuit": {"requests": 4, "window": "1h", "open": "1h"}}
     defaults = {"budget": {"ratio": "100%", "floor": "0/s", "window": "1h"}, "retry": {"max_attempts": 50}}
@@ -40,7 +40,7 @@ def test_L12_what_an_open_circuit_turns_away_feeds_the_budget_nothing():
         equal((response.reason, response.attempts), ("budget_spent", 6), "five first attempts were sent: five retries")
 
 
-def test_L16_a_parent_that_denies_a_connect_is_not_asked_again():
+def test_L16_connect_denied_by_a_parent_is_not_retried():
     def said(status):
         return b"HTTP/1.1 %d No\r\nContent-Length: 0\r\n\r\n" % status
     with Upstream() as upstream:
@@ -57,7 +57,7 @@ def test_L16_a_parent_that_denies_a_connect_is_not_asked_again():
                 assert f"; received-status={status}" in response.field("Proxy-Status"), response.head
 
 
-def test_L19_decorrelated_waits_at_the_cap():
+def test_L19_decorrelated_waits_reach_but_never_exceed_the_maximum():
     retry = {"max_attempts": 32, "backoff": {"initial": "5ms", "maximum": "10ms", "jitter": "decorrelated"}}
     with Upstream({"/x": [503]}) as upstream, Reprise(defaults={"retry": retry}) as reprise:
         equal(ask(reprise, "GET", upstream.url("/x")).attempts, 32)
@@ -67,7 +67,7 @@ def test_L19_decorrelated_waits_at_the_cap():
         assert capped > 10 and all(5 <= wait <= 10 for wait in waits), waits
 
 
-def test_L20_explain_knows_every_limit():
+def test_L20_explain_reports_every_limit():
     code, out = explain("GET", "http://api.example.com/v1/x")
     equal(code, 0)
     for words in ("\nbudget      100 retries left", "\nreplay      a body of up to 256KiB is held in memory, a longer one of up to 64MiB on disk",
@@ -92,7 +92,7 @@ def test_L20_explain_knows_every_limit():
     assert "\nidempotent  no" in out, "row L11"
 
 
-def test_L21_more_hosts_than_the_limit_and_several_threads():
+def test_L21_one_budget_per_host_holds_across_threads_and_many_other_hosts():
     three = {"ratio": "0%", "floor": "0.001/s", "window": "1h"}  # retries, for all of this
     held = [closed_port() for _ in range(40)]
     with Upstream({"/x": [503]}) as upstream, \
@@ -107,7 +107,7 @@ def test_L21_more_hosts_than_the_limit_and_several_threads():
         listener.close()
 
 
-def test_L25_endless_attempts_are_counted_and_not_kept():
+def test_L25_unlimited_attempts_are_counted_without_growing_memory():
     retry = {"max_attempts": "unlimited", "deadline": "2s", "backoff": {"initial": "0ms", "maximum": "1ms", "jitter": "none"}}
     held, port = closed_port()
     with held, Reprise(threads=1, defaults={"retry": retry, "budget": "off"}) as reprise:
@@ -131,7 +131,7 @@ def test_L25_endless_attempts_are_counted_and_not_kept():
         at_most(grown, 128 * 1024 + 2 * response.attempts, f"bytes for {response.attempts} attempts")
 
 
-def test_L27_faults_of_ours_never_open_the_circuit():
+def test_L27_local_and_parent_failures_never_open_the_circuit():
     circuit = {"circuit": {"requests": 2, "window": "1h", "open": "1h"}, "retry": {"max_attempts": 1}}
     held, port = closed_port()
     with held, Reprise(parent=f"http://{LOOPBACK}:{port}", defaults=circuit) as reprise:
@@ -147,7 +147,7 @@ def test_L27_faults_of_ours_never_open_the_circuit():
         equal(reprise.metric("reprise_circuit_state"), 0, "of any upstream")
 
 
-def test_L28_retries_that_wait_for_one_pause_are_spread():
+def test_L28_retries_after_a_shared_host_pause_are_spread():
     arrivals, lock, all_here = [], threading.Lock(), threading.Barrier(30)
 
     def asks_all_at_once(connection, _):

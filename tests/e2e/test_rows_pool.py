@@ -17,7 +17,7 @@ def connections_of(upstream, count, path=None):
     return [request.connection for request in upstream.seen(count, path)]
 
 
-def test_D7_an_old_connection_that_fails_during_the_backoff_is_nobodys_business():
+def test_D7_old_connection_failure_during_the_backoff_does_not_affect_the_retry():
     def whole_then_reset(connection, request):
         connection.sendall(Say(503, body=b"busy").text(request, 1))
         reset(connection)
@@ -44,7 +44,7 @@ def test_D7_an_old_connection_that_fails_during_the_backoff_is_nobodys_business(
             at_most(share, 0.9, f"share of a core during the wait, {first.__name__}")
 
 
-def test_D8_the_last_attempt_that_dies_on_a_reused_connection_is_a_response_of_ours():
+def test_D8_last_attempt_that_fails_on_a_reused_connection_gets_502():
     def die_when_reused(connection, request):
         if request.order > 0:
             reset(connection)
@@ -65,7 +65,7 @@ def test_D8_the_last_attempt_that_dies_on_a_reused_connection_is_a_response_of_o
         equal(connections_of(upstream, 3)[:2], [1, 1], "the POST came on the reused connection")
 
 
-def test_D12_the_next_address_is_tried_within_the_same_attempt():
+def test_D12_next_address_is_tried_within_the_same_attempt():
     families = {entry[0] for entry in socket.getaddrinfo("localhost", 80, type=socket.SOCK_STREAM)}
     with Upstream() as upstream, Reprise() as reprise:
         response = ask(reprise, "PUT", upstream.url().replace(LOOPBACK, "localhost"), b"body")
@@ -75,7 +75,7 @@ def test_D12_the_next_address_is_tried_within_the_same_attempt():
             raise NotPlayed("kernel", "localhost has one address here")
 
 
-def test_D19_attempts_are_never_closer_than_the_wait():
+def test_D19_attempts_are_never_closer_together_than_the_wait():
     times = []
 
     def busy(connection, request):
@@ -95,7 +95,7 @@ def test_D19_attempts_are_never_closer_than_the_wait():
     assert len(gaps) == 3 and min(gaps) >= 0.3, gaps
 
 
-def test_D20_the_outer_of_two_leaves_responses_to_the_inner_one():
+def test_D20_outer_of_two_proxies_leaves_response_retries_to_the_inner_one():
     """It retries what has no response, and all of it where the route says so."""
     defaults = {"retry": {"max_attempts": 3, "backoff": {"initial": "0ms"}}}
     outer_too = {"retry": {**defaults["retry"], "inner": "allow"}}
@@ -112,7 +112,7 @@ def test_D20_the_outer_of_two_leaves_responses_to_the_inner_one():
         equal((response.status, response.reason, response.attempts), (502, "attempts_spent", 3))
 
 
-def test_D20_two_in_a_row_multiply_requests_by_no_more_than_their_budgets():
+def test_D20_two_chained_proxies_multiply_requests_only_within_their_budgets():
     defaults = {"retry": {"backoff": {"initial": "0ms"}, "inner": "allow"}, "budget": {"ratio": "20%", "floor": "0.001/s", "window": "1000s"}}
     with Upstream({"/x": [503]}) as upstream:
         gateway = {"mode": "gateway", "bind": "127.0.0.1:0", "upstream": upstream.url("")}
@@ -134,7 +134,7 @@ def test_D20_two_in_a_row_multiply_requests_by_no_more_than_their_budgets():
             assert 1000 < upstream.count() <= 1450, (passed_on, upstream.count())
 
 
-def test_F3_what_is_not_proved_clean_never_serves_again():
+def test_F3_upstream_connection_in_doubt_is_never_reused():
     def early(connection, request):
         """Answers before the body was read; the rest of the body is never asked for."""
         connection.sendall(Say(200).text(request, 1))
@@ -167,7 +167,7 @@ def test_F3_what_is_not_proved_clean_never_serves_again():
         equal(one, two, "/good")
 
 
-def test_F3_a_response_that_nobody_read_to_its_end_ends_its_connection():
+def test_F3_unread_response_closes_its_upstream_connection():
     large = Say(200, body=b"x" * 50_000_000)
     with Upstream({"/x": [large, 200]}) as upstream, Reprise(threads=1) as reprise:
         with Client(reprise.forward) as client:
@@ -179,7 +179,7 @@ def test_F3_a_response_that_nobody_read_to_its_end_ends_its_connection():
         equal(ask(reprise, "GET", upstream.url("/x")).body, b"answer 2 to /x\n")
 
 
-def test_F4_no_response_and_no_cookie_of_another_request():
+def test_F4_responses_and_cookies_never_reach_another_request():
     def talk(connection, request):
         dice = chance.dice("fate", request.id)
         fate = dice.random()
@@ -218,7 +218,7 @@ def test_F4_no_response_and_no_cookie_of_another_request():
                 equal(request.body, request.id.encode() * 50)
 
 
-def test_F6_bytes_on_an_idle_connection_are_nobodys_response():
+def test_F6_bytes_on_an_idle_connection_are_discarded():
     said = threading.Event()
     unasked = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
@@ -249,7 +249,7 @@ def test_F6_bytes_on_an_idle_connection_are_nobodys_response():
             assert one != two, path
 
 
-def test_F9_the_upstreams_keep_alive_shortens_the_rest():
+def test_F9_keep_alive_field_of_the_upstream_shortens_the_idle_time():
     steps = {f"/{seconds}": [Say(200, fields=[("Keep-Alive", f"timeout={seconds}, max=9")]), 200]
              for seconds in ("0", "1", "100")}
     with Upstream(steps) as upstream, Reprise(threads=1) as reprise:
@@ -261,7 +261,7 @@ def test_F9_the_upstreams_keep_alive_shortens_the_rest():
             equal(one == two, path == "/100", path)
 
 
-def test_F10_what_must_not_be_sent_twice_takes_no_connection_that_rested_long():
+def test_F10_non_idempotent_request_never_uses_a_long_idle_connection():
     with Upstream() as upstream, Reprise(threads=1) as reprise:
         with Client(reprise.forward) as client:
             client.ask("GET", upstream.url("/x"))
@@ -274,7 +274,7 @@ def test_F10_what_must_not_be_sent_twice_takes_no_connection_that_rested_long():
         assert again in (get, post), "the GET took one that was there"
 
 
-def test_I13_names_that_cannot_be_resolved_end_as_such():
+def test_I13_unresolvable_name_gets_502_and_an_overlong_name_gets_400():
     with Reprise(defaults={"retry": {"max_attempts": 1}}) as reprise:
         response = ask(reprise, "GET", "http://no-such-name.invalid/")
         equal(response.status, 502)

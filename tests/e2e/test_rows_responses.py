@@ -61,12 +61,12 @@ def discards(message, method="GET", status=200, body=b"hello"):
         return response
 
 
-def test_responses_length_and_chunked_chunked_wins():
+def test_responses_with_length_and_chunked_are_read_as_chunked():
     response = discards(OK + b"Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n")
     equal((response.field("Content-Length"), response.field("Transfer-Encoding")), (None, "chunked"))
 
 
-def test_responses_bad_heads_become_502():
+def test_responses_with_bad_heads_become_502():
     heads = [OK + fields + b"\r\n\r\n" for fields in (
         b"Content-Length: 1\r\nContent-Length: 2", b"Content-Length: 1, 2", b"Content-Length: x", b"Content-Length: -1",
         b"Content-Length: " + b"9" * 20, b"Transfer-Encoding: gzip", b"Transfer-Encoding: chunked, chunked",
@@ -77,12 +77,12 @@ def test_responses_bad_heads_become_502():
     becomes_502([(head, "stay") for head in heads])
 
 
-def test_responses_heads_over_the_limits_become_502():
+def test_responses_with_heads_over_the_limits_become_502():
     becomes_502([(OK + b"X: " + b"a" * 70000 + b"\r\n\r\n", "stay"), (OK + b"X: 1\r\n" * 257 + b"\r\n", "stay")],
                 "http_response_header_section_size")
 
 
-def test_responses_bad_chunks_are_cut():
+def test_responses_with_bad_chunks_are_cut():
     chunked = OK + b"Transfer-Encoding: chunked\r\n\r\n"
     good = b"5\r\nhello\r\n"
     is_cut_after([(chunked, good + bad, "stay", b"hello" + more) for bad, more in (
@@ -92,14 +92,14 @@ def test_responses_bad_chunks_are_cut():
         (b"0" * 4097 + b"5\r\nabcde\r\n", b""))])
 
 
-def test_responses_truncated_bodies_are_cut():
+def test_responses_with_truncated_bodies_are_cut():
     length, chunked = OK + b"Content-Length: 10\r\n\r\n", OK + b"Transfer-Encoding: chunked\r\n\r\n"
     is_cut_after([(length, b"hello", "close", b"hello"), (length, b"hello", "reset", b"hello"), (length, b"", "close", b""),
                   (chunked, b"5\r\nhello\r\n", "close", b"hello"), (chunked, b"5\r\nhel", "close", b"hel"),
                   (chunked, b"5\r\nhello\r\n", "reset", b"hello"), (chunked, b"", "close", b""), (chunked, b"5", "close", b"")])
 
 
-def test_responses_interim_responses():
+def test_responses_that_are_interim_are_passed_on_and_an_unrequested_101_becomes_502():
     hints = b"HTTP/1.1 103 Early Hints\r\nLink: </s.css>\r\n\r\n"
     with stage({"/x": [raw(b"HTTP/1.1 100 Continue\r\n\r\n" + hints + b"HTTP/1.1 102 Processing\r\n\r\n" +
                            OK + b"Content-Length: 5\r\n\r\nhello")]}) as (reprise, upstream), Client(reprise.forward) as client:
@@ -110,7 +110,7 @@ def test_responses_interim_responses():
     becomes_502([(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n", "stay")])
 
 
-def test_responses_without_a_body():
+def test_responses_without_a_body_do_not_wait_for_one():
     for status, method in ((204, "GET"), (304, "GET"), (200, "HEAD")):
         head = b"HTTP/1.1 %d Told\r\nETag: \"a\"\r\n" % status
         with stage({"/x": [raw(head + (b"" if status == 204 else b"Content-Length: 5\r\n") + b"\r\n")]}) as (reprise, upstream), \
@@ -123,7 +123,7 @@ def test_responses_without_a_body():
             equal(upstream.connections, 1)
 
 
-def test_responses_unasked_bytes_on_an_idle_connection():
+def test_responses_are_never_taken_from_unrequested_bytes_on_an_idle_connection():
     for junk in (b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", b"\r\n", b"x"):
         asked, sent = threading.Event(), threading.Event()
         def answer_and_more(connection, request, junk=junk, asked=asked, sent=sent):
@@ -142,7 +142,7 @@ def test_responses_unasked_bytes_on_an_idle_connection():
             equal((response.body, response.attempts, upstream.connections), (b"answer 1 to /next\n", 1, 2), repr(junk))
 
 
-def test_B1_interim_and_204_with_framing_fields():
+def test_B1_framing_fields_of_interim_and_204_responses_are_removed():
     for fields in (b"Content-Length: 5\r\n", b"Transfer-Encoding: chunked\r\n"):
         response = discards(b"HTTP/1.1 204 None\r\n" + fields + b"\r\n", "GET", 204, b"")
         equal((response.field("Content-Length"), response.field("Transfer-Encoding")), (None, None))
@@ -151,7 +151,7 @@ def test_B1_interim_and_204_with_framing_fields():
         equal((interim.field("Link"), interim.field("Content-Length"), interim.field("Transfer-Encoding")), ("x", None, None))
 
 
-def test_B2_chunked_response_for_a_1_0_client():
+def test_B2_chunked_response_is_unchunked_for_an_http_1_0_client():
     with stage({"/x": [Say(chunks=[b"he", b"llo"])]}) as (reprise, upstream):
         for fields in (b"", b"Connection: keep-alive\r\n"):
             with Client(reprise.forward) as client:
@@ -160,7 +160,7 @@ def test_B2_chunked_response_for_a_1_0_client():
                       b"Reprise-Attempts: 1\r\n\r\nhello")
 
 
-def test_B3_close_delimited_response():
+def test_B3_close_delimited_response_is_forwarded_chunked():
     with stage({"/x": [raw(OK + b"\r\nhello", "close")]}) as (reprise, upstream), Client(reprise.forward) as client:
         client.send(to(upstream))
         response = client.read_response()
@@ -169,18 +169,18 @@ def test_B3_close_delimited_response():
         equal(client.read_response().body, b"answer 1 to /next\n", "the client's connection goes on")
 
 
-def test_B4_reset_in_a_close_delimited_response():
+def test_B4_reset_in_a_close_delimited_response_cuts_the_client_response():
     is_cut_after([(OK + b"\r\n", b"hello", "reset", b"hello"),
                   (b"HTTP/1.0 200 OK\r\n\r\n", b"hello", "reset", b"hello")])
 
 
-def test_B5_the_end_comes_inside_the_last_chunk_or_the_trailers():
+def test_B5_end_inside_the_last_chunk_or_the_trailers_cuts_the_client_response():
     chunked = OK + b"Transfer-Encoding: chunked\r\n\r\n"
     is_cut_after([(chunked, b"5\r\nhello\r\n" + end, "close", b"hello") for end in (b"0", b"0\r", b"0\r\n", b"0\r\nX: 1",
                                                                                   b"0\r\nX: 1\r\n", b"0\r\n\r")])
 
 
-def test_B6_silence_in_a_body():
+def test_B6_stalled_body_is_cut_after_the_idle_timeout():
     quiet = {"idle_timeout": "250ms", **ONCE}
     for head in (b"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", b"Content-Length: 10\r\n\r\nhello", b"\r\nhello"):
         with stage({"/x": [raw(OK + head)]}, defaults=quiet) as (reprise, upstream), Client(reprise.forward) as client:
@@ -204,7 +204,7 @@ def unsent(connection):
     return struct.unpack("i", fcntl.ioctl(connection, termios.TIOCOUTQ, b"0000"))[0]
 
 
-def test_B6_every_byte_that_came_reaches_a_slow_client():
+def test_B6_every_received_byte_reaches_a_slow_client():
     """curl and wget continue from the last byte: of 4 MB before an RST, not one may be lost in our send queue."""
     sent = b"x" * 4_000_000
     for head, version, end in ((b"Content-Length: 5000000\r\n\r\n", b"1.1", "FIN"), (b"\r\n", b"1.0", "RST"),
@@ -221,7 +221,7 @@ def test_B6_every_byte_that_came_reaches_a_slow_client():
             equal((got, ended), (len(sent), end), head)
 
 
-def test_B7_blank_before_the_colon():
+def test_B7_blank_before_the_colon_is_removed_or_rejected_in_framing_fields():
     with stage({"/x": [raw(OK + b"X-A : 1\r\nX-B\t:2\r\nContent-Length: 5\r\n\r\nhello")]}) as (reprise, upstream), \
             Client(reprise.forward) as client:
         client.send(to(upstream))
@@ -230,7 +230,7 @@ def test_B7_blank_before_the_colon():
     becomes_502([(OK + b"Content-Length : 5\r\n\r\nhello", "stay"), (OK + b"Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n", "stay")])
 
 
-def test_B8_status_lines():
+def test_B8_missing_reason_is_accepted_and_bad_status_lines_become_502():
     with stage({"/x": [raw(b"HTTP/1.1 200\r\nContent-Length: 5\r\n\r\nhello")]}) as (reprise, upstream), \
             Client(reprise.forward) as client:
         client.send(to(upstream))
@@ -241,7 +241,7 @@ def test_B8_status_lines():
     becomes_502([(line + b"\r\nContent-Length: 0\r\n\r\n", "stay") for line in lines])
 
 
-def test_B9_sizes_above_4_gib():
+def test_B9_sizes_above_4_gib_are_not_truncated_to_32_bits():
     with stage({"/x": [raw(OK + b"Transfer-Encoding: chunked\r\n\r\n000000000000000000005\r\nhello\r\n00000000000000000000\r\n\r\n")]}) \
             as (reprise, upstream), Client(reprise.forward) as client:
         client.send(to(upstream))
@@ -253,7 +253,7 @@ def test_B9_sizes_above_4_gib():
                   (OK + b"Transfer-Encoding: chunked\r\n\r\n", b"%x\r\nhello\r\n0\r\n\r\n" % large, "close", b"hello")])
 
 
-def test_B10_too_many_interim_responses():
+def test_B10_too_many_interim_responses_become_502():
     hint, final = b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n", OK + b"Content-Length: 5\r\n\r\nhello"
     with stage({"/x": [raw(hint * 100 + final)]}, defaults=ONCE) as (reprise, upstream), Client(reprise.forward) as client:
         client.send(to(upstream))
@@ -263,14 +263,14 @@ def test_B10_too_many_interim_responses():
     becomes_502([(hint * 101 + final, "stay"), (large * 3 + final, "stay")])
 
 
-def test_B11_a_second_response_behind_the_first():
+def test_B11_bytes_after_a_response_are_discarded():
     first = OK + b"Content-Length: 5\r\n\r\nhello"
     discards(first + OK + b"Content-Length: 5\r\n\r\nwrong")
     discards(first + b"x")
     discards(OK + b"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n" + first)
 
 
-def test_B11_a_response_before_the_request_was_sent():
+def test_B11_response_sent_before_the_request_is_used_and_its_connection_not_reused():
     told = threading.Event()
     def response(connection, request):
         connection.sendall(Say(200, b"late").text(request, 1))
@@ -285,22 +285,22 @@ def test_B11_a_response_before_the_request_was_sent():
         equal((client.read_response().body, upstream.connections), (b"early", 2), "and its connection is not used again")
 
 
-def test_B11_a_body_where_none_may_be():
+def test_B11_body_where_none_is_allowed_is_discarded():
     discards(OK + b"Content-Length: 5\r\n\r\nhello", "HEAD", 200, b"")
     discards(b"HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\nhello", "GET", 304, b"")
     discards(b"HTTP/1.1 204 None\r\n\r\nhello", "GET", 204, b"")
 
 
-def test_B12_a_head_without_its_end():
+def test_B12_response_head_without_its_end_becomes_502():
     becomes_502([(head, "close") for head in (OK, OK + b"Content-Length: 5\r\n", OK + b"X: y", b"HTTP/1.1 200", OK + b"X: y\r\n\r")],
                 "connection_terminated")
 
 
-def test_B13_less_than_content_length_and_the_end():
+def test_B13_body_shorter_than_content_length_is_cut():
     is_cut_after([(OK + b"Connection: close\r\nContent-Length: 100\r\n\r\n", b"hello", "close", b"hello")])
 
 
-def test_B14_many_fields_and_long_lists():
+def test_B14_many_fields_and_long_lists_pass_only_within_the_limits():
     cookies = b"".join(b"Set-Cookie: c%d=%d\r\n" % (i, i) for i in range(1000))
     warning = b"Warning: " + b", ".join(b"199 a \"b\"" for _ in range(40000)) + b"\r\n"
     old = b"Set-Cookie2: a=b; Version=1\r\n"
@@ -313,7 +313,7 @@ def test_B14_many_fields_and_long_lists():
         equal((head.startswith(OK + old + cookies + warning), client.read_bytes(5)), (True, b"hello"))
 
 
-def test_F1_connections_of_one_authority_serve_no_other():
+def test_F1_connections_are_never_shared_between_authorities():
     with stage(threads=1) as (reprise, upstream):  # each thread has its own
         def ask(host):
             with Client(reprise.forward) as client:
@@ -323,7 +323,7 @@ def test_F1_connections_of_one_authority_serve_no_other():
         equal([ask(host) for host in (b"127.0.0.1", b"localhost", b"127.1", b"127.0.0.1", b"LOCALHOST")], [1, 2, 3, 3, 3])
 
 
-def test_a_transfer_coding_of_a_response_that_is_not_supported_is_named():
+def test_unsupported_transfer_coding_of_a_response_is_named():
     """The words come from a list of ours: no byte of the message is in them (row H9)."""
     for value, words in ((b"chunked, deflate", b"the transfer coding deflate is not supported"), (b"GZIP, chunked", b"the transfer coding gzip is"),
                          (b"chunked\r\nTransfer-Encoding: x-compress", b"the transfer coding x-compress is"),

@@ -70,7 +70,7 @@ def is_cut_off(steps, reason, request_fields=b"", requests=2, **more):
     return response
 
 
-def test_E1_the_same_representation_whole_again():
+def test_E1_full_200_response_completes_the_download_if_nothing_changed():
     whole = head(200, b"Content-Type: text/plain\r\n" + tag(), 100) + BODY
     is_whole([broken(), raw(whole)])
     is_whole([broken(), raw(whole[:-70], "close"), raw(whole)])
@@ -78,7 +78,7 @@ def test_E1_the_same_representation_whole_again():
         is_cut_off([broken(), raw(other)], "resume_mismatch")
 
 
-def test_E1_a_200_of_another_length_with_the_same_tag_is_one_more_break():
+def test_E1_200_response_of_another_length_with_the_same_tag_counts_as_a_break():
     """As Google's retry test bench sends it."""
     quick = {"retry": {"backoff": {"initial": "1ms", "maximum": "1ms"}}}
     for other in (head(200, tag(), 101) + BODY + b"x", head(200, tag(), 60) + BODY[40:]):
@@ -87,7 +87,7 @@ def test_E1_a_200_of_another_length_with_the_same_tag_is_one_more_break():
         is_cut_off([broken(), raw(other)], "attempts_spent", requests=3, **quick, resume={"max_attempts": 2})
 
 
-def test_E2_without_a_strong_validator_nothing_is_asked():
+def test_E2_download_without_a_strong_validator_is_not_resumed():
     young = b"Last-Modified: Sun, 06 Nov 1994 08:48:38 GMT\r\n"
     for fields in (b"", tag(b'W/"v1"'), tag(b"v1"), young, tag(b'W/"v1"') + young):
         is_cut_off([broken(fields), raw(part(fields=fields))], "response_started", requests=1)
@@ -96,7 +96,7 @@ def test_E2_without_a_strong_validator_nothing_is_asked():
     assert b"\r\nIf-Range: Sun, 06 Nov 1994 08:48:37 GMT\r\n" in requests[1], requests[1]
 
 
-def test_E3_a_206_that_is_not_the_rest():
+def test_E3_206_response_that_is_not_the_missing_range_cuts_the_download():
     lies = [part(first=39), part(first=41), part(first=0), part(last=98), part(total=b"101"), part(total=b"99"), part(total=None)]
     for value in (b"items 40-99/100", b"bytes 99-40/100", b"bytes 40-99/50", b"bytes 40-99", b"bytes */100", b"bytes 40-/100",
                   b"bytes 40-99/100, 0-1/2", b"bytes 18446744073709551656-99/100", b"bytes 40-18446744073709551715/18446744073709551716",
@@ -107,14 +107,14 @@ def test_E3_a_206_that_is_not_the_rest():
         is_cut_off([broken(), raw(lie)], "resume_mismatch")
 
 
-def test_E4_a_206_may_leave_the_whole_length_open():
+def test_E4_206_response_may_omit_the_complete_length():
     is_whole([broken(), raw(part(total=b"*"))])
     is_cut_off([broken(), raw(part(first=41, total=b"*"))], "resume_mismatch")
     chunked = head(200, tag() + b"Transfer-Encoding: chunked\r\n") + b"28\r\n" + BODY[:GOT] + b"\r\n"
     is_cut_off([raw(chunked, "close"), raw(part(total=b"*"))], "resume_mismatch")
 
 
-def test_E5_a_206_that_is_longer_or_shorter_than_its_range():
+def test_E5_206_response_longer_or_shorter_than_its_range_cuts_the_download():
     is_whole([broken(), raw(part()[:-30], "close"), raw(part(first=70))])
     is_cut_off([broken(), raw(part(body=BODY[GOT:] + b"surplus"))], "resume_mismatch")
     is_cut_off([broken(), raw(part(body=BODY[GOT:90]))], "resume_mismatch")
@@ -129,19 +129,19 @@ def test_E5_a_206_that_is_longer_or_shorter_than_its_range():
     is_cut_off([broken(), raw(chunks + b"46\r\n" + BODY[GOT:] + b"0123456789\r\n0\r\n\r\n")], "resume_mismatch")
 
 
-def test_E6_parts_within_a_part():
+def test_E6_multipart_range_response_cuts_the_download():
     for kind in (b"multipart/byteranges; boundary=x", b"Multipart/ByteRanges"):
         is_cut_off([broken(), raw(part(kind=kind))], "resume_mismatch")
 
 
-def test_E7_anything_that_differs():
+def test_E7_206_response_with_different_metadata_cuts_the_download():
     for lie in (part(fields=tag(b'"v2"')), part(fields=tag(b'W/"v1"')), part(fields=b""), part(kind=b"text/html"),
                 part(fields=tag() + b"Content-Encoding: gzip\r\n"), part(fields=tag() + tag()), part(fields=tag() + tag(b'"v2"'))):
         is_cut_off([broken(), raw(lie)], "resume_mismatch")
     is_cut_off([broken(tag() + b"Content-Encoding: gzip\r\n"), raw(part())], "response_started", requests=1)
 
 
-def test_E8_the_clients_own_range():
+def test_E8_range_request_of_the_client_is_resumed_within_its_range():
     def first(named, length, upto):
         return raw(head(206, b"Content-Type: text/plain\r\n" + tag() + b"Content-Range: bytes %s/100\r\n" % named, length) + BODY[10:10 + upto], "close")
     is_whole([first(b"10-59", 50, 20), raw(part(first=30, last=59))], b"Range: bytes=10-59\r\n", BODY[10:60], b"bytes=30-59")
@@ -152,7 +152,7 @@ def test_E8_the_clients_own_range():
         equal((whole, len(seen), line["ending"], line["reason"]), (False, 1, "cut", "response_started"), fields)
 
 
-def test_E9_other_statuses():
+def test_E9_resume_is_retried_after_503_500_or_429_and_cut_after_other_statuses():
     for status in (416, 412, 404, 401, 302, 304):
         is_cut_off([broken(), raw(head(status, tag(), 0))], "resume_mismatch")
     for status in (503, 500, 429):
@@ -160,7 +160,7 @@ def test_E9_other_statuses():
         equal((response.status, response.field("X-Refused")), (200, None), "the status never changes after the head")
 
 
-def test_E10_what_is_never_resumed():
+def test_E10_post_and_bodiless_responses_are_never_resumed():
     is_cut_off([broken(), raw(part())], "response_started", b"Content-Length: 0\r\n", requests=1, method="POST")
     chunked = head(200, tag() + b"Content-Type: text/plain\r\nTransfer-Encoding: chunked\r\n") + b"28\r\n" + BODY[:GOT] + b"\r\n"
     with stage({"/x": [raw(chunked, "close"), raw(part())]}) as (reprise, upstream), Client(reprise.forward) as client:
@@ -174,7 +174,7 @@ def test_E10_what_is_never_resumed():
             counted(reprise, "reprise_requests_total", code=str(response.status))
 
 
-def test_E11_a_signed_url_past_its_time():
+def test_E11_expired_signed_url_is_not_resumed():
     def query(ago):
         at = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(time.time() - ago)).encode()
         return b"/x?X-Amz-Date=%s&X-Amz-Expires=60&X-Amz-SignedHeaders=host&X-Amz-Signature=00" % at
@@ -184,7 +184,7 @@ def test_E11_a_signed_url_past_its_time():
     is_cut_off([broken(), raw(part())], "response_started", requests=1, path=signed)
 
 
-def test_E12_fields_of_the_206_never_reach_the_client():
+def test_E12_fields_of_the_206_response_never_reach_the_client():
     hint = b"HTTP/1.1 103 Early Hints\r\nLink: late\r\n\r\n"
     second = hint + part(fields=tag() + b"X-Only: 206\r\nSet-Cookie: late=1\r\nReprise-Attempts: 9\r\n")
     with stage({"/x": [broken(tag() + b"X-First: 1\r\n"), raw(second)]}) as (reprise, upstream), Client(reprise.forward) as client:
@@ -203,7 +203,7 @@ def version(value=b"17", name=b"x-goog-generation"):
     return b"%s: %s\r\n" % (name, value)
 
 
-def test_E2_a_listed_field_does_the_work_of_a_strong_validator():
+def test_E2_listed_version_field_replaces_a_strong_validator():
     for fields in (version(), version(b"aB.c", b"X-AMZ-Version-Id"), tag(b'W/"v1"') + version(), tag(b"CJ8=") + version()):
         _, requests = is_whole([broken(fields), raw(part(fields=fields))])
         equal(requests[1], requests[0].replace(b"\r\n\r\n", b"\r\nRange: bytes=40-\r\n\r\n"), "no If-Range, and the same target")
@@ -220,7 +220,7 @@ def test_E2_a_listed_field_does_the_work_of_a_strong_validator():
     is_cut_off([broken(fields), raw(part(fields=fields))], "response_started", requests=1)
 
 
-def test_E7_a_listed_field_that_differs_or_is_missing():
+def test_E7_listed_version_field_that_differs_or_is_missing_prevents_a_resume():
     for first, later in ((version(), version(b"18")), (version(), b""), (version(b"a"), version(b"A")), (version(), tag()),
                          (version(), version() + version()), (version(), version() + b"Connection: x-goog-generation\r\n"),
                          (version(), version(b"17", b"x-amz-version-id")),
@@ -235,7 +235,7 @@ def test_E7_a_listed_field_that_differs_or_is_missing():
         is_cut_off([broken(first), raw(part(fields=first))], "response_started", requests=1)
 
 
-def test_E1_content_range_in_a_200_means_nothing():
+def test_E1_content_range_in_a_200_response_is_ignored():
     for said in (b"bytes 0-99/100", b"bytes 40-99/100", b"junk"):
         fields = tag() + b"Content-Range: %s\r\n" % said
         is_whole([broken(fields), raw(part())])
@@ -247,7 +247,7 @@ def test_E1_content_range_in_a_200_means_nothing():
     is_cut_off([raw(head(200, ranged, 90) + BODY[:20], "close"), raw(part())], "response_started", b"Range: bytes=10-\r\n", requests=1)
 
 
-def test_E1_a_whole_response_without_a_length_is_asked_for_again():
+def test_E1_incomplete_200_response_without_a_length_leads_to_another_range_request():
     chunked = head(200, b"Content-Type: text/plain\r\n" + version() + b"Transfer-Encoding: chunked\r\n")
     again = raw(chunked + b"4\r\n" + BODY[GOT:GOT + 4] + b"\r\n", "close")
     is_whole([broken(version()), again, raw(part(fields=version()))])
@@ -324,7 +324,7 @@ def only_the_prefix(connection, _):
     until_closed(connection)
 
 
-def test_a_stalled_body_that_goes_on_before_its_replacement_is_kept():
+def test_stalled_body_that_continues_before_its_replacement_is_kept():
     for second in (silent, silent_behind_its_head, only_the_prefix):
         attempts = downloads(ColdCache([wakes_after(2), second]), 2)
         equal((attempts[0]["status"], attempts[0]["reason"]), (200, "resumed"))
@@ -332,7 +332,7 @@ def test_a_stalled_body_that_goes_on_before_its_replacement_is_kept():
     equal([attempt["reason"] for attempt in attempts[:2]], ["resumed", "resumed"], "the second stalled, too: a third was asked")
 
 
-def test_a_stalled_body_may_go_on_during_the_wait_before_a_resume():
+def test_stalled_body_may_continue_during_the_wait_before_a_resume():
     def pauses(connection, cache):
         connection.sendall(WHOLE + BODY[:GOT])
         cache.reprise_waits()
@@ -345,7 +345,7 @@ def test_a_stalled_body_may_go_on_during_the_wait_before_a_resume():
         equal(reprise.metric("reprise_resumed_downloads_total"), 0)
 
 
-def test_the_replacement_of_a_stalled_body_is_kept_if_it_is_first():
+def test_replacement_of_a_stalled_body_is_kept_if_it_delivers_first():
     def delivers(connection, _):
         connection.sendall(REST + BODY[GOT:])
     def stalls(connection, _):

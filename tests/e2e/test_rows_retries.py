@@ -23,7 +23,7 @@ def backoff(milliseconds):
     return {"initial": f"{milliseconds}ms", "maximum": f"{milliseconds}ms", "jitter": "none"}
 
 
-def test_D1_a_request_that_may_have_been_processed_is_sent_once():
+def test_D1_possibly_processed_non_idempotent_request_is_sent_once():
     words = b"the upstream's own words"
     kinds = [(f"/{status}", Say(status, words, [("X-Own", "1")]), status) for status in (408, 429, 500, 502, 503, 504)]
     kinds += [("/reset", "execute_reset", 502), ("/close", "close", 502), ("/part", raw(b"HTTP/1.1 200 OK\r\nX: 1\r\n", "close"), 502),
@@ -47,7 +47,7 @@ def parts(upstream):
     return [normal(received) for received in upstream.bytes_received()]
 
 
-def test_D2_each_attempt_is_the_same_bytes():
+def test_D2_every_attempt_sends_the_same_bytes():
     fail = Say(503, close=True)
     for fields, body, sent in ((b"Content-Length: 5\r\n", b"hello", b"hello"), (CHUNKED, b"2\r\nhe\r\n3;x=y\r\nllo\r\n0\r\n\r\n", None)):
         with stage({"/x": [fail, "reset", "close", 200]}) as (reprise, upstream):
@@ -62,7 +62,7 @@ def test_D2_each_attempt_is_the_same_bytes():
         equal(parts(upstream), [plain + b"Reprise-Attempt: %d\r\n\r\n" % n for n in (1, 2, 3)], "and nothing else differs")
 
 
-def test_D3_own_and_removed_fields_over_four_attempts():
+def test_D3_added_and_removed_fields_are_the_same_in_all_four_attempts():
     gone = b"Connection: X-Hop\r\nX-Hop: 1\r\nProxy-Authorization: Basic eA==\r\nKeep-Alive: timeout=5\r\n"
     stays = b"Authorization: Bearer a\r\nCookie: a=b\r\nVia: 1.1 other\r\n"
     with stage({"/x": [Say(503, close=True), "reset", "close", 200]}) as (reprise, upstream):
@@ -70,7 +70,7 @@ def test_D3_own_and_removed_fields_over_four_attempts():
         equal(parts(upstream), [expected(upstream, fields=stays)] * 4)
 
 
-def test_D4_the_body_comes_during_the_wait():
+def test_D4_body_arriving_during_the_wait_is_sent_with_the_retry():
     def refuse(connection, request, reader):
         if not refused:
             refused.append(bytes(reader.buffer))
@@ -93,7 +93,7 @@ def test_D4_the_body_comes_during_the_wait():
               (200, 2, [b""], [b"0123456789"]))
 
 
-def test_D5_bodies_at_below_and_above_each_limit():
+def test_D5_bodies_are_replayed_up_to_each_limit_and_not_above():
     memory, disk = 1024, 4096
     sizes = [(size, True) for size in (memory - 1, memory, memory + 1, disk - 1, disk)] + [(disk + 1, False)]
     with stage({f"/{form}{size}": [503, 200] for form in "lc" for size, _ in sizes},
@@ -111,7 +111,7 @@ def test_D5_bodies_at_below_and_above_each_limit():
         eventually(lambda: reprise.metric("reprise_replay_bytes") == 0, "what was held is given back")
 
 
-def test_D6_refused_after_a_503_is_a_failure_of_its_own():
+def test_D6_refused_connection_after_a_503_is_recorded_as_a_separate_failure():
     upstream = Upstream()
     def refuse_and_stop(connection, request):
         upstream.listener.shutdown(socket.SHUT_RDWR)
@@ -128,7 +128,7 @@ def test_D6_refused_after_a_503_is_a_failure_of_its_own():
         counted(reprise, "reprise_attempts_total", 1, outcome="5xx")
 
 
-def test_D7_errors_of_the_old_connection_during_the_wait():
+def test_D7_reset_of_the_old_connection_during_the_wait_does_not_affect_the_retry():
     def answer_then_reset(connection, request):
         connection.sendall(Say(503, b"no").text(request, 1))
         waits.wait(60)
@@ -154,7 +154,7 @@ def dies_when_reused(connection, request, seen=None):
         Say(200, b"fresh").text(request, 1))(connection, request)
 
 
-def test_D8_the_last_attempt_dies_on_a_reused_connection():
+def test_D8_last_attempt_that_fails_on_a_reused_connection_gets_502():
     with stage({"/x": ["reset"]}, defaults={"retry": {"max_attempts": 1}}) as (reprise, upstream):
         for method, attempts, reason in (("POST", 1, "not_idempotent"), ("GET", 2, "attempts_spent")):
             with Client(reprise.forward) as client:
@@ -164,7 +164,7 @@ def test_D8_the_last_attempt_dies_on_a_reused_connection():
                 assert "error=connection_terminated" in response.field("Proxy-Status")
 
 
-def test_D8_on_broken_close_ends_the_client_as_the_upstream_ended():
+def test_D8_on_broken_close_ends_the_client_connection_like_the_upstream_did():
     with stage({"/fin": ["close"], "/rst": ["reset"], "/busy": [503, "close"], "/slow": ["hang"]}, limits={"header": "8KiB"},
                defaults={"on_broken": "close", "response_timeout": "200ms"}) as (reprise, upstream):
         for path, ending in (("/fin", "FIN"), ("/rst", "RST")):
@@ -184,7 +184,7 @@ def test_D8_on_broken_close_ends_the_client_as_the_upstream_ended():
         equal(response.status, 503, "after a repeat always a response")
 
 
-def test_D9_an_attempt_that_is_too_slow_is_closed_before_the_next():
+def test_D9_timed_out_attempt_is_closed_before_the_next():
     def hang(connection, _):
         first.append(connection)
         done.wait(60)
@@ -207,7 +207,7 @@ def test_D9_an_attempt_that_is_too_slow_is_closed_before_the_next():
         counted(reprise, "reprise_attempts_total", response.attempts - 1, outcome="timeout")
 
 
-def test_D10_a_stale_connection_costs_one_try_on_a_fresh_one():
+def test_D10_stale_connection_costs_one_retry_on_a_fresh_connection():
     seen = set()
     with stage({"/x": [lambda connection, request: dies_when_reused(connection, request, seen)],
                 "/y": ["reset", "reset", 200]}, defaults={"retry": {"max_attempts": 3}, "budget": "off"}) as (reprise, upstream), \
@@ -223,7 +223,7 @@ def test_D10_a_stale_connection_costs_one_try_on_a_fresh_one():
         equal(reasons(reprise.requests(3)[2]), ["stale_connection", "retryable_failure", "success"], "a second goes through the policy")
 
 
-def test_D10_max_attempts_is_never_exceeded_by_the_stale_retry():
+def test_D10_stale_retry_exceeds_max_attempts_only_if_max_attempts_is_one():
     for limit, attempts in ((1, 2), (2, 2), (3, 3), (4, 4), (6, 6)):
         retry = {"max_attempts": limit, "backoff": {"initial": "1ms", "maximum": "1ms"}}
         for script in (["reset", 503], ["reset"], [503, "reset"]):
@@ -234,7 +234,7 @@ def test_D10_max_attempts_is_never_exceeded_by_the_stale_retry():
                 equal((response.attempts, len(upstream.seen(made, "/x")), response.reason), (made, made, "attempts_spent"), f"{limit}: {script}")
 
 
-def test_D11_misdirected_on_a_reused_connection():
+def test_D11_421_on_a_reused_connection_is_retried_on_a_fresh_connection():
     with stage({"/x": [Say(421, b"elsewhere"), Say(200, b"here")], "/y": [Say(421, b"elsewhere")]}) as (reprise, upstream):
         with Client(reprise.forward) as client:
             equal(client.ask("POST", upstream.url("/warm"), b"first").status, 200)
@@ -247,14 +247,14 @@ def test_D11_misdirected_on_a_reused_connection():
         equal(({response.status, again.status}, upstream.count("/y") <= 4), ({421}, True), "once, and never of our own making")
 
 
-def test_D13_pipelined_requests_while_the_first_is_retried():
+def test_D13_pipelined_requests_wait_while_the_first_is_retried():
     with stage({"/a": [503, "reset", 200]}) as (reprise, upstream), Client(reprise.forward) as client:
         client.send(to(upstream, path="/a") + to(upstream, "POST", "/b", b"Content-Length: 1\r\n", b"b") + to(upstream, path="/c"))
         equal([client.read_response().body for _ in range(3)], [b"answer 3 to /a\n", b"answer 1 to /b\n", b"answer 1 to /c\n"])
         equal([request.path for request in upstream.requests], ["/a", "/a", "/a", "/b", "/c"], "none before the one ahead has ended")
 
 
-def test_D14_a_client_that_finished_gets_the_attempt_under_way():
+def test_D14_half_closed_client_gets_the_response_of_the_current_attempt():
     def wait(connection, request):
         asked.set()
         go.wait(60)
@@ -271,7 +271,7 @@ def test_D14_a_client_that_finished_gets_the_attempt_under_way():
         equal(upstream.count(), 1, "no further attempt")
 
 
-def test_D14_a_client_that_finished_ends_the_wait():
+def test_D14_half_closed_client_ends_the_retry_wait():
     with stage({"/x": [Say(503, b"the only one")]}, log={"level": "debug"}, defaults=PATIENT) as (reprise, upstream), \
             Client(reprise.forward) as client:
         client.send(to(upstream))
@@ -282,7 +282,7 @@ def test_D14_a_client_that_finished_ends_the_wait():
         equal((response.attempts, upstream.count()), (1, 1), "no further attempt")
 
 
-def test_D14_a_client_that_resets_stops_everything():
+def test_D14_client_reset_cancels_the_request():
     for step in ("hang", Say(503, b"no")):
         with stage({"/x": [step]}, log={"level": "debug"}, defaults=PATIENT) as (reprise, upstream):
             client = Client(reprise.forward)
@@ -298,7 +298,7 @@ def test_D14_a_client_that_resets_stops_everything():
             equal(upstream.count(), 1)
 
 
-def test_D15_a_shutdown_ends_the_wait_with_the_last_response():
+def test_D15_shutdown_ends_the_retry_wait_with_the_last_response():
     with stage({"/x": [Say(503, b"the last one")]}, log={"level": "debug"}, defaults={"retry": {"backoff": SLOW}}) as (reprise, upstream), \
             Client(reprise.forward) as client:
         client.send(to(upstream))
@@ -309,7 +309,7 @@ def test_D15_a_shutdown_ends_the_wait_with_the_last_response():
         equal((client.read_to_end(), reprise.wait()), (b"", 0))
 
 
-def test_D16_no_store_is_not_written_to_disk():
+def test_D16_no_store_request_is_not_written_to_disk():
     with stage({"/small": [503, 200], "/large": [503, 200]}, defaults={"replay": {"memory": "1KiB"}}) as (reprise, upstream):
         fields = [("Cache-Control", "max-age=0, no-store")]
         equal(ask(reprise, "PUT", upstream.url("/small"), b"x" * 1024, fields).attempts, 2)
@@ -318,7 +318,7 @@ def test_D16_no_store_is_not_written_to_disk():
         equal(reprise.metric("reprise_replay_bytes", store="disk"), 0)
 
 
-def test_D17_a_folder_that_takes_no_file():
+def test_D17_unusable_replay_folder_disables_replay_and_is_logged():
     body = bytes(range(256)) * 1000
     with stage({"/x": [503, 200]}, defaults={"replay": {"memory": "1KiB"}}, limits={"replay_folder": "/proc/self"}) as (reprise, upstream):
         response = ask(reprise, "PUT", upstream.url("/x"), body)
@@ -327,7 +327,7 @@ def test_D17_a_folder_that_takes_no_file():
         eventually(lambda: any(line["level"] == "warn" for line in reprise.log()), "it is said")
 
 
-def test_D17_what_cannot_be_read_back_aborts_the_attempt():
+def test_D17_unreadable_replay_data_aborts_the_attempt():
     body = bytes(range(256)) * 1000
     def lost_during_the_wait(milliseconds):
         with stage({"/x": [503, 200]}, log={"level": "debug"}, pool={"idle": 0},
@@ -349,7 +349,7 @@ def test_D17_what_cannot_be_read_back_aborts_the_attempt():
     under_some_limit(500, lost_during_the_wait)
 
 
-def test_D18_the_budget_holds_when_everything_fails_at_once():
+def test_D18_budget_limits_retries_when_everything_fails_at_once():
     clients, each = 100, 10
     budget = {"ratio": "20%", "floor": "1/s", "window": "60s"}
     def work():

@@ -56,7 +56,7 @@ def unsent_to_visitors(port):
     return sorted((row[2], row[4].split(":")[0]) for row in rows if row[1].endswith(":" + port))
 
 
-def test_L9_64_visitors_that_ask_and_do_not_read_close_neither_the_probes_nor_the_metrics():
+def test_L9_64_clients_that_do_not_read_block_neither_probes_nor_metrics():
     for path, times in (("/", 60), ("/livez", 3000)):
         with Reprise() as reprise, deaf_visitors(reprise, 64, path, times):
             for probe in ("/livez", "/readyz"):
@@ -78,7 +78,7 @@ def is_open(client):
         client.socket.settimeout(120)
 
 
-def test_L9_300_silent_connections_to_the_admin_listener():
+def test_L9_300_silent_admin_connections_evict_the_oldest_and_block_no_probe():
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2000), hard))
     # Before there was a limit, the listener answered once a silent connection had been closed: here none is closed for its silence.
@@ -99,7 +99,7 @@ def test_L9_300_silent_connections_to_the_admin_listener():
             equal(reprise.admin("/livez")[0], 200)
 
 
-def test_L9_the_key_says_how_many():
+def test_L9_admin_connections_key_sets_the_connection_limit():
     with Reprise(limits={"admin_connections": 3}, timers={"header": "300ms"}) as reprise, contextlib.ExitStack() as stack:
         crowd = [stack.enter_context(visit(reprise)) for _ in range(8)]
         equal(reprise.admin("/livez")[0], 200)
@@ -110,7 +110,7 @@ def test_L9_the_key_says_how_many():
         equal(livez(crowd[7]).status, 200, "who has sent nothing is not slow")
 
 
-def test_L10_a_head_that_grew_and_came_too_slowly():
+def test_L10_slow_head_that_grew_gets_408():
     with stage(timers={"header": "1s"}) as (reprise, upstream), contextlib.ExitStack() as stack:
         slow = stack.enter_context(Client(reprise.forward))
         slow.send(b"POST http://h/ HTTP/1.1\r\nHost: h\r\n")
@@ -128,7 +128,7 @@ def listed(name, members):
     return b"%s: %secho\r\n" % (name, b"a," * members)
 
 
-def test_L13_lists_of_30000_members_on_both_sides():
+def test_L13_lists_of_30000_members_are_processed_without_quadratic_cost():
     def long_lists(connection, request):
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n" + listed(b"Connection", 30_000) + b"\r\n")
         return True
@@ -149,7 +149,7 @@ def test_L13_lists_of_30000_members_on_both_sides():
         at_most(reprise.cpu_seconds() - before, 3, "CPU seconds")
 
 
-def test_L15_without_access_lines_what_was_given_up_is_told():
+def test_L15_exhausted_request_is_logged_even_without_an_access_log():
     with Upstream({"/v1/x": [503]}) as upstream, Reprise(log={"access": False}, defaults={"retry": {"max_attempts": 2}}) as reprise:
         equal(ask(reprise, "GET", upstream.url("/y")).status, 200)
         equal(ask(reprise, "GET", upstream.url("/v1/x?secret=1")).attempts, 2)
@@ -163,7 +163,7 @@ def test_L15_without_access_lines_what_was_given_up_is_told():
         equal([line for line in reprise.log() if "attempts" in line and line.get("level") != "error"], [], "no access line")
 
 
-def test_L17_a_departure_while_a_refused_response_is_being_read():
+def test_L17_half_close_or_shutdown_while_a_503_is_read_ends_with_a_response():
     for leave in ("FIN", "SIGTERM"):
         for sent in (b"ha", b"half"):
             def refuse(connection, request, sent=sent):
@@ -188,7 +188,7 @@ def test_L17_a_departure_while_a_refused_response_is_being_read():
                     assert "received-status=503" in response.field("Proxy-Status"), response.fields
 
 
-def test_L18_a_hangup_ends_nothing():
+def test_L18_sighup_never_stops_the_proxy():
     held = threading.Event()
 
     def wait(connection, request):
@@ -211,7 +211,7 @@ def test_L18_a_hangup_ends_nothing():
         equal(reprise.wait(), 0)
 
 
-def test_L23_a_page_with_a_name_of_its_own_reads_nothing():
+def test_L23_foreign_host_names_are_misdirected_on_a_loopback_admin_listener():
     paths = ("/metrics", "/livez", "/readyz")
     for bind, foreign in (({}, 421), ({"bind": "0.0.0.0:0", "allow_remote": True}, 200)):
         with Reprise(admin=bind) as reprise:
@@ -296,11 +296,11 @@ def hints_beside_a_copy(milliseconds):
         return copied  # else the body was not there in time for one
 
 
-def test_L29_a_copy_that_ends_leaves_an_interim_response_whole():
+def test_L29_ended_hedge_copy_leaves_an_interim_response_intact():
     under_some_limit(500, hints_beside_a_copy)
 
 
-def test_L30_bytes_behind_the_body_of_an_upgrade():
+def test_L30_bytes_after_the_body_of_an_upgrade_request_reach_the_upstream():
     def on_head(connection, request, reader):
         heard.append(reader.read_body(request))
         connection.sendall(SWITCH)
@@ -322,7 +322,7 @@ def test_L30_bytes_behind_the_body_of_an_upgrade():
             equal(heard, [b"hello", b"first second third"])
 
 
-def test_L31_more_forms_of_addresses_within_addresses():
+def test_L31_more_embedded_forms_of_denied_addresses_are_rejected():
     with Reprise(defaults=ONCE) as reprise:
         for host in ("[64:ff9b:1::a9fe:a9fe]", "[64:ff9b:1:2:3:4:169.254.169.254]", "[::ffff:0:a9fe:a9fe]", "[::ffff:0:169.254.169.254]",
                      "[2001:db8::5efe:a9fe:a9fe]", "[2001:db8::200:5efe:169.254.169.254]", "[2001:0:c000:201::5601:5601]",

@@ -38,7 +38,7 @@ class AnswerAndVanish:
         assert self.gone.acquire(timeout=120)
 
 
-def test_L4_a_get_on_a_connection_that_died_without_a_word_is_answered():
+def test_L4_get_on_a_silently_dead_connection_is_retried():
     """With what is shipped, but for free ports."""
     dead = AnswerAndVanish()
     with Upstream({"/x": [dead, 200]}) as upstream, Reprise(threads=1) as reprise, Client(reprise.forward) as client:
@@ -58,7 +58,7 @@ def test_L4_a_get_on_a_connection_that_died_without_a_word_is_answered():
         assert first.connection != second.connection
 
 
-def test_L4_a_post_on_a_connection_that_died_without_a_word_is_never_sent_twice():
+def test_L4_post_on_a_silently_dead_connection_is_never_sent_twice():
     """By default a POST waits as long as its client would without a proxy."""
     dead = AnswerAndVanish()
     with Upstream({"/x": [dead]}) as upstream, \
@@ -100,7 +100,7 @@ class ForgetfulUpstream(Upstream):
         return True
 
 
-def test_L5_posts_of_clients_that_come_once_never_meet_an_idle_close():
+def test_L5_posts_of_new_clients_never_meet_an_idle_close():
     for shortest, longest in ((0.001, 0.001), (0.001, 0.05)):
         with ForgetfulUpstream(shortest, longest) as upstream, Reprise() as reprise:
             statuses = [ask(reprise, "POST", upstream.url("/x"), b"once").status for _ in range(1000)]
@@ -151,7 +151,7 @@ def is_quiet(connection):
         connection.settimeout(timeout)
 
 
-def test_L5_kept_clients_fail_no_more_often_than_without_a_proxy():
+def test_L5_kept_alive_clients_fail_no_more_often_than_without_a_proxy():
     with ForgetfulUpstream(0.001, 0.05) as upstream, Reprise() as reprise:
         through = failures_of_kept_clients(lambda: Client(reprise.forward), upstream.url("/x"))
         # Whatever the moment, no POST is sent twice, and each that succeeded was received.
@@ -166,7 +166,7 @@ WRAPS, LEFT_OF_IT = "1193h2m48s", 0.704  # a limit, and the seconds that are lef
 MARGIN = 4 * LEFT_OF_IT  # reprise must have come to wait, and the limit that it must not have must be over
 
 
-def test_L24_the_longest_durations_overflow_nothing():
+def test_L24_longest_durations_do_not_overflow():
     """The kernel takes an int of milliseconds."""
     longest = "8760h"
     defaults = {"idle_timeout": WRAPS, "response_timeout": longest, "connect_timeout": longest,
@@ -190,7 +190,7 @@ def read_after_a_while(connection, request, reader):
     return True
 
 
-def test_F10_the_first_of_a_client_that_cannot_be_repeated_takes_a_fresh_connection():
+def test_F10_first_non_repeatable_request_of_a_client_uses_a_fresh_connection():
     """By its method, by the length of its body, and again for each client connection; a later one rides what was just used."""
     with Upstream() as upstream, Reprise(threads=1, defaults={"replay": {"memory": "10B", "disk": 0}}) as reprise:
         def on(client, method, body=None):
@@ -210,7 +210,7 @@ def test_F10_the_first_of_a_client_that_cannot_be_repeated_takes_a_fresh_connect
             assert first == later or time.monotonic() - start > 1
 
 
-def test_D10_a_retry_never_rides_the_connection_of_the_attempt_before_it():
+def test_D10_retry_never_uses_the_connection_of_the_previous_attempt():
     with Upstream({"/x": [503, 503, 503, 200]}) as upstream, Reprise(threads=1) as reprise, Client(reprise.forward) as client:
         for _ in range(2):
             client.ask("GET", upstream.url("/warm"))

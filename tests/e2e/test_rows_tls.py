@@ -44,7 +44,7 @@ def own_roots(*files):
         yield folder, set_roots, trust
 
 
-def test_N4_roots_that_are_replaced_count_after_a_reload():
+def test_N4_replaced_root_certificates_apply_after_a_reload():
     other = Authority("another CA")
     with TlsUpstream() as upstream, own_roots(other.file) as (_, set_roots, trust), \
             Reprise(defaults={"tls": "originate", **ONCE}, prepare=trust) as reprise:
@@ -62,7 +62,7 @@ def test_N4_roots_that_are_replaced_count_after_a_reload():
         eventually(lambda: status() == 200, "without a signal, too")
 
 
-def test_N4_a_root_in_the_folder_counts_and_is_forgotten():
+def test_N4_root_certificates_added_to_or_removed_from_the_folder_apply():
     hashed = subprocess.run(["openssl", "x509", "-hash", "-noout", "-in", authority().file], capture_output=True, text=True, check=True).stdout
     with TlsUpstream() as upstream, own_roots(Authority("another CA").file) as (folder, _, trust), \
             Reprise(defaults={"tls": "originate", **ONCE}, prepare=trust) as reprise:
@@ -73,7 +73,7 @@ def test_N4_a_root_in_the_folder_counts_and_is_forgotten():
         eventually(lambda: ask(reprise, "GET", upstream.url("/")).status == 502, "a root that was removed counts no more")
 
 
-def test_N4_the_bundle_follows_the_roots():
+def test_N4_bundle_follows_the_root_certificates():
     first, second = Authority("first CA"), Authority("second CA")
     with open(second.file, encoding="ascii") as file:
         wanted = file.read().split("-----BEGIN CERTIFICATE-----")[1].split()[0]
@@ -102,7 +102,7 @@ cat s.pem i.pem >chain.pem"""
     return root.file, f"{folder}/i.pem", f"{folder}/s.pem", (f"{folder}/chain.pem", f"{folder}/s.key")
 
 
-def test_N10_the_issuing_authority_or_the_certificate_itself_is_trusted_without_the_root():
+def test_N10_issuing_ca_or_the_certificate_itself_is_trusted_without_the_root():
     with tempfile.TemporaryDirectory(prefix="reprise-chain-") as folder:
         root, issuing, own, served = chain_of_three(folder)
         with TlsUpstream(certificate=served) as upstream:
@@ -130,7 +130,7 @@ def ask_for_certificate(connection, _request):
     return True
 
 
-def test_N9_a_certificate_that_is_asked_for_after_the_request_is_shown():
+def test_N9_client_certificate_is_sent_if_requested_after_the_request():
     client = authority().issue("the client", names=(), usage="clientAuth")
     with TlsUpstream({"/x": [ask_for_certificate, 200]}) as upstream, Reprise(defaults=identified(client, **ONCE)) as reprise:
         upstream.context.post_handshake_auth = True
@@ -140,7 +140,7 @@ def test_N9_a_certificate_that_is_asked_for_after_the_request_is_shown():
         equal((response.status, response.body), (200, b"ok"))
 
 
-def test_N9_a_second_handshake_in_tls_1_2_is_refused_by_name():
+def test_N9_tls_1_2_renegotiation_is_rejected_by_name():
     client = authority().issue("the client", names=(), usage="clientAuth")
     certificate, key = authority().issue()
     command = ["openssl", "s_server", "-accept", f"{LOOPBACK}:0", "-cert", certificate, "-key", key, "-tls1_2", "-CAfile", authority().file]
@@ -161,7 +161,7 @@ def test_N9_a_second_handshake_in_tls_1_2_is_refused_by_name():
         server.kill()
 
 
-def test_N11_an_alert_about_the_client_certificate_is_named_and_final():
+def test_N11_alert_about_the_client_certificate_is_named_and_not_retried():
     unknown, expired = Authority("another CA").issue(names=(), usage="clientAuth"), authority().issue(names=(), ends=-0.5, usage="clientAuth")
     cases = [(ssl.TLSVersion.TLSv1_3, None, b"certificate required"), (ssl.TLSVersion.TLSv1_3, unknown, b"unknown CA"),
              (ssl.TLSVersion.TLSv1_3, expired, b"certificate expired"), (ssl.TLSVersion.TLSv1_2, None, b"handshake failure"),
@@ -182,7 +182,7 @@ def test_N11_an_alert_about_the_client_certificate_is_named_and_final():
             equal((line["stage"], line["error"]), ("tls", "tls_alert_received"), alert)
 
 
-def test_N12_the_end_of_the_authority_and_of_a_client_certificate_is_told_without_a_reload():
+def test_N12_expiry_of_the_ca_and_of_a_client_certificate_is_logged_without_a_reload():
     if is_sanitized():
         raise NotPlayed("sanitizer", "the library of a sanitizer has to be loaded first")
     client = authority().issue("the client", names=(), ends=200, usage="clientAuth")

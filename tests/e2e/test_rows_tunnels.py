@@ -36,7 +36,7 @@ def served_inside(reprise, upstream, case):
     raise AssertionError("the client is never heard in time")
 
 
-def test_G1_bad_authorities_are_400_and_nothing_is_dialled():
+def test_G1_bad_connect_authorities_get_400_without_dialling():
     with Upstream() as upstream, Reprise() as reprise:
         port = upstream.port
         authorities = {
@@ -55,7 +55,7 @@ def test_G1_bad_authorities_are_400_and_nothing_is_dialled():
         equal(upstream.connections, 0)
 
 
-def test_G1_a_connect_that_must_not_be_says_why():
+def test_G1_rejected_connect_gives_a_reason():
     with Server(echo_backwards_at_the_end) as talker, Reprise(security={"connect_ports": [443]}) as reprise, \
             Client(reprise.forward) as client:
         response = open_tunnel(client, talker.port)
@@ -79,7 +79,7 @@ def test_G1_a_connect_that_must_not_be_says_why():
             counted(reprise, "reprise_requests_total", before + 1, code=str(status))
 
 
-def test_G2_early_bytes_reach_the_winner_once_and_after_a_failure_nobody():
+def test_G2_early_bytes_reach_only_an_established_connection():
     early = TLS + bytes(range(256)) * 40
     with Server(echo_backwards_at_the_end) as talker, Reprise() as reprise:
         with Client(reprise.forward) as client:
@@ -94,7 +94,7 @@ def test_G2_early_bytes_reach_the_winner_once_and_after_a_failure_nobody():
         equal((upstream.connections, len(reprise.requests(1))), (0, 1))
 
 
-def test_G3_the_200_has_no_framing_and_no_body():
+def test_G3_connect_200_response_has_no_framing_and_no_body():
     with Server(echo_backwards_at_the_end) as talker, Reprise() as reprise, \
             Client(reprise.forward) as client:
         client.send(f"CONNECT {LOOPBACK}:{talker.port} HTTP/1.0\r\n\r\n".encode())  # as Python sends it
@@ -109,7 +109,7 @@ def unacknowledged(connection):
     return struct.unpack("i", fcntl.ioctl(connection, termios.TIOCOUTQ, b"\0\0\0\0"))[0]
 
 
-def test_G4_what_was_sent_before_a_reset_is_delivered():
+def test_G4_bytes_sent_before_a_reset_are_delivered():
     """The client fills every buffer on the way, then resets; the server first talks into the reset, then reads."""
     reset, got, done = threading.Event(), bytearray(), threading.Event()
 
@@ -149,7 +149,7 @@ def test_G4_what_was_sent_before_a_reset_is_delivered():
         reprise.expect_metric(1, "reprise_tunnels_total", outcome="broken")
 
 
-def test_G4_a_fin_with_data_pending_is_a_half_close():
+def test_G4_fin_with_pending_data_is_a_half_close():
     payload = bytes(range(256)) * 4000
     with Server(echo_backwards_at_the_end) as talker, Reprise() as reprise, \
             Client(reprise.forward) as client:
@@ -164,7 +164,7 @@ def test_G4_a_fin_with_data_pending_is_a_half_close():
         equal((line["request_bytes"], line["response_bytes"]), (whole, whole))
 
 
-def test_G5_an_upstream_that_closes_at_once_a_thousand_times():
+def test_G5_thousand_tunnels_closed_at_once_by_the_upstream_all_end():
     with Server(lambda connection: None) as talker, Reprise() as reprise:
         for _ in range(1000):
             with Client(reprise.forward) as client:
@@ -179,7 +179,7 @@ def test_G5_an_upstream_that_closes_at_once_a_thousand_times():
         served_inside(reprise, upstream, bounded)
 
 
-def test_G6_an_idle_tunnel_ends_and_one_way_is_enough():
+def test_G6_idle_tunnel_is_closed_and_one_way_traffic_keeps_it_open():
     def a_word_a_quarter(limit):
         def talk(connection):
             connection.settimeout(limit / 4000)
@@ -201,7 +201,7 @@ def test_G6_an_idle_tunnel_ends_and_one_way_is_enough():
     under_some_limit(400, a_word_a_quarter)
 
 
-def test_G6_drain_waits_the_linger_and_ends_a_quiet_tunnel():
+def test_G6_draining_closes_an_idle_tunnel_after_the_linger():
     with Server(lambda connection: connection.sendall(connection.recv(99)) or connection.recv(1)) as talker, \
             Reprise(shutdown={"linger": "1s", "grace": "60s"}) as reprise, \
             Client(reprise.forward) as client:
@@ -215,7 +215,7 @@ def test_G6_drain_waits_the_linger_and_ends_a_quiet_tunnel():
         equal(reprise.requests(1)[0]["response_bytes"], len(TLS))
 
 
-def test_G7_http_in_a_tunnel_is_retried_and_logged_as_such():
+def test_G7_http_in_a_tunnel_is_retried_and_logged():
     script = {"/first": [503, "reset", 200], "/second": [503, 200], "/third": [200]}
     with Upstream(script) as upstream, Reprise() as reprise:
         def whole_life(client, response):
@@ -234,7 +234,7 @@ def test_G7_http_in_a_tunnel_is_retried_and_logged_as_such():
         equal([step["status"] for step in second["attempts"]], [503, 200])
 
 
-def test_G7_as_undici_sends_it():
+def test_G7_http_in_a_tunnel_as_undici_sends_it_is_retried():
     """Node's fetch with NODE_USE_ENV_PROXY=1 and an http:// URL."""
     with Upstream({"/x": [503, Say(200, b"fetched")]}) as upstream, Reprise() as reprise:
         for _ in range(20):
@@ -254,7 +254,7 @@ def test_G7_as_undici_sends_it():
         raise AssertionError("never heard in time")
 
 
-def test_G7_server_first_silence_and_half_a_request_line_are_tunnelled():
+def test_G7_server_first_silent_and_partial_http_streams_are_tunnelled():
     def greet(connection):
         connection.sendall(b"220 ready\r\n")
         echo_backwards_at_the_end(connection)
@@ -287,7 +287,7 @@ def test_G7_server_first_silence_and_half_a_request_line_are_tunnelled():
         equal(client.read_bytes(7), b"at last")
 
 
-def test_G7_the_end_of_an_upstream_before_anybody_has_spoken_is_passed_on_at_once():
+def test_G7_upstream_close_before_any_byte_is_passed_on_at_once():
     """Wherever the client's silence is waited for: 200 ms behind a CONNECT, timers.handshake at a host whose TLS is ended here."""
     def close(_connection):
         return None
@@ -303,7 +303,7 @@ def test_G7_the_end_of_an_upstream_before_anybody_has_spoken_is_passed_on_at_onc
                     client.expect_end()
 
 
-def test_G7_half_a_client_hello_and_silence_ends_idle():
+def test_G7_incomplete_client_hello_followed_by_silence_ends_as_idle():
     with Server(lambda connection: connection.recv(99) and connection.recv(1)) as talker, \
             Reprise(defaults={"idle_timeout": "300ms"}) as reprise, Client(reprise.forward) as client:
         equal(open_tunnel(client, talker.port).status, 200)
@@ -312,7 +312,7 @@ def test_G7_half_a_client_hello_and_silence_ends_idle():
         reprise.expect_metric(1, "reprise_tunnels_total", outcome="idle")
 
 
-def test_G7_a_route_that_is_off_is_not_looked_into():
+def test_G7_tunnel_of_a_route_that_is_off_is_not_inspected():
     with Upstream({"/first": [503]}) as upstream, Reprise(defaults={"mode": "off"}) as reprise, \
             Client(reprise.forward) as client:
         equal(open_tunnel(client, upstream.port).status, 200)

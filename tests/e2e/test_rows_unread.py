@@ -36,7 +36,7 @@ def hints_in_the_log(reprise):
     return re.findall(r"HTTPS to (\S+) is tunnelled", reprise.text())
 
 
-def test_N13_an_upgraded_connection_is_a_tunnel_and_no_request():
+def test_N13_upgraded_connection_is_counted_as_a_tunnel():
     with stage({"/x": [raw(SWITCH)]}) as (reprise, upstream), Client(reprise.forward) as client:
         client.send(to(upstream, fields=UPGRADE))
         equal(client.read_final_head().status, 101)
@@ -49,7 +49,7 @@ def test_N13_an_upgraded_connection_is_a_tunnel_and_no_request():
         equal(reprise.metric("reprise_request_duration_seconds_count"), 0)
 
 
-def test_N13_tunnels_of_HTTPS_are_counted_by_host_and_one_line_says_what_would_help():
+def test_N13_https_tunnels_are_counted_by_host_and_logged_with_a_hint():
     with Server(echo_backwards_at_the_end) as talker, Reprise() as reprise:
         named, address = f"localhost:{talker.port}", f"127.0.0.1:{talker.port}"
         for authority in (named, named, address):
@@ -68,7 +68,7 @@ def test_N13_tunnels_of_HTTPS_are_counted_by_host_and_one_line_says_what_would_h
         reprise.expect_log("List localhost in intercept.hosts (exec: --intercept)")
 
 
-def test_N13_a_refused_tunnel_is_a_failed_request():
+def test_N13_failed_tunnel_is_counted_as_a_failed_request():
     retry = {"retry": {"max_attempts": 1}}
     held, port = closed_port()
     with held, Reprise(defaults=retry) as reprise, Client(reprise.forward) as client:
@@ -79,7 +79,7 @@ def test_N13_a_refused_tunnel_is_a_failed_request():
         equal((status_of(reprise)["unread"], hints_in_the_log(reprise)), ([], []))
 
 
-def test_N13_exec_counts_tunnels_apart():
+def test_N13_exec_counts_tunnels_separately_from_requests():
     with TlsUpstream() as upstream, tempfile.TemporaryDirectory() as folder:
         url = f"https://localhost:{upstream.port}/"
         code, out, err = ran("exec", "--report", f"{folder}/report", "--", "sh", "-c", f"curl -sk {url} {url}; curl -sk {url}")
@@ -92,7 +92,7 @@ def test_N13_exec_counts_tunnels_apart():
         equal(ran("exec", "--quiet", "--", "curl", "-sk", url)[2], "")
 
 
-def test_N13_explain_of_an_https_url_begins_with_what_is_not_retried():
+def test_N13_explain_of_an_https_url_starts_with_what_is_not_retried():
     _, out = explain("GET", "https://api.test/x")
     beginning = out[:out.index("\nrequest ")]
     for words in ("Not retried unless", "tls: originate", "--intercept api.test", "only its dial is retried"):

@@ -36,7 +36,7 @@ def asked(shell, script):
     return done.stdout.split()
 
 
-def test_every_help_holds_an_example():
+def test_every_help_text_contains_an_example():
     for command in commands():
         last = printed(*command, "--help").rstrip().splitlines()[-1]
         assert f"reprise {' '.join(command)}" in last, (command, last)
@@ -75,7 +75,7 @@ def test_fish_completes_commands_options_and_choices():
     equal(by_fish("reprise exec --int"), ["--intercept"])
 
 
-def test_zsh_reads_it():
+def test_zsh_loads_the_completion_script():
     with tempfile.NamedTemporaryFile("w", suffix=".zsh") as file:
         file.write(printed("completion", "zsh"))
         file.flush()
@@ -87,7 +87,7 @@ def test_zsh_reads_it():
                 assert f"'{option}[" in text, (command, option)
 
 
-def test_the_manual_page():
+def test_manual_page_lists_every_command_and_option():
     page = printed("man")
     needs("groff")
     done = subprocess.run(["groff", "-man", "-ww", "-Tutf8", "-P-cbou"], input=page, capture_output=True, text=True, timeout=PATIENCE, check=False)

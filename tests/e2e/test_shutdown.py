@@ -52,7 +52,7 @@ def test_half_closed_client_gets_no_second_attempt():
         equal(upstream.count(), 1)
 
 
-def test_client_that_resets_during_a_wait_stops_everything():
+def test_client_reset_during_a_retry_wait_cancels_the_request():
     with Upstream({"/x": [503, 200]}) as upstream, Reprise(defaults={"retry": LONG_WAIT}) as reprise:
         client = Client(reprise.forward)
         client.send(head_of("GET", upstream.url("/x"), LOOPBACK))
@@ -65,7 +65,7 @@ def test_client_that_resets_during_a_wait_stops_everything():
         equal(reprise.metric("reprise_retries_total"), 0, "a retry that never started is none")
 
 
-def test_client_that_resets_during_an_attempt_stops_it():
+def test_client_reset_during_an_attempt_cancels_the_attempt():
     gone = threading.Event()
 
     def watch(connection, _):
@@ -88,7 +88,7 @@ def test_client_that_resets_during_an_attempt_stops_it():
         equal(upstream.count(), 1)
 
 
-def test_upload_that_ends_early_is_never_completed():
+def test_aborted_upload_is_never_completed_upstream():
     seen = []
     begun, done = threading.Event(), threading.Event()
 
@@ -126,7 +126,7 @@ def test_sigterm_lets_a_request_finish():
         equal(reprise.wait(), 0)
 
 
-def test_sigterm_ends_a_wait_with_the_last_response():
+def test_sigterm_ends_a_retry_wait_with_the_last_response():
     with Upstream({"/x": [Say(503, b"the last answer")]}) as upstream, \
             Reprise(defaults={"retry": LONG_WAIT}, shutdown={"grace": "60s"}) as reprise, Client(reprise.forward) as client:
         client.send(head_of("GET", upstream.url("/x"), LOOPBACK))
@@ -138,7 +138,7 @@ def test_sigterm_ends_a_wait_with_the_last_response():
         equal(upstream.count(), 1)
 
 
-def test_sigterm_ends_a_wait_without_a_response_as_our_own():
+def test_sigterm_ends_a_retry_wait_with_502_if_there_was_no_response():
     with Upstream({"/x": ["reset"]}) as upstream, \
             Reprise(defaults={"retry": LONG_WAIT}, shutdown={"grace": "60s"}) as reprise, Client(reprise.forward) as client:
         client.send(head_of("GET", upstream.url("/x"), LOOPBACK))
@@ -149,14 +149,14 @@ def test_sigterm_ends_a_wait_without_a_response_as_our_own():
         equal(reprise.wait(), 0)
 
 
-def test_sigterm_with_idle_clients_ends_at_once():
+def test_sigterm_exits_at_once_if_all_clients_are_idle():
     with Upstream() as upstream, Reprise(shutdown={"grace": "10m"}) as reprise, Client(reprise.forward) as client:
         equal(client.ask("GET", upstream.url("/x")).status, 200)
         reprise.terminate()
         equal(reprise.wait(), 0, "idle connections hold nothing up")
 
 
-def test_sigterm_does_not_wait_for_ever():
+def test_sigterm_stops_waiting_after_the_grace_period():
     gate = Gate(Say(200))
     with Upstream({"/x": [gate]}) as upstream, Reprise(shutdown={"grace": "500ms"}) as reprise, \
             Client(reprise.forward) as client:
@@ -167,7 +167,7 @@ def test_sigterm_does_not_wait_for_ever():
         gate.opened.set()
 
 
-def test_a_second_request_works_after_a_reset_client():
+def test_request_after_a_client_reset_succeeds():
     with Upstream({"/x": [503, 200]}) as upstream, Reprise() as reprise:
         client = Client(reprise.forward)
         client.send(head_of("GET", upstream.url("/hang"), LOOPBACK))

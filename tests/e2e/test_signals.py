@@ -51,7 +51,7 @@ def end_of(process):
     return process.returncode, "Sanitizer" in errors
 
 
-def test_N8_sigterm_and_sigint_from_the_first_line_on_end_with_0():
+def test_N8_sigterm_and_sigint_exit_with_0_even_during_startup():
     with commands() as all_of_them:
         for words in all_of_them:
             for number in (signal.SIGTERM, signal.SIGINT):
@@ -66,7 +66,7 @@ def first_child(pid):
     return int(children[0]) if children else None
 
 
-def test_N8_sigterm_before_ready_ends_the_first_process_of_a_container():
+def test_N8_sigterm_during_startup_ends_the_first_process_of_a_container():
     alone = ["unshare", "--map-root-user", "--pid", "--fork", "--kill-child"]
     if shutil.which("unshare") is None or subprocess.run([*alone, "true"], check=False, capture_output=True).returncode != 0:
         raise NotPlayed("namespaces", "this machine allows no process namespace")
@@ -79,7 +79,7 @@ def test_N8_sigterm_before_ready_ends_the_first_process_of_a_container():
                 equal(end_of(process), (0, False), str(words))
 
 
-def test_N8_repeated_sigterms_end_with_0():
+def test_N8_repeated_sigterm_exits_with_0():
     for threads in (1, 4):
         with Reprise(threads=threads) as reprise:
             over = threading.Event()

@@ -34,7 +34,7 @@ def written(text):
         yield str(file)
 
 
-def test_the_defaults_show_something_worth_seeing():
+def test_simulate_with_defaults_shows_the_difference_between_policies():
     code, out, err = simulate()
     equal((code, err), (0, ""))
     rows = {line[:18].strip(): line for line in out.split("load:")[0].splitlines()}
@@ -47,7 +47,7 @@ def test_the_defaults_show_something_worth_seeing():
     assert code == 0 and plain.isascii(), plain
 
 
-def test_the_same_seed_gives_the_same_bytes():
+def test_simulate_with_the_same_seed_gives_identical_output():
     with tempfile.TemporaryDirectory() as folder:
         made = []
         for name in ("one", "two"):
@@ -63,7 +63,7 @@ def has_numbers(value, *keys):
         assert isinstance(value[key], (int, float)) and value[key] >= 0, (key, value[key])
 
 
-def test_json_has_what_programs_need():
+def test_simulate_json_contains_the_numbers_of_each_policy():
     code, out, _ = simulate("--format", "json", "--policy", "none,config")
     told = json.loads(out)
     equal((code, told["version"], told["duration_ms"], told["seed"]), (0, 1, 60000, 1))
@@ -107,7 +107,7 @@ class Page(HTMLParser):
         equal(self.open.pop(), tag, "what is closed is what was opened last")
 
 
-def test_the_page_is_well_formed_and_asks_for_nothing():
+def test_simulate_html_is_well_formed_and_self_contained():
     with tempfile.TemporaryDirectory() as folder:
         code, _, err = simulate("--html", f"{folder}/page.html", "--svg", f"{folder}/chart.svg", "-c", "config/examples/orders.yaml")
         equal((code, err), (0, ""))
@@ -133,7 +133,7 @@ def test_the_page_is_well_formed_and_asks_for_nothing():
         equal(plain_svg.problems(Path(f"{folder}/chart.svg").read_text(encoding="utf-8")), [], "programs that know no style sheets")
 
 
-def test_a_million_requests_are_all_counted():
+def test_simulate_counts_all_of_a_million_requests():
     code, out, _ = simulate("--rate", "10000/s", "--duration", "100s", "--arrivals", "even", "--capacity", "1000", "--queue", "4000", "--policy",
                             "config", "--format", "json")
     equal(code, 0)
@@ -141,7 +141,7 @@ def test_a_million_requests_are_all_counted():
     equal((policy["requests"], sum(policy["ended"].values()), policy["unfinished"], policy["no_room"]), (1_000_000, 1_000_000, 0, 0))
 
 
-def test_a_model_may_be_a_file_and_the_command_line_comes_before_it():
+def test_simulate_options_override_the_model_file():
     requests = []
     with written("version: 1\nrate: 50/s\narrivals: even\nduration: 10s\noutage: none\nerror: [50%:503]\ncapacity: unlimited\n") as file:
         for more in ((), ("--rate", "70/s")):
@@ -151,7 +151,7 @@ def test_a_model_may_be_a_file_and_the_command_line_comes_before_it():
     equal(requests, [500, 700])
 
 
-def test_bad_models_are_told_with_their_place():
+def test_simulate_reports_bad_models_with_their_position():
     for text, code, told in (("version: 1\nrate: 5\nratee: 1\n", 78, ":2:7: error: rate: \"5\" has no unit"),
                              ("version: 1\nrate: 5\nratee: 1\n", 78, ":3:1: error: ratee: no key of a model (did you mean rate?)"),
                              ("version: 1\nrate: 1000000/s\nduration: 1h\n", 78, ": error: duration: that is about 3600000000 requests"),
@@ -176,7 +176,7 @@ def test_bad_models_are_told_with_their_place():
         assert "error" in err, err
 
 
-def test_a_file_that_cannot_be_written_is_told():
+def test_simulate_reports_an_unwritable_output_file():
     code, out, err = simulate("--html", "/nowhere/page.html", "--duration", "5s", "--outage", "none")
     equal((code, out), (1, ""))
     assert "cannot write /nowhere/page.html: No such file or directory" in err, err
@@ -186,13 +186,13 @@ def test_a_file_that_cannot_be_written_is_told():
         assert "No space left" in err, err
 
 
-def test_another_configuration_is_a_policy_too():
+def test_simulate_accepts_another_configuration_as_a_policy():
     code, out, err = simulate("--policy", "config,config/examples/legacy-daemon.yaml", "--duration", "20s")
     equal((code, err), (0, ""))
     assert re.search(r"^config/examples/legacy-daemon.yaml +\d", out, re.M), out
 
 
-def test_a_terminal_gets_colours_and_a_line_of_progress():
+def test_simulate_shows_colours_and_progress_on_a_terminal():
     here, there = pty.openpty()
     with subprocess.Popen([options.binary, "simulate", "--rate", "10000/s", "--duration", "40s", "--capacity", "1000", "--policy", "none,config"], stdout=there, stderr=there,
                           env={**os.environ, "LC_ALL": "C.UTF-8", "NO_COLOR": ""}, cwd=ROOT) as process:
@@ -214,7 +214,7 @@ def test_a_terminal_gets_colours_and_a_line_of_progress():
     assert b"reprise simulate:" not in lines[-1], "the report stands where the line was"
 
 
-def test_the_log_of_a_real_proxy_is_played_again():
+def test_simulate_replays_the_log_of_a_real_proxy():
     paths = [f"/x{number}" for number in range(20)]
     with Upstream({path: [503, 200] for path in paths}) as upstream, Reprise(log={"format": "json", "level": "info"}) as proxy:
         for path in paths:
@@ -236,13 +236,13 @@ LINE = ('{"time":"2026-01-02T10:00:00.000Z","level":"info","route":"default","me
         '"reused":false}],"request_bytes":0,"response_bytes":0,"ms":9.000}\n')
 
 
-def test_what_a_log_cannot_tell_is_said():
+def test_simulate_says_what_a_log_cannot_decide():
     code, out, err = simulate("--replay", "-", given=(LINE * 10).encode())
     equal((code, err), (0, ""))
     assert "as configured: the log decides 0 of 10 requests." in out and "0.00 % .. 100 %" in out, out
 
 
-def test_bad_logs_are_told_with_their_line():
+def test_simulate_reports_bad_logs_with_their_line():
     whole = LINE.encode()
     for given, told in ((b"", "-: error: no request is in it"), (b"10.0.0.1 - - GET\n", "-:1: error: it is no JSON: a log to be played is"),
                         (whole + b'{"a":1}\n', "-:2: error: it is JSON, and not of reprise's log"),

@@ -61,7 +61,7 @@ def rejected(reprise, cause):
     return reprise.metric("reprise_rejected_requests_total", cause=cause)
 
 
-def test_http_inside_is_retried():
+def test_socks_http_is_retried():
     with Upstream({"/x": [503, 503, 200]}) as upstream, Reprise(**SOCKS) as reprise, connected(reprise) as plain:
         equal(asked(plain, by_address(upstream.port)), b"\x05\x00" + reply(0))
         response = get(plain)
@@ -70,7 +70,7 @@ def test_http_inside_is_retried():
         equal(reprise.metric("reprise_streams_total", protocol="http"), 1)
 
 
-def test_a_client_that_waits_for_nothing_and_one_that_sends_a_byte_at_a_time():
+def test_socks_handshake_works_pipelined_and_one_byte_at_a_time():
     with Upstream() as upstream, Reprise(**SOCKS) as reprise:
         request = f"GET /x HTTP/1.1\r\nHost: {LOOPBACK}\r\n\r\n".encode()
         with connected(reprise) as plain:
@@ -84,7 +84,7 @@ def test_a_client_that_waits_for_nothing_and_one_that_sends_a_byte_at_a_time():
             equal(get(plain).status, 200)
 
 
-def test_tls_inside_is_tunnelled_or_intercepted():
+def test_socks_tls_is_tunnelled_or_intercepted():
     for hosts, issuer in ((["other.test"], "reprise test CA"), ([HOST], "reprise for localhost")):
         listeners = SOCKS["listeners"]
         with TlsUpstream({"/x": [503, 200]}) as upstream, Intercepting(hosts, listeners=listeners) as reprise, connected(reprise) as plain:
@@ -96,14 +96,14 @@ def test_tls_inside_is_tunnelled_or_intercepted():
                 equal(get(wire).status, 200 if hosts == [HOST] else 503)
 
 
-def test_a_server_that_speaks_first():
+def test_socks_server_first_protocol_is_relayed():
     with Upstream(greeting=b"220 hello\r\n") as upstream, Reprise(**SOCKS) as reprise, connected(reprise) as plain:
         equal(asked(plain, by_address(upstream.port)), b"\x05\x00" + reply(0))
         equal(exactly(plain, 11), b"220 hello\r\n")
         reprise.expect_metric(1, "reprise_streams_total", protocol="server_first")
 
 
-def test_what_cannot_be_dialled_says_why():
+def test_socks_failed_dial_gets_a_reply_code_for_the_reason():
     held, port = closed_port()
     with held, Reprise(**SOCKS, defaults={"retry": {"max_attempts": 2}}) as reprise:
         for request, code in ((by_address(port), 5), (by_address(80, "169.254.169.254"), 2), (by_address(reprise.addresses["admin"][1]), 2),
@@ -118,7 +118,7 @@ def test_what_cannot_be_dialled_says_why():
         reprise.expect_log("rejected 403 connect_port_denied")
 
 
-def test_bad_input():
+def test_socks_bad_input_is_rejected_with_a_cause():
     bad = [
         (b"GET / HTTP/1.1\r\n\r\n", b"", "socks_version"),
         (b"\x04\x01\x00\x50\x7f\x00\x00\x01\x00", b"", "socks_version"),
@@ -144,7 +144,7 @@ def test_bad_input():
         reprise.expect_log("write socks5h:// in the proxy's URL")
 
 
-def test_a_client_that_finds_no_room_is_told_in_its_own_protocol():
+def test_socks_client_over_the_connection_limit_gets_a_socks_reply():
     with Upstream() as upstream, Reprise(**SOCKS, limits={"connections": 1}) as reprise, connected(reprise) as first:
         equal(asked(first, by_address(upstream.port)), b"\x05\x00" + reply(0))
         with connected(reprise) as plain:
@@ -153,7 +153,7 @@ def test_a_client_that_finds_no_room_is_told_in_its_own_protocol():
         reprise.expect_metric(1, "reprise_limits_hit_total", limit="connection_limit")
 
 
-def test_a_greeting_that_never_ends():
+def test_socks_incomplete_greeting_is_closed_after_the_timeout():
     with Reprise(**SOCKS, timers={"handshake": "100ms"}) as reprise:
         for sent in (b"", b"\x05", GREETING, GREETING + b"\x05\x01\x00\x03\x0aabc"):
             with connected(reprise) as plain:
@@ -163,7 +163,7 @@ def test_a_greeting_that_never_ends():
 
 
 @isolated
-def test_curl_and_a_name_that_is_resolved_here():
+def test_socks_name_sent_by_curl_is_resolved_by_the_proxy():
     with NameServer({}, hosts=f"{LOOPBACK} only-here.test\n"), Upstream({"/x": [503, 200]}) as upstream, Reprise(**SOCKS) as reprise:
         url = f"http://only-here.test:{upstream.port}/x"
         done = subprocess.run(["curl", "-sS", "-x", "socks5h://%s:%d" % reprise.addresses["socks"], url], env=without_proxies(),

@@ -37,7 +37,7 @@ def is_sanitized(reprise):
         return bool(re.search(rb"__[at]san_init", program.read()))
 
 
-def test_status_tells_classes_durations_and_upstreams():
+def test_status_contains_response_classes_durations_and_upstreams():
     with Upstream({"/ok": [200], "/bad": [503], "/flaky": [503, 200]}) as upstream, Reprise(defaults=TWICE) as reprise:
         for path in ("/ok", "/bad", "/flaky"):
             ask(reprise, "GET", upstream.url(path))
@@ -64,7 +64,7 @@ def minute_of(status, route):
     return dict(sums)
 
 
-def test_status_has_the_last_minute_of_each_route_and_upstream_by_the_second():
+def test_status_contains_the_last_minute_per_second_for_routes_and_upstreams():
     with Upstream({"/ok": [200], "/bad": [503], "/flaky": [503, 200], "/no": ["reset"]}) as upstream, Reprise(defaults=TWICE, threads=4) as reprise:
         equal(minute_of(status_of(reprise), "default"), {})
         for path in ("/ok", "/bad", "/flaky"):
@@ -82,7 +82,7 @@ def test_status_has_the_last_minute_of_each_route_and_upstream_by_the_second():
             equal([route for route in events.until("change")["routes"] if "last_minute" in route], [], "later ones tell what is new")
 
 
-def test_the_last_minute_of_a_route_stays_with_its_name_over_reloads():
+def test_last_minute_of_a_route_survives_reloads_under_its_name():
     def routes(name):
         return [{"name": name, "match": {"path": "/x/**"}}]
     with Upstream({}) as upstream, Controlled(routes=routes("old")) as reprise:
@@ -102,7 +102,7 @@ def test_the_last_minute_of_a_route_stays_with_its_name_over_reloads():
         equal(minute_of(status_of(reprise), "old")["requests"], 3)
 
 
-def test_status_tells_circuits_and_pauses():
+def test_status_reports_circuits_and_pauses():
     circuit = {"failures": 0.5, "requests": 2, "window": "10s", "open": "1m"}
     with Upstream({"/bad": [503]}) as upstream, Controlled(
             defaults={"retry": {"max_attempts": 1}, "circuit": circuit}) as reprise:
@@ -114,7 +114,7 @@ def test_status_tells_circuits_and_pauses():
         assert 0 < mine["pause_seconds"] <= 60, mine
 
 
-def test_events_begin_with_everything_and_go_on_with_what_is_new():
+def test_events_start_with_the_full_status_and_continue_with_changes():
     with Upstream({"/flaky": [503, 200], "/no": ["reset"]}) as upstream, Reprise() as reprise, Events(reprise) as events:
         equal(events.status, 200)
         assert "Content-Type: text/event-stream" in events.head, events.head
@@ -133,7 +133,7 @@ def test_events_begin_with_everything_and_go_on_with_what_is_new():
             equal([each["id"] for each in late.until("stories")][-1], story["id"])
 
 
-def test_events_tell_of_routes_that_have_moved_and_of_no_others():
+def test_events_contain_only_routes_that_changed():
     routes = [{"name": "a", "match": {"path": "/a"}}, {"name": "b", "match": {"path": "/b"}}]
     with Upstream({}) as upstream, Reprise(routes=routes) as reprise, Events(reprise) as events:
         equal([route["name"] for route in events.until("status")["routes"]], ["a", "b", "default"])
@@ -145,7 +145,7 @@ def test_events_tell_of_routes_that_have_moved_and_of_no_others():
         equal([(route["name"], route["requests"]) for route in moved], [("b", 1)])
 
 
-def test_events_tell_of_another_configuration_and_of_one_that_failed():
+def test_events_report_a_new_configuration_and_a_failed_reload():
     with Controlled(defaults=TWICE) as reprise, Events(reprise) as events:
         before = events.until("status")["config"]["hash"]
         reprise.change(defaults={"retry": {"max_attempts": 3}})
@@ -159,7 +159,7 @@ def test_events_tell_of_another_configuration_and_of_one_that_failed():
         assert re.search(r"reprise\.yaml:2:1: error: .*no_such_key", reload["errors"][0]), reload
 
 
-def test_events_end_with_a_word_when_the_proxy_does():
+def test_event_stream_ends_with_a_reason_when_the_proxy_exits():
     with Reprise(shutdown={"linger": "0s", "grace": "1s"}) as reprise, Events(reprise) as events:
         events.until("stories")
         reprise.terminate()
@@ -167,7 +167,7 @@ def test_events_end_with_a_word_when_the_proxy_does():
         equal(events.to_end()[-1], ("end", {"reason": "this listener is closed"}))
 
 
-def test_events_tell_that_the_proxy_drains():
+def test_events_report_draining():
     with Controlled() as reprise, Events(reprise) as events:
         events.until("stories")
         reprise.tell("drain")
@@ -175,7 +175,7 @@ def test_events_tell_that_the_proxy_drains():
             continue
 
 
-def test_H6_the_page_and_the_events_answer_no_foreign_name_and_no_other_origin():
+def test_H6_page_and_events_reject_foreign_host_names_and_other_origins():
     with Reprise() as reprise:
         with Client(reprise.addresses["admin"]) as client:
             for path in ("/", "/events", "/status", "/stories"):
@@ -191,7 +191,7 @@ def asked_by_a_browser(client, path, site, *more):
     return client.read_final_head().status
 
 
-def test_H6_pages_of_other_sites_get_no_place_among_the_readers_and_no_page():
+def test_H6_subresource_and_frame_requests_of_other_sites_are_rejected():
     """A browser sends no Origin for an image, a script or a frame, but it says whose page asks."""
     with Reprise() as reprise:
         for site in ("cross-site", "same-site"):
@@ -208,7 +208,7 @@ def test_H6_pages_of_other_sites_get_no_place_among_the_readers_and_no_page():
                 equal(asked_by_a_browser(client, path, site, *fields), status, f"{path} by {site}")
 
 
-def test_the_page_is_whole_and_its_policy_lets_in_nothing_else():
+def test_page_is_self_contained_and_its_content_security_policy_allows_nothing_else():
     with Reprise() as reprise:
         with urllib.request.build_opener(urllib.request.ProxyHandler({})).open("http://%s:%d/" % reprise.addresses["admin"]) as answer:
             fields, text = dict(answer.headers.items()), answer.read().decode()
@@ -239,7 +239,7 @@ def deaf_readers(reprise, count):
             reader.close()
 
 
-def test_L32_a_hundred_readers_that_never_read_cost_nothing():
+def test_L32_hundred_unread_event_streams_slow_no_request_and_use_bounded_memory():
     """Many routes make long events: 600 of them are some 150 KiB at the beginning, so that no buffer of a kernel hides the readers."""
     routes = [{"name": f"route-{i:04}-{'x' * 40}", "match": {"path": f"/{i}"}} for i in range(600)]
     with Upstream({}) as upstream, Reprise(routes=routes) as reprise, Client(reprise.forward) as client:
@@ -271,7 +271,7 @@ def test_L32_a_hundred_readers_that_never_read_cost_nothing():
         ask_a_hundred()
 
 
-def test_L32_a_page_that_is_loaded_a_thousand_times_leaves_nothing():
+def test_L32_loading_the_page_a_thousand_times_leaks_nothing():
     with Upstream({"/flaky": [503, 200]}) as upstream, Reprise() as reprise:
         ask(reprise, "GET", upstream.url("/flaky"))
 
@@ -293,7 +293,7 @@ def test_L32_a_page_that_is_loaded_a_thousand_times_leaves_nothing():
             equal(events.status, 200)
 
 
-def test_what_a_client_sends_stays_one_line_of_an_event():
+def test_client_data_stays_on_one_line_of_an_event():
     with Upstream({}, otherwise=[Say(503)]) as upstream, Reprise(defaults=TWICE) as reprise, Events(reprise) as events:
         events.until("stories")
         ask(reprise, "GET", upstream.url("/%0Aevent:%20status%0Adata:%20{}/<script>"))

@@ -34,7 +34,7 @@ def kept(reprise, name):
                                  f"there is a story {name}"))
 
 
-def test_a_request_is_told_by_the_id_of_its_response():
+def test_request_history_is_found_by_the_id_in_the_response():
     with Upstream({"/x": [503, 200]}) as upstream, telling() as reprise:
         answer = ask(reprise, "GET", upstream.url("/x?secret=1"), fields=[("X-Request-Id", "mine/1")])
         equal(answer.status, 200)
@@ -58,7 +58,7 @@ def test_a_request_is_told_by_the_id_of_its_response():
         equal(json.loads(explain(reprise, name, "--format", "json")[1]), story)
 
 
-def test_what_was_refused_is_told_with_what_would_change_it():
+def test_history_of_a_refused_retry_says_what_would_change_it():
     with Upstream({"/x": [503]}) as upstream, telling() as reprise:
         answer = ask(reprise, "POST", upstream.url("/x"), b"body")
         equal(answer.reason, "not_idempotent")
@@ -76,7 +76,7 @@ def shape(text):
     return re.sub(r"[0-9][0-9.:]*(ms|s)?\b", "#", text)
 
 
-def test_the_readme_has_such_a_story():
+def test_readme_history_example_matches_the_real_output():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     printed = re.search(r"<!-- story -->\n```text\n\$ reprise explain --request-id \S+\n(.*?)```", readme, re.S).group(1)
     with Upstream({"/v1/x": [503]}) as upstream, telling(defaults={"retry": {"max_attempts": 2}}) as reprise:
@@ -86,7 +86,7 @@ def test_the_readme_has_such_a_story():
         equal(shape(told), shape(printed), f"README.md has another form than\n{told}")
 
 
-def test_a_dial_in_vain_has_its_address():
+def test_history_of_a_failed_dial_contains_its_address():
     _held, port = closed_port()
     with telling(defaults={"retry": {"max_attempts": 2, "backoff": {"initial": "1ms"}}}) as reprise:
         answer = ask(reprise, "GET", f"http://127.0.0.1:{port}/")
@@ -97,7 +97,7 @@ def test_a_dial_in_vain_has_its_address():
         equal((story["own_response"], story["reason"]), (True, "attempts_spent"))
 
 
-def test_ordinary_requests_do_not_push_out_what_matters():
+def test_ordinary_requests_never_evict_failed_requests_from_the_history():
     with Upstream({"/x": [200], "/no": [503]}) as upstream, telling(limits={"stories": "16KiB"}) as reprise:
         matters = id_of(ask(reprise, "POST", upstream.url("/no"), b"x"))
         ordinary = [id_of(ask(reprise, "GET", upstream.url("/x"))) for _ in range(100)]
@@ -107,7 +107,7 @@ def test_ordinary_requests_do_not_push_out_what_matters():
         equal(reprise.admin(f"/stories/{ordinary[0]}")[0], 404)
 
 
-def test_ids_that_are_gone_or_never_were_are_said_to_be():
+def test_unknown_or_evicted_request_ids_are_reported():
     with telling() as reprise:
         for name in ("nobody", "a-1", "%", "..%2f..", "x" * 4000):
             status, text = reprise.admin("/stories/" + urllib.request.quote(name))
@@ -125,7 +125,7 @@ def test_ids_that_are_gone_or_never_were_are_said_to_be():
         equal(done.returncode, 2, arguments)
 
 
-def test_none_are_kept_where_none_are_wanted():
+def test_history_is_disabled_if_its_limit_is_zero():
     with Upstream({"/x": [200]}) as upstream, telling(limits={"stories": 0}) as reprise:
         answer = ask(reprise, "GET", upstream.url("/x"))
         equal(id_of(answer), None)
@@ -133,13 +133,13 @@ def test_none_are_kept_where_none_are_wanted():
         equal(reprise.admin("/stories"), (200, "[]\n"))
 
 
-def test_a_path_that_the_log_keeps_out_is_in_no_story():
+def test_path_hidden_from_the_log_is_hidden_from_the_history():
     with Upstream({"/x": [503]}) as upstream, telling(log={"path": "route"}) as reprise:
         story = kept(reprise, id_of(ask(reprise, "POST", upstream.url("/x"), b"1")))
         assert "path" not in story, story
 
 
-def test_the_id_is_a_response_header_where_the_route_says_so():
+def test_request_id_is_sent_in_a_response_header_only_if_configured():
     with Upstream({"/x": [503]}) as upstream, Reprise() as reprise:
         equal(id_of(ask(reprise, "POST", upstream.url("/x"), b"1")), None)
         line = reprise.requests(1)[0]
@@ -147,7 +147,7 @@ def test_the_id_is_a_response_header_where_the_route_says_so():
         kept(reprise, line["request_id"])
 
 
-def test_stories_are_for_this_machine_and_no_other_name():
+def test_history_rejects_foreign_host_names():
     with telling() as reprise:
         for path in ("/stories", "/stories/a-1"):
             request = urllib.request.Request("http://%s:%d%s" % (*reprise.addresses["admin"], path), headers={"Host": "evil.example"})
@@ -158,7 +158,7 @@ def test_stories_are_for_this_machine_and_no_other_name():
                 equal(error.code, 403)
 
 
-def test_what_answers_on_the_admin_address_steers_no_terminal():
+def test_explain_escapes_terminal_control_characters_in_admin_responses():
     raw = "told \x1b]0;title\x07\x1b[2J \x7f \x9b31m \u202e \"quoted\" back\\slash\ttab \u00e9\nnext line\n"
     seen = "told \\u001b]0;title\\u0007\\u001b[2J \\u007f \\u009b31m \\u202e \"quoted\" back\\slash\ttab \u00e9\nnext line\n"
     for status in (200, 404):

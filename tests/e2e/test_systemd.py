@@ -77,7 +77,7 @@ def notified(by_path=True):
             listener.socket.close()
 
 
-def test_ready_and_stopping_are_told():
+def test_systemd_is_notified_of_ready_and_stopping():
     for by_path in (True, False):
         with notified(by_path) as (manager, address):
             with Serviced({"NOTIFY_SOCKET": address}) as reprise:
@@ -88,7 +88,7 @@ def test_ready_and_stopping_are_told():
             equal(manager.hear(), ["READY=1", "STOPPING=1"])
 
 
-def test_a_reload_is_told_and_so_is_one_that_fails():
+def test_systemd_is_notified_of_successful_and_failed_reloads():
     with notified() as (manager, address):
         with Serviced({"NOTIFY_SOCKET": address}) as reprise:
             manager.expect("READY=1")
@@ -105,7 +105,7 @@ def test_a_reload_is_told_and_so_is_one_that_fails():
                 equal(ready, "READY=1", outcome)
 
 
-def test_the_watchdog_is_told_as_long_as_every_thread_turns():
+def test_watchdog_is_notified_while_all_threads_are_running():
     with notified() as (manager, address):
         variables = {"NOTIFY_SOCKET": address, "WATCHDOG_USEC": "60000"}
         with Serviced(variables, pid_of=["WATCHDOG_PID"], threads=4) as reprise:
@@ -123,7 +123,7 @@ def quiet(manager):
     return not select.select([manager.socket], [], [], 0.18)[0]
 
 
-def test_the_watchdog_of_another_process_is_not_ours():
+def test_watchdog_variables_for_another_process_are_ignored():
     with notified() as (manager, address):
         with Serviced({"NOTIFY_SOCKET": address, "WATCHDOG_USEC": "1000", "WATCHDOG_PID": "1"}):
             manager.expect("READY=1")
@@ -137,7 +137,7 @@ def listener():
     return made, made.getsockname()[1]
 
 
-def test_a_client_that_comes_between_two_runs_is_served():
+def test_client_that_connects_between_two_runs_is_served():
     """The sockets are the service manager's: they take connections while nobody runs, and stand when a run has ended."""
     (forward, port), (admin, admin_port) = listener(), listener()
     configuration = {"listeners": [{"mode": "forward", "bind": f"{LOOPBACK}:{port}"}], "admin": {"bind": f"{LOOPBACK}:{admin_port}"}}
@@ -153,7 +153,7 @@ def test_a_client_that_comes_between_two_runs_is_served():
             pass  # never shut down
 
 
-def test_sockets_of_another_process_and_of_no_listener():
+def test_sockets_for_another_process_or_without_a_listener_are_not_used():
     passed, port = listener()
     with passed:
         with Serviced({"LISTEN_FDS": "1", "LISTEN_PID": "1"}, sockets=[passed]) as reprise:
@@ -162,13 +162,13 @@ def test_sockets_of_another_process_and_of_no_listener():
             reprise.expect_log(f"has passed a socket that listens at {LOOPBACK}:{port}, which is no listener's: closed")
 
 
-def test_exec_leaves_the_variables_to_its_command():
+def test_exec_leaves_notify_socket_to_its_command():
     done = subprocess.run([options.binary, "exec", "--quiet", "--", "env"], env={**os.environ, "NOTIFY_SOCKET": "@of-the-command"},
                           capture_output=True, text=True, timeout=PATIENCE, check=True)
     assert "NOTIFY_SOCKET=@of-the-command" in done.stdout, done.stdout
 
 
-def test_the_units_are_right_and_the_service_can_do_little():
+def test_systemd_units_are_valid_and_the_service_is_restricted():
     """By the words of systemd itself; the exposure is in tenths, of 100 at most."""
     needs("systemd-analyze")
     with tempfile.TemporaryDirectory() as folder:
@@ -181,7 +181,7 @@ def test_the_units_are_right_and_the_service_can_do_little():
             equal((done.returncode, done.stderr), (0, ""), done.stdout[-500:])
 
 
-def test_the_socket_unit_names_the_listeners_of_the_example():
+def test_socket_unit_lists_the_listeners_of_the_example():
     unit = (UNITS / "reprise.socket").read_text(encoding="utf-8")
     example = UNITS.parent.parent / "config/examples/legacy-daemon.yaml"
     done = subprocess.run([options.binary, "config", "--effective", "-c", str(example)], capture_output=True, text=True, timeout=PATIENCE,
@@ -206,7 +206,7 @@ class Journaled(Serviced):
         super().become()
 
 
-def test_the_journal_gets_a_priority_with_every_line_and_one_clock():
+def test_journal_lines_have_a_priority_and_no_duplicate_timestamp():
     script = {"/x": [503, 503]}
     for form in ("text", "json"):
         with Upstream(script) as upstream, Journaled(log={"format": form}, defaults={"retry": {"max_attempts": 2}}) as reprise:
@@ -226,7 +226,7 @@ def test_the_journal_gets_a_priority_with_every_line_and_one_clock():
                 assert all("time" in json.loads(line[3:]) for line in lines), lines
 
 
-def test_what_ends_a_start_is_an_error_in_the_journal_and_plain_elsewhere():
+def test_startup_errors_have_a_priority_only_in_the_journal():
     with tempfile.TemporaryDirectory() as folder:
         bad = Path(folder, "bad.yaml")
         bad.write_text("version: 1\nunknown: 1\ndefauts: {}\n", encoding="ascii")
@@ -246,7 +246,7 @@ def test_what_ends_a_start_is_an_error_in_the_journal_and_plain_elsewhere():
                 equal({line.startswith("<3>") for line in lines}, {into_journal}, f"{command} {lines}")
 
 
-def test_the_status_line_follows_reloads_and_draining():
+def test_systemd_status_line_follows_reloads_and_draining():
     with notified() as (manager, address), tempfile.TemporaryDirectory() as folder:
         control = f"{folder}/control"
         routes = [{"name": "one", "match": {"host": "one.test"}}, {"name": "two", "match": {"host": "two.test"}}]

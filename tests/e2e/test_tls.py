@@ -33,7 +33,7 @@ def test_get_is_retried_over_tls_until_it_succeeds():
         equal(upstream.requests[0].field("Host"), f"{LOOPBACK}:{upstream.port}")
 
 
-def test_A16_an_https_target_goes_over_tls_and_a_retry_too():
+def test_A16_https_target_uses_tls_and_is_retried():
     policy = {"tls": {"ca_file": authority().file}}
     with TlsUpstream({"/x": [503, "reset", 200]}) as upstream, Reprise(defaults=policy) as reprise:
         response = ask(reprise, "GET", upstream.https_url("/x?a=%20b"))
@@ -52,7 +52,7 @@ class PlainOnly(Upstream):
         return False
 
 
-def test_A16_an_https_target_is_never_sent_in_clear_text():
+def test_A16_https_target_is_never_sent_in_clear_text():
     with PlainOnly(record=True) as upstream, Reprise() as reprise:
         response = ask(reprise, "GET", f"https://{LOOPBACK}:{upstream.port}/secret")
         equal((response.status, response.field("Proxy-Status").split("; ")[1]), (502, "error=tls_protocol_error"))
@@ -60,7 +60,7 @@ def test_A16_an_https_target_is_never_sent_in_clear_text():
         assert not any(b"secret" in received for received in upstream.bytes_received())
 
 
-def test_a_reset_after_the_request_is_retried_for_get_and_not_for_post():
+def test_reset_after_the_request_is_retried_for_get_but_not_for_post():
     with TlsUpstream({"/get": ["execute_reset", 200], "/post": ["execute_reset", 200]}) as upstream, \
             Reprise(defaults=trusting()) as reprise:
         equal(ask(reprise, "GET", upstream.url("/get?id=1")).attempts, 2)
@@ -69,7 +69,7 @@ def test_a_reset_after_the_request_is_retried_for_get_and_not_for_post():
         equal(upstream.effects, {"1": 2, "2": 1})
 
 
-def test_a_cut_handshake_is_retried_whatever_the_method_as_nothing_was_sent():
+def test_broken_handshake_is_retried_for_any_method_because_nothing_was_sent():
     with TlsUpstream(cuts=2) as upstream, Reprise(defaults=trusting()) as reprise:
         response = ask(reprise, "POST", upstream.url("/x?id=7"), b"once")
         equal((response.status, response.attempts), (200, 3))
@@ -79,7 +79,7 @@ def test_a_cut_handshake_is_retried_whatever_the_method_as_nothing_was_sent():
         reprise.expect_metric(2, "reprise_attempts_total", outcome="tls")
 
 
-def test_a_cut_handshake_is_final_where_the_route_does_not_list_tls():
+def test_broken_handshake_is_not_retried_if_the_route_does_not_list_tls():
     with TlsUpstream(cuts=9) as upstream, Reprise(defaults=trusting(retry={"on": [503, "connect", "reset"]})) as reprise:
         response = ask(reprise, "GET", upstream.url("/x"))
         equal((response.status, response.attempts, response.reason), (502, 1, "not_retryable"))
@@ -87,7 +87,7 @@ def test_a_cut_handshake_is_final_where_the_route_does_not_list_tls():
         assert b"in the TLS handshake" in response.body, response.body
 
 
-def test_a_truncated_download_over_tls_goes_on_where_it_stopped():
+def test_truncated_tls_download_is_resumed():
     script = Breaking(5 * MIB, [3, MIB + 1, 4 * MIB], resets=[1])
     with TlsUpstream({"/file": [script]}) as upstream, Reprise(defaults=trusting()) as reprise:
         curl = Curl(reprise, upstream.url("/file"))
@@ -106,7 +106,7 @@ def until_close(notice):
     return step
 
 
-def test_B4_a_close_delimited_body_is_whole_after_close_notify_alone():
+def test_B4_close_delimited_tls_body_is_complete_only_after_close_notify():
     with TlsUpstream({"/whole": [until_close(True)], "/cut": [until_close(False)]}) as upstream, \
             Reprise(defaults=trusting(resume={"enabled": False})) as reprise:
         equal(ask(reprise, "GET", upstream.url("/whole")).body, b"the beginning")
@@ -120,7 +120,7 @@ def test_B4_a_close_delimited_body_is_whole_after_close_notify_alone():
         equal([line["ending"] for line in lines], ["answered", "cut"])
 
 
-def test_F7_both_ends_are_told_with_close_notify():
+def test_F7_tls_connection_ends_with_close_notify():
     ends = []
     def listen(connection, _request):
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nKeep-Alive: timeout=1\r\n\r\n")
@@ -132,14 +132,14 @@ def test_F7_both_ends_are_told_with_close_notify():
         equal(ends, ["notice"])
 
 
-def test_F8_the_field_early_data_and_a_425_pass_unchanged():
+def test_F8_early_data_field_and_425_pass_unchanged():
     with TlsUpstream({"/x": [Say(425, b"too early")]}) as upstream, Reprise(defaults=trusting()) as reprise:
         response = ask(reprise, "GET", upstream.url("/x"), fields=[("Early-Data", "1")])
         equal((response.status, response.body, response.attempts), (425, b"too early", 1))
         equal(upstream.requests[0].field("Early-Data"), "1")
 
 
-def test_F8_a_resumed_session_sends_no_early_data():
+def test_F8_resumed_session_sends_no_early_data():
     # A server that would take it: it resumes, and its first flight is not followed by data before ours is answered.
     # One client connection: each io thread has sessions of its own.
     with TlsUpstream({"/x": [Say(200, b"a", close=True)]}) as upstream, Reprise(defaults=trusting()) as reprise, \
@@ -150,7 +150,7 @@ def test_F8_a_resumed_session_sends_no_early_data():
         equal(upstream.resumed[1:], [True] * 3, "sessions are resumed")
 
 
-def test_sessions_are_resumed_in_tls_1_2_too():
+def test_tls_1_2_sessions_are_resumed():
     with TlsUpstream({"/x": [Say(200, b"a", close=True)]}, newest=ssl.TLSVersion.TLSv1_2) as upstream, \
             Reprise(defaults=trusting()) as reprise, Client(reprise.forward) as client:
         for _ in range(3):
@@ -158,7 +158,7 @@ def test_sessions_are_resumed_in_tls_1_2_too():
         equal(upstream.resumed, [False, True, True])
 
 
-def test_a_connection_carries_many_requests_and_tickets_do_not_spoil_it():
+def test_tls_connection_is_reused_despite_session_tickets():
     with TlsUpstream() as upstream, Reprise(defaults=trusting()) as reprise:
         with Client(reprise.forward) as client:
             for number in range(20):
@@ -166,14 +166,14 @@ def test_a_connection_carries_many_requests_and_tickets_do_not_spoil_it():
         equal(upstream.connections, 1)
 
 
-def test_sni_is_sent_for_names_alone():
+def test_sni_is_sent_for_names_but_not_for_addresses():
     with TlsUpstream() as upstream, Reprise(defaults=trusting()) as reprise:
         equal(ask(reprise, "GET", upstream.url("/")).status, 200)
         equal(ask(reprise, "GET", f"http://LOCALHOST:{upstream.port}/").status, 200)
         equal(upstream.sni, [None, "localhost"])
 
 
-def test_another_name_than_the_dialled_one_is_sent_and_verified():
+def test_configured_server_name_is_sent_and_verified():
     only_there = authority().issue(names=("DNS:payments.example",))
     with TlsUpstream(certificate=only_there) as upstream:
         defaults = trusting()
@@ -190,7 +190,7 @@ def test_another_name_than_the_dialled_one_is_sent_and_verified():
             equal((response.status, response.field("Proxy-Status").split("; ")[1]), (502, "error=tls_certificate_error"))
 
 
-def test_an_encrypted_client_key_is_opened_by_its_passphrase():
+def test_encrypted_client_key_is_opened_with_its_passphrase():
     certificate, key = authority().issue("the client", names=(), usage="clientAuth")
     with TlsUpstream(asks_for=authority().file) as upstream, tempfile.TemporaryDirectory() as folder:
         locked, passphrase = f"{folder}/locked.pem", f"{folder}/passphrase"
@@ -216,7 +216,7 @@ def test_an_encrypted_client_key_is_opened_by_its_passphrase():
             assert re.search(r"yaml:4:\d+: error: routes\[1\]\.tls\.key: .*key_passphrase does not open it", told), told
 
 
-def test_a_client_certificate_is_shown_to_who_asks():
+def test_client_certificate_is_sent_if_the_upstream_requests_it():
     certificate, key = authority().issue("the client", names=(), usage="clientAuth")
     shown = trusting()
     shown["tls"] |= {"certificate": certificate, "key": key}
@@ -229,7 +229,7 @@ def test_a_client_certificate_is_shown_to_who_asks():
             equal(response.status, 502)
 
 
-def test_a_gateway_speaks_https_and_says_whose_host_it_is_told():
+def test_https_gateway_retries_and_sends_the_upstream_host_name():
     with TlsUpstream({"/base/x": [503, Say(302, b"", [("Location", "http://elsewhere/"), ("Set-Cookie", "a=b; Secure"),
                                                      ("Alt-Svc", 'h3=":443"')])]}) as upstream:
         listeners = [{"mode": "forward", "bind": "127.0.0.1:0"},
@@ -245,7 +245,7 @@ def test_a_gateway_speaks_https_and_says_whose_host_it_is_told():
             equal(upstream.sni, ["localhost"] * 2)
 
 
-def test_a_gateway_with_the_clients_host_holds_the_upstream_to_that_name():
+def test_gateway_with_the_clients_host_verifies_the_upstream_for_that_name():
     with TlsUpstream() as upstream:
         listeners = [{"mode": "forward", "bind": "127.0.0.1:0"},
                      {"mode": "gateway", "bind": "127.0.0.1:0", "upstream": f"https://127.0.0.1:{upstream.port}", "host": "client"}]
@@ -258,7 +258,7 @@ def test_a_gateway_with_the_clients_host_holds_the_upstream_to_that_name():
             equal(upstream.sni[:2], ["api.test", "other.test"])
 
 
-def test_a_route_originates_behind_a_plain_gateway_too():
+def test_route_originates_tls_behind_a_plain_gateway():
     with TlsUpstream() as upstream:
         listeners = [{"mode": "forward", "bind": "127.0.0.1:0"},
                      {"mode": "gateway", "bind": "127.0.0.1:0", "upstream": f"http://127.0.0.1:{upstream.port}"}]
@@ -268,7 +268,7 @@ def test_a_route_originates_behind_a_plain_gateway_too():
                 equal(client.read_response().status, 200)
 
 
-def test_an_upgrade_over_tls_carries_both_ways():
+def test_upgrade_over_tls_relays_both_directions():
     def switch(connection, _request):
         connection.sendall(b"HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\n")
         while data := connection.recv(65536):
@@ -287,7 +287,7 @@ def test_an_upgrade_over_tls_carries_both_ways():
             equal(client.read_to_end(), b"")
 
 
-def test_a_large_upload_and_a_large_download_come_through_whole():
+def test_large_upload_and_download_over_tls_arrive_whole():
     body = bytes(i % 251 for i in range(3 * MIB))
     with TlsUpstream({"/up": [503, 200], "/down": [Say(200, body)]}) as upstream, Reprise(defaults=trusting()) as reprise:
         response = ask(reprise, "PUT", upstream.url("/up"), body)
@@ -301,7 +301,7 @@ def proxied_environment(reprise):
     return {**environment, "http_proxy": reprise.proxy_url, "HTTP_PROXY": reprise.proxy_url, "no_proxy": "", "NO_PROXY": ""}
 
 
-def test_real_clients_reach_an_https_upstream_by_http():
+def test_real_clients_reach_an_https_upstream_over_http():
     with TlsUpstream({"/x": [503, Say(200, b"hello\n"), 503, Say(200, b"hello\n"), 503, Say(200, b"hello\n")]}) as upstream, \
             Reprise(defaults=trusting()) as reprise:
         equal(Curl(reprise, upstream.url("/x")).body, b"hello\n")
@@ -317,7 +317,7 @@ def test_real_clients_reach_an_https_upstream_by_http():
         equal(len(upstream.requests), 7)
 
 
-def test_presets_work_against_tls_upstreams():
+def test_presets_work_with_tls_upstreams():
     scripts = {"/storage/v1/b": [503, Say(200, b"{}")], "/v1/messages": [529, Say(200, b"{}")]}
     with TlsUpstream(scripts) as upstream:
         presets = [{"name": "gcs", "hosts": ["localhost"], "tls": {"originate": True, "ca_file": authority().file},
@@ -327,7 +327,7 @@ def test_presets_work_against_tls_upstreams():
             equal((response.status, response.attempts), (200, 2))
 
 
-def test_the_system_store_is_trusted_where_no_file_is_named():
+def test_system_trust_store_is_used_if_no_ca_file_is_named():
     with TlsUpstream() as upstream:
         def trust():
             os.environ["SSL_CERT_FILE"] = authority().file
@@ -337,7 +337,7 @@ def test_the_system_store_is_trusted_where_no_file_is_named():
             equal(ask(reprise, "GET", upstream.url("/")).status, 502)
 
 
-def test_F2_an_authenticated_connection_belongs_to_its_client():
+def test_F2_authenticated_connection_is_used_only_by_its_client():
     challenge = Say(401, b"who?", [("WWW-Authenticate", "Negotiate, NTLM"), ("X-Kept", "1")])
     scripts = {"/x": [challenge, Say(401, b"", [("WWW-Authenticate", "NTLM TlRMTVNTUAAC")]), 200], "/y": [200], "/z": [503]}
     for make, defaults in ((Upstream, {}), (TlsUpstream, trusting())):
@@ -353,7 +353,7 @@ def test_F2_an_authenticated_connection_belongs_to_its_client():
             equal([request.connection for request in upstream.requests], [1, 1, 1, 2, 1, 1])
 
 
-def test_through_a_parent_proxy_tls_goes_in_a_tunnel_that_the_parent_cannot_read():
+def test_tls_through_a_parent_proxy_stays_encrypted_in_a_tunnel():
     with TlsUpstream({"/x": [503, 200]}) as upstream, Reprise() as parent, \
             Reprise(parent=parent.proxy_url, defaults=trusting()) as reprise:
         with Client(reprise.forward) as client:

@@ -30,36 +30,36 @@ def refused(certificate, words, host=LOOPBACK, defaults=None):
         reprise.expect_metric(1, "reprise_attempts_total", outcome="tls")
 
 
-def test_F5_an_expired_certificate():
+def test_F5_expired_certificate_is_rejected():
     refused(authority().issue(starts=-20, ends=-1), "certificate has expired")
 
 
-def test_F5_a_certificate_that_is_not_valid_yet():
+def test_F5_certificate_that_is_not_yet_valid_is_rejected():
     refused(authority().issue(starts=1, ends=10), "certificate is not yet valid")
 
 
-def test_F5_a_self_signed_certificate():
+def test_F5_self_signed_certificate_is_rejected():
     refused(authority().self_signed(), "self-signed certificate")
 
 
-def test_F5_a_certificate_of_an_unknown_authority():
+def test_F5_certificate_of_an_unknown_authority_is_rejected():
     refused(Authority("another CA").issue(), "unable to get local issuer certificate")
 
 
-def test_F5_a_certificate_for_another_name():
+def test_F5_certificate_for_another_name_is_rejected():
     refused(authority().issue(names=("DNS:other.test",)), "hostname mismatch", host="localhost")
 
 
-def test_F5_a_name_in_the_cn_alone():
+def test_F5_name_only_in_the_common_name_is_rejected():
     refused(authority().issue(common_name="localhost", names=()), "hostname mismatch", host="localhost")
     refused(authority().issue(common_name="localhost", names=("DNS:other.test",)), "hostname mismatch", host="localhost")
 
 
-def test_F5_an_address_without_an_ip_name():
+def test_F5_address_without_an_ip_subject_alternative_name_is_rejected():
     refused(authority().issue(common_name=LOOPBACK, names=("DNS:localhost", f"DNS:{LOOPBACK}")), "IP address mismatch")
 
 
-def test_F5_a_wildcard_covers_one_whole_label():
+def test_F5_wildcard_certificate_covers_exactly_one_whole_label():
     with TlsUpstream(certificate=authority().issue(names=("DNS:*.api.test", "DNS:f*.part.test"))) as upstream:
         listeners = [{"mode": "forward", "bind": "127.0.0.1:0"},
                      {"mode": "gateway", "bind": "127.0.0.1:0", "upstream": f"https://127.0.0.1:{upstream.port}", "host": "client"}]
@@ -70,11 +70,11 @@ def test_F5_a_wildcard_covers_one_whole_label():
                     equal(client.read_response().status, status, host)
 
 
-def test_F5_a_certificate_for_clients_alone():
+def test_F5_client_only_certificate_is_rejected():
     refused(authority().issue(usage="clientAuth"), "unsuitable certificate purpose")
 
 
-def test_F5_a_certificate_that_a_list_revokes():
+def test_F5_certificate_revoked_by_a_crl_is_rejected():
     issuer = Authority("an authority with a list")
     revoked, good = issuer.issue(), issuer.issue()
     issuer.revoke(revoked[0])
@@ -85,7 +85,7 @@ def test_F5_a_certificate_that_a_list_revokes():
         equal(ask(reprise, "GET", upstream.url("/x")).status, 200)
 
 
-def test_F5_a_certificate_that_a_stapled_response_revokes():
+def test_F5_certificate_revoked_by_a_stapled_ocsp_response_is_rejected():
     issuer = Authority("an authority that answers")
     certificate = issuer.issue()
     good = issuer.response(certificate[0])
@@ -102,13 +102,13 @@ def test_F5_a_certificate_that_a_stapled_response_revokes():
                     reprise.expect_log("certificate revoked")
 
 
-def test_F5_a_certificate_error_is_not_retried_for_a_post_either_though_nothing_was_sent():
+def test_F5_certificate_error_is_not_retried_even_for_an_unsent_post():
     with TlsUpstream(certificate=authority().self_signed()) as upstream, Reprise(defaults=trusting()) as reprise:
         response = ask(reprise, "POST", upstream.url("/x"), b"x")
         equal((response.status, response.attempts, response.reason), (502, 1, "not_retryable"))
 
 
-def test_openssls_words_are_told_once_a_second_for_each_upstream():
+def test_openssl_messages_are_logged_at_most_once_a_second_per_upstream():
     with TlsUpstream(certificate=authority().self_signed()) as upstream, Reprise(defaults=trusting()) as reprise:
         for _ in range(30):
             equal(ask(reprise, "GET", upstream.url("/x")).status, 502)
@@ -128,14 +128,14 @@ def answering(bytes_to_say):
     return Server(work)
 
 
-def test_plain_http_on_the_tls_port():
+def test_plain_http_on_a_tls_port_becomes_502():
     with answering(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n") as upstream, Reprise(defaults=trusting()) as reprise:
         response = ask(reprise, "GET", upstream.url("/x"))
         equal((response.status, error_of(response), response.attempts), (502, "error=tls_protocol_error", 6))
         reprise.expect_log("wrong version number")
 
 
-def test_tls_on_the_plain_port():
+def test_tls_on_a_plain_http_port_becomes_502():
     # A TLS server answers a plain request with an alert, which is no HTTP.
     with TlsUpstream() as upstream, Reprise() as reprise:
         response = ask(reprise, "GET", upstream.url("/x"))
@@ -143,13 +143,13 @@ def test_tls_on_the_plain_port():
         equal(upstream.count(), 0)
 
 
-def test_who_chooses_nothing_by_alpn_speaks_http_1_1():
+def test_upstream_without_an_alpn_choice_is_used_with_http_1_1():
     for offered in ((), ("h2",)):
         with TlsUpstream(alpn=offered) as upstream, Reprise(defaults=trusting()) as reprise:
             equal(ask(reprise, "GET", upstream.url("/x")).status, 200)
 
 
-def test_a_handshake_that_never_ends_is_a_connect_timeout():
+def test_unfinished_upstream_handshake_is_a_connect_timeout():
     listener = socket.create_server((LOOPBACK, 0))
     policy = trusting(connect_timeout="100ms", retry={"max_attempts": 2, "backoff": {"initial": "1ms"}})
     with listener, Reprise(defaults=policy) as reprise:
@@ -160,7 +160,7 @@ def test_a_handshake_that_never_ends_is_a_connect_timeout():
             assert attempt["ms"] >= 100, attempt
 
 
-def test_D1_a_post_whose_tls_connection_dies_after_it_is_not_repeated():
+def test_D1_post_is_not_retried_if_its_tls_connection_dies_after_sending():
     # The second request of a connection that the upstream gives up on: whatever the count of bytes, it may have been read.
     def leave(connection, _request):
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n.")
@@ -175,7 +175,7 @@ def test_D1_a_post_whose_tls_connection_dies_after_it_is_not_repeated():
         equal(upstream.count("/x"), 0)
 
 
-def test_F1_nothing_is_shared_across_client_certificates_trust_or_names():
+def test_F1_tls_connections_are_not_shared_across_certificates_trust_or_names():
     other = Authority("a second CA")
     ones = {name: authority().issue(name, names=(), usage="clientAuth") for name in ("first", "second")}
     shown = {name: {"originate": True, "ca_file": authority().file, "certificate": files[0], "key": files[1]}
@@ -209,7 +209,7 @@ def test_F1_nothing_is_shared_across_client_certificates_trust_or_names():
         equal(names, ["first", "second", "first", "first", "first"])
 
 
-def test_F1_clear_text_and_tls_to_one_port_do_not_mix():
+def test_F1_clear_text_and_tls_connections_to_one_port_are_kept_apart():
     with Upstream() as upstream, Reprise(routes=[{"name": "t", "match": {"path": "/t"}, "tls": "originate"}],
                                          defaults={"connect_timeout": "50ms", "retry": {"max_attempts": 1}}) as reprise:
         with Client(reprise.forward) as client:
@@ -230,7 +230,7 @@ def start(command, defaults):
         return done.returncode, done.stdout + done.stderr
 
 
-def test_files_that_cannot_be_loaded_are_told_before_anything_is_bound():
+def test_unloadable_tls_files_are_reported_before_any_port_is_bound():
     certificate, key = good_certificate()
     other_key = authority().issue()[1]
     with tempfile.NamedTemporaryFile("w", suffix=".pem") as junk, tempfile.NamedTemporaryFile("w", suffix=".pem") as lists:

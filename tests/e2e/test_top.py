@@ -45,7 +45,7 @@ def row_of(screen, name):
     return next(line for line in screen.splitlines() if line.startswith(name)).split()
 
 
-def test_it_shows_routes_and_what_was_retried_or_refused():
+def test_top_shows_routes_and_retried_or_refused_requests():
     # Room for both stories, however many lines the path of the configuration takes.
     with Upstream(SCRIPT) as upstream, Reprise() as reprise, on_terminal(reprise, rows=40) as terminal:
         terminal.sees("ROUTE")
@@ -63,7 +63,7 @@ def test_it_shows_routes_and_what_was_retried_or_refused():
         terminal.is_given_back()
 
 
-def test_keys_lead_to_stories_upstreams_and_help_and_back():
+def test_top_keys_switch_between_history_upstreams_and_help():
     with Upstream(SCRIPT) as upstream, Reprise(routes=[{"name": "other", "match": {"host": "nobody.example"}}]) as reprise:
         some_traffic(reprise, upstream)
         with on_terminal(reprise, rows=40) as terminal:
@@ -112,7 +112,7 @@ def wide_proxy():
     return Upstream({"/status": [Say(200, json.dumps(status).encode())], "/stories": [Say(200, json.dumps([story]).encode())]})
 
 
-def test_it_fits_every_size_and_follows_a_resize():
+def test_top_fits_every_terminal_size_and_follows_a_resize():
     with wide_proxy() as proxy, OnTerminal("top", "--admin", f"127.0.0.1:{proxy.port}", *QUICK) as terminal:
         terminal.sees("日本語の検索")
         for columns, rows in ((40, 10), (300, 100), (10, 3), (1, 1), (132, 43)):
@@ -126,7 +126,7 @@ def test_it_fits_every_size_and_follows_a_resize():
         equal(terminal.ended(), 0)
 
 
-def test_N13_nothing_is_cut_at_40_to_200_columns_and_tunnels_stand_apart():
+def test_N13_top_cuts_no_text_at_40_to_200_columns_and_shows_tunnels_separately():
     hello = b"\x16\x03\x01\x00\x05hello"
     route = {"name": "payments-of-the-shop", "match": {"path": "/shop/**"}}
     path = "/shop/" + "a-rather-long-path/" * 4
@@ -151,7 +151,7 @@ def test_N13_nothing_is_cut_at_40_to_200_columns_and_tunnels_stand_apart():
                 terminal.sees("ROUTE ")
 
 
-def test_many_routes_begin_with_those_in_trouble():
+def test_top_lists_failing_routes_first_when_there_are_many():
     routes = [{"name": f"service-{number:03}", "match": {"path": f"/s{number}/**"}} for number in range(300)]
     with Upstream({}, otherwise=[503]) as upstream, Reprise(defaults={"retry": {"max_attempts": 1}}, routes=routes) as reprise:
         with on_terminal(reprise) as terminal:
@@ -164,7 +164,7 @@ def test_many_routes_begin_with_those_in_trouble():
             terminal.sees("THE MOST TROUBLE FIRST")
 
 
-def test_the_terminal_is_given_back_whatever_ends_it():
+def test_top_restores_the_terminal_however_it_ends():
     with Reprise() as reprise:
         for end, code in (("q", 0), ("\x03", 0), ("\x1c", -signal.SIGQUIT), (signal.SIGTERM, -signal.SIGTERM),
                           (signal.SIGHUP, -signal.SIGHUP), (signal.SIGINT, 0)):
@@ -178,7 +178,7 @@ def test_the_terminal_is_given_back_whatever_ends_it():
                 terminal.is_given_back()
 
 
-def test_a_stop_gives_the_terminal_back_and_going_on_takes_it_again():
+def test_top_restores_the_terminal_when_stopped_and_redraws_when_continued():
     with Reprise() as reprise, on_terminal(reprise) as terminal:
         terminal.sees("ROUTE")
         terminal.press("\x1a")
@@ -191,7 +191,7 @@ def test_a_stop_gives_the_terminal_back_and_going_on_takes_it_again():
         equal(terminal.ended(), 0)
 
 
-def test_a_proxy_that_is_gone_is_told_and_one_that_comes_back_is_shown():
+def test_top_reports_a_lost_proxy_and_its_restart():
     with contextlib.ExitStack() as stack:
         running = stack.enter_context(Reprise())
         address = admin_of(running)
@@ -212,7 +212,7 @@ def test_a_proxy_that_is_gone_is_told_and_one_that_comes_back_is_shown():
             terminal.is_given_back()
 
 
-def test_a_proxy_that_hangs_does_not_hang_the_keys():
+def test_top_keys_work_while_the_proxy_hangs():
     with Reprise() as reprise, on_terminal(reprise) as terminal:
         terminal.sees("ROUTE")
         os.kill(reprise.process.pid, signal.SIGSTOP)
@@ -227,7 +227,7 @@ def test_a_proxy_that_hangs_does_not_hang_the_keys():
         equal(terminal.ended(), 0)
 
 
-def test_a_thousand_routes_can_be_gone_through():
+def test_top_scrolls_through_a_thousand_routes():
     routes = [{"name": f"route-{number}", "match": {"host": f"h{number}.example"}} for number in range(1000)]
     with Reprise(routes=routes) as reprise, on_terminal(reprise) as terminal:
         terminal.sees("1/1001")
@@ -241,7 +241,7 @@ def test_a_thousand_routes_can_be_gone_through():
         equal(terminal.ended(), 0)
 
 
-def test_a_locale_without_utf_8_sees_ascii_alone():
+def test_top_uses_only_ascii_without_a_utf_8_locale():
     with wide_proxy() as proxy:
         for locale in ("C", "no_SUCH.UTF-8"):
             with OnTerminal("top", "--admin", f"127.0.0.1:{proxy.port}", *QUICK, LC_ALL=locale) as terminal:
@@ -252,7 +252,7 @@ def test_a_locale_without_utf_8_sees_ascii_alone():
                 equal(terminal.ended(), 0)
 
 
-def test_colours_are_for_who_wants_them():
+def test_top_uses_colours_unless_no_color_is_set():
     with Reprise() as reprise:
         for variable, coloured in (("", True), ("1", False)):
             with on_terminal(reprise, NO_COLOR=variable) as terminal:
@@ -262,7 +262,7 @@ def test_colours_are_for_who_wants_them():
                 equal(terminal.ended(), 0)
 
 
-def test_lines_where_there_is_no_screen():
+def test_top_prints_lines_if_there_is_no_screen():
     with Reprise() as reprise:
         for terminal in (on_terminal(reprise, "--count", "1"), on_terminal(reprise, "--format", "text", "--count", "1"),
                          on_terminal(reprise, "--count", "1", TERM="dumb"), on_terminal(reprise, "--count", "1", TERM=None)):
@@ -277,7 +277,7 @@ def test_lines_where_there_is_no_screen():
                 equal(terminal.ended(), -signal.SIGINT)
 
 
-def test_lines_of_so_many_intervals_are_piped():
+def test_top_prints_interval_lines_to_a_pipe_and_stops_after_the_given_count():
     with Upstream(SCRIPT) as upstream, Reprise() as reprise:
         process = subprocess.Popen([options.binary, "top", "--admin", admin_of(reprise), "--format", "json", *QUICK],
                                    stdout=subprocess.PIPE, text=True)
@@ -303,7 +303,7 @@ def test_lines_of_so_many_intervals_are_piped():
         assert all(line.startswith("time=") and " route=default seconds=" in line for line in out.splitlines()), out
 
 
-def test_lines_go_on_while_the_proxy_is_away():
+def test_top_continues_printing_lines_while_the_proxy_is_unreachable():
     with Reprise() as reprise:
         process = subprocess.Popen([options.binary, "top", "--admin", admin_of(reprise), *QUICK, "--count", "30"], stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True)
@@ -314,7 +314,7 @@ def test_lines_go_on_while_the_proxy_is_away():
     assert out.count("\n") < 30, out
 
 
-def test_wrong_use_and_nobody_there_are_told():
+def test_top_reports_wrong_arguments_and_a_missing_proxy():
     for arguments, words in ((["--interval", "1"], "--interval"), (["--interval", "1ms"], "100ms to 1h"), (["--admin", "nowhere"], "HOST:PORT"),
                              (["--format", "yaml"], "--format"), (["--count", "0"], "--count"), (["--admin", "a:1", "-c", "x"], "--admin")):
         code, out, err = top(*arguments)

@@ -27,7 +27,7 @@ def tree(spans):
     return request, [span for span in spans if span.kind == CLIENT]
 
 
-def test_a_retried_request_is_a_tree_of_spans():
+def test_retried_request_is_a_tree_of_spans():
     with Upstream({"/x": [Say(503, fields=[("Retry-After", "0")]), "reset", 200]}) as upstream, Collector() as collector:
         with Reprise(trace=traced(collector)) as reprise:
             before = time.time_ns()
@@ -60,7 +60,7 @@ def test_a_retried_request_is_a_tree_of_spans():
             equal(reprise.metric("reprise_trace_dropped_total"), 0)
 
 
-def test_a_story_and_its_span_have_one_id():
+def test_log_line_and_span_of_a_request_share_one_id():
     with Upstream() as upstream, Collector() as collector, Reprise(trace=traced(collector)) as reprise:
         ask(reprise, "GET", upstream.url("/x"))
         (line,) = reprise.requests(1)
@@ -68,7 +68,7 @@ def test_a_story_and_its_span_have_one_id():
         equal(request["reprise.id"], line["id"])
 
 
-def test_who_began_the_trace_has_decided():
+def test_caller_decides_sampling_of_ordinary_requests_and_failures_are_always_traced():
     with Upstream({"/down": [503]}) as upstream, Collector() as collector, Reprise(defaults=QUICK, trace=traced(collector, sample="0%")) as reprise:
         def get(path, flags=None, parent=None):
             parent = parent or f"00-{TRACE}-{PARENT}-{flags}"
@@ -89,7 +89,7 @@ def test_who_began_the_trace_has_decided():
         equal([span["url.path"] for span in collector.spans(11) if span.kind == SERVER].count("/junk"), 0)
 
 
-def test_a_share_of_ordinary_requests():
+def test_sample_share_is_applied_to_ordinary_requests():
     with Upstream() as upstream, Collector() as collector, Reprise(trace=traced(collector, sample="50%")) as reprise:
         for _ in range(200):
             ask(reprise, "GET", upstream.url("/x"))
@@ -99,14 +99,14 @@ def test_a_share_of_ordinary_requests():
         assert 50 < requests < 150, requests  # 7 standard deviations
 
 
-def test_paths_that_are_kept_out_of_the_log_are_in_no_span():
+def test_paths_hidden_from_the_log_are_in_no_span():
     with Upstream() as upstream, Collector() as collector, Reprise(trace=traced(collector), log={"path": "route"}) as reprise:
         ask(reprise, "GET", upstream.url("/secret"))
         collector.spans(2)
         assert all(b"secret" not in request.body for request in collector.posts())
 
 
-def test_a_tunnel_has_spans_too():
+def test_failed_tunnel_produces_spans():
     held, port = closed_port()
     with Collector() as collector, Reprise(defaults={"retry": {"max_attempts": 1}}, trace=traced(collector)) as reprise:
         with Client(reprise.forward) as client:
@@ -119,7 +119,7 @@ def test_a_tunnel_has_spans_too():
     held.close()
 
 
-def test_what_a_client_makes_up_is_still_json():
+def test_client_supplied_bytes_produce_valid_json_spans():
     with Upstream() as upstream, Collector() as collector, Reprise(trace=traced(collector)) as reprise:
         ask(reprise, "M-SEARCH", upstream.url("/\"\\%00'"), fields=[("X-Request-Id", "\"\\\xff\t")])
         request, _ = tree(collector.spans(2))
@@ -136,7 +136,7 @@ def dropped(reprise, **labels):
     return reprise.metric("reprise_trace_dropped_total", **labels)
 
 
-def test_a_collector_that_is_down_costs_no_request():
+def test_unreachable_collector_fails_no_request():
     held, port = closed_port()
     with Upstream() as upstream, Reprise(trace=traced(f"http://{LOOPBACK}:{port}")) as reprise:
         serving(reprise, upstream)
@@ -151,7 +151,7 @@ def test_a_collector_that_is_down_costs_no_request():
             equal(dropped(reprise), 0)
 
 
-def test_a_collector_that_never_answers_costs_no_request_and_no_end():
+def test_unresponsive_collector_delays_neither_requests_nor_shutdown():
     silent = bound()
     silent.listen(16)
     with Upstream() as upstream, Reprise(trace=traced("http://%s:%d" % silent.getsockname())) as reprise:
@@ -161,7 +161,7 @@ def test_a_collector_that_never_answers_costs_no_request_and_no_end():
     silent.close()
 
 
-def test_what_a_collector_refuses_is_counted_and_said():
+def test_spans_rejected_by_the_collector_are_counted_and_logged():
     with Upstream() as upstream, Collector([Say(400, body=b"no such field"), Say(413, body=b""), TAKEN]) as collector:
         with Reprise(trace=traced(collector)) as reprise:
             ask(reprise, "GET", upstream.url("/x"))
@@ -174,7 +174,7 @@ def test_what_a_collector_refuses_is_counted_and_said():
             equal(len(collector.posts()), 3, "none was sent twice")
 
 
-def test_a_collector_that_is_busy_gets_them_again():
+def test_spans_are_sent_again_to_a_busy_collector():
     busy = Say(503, body=b"", fields=[("Retry-After", "1")])
     with Upstream() as upstream, Collector([busy, Say(429, body=b""), "reset", TAKEN]) as collector, Reprise(trace=traced(collector)) as reprise:
         ask(reprise, "GET", upstream.url("/x"))
@@ -184,7 +184,7 @@ def test_a_collector_that_is_busy_gets_them_again():
         equal(dropped(reprise), 0)
 
 
-def test_a_queue_that_is_full_is_counted_and_its_memory_bounded():
+def test_full_span_queue_is_counted_and_its_memory_bounded():
     """Some thousand requests with 32 told attempts each, for a collector that never answers."""
     silent = bound()
     silent.listen(16)
@@ -213,7 +213,7 @@ def memory(reprise):
         return int(next(line for line in file if line.startswith("VmRSS:")).split()[1])
 
 
-def test_the_end_of_the_process_sends_what_is_left():
+def test_shutdown_sends_the_remaining_spans():
     with Upstream() as upstream, Collector() as collector, Reprise(trace=traced(collector)) as reprise:
         serving(reprise, upstream, 20)
         reprise.process.send_signal(signal.SIGTERM)
@@ -221,7 +221,7 @@ def test_the_end_of_the_process_sends_what_is_left():
         equal(len(collector.all()), 40)
 
 
-def test_a_reload_turns_spans_on_elsewhere_and_off():
+def test_reload_starts_redirects_and_stops_tracing():
     with Upstream() as upstream, Collector() as one, Collector(path="/two") as two, Controlled() as reprise:
         ask(reprise, "GET", upstream.url("/before"))
         threads = reprise.metric("process_threads")
@@ -241,7 +241,7 @@ def test_a_reload_turns_spans_on_elsewhere_and_off():
         equal((len(one.all()), len(two.all())), (2, 2))
 
 
-def test_spans_that_come_back_to_their_proxy_make_no_more():
+def test_spans_sent_through_their_own_proxy_produce_no_more_spans():
     """A gateway to the collector on the very proxy: named by another address, the configuration cannot know."""
     with Upstream() as upstream, Collector() as collector:
         listeners = [{"mode": "forward", "bind": "127.0.0.1:0"},
@@ -256,7 +256,7 @@ def test_spans_that_come_back_to_their_proxy_make_no_more():
             equal(collector.connections, 0)
 
 
-def test_the_collector_of_the_tests_sees_what_is_wrong():
+def test_collector_of_the_tests_detects_invalid_spans():
     """The schema refuses what OTLP/JSON is not."""
     good = {"traceId": TRACE, "spanId": PARENT, "name": "GET", "kind": 2, "startTimeUnixNano": "1", "endTimeUnixNano": "2"}
     hold("Span", good, "good")
@@ -297,7 +297,7 @@ def one_request(reprise):
         equal(ask(reprise, "GET", upstream.url("/x")).status, 200)
 
 
-def test_variables_of_opentelemetry_name_the_collector_and_the_resource():
+def test_opentelemetry_variables_set_the_collector_and_the_resource():
     with Collector(path="/base/v1/traces") as collector:
         variables = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url("/base/"), "OTEL_SERVICE_NAME": "shop",
                      "OTEL_RESOURCE_ATTRIBUTES": "service.name=other, deployment.environment=a%20b%2Cc,host.name=mine",
@@ -317,7 +317,7 @@ def test_variables_of_opentelemetry_name_the_collector_and_the_resource():
             collector.spans(4)
 
 
-def test_the_endpoint_of_traces_is_used_as_it_is_and_wins():
+def test_traces_endpoint_variable_is_used_as_is_and_takes_precedence():
     with Collector(path="/t") as collector:
         variables = {"OTEL_EXPORTER_OTLP_ENDPOINT": f"http://{LOOPBACK}:1", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": collector.otlp}
         with with_variables(variables) as reprise:
@@ -325,7 +325,7 @@ def test_the_endpoint_of_traces_is_used_as_it_is_and_wins():
             equal(tree(collector.spans(2))[0].resource["service.name"], "reprise")
 
 
-def test_the_file_wins_over_the_variables():
+def test_configuration_file_overrides_opentelemetry_variables():
     with Collector() as of_file, Collector() as of_variable:
         variables = {"OTEL_EXPORTER_OTLP_ENDPOINT": f"http://{LOOPBACK}:{of_variable.port}", "OTEL_SERVICE_NAME": "shop"}
         with with_variables(variables, trace=traced(of_file)) as reprise:
@@ -337,7 +337,7 @@ def test_the_file_wins_over_the_variables():
         equal(of_variable.all(), [], "trace.otlp: none is a word of the file, too")
 
 
-def test_a_collector_over_tls_has_to_prove_who_it_is():
+def test_tls_collector_must_present_a_trusted_certificate():
     with OverTls() as collector:
         trusted = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.base, "OTEL_EXPORTER_OTLP_CERTIFICATE": authority().file}
         with with_variables(trusted) as reprise:
@@ -353,7 +353,7 @@ def test_a_collector_over_tls_has_to_prove_who_it_is():
         equal(len(collector.all()), 4)
 
 
-def test_opentelemetry_switched_off_sends_nothing():
+def test_disabled_opentelemetry_sends_nothing():
     with Collector() as collector:
         for more in ({"OTEL_SDK_DISABLED": "TRUE"}, {"OTEL_TRACES_EXPORTER": "none"}, {"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}):
             with with_variables({"OTEL_EXPORTER_OTLP_ENDPOINT": f"http://{LOOPBACK}:{collector.port}", **more}) as reprise:
@@ -363,7 +363,7 @@ def test_opentelemetry_switched_off_sends_nothing():
         equal(collector.all(), [])
 
 
-def test_bad_variables_are_named_and_end_nothing():
+def test_invalid_opentelemetry_variables_are_named_and_not_fatal():
     bad = {"OTEL_EXPORTER_OTLP_ENDPOINT": "collector:4318", "OTEL_RESOURCE_ATTRIBUTES": "a=%zz", "OTEL_SDK_DISABLED": "perhaps",
            "OTEL_EXPORTER_OTLP_HEADERS": "secret-without-equals"}
     with with_variables(bad) as reprise:
@@ -374,7 +374,7 @@ def test_bad_variables_are_named_and_end_nothing():
         assert "without-equals" not in reprise.text(), "a header may be a secret"
 
 
-def test_exec_reads_no_variable_of_opentelemetry():
+def test_exec_ignores_opentelemetry_variables():
     with Collector() as collector, Upstream() as upstream:
         environment = {**os.environ, "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://{LOOPBACK}:{collector.port}", "OTEL_RESOURCE_ATTRIBUTES": "a=%zz"}
         done = subprocess.run([options.binary, "exec", "--log", "/dev/stderr", "--", "curl", "-s", upstream.url("/x")], env=environment,

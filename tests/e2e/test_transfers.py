@@ -21,18 +21,18 @@ def check_download(reprise, upstream, path, size, broken):
     return response, checker
 
 
-def test_downloads_of_every_size():
+def test_downloads_of_every_size_arrive_whole():
     with Transfers() as upstream, Reprise() as reprise:
         for size in (*SIZES, 100 * MIB):
             check_download(reprise, upstream, f"/{size}/whole", size, None)
 
 
-def test_a_download_of_two_gib():
+def test_download_of_2_gib_arrives_whole():
     with Transfers() as upstream, Reprise() as reprise:
         check_download(reprise, upstream, f"/{2 * GIB}/whole", 2 * GIB, None)
 
 
-def test_downloads_that_break_before_their_body():
+def test_downloads_that_break_before_their_body_are_retried():
     with Transfers() as upstream, Reprise(defaults=QUICK) as reprise:
         for size in SIZES:
             for place in ("before_head", "in_head", "status"):
@@ -43,7 +43,7 @@ def test_downloads_that_break_before_their_body():
                     equal(response.attempts, 3, path)
 
 
-def test_downloads_that_break_in_their_body():
+def test_downloads_that_break_in_their_body_are_resumed():
     with Transfers() as upstream, Reprise(defaults=QUICK) as reprise:
         for size in (*SIZES, 100 * MIB):
             for offset in offsets(size):
@@ -53,7 +53,7 @@ def test_downloads_that_break_in_their_body():
                     check_download(reprise, upstream, path, size, upstream.breaks[path][0])
 
 
-def test_downloads_that_break_between_two_resumes():
+def test_downloads_that_break_again_during_a_resume_arrive_whole():
     with Transfers() as upstream, Reprise(defaults=QUICK) as reprise:
         for size in (64 * KIB + 1, MIB, 100 * MIB):
             places = offsets(size)
@@ -69,7 +69,7 @@ def test_downloads_that_break_between_two_resumes():
             equal({request.field("If-Range") for request in upstream.asked(path)[1:]} - {None}, {'"whole-1"'})
 
 
-def test_a_download_without_a_validator_is_cut_and_never_ends_as_whole():
+def test_broken_download_without_a_validator_is_visibly_cut():
     with Transfers(etag=None) as upstream, Reprise(defaults=QUICK) as reprise:
         for size in (64 * KIB, MIB):
             for offset in offsets(size):
@@ -81,7 +81,7 @@ def test_a_download_without_a_validator_is_cut_and_never_ends_as_whole():
                     equal(len(upstream.asked(path)), 1, f"{path}: nothing says that it would be the same")
 
 
-def test_a_download_of_two_gib_that_breaks_in_its_middle():
+def test_download_of_2_gib_that_breaks_in_the_middle_is_resumed():
     with Transfers() as upstream, Reprise(defaults=QUICK) as reprise:
         path = f"/{2 * GIB}/half"
         upstream.breaks[path] = [Break("body", GIB + 12345), None]
@@ -101,14 +101,14 @@ def check_upload(reprise, upstream, path, size, replayable, chunk=None):
     return response
 
 
-def test_uploads_of_every_size():
+def test_uploads_of_every_size_arrive_whole():
     with Transfers() as upstream, Reprise() as reprise:
         for size in (*SIZES, 100 * MIB):
             check_upload(reprise, upstream, f"/{size}/counted", size, True)
             check_upload(reprise, upstream, f"/{size}/chunked", size, True, chunk=True)
 
 
-def test_an_upload_of_two_gib():
+def test_upload_of_2_gib_arrives_whole():
     with Transfers() as upstream, Reprise() as reprise:
         check_upload(reprise, upstream, f"/{2 * GIB}/whole", 2 * GIB, True)
 
@@ -118,7 +118,7 @@ def breaks_of_an_upload(size):
     yield from (Break("body", offset, how) for offset in offsets(size) for how in HOW)
 
 
-def test_uploads_that_break_and_are_held_in_memory():
+def test_broken_uploads_held_in_memory_are_retried():
     held = {**QUICK, "replay": {"memory": "2MiB"}}
     with Transfers() as upstream, Reprise(defaults=held) as reprise:
         for size in SIZES:
@@ -130,7 +130,7 @@ def test_uploads_that_break_and_are_held_in_memory():
                     equal(response.attempts, 3, f"{path} {told}")
 
 
-def test_uploads_that_break_and_are_held_on_disk():
+def test_broken_uploads_held_on_disk_are_retried():
     held = {**QUICK, "replay": {"memory": "64KiB", "disk": "200MiB"}}
     with Transfers() as upstream, Reprise(defaults=held) as reprise:
         for size in (64 * KIB + 1, MIB, 100 * MIB):
@@ -143,7 +143,7 @@ def test_uploads_that_break_and_are_held_on_disk():
         reprise.expect_metric(0, "reprise_replay_bytes", store="disk")
 
 
-def test_uploads_that_break_and_are_too_long_to_be_held():
+def test_broken_uploads_too_long_to_be_held_are_not_retried():
     with Transfers() as upstream, Reprise(defaults={**QUICK, "replay": {"memory": "1KiB", "disk": "0"}}) as reprise:
         for size in (100 * MIB, 2 * GIB):
             for number, told in enumerate((Break("body", 5 * MIB), Break("body", size // 4, "fin"), Break("body", 64 * KIB))):

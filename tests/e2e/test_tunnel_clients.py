@@ -69,7 +69,7 @@ def wget_get(reprise, server):
     return int(done.returncode == 0 and 200), done.stdout
 
 
-def test_clients_of_https_proxy_reach_a_tls_server():
+def test_https_proxy_clients_reach_a_tls_server():
     with TlsServer() as server, Reprise() as reprise:
         for get in (urllib_get, http_client_get, curl_get, wget_get):
             status, body = get(reprise, server)
@@ -77,7 +77,7 @@ def test_clients_of_https_proxy_reach_a_tls_server():
         equal(reprise.metric("reprise_tunnels_total", outcome="http"), 0)
 
 
-def test_G2_a_dial_that_was_refused_twice_is_a_tunnel_for_https_proxy_clients():
+def test_G2_https_proxy_clients_get_a_tunnel_after_two_refused_dials():
     retry = {"max_attempts": 1000000, "deadline": "unlimited",
              "backoff": {"initial": "20ms", "maximum": "20ms", "jitter": "none"}}
     for get in (urllib_get, http_client_get, curl_get):
@@ -94,7 +94,7 @@ def test_G2_a_dial_that_was_refused_twice_is_a_tunnel_for_https_proxy_clients():
             assert len(attempts) > 2 and attempts[0]["error"] == "refused", attempts
 
 
-def test_G7_curl_with_a_tunnel_for_plain_http_gets_its_retries():
+def test_G7_plain_http_through_a_curl_tunnel_is_retried():
     with Upstream({"/": [503, 503, Say(200, BODY)]}) as upstream, Reprise() as reprise:
         for _ in range(20):  # curl may be slower than the first words are waited for
             done = Curl(reprise, upstream.url(), "--proxytunnel")
@@ -104,7 +104,7 @@ def test_G7_curl_with_a_tunnel_for_plain_http_gets_its_retries():
         raise AssertionError("never heard in time")
 
 
-def test_G2_a_client_hello_that_nobody_answered_is_sent_again():
+def test_G2_client_hello_without_a_response_is_sent_again_if_configured():
     """A client whose hello comes later than first words are waited for is tunnelled: some tries are allowed."""
     defaults = {"tunnel": {"replay_client_hello": True}}
     for get in (urllib_get, curl_get):
@@ -125,7 +125,7 @@ def test_G2_a_client_hello_that_nobody_answered_is_sent_again():
             equal(len(server.hellos) == 3 and len(set(server.hellos)) == 1, True, "three times the same bytes")
 
 
-def test_G2_without_the_key_a_client_hello_is_sent_once():
+def test_G2_client_hello_is_sent_once_by_default():
     with TlsServer() as server, Reprise() as reprise:
         server.deaths = 1
         try:

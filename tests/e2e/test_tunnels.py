@@ -23,7 +23,7 @@ def open_tunnel(client, port, early=b""):
     return response
 
 
-def test_half_close_from_the_client():
+def test_tunnel_passes_on_a_half_close_of_the_client():
     payload = bytes(range(256)) * 2000
     with Server(echo_backwards_at_the_end) as talker, Reprise() as reprise:
         with Client(reprise.forward) as client:
@@ -35,7 +35,7 @@ def test_half_close_from_the_client():
         reprise.expect_metric(1, "reprise_tunnels_total", outcome="closed")
 
 
-def test_half_close_from_the_upstream():
+def test_tunnel_passes_on_a_half_close_of_the_upstream():
     got = []
     heard = threading.Event()
 
@@ -57,7 +57,7 @@ def test_half_close_from_the_upstream():
         equal(got, [b"still talking"])
 
 
-def test_bytes_behind_the_connect_are_delivered_once():
+def test_bytes_after_the_connect_request_are_delivered_once():
     with Server(echo_backwards_at_the_end) as talker, Reprise() as reprise, \
             Client(reprise.forward) as client:
         equal(open_tunnel(client, talker.port, early=b"\x16early").status, 200)
@@ -66,7 +66,7 @@ def test_bytes_behind_the_connect_are_delivered_once():
         equal(client.read_to_end(), b"\x16early late"[::-1])
 
 
-def test_connect_without_any_header_as_python_sends_it():
+def test_connect_without_any_header_is_accepted():
     with Server(echo_backwards_at_the_end) as talker, Reprise() as reprise, \
             Client(reprise.forward) as client:
         client.send(f"CONNECT {LOOPBACK}:{talker.port} HTTP/1.0\r\n\r\n".encode())
@@ -76,14 +76,14 @@ def test_connect_without_any_header_as_python_sends_it():
         equal(client.read_to_end(), b"cba\x16")
 
 
-def test_refused_dial_is_retried_and_then_502():
+def test_refused_dial_is_retried_and_ends_with_502():
     held, port = closed_port()
     with held, Reprise() as reprise, Client(reprise.forward) as client:
         response = open_tunnel(client, port)
         equal((response.status, response.attempts, response.reason), (502, 6, "attempts_spent"))
 
 
-def test_dial_succeeds_when_the_port_opens_meanwhile():
+def test_dial_succeeds_when_a_refusing_port_opens_later():
     listener, port = closed_port()
     retry = {"max_attempts": 1000000, "deadline": "unlimited", "backoff": {"initial": "50ms", "maximum": "50ms", "jitter": "none"}}
     talker = Server(echo_backwards_at_the_end, listener)
@@ -101,14 +101,14 @@ def test_dial_succeeds_when_the_port_opens_meanwhile():
         assert len(reprise.requests(1)[0]["attempts"]) > 2
 
 
-def test_denied_port_is_403():
+def test_connect_to_a_denied_port_gets_403():
     with Reprise(security={"connect_ports": [443]}) as reprise, Client(reprise.forward) as client:
         response = open_tunnel(client, 22)
         equal(response.status, 403)
         reprise.expect_metric(1, "reprise_rejected_requests_total", cause="connect_port_denied")
 
 
-def test_reset_upstream_ends_the_tunnel():
+def test_upstream_reset_ends_the_tunnel():
     def reset_at_once(connection):
         connection.recv(1)
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")

@@ -8,7 +8,7 @@ def attempts(reprise, label, outcome):
     return reprise.metric("reprise_upstream_attempts_total", upstream=label, outcome=outcome)
 
 
-def test_with_the_default_file_each_upstream_has_its_own_label():
+def test_each_upstream_has_its_own_label_with_the_default_configuration():
     held, port = closed_port()
     with held, Upstream({"/ok": [200], "/busy": [503, 200]}) as upstream, Reprise() as reprise:
         name, dead = f"{LOOPBACK}:{upstream.port}", f"{LOOPBACK}:{port}"
@@ -23,7 +23,7 @@ def test_with_the_default_file_each_upstream_has_its_own_label():
         equal(reprise.metric("reprise_upstream_attempts_total", upstream="other"), 0)
 
 
-def test_more_upstreams_than_labels_share_other():
+def test_upstreams_beyond_the_label_limit_share_the_label_other():
     with Upstream({"/": [200]}) as first, Upstream({"/": [200]}) as second, Upstream({"/": [200]}) as third, \
             Reprise(limits={"labelled_upstreams": 1}) as reprise:
         for upstream in (first, second, third, second):
@@ -32,7 +32,7 @@ def test_more_upstreams_than_labels_share_other():
         reprise.expect_metric(3, "reprise_upstream_attempts_total", upstream="other")
 
 
-def test_an_upstream_that_the_file_names_takes_no_label_from_others():
+def test_upstream_named_in_a_route_does_not_count_against_the_label_limit():
     with Upstream({"/": [200]}) as upstream, \
             Reprise(limits={"labelled_upstreams": 0}, routes=[{"name": "named", "match": {"host": LOOPBACK}}]) as reprise:
         equal(ask(reprise, "GET", upstream.url("/")).status, 200)

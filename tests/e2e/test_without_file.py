@@ -48,7 +48,7 @@ class Flagged(Controlled):
         return [*super().command(), *self.flags]
 
 
-def test_help_and_the_reference_name_every_flag_with_its_variable():
+def test_help_and_reference_name_every_flag_with_its_variable():
     _, reference, _ = ran("config", "--reference")
     _, page, _ = ran("man")
     for command in ("run", "exec", "check", "config"):
@@ -61,7 +61,7 @@ def test_help_and_the_reference_name_every_flag_with_its_variable():
         assert variable in page, flag
 
 
-def test_a_wrong_flag_is_wrong_use_and_a_wrong_variable_a_wrong_configuration():
+def test_invalid_flag_exits_with_2_and_an_invalid_variable_with_78():
     for words, said in ((("--max-attempts", "0"), '--max-attempts: "0" is out of range'),
                         (("--deadline", "30"), '--deadline: "30" has no unit'),
                         (("--attempt-timeout", "x"), '--attempt-timeout: "x" is not a duration'),
@@ -87,7 +87,7 @@ def test_a_wrong_flag_is_wrong_use_and_a_wrong_variable_a_wrong_configuration():
     assert "REPRISE_RETRY_DEADLINE: differs from REPRISE_DEADLINE" in err, err
 
 
-def test_a_file_wins_over_a_variable_and_a_flag_over_both():
+def test_file_overrides_a_variable_and_a_flag_overrides_both():
     file = "version: 1\ndefaults: {retry: {max_attempts: 4}}\n"
     equal(in_force("max_attempts"), "6")
     equal(in_force("max_attempts", REPRISE_MAX_ATTEMPTS="7"), "7")
@@ -104,7 +104,7 @@ def test_a_file_wins_over_a_variable_and_a_flag_over_both():
             equal((code, err.split(":", 1)[0]), (78, "/nowhere/x.yaml"), "a flag takes one word")
 
 
-def test_effective_and_check_say_what_was_given():
+def test_effective_configuration_and_check_report_flags_and_variables():
     file = "version: 1\nlog: {level: warn}\n"
     words = ("-c", "-", "--deadline", "9s", "--parent", "http://u:secret@p:1")
     _, out, _ = ran("config", "--effective", *words, given=file, REPRISE_LOG_LEVEL="debug")
@@ -118,7 +118,7 @@ def test_effective_and_check_say_what_was_given():
     equal(code, 2, err)
 
 
-def test_a_misspelt_variable_is_a_warning_and_one_of_kubernetes_is_none():
+def test_misspelt_variable_causes_a_warning_and_kubernetes_variables_do_not():
     code, _, err = ran("check", "-", given="version: 1\n", REPRISE_MAX_ATEMPTS="3")
     equal((code, err), (0, "reprise: warning: REPRISE_MAX_ATEMPTS is not read (did you mean REPRISE_MAX_ATTEMPTS?)\n"))
     _, _, err = ran("check", "-", given="version: 1\n", REPRISE_PORT="tcp://10.0.0.1:3128", REPRISE_SERVICE_HOST="10.0.0.1",
@@ -126,7 +126,7 @@ def test_a_misspelt_variable_is_a_warning_and_one_of_kubernetes_is_none():
     equal(err, "")
 
 
-def test_exec_obeys_flags_and_variables():
+def test_exec_applies_flags_and_variables():
     with Upstream({}, otherwise=[503]) as upstream:
         curl = ("--", "curl", "-s", "-o", "/dev/null", "--noproxy", "", upstream.url("/x"))
         for words, variables, attempts in ((("--max-attempts", "2"), {}, 2), ((), {"REPRISE_MAX_ATTEMPTS": "1"}, 1),
@@ -143,7 +143,7 @@ def test_exec_obeys_flags_and_variables():
             assert "{" not in text and "ready" not in text and "503" in text, text
 
 
-def test_exec_puts_its_parent_before_the_callers_proxy():
+def test_exec_prefers_its_own_parent_over_the_callers_proxy():
     held, port = closed_port()
     with Upstream({"/x": [200]}) as upstream, held:
         curl = ("--", "curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", "--noproxy", "", upstream.url("/x"))
@@ -154,7 +154,7 @@ def test_exec_puts_its_parent_before_the_callers_proxy():
         assert "(through the parent proxy http://127.0.0.1:8)" in err, err
 
 
-def test_exec_has_its_admin_listener_and_control_socket_where_they_were_asked_for():
+def test_exec_opens_the_requested_control_socket_and_no_admin_listener_if_off():
     with tempfile.TemporaryDirectory(prefix="rp-") as folder:
         path = f"{folder}/c.sock"
         code, out, err = ran("exec", "--quiet", "--control", path, "--admin", "off", "--", options.binary, "status",
@@ -164,7 +164,7 @@ def test_exec_has_its_admin_listener_and_control_socket_where_they_were_asked_fo
         equal(os.path.exists(path), False)
 
 
-def test_exec_leaves_what_a_variable_names_to_the_proxy_that_has_it():
+def test_exec_ignores_listener_variables_if_another_proxy_uses_their_addresses():
     with Controlled() as reprise, tempfile.TemporaryDirectory() as folder:
         taken = {"REPRISE_ADMIN": "%s:%d" % reprise.addresses["admin"], "REPRISE_CONTROL": reprise.control_path}
         code, _, err = ran("exec", "--log", f"{folder}/log", "--", "true", **taken)
@@ -177,14 +177,14 @@ def test_exec_leaves_what_a_variable_names_to_the_proxy_that_has_it():
         equal(code, 69, err)
 
 
-def test_a_header_of_idempotency_is_enough_for_a_post():
+def test_idempotency_header_flag_makes_a_post_retryable():
     with Upstream({}, otherwise=["reset"]) as upstream, Flagged("--idempotency-header", "Idempotency-Key", "--max-attempts", "3") as reprise:
         for method, fields, attempts in (("POST", [], 1), ("POST", [("Idempotency-Key", "1")], 3), ("PUT", [], 3)):
             response = ask(reprise, method, upstream.url("/x"), b"x", fields=fields)
             equal((response.status, response.attempts), (502, attempts), f"{method} {fields}")
 
 
-def test_a_reload_keeps_flags_and_variables():
+def test_reload_keeps_flags_and_variables():
     with Upstream({}, otherwise=[503]) as upstream, Flagged("--max-attempts", "2") as reprise:
         equal(ask(reprise, "GET", upstream.url("/x")).attempts, 2)
         reprise.change(defaults={"retry": {"max_attempts": 4, "backoff": {"initial": "5ms", "maximum": "20ms"}}}, log={"level": "debug"})
@@ -194,7 +194,7 @@ def test_a_reload_keeps_flags_and_variables():
         reprise.expect_log("--max-attempts 2 sets defaults.retry.max_attempts")
 
 
-def test_listeners_of_the_command_line_go_with_flags():
+def test_run_with_command_line_listeners_reports_a_port_in_use_and_invalid_settings():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         code, _, err = ran("run", "--forward", "0", "--admin", str(port))
@@ -207,7 +207,7 @@ def test_listeners_of_the_command_line_go_with_flags():
     equal(code, 78)
 
 
-def test_admin_off_leaves_the_control_socket():
+def test_control_socket_works_with_the_admin_listener_off():
     with Controlled(admin={"bind": "off"}) as reprise:
         equal("admin" in reprise.addresses, False)
         code, out, _ = reprise.tell("status")
@@ -223,7 +223,7 @@ def test_admin_off_leaves_the_control_socket():
     assert "admin is off" in err, err
 
 
-def test_without_watch_a_file_is_read_when_asked_alone():
+def test_file_is_read_only_on_request_if_watching_is_off():
     with Upstream({}, otherwise=[503]) as upstream, Controlled(reload={"watch": False}) as reprise:
         retry = {"max_attempts": 2, "backoff": {"initial": "5ms", "maximum": "20ms"}}
         reprise.change(defaults={"retry": retry})
@@ -237,7 +237,7 @@ def test_without_watch_a_file_is_read_when_asked_alone():
         eventually(lambda: ask(reprise, "GET", upstream.url("/x")).attempts == 4, "the file is watched again")
 
 
-def test_drain_is_undone():
+def test_drain_can_be_undone():
     with Upstream({"/x": [200]}) as upstream, Controlled() as reprise:
         equal(reprise.tell("drain", "--undo"), (0, "it was not draining: nothing has changed\n", ""))
         equal(reprise.tell("drain")[0], 0)
@@ -251,7 +251,7 @@ def test_drain_is_undone():
         equal(reprise.admin("/readyz")[0], 503, "and again")
 
 
-def test_variables_say_where_a_running_proxy_is():
+def test_commands_find_a_running_proxy_through_variables():
     with Controlled() as reprise:
         code, out, _ = ran("status", REPRISE_CONTROL=reprise.control_path)
         equal((code, "ready" in out), (0, True))
@@ -260,7 +260,7 @@ def test_variables_say_where_a_running_proxy_is():
         equal(code, 0, out)
 
 
-def test_explain_asks_the_running_proxy():
+def test_explain_uses_the_configuration_of_the_running_proxy():
     routes = [{"name": "own", "match": {"host": "a.test"}, "retry": {"max_attempts": 9}}]
     parent = "http://u:secret@127.0.0.1:9"
     with Controlled(routes=routes, parent=parent, presets=["git"]) as reprise:
@@ -292,7 +292,7 @@ def test_explain_asks_the_running_proxy():
         assert "no response from the admin listener" in err, err
 
 
-def test_explain_does_not_take_another_program_for_reprise():
+def test_explain_does_not_mistake_another_program_for_reprise():
     with Upstream({}, otherwise=[200]) as upstream:
         code, out, err = ran("explain", "GET", "http://a.test/", "--admin", f"127.0.0.1:{upstream.port}")
         equal((code, out), (1, ""))
@@ -301,7 +301,7 @@ def test_explain_does_not_take_another_program_for_reprise():
         equal((code, out.startswith("settings    built-in defaults (no reprise answers")), (0, True))
 
 
-def test_a_second_reprise_says_who_has_its_port():
+def test_second_proxy_names_the_process_that_uses_its_port():
     with Reprise() as reprise:
         for name, flag in (("admin", "--admin"), ("forward", "--forward")):
             port = str(reprise.addresses[name][1])
@@ -310,7 +310,7 @@ def test_a_second_reprise_says_who_has_its_port():
             assert f"(pid {reprise.process.pid}: {options.binary} run -c {reprise.config_file})"[:110] in err and f"{flag} PORT" in err, err
 
 
-def test_the_configuration_is_for_this_machine_and_its_own_pages():
+def test_configuration_endpoint_rejects_foreign_host_names():
     with Reprise() as reprise, Client(reprise.addresses["admin"]) as client:
         client.send(b"GET /config HTTP/1.1\r\nHost: evil.test\r\n\r\n")
         equal(client.read_response().status, 403)

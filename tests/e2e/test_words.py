@@ -35,7 +35,7 @@ def outline():
     return found
 
 
-def test_every_command_has_an_example_that_fits_its_options():
+def test_every_command_has_an_example_with_valid_options():
     commands = outline()
     assert len(commands) > 20 and "ca init" in commands and "log level" in commands, commands
     for name, taken in commands.items():
@@ -52,7 +52,7 @@ def test_every_command_has_an_example_that_fits_its_options():
         assert "\033" not in said, name
 
 
-def test_wrong_use_of_every_command_says_what_to_type_next():
+def test_wrong_arguments_of_every_command_point_to_its_help():
     for name in outline():
         code, said, errors = command(*name.split(), "--no-such-option")
         equal((code, said), (2, ""), name)
@@ -72,7 +72,7 @@ def files_in(folder, **texts):
     return names
 
 
-def test_check_of_many_files_has_a_line_for_each_and_a_sum():
+def test_check_of_several_files_prints_a_line_for_each_and_a_total():
     with tempfile.TemporaryDirectory() as folder:
         good, bad, warned = files_in(folder, good=GOOD, bad=BAD, warned=WARNED)
         code, said, errors = command("check", good, bad, warned, "/nowhere/x.yaml")
@@ -87,7 +87,7 @@ def test_check_of_many_files_has_a_line_for_each_and_a_sum():
         equal(command("check", good, "-", given=GOOD)[0], 0, "and standard input among them")
 
 
-def test_check_tells_a_machine_the_same():
+def test_check_json_matches_the_text_output():
     with tempfile.TemporaryDirectory() as folder:
         good, bad, warned = files_in(folder, good=GOOD, bad=BAD, warned=WARNED)
         code, said, errors = command("check", "--format", "json", good, bad, warned, "/nowhere/\n\"x")
@@ -125,7 +125,7 @@ def on_a_terminal(*arguments):
     return shown.decode(), output, running.returncode
 
 
-def test_a_terminal_sees_what_check_is_at_and_nothing_is_left_of_it():
+def test_check_shows_progress_on_a_terminal_and_erases_it():
     with tempfile.TemporaryDirectory() as folder:
         names = files_in(folder, **{f"file-{number}-with-a-long-name-that-would-wrap": GOOD for number in range(5)})
         shown, output, code = on_a_terminal("check", *names)
@@ -139,7 +139,7 @@ def test_a_terminal_sees_what_check_is_at_and_nothing_is_left_of_it():
         equal(command("check", *names)[2], "", "nor has anything that is no terminal one")
 
 
-def test_a_terminal_sees_what_ca_init_is_at():
+def test_ca_init_shows_progress_on_a_terminal():
     with tempfile.TemporaryDirectory() as folder:
         config, = files_in(folder, intercepting="version: 1\nintercept: {hosts: [api.example.com], ca: {certificate: %s/ca.pem, key: %s/ca.key}, bundle: %s/b.pem}\n"
                            % (folder, folder, folder))
@@ -154,7 +154,7 @@ def test_a_terminal_sees_what_ca_init_is_at():
         assert told["sha256"] in output and told["expires"] > 0, (told, output)
 
 
-def test_what_is_said_to_a_running_proxy_is_answered_to_machines_too():
+def test_control_commands_support_json_output():
     with Controlled() as reprise:
         for words in (("reload",), ("log", "level", "info"), ("pause", "a.test:80", "5"), ("drain",)):
             code, said, errors = reprise.tell(*words, "--format", "json")

@@ -7,7 +7,7 @@ from hosted import asked
 from stage import block, need, run
 
 
-def test_a_fresh_host_retries_its_first_request(stage):
+def test_fresh_host_retries_its_first_request(stage):
     """The seconds are printed and not judged: they belong to the machine. The container's start and the download are not in them."""
     need("mmdebstrap", "systemd-nspawn", "nsenter")
     deb, root = stage.packed(), stage.folder / "fresh"

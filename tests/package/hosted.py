@@ -75,7 +75,7 @@ def asked(there):
     assert retried(said), said
 
 
-def test_it_is_installed_and_started(stage):
+def test_package_installation_starts_the_service(stage):
     there = host(stage)
     said = there.must(block("install"))
     equal(said.splitlines()[-1], "active", said)
@@ -86,11 +86,11 @@ def test_it_is_installed_and_started(stage):
     equal(there.must("systemctl --failed --no-legend --plain | grep reprise || true"), "")
 
 
-def test_a_request_that_fails_twice_is_retried(stage):
+def test_installed_proxy_retries_a_request_that_fails_twice(stage):
     asked(host(stage))
 
 
-def test_a_changed_file_is_in_force_after_a_reload_and_nothing_restarts(stage):
+def test_changed_file_is_applied_by_a_reload_without_a_restart(stage):
     there = host(stage)
     before = pid(there)
     there.must(f"echo 'routes: [{{name: changed, match: {{host: nowhere}}, mode: off}}]' >>{SERVICE_FILE}")
@@ -99,7 +99,7 @@ def test_a_changed_file_is_in_force_after_a_reload_and_nothing_restarts(stage):
     equal(pid(there), before, "the process is the same")
 
 
-def test_an_upgrade_keeps_the_changed_file_and_runs_the_new_program(stage):
+def test_upgrade_keeps_the_changed_file_and_runs_the_new_program(stage):
     there = host(stage)
     ours, before = there.must(f"cat {SERVICE_FILE}"), pid(there)
     name = next_package(stage, there, "0.1.0-2", "# of a later version\n")
@@ -110,7 +110,7 @@ def test_an_upgrade_keeps_the_changed_file_and_runs_the_new_program(stage):
     asked(there)
 
 
-def test_a_file_that_a_new_version_cannot_use_does_not_end_the_old_one(stage):
+def test_upgrade_with_an_unusable_file_keeps_the_old_process_running(stage):
     there = host(stage)
     before = pid(there)
     there.must(f"cp {SERVICE_FILE} good; echo 'broken: [' >>{SERVICE_FILE}")
@@ -131,7 +131,7 @@ def test_a_file_that_a_new_version_cannot_use_does_not_end_the_old_one(stage):
     asked(there)
 
 
-def test_a_port_that_is_taken_does_not_break_an_installation(stage):
+def test_port_in_use_does_not_break_an_installation(stage):
     there = host(stage)
     there.must(block("stop") + "systemd-run --quiet --unit=squatter reprise demo --bind 127.0.0.1:3128")
     there.must("until (exec 3<>/dev/tcp/127.0.0.1/3128) 2>/dev/null; do sleep 0.05; done")
@@ -142,7 +142,7 @@ def test_a_port_that_is_taken_does_not_break_an_installation(stage):
     asked(there)
 
 
-def test_a_restart_refuses_nobody(stage):
+def test_restart_refuses_no_connection(stage):
     """Nor does an upgrade, and a stop of the service alone. A crash cuts what is under way, and refuses nobody either."""
     there = host(stage)
     for what in ("for i in 1 2 3; do systemctl restart reprise; done", "dpkg -i reprise_0.1.0-3.deb >/dev/null", "systemctl stop reprise 2>/dev/null"):
@@ -154,7 +154,7 @@ count=$(wc -l <codes); until [ $(wc -l <codes) -gt $((count + 1)) ]; do sleep 0.
     assert "200:0" in said and ":7" not in said, said
 
 
-def test_sockets_of_systemd_start_the_service_that_was_stopped(stage):
+def test_systemd_sockets_start_a_stopped_service(stage):
     """The first connection starts the service; nothing does once both were stopped."""
     there = host(stage)
     there.must("systemctl stop reprise.service")
@@ -168,7 +168,7 @@ def test_sockets_of_systemd_start_the_service_that_was_stopped(stage):
     asked(there)
 
 
-def test_the_service_works_without_sockets_of_systemd(stage):
+def test_service_works_without_systemd_sockets(stage):
     there = host(stage)
     there.must(block("without sockets"))
     equal(there.ask("systemctl is-active reprise.service reprise.socket").text.split(), ["active", "inactive"])
@@ -180,7 +180,7 @@ def test_the_service_works_without_sockets_of_systemd(stage):
     asked(there)
 
 
-def test_a_file_that_cannot_be_used_refuses_clients_until_it_is_mended(stage):
+def test_unusable_file_refuses_clients_until_it_is_repaired(stage):
     """Each client makes systemd try; it closes the sockets in the end, and a restart opens them again."""
     there = host(stage)
     there.must(f"cp {SERVICE_FILE} good; echo 'broken: [' >>{SERVICE_FILE}")
@@ -192,7 +192,7 @@ def test_a_file_that_cannot_be_used_refuses_clients_until_it_is_mended(stage):
     asked(there)
 
 
-def test_a_log_file_is_rotated_and_loses_no_line_that_was_there(stage):
+def test_log_rotation_loses_no_existing_line(stage):
     there = host(stage)
     there.must(block("log file"))
     asked(there)
@@ -206,7 +206,7 @@ def test_a_log_file_is_rotated_and_loses_no_line_that_was_there(stage):
     there.must("rm -r /etc/systemd/system/reprise.service.d /etc/logrotate.d/reprise /var/log/reprise.log* /var/lib/logrotate/status; systemctl daemon-reload; systemctl restart reprise")
 
 
-def test_https_of_an_application_is_intercepted_by_six_commands(stage):
+def test_https_of_an_application_is_intercepted_by_the_documented_commands(stage):
     """An upstream with a certificate of the host's own roots, and a service that asks it with curl."""
     there = host(stage)
     there.must(f"""cp {SERVICE_FILE} before-intercept
@@ -253,7 +253,7 @@ def comes_back(there):
     equal(way(there), "by reprise")
 
 
-def test_a_user_is_redirected_by_the_commands_of_the_page(stage):
+def test_user_is_redirected_by_the_documented_commands(stage):
     there = host(stage)
     there.must(f"cp {SERVICE_FILE} before-redirect; useradd --system app\n{WORLD}")
     equal(way(there), "straight")
@@ -263,7 +263,7 @@ def test_a_user_is_redirected_by_the_commands_of_the_page(stage):
     comes_back(there)
 
 
-def test_rules_go_with_the_service_and_come_back_with_it(stage):
+def test_redirect_rules_are_removed_and_restored_with_the_service(stage):
     there = host(stage)
     there.must(block("stop"))
     equal((is_redirected(there), way(there)), (False, "straight"))
@@ -271,7 +271,7 @@ def test_rules_go_with_the_service_and_come_back_with_it(stage):
     comes_back(there)
 
 
-def test_a_crash_leaves_no_rules_without_a_listener(stage):
+def test_crash_leaves_no_redirect_rules_without_a_listener(stage):
     there = host(stage)
     before = pid(there)
     there.must(f"kill -9 {before}")
@@ -286,7 +286,7 @@ def test_a_crash_leaves_no_rules_without_a_listener(stage):
     comes_back(there)
 
 
-def test_rules_outlive_an_upgrade_and_a_reboot_by_their_unit(stage):
+def test_redirect_rules_survive_an_upgrade_and_a_reboot(stage):
     there = host(stage)
     there.must("dpkg -i reprise_0.1.0-3.deb")
     comes_back(there)
@@ -296,7 +296,7 @@ def test_rules_outlive_an_upgrade_and_a_reboot_by_their_unit(stage):
     asked(there)
 
 
-def test_rules_are_removed_when_the_program_is_gone(stage):
+def test_redirect_rules_are_removed_even_if_the_program_is_missing(stage):
     there = host(stage)
     there.must("mv /usr/bin/reprise gone; systemctl stop reprise.socket reprise.service")
     equal((is_redirected(there), way(there)), (False, "straight"))
@@ -304,7 +304,7 @@ def test_rules_are_removed_when_the_program_is_gone(stage):
     comes_back(there)
 
 
-def test_rules_that_were_applied_by_hand_go_with_the_package(stage):
+def test_manually_applied_redirect_rules_are_removed_with_the_package(stage):
     """With the service, or where it is stopped; the listener is gone then."""
     there = host(stage)
     there.must("systemctl disable --now reprise-redirect; rm -r /etc/systemd/system/reprise-redirect.service.d; systemctl daemon-reload")
@@ -321,7 +321,7 @@ def test_rules_that_were_applied_by_hand_go_with_the_package(stage):
     asked(there)
 
 
-def test_what_was_removed_comes_back_as_it_was(stage):
+def test_reinstallation_after_a_removal_keeps_the_configuration(stage):
     there = host(stage)
     ours = there.must(f"cat {SERVICE_FILE}")
     there.must("apt remove -y reprise")
@@ -332,14 +332,14 @@ def test_what_was_removed_comes_back_as_it_was(stage):
     asked(there)
 
 
-def test_a_service_that_was_disabled_stays_so(stage):
+def test_disabled_service_stays_disabled_after_an_upgrade(stage):
     there = host(stage)
     there.must("systemctl disable --now reprise.socket reprise.service")
     there.must("dpkg -i reprise_0.1.0-3.deb")
     equal(there.must(f"systemctl is-enabled {OURS} || true; systemctl is-active {OURS} || true").split(), ["disabled"] * 2 + ["inactive"] * 2)
 
 
-def test_a_purge_leaves_nothing(stage):
+def test_purge_leaves_nothing_behind(stage):
     """Neither while the service runs, nor where an authority was made; and twice is no error."""
     there = host(stage)
     there.must("systemctl enable --now reprise.service")
@@ -353,7 +353,7 @@ def test_a_purge_leaves_nothing(stage):
     there.must("dpkg --purge reprise")
 
 
-def test_without_systemd_nothing_fails(stage):
+def test_installation_and_removal_without_systemd_succeed(stage):
     """As in a container that is built: no service manager runs, and a person's account has the name. It stays when the package goes."""
     there = Debian(stage.copy_of_base("bare"))
     run("cp", stage.packed(), there.root / "root")

@@ -51,7 +51,7 @@ def import_base(stage, storage=None):
     tar.unlink()
 
 
-def test_it_is_built_by_the_words_of_the_page(stage):
+def test_image_is_built_by_the_documented_command(stage):
     """`docker` is buildah here; the base is mmdebstrap's, the package that of the release build, and nothing is compiled."""
     need("buildah")
     import_base(stage)
@@ -77,7 +77,7 @@ def built(stage):
     return stage.root
 
 
-def test_it_is_small_and_says_what_it_is(stage):
+def test_image_is_small_and_has_the_expected_user_entrypoint_and_labels(stage):
     built(stage)
     layout = stage.folder / "layout"
     run(*buildah(stage), "push", "-q", "--compression-format", "gzip", "localhost/reprise:0.1.0", f"oci:{layout}")
@@ -96,7 +96,7 @@ def regular_files(root):
     return {f"/{path.relative_to(root)}" for path in root.rglob("*") if path.is_file() and not path.is_symlink()}
 
 
-def test_it_holds_what_the_program_needs_and_nothing_else(stage):
+def test_image_contains_only_what_the_program_needs(stage):
     """The loader itself tells, inside: every library that is there is used, each that is used is there."""
     root = built(stage)
     files = regular_files(root)
@@ -173,7 +173,7 @@ def served(stage, container, host="127.0.0.1"):
     return said
 
 
-def test_it_serves_without_rights_and_with_a_read_only_root(stage):
+def test_image_runs_without_privileges_and_with_a_read_only_root(stage):
     """As its own user, and as one that nobody has named, which OpenShift gives; /tmp may be read-only, too."""
     for user, has_tmp in ((USER, True), ("1234567:0", True), (USER, False)):
         said = served(stage, Container(stage, user, has_tmp=has_tmp))
@@ -183,13 +183,13 @@ def test_it_serves_without_rights_and_with_a_read_only_root(stage):
         equal({int(state[name], 16) for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")}, {0})
 
 
-def test_it_finds_names_where_the_host_names_modules_that_it_has_not(stage):
+def test_image_resolves_names_despite_unknown_nsswitch_modules(stage):
     """A mounted nsswitch.conf of a desktop; the C library is asked, which would load them."""
     files = {"/etc/hosts": "127.0.0.1 upstream.test\n", "/etc/nsswitch.conf": "hosts: files mdns4_minimal [NOTFOUND=return] dns myhostname\n"}
     served(stage, Container(stage, files=files), "upstream.test")
 
 
-def test_it_has_the_authorities_of_the_system(stage):
+def test_image_uses_the_system_certificate_authorities(stage):
     """`ca init` writes what reprise itself trusts; a bundle that is mounted stands in its place."""
     text = "version: 1\nintercept:\n  hosts: [a.test]\n  ca: {certificate: /tmp/ca.pem, key: /tmp/ca.key}\n  bundle: /tmp/bundle.pem\n"
     bundle = (built(stage) / "etc/ssl/certs/ca-certificates.crt").read_text(encoding="utf-8")
@@ -202,7 +202,7 @@ def test_it_has_the_authorities_of_the_system(stage):
         assert count >= least and (count == least or not mounted), said
 
 
-def test_its_file_can_be_wrong_and_it_says_so(stage):
+def test_image_reports_an_invalid_configuration_file(stage):
     code, said = Container(stage, files={"/etc/reprise/reprise.yaml": "listeners: 7\n"}).play(
         "(container " + quoted(stage.config["Entrypoint"] + stage.config["Cmd"]) + ")")
     equal(code, 78, said)
@@ -212,7 +212,7 @@ def test_its_file_can_be_wrong_and_it_says_so(stage):
 COMPOSE = ROOT / "deploy/compose/compose.yaml"
 
 
-def test_the_compose_file_is_valid_and_what_it_starts_retries(stage):
+def test_compose_file_is_valid_and_its_services_retry(stage):
     """Compose itself reads the file; its services are started as their lines say, with the image and the mounts that they name."""
     if shutil.which("docker-compose"):
         run("docker-compose", "-f", COMPOSE, "config", "-q")
@@ -237,11 +237,11 @@ env {variables} curl {quoted(app["command"])}; {ENDED}""")
     assert retried(said), said
 
 
-def test_its_bill_of_materials_is_true(stage):
+def test_image_bill_of_materials_is_correct(stage):
     materials.check(stage, built(stage), ROOT / "build/image/reprise.spdx.json", regular_files(built(stage)))
 
 
-def test_the_release_script_makes_the_archive_of_the_image_and_its_bill(stage):
+def test_release_script_creates_the_image_archive_and_its_bill_of_materials(stage):
     """By buildah and the base of mmdebstrap, as above; then the steps that name every file."""
     built(stage)
     folder = stage.folder / "release"
@@ -263,7 +263,7 @@ def test_the_release_script_makes_the_archive_of_the_image_and_its_bill(stage):
 ROOMS_OF_THE_STAGE = "cgroup metrics"
 
 
-def test_the_stage_of_the_tests_plays_them(stage):
+def test_dockerfile_test_stage_runs_the_tests(stage):
     """Sources and compiler in an image: on a disk, which has more room than the memory of the rest."""
     need("buildah")
     with tempfile.TemporaryDirectory(prefix="reprise-stage-", dir="/var/tmp") as folder:

@@ -34,7 +34,7 @@ def unpacked(compressed):
     return subprocess.run(["gzip", "-dc"], input=compressed, capture_output=True, check=True).stdout
 
 
-def test_it_is_packed_and_nothing_compiled(stage):
+def test_package_contains_the_already_built_program(stage):
     """By the words of the page, under a umask that hides files; the program inside is the one that was built and tested."""
     need("cpack", "dpkg-shlibdeps", "file", "dpkg-deb")
     folder = Path(os.path.realpath(options.binary)).parent
@@ -48,7 +48,7 @@ def test_it_is_packed_and_nothing_compiled(stage):
     equal(member(stage.deb, "/usr/bin/reprise") == Path(options.binary).read_bytes(), True, "and is what was packed")
 
 
-def test_lintian_has_no_error_and_no_warning(stage):
+def test_lintian_reports_no_error_and_no_warning(stage):
     need("lintian")
     done = subprocess.run(["lintian", "--allow-root", "--fail-on", "error,warning", str(stage.packed())], capture_output=True, text=True,
                           timeout=300, check=False)
@@ -58,7 +58,7 @@ def test_lintian_has_no_error_and_no_warning(stage):
         assert override.startswith("#") or reason.startswith("# "), f"no reason stands over: {override}"
 
 
-def test_it_holds_what_the_program_says_of_itself(stage):
+def test_package_contains_every_expected_file_with_its_current_content(stage):
     deb = stage.packed()
     for path, source in PLACES.items():
         equal(bool(member(deb, path)) and (source is None or member(deb, path) == (ROOT / source).read_bytes()), True, path)
@@ -78,7 +78,7 @@ def test_it_holds_what_the_program_says_of_itself(stage):
         run("sh", "-n", control / script)
 
 
-def test_it_is_configured_by_the_words_of_the_page(stage):
+def test_release_build_is_configured_by_the_documented_commands(stage):
     """In a folder of its own; what would be compiled is asked and not done: that takes minutes, and makes the release build once more."""
     need("cmake", "ninja")
     folder = stage.folder / "configured"
@@ -92,7 +92,7 @@ def test_it_is_configured_by_the_words_of_the_page(stage):
     assert " -o reprise " in said and "_test" not in said, said[-2000:]
 
 
-def test_a_plain_installation_brings_the_same_and_nothing_of_debian(stage):
+def test_plain_installation_contains_the_same_files_without_debian_specifics(stage):
     """`cmake --install`, for other packagers: below its prefix alone."""
     place = stage.folder / "plain"
     run(*shell(block("install below").replace("/tmp/package", str(place))), cwd=ROOT)
@@ -104,7 +104,7 @@ def test_a_plain_installation_brings_the_same_and_nothing_of_debian(stage):
     equal({"usr/local/bin/reprise", "usr/local/share/doc/reprise/LICENSE", "usr/local/share/doc/reprise/" "CHANGELOG.md"} - set(files), set())
 
 
-def test_its_file_says_the_defaults(stage):
+def test_packaged_configuration_file_equals_the_defaults(stage):
     """And the example at its end loads as well, once it is no comment."""
     with tempfile.TemporaryDirectory(dir=stage.folder) as folder:
         plain, shipped, uncommented = (Path(folder, name) for name in ("plain.yaml", "shipped.yaml", "uncommented.yaml"))
@@ -117,14 +117,14 @@ def test_its_file_says_the_defaults(stage):
         assert b"name: orders" in printed("config", "--effective", "-c", str(uncommented))
 
 
-def test_its_units_start_its_program(stage):
+def test_packaged_units_start_the_packaged_program(stage):
     for unit in ("reprise.service", "reprise.socket", "reprise-redirect.service"):
         ours = member(stage.packed(), f"/usr/lib/systemd/system/{unit}").decode()
         equal(ours, (ROOT / "deploy/systemd" / unit).read_text(encoding="utf-8").replace("/usr/local/bin/", "/usr/bin/"))
         assert "/usr/local" not in ours, ours
 
 
-def test_it_depends_on_what_the_program_links(stage):
+def test_package_depends_on_every_library_the_program_links(stage):
     """A library of a package that Depends does not name would be missing on another host."""
     depends = stage.depends()
     for library in re.findall(r"=> (/\S+)", run("ldd", options.binary)):

@@ -17,7 +17,7 @@ def changes(said):
     return int(changed)
 
 
-def test_the_playbook_installs_and_then_changes_nothing(stage):
+def test_ansible_playbook_installs_and_a_second_run_changes_nothing(stage):
     need("systemd-nspawn", "nsenter", "mmdebstrap")
     try:
         base = stage.make_base("with-ansible", ["ansible-core", "python3-apt"])

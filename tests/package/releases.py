@@ -56,7 +56,7 @@ def depends_of(deb):
     return re.findall(r"(?:^|, )([^ ,]+)", run("dpkg-deb", "-f", deb, "Depends"))
 
 
-def test_debian_13_has_a_package_of_its_own(builds):
+def test_debian_13_package_is_built_and_works(builds):
     deb = builds.package("debian-13", "amd64", "~deb13")
     there = Debian(builds.debian("trixie", "--variant=minbase", include=["ca-certificates", "curl", "iproute2", *depends_of(deb)]))
     run("cp", deb, there.root / "root")
@@ -69,7 +69,7 @@ def test_debian_13_has_a_package_of_its_own(builds):
     there.must("dpkg --purge reprise")
 
 
-def test_a_package_of_arm64_is_cross_compiled_and_runs_under_qemu(builds):
+def test_arm64_package_is_cross_compiled_and_runs_under_qemu(builds):
     need("qemu-aarch64-static")
     deb = builds.package("debian-12", "arm64", "~deb12")
     equal(run("dpkg-deb", "-f", deb, "Architecture").strip(), "arm64")

@@ -7,7 +7,7 @@ from host import Debian
 from stage import ROOT, block, need, options, run, shell
 
 
-def test_it_runs_from_any_folder_with_libraries_of_its_own(stage):
+def test_tarball_runs_from_any_folder_with_its_own_libraries(stage):
     need("patchelf", "xz")
     folder = os.path.dirname(os.path.realpath(options.binary))
     made = run(*shell(block("tarball").replace("build/release", folder)), cwd=ROOT).split()[-1]

@@ -35,7 +35,7 @@ def version(there):
     return there.must("dpkg-query -W -f '${Version}' reprise")
 
 
-def test_an_earlier_package_is_upgraded_with_its_files(stage):
+def test_earlier_package_is_upgraded_with_its_configuration_files(stage):
     need("systemd-nspawn", "nsenter")
     earlier = earlier_package()
     there = Container(stage.copy_of_base("upgraded"))

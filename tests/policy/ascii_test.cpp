@@ -6,14 +6,14 @@
 namespace reprise::policy {
 namespace {
 
-TEST(Ascii, OnlyItsLettersHaveACase) {
+TEST(Ascii, only_ascii_letters_are_lowercased) {
   EXPECT_EQ(lower("API.Example-AZ_09"), "api.example-az_09");
   EXPECT_EQ(lower("@[`{"), "@[`{") << "the neighbours of the letters";
   EXPECT_EQ(lower("\xc4\xd6"), "\xc4\xd6") << "no letters here, whatever the locale says";
   EXPECT_EQ(lower(""), "");
 }
 
-TEST(Ascii, TextsThatDifferInCaseAloneAreEqual) {
+TEST(Ascii, texts_that_differ_only_in_ascii_case_are_equal) {
   EXPECT_TRUE(equals_ignoring_case("Retry-After", "rETRY-aFTER"));
   EXPECT_TRUE(equals_ignoring_case("", ""));
   EXPECT_FALSE(equals_ignoring_case("Retry-After", "Retry-After "));

@@ -50,7 +50,7 @@ const BodyPredicate overloaded_event{"error", "error.type", {"overloaded_error"}
 const BodyPredicate slow_down{.value = {"SlowDown"}, .xml = "Code"};
 const BodyPredicate throttled_head{.value = {.matches = {"Throttling*"}}, .header = "x-amzn-errortype"};
 
-TEST(TextRule, LooksAtAnythingAtThisOrAtAPattern) {
+TEST(TextRule, text_rule_accepts_any_nonempty_text_an_exact_value_or_a_pattern) {
   EXPECT_TRUE(TextRule{}.holds("x"));
   EXPECT_FALSE(TextRule{}.holds(""));
   EXPECT_FALSE(TextRule{}.reads_text());
@@ -65,7 +65,7 @@ TEST(TextRule, LooksAtAnythingAtThisOrAtAPattern) {
   EXPECT_FALSE(either.holds("SlowDowns"));
 }
 
-TEST(TextRule, AStarStandsForAnyCharactersOrNone) {
+TEST(TextRule, star_in_a_pattern_matches_any_characters_or_none) {
   const auto like = [](std::string_view text, const char* pattern) {
     return TextRule{.matches = {pattern}}.holds(text);
   };
@@ -91,7 +91,7 @@ TEST(TextRule, AStarStandsForAnyCharactersOrNone) {
   EXPECT_FALSE(like("a", "a*a"));
 }
 
-TEST(BodyPredicate, AllOfItsKeysMustHold) {
+TEST(BodyPredicate, predicate_matches_only_when_all_of_its_keys_match) {
   const Told body("", {{"error.type", "overloaded_error"}});
   const Told stream("error", {{"error.type", "overloaded_error"}});
   const Told other("error", {{"error.type", "invalid_request_error"}});
@@ -109,7 +109,7 @@ TEST(BodyPredicate, AllOfItsKeysMustHold) {
   EXPECT_FALSE(matches(overloaded_event, body));
 }
 
-TEST(BodyPredicate, LooksOnlyWhereItSays) {
+TEST(BodyPredicate, predicate_reads_only_the_place_it_names) {
   const Values code{{"Code", "SlowDown"}};
   EXPECT_TRUE(match_body({slow_down}, 400, Told("", {}, code)));
   EXPECT_FALSE(match_body({slow_down}, 400, Told("", code, {})));
@@ -117,7 +117,7 @@ TEST(BodyPredicate, LooksOnlyWhereItSays) {
   EXPECT_FALSE(match_body({throttled_head}, 400, Told("", {}, code))) << "a field is not in a body";
 }
 
-TEST(BodyPredicate, OnlyThoseOfAFieldAreAskedOfAHead) {
+TEST(BodyPredicate, only_header_predicates_are_matched_against_a_response_head) {
   const ToldHead head(Values{{"x-amzn-errortype", "ThrottlingException"}});
   EXPECT_TRUE(match_head({overloaded, throttled_head}, 400, head));
   EXPECT_FALSE(match_head({overloaded, slow_down, error_event}, 400, head));
@@ -126,7 +126,7 @@ TEST(BodyPredicate, OnlyThoseOfAFieldAreAskedOfAHead) {
   EXPECT_FALSE(match_head({throttled_head}, 400, ToldHead(Values{})));
 }
 
-TEST(BodyPredicate, AStatusNarrowsIt) {
+TEST(BodyPredicate, status_restricts_a_predicate_to_responses_with_that_status) {
   BodyPredicate predicate = slow_down;
   predicate.status = StatusRange{400, 499};
   const Told body("", {}, {{"Code", "SlowDown"}});
@@ -141,7 +141,7 @@ TEST(BodyPredicate, AStatusNarrowsIt) {
   EXPECT_FALSE(concerns(field, 200));
 }
 
-TEST(BodyPredicate, AnyOfAListIsEnough) {
+TEST(BodyPredicate, list_of_predicates_matches_when_any_predicate_does) {
   const Told body("", {{"error.type", "overloaded_error"}});
   EXPECT_TRUE(match_body({error_event, overloaded}, 200, body));
   EXPECT_FALSE(match_body({error_event, any_error}, 200, body));
@@ -149,7 +149,7 @@ TEST(BodyPredicate, AnyOfAListIsEnough) {
   EXPECT_FALSE(match_head({}, 200, ToldHead(Values{{"a", "b"}})));
 }
 
-TEST(BodyPredicate, SaysWhatItAsksFor) {
+TEST(BodyPredicate, predicate_description_lists_its_conditions) {
   EXPECT_EQ(describe(overloaded), "json: error.type, equals: overloaded_error");
   EXPECT_EQ(describe(any_error), "json: error");
   EXPECT_EQ(describe(error_event), "event: error");

@@ -31,20 +31,20 @@ struct SharedBudget : testing::Test {
   double left() { return budget.left(epoch); }
 };
 
-TEST_F(SharedBudget, L12_an_open_circuit_feeds_it_nothing) {
+TEST_F(SharedBudget, L12_open_circuit_adds_nothing_to_the_retry_budget) {
   for (int i = 0; i < 4; ++i) circuit.failed(epoch, epoch);
   for (int i = 0; i < 1000; ++i) std::ignore = exchange().begin(epoch, dice);
   EXPECT_EQ(left(), 0);
 }
 
-TEST_F(SharedBudget, L12_a_host_pause_feeds_it_nothing) {
+TEST_F(SharedBudget, L12_requests_rejected_by_a_host_pause_add_nothing_to_the_budget) {
   pause.ask(epoch + 10s);
   policy.while_paused = WhilePaused::fail;
   for (int i = 0; i < 1000; ++i) std::ignore = exchange().begin(epoch, dice);
   EXPECT_EQ(left(), 0);
 }
 
-TEST_F(SharedBudget, L12_a_refusal_kept_here_feeds_it_nothing) {
+TEST_F(SharedBudget, L12_locally_caused_failures_add_nothing_to_the_budget) {
   for (const Cause cause : {Cause::address_denied, Cause::address_is_self, Cause::no_descriptor}) {
     Exchange one = exchange();
     std::ignore = one.begin(epoch, dice);
@@ -53,7 +53,7 @@ TEST_F(SharedBudget, L12_a_refusal_kept_here_feeds_it_nothing) {
   }
 }
 
-TEST_F(SharedBudget, L12_a_first_attempt_that_went_out_feeds_it_once) {
+TEST_F(SharedBudget, L12_first_attempt_that_was_sent_is_added_to_the_budget_once) {
   policy.retry.max_attempts = 1;
   Exchange responded = exchange();
   std::ignore = responded.begin(epoch, dice);
@@ -75,7 +75,7 @@ TEST_F(SharedBudget, L12_a_first_attempt_that_went_out_feeds_it_once) {
   EXPECT_EQ(left(), 4) << "the free retry is no second first attempt";
 }
 
-TEST_F(SharedBudget, ARetryThatEndsUnsentIsGivenBack) {
+TEST_F(SharedBudget, retry_that_sent_no_byte_is_refunded) {
   policy.retry.max_attempts = 9;
   Exchange one = exchange();
   std::ignore = one.begin(epoch, dice);
@@ -92,7 +92,7 @@ TEST_F(SharedBudget, ARetryThatEndsUnsentIsGivenBack) {
   EXPECT_EQ(left(), 1);
 }
 
-TEST_F(SharedBudget, ARetryThatSentAByteIsNot) {
+TEST_F(SharedBudget, retry_that_sent_a_byte_is_not_refunded) {
   Exchange one = exchange();
   std::ignore = one.begin(epoch, dice);
   std::ignore = one.responded(sent, {503, {}}, epoch, dice);
@@ -102,7 +102,7 @@ TEST_F(SharedBudget, ARetryThatSentAByteIsNot) {
   EXPECT_EQ(left(), 0);
 }
 
-TEST_F(SharedBudget, AFreeRetryIsPaidWithWhatTheStaleOneWasPaidWith) {
+TEST_F(SharedBudget, free_retry_takes_over_the_payment_of_the_stale_attempt) {
   Exchange one = exchange();
   std::ignore = one.begin(epoch, dice);
   std::ignore = one.responded(sent, {503, {}}, epoch, dice);
@@ -115,7 +115,7 @@ TEST_F(SharedBudget, AFreeRetryIsPaidWithWhatTheStaleOneWasPaidWith) {
   EXPECT_EQ(left(), 1) << "and burdened nobody either";
 }
 
-TEST_F(SharedBudget, AFreeRetryOfOneThatSentAByteGivesNothingBack) {
+TEST_F(SharedBudget, stale_attempt_that_sent_bytes_is_not_refunded_by_its_free_retry) {
   Exchange one = exchange();
   std::ignore = one.begin(epoch, dice);
   std::ignore = one.responded(sent, {503, {}}, epoch, dice);
@@ -127,7 +127,7 @@ TEST_F(SharedBudget, AFreeRetryOfOneThatSentAByteGivesNothingBack) {
   EXPECT_EQ(left(), 0);
 }
 
-TEST_F(SharedBudget, AResumeThatEndsUnsentIsGivenBack) {
+TEST_F(SharedBudget, resume_that_sent_no_byte_is_refunded) {
   Exchange one = exchange();
   std::ignore = one.begin(epoch, dice);
   std::ignore = one.responded(sent, {200, {}}, epoch, dice);
@@ -139,7 +139,7 @@ TEST_F(SharedBudget, AResumeThatEndsUnsentIsGivenBack) {
   EXPECT_EQ(left(), 1);
 }
 
-TEST_F(SharedBudget, ACopyThatEndsUnsentIsGivenBack) {
+TEST_F(SharedBudget, hedge_that_sent_no_byte_is_refunded) {
   policy.hedge = HedgePolicy{100ms};
   budget.deposit(epoch);
   Exchange one = exchange();
@@ -151,7 +151,7 @@ TEST_F(SharedBudget, ACopyThatEndsUnsentIsGivenBack) {
   EXPECT_EQ(left(), 2);
 }
 
-TEST_F(SharedBudget, L27_faults_of_ours_never_open_the_circuit) {
+TEST_F(SharedBudget, L27_local_faults_never_open_the_circuit) {
   policy.retry.max_attempts = 1;
   for (std::uint8_t i = 0; i < cause_count; ++i) {
     const auto cause = static_cast<Cause>(i);
@@ -169,7 +169,7 @@ TEST_F(SharedBudget, L27_faults_of_ours_never_open_the_circuit) {
     EXPECT_FALSE(is_fault_of_ours(theirs)) << word(theirs);
 }
 
-TEST_F(SharedBudget, L27_a_probe_that_fails_by_a_fault_of_ours_frees_the_place) {
+TEST_F(SharedBudget, L27_probe_that_fails_for_a_local_fault_frees_the_probe_slot) {
   Circuit opened(CircuitPolicy{0.5, 10s, 1, 5s});
   opened.failed(epoch, epoch);
   Exchange probe(policy, get, {nullptr, &opened, nullptr}, epoch);
@@ -189,7 +189,7 @@ struct PausedHost : testing::Test {
   }
 };
 
-TEST_F(PausedHost, L28_retries_come_back_spread_by_the_first_wait) {
+TEST_F(PausedHost, L28_retries_after_a_pause_are_spread_over_the_initial_backoff) {
   SeededDice dice(7);
   Hints asked;
   asked.retry_after = 10s;
@@ -217,7 +217,7 @@ TEST_F(PausedHost, L28_retries_come_back_spread_by_the_first_wait) {
   EXPECT_LT(early, 600);
 }
 
-TEST_F(PausedHost, L28_a_retry_whose_wait_ended_in_the_pause_is_spread_like_the_others) {
+TEST_F(PausedHost, L28_retry_due_during_a_pause_is_spread_like_the_others) {
   play::LoadedDice dice = play::LoadedDice::highest();
   Exchange one(policy, get, {nullptr, nullptr, &pause}, epoch);
   std::ignore = one.begin(epoch, dice);
@@ -226,7 +226,7 @@ TEST_F(PausedHost, L28_a_retry_whose_wait_ended_in_the_pause_is_spread_like_the_
   EXPECT_EQ(until(one.waited(due)), epoch + 7s + policy.retry.backoff.initial);
 }
 
-TEST_F(PausedHost, L28_a_retry_that_was_due_after_the_pause_goes_at_once) {
+TEST_F(PausedHost, L28_retry_due_after_the_pause_starts_at_once) {
   play::LoadedDice dice = play::LoadedDice::highest();
   Exchange one(policy, get, {nullptr, nullptr, &pause}, epoch);
   std::ignore = one.begin(epoch, dice);
@@ -235,7 +235,7 @@ TEST_F(PausedHost, L28_a_retry_that_was_due_after_the_pause_goes_at_once) {
   EXPECT_TRUE(std::holds_alternative<Start>(one.waited(due)[0]));
 }
 
-TEST_F(PausedHost, L28_a_spread_that_does_not_fit_the_deadline_is_left_out) {
+TEST_F(PausedHost, L28_spread_is_skipped_when_it_does_not_fit_the_deadline) {
   play::LoadedDice dice = play::LoadedDice::highest();
   policy.retry.deadline = 10s;
   Hints asked;

@@ -23,7 +23,7 @@ unsigned withdraw_all(Budget& budget, Instant now) {
   return taken;
 }
 
-TEST(Budget, StartsFull) {
+TEST(Budget, budget_starts_full) {
   Budget budget({0.2, 10, 10s});
   EXPECT_EQ(budget.left(start), 100);
   EXPECT_EQ(budget.available_ratio(start), 1);
@@ -32,7 +32,7 @@ TEST(Budget, StartsFull) {
   EXPECT_EQ(budget.available_ratio(start), 0);
 }
 
-TEST(Budget, GrowsWithFirstAttempts) {
+TEST(Budget, first_attempts_increase_the_budget) {
   Budget budget({0.2, 0, 10s});
   for (int i = 0; i < 4; ++i) budget.deposit(start);
   EXPECT_EQ(budget.left(start), 0);
@@ -43,7 +43,7 @@ TEST(Budget, GrowsWithFirstAttempts) {
   EXPECT_FALSE(budget.withdraw(start));
 }
 
-TEST(Budget, OfNothingGivesNothing) {
+TEST(Budget, budget_with_zero_ratio_and_zero_floor_allows_no_retry) {
   Budget budget({0, 0, 10s});
   for (int i = 0; i < 100; ++i) budget.deposit(start);
   EXPECT_FALSE(budget.withdraw(start));
@@ -51,7 +51,7 @@ TEST(Budget, OfNothingGivesNothing) {
   EXPECT_EQ(budget.available_ratio(start), 0);
 }
 
-TEST(Budget, FillsAgainWhenTheWindowHasPassed) {
+TEST(Budget, budget_refills_after_its_window_has_passed) {
   Budget budget({0.2, 1, 10s});
   EXPECT_EQ(withdraw_all(budget, start), 10U);
   EXPECT_EQ(budget.left(start + 10s), 0) << "exactly a window ago still counts";
@@ -59,14 +59,14 @@ TEST(Budget, FillsAgainWhenTheWindowHasPassed) {
   EXPECT_EQ(withdraw_all(budget, start + 1h), 10U);
 }
 
-TEST(Budget, ForgetsFirstAttemptsWhenTheWindowHasPassed) {
+TEST(Budget, first_attempts_stop_counting_after_the_window) {
   Budget budget({0.5, 0, 10s});
   for (int i = 0; i < 10; ++i) budget.deposit(start);
   EXPECT_EQ(budget.left(start + 8s), 5);
   EXPECT_EQ(budget.left(start + 11s), 0);
 }
 
-TEST(Budget, IsNeverNegative) {
+TEST(Budget, budget_is_never_negative) {
   Budget budget({0.5, 0, 10s});
   for (int i = 0; i < 10; ++i) budget.deposit(start);
   EXPECT_EQ(withdraw_all(budget, start + 9s), 5U);
@@ -74,7 +74,7 @@ TEST(Budget, IsNeverNegative) {
   EXPECT_EQ(budget.available_ratio(start + 11s), 0);
 }
 
-TEST(Budget, TakesBackWhatWasNeverStarted) {
+TEST(Budget, refunded_retry_can_be_withdrawn_again) {
   Budget budget({0, 0.1, 10s});
   ASSERT_TRUE(budget.withdraw(start));
   ASSERT_FALSE(budget.withdraw(start));
@@ -83,7 +83,7 @@ TEST(Budget, TakesBackWhatWasNeverStarted) {
   EXPECT_FALSE(budget.withdraw(start + 3s));
 }
 
-TEST(Budget, TakesNothingBackThatHasLeftTheWindow) {
+TEST(Budget, refund_of_a_retry_outside_the_window_is_ignored) {
   Budget budget({0, 0.1, 10s});
   ASSERT_TRUE(budget.withdraw(start));
   for (const auto later : {11s, 22s, 60s}) {
@@ -93,7 +93,7 @@ TEST(Budget, TakesNothingBackThatHasLeftTheWindow) {
   }
 }
 
-TEST(Budget, TakesNothingBackThatWasNotTaken) {
+TEST(Budget, refund_without_a_withdrawal_is_ignored) {
   Budget budget({0, 0.1, 10s});
   ASSERT_TRUE(budget.withdraw(start));
   budget.refund(start, start);
@@ -101,7 +101,7 @@ TEST(Budget, TakesNothingBackThatWasNotTaken) {
   EXPECT_EQ(withdraw_all(budget, start), 1U);
 }
 
-TEST(Budget, SurvivesTimeThatSeemsToRunBackwards) {
+TEST(Budget, budget_tolerates_a_clock_that_goes_backwards) {
   Budget budget({0, 1, 10s});
   EXPECT_EQ(withdraw_all(budget, start), 10U);
   EXPECT_FALSE(budget.withdraw(start - 5s));
@@ -111,7 +111,7 @@ TEST(Budget, SurvivesTimeThatSeemsToRunBackwards) {
   EXPECT_TRUE(budget.withdraw(start - 1s));
 }
 
-TEST(Budget, AThousandSimultaneousFailures) {
+TEST(Budget, thousand_simultaneous_failures_get_only_the_budgeted_retries) {
   const BudgetPolicy policy{0.2, 10, 10s};
   Budget budget(policy);
   for (int i = 0; i < 1000; ++i) budget.deposit(start);
@@ -123,7 +123,7 @@ TEST(Budget, AThousandSimultaneousFailures) {
 }
 
 // The promise itself, in every window that ends with a retry, against a plain list of what happened.
-TEST(Budget, NoWindowHasMoreRetriesThanItsShare) {
+TEST(Budget, no_window_has_more_retries_than_its_share) {
   SeededDice dice(20250101);
   for (int round = 0; round < 20; ++round) {
     const BudgetPolicy policy{0.1 * static_cast<double>(dice.roll(10)), static_cast<double>(dice.roll(4)),
@@ -154,7 +154,7 @@ TEST(Budget, NoWindowHasMoreRetriesThanItsShare) {
   }
 }
 
-TEST(Budget, IsExactUnderThreads) {
+TEST(Budget, budget_is_exact_when_threads_use_it_concurrently) {
   Budget budget({0.2, 10, 10s});
   std::atomic<unsigned> taken = 0;
   std::vector<std::thread> threads;

@@ -10,13 +10,13 @@
 namespace reprise::policy {
 namespace {
 
-TEST(Range, OneRangeOfBytes) {
+TEST(Range, single_byte_range_is_parsed) {
   EXPECT_EQ(parse_range("bytes=0-"), (ByteRange{0, std::nullopt}));
   EXPECT_EQ(parse_range("bytes=7-7"), (ByteRange{7, 7}));
   EXPECT_EQ(parse_range("BYTES=007-9999999999999999999"), (ByteRange{7, 9'999'999'999'999'999'999U}));
 }
 
-TEST(Range, NothingElse) {
+TEST(Range, any_other_range_is_rejected) {
   for (const char* value : {"",
                             "bytes",
                             "bytes=",
@@ -43,7 +43,7 @@ TEST(Range, NothingElse) {
   }
 }
 
-TEST(ContentRange, WithAndWithoutTheWholeLength) {
+TEST(ContentRange, content_range_is_parsed_with_and_without_the_complete_length) {
   EXPECT_EQ(parse_content_range("bytes 0-0/1"), (ContentRange{0, 0, 1}));
   EXPECT_EQ(parse_content_range("Bytes 5-9/10"), (ContentRange{5, 9, 10}));
   EXPECT_EQ(parse_content_range("bytes 5-9/*"), (ContentRange{5, 9, std::nullopt}));
@@ -52,7 +52,7 @@ TEST(ContentRange, WithAndWithoutTheWholeLength) {
   EXPECT_EQ(parse_content_range("bytes 5-9/10")->bytes(), 5U);
 }
 
-TEST(ContentRange, E3_NothingElse) {
+TEST(ContentRange, E3_any_other_content_range_is_rejected) {
   for (const char* value : {"",
                             "bytes",
                             "bytes ",
@@ -83,7 +83,7 @@ TEST(ContentRange, E3_NothingElse) {
   }
 }
 
-TEST(EntityTag, Kinds) {
+TEST(EntityTag, entity_tags_are_none_strong_weak_or_malformed) {
   EXPECT_EQ(tag_kind(""), TagKind::none);
   for (const char* strong : {"\"\"", "\"a\"", "\"W/a\"", "\"a,b\"", "\"!#~\"", "\"\xff\"", "\"\\\""})
     EXPECT_EQ(tag_kind(strong), TagKind::strong) << strong;
@@ -94,7 +94,7 @@ TEST(EntityTag, Kinds) {
 }
 
 // Whatever was written is read back, and one changed byte is either refused or says something else.
-TEST(ContentRange, RandomOnesSurviveTheirText) {
+TEST(ContentRange, random_content_ranges_survive_formatting_and_parsing) {
   SeededDice dice(1);
   const std::string digits = "0123456789-/* b";
   for (int i = 0; i < 20'000; ++i) {

@@ -60,13 +60,13 @@ std::vector<Step> transport_errors() {
           fails(Stage::head, Cause::reset)};
 }
 
-TEST(Clause, R1TooManyRequestsIsRetried) {
+TEST(Clause, R1_too_many_requests_is_retried) {
   EXPECT_EQ(told(documented(get()), {status(429), status(200)}),
             "attempt 1 -> 429 | sleep 2000ms\n"
             "attempt 2 -> 200 | deliver (success)\n");
 }
 
-TEST(Clause, R2EveryServerErrorIsRetried) {
+TEST(Clause, R2_every_server_error_is_retried) {
   for (int code = 500; code < 600; ++code) {
     for (const Scene& scene : {get(), put(), post().idempotent(Idempotency::yes)}) {
       EXPECT_EQ(attempts(documented(scene), {status(code), status(200)}), 2U) << code;
@@ -74,13 +74,13 @@ TEST(Clause, R2EveryServerErrorIsRetried) {
   }
 }
 
-TEST(Clause, R3RequestTimeoutIsRetriedWhereListed) {
+TEST(Clause, R3_request_timeout_status_is_retried_only_where_listed) {
   EXPECT_EQ(attempts(documented(get()), {status(408), status(200)}), 1U);
   const Scene resumable = documented(put()).with([](auto& p, auto&) { p.retry.on.statuses.set(408); });
   EXPECT_EQ(attempts(resumable, {status(408), status(200)}), 2U);
 }
 
-TEST(Clause, R4NothingElseIsRetried) {
+TEST(Clause, R4_no_other_status_is_retried) {
   for (int code = 200; code < 500; ++code) {
     if (code == 429) continue;
     const Script script{status(code), status(200)};
@@ -91,37 +91,37 @@ TEST(Clause, R4NothingElseIsRetried) {
   }
 }
 
-TEST(Clause, R5ResumeIncompletePasses) {
+TEST(Clause, R5_resume_incomplete_308_is_delivered) {
   EXPECT_EQ(told(documented(put()), {status(308)}), "attempt 1 -> 308 | deliver (success)\n");
   EXPECT_EQ(told(documented(put()), {status(503), status(308)}),
             "attempt 1 -> 503 | sleep 2000ms\n"
             "attempt 2 -> 308 | deliver (success)\n");
 }
 
-TEST(Clause, R6AFinalResponseEndsTheLoop) {
+TEST(Clause, R6_final_response_ends_the_retries) {
   EXPECT_EQ(told(documented(get()), {status(503), status(400)}),
             "attempt 1 -> 503 | sleep 2000ms\n"
             "attempt 2 -> 400 | deliver (not_retryable)\n");
 }
 
-TEST(Clause, R7TimeoutsAreRetried) {
+TEST(Clause, R7_timeouts_are_retried) {
   EXPECT_EQ(attempts(documented(get()), {fails(Stage::connect, Cause::connect_timeout), status(200)}), 2U);
   EXPECT_EQ(attempts(documented(get()), {timed_out, status(200)}), 2U);
 }
 
-TEST(Clause, R8DisconnectsAreRetried) {
+TEST(Clause, R8_disconnects_are_retried) {
   for (const Step& step : {refused, reset, closed, fails(Stage::head, Cause::closed)}) {
     EXPECT_EQ(attempts(documented(get()), {step, status(200)}), 2U) << text(step.outcome);
   }
 }
 
-TEST(Clause, R9EveryConnectionErrorIsRetried) {
+TEST(Clause, R9_every_connection_error_is_retried) {
   for (const Step& step : transport_errors()) {
     EXPECT_EQ(attempts(documented(get()), {step, step, status(200)}), 3U) << text(step.outcome);
   }
 }
 
-TEST(Clause, R10AHeldBodyThatEndsEarlyIsRetriedOnMediaOnly) {
+TEST(Clause, R10_truncated_held_body_is_retried_only_if_truncation_is_listed) {
   const Script cut_short{fails(Stage::body, Cause::truncated), status(200)};
   EXPECT_EQ(attempts(documented(get()), cut_short), 1U);
   const Scene media = documented(get()).with([](auto& p, auto&) { p.retry.on.truncated = true; });
@@ -131,7 +131,7 @@ TEST(Clause, R10AHeldBodyThatEndsEarlyIsRetriedOnMediaOnly) {
             "the body breaks | cut (response_started)\n");
 }
 
-TEST(Clause, R11TransportErrorsObeyTheGate) {
+TEST(Clause, R11_transport_errors_of_non_idempotent_requests_are_retried_only_if_unsent) {
   for (const Step& step : transport_errors()) {
     const bool sent = std::get<policy::Failed>(step.outcome).stage >= Stage::send;
     const Played played = run(documented(post()), {step, status(200)});
@@ -151,7 +151,7 @@ struct CountedDice final : policy::Dice {
   std::vector<std::uint64_t> tops;
 };
 
-TEST(Clause, R13ChanceIsWholeMillisecondsBothEndsIncluded) {
+TEST(Clause, R13_random_part_of_a_wait_is_0_to_1000_whole_milliseconds) {
   const Backoff backoff{1s, 2, 64s, Jitter::additive};
   CountedDice dice(13);
   for (unsigned n = 0; n < 6; ++n) {
@@ -165,7 +165,7 @@ TEST(Clause, R13ChanceIsWholeMillisecondsBothEndsIncluded) {
   for (const std::uint64_t top : dice.tops) ASSERT_EQ(top, 1000U);
 }
 
-TEST(Clause, R14ChanceIsDrawnAnewForEveryRetry) {
+TEST(Clause, R14_random_part_is_drawn_again_for_every_retry) {
   const Script script{status(503)};
   const Scene scene = documented(get()).no_deadline().attempts(1001);
   CountedDice dice(14);
@@ -180,7 +180,7 @@ TEST(Clause, R14ChanceIsDrawnAnewForEveryRetry) {
   EXPECT_GT(first_waits.size(), 500U);
 }
 
-TEST(Clause, R17AfterTheCapTheWaitStaysAtTheCap) {
+TEST(Clause, R17_wait_stays_at_the_maximum_once_it_is_reached) {
   const Script script{status(503)};
   for (const auto cap : {32s, 64s}) {
     const Scene scene = documented(get()).no_deadline().attempts(40).with(
@@ -192,7 +192,7 @@ TEST(Clause, R17AfterTheCapTheWaitStaysAtTheCap) {
   }
 }
 
-TEST(Clause, R22AWaitThatWouldCrossTheDeadlineEndsTheLoopAtOnce) {
+TEST(Clause, R22_wait_that_would_cross_the_deadline_ends_the_retries_at_once) {
   const Script script{status(503).takes(100ms)};
   const Scene scene = documented(get()).deadline(10s).rolling(LoadedDice::lowest());
   const Played played = run(scene, script);
@@ -209,7 +209,7 @@ policy::Route route(std::string name, std::string_view path, const policy::Retry
   return route;
 }
 
-TEST(Clause, R23LimitsBelongToTheRoute) {
+TEST(Clause, R23_retry_limits_are_set_per_route) {
   policy::RetryPolicy patient;
   patient.max_attempts = 8;
   patient.deadline = 600s;
@@ -237,7 +237,7 @@ struct Exhausted {
   unsigned delivered;  ///< the attempt whose response the client gets; 0: our own words
 };
 
-TEST(Clause, R24TheLedgerTellsWhatTheErrorRecordNeeds) {
+TEST(Clause, R24_ledger_contains_everything_the_error_record_needs) {
   const Scene scene = documented(get()).with([](auto& p, auto&) { p.retry.backoff.jitter = Jitter::none; });
   const std::vector<Exhausted> cases{
       {scene.attempts(3), {status(503).takes(1s)}, Reason::attempts_spent, 3, 6s, 3},
@@ -263,7 +263,7 @@ TEST(Clause, R24TheLedgerTellsWhatTheErrorRecordNeeds) {
   }
 }
 
-TEST(Clause, R31ARetryNeedsBothTheOutcomeAndTheRequest) {
+TEST(Clause, R31_retry_needs_a_listed_outcome_and_an_idempotent_request) {
   for (const bool listed : {true, false}) {
     for (const auto judged : {Idempotency::yes, Idempotency::no, Idempotency::undecided}) {
       const Script script{status(listed ? 503 : 403), status(200)};
@@ -299,7 +299,7 @@ policy::IdempotencyRule any(std::vector<Condition> conditions) {
   return {policy::IdempotencyRule::Kind::any, std::move(conditions)};
 }
 
-TEST(Clause, R35AnEmptyValueIsNoCondition) {
+TEST(Clause, R35_empty_value_does_not_make_a_request_conditional) {
   const auto by_query = any({{Condition::Kind::query, "ifGenerationMatch", ""}});
   EXPECT_EQ(verdict(by_query, "ifGenerationMatch=7"), Idempotency::yes);
   EXPECT_EQ(verdict(by_query, "ifGenerationMatch=0"), Idempotency::yes);
@@ -316,7 +316,7 @@ TEST(Clause, R35AnEmptyValueIsNoCondition) {
 }
 
 // Which keys a body has is the JSON reader's word; the rule asks for that key alone, once all of it is held.
-TEST(Clause, R36OnlyTheKeyOfAWhollyHeldBodyCounts) {
+TEST(Clause, R36_only_keys_of_a_completely_held_json_body_count) {
   const auto rule = any({{Condition::Kind::json, "etag", ""}});
   EXPECT_EQ(verdict(rule, "", nullptr, nullptr), Idempotency::undecided);
   const Keys with_etag({"etag", "name"});
@@ -327,7 +327,7 @@ TEST(Clause, R36OnlyTheKeyOfAWhollyHeldBodyCounts) {
   EXPECT_EQ(verdict(rule, "", &lines, &without), Idempotency::no) << "a header is no body";
 }
 
-TEST(Clause, R41TheOperatorOverridesEachWay) {
+TEST(Clause, R41_operator_can_override_idempotency_both_ways) {
   using Kind = policy::IdempotencyRule::Kind;
   const std::vector<Condition> condition{{Condition::Kind::query, "ifGenerationMatch", ""}};
   for (const auto* query : {"", "ifGenerationMatch=1"}) {

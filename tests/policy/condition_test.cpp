@@ -40,7 +40,7 @@ Idempotency with_query(const IdempotencyRule& rule, std::string_view raw) {
   return judge(rule, request, nullptr);
 }
 
-TEST(Method, IdempotentOnes) {
+TEST(Method, idempotent_methods_are_recognized) {
   for (const auto* name : {"GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE", "PROPFIND", "REPORT", "SEARCH",
                            "QUERY", "MKCOL", "COPY", "MOVE", "PROPPATCH", "VERSION-CONTROL"})
     EXPECT_TRUE(is_idempotent_method(name)) << name;
@@ -49,14 +49,14 @@ TEST(Method, IdempotentOnes) {
   }
 }
 
-TEST(Method, SafeOnes) {
+TEST(Method, safe_methods_are_recognized) {
   for (const auto* name : {"GET", "HEAD", "OPTIONS", "TRACE", "QUERY", "PROPFIND", "SEARCH"})
     EXPECT_TRUE(is_safe_method(name)) << name;
   for (const auto* name : {"PUT", "DELETE", "POST", "MKCOL", "LOCK", "get", ""})
     EXPECT_FALSE(is_safe_method(name)) << name;
 }
 
-TEST(Query, HasTheRightNameOnly) {
+TEST(Query, query_parameter_matches_only_its_exact_name) {
   EXPECT_TRUE(query_has("ifGenerationMatch=7", "ifGenerationMatch", ""));
   EXPECT_TRUE(query_has("a=1&ifGenerationMatch=0&b=2", "ifGenerationMatch", ""));
   EXPECT_FALSE(query_has("ifMetagenerationMatch=7", "ifGenerationMatch", ""));
@@ -70,14 +70,14 @@ TEST(Query, HasTheRightNameOnly) {
   EXPECT_FALSE(query_has("&&=&", "ifGenerationMatch", ""));
 }
 
-TEST(Query, AnEmptyValueIsNoCondition) {
+TEST(Query, query_parameter_without_a_value_is_not_a_condition) {
   EXPECT_FALSE(query_has("ifGenerationMatch=", "ifGenerationMatch", ""));
   EXPECT_FALSE(query_has("ifGenerationMatch", "ifGenerationMatch", ""));
   EXPECT_FALSE(query_has("ifGenerationMatch=&a=1", "ifGenerationMatch", ""));
   EXPECT_TRUE(query_has("ifGenerationMatch=&ifGenerationMatch=3", "ifGenerationMatch", ""));
 }
 
-TEST(Query, ComparesTheWholeValue) {
+TEST(Query, query_parameter_value_is_compared_as_a_whole_and_undecoded) {
   EXPECT_TRUE(query_has("uploadType=resumable", "uploadType", "resumable"));
   EXPECT_TRUE(query_has("uploadType=media&uploadType=resumable", "uploadType", "resumable"));
   EXPECT_FALSE(query_has("uploadType=resumable2", "uploadType", "resumable"));
@@ -87,7 +87,7 @@ TEST(Query, ComparesTheWholeValue) {
   EXPECT_FALSE(query_has("k=%61", "k", "a")) << "compared as sent";
 }
 
-TEST(Rule, FixedOnes) {
+TEST(Rule, fixed_and_method_rules_give_the_expected_verdict) {
   const RequestView patch{"PATCH", "h", 80, "/", "", nullptr};
   const RequestView put{"PUT", "h", 80, "/", "", nullptr};
   EXPECT_EQ(judge({Kind::always, {}}, patch, nullptr), Idempotency::yes);
@@ -97,7 +97,7 @@ TEST(Rule, FixedOnes) {
   EXPECT_EQ(judge(IdempotencyRule{}, put, nullptr), Idempotency::yes) << "by_method is the default";
 }
 
-TEST(Rule, R34TheConditionMustBeTheRightOne) {
+TEST(Rule, R34_only_the_named_precondition_makes_a_request_idempotent) {
   const IdempotencyRule rule = any({query("ifMetagenerationMatch")});
   EXPECT_EQ(with_query(rule, "ifMetagenerationMatch=3"), Idempotency::yes);
   EXPECT_EQ(with_query(rule, "ifMetagenerationMatch=0"), Idempotency::yes);
@@ -107,7 +107,7 @@ TEST(Rule, R34TheConditionMustBeTheRightOne) {
   EXPECT_EQ(with_query(rule, "ifMetagenerationMatch="), Idempotency::no);
 }
 
-TEST(Rule, AHeaderMayHaveToHaveAValue) {
+TEST(Rule, header_condition_may_require_a_value) {
   Lines lines{{{"If-Match", " \"abc\" "}, {"X-Empty", ""}, {"X-Mode", "safe"}}};
   const RequestView request{"PATCH", "h", 80, "/", "", &lines};
   EXPECT_EQ(judge(any({header("if-match")}), request, nullptr), Idempotency::yes);
@@ -119,13 +119,13 @@ TEST(Rule, AHeaderMayHaveToHaveAValue) {
   EXPECT_EQ(judge(any({header("If-Match")}), bare, nullptr), Idempotency::no);
 }
 
-TEST(Rule, AMethodIsACondition) {
+TEST(Rule, method_condition_matches_the_exact_method) {
   const RequestView request{"PATCH", "h", 80, "/", "", nullptr};
   EXPECT_EQ(judge(any({method("PATCH")}), request, nullptr), Idempotency::yes);
   EXPECT_EQ(judge(any({method("patch")}), request, nullptr), Idempotency::no);
 }
 
-TEST(Rule, a_method_condition_may_mean_every_idempotent_method) {
+TEST(Rule, method_condition_can_mean_every_idempotent_method) {
   const IdempotencyRule rule{IdempotencyRule::Kind::any,
                              {header("Idempotency-Key"), method(std::string(idempotent_method))}};
   RequestView request;
@@ -143,7 +143,7 @@ TEST(Rule, a_method_condition_may_mean_every_idempotent_method) {
   EXPECT_FALSE((IdempotencyRule{IdempotencyRule::Kind::any, {method("PUT")}}).asks_method());
 }
 
-TEST(Rule, R36AJsonKeyIsUndecidedUntilTheBodyIsHeld) {
+TEST(Rule, R36_json_key_condition_is_undecided_until_the_body_is_held) {
   const RequestView request{"PUT", "h", 80, "/", "a=1", nullptr};
   const Keys with({"etag"});
   const Keys without({"name"});
@@ -153,7 +153,7 @@ TEST(Rule, R36AJsonKeyIsUndecidedUntilTheBodyIsHeld) {
   EXPECT_EQ(judge(rule, request, &without), Idempotency::no);
 }
 
-TEST(Rule, AnyIsSettledByOneYes) {
+TEST(Rule, any_rule_is_decided_by_one_match) {
   const RequestView request{"PUT", "h", 80, "/", "a=1", nullptr};
   const Keys body({"etag"});
   EXPECT_EQ(judge(any({json("etag"), query("a")}), request, nullptr), Idempotency::yes);
@@ -163,7 +163,7 @@ TEST(Rule, AnyIsSettledByOneYes) {
   EXPECT_EQ(judge(any({}), request, nullptr), Idempotency::no);
 }
 
-TEST(Rule, AllIsSettledByOneNo) {
+TEST(Rule, all_rule_is_decided_by_one_mismatch) {
   const RequestView request{"PUT", "h", 80, "/", "a=1&b=2", nullptr};
   const Keys body({"etag"});
   EXPECT_EQ(judge(all({query("a"), query("b")}), request, nullptr), Idempotency::yes);
@@ -174,13 +174,13 @@ TEST(Rule, AllIsSettledByOneNo) {
   EXPECT_EQ(judge(all({json("name"), query("a")}), request, &body), Idempotency::no);
 }
 
-TEST(Rule, OfNoConditionsCallsNothingIdempotent) {
+TEST(Rule, rule_without_conditions_makes_nothing_idempotent) {
   const RequestView request{"POST", "h", 80, "/", "", nullptr};
   EXPECT_EQ(judge(all({}), request, nullptr), Idempotency::no);
   EXPECT_EQ(judge(any({}), request, nullptr), Idempotency::no);
 }
 
-TEST(Rule, NamesTheConditionThatSettledIt) {
+TEST(Rule, judgement_names_the_condition_that_decided_it) {
   const RequestView request{"PUT", "h", 80, "/", "a=1", nullptr};
   const Keys body({"name"});
   const auto ground = [&](const IdempotencyRule& rule, const JsonBody* held) -> std::string {
@@ -200,7 +200,7 @@ TEST(Rule, NamesTheConditionThatSettledIt) {
   EXPECT_EQ(ground({Kind::by_method, {}}, nullptr), "");
 }
 
-TEST(Rule, DescribesItself) {
+TEST(Rule, rules_and_conditions_describe_themselves) {
   EXPECT_EQ(describe(header("If-Match")), "header: If-Match");
   EXPECT_EQ(describe(query("uploadType", "resumable")), "query: uploadType=resumable");
   EXPECT_EQ(describe(json("etag")), "json: etag");

@@ -10,7 +10,7 @@ const Step stale = closed.reused();
 
 class Connection : public testing::TestWithParam<Story> {};
 
-TEST_P(Connection, ReadsAsWritten) {
+TEST_P(Connection, scenario_has_the_expected_transcript) {
   EXPECT_EQ(play(GetParam().scene, GetParam().script), GetParam().transcript);
 }
 

@@ -31,7 +31,7 @@ struct Case {
   Verdict decided() { return decide(facts, attempt, outcome, policy, now, deadline, dice, budget_left); }
 };
 
-TEST(Decide, AnOpenRoadIsARetry) {
+TEST(Decide, request_is_retried_when_all_gates_pass) {
   Case open;
   const Verdict verdict = open.decided();
   EXPECT_TRUE(verdict.retry);
@@ -44,7 +44,7 @@ TEST(Decide, AnOpenRoadIsARetry) {
   EXPECT_EQ(open.decided().reason, Reason::retryable_body);
 }
 
-TEST(Decide, D17_a_body_that_cannot_be_read_back_is_not_replayable) {
+TEST(Decide, D17_body_that_cannot_be_read_back_is_not_replayable) {
   Case lost;
   lost.outcome = Failed{Stage::send, Cause::replay_lost};
   EXPECT_FALSE(lost.decided().retry);
@@ -53,7 +53,7 @@ TEST(Decide, D17_a_body_that_cannot_be_read_back_is_not_replayable) {
   EXPECT_EQ(lost.decided().reason, Reason::not_replayable);
 }
 
-TEST(Decide, NothingGoesToDiskForARequestThatNoRuleCouldRetry) {
+TEST(Decide, requests_that_no_rule_could_retry_use_no_disk_space) {
   const Facts facts{Idempotency::yes, false, true};
   const RoutePolicy policy;
   EXPECT_EQ(disk_share(facts, policy), policy.replay_disk_bytes);
@@ -120,7 +120,7 @@ const std::set<Reason>& given_elsewhere() {
   return all;
 }
 
-TEST(Decide, each_reason_is_a_gate_or_is_given_elsewhere) {
+TEST(Decide, each_reason_belongs_to_a_gate_or_to_the_list_of_other_reasons) {
   for (const Reason reason : all_reasons()) {
     const bool is_gate = std::any_of(gates().begin(), gates().end(),
                                      [reason](const Gate& gate) { return gate.reason == reason; });
@@ -128,7 +128,7 @@ TEST(Decide, each_reason_is_a_gate_or_is_given_elsewhere) {
   }
 }
 
-TEST(Decide, EachGateAloneStopsTheRetry) {
+TEST(Decide, each_closed_gate_alone_prevents_the_retry) {
   for (const Gate& gate : gates()) {
     Case closed;
     gate.close(closed);
@@ -138,7 +138,7 @@ TEST(Decide, EachGateAloneStopsTheRetry) {
   }
 }
 
-TEST(Decide, TheEarliestClosedGateIsTheReason) {
+TEST(Decide, earliest_closed_gate_gives_the_reason) {
   Case closed;
   for (const Gate& gate : gates()) {
     gate.close(closed);
@@ -146,7 +146,7 @@ TEST(Decide, TheEarliestClosedGateIsTheReason) {
   }
 }
 
-TEST(Decide, NoDiceAreRolledBeforeTheWait) {
+TEST(Decide, random_wait_is_drawn_only_when_a_gate_needs_it) {
   for (const Gate& gate : gates()) {
     Case closed;
     gate.close(closed);
@@ -155,28 +155,28 @@ TEST(Decide, NoDiceAreRolledBeforeTheWait) {
   }
 }
 
-TEST(Decide, ObserveSaysWhatTheWaitWouldHaveBeen) {
+TEST(Decide, observe_mode_reports_the_wait_that_a_retry_would_have) {
   Case observed;
   observed.policy.mode = Mode::observe;
   std::get<Responded>(observed.outcome).hints.retry_after = 3s;
   EXPECT_EQ(observed.decided().delay, 3s);
 }
 
-TEST(Decide, TheBackoffCountsChargedAttemptsOnly) {
+TEST(Decide, backoff_counts_only_charged_attempts) {
   Case counted;
   counted.attempt.number = 4;
   counted.attempt.charged = 3;
   EXPECT_EQ(counted.decided().delay, 1s);
 }
 
-TEST(Decide, DecorrelatedLooksAtThePreviousWait) {
+TEST(Decide, decorrelated_backoff_uses_the_previous_wait) {
   Case grown;
   grown.policy.retry.backoff.jitter = Jitter::decorrelated;
   grown.attempt.wait = 1s;
   EXPECT_EQ(grown.decided().delay, 3s);
 }
 
-TEST(Decide, OneRetryLeftIsEnough) {
+TEST(Decide, budget_of_one_allows_a_retry_and_less_does_not) {
   Case last;
   last.budget_left = 1;
   EXPECT_TRUE(last.decided().retry);
@@ -184,7 +184,7 @@ TEST(Decide, OneRetryLeftIsEnough) {
   EXPECT_FALSE(last.decided().retry);
 }
 
-TEST(Decide, WithoutLimitsNothingEndsIt) {
+TEST(Decide, retries_continue_for_ever_without_limits) {
   Case endless;
   endless.deadline.reset();
   endless.policy.retry.max_attempts.reset();
@@ -194,7 +194,7 @@ TEST(Decide, WithoutLimitsNothingEndsIt) {
 }
 
 // Nothing was sent before `send`, whatever the report says; from there on, the report counts.
-TEST(Decide, AnyMethodIsRetriedWhileNothingWasSent) {
+TEST(Decide, any_method_is_retried_while_no_byte_was_sent) {
   for (const Stage stage :
        {Stage::resolve, Stage::connect, Stage::tls, Stage::send, Stage::await_head, Stage::head}) {
     for (const Sent sent : {Sent::nothing, Sent::maybe}) {
@@ -207,7 +207,7 @@ TEST(Decide, AnyMethodIsRetriedWhileNothingWasSent) {
   }
 }
 
-TEST(Decide, AStaleConnectionMayBeReplacedUntilTheDeadline) {
+TEST(Decide, stale_connection_is_replaced_until_the_deadline) {
   Case stale;
   stale.attempt.reused = true;
   stale.outcome = Failed{Stage::await_head, Cause::closed};
@@ -217,7 +217,7 @@ TEST(Decide, AStaleConnectionMayBeReplacedUntilTheDeadline) {
   EXPECT_EQ(stale.decided().reason, Reason::deadline_too_near);
 }
 
-TEST(Decide, TheLastMomentOfASignatureIsStillSigned) {
+TEST(Decide, retry_at_the_last_instant_of_a_signature_is_allowed) {
   Case signed_request;
   signed_request.facts.signed_until = now + 250ms;
   EXPECT_TRUE(signed_request.decided().retry);
@@ -229,7 +229,7 @@ TEST(Decide, TheLastMomentOfASignatureIsStillSigned) {
   EXPECT_TRUE(signed_request.decided().retry) << "an unsigned request has no end";
 }
 
-TEST(Decide, AStaleConnectionMayBeReplacedWhileTheSignatureLasts) {
+TEST(Decide, stale_connection_is_replaced_while_the_signature_is_valid) {
   Case stale;
   stale.attempt.reused = true;
   stale.attempt.sent = Sent::nothing;
@@ -241,7 +241,7 @@ TEST(Decide, AStaleConnectionMayBeReplacedWhileTheSignatureLasts) {
 }
 
 // The backoff is 250 ms: the highest roll of the first wait.
-TEST(Decide, XAmzRetryAfterStaysBetweenTheBackoffAndFiveSecondsMore) {
+TEST(Decide, x_amz_retry_after_is_limited_to_the_backoff_plus_five_seconds) {
   struct Row {
     std::optional<Duration> retry_after;
     std::optional<Duration> aws_retry_after;
@@ -275,14 +275,14 @@ TEST(Decide, XAmzRetryAfterStaysBetweenTheBackoffAndFiveSecondsMore) {
   }
 }
 
-TEST(Decide, ADeniedAddressIsNoMatterOfLists) {
+TEST(Decide, denied_address_is_the_reason_regardless_of_retry_lists) {
   Case denied;
   denied.outcome = Failed{Stage::resolve, Cause::address_denied};
   denied.policy.mode = Mode::off;
   EXPECT_EQ(denied.decided().reason, Reason::address_denied);
 }
 
-TEST(Decide, L6_what_the_deadline_has_ended_is_told_as_that) {
+TEST(Decide, L6_attempt_ended_by_the_deadline_has_reason_deadline_too_near) {
   const Failed ended[] = {
       {Stage::resolve, Cause::dns_timeout},    {Stage::connect, Cause::connect_timeout},
       {Stage::connect, Cause::parent_timeout}, {Stage::tls, Cause::connect_timeout},
@@ -304,7 +304,7 @@ TEST(Decide, L6_what_the_deadline_has_ended_is_told_as_that) {
   }
 }
 
-TEST(Decide, L6_what_ended_for_another_cause_after_the_deadline_keeps_its_reason) {
+TEST(Decide, L6_other_failures_after_the_deadline_keep_their_reason) {
   Case late;
   late.deadline = now - 1s;
   late.policy.retry.on = {};
@@ -318,7 +318,7 @@ TEST(Decide, L6_what_ended_for_another_cause_after_the_deadline_keeps_its_reason
 
 // What is not repeated after a lost response is cut by no limit of an attempt, and held all the same where a
 // status allows a repeat.
-TEST(Repeatable, N16_N17_a_create_only_put_and_one_time_credentials_are_not) {
+TEST(Repeatable, N16_N17_create_only_put_and_one_time_credentials_are_not_repeatable) {
   RoutePolicy policy;
   Facts facts{Idempotency::yes, false, false};
   facts.create_only = true;
@@ -330,7 +330,7 @@ TEST(Repeatable, N16_N17_a_create_only_put_and_one_time_credentials_are_not) {
   EXPECT_FALSE(is_repeatable(facts, policy, true));
 }
 
-TEST(Repeatable, NeedsAnActiveRouteAHeldBodyAndIdempotency) {
+TEST(Repeatable, repeatable_request_needs_active_mode_a_held_body_and_idempotency) {
   RoutePolicy policy;
   EXPECT_TRUE(is_repeatable({Idempotency::yes, false, false}, policy, true));
   EXPECT_FALSE(is_repeatable({Idempotency::yes, false, false}, policy, false));
@@ -342,7 +342,7 @@ TEST(Repeatable, NeedsAnActiveRouteAHeldBodyAndIdempotency) {
   }
 }
 
-TEST(Decide, ANameThatNeverExistedIsLookedUpTwiceMoreWithinTwoSeconds) {
+TEST(Decide, nonexistent_name_is_looked_up_twice_more_within_two_seconds) {
   Case misspelled;
   misspelled.deadline = std::nullopt;
   misspelled.policy.retry.max_attempts = std::nullopt;
@@ -364,14 +364,14 @@ TEST(Decide, ANameThatNeverExistedIsLookedUpTwiceMoreWithinTwoSeconds) {
   EXPECT_TRUE(misspelled.decided().retry) << "a service that restarts is waited for";
 }
 
-TEST(HeadLimit, CutsNothingThatWouldHaveWorkedUnlessAsked) {
+TEST(HeadLimit, no_head_limit_applies_by_default) {
   RoutePolicy policy;
   const HeadLimit limit = head_limit(policy, true, now, now + 1s);
   EXPECT_EQ(limit.at, no_end);
   EXPECT_EQ(limit.cause, Cause::response_timeout);
 }
 
-TEST(HeadLimit, AttemptTimeoutOrTheDeadlineWhicheverIsFirst) {
+TEST(HeadLimit, head_limit_is_the_earlier_of_attempt_timeout_and_deadline) {
   RoutePolicy policy;
   policy.retry.attempt_timeout = 10s;
   EXPECT_EQ(head_limit(policy, true, now, now + 1min).at, now + 10s);
@@ -380,7 +380,7 @@ TEST(HeadLimit, AttemptTimeoutOrTheDeadlineWhicheverIsFirst) {
   EXPECT_EQ(head_limit(policy, true, now, now + 4s).cause, Cause::attempt_timeout);
 }
 
-TEST(HeadLimit, ARequestThatMustNotBeRepeatedHasItsTime) {
+TEST(HeadLimit, request_that_must_not_be_repeated_gets_the_response_timeout) {
   RoutePolicy policy;
   policy.retry.attempt_timeout = 10s;
   policy.response_timeout = 2min;

@@ -28,7 +28,7 @@ struct DeliveredBodyTest : testing::Test {
 
 const Failed& failure(const LedgerEntry& entry) { return std::get<Failed>(entry.outcome); }
 
-TEST_F(DeliveredBodyTest, body_writes_its_break_to_the_attempt_that_it_comes_from) {
+TEST_F(DeliveredBodyTest, body_failure_is_recorded_in_the_attempt_it_came_from) {
   EXPECT_FALSE(body.continuable());
   body.broke({.cause = Cause::reset, .continuable = true}, ledger, noon);
   EXPECT_TRUE(body.continuable());
@@ -42,7 +42,7 @@ TEST_F(DeliveredBodyTest, body_writes_its_break_to_the_attempt_that_it_comes_fro
   EXPECT_EQ(failure(ledger[1]).cause, Cause::truncated);
 }
 
-TEST_F(DeliveredBodyTest, history_counts_resumes_until_a_byte_comes) {
+TEST_F(DeliveredBodyTest, history_counts_resumes_since_the_last_received_byte) {
   EXPECT_EQ(body.history(3s).wait, 0s) << "no resume has waited yet";
   body.resume_scheduled();
   body.resume_scheduled();
@@ -54,7 +54,7 @@ TEST_F(DeliveredBodyTest, history_counts_resumes_until_a_byte_comes) {
   EXPECT_EQ(body.history(3s).in_vain, 0U);
 }
 
-TEST_F(DeliveredBodyTest, stalled_body_gets_its_outcome_back_when_it_goes_on) {
+TEST_F(DeliveredBodyTest, stalled_body_gets_its_outcome_back_when_it_continues) {
   body.broke({.stays_open = true}, ledger, noon);
   body.resume_scheduled();
   body.continued_by(2);
@@ -69,13 +69,13 @@ TEST_F(DeliveredBodyTest, stalled_body_gets_its_outcome_back_when_it_goes_on) {
   EXPECT_FALSE(body.went_on(ledger)) << "it goes on once";
 }
 
-TEST_F(DeliveredBodyTest, body_does_not_go_on_when_it_broke_for_good) {
+TEST_F(DeliveredBodyTest, finally_broken_body_cannot_continue) {
   body.broke({}, ledger, noon);
   EXPECT_FALSE(body.went_on(ledger));
   EXPECT_TRUE(std::holds_alternative<Failed>(ledger[0].outcome));
 }
 
-TEST_F(DeliveredBodyTest, older_stall_is_discarded_by_progress_and_by_a_break_for_good) {
+TEST_F(DeliveredBodyTest, older_stall_is_discarded_after_progress_or_a_final_break) {
   body.broke({.stays_open = true}, ledger, noon);
   body.broke({.stays_open = false}, ledger, noon);
   EXPECT_FALSE(body.went_on(ledger));
@@ -92,7 +92,7 @@ TEST_F(DeliveredBodyTest, older_stall_is_kept_when_its_continuation_stalls_witho
   EXPECT_EQ(body.went_on(ledger)->attempt, 1U);
 }
 
-TEST(ResponseAtHandTest, response_is_lost_with_its_connection_unless_it_is_whole) {
+TEST(ResponseAtHandTest, response_is_lost_with_its_connection_unless_it_is_complete) {
   ResponseAtHand response;
   EXPECT_EQ(response.attempt(), std::nullopt);
   response.arrives(1);
@@ -105,13 +105,13 @@ TEST(ResponseAtHandTest, response_is_lost_with_its_connection_unless_it_is_whole
   EXPECT_EQ(response.attempt(), 2U);
 }
 
-TEST(ResponseAtHandTest, response_is_not_kept_when_there_is_none) {
+TEST(ResponseAtHandTest, keeping_a_response_has_no_effect_when_there_is_none) {
   ResponseAtHand response;
   response.kept();
   EXPECT_EQ(response.attempt(), std::nullopt);
 }
 
-TEST(ResponseAtHandTest, newer_response_takes_the_place_of_a_whole_one) {
+TEST(ResponseAtHandTest, newer_response_replaces_a_complete_one) {
   ResponseAtHand response;
   response.arrives(1);
   response.kept();

@@ -139,7 +139,7 @@ std::vector<Story> shutdowns() {
 
 class Departure : public testing::TestWithParam<Story> {};
 
-TEST_P(Departure, ReadsAsWritten) {
+TEST_P(Departure, scenario_has_the_expected_transcript) {
   EXPECT_EQ(play(GetParam().scene, GetParam().script), GetParam().transcript);
 }
 

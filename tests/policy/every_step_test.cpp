@@ -72,7 +72,7 @@ Script written_out(const Story& story) {
   return script;
 }
 
-TEST(EveryStep, MayFailInEveryWay) {
+TEST(EveryStep, invariants_hold_when_any_step_fails_in_any_way) {
   const std::vector<Step> failures = every_failure();
   for (Story story : all_stories()) {
     story.scene.dice = LoadedDice::highest();
@@ -87,7 +87,7 @@ TEST(EveryStep, MayFailInEveryWay) {
   }
 }
 
-TEST(EveryStep, MayBeInterrupted) {
+TEST(EveryStep, invariants_hold_when_any_step_is_interrupted) {
   for (Story story : all_stories()) {
     story.scene.dice = LoadedDice::highest();
     const Script script = written_out(story);
@@ -101,7 +101,7 @@ TEST(EveryStep, MayBeInterrupted) {
   }
 }
 
-TEST(EveryStep, MayFailAndBeInterrupted) {
+TEST(EveryStep, invariants_hold_when_a_step_fails_and_another_is_interrupted) {
   // What is refused is given back to the budget: only time ends it.
   const std::vector<Step> failures{refused.takes(1s),
                                    reset,
@@ -153,7 +153,7 @@ policy::Reason reached_beside_an_attempt() {
   return slow.ledger().back().verdict.reason;
 }
 
-TEST(EveryReason, IsReachedByAStory) {
+TEST(EveryReason, every_reason_occurs_in_some_scenario) {
   std::set<policy::Reason> reached = reached_before_any_attempt();
   reached.insert(reached_beside_an_attempt());
   for (const Story& story : all_stories()) {
@@ -166,7 +166,7 @@ TEST(EveryReason, IsReachedByAStory) {
   }
 }
 
-TEST(EveryStory, HasItsOwnName) {
+TEST(EveryStory, scenario_names_are_unique) {
   std::set<std::string> names;
   for (const Story& story : all_stories()) EXPECT_TRUE(names.insert(story.name).second) << story.name;
 }

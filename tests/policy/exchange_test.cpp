@@ -27,13 +27,13 @@ struct ExchangeTest : testing::Test {
   }
 };
 
-TEST_F(ExchangeTest, KnowsItsDeadlineFromTheRequestHead) {
+TEST_F(ExchangeTest, deadline_counts_from_the_request_head) {
   EXPECT_EQ(Exchange(policy, get, nullptr, epoch).deadline(), epoch + 60s);
   policy.retry.deadline.reset();
   EXPECT_EQ(Exchange(policy, get, nullptr, epoch).deadline(), std::nullopt);
 }
 
-TEST_F(ExchangeTest, SaysWhetherItIsOver) {
+TEST_F(ExchangeTest, exchange_is_over_only_after_delivery) {
   Exchange exchange(policy, get, nullptr, epoch);
   std::ignore = exchange.begin(epoch, dice);
   EXPECT_TRUE(play::waits(exchange.responded(safe, {503, {}}, epoch, dice)));
@@ -45,7 +45,7 @@ TEST_F(ExchangeTest, SaysWhetherItIsOver) {
 }
 
 // The driver has nothing under way when it asks: an empty list would leave the client waiting for ever.
-TEST_F(ExchangeTest, LeadsOnUntilItIsOver) {
+TEST_F(ExchangeTest, every_event_of_the_running_attempt_leads_to_an_action_until_the_end) {
   Exchange exchange(policy, get, nullptr, epoch);
   EXPECT_TRUE(leads_on(exchange, exchange.begin(epoch, dice)));
   AttemptReport of_another = safe;
@@ -58,7 +58,7 @@ TEST_F(ExchangeTest, LeadsOnUntilItIsOver) {
 }
 
 // A tunnel, another protocol, credentials of the connection: two of them would not be the same.
-TEST_F(ExchangeTest, WhatMayHaveNoCopyNeverGetsOne) {
+TEST_F(ExchangeTest, request_that_must_not_be_duplicated_is_never_hedged) {
   policy.hedge = HedgePolicy{200ms};
   EXPECT_EQ(hedge_of(get), epoch + 200ms);
   Facts alone = get;
@@ -79,7 +79,7 @@ struct TakenUp : ExchangeTest {
   }
 };
 
-TEST_F(TakenUp, FeedsAndChargesTheBudgetAsIfTheAttemptsHadBeenMadeHere) {
+TEST_F(TakenUp, imported_attempts_count_in_the_budget_like_local_ones) {
   const Failed closed{Stage::await_head, Cause::closed};
   take_up(1, Sent::maybe, closed);
   EXPECT_EQ(shared.left(epoch), 1);
@@ -89,7 +89,7 @@ TEST_F(TakenUp, FeedsAndChargesTheBudgetAsIfTheAttemptsHadBeenMadeHere) {
   EXPECT_EQ(exchange.ledger().size(), 2U);
 }
 
-TEST_F(TakenUp, GivesBackWhatEndedWithoutHavingSentAByte) {
+TEST_F(TakenUp, imported_attempts_that_sent_no_byte_are_refunded) {
   const Failed refused{Stage::connect, Cause::refused};
   take_up(1, Sent::nothing, refused);
   EXPECT_EQ(shared.left(epoch), 1);
@@ -100,7 +100,7 @@ TEST_F(TakenUp, GivesBackWhatEndedWithoutHavingSentAByte) {
   EXPECT_EQ(exchange.ledger().back().budget_left, 2);
 }
 
-TEST_F(TakenUp, AFirstAttemptThatWasKeptHereFeedsNothingThroughItsRetry) {
+TEST_F(TakenUp, first_attempt_that_failed_locally_adds_nothing_through_its_retry) {
   const AttemptReport unsent{false, Sent::nothing, true, Idempotency::yes};
   std::ignore = exchange.begin(epoch, dice);
   EXPECT_TRUE(play::waits(exchange.failed(unsent, {Stage::connect, Cause::no_descriptor}, epoch, dice)));
@@ -110,20 +110,20 @@ TEST_F(TakenUp, AFirstAttemptThatWasKeptHereFeedsNothingThroughItsRetry) {
   EXPECT_EQ(shared.left(epoch + 250ms), 0);
 }
 
-TEST_F(TakenUp, ComesBeforeTheBeginningAndInOrder) {
+TEST_F(TakenUp, attempts_must_be_imported_in_order_before_the_exchange_begins) {
   EXPECT_DEBUG_DEATH(take_up(2, Sent::maybe, Responded{503, {}}), "number");
   std::ignore = exchange.begin(epoch, dice);
   EXPECT_DEBUG_DEATH(take_up(1, Sent::maybe, Responded{503, {}}), "idle");
 }
 
-TEST_F(ExchangeTest, PreconditionsAreAssertedWhereAssertsAre) {
+TEST_F(ExchangeTest, violated_preconditions_fail_assertions_in_debug_builds) {
   Exchange exchange(policy, get, nullptr, epoch);
   const Actions asked = exchange.begin(epoch, dice);
   EXPECT_DEBUG_DEATH(static_cast<void>(asked[1]), "");
   EXPECT_DEBUG_DEATH(exchange.delivered(), "delivering");
 }
 
-TEST_F(ExchangeTest, LosesTheRaceForTheLastRetry) {
+TEST_F(ExchangeTest, second_exchange_gets_no_retry_after_another_took_the_last) {
   Exchange first(policy, get, &budget, epoch);
   Exchange second(policy, get, &budget, epoch);
   std::ignore = first.begin(epoch, dice);
@@ -143,7 +143,7 @@ struct OvertakenDice final : Dice {
   Budget& budget;
 };
 
-TEST_F(ExchangeTest, StartsNoRetryThatAnotherTookWhileItDecided) {
+TEST_F(ExchangeTest, retry_is_not_started_if_the_budget_was_spent_during_the_decision) {
   Exchange exchange(policy, get, &budget, epoch);
   std::ignore = exchange.begin(epoch, dice);
   OvertakenDice overtaken(budget);
@@ -153,7 +153,7 @@ TEST_F(ExchangeTest, StartsNoRetryThatAnotherTookWhileItDecided) {
   EXPECT_EQ(exchange.ledger().reason, Reason::budget_spent);
 }
 
-TEST_F(ExchangeTest, BeginsOnce) {
+TEST_F(ExchangeTest, second_begin_has_no_effect) {
   Budget earned({1, 0, 10s});
   Exchange exchange(policy, get, &earned, epoch);
   EXPECT_EQ(exchange.begin(epoch, dice).size(), 1U);
@@ -162,7 +162,7 @@ TEST_F(ExchangeTest, BeginsOnce) {
   EXPECT_EQ(earned.left(epoch), 1) << "one first attempt";
 }
 
-TEST_F(ExchangeTest, GivesBackWhatAWaitHadTaken) {
+TEST_F(ExchangeTest, withdrawn_retry_is_refunded_if_the_wait_is_abandoned) {
   const auto waits_then = [&](auto leave) {
     Exchange exchange(policy, get, &budget, epoch);
     std::ignore = exchange.begin(epoch, dice);
@@ -177,7 +177,7 @@ TEST_F(ExchangeTest, GivesBackWhatAWaitHadTaken) {
   waits_then([](Exchange& e) { std::ignore = e.waited(epoch + 2min); });
 }
 
-TEST_F(ExchangeTest, KeepsWhatAStartedRetryCost) {
+TEST_F(ExchangeTest, started_retry_is_not_refunded_when_the_client_leaves) {
   Exchange exchange(policy, get, &budget, epoch);
   std::ignore = exchange.begin(epoch, dice);
   std::ignore = exchange.responded(safe, {503, {}}, epoch, dice);
@@ -186,7 +186,7 @@ TEST_F(ExchangeTest, KeepsWhatAStartedRetryCost) {
   EXPECT_EQ(budget.left(epoch + 1s), 0);
 }
 
-TEST_F(ExchangeTest, CountsItsFirstAttemptForTheBudget) {
+TEST_F(ExchangeTest, first_attempt_counts_in_the_budget_once_it_was_sent) {
   Budget earned({1, 0, 10s});
   Exchange exchange(policy, get, &earned, epoch);
   EXPECT_EQ(earned.left(epoch), 0);
@@ -197,7 +197,7 @@ TEST_F(ExchangeTest, CountsItsFirstAttemptForTheBudget) {
 }
 
 // Attempt 2 brought no response: what is said of one cannot mean the response of attempt 1.
-TEST_F(ExchangeTest, KeepsAnOlderResponseWhateverIsSaidOfANewerOne) {
+TEST_F(ExchangeTest, older_response_is_unaffected_by_reports_about_a_newer_attempt) {
   policy.retry.max_attempts = 2;
   for (const bool whole : {true, false}) {
     Exchange exchange(policy, get, nullptr, epoch);
@@ -221,7 +221,7 @@ TEST_F(ExchangeTest, KeepsAnOlderResponseWhateverIsSaidOfANewerOne) {
   EXPECT_TRUE(std::holds_alternative<Deliver>(exchange.client_finished(epoch + 1s)[0]));
 }
 
-TEST_F(ExchangeTest, ObserveDrawsOnItsShadowBudget) {
+TEST_F(ExchangeTest, observe_mode_draws_on_its_shadow_budget) {
   policy.mode = Mode::observe;
   Exchange exchange(policy, get, &budget, epoch);
   std::ignore = exchange.begin(epoch, dice);
@@ -230,7 +230,7 @@ TEST_F(ExchangeTest, ObserveDrawsOnItsShadowBudget) {
   EXPECT_EQ(budget.left(epoch), 0);
 }
 
-TEST_F(ExchangeTest, AResetBeforeTheBeginningLeaves) {
+TEST_F(ExchangeTest, client_reset_before_the_first_attempt_ends_the_exchange) {
   Exchange exchange(policy, get, nullptr, epoch);
   const Actions actions = exchange.client_reset(epoch);
   ASSERT_EQ(actions.size(), 1U);
@@ -239,7 +239,7 @@ TEST_F(ExchangeTest, AResetBeforeTheBeginningLeaves) {
   EXPECT_TRUE(exchange.ledger().empty());
 }
 
-TEST_F(ExchangeTest, client_that_has_gone_is_the_reason_when_a_shutdown_came_first) {
+TEST_F(ExchangeTest, client_that_left_is_the_reason_even_after_a_shutdown_began) {
   Exchange one(policy, get, nullptr, epoch);
   std::ignore = one.begin(epoch, dice);
   std::ignore = one.shutdown(epoch);
@@ -248,7 +248,7 @@ TEST_F(ExchangeTest, client_that_has_gone_is_the_reason_when_a_shutdown_came_fir
   EXPECT_EQ(one.ledger().reason, Reason::client_gone);
 }
 
-TEST_F(ExchangeTest, WritesDownACancelledAttempt) {
+TEST_F(ExchangeTest, cancelled_attempt_is_recorded_in_the_ledger) {
   Exchange exchange(policy, get, nullptr, epoch);
   std::ignore = exchange.begin(epoch, dice);
   std::ignore = exchange.client_reset(epoch + 3s);
@@ -260,7 +260,7 @@ TEST_F(ExchangeTest, WritesDownACancelledAttempt) {
   EXPECT_EQ(entry.verdict.reason, Reason::client_gone);
 }
 
-TEST_F(ExchangeTest, WritesDownABodyThatBroke) {
+TEST_F(ExchangeTest, broken_body_is_recorded_in_the_ledger) {
   Exchange exchange(policy, get, nullptr, epoch);
   std::ignore = exchange.begin(epoch, dice);
   std::ignore = exchange.responded(safe, {200, {}}, epoch + 1s, dice);
@@ -273,7 +273,7 @@ TEST_F(ExchangeTest, WritesDownABodyThatBroke) {
   EXPECT_EQ(exchange.ledger().reason, Reason::response_started);
 }
 
-TEST_F(ExchangeTest, E11_TheSignatureCountsForADownloadWhateverTheRouteSaysOfIt) {
+TEST_F(ExchangeTest, E11_expired_signature_of_the_download_prevents_a_resume) {
   Exchange exchange(policy, {Idempotency::yes, true, false}, {}, epoch);
   std::ignore = exchange.begin(epoch, dice);
   std::ignore = exchange.responded(safe, {200, {}}, epoch, dice);
@@ -281,7 +281,7 @@ TEST_F(ExchangeTest, E11_TheSignatureCountsForADownloadWhateverTheRouteSaysOfIt)
   EXPECT_EQ(exchange.ledger().reason, Reason::signature_expired);
 }
 
-TEST_F(ExchangeTest, ABreakOfAKeptResponseIsWrittenToItsOwnAttempt) {
+TEST_F(ExchangeTest, break_of_a_kept_response_is_recorded_in_its_own_attempt) {
   policy.retry.max_attempts = 2;
   Exchange exchange(policy, get, nullptr, epoch);
   std::ignore = exchange.begin(epoch, dice);
@@ -294,7 +294,7 @@ TEST_F(ExchangeTest, ABreakOfAKeptResponseIsWrittenToItsOwnAttempt) {
   EXPECT_EQ(outcome_label(exchange.ledger()[1].outcome), "connect");
 }
 
-TEST_F(ExchangeTest, ReportsReachTheLedger) {
+TEST_F(ExchangeTest, attempt_reports_are_recorded_in_the_ledger) {
   Exchange exchange(policy, get, nullptr, epoch);
   std::ignore = exchange.begin(epoch, dice);
   std::ignore =
@@ -310,7 +310,7 @@ TEST_F(ExchangeTest, ReportsReachTheLedger) {
   EXPECT_EQ(second.charged, 1U);
 }
 
-TEST_F(ExchangeTest, TheNewestJudgementCounts) {
+TEST_F(ExchangeTest, latest_idempotency_judgement_counts) {
   Exchange exchange(policy, {Idempotency::undecided, false, false}, nullptr, epoch);
   std::ignore = exchange.begin(epoch, dice);
   std::ignore = exchange.responded({false, Sent::maybe, true, Idempotency::yes}, {503, {}}, epoch, dice);
@@ -319,7 +319,7 @@ TEST_F(ExchangeTest, TheNewestJudgementCounts) {
   EXPECT_EQ(exchange.ledger().reason, Reason::not_idempotent);
 }
 
-TEST_F(ExchangeTest, TheLedgerTellsARetryFromAnAttemptThatStoodAlone) {
+TEST_F(ExchangeTest, ledger_distinguishes_retried_requests_from_single_attempts) {
   for (const int status : {200, 503}) {
     Exchange exchange(policy, get, nullptr, epoch);
     std::ignore = exchange.begin(epoch, dice);
@@ -328,7 +328,7 @@ TEST_F(ExchangeTest, TheLedgerTellsARetryFromAnAttemptThatStoodAlone) {
   }
 }
 
-TEST(LedgerTest, HoldsMoreThanItsInlineEntries) {
+TEST(LedgerTest, ledger_holds_more_than_its_inline_entries) {
   Ledger ledger;
   EXPECT_TRUE(ledger.empty());
   for (unsigned i = 1; i <= 9; ++i) {

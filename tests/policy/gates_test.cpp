@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 
 constexpr Instant noon{std::chrono::hours(12)};
 
-TEST(Gates, ANestedClientIsRefusedOnlyWhereItIsOneAndTheRouteSaysSo) {
+TEST(Gates, nested_client_is_refused_only_if_the_route_refuses_nested_retries) {
   RoutePolicy policy;
   Facts facts;
   facts.nested = true;
@@ -23,7 +23,7 @@ TEST(Gates, ANestedClientIsRefusedOnlyWhereItIsOneAndTheRouteSaysSo) {
   EXPECT_FALSE(refuses_nested_client(facts, policy));
 }
 
-TEST(Gates, AResponseThatWasRetriedBehindUsHasASwitchOfItsOwn) {
+TEST(Gates, response_already_retried_by_an_inner_proxy_has_its_own_setting) {
   RoutePolicy policy;
   Hints hints;
   EXPECT_FALSE(refuses_retried_response(hints, policy));
@@ -34,7 +34,7 @@ TEST(Gates, AResponseThatWasRetriedBehindUsHasASwitchOfItsOwn) {
   EXPECT_FALSE(refuses_retried_response(hints, policy));
 }
 
-TEST(Gates, ASignatureAndADeadlineHoldToTheirLastInstant) {
+TEST(Gates, signature_and_deadline_include_their_last_instant) {
   Facts facts;
   EXPECT_TRUE(is_signed_at(facts, Instant::max()));
   facts.signed_until = noon;
@@ -45,7 +45,7 @@ TEST(Gates, ASignatureAndADeadlineHoldToTheirLastInstant) {
   EXPECT_FALSE(is_in_time(noon, noon + 1ns));
 }
 
-TEST(Gates, WhatAnUpstreamAsksForCountsOnlyWhereItIsHonoured) {
+TEST(Gates, too_long_retry_hints_count_only_if_hints_are_honoured) {
   RoutePolicy policy;
   policy.retry.retry_after.maximum = 10s;
   Hints said;
@@ -59,7 +59,7 @@ TEST(Gates, WhatAnUpstreamAsksForCountsOnlyWhereItIsHonoured) {
   EXPECT_EQ(honoured(said, policy).retry_after, std::nullopt);
 }
 
-TEST(Gates, TheLastOfThemAreAskedInThisOrder) {
+TEST(Gates, budget_signature_and_mode_gates_are_checked_in_this_order) {
   RoutePolicy policy;
   Facts facts;
   EXPECT_EQ(last_closed_gate(facts, policy, noon, 1), std::nullopt);
@@ -71,7 +71,7 @@ TEST(Gates, TheLastOfThemAreAskedInThisOrder) {
   EXPECT_EQ(last_closed_gate(facts, policy, noon + 1ns, 0.99), Reason::signature_expired);
 }
 
-TEST(Gates, AttemptsAndBudgetsAreSpentAtTheirEdge) {
+TEST(Gates, attempts_and_budget_are_spent_exactly_at_their_limits) {
   EXPECT_FALSE(are_attempts_spent(1'000'000, std::nullopt));
   EXPECT_FALSE(are_attempts_spent(3, 4U));
   EXPECT_TRUE(are_attempts_spent(4, 4U));
@@ -86,7 +86,7 @@ Ledger broken_once(const Outcome& outcome, Reason reason = Reason::not_idempoten
   return ledger;
 }
 
-TEST(ClosesLikeUpstream, D8_auto_is_for_clients_that_know_of_no_proxy) {
+TEST(ClosesLikeUpstream, D8_auto_mode_closes_only_for_clients_unaware_of_the_proxy) {
   const RoutePolicy policy;
   const Ledger broken = broken_once(Failed{Stage::await_head, Cause::closed});
   Facts facts;
@@ -100,7 +100,7 @@ TEST(ClosesLikeUpstream, D8_auto_is_for_clients_that_know_of_no_proxy) {
       << "and it would have done so without us";
 }
 
-TEST(ClosesLikeUpstream, D8_only_what_was_sent_once_and_broke_without_a_response_byte) {
+TEST(ClosesLikeUpstream, D8_connection_is_closed_only_after_one_sent_attempt_without_a_response_byte) {
   RoutePolicy policy;
   policy.on_broken = OnBroken::close;
   const Failed closed{Stage::await_head, Cause::closed};

@@ -46,7 +46,7 @@ constexpr std::array<Row, 11> rows{
      {Before::second, 2, true, HedgeOutcome::won, Entry::none, Entry::outcome, 0},
      {Before::second, 0, false, HedgeOutcome::cancelled, Entry::none, Entry::cancelled, 0}}};
 
-TEST(HedgeRaceTest, race_takes_every_step_of_its_table) {
+TEST(HedgeRaceTest, each_race_transition_matches_the_table) {
   for (const Row& row : rows) {
     SCOPED_TRACE(testing::Message() << "before " << static_cast<int>(row.before) << ", ends " << row.ends
                                     << (row.wins ? ", wins" : ""));
@@ -61,7 +61,7 @@ TEST(HedgeRaceTest, race_takes_every_step_of_its_table) {
   }
 }
 
-TEST(HedgeRaceTest, copy_is_due_only_after_a_plan_with_a_time) {
+TEST(HedgeRaceTest, hedge_is_due_only_after_planning_it_with_a_time) {
   HedgeRace one;
   EXPECT_EQ(one.due(), std::nullopt);
   one.plan(noon);
@@ -71,7 +71,7 @@ TEST(HedgeRaceTest, copy_is_due_only_after_a_plan_with_a_time) {
   EXPECT_EQ(one.due(), std::nullopt);
 }
 
-TEST(HedgeRaceTest, copy_is_not_due_after_drop_or_start) {
+TEST(HedgeRaceTest, hedge_is_not_due_after_it_was_dropped_or_started) {
   HedgeRace dropped;
   dropped.plan(noon);
   dropped.drop();
@@ -79,11 +79,11 @@ TEST(HedgeRaceTest, copy_is_not_due_after_drop_or_start) {
   EXPECT_EQ(race(Before::both).due(), std::nullopt);
 }
 
-TEST(HedgeRaceTest, race_remembers_when_the_first_attempt_started) {
+TEST(HedgeRaceTest, race_records_when_the_first_attempt_started) {
   EXPECT_EQ(race(Before::second).first_started(), noon);
 }
 
-TEST(HedgeRaceTest, latest_attempt_alone_runs_while_the_race_is_off) {
+TEST(HedgeRaceTest, only_the_latest_attempt_runs_without_a_race) {
   const HedgeRace off;
   EXPECT_TRUE(off.runs(3, 3));
   EXPECT_FALSE(off.runs(2, 3));
@@ -92,7 +92,7 @@ TEST(HedgeRaceTest, latest_attempt_alone_runs_while_the_race_is_off) {
   EXPECT_TRUE(due.runs(1, 1));
 }
 
-TEST(HedgeRaceTest, both_attempts_and_no_other_run_while_both_run) {
+TEST(HedgeRaceTest, exactly_two_attempts_run_during_a_race) {
   const HedgeRace both = race(Before::both);
   EXPECT_TRUE(both.both_run());
   EXPECT_TRUE(both.runs(1, 2));
@@ -102,20 +102,20 @@ TEST(HedgeRaceTest, both_attempts_and_no_other_run_while_both_run) {
   EXPECT_FALSE(race(Before::first).runs(3, 2));
 }
 
-TEST(HedgeRaceTest, report_without_a_number_is_about_the_only_attempt_that_runs) {
+TEST(HedgeRaceTest, report_without_a_number_refers_to_the_only_running_attempt) {
   EXPECT_EQ(HedgeRace().number_of(0, 7), 7U);
   EXPECT_EQ(race(Before::first).number_of(0, 2), 1U);
   EXPECT_EQ(race(Before::second).number_of(0, 2), 2U);
   EXPECT_EQ(race(Before::both).number_of(0, 2), 0U) << "it does not say which one";
 }
 
-TEST(HedgeRaceTest, report_with_a_number_is_about_that_attempt) {
+TEST(HedgeRaceTest, report_with_a_number_refers_to_that_attempt) {
   for (const Before before : {Before::both, Before::first, Before::second})
     EXPECT_EQ(race(before).number_of(1, 2), 1U);
   EXPECT_EQ(HedgeRace().number_of(1, 7), 1U);
 }
 
-TEST(HedgeRaceTest, pauses_of_the_failed_attempt_shrink_to_zero) {
+TEST(HedgeRaceTest, retry_hints_of_the_failed_attempt_shrink_to_zero) {
   HedgeRace one = race(Before::second);
   Hints hints;
   hints.retry_after = 10s;

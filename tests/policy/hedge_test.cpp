@@ -40,14 +40,14 @@ struct HedgeTest : testing::Test {
   play::LoadedDice dice = play::LoadedDice::highest();
 };
 
-TEST_F(HedgeTest, IsDueAfterTheFixedDelay) {
+TEST_F(HedgeTest, hedge_is_due_after_the_fixed_delay) {
   Exchange one = exchange();
   EXPECT_EQ(one.hedge_at(), std::nullopt);
   std::ignore = one.begin(epoch, dice);
   EXPECT_EQ(one.hedge_at(), epoch + 200ms);
 }
 
-TEST_F(HedgeTest, IsDueAfterTheObservedP95) {
+TEST_F(HedgeTest, hedge_is_due_after_the_observed_p95) {
   policy.hedge->after.reset();
   ObservedLatency latency;
   Exchange too_early = exchange({}, &latency);
@@ -59,7 +59,7 @@ TEST_F(HedgeTest, IsDueAfterTheObservedP95) {
   EXPECT_EQ(one.hedge_at(), epoch + 95ms);
 }
 
-TEST_F(HedgeTest, IsNeverDueWhereTheRouteHasNone) {
+TEST_F(HedgeTest, hedge_is_never_due_without_a_hedge_policy_or_in_mode_off) {
   policy.hedge.reset();
   Exchange none = exchange();
   std::ignore = none.begin(epoch, dice);
@@ -71,7 +71,7 @@ TEST_F(HedgeTest, IsNeverDueWhereTheRouteHasNone) {
   EXPECT_EQ(off.hedge_at(), std::nullopt);
 }
 
-TEST_F(HedgeTest, IsOfTheFirstAttemptOnly) {
+TEST_F(HedgeTest, only_the_first_attempt_is_hedged) {
   Exchange one = exchange();
   std::ignore = one.begin(epoch, dice);
   std::ignore = one.responded(of(1), {503, {}}, epoch + 10ms, dice);
@@ -81,14 +81,14 @@ TEST_F(HedgeTest, IsOfTheFirstAttemptOnly) {
   EXPECT_EQ(one.hedge_due(of(2), epoch + 600ms).size(), 0U);
 }
 
-TEST_F(HedgeTest, IsDueOnce) {
+TEST_F(HedgeTest, hedge_is_due_only_once) {
   Exchange one = exchange();
   race(one);
   EXPECT_EQ(one.hedge_at(), std::nullopt);
   EXPECT_EQ(one.hedge_due(of(1), epoch + 400ms).size(), 0U);
 }
 
-TEST_F(HedgeTest, TheCopyWins) {
+TEST_F(HedgeTest, winning_hedge_is_delivered_and_the_first_attempt_cancelled) {
   Exchange one = exchange();
   race(one);
   const Actions asked = one.responded(of(2), {200, {}}, epoch + 250ms, dice);
@@ -108,7 +108,7 @@ TEST_F(HedgeTest, TheCopyWins) {
   EXPECT_FALSE(ledger.retried()) << "it was slow, it had not failed";
 }
 
-TEST_F(HedgeTest, TheFirstWins) {
+TEST_F(HedgeTest, winning_first_attempt_is_delivered_and_the_hedge_cancelled) {
   Exchange one = exchange();
   race(one);
   const Actions asked = one.responded(of(1), {200, {}}, epoch + 250ms, dice);
@@ -124,7 +124,7 @@ TEST_F(HedgeTest, TheFirstWins) {
   EXPECT_FALSE(ledger.retried());
 }
 
-TEST_F(HedgeTest, AResponseThatNobodyWouldAskForAgainWinsToo) {
+TEST_F(HedgeTest, non_retryable_response_wins_the_race_too) {
   Exchange one = exchange();
   race(one);
   const Actions asked = one.responded(of(2), {404, {}}, epoch + 250ms, dice);
@@ -132,7 +132,7 @@ TEST_F(HedgeTest, AResponseThatNobodyWouldAskForAgainWinsToo) {
   EXPECT_EQ(one.ledger().reason, Reason::not_retryable);
 }
 
-TEST_F(HedgeTest, WaitsForTheOtherWhenOneFails) {
+TEST_F(HedgeTest, race_waits_for_the_other_attempt_when_one_fails) {
   for (const unsigned failing : {1U, 2U}) {
     const unsigned other = 3 - failing;
     Exchange one = exchange();
@@ -150,7 +150,7 @@ TEST_F(HedgeTest, WaitsForTheOtherWhenOneFails) {
   }
 }
 
-TEST_F(HedgeTest, ACopyThatWinsRepairsWhateverFailureTheFirstCameTo) {
+TEST_F(HedgeTest, winning_hedge_counts_as_a_retry_of_the_failed_first_attempt) {
   Exchange one = exchange();
   race(one);
   std::ignore = one.failed(of(1), {Stage::await_head, Cause::reset}, epoch + 210ms, dice);
@@ -159,7 +159,7 @@ TEST_F(HedgeTest, ACopyThatWinsRepairsWhateverFailureTheFirstCameTo) {
   EXPECT_TRUE(one.ledger().retried());
 }
 
-TEST_F(HedgeTest, IsOnlyDueOfTheAttemptThatRuns) {
+TEST_F(HedgeTest, hedge_is_due_only_for_the_running_attempt) {
   Exchange one = exchange();
   std::ignore = one.begin(epoch, dice);
   EXPECT_EQ(one.hedge_due(of(2), epoch + 200ms).size(), 0U);
@@ -168,7 +168,7 @@ TEST_F(HedgeTest, IsOnlyDueOfTheAttemptThatRuns) {
 }
 
 // While both run, news has to say whose it is; once one is left, it need not.
-TEST_F(HedgeTest, NewsWithoutANumberIsOfTheOnlyOneThatRuns) {
+TEST_F(HedgeTest, report_without_a_number_counts_only_when_one_attempt_runs) {
   for (const unsigned failing : {1U, 2U}) {
     Exchange one = exchange();
     race(one);
@@ -181,7 +181,7 @@ TEST_F(HedgeTest, NewsWithoutANumberIsOfTheOnlyOneThatRuns) {
   }
 }
 
-TEST_F(HedgeTest, RetriesOnceBothHaveFailed) {
+TEST_F(HedgeTest, retry_starts_once_both_attempts_have_failed) {
   for (const unsigned last : {1U, 2U}) {
     Exchange one = exchange();
     race(one);
@@ -207,7 +207,7 @@ TEST_F(HedgeTest, RetriesOnceBothHaveFailed) {
   }
 }
 
-TEST_F(HedgeTest, AStaleConnectionOfOneCopyAsksForNothing) {
+TEST_F(HedgeTest, stale_connection_of_one_attempt_is_not_retried_during_a_race) {
   Exchange one = exchange();
   race(one);
   AttemptReport stale = of(1);
@@ -217,7 +217,7 @@ TEST_F(HedgeTest, AStaleConnectionOfOneCopyAsksForNothing) {
   EXPECT_NE(at<Wait>(asked, 0), nullptr);
 }
 
-TEST_F(HedgeTest, misdirected_or_refused_status_loses_against_a_copy_that_runs) {
+TEST_F(HedgeTest, misdirected_or_refused_response_loses_against_a_running_attempt) {
   policy.retry.refused.statuses.set(409);
   for (const int status : {421, 409}) {
     Exchange one = exchange();
@@ -227,7 +227,7 @@ TEST_F(HedgeTest, misdirected_or_refused_status_loses_against_a_copy_that_runs) 
   }
 }
 
-TEST_F(HedgeTest, AResetCancelsBoth) {
+TEST_F(HedgeTest, client_reset_cancels_both_attempts) {
   Exchange one = exchange();
   race(one);
   const Actions asked = one.client_reset(epoch + 250ms);
@@ -241,7 +241,7 @@ TEST_F(HedgeTest, AResetCancelsBoth) {
   EXPECT_TRUE(one.over());
 }
 
-TEST_F(HedgeTest, AResetCancelsTheOneThatIsLeft) {
+TEST_F(HedgeTest, client_reset_cancels_the_attempt_still_running) {
   for (const unsigned failing : {1U, 2U}) {
     Exchange one = exchange();
     race(one);
@@ -255,7 +255,7 @@ TEST_F(HedgeTest, AResetCancelsTheOneThatIsLeft) {
   }
 }
 
-TEST_F(HedgeTest, AFinLetsBothGoOnAndStartsNone) {
+TEST_F(HedgeTest, half_closed_client_keeps_running_attempts_and_gets_no_new_hedge) {
   Exchange running = exchange();
   race(running);
   EXPECT_EQ(running.client_finished(epoch + 210ms).size(), 0U);
@@ -286,7 +286,7 @@ Reason refusal(const RoutePolicy& policy, const Facts& facts, AttemptReport repo
   return one.ledger().hedge_refusal;
 }
 
-TEST_F(HedgeTest, EveryGateIsItsOwnReason) {
+TEST_F(HedgeTest, every_gate_that_prevents_a_hedge_has_its_own_reason) {
   AttemptReport unsafe = of(1);
   unsafe.idempotent = Idempotency::no;
   EXPECT_EQ(refusal(policy, get, unsafe), Reason::not_idempotent);
@@ -311,7 +311,7 @@ TEST_F(HedgeTest, EveryGateIsItsOwnReason) {
   EXPECT_EQ(judge_hedge(get, Attempt{}, refusing, epoch, std::nullopt, 1), Reason::hedged);
 }
 
-TEST_F(HedgeTest, AHostThatAskedForAPauseGetsNoCopy) {
+TEST_F(HedgeTest, paused_host_gets_no_hedge) {
   policy.while_paused = WhilePaused::wait;
   HostPause pause;
   Exchange one = exchange({nullptr, nullptr, &pause});
@@ -321,7 +321,7 @@ TEST_F(HedgeTest, AHostThatAskedForAPauseGetsNoCopy) {
   EXPECT_EQ(one.ledger().hedge_refusal, Reason::host_paused);
 }
 
-TEST_F(HedgeTest, AnOpenCircuitGetsNoCopyAndTheBudgetItsShareBack) {
+TEST_F(HedgeTest, open_circuit_prevents_the_hedge_and_refunds_the_budget) {
   Budget budget({0, 0.1, 10s});
   Circuit circuit({0.5, 10s, 1, 5s});
   Exchange one = exchange({&budget, &circuit, nullptr});
@@ -333,7 +333,7 @@ TEST_F(HedgeTest, AnOpenCircuitGetsNoCopyAndTheBudgetItsShareBack) {
   EXPECT_EQ(budget.left(epoch + 200ms), 1);
 }
 
-TEST_F(HedgeTest, DrawsOnTheBudgetOfRetries) {
+TEST_F(HedgeTest, hedge_draws_on_the_retry_budget) {
   Budget budget({0, 0.2, 10s});
   Exchange one = exchange(&budget);
   race(one);
@@ -342,7 +342,7 @@ TEST_F(HedgeTest, DrawsOnTheBudgetOfRetries) {
   EXPECT_EQ(budget.left(epoch + 250ms), 1) << "it was sent: nothing is given back";
 }
 
-TEST_F(HedgeTest, ObserveSendsNoneAndSaysSo) {
+TEST_F(HedgeTest, observe_mode_records_a_hedge_without_sending_it) {
   policy.mode = Mode::observe;
   Budget shadow({0, 0.2, 10s});
   Exchange one = exchange(&shadow);
@@ -353,7 +353,7 @@ TEST_F(HedgeTest, ObserveSendsNoneAndSaysSo) {
   EXPECT_NE(at<Deliver>(one.responded(of(1), {200, {}}, epoch + 250ms, dice), 0), nullptr);
 }
 
-TEST_F(HedgeTest, ACopyThatIsOnlyObservedTakesNoProbesPlace) {
+TEST_F(HedgeTest, observed_hedge_does_not_take_the_probe_slot) {
   policy.mode = Mode::observe;
   Circuit circuit({1.0, 10s, 1, 100ms});
   Exchange one = exchange({nullptr, &circuit, nullptr});
@@ -364,14 +364,14 @@ TEST_F(HedgeTest, ACopyThatIsOnlyObservedTakesNoProbesPlace) {
   EXPECT_TRUE(circuit.admit(epoch + 200ms));
 }
 
-TEST_F(HedgeTest, AResponseThatACopyMayHaveCausedIsAmbiguous) {
+TEST_F(HedgeTest, response_that_a_hedge_may_have_caused_is_ambiguous) {
   Exchange one(policy, {Idempotency::yes, false, false}, {}, epoch);
   race(one);
   std::ignore = one.responded(of(1), {412, {}}, epoch + 250ms, dice);
   EXPECT_TRUE(one.ledger().ambiguous) << "the copy, sent later, may have been there first";
 }
 
-TEST_F(HedgeTest, AProbeOfAHalfOpenCircuitGetsNoCopy) {
+TEST_F(HedgeTest, probe_of_a_half_open_circuit_is_not_hedged) {
   Circuit circuit({1.0, 10s, 1, 1s});
   ASSERT_TRUE(circuit.admit(epoch - 2s));
   circuit.failed(epoch - 2s, epoch - 2s);
@@ -386,7 +386,7 @@ TEST_F(HedgeTest, AProbeOfAHalfOpenCircuitGetsNoCopy) {
 
 // A circuit that opens at the second failure of two attempts:
 // whatever a cancelled copy counted for would show.
-TEST_F(HedgeTest, ACancelledCopySaysNothingOfTheHost) {
+TEST_F(HedgeTest, cancelled_attempt_does_not_count_in_the_circuit) {
   Circuit circuit({1.0, 10s, 1, 5s});
   Exchange lost = exchange({nullptr, &circuit, nullptr});
   race(lost);
@@ -403,7 +403,7 @@ TEST_F(HedgeTest, ACancelledCopySaysNothingOfTheHost) {
   EXPECT_EQ(fresh.state(epoch + 210ms), Circuit::State::open) << "a copy that failed says something";
 }
 
-TEST_F(HedgeTest, AResponseClosesTheCircuitAlthoughItsCopyIsStopped) {
+TEST_F(HedgeTest, response_closes_the_circuit_although_its_hedge_is_cancelled) {
   Circuit circuit({1.0, 10s, 1, 100ms});
   ASSERT_TRUE(circuit.admit(epoch - 1s));
   circuit.failed(epoch - 1s, epoch - 1s);
@@ -426,27 +426,27 @@ struct HedgeProbe : HedgeTest {
   Exchange one = exchange({nullptr, &circuit, nullptr});
 };
 
-TEST_F(HedgeProbe, IsNotHeardThroughTheOther) {
+TEST_F(HedgeProbe, failure_of_the_other_attempt_does_not_count_for_the_probe) {
   std::ignore = one.failed(of(1), {Stage::await_head, Cause::reset}, epoch + 220ms, dice);
   EXPECT_EQ(circuit.state(epoch + 220ms), Circuit::State::half_open);
   std::ignore = one.responded(of(2), {200, {}}, epoch + 230ms, dice);
   EXPECT_EQ(circuit.state(epoch + 230ms), Circuit::State::closed);
 }
 
-TEST_F(HedgeProbe, GivesItsPlaceBackWhenItIsStopped) {
+TEST_F(HedgeProbe, cancelled_probe_frees_the_probe_slot) {
   std::ignore = one.responded(of(1), {200, {}}, epoch + 220ms, dice);
   EXPECT_EQ(circuit.state(epoch + 220ms), Circuit::State::half_open);
   EXPECT_TRUE(circuit.admit(epoch + 220ms));
 }
 
-TEST_F(HedgeProbe, GivesItsPlaceBackWhenItsConnectionWasStale) {
+TEST_F(HedgeProbe, probe_on_a_stale_connection_frees_the_probe_slot) {
   AttemptReport stale = of(2);
   stale.reused = true;
   std::ignore = one.failed(stale, {Stage::await_head, Cause::closed}, epoch + 220ms, dice);
   EXPECT_TRUE(circuit.admit(epoch + 220ms));
 }
 
-TEST_F(HedgeTest, ADeniedAddressOfOneCopySaysNothingOfTheHost) {
+TEST_F(HedgeTest, denied_address_of_a_hedge_does_not_count_in_the_circuit) {
   Circuit circuit({0.5, 10s, 1, 5s});
   Exchange one = exchange({nullptr, &circuit, nullptr});
   race(one);
@@ -455,7 +455,7 @@ TEST_F(HedgeTest, ADeniedAddressOfOneCopySaysNothingOfTheHost) {
 }
 
 // The copy has failed, the first attempt's connection is stale: the third is begun when that is known.
-TEST_F(HedgeTest, AStaleRetryAfterARaceBeginsWhenTheRaceIsOver) {
+TEST_F(HedgeTest, stale_retry_after_a_race_starts_when_the_race_is_over) {
   Exchange one = exchange();
   race(one);
   std::ignore = one.responded(of(2), {429, {}}, epoch + 210ms, dice);
@@ -469,7 +469,7 @@ TEST_F(HedgeTest, AStaleRetryAfterARaceBeginsWhenTheRaceIsOver) {
 }
 
 // Attempt 1 has the body and attempt 2 the last word in the ledger.
-TEST_F(HedgeTest, ABodyThatBreaksAfterItsCopyHadFailedIsDecidedInTheLastEntry) {
+TEST_F(HedgeTest, body_break_after_a_failed_hedge_is_decided_in_the_last_entry) {
   for (const bool continuable : {true, false}) {
     Exchange one = exchange();
     race(one);
@@ -490,7 +490,7 @@ TEST_F(HedgeTest, ABodyThatBreaksAfterItsCopyHadFailedIsDecidedInTheLastEntry) {
 }
 
 // Attempt 1 broke while it was held, and its copy had failed: why it was not repeated is still the reason.
-TEST_F(HedgeTest, AHeldBreakAfterItsCopyHadFailedKeepsItsReason) {
+TEST_F(HedgeTest, held_body_break_after_a_failed_hedge_keeps_its_reason) {
   Exchange one = exchange();
   race(one);
   std::ignore = one.failed(of(2), {Stage::connect, Cause::refused}, epoch + 210ms, dice);
@@ -503,7 +503,7 @@ TEST_F(HedgeTest, AHeldBreakAfterItsCopyHadFailedKeepsItsReason) {
   EXPECT_EQ(one.ledger()[1].verdict.reason, Reason::not_retryable);
 }
 
-TEST_F(HedgeTest, NewsOfAStoppedCopyIsNotThatOfTheContinuation) {
+TEST_F(HedgeTest, reports_of_a_cancelled_attempt_do_not_affect_the_resume) {
   Exchange one = exchange();
   race(one);
   std::ignore = one.responded(of(2), {200, {}}, epoch + 250ms, dice);
@@ -518,7 +518,7 @@ TEST_F(HedgeTest, NewsOfAStoppedCopyIsNotThatOfTheContinuation) {
   EXPECT_NE(at<Continue>(one.continued(of(3), {206, {}}, epoch + 12s), 0), nullptr);
 }
 
-TEST_F(HedgeTest, TheP95LearnsFromFirstAttemptsAndFromHowLongTheyHadRun) {
+TEST_F(HedgeTest, p95_includes_first_attempts_measured_from_their_own_start) {
   policy.hedge->after.reset();
   ObservedLatency latency;
   for (int i = 0; i < 20; ++i) {
@@ -543,7 +543,7 @@ TEST_F(HedgeTest, TheP95LearnsFromFirstAttemptsAndFromHowLongTheyHadRun) {
 }
 
 // Both copies have asked the same host: the longer pause counts, from the response that asked for it.
-TEST_F(HedgeTest, WhatEitherCopyWasAskedForCounts) {
+TEST_F(HedgeTest, retry_hint_of_either_attempt_counts) {
   policy.retry.backoff = {1ms, 2, 1ms, Jitter::none};
   Responded later{503, {}};
   later.hints.retry_after = 5s;
@@ -564,7 +564,7 @@ TEST_F(HedgeTest, WhatEitherCopyWasAskedForCounts) {
   }
 }
 
-TEST_F(HedgeTest, TheStretchThatEitherCopyWasAskedForCounts) {
+TEST_F(HedgeTest, x_amz_retry_after_of_either_attempt_counts) {
   policy.retry.backoff = {1s, 2, 1s, Jitter::none};
   Responded stretched{503, {}};
   stretched.hints.aws_retry_after = 4s;
@@ -576,7 +576,7 @@ TEST_F(HedgeTest, TheStretchThatEitherCopyWasAskedForCounts) {
   EXPECT_EQ(at<Wait>(next, 0)->until, epoch + 5s);
 }
 
-TEST_F(HedgeTest, ANoToEitherCopyIsANo) {
+TEST_F(HedgeTest, refusal_to_retry_by_either_response_counts) {
   Responded no{503, {}};
   no.hints.said_no = true;
   Exchange one = exchange();
@@ -587,7 +587,7 @@ TEST_F(HedgeTest, ANoToEitherCopyIsANo) {
   EXPECT_NE(at<Deliver>(last, 0), nullptr);
 }
 
-TEST(HedgeOutcomes, HaveAWordEach) {
+TEST(HedgeOutcomes, each_hedge_outcome_has_its_own_word) {
   std::vector<std::string_view> words;
   for (std::uint8_t i = 0; i < hedge_outcome_count; ++i) words.push_back(word(static_cast<HedgeOutcome>(i)));
   EXPECT_EQ(words, (std::vector<std::string_view>{"none", "refused", "observed", "won", "lost", "failed",

@@ -150,13 +150,15 @@ std::vector<Story> other_breaks() {
 
 class Hold : public testing::TestWithParam<Story> {};
 
-TEST_P(Hold, ReadsAsWritten) { EXPECT_EQ(play(GetParam().scene, GetParam().script), GetParam().transcript); }
+TEST_P(Hold, scenario_has_the_expected_transcript) {
+  EXPECT_EQ(play(GetParam().scene, GetParam().script), GetParam().transcript);
+}
 
 INSTANTIATE_TEST_SUITE_P(Stories, Hold, testing::ValuesIn(hold_stories()),
                          [](const auto& instance) { return instance.param.name; });
 
 // The first verdict was about the attempt that broke; the exchange came to a good end.
-TEST(HeldBreak, EndsInSuccessOnceItWasContinued) {
+TEST(HeldBreak, continued_response_ends_in_success) {
   const Played played = run(get(), {cut_short.body_breaks(Breaking::mid_way), status(206)});
   EXPECT_EQ(played.ledger[0].verdict.reason, policy::Reason::resumed);
   EXPECT_EQ(played.ledger.reason, policy::Reason::success);

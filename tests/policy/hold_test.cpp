@@ -18,7 +18,7 @@ const BodyPredicate error_event{"error", ""};
 const BodyPredicate overloaded_event{"error", "error.type", {"overloaded_error"}};
 const BodyPredicate throttled_xml{.value = {.matches = {"*Throttling*"}}, .xml = "Code"};
 
-TEST(HoldPolicy, BytesAreHeldOfEveryKindOfBody) {
+TEST(HoldPolicy, byte_limit_holds_every_kind_of_body) {
   HoldPolicy hold;
   hold.bytes = 100;
   for (const BodyKind kind : every_kind) EXPECT_EQ(bytes_to_hold(hold, 200, kind), 100U);
@@ -48,7 +48,7 @@ TEST(HoldPolicy, response_is_not_held_when_its_status_is_listed_or_refused) {
   EXPECT_EQ(hold_for(policy, {503, {}}), nullptr);
 }
 
-TEST(HoldPolicy, WithoutBytesOnlyWhatAPredicateMayMatchIsHeld) {
+TEST(HoldPolicy, without_a_byte_limit_only_bodies_a_predicate_may_match_are_held) {
   using Kinds = std::vector<BodyKind>;
   for (const BodyKind kind : every_kind) EXPECT_EQ(bytes_to_hold(HoldPolicy{}, 200, kind), 0U);
   EXPECT_EQ(held_for(overloaded), (Kinds{BodyKind::json, BodyKind::untyped, BodyKind::event_stream}));
@@ -62,7 +62,7 @@ TEST(HoldPolicy, WithoutBytesOnlyWhatAPredicateMayMatchIsHeld) {
   EXPECT_EQ(bytes_to_hold(both, 200, BodyKind::json), 0U);
 }
 
-TEST(HoldPolicy, WithoutBytesNothingIsHeldOfAStatusThatNoPredicateIsAbout) {
+TEST(HoldPolicy, without_a_byte_limit_statuses_no_predicate_covers_are_not_held) {
   BodyPredicate predicate = overloaded;
   predicate.status = StatusRange{400, 403};
   EXPECT_EQ(held_for(predicate, 400).size(), 3U);
@@ -72,7 +72,7 @@ TEST(HoldPolicy, WithoutBytesNothingIsHeldOfAStatusThatNoPredicateIsAbout) {
   EXPECT_TRUE(held_for(predicate, 404).empty());
 }
 
-TEST(HoldPolicy, AppliesToResponsesThatWouldBeDelivered) {
+TEST(HoldPolicy, hold_applies_only_to_responses_that_would_be_delivered) {
   RoutePolicy policy;
   EXPECT_EQ(hold_for(policy, {200, {}}), nullptr) << "off by default";
   policy.hold.emplace();
@@ -86,7 +86,7 @@ TEST(HoldPolicy, AppliesToResponsesThatWouldBeDelivered) {
   EXPECT_EQ(hold_for(policy, {200, {}}), nullptr);
 }
 
-TEST(RetryOn, AListedBodyIsListedWhateverItsStatus) {
+TEST(RetryOn, matched_body_is_retryable_regardless_of_its_status) {
   const RetryOn nothing;
   EXPECT_TRUE(nothing.lists(Responded{200, {}, true}));
   EXPECT_FALSE(nothing.lists(Responded{200, {}, false}));

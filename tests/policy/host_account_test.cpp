@@ -41,7 +41,7 @@ const Kind* as(const HostAccount::Admission& admission) {
   return std::get_if<Kind>(&admission);
 }
 
-TEST_F(HostAccountTest, account_admits_everything_when_nothing_is_shared) {
+TEST_F(HostAccountTest, request_is_always_admitted_if_no_budget_circuit_or_pause_is_shared) {
   HostAccount alone({}, policy);
   EXPECT_NE(as<HostAccount::Admitted>(alone.admit(noon, noon - 1s, std::nullopt)), nullptr);
   EXPECT_EQ(alone.admit_copy(Reason::hedged, noon), Reason::hedged);
@@ -50,7 +50,7 @@ TEST_F(HostAccountTest, account_admits_everything_when_nothing_is_shared) {
   EXPECT_GT(alone.budget_left(noon), 1e9);
 }
 
-TEST_F(HostAccountTest, account_waits_for_the_end_of_a_pause_and_its_spread) {
+TEST_F(HostAccountTest, request_waits_for_the_end_of_a_pause_plus_a_random_spread) {
   pause.ask(noon + 1s);
   HostAccount one = account();
   one.draw_spread(dice);
@@ -60,7 +60,7 @@ TEST_F(HostAccountTest, account_waits_for_the_end_of_a_pause_and_its_spread) {
   EXPECT_NE(as<HostAccount::Admitted>(one.admit(noon + 1s + 100ms, std::nullopt, noon + 1s)), nullptr);
 }
 
-TEST_F(HostAccountTest, account_is_refused_when_a_pause_does_not_fit_or_is_not_waited_for) {
+TEST_F(HostAccountTest, request_is_refused_if_a_pause_exceeds_the_deadline_or_is_not_waited_for) {
   pause.ask(noon + 1s);
   const auto late = account().admit(noon, noon + 999ms, std::nullopt);
   ASSERT_NE(as<HostAccount::Refused>(late), nullptr);
@@ -71,14 +71,14 @@ TEST_F(HostAccountTest, account_is_refused_when_a_pause_does_not_fit_or_is_not_w
   EXPECT_NE(as<HostAccount::Admitted>(account().admit(noon, std::nullopt, std::nullopt)), nullptr);
 }
 
-TEST_F(HostAccountTest, account_is_refused_while_the_circuit_is_open) {
+TEST_F(HostAccountTest, request_is_refused_while_the_circuit_is_open) {
   open_circuit();
   const auto admission = account().admit(noon, std::nullopt, std::nullopt);
   ASSERT_NE(as<HostAccount::Refused>(admission), nullptr);
   EXPECT_EQ(as<HostAccount::Refused>(admission)->reason, Reason::circuit_open);
 }
 
-TEST_F(HostAccountTest, copy_takes_one_retry_and_is_refused_when_none_is_left) {
+TEST_F(HostAccountTest, hedge_takes_one_retry_and_is_refused_when_none_is_left) {
   HostAccount one = account();
   EXPECT_EQ(one.admit_copy(Reason::hedged, noon), Reason::hedged);
   EXPECT_EQ(one.budget_left(noon), 1);
@@ -86,7 +86,7 @@ TEST_F(HostAccountTest, copy_takes_one_retry_and_is_refused_when_none_is_left) {
   EXPECT_EQ(one.admit_copy(Reason::hedged, noon), Reason::budget_spent);
 }
 
-TEST_F(HostAccountTest, copy_costs_nothing_when_the_circuit_refuses_it) {
+TEST_F(HostAccountTest, hedge_costs_nothing_when_the_circuit_refuses_it) {
   open_circuit();
   HostAccount one = account();
   EXPECT_EQ(one.admit_copy(Reason::hedged, noon), Reason::circuit_open);
@@ -95,18 +95,18 @@ TEST_F(HostAccountTest, copy_costs_nothing_when_the_circuit_refuses_it) {
   EXPECT_EQ(one.budget_left(noon), 2) << "there is nothing to give back";
 }
 
-TEST_F(HostAccountTest, copy_is_refused_while_the_host_is_paused) {
+TEST_F(HostAccountTest, hedge_is_refused_while_the_host_is_paused) {
   pause.ask(noon + 1s);
   EXPECT_EQ(account().admit_copy(Reason::hedged, noon), Reason::host_paused);
 }
 
-TEST_F(HostAccountTest, copy_is_admitted_when_the_route_does_not_heed_pauses) {
+TEST_F(HostAccountTest, hedge_is_admitted_when_the_route_ignores_pauses) {
   pause.ask(noon + 1s);
   policy.while_paused = WhilePaused::go;
   EXPECT_EQ(account().admit_copy(Reason::hedged, noon), Reason::hedged);
 }
 
-TEST_F(HostAccountTest, retry_is_given_back_once_when_it_sent_nothing) {
+TEST_F(HostAccountTest, retry_is_refunded_once_when_it_sent_nothing) {
   HostAccount one = account();
   ASSERT_TRUE(one.pay_for_retry(noon));
   EXPECT_FALSE(one.account_for(1, 2, unsent, refused, noon)) << "attempt 2 was paid for";
@@ -115,7 +115,7 @@ TEST_F(HostAccountTest, retry_is_given_back_once_when_it_sent_nothing) {
   EXPECT_FALSE(one.account_for(2, 2, unsent, refused, noon));
 }
 
-TEST_F(HostAccountTest, retry_is_not_given_back_when_bytes_were_sent) {
+TEST_F(HostAccountTest, retry_is_not_refunded_when_bytes_were_sent) {
   HostAccount one = account();
   ASSERT_TRUE(one.pay_for_retry(noon));
   AttemptReport report;
@@ -124,7 +124,7 @@ TEST_F(HostAccountTest, retry_is_not_given_back_when_bytes_were_sent) {
   EXPECT_EQ(one.budget_left(noon), 1);
 }
 
-TEST_F(HostAccountTest, free_retry_is_paid_for_only_when_the_stale_attempt_was_given_back) {
+TEST_F(HostAccountTest, free_retry_is_paid_only_if_the_stale_attempt_was_refunded) {
   HostAccount one = account();
   ASSERT_TRUE(one.pay_for_retry(noon));
   one.pass_payment_on(false, noon);
@@ -136,7 +136,7 @@ TEST_F(HostAccountTest, free_retry_is_paid_for_only_when_the_stale_attempt_was_g
   EXPECT_EQ(one.budget_left(noon), 1);
 }
 
-TEST_F(HostAccountTest, observed_retry_draws_on_the_budget_for_good) {
+TEST_F(HostAccountTest, observed_retry_is_never_refunded) {
   HostAccount one = account();
   one.pay_for_observed(noon);
   one.refund_retry(noon);
@@ -164,7 +164,7 @@ TEST_F(HostAccountTest, report_pauses_the_host_no_longer_than_the_route_allows) 
   EXPECT_EQ(pause.end(), noon + 2s);
 }
 
-TEST_F(HostAccountTest, forgotten_attempt_frees_the_place_of_the_probe) {
+TEST_F(HostAccountTest, discarded_attempt_frees_the_probe_slot) {
   open_circuit();
   HostAccount one = account();
   ASSERT_NE(as<HostAccount::Admitted>(one.admit(noon + 5s, std::nullopt, std::nullopt)), nullptr);

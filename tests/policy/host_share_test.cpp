@@ -26,14 +26,14 @@ Hints asking(Duration pause) {
   return hints;
 }
 
-TEST(Circuit, StaysClosedBelowTheNumberOfRequests) {
+TEST(Circuit, circuit_stays_closed_below_the_minimum_number_of_requests) {
   Circuit circuit(quick);
   for (int i = 0; i < 3; ++i) circuit.failed(epoch, epoch);
   EXPECT_TRUE(circuit.admit(epoch));
   EXPECT_EQ(circuit.state(epoch), Circuit::State::closed);
 }
 
-TEST(Circuit, OpensAtTheShareOfFailuresAndAdmitsNothing) {
+TEST(Circuit, circuit_opens_at_the_failure_ratio_and_rejects_requests) {
   Circuit circuit(quick);
   circuit.succeeded(epoch, epoch);
   circuit.succeeded(epoch, epoch);
@@ -44,7 +44,7 @@ TEST(Circuit, OpensAtTheShareOfFailuresAndAdmitsNothing) {
   EXPECT_FALSE(circuit.admit(epoch + 4999ms));
 }
 
-TEST(Circuit, ForgetsWhatLeftTheWindow) {
+TEST(Circuit, failures_outside_the_window_do_not_count) {
   Circuit circuit(quick);
   for (int i = 0; i < 3; ++i) circuit.failed(epoch, epoch);
   circuit.failed(epoch + 12s, epoch + 12s);
@@ -58,7 +58,7 @@ struct OpenCircuit : testing::Test {
   Circuit circuit{quick};
 };
 
-TEST(Circuit, CountsAnOlderNowIntoTheNewestSlot) {
+TEST(Circuit, event_with_an_older_time_counts_in_the_newest_slot) {
   Circuit circuit(quick);
   circuit.failed(epoch, epoch);
   circuit.failed(epoch, epoch);
@@ -67,25 +67,25 @@ TEST(Circuit, CountsAnOlderNowIntoTheNewestSlot) {
   EXPECT_EQ(circuit.state(epoch), Circuit::State::open) << "3 of 4";
 }
 
-TEST_F(OpenCircuit, IsNotProlongedByAttemptsFromBefore) {
+TEST_F(OpenCircuit, failures_of_earlier_attempts_do_not_extend_the_open_time) {
   circuit.failed(epoch + 1s, epoch + 1s);
   EXPECT_TRUE(circuit.admit(epoch + 5s));
 }
 
-TEST_F(OpenCircuit, ForgetsItsProbeWhenThatFails) {
+TEST_F(OpenCircuit, failed_probe_gives_up_the_probe_slot) {
   ASSERT_TRUE(circuit.admit(epoch + 5s));
   circuit.failed(epoch + 6s, epoch + 5s);
   circuit.succeeded(epoch + 7s, epoch + 7s);
   EXPECT_EQ(circuit.state(epoch + 7s), Circuit::State::open) << "an attempt from before, and no probe";
 }
 
-TEST_F(OpenCircuit, LetsOneProbeThrough) {
+TEST_F(OpenCircuit, open_circuit_admits_one_probe_after_the_open_time) {
   EXPECT_EQ(circuit.state(epoch + 5s), Circuit::State::half_open);
   EXPECT_TRUE(circuit.admit(epoch + 5s));
   EXPECT_FALSE(circuit.admit(epoch + 5s));
 }
 
-TEST_F(OpenCircuit, ClosesWhenTheProbeSucceeds) {
+TEST_F(OpenCircuit, circuit_closes_when_the_probe_succeeds) {
   ASSERT_TRUE(circuit.admit(epoch + 5s));
   circuit.succeeded(epoch + 6s, epoch + 5s);
   EXPECT_EQ(circuit.state(epoch + 6s), Circuit::State::closed);
@@ -93,7 +93,7 @@ TEST_F(OpenCircuit, ClosesWhenTheProbeSucceeds) {
   EXPECT_EQ(circuit.state(epoch + 6s), Circuit::State::closed) << "the old failures are forgotten";
 }
 
-TEST_F(OpenCircuit, OpensAgainWhenTheProbeFails) {
+TEST_F(OpenCircuit, circuit_opens_again_when_the_probe_fails) {
   ASSERT_TRUE(circuit.admit(epoch + 5s));
   circuit.failed(epoch + 6s, epoch + 5s);
   EXPECT_FALSE(circuit.admit(epoch + 10999ms));
@@ -101,31 +101,31 @@ TEST_F(OpenCircuit, OpensAgainWhenTheProbeFails) {
 }
 
 // Another thread's clock reading may be older than the one at which the probe was let in.
-TEST_F(OpenCircuit, failed_probe_leaves_its_place_when_its_end_was_read_before_its_start) {
+TEST_F(OpenCircuit, failed_probe_frees_its_slot_even_if_its_end_time_precedes_its_start) {
   ASSERT_TRUE(circuit.admit(epoch + 6s));
   circuit.failed(epoch + 5500ms, epoch + 6s);
   EXPECT_TRUE(circuit.admit(epoch + 10500ms));
 }
 
-TEST_F(OpenCircuit, HearsOnlyTheProbe) {
+TEST_F(OpenCircuit, only_the_result_of_the_probe_closes_the_circuit) {
   circuit.succeeded(epoch + 1s, epoch + 1s);
   EXPECT_EQ(circuit.state(epoch + 1s), Circuit::State::open) << "an attempt from before it opened";
 }
 
-TEST_F(OpenCircuit, GivesAProbeUpThatIsNotHeardOf) {
+TEST_F(OpenCircuit, probe_without_a_result_is_given_up_after_the_open_time) {
   ASSERT_TRUE(circuit.admit(epoch + 5s));
   EXPECT_FALSE(circuit.admit(epoch + 9s));
   EXPECT_TRUE(circuit.admit(epoch + 10s));
 }
 
-TEST_F(OpenCircuit, AdmitsAnotherProbeAfterOneThatSaidNothing) {
+TEST_F(OpenCircuit, another_probe_is_admitted_after_a_discarded_one) {
   ASSERT_TRUE(circuit.admit(epoch + 5s));
   circuit.discard(epoch + 5s);
   EXPECT_TRUE(circuit.admit(epoch + 5s));
 }
 
 // An attempt that was let in before the circuit opened is no probe, however late it ends.
-TEST_F(OpenCircuit, LeavesTheProbeItsPlaceWhateverOlderAttemptsSay) {
+TEST_F(OpenCircuit, results_of_older_attempts_do_not_affect_the_probe) {
   ASSERT_TRUE(circuit.admit(epoch + 5s));
   circuit.discard(epoch);
   EXPECT_FALSE(circuit.admit(epoch + 6s));
@@ -135,7 +135,7 @@ TEST_F(OpenCircuit, LeavesTheProbeItsPlaceWhateverOlderAttemptsSay) {
   EXPECT_FALSE(circuit.admit(epoch + 6s));
 }
 
-TEST(HostPause, KeepsTheLaterEndAndIsOverAtIt) {
+TEST(HostPause, pause_keeps_its_latest_end_and_is_over_at_that_instant) {
   HostPause pause;
   EXPECT_EQ(pause.until(epoch), std::nullopt);
   pause.ask(epoch + 3s);
@@ -152,7 +152,7 @@ struct SharedHost : testing::Test {
   Exchange exchange() { return Exchange(policy, get, {nullptr, &circuit, &pause}, epoch); }
 };
 
-TEST_F(SharedHost, AnOpenCircuitTurnsARequestAway) {
+TEST_F(SharedHost, open_circuit_rejects_a_request) {
   for (int i = 0; i < 4; ++i) circuit.failed(epoch, epoch);
   Exchange turned = exchange();
   only<Fail>(turned.begin(epoch, dice));
@@ -161,7 +161,7 @@ TEST_F(SharedHost, AnOpenCircuitTurnsARequestAway) {
   EXPECT_TRUE(turned.over());
 }
 
-TEST_F(SharedHost, ACircuitThatOpensDuringAWaitDeliversTheLastResponse) {
+TEST_F(SharedHost, last_response_is_delivered_if_the_circuit_opens_during_a_wait) {
   Exchange waiting = exchange();
   std::ignore = waiting.begin(epoch, dice);
   only<Wait>(waiting.responded(safe, {503, {}}, epoch, dice));
@@ -172,7 +172,7 @@ TEST_F(SharedHost, ACircuitThatOpensDuringAWaitDeliversTheLastResponse) {
   EXPECT_FALSE(waiting.ledger()[0].verdict.retry) << "the retry never started";
 }
 
-TEST_F(SharedHost, ACircuitThatOpensDuringAWaitDeliversAResponseThatIsStillBeingRead) {
+TEST_F(SharedHost, response_still_being_read_is_delivered_if_the_circuit_opens) {
   Exchange waiting = exchange();
   std::ignore = waiting.begin(epoch, dice);
   only<Wait>(waiting.responded(safe, {503, {}}, epoch, dice));
@@ -180,7 +180,7 @@ TEST_F(SharedHost, ACircuitThatOpensDuringAWaitDeliversAResponseThatIsStillBeing
   EXPECT_EQ(only<Deliver>(waiting.waited(epoch + 1s)).number, 1U);
 }
 
-TEST_F(SharedHost, Attempt1GoesOutWhateverItsSignatureSays) {
+TEST_F(SharedHost, first_attempt_starts_even_if_its_signature_has_expired) {
   policy.while_paused = WhilePaused::wait;
   pause.ask(epoch + 1s);
   Facts signed_request = get;
@@ -190,7 +190,7 @@ TEST_F(SharedHost, Attempt1GoesOutWhateverItsSignatureSays) {
   EXPECT_EQ(only<Start>(late.waited(epoch + 2s)).number, 1U);
 }
 
-TEST_F(SharedHost, APauseThatOutlastsTheSignatureEndsTheRetries) {
+TEST_F(SharedHost, pause_longer_than_the_signature_ends_the_retries) {
   policy.while_paused = WhilePaused::wait;
   Facts signed_request = get;
   signed_request.signed_until = epoch + 5s;
@@ -203,7 +203,7 @@ TEST_F(SharedHost, APauseThatOutlastsTheSignatureEndsTheRetries) {
   EXPECT_EQ(paused.ledger().reason, Reason::signature_expired);
 }
 
-TEST_F(SharedHost, ResponsesBelow500CloseAndOthersOpenTheCircuit) {
+TEST_F(SharedHost, only_responses_from_500_up_count_as_circuit_failures) {
   policy.retry.max_attempts = 1;
   for (const int status : {404, 429, 200, 500, 503}) {
     Exchange one = exchange();
@@ -217,7 +217,7 @@ TEST_F(SharedHost, ResponsesBelow500CloseAndOthersOpenTheCircuit) {
   EXPECT_EQ(circuit.state(epoch), Circuit::State::open) << "3 of 6";
 }
 
-TEST_F(SharedHost, AProbeThatIsResetByItsClientFreesThePlace) {
+TEST_F(SharedHost, probe_reset_by_its_client_frees_the_probe_slot) {
   for (int i = 0; i < 4; ++i) circuit.failed(epoch, epoch);
   Exchange probe = exchange();
   only<Start>(probe.begin(epoch + 5s, dice));
@@ -226,7 +226,7 @@ TEST_F(SharedHost, AProbeThatIsResetByItsClientFreesThePlace) {
 }
 
 // The first copy was the probe until the circuit gave it up: its copy has the place now.
-TEST_F(SharedHost, ACopyThatIsTheProbeAndIsResetFreesThePlace) {
+TEST_F(SharedHost, hedge_that_is_the_probe_frees_the_slot_on_a_client_reset) {
   Circuit opened(CircuitPolicy{0.5, 10s, 1, 5s});
   opened.failed(epoch, epoch);
   policy.hedge.emplace().after = 6s;
@@ -238,7 +238,7 @@ TEST_F(SharedHost, ACopyThatIsTheProbeAndIsResetFreesThePlace) {
   EXPECT_TRUE(opened.admit(epoch + 11s));
 }
 
-TEST_F(SharedHost, AHintPausesTheHostForTheOthers) {
+TEST_F(SharedHost, retry_hint_pauses_the_host_for_other_requests) {
   policy.while_paused = WhilePaused::fail;
   Exchange first = exchange();
   std::ignore = first.begin(epoch, dice);
@@ -249,7 +249,7 @@ TEST_F(SharedHost, AHintPausesTheHostForTheOthers) {
   EXPECT_EQ(second.ledger().reason, Reason::host_paused);
 }
 
-TEST_F(SharedHost, OnlyAnHonouredHintOfAListedResponsePausesTheHost) {
+TEST_F(SharedHost, only_an_honoured_hint_of_a_listed_response_pauses_the_host) {
   Exchange unlisted = exchange();
   std::ignore = unlisted.begin(epoch, dice);
   std::ignore = unlisted.responded(safe, {404, asking(10s)}, epoch, dice);
@@ -261,13 +261,13 @@ TEST_F(SharedHost, OnlyAnHonouredHintOfAListedResponsePausesTheHost) {
   EXPECT_EQ(pause.until(epoch), std::nullopt);
 }
 
-TEST_F(SharedHost, ARouteThatIsNotAskedToGoesOnWhileItsHostIsPaused) {
+TEST_F(SharedHost, default_route_ignores_a_host_pause) {
   pause.ask(epoch + 10s);
   Exchange going = exchange();
   EXPECT_EQ(only<Start>(going.begin(epoch, dice)).number, 1U);
 }
 
-TEST_F(SharedHost, AStaleConnectionSaysNothingOfTheHost) {
+TEST_F(SharedHost, stale_connection_does_not_count_in_the_circuit) {
   for (int i = 0; i < 3; ++i) circuit.failed(epoch, epoch);
   Exchange stale = exchange();
   std::ignore = stale.begin(epoch, dice);
@@ -276,7 +276,7 @@ TEST_F(SharedHost, AStaleConnectionSaysNothingOfTheHost) {
   EXPECT_EQ(circuit.state(epoch), Circuit::State::closed);
 }
 
-TEST_F(SharedHost, AStaleProbeKeepsItsPlaceForItsFreeRetry) {
+TEST_F(SharedHost, stale_probe_keeps_the_probe_slot_for_its_free_retry) {
   for (int i = 0; i < 4; ++i) circuit.failed(epoch, epoch);
   Exchange probe = exchange();
   std::ignore = probe.begin(epoch + 5s, dice);
@@ -287,7 +287,7 @@ TEST_F(SharedHost, AStaleProbeKeepsItsPlaceForItsFreeRetry) {
   EXPECT_EQ(circuit.state(epoch + 8s), Circuit::State::closed);
 }
 
-TEST_F(SharedHost, D17_ABodyThatCannotBeReadBackSaysNothingOfTheHost) {
+TEST_F(SharedHost, D17_unreadable_replay_body_does_not_count_in_the_circuit) {
   for (int i = 0; i < 3; ++i) circuit.failed(epoch, epoch);
   Exchange lost = exchange();
   std::ignore = lost.begin(epoch, dice);
@@ -296,14 +296,14 @@ TEST_F(SharedHost, D17_ABodyThatCannotBeReadBackSaysNothingOfTheHost) {
   EXPECT_EQ(circuit.state(epoch), Circuit::State::closed);
 }
 
-TEST_F(SharedHost, AStrangeHintPausesTheHostNoLongerThanTheRouteAllows) {
+TEST_F(SharedHost, excessive_hint_pauses_the_host_no_longer_than_the_route_allows) {
   Exchange first = exchange();
   std::ignore = first.begin(epoch, dice);
   std::ignore = first.responded(safe, {429, asking(48h)}, epoch, dice);
   EXPECT_EQ(pause.until(epoch), epoch + 60s);
 }
 
-TEST_F(SharedHost, WaitersComeBackSpreadByTheFirstWait) {
+TEST_F(SharedHost, requests_waiting_for_a_pause_are_spread_over_the_initial_backoff) {
   policy.while_paused = WhilePaused::wait;
   pause.ask(epoch + 10s);
   Exchange late = exchange();
@@ -311,7 +311,7 @@ TEST_F(SharedHost, WaitersComeBackSpreadByTheFirstWait) {
   EXPECT_EQ(only<Start>(late.waited(epoch + 10250ms)).number, 1U);
 }
 
-TEST_F(SharedHost, APauseThatDoesNotFitTheDeadlineIsNotWaitedFor) {
+TEST_F(SharedHost, pause_beyond_the_deadline_fails_the_request_at_once) {
   policy.while_paused = WhilePaused::wait;
   pause.ask(epoch + 60s);
   Exchange late = exchange();
@@ -319,7 +319,7 @@ TEST_F(SharedHost, APauseThatDoesNotFitTheDeadlineIsNotWaitedFor) {
   EXPECT_EQ(late.ledger().reason, Reason::host_paused);
 }
 
-TEST_F(SharedHost, AFinDuringThePauseLetsAttempt1Start) {
+TEST_F(SharedHost, half_closed_client_still_gets_its_first_attempt_after_a_pause) {
   policy.while_paused = WhilePaused::wait;
   pause.ask(epoch + 1s);
   Exchange waiting = exchange();
@@ -328,7 +328,7 @@ TEST_F(SharedHost, AFinDuringThePauseLetsAttempt1Start) {
   EXPECT_EQ(only<Start>(waiting.waited(epoch + 2s)).number, 1U);
 }
 
-TEST_F(SharedHost, ShutdownAndResetDuringThePauseEndIt) {
+TEST_F(SharedHost, shutdown_or_client_reset_ends_the_wait_for_a_pause) {
   policy.while_paused = WhilePaused::wait;
   pause.ask(epoch + 1s);
   Exchange stopped = exchange();
@@ -341,7 +341,7 @@ TEST_F(SharedHost, ShutdownAndResetDuringThePauseEndIt) {
   EXPECT_EQ(left.ledger().reason, Reason::client_gone);
 }
 
-TEST_F(SharedHost, ARetryWaitsForAPauseThatGrewMeanwhile) {
+TEST_F(SharedHost, retry_waits_for_a_pause_that_was_extended_during_its_backoff) {
   policy.while_paused = WhilePaused::wait;
   Exchange retrying = exchange();
   std::ignore = retrying.begin(epoch, dice);

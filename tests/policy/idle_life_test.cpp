@@ -10,13 +10,13 @@ using namespace std::chrono_literals;
 
 constexpr Instant start{1000h};
 
-TEST(IdleLife, L5_nothing_is_known_at_first) {
+TEST(IdleLife, L5_idle_limit_is_unknown_at_first) {
   IdleLife life;
   EXPECT_FALSE(life.known());
   EXPECT_EQ(life.limit(start), std::nullopt);
 }
 
-TEST(IdleLife, L5_half_of_the_shortest_rest_that_was_ended_is_the_limit) {
+TEST(IdleLife, L5_idle_limit_is_half_of_the_shortest_idle_time_that_ended_in_a_close) {
   IdleLife life;
   life.ended_after(40s, start);
   EXPECT_TRUE(life.known());
@@ -27,7 +27,7 @@ TEST(IdleLife, L5_half_of_the_shortest_rest_that_was_ended_is_the_limit) {
   EXPECT_EQ(life.limit(start + 2s), 5s);
 }
 
-TEST(IdleLife, L5_what_was_learned_is_doubled_while_nothing_else_ends) {
+TEST(IdleLife, L5_learned_limit_doubles_while_no_idle_connection_is_closed) {
   IdleLife life;
   life.ended_after(20ms, start);
   EXPECT_EQ(life.limit(start + IdleLife::growth - 1ns), 10ms);
@@ -40,7 +40,7 @@ TEST(IdleLife, L5_what_was_learned_is_doubled_while_nothing_else_ends) {
   EXPECT_EQ(life.limit(later + IdleLife::growth), 100ms);
 }
 
-TEST(IdleLife, L5_a_restart_of_the_upstream_is_forgotten) {
+TEST(IdleLife, L5_limit_learned_from_an_upstream_restart_expires) {
   IdleLife life;
   life.ended_after(Duration::zero(), start);
   EXPECT_TRUE(life.known());
@@ -51,7 +51,7 @@ TEST(IdleLife, L5_a_restart_of_the_upstream_is_forgotten) {
   EXPECT_FALSE(life.known());
 }
 
-TEST(IdleLife, L24_a_rest_of_any_length_does_not_overflow) {
+TEST(IdleLife, L24_idle_time_of_any_length_does_not_overflow) {
   IdleLife life;
   life.ended_after(Duration::max(), start);
   EXPECT_EQ(life.limit(start), IdleLife::most);

@@ -72,7 +72,7 @@ void enumerate(const Scene& scene, const std::vector<Step>& steps, Script& scrip
   }
 }
 
-TEST(Law, HoldsForEveryShortStory) {
+TEST(Law, invariants_hold_for_every_short_scenario) {
   const std::vector<Step> steps = in_every_body_state(outcomes());
   std::uint64_t stories = 0;
   for (const Scene& scene : {post(), put()}) {
@@ -176,7 +176,7 @@ class Draw : public play::Chance {
   }
 };
 
-TEST(Law, HoldsForRandomStories) {
+TEST(Law, invariants_hold_for_random_scenarios) {
   Draw draw(20250101);
   policy::SeededDice waits(1);
   std::map<policy::Reason, std::uint64_t> ends;
@@ -197,7 +197,7 @@ TEST(Law, HoldsForRandomStories) {
   }
 }
 
-TEST(Law, TheSameSeedTellsTheSameStories) {
+TEST(Law, same_seed_generates_the_same_scenarios) {
   const auto tell = [] {
     Draw draw(7);
     policy::SeededDice waits(8);
@@ -214,7 +214,7 @@ TEST(Law, TheSameSeedTellsTheSameStories) {
 }
 
 // The judge is judged: each of these runs was tampered with, and the law must see it.
-TEST(Law, IsNotBlind) {
+TEST(Law, every_tampered_run_breaks_an_invariant) {
   const Script script{status(503), status(200)};
   const Scene scene = put().budget(2);
   const Played good = run(scene, script);

@@ -30,7 +30,7 @@ std::vector<unsigned> numbers(const Ledger& ledger) {
   return kept;
 }
 
-TEST(Ledger, L25_keeps_every_attempt_of_a_request_with_64) {
+TEST(Ledger, L25_ledger_keeps_every_attempt_up_to_64) {
   for (const unsigned attempts : {0U, 1U, 4U, 5U, 32U, 33U, 64U}) {
     const Ledger ledger = of(attempts);
     ASSERT_EQ(numbers(ledger).size(), attempts);
@@ -39,7 +39,7 @@ TEST(Ledger, L25_keeps_every_attempt_of_a_request_with_64) {
   }
 }
 
-TEST(Ledger, L25_keeps_the_first_and_the_last_and_counts_the_rest) {
+TEST(Ledger, L25_ledger_keeps_the_first_and_last_32_and_counts_the_others) {
   for (const unsigned attempts : {65U, 66U, 96U, 97U, 1000U, 100'000U}) {
     const Ledger ledger = of(attempts);
     EXPECT_EQ(ledger.size(), attempts);
@@ -56,7 +56,7 @@ TEST(Ledger, L25_keeps_the_first_and_the_last_and_counts_the_rest) {
   }
 }
 
-TEST(Ledger, L25_counts_what_the_forgotten_ones_came_to) {
+TEST(Ledger, L25_ledger_counts_the_outcomes_of_evicted_attempts) {
   Ledger ledger = of(32);
   Responded asked{503, {}};
   asked.hints.retry_after = 3s;
@@ -91,7 +91,7 @@ TEST(Ledger, L25_counts_what_the_forgotten_ones_came_to) {
   EXPECT_TRUE(ledger.retried());
 }
 
-TEST(Ledger, L25_never_forgets_the_attempt_whose_response_may_be_given) {
+TEST(Ledger, L25_ledger_never_evicts_the_attempt_whose_response_may_be_delivered) {
   Ledger ledger = of(39);
   ledger.hold(40);
   ledger.add(entry(40, Responded{503, {}}));
@@ -107,7 +107,7 @@ TEST(Ledger, L25_never_forgets_the_attempt_whose_response_may_be_given) {
   EXPECT_EQ(ledger.evicted()->attempts, 500U - 64U);
 }
 
-TEST(Ledger, cancelled_attempt_is_not_lost_although_bytes_were_sent) {
+TEST(Ledger, cancelled_attempt_does_not_count_as_lost_although_bytes_were_sent) {
   Ledger ledger;
   LedgerEntry sent = entry(1, Failed{Stage::await_head, Cause::cancelled});
   sent.attempt.sent = Sent::maybe;
@@ -122,7 +122,7 @@ TEST(Ledger, cancelled_attempt_is_not_lost_although_bytes_were_sent) {
 }
 
 // It is forgotten after attempts that came later, and its effect was there before theirs all the same.
-TEST(Ledger, L25_a_held_attempt_that_is_forgotten_late_is_still_the_first_that_was_sent) {
+TEST(Ledger, L25_held_attempt_evicted_late_is_still_the_first_that_was_sent) {
   Ledger ledger = of(39);
   ledger.hold(40);
   for (unsigned number = 40; number <= 200; ++number) {
@@ -150,7 +150,7 @@ policy::RoutePolicy endless() {
   return route;
 }
 
-TEST(Exchange, L25_endless_attempts_are_bounded_in_memory_and_end_like_few) {
+TEST(Exchange, L25_unlimited_attempts_use_bounded_memory_and_end_as_usual) {
   Scene scene = put();
   scene.policy = endless();
   for (const std::size_t failures : {63U, 64U, 65U, 200U, 20'000U}) {
@@ -165,7 +165,7 @@ TEST(Exchange, L25_endless_attempts_are_bounded_in_memory_and_end_like_few) {
 }
 
 // The only attempt that may have had an effect is one that the ledger has forgotten.
-TEST(Exchange, L25_an_effect_that_is_forgotten_still_makes_the_response_ambiguous) {
+TEST(Exchange, L25_effect_of_an_evicted_attempt_still_makes_the_response_ambiguous) {
   Scene scene = put();
   scene.policy = endless();
   for (const bool sent : {true, false}) {
@@ -179,7 +179,7 @@ TEST(Exchange, L25_an_effect_that_is_forgotten_still_makes_the_response_ambiguou
 }
 
 // Attempt 40 is answered and kept; all later ones are refused, until the client is given what there is.
-TEST(Exchange, L25_a_response_that_was_kept_long_ago_is_given) {
+TEST(Exchange, L25_response_kept_long_ago_is_delivered) {
   Scene scene = put();
   scene.policy = endless();
   scene.policy.retry.max_attempts = 300;
@@ -193,7 +193,7 @@ TEST(Exchange, L25_a_response_that_was_kept_long_ago_is_given) {
 }
 
 // What those that came after it did, forgotten or not, cannot be what this response speaks of.
-TEST(Exchange, L25_later_effects_leave_an_early_response_unambiguous) {
+TEST(Exchange, L25_later_effects_do_not_make_an_earlier_response_ambiguous) {
   Scene scene = put();
   scene.policy = endless();
   scene.policy.retry.max_attempts = 300;

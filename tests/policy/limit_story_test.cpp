@@ -295,7 +295,9 @@ std::vector<Story> signatures_beside_other_rules() {
 
 class Limit : public testing::TestWithParam<Story> {};
 
-TEST_P(Limit, ReadsAsWritten) { EXPECT_EQ(play(GetParam().scene, GetParam().script), GetParam().transcript); }
+TEST_P(Limit, scenario_has_the_expected_transcript) {
+  EXPECT_EQ(play(GetParam().scene, GetParam().script), GetParam().transcript);
+}
 
 INSTANTIATE_TEST_SUITE_P(Stories, Limit, testing::ValuesIn(limit_stories()),
                          [](const auto& instance) { return instance.param.name; });
@@ -314,32 +316,32 @@ std::vector<double> starts_of(const Scene& scene) {
 
 using Starts = std::vector<double>;
 
-TEST(Clause, R19RetriesUntilTheDeadline) {
+TEST(Clause, R19_retries_continue_until_the_deadline) {
   const Scene scene = document(64s, 600s, Jitter::additive).rolling(LoadedDice::lowest());
   const Starts expected{0, 1, 3, 7, 15, 31, 63, 127, 191, 255, 319, 383, 447, 511, 575};
   EXPECT_EQ(starts_of(scene), expected);
 }
 
-TEST(Clause, R27NoJitter) {
+TEST(Clause, R27_waits_without_jitter_are_exact) {
   EXPECT_EQ(starts_of(document(60s, 120s, Jitter::none)), (Starts{0, 1, 3, 7, 15, 31, 63}));
 }
 
-TEST(Clause, R12TheFirstWaitIsOneSecondAndChance) {
+TEST(Clause, R12_first_wait_is_one_second_plus_a_random_part) {
   const Scene scene = document(64s, 600s, Jitter::additive).attempts(4);
   EXPECT_EQ(starts_of(scene.rolling(LoadedDice::scripted({7, 0, 1000}))), (Starts{0, 1.007, 3.007, 8.007}));
   EXPECT_EQ(starts_of(scene.rolling(LoadedDice::highest())), (Starts{0, 2, 5, 10}));
 }
 
-TEST(Clause, R15AndR17TheCapIsOnTheSumAndStays) {
+TEST(Clause, R15_R17_maximum_applies_to_the_sum_and_stays) {
   const Scene scene = document(32s, 1h, Jitter::additive).attempts(9);
   EXPECT_EQ(starts_of(scene.rolling(LoadedDice::highest())), (Starts{0, 2, 5, 10, 19, 36, 68, 100, 132}));
 }
 
-TEST(Clause, R16TheCapIsASetting) {
+TEST(Clause, R16_maximum_wait_is_configurable) {
   EXPECT_EQ(starts_of(document(2s, 1h, Jitter::none).attempts(5)), (Starts{0, 1, 3, 5, 7}));
 }
 
-TEST(Clause, R18TwoRequestsDoNotWaitInStep) {
+TEST(Clause, R18_two_requests_do_not_wait_in_step) {
   const Script script{status(503)};
   const Scene scene = document(64s, 600s, Jitter::additive);
   policy::SeededDice dice(1);
@@ -350,13 +352,13 @@ TEST(Clause, R18TwoRequestsDoNotWaitInStep) {
   EXPECT_LE(second.ledger[0].verdict.delay, 2s);  // n starts anew
 }
 
-TEST(Clause, R20EitherLimitEnds) {
+TEST(Clause, R20_retries_end_at_the_first_limit_reached) {
   const Scene scene = document(64s, 10s, Jitter::none);
   EXPECT_EQ(starts_of(scene.attempts(3)), (Starts{0, 1, 3}));
   EXPECT_EQ(starts_of(scene.attempts(30)), (Starts{0, 1, 3, 7}));
 }
 
-TEST(Clause, R28TwentyThreeRetriesWithFullJitter) {
+TEST(Clause, R28_full_jitter_with_23_retries_takes_0_to_1083_seconds) {
   const Scene scene = document(60s, 1h, Jitter::full).attempts(24);
   const Starts slowest = starts_of(scene.rolling(LoadedDice::highest()));
   EXPECT_EQ(slowest.size(), 24U);
@@ -365,14 +367,14 @@ TEST(Clause, R28TwentyThreeRetriesWithFullJitter) {
   EXPECT_EQ(quickest, Starts(24, 0));
 }
 
-TEST(Clause, AThousandAttemptsOverflowNothing) {
+TEST(Clause, thousand_attempts_overflow_nothing) {
   const Scene scene = document(64s, 600s, Jitter::additive).no_deadline().attempts(1500);
   const Starts times = starts_of(scene);
   ASSERT_EQ(times.size(), 1500U);
   EXPECT_EQ(times.back() - times[1498], 64);
 }
 
-TEST(Clause, NoInitialWaitStaysNone) {
+TEST(Clause, zero_initial_wait_stays_zero) {
   const Scene scene = get().no_budget().no_deadline().attempts(1500).backoff({0ms, 2, 8s, Jitter::full});
   EXPECT_EQ(starts_of(scene), Starts(1500, 0));
 }

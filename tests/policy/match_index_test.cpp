@@ -49,9 +49,9 @@ Match match_of(std::string host, std::string_view path) {
 
 RequestView get(std::string_view host, std::string_view path) { return {"GET", host, 80, path, "", nullptr}; }
 
-TEST(MatchIndex, OfNothingFindsNothing) { EXPECT_EQ(find({}, get("a.example", "/")), 0U); }
+TEST(MatchIndex, empty_index_finds_nothing) { EXPECT_EQ(find({}, get("a.example", "/")), 0U); }
 
-TEST(MatchIndex, TheFirstAddedWinsWhereverItIsKept) {
+TEST(MatchIndex, first_added_match_wins_for_hosts_and_paths_alike) {
   const std::vector<Match> matches{match_of("*.example", "/b/{x}"), match_of("a.example", "/**"),
                                    match_of("", "/b/c"), match_of("A.example", "/b/c")};
   EXPECT_EQ(find(matches, get("A.EXAMPLE.", "/b/c")), 0U);
@@ -60,7 +60,7 @@ TEST(MatchIndex, TheFirstAddedWinsWhereverItIsKept) {
   EXPECT_EQ(find(matches, get("b", "/b/")), 4U);
 }
 
-TEST(MatchIndex, WhatElseAMatchAsksForIsAsked) {
+TEST(MatchIndex, method_and_port_are_checked_too) {
   std::vector<Match> matches{match_of("", "/v1/**"), match_of("", "/v1/**"), match_of("", "/v1/**")};
   matches[0].methods = {"PUT"};
   matches[1].port = 81;
@@ -69,7 +69,7 @@ TEST(MatchIndex, WhatElseAMatchAsksForIsAsked) {
   EXPECT_EQ(find(matches, {"PUT", "h", 81, "/v1/a", "", nullptr}), 0U);
 }
 
-TEST(MatchIndex, AHostOfAListIsFoundOnceOrByItsSuffix) {
+TEST(MatchIndex, host_in_a_list_is_found_by_name_or_suffix) {
   std::vector<Match> matches{match_of("", "/a"), match_of("*.b.example", "/a")};
   matches[0].hosts = {{"one"}, {"*.example"}, {"one"}};
   EXPECT_EQ(find(matches, get("one", "/a")), 0U);
@@ -78,7 +78,7 @@ TEST(MatchIndex, AHostOfAListIsFoundOnceOrByItsSuffix) {
   EXPECT_EQ(find(matches, get("two", "/a")), 2U);
 }
 
-TEST(MatchIndex, SuffixesAloneAreFoundWithoutAName) {
+TEST(MatchIndex, host_suffixes_are_found_without_any_full_host_name) {
   const std::vector<Match> matches{match_of("*.b.example", "/a"), match_of("*.example", "/a")};
   EXPECT_EQ(find(matches, get("x.b.example", "/a")), 0U);
   EXPECT_EQ(find(matches, get("b.example", "/a")), 1U);
@@ -123,7 +123,7 @@ class Draw {
   play::Chance chance_;
 };
 
-TEST(MatchIndex, FindsWhatAWalkFinds) {
+TEST(MatchIndex, index_finds_the_same_match_as_a_linear_search) {
   std::size_t found = 0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     Draw draw(seed);
@@ -142,7 +142,7 @@ TEST(MatchIndex, FindsWhatAWalkFinds) {
 }
 
 // The whole point: of a thousand matches few are asked.
-TEST(MatchIndex, AsksFewOfAThousand) {
+TEST(MatchIndex, index_checks_few_of_a_thousand_matches) {
   std::vector<Match> matches;
   for (int i = 0; i < 500; ++i) {
     matches.push_back(match_of("host-" + std::to_string(i) + ".example", "/**"));

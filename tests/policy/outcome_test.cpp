@@ -10,7 +10,7 @@
 namespace reprise::policy {
 namespace {
 
-TEST(Word, OfStages) {
+TEST(Word, each_stage_has_its_word) {
   EXPECT_EQ(word(Stage::resolve), "resolve");
   EXPECT_EQ(word(Stage::connect), "connect");
   EXPECT_EQ(word(Stage::tls), "tls");
@@ -20,7 +20,7 @@ TEST(Word, OfStages) {
   EXPECT_EQ(word(Stage::body), "body");
 }
 
-TEST(Word, OfCausesIsUnique) {
+TEST(Word, each_cause_has_a_unique_word) {
   std::set<std::string_view> words;
   for (std::uint8_t c = 0; c < cause_count; ++c) {
     EXPECT_FALSE(word(static_cast<Cause>(c)).empty());
@@ -32,7 +32,7 @@ TEST(Word, OfCausesIsUnique) {
   EXPECT_EQ(word(Cause::replay_lost), "replay_lost");
 }
 
-TEST(OutcomeLabel, OfResponses) {
+TEST(OutcomeLabel, response_label_is_its_status_class) {
   for (const auto& [status, label] : {std::pair{200, "2xx"},
                                       {299, "2xx"},
                                       {300, "3xx"},
@@ -47,7 +47,7 @@ TEST(OutcomeLabel, OfResponses) {
   }
 }
 
-TEST(OutcomeLabel, OfFailures) {
+TEST(OutcomeLabel, failure_label_follows_from_stage_and_cause) {
   EXPECT_EQ(outcome_label(Failed{Stage::resolve, Cause::dns_timeout}), "resolve");
   EXPECT_EQ(outcome_label(Failed{Stage::connect, Cause::connect_timeout}), "connect");
   EXPECT_EQ(outcome_label(Failed{Stage::tls, Cause::attempt_timeout}), "tls");
@@ -63,7 +63,7 @@ TEST(OutcomeLabel, OfFailures) {
   }
 }
 
-TEST(OutcomeLabel, IsOneOfTheClosedList) {
+TEST(OutcomeLabel, failure_labels_come_from_a_closed_list) {
   const std::set<std::string_view> labels{"resolve", "connect",   "tls",      "reset",
                                           "timeout", "truncated", "cancelled"};
   for (std::uint8_t s = 0; s < stage_count; ++s) {

@@ -10,7 +10,7 @@
 namespace reprise::policy {
 namespace {
 
-TEST(Reason, EveryWordIsThereOnce) {
+TEST(Reason, each_reason_has_a_unique_word_and_a_meaning) {
   std::set<std::string_view> words;
   for (const Reason reason : all_reasons()) {
     EXPECT_TRUE(words.insert(word(reason)).second) << word(reason);
@@ -31,7 +31,7 @@ std::string words_of(bool (*is_one)(Reason)) {
   return words;
 }
 
-TEST(Reason, retries_and_limits_are_these_and_every_other_reason_ends_the_request) {
+TEST(Reason, reasons_for_retries_and_exhausted_limits_are_exactly_these) {
   EXPECT_EQ(words_of(is_retry),
             "retryable_status retryable_failure retryable_body stale_connection hedged resumed");
   EXPECT_EQ(words_of(is_exhausted), "attempts_spent deadline_too_near budget_spent upstream_said_later");

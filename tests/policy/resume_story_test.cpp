@@ -285,7 +285,7 @@ std::vector<Story> departures() {
 
 class Resume : public testing::TestWithParam<Story> {};
 
-TEST_P(Resume, ReadsAsWritten) {
+TEST_P(Resume, scenario_has_the_expected_transcript) {
   EXPECT_EQ(play(GetParam().scene, GetParam().script), GetParam().transcript);
 }
 
@@ -298,7 +298,7 @@ std::vector<policy::Reason> reasons(const Played& played) {
   return all;
 }
 
-TEST(ResumeLedger, SaysResumedWhateverBroke) {
+TEST(ResumeLedger, ledger_records_resumed_for_every_kind_of_break) {
   const Script script{breaks_mid_way(200), refused, status(503), breaks_in_vain(206), status(206)};
   const Played played = run(get(), script);
   using enum policy::Reason;
@@ -312,7 +312,7 @@ TEST(ResumeLedger, SaysResumedWhateverBroke) {
 }
 
 // The decorrelated wait looks at the one before it; after progress there is none.
-TEST(ResumeLedger, ABackoffThatRemembersForgetsAfterProgress) {
+TEST(ResumeLedger, decorrelated_backoff_restarts_after_progress) {
   const policy::Backoff backoff{100ms, 2, 60s, policy::Jitter::decorrelated};
   const Script script{breaks_mid_way(200), refused, breaks_mid_way(206), status(206)};
   const Played played = run(get().backoff(backoff), script);
@@ -321,7 +321,7 @@ TEST(ResumeLedger, ABackoffThatRemembersForgetsAfterProgress) {
   EXPECT_EQ(played.ledger[3].attempt.wait, 300ms);
 }
 
-TEST(ResumeLedger, MoreThanTheRestIsAMismatch) {
+TEST(ResumeLedger, continuation_longer_than_the_missing_rest_is_a_mismatch) {
   LoadedDice dice = LoadedDice::lowest();
   const policy::RoutePolicy route;
   const policy::AttemptReport report{false, Sent::maybe, true, Idempotency::yes};
@@ -339,7 +339,7 @@ TEST(ResumeLedger, MoreThanTheRestIsAMismatch) {
   EXPECT_EQ(exchange.ledger()[1].verdict.reason, policy::Reason::resume_mismatch);
 }
 
-TEST(ResumeLedger, AWholeResponseThatCannotBeCountedIsOneMoreInVain) {
+TEST(ResumeLedger, complete_response_of_unknown_length_counts_as_a_failed_resume) {
   LoadedDice dice = LoadedDice::lowest();
   policy::RoutePolicy route;
   route.resume.max_attempts = 2;
@@ -376,7 +376,7 @@ struct StalledDownload {
   policy::Exchange exchange{route, get().facts, {&budget}, epoch};
 };
 
-TEST(StalledBody, GoesOnDuringTheWaitAsIfItHadNeverStalled) {
+TEST(StalledBody, stalled_body_that_continues_during_the_wait_counts_as_never_stalled) {
   StalledDownload one;
   const double left = one.budget.left(epoch + 30s);
   const policy::Actions actions = one.exchange.body_went_on({}, epoch + 31s);
@@ -389,7 +389,7 @@ TEST(StalledBody, GoesOnDuringTheWaitAsIfItHadNeverStalled) {
   EXPECT_EQ(one.exchange.ledger().reason, policy::Reason::success);
 }
 
-TEST(StalledBody, IsKeptWhereItIsFasterThanWhatWasAskedForInItsPlace) {
+TEST(StalledBody, stalled_body_that_continues_before_the_resume_responds_is_kept) {
   StalledDownload one;
   std::ignore = one.exchange.waited(epoch + 31s);
   const policy::Actions actions = one.exchange.body_went_on(one.report, epoch + 40s);
@@ -400,7 +400,7 @@ TEST(StalledBody, IsKeptWhereItIsFasterThanWhatWasAskedForInItsPlace) {
   EXPECT_EQ(one.exchange.body_went_on(one.report, epoch + 41s).size(), 0U) << "once";
 }
 
-TEST(StalledBody, IsForgottenOnceAnotherHasBroughtAByte) {
+TEST(StalledBody, stalled_body_is_discarded_once_the_resume_brought_a_byte) {
   StalledDownload one;
   std::ignore = one.exchange.waited(epoch + 31s);
   std::ignore = one.exchange.continued(one.report, {206, {}}, epoch + 32s);
@@ -409,7 +409,7 @@ TEST(StalledBody, IsForgottenOnceAnotherHasBroughtAByte) {
 }
 
 // What requests to one host share holds for resumes, too.
-TEST(ResumeAndHost, AnOpenCircuitCutsAndAResumeIsHeardByIt) {
+TEST(ResumeAndHost, open_circuit_cuts_the_response_and_failed_resumes_count_in_it) {
   LoadedDice dice = LoadedDice::lowest();
   const policy::RoutePolicy route;
   policy::Budget budget({0, 1, 10s});

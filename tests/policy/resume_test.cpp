@@ -58,7 +58,7 @@ Kind after_40(const PartHead& first, const PartHead& head, const DownloadRequest
 Kind after_40(const PartHead& head) { return after_40(whole(), head); }
 const PartHead rest = part("bytes 40-99/100", 60);
 
-TEST(Resume, AsksForWhatIsMissing) {
+TEST(Resume, resume_requests_the_missing_range) {
   const Download download = Download::begin(get(), whole()).value();
   const RangeAsked asked = download.ask(40);
   EXPECT_EQ(asked.range, (ByteRange{40, std::nullopt}));
@@ -68,7 +68,7 @@ TEST(Resume, AsksForWhatIsMissing) {
   EXPECT_FALSE(download.has_rest(101));
 }
 
-TEST(Resume, TakesExactlyTheRest) {
+TEST(Resume, continuation_must_be_exactly_the_missing_rest) {
   const Continuation found = Download::begin(get(), whole()).value().judge(rest, 40);
   EXPECT_EQ(found.kind, Kind::rest);
   EXPECT_EQ(found.bytes, 60U);
@@ -79,7 +79,7 @@ TEST(Resume, TakesExactlyTheRest) {
   EXPECT_EQ(after_40(with(rest, [](PartHead& h) { h.content_type = ""; })), Kind::rest);
 }
 
-TEST(Resume, E1_a_200_is_as_good_where_nothing_of_it_differs) {
+TEST(Resume, E1_response_200_is_accepted_if_nothing_differs) {
   const Continuation found = Download::begin(get(), whole()).value().judge(whole(), 40);
   EXPECT_EQ(found.kind, Kind::whole);
   EXPECT_EQ(found.skip, 40U);
@@ -98,7 +98,7 @@ TEST(Resume, E1_a_200_is_as_good_where_nothing_of_it_differs) {
   }
 }
 
-TEST(Resume, E1_a_200_holds_nothing_for_a_client_that_has_it_all) {
+TEST(Resume, E1_response_200_has_no_rest_for_a_client_that_received_everything) {
   Download download = Download::begin(get(), whole()).value();
   EXPECT_EQ(download.judge(whole(), 99).bytes, 1U);
   for (const std::uint64_t sent : {total, total + 1}) {
@@ -106,14 +106,14 @@ TEST(Resume, E1_a_200_holds_nothing_for_a_client_that_has_it_all) {
   }
 }
 
-TEST(Resume, E1_a_200_to_a_client_s_own_range_is_not_counted_off) {
+TEST(Resume, E1_response_200_to_a_client_range_is_a_mismatch) {
   const auto request = get_range("bytes=0-49");
   const PartHead first = part("bytes 0-49/100", 50);
   EXPECT_EQ(after_40(first, whole(), request), Kind::mismatch);
   EXPECT_EQ(after_40(first, with(whole(), [](PartHead& h) { h.length = 50; }), request), Kind::mismatch);
 }
 
-TEST(Resume, E1_a_200_without_a_strong_tag_is_not_counted_off) {
+TEST(Resume, E1_response_200_without_a_strong_tag_is_a_mismatch) {
   const auto dated = [](PartHead& h) {
     h.entity_tag = "";
     h.last_modified = "then";
@@ -124,7 +124,7 @@ TEST(Resume, E1_a_200_without_a_strong_tag_is_not_counted_off) {
   EXPECT_EQ(after_40(with(whole(), dated), with(whole(), dated)), Kind::mismatch);
 }
 
-TEST(Resume, E2_only_a_strong_validator) {
+TEST(Resume, E2_resume_needs_a_strong_entity_tag) {
   const auto tagged = [](std::string_view tag) {
     return with(whole(), [&](PartHead& h) { h.entity_tag = tag; });
   };
@@ -134,7 +134,7 @@ TEST(Resume, E2_only_a_strong_validator) {
   EXPECT_FALSE(begins(get(), tagged("v1")));
 }
 
-TEST(Resume, E2_a_date_that_has_settled_will_do_where_there_is_no_tag) {
+TEST(Resume, E2_last_modified_older_than_a_minute_suffices_without_a_tag) {
   const auto dated = [](std::string_view tag, std::optional<std::int64_t> modified,
                         std::optional<std::int64_t> date) {
     return with(whole(), [&](PartHead& h) {
@@ -165,7 +165,7 @@ TEST(Resume, E2_a_date_that_has_settled_will_do_where_there_is_no_tag) {
   EXPECT_EQ(after_40(settled, later("\"v1\"", "then")), Kind::mismatch);
 }
 
-TEST(Resume, E3_a_range_that_lies_is_not_the_rest) {
+TEST(Resume, E3_wrong_content_range_is_a_mismatch) {
   for (const char* range :
        {"", "bytes 39-99/100", "bytes 41-99/100", "bytes 0-99/100", "bytes 40-98/100", "bytes 40-98/99",
         "bytes 40-100/101", "bytes 40-99/101", "bytes 40-39/100", "bytes 40-99/99", "items 40-99/100",
@@ -176,7 +176,7 @@ TEST(Resume, E3_a_range_that_lies_is_not_the_rest) {
   }
 }
 
-TEST(Resume, E4_a_206_without_the_whole_length_needs_the_first_one_s) {
+TEST(Resume, E4_part_of_unknown_complete_length_needs_the_length_of_the_first_response) {
   const PartHead open = part("bytes 40-99/*", 60);
   EXPECT_EQ(after_40(open), Kind::rest);
   EXPECT_EQ(after_40(part("bytes 41-99/*", 59)), Kind::mismatch);
@@ -185,13 +185,13 @@ TEST(Resume, E4_a_206_without_the_whole_length_needs_the_first_one_s) {
   EXPECT_EQ(after_40(endless, open), Kind::mismatch);
 }
 
-TEST(Resume, E5_a_length_that_contradicts_its_range) {
+TEST(Resume, E5_content_length_that_contradicts_its_range_is_a_mismatch) {
   EXPECT_EQ(after_40(part("bytes 40-99/100", 61)), Kind::mismatch);
   EXPECT_EQ(after_40(part("bytes 40-99/100", 59)), Kind::mismatch);
   EXPECT_EQ(after_40(with(rest, [](PartHead& h) { h.end = BodyEnd::none; })), Kind::mismatch);
 }
 
-TEST(Resume, E6_parts_within_a_part) {
+TEST(Resume, E6_multipart_ranges_are_not_resumed) {
   EXPECT_EQ(after_40(with(rest, [](PartHead& h) { h.content_type = "Multipart/ByteRanges; boundary=x"; })),
             Kind::mismatch);
   EXPECT_FALSE(begins(get_range("bytes=0-49"), with(part("bytes 0-49/100", 50), [](PartHead& h) {
@@ -199,7 +199,7 @@ TEST(Resume, E6_parts_within_a_part) {
                       })));
 }
 
-TEST(Resume, E7_anything_that_differs) {
+TEST(Resume, E7_any_difference_in_the_validators_or_the_coding_is_a_mismatch) {
   EXPECT_EQ(after_40(with(rest, [](PartHead& h) { h.entity_tag = "\"v2\""; })), Kind::mismatch);
   EXPECT_EQ(after_40(with(rest, [](PartHead& h) { h.entity_tag = "W/\"v1\""; })), Kind::mismatch);
   EXPECT_EQ(after_40(with(rest, [](PartHead& h) { h.entity_tag = ""; })), Kind::mismatch);
@@ -210,14 +210,14 @@ TEST(Resume, E7_anything_that_differs) {
   EXPECT_EQ(after_40(with(rest, [](PartHead& h) { h.has_trailer = true; })), Kind::mismatch);
 }
 
-TEST(Resume, E7_a_coded_body_is_left_alone) {
+TEST(Resume, E7_encoded_bodies_are_not_resumed) {
   EXPECT_FALSE(begins(get(), with(whole(), [](PartHead& h) { h.content_encoding = "gzip"; })));
   EXPECT_TRUE(begins(get(), with(whole(), [](PartHead& h) { h.content_encoding = "Identity"; })));
   EXPECT_FALSE(begins(get(), with(whole(), [](PartHead& h) { h.doubled = true; })));
   EXPECT_FALSE(begins(get(), with(whole(), [](PartHead& h) { h.has_trailer = true; })));
 }
 
-TEST(Resume, E8_a_client_s_own_range_goes_on_in_absolute_offsets) {
+TEST(Resume, E8_client_range_is_resumed_at_absolute_offsets) {
   const auto request = get_range("bytes=20-69");
   Download download = Download::begin(request, part("bytes 20-69/100", 50)).value();
   EXPECT_EQ(download.ask(40).range, (ByteRange{60, 69}));
@@ -235,20 +235,20 @@ TEST(Resume, E8_a_client_s_own_range_goes_on_in_absolute_offsets) {
   EXPECT_EQ(all.ask(40).range, (ByteRange{40, std::nullopt}));
 }
 
-TEST(Resume, E8_a_part_whose_body_is_chunked_ends_where_its_range_says) {
+TEST(Resume, E8_chunked_part_ends_where_its_content_range_says) {
   const PartHead chunked = with(part("bytes 20-69/100", 0), [](PartHead& h) { h.end = BodyEnd::last_chunk; });
   const Download download = Download::begin(get_range("bytes=20-69"), chunked).value();
   EXPECT_EQ(download.ask(40).range, (ByteRange{60, 69}));
   EXPECT_FALSE(download.has_rest(50));
 }
 
-TEST(Resume, E8_a_part_of_a_representation_of_another_length_is_not_the_rest) {
+TEST(Resume, E8_part_with_another_complete_length_is_a_mismatch) {
   const PartHead first = part("bytes 10-89/1000", 80);
   EXPECT_EQ(after_40(first, part("bytes 50-89/1000", 40), get_range("bytes=10-89")), Kind::rest);
   EXPECT_EQ(after_40(first, part("bytes 50-89/2000", 40), get_range("bytes=10-89")), Kind::mismatch);
 }
 
-TEST(Resume, E8_other_ranges_of_the_client_are_left_alone) {
+TEST(Resume, E8_other_kinds_of_client_ranges_are_not_resumed) {
   const PartHead first = part("bytes 20-69/100", 50);
   for (const char* range :
        {"", "bytes=-80", "bytes=20-69,80-89", "items=20-69", "bytes=21-69", "bytes=20-68"})
@@ -265,12 +265,12 @@ TEST(Resume, E8_other_ranges_of_the_client_are_left_alone) {
   EXPECT_FALSE(begins(get_range("bytes=20-69"), part("", 50)));
 }
 
-TEST(Resume, E9_other_statuses_have_no_bytes) {
+TEST(Resume, E9_other_statuses_refuse_the_resume) {
   for (const int status : {204, 301, 307, 401, 404, 408, 412, 416, 429, 500, 503})
     EXPECT_EQ(after_40(with(rest, [&](PartHead& h) { h.status = status; })), Kind::refused) << status;
 }
 
-TEST(Resume, E10_only_a_get_with_a_body_and_an_end) {
+TEST(Resume, E10_only_get_responses_with_a_body_of_known_end_are_resumed) {
   DownloadRequest head = get();
   head.get = false;
   EXPECT_FALSE(begins(head, whole()));
@@ -289,7 +289,7 @@ TEST(Resume, E10_only_a_get_with_a_body_and_an_end) {
   EXPECT_TRUE(begins(get_range("bytes=7-"), whole()));
 }
 
-TEST(Resume, E10_a_chunked_response_only_if_the_206_names_the_whole_length) {
+TEST(Resume, E10_chunked_response_needs_a_206_with_the_complete_length) {
   const PartHead chunked = with(whole(), [](PartHead& h) { h.end = BodyEnd::last_chunk; });
   Download download = Download::begin(get(), chunked).value();
   EXPECT_TRUE(download.has_rest(1'000'000));
@@ -303,7 +303,7 @@ TEST(Resume, E10_a_chunked_response_only_if_the_206_names_the_whole_length) {
   EXPECT_FALSE(download.has_rest(100));
 }
 
-TEST(Resume, E11_a_signature_in_the_way) {
+TEST(Resume, E11_requests_with_signed_fields_are_not_resumed) {
   DownloadRequest by_field = get();
   by_field.fields_signed = true;
   EXPECT_FALSE(begins(by_field, whole()));
@@ -317,7 +317,7 @@ auto version(std::string_view value, std::string_view tag = "", std::size_t plac
   };
 }
 
-TEST(ResumeByField, AFieldDoesTheWorkOfAStrongTag) {
+TEST(ResumeByField, version_field_replaces_a_strong_tag) {
   const PartHead first = with(whole(), version("17"));
   const RangeAsked asked = Download::begin(get(), first).value().ask(40);
   EXPECT_EQ(asked.range, (ByteRange{40, std::nullopt}));
@@ -332,7 +332,7 @@ TEST(ResumeByField, AFieldDoesTheWorkOfAStrongTag) {
   EXPECT_EQ(after_40(first, with(rest, version("17", "", 2))), Kind::mismatch) << "under another name";
 }
 
-TEST(ResumeByField, E2_whatever_the_tag_is_if_it_is_not_strong) {
+TEST(ResumeByField, E2_version_field_suffices_without_a_strong_tag) {
   for (const char* tag : {"", "W/\"v1\"", "CJ8="}) {
     const PartHead first = with(whole(), version("17", tag));
     ASSERT_TRUE(begins(get(), first)) << tag;
@@ -345,7 +345,7 @@ TEST(ResumeByField, E2_whatever_the_tag_is_if_it_is_not_strong) {
   }
 }
 
-TEST(ResumeByField, E2_a_weak_tag_is_compared_weakly_and_only_if_both_responses_have_one) {
+TEST(ResumeByField, E2_weak_tags_are_compared_weakly_if_both_responses_have_one) {
   const PartHead weak = with(whole(), version("17", "W/\"v1\""));
   for (const char* later : {"W/\"v1\"", "\"v1\"", ""}) {
     EXPECT_EQ(after_40(weak, with(rest, version("17", later))), Kind::rest) << later;
@@ -360,7 +360,7 @@ TEST(ResumeByField, E2_a_weak_tag_is_compared_weakly_and_only_if_both_responses_
     EXPECT_EQ(after_40(strong, with(rest, version("17", later))), Kind::mismatch) << later;
 }
 
-TEST(ResumeByField, ValuesThatNameNoVersion) {
+TEST(ResumeByField, malformed_version_values_prevent_a_resume) {
   for (const char* junk : {"", ",", "17,18", "17, 17", "null", "NULL"}) {
     const PartHead first = with(whole(), version(junk));
     EXPECT_FALSE(begins(get(), first)) << junk;
@@ -369,7 +369,7 @@ TEST(ResumeByField, ValuesThatNameNoVersion) {
   EXPECT_TRUE(begins(get(), with(whole(), version("nullable"))));
 }
 
-TEST(ResumeByField, EveryListedFieldHasToSayTheSame) {
+TEST(ResumeByField, all_listed_version_fields_must_match) {
   const auto two = [](std::string_view one, std::string_view other) {
     return [=](PartHead& h) {
       h.entity_tag = "";
@@ -385,7 +385,7 @@ TEST(ResumeByField, EveryListedFieldHasToSayTheSame) {
   EXPECT_EQ(after_40(with(whole(), two("17", "null")), with(rest, two("17", "null"))), Kind::rest);
 }
 
-TEST(ResumeByField, BesideAStrongTagItMayBeLeftOutAndMustNotDiffer) {
+TEST(ResumeByField, version_field_beside_a_strong_tag_may_be_missing_but_not_differ) {
   const PartHead tagged = with(whole(), version("17", "\"v1\""));
   EXPECT_EQ(Download::begin(get(), tagged).value().ask(40).if_range, "\"v1\"");
   EXPECT_EQ(after_40(tagged, with(rest, version("17", "\"v1\""))), Kind::rest);
@@ -394,7 +394,7 @@ TEST(ResumeByField, BesideAStrongTagItMayBeLeftOutAndMustNotDiffer) {
   EXPECT_EQ(after_40(whole(), with(rest, version("18", "\"v1\""))), Kind::rest);
 }
 
-TEST(ResumeByField, ADateIsNotAskedForBesideIt) {
+TEST(ResumeByField, last_modified_is_not_sent_if_a_version_field_is_used) {
   const auto dated = [](std::string_view value) {
     return [=](PartHead& h) {
       version(value)(h);
@@ -410,7 +410,7 @@ TEST(ResumeByField, ADateIsNotAskedForBesideIt) {
   EXPECT_EQ(after_40(with(whole(), dated("null")), with(rest, dated("18"))), Kind::mismatch);
 }
 
-TEST(ResumeByField, WithoutEtagInTheListTagsAreNotUsed) {
+TEST(ResumeByField, entity_tags_are_ignored_if_etag_is_not_listed) {
   const auto untrusted = [](std::string_view value, std::string_view tag) {
     return [=](PartHead& h) {
       version(value, tag)(h);
@@ -432,7 +432,7 @@ TEST(ResumeByField, WithoutEtagInTheListTagsAreNotUsed) {
 }
 
 // No If-Range was sent: a 200 is what a server answers that does not care for ranges, today.
-TEST(ResumeByField, AWholeResponseWithoutALengthIsAskedForAgain) {
+TEST(ResumeByField, complete_response_of_unknown_length_is_requested_again) {
   const auto endless = [](std::string_view value, BodyEnd end) {
     return [=](PartHead& h) {
       version(value)(h);
@@ -461,7 +461,7 @@ TEST(ResumeByField, AWholeResponseWithoutALengthIsAskedForAgain) {
 
 // A tiny server that either tells the truth about its bytes, or lies in one place. What is taken for the rest
 // must be the bytes that are missing.
-TEST(Resume, WhateverIsAcceptedIsTheRest) {
+TEST(Resume, accepted_continuations_are_exactly_the_missing_bytes) {
   SeededDice dice(7);
   unsigned accepted = 0;
   for (int i = 0; i < 200'000; ++i) {

@@ -378,7 +378,9 @@ std::vector<Story> modes() {
 
 class Retry : public testing::TestWithParam<Story> {};
 
-TEST_P(Retry, ReadsAsWritten) { EXPECT_EQ(play(GetParam().scene, GetParam().script), GetParam().transcript); }
+TEST_P(Retry, scenario_has_the_expected_transcript) {
+  EXPECT_EQ(play(GetParam().scene, GetParam().script), GetParam().transcript);
+}
 
 INSTANTIATE_TEST_SUITE_P(Stories, Retry, testing::ValuesIn(retry_stories()),
                          [](const auto& instance) { return instance.param.name; });

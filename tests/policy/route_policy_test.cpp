@@ -11,7 +11,7 @@ namespace {
 
 Responded response(int status) { return {status, {}}; }
 
-TEST(RetryOn, DefaultStatuses) {
+TEST(RetryOn, default_statuses_are_retryable) {
   const RetryOn on = RetryOn::defaults();
   const std::set<int> listed{408, 429, 500, 502, 503, 504};
   for (int status = 200; status <= highest_status; ++status) {
@@ -19,12 +19,12 @@ TEST(RetryOn, DefaultStatuses) {
   }
 }
 
-TEST(RetryOn, ListsNothingUnlessTold) {
+TEST(RetryOn, empty_list_retries_nothing) {
   for (int status = 200; status <= highest_status; ++status) EXPECT_FALSE(RetryOn{}.lists(response(status)));
   EXPECT_FALSE(RetryOn{}.lists(Failed{Stage::connect, Cause::refused}));
 }
 
-TEST(RetryOn, StatusesOutOfRangeAreNotListed) {
+TEST(RetryOn, statuses_out_of_range_are_not_listed) {
   RetryOn on;
   on.statuses.set();
   EXPECT_FALSE(on.lists(response(1000)));
@@ -32,7 +32,7 @@ TEST(RetryOn, StatusesOutOfRangeAreNotListed) {
   EXPECT_TRUE(on.lists(response(999)));
 }
 
-TEST(RetryOn, L16_a_parent_that_says_no_for_good_is_not_asked_again) {
+TEST(RetryOn, L16_permanent_refusal_by_a_parent_proxy_is_not_retried) {
   const RetryOn on = RetryOn::defaults();
   for (const int status : {300, 302, 400, 401, 403, 404, 407, 451, 499})
     EXPECT_FALSE(on.lists(Failed{Stage::connect, Cause::parent_refused, status})) << status;
@@ -61,7 +61,7 @@ std::string needed(Stage stage, Cause cause) {
   return stage < Stage::tls ? "connect" : "reset";
 }
 
-TEST(RetryOn, EveryFailureNeedsItsWord) {
+TEST(RetryOn, every_failure_is_listed_by_exactly_one_word) {
   for (std::uint8_t s = 0; s < stage_count; ++s) {
     for (std::uint8_t c = 0; c < cause_count; ++c) {
       const Failed failed{static_cast<Stage>(s), static_cast<Cause>(c)};
@@ -76,7 +76,7 @@ TEST(RetryOn, EveryFailureNeedsItsWord) {
   }
 }
 
-TEST(RetryOn, each_word_lists_its_example_and_no_other_word_does) {
+TEST(RetryOn, each_word_lists_only_its_own_example) {
   for (const FailureWord& of : failure_words) {
     EXPECT_FALSE(of.sentence.empty()) << of.text;
     for (const FailureWord& each : failure_words) {
@@ -87,13 +87,13 @@ TEST(RetryOn, each_word_lists_its_example_and_no_other_word_does) {
   }
 }
 
-TEST(RetryOn, DefaultsListAllFailuresButTruncation) {
+TEST(RetryOn, defaults_list_all_failures_except_truncation) {
   const RetryOn on = RetryOn::defaults();
   EXPECT_TRUE(on.connect && on.tls && on.reset && on.timeout);
   EXPECT_FALSE(on.truncated);
 }
 
-TEST(RoutePolicy, DefaultsAreThoseOfTheReference) {
+TEST(RoutePolicy, defaults_match_the_reference) {
   using namespace std::chrono_literals;
   const RoutePolicy policy;
   EXPECT_EQ(policy.mode, Mode::active);

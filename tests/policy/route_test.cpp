@@ -14,7 +14,7 @@ bool path_matches(std::string_view pattern, std::string_view path) {
   return parsed && parsed->matches(path);
 }
 
-TEST(PathPattern, Literal) {
+TEST(PathPattern, literal_path_matches_exactly) {
   EXPECT_TRUE(path_matches("/", "/"));
   EXPECT_FALSE(path_matches("/", "/a"));
   EXPECT_TRUE(path_matches("/v1/orders", "/v1/orders"));
@@ -29,7 +29,7 @@ TEST(PathPattern, Literal) {
   EXPECT_FALSE(path_matches("/v1/", "/v1"));
 }
 
-TEST(PathPattern, OneSegment) {
+TEST(PathPattern, braces_match_one_nonempty_segment) {
   EXPECT_TRUE(path_matches("/b/{bucket}/o", "/b/photos/o"));
   EXPECT_TRUE(path_matches("/b/{bucket}/o/{object}", "/b/photos/o/a%2Fb"));
   EXPECT_FALSE(path_matches("/b/{bucket}/o/{object}", "/b/photos/o/a/b"));
@@ -39,7 +39,7 @@ TEST(PathPattern, OneSegment) {
   EXPECT_FALSE(path_matches("/b/{bucket}/o", "/b/photos/acl"));
 }
 
-TEST(PathPattern, TheRest) {
+TEST(PathPattern, two_stars_match_the_rest_of_the_path) {
   for (const auto* path : {"/", "/a", "/a/b", "//", "", "*"}) EXPECT_TRUE(path_matches("/**", path)) << path;
   EXPECT_TRUE(path_matches("/v1/**", "/v1/a"));
   EXPECT_TRUE(path_matches("/v1/**", "/v1/a/b/c/"));
@@ -51,7 +51,7 @@ TEST(PathPattern, TheRest) {
   EXPECT_FALSE(path_matches("/{bucket}/**", "/photos"));
 }
 
-TEST(PathPattern, WhatIsNone) {
+TEST(PathPattern, malformed_patterns_are_rejected) {
   for (const auto* text :
        {"", "v1", "**", "/**/a", "/a**", "/a*", "/*", "/{}", "/{a", "/a}", "/x{a}", "/{a}x", "/**/**"}) {
     EXPECT_FALSE(PathPattern::parse(text)) << text;
@@ -61,7 +61,7 @@ TEST(PathPattern, WhatIsNone) {
   EXPECT_TRUE(PathPattern().matches("/whatever"));
 }
 
-TEST(HostPattern, Matches) {
+TEST(HostPattern, host_pattern_matches_a_name_or_its_subdomains) {
   EXPECT_TRUE(HostPattern{""}.matches("any.example"));
   EXPECT_TRUE(HostPattern{"api.example.com"}.matches("API.example.COM"));
   EXPECT_TRUE(HostPattern{"api.example.com"}.matches("api.example.com."));
@@ -74,7 +74,7 @@ TEST(HostPattern, Matches) {
   EXPECT_FALSE(HostPattern{"*.example.com"}.matches("badexample.com"));
 }
 
-TEST(Match, EveryPartMustHold) {
+TEST(Match, every_part_of_a_match_must_hold) {
   Match match;
   match.host.text = "api.example.com";
   match.port = 8080;
@@ -104,7 +104,7 @@ TEST(Match, EveryPartMustHold) {
   EXPECT_FALSE(refused([](RequestView& r) { r.query = "alt=media&acl="; })) << "present, even with no value";
 }
 
-TEST(Match, SaysWhatDoesNotHold) {
+TEST(Match, first_mismatching_part_is_named) {
   Match match;
   match.host.text = "api.example.com";
   match.port = 8080;
@@ -133,7 +133,7 @@ TEST(Match, SaysWhatDoesNotHold) {
   EXPECT_TRUE(match.matches(request));
 }
 
-TEST(Match, OneOfItsHostsWillDoBesideItsHost) {
+TEST(Match, any_host_of_the_list_must_match_in_addition_to_the_host) {
   const auto matches = [](const Match& match, std::string_view host) {
     return match.matches(RequestView{"GET", host, 80, "/", "", nullptr});
   };
@@ -147,11 +147,11 @@ TEST(Match, OneOfItsHostsWillDoBesideItsHost) {
   EXPECT_FALSE(matches(match, "a.example")) << "both must hold";
 }
 
-TEST(Match, OfNothingMatchesEverything) {
+TEST(Match, empty_match_accepts_every_request) {
   EXPECT_TRUE(Match().matches(RequestView{"BREW", "pot", 1, "/tea", "", nullptr}));
 }
 
-TEST(Match, AStarIsAnyParameterWithoutAValue) {
+TEST(Match, star_matches_any_parameter_without_a_value) {
   Match match;
   match.query = {{Condition::Kind::query, "*", ""}};
   const auto matches = [&](std::string_view query) {
@@ -162,7 +162,7 @@ TEST(Match, AStarIsAnyParameterWithoutAValue) {
     EXPECT_FALSE(matches(query)) << query;
 }
 
-TEST(Match, a_list_of_names_stands_for_every_other_parameter) {
+TEST(Match, exclusion_list_matches_any_parameter_it_does_not_name) {
   Match match;
   match.query = {{Condition::Kind::query, "!a,x-*", ""}};
   const auto matches = [&](std::string_view query) {
@@ -181,7 +181,7 @@ Route route(std::string name, std::string_view path) {
   return made;
 }
 
-TEST(RouteTable, TheFirstMatchWins) {
+TEST(RouteTable, first_matching_route_wins) {
   const RouteTable table(
       {route("narrow", "/v1/orders"), route("wide", "/v1/**"), route("never", "/v1/orders")},
       route("default", "/nothing"));
@@ -196,7 +196,7 @@ TEST(RouteTable, TheFirstMatchWins) {
 }
 
 // Capitals, and the dot at the end of a name that resolvers take as it is, make no other host.
-TEST(RouteTable, AHostMeetsItsRouteInWhateverSpelling) {
+TEST(RouteTable, host_case_and_trailing_dot_do_not_affect_the_route) {
   Route own = route("own", "/**");
   own.match.host.text = "api.example";
   Route any = route("any", "/**");
@@ -211,7 +211,7 @@ TEST(RouteTable, AHostMeetsItsRouteInWhateverSpelling) {
   EXPECT_EQ(name_of("example."), "default");
 }
 
-TEST(RouteTable, OfNoRoutesHasTheFallback) {
+TEST(RouteTable, empty_table_has_only_the_fallback_route) {
   const RouteTable table({}, route("default", "/**"));
   EXPECT_EQ(table.size(), 1U);
   EXPECT_EQ(table.find(RequestView{}), 0U);

@@ -43,7 +43,7 @@ class FileWatchTest : public ::testing::Test {
   fs::path folder_;
 };
 
-TEST_F(FileWatchTest, AChangeIsSeenHoweverItIsMade) {
+TEST_F(FileWatchTest, change_is_detected_whether_written_renamed_deleted_or_linked) {
   write("f", "one");
   FileWatch watch(by_sign);
   watch.watch({{path("f")}});
@@ -65,7 +65,7 @@ TEST_F(FileWatchTest, AChangeIsSeenHoweverItIsMade) {
   EXPECT_EQ(watch.wait(), Woken::changed) << "a link that leads somewhere";
 }
 
-TEST_F(FileWatchTest, ALinkThatIsTurnedAboveTheFileIsSeen) {
+TEST_F(FileWatchTest, changed_symlink_in_a_parent_directory_is_detected) {
   for (const char* version : {"1", "2"}) {
     fs::create_directory(path(version));
     write(std::string(version) + "/f", version);
@@ -81,7 +81,7 @@ TEST_F(FileWatchTest, ALinkThatIsTurnedAboveTheFileIsSeen) {
   EXPECT_EQ(watch.wait(), Woken::changed);
 }
 
-TEST_F(FileWatchTest, WhatHoldsTheSameHasNotChanged) {
+TEST_F(FileWatchTest, unchanged_content_is_not_reported_as_a_change) {
   write("f", "one");
   FileWatch watch(by_sign);
   watch.watch({{path("f")}});
@@ -94,7 +94,7 @@ TEST_F(FileWatchTest, WhatHoldsTheSameHasNotChanged) {
   asker.join();
 }
 
-TEST_F(FileWatchTest, WithoutASignTheLookFindsIt) {
+TEST_F(FileWatchTest, change_is_found_by_polling_without_a_notification) {
   write("f", "one");
   FileWatch watch(by_look);
   watch.watch({{path("f")}});
@@ -103,7 +103,7 @@ TEST_F(FileWatchTest, WithoutASignTheLookFindsIt) {
   writer.join();
 }
 
-TEST_F(FileWatchTest, AFileThatChangesWithoutAPauseIsLookedAtAllTheSame) {
+TEST_F(FileWatchTest, file_that_changes_continuously_is_still_checked) {
   write("f", "0");
   FileWatch watch({std::chrono::hours(1), milliseconds(20), std::chrono::hours(1)});
   watch.watch({{path("f")}});
@@ -116,7 +116,7 @@ TEST_F(FileWatchTest, AFileThatChangesWithoutAPauseIsLookedAtAllTheSame) {
   writer.join();
 }
 
-TEST_F(FileWatchTest, WhatChangedSinceItWasReadIsSeenAtOnce) {
+TEST_F(FileWatchTest, change_since_the_file_was_read_is_reported_at_once) {
   write("f", "one");
   const std::string read = path("f");
   const std::string digest = net::digest_of_files({&read, 1});
@@ -130,7 +130,7 @@ TEST_F(FileWatchTest, WhatChangedSinceItWasReadIsSeenAtOnce) {
   EXPECT_EQ(watch.wait(), Woken::asked) << "f is known since, and g holds what it did";
 }
 
-TEST_F(FileWatchTest, WhatIsNoFileIsNotRead) {
+TEST_F(FileWatchTest, special_files_are_not_read) {
   const std::string pipe = path("pipe");
   const std::string zero = "/dev/zero";
   const std::string folder = folder_.string();
@@ -140,7 +140,7 @@ TEST_F(FileWatchTest, WhatIsNoFileIsNotRead) {
   EXPECT_NE(net::digest_of_files({&folder, 1}), net::digest_of_files({&zero, 1}));
 }
 
-TEST_F(FileWatchTest, the_stamp_of_a_resting_file_tells_any_later_write) {
+TEST_F(FileWatchTest, stamp_of_an_unchanged_file_reveals_any_later_write) {
   write("f", "one");
   const std::string file = path("f"), folder = folder_.string();
   const std::int64_t now = net::Clock::wall_nanoseconds(), later = now + 3'000'000'000;
@@ -161,7 +161,7 @@ TEST_F(FileWatchTest, the_stamp_of_a_resting_file_tells_any_later_write) {
   EXPECT_TRUE(net::stamp_of_unchanged_file(file, later));
 }
 
-TEST(FileDigest, I6_a_file_that_no_descriptor_is_left_for_is_not_a_changed_one) {
+TEST(FileDigest, I6_file_without_a_free_descriptor_does_not_count_as_changed) {
   if (play::sanitizer_needs_descriptors) GTEST_SKIP() << "sanitizer: needs descriptors of its own";
   const std::string file = "/dev/null", missing = "/no/such/file";
   const auto before = net::digest_of_file(file);
@@ -174,7 +174,7 @@ TEST(FileDigest, I6_a_file_that_no_descriptor_is_left_for_is_not_a_changed_one) 
   EXPECT_EQ(net::digest_of_file(file), before);
 }
 
-TEST_F(FileWatchTest, WhatChangedBetweenTwoWatchesIsSeen) {
+TEST_F(FileWatchTest, change_between_two_calls_of_watch_is_reported) {
   write("f", "one");
   FileWatch watch(by_look);
   watch.watch({{path("f")}});
@@ -185,20 +185,20 @@ TEST_F(FileWatchTest, WhatChangedBetweenTwoWatchesIsSeen) {
   EXPECT_EQ(watch.wait(), Woken::changed);
 }
 
-TEST_F(FileWatchTest, I6_without_a_descriptor_there_is_none) {
+TEST_F(FileWatchTest, I6_file_watch_without_a_free_descriptor_throws) {
   if (play::sanitizer_needs_descriptors) GTEST_SKIP() << "sanitizer: needs descriptors of its own";
   const play::ScarceDescriptors scarce(0);
   EXPECT_THROW(FileWatch(), std::system_error);
 }
 
-TEST_F(FileWatchTest, AFileInTheFolderOfTheProcessIsWatchedByItsName) {
+TEST_F(FileWatchTest, relative_file_name_is_watched_in_the_working_directory) {
   FileWatch watch(by_look);
   watch.watch({{"no-such-file-of-reprise"}, {"/no-such-file-of-reprise"}});
   watch.ask();
   EXPECT_EQ(watch.wait(), Woken::asked) << "neither is there, which is no change";
 }
 
-TEST_F(FileWatchTest, AskingIsAnsweredOnceAndStoppingForGood) {
+TEST_F(FileWatchTest, request_wakes_the_watch_once_and_stop_wakes_it_for_good) {
   FileWatch watch(by_sign);
   watch.watch({{path("nothing/at/all")}});
   watch.ask();

@@ -30,7 +30,7 @@ class ListenerSetTest : public testing::Test {
   std::vector<net::InheritedSocket> inherited_;
 };
 
-TEST_F(ListenerSetTest, what_both_have_is_the_very_same) {
+TEST_F(ListenerSetTest, listeners_in_both_configurations_keep_their_socket) {
   const ListenerSet first = bind(listening_at({0, 0}));
   ASSERT_EQ(first.all().size(), 3U) << "two, and the admin listener";
   EXPECT_NE(first.all()[0]->endpoint.port(), first.all()[1]->endpoint.port()) << "each port 0 is another";
@@ -43,7 +43,7 @@ TEST_F(ListenerSetTest, what_both_have_is_the_very_same) {
   EXPECT_EQ(next.endpoints().front(), first.endpoints().front());
 }
 
-TEST_F(ListenerSetTest, admin_listener_goes_and_comes_back) {
+TEST_F(ListenerSetTest, admin_listener_can_be_removed_and_added_by_a_reload) {
   config::Settings without = listening_at({0});
   without.admin.bind = {"", 0};
   const ListenerSet first = bind(without);
@@ -55,7 +55,7 @@ TEST_F(ListenerSetTest, admin_listener_goes_and_comes_back) {
   EXPECT_FALSE(bind(without, &next).has_admin());
 }
 
-TEST_F(ListenerSetTest, a_client_port_is_no_admin_port) {
+TEST_F(ListenerSetTest, client_port_cannot_become_the_admin_port) {
   config::Settings settings = listening_at({0});
   const ListenerSet first = bind(settings);
   // The roles change places: neither socket may be taken over for the other.
@@ -70,7 +70,7 @@ config::Settings at(std::string address, std::uint16_t port) {
   return settings;
 }
 
-TEST_F(ListenerSetTest, a_listener_moves_to_another_address_at_its_port_and_back) {
+TEST_F(ListenerSetTest, listener_moves_to_another_address_at_the_same_port_and_back) {
   std::optional<ListenerSet> before = bind(listening_at({0}));
   const std::uint16_t port = before->all().front()->endpoint.port();
   EXPECT_THROW(bind(at("0.0.0.0", port), &*before), forward::BindError) << "it is not lent";
@@ -87,7 +87,7 @@ TEST_F(ListenerSetTest, a_listener_moves_to_another_address_at_its_port_and_back
   }
 }
 
-TEST_F(ListenerSetTest, what_stays_lends_nothing) {
+TEST_F(ListenerSetTest, listener_that_stays_does_not_lend_its_port) {
   const ListenerSet before = bind(listening_at({0}));
   config::Settings more = listening_at({0});
   more.listeners.push_back(at("0.0.0.0", before.all().front()->endpoint.port()).listeners.front());
@@ -95,7 +95,7 @@ TEST_F(ListenerSetTest, what_stays_lends_nothing) {
   EXPECT_THROW(bind(more, &before), forward::BindError) << "one address holds the other, and both are wanted";
 }
 
-TEST_F(ListenerSetTest, a_port_that_is_taken_names_it_and_binds_nothing) {
+TEST_F(ListenerSetTest, port_in_use_is_named_in_the_error_and_no_listener_is_bound) {
   const ListenerSet first = bind(listening_at({0}));
   const std::uint16_t taken = first.all()[0]->endpoint.port();
   try {
@@ -118,7 +118,7 @@ TEST_F(ListenerSetTest, a_port_that_is_taken_names_it_and_binds_nothing) {
   }
 }
 
-TEST_F(ListenerSetTest, what_a_service_manager_passes_is_taken_once) {
+TEST_F(ListenerSetTest, socket_passed_by_a_service_manager_is_used_once) {
   tcp::acceptor passed = forward::bind_listener(binding_, "forward", {"127.0.0.1", 0});
   const tcp::endpoint where = passed.local_endpoint();
   inherited_.push_back({where, passed.release()});

@@ -41,13 +41,13 @@ TEST_F(PortHolderTest, process_is_named_with_its_command) {
   EXPECT_EQ(forward::holder_of(admin_, proc_), "pid 42: reprise run -c a?b");
 }
 
-TEST_F(PortHolderTest, user_is_named_if_the_process_cannot_be_seen) {
+TEST_F(PortHolderTest, user_is_named_if_the_process_is_not_visible) {
   listens("/net/tcp", "00000000:0C39");
   EXPECT_EQ(forward::holder_of(admin_, proc_), "a process of user 998")
       << "every address keeps others from this one";
 }
 
-TEST_F(PortHolderTest, other_lines_are_nobody) {
+TEST_F(PortHolderTest, sockets_with_another_address_port_or_state_are_ignored) {
   listens("/net/tcp", "0100007F:0C3A");
   EXPECT_EQ(forward::holder_of(admin_, proc_), "") << "another port";
   listens("/net/tcp", "0200007F:0C39");
@@ -63,7 +63,7 @@ TEST_F(PortHolderTest, listener_on_ipv6_is_found) {
   EXPECT_EQ(forward::holder_of(loopback, proc_), "a process of user 998");
 }
 
-TEST(PortHolder, this_very_process_is_found) {
+TEST(PortHolder, own_process_is_found) {
   asio::io_context io;
   const tcp::acceptor acceptor(io, tcp::endpoint(asio::ip::make_address("127.0.0.1"), 0));
   const std::string holder = forward::holder_of(acceptor.local_endpoint());

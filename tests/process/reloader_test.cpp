@@ -17,7 +17,7 @@ ReloadReport ask(Reloader& reloader) {
 
 std::vector<WatchedFile> no_files() { return {}; }
 
-TEST(Reloader, tells_what_became_of_it) {
+TEST(Reloader, reload_report_reaches_the_caller) {
   int times = 0;
   Reloader reloader(
       [&] {
@@ -34,7 +34,7 @@ TEST(Reloader, tells_what_became_of_it) {
   EXPECT_EQ(times, 2);
 }
 
-TEST(Reloader, who_asks_while_it_runs_waits_for_the_next) {
+TEST(Reloader, request_during_a_reload_waits_for_the_next_reload) {
   std::promise<void> begun, go_on;
   int times = 0;
   Reloader reloader(
@@ -57,7 +57,7 @@ TEST(Reloader, who_asks_while_it_runs_waits_for_the_next) {
   EXPECT_EQ(second.get_future().get(), "2");
 }
 
-TEST(Reloader, who_waits_at_the_end_is_told_that_it_is) {
+TEST(Reloader, callers_still_waiting_at_shutdown_are_notified) {
   std::promise<void> begun, go_on;
   int times = 0;
   Reloader reloader(
@@ -85,7 +85,7 @@ TEST(Reloader, who_waits_at_the_end_is_told_that_it_is) {
   EXPECT_EQ(ask(reloader).words, std::vector<std::string>{"reprise is shutting down"}) << "afterwards";
 }
 
-TEST(Reloader, one_that_never_began_ends_at_once) {
+TEST(Reloader, reloader_that_was_never_started_stops_at_once) {
   Reloader reloader([] { return ReloadReport{}; }, no_files);
   reloader.stop();
 }

@@ -57,7 +57,7 @@ class Building {
 
 bool says(const std::string& log, std::string_view words) { return log.find(words) != std::string::npos; }
 
-TEST(SnapshotBuilder, certificates_are_taken_over_while_what_they_depend_on_stays) {
+TEST(SnapshotBuilder, certificates_are_reused_while_their_settings_stay_the_same) {
   Building world(made_at(today()));
   const auto first = world.build(intercepting("api.test"), nullptr);
   ASSERT_NE(first->client_tls, nullptr);
@@ -71,7 +71,7 @@ TEST(SnapshotBuilder, certificates_are_taken_over_while_what_they_depend_on_stay
 }
 
 // Listeners may fail to open after a snapshot was built: then it never comes into force.
-TEST(SnapshotBuilder, what_never_came_into_force_is_not_what_the_next_is_compared_with) {
+TEST(SnapshotBuilder, snapshot_is_compared_with_the_running_one_not_with_a_failed_one) {
   Building world(made_at(today()));
   const auto running = world.build(intercepting("api.test"), nullptr);
   static_cast<void>(world.build(intercepting("*.wild.test"), running.get()));
@@ -81,7 +81,7 @@ TEST(SnapshotBuilder, what_never_came_into_force_is_not_what_the_next_is_compare
 }
 
 // Who is warned of it: certificate_ends_test.
-TEST(SnapshotBuilder, N12_a_snapshot_knows_when_the_authority_ends) {
+TEST(SnapshotBuilder, N12_snapshot_knows_when_the_certificate_authority_expires) {
   const std::int64_t now = today();
   const std::int64_t life = made_at(now)->expires() - now;
   Building world(made_at(now - life + 10 * day + 3600));
@@ -92,7 +92,7 @@ TEST(SnapshotBuilder, N12_a_snapshot_knows_when_the_authority_ends) {
   EXPECT_TRUE(world.build(play::whole({}), nullptr)->certificate_ends.empty());
 }
 
-TEST(SnapshotBuilder, a_bundle_that_cannot_be_written_names_its_key) {
+TEST(SnapshotBuilder, error_names_the_configuration_key_of_an_unwritable_bundle) {
   Building world(made_at(today()));
   config::Settings settings = intercepting("api.test");
   settings.intercept->bundle = "/dev/null/bundle.pem";
@@ -104,7 +104,7 @@ TEST(SnapshotBuilder, a_bundle_that_cannot_be_written_names_its_key) {
   }
 }
 
-TEST(SnapshotBuilder, the_limit_of_open_files_lowers_the_connections_and_is_told) {
+TEST(SnapshotBuilder, open_file_limit_lowers_the_connection_limit_and_is_logged) {
   Building world(nullptr);
   config::Settings settings = play::whole({});
   settings.limits.connections = 1;

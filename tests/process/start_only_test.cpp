@@ -6,13 +6,13 @@
 namespace reprise::server {
 namespace {
 
-TEST(StartOnly, nothing_differs_nothing_is_told) {
+TEST(StartOnly, equal_settings_report_nothing) {
   const config::Settings running;
   config::Settings next;
   EXPECT_TRUE(keep_start_only(running, next).empty());
 }
 
-TEST(StartOnly, each_key_is_kept_and_named) {
+TEST(StartOnly, each_key_that_needs_a_restart_keeps_its_value_and_is_named) {
   const config::Settings running;
   config::Settings next;
   next.threads = running.threads + 1;

@@ -10,7 +10,7 @@
 namespace reprise::server {
 namespace {
 
-TEST(WatchdogTest, ALoopThatHangsEndsTheSignsUntilItTurnsAgain) {
+TEST(WatchdogTest, hanging_event_loop_stops_the_watchdog_signals_until_it_runs_again) {
   const play::OwnFolder folder;
   const std::string address = folder.path() + "/notify";
   const play::NotifyListener manager(address);

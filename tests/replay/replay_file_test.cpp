@@ -53,7 +53,7 @@ class ReplayFileTest : public ::testing::Test {
   net::Bench bench;
 };
 
-TEST_F(ReplayFileTest, what_is_appended_comes_back_whole_and_again) {
+TEST_F(ReplayFileTest, appended_bytes_can_be_read_back_repeatedly) {
   const auto file = make();
   const std::string bytes = pattern(1'000'001);
   EXPECT_TRUE(append(*file, bytes));
@@ -66,7 +66,7 @@ TEST_F(ReplayFileTest, what_is_appended_comes_back_whole_and_again) {
   }
 }
 
-TEST_F(ReplayFileTest, two_readers_do_not_disturb_each_other) {
+TEST_F(ReplayFileTest, two_readers_are_independent) {
   const auto file = make();
   const std::string bytes = pattern(500'000);
   EXPECT_TRUE(append(*file, bytes));
@@ -82,7 +82,7 @@ TEST_F(ReplayFileTest, two_readers_do_not_disturb_each_other) {
   EXPECT_TRUE(other == bytes);
 }
 
-TEST_F(ReplayFileTest, what_was_held_in_memory_comes_first_and_goes_back_to_its_allowance) {
+TEST_F(ReplayFileTest, bytes_held_in_memory_are_stored_first_and_their_memory_is_released) {
   const auto file = make();
   const std::string bytes = pattern(300'000);
   Allotment memory(store().memory());
@@ -99,7 +99,7 @@ TEST_F(ReplayFileTest, what_was_held_in_memory_comes_first_and_goes_back_to_its_
   EXPECT_TRUE(out == bytes);
 }
 
-TEST_F(ReplayFileTest, a_disk_that_is_slower_than_the_client_is_waited_for) {
+TEST_F(ReplayFileTest, writer_waits_for_a_disk_slower_than_the_client) {
   disk().stick();
   const auto file = make();
   const std::string bytes = pattern(6 * block);
@@ -116,7 +116,7 @@ TEST_F(ReplayFileTest, a_disk_that_is_slower_than_the_client_is_waited_for) {
   EXPECT_FALSE(file->failed());
 }
 
-TEST_F(ReplayFileTest, two_may_wait_for_the_disk_at_once) {
+TEST_F(ReplayFileTest, two_waits_for_the_disk_can_run_at_once) {
   disk().stick();
   const auto file = make();
   ASSERT_TRUE(file->append(pattern(block)));
@@ -131,7 +131,7 @@ TEST_F(ReplayFileTest, two_may_wait_for_the_disk_at_once) {
   EXPECT_FALSE(file->failed());
 }
 
-TEST_F(ReplayFileTest, D17_a_disk_that_stays_stuck_is_as_good_as_none) {
+TEST_F(ReplayFileTest, D17_disk_that_stays_stuck_counts_as_failed) {
   bench_of_store = std::make_unique<StoreBench>(1 << 20, 1 << 30, std::chrono::milliseconds(1));
   disk().stick();
   {
@@ -146,7 +146,7 @@ TEST_F(ReplayFileTest, D17_a_disk_that_stays_stuck_is_as_good_as_none) {
   EXPECT_NE(bench_of_store->told().find("the disk is too slow"), std::string::npos);
 }
 
-TEST_F(ReplayFileTest, D17_waits_for_a_slow_disk_add_up) {
+TEST_F(ReplayFileTest, D17_many_short_waits_for_a_slow_disk_add_up_to_a_failure) {
   bench_of_store = std::make_unique<StoreBench>(1 << 20, 1 << 30, std::chrono::milliseconds(1));
   const auto file = make();
   for (int i = 0; i < 100'000 && !file->failed(); ++i) {
@@ -162,7 +162,7 @@ TEST_F(ReplayFileTest, D17_waits_for_a_slow_disk_add_up) {
   EXPECT_TRUE(file->failed()) << "however short each of them is";
 }
 
-TEST_F(ReplayFileTest, D17_blocks_on_their_way_take_the_memory_of_all_requests) {
+TEST_F(ReplayFileTest, D17_blocks_being_written_count_in_the_shared_memory_limit) {
   bench_of_store = std::make_unique<StoreBench>(3 * block);
   disk().stick();
   const auto one = make();
@@ -179,7 +179,7 @@ TEST_F(ReplayFileTest, D17_blocks_on_their_way_take_the_memory_of_all_requests) 
   EXPECT_EQ(bench_of_store->gauge("memory"), 0);
 }
 
-TEST_F(ReplayFileTest, D17_a_disk_that_fills_in_the_middle_is_known_after_the_wait_for_all) {
+TEST_F(ReplayFileTest, D17_disk_that_fills_up_is_detected_after_waiting_for_all_writes) {
   disk().room = 100'000;
   const auto file = make();
   EXPECT_TRUE(file->append(pattern(200'000)));
@@ -192,7 +192,7 @@ TEST_F(ReplayFileTest, D17_a_disk_that_fills_in_the_middle_is_known_after_the_wa
   EXPECT_NE(told.find("\"warn\""), std::string::npos) << told;
 }
 
-TEST_F(ReplayFileTest, D17_what_cannot_be_read_back_is_lost) {
+TEST_F(ReplayFileTest, D17_bytes_that_cannot_be_read_back_are_reported_lost) {
   const auto file = make();
   EXPECT_TRUE(append(*file, pattern(400'000)));
   disk().readable = 300'000;
@@ -204,7 +204,7 @@ TEST_F(ReplayFileTest, D17_what_cannot_be_read_back_is_lost) {
   EXPECT_LT(out.size(), 300'000U);
 }
 
-TEST_F(ReplayFileTest, a_wait_ends_when_it_is_cancelled) {
+TEST_F(ReplayFileTest, cancelled_wait_ends) {
   disk().stick();
   const auto file = make();
   ASSERT_TRUE(file->append(pattern(block)));
@@ -229,7 +229,7 @@ TEST_F(ReplayFileTest, a_wait_ends_when_it_is_cancelled) {
   disk().loosen();
 }
 
-TEST_F(ReplayFileTest, it_may_go_while_the_disk_works) {
+TEST_F(ReplayFileTest, file_can_be_destroyed_while_the_disk_is_writing) {
   const std::size_t before = play::open_descriptors();
   disk().stick();
   auto file = make();
@@ -262,7 +262,7 @@ struct EndingLoop : asio::io_context {
 };
 
 // Where a thread ends, the frame of an attempt may go behind that of the session, which owns the file.
-TEST_F(ReplayFileTest, a_wait_may_be_destroyed_behind_its_file) {
+TEST_F(ReplayFileTest, wait_can_be_destroyed_after_its_file) {
   disk().stick();
   EndingLoop loop;
   auto file = std::make_unique<ReplayFile>(store(), loop.get_executor());
@@ -277,7 +277,7 @@ TEST_F(ReplayFileTest, a_wait_may_be_destroyed_behind_its_file) {
   EXPECT_FALSE(ended);
 }
 
-TEST_F(ReplayFileTest, the_disk_of_the_process_is_bounded_and_shared) {
+TEST_F(ReplayFileTest, disk_limit_is_shared_by_all_files_of_the_process) {
   bench_of_store = std::make_unique<StoreBench>(1 << 20, 250'000);
   auto first = make();
   auto second = make();
@@ -293,7 +293,7 @@ TEST_F(ReplayFileTest, the_disk_of_the_process_is_bounded_and_shared) {
   EXPECT_NE(bench_of_store->told().find("limits.replay_disk is spent"), std::string::npos);
 }
 
-TEST(ReplayStore, one_line_a_second_for_each_cause_and_no_flood) {
+TEST(ReplayStore, each_cause_is_logged_at_most_once_a_second) {
   StoreBench bench;
   std::thread other([&] {
     for (int i = 0; i < 1000; ++i) bench.store->log_not_held(NotHeld::file_failed, EROFS);
@@ -310,7 +310,7 @@ TEST(ReplayStore, one_line_a_second_for_each_cause_and_no_flood) {
   EXPECT_EQ(told.find("replay.memory"), std::string::npos);
 }
 
-TEST(ReplayAllowance, another_limit_is_told_and_kept_while_more_is_held) {
+TEST(ReplayAllowance, lowered_limit_is_reported_and_applies_while_more_is_held) {
   StoreBench bench(100, 1000);
   ReplayAllowance& memory = bench.store->memory();
   EXPECT_EQ(bench.limit("memory"), 100);
@@ -334,7 +334,7 @@ TEST(ReplayAllowance, another_limit_is_told_and_kept_while_more_is_held) {
   EXPECT_TRUE(StoreBench::is_free(memory, 200));
 }
 
-TEST(ReplayAllowance, takes_up_to_its_limit_and_no_further) {
+TEST(ReplayAllowance, allowance_grants_up_to_its_limit) {
   const auto metrics = net::make_metrics();
   ReplayAllowance allowance(100, telemetry::ReplayMedium::disk, *metrics);
   EXPECT_TRUE(allowance.take(100));

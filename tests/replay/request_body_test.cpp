@@ -103,7 +103,7 @@ class RequestBodyTest : public ::testing::Test {
   std::string out;
 };
 
-TEST_F(RequestBodyTest, none_is_complete_and_replayable) {
+TEST_F(RequestBodyTest, missing_body_is_complete_and_replayable) {
   begin(http::RequestHead(), 50);
   EXPECT_FALSE(body.has_body());
   EXPECT_TRUE(body.complete());
@@ -111,7 +111,7 @@ TEST_F(RequestBodyTest, none_is_complete_and_replayable) {
   EXPECT_EQ(body.held(), "");
 }
 
-TEST_F(RequestBodyTest, what_came_with_its_head_is_held_in_place) {
+TEST_F(RequestBodyTest, body_received_with_its_head_is_held_in_place) {
   put("hellonext");
   begin(counted(5), 50);
   EXPECT_TRUE(body.complete());
@@ -125,7 +125,7 @@ TEST_F(RequestBodyTest, what_came_with_its_head_is_held_in_place) {
   EXPECT_EQ(body.held(), "hello");
 }
 
-TEST_F(RequestBodyTest, D4_what_comes_later_is_held_as_it_is_read) {
+TEST_F(RequestBodyTest, D4_later_body_bytes_are_held_as_they_are_read) {
   put("he");
   begin(counted(5), 50);
   EXPECT_FALSE(body.complete());
@@ -141,7 +141,7 @@ TEST_F(RequestBodyTest, D4_what_comes_later_is_held_as_it_is_read) {
   EXPECT_TRUE(memory_is_free());
 }
 
-TEST_F(RequestBodyTest, D5_at_below_and_above_the_limit_of_a_request) {
+TEST_F(RequestBodyTest, D5_body_up_to_the_limit_is_replayable_and_above_it_is_not) {
   struct Case {
     std::size_t bytes;
     bool replayable;
@@ -163,7 +163,7 @@ TEST_F(RequestBodyTest, D5_at_below_and_above_the_limit_of_a_request) {
   }
 }
 
-TEST_F(RequestBodyTest, holding_nothing_keeps_a_body_replayable_until_a_byte_is_read) {
+TEST_F(RequestBodyTest, body_with_a_zero_limit_is_replayable_until_a_byte_is_read) {
   begin(counted(3), 0);
   EXPECT_TRUE(body.replayable());
   pair.raw.send("abc");
@@ -172,7 +172,7 @@ TEST_F(RequestBodyTest, holding_nothing_keeps_a_body_replayable_until_a_byte_is_
   EXPECT_EQ(body.held(), "");
 }
 
-TEST_F(RequestBodyTest, the_memory_of_the_process_is_bounded_and_shared) {
+TEST_F(RequestBodyTest, memory_limit_is_shared_by_all_requests) {
   ASSERT_TRUE(memory.take(60));
   begin(counted(41), 50);
   pair.raw.send(std::string(41, 'x'));
@@ -190,7 +190,7 @@ TEST_F(RequestBodyTest, the_memory_of_the_process_is_bounded_and_shared) {
   EXPECT_TRUE(memory_is_free());
 }
 
-TEST_F(RequestBodyTest, D17_the_buffer_of_a_body_that_ended_is_lent_to_the_next) {
+TEST_F(RequestBodyTest, D17_buffer_of_a_finished_body_is_reused_by_the_next) {
   allow_blocks();
   const std::string sent(40'000, 'x');
   const char* place = nullptr;
@@ -206,7 +206,7 @@ TEST_F(RequestBodyTest, D17_the_buffer_of_a_body_that_ended_is_lent_to_the_next)
   }
 }
 
-TEST_F(RequestBodyTest, memory_goes_back_when_it_is_destroyed) {
+TEST_F(RequestBodyTest, memory_is_released_when_the_body_is_destroyed) {
   {
     RequestBody other;
     head = counted(10);
@@ -218,7 +218,7 @@ TEST_F(RequestBodyTest, memory_goes_back_when_it_is_destroyed) {
   EXPECT_TRUE(memory_is_free());
 }
 
-TEST_F(RequestBodyTest, D17_a_failed_end_still_gives_back) {
+TEST_F(RequestBodyTest, D17_memory_of_an_incomplete_body_is_released) {
   begin(counted(10), 50);
   pair.raw.send("01234");
   ASSERT_TRUE(net::has_arrived(*pair.stream, 5));
@@ -229,7 +229,7 @@ TEST_F(RequestBodyTest, D17_a_failed_end_still_gives_back) {
   EXPECT_TRUE(memory_is_free());
 }
 
-TEST_F(RequestBodyTest, D5_a_body_over_memory_goes_to_disk_whole_and_one_over_disk_nowhere) {
+TEST_F(RequestBodyTest, D5_body_over_the_memory_limit_is_stored_on_disk_up_to_its_limit) {
   allow_blocks();
   for (const std::size_t bytes : {39U, 40U, 41U, 69'999U, 70'000U, 70'001U}) {
     std::string text(bytes, 'x');
@@ -257,7 +257,7 @@ TEST_F(RequestBodyTest, D5_a_body_over_memory_goes_to_disk_whole_and_one_over_di
   }
 }
 
-TEST_F(RequestBodyTest, D17_a_disk_that_fills_ends_the_holding_and_not_the_body) {
+TEST_F(RequestBodyTest, D17_full_disk_makes_a_body_unreplayable_but_does_not_end_it) {
   allow_blocks();
   const std::string text(900'000, 'y');
   for (const bool is_chunked : {false, true}) {
@@ -274,7 +274,7 @@ TEST_F(RequestBodyTest, D17_a_disk_that_fills_ends_the_holding_and_not_the_body)
   }
 }
 
-TEST_F(RequestBodyTest, D17_a_body_whose_disk_is_behind_goes_on_and_is_not_held) {
+TEST_F(RequestBodyTest, D17_body_continues_unreplayable_when_the_disk_is_too_slow) {
   allow_blocks();
   stores.disk.stick();
   const std::string text(900'000, 'y');
@@ -291,7 +291,7 @@ TEST_F(RequestBodyTest, D17_a_body_whose_disk_is_behind_goes_on_and_is_not_held)
   EXPECT_LE(stores.disk.written, 65'536U) << "only the write that was under way when the body was released";
 }
 
-TEST_F(RequestBodyTest, a_body_that_has_ended_gives_its_block_back) {
+TEST_F(RequestBodyTest, finished_body_releases_its_block) {
   begin(counted(100'000), 0);
   std::thread client([&] { pair.raw.send(std::string(100'000, 'y')); });
   EXPECT_EQ(read(), net::BodyStep::end);
@@ -300,7 +300,7 @@ TEST_F(RequestBodyTest, a_body_that_has_ended_gives_its_block_back) {
       << "no block is lent: the response may be long in coming";
 }
 
-TEST_F(RequestBodyTest, D17_little_memory_is_enough_for_a_disk_that_keeps_up) {
+TEST_F(RequestBodyTest, D17_little_memory_suffices_if_the_disk_keeps_up) {
   allow_blocks();
   ASSERT_TRUE(memory.take(most_held - 65'536));
   const std::string text(900'000, 'y');
@@ -314,7 +314,7 @@ TEST_F(RequestBodyTest, D17_little_memory_is_enough_for_a_disk_that_keeps_up) {
   EXPECT_TRUE(play::eventually([&] { return memory_is_free(); })) << "the last block waits for no response";
 }
 
-TEST_F(RequestBodyTest, D17_a_body_waits_for_memory_that_another_has_on_its_way_to_the_disk) {
+TEST_F(RequestBodyTest, D17_body_waits_for_memory_that_another_body_is_writing_to_disk) {
   allow_blocks();
   stores.disk.stick();
   ASSERT_TRUE(memory.take(most_held - 65'536));
@@ -337,7 +337,7 @@ TEST_F(RequestBodyTest, D17_a_body_waits_for_memory_that_another_has_on_its_way_
   memory.give_back(most_held - 65'536);
 }
 
-TEST_F(RequestBodyTest, bodies_in_memory_leave_a_block_for_those_on_their_way_to_the_disk) {
+TEST_F(RequestBodyTest, bodies_in_memory_leave_one_block_for_disk_writes) {
   allow_blocks();
   for (const std::size_t bytes : {most_held - 65'536, most_held - 65'535}) {
     begin(counted(bytes), most_held);
@@ -349,7 +349,7 @@ TEST_F(RequestBodyTest, bodies_in_memory_leave_a_block_for_those_on_their_way_to
   }
 }
 
-TEST_F(RequestBodyTest, a_body_over_the_disk_of_the_process_is_read_on_and_its_part_given_back) {
+TEST_F(RequestBodyTest, body_over_the_shared_disk_limit_is_read_on_and_its_space_released) {
   allow_blocks();
   ASSERT_TRUE(stores.store->disk().take(most_stored - 1000));
   begin(counted(2000), 40, 5000);
@@ -362,7 +362,7 @@ TEST_F(RequestBodyTest, a_body_over_the_disk_of_the_process_is_read_on_and_its_p
   EXPECT_TRUE(disk_becomes_free());
 }
 
-TEST_F(RequestBodyTest, pipelined_bytes_behind_a_chunked_body_go_back_to_the_buffer) {
+TEST_F(RequestBodyTest, pipelined_bytes_after_a_chunked_body_stay_in_the_buffer) {
   begin(chunked(), 50);
   pair.raw.send("2\r\nab\r\n0\r\n\r\nGET /");
   ASSERT_TRUE(net::has_arrived(*pair.stream, 17));
@@ -372,7 +372,7 @@ TEST_F(RequestBodyTest, pipelined_bytes_behind_a_chunked_body_go_back_to_the_buf
   EXPECT_EQ(buffer.view(), "GET /");
 }
 
-TEST_F(RequestBodyTest, A10_counting_gives_up_without_losing_a_byte) {
+TEST_F(RequestBodyTest, A10_counting_a_chunked_body_stops_at_the_limit_without_losing_bytes) {
   allow_blocks();
   const std::string text = std::string(40, 'a') + std::string(40, 'b') + std::string(40, 'c');
   for (const std::uint64_t on_disk : {0U, 90U}) {
@@ -405,7 +405,7 @@ TEST_F(RequestBodyTest, A10_counting_gives_up_without_losing_a_byte) {
   }
 }
 
-TEST_F(RequestBodyTest, A10_counting_stops_where_the_memory_of_all_is_spent) {
+TEST_F(RequestBodyTest, A10_counting_a_chunked_body_stops_when_the_shared_memory_is_used_up) {
   ASSERT_TRUE(memory.take(80));
   begin(chunked(), 50);
   pair.raw.send("28\r\n" + std::string(40, 'a') + "\r\n0\r\n\r\n");
@@ -416,7 +416,7 @@ TEST_F(RequestBodyTest, A10_counting_stops_where_the_memory_of_all_is_spent) {
   memory.give_back(80);
 }
 
-TEST_F(RequestBodyTest, A10_a_disk_that_loses_what_is_being_counted) {
+TEST_F(RequestBodyTest, A10_counted_body_is_rejected_when_the_disk_loses_it) {
   allow_blocks();
   stores.disk.room = 10;
   begin(chunked(), 10, 1000);
@@ -425,7 +425,7 @@ TEST_F(RequestBodyTest, A10_a_disk_that_loses_what_is_being_counted) {
   EXPECT_EQ(body.malformation(), http::Rejection::length_required);
 }
 
-TEST_F(RequestBodyTest, J1_trailers_reach_the_upstream_but_for_those_that_must_not) {
+TEST_F(RequestBodyTest, J1_trailers_are_forwarded_except_forbidden_ones) {
   begin(chunked(), 50);
   pair.raw.send("2\r\nab\r\n0\r\nX-Sum: 9\r\nContent-Length: 7\r\n\r\n");
   EXPECT_EQ(read(), net::BodyStep::end);
@@ -434,7 +434,7 @@ TEST_F(RequestBodyTest, J1_trailers_reach_the_upstream_but_for_those_that_must_n
   EXPECT_EQ(lines, "X-Sum: 9\r\n");
 }
 
-TEST_F(RequestBodyTest, A4_a_broken_coding_is_told_from_a_client_that_left) {
+TEST_F(RequestBodyTest, A4_malformed_chunk_is_distinguished_from_a_disconnected_client) {
   begin(chunked(), 50);
   pair.raw.send("zz\r\n");
   EXPECT_EQ(read(), net::BodyStep::malformed);

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kib = 1024;
 
-TEST(SpareBuffers, lends_a_returned_buffer_to_a_body_that_is_about_as_long) {
+TEST(SpareBuffers, returned_buffer_is_reused_for_a_body_of_similar_length) {
   SpareBuffers spare;
   std::string buffer = spare.take(200 * kib);
   EXPECT_EQ(buffer.capacity(), 256 * kib);
@@ -25,7 +25,7 @@ TEST(SpareBuffers, lends_a_returned_buffer_to_a_body_that_is_about_as_long) {
   EXPECT_EQ(spare.bytes(), 0U);
 }
 
-TEST(SpareBuffers, keeps_no_short_buffers_and_no_more_than_its_bound) {
+TEST(SpareBuffers, short_buffers_and_buffers_over_the_limit_are_not_kept) {
   SpareBuffers spare;
   spare.give(std::string(kib, 'x'));
   spare.give(std::string());

@@ -21,7 +21,7 @@ class TemporaryFileTest : public ::testing::Test {
   TemporaryFile file{calls, folder.path()};
 };
 
-TEST_F(TemporaryFileTest, I12_has_no_name_and_goes_with_its_owner) {
+TEST_F(TemporaryFileTest, I12_temporary_file_has_no_name_and_disappears_with_its_owner) {
   const std::size_t before = play::open_descriptors();
   {
     TemporaryFile other(calls, folder.path());
@@ -33,7 +33,7 @@ TEST_F(TemporaryFileTest, I12_has_no_name_and_goes_with_its_owner) {
   EXPECT_EQ(play::open_descriptors(), before);
 }
 
-TEST_F(TemporaryFileTest, what_was_appended_is_read_from_any_place) {
+TEST_F(TemporaryFileTest, appended_bytes_are_read_from_any_offset) {
   EXPECT_EQ(file.append("0123456789"), 0);
   EXPECT_EQ(read(10, 0), "0123456789");
   EXPECT_EQ(file.append("abc"), 0);
@@ -41,14 +41,14 @@ TEST_F(TemporaryFileTest, what_was_appended_is_read_from_any_place) {
   EXPECT_EQ(read(0, 13), "");
 }
 
-TEST_F(TemporaryFileTest, D17_short_writes_and_reads_are_gone_on_with) {
+TEST_F(TemporaryFileTest, D17_short_writes_and_reads_are_continued) {
   disk.at_once = 3;
   EXPECT_EQ(file.append("0123456789"), 0);
   EXPECT_EQ(file.append("abcde"), 0);
   EXPECT_EQ(read(15, 0), "0123456789abcde");
 }
 
-TEST_F(TemporaryFileTest, D17_a_full_disk_is_the_last_word) {
+TEST_F(TemporaryFileTest, D17_file_stays_failed_after_a_full_disk) {
   disk.room = 4;
   EXPECT_EQ(file.append("0123456789"), ENOSPC);
   disk.room = disk.endless;
@@ -57,7 +57,7 @@ TEST_F(TemporaryFileTest, D17_a_full_disk_is_the_last_word) {
   EXPECT_EQ(file.read(&byte, 1, 0), ENOSPC);  // never what has a hole behind it
 }
 
-TEST_F(TemporaryFileTest, D17_a_read_error_and_a_file_that_became_shorter) {
+TEST_F(TemporaryFileTest, D17_read_error_and_truncated_file_are_reported) {
   EXPECT_EQ(file.append("0123456789"), 0);
   std::string bytes(11, '\0');
   EXPECT_EQ(file.read(bytes.data(), 11, 0), EIO);
@@ -67,7 +67,7 @@ TEST_F(TemporaryFileTest, D17_a_read_error_and_a_file_that_became_shorter) {
   EXPECT_EQ(other.read(bytes.data(), 10, 0), EIO);
 }
 
-TEST_F(TemporaryFileTest, D17_a_folder_that_is_not_there_or_no_folder) {
+TEST_F(TemporaryFileTest, D17_unusable_folder_is_reported) {
   TemporaryFile gone(calls, folder.path() + "/gone");
   EXPECT_EQ(gone.append("x"), ENOENT);
   TemporaryFile device(calls, "/dev/null");

@@ -5,7 +5,10 @@
 #include <algorithm>
 
 #include "proxy/tools/simulate/report/courses.hpp"
+#include "proxy/tools/simulate/report/report_html.hpp"
 #include "proxy/tools/simulate/report/report_json.hpp"
+#include "proxy/tools/simulate/report/report_svg.hpp"
+#include "proxy/tools/simulate/report/report_text.hpp"
 #include "proxy/tools/simulate/report/words.hpp"
 #include "tests/simulate/worlds.hpp"
 
@@ -28,7 +31,7 @@ Report two_policies() {
 
 bool has(const std::string& text, std::string_view what) { return text.find(what) != std::string::npos; }
 
-TEST(Report, TextHasATableChartsAndWhatIsToBeKnown) {
+TEST(Report, text_report_has_a_table_charts_and_notes) {
   const Report report = two_policies();
   const std::string text = to_text(report, {false, false});
   EXPECT_TRUE(has(text, "requests       500 requests/s for 1m from 20 clients (by chance, seed 1)\n"))
@@ -44,7 +47,7 @@ TEST(Report, TextHasATableChartsAndWhatIsToBeKnown) {
   EXPECT_TRUE(has(coloured, "\u2588"));
 }
 
-TEST(Report, HtmlAsksForNothingFromElsewhereAndEscapesWhatIsNotItsOwn) {
+TEST(Report, html_report_loads_nothing_external_and_escapes_input) {
   const std::string html = to_html(two_policies());
   EXPECT_TRUE(has(html, "a&lt;b&gt;&amp;&quot;c&quot;.yaml"));
   for (const char* never : {"http:", "https:", "<script", " src=", "@import", "url("})
@@ -54,7 +57,7 @@ TEST(Report, HtmlAsksForNothingFromElsewhereAndEscapesWhatIsNotItsOwn) {
   EXPECT_TRUE(has(html, "<caption>"));
 }
 
-TEST(Report, SvgStandsForItself) {
+TEST(Report, svg_is_self_contained) {
   const std::string svg = to_svg(two_policies());
   EXPECT_TRUE(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
   EXPECT_TRUE(has(svg, "<title id=\"t\">Load of an upstream under 2 retry policies</title>"));
@@ -67,7 +70,7 @@ TEST(Report, SvgStandsForItself) {
   EXPECT_TRUE(has(to_svg(calm_one), "attempts a request</text>"));
 }
 
-TEST(Report, OfAReplayTellsBothEnds) {
+TEST(Report, replay_report_shows_the_lower_and_upper_bound) {
   Report report = two_policies();
   report.model.reset();
   report.replayed = Replayed{"access.log", 100, 90, 3, 2, 5};
@@ -91,7 +94,7 @@ TEST(Report, OfAReplayTellsBothEnds) {
   EXPECT_TRUE(has(to_html(report), "The requests of a log, once more"));
 }
 
-TEST(Report, SaysWhatTheModelAsksTooMuchOf) {
+TEST(Report, report_notes_parameters_that_overload_the_model) {
   Report report = two_policies();
   report.model->rate = 900;
   report.model->limit = RateLimit{50, std::chrono::seconds(2)};
@@ -112,7 +115,7 @@ TEST(Report, SaysWhatTheModelAsksTooMuchOf) {
   EXPECT_TRUE(has(calmly, "trouble        none")) << calmly;
 }
 
-TEST(Words, AreAsPeopleReadThem) {
+TEST(Words, figures_are_formatted_for_readers) {
   EXPECT_EQ(grouped(0), "0");
   EXPECT_EQ(grouped(1234567), "1,234,567");
   EXPECT_EQ(percent(1), "100 %");
@@ -125,7 +128,7 @@ TEST(Words, AreAsPeopleReadThem) {
   EXPECT_EQ(escaped("a\n\x1b"), "a  ");
 }
 
-TEST(Charts, ScalesAreRoundAndCurvesStayInside) {
+TEST(Charts, chart_scales_are_rounded_and_curves_stay_inside) {
   EXPECT_EQ(round_up(0), 1);
   EXPECT_EQ(round_up(1), 1);
   EXPECT_EQ(round_up(3179), 4000);

@@ -52,7 +52,7 @@ class HoldTest : public ::testing::Test {
   Response response;
 };
 
-TEST_F(HoldTest, a_whole_body_is_a_kept_response_and_its_connection_serves_again) {
+TEST_F(HoldTest, complete_held_body_is_kept_and_its_connection_is_reused) {
   arrive("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n");
   upstream.send("3\r\ndef\r\n0\r\nX-Sum: 7\r\n\r\n");
   EXPECT_TRUE(std::holds_alternative<Responded>(held()));
@@ -64,7 +64,7 @@ TEST_F(HoldTest, a_whole_body_is_a_kept_response_and_its_connection_serves_again
   EXPECT_TRUE(pooled());
 }
 
-TEST_F(HoldTest, B11_bytes_behind_a_held_body_close_the_connection) {
+TEST_F(HoldTest, B11_bytes_after_a_held_body_close_the_connection) {
   arrive("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabcHTTP/1.1 200 OK\r\n");
   EXPECT_TRUE(std::holds_alternative<Responded>(held()));
   EXPECT_EQ(response.body, "abc");
@@ -72,7 +72,7 @@ TEST_F(HoldTest, B11_bytes_behind_a_held_body_close_the_connection) {
   EXPECT_FALSE(pooled());
 }
 
-TEST_F(HoldTest, what_follows_the_held_bytes_is_left_to_be_read) {
+TEST_F(HoldTest, bytes_after_the_held_part_can_still_be_read) {
   arrive("HTTP/1.1 200 OK\r\nContent-Length: 16\r\n\r\n0123456789ab");
   EXPECT_TRUE(std::holds_alternative<Responded>(held()));
   EXPECT_FALSE(response.kept);
@@ -85,7 +85,7 @@ TEST_F(HoldTest, what_follows_the_held_bytes_is_left_to_be_read) {
   EXPECT_TRUE(pooled());
 }
 
-TEST_F(HoldTest, a_held_body_too_long_to_keep_is_dropped) {
+TEST_F(HoldTest, held_body_too_long_to_keep_is_discarded) {
   arrive("HTTP/1.1 200 OK\r\nContent-Length: 16\r\n\r\n0123456789ab");
   held();
   upstream.send("cdef");
@@ -94,7 +94,7 @@ TEST_F(HoldTest, a_held_body_too_long_to_keep_is_dropped) {
   EXPECT_EQ(response.connection, nullptr);
 }
 
-TEST_F(HoldTest, a_body_held_longer_than_may_be_kept_is_dropped_at_its_end) {
+TEST_F(HoldTest, chunked_body_too_long_to_keep_is_discarded_at_its_end) {
   hold.bytes = 12;
   arrive("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nc\r\n0123456789ab\r\n");
   held();
@@ -103,7 +103,7 @@ TEST_F(HoldTest, a_body_held_longer_than_may_be_kept_is_dropped_at_its_end) {
   EXPECT_FALSE(response.any());
 }
 
-TEST_F(HoldTest, its_memory_is_given_back) {
+TEST_F(HoldTest, memory_of_a_held_body_is_released) {
   hold.bytes = 100'000;
   arrive("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n");
   std::thread sender([&] { upstream.send(std::string(100'000, 'x')); });
@@ -114,7 +114,7 @@ TEST_F(HoldTest, its_memory_is_given_back) {
   EXPECT_LE(response.body.capacity(), net::block_bytes);
 }
 
-TEST_F(HoldTest, a_body_that_breaks_stays_as_far_as_it_came) {
+TEST_F(HoldTest, broken_held_body_keeps_the_bytes_received) {
   arrive("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nabc");
   upstream.finish_sending();
   const Outcome outcome = held();
@@ -126,14 +126,14 @@ TEST_F(HoldTest, a_body_that_breaks_stays_as_far_as_it_came) {
   EXPECT_FALSE(response.kept);
 }
 
-TEST_F(HoldTest, bad_framing_is_its_own_cause) {
+TEST_F(HoldTest, malformed_chunk_has_its_own_cause) {
   arrive("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabcX\r\n");
   const Outcome outcome = held();
   ASSERT_TRUE(std::holds_alternative<Failed>(outcome));
   EXPECT_EQ(std::get<Failed>(outcome).cause, policy::Cause::malformed_response);
 }
 
-TEST_F(HoldTest, time_ends_it_and_the_body_goes_on) {
+TEST_F(HoldTest, hold_timeout_ends_the_hold_and_the_body_continues) {
   arrive("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nabc");
   EXPECT_TRUE(std::holds_alternative<Responded>(held(0ms)));
   EXPECT_FALSE(response.broken);
@@ -143,14 +143,14 @@ TEST_F(HoldTest, time_ends_it_and_the_body_goes_on) {
   EXPECT_EQ(response.body, "abcdef");
 }
 
-TEST_F(HoldTest, silence_ends_it_as_a_break) {
+TEST_F(HoldTest, stalled_body_ends_the_hold_as_a_break) {
   arrive("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nabc");
   const Outcome outcome = held(1h, 1ms);
   ASSERT_TRUE(std::holds_alternative<Failed>(outcome));
   EXPECT_EQ(std::get<Failed>(outcome).cause, policy::Cause::truncated);
 }
 
-TEST_F(HoldTest, a_body_that_ends_the_connection_is_whole_with_it) {
+TEST_F(HoldTest, body_ended_by_connection_close_is_complete) {
   hold.body = {{"", "a", {"b"}}};
   arrive("HTTP/1.1 200 OK\r\n\r\n{\"a\":");
   upstream.send("\"b\"}");
@@ -162,7 +162,7 @@ TEST_F(HoldTest, a_body_that_ends_the_connection_is_whole_with_it) {
   EXPECT_FALSE(pooled());
 }
 
-TEST_F(HoldTest, what_can_match_nothing_is_not_held) {
+TEST_F(HoldTest, body_that_no_predicate_can_match_is_not_held) {
   arrive("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 16385\r\n\r\n");
   EXPECT_TRUE(is_held(hold, response)) << "its bytes are";
   hold = {0, 1h, {{"", "a"}}};
@@ -176,7 +176,7 @@ TEST_F(HoldTest, what_can_match_nothing_is_not_held) {
   EXPECT_FALSE(is_held(hold, response));
 }
 
-TEST_F(HoldTest, only_a_status_that_a_predicate_is_about_is_held) {
+TEST_F(HoldTest, only_statuses_that_a_predicate_covers_are_held) {
   const std::string rest = " Told\r\nContent-Type: text/xml\r\nContent-Length: 9\r\n\r\n";
   hold = {0, 1h, {{.xml = "Code", .status = {{400, 403}}}}};
   for (const char* status : {"400", "403"}) {
@@ -189,7 +189,7 @@ TEST_F(HoldTest, only_a_status_that_a_predicate_is_about_is_held) {
   }
 }
 
-TEST_F(HoldTest, xml_is_looked_into_once_it_is_whole) {
+TEST_F(HoldTest, xml_body_is_checked_once_it_is_complete) {
   hold = {0, 1h, {{.value = {"SlowDown"}, .xml = "Code", .status = {{400, 400}}}}};
   arrive("HTTP/1.1 400 Bad\r\nContent-Type: text/xml\r\nContent-Length: 36\r\n\r\n<Error><Code>SlowDown");
   upstream.send("</Code></Error>");
@@ -198,7 +198,7 @@ TEST_F(HoldTest, xml_is_looked_into_once_it_is_whole) {
   EXPECT_TRUE(std::get<Responded>(outcome).body_listed);
 }
 
-TEST_F(HoldTest, a_head_is_judged_by_itself) {
+TEST_F(HoldTest, header_predicate_is_checked_on_the_response_head_alone) {
   hold = {0, 1h, {{.value = {.matches = {"Throttling*"}}, .header = "x-amzn-errortype"}}};
   arrive("HTTP/1.1 400 Bad\r\nX-Amzn-ErrorType: ThrottlingException\r\nContent-Length: 9\r\n\r\n");
   EXPECT_TRUE(listed_by_head(hold, response));

@@ -29,14 +29,14 @@ struct Sent {
   std::string outgoing;
 };
 
-TEST(Leaving, L11_a_field_that_connection_lists_proves_nothing) {
+TEST(Leaving, L11_field_listed_in_connection_does_not_meet_a_condition) {
   EXPECT_TRUE(Sent("X-Key: 1\r\n").has("x-key"));
   EXPECT_FALSE(Sent("Connection: X-Key\r\nX-Key: 1\r\n").has("X-Key"));
   EXPECT_FALSE(Sent("Connection: close, x-KEY\r\nX-Key: 1\r\n").has("X-Key"));
   EXPECT_TRUE(Sent("Connection: X-Other\r\nX-Key: 1\r\n").has("X-Key"));
 }
 
-TEST(Leaving, connection_is_read_once_for_all_questions_about_a_head) {
+TEST(Leaving, connection_field_is_parsed_once_for_all_conditions) {
   const Sent sent("Connection: X-Key\r\nX-Key: 1\r\nX-Other: 2\r\n");
   std::optional<http::NamedByConnection> named;
   EXPECT_TRUE(OutgoingFields(sent.head, sent.outgoing, named).has("X-Other", {}));
@@ -47,14 +47,14 @@ TEST(Leaving, connection_is_read_once_for_all_questions_about_a_head) {
   EXPECT_TRUE(again.has("X-Other", {}));
 }
 
-TEST(Leaving, L11_nor_does_one_that_goes_on_although_it_is_listed) {
+TEST(Leaving, L11_forwarded_field_listed_in_connection_does_not_meet_a_condition) {
   EXPECT_TRUE(Sent("Idempotency-Key: 1\r\n").has("Idempotency-Key"));
   const Sent listed("Connection: Idempotency-Key\r\nIdempotency-Key: 1\r\n");
   EXPECT_FALSE(listed.has("Idempotency-Key"));
   EXPECT_NE(listed.outgoing.find("Idempotency-Key: 1\r\n"), std::string::npos) << "row J1";
 }
 
-TEST(Leaving, L11_what_is_left_out_or_rewritten_is_judged_as_it_leaves) {
+TEST(Leaving, L11_removed_or_rewritten_fields_are_judged_as_sent_upstream) {
   EXPECT_FALSE(Sent("Proxy-Authorization: Basic x\r\n").has("Proxy-Authorization"));
   EXPECT_FALSE(Sent("Reprise-Attempt: 2\r\n").has("Reprise-Attempt"));
   EXPECT_FALSE(Sent("Keep-Alive: timeout=5\r\n").has("Keep-Alive"));
@@ -65,7 +65,7 @@ TEST(Leaving, L11_what_is_left_out_or_rewritten_is_judged_as_it_leaves) {
   EXPECT_TRUE(Sent("").has("Host", "up.test"));
 }
 
-TEST(Leaving, L11_values_are_compared_without_blanks_and_an_empty_one_is_none) {
+TEST(Leaving, L11_values_are_compared_without_blanks_and_empty_values_do_not_count) {
   EXPECT_TRUE(Sent("X-Key: \t abc \r\n").has("X-Key", "abc"));
   EXPECT_FALSE(Sent("X-Key: abcd\r\n").has("X-Key", "abc"));
   EXPECT_FALSE(Sent("X-Key:\r\n").has("X-Key"));

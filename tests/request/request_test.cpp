@@ -18,7 +18,7 @@ void expect_fresh(const Head& head) {
   EXPECT_FALSE(head.close);
 }
 
-TEST(RequestTest, clear_resets_the_framing_of_its_head) {
+TEST(RequestTest, clear_resets_the_parsed_request_head) {
   const std::string text = "\r\nPOST /x HTTP/1.0\r\nHost: h\r\nContent-Length: 26\r\n\r\n";
   Request request;
   ASSERT_TRUE(std::holds_alternative<http::Progress>(http::parse_request(text, {}, request.in.head)));
@@ -30,7 +30,7 @@ TEST(RequestTest, clear_resets_the_framing_of_its_head) {
   EXPECT_EQ(request.in.head.skipped, 0U);
 }
 
-TEST(RequestTest, clear_resets_the_heads_of_its_responses) {
+TEST(RequestTest, clear_resets_the_heads_of_all_responses) {
   const std::string text = "HTTP/1.0 503 Busy\nContent-Length: 26\nConnection: close\n\n";
   Request request;
   for (Response* const response :
@@ -59,7 +59,7 @@ class NoProtocol final : public StreamProtocol {
   bool names_host() const override { return false; }
 };
 
-TEST(RequestTest, clear_resets_what_was_decided_about_it) {
+TEST(RequestTest, clear_resets_all_decisions_about_the_request) {
   const NoProtocol protocol;
   Request request;
   request.in.kind = RequestKind::intercepted;

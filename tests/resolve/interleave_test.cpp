@@ -16,13 +16,13 @@ std::string interleave(std::initializer_list<const char*> texts, std::size_t mos
   return joined;
 }
 
-TEST(Interleave, D12_families_take_turns_beginning_with_the_first_ones) {
+TEST(Interleave, D12_address_families_alternate_beginning_with_the_first) {
   EXPECT_EQ(interleave({"::1", "::2", "1.0.0.1", "1.0.0.2"}), "::1 1.0.0.1 ::2 1.0.0.2 ");
   EXPECT_EQ(interleave({"1.0.0.1", "1.0.0.2", "::1", "::2"}), "1.0.0.1 ::1 1.0.0.2 ::2 ");
   EXPECT_EQ(interleave({"1.0.0.1", "::1", "::2", "1.0.0.2"}), "1.0.0.1 ::1 1.0.0.2 ::2 ");
 }
 
-TEST(Interleave, D12_what_is_left_of_one_family_comes_in_its_order) {
+TEST(Interleave, D12_remaining_addresses_of_one_family_keep_their_order) {
   EXPECT_EQ(interleave({"::1", "1.0.0.1", "1.0.0.2", "1.0.0.3"}), "::1 1.0.0.1 1.0.0.2 1.0.0.3 ");
   EXPECT_EQ(interleave({"1.0.0.1", "1.0.0.2", "1.0.0.3", "::1"}), "1.0.0.1 ::1 1.0.0.2 1.0.0.3 ");
   EXPECT_EQ(interleave({"1.0.0.3", "1.0.0.1", "1.0.0.2"}), "1.0.0.3 1.0.0.1 1.0.0.2 ");
@@ -30,7 +30,7 @@ TEST(Interleave, D12_what_is_left_of_one_family_comes_in_its_order) {
   EXPECT_EQ(interleave({}), "");
 }
 
-TEST(Interleave, I13_both_families_are_among_those_that_are_used) {
+TEST(Interleave, I13_both_families_are_among_the_addresses_used) {
   EXPECT_EQ(interleave({"::1", "::2", "::3", "1.0.0.1", "1.0.0.2"}, 3), "::1 1.0.0.1 ::2 ");
   EXPECT_EQ(interleave({"::1", "::2", "::3", "1.0.0.1"}, 4), "::1 1.0.0.1 ::2 ::3 ");
 }

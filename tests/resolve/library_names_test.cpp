@@ -60,7 +60,7 @@ class LibraryNamesTest : public ::testing::Test {
                      Resolver::Limits(), *metrics_};
 };
 
-TEST_F(LibraryNamesTest, at_most_four_are_asked_for_at_a_time) {
+TEST_F(LibraryNamesTest, at_most_four_lookups_run_at_a_time) {
   std::vector<std::shared_ptr<Lookup>> waiting;
   for (int i = 0; i < 6; ++i) waiting.push_back(ask(std::to_string(i)));
   ASSERT_TRUE(play::eventually([&] { return library_.asked() == 4; }));
@@ -73,7 +73,7 @@ TEST_F(LibraryNamesTest, at_most_four_are_asked_for_at_a_time) {
   EXPECT_EQ(library_.asked(), 6);
 }
 
-TEST_F(LibraryNamesTest, a_name_that_nobody_waits_for_any_more_is_passed_over) {
+TEST_F(LibraryNamesTest, abandoned_lookup_is_skipped) {
   std::vector<std::shared_ptr<Lookup>> hanging;
   for (int i = 0; i < 4; ++i) hanging.push_back(ask("dead" + std::to_string(i)));
   ASSERT_TRUE(play::eventually([&] { return library_.asked() == 4; }));
@@ -85,7 +85,7 @@ TEST_F(LibraryNamesTest, a_name_that_nobody_waits_for_any_more_is_passed_over) {
   EXPECT_NE(bench_.run(wait(ask("given.up"), long_enough)), nullptr) << "asked for anew";
 }
 
-TEST_F(LibraryNamesTest, beyond_what_may_wait_a_name_fails_at_once) {
+TEST_F(LibraryNamesTest, lookup_beyond_the_queue_limit_fails_at_once) {
   std::vector<std::shared_ptr<Lookup>> hanging;
   for (int i = 0; i < 4; ++i) hanging.push_back(ask("dead" + std::to_string(i)));
   ASSERT_TRUE(play::eventually([&] { return library_.asked() == 4; }));
@@ -95,14 +95,14 @@ TEST_F(LibraryNamesTest, beyond_what_may_wait_a_name_fails_at_once) {
   EXPECT_TRUE(response->list.empty());
 }
 
-TEST_F(LibraryNamesTest, its_end_waits_for_nobody) {
+TEST_F(LibraryNamesTest, shutdown_does_not_wait_for_a_hanging_lookup) {
   const auto lookup = ask("dead");
   ASSERT_TRUE(play::eventually([&] { return library_.asked() == 1; }));
   names_.reset();
   EXPECT_EQ(bench_.run(wait(lookup, milliseconds(1))), nullptr);
 }
 
-TEST(AskLibrary, knows_localhost_and_numbers) {
+TEST(AskLibrary, library_resolves_localhost_and_numeric_addresses) {
   const Found local = ask_library("localhost", false);
   EXPECT_FALSE(local.list.empty());
   for (const auto& address : local.list) EXPECT_TRUE(address.is_loopback());

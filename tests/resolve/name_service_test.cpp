@@ -83,7 +83,7 @@ class NameServiceTest : public ::testing::Test {
   std::unique_ptr<Resolver> resolver_;  ///< goes first
 };
 
-TEST_F(NameServiceTest, L1_a_name_that_failed_is_asked_for_again) {
+TEST_F(NameServiceTest, L1_failed_name_is_queried_again) {
   server_.set("flaky.test", {fails(2), says({"192.0.2.1"})});
   start();
   EXPECT_EQ(look_up("flaky.test"), List());
@@ -91,7 +91,7 @@ TEST_F(NameServiceTest, L1_a_name_that_failed_is_asked_for_again) {
   EXPECT_EQ(server_.asked("flaky.test"), 2);
 }
 
-TEST_F(NameServiceTest, L2_a_name_that_was_forgotten_is_asked_for_again) {
+TEST_F(NameServiceTest, L2_evicted_name_is_queried_again) {
   server_.set("moves.test", {says({"192.0.2.1"}), says({"192.0.2.2"})});
   start();
   EXPECT_EQ(look_up("moves.test"), one("192.0.2.1"));
@@ -100,7 +100,7 @@ TEST_F(NameServiceTest, L2_a_name_that_was_forgotten_is_asked_for_again) {
   EXPECT_EQ(look_up("moves.test"), one("192.0.2.2"));
 }
 
-TEST_F(NameServiceTest, L3_names_that_nobody_answers_delay_no_other) {
+TEST_F(NameServiceTest, L3_names_without_a_response_delay_no_other_name) {
   server_.set("good.test", {says({"192.0.2.1"})});
   // They hang for a minute.
   start("hosts: files dns\n", "options timeout:2 attempts:5\n");
@@ -115,7 +115,7 @@ TEST_F(NameServiceTest, L3_names_that_nobody_answers_delay_no_other) {
   for (const auto& lookup : hanging) EXPECT_EQ(bench_.run(wait(lookup, Duration::zero())), nullptr);
 }
 
-TEST_F(NameServiceTest, L3_beyond_all_bounds_those_end_that_have_hung_for_longest) {
+TEST_F(NameServiceTest, L3_longest_pending_lookups_fail_first_beyond_the_limit) {
   start("hosts: files dns\n", "options timeout:30 attempts:5\n");
   const std::size_t bound = NameService::questions_of_a_channel * NameService::most_channels;
   std::vector<std::shared_ptr<Lookup>> hanging;
@@ -132,7 +132,7 @@ TEST_F(NameServiceTest, L3_beyond_all_bounds_those_end_that_have_hung_for_longes
   EXPECT_EQ(look_up("good.test"), one("192.0.2.1"));
 }
 
-TEST_F(NameServiceTest, both_families_are_asked_for) {
+TEST_F(NameServiceTest, both_address_families_are_queried) {
   server_.set("both.test", {says({"127.0.0.9", "2001:db8::9"})});
   server_.set("six.test", {says({"2001:db8::6"})});
   start();
@@ -142,7 +142,7 @@ TEST_F(NameServiceTest, both_families_are_asked_for) {
   EXPECT_EQ(look_up("six.test"), one("2001:db8::6"));
 }
 
-TEST_F(NameServiceTest, a_response_is_kept_no_longer_than_its_ttl) {
+TEST_F(NameServiceTest, response_is_cached_no_longer_than_its_ttl) {
   NameResponse alias = says({"192.0.2.3"}, 0);
   alias.alias = "target.test";
   server_.set("brief.test", {says({"192.0.2.1"}, 0), says({"192.0.2.2"}, 300)});
@@ -157,7 +157,7 @@ TEST_F(NameServiceTest, a_response_is_kept_no_longer_than_its_ttl) {
   EXPECT_EQ(server_.asked("alias.test"), 2);
 }
 
-TEST_F(NameServiceTest, a_truncated_response_is_asked_for_over_tcp) {
+TEST_F(NameServiceTest, truncated_response_is_queried_again_over_tcp) {
   std::vector<std::string> many;
   for (int i = 1; i <= 60; ++i) many.push_back("192.0.2." + std::to_string(i));
   NameResponse cut = says(many);
@@ -167,7 +167,7 @@ TEST_F(NameServiceTest, a_truncated_response_is_asked_for_over_tcp) {
   EXPECT_EQ(look_up("long.test").size(), 16U);
 }
 
-TEST_F(NameServiceTest, a_short_name_is_searched_for_in_the_domains) {
+TEST_F(NameServiceTest, short_name_is_looked_up_in_the_search_domains) {
   server_.set("db.second.test", {says({"192.0.2.1"})});
   server_.set("db.first.test", {fails(2)});
   server_.set("a.b.first.test", {says({"192.0.2.2"})});
@@ -180,7 +180,7 @@ TEST_F(NameServiceTest, a_short_name_is_searched_for_in_the_domains) {
   EXPECT_EQ(look_up("db."), one("192.0.2.3"));
 }
 
-TEST_F(NameServiceTest, files_and_numbers_ask_no_server) {
+TEST_F(NameServiceTest, hosts_file_names_and_numeric_addresses_need_no_server) {
   start();
   const List local = look_up("localhost");
   EXPECT_FALSE(local.empty());
@@ -191,7 +191,7 @@ TEST_F(NameServiceTest, files_and_numbers_ask_no_server) {
   EXPECT_EQ(server_.asked("127.1"), 0);
 }
 
-TEST_F(NameServiceTest, sources_are_asked_as_nsswitch_says) {
+TEST_F(NameServiceTest, sources_are_queried_in_the_order_of_nsswitch) {
   server_.set("localhost", {says({"192.0.2.1"})});
   server_.set("up.test", {says({"192.0.2.2"})});
   start("hosts: files\n");
@@ -200,7 +200,7 @@ TEST_F(NameServiceTest, sources_are_asked_as_nsswitch_says) {
   EXPECT_EQ(library_asked_, 0);
 }
 
-TEST_F(NameServiceTest, the_c_library_is_asked_for_what_only_it_may_know) {
+TEST_F(NameServiceTest, c_library_is_queried_only_for_names_from_other_sources) {
   library_knows_ = "printer.local";
   server_.set("up.test", {says({"192.0.2.2"})});
   start("hosts: files mdns4_minimal [NOTFOUND=return] dns\n");
@@ -213,7 +213,7 @@ TEST_F(NameServiceTest, the_c_library_is_asked_for_what_only_it_may_know) {
   EXPECT_EQ(library_asked_, 2);
 }
 
-TEST_F(NameServiceTest, a_changed_file_is_read_again_and_what_hangs_is_asked_again) {
+TEST_F(NameServiceTest, changed_resolver_file_is_read_again_and_pending_lookups_restart) {
   server_.set("up.new.test", {says({"192.0.2.1"})});
   server_.set("dead.test", {silence()});
   start("hosts: files dns\n", "options timeout:30 attempts:5\n");
@@ -227,7 +227,7 @@ TEST_F(NameServiceTest, a_changed_file_is_read_again_and_what_hangs_is_asked_aga
   EXPECT_EQ(look_up("up"), one("192.0.2.1"));
 }
 
-TEST_F(NameServiceTest, nobody_at_the_name_server_s_port_is_a_failure) {
+TEST_F(NameServiceTest, unreachable_name_server_is_a_failure) {
   start();
   const NameFiles nowhere{folder_.path() + "/none", folder_.path() + "/none", 1};
   NameService service(nowhere, [](const std::string&) { return Found{}; });
@@ -237,7 +237,7 @@ TEST_F(NameServiceTest, nobody_at_the_name_server_s_port_is_a_failure) {
   EXPECT_TRUE(response->list.empty());
 }
 
-TEST_F(NameServiceTest, N7_a_name_server_that_refuses_fails_at_once) {
+TEST_F(NameServiceTest, N7_refusing_name_server_fails_the_lookup_at_once) {
   start();
   for (const char* const servers :
        {"nameserver 127.0.0.1\n", "nameserver 127.0.0.1\nnameserver 127.0.0.2\n"}) {
@@ -258,7 +258,7 @@ TEST_F(NameServiceTest, N7_a_name_server_that_refuses_fails_at_once) {
   }
 }
 
-TEST_F(NameServiceTest, N7_use_vc_asks_over_tcp) {
+TEST_F(NameServiceTest, N7_use_vc_option_queries_over_tcp) {
   NameResponse over_tcp = says({"192.0.2.1", "2001:db8::1"});
   over_tcp.tcp_only = true;
   server_.set("up.test", {over_tcp});
@@ -266,7 +266,7 @@ TEST_F(NameServiceTest, N7_use_vc_asks_over_tcp) {
   EXPECT_EQ(look_up("up.test").size(), 2U);
 }
 
-TEST_F(NameServiceTest, N7_an_ipv6_question_that_fails_leaves_the_ipv4_addresses) {
+TEST_F(NameServiceTest, N7_failed_ipv6_query_leaves_the_ipv4_addresses) {
   for (const int code : {1, 2, 3, 4, 5}) {
     NameResponse half = says({"192.0.2.1"}, 0);
     half.ipv6_code = code;
@@ -276,13 +276,13 @@ TEST_F(NameServiceTest, N7_an_ipv6_question_that_fails_leaves_the_ipv4_addresses
   }
 }
 
-TEST_F(NameServiceTest, N7_no_aaaa_asks_for_no_ipv6_address) {
+TEST_F(NameServiceTest, N7_no_aaaa_option_queries_no_ipv6_address) {
   server_.set("up.test", {says({"192.0.2.1", "2001:db8::1"})});
   start("hosts: files dns\n", "options no-aaaa\n");
   EXPECT_EQ(look_up("up.test"), one("192.0.2.1"));
 }
 
-TEST_F(NameServiceTest, I6_without_a_descriptor_that_look_up_fails) {
+TEST_F(NameServiceTest, I6_lookup_without_a_free_descriptor_fails) {
   if (play::sanitizer_needs_descriptors) GTEST_SKIP() << "sanitizer: needs descriptors of its own";
   server_.set("up.test", {says({"192.0.2.1"}, 0)});
   start();
@@ -296,7 +296,7 @@ TEST_F(NameServiceTest, I6_without_a_descriptor_that_look_up_fails) {
   EXPECT_EQ(look_up("up.test"), one("192.0.2.1"));
 }
 
-TEST_F(NameServiceTest, its_end_waits_for_no_response) {
+TEST_F(NameServiceTest, shutdown_does_not_wait_for_a_response) {
   server_.set("dead.test", {silence()});
   start("hosts: files dns\n", "options timeout:30 attempts:5\n");
   const auto lookup = ask("dead.test");

@@ -16,7 +16,7 @@ struct Line {
   bool myhostname;
 };
 
-TEST(NameSources, the_line_of_hosts_is_read) {
+TEST(NameSources, hosts_line_of_nsswitch_is_parsed) {
   const Line lines[] = {
       {"", "fb", false, false},
       {"passwd: files sss\n", "fb", false, false},
@@ -37,7 +37,7 @@ TEST(NameSources, the_line_of_hosts_is_read) {
   }
 }
 
-TEST(NameSources, the_c_library_is_asked_for_what_only_its_sources_can_know) {
+TEST(NameSources, c_library_is_needed_only_for_names_of_other_sources) {
   EXPECT_FALSE(is_for_others({"fb", false, false}, "up.test", "here"));
   EXPECT_TRUE(is_for_others({"fb", true, false}, "up.test", "here"));
   const HostsLine own{"fb", false, true};
@@ -45,7 +45,7 @@ TEST(NameSources, the_c_library_is_asked_for_what_only_its_sources_can_know) {
   for (const char* name : {"here", "_gateway", "_outbound"}) EXPECT_TRUE(is_for_others(own, name, "here"));
 }
 
-TEST(NameSources, patience_is_as_resolv_conf_says) {
+TEST(NameSources, timeout_and_attempts_follow_resolv_conf) {
   const LookupOptions usual = read_lookup_options("nameserver 192.0.2.1\n", "");
   EXPECT_EQ(usual.first, seconds(1));
   EXPECT_EQ(usual.rounds, 3);
@@ -63,7 +63,7 @@ TEST(NameSources, patience_is_as_resolv_conf_says) {
   EXPECT_EQ(read_lookup_options("options timeout:4000 attempts:0", "").first, seconds(30));
 }
 
-TEST(NameSources, N7_use_vc_and_no_aaaa_are_read_from_file_and_environment) {
+TEST(NameSources, N7_use_vc_and_no_aaaa_are_read_from_the_file_and_the_environment) {
   EXPECT_FALSE(
       read_lookup_options("# options use-vc\nsearch use-vc\noptions use-vcx no-aaaax\n", "").over_tcp);
   EXPECT_TRUE(read_lookup_options("options ndots:2 use-vc\n", "").over_tcp);
@@ -73,7 +73,7 @@ TEST(NameSources, N7_use_vc_and_no_aaaa_are_read_from_file_and_environment) {
   EXPECT_TRUE(read_lookup_options("options no-aaaa\n", "").ipv4_only);
 }
 
-TEST(NameSources, short_names_are_searched_for) {
+TEST(NameSources, short_names_are_expanded_with_the_search_domains) {
   const Names domains{"a.test", "b.test."};
   EXPECT_EQ(names_to_ask("db", domains, 1), (Names{"db.a.test", "db.b.test", "db"}));
   EXPECT_EQ(names_to_ask("db.x", domains, 1), (Names{"db.x", "db.x.a.test", "db.x.b.test"}));

@@ -39,7 +39,7 @@ class ResolverTest : public ::testing::Test {
   std::unique_ptr<telemetry::Metrics> metrics = make_metrics();
 };
 
-TEST_F(ResolverTest, gives_what_the_query_found) {
+TEST_F(ResolverTest, lookup_returns_the_addresses_found) {
   names.set("a.test", one("192.0.2.1"));
   const auto resolver = make();
   const auto response = look_up(*resolver, "a.test");
@@ -48,7 +48,7 @@ TEST_F(ResolverTest, gives_what_the_query_found) {
   EXPECT_EQ(lookups("resolved"), 1);
 }
 
-TEST_F(ResolverTest, many_waiters_of_one_name_are_one_flight) {
+TEST_F(ResolverTest, concurrent_lookups_of_a_name_share_one_query) {
   names.set("a.test", one("192.0.2.1"));
   names.hold_back("a.test");
   const auto resolver = make();
@@ -66,7 +66,7 @@ TEST_F(ResolverTest, many_waiters_of_one_name_are_one_flight) {
   EXPECT_EQ(names.asked("a.test"), 1);
 }
 
-TEST_F(ResolverTest, a_known_name_is_not_asked_again_until_it_is_old) {
+TEST_F(ResolverTest, cached_name_is_queried_again_only_after_it_expires) {
   names.set("a.test", one("192.0.2.1"));
   Resolver::Limits limits;
   limits.positive = milliseconds(1);
@@ -86,7 +86,7 @@ TEST_F(ResolverTest, a_known_name_is_not_asked_again_until_it_is_old) {
   EXPECT_TRUE(look_until_asked(3));
 }
 
-TEST_F(ResolverTest, L1_a_failure_is_told_and_not_remembered) {
+TEST_F(ResolverTest, L1_failed_lookup_is_reported_and_not_cached) {
   names.set("flaky.test", one("192.0.2.1"));
   names.fail("flaky.test", 1);
   const auto resolver = make();
@@ -99,7 +99,7 @@ TEST_F(ResolverTest, L1_a_failure_is_told_and_not_remembered) {
   EXPECT_EQ(lookups("resolved"), 1);
 }
 
-TEST_F(ResolverTest, L1_a_burst_shares_the_look_up_that_fails) {
+TEST_F(ResolverTest, L1_concurrent_lookups_share_a_failed_query) {
   names.hold_back("flaky.test");
   const auto resolver = make();
   std::vector<std::shared_ptr<Lookup>> burst;
@@ -114,7 +114,7 @@ TEST_F(ResolverTest, L1_a_burst_shares_the_look_up_that_fails) {
   EXPECT_EQ(lookups("failed"), 1);
 }
 
-TEST_F(ResolverTest, L1_a_failure_is_not_hidden_by_an_older_response) {
+TEST_F(ResolverTest, L1_failed_lookup_does_not_return_an_expired_response) {
   names.set("a.test", one("192.0.2.1"), Duration::zero());
   const auto resolver = make();
   EXPECT_EQ(look_up(*resolver, "a.test")->list, one("192.0.2.1"));
@@ -122,7 +122,7 @@ TEST_F(ResolverTest, L1_a_failure_is_not_hidden_by_an_older_response) {
   EXPECT_TRUE(look_up(*resolver, "a.test")->list.empty());
 }
 
-TEST_F(ResolverTest, L2_what_was_forgotten_is_asked_for_again) {
+TEST_F(ResolverTest, L2_evicted_name_is_queried_again) {
   names.set("a.test", one("192.0.2.1"));
   const auto resolver = make();
   look_up(*resolver, "a.test");
@@ -134,7 +134,7 @@ TEST_F(ResolverTest, L2_what_was_forgotten_is_asked_for_again) {
   EXPECT_EQ(names.asked("a.test"), 2);
 }
 
-TEST_F(ResolverTest, L2_a_look_up_under_way_is_not_forgotten) {
+TEST_F(ResolverTest, L2_evicting_a_name_does_not_affect_a_running_lookup) {
   names.set("a.test", one("192.0.2.1"));
   names.hold_back("a.test");
   const auto resolver = make();
@@ -144,7 +144,7 @@ TEST_F(ResolverTest, L2_a_look_up_under_way_is_not_forgotten) {
   EXPECT_EQ(bench.run(wait(lookup, long_enough))->list, one("192.0.2.1"));
 }
 
-TEST_F(ResolverTest, a_response_is_kept_no_longer_than_its_source_says) {
+TEST_F(ResolverTest, response_is_cached_no_longer_than_its_source_allows) {
   names.set("a.test", one("192.0.2.1"), Duration::zero());
   names.set("b.test", one("192.0.2.2"), std::chrono::hours(1));
   Resolver::Limits limits;
@@ -158,7 +158,7 @@ TEST_F(ResolverTest, a_response_is_kept_no_longer_than_its_source_says) {
   EXPECT_EQ(names.asked("b.test"), 1);
 }
 
-TEST_F(ResolverTest, L3_however_many_names_hang_one_that_is_answered_is_there) {
+TEST_F(ResolverTest, L3_many_hanging_lookups_do_not_displace_a_cached_name) {
   Resolver::Limits limits;
   limits.names = 2;
   const auto resolver = make(limits);
@@ -175,7 +175,7 @@ TEST_F(ResolverTest, L3_however_many_names_hang_one_that_is_answered_is_there) {
   for (const auto& lookup : waiting) EXPECT_NE(bench.run(wait(lookup, long_enough)), nullptr);
 }
 
-TEST_F(ResolverTest, what_nobody_waits_for_any_more_can_be_given_up) {
+TEST_F(ResolverTest, lookup_without_waiters_can_be_abandoned) {
   std::vector<Resolver::Question> asked;
   Resolver resolver([&](Resolver::Question question) { asked.push_back(std::move(question)); },
                     Resolver::Limits(), *metrics);
@@ -191,7 +191,7 @@ TEST_F(ResolverTest, what_nobody_waits_for_any_more_can_be_given_up) {
   EXPECT_EQ(bench.run(wait(lookup, long_enough))->list, one("192.0.2.2"));
 }
 
-TEST_F(ResolverTest, a_dead_name_delays_no_other) {
+TEST_F(ResolverTest, hanging_name_delays_no_other) {
   names.set("a.test", one("192.0.2.1"));
   const auto resolver = make();
   std::vector<std::shared_ptr<Lookup>> stuck;
@@ -204,7 +204,7 @@ TEST_F(ResolverTest, a_dead_name_delays_no_other) {
   for (const char* name : {"dead1.test", "dead2.test", "dead3.test"}) names.let_go(name);
 }
 
-TEST_F(ResolverTest, each_waiter_waits_until_its_own_limit) {
+TEST_F(ResolverTest, each_lookup_has_its_own_deadline) {
   names.hold_back("dead.test");
   const auto resolver = make();
   const Instant before = Tick::now();
@@ -216,7 +216,7 @@ TEST_F(ResolverTest, each_waiter_waits_until_its_own_limit) {
   EXPECT_EQ(names.asked("dead.test"), 1);
 }
 
-TEST_F(ResolverTest, a_cancelled_waiter_gets_nothing_and_others_their_response) {
+TEST_F(ResolverTest, cancelled_lookup_gets_nothing_and_others_get_their_response) {
   names.set("a.test", one("192.0.2.1"));
   names.hold_back("a.test");
   const auto resolver = make();
@@ -235,7 +235,7 @@ TEST_F(ResolverTest, a_cancelled_waiter_gets_nothing_and_others_their_response) 
   EXPECT_NE(bench.run(wait(staying, long_enough)), nullptr);
 }
 
-TEST_F(ResolverTest, cancelled_before_the_wait_does_not_wait) {
+TEST_F(ResolverTest, lookup_cancelled_before_the_wait_returns_at_once) {
   names.hold_back("a.test");
   const auto resolver = make();
   const auto lookup = resolver->start("a.test", bench.io.get_executor());
@@ -244,7 +244,7 @@ TEST_F(ResolverTest, cancelled_before_the_wait_does_not_wait) {
   names.let_go("a.test");
 }
 
-TEST_F(ResolverTest, I13_of_a_thousand_addresses_sixteen_are_used) {
+TEST_F(ResolverTest, I13_sixteen_of_a_thousand_addresses_are_used) {
   Found many;
   for (unsigned i = 0; i < 1000; ++i) many.emplace_back(asio::ip::make_address_v4(0x0a000000U + i));
   names.set("many.test", many);
@@ -254,7 +254,7 @@ TEST_F(ResolverTest, I13_of_a_thousand_addresses_sixteen_are_used) {
   EXPECT_EQ(response->list, Found(many.begin(), many.begin() + 16));
 }
 
-TEST_F(ResolverTest, waiters_that_gave_up_do_not_pile_up) {
+TEST_F(ResolverTest, abandoned_lookups_do_not_accumulate) {
   const auto resolver = make();
   names.hold_back("a.test");
   std::vector<std::weak_ptr<Lookup>> gone;
@@ -265,7 +265,7 @@ TEST_F(ResolverTest, waiters_that_gave_up_do_not_pile_up) {
   names.let_go("a.test");
 }
 
-TEST_F(ResolverTest, the_table_of_names_is_bounded_oldest_out) {
+TEST_F(ResolverTest, full_cache_evicts_the_oldest_name) {
   Resolver::Limits limits;
   limits.names = 4;
   limits.positive = std::chrono::hours(1);
@@ -281,7 +281,7 @@ TEST_F(ResolverTest, the_table_of_names_is_bounded_oldest_out) {
   EXPECT_EQ(names.asked("n0.test"), 2);
 }
 
-TEST_F(ResolverTest, a_name_that_resolved_once_is_no_misspelled_name) {
+TEST_F(ResolverTest, name_that_resolved_before_does_not_count_as_nonexistent) {
   Resolver::Limits limits;
   limits.names = 2;
   limits.positive = std::chrono::hours(1);
@@ -300,7 +300,7 @@ TEST_F(ResolverTest, a_name_that_resolved_once_is_no_misspelled_name) {
   EXPECT_FALSE(look_up(*resolver, "failing.test")->never_existed) << "a failure says nothing of the name";
 }
 
-TEST_F(ResolverTest, its_end_does_not_wait_for_a_query_that_hangs) {
+TEST_F(ResolverTest, shutdown_does_not_wait_for_a_hanging_query) {
   names.hold_back("dead.test");
   auto resolver = make();
   const auto lookup = resolver->start("dead.test", bench.io.get_executor());

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int draws = 1'000'000;
 
-TEST(Chance, LogarithmAndPowerAreThoseOfTheLibrary) {
+TEST(Chance, logarithm_and_exponential_match_the_standard_library) {
   for (double x = 1e-9; x < 1e9; x *= 1.0173) {
     EXPECT_NEAR(logarithm(x), std::log(x), 2e-15 * std::max(1.0, std::abs(std::log(x)))) << x;
   }
@@ -21,14 +21,14 @@ TEST(Chance, LogarithmAndPowerAreThoseOfTheLibrary) {
 }
 
 // The numbers themselves, so that another library or processor that draws others is noticed.
-TEST(Chance, TheSameSeedDrawsTheSameNumbersEverywhere) {
+TEST(Chance, same_seed_draws_the_same_numbers_on_every_platform) {
   Chance chance(7);
   EXPECT_EQ(chance.uniform(), 0x1.8f2f879164c82p-2);
   EXPECT_EQ(chance.exponential(), 0x1.1564fc853fd13p-6);
   EXPECT_EQ(chance.normal(), 0x1.c0c22ddaaa164p-1);
 }
 
-TEST(Chance, MeansAndDeviationsAreThoseOfTheDistributions) {
+TEST(Chance, means_and_deviations_match_the_distributions) {
   Chance chance(1);
   double uniform = 0;
   double exponential = 0;
@@ -50,7 +50,7 @@ TEST(Chance, MeansAndDeviationsAreThoseOfTheDistributions) {
   EXPECT_NEAR(squares / draws, 1, 5 * 1.4143e-3);
 }
 
-TEST(Chance, LatenciesHaveTheMeansThatTheyTell) {
+TEST(Chance, drawn_latencies_have_the_configured_mean) {
   const auto ms = [](int count) { return std::chrono::milliseconds(count); };
   for (const Latency& latency :
        {Latency{Latency::Kind::fixed, ms(20), {}, 0}, Latency{Latency::Kind::uniform, ms(10), ms(90), 0},
@@ -70,7 +70,7 @@ TEST(Chance, LatenciesHaveTheMeansThatTheyTell) {
   }
 }
 
-TEST(EventQueue, GivesWhatIsDueInItsOrderAndWhatIsDueAtOnceAsItCame) {
+TEST(EventQueue, events_come_in_time_order_and_simultaneous_ones_in_insertion_order) {
   EventQueue queue;
   policy::SeededDice dice(5);
   for (std::uint32_t i = 0; i < 10'000; ++i) {

@@ -14,7 +14,7 @@ using policy::Reason;
 double milliseconds_of(Duration span) { return std::chrono::duration<double, std::milli>(span).count(); }
 
 // (1 - p^n) / (1 - p) attempts, and 1 - p^n succeed; the bounds are five deviations of 100,000 requests.
-TEST(KnownResults, AttemptsUnderIndependentFailures) {
+TEST(KnownResults, attempts_under_independent_failures_match_the_formula) {
   for (const auto& [p, n] :
        std::vector<std::pair<double, unsigned>>{{0.05, 6}, {0.3, 3}, {0.5, 6}, {0.9, 4}}) {
     Model model = calm();
@@ -35,7 +35,7 @@ TEST(KnownResults, AttemptsUnderIndependentFailures) {
 }
 
 // One wait between two attempts of no length; the turn of each is 1 us.
-TEST(KnownResults, MeansOfEachJitter) {
+TEST(KnownResults, mean_wait_of_each_jitter_matches_the_formula) {
   struct Row {
     Jitter jitter;
     double mean;
@@ -61,7 +61,7 @@ TEST(KnownResults, MeansOfEachJitter) {
 
 // Everything fails, so that every request asks for as much as it may: retries = ratio * requests, but for the
 // last tenth of a window, whose firsts count no longer and whose retries do still.
-TEST(KnownResults, BudgetRatio) {
+TEST(KnownResults, retries_under_permanent_failure_match_the_budget_ratio) {
   for (const double ratio : {0.1, 0.2, 0.5}) {
     Model model = calm();
     model.rate = 1000;
@@ -88,7 +88,7 @@ TEST(KnownResults, BudgetRatio) {
 
 // Two thousand at once, down for a second. Without jitter
 // each wave comes within one step; with it they are spread.
-TEST(KnownResults, SynchronisedWavesWithoutJitter) {
+TEST(KnownResults, retries_without_jitter_come_in_synchronised_waves) {
   Model model = calm();
   model.rate = 0;
   model.duration = seconds(10);
@@ -115,7 +115,7 @@ TEST(KnownResults, SynchronisedWavesWithoutJitter) {
 }
 
 // The default model: turning away costs work, and so does each retry of what was turned away.
-TEST(KnownResults, MetastableOverloadWithoutABudgetAndRecoveryWithOne) {
+TEST(KnownResults, overload_persists_without_a_budget_and_ends_with_one) {
   for (const std::uint64_t seed : {1U, 2U, 3U, 4U, 5U}) {
     Model model;
     model.seed = seed;
@@ -136,7 +136,7 @@ TEST(KnownResults, MetastableOverloadWithoutABudgetAndRecoveryWithOne) {
 
 // The other way into it: who waits in a long queue gives up
 // and asks again, and the work for the first is done in vain.
-TEST(KnownResults, MetastableOverloadByTimeouts) {
+TEST(KnownResults, overload_by_timeouts_persists_without_a_budget) {
   Model model = calm();
   model.latency = {Latency::Kind::exponential, milliseconds(50), {}, 0};
   model.capacity = 20;  // 400/s
@@ -160,7 +160,7 @@ TEST(KnownResults, MetastableOverloadByTimeouts) {
 }
 
 // M/M/1: the time in the system is exponential with mean 1 / (mu - lambda): 20 ms here.
-TEST(KnownResults, OneWorkerAndAQueue) {
+TEST(KnownResults, single_worker_with_a_queue_matches_queueing_theory) {
   Model model = calm();
   model.latency = {Latency::Kind::exponential, milliseconds(10), {}, 0};
   model.capacity = 1;
@@ -176,7 +176,7 @@ TEST(KnownResults, OneWorkerAndAQueue) {
 
 // Erlang B: five workers, no queue, an offered load of four:
 // 19.91 % are turned away, whatever the distribution.
-TEST(KnownResults, WorkersWithoutAQueue) {
+TEST(KnownResults, workers_without_a_queue_match_the_erlang_b_formula) {
   for (const Latency::Kind kind : {Latency::Kind::exponential, Latency::Kind::fixed}) {
     Model model = calm();
     model.latency = {kind, milliseconds(40), {}, 0};
@@ -192,7 +192,7 @@ TEST(KnownResults, WorkersWithoutAQueue) {
 }
 
 // A bucket of one second: so many at once, then so many a second.
-TEST(KnownResults, ARateLimitLetsItsRateThrough) {
+TEST(KnownResults, rate_limit_admits_its_rate) {
   Model model = calm();
   model.rate = 300;
   model.limit = RateLimit{100, std::nullopt};

@@ -35,7 +35,7 @@ std::string problems(std::string_view text, Model* model = nullptr) {
   return all;
 }
 
-TEST(ModelKeys, TakeWhatTheirSentencesSay) {
+TEST(ModelKeys, model_keys_accept_their_documented_values) {
   EXPECT_EQ(with("rate", "2.5/s").rate, 2.5);
   EXPECT_EQ(with("duration", "5m").duration, seconds(300));
   EXPECT_EQ(with("arrivals", "even").arrivals, Arrivals::even);
@@ -58,21 +58,21 @@ TEST(ModelKeys, TakeWhatTheirSentencesSay) {
   EXPECT_EQ(find_model_key("rates"), nullptr);
 }
 
-TEST(ModelKeys, LatenciesAreReadAndWrittenAlike) {
+TEST(ModelKeys, latencies_are_parsed_and_formatted_alike) {
   for (const char* text : {"fixed:50ms", "uniform:10ms,90ms", "exp:50ms", "lognormal:50ms,0.5"}) {
     EXPECT_EQ(latency_text(with("latency", text).latency), text);
   }
   EXPECT_EQ(latency_text(with("latency", "70ms").latency), "fixed:70ms");
 }
 
-TEST(ModelKeys, AnOutageHasABeginningALengthAndAKindOfTrouble) {
+TEST(ModelKeys, outage_has_a_start_a_length_and_a_kind_of_failure) {
   const Outage outage = with("outage", "10s+5s:hang").outages.at(0);
   EXPECT_EQ(outage.from, std::chrono::seconds(10));
   EXPECT_EQ(outage.length, std::chrono::seconds(5));
   EXPECT_EQ(outage.trouble.word, "hang");
 }
 
-TEST(ModelKeys, TroubleIsAStatusOrAFailure) {
+TEST(ModelKeys, trouble_is_a_status_or_a_failure) {
   EXPECT_TRUE(with("outage", "1s+1s:hang").outages.at(0).trouble.hangs);
   for (const auto& [word, stage] :
        {std::pair{"refused", policy::Stage::connect}, std::pair{"tls", policy::Stage::tls},
@@ -83,7 +83,7 @@ TEST(ModelKeys, TroubleIsAStatusOrAFailure) {
   EXPECT_EQ(std::get<policy::Responded>(with("error", "1%:429").errors.at(0).trouble.outcome).status, 429);
 }
 
-TEST(ModelKeys, AMixNamesMethodUrlAndFields) {
+TEST(ModelKeys, request_mix_has_method_url_and_fields) {
   const RequestKind kind = with("mix", "POST https://a.example/v1/x?q=1 Idempotency-Key:7 25%").mix.at(0);
   EXPECT_EQ(kind.method, "POST");
   EXPECT_EQ(kind.host, "a.example");
@@ -97,7 +97,7 @@ TEST(ModelKeys, AMixNamesMethodUrlAndFields) {
   EXPECT_TRUE(with("mix", "CONNECT 100%").mix.at(0).tunnel);
 }
 
-TEST(ModelKeys, RefuseWhatTheyCannotTakeAndSayWhatToWrite) {
+TEST(ModelKeys, invalid_values_are_rejected_with_a_suggestion) {
   const std::vector<std::array<std::string_view, 3>> rows{
       {"rate", "12", "has no unit"},
       {"rate", "2000000/s", "at most 1000000/s"},
@@ -145,7 +145,7 @@ TEST(ModelKeys, RefuseWhatTheyCannotTakeAndSayWhatToWrite) {
         << key << ' ' << text << ": " << complaint(key, text);
 }
 
-TEST(ModelKeys, NoListGrowsForEver) {
+TEST(ModelKeys, list_values_are_bounded) {
   Model model;
   const ModelKey* key = find_model_key("error");
   key->clear(model);
@@ -153,7 +153,7 @@ TEST(ModelKeys, NoListGrowsForEver) {
   EXPECT_NE(key->put(model, "0.1%"), std::nullopt);
 }
 
-TEST(Model, TheDefaultsCanBeRunAndWhatContradictsItselfCannot) {
+TEST(Model, default_model_is_valid_and_contradictory_models_are_rejected) {
   const auto why = [](auto change) {
     Model model;
     change(model);
@@ -179,7 +179,7 @@ TEST(Model, TheDefaultsCanBeRunAndWhatContradictsItselfCannot) {
   EXPECT_EQ(why([](Model& m) { m.mix.resize(2); }), "mix: the shares come to 2, not to 100%");
 }
 
-TEST(ModelFile, HasTheKeysOfTheCommandLine) {
+TEST(ModelFile, model_file_has_the_keys_of_the_command_line) {
   Model model;
   EXPECT_EQ(
       problems("version: 1\nseed: 9\nrate: 20/s\nclients: 3\noutage: [1s+1s, 5s+1s:refused]\nerror: none\n"
@@ -200,7 +200,7 @@ std::string fault_of(const ModelArguments& given, std::string_view text) {
   return fault == nullptr ? "none" : std::string(fault->in_file ? "file " : "option ") + fault->lines.at(0);
 }
 
-TEST(ModelFile, OptionsComeBeforeIt) {
+TEST(ModelFile, command_line_options_override_the_model_file) {
   ModelArguments given;
   given.file = "m";
   given.values["rate"] = {"70/s"};
@@ -215,7 +215,7 @@ TEST(ModelFile, OptionsComeBeforeIt) {
   EXPECT_EQ(std::get<Model>(model_of({}, "")).clients, Model{}.clients);
 }
 
-TEST(ModelFile, AFaultIsTheFilesOrTheOptions) {
+TEST(ModelFile, error_names_the_model_file_or_the_option) {
   EXPECT_EQ(fault_of({"m", {}, {}}, "version: 1\nrat: 5/s\n"),
             "file m:2:1: error: rat: no key of a model (did you mean rate?)");
   EXPECT_EQ(fault_of({"m", {}, "x"}, "version: 1\n").substr(0, 39),
@@ -228,7 +228,7 @@ TEST(ModelFile, AFaultIsTheFilesOrTheOptions) {
             "option reprise simulate: --error: the shares come to more than 100%");
 }
 
-TEST(ModelFile, SaysWhereItIsWrong) {
+TEST(ModelFile, error_names_line_and_column_in_the_model_file) {
   EXPECT_EQ(problems(""), "m:1:1: error: the file is empty: a model begins with version: 1\n");
   EXPECT_EQ(problems("[1]"), "m:1:1: error: a model is a mapping of keys, such as rate: 500/s\n");
   EXPECT_EQ(problems("rate: 5/s\n"),

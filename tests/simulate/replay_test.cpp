@@ -62,7 +62,7 @@ Measures played(const ReplayLog& log, policy::RoutePolicy policy, Beyond beyond)
   return run(subject(std::move(policy)), world, options);
 }
 
-TEST(ReplayLog, ReadsWhatTheAccessLogWrites) {
+TEST(ReplayLog, access_log_of_the_proxy_is_readable) {
   std::ifstream file(REPRISE_SOURCE_DIR "/tests/golden/observe/access.jsonl");
   std::stringstream text;
   std::size_t lines = 0;
@@ -78,7 +78,7 @@ TEST(ReplayLog, ReadsWhatTheAccessLogWrites) {
   EXPECT_GT(log.requests.size(), 3U);
 }
 
-TEST(ReplayLog, RequestsComeInTheOrderOfTheirBeginning) {
+TEST(ReplayLog, requests_are_ordered_by_their_start) {
   const ReplayLog log =
       good(line(2000, responded(1, 200)) + line(1000, responded(1, 503) + "," + responded(2, 200, 90)) +
            "\n" + line(3000, responded(1, 404), "404", R"("ending":"answered","reason":"not_retryable")"));
@@ -93,7 +93,7 @@ TEST(ReplayLog, RequestsComeInTheOrderOfTheirBeginning) {
   EXPECT_EQ(was.retries, 1U);
 }
 
-TEST(ReplayLog, AnotherPolicyMeetsWhatTheLogKnows) {
+TEST(ReplayLog, another_policy_is_evaluated_on_the_logged_attempts) {
   const std::string text =
       line(1000, responded(1, 503) + "," + responded(2, 503, 50) + "," + responded(3, 200, 90)) +
       line(2000, responded(1, 503), "503", R"("ending":"answered","reason":"retries_off")");
@@ -113,7 +113,7 @@ TEST(ReplayLog, AnotherPolicyMeetsWhatTheLogKnows) {
   EXPECT_EQ(high.attempts, 5U);
 }
 
-TEST(ReplayLog, WhatTimedOutIsSilentForAsLongAsThePolicyWaits) {
+TEST(ReplayLog, timed_out_attempt_takes_as_long_as_the_policy_waits) {
   const ReplayLog log =
       good(line(1000, failed(1, "await_head", "attempt_timeout") + "," + responded(2, 200)));
   policy::RoutePolicy policy = plain(2);
@@ -123,7 +123,7 @@ TEST(ReplayLog, WhatTimedOutIsSilentForAsLongAsThePolicyWaits) {
   EXPECT_GE(measures.latency.mean(), milliseconds(320));
 }
 
-TEST(ReplayLog, WhatSaysTooLittleIsLeftOutAndCounted) {
+TEST(ReplayLog, requests_with_too_little_information_are_skipped_and_counted) {
   const std::string gone = R"("ending":"client_gone","reason":"client_gone")";
   const std::string cut = R"("ending":"cut","reason":"response_started")";
   const std::string resumed = R"("ending":"answered","reason":"success")";
@@ -144,7 +144,7 @@ TEST(ReplayLog, WhatSaysTooLittleIsLeftOutAndCounted) {
   EXPECT_EQ(played(log, plain(2), Beyond::recover).succeeded, 2U);
 }
 
-TEST(ReplayLog, AttemptsBehindAGapAreUnknown) {
+TEST(ReplayLog, attempts_after_a_gap_are_unknown) {
   const std::string gap = line(1, responded(1, 503) + "," + responded(33, 200), "200");
   const ReplayLog log = good(gap);
   EXPECT_EQ(log.requests[0].attempts, 1);
@@ -152,7 +152,7 @@ TEST(ReplayLog, AttemptsBehindAGapAreUnknown) {
   EXPECT_EQ(played(log, plain(2), Beyond::repeat).assumed, 1U);
 }
 
-TEST(ReplayLog, KindsAreWhatSomeConfigurationTellsApart) {
+TEST(ReplayLog, requests_are_grouped_by_what_configurations_distinguish) {
   const ReplayLog log =
       good(line(1, responded(1, 200)) +
            line(2, responded(1, 200), "200", R"("ending":"answered","reason":"success")", "POST") +
@@ -161,7 +161,7 @@ TEST(ReplayLog, KindsAreWhatSomeConfigurationTellsApart) {
   EXPECT_EQ(log.requests[0].kind, log.requests[2].kind);
 }
 
-TEST(ReplayLog, HalfALineAtTheEndIsLeftOutAndNowhereElse) {
+TEST(ReplayLog, incomplete_last_line_is_skipped_and_other_incomplete_lines_fail) {
   const std::string whole = line(1, responded(1, 200));
   const ReplayLog log = good(whole + whole.substr(0, 90));
   EXPECT_TRUE(log.half_line);
@@ -174,7 +174,7 @@ TEST(ReplayLog, HalfALineAtTheEndIsLeftOutAndNowhereElse) {
   EXPECT_EQ(good(whole.substr(0, whole.size() - 1) + "\r\n").requests.size(), 1U);
 }
 
-TEST(ReplayLog, WhatIsNotOursIsTold) {
+TEST(ReplayLog, foreign_input_is_reported) {
   const std::string whole = line(1, responded(1, 200));
   EXPECT_EQ(fault("127.0.0.1 - - [10/Oct/2000] \"GET /\" 200 12\n").substr(0, 20), "1: it is no JSON: a ");
   EXPECT_EQ(fault(whole + "{\"a\":1}\n").substr(0, 42), "2: it is JSON, and not of reprise's log: -");
@@ -188,7 +188,7 @@ TEST(ReplayLog, WhatIsNotOursIsTold) {
   EXPECT_EQ(good(std::string(3 * longest_line, 'x') + "\n" + whole, true).bad_lines, 1U);
 }
 
-TEST(ReplayLog, AnotherVersionIsTold) {
+TEST(ReplayLog, log_of_another_version_is_reported) {
   const std::string whole =
       line(1, failed(1, "connect", "refused"), "502", R"("ending":"answered","reason":"attempts_spent")");
   const auto changed = [&](const std::string& what, const std::string& to) {
@@ -216,7 +216,7 @@ TEST(ReplayLog, AnotherVersionIsTold) {
   EXPECT_EQ(fault(std::string(5000, '[') + "\n").substr(0, 17), "1: it is no JSON:");
 }
 
-TEST(ReplayLog, IsOfAYearAtMost) {
+TEST(ReplayLog, log_must_not_span_more_than_a_year) {
   std::string late = line(1, responded(1, 200));
   late.replace(late.find("2026"), 4, "2028");
   EXPECT_EQ(fault(line(1, responded(1, 200)) + late).substr(0, 44),
@@ -225,7 +225,7 @@ TEST(ReplayLog, IsOfAYearAtMost) {
   EXPECT_EQ(fault(late).substr(0, 23), "1: its \"time\" is no day");
 }
 
-TEST(ReplayLog, APushbackIsKept) {
+TEST(ReplayLog, logged_refusal_to_retry_is_respected) {
   std::string text = line(1, responded(1, 503), "503", R"("ending":"answered","reason":"upstream_said_no")");
   const std::size_t at = text.find(R"("reason":"success")");
   text.replace(at, 18, R"("reason":"upstream_said_no")");

@@ -20,7 +20,7 @@ bool is_same(const Measures& a, const Measures& b) {
          std::equal(a.steps.begin(), a.steps.end(), b.steps.begin(), b.steps.end(), same);
 }
 
-TEST(Run, TheSameSeedGivesTheSameCourseAndAnotherGivesAnother) {
+TEST(Run, same_seed_repeats_the_simulation_and_another_seed_differs) {
   Model model;
   const Measures once = simulated(model, policy::RoutePolicy{});
   const Measures again = simulated(model, policy::RoutePolicy{});
@@ -29,7 +29,7 @@ TEST(Run, TheSameSeedGivesTheSameCourseAndAnotherGivesAnother) {
   EXPECT_FALSE(is_same(once, simulated(model, policy::RoutePolicy{})));
 }
 
-TEST(Run, EveryRequestIsCountedOnce) {
+TEST(Run, every_request_is_counted_once) {
   const Measures measures = simulated(Model{}, policy::RoutePolicy{});
   std::uint64_t sum = 0;
   for (const std::uint64_t count : measures.ended) sum += count;
@@ -42,7 +42,7 @@ TEST(Run, EveryRequestIsCountedOnce) {
   EXPECT_EQ(measures.unfinished + measures.turned_away, 0U);
 }
 
-TEST(Run, ARetryAfterIsWaitedFor) {
+TEST(Run, retry_after_delays_the_retry) {
   Model model = calm();
   model.rate = 100;
   model.limit = RateLimit{50, seconds(2)};
@@ -55,7 +55,7 @@ TEST(Run, ARetryAfterIsWaitedFor) {
   EXPECT_GT(ended(simulated(model, policy), Reason::upstream_said_later), 1000U);
 }
 
-TEST(Run, APausedHostIsLeftAlone) {
+TEST(Run, paused_host_gets_no_requests) {
   Model model = calm();
   model.rate = 100;
   model.limit = RateLimit{50, seconds(2)};
@@ -66,7 +66,7 @@ TEST(Run, APausedHostIsLeftAlone) {
   EXPECT_LT(measures.limited, 100U);
 }
 
-TEST(Run, AnOpenCircuitSparesTheUpstream) {
+TEST(Run, open_circuit_reduces_upstream_load) {
   Model model = calm();
   model.outages = {{seconds(10), seconds(20), status(503)}};
   policy::RoutePolicy policy = plain(1);
@@ -76,7 +76,7 @@ TEST(Run, AnOpenCircuitSparesTheUpstream) {
   EXPECT_LT(measures.attempts, measures.requests - 5000);
 }
 
-TEST(Run, WhatNeverAnswersEndsAtItsTimeOut) {
+TEST(Run, hanging_attempts_end_at_their_timeout) {
   Model model = calm();
   model.rate = 100;
   model.errors = {{0.5, {policy::Responded{503, {}}, true, "hang"}}};
@@ -91,7 +91,7 @@ TEST(Run, WhatNeverAnswersEndsAtItsTimeOut) {
   EXPECT_GT(ended(simulated(model, policy), Reason::deadline_too_near), 1000U);
 }
 
-TEST(Run, ACopyBesideASlowAttemptShortensTheTail) {
+TEST(Run, hedging_shortens_the_latency_tail) {
   Model model = calm();
   model.rate = 200;
   model.latency = {Latency::Kind::lognormal, milliseconds(20), {}, 1.5};
@@ -107,7 +107,7 @@ TEST(Run, ACopyBesideASlowAttemptShortensTheTail) {
   EXPECT_GT(simulated(model, policy).hedges, 200U);
 }
 
-TEST(Run, AnApplicationThatGivesUpEndsItsRequest) {
+TEST(Run, impatient_client_ends_its_request) {
   Model model = calm();
   model.latency = {Latency::Kind::fixed, milliseconds(500), {}, 0};
   model.patience = milliseconds(200);
@@ -118,7 +118,7 @@ TEST(Run, AnApplicationThatGivesUpEndsItsRequest) {
   EXPECT_EQ(measures.latency_of_all.mean(), milliseconds(200));
 }
 
-TEST(Run, WhatMayHaveHadAnEffectIsSentOnce) {
+TEST(Run, non_idempotent_request_is_sent_once) {
   Model model = calm();
   model.mix = {{"POST", "a.example", 80, "/", "", {}, 1, false}};
   model.errors = {{0.5, status(503)}};
@@ -140,7 +140,7 @@ TEST(Run, WhatMayHaveHadAnEffectIsSentOnce) {
   EXPECT_GT(simulated(model, plain()).retries, 10'000U);
 }
 
-TEST(Run, EachClientHasABudgetOfItsOwn) {
+TEST(Run, each_client_has_its_own_budget) {
   Model model = calm();
   model.errors = {{1, status(503)}};
   policy::RoutePolicy policy = plain();
@@ -159,7 +159,7 @@ TEST(Run, EachClientHasABudgetOfItsOwn) {
   EXPECT_GT(ended(observed, Reason::observe_only), 0U);
 }
 
-TEST(Run, WhatIsStillUnderWayAtTheEndIsTold) {
+TEST(Run, requests_unfinished_at_the_end_are_reported) {
   Model model = calm();
   model.rate = 10;
   model.duration = seconds(2);
@@ -173,7 +173,7 @@ TEST(Run, WhatIsStillUnderWayAtTheEndIsTold) {
   EXPECT_EQ(measures.succeeded, 0U);
 }
 
-TEST(Run, NoMoreAreUnderWayThanAreAllowed) {
+TEST(Run, concurrent_requests_are_limited) {
   Model model = calm();
   model.rate = 0;
   model.bursts = {{Duration::zero(), most_under_way + 7}};
@@ -182,7 +182,7 @@ TEST(Run, NoMoreAreUnderWayThanAreAllowed) {
   EXPECT_EQ(measures.succeeded, most_under_way);
 }
 
-TEST(Run, ProgressIsTold) {
+TEST(Run, progress_is_reported) {
   Model model = calm();
   RunOptions options = options_for(model);
   std::uint64_t told = 0;
@@ -192,7 +192,7 @@ TEST(Run, ProgressIsTold) {
   EXPECT_EQ(told, measures.requests / 4096 * 4096);
 }
 
-TEST(Policies, AreTheConfigurationWithoutOneOfItsParts) {
+TEST(Policies, built_in_policies_remove_one_part_of_the_configuration) {
   const policy::RouteTable config = subject(policy::RoutePolicy{}).routes;
   EXPECT_FALSE(policy_of("others", config));
   EXPECT_EQ(policy_words().size(), 5U);
@@ -206,7 +206,7 @@ TEST(Policies, AreTheConfigurationWithoutOneOfItsParts) {
   EXPECT_EQ(changed("config").budget, policy::RoutePolicy{}.budget);
 }
 
-TEST(Policies, AreListedWithCommasOrOneByOne) {
+TEST(Policies, policies_are_listed_with_commas_or_repeated_options) {
   EXPECT_EQ(split_policies({"none,config", "a.yaml"}),
             (std::vector<std::string>{"none", "config", "a.yaml"}));
   EXPECT_EQ(split_policies({""}), std::vector<std::string>{""});
@@ -215,7 +215,7 @@ TEST(Policies, AreListedWithCommasOrOneByOne) {
             "and configuration files");
 }
 
-TEST(Measures, PercentilesAreRightToTheWidthOfTheirPlace) {
+TEST(Measures, percentiles_are_exact_to_the_bucket_width) {
   Histogram histogram;
   EXPECT_EQ(histogram.percentile(0.5), Duration::zero());
   for (int i = 1; i <= 100'000; ++i) histogram.add(std::chrono::microseconds(i * 37));
@@ -230,7 +230,7 @@ TEST(Measures, PercentilesAreRightToTheWidthOfTheirPlace) {
   EXPECT_GE(histogram.percentile(1), std::chrono::hours(24 * 365));
 }
 
-TEST(Measures, RecoveryIsTheFirstOfThreeGoodSeconds) {
+TEST(Measures, recovery_is_the_first_of_three_good_seconds) {
   Measures measures;
   measures.step = milliseconds(500);
   measures.trouble_ended = seconds(4);

@@ -39,7 +39,7 @@ int listening(const char* address) {
   return acceptor.release();
 }
 
-TEST(InheritedSocketsTest, EachIsKnownByItsAddressAndNoChildInheritsIt) {
+TEST(InheritedSocketsTest, passed_sockets_are_identified_by_address_and_closed_on_exec) {
   Passed passed;
   passed.add(listening("127.0.0.1"));
   passed.add(listening("::1"));
@@ -53,7 +53,7 @@ TEST(InheritedSocketsTest, EachIsKnownByItsAddressAndNoChildInheritsIt) {
   EXPECT_EQ(::fcntl(Passed::first, F_GETFD), FD_CLOEXEC);
 }
 
-TEST(InheritedSocketsTest, WhatCannotBeListenedOnIsClosedAndTold) {
+TEST(InheritedSocketsTest, unusable_passed_descriptors_are_closed_and_reported) {
   Passed passed;
   passed.add(::open("/dev/null", O_RDONLY));
   passed.add(::socket(AF_INET, SOCK_DGRAM, 0));
@@ -68,7 +68,7 @@ TEST(InheritedSocketsTest, WhatCannotBeListenedOnIsClosedAndTold) {
   EXPECT_EQ(::fcntl(Passed::first, F_GETFD), -1) << "it is closed";
 }
 
-TEST(InheritedSocketsTest, ThoseOfAnotherProcessAreLeftAlone) {
+TEST(InheritedSocketsTest, sockets_passed_to_another_process_are_ignored) {
   Passed passed;
   passed.add(listening("127.0.0.1"));
   EXPECT_TRUE(inherited_sockets(passed.environment("8"), 7, Passed::first).sockets.empty());

@@ -15,7 +15,7 @@ std::string named(int descriptor) {
   return std::to_string(status.st_dev) + ":" + std::to_string(status.st_ino);
 }
 
-TEST(JournalStream, is_recognised_by_device_and_inode) {
+TEST(JournalStream, journal_stream_is_recognised_by_device_and_inode) {
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
   const std::string name = named(ends[1]);

@@ -12,7 +12,7 @@ namespace {
 
 using play::of;
 
-TEST(NotifySocketTest, OneDatagramForEachStateByPathAndByName) {
+TEST(NotifySocketTest, each_state_is_sent_as_one_datagram_to_a_path_or_abstract_name) {
   const play::OwnFolder folder;
   const std::string name = "@reprise-notify-test-" + std::to_string(::getpid());
   for (const std::string& address : {folder.path() + "/notify", name}) {
@@ -26,7 +26,7 @@ TEST(NotifySocketTest, OneDatagramForEachStateByPathAndByName) {
   }
 }
 
-TEST(NotifySocketTest, WhatIsNoAddressOrNobodysTellsNobody) {
+TEST(NotifySocketTest, missing_or_invalid_socket_address_sends_nothing) {
   const play::OwnFolder folder;
   EXPECT_FALSE(NotifySocket().send("READY=1"));
   for (const std::string& address :
@@ -35,7 +35,7 @@ TEST(NotifySocketTest, WhatIsNoAddressOrNobodysTellsNobody) {
     EXPECT_FALSE(NotifySocket(address).send("READY=1")) << address;
 }
 
-TEST(NotifySocketTest, AManagerThatDoesNotListenHoldsNobodyUp) {
+TEST(NotifySocketTest, full_socket_queue_never_blocks_the_sender) {
   const play::OwnFolder folder;
   const std::string address = folder.path() + "/notify";
   const play::NotifyListener manager(address);
@@ -45,14 +45,14 @@ TEST(NotifySocketTest, AManagerThatDoesNotListenHoldsNobodyUp) {
   EXPECT_LT(told, 100'000) << "its queue is full at some time";
 }
 
-TEST(WatchdogIntervalTest, ThreeSignsWithinTheTime) {
+TEST(WatchdogIntervalTest, watchdog_interval_is_a_third_of_the_timeout) {
   using std::chrono::milliseconds;
   EXPECT_EQ(watchdog_interval(of({{"WATCHDOG_USEC", "30000000"}}), 7), std::chrono::seconds(10));
   EXPECT_EQ(watchdog_interval(of({{"WATCHDOG_USEC", "3000"}, {"WATCHDOG_PID", "7"}}), 7), milliseconds(1));
   EXPECT_EQ(watchdog_interval(of({{"WATCHDOG_USEC", "18446744073709551615"}}), 7), std::chrono::hours(8));
 }
 
-TEST(WatchdogIntervalTest, NoneForAnotherProcessOrWithoutANumber) {
+TEST(WatchdogIntervalTest, watchdog_is_off_for_another_process_or_an_invalid_timeout) {
   EXPECT_FALSE(watchdog_interval(of({}), 7));
   EXPECT_FALSE(watchdog_interval(of({{"WATCHDOG_USEC", "3000"}, {"WATCHDOG_PID", "8"}}), 7));
   EXPECT_FALSE(watchdog_interval(of({{"WATCHDOG_USEC", "3000"}, {"WATCHDOG_PID", ""}}), 7));

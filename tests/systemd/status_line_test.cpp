@@ -9,7 +9,7 @@ ServiceState serving() { return {2, {"forward 127.0.0.1:3128", "admin 127.0.0.1:
 
 constexpr std::int64_t moment = 1'767'348'192;
 
-TEST(StatusLine, names_routes_and_listeners) {
+TEST(StatusLine, status_line_names_routes_and_listeners) {
   EXPECT_EQ(status_line(serving()),
             "serving 2 routes and the default on forward 127.0.0.1:3128, admin 127.0.0.1:3129");
   ServiceState one = serving();
@@ -17,7 +17,7 @@ TEST(StatusLine, names_routes_and_listeners) {
   EXPECT_EQ(status_line(one).substr(0, 15), "serving 1 route");
 }
 
-TEST(StatusLine, begins_with_a_reload_that_failed) {
+TEST(StatusLine, status_line_begins_with_a_failed_reload) {
   ServiceState state = serving();
   state.reloaded = moment;
   state.why_not = "reprise.yaml:3:1: error:\nwords";
@@ -30,7 +30,7 @@ TEST(StatusLine, begins_with_a_reload_that_failed) {
   EXPECT_TRUE(status_line(state).ends_with("; reloaded at 2026-01-02T10:03:12Z")) << status_line(state);
 }
 
-TEST(StatusLine, says_that_it_drains_and_stays_short) {
+TEST(StatusLine, status_line_reports_draining_and_is_bounded_in_length) {
   ServiceState state = serving();
   state.draining = true;
   EXPECT_TRUE(status_line(state).starts_with("draining: not ready, ")) << status_line(state);

@@ -141,7 +141,7 @@ class OnTerminal : public testing::Test {
   ScreenEnd end_;
 };
 
-TEST_F(OnTerminal, DrawsUntilSomebodyQuits) {
+TEST_F(OnTerminal, display_is_drawn_until_the_user_quits) {
   begin();
   pty_.until("payments");
   pty_.until("because");
@@ -154,7 +154,7 @@ TEST_F(OnTerminal, DrawsUntilSomebodyQuits) {
   EXPECT_EQ(fcntl(pty_.slave(), F_GETFL) & O_NONBLOCK, 0) << "what the shell has open too is not changed";
 }
 
-TEST_F(OnTerminal, ObeysKeysAlsoInPieces) {
+TEST_F(OnTerminal, keys_are_recognised_even_in_pieces) {
   begin();
   pty_.type("\r");
   pty_.until("LAST RETRIED OR REFUSED OF payments");
@@ -172,7 +172,7 @@ TEST_F(OnTerminal, ObeysKeysAlsoInPieces) {
   EXPECT_EQ(end().signal, 0);
 }
 
-TEST_F(OnTerminal, DrawsAnewInAnotherSize) {
+TEST_F(OnTerminal, display_is_redrawn_after_a_resize) {
   begin();
   pty_.until("payments");
   pty_.resize(40, 10);
@@ -187,7 +187,7 @@ TEST_F(OnTerminal, DrawsAnewInAnotherSize) {
   EXPECT_EQ(end().signal, 0);
 }
 
-TEST_F(OnTerminal, ASignalEndsItAndTheTerminalIsTheShellsAgain) {
+TEST_F(OnTerminal, signal_ends_the_display_and_restores_the_terminal) {
   for (const int signal : {SIGTERM, SIGHUP, SIGQUIT, SIGINT}) {
     begin();
     pty_.until("payments");
@@ -198,7 +198,7 @@ TEST_F(OnTerminal, ASignalEndsItAndTheTerminalIsTheShellsAgain) {
   }
 }
 
-TEST_F(OnTerminal, AContinuedProcessTakesTheTerminalAgain) {
+TEST_F(OnTerminal, continued_process_sets_up_the_terminal_again) {
   begin();
   pty_.until("payments");
   termios modes = pty_.modes();
@@ -213,14 +213,14 @@ TEST_F(OnTerminal, AContinuedProcessTakesTheTerminalAgain) {
   EXPECT_TRUE(pty_.is_as_shells_have_it());
 }
 
-TEST_F(OnTerminal, EndsWhenTheTerminalIsGone) {
+TEST_F(OnTerminal, display_ends_when_the_terminal_hangs_up) {
   begin();
   pty_.until("payments");
   pty_.hang_up();
   EXPECT_EQ(end().signal, 0);
 }
 
-TEST_F(OnTerminal, AProxyThatDoesNotRespondIsToldAndAskedAgain) {
+TEST_F(OnTerminal, unresponsive_proxy_is_reported_and_queried_again) {
   begin();
   pty_.until("payments");
   admin_.set_broken(true);
@@ -240,7 +240,7 @@ TEST_F(OnTerminal, AProxyThatDoesNotRespondIsToldAndAskedAgain) {
   EXPECT_EQ(end().signal, 0);
 }
 
-TEST(Screen, DoesNotBeginWhereNothingResponds) {
+TEST(Screen, display_does_not_start_without_a_response) {
   const play::RefusingPort nobody;
   ScreenOptions options;
   options.at = {"127.0.0.1", std::to_string(nobody.number())};
@@ -249,7 +249,7 @@ TEST(Screen, DoesNotBeginWhereNothingResponds) {
       << end.error;
 }
 
-TEST(Screen, DoesNotBeginWithSomebodyElse) {
+TEST(Screen, display_does_not_start_against_another_server) {
   play::ScriptedUpstream other([](play::Peer& peer) {
     peer.read_request();
     peer.send(play::response(200, "<html>"));
@@ -260,7 +260,7 @@ TEST(Screen, DoesNotBeginWithSomebodyElse) {
   EXPECT_NE(end.error.find("no admin listener of reprise at"), std::string::npos) << end.error;
 }
 
-TEST(Screen, DoesNotBeginWithoutATerminal) {
+TEST(Screen, display_does_not_start_without_a_terminal) {
   const Admin admin;
   int pipe[2];
   ASSERT_EQ(::pipe(pipe), 0);
@@ -272,7 +272,7 @@ TEST(Screen, DoesNotBeginWithoutATerminal) {
   close(pipe[1]);
 }
 
-TEST(Terminal, KnowsItsSizeOrTakesTheUsualOne) {
+TEST(Terminal, terminal_size_is_detected_or_defaults_to_80_by_24) {
   Pty pty;
   pty.resize(300, 100);
   EXPECT_EQ(Terminal(pty.slave(), pty.slave()).size().columns, 300U);
@@ -283,7 +283,7 @@ TEST(Terminal, KnowsItsSizeOrTakesTheUsualOne) {
   EXPECT_EQ(Terminal(-1, -1).size().columns, 80U);
 }
 
-TEST(Terminal, ThatIsGoneIsSaidToBe) {
+TEST(Terminal, closed_terminal_is_reported) {
   Terminal none(-1, -1);
   EXPECT_FALSE(none.enter());
   EXPECT_FALSE(none.write("x"));
@@ -295,7 +295,7 @@ TEST(Terminal, ThatIsGoneIsSaidToBe) {
   EXPECT_FALSE(terminal.write("x"));
 }
 
-TEST(Terminal, WaitsWhereAnotherProgramMadeItNonBlocking) {
+TEST(Terminal, terminal_works_on_a_non_blocking_descriptor) {
   Pty pty;
   fcntl(pty.slave(), F_SETFL, O_RDWR | O_NONBLOCK);
   Terminal terminal(pty.slave(), pty.slave());
@@ -307,7 +307,7 @@ TEST(Terminal, WaitsWhereAnotherProgramMadeItNonBlocking) {
   writer.join();
 }
 
-TEST(Terminal, CharsetIsThatOfTheLocale) {
+TEST(Terminal, charset_follows_the_locale) {
   play::OwnVariable locale("LC_ALL", "C");
   EXPECT_FALSE(charset_of_locale().utf8);
   locale.set("no_SUCH.UTF-8");
@@ -342,7 +342,7 @@ Printed print(const server::AdminAddress& at, std::uint64_t count,
   return printed;
 }
 
-TEST(Lines, AreOfSoManyIntervals) {
+TEST(Lines, line_output_has_the_requested_number_of_intervals) {
   const Admin admin;
   const Printed printed = print(admin.address(), 3);
   EXPECT_TRUE(printed.right);
@@ -353,12 +353,12 @@ TEST(Lines, AreOfSoManyIntervals) {
   EXPECT_TRUE(printed.warnings.empty());
 }
 
-TEST(Lines, EndWhenNobodyReads) {
+TEST(Lines, line_output_ends_when_the_reader_stops) {
   const Admin admin;
   EXPECT_EQ(print(admin.address(), 0, [](std::size_t lines) { return lines < 2; }).lines.size(), 2U);
 }
 
-TEST(Lines, ALossIsToldOnceAndARestartEachTime) {
+TEST(Lines, lost_connection_is_reported_once_and_each_restart_every_time) {
   Admin admin;
   const Printed printed = print(admin.address(), 0, [&](std::size_t lines) {
     // After the first one it is broken until that is told, then it counts anew.
@@ -376,7 +376,7 @@ TEST(Lines, ALossIsToldOnceAndARestartEachTime) {
   EXPECT_NE(printed.warnings[1].find("started anew"), std::string::npos);
 }
 
-TEST(Lines, WithoutAResponseAtFirstThereAreNone) {
+TEST(Lines, line_output_fails_without_a_first_response) {
   const play::RefusingPort nobody;
   const Printed printed = print({"127.0.0.1", std::to_string(nobody.number())}, 3);
   EXPECT_FALSE(printed.right);

@@ -26,7 +26,7 @@ class TlsFilesTest : public ::testing::Test {
 constexpr std::string_view certificate = "-----BEGIN CERTIFICATE-----\nMII=\n-----END CERTIFICATE-----\n";
 constexpr std::string_view key = "-----BEGIN PRIVATE KEY-----\nMII=\n-----END PRIVATE KEY-----\n";
 
-TEST_F(TlsFilesTest, what_it_should_hold_is_named_with_what_it_holds) {
+TEST_F(TlsFilesTest, error_names_the_expected_and_the_actual_content) {
   const std::string none =
       "there is no certificate in it: it must be PEM, with a line -----BEGIN CERTIFICATE-----";
   EXPECT_EQ(trouble("", TlsFile::certificate), none + "; the file is empty");
@@ -39,7 +39,7 @@ TEST_F(TlsFilesTest, what_it_should_hold_is_named_with_what_it_holds) {
       "something else");
 }
 
-TEST_F(TlsFilesTest, a_key_with_a_password_is_told_apart_from_that_of_another_certificate) {
+TEST_F(TlsFilesTest, encrypted_key_is_distinguished_from_a_mismatched_key) {
   const std::string locked = trouble(
       "-----BEGIN ENCRYPTED PRIVATE KEY-----\nMII=\n-----END ENCRYPTED PRIVATE KEY-----\n", TlsFile::key);
   EXPECT_NE(locked.find("protected by a password"), std::string::npos) << locked;
@@ -47,7 +47,7 @@ TEST_F(TlsFilesTest, a_key_with_a_password_is_told_apart_from_that_of_another_ce
   EXPECT_EQ(trouble(key, TlsFile::key), "it is not the key of my.pem: certificate and key belong together");
 }
 
-TEST_F(TlsFilesTest, what_is_no_file_of_some_size_is_not_read) {
+TEST_F(TlsFilesTest, special_and_oversized_files_are_not_read) {
   EXPECT_EQ(trouble_with(folder_.path(), TlsFile::key), "it is a folder");
   EXPECT_EQ(trouble_with(file(), TlsFile::key), "No such file or directory");
   EXPECT_EQ(trouble_with("/dev/zero", TlsFile::trusted), "it is no regular file") << "it has no end";

@@ -127,7 +127,7 @@ class TlsLinkTest : public ::testing::Test {
   std::unique_ptr<Stream> stream_;
 };
 
-TEST_F(TlsLinkTest, B4_the_end_is_eof_after_close_notify_alone) {
+TEST_F(TlsLinkTest, B4_stream_ends_with_eof_only_after_close_notify) {
   std::string got;
   connect([](TlsEnd& end) {
     end.send("all of it");
@@ -147,7 +147,7 @@ TEST_F(TlsLinkTest, B4_the_end_is_eof_after_close_notify_alone) {
   EXPECT_EQ(read_all(got), TlsError::no_close_notify) << "again and again";
 }
 
-TEST_F(TlsLinkTest, F5_a_stapled_response_that_revokes_ends_the_handshake) {
+TEST_F(TlsLinkTest, F5_stapled_revocation_fails_the_handshake) {
   serve();
   for (const int newest : {TLS1_2_VERSION, TLS1_3_VERSION}) {
     SSL_CTX_set_max_proto_version(server_->settings(), newest);
@@ -165,7 +165,7 @@ TEST_F(TlsLinkTest, F5_a_stapled_response_that_revokes_ends_the_handshake) {
   }
 }
 
-TEST_F(TlsLinkTest, F5_a_list_beside_the_trusted_certificates_is_asked) {
+TEST_F(TlsLinkTest, F5_revocation_list_beside_the_trusted_certificates_is_checked) {
   const auto verdict = [this](std::vector<long> serials, play::Timely timely = {}, bool of_root = false) {
     serve();
     server_->publish((of_root ? server_->root() : server_->authority()).list(serials, timely));
@@ -181,14 +181,14 @@ TEST_F(TlsLinkTest, F5_a_list_beside_the_trusted_certificates_is_asked) {
   EXPECT_EQ(verdict({TlsServer::serial}, {}, true), "") << "of another issuer";
 }
 
-TEST_F(TlsLinkTest, an_issuer_without_a_list_is_asked_for_none) {
+TEST_F(TlsLinkTest, issuer_without_a_revocation_list_is_accepted) {
   serve();
   const play::TlsAuthority another("another authority");
   server_->publish(another.pem() + another.list({TlsServer::serial}));
   connect([](TlsEnd& end) { end.read_to_end(); });
 }
 
-TEST_F(TlsLinkTest, a_list_that_is_not_there_is_not_the_reason_of_a_later_failure) {
+TEST_F(TlsLinkTest, missing_revocation_list_is_not_blamed_for_a_later_failure) {
   serve();
   const play::TlsAuthority another("another authority");
   server_->publish(another.list({}));
@@ -199,13 +199,13 @@ TEST_F(TlsLinkTest, a_list_that_is_not_there_is_not_the_reason_of_a_later_failur
   EXPECT_EQ(link.failure(), TlsError::protocol) << link.words();
 }
 
-TEST_F(TlsLinkTest, a_file_of_lists_alone_is_refused) {
+TEST_F(TlsLinkTest, file_with_only_revocation_lists_is_rejected) {
   serve();
   std::ofstream(server_->certificate_file()) << server_->authority().list({});
   EXPECT_THROW(trusting(), std::runtime_error);
 }
 
-TEST_F(TlsLinkTest, F7_close_says_close_notify_and_cut_does_not) {
+TEST_F(TlsLinkTest, F7_close_sends_close_notify_and_abort_does_not) {
   TlsEndsWith ended = TlsEndsWith::bytes;
   const auto listen = [&ended](TlsEnd& end) { ended = end.read_to_end(); };
   connect(listen);
@@ -222,7 +222,7 @@ TEST_F(TlsLinkTest, F7_close_says_close_notify_and_cut_does_not) {
   EXPECT_NE(ended, TlsEndsWith::notice);
 }
 
-TEST_F(TlsLinkTest, after_finish_sending_the_response_is_still_read) {
+TEST_F(TlsLinkTest, response_is_still_read_after_finish_sending) {
   TlsEndsWith ended = TlsEndsWith::bytes;
   connect([&ended](TlsEnd& end) {
     ended = end.read_to_end();
@@ -237,7 +237,7 @@ TEST_F(TlsLinkTest, after_finish_sending_the_response_is_still_read) {
   EXPECT_EQ(ended, TlsEndsWith::notice);
 }
 
-TEST_F(TlsLinkTest, F7_a_close_never_waits_and_is_over_within_its_limit) {
+TEST_F(TlsLinkTest, F7_close_never_blocks_and_completes_within_its_limit) {
   // The kernel takes no more: close_notify has to wait, and the other side never reads.
   std::atomic<bool> done{false};
   TlsLink& link = connect([&done](TlsEnd&) {
@@ -255,7 +255,7 @@ TEST_F(TlsLinkTest, F7_a_close_never_waits_and_is_over_within_its_limit) {
   join();
 }
 
-TEST_F(TlsLinkTest, F7_a_close_notify_that_had_to_wait_is_sent_once_there_is_room) {
+TEST_F(TlsLinkTest, F7_delayed_close_notify_is_sent_once_there_is_room) {
   std::atomic<bool> go{false};
   std::atomic<bool> ended{false};
   TlsLink& link = connect([&](TlsEnd& end) {
@@ -279,7 +279,7 @@ TEST_F(TlsLinkTest, F7_a_close_notify_that_had_to_wait_is_sent_once_there_is_roo
   EXPECT_EQ(got.substr(got.size() - 24, 5), std::string("\x17\x03\x03\x00\x13", 5));
 }
 
-TEST_F(TlsLinkTest, a_record_that_is_half_out_leaves_no_way_for_a_notice) {
+TEST_F(TlsLinkTest, close_after_a_partial_record_sends_no_close_notify) {
   std::atomic<bool> done{false};
   TlsLink& link = connect([&done](TlsEnd&) {
     while (!done) play::yield_a_moment();
@@ -298,7 +298,7 @@ TEST_F(TlsLinkTest, a_record_that_is_half_out_leaves_no_way_for_a_notice) {
   join();
 }
 
-TEST_F(TlsLinkTest, what_is_written_in_pieces_against_a_slow_reader_arrives_in_order) {
+TEST_F(TlsLinkTest, partial_writes_to_a_slow_reader_arrive_in_order) {
   std::string expected;
   for (int i = 0; i < 3'000'000; ++i) expected.push_back(static_cast<char>(i * 31 + i / 977));
   connect([](TlsEnd& end) {
@@ -329,7 +329,7 @@ TEST_F(TlsLinkTest, what_is_written_in_pieces_against_a_slow_reader_arrives_in_o
   EXPECT_TRUE(end_->received() == expected) << end_->received().size();
 }
 
-TEST_F(TlsLinkTest, D1_a_write_that_was_begun_may_have_been_read_whatever_was_counted) {
+TEST_F(TlsLinkTest, D1_request_counts_as_possibly_sent_once_a_write_began) {
   connect([](TlsEnd& end) { end.read_to_end(); });
   EXPECT_FALSE(stream_->may_have_sent()) << "the handshake is no request";
   Gather pieces;
@@ -345,7 +345,7 @@ TEST_F(TlsLinkTest, D1_a_write_that_was_begun_may_have_been_read_whatever_was_co
   EXPECT_TRUE(stream_->may_have_sent());
 }
 
-TEST_F(TlsLinkTest, unread_takes_tickets_in_and_sees_data_and_ends) {
+TEST_F(TlsLinkTest, unread_check_consumes_session_tickets_and_detects_data_and_close) {
   std::atomic<int> step{0};
   TlsLink& link = connect([&step](TlsEnd& end) {
     while (step < 1) play::yield_a_moment();
@@ -366,7 +366,7 @@ TEST_F(TlsLinkTest, unread_takes_tickets_in_and_sees_data_and_ends) {
   EXPECT_TRUE(bench_.run_until([&] { return link.unread() == Unread::closed; }));
 }
 
-TEST_F(TlsLinkTest, the_newest_session_is_resumed) {
+TEST_F(TlsLinkTest, newest_session_is_resumed) {
   std::string got;
   const auto greet = [](TlsEnd& end) {
     end.send("x");
@@ -379,7 +379,7 @@ TEST_F(TlsLinkTest, the_newest_session_is_resumed) {
   EXPECT_TRUE(connect(greet).resumed());
 }
 
-TEST_F(TlsLinkTest, F8_nothing_is_sent_before_the_handshake_is_over) {
+TEST_F(TlsLinkTest, F8_no_data_is_sent_before_the_handshake_is_complete) {
   bool early = true;
   std::string got;
   for (const bool resumes : {false, true, true}) {
@@ -397,7 +397,7 @@ TEST_F(TlsLinkTest, F8_nothing_is_sent_before_the_handshake_is_over) {
   }
 }
 
-TEST_F(TlsLinkTest, F5_who_cannot_prove_the_name_gets_nothing) {
+TEST_F(TlsLinkTest, F5_server_with_another_name_gets_no_data) {
   const auto fails = [&](std::string_view name) {
     TlsLink& link = open([](TlsEnd& end) { EXPECT_FALSE(end.accept()); }, name);
     EXPECT_EQ(shake(link), Handshake::failed) << name;
@@ -414,7 +414,7 @@ TEST_F(TlsLinkTest, F5_who_cannot_prove_the_name_gets_nothing) {
   connect([](TlsEnd&) {}, "127.0.0.1");
 }
 
-TEST_F(TlsLinkTest, F5_who_is_not_trusted_gets_nothing) {
+TEST_F(TlsLinkTest, F5_untrusted_server_gets_no_data) {
   serve();
   client_ = std::make_unique<TlsClient>(policy::TlsPolicy{}, 0);
   TlsLink& link = open([](TlsEnd& end) { EXPECT_FALSE(end.accept()); });
@@ -424,13 +424,13 @@ TEST_F(TlsLinkTest, F5_who_is_not_trusted_gets_nothing) {
   EXPECT_EQ(ticket_->newest, nullptr);
 }
 
-TEST_F(TlsLinkTest, F5_without_a_name_nothing_is_proved) {
+TEST_F(TlsLinkTest, F5_handshake_without_a_server_name_fails) {
   TlsLink& link = open([](TlsEnd&) {}, "");
   EXPECT_EQ(shake(link), Handshake::failed);
   EXPECT_EQ(link.failure(), TlsError::certificate);
 }
 
-TEST_F(TlsLinkTest, a_protocol_that_was_not_offered_is_a_failure) {
+TEST_F(TlsLinkTest, protocol_that_was_not_offered_is_a_failure) {
   serve("h2");
   TlsLink& link = open([](TlsEnd& end) { end.accept(); });
   EXPECT_EQ(shake(link), Handshake::failed);
@@ -442,7 +442,7 @@ TEST_F(TlsLinkTest, a_protocol_that_was_not_offered_is_a_failure) {
   connect([](TlsEnd&) {});
 }
 
-TEST_F(TlsLinkTest, a_fin_a_reset_or_junk_in_the_handshake_are_told_apart) {
+TEST_F(TlsLinkTest, fin_reset_and_garbage_in_the_handshake_are_distinguished) {
   const auto cause = [&](Script script) {
     TlsLink& link = open(std::move(script));
     EXPECT_EQ(shake(link), Handshake::failed);
@@ -459,7 +459,7 @@ TEST_F(TlsLinkTest, a_fin_a_reset_or_junk_in_the_handshake_are_told_apart) {
             policy::Cause::tls_protocol_error);
 }
 
-TEST_F(TlsLinkTest, a_cancelled_read_ends_and_a_later_one_works) {
+TEST_F(TlsLinkTest, cancelled_read_ends_and_a_later_read_works) {
   std::atomic<bool> go{false};
   connect([&go](TlsEnd& end) {
     while (!go) play::yield_a_moment();

@@ -16,7 +16,7 @@ TlsRefusal after_alert(int alert, bool asked_for_certificate = false) {
   return refusal_in(remarks);
 }
 
-TEST(TlsRemarks, N11_alerts_about_certificates_are_for_good) {
+TEST(TlsRemarks, N11_certificate_alerts_are_permanent) {
   const std::map<int, std::string> final_alerts{{42, "bad certificate"},     {43, "unsupported certificate"},
                                                 {44, "certificate revoked"}, {45, "certificate expired"},
                                                 {46, "certificate unknown"}, {48, "unknown CA"},
@@ -27,7 +27,7 @@ TEST(TlsRemarks, N11_alerts_about_certificates_are_for_good) {
   }
 }
 
-TEST(TlsRemarks, N11_other_alerts_are_named_and_may_pass) {
+TEST(TlsRemarks, N11_other_alerts_are_named_and_temporary) {
   const std::map<int, std::string> others{{10, "unexpected_message"},
                                           {40, "handshake failure"},
                                           {80, "internal error"},
@@ -38,12 +38,12 @@ TEST(TlsRemarks, N11_other_alerts_are_named_and_may_pass) {
   }
 }
 
-TEST(TlsRemarks, N11_a_failed_handshake_after_a_certificate_was_asked_for_is_for_good) {
+TEST(TlsRemarks, N11_handshake_failure_after_a_certificate_request_is_permanent) {
   EXPECT_TRUE(after_alert(40, true).is_permanent);
   EXPECT_FALSE(after_alert(80, true).is_permanent);
 }
 
-TEST(TlsRemarks, N9_a_renegotiation_is_named_whatever_alert_follows) {
+TEST(TlsRemarks, N9_renegotiation_request_is_named_regardless_of_the_following_alert) {
   TlsRemarks remarks;
   remarks.asked_for_renegotiation = true;
   for (const int alert : {-1, 40}) {
@@ -53,7 +53,7 @@ TEST(TlsRemarks, N9_a_renegotiation_is_named_whatever_alert_follows) {
   }
 }
 
-TEST(TlsRemarks, nothing_said_is_no_refusal) {
+TEST(TlsRemarks, missing_alert_is_not_a_refusal) {
   EXPECT_EQ(refusal_in({}).words, "");
   EXPECT_FALSE(refusal_in({}).is_permanent);
 }

@@ -43,25 +43,25 @@ class TlsRevocationTest : public ::testing::Test {
       OPENSSL_sk_new_null()};
 };
 
-TEST_F(TlsRevocationTest, F5_the_issuers_word_counts) {
+TEST_F(TlsRevocationTest, F5_revocation_by_the_issuer_counts) {
   EXPECT_TRUE(responded(revoked));
   EXPECT_TRUE(responded({serial, V_OCSP_CERTSTATUS_REVOKED, {}, EVP_sha256()})) << "named by another hash";
   EXPECT_TRUE(revoked_by(authority_.response({{serial + 1}, {serial, V_OCSP_CERTSTATUS_GOOD}, revoked})));
 }
 
-TEST_F(TlsRevocationTest, who_may_answer_for_the_issuer_counts_as_well) {
+TEST_F(TlsRevocationTest, revocation_by_an_authorised_responder_counts) {
   const TlsIdentity responder = authority_.issue(2, "OCSPSigning");
   EXPECT_TRUE(revoked_by(authority_.response({revoked}, &responder)));
 }
 
-TEST_F(TlsRevocationTest, what_does_not_revoke_leaves_the_certificate_as_it_is) {
+TEST_F(TlsRevocationTest, certificate_is_kept_unless_revoked) {
   EXPECT_FALSE(responded({serial, V_OCSP_CERTSTATUS_GOOD}));
   EXPECT_FALSE(responded({serial, V_OCSP_CERTSTATUS_UNKNOWN}));
   EXPECT_FALSE(responded({serial + 1})) << "another certificate";
   EXPECT_FALSE(revoked_by(authority_.response({})));
 }
 
-TEST_F(TlsRevocationTest, whom_the_issuer_did_not_let_answer_says_nothing) {
+TEST_F(TlsRevocationTest, response_of_an_unauthorised_responder_is_ignored) {
   const TlsIdentity server = authority_.issue(2);
   EXPECT_FALSE(revoked_by(authority_.response({revoked}, &server)));
   EXPECT_FALSE(revoked_by(TlsAuthority().response({revoked}))) << "another authority of the same name";
@@ -69,7 +69,7 @@ TEST_F(TlsRevocationTest, whom_the_issuer_did_not_let_answer_says_nothing) {
   EXPECT_FALSE(revoked_by(authority_.response({revoked}, &others)));
 }
 
-TEST_F(TlsRevocationTest, a_word_out_of_date_says_nothing) {
+TEST_F(TlsRevocationTest, outdated_response_is_ignored) {
   const auto at = [](Timely timely) { return OcspResponse{serial, V_OCSP_CERTSTATUS_REVOKED, timely}; };
   EXPECT_FALSE(responded(at({-3600, -beyond_skew})));
   EXPECT_TRUE(responded(at({-3600, -within_skew}))) << "clocks differ";
@@ -77,7 +77,7 @@ TEST_F(TlsRevocationTest, a_word_out_of_date_says_nothing) {
   EXPECT_TRUE(responded(at({within_skew, 3600})));
 }
 
-TEST_F(TlsRevocationTest, a_broken_response_says_nothing_and_leaves_no_error) {
+TEST_F(TlsRevocationTest, malformed_response_is_ignored_and_leaves_no_error) {
   const std::string whole = authority_.response({revoked});
   for (std::size_t bytes = 0; bytes < whole.size(); ++bytes)
     EXPECT_FALSE(revoked_by(whole.substr(0, bytes))) << bytes;
@@ -90,7 +90,7 @@ TEST_F(TlsRevocationTest, a_broken_response_says_nothing_and_leaves_no_error) {
   EXPECT_EQ(ERR_peek_error(), 0U);
 }
 
-TEST_F(TlsRevocationTest, nobody_can_revoke_what_vouches_for_itself) {
+TEST_F(TlsRevocationTest, self_signed_certificate_cannot_be_revoked) {
   const std::string response = authority_.response({revoked});
   OPENSSL_sk_pop(chain_.get());
   EXPECT_FALSE(revoked_by(response));
@@ -98,7 +98,7 @@ TEST_F(TlsRevocationTest, nobody_can_revoke_what_vouches_for_itself) {
   EXPECT_FALSE(revoked_by(response));
 }
 
-TEST_F(TlsRevocationTest, an_error_that_was_there_is_still_there) {
+TEST_F(TlsRevocationTest, earlier_error_in_the_queue_is_preserved) {
   ERR_raise(ERR_LIB_USER, 1);
   EXPECT_FALSE(revoked_by("junk"));
   EXPECT_EQ(ERR_GET_LIB(ERR_get_error()), ERR_LIB_USER);

@@ -49,21 +49,21 @@ View on(Page page) {
   return view;
 }
 
-TEST(Draw, RoutesOfAnOrdinaryTerminal) {
+TEST(Draw, routes_page_on_a_standard_terminal) {
   expect_golden("routes-80x24.txt", screen_of(seen(after_json(), utf8()), {}, look_of(80, 24, utf8())));
 }
 
-TEST(Draw, RoutesOfABroadTerminal) {
+TEST(Draw, routes_page_on_a_wide_terminal) {
   expect_golden("routes-132x36.txt",
                 screen_of(seen(after_json(troubled), utf8()), {}, look_of(132, 36, utf8())));
 }
 
-TEST(Draw, RoutesOfASmallTerminal) {
+TEST(Draw, routes_page_on_a_small_terminal) {
   expect_golden("routes-40x10.txt",
                 screen_of(seen(after_json(troubled), utf8()), {}, look_of(40, 10, utf8())));
 }
 
-TEST(Draw, WithoutUtf8WhatIsNotAsciiIsToldByItsCode) {
+TEST(Draw, non_ascii_characters_are_shown_as_codes_without_utf8) {
   const Charset ascii;
   expect_golden("routes-ascii-80x24.txt", screen_of(seen(after_json(), ascii), {}, look_of(80, 24, ascii)));
 }
@@ -73,7 +73,7 @@ std::string in_english(std::string json) {
   return json.replace(json.find(name), name.size(), "search");
 }
 
-TEST(Draw, ThePictureOfTheReadme) {
+TEST(Draw, readme_screenshot_is_up_to_date) {
   Watch watch(10);
   watch.took(*read_status(in_english(before_json()), nullptr).value, 1000);
   watch.took(*read_status(in_english(after_json(troubled)), nullptr).value, 1010);
@@ -81,7 +81,7 @@ TEST(Draw, ThePictureOfTheReadme) {
   expect_golden("readme.txt", screen_of(watch, {}, look_of(128, 23, utf8())));
 }
 
-TEST(Draw, StoriesOfARoute) {
+TEST(Draw, request_history_page_of_a_route) {
   const Watch watch = seen(after_json(), utf8());
   expect_golden("stories-100x30.txt", screen_of(watch, on(Page::stories), look_of(100, 30, utf8())));
   expect_golden("stories-40x10.txt", screen_of(watch, on(Page::stories), look_of(40, 10, utf8())));
@@ -90,7 +90,7 @@ TEST(Draw, StoriesOfARoute) {
   EXPECT_NE(screen_of(watch, none, look_of(100, 30, utf8())).find("none is known"), std::string::npos);
 }
 
-TEST(Draw, OneStoryInFull) {
+TEST(Draw, single_request_page) {
   const Watch watch = seen(after_json(), utf8());
   expect_golden("story-80x24.txt", screen_of(watch, on(Page::story), look_of(80, 24, utf8())));
   View scrolled = on(Page::story);
@@ -102,7 +102,7 @@ TEST(Draw, OneStoryInFull) {
   EXPECT_NE(screen_of(watch, gone, look_of(80, 24, utf8())).find("no longer"), std::string::npos);
 }
 
-TEST(Draw, UpstreamsAndConfiguration) {
+TEST(Draw, upstreams_and_configuration_page) {
   expect_golden("upstreams-80x24.txt",
                 screen_of(seen(after_json(troubled), utf8()), on(Page::upstreams), look_of(80, 24, utf8())));
   const std::string none =
@@ -110,12 +110,12 @@ TEST(Draw, UpstreamsAndConfiguration) {
   EXPECT_NE(none.find("nothing is known of any"), std::string::npos) << none;
 }
 
-TEST(Draw, Help) {
+TEST(Draw, help_page) {
   expect_golden("help-80x40.txt",
                 screen_of(seen(after_json(), utf8()), on(Page::help), look_of(80, 40, utf8())));
 }
 
-TEST(Draw, ALossIsToldAboveFiguresOfBefore) {
+TEST(Draw, lost_connection_is_shown_above_the_last_known_figures) {
   Watch watch = seen(after_json(), utf8());
   watch.lost("no response from the admin listener at 127.0.0.1:3129: Connection refused", 1011);
   watch.lost("no response from the admin listener at 127.0.0.1:3129: Connection refused", 1012);
@@ -129,7 +129,7 @@ TEST(Draw, ALossIsToldAboveFiguresOfBefore) {
   EXPECT_EQ(screen_of(watch, {}, display).find("NO RESPONSE"), std::string::npos);
 }
 
-TEST(Draw, ARestartIsToldForAWhile) {
+TEST(Draw, restart_is_shown_for_a_while) {
   Watch watch = seen(after_json(), utf8());
   watch.took(*read_status(status_json(1, 5, routes_json(1, 5)), nullptr).value, 1011);
   Display display = look_of(80, 24, utf8());
@@ -139,14 +139,14 @@ TEST(Draw, ARestartIsToldForAWhile) {
   EXPECT_EQ(screen_of(watch, {}, display).find("RESTARTED"), std::string::npos);
 }
 
-TEST(Draw, APauseIsTold) {
+TEST(Draw, paused_display_is_marked) {
   View view;
   view.paused = true;
   EXPECT_NE(screen_of(seen(after_json(), utf8()), view, look_of(40, 10, utf8())).find("PAUSED"),
             std::string::npos);
 }
 
-TEST(Draw, StatesOfTheProxyAreTold) {
+TEST(Draw, proxy_states_are_shown) {
   const auto told = [](std::string json, const std::string& from, const std::string& to) {
     json.replace(json.find(from), from.size(), to);
     return screen_of(seen(json, utf8()), {}, look_of(80, 24, utf8()));
@@ -161,12 +161,12 @@ TEST(Draw, StatesOfTheProxyAreTold) {
   EXPECT_NE(small.find("reload FAILED"), std::string::npos) << small;
 }
 
-TEST(Draw, BeforeTheFirstReadingThereIsWhoIsAsked) {
+TEST(Draw, address_is_shown_before_the_first_reading) {
   const std::string text = screen_of(Watch(10), {}, look_of(60, 8, utf8()));
   EXPECT_NE(text.find("reprise at 127.0.0.1:3129"), std::string::npos) << text;
 }
 
-TEST(Draw, AThousandRoutesAreTurnedPageByPage) {
+TEST(Draw, thousand_routes_are_paged) {
   Watch watch(10);
   watch.took(*read_status(status_json(10, 0, routes_json(1000, 0)), nullptr).value, 1);
   watch.took(*read_status(status_json(20, 999, routes_json(1000, 1)), nullptr).value, 11);
@@ -179,7 +179,7 @@ TEST(Draw, AThousandRoutesAreTurnedPageByPage) {
   EXPECT_NE(text.find("500/1000"), std::string::npos) << text;
 }
 
-TEST(Draw, NothingIsCutFrom40ColumnsTo200) {
+TEST(Draw, pages_are_not_truncated_from_40_to_200_columns) {
   const Watch watch = seen(after_json(troubled), utf8());
   for (const Page page : {Page::routes, Page::stories, Page::story, Page::upstreams, Page::help}) {
     for (std::size_t columns = 40; columns <= 200; ++columns) {
@@ -191,7 +191,7 @@ TEST(Draw, NothingIsCutFrom40ColumnsTo200) {
   }
 }
 
-TEST(Draw, ManyRoutesBeginWithTheMostTroubleUntilAColumnIsChosen) {
+TEST(Draw, routes_with_most_trouble_come_first_until_a_column_is_chosen) {
   const auto json = [](int uptime, int failed) {
     std::string routes = routes_json(20, 10);
     routes +=
@@ -217,21 +217,21 @@ TEST(Draw, ManyRoutesBeginWithTheMostTroubleUntilAColumnIsChosen) {
   EXPECT_EQ(screen_of(watch, view, display).find(">broken"), std::string::npos) << "the other way round";
 }
 
-TEST(Draw, N13_OnlyTunnelsAreToldOnASmallTerminalToo) {
+TEST(Draw, N13_unread_https_tunnels_are_shown_on_a_small_terminal_too) {
   Watch watch(10);
   watch.took(*read_status(status_json(10, 0, routes_json(1, 0)), nullptr).value, 1);
   const std::string text = screen_of(watch, {}, look_of(60, 10, utf8()));
   EXPECT_NE(text.find("HTTPS not read: api.test:443"), std::string::npos) << text;
 }
 
-TEST(Draw, NoRoutesAndNoRequests) {
+TEST(Draw, empty_route_list_is_shown) {
   Watch watch(10);
   watch.took(*read_status(status_json(10, 0, ""), nullptr).value, 1);
   EXPECT_NE(screen_of(watch, {}, look_of(80, 24, utf8())).find("no routes"), std::string::npos);
   EXPECT_EQ(chosen_route(watch, {}), "");
 }
 
-TEST(Draw, EveryPageFitsEverySize) {
+TEST(Draw, every_page_fits_every_terminal_size) {
   for (const Charset& charset : {utf8(), Charset{}}) {
     Watch watch = seen(after_json(troubled), charset);
     watch.lost("why\x1b[2J", 1010);
@@ -246,7 +246,7 @@ TEST(Draw, EveryPageFitsEverySize) {
   }
 }
 
-TEST(Draw, WhatTrafficSaysSteersNoTerminal) {
+TEST(Draw, traffic_cannot_inject_terminal_control_sequences) {
   const char* const nasty =
       R"([{"id":"1-1","time":"t","route":"payments","method":"GET","host":"a\u001b[2Jb","port":80,
     "path":"/\u009b31m\u202e\u0301","status":503,"ending":"answered","reason":"not_idempotent","meaning":"m","ms":1e308,
@@ -263,7 +263,7 @@ TEST(Draw, WhatTrafficSaysSteersNoTerminal) {
   }
 }
 
-TEST(Screen, IsSentLineByLineWithNothingLeftOfTheOneBefore) {
+TEST(Screen, each_line_is_redrawn_and_the_rest_cleared) {
   Screen screen;
   screen.push_back(Line("a ", Style::bad).add("b"));
   screen.emplace_back();
@@ -303,14 +303,14 @@ std::vector<std::string> shown_by_terminal(std::string_view bytes, std::size_t c
   return grid;
 }
 
-TEST(Screen, ALineOfTheWholeWidthKeepsItsLastCharacter) {
+TEST(Screen, line_of_full_width_keeps_its_last_character) {
   Screen screen;
   for (const char* const text : {"P99 49ms", "short", "the last"}) screen.emplace_back(text);
   EXPECT_EQ(shown_by_terminal(bytes_of(screen, true), 8, 4),
             (std::vector<std::string>{"P99 49ms", "short   ", "the last", "        "}));
 }
 
-TEST(Screen, EveryStyleIsShownWithoutColourAsWithIt) {
+TEST(Screen, text_of_every_style_is_shown_without_colour) {
   for (const Style style :
        {Style::plain, Style::strong, Style::faint, Style::heading, Style::good, Style::warning, Style::bad}) {
     const std::string bytes = bytes_of({Line("x", style)}, false);

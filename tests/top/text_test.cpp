@@ -7,14 +7,14 @@
 namespace reprise::tools {
 namespace {
 
-TEST(Text, IsAsBroadAsItsCharacters) {
+TEST(Text, width_is_the_sum_of_the_character_widths) {
   EXPECT_EQ(columns_of("abc", utf8()), 3U);
   EXPECT_EQ(columns_of("日本", utf8()), 4U);
   EXPECT_EQ(columns_of("e\u0301", utf8()), 1U);
   EXPECT_EQ(columns_of("äöü", Charset{true, nullptr}), 3U);
 }
 
-TEST(Text, IsCutBetweenCharacters) {
+TEST(Text, text_is_truncated_between_characters) {
   EXPECT_EQ(cut("abcdef", 6, utf8()), "abcdef");
   EXPECT_EQ(cut("abcdef", 4, utf8()), "abc…");
   EXPECT_EQ(cut("abcdef", 4, Charset{}), "abc~");
@@ -25,14 +25,14 @@ TEST(Text, IsCutBetweenCharacters) {
   EXPECT_EQ(cut("e\u0301", 1, utf8()), "e\u0301") << "a mark belongs to its character";
 }
 
-TEST(Text, IsPaddedToItsColumns) {
+TEST(Text, text_is_padded_to_its_columns) {
   EXPECT_EQ(padded("日", 4, utf8()), "日  ");
   EXPECT_EQ(padded_left("日", 4, utf8()), "  日");
   EXPECT_EQ(padded("日本語", 4, utf8()), "日… ");
   EXPECT_EQ(padded_left("abcdef", 3, Charset{}), "ab~");
 }
 
-TEST(Text, WhatCannotBeShownIsToldByItsCode) {
+TEST(Text, unprintable_characters_are_shown_as_codes) {
   EXPECT_EQ(shown("a\x1b[2J\x7f", utf8()), "a\\u001b[2J\\u007f");
   EXPECT_EQ(shown("日本", Charset{}), "\\u65e5\\u672c");
   EXPECT_EQ(shown("a\u202e\u0085", utf8()), "a\\u202e\\u0085");
@@ -41,7 +41,7 @@ TEST(Text, WhatCannotBeShownIsToldByItsCode) {
   EXPECT_EQ(shown("😀", Charset{}), "\\u1f600");
 }
 
-TEST(Text, IsBrokenAtBlanks) {
+TEST(Text, text_is_wrapped_at_blanks) {
   EXPECT_EQ(wrapped("one two three", 7, utf8()), (std::vector<std::string>{"one two", "three"}));
   EXPECT_EQ(wrapped("abcdefgh ij", 3, utf8()), (std::vector<std::string>{"abc", "def", "gh", "ij"}));
   EXPECT_EQ(wrapped("日本語", 1, utf8()).size(), 3U) << "one character at least";
@@ -49,7 +49,7 @@ TEST(Text, IsBrokenAtBlanks) {
   EXPECT_TRUE(wrapped("", 5, utf8()).empty());
 }
 
-TEST(Figures, AsPeopleReadThem) {
+TEST(Figures, figures_are_formatted_for_readers) {
   EXPECT_EQ(count_text(0), "0");
   EXPECT_EQ(count_text(99999), "99999");
   EXPECT_EQ(count_text(100000), "100.0k");
@@ -81,7 +81,7 @@ RequestReading story_of(const std::string& members) {
   return read_requests("[{" + members + "}]", nullptr).value->front();
 }
 
-TEST(Bar, IsTimeFromHeadToEnd) {
+TEST(Bar, bar_shows_time_from_request_head_to_end) {
   const RequestReading story = read_requests(stories_json, nullptr).value->at(1);
   EXPECT_EQ(drawn(story, 12), "xx..##...===");
   EXPECT_EQ(drawn(story, 12, utf8()), "░░··▓▓···███");
@@ -89,7 +89,7 @@ TEST(Bar, IsTimeFromHeadToEnd) {
   EXPECT_EQ(drawn(story, 0), "");
 }
 
-TEST(Bar, ShowsEachAttemptHoweverShort) {
+TEST(Bar, bar_shows_each_attempt_however_short) {
   EXPECT_EQ(
       drawn(
           story_of(
@@ -100,14 +100,14 @@ TEST(Bar, ShowsEachAttemptHoweverShort) {
       << "nothing has a length here";
 }
 
-TEST(Bar, ShowsWhatIsLeftOutBetween) {
+TEST(Bar, bar_shows_a_gap_for_omitted_attempts) {
   EXPECT_EQ(drawn(story_of(R"("ms":100,"attempts_left_out":7,"attempts_before_the_gap":1,
     "attempts":[{"at_ms":0,"ms":20},{"at_ms":80,"ms":20}])"),
                   10),
             "xx~~~~~~xx");
 }
 
-TEST(Bar, SaysWhatEachAttemptCameTo) {
+TEST(Bar, each_attempt_is_shown_as_accepted_rejected_or_failed) {
   const auto result = [](const std::string& story, const std::string& attempt) {
     const RequestReading read = story_of(story + R"(,"attempts":[{)" + attempt + "}]");
     return drawn_result(read, read.attempts[0]);
@@ -120,7 +120,7 @@ TEST(Bar, SaysWhatEachAttemptCameTo) {
   EXPECT_EQ(result(R"("status":502)", R"("error":"reset")"), DrawnResult::failed);
 }
 
-TEST(Gauge, IsAShare) {
+TEST(Gauge, gauge_shows_a_fraction) {
   EXPECT_EQ(gauge_of(0.5, 12), "[#####-----]");
   EXPECT_EQ(gauge_of(7, 4), "[##]");
   EXPECT_EQ(gauge_of(-1, 4), "[--]");

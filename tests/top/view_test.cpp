@@ -11,7 +11,7 @@ using Presses = std::vector<KeyPress>;
 
 KeyPress character(char one) { return {Key::character, one}; }
 
-TEST(Keys, SequencesOfTerminals) {
+TEST(Keys, terminal_key_sequences_are_recognised) {
   const std::vector<std::pair<std::string, Key>> known{
       {"\x1b[A", Key::up},       {"\x1bOA", Key::up},         {"\x1b[B", Key::down}, {"\x1bOB", Key::down},
       {"\x1b[5~", Key::page_up}, {"\x1b[6~", Key::page_down}, {"\x1b[H", Key::home}, {"\x1b[1~", Key::home},
@@ -21,7 +21,7 @@ TEST(Keys, SequencesOfTerminals) {
     EXPECT_EQ(KeyReader().take(bytes), (Presses{{key, 0}})) << bytes.substr(1);
 }
 
-TEST(Keys, ComeInPiecesOfAnySize) {
+TEST(Keys, key_sequences_split_anywhere_are_recognised) {
   const std::string bytes = "j\x1b[B\x1b[6~q";
   for (std::size_t first = 0; first <= bytes.size(); ++first) {
     KeyReader keys;
@@ -32,7 +32,7 @@ TEST(Keys, ComeInPiecesOfAnySize) {
   }
 }
 
-TEST(Keys, EscapeIsTheKeyWhereNothingFollows) {
+TEST(Keys, escape_is_recognised_when_nothing_follows) {
   KeyReader keys;
   EXPECT_TRUE(keys.take("\x1b").empty());
   EXPECT_TRUE(keys.is_waiting());
@@ -44,7 +44,7 @@ TEST(Keys, EscapeIsTheKeyWhereNothingFollows) {
   EXPECT_EQ(keys.take("\x1bq"), (Presses{{Key::escape, 0}, character('q')}));
 }
 
-TEST(Keys, WhatNobodyMeansIsPassedOver) {
+TEST(Keys, unknown_key_sequences_are_ignored) {
   KeyReader keys;
   EXPECT_TRUE(keys.take("\x1b[200;300M\x01\xc3\xa4\x1b[1;5A\x1b[?1;2c").empty());
   EXPECT_EQ(keys.take("\x1b[" + std::string(100, '1') + "\x1b[Aq").back(), character('q'));
@@ -71,7 +71,7 @@ class Pressing : public testing::Test {
   const std::string wide_ = "日本語の検索";
 };
 
-TEST_F(Pressing, ChoosesARouteAndKeepsToIt) {
+TEST_F(Pressing, chosen_route_stays_chosen_when_the_order_changes) {
   EXPECT_EQ(order(), (std::vector<std::string>{"payments", wide_, "default"}));
   type("j");
   EXPECT_EQ(view_.route, wide_);
@@ -94,7 +94,7 @@ TEST_F(Pressing, ChoosesARouteAndKeepsToIt) {
   EXPECT_EQ(view_.route, "payments");
 }
 
-TEST_F(Pressing, SortsByEachColumn) {
+TEST_F(Pressing, routes_can_be_sorted_by_each_column) {
   type("1");
   EXPECT_EQ(order(), (std::vector<std::string>{"default", "payments", wide_}));
   type("r");
@@ -111,7 +111,7 @@ TEST_F(Pressing, SortsByEachColumn) {
   EXPECT_EQ(view_.sorted_by, Column::p99) << "all the way round";
 }
 
-TEST_F(Pressing, WhatHasNoFigureStandsAtTheEnd) {
+TEST_F(Pressing, routes_without_a_figure_come_last) {
   watch_ = Watch(1);
   watch_.took(
       *read_status(
@@ -130,7 +130,7 @@ TEST_F(Pressing, WhatHasNoFigureStandsAtTheEnd) {
   EXPECT_EQ(order(), (std::vector<std::string>{"b", "new"}));
 }
 
-TEST_F(Pressing, EnterGoesDeeperAndEscapeBack) {
+TEST_F(Pressing, enter_opens_details_and_escape_goes_back) {
   press({{Key::enter, 0}});
   EXPECT_EQ(view_.page, Page::stories);
   EXPECT_EQ(view_.route, "payments");
@@ -158,7 +158,7 @@ TEST_F(Pressing, EnterGoesDeeperAndEscapeBack) {
   EXPECT_EQ(view_.page, Page::routes);
 }
 
-TEST_F(Pressing, ThereMayBeNothingToChoose) {
+TEST_F(Pressing, keys_are_harmless_when_nothing_can_be_chosen) {
   view_.page = Page::stories;
   view_.route = wide_;
   press({{Key::down, 0}, {Key::enter, 0}});
@@ -170,7 +170,7 @@ TEST_F(Pressing, ThereMayBeNothingToChoose) {
   EXPECT_EQ(view_.route, "");
 }
 
-TEST_F(Pressing, LettersOfTheFoot) {
+TEST_F(Pressing, letter_keys_pause_and_quit) {
   type("p");
   EXPECT_TRUE(view_.paused);
   type("p");
@@ -181,7 +181,7 @@ TEST_F(Pressing, LettersOfTheFoot) {
   EXPECT_TRUE(view_.quits);
 }
 
-TEST(Columns, GoByTheirRankWhereThereIsNoRoom) {
+TEST(Columns, columns_disappear_by_rank_on_a_narrow_terminal) {
   EXPECT_EQ(shape_for(40, 5).columns,
             (std::vector<Column>{Column::route, Column::rate, Column::success, Column::p99}));
   EXPECT_EQ(shape_for(10, 5).columns, (std::vector<Column>{Column::route}));
@@ -193,7 +193,7 @@ TEST(Columns, GoByTheirRankWhereThereIsNoRoom) {
   EXPECT_EQ(shape_for(300, 500).route, 40U);
 }
 
-TEST(Columns, a_long_name_is_whole_where_every_column_and_the_name_have_room) {
+TEST(Columns, long_name_is_shown_in_full_if_all_columns_fit) {
   const std::size_t of_columns = 67;  // the mark, and every column but the name
   EXPECT_EQ(shape_for(of_columns + 60, 60).columns.size(), column_count);
   EXPECT_EQ(shape_for(of_columns + 60, 60).route, 60U);
@@ -202,7 +202,7 @@ TEST(Columns, a_long_name_is_whole_where_every_column_and_the_name_have_room) {
   EXPECT_EQ(shape_for(of_columns + 59, 60).route, 40U) << "the name is cut in any case";
 }
 
-TEST(Columns, ReasonsAreToldFromTheMostFrequentOn) {
+TEST(Columns, reasons_are_listed_by_frequency) {
   EXPECT_EQ(reasons_text({}), "-");
   EXPECT_EQ(reasons_text({{"a", 1}, {"b", 1234567}, {"c", 1}}), "b 1.2M, a 1, c 1");
 }

@@ -15,7 +15,7 @@ std::string route(const std::string& name, int requests) {
   return route_json(name, R"("requests":)" + std::to_string(requests) + R"(,"refused":{})");
 }
 
-TEST(Reading, WhatIsNoStatusIsSaidToBeNone) {
+TEST(Reading, malformed_status_is_rejected_with_a_reason) {
   for (const char* text :
        {"", "{", "nonsense", "[]", "{}", R"({"version":"1"})", "\xff", "{\"routes\":[],\"version\":\"\xc3\"}",
         "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]"}) {
@@ -26,7 +26,7 @@ TEST(Reading, WhatIsNoStatusIsSaidToBeNone) {
   }
 }
 
-TEST(Reading, WhatIsAbsentOrOfAnotherTypeIsAbsent) {
+TEST(Reading, members_that_are_missing_or_mistyped_are_ignored) {
   const auto read = read_status(
       R"({"version":7,"routes":[1,{"name":null,"requests":"many","refused":[],"durations":[null]},{}],
     "config":[],"reload":{"outcome":"success"},"totals":{"requests":-3,"client_connections":1e300},"budgets":{"a:1":0.25,"b:2":"x"},
@@ -46,7 +46,7 @@ TEST(Reading, WhatIsAbsentOrOfAnotherTypeIsAbsent) {
   EXPECT_FALSE(read.value->upstream_active);
 }
 
-TEST(Reading, ABudgetIsThatOfItsUpstreamWhereBothAreTold) {
+TEST(Reading, budget_belongs_to_the_upstream_of_the_same_name) {
   const Status read = status(
       1, 1, "",
       R"(,"upstreams":[{"name":"a:1","attempts":{"2xx":3,"5xx":1},"circuit":"half_open"}],"budgets":{"a:1":0.5})");
@@ -56,7 +56,7 @@ TEST(Reading, ABudgetIsThatOfItsUpstreamWhereBothAreTold) {
   EXPECT_EQ(read.upstreams[0].circuit, "half_open");
 }
 
-TEST(Reading, ATargetIsWrittenAsItWasAskedFor) {
+TEST(Reading, target_is_written_as_requested) {
   const auto target = [](const std::string& members) {
     return read_requests("[{" + members + "}]", nullptr).value->front().target;
   };
@@ -67,7 +67,7 @@ TEST(Reading, ATargetIsWrittenAsItWasAskedFor) {
   EXPECT_EQ(target(R"("host":"a","port":443,"tunnel":true)"), "a:443");
 }
 
-TEST(Watch, RatesAreOfTheWindow) {
+TEST(Watch, rates_cover_the_window) {
   Watch watch(2);
   for (int i = 0; i <= 5; ++i) watch.took(status(i, 100 * i, route("a", 10 * i * i)), i);
   // Of the last two seconds: from 90 to 250.
@@ -75,7 +75,7 @@ TEST(Watch, RatesAreOfTheWindow) {
   EXPECT_DOUBLE_EQ(watch.rate(), 100);
 }
 
-TEST(Watch, OneReadingHasNoRate) {
+TEST(Watch, single_reading_has_no_rate) {
   Watch watch(10);
   EXPECT_TRUE(watch.empty());
   EXPECT_TRUE(watch.routes().empty());
@@ -86,7 +86,7 @@ TEST(Watch, OneReadingHasNoRate) {
   EXPECT_EQ(watch.rate(), 0);
 }
 
-TEST(Watch, FiguresOfAStory) {
+TEST(Watch, figures_match_the_example_status) {
   const Watch watch = seen(after_json(troubled), utf8());
   const RouteFigures payments = watch.routes()[0];
   EXPECT_EQ(payments.recent.requests, 400U);
@@ -99,7 +99,7 @@ TEST(Watch, FiguresOfAStory) {
   EXPECT_DOUBLE_EQ(upstreams[0].attempts_a_second, 53);
 }
 
-TEST(Watch, AClientThatLeftIsNoFailure) {
+TEST(Watch, client_that_left_does_not_count_as_a_failure) {
   const auto with = [](const std::string& responses) {
     Watch watch(1);
     watch.took(status(1, 1, route_json("a", R"("requests":0,"responses":{})")), 1);
@@ -111,7 +111,7 @@ TEST(Watch, AClientThatLeftIsNoFailure) {
   EXPECT_FALSE(with(R"("client_gone":4)"));
 }
 
-TEST(Watch, ARestartBeginsAnew) {
+TEST(Watch, restart_discards_earlier_readings) {
   for (const bool by_start : {true, false}) {
     Watch watch(10);
     watch.took(status(100, 1000, route("a", 1000)), 1);
@@ -125,7 +125,7 @@ TEST(Watch, ARestartBeginsAnew) {
   }
 }
 
-TEST(Watch, ARouteThatIsNewOrCountsAnewHasNoPast) {
+TEST(Watch, new_or_reset_route_has_no_rate) {
   Watch watch(10);
   watch.took(status(1, 10, route("old", 5) + "," + route("anew", 5)), 1);
   watch.took(status(2, 20, route("anew", 1) + "," + route("new", 9) + "," + route("old", 6)), 2);
@@ -136,7 +136,7 @@ TEST(Watch, ARouteThatIsNewOrCountsAnewHasNoPast) {
   EXPECT_EQ(routes[2].recent.requests, 1U);
 }
 
-TEST(Watch, ALossLastsUntilTheNextReading) {
+TEST(Watch, lost_connection_lasts_until_the_next_reading) {
   Watch watch(10);
   watch.lost("one", 3);
   watch.lost("two", 4);
@@ -146,7 +146,7 @@ TEST(Watch, ALossLastsUntilTheNextReading) {
   EXPECT_FALSE(watch.loss());
 }
 
-TEST(Quantile, IsInterpolatedWithinItsBucket) {
+TEST(Quantile, quantile_is_interpolated_within_its_bucket) {
   const std::vector<double> three{1, 2, 4};
   EXPECT_FALSE(quantile(0.5, three, {0, 0, 0, 0}));
   EXPECT_FALSE(quantile(0.5, three, {1, 2}));
@@ -159,7 +159,7 @@ TEST(Quantile, IsInterpolatedWithinItsBucket) {
   EXPECT_EQ(beyond->seconds, 4);
 }
 
-TEST(Stories, WhatIsWorthTelling) {
+TEST(Stories, only_noteworthy_requests_are_shown) {
   const auto worth = [](const std::string& members) {
     return is_notable(read_requests("[{" + members + "}]", nullptr).value->front());
   };
@@ -173,7 +173,7 @@ TEST(Stories, WhatIsWorthTelling) {
   EXPECT_TRUE(worth(R"("reason":"not_idempotent","ending":"answered")"));
 }
 
-TEST(Lines, OneOfEachRouteAnInterval) {
+TEST(Lines, each_route_has_one_line_per_interval) {
   constexpr std::int64_t wall = 1'767'348'000'000'000'000;
   const Watch watch = [] {
     Watch made(1);
@@ -185,7 +185,7 @@ TEST(Lines, OneOfEachRouteAnInterval) {
   expect_golden("lines.jsonl", interval_lines(watch, LineForm::json, wall));
 }
 
-TEST(Lines, WhatIsUnknownIsSaidToBe) {
+TEST(Lines, unknown_figures_are_marked) {
   Watch watch(1);
   EXPECT_EQ(interval_lines(watch, LineForm::text, 0), "");
   watch.took(status(1, 1, route(R"(a \"b\"\u001b)", 1)), 1);

@@ -12,7 +12,7 @@ using telemetry::SpanDrop;
 
 Posted responded(int status, std::string body = {}) { return {End::responded, status, {}, std::move(body)}; }
 
-TEST(Delivery, TakenIsTaken) {
+TEST(Delivery, accepted_batch_is_delivered) {
   for (const int status : {200, 202, 204, 299})
     EXPECT_EQ(decide(responded(status), 1, 5, 9).kind, Kind::taken) << status;
   for (const char* body :
@@ -22,7 +22,7 @@ TEST(Delivery, TakenIsTaken) {
     EXPECT_EQ(decide(responded(200, body), 1, 5, 9).rejected, 0U) << body;
 }
 
-TEST(Delivery, WhatIsRejectedOfABatchIsCounted) {
+TEST(Delivery, rejected_spans_of_a_batch_are_counted) {
   EXPECT_EQ(
       decide(responded(200, R"({"partialSuccess":{"rejectedSpans":"3","errorMessage":"old"}})"), 1, 5, 9)
           .rejected,
@@ -32,7 +32,7 @@ TEST(Delivery, WhatIsRejectedOfABatchIsCounted) {
       << "never more";
 }
 
-TEST(Delivery, OnlyWhatTheProtocolNamesIsTriedAgain) {
+TEST(Delivery, only_statuses_named_by_the_protocol_are_retried) {
   for (const int status : {429, 502, 503, 504}) {
     EXPECT_EQ(decide(responded(status), 4, 5, 9).kind, Kind::again) << status;
     const Decision last = decide(responded(status), 5, 5, 9);
@@ -47,7 +47,7 @@ TEST(Delivery, OnlyWhatTheProtocolNamesIsTriedAgain) {
   }
 }
 
-TEST(Delivery, WhatEndedWithoutAResponseIsTriedAgain) {
+TEST(Delivery, failure_without_a_response_is_retried) {
   for (const End end :
        {End::unresolved, End::unconnected, End::timed_out, End::broken, End::malformed, End::cancelled}) {
     const Posted posted{end};
@@ -59,7 +59,7 @@ TEST(Delivery, WhatEndedWithoutAResponseIsTriedAgain) {
   }
 }
 
-TEST(Delivery, IsToldInWords) {
+TEST(Delivery, delivery_result_is_described) {
   EXPECT_EQ(words_of(responded(400, "no such field")), "it gave status 400: no such field");
   EXPECT_EQ(words_of(responded(413)), "it gave status 413");
   EXPECT_EQ(words_of(responded(200, R"({"partialSuccess":{"rejectedSpans":"3","errorMessage":"old"}})")),

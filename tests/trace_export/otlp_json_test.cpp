@@ -67,7 +67,7 @@ class OtlpJsonTest : public testing::Test {
   telemetry::OtlpJson encoder_{{"1.2", "reprise-abc", "host", 17}, dice_};
 };
 
-TEST_F(OtlpJsonTest, OneRequestLetterByLetter) {
+TEST_F(OtlpJsonTest, request_without_retries_has_exactly_this_json) {
   ScriptedRequest request("plain", "GET", "/v1/x");
   request.attempt(telemetry::status(200), 12, telemetry::stop(Reason::success), true)
       .ends(telemetry::Ending::answered, 200);
@@ -98,7 +98,7 @@ TEST_F(OtlpJsonTest, OneRequestLetterByLetter) {
       R"({"key":"reprise.may_have_sent","value":{"boolValue":false}}]}]}]}]})");
 }
 
-TEST_F(OtlpJsonTest, AttemptsAreChildrenOfTheRequestAndThatOfTheClient) {
+TEST_F(OtlpJsonTest, attempts_are_children_of_the_request_span) {
   ScriptedRequest request("retried", "GET", "/x");
   request.attempt(telemetry::status(503, std::chrono::seconds(1)), 10,
                   telemetry::retry_in(milliseconds(1000), Reason::retryable_status));
@@ -144,7 +144,7 @@ TEST_F(OtlpJsonTest, AttemptsAreChildrenOfTheRequestAndThatOfTheClient) {
   EXPECT_EQ(all[2].at("startTimeUnixNano").as_string(), std::to_string(telemetry::story_wall - 55'000'000));
 }
 
-TEST_F(OtlpJsonTest, WhatIsAnErrorAndWhatIsNot) {
+TEST_F(OtlpJsonTest, errors_are_marked_according_to_span_kind_and_outcome) {
   const auto requested = [this](const ScriptedRequest& request) { return spans(story_of(request.record())); };
   ScriptedRequest lost("lost", "GET", "/");
   lost.attempt(telemetry::status(404), 1, telemetry::stop(Reason::not_retryable))
@@ -175,7 +175,7 @@ TEST_F(OtlpJsonTest, WhatIsAnErrorAndWhatIsNot) {
   EXPECT_TRUE(attributes(all[0]).contains("reprise.ambiguous=boolValue true"));
 }
 
-TEST_F(OtlpJsonTest, AMethodThatNobodyKnowsIsNoName) {
+TEST_F(OtlpJsonTest, unknown_method_is_not_used_as_a_span_name) {
   ScriptedRequest odd("odd", "get", "/");
   odd.attempt(telemetry::status(200), 1, telemetry::stop(Reason::success))
       .ends(telemetry::Ending::answered, 200);
@@ -188,7 +188,7 @@ TEST_F(OtlpJsonTest, AMethodThatNobodyKnowsIsNoName) {
   }
 }
 
-TEST_F(OtlpJsonTest, WhatAnybodyHasSentIsStillJson) {
+TEST_F(OtlpJsonTest, any_request_content_yields_valid_json) {
   for (ScriptedRequest& request : telemetry::all_stories()) {
     telemetry::ExchangeRecord record = request.record();
     record.client = "no colon";
@@ -199,7 +199,7 @@ TEST_F(OtlpJsonTest, WhatAnybodyHasSentIsStillJson) {
   }
 }
 
-TEST_F(OtlpJsonTest, APeerIsAnAddressAndAPort) {
+TEST_F(OtlpJsonTest, peer_is_recorded_as_address_and_port) {
   ScriptedRequest request("peer", "OPTIONS", "*");
   request.attempt(telemetry::status(200), 1, telemetry::stop(Reason::success))
       .ends(telemetry::Ending::answered, 200);
@@ -226,7 +226,7 @@ TEST_F(OtlpJsonTest, APeerIsAnAddressAndAPort) {
   EXPECT_TRUE(attributes(all[1]).contains("network.peer.address=127.0.0.1"));
 }
 
-TEST_F(OtlpJsonTest, ABatchHoldsMany) {
+TEST_F(OtlpJsonTest, batch_holds_many_requests) {
   ScriptedRequest request("plain", "GET", "/v1/x");
   request.attempt(telemetry::status(200), 12, telemetry::stop(Reason::success))
       .ends(telemetry::Ending::answered, 200);

@@ -96,7 +96,7 @@ class SpanExporterTest : public testing::Test {
   std::unique_ptr<SpanExporter> exporter;
 };
 
-TEST_F(SpanExporterTest, PostsBatchesOverOneConnection) {
+TEST_F(SpanExporterTest, batches_are_posted_over_one_connection) {
   Heard heard;
   ScriptedUpstream upstream(collector(heard));
   start(upstream.port());
@@ -116,7 +116,7 @@ TEST_F(SpanExporterTest, PostsBatchesOverOneConnection) {
   EXPECT_EQ(spans_in(first), 2U);
 }
 
-TEST_F(SpanExporterTest, ABatchIsBounded) {
+TEST_F(SpanExporterTest, batch_size_is_limited) {
   times.batch = std::chrono::hours(1);
   Heard heard;
   ScriptedUpstream upstream(collector(heard));
@@ -129,7 +129,7 @@ TEST_F(SpanExporterTest, ABatchIsBounded) {
   EXPECT_EQ(spans_in(heard.at(1)), 288U);
 }
 
-TEST_F(SpanExporterTest, AHalfFullQueueDoesNotWaitForItsTime) {
+TEST_F(SpanExporterTest, half_full_queue_is_sent_without_waiting) {
   times.batch = std::chrono::hours(1);
   Heard heard;
   ScriptedUpstream upstream(collector(heard));
@@ -140,7 +140,7 @@ TEST_F(SpanExporterTest, AHalfFullQueueDoesNotWaitForItsTime) {
   }));
 }
 
-TEST_F(SpanExporterTest, ACollectorThatIsDownCostsTheSpansAndIsToldOnce) {
+TEST_F(SpanExporterTest, unreachable_collector_drops_spans_and_is_logged_once) {
   const play::RefusingPort port;
   start(port.number());
   request();
@@ -151,7 +151,7 @@ TEST_F(SpanExporterTest, ACollectorThatIsDownCostsTheSpansAndIsToldOnce) {
   EXPECT_FALSE(log_file.says("not delivered", 2));
 }
 
-TEST_F(SpanExporterTest, ACollectorThatComesBackIsTold) {
+TEST_F(SpanExporterTest, recovered_collector_is_logged) {
   Heard heard;
   ScriptedUpstream upstream(collector(heard, {response(503, ""), response(503, ""), response(200, "{}")}));
   start(upstream.port());
@@ -162,7 +162,7 @@ TEST_F(SpanExporterTest, ACollectorThatComesBackIsTold) {
   ASSERT_TRUE(eventually([&] { return log_file.says("it takes spans again"); }));
 }
 
-TEST_F(SpanExporterTest, WhatRefusesIsNotAskedTwice) {
+TEST_F(SpanExporterTest, batch_rejected_by_the_collector_is_not_sent_again) {
   Heard heard;
   ScriptedUpstream upstream(collector(heard, {response(400, "no such\nfield"), response(413, ""),
                                               response(200, R"({"partialSuccess":{"rejectedSpans":"1"}})")}));
@@ -179,7 +179,7 @@ TEST_F(SpanExporterTest, WhatRefusesIsNotAskedTwice) {
   EXPECT_TRUE(log_file.says("it gave status 400: no such\\u000afield"));
 }
 
-TEST_F(SpanExporterTest, WhatIsBusyIsAskedSoOftenAndNoMore) {
+TEST_F(SpanExporterTest, busy_collector_is_retried_up_to_the_limit) {
   Heard heard;
   ScriptedUpstream upstream(collector(heard, {response(429, "", "Retry-After: 0\r\n")}));
   start(upstream.port());
@@ -188,7 +188,7 @@ TEST_F(SpanExporterTest, WhatIsBusyIsAskedSoOftenAndNoMore) {
   EXPECT_EQ(heard.size(), times.tries);
 }
 
-TEST_F(SpanExporterTest, APauseThatIsAskedForIsKept) {
+TEST_F(SpanExporterTest, retry_after_of_the_collector_is_respected) {
   Heard heard;
   const std::string busy = response(503, "", "Retry-After: 3600\r\n");
   ScriptedUpstream upstream(collector(heard, {busy}));
@@ -200,7 +200,7 @@ TEST_F(SpanExporterTest, APauseThatIsAskedForIsKept) {
   EXPECT_EQ(dropped("busy") + dropped("shutting_down"), 2);
 }
 
-TEST_F(SpanExporterTest, WhatIsUnderWayAtTheEndIsAskedOnceMore) {
+TEST_F(SpanExporterTest, batch_in_flight_at_shutdown_is_retried_one_time) {
   Heard heard;
   std::atomic<bool> ending{false};
   ScriptedUpstream upstream([&](Peer& peer) {
@@ -221,7 +221,7 @@ TEST_F(SpanExporterTest, WhatIsUnderWayAtTheEndIsAskedOnceMore) {
   EXPECT_EQ(dropped("busy") + dropped("shutting_down"), 2);
 }
 
-TEST_F(SpanExporterTest, APauseMayBeADate) {
+TEST_F(SpanExporterTest, retry_after_may_be_a_date) {
   Heard heard;
   ScriptedUpstream upstream(
       collector(heard, {response(503, "", "Retry-After: Fri, 01 Jan 2100 00:00:00 GMT\r\n")}));
@@ -233,7 +233,7 @@ TEST_F(SpanExporterTest, APauseMayBeADate) {
   EXPECT_EQ(dropped("shutting_down"), 2);
 }
 
-TEST_F(SpanExporterTest, WhatNeverAnswersIsGivenUp) {
+TEST_F(SpanExporterTest, collector_without_a_response_is_given_up) {
   times.post = milliseconds(20);
   times.tries = 2;
   const play::SilentPort port;
@@ -243,7 +243,7 @@ TEST_F(SpanExporterTest, WhatNeverAnswersIsGivenUp) {
   EXPECT_TRUE(eventually([&] { return log_file.says("it gave no response in time"); }));
 }
 
-TEST_F(SpanExporterTest, WhatClosesInItsResponse) {
+TEST_F(SpanExporterTest, collector_that_closes_during_its_response_is_retried) {
   const std::vector<std::string> broken{"", "HTTP/1.1 200 OK\r\nContent-",
                                         "HTTP/1.1 503 No\r\nContent-Length: 9\r\n\r\nx",
                                         "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}"};
@@ -258,7 +258,7 @@ TEST_F(SpanExporterTest, WhatClosesInItsResponse) {
   EXPECT_EQ(connection, broken.size());
 }
 
-TEST_F(SpanExporterTest, WhatIsNoHttpIsToldSo) {
+TEST_F(SpanExporterTest, response_that_is_not_http_is_logged_as_such) {
   times.tries = 1;
   ScriptedUpstream upstream([&](Peer& peer) {
     if (!peer.read_request().empty())
@@ -270,7 +270,7 @@ TEST_F(SpanExporterTest, WhatIsNoHttpIsToldSo) {
   EXPECT_TRUE(eventually([&] { return log_file.says("is that the port of OTLP over HTTP?"); }));
 }
 
-TEST_F(SpanExporterTest, AHugeResponseIsNotRead) {
+TEST_F(SpanExporterTest, oversized_response_is_not_read) {
   Heard heard;
   const std::string huge = "HTTP/1.1 200 OK\r\nContent-Length: 100000000\r\n\r\n" + std::string(200'000, 'x');
   ScriptedUpstream upstream(
@@ -283,7 +283,7 @@ TEST_F(SpanExporterTest, AHugeResponseIsNotRead) {
   ASSERT_TRUE(eventually([&] { return dropped("unreachable") == 2; }));
 }
 
-TEST_F(SpanExporterTest, InterimResponsesAreNone) {
+TEST_F(SpanExporterTest, interim_responses_are_skipped) {
   Heard heard;
   ScriptedUpstream upstream(collector(heard, {"HTTP/1.1 100 Continue\r\n\r\n" + response(200, "{}")}));
   start(upstream.port());
@@ -294,7 +294,7 @@ TEST_F(SpanExporterTest, InterimResponsesAreNone) {
   EXPECT_EQ(upstream.connections(), 1U);
 }
 
-TEST_F(SpanExporterTest, drops_a_batch_when_a_collector_floods_interim_responses) {
+TEST_F(SpanExporterTest, batch_is_dropped_when_a_collector_floods_interim_responses) {
   Heard heard;
   std::string flood;
   for (int i = 0; i < 200; ++i) flood += "HTTP/1.1 102 Processing\r\n\r\n";
@@ -305,7 +305,7 @@ TEST_F(SpanExporterTest, drops_a_batch_when_a_collector_floods_interim_responses
   ASSERT_TRUE(eventually([&] { return dropped("unreachable") == 2; }));
 }
 
-TEST_F(SpanExporterTest, AConnectionThatWasClosedMeanwhileCostsNothing) {
+TEST_F(SpanExporterTest, stale_connection_to_the_collector_loses_no_spans) {
   Heard heard;
   ScriptedUpstream upstream([&](Peer& peer) {
     heard.add(peer.read_request());
@@ -321,7 +321,7 @@ TEST_F(SpanExporterTest, AConnectionThatWasClosedMeanwhileCostsNothing) {
   EXPECT_FALSE(log_file.says("not delivered"));
 }
 
-TEST_F(SpanExporterTest, NamesAreLookedUp) {
+TEST_F(SpanExporterTest, collector_name_is_resolved_and_retried_after_a_failure) {
   Heard heard;
   ScriptedUpstream upstream(collector(heard));
   names.set("collector.test", {asio::ip::make_address("127.0.0.1")});
@@ -333,7 +333,7 @@ TEST_F(SpanExporterTest, NamesAreLookedUp) {
   EXPECT_EQ(names.asked("collector.test"), 3);
 }
 
-TEST_F(SpanExporterTest, ANameThatHangsIsGivenUp) {
+TEST_F(SpanExporterTest, hanging_name_lookup_is_given_up) {
   times.post = milliseconds(20);
   times.tries = 2;
   names.hold_back("collector.test");
@@ -342,7 +342,7 @@ TEST_F(SpanExporterTest, ANameThatHangsIsGivenUp) {
   EXPECT_TRUE(eventually([&] { return dropped("unreachable") == 2; }));
 }
 
-TEST_F(SpanExporterTest, AnotherCollectorTakesOverWhatTheFirstDidNotTake) {
+TEST_F(SpanExporterTest, new_collector_gets_the_spans_the_old_one_did_not_accept) {
   const play::SilentPort silent;
   start(silent.number());
   request();
@@ -359,7 +359,7 @@ TEST_F(SpanExporterTest, AnotherCollectorTakesOverWhatTheFirstDidNotTake) {
   ASSERT_TRUE(eventually([&] { return sent() == 4; }));
 }
 
-TEST_F(SpanExporterTest, TheEndIsBounded) {
+TEST_F(SpanExporterTest, shutdown_time_is_bounded) {
   times.last = milliseconds(20);
   const play::SilentPort silent;
   start(silent.number());
@@ -371,7 +371,7 @@ TEST_F(SpanExporterTest, TheEndIsBounded) {
   EXPECT_EQ(dropped("shutting_down"), 1200);
 }
 
-TEST_F(SpanExporterTest, ACollectorThatIsGoneAtTheEndIsAskedOnce) {
+TEST_F(SpanExporterTest, unreachable_collector_at_shutdown_is_tried_once) {
   times.batch = std::chrono::hours(1);
   const play::RefusingPort port;
   start(port.number());
@@ -380,7 +380,7 @@ TEST_F(SpanExporterTest, ACollectorThatIsGoneAtTheEndIsAskedOnce) {
   EXPECT_EQ(dropped("unreachable") + dropped("shutting_down"), 1200);
 }
 
-TEST_F(SpanExporterTest, WithoutACollectorThereIsNoThread) {
+TEST_F(SpanExporterTest, no_thread_runs_without_a_collector) {
   exporter = std::make_unique<SpanExporter>(
       queues, *resolver, *metrics, log, telemetry::TraceResource{},
       [](std::uint64_t) { return std::string(); }, 7, times);
@@ -389,7 +389,7 @@ TEST_F(SpanExporterTest, WithoutACollectorThereIsNoThread) {
   EXPECT_EQ(sent(), 0);
 }
 
-TEST_F(SpanExporterTest, AQueueThatIsFullDropsAndHarmsNobody) {
+TEST_F(SpanExporterTest, full_queue_drops_spans_and_stays_intact) {
   const play::SilentPort silent;
   start(silent.number());
   ASSERT_TRUE(eventually([&] {

@@ -40,7 +40,7 @@ double metric(telemetry::Metrics& metrics, const std::string& series) {
   return at == std::string::npos ? -1 : std::stod(text.substr(at + series.size() + 2));
 }
 
-TEST(Sampling, AParentDecidesAlone) {
+TEST(Sampling, parent_alone_decides_whether_to_sample) {
   const std::string trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-";
   for (const char* yes : {"01", "03", "ff", "0b"})
     EXPECT_TRUE(telemetry::is_sampled(trace + yes, false, 0, 0)) << yes;
@@ -48,7 +48,7 @@ TEST(Sampling, AParentDecidesAlone) {
     EXPECT_FALSE(telemetry::is_sampled(trace + no, true, 1, ~0ULL)) << no;
 }
 
-TEST(Sampling, WithoutOneTheTraceIdDecidesAndWhatWentWrongIsNeverLeftOut) {
+TEST(Sampling, trace_id_decides_without_a_parent_and_failures_are_always_sampled) {
   EXPECT_TRUE(telemetry::is_sampled("", true, 0, 0));
   EXPECT_FALSE(telemetry::is_sampled("", false, 0, ~0ULL));
   EXPECT_TRUE(telemetry::is_sampled("", false, 1, 0));
@@ -64,7 +64,7 @@ TEST(Sampling, WithoutOneTheTraceIdDecidesAndWhatWentWrongIsNeverLeftOut) {
   EXPECT_NEAR(sampled, 2500, 200);
 }
 
-TEST(Sampling, WhatIsOfferedIsQueuedOrCounted) {
+TEST(Sampling, offered_spans_are_queued_or_counted_as_dropped) {
   telemetry::Metrics metrics(std::vector<std::string>{"default"}, {}, "1");
   telemetry::SpanQueues queues(1, 4096);
   policy::SeededDice dice(1);
@@ -85,7 +85,7 @@ TEST(Sampling, WhatIsOfferedIsQueuedOrCounted) {
     EXPECT_EQ(next->story.attempts.size(), 3U) << "one was not sampled";
 }
 
-TEST(SpanQueue, GivesWhatItWasGivenInTurnWhateverTheSizes) {
+TEST(SpanQueue, entries_of_any_size_come_out_in_order) {
   for (const std::size_t bytes : {1500U, 2048U, 5000U, 9999U}) {
     telemetry::SpanBell bell;
     telemetry::SpanQueue queue(bytes, bell);
@@ -114,7 +114,7 @@ TEST(SpanQueue, GivesWhatItWasGivenInTurnWhateverTheSizes) {
   }
 }
 
-TEST(SpanQueue, RingsOnceForABatchAndOnceWhenItIsHalfFull) {
+TEST(SpanQueue, reader_is_woken_once_per_batch_and_once_when_half_full) {
   telemetry::SpanBell bell;
   telemetry::SpanQueue queue(4096, bell);
   ASSERT_TRUE(push(queue, request("/a"), 1)) << "before anybody listens";
@@ -135,7 +135,7 @@ TEST(SpanQueue, RingsOnceForABatchAndOnceWhenItIsHalfFull) {
 
 // One thread writes as fast as it can, another reads: nothing is lost but what was refused, nothing is torn,
 // and the reader is never left asleep on a story.
-TEST(SpanQueue, TwoThreadsAgree) {
+TEST(SpanQueue, concurrent_writer_and_reader_lose_no_entry) {
   telemetry::SpanQueues queues(1, 8 * 1024);
   telemetry::SpanBell& bell = queues.bell();
   const int descriptor = bell.open();

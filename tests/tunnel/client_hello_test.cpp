@@ -18,7 +18,7 @@ using play::number;
 using play::record;
 using play::some_extensions;
 
-TEST(ClientHello, one_is_whole_and_every_beginning_of_it_waits_for_more) {
+TEST(ClientHello, client_hello_is_complete_and_every_prefix_needs_more) {
   const std::string hello = client_hello();
   for (std::size_t i = 0; i < hello.size(); ++i) {
     ASSERT_EQ(judge_client_hello(std::string_view(hello).substr(0, i)), Hello::more) << i;
@@ -26,11 +26,11 @@ TEST(ClientHello, one_is_whole_and_every_beginning_of_it_waits_for_more) {
   EXPECT_EQ(judge_client_hello(hello), Hello::whole);
 }
 
-TEST(ClientHello, one_without_extensions_is_whole) {
+TEST(ClientHello, client_hello_without_extensions_is_complete) {
   EXPECT_EQ(judge_client_hello(record(hello_message({}))), Hello::whole);
 }
 
-TEST(ClientHello, one_over_several_records_is_whole) {
+TEST(ClientHello, client_hello_may_span_several_records) {
   const std::string message = hello_message(some_extensions());
   for (const std::size_t first : {1U, 3U, 4U, 5U, 600U}) {
     const std::string hello = record(message.substr(0, first)) + record(message.substr(first));
@@ -41,12 +41,12 @@ TEST(ClientHello, one_over_several_records_is_whole) {
   }
 }
 
-TEST(ClientHello, early_data_is_never_sent_twice) {
+TEST(ClientHello, client_hello_with_early_data_is_not_replayable) {
   EXPECT_EQ(judge_client_hello(record(hello_message(some_extensions() + extension(42, "")))), Hello::other);
   EXPECT_EQ(judge_client_hello(record(hello_message(extension(42, "") + some_extensions()))), Hello::other);
 }
 
-TEST(ClientHello, nothing_may_stand_behind_it) {
+TEST(ClientHello, bytes_after_the_client_hello_make_it_not_replayable) {
   const std::string message = hello_message(some_extensions());
   for (const std::string& bytes : std::vector<std::string>{
            record(message) + "\x14", record(message) + record("x"), record(message + "x"),
@@ -58,7 +58,7 @@ TEST(ClientHello, nothing_may_stand_behind_it) {
   EXPECT_EQ(judge_client_hello(longer), Hello::other);
 }
 
-TEST(ClientHello, what_is_none_is_other) {
+TEST(ClientHello, other_bytes_are_not_a_client_hello) {
   const std::string message = hello_message(some_extensions());
   const std::string no_suites = std::string("\x03\x03") + std::string(32, 'r') + std::string(6, '\0');
   for (const std::string& bytes : std::vector<std::string>{
@@ -83,7 +83,7 @@ std::string hello_of(std::size_t session, std::size_t suite_bytes, std::size_t c
   return record(std::string("\x01").append(play::vector(body, 3)));
 }
 
-TEST(ClientHello, its_lists_have_the_sizes_of_rfc_8446) {
+TEST(ClientHello, list_sizes_must_conform_to_rfc_8446) {
   EXPECT_EQ(judge_client_hello(hello_of(0, 2, 1)), Hello::whole);
   EXPECT_EQ(judge_client_hello(hello_of(32, 6, 2)), Hello::whole);
   EXPECT_EQ(judge_client_hello(hello_of(33, 2, 1)), Hello::other);
@@ -93,7 +93,7 @@ TEST(ClientHello, its_lists_have_the_sizes_of_rfc_8446) {
   EXPECT_EQ(judge_client_hello(hello_of(32, 2, 1, "x")), Hello::other) << "its extensions are its end";
 }
 
-TEST(ClientHello, its_size_is_bounded) {
+TEST(ClientHello, client_hello_size_is_limited) {
   const std::string large = hello_message(extension(21, std::string(16'000, '\0')));
   EXPECT_EQ(judge_client_hello(record(large)), Hello::whole);
   const std::string larger = hello_message(extension(21, std::string(16'400, '\0')));

@@ -33,7 +33,7 @@ ClientHello hello_of(const std::string& extensions) {
   return std::holds_alternative<ClientHello>(read) ? std::get<ClientHello>(read) : ClientHello();
 }
 
-TEST(ClientHelloWords, a_name_and_protocols_are_read) {
+TEST(ClientHelloWords, server_name_and_protocols_are_parsed) {
   const ClientHello hello = hello_of(server_name("Api.Test") + protocols({"h2", "http/1.1"}));
   EXPECT_EQ(hello.server_name, "Api.Test");
   EXPECT_TRUE(hello.offers_protocols);
@@ -44,7 +44,7 @@ TEST(ClientHelloWords, a_name_and_protocols_are_read) {
   EXPECT_EQ(hello_of({}).server_name, "");
 }
 
-TEST(ClientHelloWords, early_data_and_what_stands_behind_do_not_matter) {
+TEST(ClientHelloWords, early_data_and_following_bytes_are_ignored) {
   const std::string hello = client_hello() + record("x") + "\x17\x03\x03";
   const auto read = read_client_hello(hello);
   ASSERT_TRUE(std::holds_alternative<ClientHello>(read));
@@ -52,7 +52,7 @@ TEST(ClientHelloWords, early_data_and_what_stands_behind_do_not_matter) {
   EXPECT_EQ(hello_of(server_name("a.test") + extension(42, "")).server_name, "a.test");
 }
 
-TEST(ClientHelloWords, every_beginning_waits_for_more_whatever_its_records_are) {
+TEST(ClientHelloWords, every_prefix_needs_more_for_any_split_into_records) {
   const std::string message = hello_message(server_name("api.test") + extension(51, std::string(900, 'k')));
   for (const std::size_t first :
        {message.size(), std::size_t{1}, std::size_t{3}, std::size_t{5}, std::size_t{700}}) {
@@ -67,7 +67,7 @@ TEST(ClientHelloWords, every_beginning_waits_for_more_whatever_its_records_are) 
   }
 }
 
-TEST(ClientHelloWords, what_is_none_or_malformed_is_other) {
+TEST(ClientHelloWords, malformed_client_hello_is_rejected) {
   const std::string name = server_name("api.test");
   const std::vector<std::string> bad{
       std::string("\x15\x03\x01\0\x02xx", 7),
@@ -93,7 +93,7 @@ TEST(ClientHelloWords, what_is_none_or_malformed_is_other) {
   }
 }
 
-TEST(ClientHelloWords, one_that_is_too_long_is_other) {
+TEST(ClientHelloWords, client_hello_that_is_too_long_is_rejected) {
   std::string records;
   for (int i = 0; i < 20; ++i)
     records +=
@@ -108,7 +108,7 @@ Interception judged(std::string_view authority, std::string_view name, bool http
   return judge_interception(authority, {std::string(name), alpn, http_1_1}, listed);
 }
 
-TEST(Interception, F11_only_the_listed_host_by_its_own_name) {
+TEST(Interception, F11_only_listed_hosts_with_a_matching_server_name_are_intercepted) {
   EXPECT_EQ(judged("api.test", "api.test"), Interception::intercepted);
   EXPECT_EQ(judged("API.test", "api.TEST"), Interception::intercepted);
   EXPECT_EQ(judged("a.wild.test", "a.wild.test"), Interception::intercepted);
@@ -124,13 +124,13 @@ TEST(Interception, F11_only_the_listed_host_by_its_own_name) {
   EXPECT_EQ(judged("other.test", ""), Interception::unlisted);
 }
 
-TEST(Interception, F11_a_redirected_stream_is_for_whom_its_client_says) {
+TEST(Interception, F11_redirected_stream_is_intercepted_by_its_server_name) {
   EXPECT_EQ(judged("", "api.test"), Interception::intercepted);
   EXPECT_EQ(judged("", "other.test"), Interception::unlisted);
   EXPECT_EQ(judged("", ""), Interception::unlisted);
 }
 
-TEST(Interception, only_who_would_speak_http_1_1) {
+TEST(Interception, client_must_offer_http_1_1_or_no_protocols) {
   EXPECT_EQ(judged("api.test", "api.test", false, true), Interception::no_http_1_1);
   EXPECT_EQ(judged("api.test", "api.test", false, false), Interception::intercepted);
 }

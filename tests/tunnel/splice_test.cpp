@@ -31,7 +31,7 @@ void on_a_fresh_thread(Body body) {
   std::thread(body).join();
 }
 
-TEST(SplicePipe, is_lent_again_once_it_was_given_back_empty) {
+TEST(SplicePipe, empty_pipe_is_reused) {
   const std::size_t before = open_pipe_ends();
   on_a_fresh_thread([&] {
     for (int i = 0; i < 3; ++i) {
@@ -44,7 +44,7 @@ TEST(SplicePipe, is_lent_again_once_it_was_given_back_empty) {
   EXPECT_EQ(open_pipe_ends(), before);
 }
 
-TEST(SplicePipe, is_closed_with_the_bytes_that_it_holds) {
+TEST(SplicePipe, pipe_with_unread_bytes_is_closed) {
   const std::size_t before = open_pipe_ends();
   on_a_fresh_thread([&] {
     net::Bench bench;
@@ -62,7 +62,7 @@ TEST(SplicePipe, is_closed_with_the_bytes_that_it_holds) {
   });
 }
 
-TEST(SplicePipe, a_moved_one_is_given_back_once) {
+TEST(SplicePipe, moved_pipe_is_returned_once) {
   const std::size_t before = open_pipe_ends();
   on_a_fresh_thread([&] {
     SplicePipe first = SplicePipe::lend();
@@ -73,7 +73,7 @@ TEST(SplicePipe, a_moved_one_is_given_back_once) {
   EXPECT_EQ(open_pipe_ends(), before);
 }
 
-TEST(SplicePipe, only_a_few_rest_and_only_so_many_are_lent) {
+TEST(SplicePipe, number_of_idle_and_open_pipes_is_limited) {
   const std::size_t before = open_pipe_ends();
   const int most = SplicePipe::most_pipes - static_cast<int>(before / 2);  // some rest on this thread
   on_a_fresh_thread([&] {
@@ -90,7 +90,7 @@ TEST(SplicePipe, only_a_few_rest_and_only_so_many_are_lent) {
   EXPECT_EQ(open_pipe_ends(), before);
 }
 
-TEST(SplicePipe, there_is_none_where_descriptors_are_scarce) {
+TEST(SplicePipe, no_pipe_is_available_without_free_descriptors) {
   if (play::sanitizer_needs_descriptors) GTEST_SKIP() << "sanitizer: needs descriptors of its own";
   const std::size_t before = open_pipe_ends();
   on_a_fresh_thread([&] {
@@ -115,7 +115,7 @@ class SpliceTest : public ::testing::Test {
   net::Pair to = net::connect_pair(bench);
 };
 
-TEST_F(SpliceTest, takes_its_bytes_and_never_one_more) {
+TEST_F(SpliceTest, exactly_the_requested_bytes_are_moved) {
   ASSERT_TRUE(from.raw.send("0123456789surplus"));
   ASSERT_TRUE(net::has_arrived(*from.stream, 17));
   const Spliced done = move(10);
@@ -127,7 +127,7 @@ TEST_F(SpliceTest, takes_its_bytes_and_never_one_more) {
   EXPECT_EQ(from.stream->unread(), net::Unread::bytes);
 }
 
-TEST_F(SpliceTest, long_ones_come_whole_through_a_reader_that_is_slow) {
+TEST_F(SpliceTest, long_body_arrives_complete_at_a_slow_reader) {
   const std::string body = noise(9'000'001);
   std::string got;
   std::thread writer([&] {
@@ -153,7 +153,7 @@ TEST_F(SpliceTest, long_ones_come_whole_through_a_reader_that_is_slow) {
   EXPECT_TRUE(got == body);
 }
 
-TEST_F(SpliceTest, a_fin_is_reported_after_what_came_before_it) {
+TEST_F(SpliceTest, fin_is_reported_after_the_bytes_before_it) {
   ASSERT_TRUE(from.raw.send("half"));
   from.raw.finish_sending();
   const Spliced done = move(10);
@@ -163,7 +163,7 @@ TEST_F(SpliceTest, a_fin_is_reported_after_what_came_before_it) {
   ASSERT_TRUE(to.raw.read_bytes(4));
 }
 
-TEST_F(SpliceTest, a_reset_by_the_upstream_is_its_own) {
+TEST_F(SpliceTest, upstream_reset_is_reported_as_a_read_failure) {
   ASSERT_TRUE(from.raw.send("half"));
   ASSERT_TRUE(net::has_arrived(*from.stream, 4));
   from.raw.reset();
@@ -174,7 +174,7 @@ TEST_F(SpliceTest, a_reset_by_the_upstream_is_its_own) {
   ASSERT_TRUE(to.raw.read_bytes(4));
 }
 
-TEST_F(SpliceTest, silence_of_the_upstream_is_a_stall_and_leaves_no_mark) {
+TEST_F(SpliceTest, silent_upstream_is_reported_as_stalled) {
   ASSERT_TRUE(from.raw.send("half"));
   ASSERT_TRUE(net::has_arrived(*from.stream, 4));
   const Spliced done = move(10, {.read = std::chrono::milliseconds(60), .write = net::long_enough});
@@ -184,7 +184,7 @@ TEST_F(SpliceTest, silence_of_the_upstream_is_a_stall_and_leaves_no_mark) {
   EXPECT_FALSE(from.stream->take_limit_hit());
 }
 
-TEST_F(SpliceTest, a_reset_by_the_client_is_its_own) {
+TEST_F(SpliceTest, client_reset_is_reported_as_a_write_failure) {
   to.raw.reset();
   ASSERT_TRUE(net::has_arrived(*to.stream, 1));
   ASSERT_TRUE(from.raw.send("whole"));
@@ -193,7 +193,7 @@ TEST_F(SpliceTest, a_reset_by_the_client_is_its_own) {
   EXPECT_EQ(done.bytes, 0U);
 }
 
-TEST_F(SpliceTest, a_client_that_takes_nothing_is_given_up) {
+TEST_F(SpliceTest, client_that_does_not_read_times_out) {
   const std::string body = noise(20'000'000);
   std::thread writer([&] { static_cast<void>(from.raw.send(body)); });
   const Spliced done = move(body.size(), {.read = net::long_enough, .write = std::chrono::seconds(1)});
@@ -203,13 +203,13 @@ TEST_F(SpliceTest, a_client_that_takes_nothing_is_given_up) {
   writer.join();
 }
 
-TEST_F(SpliceTest, a_cancelled_upstream_ends_it) {
+TEST_F(SpliceTest, cancelled_upstream_read_ends_the_transfer) {
   asio::post(bench.io, [&] { from.stream->cancel(); });
   EXPECT_EQ(move(5).step, net::BodyStep::failed);
 }
 
 // Only counted bodies, with nothing at hand, and long enough.
-TEST_F(SpliceTest, is_for_long_counted_bodies_that_are_not_at_hand) {
+TEST_F(SpliceTest, only_long_counted_bodies_without_buffered_bytes_are_spliced) {
   using Kind = http::Framing::Kind;
   const auto response = [&](Kind kind, std::uint64_t length, std::string_view at_hand) {
     net::Buffer buffer;

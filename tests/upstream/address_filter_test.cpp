@@ -13,7 +13,7 @@ tcp::endpoint at(const std::string& address, std::uint16_t port = 80) {
 }
 
 class DeniedByDefault : public ::testing::TestWithParam<std::string> {};
-TEST_P(DeniedByDefault, H1_an_embedded_address_is_judged_as_itself) {
+TEST_P(DeniedByDefault, H1_embedded_ipv4_address_is_denied_like_itself) {
   const AddressFilter filter(config::Deny{}, {});
   EXPECT_EQ(filter.judge(at(GetParam())), AddressVerdict::denied);
 }
@@ -25,7 +25,7 @@ INSTANTIATE_TEST_SUITE_P(AddressFilter, DeniedByDefault,
                                            "192.0.0.192"));
 
 class OpenByDefault : public ::testing::TestWithParam<std::string> {};
-TEST_P(OpenByDefault, H1_what_only_looks_near_is_open) {
+TEST_P(OpenByDefault, H1_similar_but_undenied_address_is_allowed) {
   const AddressFilter filter(config::Deny{}, {});
   EXPECT_EQ(filter.judge(at(GetParam())), AddressVerdict::allowed);
 }
@@ -36,7 +36,7 @@ INSTANTIATE_TEST_SUITE_P(AddressFilter, OpenByDefault,
                                            "::8.8.8.8", "1::a9fe:a9fe"));
 
 class DeniedInside : public ::testing::TestWithParam<std::string> {};
-TEST_P(DeniedInside, L31_whatever_form_carries_it) {
+TEST_P(DeniedInside, L31_denied_address_is_denied_in_every_embedded_form) {
   EXPECT_EQ(AddressFilter(config::Deny{}, {}).judge(at(GetParam())), AddressVerdict::denied);
 }
 INSTANTIATE_TEST_SUITE_P(AddressFilter, DeniedInside,
@@ -52,7 +52,7 @@ INSTANTIATE_TEST_SUITE_P(AddressFilter, DeniedInside,
                                            "2001::5601:5601", "2001:0:53aa:64c:0:fbff:5601:5601"));  // Teredo
 
 class PublicInside : public ::testing::TestWithParam<std::string> {};
-TEST_P(PublicInside, L31_a_public_address_in_it_stays_open) {
+TEST_P(PublicInside, L31_embedded_public_address_is_allowed) {
   EXPECT_EQ(AddressFilter(config::Deny{}, {}).judge(at(GetParam())), AddressVerdict::allowed);
 }
 INSTANTIATE_TEST_SUITE_P(AddressFilter, PublicInside,
@@ -68,7 +68,7 @@ INSTANTIATE_TEST_SUITE_P(AddressFilter, PublicInside,
                                            "2001:db8::1:5efe:a9fe:a9fe",  // no ISATAP
                                            "2001:1::5601:5601", "::1"));
 
-TEST(AddressFilter, L31_a_listener_of_ours_inside_is_ourselves) {
+TEST(AddressFilter, L31_embedded_address_of_an_own_listener_counts_as_self) {
   const AddressFilter filter(config::Deny{}, {at("127.0.0.1", 3128)});
   for (const char* text :
        {"64:ff9b:1::7f00:1", "::ffff:0:127.0.0.1", "2001:db8::5efe:7f00:1", "2001::80ff:fffe"}) {
@@ -84,7 +84,7 @@ config::Deny deny_only(std::string network) {
 }
 
 // connect(2) takes an unspecified address for loopback.
-TEST(AddressFilter, H4_the_unspecified_address_is_denied_where_loopback_is) {
+TEST(AddressFilter, H4_unspecified_address_is_denied_if_loopback_is) {
   for (const char* network : {"127.0.0.0/8", "::1/128", "127.0.0.1"}) {
     const AddressFilter filter(deny_only(network), {});
     for (const char* text : {"0.0.0.0", "::", "::ffff:0.0.0.0", "::ffff:0:0"})
@@ -101,7 +101,7 @@ TEST(AddressFilter, H4_the_unspecified_address_is_denied_where_loopback_is) {
   EXPECT_EQ(AddressFilter(deny_only("::/128"), {}).judge(at("::")), AddressVerdict::denied);
 }
 
-TEST(AddressFilter, H4_a_zone_hides_nothing) {
+TEST(AddressFilter, H4_zone_does_not_hide_an_address) {
   const AddressFilter filter(deny_only("127.0.0.0/8"), {at("::1", 3128)});
   EXPECT_EQ(filter.judge(at("::1%1", 3128)), AddressVerdict::self);
   EXPECT_EQ(filter.judge(at("::ffff:127.0.0.1%1")), AddressVerdict::denied);
@@ -109,7 +109,7 @@ TEST(AddressFilter, H4_a_zone_hides_nothing) {
 }
 
 // What clients are told to ask directly is what is refused, and the other way round.
-TEST(AddressFilter, N20_the_default_list_and_the_metadata_services_are_one_list) {
+TEST(AddressFilter, N20_default_deny_list_contains_every_metadata_service) {
   const AddressFilter filter(config::Deny{}, {});
   for (const std::string_view service : http::metadata_services) {
     ErrorCode is_a_name;
@@ -125,7 +125,7 @@ TEST(AddressFilter, N20_the_default_list_and_the_metadata_services_are_one_list)
   }
 }
 
-TEST(AddressFilter, H1_prefixes_of_any_length_cut_where_they_say) {
+TEST(AddressFilter, H1_prefixes_of_any_length_match_exactly) {
   const AddressFilter eleven(deny_only("172.32.0.0/11"), {});
   EXPECT_EQ(eleven.judge(at("172.32.0.1")), AddressVerdict::denied);
   EXPECT_EQ(eleven.judge(at("172.63.255.255")), AddressVerdict::denied);
@@ -143,7 +143,7 @@ TEST(AddressFilter, H1_prefixes_of_any_length_cut_where_they_say) {
   EXPECT_EQ(odd.judge(at("2001:db8:7fff::1")), AddressVerdict::allowed);
 }
 
-TEST(AddressFilter, H4_own_listeners_are_ourselves_at_their_own_port_only) {
+TEST(AddressFilter, H4_own_listener_counts_as_self_only_at_its_port) {
   const AddressFilter filter(config::Deny{}, {at("127.0.0.1", 3128), at("::1", 3129)});
   EXPECT_EQ(filter.judge(at("127.0.0.1", 3128)), AddressVerdict::self);
   EXPECT_EQ(filter.judge(at("::ffff:127.0.0.1", 3128)), AddressVerdict::self);
@@ -153,7 +153,7 @@ TEST(AddressFilter, H4_own_listeners_are_ourselves_at_their_own_port_only) {
   EXPECT_EQ(filter.judge(at("127.0.0.2", 3128)), AddressVerdict::allowed);
 }
 
-TEST(AddressFilter, H4_the_unspecified_address_reaches_every_listener) {
+TEST(AddressFilter, H4_unspecified_address_counts_as_every_own_listener) {
   const AddressFilter filter(config::Deny{}, {at("127.0.0.1", 3128)});
   EXPECT_EQ(filter.judge(at("0.0.0.0", 3128)), AddressVerdict::self);
   EXPECT_EQ(filter.judge(at("::", 3128)), AddressVerdict::self);
@@ -161,7 +161,7 @@ TEST(AddressFilter, H4_the_unspecified_address_reaches_every_listener) {
   EXPECT_EQ(filter.judge(at("0.0.0.0", 80)), AddressVerdict::allowed);
 }
 
-TEST(AddressFilter, H4_a_wildcard_listener_is_at_every_address_of_this_host) {
+TEST(AddressFilter, H4_wildcard_listener_counts_as_self_at_every_local_address) {
   const AddressFilter filter(config::Deny{}, {at("0.0.0.0", 3128)});
   EXPECT_EQ(filter.judge(at("127.0.0.1", 3128)), AddressVerdict::self);
   EXPECT_EQ(filter.judge(at("127.9.9.9", 3128)), AddressVerdict::self);
@@ -172,7 +172,7 @@ TEST(AddressFilter, H4_a_wildcard_listener_is_at_every_address_of_this_host) {
   EXPECT_EQ(both.judge(at("127.0.0.1", 3128)), AddressVerdict::self);
 }
 
-TEST(AddressFilter, H4_self_may_be_allowed_and_networks_stay_denied) {
+TEST(AddressFilter, H4_self_can_be_allowed_while_denied_networks_stay_denied) {
   config::Deny deny;
   deny.self = false;
   const AddressFilter filter(deny, {at("127.0.0.1", 3128)});
@@ -180,14 +180,14 @@ TEST(AddressFilter, H4_self_may_be_allowed_and_networks_stay_denied) {
   EXPECT_EQ(filter.judge(at("169.254.1.1", 3128)), AddressVerdict::denied);
 }
 
-TEST(AddressFilter, H4_denied_comes_before_self) {
+TEST(AddressFilter, H4_denied_takes_precedence_over_self) {
   const AddressFilter filter(deny_only("127.0.0.0/8"), {at("127.0.0.1", 3128)});
   EXPECT_EQ(filter.judge(at("127.0.0.1", 3128)), AddressVerdict::denied);
 }
 
 // Texts that inet_aton(3) takes for addresses (row H2) are never judged as texts: they are names for the
 // resolver, and what it makes of them is judged here.
-TEST(AddressFilter, H2_only_plain_literals_are_addresses) {
+TEST(AddressFilter, H2_only_canonical_literals_are_parsed_as_addresses) {
   ErrorCode error;
   for (const char* text : {"2852039166", "0xa9fea9fe", "0251.0376.0251.0376", "169.254.43518", "127.1"}) {
     asio::ip::make_address(text, error);

@@ -18,7 +18,7 @@ policy::BudgetPolicy tight() {
   return policy;
 }
 
-TEST(BudgetTable, the_same_host_settings_and_kind_share_an_account) {
+TEST(BudgetTable, same_host_settings_and_kind_share_a_budget) {
   BudgetTable budgets(8);
   const auto one = budgets.account("a:80", {}, BudgetKind::real);
   EXPECT_EQ(budgets.account("a:80", {}, BudgetKind::real), one);
@@ -27,7 +27,7 @@ TEST(BudgetTable, the_same_host_settings_and_kind_share_an_account) {
   EXPECT_NE(budgets.account("a:80", tight(), BudgetKind::real), one);
 }
 
-TEST(BudgetTable, the_shadow_budget_never_touches_the_real_one) {
+TEST(BudgetTable, shadow_budget_does_not_affect_the_real_one) {
   BudgetTable budgets(8);
   const auto real = budgets.account("a:80", tight(), BudgetKind::real);
   const auto shadow = budgets.account("a:80", tight(), BudgetKind::shadow);
@@ -41,7 +41,7 @@ bool has_one_left(BudgetTable& budgets, std::string_view host) {
   return budgets.account(host, tight(), BudgetKind::real)->left(start) >= 1;
 }
 
-TEST(BudgetTable, the_host_asked_for_longest_ago_goes_first_and_comes_back_full) {
+TEST(BudgetTable, least_recently_used_host_is_evicted_and_returns_with_a_full_budget) {
   BudgetTable budgets(2);
   ASSERT_TRUE(budgets.account("a:80", tight(), BudgetKind::real)->withdraw(start));
   ASSERT_TRUE(budgets.account("b:80", tight(), BudgetKind::real)->withdraw(start));
@@ -51,7 +51,7 @@ TEST(BudgetTable, the_host_asked_for_longest_ago_goes_first_and_comes_back_full)
   EXPECT_TRUE(has_one_left(budgets, "b:80"));  // c goes
 }
 
-TEST(BudgetTable, L21_a_host_that_somebody_asks_keeps_its_one_account) {
+TEST(BudgetTable, L21_host_in_use_keeps_its_budget) {
   BudgetTable budgets(2);
   const auto busy = budgets.account("busy:80", tight(), BudgetKind::real);
   ASSERT_TRUE(busy->withdraw(start));
@@ -63,7 +63,7 @@ TEST(BudgetTable, L21_a_host_that_somebody_asks_keeps_its_one_account) {
   EXPECT_EQ(reported.at("busy:80"), 0) << "the gauge follows the one that is in use";
 }
 
-TEST(BudgetTable, L21_more_hosts_in_use_than_fit_are_all_kept_until_they_rest) {
+TEST(BudgetTable, L21_all_hosts_in_use_are_kept_until_they_are_idle) {
   BudgetTable budgets(2);
   std::vector<std::shared_ptr<policy::Budget>> held;
   for (const char* host : {"a:80", "b:80", "c:80", "d:80"})
@@ -77,7 +77,7 @@ TEST(BudgetTable, L21_more_hosts_in_use_than_fit_are_all_kept_until_they_rest) {
   EXPECT_EQ(reported, (std::map<std::string, double, std::less<>>{{"a:80", 1}, {"e:80", 1}}));
 }
 
-TEST(BudgetTable, traffic_to_many_hosts_stays_bounded) {
+TEST(BudgetTable, number_of_hosts_stays_bounded) {
   BudgetTable budgets(10);
   for (int i = 0; i < 1000; ++i) budgets.account("h" + std::to_string(i) + ":80", {}, BudgetKind::real);
   std::size_t hosts = 0;
@@ -85,7 +85,7 @@ TEST(BudgetTable, traffic_to_many_hosts_stays_bounded) {
   EXPECT_EQ(hosts, 10U);
 }
 
-TEST(BudgetTable, each_reports_real_accounts_with_what_is_left) {
+TEST(BudgetTable, report_lists_only_real_budgets_with_the_remaining_ratio) {
   BudgetTable budgets(8);
   ASSERT_TRUE(budgets.account("spent:80", tight(), BudgetKind::real)->withdraw(start));
   budgets.account("full:80", tight(), BudgetKind::real);
@@ -95,7 +95,7 @@ TEST(BudgetTable, each_reports_real_accounts_with_what_is_left) {
   EXPECT_EQ(reported, (std::map<std::string, double, std::less<>>{{"spent:80", 0}, {"full:80", 1}}));
 }
 
-TEST(BudgetTable, threads_may_ask_at_once) {
+TEST(BudgetTable, concurrent_use_is_safe) {
   BudgetTable budgets(4);
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {

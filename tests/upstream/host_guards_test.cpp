@@ -28,7 +28,7 @@ std::string hosts_of(const HostTable<Number>& table) {
   return text;
 }
 
-TEST(HostTable, ForgetsTheHostAskedForLongestAgo) {
+TEST(HostTable, least_recently_used_host_is_evicted) {
   HostTable<Number> table(2);
   table.at("a:80").value = 1;
   table.at("b:80").value = 2;
@@ -39,7 +39,7 @@ TEST(HostTable, ForgetsTheHostAskedForLongestAgo) {
   EXPECT_EQ(table.at("b:80").value, 0) << "b was forgotten and starts anew";
 }
 
-TEST(HostTable, L21_ForgetsNobodyWhoIsHeldAndCatchesUpLater) {
+TEST(HostTable, L21_hosts_in_use_are_not_evicted_until_released) {
   HostTable<Number> table(2);
   for (const char* host : {"a", "b", "c"}) table.at(host).in_hands = true;
   EXPECT_EQ(hosts_of(table), "a b c ") << "all are held";
@@ -48,7 +48,7 @@ TEST(HostTable, L21_ForgetsNobodyWhoIsHeldAndCatchesUpLater) {
   EXPECT_EQ(hosts_of(table), "c d ");
 }
 
-TEST(HostTable, L21_ForgetsFirstWhoWasLetGoOfFirst) {
+TEST(HostTable, L21_host_released_first_is_evicted_first) {
   HostTable<Number> table(2);
   table.at("a");
   table.at("b");
@@ -58,7 +58,7 @@ TEST(HostTable, L21_ForgetsFirstWhoWasLetGoOfFirst) {
   EXPECT_EQ(hosts_of(table), "a c ") << "a was in use for longer than b";
 }
 
-TEST(HostGuards, OneCircuitForEachHostAndSettings) {
+TEST(HostGuards, each_host_and_setting_has_its_own_circuit) {
   HostGuards host_guards(8);
   const auto circuit = host_guards.circuit("a:80", quick);
   EXPECT_EQ(host_guards.circuit("a:80", quick), circuit);
@@ -66,14 +66,14 @@ TEST(HostGuards, OneCircuitForEachHostAndSettings) {
   EXPECT_NE(host_guards.circuit("a:80", policy::CircuitPolicy{}), circuit);
 }
 
-TEST(HostGuards, OnePauseForEachHost) {
+TEST(HostGuards, each_host_has_its_own_pause) {
   HostGuards host_guards(8);
   host_guards.pause("a:80")->ask(epoch + 1s);
   EXPECT_EQ(host_guards.pause("a:80")->until(epoch), epoch + 1s);
   EXPECT_EQ(host_guards.pause("b:80")->until(epoch), std::nullopt);
 }
 
-TEST(HostGuards, EachTellsEveryCircuitAndItsState) {
+TEST(HostGuards, every_circuit_is_reported_with_its_state) {
   HostGuards host_guards(8);
   host_guards.circuit("a:80", quick)->failed(epoch, epoch);
   host_guards.circuit("b:80", quick)->succeeded(epoch, epoch);
@@ -86,7 +86,7 @@ TEST(HostGuards, EachTellsEveryCircuitAndItsState) {
   EXPECT_EQ(told, "a:80 open ");
 }
 
-TEST(HostGuards, EachPauseTellsThoseThatAreNotOverAndTheirEnd) {
+TEST(HostGuards, only_current_pauses_are_reported_with_their_end) {
   HostGuards host_guards(8);
   host_guards.pause("a:80")->ask(epoch + 1s);
   host_guards.pause("b:80")->ask(epoch + 3s);
@@ -100,7 +100,7 @@ TEST(HostGuards, EachPauseTellsThoseThatAreNotOverAndTheirEnd) {
   EXPECT_EQ(told, "b:80");
 }
 
-TEST(HostGuards, L21_AnOpenCircuitAndAPauseThatSomebodyHoldsStay) {
+TEST(HostGuards, L21_circuit_and_pause_in_use_are_not_evicted) {
   HostGuards host_guards(2);
   const auto open = host_guards.circuit("a:80", quick);
   const auto paused = host_guards.pause("b:80");
@@ -115,7 +115,7 @@ TEST(HostGuards, L21_AnOpenCircuitAndAPauseThatSomebodyHoldsStay) {
   EXPECT_EQ(told, 1) << "the gauge tells of the one that is in use";
 }
 
-TEST(HostGuards, TrafficToManyHostsStaysBounded) {
+TEST(HostGuards, number_of_circuits_stays_bounded) {
   HostGuards host_guards(10);
   for (int i = 0; i < 1000; ++i) host_guards.circuit(std::to_string(i) + ":80", quick);
   std::size_t circuits = 0;

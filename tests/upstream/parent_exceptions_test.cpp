@@ -16,7 +16,7 @@ TEST(ParentExceptions, matches_names_and_suffixes_in_any_case) {
   EXPECT_FALSE(exceptions.contains("notinternal"));
 }
 
-TEST(ParentExceptions, H2_a_network_matches_addresses_in_any_spelling_and_no_name) {
+TEST(ParentExceptions, H2_network_matches_addresses_in_any_spelling_but_no_name) {
   const ParentExceptions exceptions({"10.0.0.0/8", "192.0.2.1/32", "fd00::/8"});
   for (const char* host : {"10.1.2.3", "10.0.0.0", "0x0a010203", "::ffff:10.1.2.3", "192.0.2.1", "fd12::1"})
     EXPECT_TRUE(exceptions.contains(host)) << host;

@@ -47,7 +47,7 @@ class PoolTest : public ::testing::Test {
 };
 
 // Each pool is one io thread's.
-TEST_F(PoolTest, L21_threads_share_one_budget_and_circuit_however_many_hosts_pass) {
+TEST_F(PoolTest, L21_threads_share_one_budget_and_circuit_per_host_in_use) {
   const auto one = make({}, 8);
   const auto other = make({}, 8);
   const policy::BudgetPolicy money;
@@ -69,7 +69,7 @@ TEST_F(PoolTest, L21_threads_share_one_budget_and_circuit_however_many_hosts_pas
   EXPECT_LE(hosts, 9U) << "bounded all the same";
 }
 
-TEST_F(PoolTest, lends_what_was_given_back_the_youngest_first) {
+TEST_F(PoolTest, most_recently_returned_connection_is_lent_first) {
   const auto pool = make();
   EXPECT_EQ(lease(*pool), nullptr);
   RawSocket old = add(*pool);
@@ -88,7 +88,7 @@ TEST_F(PoolTest, lends_what_was_given_back_the_youngest_first) {
   EXPECT_EQ(lease(*pool), nullptr);
 }
 
-TEST_F(PoolTest, N2_a_connection_that_ages_keeps_no_limit_of_each_of_its_rests) {
+TEST_F(PoolTest, N2_reuse_of_an_ageing_connection_does_not_accumulate_timers) {
   const auto pool = make();
   const RawSocket other_end = add(*pool);
   auto connection = lease(*pool);
@@ -101,7 +101,7 @@ TEST_F(PoolTest, N2_a_connection_that_ages_keeps_no_limit_of_each_of_its_rests) 
   EXPECT_LE(bench.tick.lists(), 2U);
 }
 
-TEST_F(PoolTest, N2_a_connection_that_rests_ends_at_its_age) {
+TEST_F(PoolTest, N2_idle_connection_is_closed_at_its_maximum_age) {
   const auto pool = make();
   RawSocket other_end = add(*pool);
   auto connection = lease(*pool);
@@ -111,14 +111,14 @@ TEST_F(PoolTest, N2_a_connection_that_rests_ends_at_its_age) {
   EXPECT_TRUE(bench.run_until([&] { return idle(*pool) == 0; }));
 }
 
-TEST_F(PoolTest, a_fresh_connection_is_not_called_reused) {
+TEST_F(PoolTest, fresh_connection_does_not_count_as_reused) {
   const auto pool = make();
   Pair pair = connect_pair(bench);
   const UpstreamConnection connection(*pool, pool->upstream("a.test", 80), std::move(pair.stream));
   EXPECT_FALSE(connection.reused());
 }
 
-TEST_F(PoolTest, F1_hosts_and_ports_do_not_mix_and_case_does_not_matter) {
+TEST_F(PoolTest, F1_connections_are_separated_by_host_and_port_ignoring_case) {
   const auto pool = make();
   EXPECT_EQ(pool->upstream("A.Test", 80), pool->upstream("a.test", 80));
   EXPECT_NE(pool->upstream("a.test", 81), pool->upstream("a.test", 80));
@@ -127,7 +127,7 @@ TEST_F(PoolTest, F1_hosts_and_ports_do_not_mix_and_case_does_not_matter) {
   EXPECT_EQ(lease(*pool), nullptr);
 }
 
-TEST_F(PoolTest, an_upstream_under_except_has_no_parent) {
+TEST_F(PoolTest, excepted_upstream_does_not_use_the_parent_proxy) {
   const auto pool = make();
   pool->go_through("proxy.test", 3128, {}, {"*.internal"});
   const auto excepted = pool->upstream("a.internal", 80);
@@ -140,7 +140,7 @@ TEST_F(PoolTest, an_upstream_under_except_has_no_parent) {
   EXPECT_NE(pool->upstream("a.internal", 80)->parent, nullptr);
 }
 
-TEST_F(PoolTest, F1_nothing_is_lent_across_scheme_name_or_tls_settings) {
+TEST_F(PoolTest, F1_connections_are_never_shared_across_scheme_name_or_tls_settings) {
   const TlsClient one({}, 0);
   const TlsClient other({}, 1);
   const auto pool = make({}, 32);
@@ -172,7 +172,7 @@ TEST_F(PoolTest, F1_nothing_is_lent_across_scheme_name_or_tls_settings) {
   EXPECT_EQ(pool->upstream("A.Test", 443, {&one, "a.test"}), pool->upstream("a.test", 443, {&one, "a.test"}));
 }
 
-TEST_F(PoolTest, F1_a_host_has_one_budget_over_every_scheme_and_name) {
+TEST_F(PoolTest, F1_host_has_one_budget_across_schemes_and_server_names) {
   const TlsClient client({}, 0);
   const auto pool = make();
   const auto secure = pool->upstream("A.test", 443, {&client, "other.test"});
@@ -183,7 +183,7 @@ TEST_F(PoolTest, F1_a_host_has_one_budget_over_every_scheme_and_name) {
   EXPECT_EQ(pool->pause(*secure), pool->pause(*pool->upstream("a.test", 443)));
 }
 
-TEST_F(PoolTest, a_host_with_a_dot_at_its_end_shares_the_account_of_the_host_and_not_its_connections) {
+TEST_F(PoolTest, host_with_a_trailing_dot_shares_budgets_but_not_connections) {
   const auto pool = make();
   const auto plain = pool->upstream("a.test", 80), absolute = pool->upstream("A.Test.", 80);
   EXPECT_EQ(absolute->account, "a.test:80");
@@ -196,7 +196,7 @@ TEST_F(PoolTest, a_host_with_a_dot_at_its_end_shares_the_account_of_the_host_and
   EXPECT_EQ(pool->pause(*absolute), pool->pause(*plain));
 }
 
-TEST_F(PoolTest, I6_the_longest_idle_makes_room_at_the_upstream_used_longest_ago) {
+TEST_F(PoolTest, I6_longest_idle_connection_of_the_least_recently_used_upstream_is_evicted) {
   const auto pool = make();
   RawSocket old = add(*pool, "b.test");
   RawSocket young = add(*pool, "b.test");
@@ -210,7 +210,7 @@ TEST_F(PoolTest, I6_the_longest_idle_makes_room_at_the_upstream_used_longest_ago
   EXPECT_FALSE(pool->make_room());
 }
 
-TEST_F(PoolTest, F6_a_connection_with_a_fin_is_not_lent) {
+TEST_F(PoolTest, F6_connection_with_a_fin_is_not_lent) {
   const auto pool = make();
   RawSocket closed = add(*pool);
   closed.finish_sending();
@@ -220,7 +220,7 @@ TEST_F(PoolTest, F6_a_connection_with_a_fin_is_not_lent) {
   EXPECT_EQ(closed.read_to_end(), Wire::fin);
 }
 
-TEST_F(PoolTest, L5_after_one_that_was_ended_nothing_is_lent_that_has_rested_half_as_long) {
+TEST_F(PoolTest, L5_connections_idle_for_half_the_learned_limit_are_not_lent) {
   const auto pool = make();
   RawSocket older = add(*pool);
   RawSocket closed = add(*pool);
@@ -242,7 +242,7 @@ TEST_F(PoolTest, L5_after_one_that_was_ended_nothing_is_lent_that_has_rested_hal
   EXPECT_EQ(next.read_to_end(), Wire::fin);
 }
 
-TEST_F(PoolTest, L5_an_end_in_use_teaches_too_and_closes_what_has_outlived_it) {
+TEST_F(PoolTest, L5_connection_closed_while_in_use_lowers_the_learned_idle_limit) {
   const auto pool = make();
   RawSocket older = add(*pool);
   RawSocket young = add(*pool);
@@ -257,7 +257,7 @@ TEST_F(PoolTest, L5_an_end_in_use_teaches_too_and_closes_what_has_outlived_it) {
   EXPECT_GE(*limit, milliseconds(10));
 }
 
-TEST_F(PoolTest, L5_what_has_outlived_its_upstream_is_closed_when_another_comes_to_rest) {
+TEST_F(PoolTest, L5_connections_past_the_learned_limit_close_when_another_becomes_idle) {
   const auto pool = make();
   RawSocket resting = add(*pool);
   pool->upstream("a.test", 80)->idle_life.ended_after(milliseconds(1), Tick::now());
@@ -267,7 +267,7 @@ TEST_F(PoolTest, L5_what_has_outlived_its_upstream_is_closed_when_another_comes_
   EXPECT_EQ(resting.read_to_end(), Wire::fin);
 }
 
-TEST_F(PoolTest, D10_the_connections_of_the_last_attempts_are_passed_over) {
+TEST_F(PoolTest, D10_connections_of_the_last_attempts_are_skipped) {
   const auto pool = make();
   RawSocket first = add(*pool);
   RawSocket second = add(*pool);
@@ -282,7 +282,7 @@ TEST_F(PoolTest, D10_the_connections_of_the_last_attempts_are_passed_over) {
   EXPECT_EQ(idle(*pool), 2U) << "they stay for others";
 }
 
-TEST_F(PoolTest, F10_only_one_that_has_carried_nothing_for_the_first_that_must_not_be_sent_twice) {
+TEST_F(PoolTest, F10_first_non_idempotent_request_gets_only_an_unused_connection) {
   const auto pool = make();
   // A second may pass between two lines of this test; not each time.
   ASSERT_TRUE(play::eventually([&] {
@@ -297,7 +297,7 @@ TEST_F(PoolTest, F10_only_one_that_has_carried_nothing_for_the_first_that_must_n
   EXPECT_GE(idle(*pool), 1U);
 }
 
-TEST_F(PoolTest, F10_those_that_are_passed_over_make_room_for_what_is_dialled) {
+TEST_F(PoolTest, F10_skipped_connection_is_evicted_to_make_room_for_a_dial) {
   config::Pool settings;
   settings.idle = 2;
   const auto pool = make(settings);
@@ -310,7 +310,7 @@ TEST_F(PoolTest, F10_those_that_are_passed_over_make_room_for_what_is_dialled) {
   EXPECT_EQ(idle(*pool), 1U) << "there is room now";
 }
 
-TEST_F(PoolTest, F6_B11_a_connection_with_unasked_bytes_is_not_lent) {
+TEST_F(PoolTest, F6_B11_connection_with_unsolicited_bytes_is_not_lent) {
   const auto pool = make();
   RawSocket raw = add(*pool);
   raw.send("HTTP/1.1 408 Request Timeout\r\n\r\n");
@@ -319,7 +319,7 @@ TEST_F(PoolTest, F6_B11_a_connection_with_unasked_bytes_is_not_lent) {
   EXPECT_EQ(raw.read_to_end(), Wire::reset);  // unread bytes: the kernel says it with a reset
 }
 
-TEST_F(PoolTest, F6_a_connection_that_was_reset_is_not_lent) {
+TEST_F(PoolTest, F6_connection_that_was_reset_is_not_lent) {
   const auto pool = make();
   RawSocket raw = add(*pool);
   UpstreamConnection& resting = *pool->upstream("a.test", 80)->idle.back();
@@ -329,7 +329,7 @@ TEST_F(PoolTest, F6_a_connection_that_was_reset_is_not_lent) {
   EXPECT_EQ(gauge("idle"), 0);
 }
 
-TEST_F(PoolTest, F10_only_a_recent_one_for_what_must_not_be_sent_twice) {
+TEST_F(PoolTest, F10_non_idempotent_request_gets_only_a_recently_used_connection) {
   const auto pool = make();
   RawSocket raw = add(*pool);
   // A second may pass between two lines of this test; not each time.
@@ -345,7 +345,7 @@ TEST_F(PoolTest, F10_only_a_recent_one_for_what_must_not_be_sent_twice) {
   EXPECT_NE(lease(*pool, Freshness::any), nullptr);
 }
 
-TEST_F(PoolTest, an_idle_connection_is_closed_after_idle_timeout) {
+TEST_F(PoolTest, idle_connection_is_closed_after_idle_timeout) {
   config::Pool settings;
   settings.idle_timeout = milliseconds(100);
   const auto pool = make(settings);
@@ -357,7 +357,7 @@ TEST_F(PoolTest, an_idle_connection_is_closed_after_idle_timeout) {
   EXPECT_EQ(gauge("idle"), 0);
 }
 
-TEST_F(PoolTest, F9_the_upstreams_own_time_shortens_the_rest) {
+TEST_F(PoolTest, F9_keep_alive_timeout_of_the_upstream_shortens_the_idle_time) {
   const auto pool = make();
   RawSocket raw = add(*pool, "a.test", milliseconds(100));
   RawSocket lasting = add(*pool, "a.test");
@@ -368,7 +368,7 @@ TEST_F(PoolTest, F9_the_upstreams_own_time_shortens_the_rest) {
   EXPECT_EQ(never.read_to_end(), Wire::fin);
 }
 
-TEST_F(PoolTest, above_pool_idle_a_connection_rests_a_second_at_most) {
+TEST_F(PoolTest, connections_above_the_idle_limit_close_within_a_second) {
   config::Pool settings;
   settings.idle = 2;
   const auto pool = make(settings);
@@ -378,7 +378,7 @@ TEST_F(PoolTest, above_pool_idle_a_connection_rests_a_second_at_most) {
   EXPECT_EQ(idle(*pool), 2U);
 }
 
-TEST_F(PoolTest, with_pool_idle_zero_nothing_rests) {
+TEST_F(PoolTest, zero_idle_limit_keeps_no_connection) {
   config::Pool settings;
   settings.idle = 0;
   const auto pool = make(settings);
@@ -387,7 +387,7 @@ TEST_F(PoolTest, with_pool_idle_zero_nothing_rests) {
   EXPECT_EQ(raw.read_to_end(), Wire::fin);
 }
 
-TEST_F(PoolTest, the_table_of_hosts_is_bounded_oldest_out) {
+TEST_F(PoolTest, full_host_table_evicts_the_oldest_host) {
   const auto pool = make({}, 3);
   RawSocket first = add(*pool, "h0.test");
   for (int i = 1; i < 50; ++i) pool->upstream("h" + std::to_string(i) + ".test", 80);
@@ -395,7 +395,7 @@ TEST_F(PoolTest, the_table_of_hosts_is_bounded_oldest_out) {
   EXPECT_EQ(gauge("idle"), 0);
 }
 
-TEST_F(PoolTest, a_host_in_use_is_never_forgotten) {
+TEST_F(PoolTest, host_in_use_is_never_evicted) {
   const auto pool = make({}, 2);
   const auto in_use = pool->upstream("used.test", 80);
   for (int i = 0; i < 10; ++i) pool->upstream("h" + std::to_string(i) + ".test", 80);
@@ -404,7 +404,7 @@ TEST_F(PoolTest, a_host_in_use_is_never_forgotten) {
   EXPECT_EQ(in_use->idle.size(), 1U);
 }
 
-TEST_F(PoolTest, closing_ends_what_rests_and_what_comes_back) {
+TEST_F(PoolTest, closing_the_pool_closes_idle_and_returned_connections) {
   const auto pool = make();
   RawSocket resting = add(*pool);
   RawSocket lent_end = add(*pool);
@@ -417,7 +417,7 @@ TEST_F(PoolTest, closing_ends_what_rests_and_what_comes_back) {
   EXPECT_EQ(gauge("active"), 0);
 }
 
-TEST_F(PoolTest, a_budget_is_asked_for_once_and_shared_between_pools) {
+TEST_F(PoolTest, budget_is_looked_up_once_and_shared_between_pools) {
   const auto pool = make();
   const auto other = make();
   policy::Budget* const budget = pool->budget(*pool->upstream("a.test", 80), {}, BudgetKind::real);
@@ -427,7 +427,7 @@ TEST_F(PoolTest, a_budget_is_asked_for_once_and_shared_between_pools) {
   EXPECT_NE(pool->budget(*pool->upstream("a.test", 80), {}, BudgetKind::shadow), budget);
 }
 
-TEST(Pool, A10_an_upstream_is_known_as_1_0_for_a_minute) {
+TEST(Pool, A10_upstream_counts_as_http_1_0_for_a_minute) {
   Upstream upstream;
   EXPECT_FALSE(upstream.speaks_1_0());
   upstream.spoke_1_0 = Tick::now() - std::chrono::seconds(50);

@@ -38,7 +38,7 @@ void expect_one_attempt(const RunningProxy& proxy, const WireResponse& got, std:
   EXPECT_TRUE(play::eventually([&] { return proxy.metric(series) == 1; })) << proxy.metrics();
 }
 
-TEST(ProxyAddresses, D12_the_next_one_is_dialled_where_one_refuses) {
+TEST(ProxyAddresses, D12_next_address_is_dialled_when_one_refuses) {
   Heard heard;
   ScriptedUpstream upstream([&](Peer& peer) {
     for (std::string got = peer.read_request(); !got.empty(); got = peer.read_request()) {
@@ -53,7 +53,7 @@ TEST(ProxyAddresses, D12_the_next_one_is_dialled_where_one_refuses) {
   EXPECT_EQ(heard.size(), 1U);
 }
 
-TEST(ProxyAddresses, D12_a_black_hole_does_not_keep_the_next_one_waiting) {
+TEST(ProxyAddresses, D12_unresponsive_address_does_not_delay_the_next) {
   Heard heard;
   ScriptedUpstream upstream([&](Peer& peer) {
     for (std::string got = peer.read_request(); !got.empty(); got = peer.read_request()) {
@@ -78,7 +78,7 @@ TEST(ProxyAddresses, D12_a_black_hole_does_not_keep_the_next_one_waiting) {
       << play::open_descriptors() - before;
 }
 
-TEST(ProxyAddresses, D12_the_winners_connection_serves_the_next_request) {
+TEST(ProxyAddresses, D12_winning_connection_serves_the_next_request) {
   ScriptedUpstream upstream(play::responses({response(200, "one"), response(200, "two")}));
   const BlackHole hole("127.0.0.2", upstream.port());
   RunningProxy proxy(patient({"127.0.0.2", "127.0.0.1"}));
@@ -88,7 +88,7 @@ TEST(ProxyAddresses, D12_the_winners_connection_serves_the_next_request) {
   EXPECT_EQ(upstream.connections(), 1U);
 }
 
-TEST(ProxyAddresses, L1_a_retry_looks_a_name_up_again_that_has_failed) {
+TEST(ProxyAddresses, L1_retry_resolves_a_failed_name_again) {
   ScriptedUpstream upstream(play::responses({response(200, "there")}));
   play::Names names;
   names.set("up.test", {asio::ip::make_address("127.0.0.1")});
@@ -102,7 +102,7 @@ TEST(ProxyAddresses, L1_a_retry_looks_a_name_up_again_that_has_failed) {
   EXPECT_EQ(names.asked("up.test"), 2);
 }
 
-TEST(ProxyAddresses, L2_a_retry_looks_a_name_up_again_that_was_dialled_in_vain) {
+TEST(ProxyAddresses, L2_retry_resolves_a_name_again_after_a_failed_dial) {
   Heard heard;
   ScriptedUpstream upstream([&](Peer& peer) {
     heard.add(peer.read_request());
@@ -122,7 +122,7 @@ TEST(ProxyAddresses, L2_a_retry_looks_a_name_up_again_that_was_dialled_in_vain) 
   EXPECT_EQ(heard.size(), 1U);
 }
 
-TEST(ProxyAddresses, D12_each_address_has_its_own_connect_timeout_and_all_are_one_attempt) {
+TEST(ProxyAddresses, D12_each_address_has_its_own_connect_timeout_within_one_attempt) {
   const play::RefusingPort port;
   const BlackHole first("127.0.0.2", port.number());
   const BlackHole second("127.0.0.3", port.number());
@@ -137,7 +137,7 @@ TEST(ProxyAddresses, D12_each_address_has_its_own_connect_timeout_and_all_are_on
   expect_one_attempt(proxy, got, "connect");
 }
 
-TEST(ProxyAddresses, D12_D14_a_client_that_leaves_ends_every_dial) {
+TEST(ProxyAddresses, D12_D14_client_that_leaves_ends_every_dial) {
   const play::RefusingPort port;
   const BlackHole first("127.0.0.2", port.number());
   const BlackHole second("127.0.0.3", port.number());
@@ -150,7 +150,7 @@ TEST(ProxyAddresses, D12_D14_a_client_that_leaves_ends_every_dial) {
   EXPECT_TRUE(play::eventually([&] { return play::open_descriptors() == before; }));
 }
 
-TEST(ProxyAddresses, D12_I13_the_other_family_is_among_the_sixteen) {
+TEST(ProxyAddresses, D12_I13_both_address_families_are_among_the_sixteen_dialled) {
   ScriptedUpstream upstream(play::responses({response(200, "of the other family")}));
   std::vector<std::string> addresses(20, "::1");
   addresses.emplace_back("127.0.0.1");
@@ -160,7 +160,7 @@ TEST(ProxyAddresses, D12_I13_the_other_family_is_among_the_sixteen) {
   expect_one_attempt(proxy, got, "2xx");
 }
 
-TEST(ProxyAddresses, H3_of_denied_and_allowed_addresses_only_the_allowed_are_dialled) {
+TEST(ProxyAddresses, H3_only_allowed_addresses_are_dialled) {
   ScriptedUpstream upstream(play::responses({response(200, "allowed")}));
   RunningProxy proxy(patient({"169.254.169.254", "::ffff:169.254.169.254", "127.0.0.1", "fe80::1"}));
   const WireResponse got = proxy.client().ask(play::get(at_name(upstream.port())));
@@ -168,7 +168,7 @@ TEST(ProxyAddresses, H3_of_denied_and_allowed_addresses_only_the_allowed_are_dia
   expect_one_attempt(proxy, got, "2xx");
 }
 
-TEST(ProxyAddresses, H3_a_refusal_says_more_than_a_denied_address) {
+TEST(ProxyAddresses, H3_refused_connection_is_reported_rather_than_a_denied_address) {
   const play::RefusingPort port;
   for (const std::vector<std::string>& addresses :
        {std::vector<std::string>{"169.254.169.254", "127.0.0.1"}, {"127.0.0.1", "169.254.169.254"}}) {
@@ -179,7 +179,7 @@ TEST(ProxyAddresses, H3_a_refusal_says_more_than_a_denied_address) {
   }
 }
 
-TEST(ProxyAddresses, H4_a_name_that_is_ours_too_is_a_loop_where_the_other_address_refuses) {
+TEST(ProxyAddresses, H4_name_that_also_resolves_to_the_proxy_is_a_loop) {
   for (const std::vector<std::string>& addresses :
        {std::vector<std::string>{"127.0.0.1", "127.0.0.2"}, {"127.0.0.2", "127.0.0.1"}}) {
     RunningProxy proxy(patient(addresses));
@@ -187,7 +187,7 @@ TEST(ProxyAddresses, H4_a_name_that_is_ours_too_is_a_loop_where_the_other_addres
   }
 }
 
-TEST(ProxyAddresses, H1_H2_H4_H6_denied_addresses_and_ourselves_are_refused_without_a_second_try) {
+TEST(ProxyAddresses, H1_H2_H4_H6_denied_and_own_addresses_are_rejected_without_a_retry) {
   Wishes wishes;
   wishes.query = resolves_to({"169.254.169.254"});
   RunningProxy proxy(std::move(wishes));
@@ -208,7 +208,7 @@ TEST(ProxyAddresses, H1_H2_H4_H6_denied_addresses_and_ourselves_are_refused_with
   }
 }
 
-TEST(ProxyAddresses, I13_sixteen_are_dialled_and_no_more) {
+TEST(ProxyAddresses, I13_at_most_sixteen_addresses_are_dialled) {
   ScriptedUpstream upstream(play::responses({response(200, "the last of them")}));
   std::vector<std::string> addresses;
   for (int i = 2; i < 17; ++i) addresses.push_back("127.0.0." + std::to_string(i));

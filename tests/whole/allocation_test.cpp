@@ -91,7 +91,7 @@ double allocations_per_request(std::string_view method, std::string_view body) {
   return each;
 }
 
-TEST(ProxyAllocation, a_clean_exchange_asks_for_next_to_nothing_in_steady_state) {
+TEST(ProxyAllocation, plain_exchange_needs_few_allocations) {
   const std::size_t before = allocations;
   EXPECT_LT(allocations_per_request("GET", ""), 20);
   EXPECT_LT(allocations_per_request("POST", std::string(500, 'x')), 20);
@@ -99,7 +99,7 @@ TEST(ProxyAllocation, a_clean_exchange_asks_for_next_to_nothing_in_steady_state)
 }
 
 // What OpenSSL asks for goes past operator new: this is the proxy's own.
-TEST(ProxyAllocation, over_tls_too_a_clean_exchange_asks_for_next_to_nothing) {
+TEST(ProxyAllocation, exchange_over_tls_needs_few_allocations) {
   const play::TlsServer server;
   const std::string told = play::response(200, "the end of it");
   play::ScriptedUpstream upstream([&](play::Peer& peer) {
@@ -146,7 +146,7 @@ std::size_t bytes_per_connection(std::string_view sent) {
   return after > before ? (after - before) / connections : 0;
 }
 
-TEST(ProxyAllocation, I2_memory_per_connection_is_bounded_by_what_it_sent) {
+TEST(ProxyAllocation, I2_memory_per_connection_is_bounded_by_the_bytes_sent) {
   const std::string head = "GET http://a.test/ HTTP/1.1\r\nHost: a.test\r\n";
   for (const std::string& sent : {std::string(), head, head + "X: " + std::string(60'000, 'x')}) {
     const std::size_t each = bytes_per_connection(sent);
@@ -188,7 +188,7 @@ bool went_on_or_aborted(int status) {
          (WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
 }
 
-TEST(ProxyAllocation, I7_without_memory_a_connection_ends_or_the_process_aborts_at_once) {
+TEST(ProxyAllocation, I7_out_of_memory_ends_a_connection_or_aborts_the_process) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   for (std::size_t n = 1; n <= 60; n += n < 20 ? 1 : 5) {
     EXPECT_EXIT(starve(n), went_on_or_aborted, "") << n;

@@ -27,7 +27,7 @@ double retries_for_bodies(const RunningProxy& proxy) {
 
 // Counted, chunked and close-delimited; JSON and events.
 class BodyFraming : public ::testing::TestWithParam<std::string> {};
-TEST_P(BodyFraming, P20_overloaded_twice_then_a_good_response) {
+TEST_P(BodyFraming, P20_error_body_is_retried_twice_until_a_good_response) {
   ScriptedUpstream upstream([](Peer& peer) {
     if (peer.read_request().empty()) return;
     if (peer.number < 3) {
@@ -59,7 +59,7 @@ INSTANTIATE_TEST_SUITE_P(
                       "HTTP/1.1 200 OK\r\n" + stream_type + "\r\ndata: " + overloaded + "\n\n"));
 
 // A stream whose first event is an error is retried before it ends.
-TEST(ProxyBodyPredicate, the_first_event_is_enough) {
+TEST(ProxyBodyPredicate, first_event_of_a_stream_is_enough_to_retry) {
   ScriptedUpstream upstream([](Peer& peer) {
     if (peer.read_request().empty()) return;
     if (peer.number > 1) return peer.send(response(200, "good"));
@@ -75,7 +75,7 @@ TEST(ProxyBodyPredicate, the_first_event_is_enough) {
 
 // Errors that a status above 399 hides, in a body or in a head.
 class HiddenError : public ::testing::TestWithParam<std::string> {};
-TEST_P(HiddenError, retried_behind_a_400) {
+TEST_P(HiddenError, error_hidden_in_a_400_response_is_retried) {
   ScriptedUpstream upstream([](Peer& peer) {
     if (peer.read_request().empty()) return;
     if (peer.number > 1) return peer.send(response(200, "good"));
@@ -108,7 +108,7 @@ struct Passed {
 };
 
 class BodyPassed : public ::testing::TestWithParam<Passed> {};
-TEST_P(BodyPassed, delivered_unchanged_at_attempt_1) {
+TEST_P(BodyPassed, unmatched_body_is_delivered_unchanged_at_the_first_attempt) {
   ScriptedUpstream upstream(play::responses({GetParam().text}));
   Wishes wishes = looking();
   wishes.route.hold->bytes = 60;
@@ -140,7 +140,7 @@ std::vector<Passed> passed() {
 INSTANTIATE_TEST_SUITE_P(ProxyHold, BodyPassed, ::testing::ValuesIn(passed()),
                          [](const auto& instance) { return instance.param.name; });
 
-TEST(ProxyBodyPredicate, D1_a_post_without_a_rule_is_delivered) {
+TEST(ProxyBodyPredicate, D1_post_with_an_error_body_is_delivered_without_a_retry) {
   Heard heard;
   ScriptedUpstream upstream([&](Peer& peer) {
     for (std::string got = peer.read_request(); !got.empty(); got = peer.read_request()) {
@@ -157,7 +157,7 @@ TEST(ProxyBodyPredicate, D1_a_post_without_a_rule_is_delivered) {
   EXPECT_EQ(heard.size(), 1U);
 }
 
-TEST(ProxyBodyPredicate, a_stream_that_is_not_retried_goes_on_after_its_first_event) {
+TEST(ProxyBodyPredicate, stream_that_is_not_retried_continues_after_its_first_event) {
   const std::string all = error_event + "event: more\ndata: x\n\n";
   ScriptedUpstream upstream([&](Peer& peer) {
     if (peer.read_request().empty()) return;
@@ -172,7 +172,7 @@ TEST(ProxyBodyPredicate, a_stream_that_is_not_retried_goes_on_after_its_first_ev
   EXPECT_EQ(got.body, all);
 }
 
-TEST(ProxyBodyPredicate, it_is_the_kept_response_when_nothing_better_follows) {
+TEST(ProxyBodyPredicate, matched_response_is_delivered_when_no_better_one_follows) {
   ScriptedUpstream upstream([](Peer& peer) {
     if (peer.read_request().empty()) return;
     if (peer.number == 1)
@@ -192,7 +192,7 @@ TEST(ProxyBodyPredicate, it_is_the_kept_response_when_nothing_better_follows) {
   EXPECT_EQ(proxy.metric("reprise_recovered_total{route=\"default\"}"), 0) << "nothing was won";
 }
 
-TEST(ProxyBodyPredicate, a_body_above_limits_kept_response_is_not_kept) {
+TEST(ProxyBodyPredicate, body_over_the_kept_response_limit_is_not_kept) {
   ScriptedUpstream upstream([](Peer& peer) {
     if (!peer.read_request().empty() && peer.number == 1)
       peer.send(response(200, overloaded, json_type + "Connection: close\r\n"));
@@ -205,7 +205,7 @@ TEST(ProxyBodyPredicate, a_body_above_limits_kept_response_is_not_kept) {
   EXPECT_EQ(client.ask(play::get(upstream.authority())).status, 502);
 }
 
-TEST(ProxyBodyPredicate, observe_counts_and_delivers) {
+TEST(ProxyBodyPredicate, observe_mode_counts_and_delivers_the_error_body) {
   ScriptedUpstream upstream(play::responses({response(200, overloaded, json_type)}));
   Wishes wishes = looking();
   wishes.route.mode = policy::Mode::observe;

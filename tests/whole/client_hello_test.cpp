@@ -41,7 +41,7 @@ ScriptedUpstream::Script responses_at(unsigned number, Heard& heard, std::size_t
   };
 }
 
-TEST(ProxyClientHello, one_that_nobody_answered_is_sent_again_whole_and_once_to_each) {
+TEST(ProxyClientHello, unanswered_client_hello_is_replayed_once_per_connection) {
   const std::string hello = play::client_hello();
   Heard heard;
   ScriptedUpstream upstream(responses_at(3, heard, hello.size()));
@@ -62,7 +62,7 @@ TEST(ProxyClientHello, one_that_nobody_answered_is_sent_again_whole_and_once_to_
   EXPECT_EQ(proxy.metric("reprise_recovered_total{route=\"default\"}"), 1);
 }
 
-TEST(ProxyClientHello, sent_behind_the_connect_it_is_replayed_too) {
+TEST(ProxyClientHello, client_hello_sent_right_after_connect_is_replayed_too) {
   const std::string hello = play::client_hello();
   Heard heard;
   ScriptedUpstream upstream(responses_at(2, heard, hello.size()));
@@ -74,7 +74,7 @@ TEST(ProxyClientHello, sent_behind_the_connect_it_is_replayed_too) {
   EXPECT_EQ(heard.size(), 2U);
 }
 
-TEST(ProxyClientHello, at_most_max_attempts_and_then_the_connection_ends) {
+TEST(ProxyClientHello, client_hello_is_replayed_up_to_max_attempts) {
   const std::string hello = play::client_hello();
   Heard heard;
   ScriptedUpstream upstream(responses_at(99, heard, hello.size()));
@@ -88,7 +88,7 @@ TEST(ProxyClientHello, at_most_max_attempts_and_then_the_connection_ends) {
   EXPECT_EQ(proxy.metric("reprise_exhausted_total{route=\"default\",reason=\"attempts_spent\"}"), 1);
 }
 
-TEST(ProxyClientHello, without_the_key_it_is_sent_once) {
+TEST(ProxyClientHello, client_hello_is_sent_once_unless_replay_is_enabled) {
   const std::string hello = play::client_hello();
   Heard heard;
   ScriptedUpstream upstream(responses_at(2, heard, hello.size()));
@@ -100,7 +100,7 @@ TEST(ProxyClientHello, without_the_key_it_is_sent_once) {
   EXPECT_EQ(heard.size(), 1U);
 }
 
-TEST(ProxyClientHello, a_route_that_does_not_list_tls_sends_it_once) {
+TEST(ProxyClientHello, client_hello_is_sent_once_if_tls_failures_are_not_retryable) {
   const std::string hello = play::client_hello();
   Heard heard;
   ScriptedUpstream upstream(responses_at(2, heard, hello.size()));
@@ -112,7 +112,7 @@ TEST(ProxyClientHello, a_route_that_does_not_list_tls_sends_it_once) {
   EXPECT_EQ(heard.size(), 1U);
 }
 
-TEST(ProxyClientHello, F8_early_data_and_whatever_else_is_sent_once) {
+TEST(ProxyClientHello, F8_early_data_and_other_protocols_are_sent_once) {
   RunningProxy proxy(replaying());
   const std::string early_data =
       play::record(play::hello_message(play::some_extensions() + play::extension(42, "")));
@@ -128,7 +128,7 @@ TEST(ProxyClientHello, F8_early_data_and_whatever_else_is_sent_once) {
   }
 }
 
-TEST(ProxyClientHello, once_the_upstream_has_said_a_byte_it_is_never_replayed) {
+TEST(ProxyClientHello, client_hello_is_never_replayed_after_a_byte_from_the_upstream) {
   const std::string hello = play::client_hello();
   ScriptedUpstream upstream([&](Peer& peer) {
     peer.socket.read_bytes(hello.size());
@@ -141,7 +141,7 @@ TEST(ProxyClientHello, once_the_upstream_has_said_a_byte_it_is_never_replayed) {
   EXPECT_EQ(upstream.connections(), 1U);
 }
 
-TEST(ProxyClientHello, a_client_that_says_more_before_any_response_is_tunnelled) {
+TEST(ProxyClientHello, client_that_sends_more_before_a_response_is_tunnelled) {
   const std::string hello = play::client_hello();
   Heard heard;
   ScriptedUpstream upstream([&](Peer& peer) {
@@ -156,7 +156,7 @@ TEST(ProxyClientHello, a_client_that_says_more_before_any_response_is_tunnelled)
   EXPECT_TRUE(heard.at(0) == hello + "more");
 }
 
-TEST(ProxyClientHello, G7_http_is_served_with_the_key_too) {
+TEST(ProxyClientHello, G7_plain_http_is_served_with_client_hello_replay_enabled) {
   ScriptedUpstream upstream(play::responses({response(503, "busy"), response(200, "here")}));
   RunningProxy proxy(replaying());
   RawClient client = say(proxy, upstream, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -165,7 +165,7 @@ TEST(ProxyClientHello, G7_http_is_served_with_the_key_too) {
   EXPECT_EQ(got.field("Reprise-Attempts"), "2");
 }
 
-TEST(ProxyClientHello, D14_a_client_that_resets_while_its_hello_waits_stops_it) {
+TEST(ProxyClientHello, D14_client_reset_stops_the_client_hello_replay) {
   const std::string hello = play::client_hello();
   Heard heard;
   ScriptedUpstream upstream([&](Peer& peer) {

@@ -16,7 +16,7 @@ Wishes patient() {
   return wishes;
 }
 
-TEST(ProxyClients, D14_a_reset_during_an_attempt_stops_it_within_a_second) {
+TEST(ProxyClients, D14_client_reset_during_an_attempt_stops_it_within_a_second) {
   std::atomic<bool> asked{false};
   std::atomic<bool> over{false};
   ScriptedUpstream upstream([&](Peer& peer) {
@@ -35,7 +35,7 @@ TEST(ProxyClients, D14_a_reset_during_an_attempt_stops_it_within_a_second) {
   EXPECT_EQ(upstream.connections(), 1U);
 }
 
-TEST(ProxyClients, D14_a_reset_during_a_wait_stops_it) {
+TEST(ProxyClients, D14_client_reset_during_a_backoff_wait_stops_it) {
   ScriptedUpstream upstream(play::responses({response(503, "busy")}));
   RunningProxy proxy(patient());
   RawClient client = proxy.client();
@@ -46,7 +46,7 @@ TEST(ProxyClients, D14_a_reset_during_a_wait_stops_it) {
   EXPECT_TRUE(play::eventually([&] { return proxy.metric("reprise_client_connections") == 0; }));
 }
 
-TEST(ProxyClients, D14_a_fin_during_a_wait_gives_the_last_response) {
+TEST(ProxyClients, D14_half_closed_client_gets_the_last_response_during_a_wait) {
   ScriptedUpstream upstream(play::responses({response(503, "busy")}));
   RunningProxy proxy(patient());
   RawClient client = proxy.client();
@@ -60,7 +60,7 @@ TEST(ProxyClients, D14_a_fin_during_a_wait_gives_the_last_response) {
   EXPECT_EQ(client.socket().read_to_end(), Wire::fin);
 }
 
-TEST(ProxyClients, D14_a_fin_during_an_attempt_lets_it_finish_and_starts_no_other) {
+TEST(ProxyClients, D14_half_closed_client_gets_the_running_attempt_but_no_other) {
   std::atomic<bool> asked{false};
   std::atomic<bool> go{false};
   ScriptedUpstream upstream([&](Peer& peer) {
@@ -82,7 +82,7 @@ TEST(ProxyClients, D14_a_fin_during_an_attempt_lets_it_finish_and_starts_no_othe
   EXPECT_EQ(got.field("Reprise-Reason"), "client_gone");
 }
 
-TEST(ProxyClients, D14_a_fin_with_the_request_gets_the_first_response) {
+TEST(ProxyClients, D14_request_sent_together_with_a_fin_gets_its_response) {
   ScriptedUpstream upstream(play::responses({response(200, "fine")}));
   RunningProxy proxy;
   RawClient client = proxy.client();
@@ -92,7 +92,7 @@ TEST(ProxyClients, D14_a_fin_with_the_request_gets_the_first_response) {
   EXPECT_EQ(client.socket().read_to_end(), Wire::fin);
 }
 
-TEST(ProxyClients, D14_a_reset_during_a_download_stops_it) {
+TEST(ProxyClients, D14_client_reset_during_a_download_stops_it) {
   std::atomic<bool> over{false};
   ScriptedUpstream upstream([&](Peer& peer) {
     peer.read_request();
@@ -112,7 +112,7 @@ TEST(ProxyClients, D14_a_reset_during_a_download_stops_it) {
 
 // It is slow, not gone: a FIN would make the beginning of a body that only the end of the connection ends
 // look like all of it.
-TEST(ProxyClients, I5_a_client_that_reads_nothing_is_cut_after_idle_timeout) {
+TEST(ProxyClients, I5_client_that_does_not_read_is_reset_after_idle_timeout) {
   for (const std::string length : {"Content-Length: 1000000000\r\n", ""}) {
     std::atomic<bool> over{false};
     ScriptedUpstream upstream([&](Peer& peer) {
@@ -134,7 +134,7 @@ TEST(ProxyClients, I5_a_client_that_reads_nothing_is_cut_after_idle_timeout) {
   }
 }
 
-TEST(ProxyClients, I3_a_client_that_pipelines_and_does_not_read_stops_the_reading) {
+TEST(ProxyClients, I3_requests_of_a_pipelining_client_wait_until_it_reads_responses) {
   std::atomic<int> asked{0};
   ScriptedUpstream upstream([&](Peer& peer) {
     while (!peer.read_request().empty()) {
@@ -157,7 +157,7 @@ TEST(ProxyClients, I3_a_client_that_pipelines_and_does_not_read_stops_the_readin
   EXPECT_EQ(asked, 50);
 }
 
-TEST(ProxyClients, a_slow_head_gets_408) {
+TEST(ProxyClients, slow_request_head_gets_408) {
   Wishes wishes;
   wishes.settings.timers.header = milliseconds(200);
   RunningProxy proxy(std::move(wishes));
@@ -178,7 +178,7 @@ TEST(ProxyClients, a_slow_head_gets_408) {
   EXPECT_EQ(proxy.metric("reprise_rejected_requests_total{cause=\"header_timeout\"}"), 1);
 }
 
-TEST(ProxyClients, an_idle_client_is_closed_after_keep_alive) {
+TEST(ProxyClients, idle_client_is_closed_after_keep_alive) {
   ScriptedUpstream upstream(play::responses({response(200, "x")}));
   Wishes wishes;
   wishes.settings.timers.keep_alive = milliseconds(200);
@@ -195,7 +195,7 @@ TEST(ProxyClients, an_idle_client_is_closed_after_keep_alive) {
   EXPECT_EQ(silent.socket().read_to_end(), Wire::fin);
 }
 
-TEST(ProxyClients, a_client_that_rests_longer_than_a_tick_is_served_again) {
+TEST(ProxyClients, client_idle_for_longer_than_a_tick_is_served_again) {
   ScriptedUpstream upstream(play::responses({response(200, "x")}));
   RunningProxy proxy;
   RawClient client = proxy.client();
@@ -205,7 +205,7 @@ TEST(ProxyClients, a_client_that_rests_longer_than_a_tick_is_served_again) {
   }
 }
 
-TEST(ProxyClients, above_limits_connections_a_client_gets_503_and_the_others_go_on) {
+TEST(ProxyClients, client_over_the_connection_limit_gets_503_and_others_continue) {
   ScriptedUpstream upstream(play::responses({response(200, "x")}));
   Wishes wishes;
   wishes.settings.limits.connections = 2;
@@ -227,7 +227,7 @@ TEST(ProxyClients, above_limits_connections_a_client_gets_503_and_the_others_go_
 }
 
 // The block that a growing head leaves goes to whoever reads next; the refusal must not look into it.
-TEST(ProxyClients, L10_a_head_that_grew_and_is_too_slow_is_told_so_with_a_body) {
+TEST(ProxyClients, L10_slow_head_that_outgrew_its_block_gets_408) {
   ScriptedUpstream upstream(play::responses({response(200, "x")}));
   Wishes wishes;
   wishes.settings.timers.header = seconds(1);
@@ -251,7 +251,7 @@ TEST(ProxyClients, L10_a_head_that_grew_and_is_too_slow_is_told_so_with_a_body) 
   EXPECT_EQ(got.field("Connection"), "close");
 }
 
-TEST(ProxyClients, C6_what_follows_a_refused_request_is_never_a_request) {
+TEST(ProxyClients, C6_bytes_after_a_rejected_request_are_never_parsed_as_a_request) {
   Heard heard;
   ScriptedUpstream upstream([&](Peer& peer) { heard.add(peer.read_request()); });
   RunningProxy proxy;
@@ -263,7 +263,7 @@ TEST(ProxyClients, C6_what_follows_a_refused_request_is_never_a_request) {
   EXPECT_EQ(heard.size(), 0U);
 }
 
-TEST(ProxyClients, A9_a_1_0_request_with_bytes_behind_it_is_answered_and_closed) {
+TEST(ProxyClients, A9_http_1_0_request_with_extra_bytes_gets_its_response_and_a_close) {
   Heard heard;
   ScriptedUpstream upstream([&](Peer& peer) {
     for (std::string got = peer.read_request(); !got.empty(); got = peer.read_request()) {
@@ -280,7 +280,7 @@ TEST(ProxyClients, A9_a_1_0_request_with_bytes_behind_it_is_answered_and_closed)
   EXPECT_EQ(heard.at(0).find("body"), std::string::npos);
 }
 
-TEST(ProxyClients, H5_a_request_that_has_been_here_before_is_508) {
+TEST(ProxyClients, H5_looping_request_gets_508) {
   RunningProxy proxy;
   Heard heard;
   ScriptedUpstream upstream([&](Peer& peer) {
@@ -298,7 +298,7 @@ TEST(ProxyClients, H5_a_request_that_has_been_here_before_is_508) {
   EXPECT_EQ(heard.size(), 1U);
 }
 
-TEST(ProxyClients, F4_many_clients_at_once_get_their_own_responses) {
+TEST(ProxyClients, F4_many_concurrent_clients_get_their_own_responses) {
   ScriptedUpstream upstream([](Peer& peer) {
     unsigned served = 0;
     for (std::string got = peer.read_request(); !got.empty(); got = peer.read_request()) {
@@ -330,7 +330,7 @@ TEST(ProxyClients, F4_many_clients_at_once_get_their_own_responses) {
 }
 
 // The end of the day.
-TEST(ProxyShutdown, an_idle_proxy_stops_at_once_and_closes_idle_clients) {
+TEST(ProxyShutdown, idle_proxy_stops_at_once_and_closes_idle_clients) {
   ScriptedUpstream upstream(play::responses({response(200, "x")}));
   RunningProxy proxy;
   RawClient idle = proxy.client();
@@ -341,7 +341,7 @@ TEST(ProxyShutdown, an_idle_proxy_stops_at_once_and_closes_idle_clients) {
   EXPECT_TRUE(play::eventually([&] { return upstream.running() == 0; }));
 }
 
-TEST(ProxyShutdown, what_is_in_flight_is_finished) {
+TEST(ProxyShutdown, request_in_flight_is_completed) {
   std::atomic<bool> asked{false};
   std::atomic<bool> go{false};
   ScriptedUpstream upstream([&](Peer& peer) {
@@ -367,7 +367,7 @@ TEST(ProxyShutdown, what_is_in_flight_is_finished) {
   EXPECT_TRUE(play::eventually([&] { return proxy.ended(); }));
 }
 
-TEST(ProxyShutdown, D15_a_wait_ends_with_the_last_response) {
+TEST(ProxyShutdown, D15_backoff_wait_ends_with_the_last_response) {
   ScriptedUpstream upstream(play::responses({response(503, "busy")}));
   RunningProxy proxy(patient());
   RawClient client = proxy.client();
@@ -381,7 +381,7 @@ TEST(ProxyShutdown, D15_a_wait_ends_with_the_last_response) {
   EXPECT_TRUE(play::eventually([&] { return proxy.ended(); }));
 }
 
-TEST(ProxyShutdown, after_the_grace_everything_ends) {
+TEST(ProxyShutdown, everything_ends_after_the_grace_period) {
   std::atomic<bool> asked{false};
   ScriptedUpstream upstream([&](Peer& peer) {
     peer.read_request();
@@ -400,7 +400,7 @@ TEST(ProxyShutdown, after_the_grace_everything_ends) {
   EXPECT_TRUE(play::eventually([&] { return proxy.ended(); }));
 }
 
-TEST(ProxyShutdown, descriptors_return_to_where_they_were) {
+TEST(ProxyShutdown, all_descriptors_are_closed) {
   const std::size_t before = play::open_descriptors();
   {
     ScriptedUpstream upstream([](Peer& peer) {

@@ -7,7 +7,7 @@ namespace {
 using play::eventually;
 using std::chrono::steady_clock;
 
-TEST(ProxyConnections, D7_an_old_connection_that_fails_during_the_backoff_is_nobodys_business) {
+TEST(ProxyConnections, D7_old_connection_that_fails_during_the_backoff_is_ignored) {
   for (const std::string_view first : {"HTTP/1.1 503 Busy\r\nContent-Length: 4\r\n\r\nbusy",
                                        "HTTP/1.1 503 Busy\r\nContent-Length: 100\r\n\r\nhalf"}) {
     ScriptedUpstream upstream([&](Peer& peer) {
@@ -26,7 +26,7 @@ TEST(ProxyConnections, D7_an_old_connection_that_fails_during_the_backoff_is_nob
   }
 }
 
-TEST(ProxyConnections, D8_the_last_attempt_that_dies_on_a_reused_connection_is_a_response_of_ours) {
+TEST(ProxyConnections, D8_lost_last_attempt_on_a_reused_connection_gets_502) {
   ScriptedUpstream upstream([](Peer& peer) {
     peer.read_request();
     peer.send(response(200, "x"));
@@ -46,7 +46,7 @@ TEST(ProxyConnections, D8_the_last_attempt_that_dies_on_a_reused_connection_is_a
   EXPECT_EQ(client.ask(play::get(upstream.authority())).status, 200);  // the client's connection lives on
 }
 
-TEST(ProxyConnections, D19_attempts_are_never_closer_than_the_wait) {
+TEST(ProxyConnections, D19_attempts_are_never_closer_than_the_backoff) {
   std::mutex mutex;
   std::vector<steady_clock::time_point> times;
   ScriptedUpstream upstream([&](Peer& peer) {
@@ -80,7 +80,7 @@ struct BusyUpstream {
   }};
 };
 
-TEST(ProxyConnections, D20_the_outer_of_two_leaves_responses_to_the_inner_one) {
+TEST(ProxyConnections, D20_outer_proxy_does_not_retry_responses_retried_by_an_inner_proxy) {
   BusyUpstream busy;
   Wishes wishes;
   wishes.route.retry.backoff.initial = wishes.route.retry.backoff.maximum = milliseconds(0);
@@ -97,7 +97,7 @@ TEST(ProxyConnections, D20_the_outer_of_two_leaves_responses_to_the_inner_one) {
   EXPECT_EQ(busy.asked, 3);
 }
 
-TEST(ProxyConnections, D20_two_in_a_row_multiply_requests_by_no_more_than_their_budgets) {
+TEST(ProxyConnections, D20_two_chained_proxies_multiply_requests_only_within_their_budgets) {
   BusyUpstream busy;
   Wishes wishes;
   wishes.route.retry.inner = policy::Nested::allow;
@@ -118,7 +118,7 @@ TEST(ProxyConnections, D20_two_in_a_row_multiply_requests_by_no_more_than_their_
   EXPECT_LE(busy.asked, requests * 144 / 100 + 3);
 }
 
-TEST(ProxyConnections, I4_a_client_that_still_sends_reads_the_response_that_refuses_it) {
+TEST(ProxyConnections, I4_client_still_sending_can_read_the_response_that_rejects_it) {
   RunningProxy proxy;
   RawClient client = proxy.client();
   const std::string rest(200'000, 'x');
@@ -130,7 +130,7 @@ TEST(ProxyConnections, I4_a_client_that_still_sends_reads_the_response_that_refu
   EXPECT_EQ(client.socket().read_to_end(), Wire::fin);
 }
 
-TEST(ProxyConnections, I4_a_client_that_never_stops_sending_is_cut) {
+TEST(ProxyConnections, I4_rejected_client_that_never_stops_sending_is_disconnected) {
   RunningProxy proxy;
   RawClient client = proxy.client();
   client.send("POST http://a.test/ HTTP/1.1\r\nHost: a.test\r\nContent-Length: x\r\n\r\n");
@@ -140,7 +140,7 @@ TEST(ProxyConnections, I4_a_client_that_never_stops_sending_is_cut) {
   EXPECT_TRUE(eventually([&] { return proxy.metric("reprise_client_connections") == 0; }));
 }
 
-TEST(ProxyConnections, I4_a_client_that_goes_silent_after_a_refusal_is_not_waited_for) {
+TEST(ProxyConnections, I4_rejected_client_that_goes_silent_is_disconnected) {
   RunningProxy proxy;
   RawClient client = proxy.client();
   EXPECT_EQ(client.ask("POST http://a.test/ HTTP/1.1\r\nHost: a.test\r\nContent-Length: x\r\n\r\n").status,

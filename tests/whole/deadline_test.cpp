@@ -53,7 +53,7 @@ void expect_nothing_ends_for(milliseconds time, RawClient& client) {
   EXPECT_EQ(client.socket().wire(), play::Wire::open);
 }
 
-TEST(ProxyDeadline, L6_a_resolver_that_hangs) {
+TEST(ProxyDeadline, L6_hanging_resolver_ends_at_the_deadline) {
   Wishes wishes = with_deadline(milliseconds(300));
   wishes.query = [](const net::Resolver::Question&) {};
   RunningProxy proxy(std::move(wishes));
@@ -62,7 +62,7 @@ TEST(ProxyDeadline, L6_a_resolver_that_hangs) {
   expect_end(proxy, connect_to("up.test:443"), milliseconds(300), "dns_timeout", "while resolving");
 }
 
-TEST(ProxyDeadline, L6_a_dial_that_nobody_answers) {
+TEST(ProxyDeadline, L6_dial_without_a_response_ends_at_the_deadline) {
   const play::RefusingPort port;
   const BlackHole hole("127.0.0.2", port.number());
   RunningProxy proxy(with_deadline(milliseconds(300)));
@@ -72,7 +72,7 @@ TEST(ProxyDeadline, L6_a_dial_that_nobody_answers) {
   expect_end(proxy, connect_to(authority), milliseconds(300), "connection_timeout", "while connecting");
 }
 
-TEST(ProxyDeadline, L6_several_addresses_that_nobody_answers) {
+TEST(ProxyDeadline, L6_several_unresponsive_addresses_end_at_the_deadline) {
   const play::RefusingPort port;
   const BlackHole first("127.0.0.2", port.number());
   const BlackHole second("127.0.0.3", port.number());
@@ -87,7 +87,7 @@ TEST(ProxyDeadline, L6_several_addresses_that_nobody_answers) {
              "connection_timeout", "while connecting");
 }
 
-TEST(ProxyDeadline, L6_a_tls_server_that_is_silent) {
+TEST(ProxyDeadline, L6_silent_tls_server_ends_at_the_deadline) {
   const SilentPort silent;
   Wishes wishes = with_deadline(milliseconds(300));
   wishes.route.tls.originate = true;
@@ -96,7 +96,7 @@ TEST(ProxyDeadline, L6_a_tls_server_that_is_silent) {
              "connection_timeout", "in the TLS handshake");
 }
 
-TEST(ProxyDeadline, L6_a_parent_proxy_that_never_answers_connect) {
+TEST(ProxyDeadline, L6_parent_proxy_that_ignores_connect_ends_at_the_deadline) {
   const SilentPort silent;
   Wishes wishes = with_deadline(milliseconds(300));
   wishes.settings.parent = config::Parent{"127.0.0.1", silent.number(), "", ""};
@@ -114,7 +114,7 @@ ScriptedUpstream::Script vanishing_after_the_head(std::atomic<bool>& gone) {
   };
 }
 
-TEST(ProxyDeadline, L6_an_upload_of_which_the_host_acknowledges_nothing_ends_at_the_deadline) {
+TEST(ProxyDeadline, L6_unacknowledged_upload_ends_at_the_deadline) {
   for (const std::size_t bytes : {much, std::size_t{512} << 10}) {
     std::atomic<bool> gone{false};
     ScriptedUpstream upstream(vanishing_after_the_head(gone));
@@ -131,7 +131,7 @@ TEST(ProxyDeadline, L6_an_upload_of_which_the_host_acknowledges_nothing_ends_at_
   }
 }
 
-TEST(ProxyDeadline, L6_an_upload_that_the_kernel_takes_in_part_is_not_cut_though_nobody_reads_it) {
+TEST(ProxyDeadline, L6_partly_accepted_upload_continues_although_nobody_reads_it) {
   const SilentPort silent;
   RunningProxy proxy(with_deadline(milliseconds(100)));
   for (const std::size_t bytes : {much, std::size_t{512} << 10}) {
@@ -143,7 +143,7 @@ TEST(ProxyDeadline, L6_an_upload_that_the_kernel_takes_in_part_is_not_cut_though
   }
 }
 
-TEST(ProxyDeadline, L6_an_upload_that_pauses_after_it_moved_is_finished) {
+TEST(ProxyDeadline, L6_upload_that_pauses_after_progress_is_completed) {
   std::atomic<bool> goes_on{false};
   ScriptedUpstream upstream([&](Peer& peer) {
     peer.read_head();
@@ -161,7 +161,7 @@ TEST(ProxyDeadline, L6_an_upload_that_pauses_after_it_moved_is_finished) {
   EXPECT_EQ(client.read_response().body, "all of it");
 }
 
-TEST(ProxyDeadline, L6_an_upload_that_moves_is_not_cut_nor_is_a_client_that_pauses) {
+TEST(ProxyDeadline, L6_upload_with_progress_and_a_pausing_client_are_not_cut) {
   std::atomic<std::size_t> got{0};
   ScriptedUpstream upstream([&](Peer& peer) {
     peer.read_head();
@@ -180,7 +180,7 @@ TEST(ProxyDeadline, L6_an_upload_that_moves_is_not_cut_nor_is_a_client_that_paus
   EXPECT_EQ(client.read_response().body, "all of it");
 }
 
-TEST(ProxyDeadline, L6_what_may_not_be_repeated_keeps_idle_timeout) {
+TEST(ProxyDeadline, L6_non_idempotent_upload_keeps_idle_timeout) {
   std::atomic<bool> reads{false};
   ScriptedUpstream upstream([&](Peer& peer) {
     play::eventually([&] { return reads.load(); });
@@ -199,7 +199,7 @@ TEST(ProxyDeadline, L6_what_may_not_be_repeated_keeps_idle_timeout) {
   EXPECT_EQ(client.read_response().body, "all of it");
 }
 
-TEST(ProxyDeadline, L6_all_addresses_share_twice_connect_timeout) {
+TEST(ProxyDeadline, L6_all_addresses_share_twice_the_connect_timeout) {
   const play::RefusingPort port;
   net::Found found;
   std::vector<std::unique_ptr<BlackHole>> holes;
@@ -228,7 +228,7 @@ TEST(ProxyDeadline, L6_all_addresses_share_twice_connect_timeout) {
   EXPECT_FALSE(log.says("10 of 10 addresses dialled")) << log.text();
 }
 
-TEST(ProxyDeadline, response_timeout_of_what_may_be_repeated_is_a_timeout_like_any_other) {
+TEST(ProxyDeadline, response_timeout_of_an_idempotent_request_is_retried) {
   ScriptedUpstream upstream([](Peer& peer) {
     if (peer.read_request().empty()) return;
     if (peer.number > 1) peer.send(response(200, "second"));

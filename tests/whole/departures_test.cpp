@@ -47,7 +47,7 @@ struct Waiting {
   RawClient client;
 };
 
-TEST(ProxyDepartures, L17_half_a_response_is_not_waited_for_and_its_status_is_named) {
+TEST(ProxyDepartures, L17_incomplete_kept_response_becomes_502_naming_its_status) {
   for (const Departure departure : {Departure::fin, Departure::shutdown}) {
     Waiting waiting("ha");
     const WireResponse got = waiting.leave(departure);
@@ -59,7 +59,7 @@ TEST(ProxyDepartures, L17_half_a_response_is_not_waited_for_and_its_status_is_na
   }
 }
 
-TEST(ProxyDepartures, L17_a_whole_response_is_the_client_s) {
+TEST(ProxyDepartures, L17_complete_kept_response_is_delivered_when_the_request_ends_early) {
   for (const Departure departure : {Departure::fin, Departure::shutdown}) {
     Waiting waiting("half");
     const WireResponse got = waiting.leave(departure);

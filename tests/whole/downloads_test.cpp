@@ -67,7 +67,7 @@ void take_little(RawClient& client) {
 }
 
 class Download : public ::testing::TestWithParam<std::size_t> {};
-TEST_P(Download, comes_whole_and_its_connections_serve_again) {
+TEST_P(Download, download_is_complete_and_its_connections_are_reused) {
   const std::string body = noise(GetParam());
   ScriptedUpstream upstream([&](Peer& peer) {
     for (unsigned seed = 1; !peer.read_request().empty(); ++seed)
@@ -86,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(ProxyDownloads, Download,
                          ::testing::Values(0, 1, 64 * kib - 1, 64 * kib, 64 * kib + 1, 256 * kib - 1,
                                            256 * kib, 256 * kib + 1, mib, 8 * mib));
 
-TEST(ProxyDownloads, a_long_one_goes_through_a_pipe_and_the_pipe_stays_for_the_next) {
+TEST(ProxyDownloads, long_download_uses_a_pipe_that_is_kept_for_the_next) {
   const std::string body = noise(2 * mib);
   std::atomic<bool> go{false};
   ScriptedUpstream upstream([&](Peer& peer) {
@@ -111,7 +111,7 @@ TEST(ProxyDownloads, a_long_one_goes_through_a_pipe_and_the_pipe_stays_for_the_n
 
 // Bodies that are framed anew are copied.
 class Copied : public ::testing::TestWithParam<std::string> {};
-TEST_P(Copied, long_bodies_need_no_pipe) {
+TEST_P(Copied, long_bodies_of_other_framings_are_copied_without_a_pipe) {
   const std::string body = noise(2 * mib);
   ScriptedUpstream upstream([&](Peer& peer) {
     if (peer.read_request().empty()) return;
@@ -136,7 +136,7 @@ TEST_P(Copied, long_bodies_need_no_pipe) {
 INSTANTIATE_TEST_SUITE_P(ProxyDownloads, Copied, ::testing::Values("", "Transfer-Encoding: chunked\r\n"));
 
 class BrokenDownload : public ::testing::TestWithParam<bool> {};
-TEST_P(BrokenDownload, the_client_gets_the_prefix_and_then_a_cut) {
+TEST_P(BrokenDownload, client_gets_the_received_bytes_and_then_a_cut) {
   const std::string body = noise(4 * mib);
   play::Chance dice(7);
   for (int round = 0; round < 8; ++round) {
@@ -163,7 +163,7 @@ TEST_P(BrokenDownload, the_client_gets_the_prefix_and_then_a_cut) {
 INSTANTIATE_TEST_SUITE_P(ProxyDownloads, BrokenDownload, ::testing::Bool(),
                          [](const auto& one) { return one.param ? "by_a_reset" : "by_a_fin"; });
 
-TEST(ProxyDownloads, a_break_while_the_client_still_reads_never_looks_like_an_end) {
+TEST(ProxyDownloads, break_while_the_client_still_reads_never_looks_complete) {
   const std::string body = noise(4 * mib);
   play::Chance dice(9);
   for (int round = 0; round < 8; ++round) {
@@ -184,7 +184,7 @@ TEST(ProxyDownloads, a_break_while_the_client_still_reads_never_looks_like_an_en
   }
 }
 
-TEST(ProxyDownloads, a_client_that_resets_ends_the_upstream_and_leaves_nothing_behind) {
+TEST(ProxyDownloads, client_reset_closes_the_upstream_connection_and_leaks_nothing) {
   // More than all the kernel's buffers on the way hold.
   const std::string body = noise(32 * mib);
   ScriptedUpstream upstream([&](Peer& peer) {
@@ -206,7 +206,7 @@ TEST(ProxyDownloads, a_client_that_resets_ends_the_upstream_and_leaves_nothing_b
   EXPECT_TRUE(stays.ask(play::get(upstream.authority())).body == body);
 }
 
-TEST(ProxyDownloads, B11_bytes_behind_a_long_body_end_the_connection_and_are_nobodys_response) {
+TEST(ProxyDownloads, B11_bytes_after_a_long_body_end_the_connection_and_reach_no_client) {
   const std::string body = noise(2 * mib);
   ScriptedUpstream upstream([&](Peer& peer) {
     if (peer.read_request().empty()) return;
@@ -222,7 +222,7 @@ TEST(ProxyDownloads, B11_bytes_behind_a_long_body_end_the_connection_and_are_nob
   EXPECT_EQ(upstream.connections(), 3U);
 }
 
-TEST(ProxyDownloads, B6_silence_in_a_long_body_is_a_cut) {
+TEST(ProxyDownloads, B6_stalled_long_body_is_cut) {
   const std::string body = noise(mib);
   ScriptedUpstream upstream([&](Peer& peer) {
     peer.read_request();
@@ -242,7 +242,7 @@ TEST(ProxyDownloads, B6_silence_in_a_long_body_is_a_cut) {
   })) << proxy.metrics();
 }
 
-TEST(ProxyDownloads, a_client_that_takes_nothing_is_given_up_after_idle_timeout) {
+TEST(ProxyDownloads, client_that_does_not_read_is_disconnected_after_idle_timeout) {
   const std::string body(64 * mib, 'x');
   ScriptedUpstream upstream([&](Peer& peer) {
     if (!peer.read_request().empty()) peer.send(head_of(body.size()) + body);
@@ -258,7 +258,7 @@ TEST(ProxyDownloads, a_client_that_takes_nothing_is_given_up_after_idle_timeout)
   EXPECT_LT(client.socket().received().size(), body.size());
 }
 
-TEST(ProxyDownloads, I6_without_a_descriptor_for_a_pipe_it_is_copied) {
+TEST(ProxyDownloads, I6_download_is_copied_if_no_pipe_can_be_opened) {
   if (play::sanitizer_needs_descriptors) GTEST_SKIP() << "sanitizer: needs descriptors of its own";
   const std::string body = noise(4 * mib);
   ScriptedUpstream upstream([&](Peer& peer) {

@@ -96,7 +96,7 @@ bool is_answered_if_sent(Asks asks, int step) {
 
 class ProxyDrain : public ::testing::TestWithParam<Asks> {};
 
-TEST_P(ProxyDrain, a_request_that_came_before_the_end_of_its_connection_is_answered) {
+TEST_P(ProxyDrain, request_sent_before_its_connection_ends_gets_a_response) {
   int step = 1;
   while (is_answered_if_sent(GetParam(), step)) ++step;
   EXPECT_GT(step, 3);
@@ -104,8 +104,7 @@ TEST_P(ProxyDrain, a_request_that_came_before_the_end_of_its_connection_is_answe
 
 // It had a tick for its first request before, and has it still. On a slow machine the tick may be over: once
 // more then.
-TEST(ProxyDrainOfNewClients,
-     the_first_request_of_a_connected_client_is_answered_after_the_listeners_are_closed) {
+TEST(ProxyDrainOfNewClients, first_request_of_a_connected_client_is_served_after_listeners_close) {
   EXPECT_TRUE(play::eventually([] { return is_answered_if_sent(Asks::once_listeners_are_closed, 0); }));
 }
 

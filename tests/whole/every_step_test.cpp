@@ -70,7 +70,7 @@ void PrintTo(const Story& story, std::ostream* out) { *out << story.name; }
 
 class EveryStep : public ::testing::TestWithParam<Story> {};
 
-TEST_P(EveryStep, of_the_response) {
+TEST_P(EveryStep, response_cut_at_every_byte_is_never_taken_for_complete) {
   const Story& story = GetParam();
   Plan plan;
   plan.how = story.how;
@@ -107,7 +107,7 @@ TEST_P(EveryStep, of_the_response) {
   }
 }
 
-TEST_P(EveryStep, of_the_request) {
+TEST_P(EveryStep, request_cut_at_every_byte_is_never_executed_twice) {
   const Story& story = GetParam();
   Plan plan;
   plan.how = story.how;

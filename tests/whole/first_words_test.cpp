@@ -34,7 +34,7 @@ std::string inside(std::string_view path, std::string_view fields = {}, std::str
 
 constexpr std::string_view turned_http = "reprise_tunnels_total{outcome=\"http\"}";
 
-TEST(ProxyFirstWords, G7_http_in_a_tunnel_is_retried_like_any_request) {
+TEST(ProxyFirstWords, G7_plain_http_in_a_tunnel_is_retried_like_any_request) {
   Heard heard;
   ScriptedUpstream upstream([&](Peer& peer) {
     for (std::string got = peer.read_request(); !got.empty(); got = peer.read_request()) {
@@ -58,7 +58,7 @@ TEST(ProxyFirstWords, G7_http_in_a_tunnel_is_retried_like_any_request) {
   EXPECT_EQ(proxy.metric("reprise_retries_total{route=\"default\",reason=\"retryable_status\"}"), 2);
 }
 
-TEST(ProxyFirstWords, G2_a_request_sent_behind_the_connect_is_served_once) {
+TEST(ProxyFirstWords, G2_request_sent_right_after_connect_is_served_once) {
   Heard heard;
   ScriptedUpstream upstream([&](Peer& peer) {
     for (std::string got = peer.read_request(); !got.empty(); got = peer.read_request()) {
@@ -78,7 +78,7 @@ TEST(ProxyFirstWords, G2_a_request_sent_behind_the_connect_is_served_once) {
   EXPECT_EQ(upstream.connections(), 1U);
 }
 
-TEST(ProxyFirstWords, G7_a_request_line_in_pieces_is_waited_for) {
+TEST(ProxyFirstWords, G7_request_line_arriving_in_pieces_is_recognised) {
   ScriptedUpstream upstream(play::responses({response(200, "whole")}));
   RunningProxy proxy(patient());
   RawClient client = open_tunnel(proxy, upstream);
@@ -89,7 +89,7 @@ TEST(ProxyFirstWords, G7_a_request_line_in_pieces_is_waited_for) {
   EXPECT_EQ(proxy.metric(turned_http), 1);
 }
 
-TEST(ProxyFirstWords, G7_following_requests_stay_inside_the_authority) {
+TEST(ProxyFirstWords, G7_later_requests_in_a_tunnel_cannot_leave_its_authority) {
   ScriptedUpstream other(play::responses({response(200, "elsewhere")}));
   ScriptedUpstream upstream(play::responses({response(200, "here")}));
   RunningProxy proxy(patient());
@@ -102,7 +102,7 @@ TEST(ProxyFirstWords, G7_following_requests_stay_inside_the_authority) {
   EXPECT_EQ(proxy.metric("reprise_rejected_requests_total{cause=\"bad_target\"}"), 1);
 }
 
-TEST(ProxyFirstWords, G7_tls_after_a_request_is_malformed_as_anywhere) {
+TEST(ProxyFirstWords, G7_tls_after_a_plain_request_gets_400) {
   ScriptedUpstream upstream(play::responses({response(200, "plain")}));
   RunningProxy proxy(patient());
   RawClient client = open_tunnel(proxy, upstream);
@@ -113,7 +113,7 @@ TEST(ProxyFirstWords, G7_tls_after_a_request_is_malformed_as_anywhere) {
 }
 
 // Before anybody has spoken the end would be passed on; here the client's request is there with its CONNECT.
-TEST(ProxyFirstWords, G7_a_connection_that_ended_meanwhile_is_dialled_anew) {
+TEST(ProxyFirstWords, G7_closed_upstream_connection_is_dialled_again) {
   ScriptedUpstream upstream([&](Peer& peer) {
     if (peer.number == 1) return peer.socket.reset();
     peer.read_request();
@@ -126,7 +126,7 @@ TEST(ProxyFirstWords, G7_a_connection_that_ended_meanwhile_is_dialled_anew) {
   EXPECT_EQ(client.read_response().body, "second connection");
 }
 
-TEST(ProxyFirstWords, D1_a_post_in_a_tunnel_that_may_have_arrived_is_not_repeated) {
+TEST(ProxyFirstWords, D1_post_in_a_tunnel_that_may_have_arrived_is_not_retried) {
   Heard heard;
   ScriptedUpstream upstream([&](Peer& peer) {
     heard.add(peer.read_request());
@@ -140,7 +140,7 @@ TEST(ProxyFirstWords, D1_a_post_in_a_tunnel_that_may_have_arrived_is_not_repeate
   EXPECT_EQ(heard.size(), 1U);
 }
 
-TEST(ProxyFirstWords, C8_an_upgrade_in_a_tunnel_is_a_tunnel_again) {
+TEST(ProxyFirstWords, C8_upgrade_in_a_tunnel_is_tunnelled) {
   ScriptedUpstream upstream([](Peer& peer) {
     peer.read_request();
     peer.send("HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n");
@@ -171,7 +171,7 @@ std::string carried(const RunningProxy& proxy, std::string_view words) {
   return heard.at(0);
 }
 
-TEST(ProxyFirstWords, G7_other_protocols_pass_byte_for_byte) {
+TEST(ProxyFirstWords, G7_other_protocols_pass_unchanged) {
   RunningProxy proxy(patient());
   for (const std::string& words : std::vector<std::string>{
            std::string("\x16\x03\x01\x00\x01x", 6), "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "EHLO me\r\n",
@@ -182,7 +182,7 @@ TEST(ProxyFirstWords, G7_other_protocols_pass_byte_for_byte) {
   EXPECT_EQ(proxy.metric(turned_http), 0);
 }
 
-TEST(ProxyFirstWords, G7_a_server_that_speaks_first_is_tunnelled) {
+TEST(ProxyFirstWords, G7_server_that_sends_first_is_tunnelled) {
   Heard heard;
   ScriptedUpstream upstream([&](Peer& peer) {
     peer.send("220 mail ready\r\n");
@@ -200,7 +200,7 @@ TEST(ProxyFirstWords, G7_a_server_that_speaks_first_is_tunnelled) {
   EXPECT_EQ(proxy.metric(turned_http), 0);
 }
 
-TEST(ProxyFirstWords, G7_silence_and_half_a_byte_of_http_become_a_tunnel) {
+TEST(ProxyFirstWords, G7_silent_client_or_incomplete_request_line_becomes_a_tunnel) {
   for (const std::string words : {"", "GET / HTTP/1"}) {
     Heard heard;
     std::atomic<bool> go{false};
@@ -230,7 +230,7 @@ TEST(ProxyFirstWords, G7_silence_and_half_a_byte_of_http_become_a_tunnel) {
   }
 }
 
-TEST(ProxyFirstWords, G7_a_route_that_is_off_never_looks) {
+TEST(ProxyFirstWords, G7_tunnel_is_not_inspected_if_the_route_is_off) {
   Heard heard;
   ScriptedUpstream upstream([&](Peer& peer) {
     heard.add(peer.read_request());
@@ -245,7 +245,7 @@ TEST(ProxyFirstWords, G7_a_route_that_is_off_never_looks) {
   EXPECT_EQ(proxy.metric(turned_http), 0);
 }
 
-TEST(ProxyFirstWords, G2_a_client_whose_fin_comes_right_behind_the_connect_is_served) {
+TEST(ProxyFirstWords, G2_client_that_half_closes_right_after_connect_is_served) {
   ScriptedUpstream upstream([](Peer& peer) {
     peer.socket.read_to_end();
     peer.send("bye");
@@ -259,7 +259,7 @@ TEST(ProxyFirstWords, G2_a_client_whose_fin_comes_right_behind_the_connect_is_se
   EXPECT_EQ(client.socket().received(), "bye");
 }
 
-TEST(ProxyFirstWords, D14_a_client_that_resets_while_its_dial_waits_stops_it) {
+TEST(ProxyFirstWords, D14_client_reset_during_a_dial_backoff_stops_it) {
   const play::RefusingPort closed;
   Wishes wishes;
   wishes.route.retry.backoff.initial = std::chrono::minutes(10);

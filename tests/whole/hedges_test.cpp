@@ -17,7 +17,7 @@ double hedges(const RunningProxy& proxy, const std::string& outcome) {
 }
 
 // What attempt 1 meets is on the first connection: its copy starts later.
-TEST(ProxyHedges, the_copy_responds_and_the_first_is_cancelled) {
+TEST(ProxyHedges, hedge_response_wins_and_the_first_attempt_is_cancelled) {
   std::atomic<bool> cancelled{false};
   ScriptedUpstream upstream([&](Peer& peer) {
     peer.read_request();
@@ -38,7 +38,7 @@ TEST(ProxyHedges, the_copy_responds_and_the_first_is_cancelled) {
   EXPECT_EQ(proxy.metric("reprise_recovered_total{route=\"default\"}"), 0);
 }
 
-TEST(ProxyHedges, the_first_responds_and_the_copy_is_cancelled) {
+TEST(ProxyHedges, first_response_wins_and_the_hedge_is_cancelled) {
   ScriptedUpstream upstream([&](Peer& peer) {
     peer.read_request();
     if (peer.number == 1) {
@@ -56,7 +56,7 @@ TEST(ProxyHedges, the_first_responds_and_the_copy_is_cancelled) {
   EXPECT_TRUE(eventually([&] { return upstream.running() == 1; }));
 }
 
-TEST(ProxyHedges, a_fast_first_gets_no_copy) {
+TEST(ProxyHedges, fast_response_gets_no_hedge) {
   ScriptedUpstream upstream(play::responses({response(200, "fast")}));
   Wishes wishes = hedging();
   wishes.route.hedge->after = std::chrono::hours(1);
@@ -66,7 +66,7 @@ TEST(ProxyHedges, a_fast_first_gets_no_copy) {
   EXPECT_EQ(upstream.connections(), 1U);
 }
 
-TEST(ProxyHedges, both_copies_are_the_same_bytes) {
+TEST(ProxyHedges, hedge_sends_the_same_bytes_as_the_first_attempt) {
   Heard heard;
   ScriptedUpstream upstream([&](Peer& peer) {
     heard.add(peer.read_request());
@@ -85,7 +85,7 @@ TEST(ProxyHedges, both_copies_are_the_same_bytes) {
   EXPECT_TRUE(heard.at(0).ends_with(body));
 }
 
-TEST(ProxyHedges, what_may_have_an_effect_is_not_copied) {
+TEST(ProxyHedges, non_idempotent_request_is_not_hedged) {
   std::atomic<bool> may_answer{false};
   ScriptedUpstream upstream([&](Peer& peer) {
     peer.read_request();
@@ -107,7 +107,7 @@ TEST(ProxyHedges, what_may_have_an_effect_is_not_copied) {
   EXPECT_EQ(upstream.connections(), 3U);
 }
 
-TEST(ProxyHedges, a_body_that_is_still_coming_is_not_copied) {
+TEST(ProxyHedges, request_with_an_incomplete_body_is_not_hedged) {
   ScriptedUpstream upstream([](Peer& peer) {
     peer.read_request();
     peer.send(response(200, ""));
@@ -131,7 +131,7 @@ TEST(ProxyHedges, a_body_that_is_still_coming_is_not_copied) {
   EXPECT_EQ(client.read_response().status, 200);
 }
 
-TEST(ProxyHedges, one_that_fails_leaves_it_to_the_other) {
+TEST(ProxyHedges, failed_attempt_leaves_the_response_to_the_other) {
   for (const unsigned failing : {1U, 2U}) {
     std::atomic<bool> failed{false};
     ScriptedUpstream upstream([&](Peer& peer) {
@@ -154,7 +154,7 @@ TEST(ProxyHedges, one_that_fails_leaves_it_to_the_other) {
   }
 }
 
-TEST(ProxyHedges, two_that_fail_are_retried_and_the_last_response_is_kept) {
+TEST(ProxyHedges, two_failed_attempts_are_retried_and_the_last_response_is_kept) {
   ScriptedUpstream upstream([&](Peer& peer) {
     peer.read_request();
     if (peer.number > 2) return peer.socket.reset();
@@ -171,7 +171,7 @@ TEST(ProxyHedges, two_that_fail_are_retried_and_the_last_response_is_kept) {
   EXPECT_TRUE(eventually([&] { return hedges(proxy, "failed") == 1; }));
 }
 
-TEST(ProxyHedges, only_the_first_speaks_in_interim_responses) {
+TEST(ProxyHedges, only_interim_responses_of_the_first_attempt_are_forwarded) {
   std::atomic<bool> passed{false};
   ScriptedUpstream upstream([&](Peer& peer) {
     peer.read_request();
@@ -193,7 +193,7 @@ TEST(ProxyHedges, only_the_first_speaks_in_interim_responses) {
   EXPECT_EQ(client.read_response().status, 200);
 }
 
-TEST(ProxyHedges, a_reset_ends_both) {
+TEST(ProxyHedges, client_reset_ends_both_attempts) {
   ScriptedUpstream upstream([&](Peer& peer) {
     peer.read_request();
     peer.socket.read_to_end();
@@ -207,7 +207,7 @@ TEST(ProxyHedges, a_reset_ends_both) {
   EXPECT_TRUE(eventually([&] { return hedges(proxy, "cancelled") == 1; }));
 }
 
-TEST(ProxyHedges, D14_no_copy_is_begun_for_a_client_that_has_finished) {
+TEST(ProxyHedges, D14_half_closed_client_gets_no_hedge) {
   EXPECT_TRUE(play::under_some_limit(milliseconds(50), [](milliseconds limit) {
     std::atomic<bool> may_answer{false};
     ScriptedUpstream upstream([&](Peer& peer) {
@@ -236,7 +236,7 @@ TEST(ProxyHedges, D14_no_copy_is_begun_for_a_client_that_has_finished) {
   }));
 }
 
-TEST(ProxyHedges, shutdown_waits_for_both) {
+TEST(ProxyHedges, shutdown_waits_for_both_attempts) {
   std::atomic<bool> may_answer{false};
   ScriptedUpstream upstream([&](Peer& peer) {
     peer.read_request();

@@ -62,7 +62,7 @@ ScriptedUpstream::Script broken_at_every_byte(const std::string& text, const std
 }
 
 class HoldFraming : public ::testing::TestWithParam<std::string> {};
-TEST_P(HoldFraming, a_break_at_every_byte_of_a_held_response_is_retried) {
+TEST_P(HoldFraming, held_response_cut_at_any_byte_is_retried) {
   const std::string& text = GetParam();
   const std::string good = response(200, "good", "Connection: close\r\n");
   std::atomic<std::size_t> requests{0};
@@ -83,7 +83,7 @@ INSTANTIATE_TEST_SUITE_P(ProxyHold, HoldFraming,
                                            "HTTP/1.1 404 No\r\nTransfer-Encoding: chunked\r\n\r\n"
                                            "3\r\nbro\r\n3\r\nken\r\n0\r\nX-Sum: 1\r\n\r\n"));
 
-TEST(ProxyHold, a_reset_in_a_held_body_is_retried) {
+TEST(ProxyHold, reset_in_a_held_body_is_retried) {
   ScriptedUpstream upstream([](Peer& peer) {
     if (peer.read_request().empty()) return;
     if (peer.number > 1) return peer.send(response(200, "good"));
@@ -97,7 +97,7 @@ TEST(ProxyHold, a_reset_in_a_held_body_is_retried) {
   EXPECT_EQ(proxy.metric("reprise_retries_total{route=\"default\",reason=\"retryable_failure\"}"), 1);
 }
 
-TEST(ProxyHold, a_break_after_the_held_bytes_is_not_retried) {
+TEST(ProxyHold, break_after_the_held_part_is_not_retried) {
   ScriptedUpstream upstream([](Peer& peer) {
     if (!peer.read_request().empty()) peer.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n123456");
   });
@@ -112,7 +112,7 @@ TEST(ProxyHold, a_break_after_the_held_bytes_is_not_retried) {
   EXPECT_EQ(upstream.connections(), 1U);
 }
 
-TEST(ProxyHold, a_held_break_that_is_not_listed_is_delivered_as_far_as_it_came) {
+TEST(ProxyHold, unlisted_break_of_a_held_body_delivers_the_received_bytes) {
   for (const std::string text : {"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345",
                                  "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\n12345"}) {
     ScriptedUpstream upstream([&](Peer& peer) {
@@ -134,7 +134,7 @@ TEST(ProxyHold, a_held_break_that_is_not_listed_is_delivered_as_far_as_it_came) 
   }
 }
 
-TEST(ProxyHold, a_held_break_of_a_post_is_delivered_too) {
+TEST(ProxyHold, broken_held_body_of_a_post_is_delivered) {
   ScriptedUpstream upstream([](Peer& peer) {
     if (!peer.read_request().empty()) peer.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345");
   });
@@ -147,7 +147,7 @@ TEST(ProxyHold, a_held_break_of_a_post_is_delivered_too) {
   EXPECT_EQ(upstream.connections(), 1U);
 }
 
-TEST(ProxyHold, after_a_held_break_an_older_response_is_still_there) {
+TEST(ProxyHold, older_response_is_still_available_after_a_held_break) {
   ScriptedUpstream upstream([](Peer& peer) {
     if (peer.read_request().empty()) return;
     if (peer.number == 1) peer.send(response(503, "later", "Connection: close\r\n"));
@@ -163,7 +163,7 @@ TEST(ProxyHold, after_a_held_break_an_older_response_is_still_there) {
   EXPECT_EQ(got.field("Reprise-Attempts"), "3");
 }
 
-TEST(ProxyHold, a_small_body_leaves_with_its_head_in_one_send) {
+TEST(ProxyHold, small_held_body_is_sent_with_its_head_in_one_write) {
   ScriptedUpstream upstream([](Peer& peer) {
     if (!peer.read_request().empty())
       peer.socket.send_bytewise(
@@ -178,7 +178,7 @@ TEST(ProxyHold, a_small_body_leaves_with_its_head_in_one_send) {
       << client.socket().received();
 }
 
-TEST(ProxyHold, a_longer_body_goes_on_after_the_held_bytes) {
+TEST(ProxyHold, longer_body_continues_after_the_held_part) {
   std::string body;
   for (int i = 0; i < 40'000; ++i) body += std::to_string(i);
   ScriptedUpstream upstream([&](Peer& peer) {
@@ -234,7 +234,7 @@ std::vector<Release> releases() {
 }
 
 class HoldRelease : public ::testing::TestWithParam<Release> {};
-TEST_P(HoldRelease, the_client_has_it_while_the_rest_is_still_to_come) {
+TEST_P(HoldRelease, held_part_is_released_before_the_rest_arrives) {
   const Release& release = GetParam();
   Flag seen;
   ScriptedUpstream upstream([&](Peer& peer) {
@@ -253,7 +253,7 @@ TEST_P(HoldRelease, the_client_has_it_while_the_rest_is_still_to_come) {
 INSTANTIATE_TEST_SUITE_P(ProxyHold, HoldRelease, ::testing::ValuesIn(releases()),
                          [](const auto& instance) { return instance.param.name; });
 
-TEST(ProxyHold, silence_in_a_held_body_is_a_break_by_the_idle_timeout) {
+TEST(ProxyHold, stalled_held_body_is_retried_after_idle_timeout) {
   ScriptedUpstream upstream([](Peer& peer) {
     if (peer.read_request().empty()) return;
     if (peer.number > 1) return peer.send(response(200, "good"));
@@ -267,7 +267,7 @@ TEST(ProxyHold, silence_in_a_held_body_is_a_break_by_the_idle_timeout) {
   EXPECT_EQ(client.ask(play::get(upstream.authority())).body, "good");
 }
 
-TEST(ProxyHold, a_client_that_resets_ends_the_hold) {
+TEST(ProxyHold, client_reset_ends_the_hold) {
   ScriptedUpstream upstream([](Peer& peer) {
     if (peer.read_request().empty()) return;
     peer.send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nabc");
@@ -284,7 +284,7 @@ TEST(ProxyHold, a_client_that_resets_ends_the_hold) {
   EXPECT_EQ(upstream.connections(), 1U);
 }
 
-TEST(ProxyHold, D13_pipelined_requests_are_answered_in_order) {
+TEST(ProxyHold, D13_pipelined_requests_get_their_responses_in_order) {
   ScriptedUpstream upstream(play::responses({response(200, "one"), response(200, overloaded, json_type),
                                              response(200, "two"), response(200, "three")}));
   Wishes wishes = looking();

@@ -129,7 +129,7 @@ TEST_F(ProxyInterception, requests_to_a_listed_host_are_retried) {
   EXPECT_EQ(counted(proxy, "intercepted"), 1);
 }
 
-TEST_F(ProxyInterception, F11_another_name_none_and_http_2_alone_are_tunnelled) {
+TEST_F(ProxyInterception, F11_mismatched_or_missing_server_name_and_http_2_only_are_tunnelled) {
   const RunningProxy proxy(wishes());
   const auto issuer = [&](const char* name, std::string_view protocols) {
     RawClient client = connected(proxy, upstream_name());
@@ -147,7 +147,7 @@ TEST_F(ProxyInterception, F11_another_name_none_and_http_2_alone_are_tunnelled) 
   EXPECT_EQ(counted(proxy, "intercepted"), 0);
 }
 
-TEST_F(ProxyInterception, a_route_that_is_off_is_not_looked_into) {
+TEST_F(ProxyInterception, route_in_mode_off_is_not_intercepted) {
   Wishes wished = wishes();
   wished.route.mode = policy::Mode::off;
   const RunningProxy proxy(std::move(wished));
@@ -157,7 +157,7 @@ TEST_F(ProxyInterception, a_route_that_is_off_is_not_looked_into) {
   EXPECT_EQ(end.subject(), "authority");
 }
 
-TEST_F(ProxyInterception, a_handshake_that_fails_is_closed_and_told) {
+TEST_F(ProxyInterception, failed_handshake_is_closed_and_counted) {
   const RunningProxy proxy(wishes());
   for (const int newest : {TLS1_1_VERSION, 0}) {
     RawClient client = connected(proxy, upstream_name());
@@ -170,7 +170,7 @@ TEST_F(ProxyInterception, a_handshake_that_fails_is_closed_and_told) {
   EXPECT_EQ(asked_, 0);
 }
 
-TEST_F(ProxyInterception, a_handshake_that_never_ends_is_closed) {
+TEST_F(ProxyInterception, handshake_that_never_completes_is_closed) {
   Wishes wished = wishes();
   wished.settings.timers.handshake = milliseconds(50);
   wished.sniff_limit = seconds(60);
@@ -187,7 +187,7 @@ TEST_F(ProxyInterception, a_handshake_that_never_ends_is_closed) {
   EXPECT_EQ(proxy.metric("reprise_limits_hit_total{limit=\"handshake\"}"), 2);
 }
 
-TEST_F(ProxyInterception, G7_half_a_word_is_held_where_it_decides_on_interception) {
+TEST_F(ProxyInterception, G7_partial_client_hello_is_withheld_while_interception_is_undecided) {
   Wishes wished = wishes();
   wished.settings.timers.handshake = std::chrono::hours(1);
   wished.sniff_limit = milliseconds(1);
@@ -210,7 +210,7 @@ TEST_F(ProxyInterception, G7_half_a_word_is_held_where_it_decides_on_interceptio
   EXPECT_TRUE(play::eventually([&] { return proxy.metric("reprise_streams_total{protocol=\"tls\"}") == 1; }));
 }
 
-TEST_F(ProxyInterception, a_client_that_leaves_in_its_handshake) {
+TEST_F(ProxyInterception, client_reset_during_the_handshake_is_counted) {
   const RunningProxy proxy(wishes());
   RawClient client = connected(proxy, upstream_name());
   client.send("\x16\x03\x01");
@@ -220,7 +220,7 @@ TEST_F(ProxyInterception, a_client_that_leaves_in_its_handshake) {
   EXPECT_EQ(counted(proxy, "handshake_failed"), 1);
 }
 
-TEST_F(ProxyInterception, plain_http_behind_a_connect_to_a_listed_host) {
+TEST_F(ProxyInterception, plain_http_after_connect_to_a_listed_host_is_retried) {
   ScriptedUpstream plain(play::responses({response(503, ""), response(200, "plain")}));
   const RunningProxy proxy(wishes());
   RawClient client = connected(proxy, "localhost:" + std::to_string(plain.port()));

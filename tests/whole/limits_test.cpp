@@ -9,7 +9,7 @@ namespace {
 using play::sanitizer_needs_descriptors;
 using play::ScarceDescriptors;
 
-TEST(ProxyLimits, I6_without_a_descriptor_for_the_upstream_the_response_is_ours) {
+TEST(ProxyLimits, I6_missing_descriptor_for_the_upstream_gives_503) {
   if (sanitizer_needs_descriptors) GTEST_SKIP() << "sanitizer: needs descriptors of its own";
   ScriptedUpstream upstream([](Peer& peer) {
     peer.read_request();
@@ -33,7 +33,7 @@ TEST(ProxyLimits, I6_without_a_descriptor_for_the_upstream_the_response_is_ours)
   EXPECT_EQ(client.ask(play::get(upstream.authority())).status, 200);
 }
 
-TEST(ProxyLimits, D6_refused_after_503_is_a_failure_of_its_own_and_the_503_is_the_response) {
+TEST(ProxyLimits, D6_refused_retry_after_a_503_delivers_the_503) {
   ScriptedUpstream upstream([&upstream](Peer& peer) {
     peer.read_request();
     upstream.stop_listening();
@@ -50,7 +50,7 @@ TEST(ProxyLimits, D6_refused_after_503_is_a_failure_of_its_own_and_the_503_is_th
       [&] { return proxy.metric("reprise_attempts_total{route=\"default\",outcome=\"connect\"}") == 1; }));
 }
 
-TEST(ProxyLimits, replay_memory_of_the_process_spent_makes_a_request_not_replayable) {
+TEST(ProxyLimits, exhausted_replay_memory_makes_a_request_not_replayable) {
   ScriptedUpstream upstream(play::responses({response(503, "busy")}));
   Wishes wishes;
   wishes.settings.limits.replay_memory_bytes = 10'000;
@@ -63,7 +63,7 @@ TEST(ProxyLimits, replay_memory_of_the_process_spent_makes_a_request_not_replaya
   EXPECT_EQ(proxy.metric("reprise_replay_bytes{store=\"memory\"}"), 0);
 }
 
-TEST(ProxyLimits, D18_a_spent_budget_stops_retries_of_all_requests_to_the_host) {
+TEST(ProxyLimits, D18_spent_budget_stops_retries_of_all_requests_to_the_host) {
   Heard heard;
   ScriptedUpstream upstream([&](Peer& peer) {
     for (std::string got = peer.read_request(); !got.empty(); got = peer.read_request()) {
@@ -86,7 +86,7 @@ TEST(ProxyLimits, D18_a_spent_budget_stops_retries_of_all_requests_to_the_host) 
   EXPECT_EQ(heard.size(), 25U);
 }
 
-TEST(ProxyLimits, a_wait_that_would_cross_the_deadline_is_never_started) {
+TEST(ProxyLimits, wait_that_would_cross_the_deadline_is_never_started) {
   ScriptedUpstream upstream(play::responses({response(503, "busy")}));
   Wishes wishes;
   wishes.route.retry.deadline = seconds(20);
@@ -98,7 +98,7 @@ TEST(ProxyLimits, a_wait_that_would_cross_the_deadline_is_never_started) {
   EXPECT_EQ(got.field("Reprise-Reason"), "deadline_too_near");
 }
 
-TEST(ProxyLimits, out_of_time_504_takes_the_place_of_the_last_response) {
+TEST(ProxyLimits, out_of_time_504_replaces_the_last_response) {
   ScriptedUpstream upstream(play::responses({response(503, "busy")}));
   Wishes wishes;
   wishes.route.retry.deadline = seconds(20);
@@ -110,7 +110,7 @@ TEST(ProxyLimits, out_of_time_504_takes_the_place_of_the_last_response) {
   EXPECT_EQ(client.ask(play::get(upstream.authority())).status, 504);  // the connection lives on
 }
 
-TEST(ProxyLimits, a_hint_is_honoured_and_one_that_does_not_fit_ends_it) {
+TEST(ProxyLimits, retry_after_is_respected_unless_it_exceeds_the_deadline) {
   ScriptedUpstream soon(
       play::responses({response(503, "busy", "Retry-After: 1\r\n"), response(200, "good")}));
   ScriptedUpstream later(
@@ -124,7 +124,7 @@ TEST(ProxyLimits, a_hint_is_honoured_and_one_that_does_not_fit_ends_it) {
   EXPECT_EQ(got.field("Reprise-Reason"), "upstream_said_later");
 }
 
-TEST(ProxyLimits, observe_and_off_send_once_and_say_so) {
+TEST(ProxyLimits, observe_and_off_send_once_and_report_the_reason) {
   for (const auto& [mode, reason] :
        {std::pair{policy::Mode::observe, "observe_only"}, std::pair{policy::Mode::off, "retries_off"}}) {
     ScriptedUpstream upstream(play::responses({response(503, "busy"), response(200, "never asked for")}));
@@ -137,7 +137,7 @@ TEST(ProxyLimits, observe_and_off_send_once_and_say_so) {
   }
 }
 
-TEST(ProxyLimits, response_headers_may_be_switched_off) {
+TEST(ProxyLimits, response_headers_can_be_switched_off) {
   ScriptedUpstream upstream(play::responses({response(200, "x")}));
   Wishes wishes;
   wishes.route.response_headers = policy::ResponseHeaders::none;

@@ -12,7 +12,7 @@ namespace {
 
 using play::LogFile;
 
-TEST(ProxyLog, L15_what_was_given_up_is_told_without_access_lines) {
+TEST(ProxyLog, L15_failed_request_is_logged_even_without_access_lines) {
   ScriptedUpstream upstream(play::responses({response(200, "x"), response(503, "busy")}));
   const LogFile log;
   Wishes wishes;
@@ -33,7 +33,7 @@ TEST(ProxyLog, L15_what_was_given_up_is_told_without_access_lines) {
 
 // What a client or another proxy wrote there may be anything:
 // only what is a trace is told as one (W3C Trace Context 2.2).
-TEST(ProxyLog, a_line_names_the_trace_of_a_traceparent_that_is_well_formed) {
+TEST(ProxyLog, log_line_contains_the_trace_id_of_a_valid_traceparent) {
   const std::string trace = "0af7651916cd43dd8448eb211c80319c";
   const std::string span = "b7ad6b7169203331";
   ScriptedUpstream upstream(play::responses({response(200, "x")}));
@@ -67,7 +67,7 @@ TEST(ProxyLog, a_line_names_the_trace_of_a_traceparent_that_is_well_formed) {
   EXPECT_FALSE(log.says("\"trace_id\"", 3));
 }
 
-TEST(ProxyLog, each_attempt_is_narrated_at_debug_with_what_comes_next) {
+TEST(ProxyLog, each_attempt_is_logged_at_debug_with_the_next_step) {
   ScriptedUpstream upstream(
       play::responses({response(503, "busy"), response(200, "x"), response(503, "busy")}));
   const LogFile log;
@@ -93,7 +93,7 @@ TEST(ProxyLog, each_attempt_is_narrated_at_debug_with_what_comes_next) {
   EXPECT_FALSE(log.says("secret")) << "`log.path: route` keeps paths out";
 }
 
-TEST(ProxyLog, L18_a_hangup_with_nothing_to_read_again_is_told) {
+TEST(ProxyLog, L18_sighup_without_a_configuration_file_is_logged) {
   sigset_t before{};
   pthread_sigmask(SIG_SETMASK, nullptr, &before);
   server::hold_signals();

@@ -40,7 +40,7 @@ const char* const unreachable = "the parent proxy cannot be reached";
 const char* const late = "the parent proxy did not answer in time";
 const char* const no_tunnel = "the parent proxy opened no tunnel";
 
-TEST(ProxyParent, plain_requests_go_to_it_in_absolute_form) {
+TEST(ProxyParent, plain_request_is_sent_to_the_parent_in_absolute_form) {
   Heard heard;
   ScriptedUpstream parent([&](Peer& peer) {
     for (std::string got = peer.read_request(); !got.empty(); got = peer.read_request()) {
@@ -62,7 +62,7 @@ TEST(ProxyParent, plain_requests_go_to_it_in_absolute_form) {
   EXPECT_TRUE(sent.ends_with("\r\n\r\nbody"));
 }
 
-TEST(ProxyParent, F1_connections_to_it_are_one_pool_for_all_hosts) {
+TEST(ProxyParent, F1_connections_to_the_parent_are_shared_by_all_hosts) {
   ScriptedUpstream parent(play::responses({response(200, "")}));
   RunningProxy proxy(through(parent.port()));
   RawClient client = proxy.client();
@@ -71,7 +71,7 @@ TEST(ProxyParent, F1_connections_to_it_are_one_pool_for_all_hosts) {
   EXPECT_EQ(parent.connections(), 1U);
 }
 
-TEST(ProxyParent, circuits_stay_those_of_the_upstream) {
+TEST(ProxyParent, circuits_stay_per_upstream) {
   ScriptedUpstream parent([](Peer& peer) {
     for (std::string got = peer.read_request(); !got.empty(); got = peer.read_request())
       peer.send(got.starts_with("GET http://bad.test/") ? response(503, "bad") : response(200, "good"));
@@ -86,7 +86,7 @@ TEST(ProxyParent, circuits_stay_those_of_the_upstream) {
   EXPECT_EQ(client.ask(play::get("good.test")).body, "good");
 }
 
-TEST(ProxyParent, requests_are_retried_through_it) {
+TEST(ProxyParent, request_is_retried_through_the_parent) {
   Heard heard;
   ScriptedUpstream parent([&](Peer& peer) {
     for (std::string got = peer.read_request(); !got.empty(); got = peer.read_request()) {
@@ -104,7 +104,7 @@ TEST(ProxyParent, requests_are_retried_through_it) {
   EXPECT_EQ(heard.at(1), heard.at(2));
 }
 
-TEST(ProxyParent, one_that_is_down_is_told_from_an_upstream_that_is) {
+TEST(ProxyParent, unreachable_parent_is_distinguished_from_an_unreachable_upstream) {
   const play::RefusingPort down;
   RunningProxy proxy(through(down.number(), 3));
   const WireResponse got = proxy.client().ask(play::with_body("POST", "up.test", "order"));
@@ -117,7 +117,7 @@ TEST(ProxyParent, one_that_is_down_is_told_from_an_upstream_that_is) {
       [&] { return proxy.metric("reprise_attempts_total{route=\"default\",outcome=\"connect\"}") == 6; }));
 }
 
-TEST(ProxyParent, one_that_never_answers_a_dial_is_a_timeout) {
+TEST(ProxyParent, unresponsive_parent_address_is_a_timeout) {
   const play::RefusingPort port;
   const BlackHole hole("127.0.0.2", port.number());
   Wishes wishes = through(port.number());
@@ -127,7 +127,7 @@ TEST(ProxyParent, one_that_never_answers_a_dial_is_a_timeout) {
   expect_failure(proxy.client().ask(play::get("up.test")), 504, "connection_timeout", late);
 }
 
-TEST(ProxyParent, one_whose_name_is_never_resolved_is_a_timeout) {
+TEST(ProxyParent, hanging_lookup_of_the_parent_name_is_a_timeout) {
   play::Names names;
   names.hold_back("parent.test");
   Wishes wishes = through(3128);
@@ -138,7 +138,7 @@ TEST(ProxyParent, one_whose_name_is_never_resolved_is_a_timeout) {
   expect_failure(proxy.client().ask(play::get("up.test")), 504, "connection_timeout", late);
 }
 
-TEST(ProxyParent, one_whose_name_does_not_resolve_is_unreachable) {
+TEST(ProxyParent, unresolvable_parent_name_is_reported_as_unreachable) {
   Wishes wishes = through(3128);
   wishes.settings.parent->host = "parent.test";
   wishes.query = [](const net::Resolver::Question& question) {
@@ -149,7 +149,7 @@ TEST(ProxyParent, one_whose_name_does_not_resolve_is_unreachable) {
   expect_failure(proxy.client().ask(play::get("up.test")), 502, "destination_unavailable", unreachable);
 }
 
-TEST(ProxyParent, D12_its_name_may_have_several_addresses) {
+TEST(ProxyParent, D12_parent_name_may_have_several_addresses) {
   ScriptedUpstream parent(play::responses({response(200, "")}));
   Wishes wishes = through(parent.port());
   wishes.settings.parent->host = "parent.test";
@@ -160,7 +160,7 @@ TEST(ProxyParent, D12_its_name_may_have_several_addresses) {
   EXPECT_EQ(proxy.client().ask(play::get("up.test")).status, 200);
 }
 
-TEST(ProxyParent, tunnels_go_through_its_connect) {
+TEST(ProxyParent, tunnel_is_opened_with_connect_to_the_parent) {
   Heard heard;
   ScriptedUpstream parent([&](Peer& peer) {
     heard.add(peer.read_head());
@@ -188,7 +188,7 @@ TEST(ProxyParent, tunnels_go_through_its_connect) {
 }
 
 class RefusedTunnel : public ::testing::TestWithParam<const char*> {};
-TEST_P(RefusedTunnel, is_the_parents_doing_and_tried_again_unless_it_is_for_good) {
+TEST_P(RefusedTunnel, refusal_is_attributed_to_the_parent_and_retried_unless_permanent) {
   const std::string_view said = GetParam();
   const bool is_permanent = said.find(" 407 ") == 8 || said.find(" 403 ") == 8 || said.find(" 302 ") == 8;
   ScriptedUpstream parent([&](Peer& peer) {
@@ -221,7 +221,7 @@ INSTANTIATE_TEST_SUITE_P(
         "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n",
         "SSH-2.0-OpenSSH_9.2\r\n\r\n", "HTTP/2 200\r\n\r\n", "\x15\x03\x01\r\n\r\n"));
 
-TEST(ProxyParent, an_endless_head_of_a_tunnels_response_is_cut_off) {
+TEST(ProxyParent, endless_connect_response_head_of_the_parent_is_cut) {
   ScriptedUpstream parent([](Peer& peer) {
     peer.read_head();
     peer.send("HTTP/1.1 200 OK\r\n");
@@ -233,7 +233,7 @@ TEST(ProxyParent, an_endless_head_of_a_tunnels_response_is_cut_off) {
   expect_failure(proxy.client().ask(connect_to("up.test:443")), 502, "connection_refused", no_tunnel);
 }
 
-TEST(ProxyParent, a_flood_of_interim_responses_opens_no_tunnel) {
+TEST(ProxyParent, flood_of_interim_responses_opens_no_tunnel) {
   ScriptedUpstream parent([](Peer& peer) {
     peer.read_head();
     while (peer.socket.send("HTTP/1.1 100 Continue\r\n\r\n")) {
@@ -243,7 +243,7 @@ TEST(ProxyParent, a_flood_of_interim_responses_opens_no_tunnel) {
   expect_failure(proxy.client().ask(connect_to("up.test:443")), 502, "connection_refused", no_tunnel);
 }
 
-TEST(ProxyParent, a_tunnels_response_has_connect_timeout) {
+TEST(ProxyParent, connect_response_of_the_parent_is_limited_by_connect_timeout) {
   ScriptedUpstream parent([](Peer& peer) {
     peer.read_head();
     peer.socket.read_to_end();
@@ -255,7 +255,7 @@ TEST(ProxyParent, a_tunnels_response_has_connect_timeout) {
   EXPECT_TRUE(play::eventually([&] { return parent.running() == 0; })) << "let go";
 }
 
-TEST(ProxyParent, D14_a_client_that_leaves_ends_its_connect) {
+TEST(ProxyParent, D14_client_that_leaves_ends_the_connect_to_the_parent) {
   ScriptedUpstream parent([](Peer& peer) {
     peer.read_head();
     peer.socket.read_to_end();
@@ -270,7 +270,7 @@ TEST(ProxyParent, D14_a_client_that_leaves_ends_its_connect) {
   EXPECT_TRUE(play::eventually([&] { return parent.running() == 0; }));
 }
 
-TEST(ProxyParent, J8_its_407_is_not_the_clients_to_answer) {
+TEST(ProxyParent, J8_parent_407_is_not_forwarded_to_the_client) {
   ScriptedUpstream parent(
       play::responses({response(407, "who are you", "Proxy-Authenticate: Basic realm=\"corporate\"\r\n"),
                        response(200, "")}));
@@ -284,7 +284,7 @@ TEST(ProxyParent, J8_its_407_is_not_the_clients_to_answer) {
   EXPECT_EQ(got.head.find("corporate"), std::string::npos);
 }
 
-TEST(ProxyParent, L16_a_connect_that_it_denies_is_not_tried_again) {
+TEST(ProxyParent, L16_connect_denied_by_the_parent_is_not_retried) {
   for (const int status : {401, 403, 407}) {
     ScriptedUpstream parent(play::responses({response(status, ""), response(200, "")}));
     RunningProxy proxy(through(parent.port()));
@@ -298,7 +298,7 @@ TEST(ProxyParent, L16_a_connect_that_it_denies_is_not_tried_again) {
   }
 }
 
-TEST(ProxyParent, H1_H2_H4_an_address_is_judged_although_the_parent_would_dial) {
+TEST(ProxyParent, H1_H2_H4_address_is_checked_even_if_the_parent_would_dial_it) {
   ScriptedUpstream parent(play::responses({response(200, "")}));
   RunningProxy proxy(through(parent.port()));
   RawClient client = proxy.client();
@@ -318,7 +318,7 @@ TEST(ProxyParent, H1_H2_H4_an_address_is_judged_although_the_parent_would_dial) 
   EXPECT_EQ(parent.connections(), 1U);
 }
 
-TEST(ProxyParent, H3_a_denied_parent_is_not_dialled) {
+TEST(ProxyParent, H3_denied_parent_address_is_not_dialled) {
   ScriptedUpstream parent(play::responses({response(200, "")}));
   Wishes wishes = through(parent.port(), 3);
   wishes.settings.security.deny.networks = {"127.0.0.0/8"};
@@ -329,7 +329,7 @@ TEST(ProxyParent, H3_a_denied_parent_is_not_dialled) {
   EXPECT_EQ(parent.connections(), 0U);
 }
 
-TEST(ProxyParent, a_gateways_requests_go_to_it_too) {
+TEST(ProxyParent, gateway_requests_use_the_parent_too) {
   Heard heard;
   ScriptedUpstream parent([&](Peer& peer) {
     for (std::string got = peer.read_request(); !got.empty(); got = peer.read_request()) {
@@ -348,7 +348,7 @@ TEST(ProxyParent, a_gateways_requests_go_to_it_too) {
 }
 
 // What a client asks for in a tunnel stays in one: the parent never reads it.
-TEST(ProxyParent, G7_plain_http_in_a_tunnel_through_it_stays_in_that_tunnel) {
+TEST(ProxyParent, G7_plain_http_in_a_tunnel_through_the_parent_stays_in_the_tunnel) {
   Heard heard;
   ScriptedUpstream parent([&](Peer& peer) {
     heard.add(peer.read_head());
@@ -374,7 +374,7 @@ TEST(ProxyParent, G7_plain_http_in_a_tunnel_through_it_stays_in_that_tunnel) {
   EXPECT_EQ(parent.connections(), 2U);
 }
 
-TEST(ProxyParent, G7_an_upstream_whose_words_come_with_the_2xx_has_spoken_first) {
+TEST(ProxyParent, G7_upstream_bytes_arriving_with_the_connect_response_count_as_server_first) {
   Heard heard;
   ScriptedUpstream parent([&](Peer& peer) {
     peer.read_head();

@@ -20,7 +20,7 @@ ScriptedUpstream::Script authenticating(Heard& heard) {
   };
 }
 
-TEST(ProxyPin, F2_a_challenged_connection_is_its_clients_alone) {
+TEST(ProxyPin, F2_authenticated_connection_belongs_to_its_client_alone) {
   Heard heard;
   ScriptedUpstream upstream(authenticating(heard));
   RunningProxy proxy;
@@ -38,7 +38,7 @@ TEST(ProxyPin, F2_a_challenged_connection_is_its_clients_alone) {
   EXPECT_EQ(upstream.connections(), 2U);
 }
 
-TEST(ProxyPin, F2_it_goes_with_its_client) {
+TEST(ProxyPin, F2_authenticated_connection_closes_with_its_client) {
   Heard heard;
   ScriptedUpstream upstream(authenticating(heard));
   RunningProxy proxy;
@@ -52,7 +52,7 @@ TEST(ProxyPin, F2_it_goes_with_its_client) {
   EXPECT_EQ(upstream.connections(), 2U);
 }
 
-TEST(ProxyPin, F2_nothing_is_sent_again_on_another_connection) {
+TEST(ProxyPin, F2_request_on_an_authenticated_connection_is_not_retried_on_another) {
   Heard heard;
   ScriptedUpstream upstream([&heard](Peer& peer) {
     heard.add(peer.read_request());
@@ -75,7 +75,7 @@ TEST(ProxyPin, F2_nothing_is_sent_again_on_another_connection) {
   EXPECT_EQ(upstream.connections(), 1U);
 }
 
-TEST(ProxyPin, F2_without_such_a_scheme_a_connection_is_shared) {
+TEST(ProxyPin, F2_connection_is_shared_without_connection_based_authentication) {
   Heard heard;
   ScriptedUpstream upstream([&heard](Peer& peer) {
     for (std::string got = peer.read_request(); !got.empty(); got = peer.read_request()) {

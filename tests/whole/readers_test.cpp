@@ -5,7 +5,7 @@ namespace reprise::server {
 namespace {
 
 // Where it fails, it does under a sanitizer: a part that is gone may look sound for long.
-TEST(ProxyReaders, the_end_waits_for_what_they_are_to_be_told) {
+TEST(ProxyReaders, shutdown_waits_for_pending_event_stream_readers) {
   ScriptedUpstream upstream([](Peer& peer) {
     while (!peer.read_request().empty()) peer.send(response(503, "x"));
   });

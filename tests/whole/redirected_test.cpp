@@ -14,7 +14,7 @@ Wishes transparent() {
   return wishes;
 }
 
-TEST(ProxyRedirected, http_is_told_that_it_came_to_ourselves) {
+TEST(ProxyRedirected, redirected_http_request_to_the_proxy_itself_gets_508) {
   const RunningProxy proxy(transparent());
   const WireResponse got = proxy.client().ask("GET /x HTTP/1.1\r\nHost: shop.test\r\n\r\n");
   EXPECT_EQ(got.status, 508);
@@ -22,7 +22,7 @@ TEST(ProxyRedirected, http_is_told_that_it_came_to_ourselves) {
   EXPECT_EQ(proxy.metric("reprise_streams_total{protocol=\"http\"}"), 1);
 }
 
-TEST(ProxyRedirected, anything_else_ends) {
+TEST(ProxyRedirected, other_redirected_streams_to_the_proxy_are_closed) {
   const RunningProxy proxy(transparent());
   for (const std::string& said :
        {play::client_hello(), std::string("what is this"), std::string("\x16\x03\x01\x00\x05hello", 10)}) {
@@ -37,7 +37,7 @@ TEST(ProxyRedirected, anything_else_ends) {
   EXPECT_EQ(silent.socket().received(), "");
 }
 
-TEST(ProxyRedirected, what_other_listeners_dial_is_known_for_our_own) {
+TEST(ProxyRedirected, upstream_dials_of_other_listeners_are_not_mistaken_for_a_loop) {
   ScriptedUpstream upstream(play::responses({response(200, "yes")}));
   const RunningProxy proxy(transparent());
   RawClient client(proxy.gateway_port());

@@ -61,7 +61,7 @@ Wishes wishing(unsigned most) {
   return wishes;
 }
 
-TEST(ProxyReload, TheNextRequestOfAConnectionIsUnderTheNewRoutes) {
+TEST(ProxyReload, next_request_on_an_open_connection_uses_the_new_routes) {
   ScriptedUpstream upstream(play::responses({play::response(503, "x")}));
   Reloading world(wishing(2));
   auto client = world.proxy.client();
@@ -78,7 +78,7 @@ TEST(ProxyReload, TheNextRequestOfAConnectionIsUnderTheNewRoutes) {
   EXPECT_EQ(world.proxy.metric(R"(reprise_config_info{hash="hash2"})"), 1);
 }
 
-TEST(ProxyReload, WhatCannotBeUsedLeavesEverythingAsItWas) {
+TEST(ProxyReload, failed_reload_keeps_everything_as_it_was) {
   ScriptedUpstream upstream(play::responses({play::response(503, "x")}));
   Reloading world(wishing(2));
   auto client = world.proxy.client();
@@ -103,7 +103,7 @@ TEST(ProxyReload, WhatCannotBeUsedLeavesEverythingAsItWas) {
   EXPECT_EQ(world.proxy.metric(R"(reprise_config_reloads_total{outcome="failed"})"), 3);
 }
 
-TEST(ProxyReload, ListenersComeAndGo) {
+TEST(ProxyReload, listeners_are_added_and_removed) {
   ScriptedUpstream upstream(play::responses({play::response(200, "x")}));
   Reloading world(wishing(2));
   auto client = world.proxy.client();
@@ -126,7 +126,7 @@ TEST(ProxyReload, ListenersComeAndGo) {
   EXPECT_EQ(client.ask(play::get(upstream.authority())).field("Connection"), "");
 }
 
-TEST(ProxyReload, AResponseThroughAListenerThatIsTakenAwayMeanwhileIsTheLast) {
+TEST(ProxyReload, response_through_a_removed_listener_is_the_last_on_its_connection) {
   std::promise<void> asked;
   std::promise<void> taken_away;
   ScriptedUpstream upstream([&](play::Peer& peer) {
@@ -152,7 +152,7 @@ TEST(ProxyReload, AResponseThroughAListenerThatIsTakenAwayMeanwhileIsTheLast) {
   EXPECT_EQ(client.socket().read_to_end(), play::Wire::fin);
 }
 
-TEST(ProxyReload, AParentIsGoneThroughFromTheNextRequestOn) {
+TEST(ProxyReload, parent_is_used_from_the_next_request_on) {
   ScriptedUpstream upstream(play::responses({play::response(200, "direct")}));
   ScriptedUpstream parent(play::responses({play::response(200, "through the parent")}));
   Reloading world(wishing(1));
@@ -171,7 +171,7 @@ TEST(ProxyReload, AParentIsGoneThroughFromTheNextRequestOn) {
   EXPECT_EQ(client.ask(play::get(upstream.authority())).body, "direct");
 }
 
-TEST(ProxyReload, WhatOnlyAStartTakesUpIsTold) {
+TEST(ProxyReload, settings_that_need_a_restart_are_reported) {
   Reloading world(wishing(1));
   world.next = world.settings;
   world.next->threads = 7;
@@ -183,7 +183,7 @@ TEST(ProxyReload, WhatOnlyAStartTakesUpIsTold) {
   EXPECT_EQ(report.words[0], "threads can only change at a start: it stays as it was until then");
 }
 
-TEST(ProxyReload, HowMuchMayBeHeldFollows) {
+TEST(ProxyReload, replay_memory_limit_follows_the_reload) {
   ScriptedUpstream upstream(play::responses({play::response(503, "busy")}));
   Wishes wishes = wishing(2);
   wishes.settings.limits.replay_memory_bytes = 10'000;
@@ -203,7 +203,7 @@ TEST(ProxyReload, HowMuchMayBeHeldFollows) {
   EXPECT_EQ(world.proxy.metric("reprise_replay_limit_bytes{store=\"memory\"}"), 1'000'000);
 }
 
-TEST(ProxyReload, TheControlSocketIsObeyed) {
+TEST(ProxyReload, control_socket_commands_are_executed) {
   Wishes wishes = wishing(1);
   const std::string path = "/tmp/reprise-test-" + std::to_string(::getpid()) + ".sock";
   wishes.settings.admin.control = path;
@@ -221,7 +221,7 @@ TEST(ProxyReload, TheControlSocketIsObeyed) {
     EXPECT_FALSE(succeeds(bad)) << bad;
 }
 
-TEST(ProxyReload, WhatACommandComesToIsToldInWords) {
+TEST(ProxyReload, control_socket_reports_the_result_of_each_command) {
   Wishes wishes = wishing(1);
   wishes.route.while_paused = policy::WhilePaused::fail;
   const play::OwnFolder folder;
@@ -249,7 +249,7 @@ TEST(ProxyReload, WhatACommandComesToIsToldInWords) {
   world.proxy.join();
 }
 
-TEST(ProxyReload, WithoutAFileThereIsNothingToRead) {
+TEST(ProxyReload, reload_without_a_configuration_file_fails) {
   Wishes wishes = wishing(1);
   const play::OwnFolder folder;
   const std::string path = folder.path() + "/control.sock";
@@ -261,7 +261,7 @@ TEST(ProxyReload, WithoutAFileThereIsNothingToRead) {
 }
 
 // Of a file that cannot be read whole it is not known what else it names: what was watched stays watched.
-TEST(ProxyReload, AMistakeInAFileThatIsWatchedIsTakenBackByWritingIt) {
+TEST(ProxyReload, files_stay_watched_after_a_failed_reload) {
   const play::OwnFolder folder;
   const std::string main = folder.path() + "/main", named = folder.path() + "/named";
   const auto write = [](const std::string& path, std::string_view text) { std::ofstream(path) << text; };
@@ -280,7 +280,7 @@ TEST(ProxyReload, AMistakeInAFileThatIsWatchedIsTakenBackByWritingIt) {
   EXPECT_TRUE(play::eventually([&] { return failed() == 2; })) << "the other file is watched still";
 }
 
-TEST(ProxyReload, WhoAsksAtTheEndIsTold) {
+TEST(ProxyReload, reload_after_shutdown_fails) {
   Reloading world(wishing(1));
   world.next = world.settings;
   world.proxy.stop();

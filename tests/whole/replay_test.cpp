@@ -90,7 +90,7 @@ ScriptedUpstream::Script statuses(Heard& heard, std::vector<int> in_turn) {
   };
 }
 
-TEST(ProxyReplay, D5_at_below_and_above_each_limit) {
+TEST(ProxyReplay, D5_body_is_replayed_up_to_each_limit_and_not_beyond) {
   for (const std::size_t limit : {memory_limit, disk_limit}) {
     for (const std::size_t bytes : {limit - 1, limit, limit + 1}) {
       for (const bool chunked : {false, true}) {
@@ -119,7 +119,7 @@ TEST(ProxyReplay, D5_at_below_and_above_each_limit) {
   }
 }
 
-TEST(ProxyReplay, D5_byte_by_byte_over_the_edge_of_memory) {
+TEST(ProxyReplay, D5_body_sent_byte_by_byte_over_the_memory_limit_is_replayed) {
   World world;
   world.wishes.route.replay_memory_bytes = 1000;
   Heard heard;
@@ -136,7 +136,7 @@ TEST(ProxyReplay, D5_byte_by_byte_over_the_edge_of_memory) {
   EXPECT_TRUE(body_in(heard.at(2)).ends_with("+X-Sum: 9\r\n"));
 }
 
-TEST(ProxyReplay, a_long_body_survives_three_attempts_byte_for_byte) {
+TEST(ProxyReplay, long_body_is_identical_in_all_three_attempts) {
   World world;
   world.wishes.route.replay_disk_bytes = 64 << 20;
   Heard heard;
@@ -150,7 +150,7 @@ TEST(ProxyReplay, a_long_body_survives_three_attempts_byte_for_byte) {
   EXPECT_TRUE(world.everything_is_given_back());
 }
 
-TEST(ProxyReplay, D16_a_no_store_request_is_not_written_to_disk) {
+TEST(ProxyReplay, D16_request_with_no_store_is_not_written_to_disk) {
   for (const std::size_t bytes : {memory_limit, memory_limit + 1}) {
     for (const bool chunked : {false, true}) {
       World world;
@@ -175,7 +175,7 @@ struct Defect {
   void (*plant)(ScriptedDisk&);
 };
 class BrokenDisk : public ::testing::TestWithParam<Defect> {};
-TEST_P(BrokenDisk, D17_the_request_streams_on_and_is_not_replayable) {
+TEST_P(BrokenDisk, D17_request_continues_unreplayable_when_the_disk_fails) {
   for (const bool chunked : {false, true}) {
     World world;
     world.wishes.route.replay_disk_bytes = 10 << 20;
@@ -214,7 +214,7 @@ INSTANTIATE_TEST_SUITE_P(
                              }}),
     [](const auto& tested) { return tested.param.name; });
 
-TEST(ProxyReplay, D17_short_writes_and_reads_do_no_harm) {
+TEST(ProxyReplay, D17_short_writes_and_reads_are_harmless) {
   World world;
   world.disk.at_once = 777;
   Heard heard;
@@ -226,7 +226,7 @@ TEST(ProxyReplay, D17_short_writes_and_reads_do_no_harm) {
 }
 
 // The second attempt is cut in the middle of its body: nobody may take that for a whole one.
-TEST(ProxyReplay, D17_what_cannot_be_read_back_aborts_the_attempt) {
+TEST(ProxyReplay, D17_stored_body_that_cannot_be_read_back_aborts_the_attempt) {
   for (const bool chunked : {false, true}) {
     for (const bool responded : {false, true}) {
       World world;
@@ -265,7 +265,7 @@ TEST(ProxyReplay, D17_what_cannot_be_read_back_aborts_the_attempt) {
   }
 }
 
-TEST(ProxyReplay, D17_a_folder_that_vanishes_and_comes_back) {
+TEST(ProxyReplay, D17_replay_works_again_when_a_removed_folder_returns) {
   const play::OwnFolder folder;
   World world;
   world.wishes.settings.limits.replay_folder = folder.path();
@@ -283,7 +283,7 @@ TEST(ProxyReplay, D17_a_folder_that_vanishes_and_comes_back) {
   EXPECT_EQ(status_of_upload(), 200);
 }
 
-TEST(ProxyReplay, the_disk_of_the_process_spent_by_one_request_is_given_back) {
+TEST(ProxyReplay, disk_space_used_by_one_request_is_released_for_the_next) {
   World world;
   world.wishes.settings.limits.replay_disk_bytes = 250'000;
   std::atomic<bool> go_on{false};
@@ -308,7 +308,7 @@ TEST(ProxyReplay, the_disk_of_the_process_spent_by_one_request_is_given_back) {
   EXPECT_EQ(world.proxy().client().ask(play::with_body("PUT", upstream.authority(), body)).status, 200);
 }
 
-TEST(ProxyReplay, without_a_disk_and_for_what_is_never_retried_nothing_is_written) {
+TEST(ProxyReplay, disk_is_not_written_if_disabled_or_for_requests_never_retried) {
   for (void (*const change)(Wishes&) : {
            +[](Wishes& wishes) { wishes.settings.limits.replay_disk_bytes = 0; },
            +[](Wishes& wishes) { wishes.route.replay_disk_bytes = 0; },
@@ -329,7 +329,7 @@ TEST(ProxyReplay, without_a_disk_and_for_what_is_never_retried_nothing_is_writte
   }
 }
 
-TEST(ProxyReplay, C7_an_early_503_is_retried_with_what_is_on_disk_and_then_the_rest_in_order) {
+TEST(ProxyReplay, C7_early_503_is_retried_with_the_stored_bytes_and_the_rest_in_order) {
   for (const bool chunked : {false, true}) {
     World world;
     Heard heard;
@@ -358,7 +358,7 @@ TEST(ProxyReplay, C7_an_early_503_is_retried_with_what_is_on_disk_and_then_the_r
   }
 }
 
-TEST(ProxyReplay, clients_that_leave_while_the_disk_works_leave_nothing_behind) {
+TEST(ProxyReplay, clients_that_leave_during_disk_writes_leak_nothing) {
   World world;
   ScriptedUpstream upstream([](Peer& peer) {
     peer.read_head();
@@ -382,7 +382,7 @@ TEST(ProxyReplay, clients_that_leave_while_the_disk_works_leave_nothing_behind) 
   EXPECT_TRUE(play::eventually([&] { return play::open_descriptors() <= before; }));
 }
 
-TEST(ProxyReplay, shutdown_while_the_disk_works) {
+TEST(ProxyReplay, shutdown_during_disk_writes_completes) {
   World world;
   ScriptedUpstream upstream([](Peer& peer) { peer.socket.read_to_end(); });
   world.wishes.settings.shutdown.grace = Duration::zero();
@@ -398,7 +398,7 @@ TEST(ProxyReplay, shutdown_while_the_disk_works) {
 }
 
 // The upstream has all the bytes although the disk has taken none: a slow disk costs no latency.
-TEST(ProxyReplay, a_stuck_disk_does_not_hold_back_a_body_that_fits_on_the_way) {
+TEST(ProxyReplay, stuck_disk_does_not_delay_a_body_that_fits_in_the_write_buffers) {
   World world;
   world.disk.stick();
   Heard heard;

@@ -6,7 +6,7 @@ namespace reprise::server {
 namespace {
 
 // What goes through: methods, lengths, chunks, trailers.
-TEST(ProxyResponses, a_get_comes_through_and_the_connections_stay) {
+TEST(ProxyResponses, get_response_arrives_and_connections_are_reused) {
   ScriptedUpstream upstream(play::responses({response(200, "hello", "X-Odd: a  b\r\n")}));
   RunningProxy proxy;
   RawClient client = proxy.client();
@@ -21,7 +21,7 @@ TEST(ProxyResponses, a_get_comes_through_and_the_connections_stay) {
   EXPECT_EQ(upstream.connections(), 1U);
 }
 
-TEST(ProxyResponses, I1_split_into_single_bytes_both_ways_nothing_changes) {
+TEST(ProxyResponses, I1_single_byte_reads_and_writes_change_nothing) {
   Heard heard;
   const std::string chunks = "4\r\nwiki\r\n5\r\npedia\r\nb\r\n in\r\nchunks\r\n0\r\nX-Sum: 7\r\n\r\n";
   ScriptedUpstream upstream([&](Peer& peer) {
@@ -49,7 +49,7 @@ TEST(ProxyResponses, I1_split_into_single_bytes_both_ways_nothing_changes) {
   EXPECT_TRUE(heard.at(0).ends_with("0\r\nX-Sum: 7\r\n\r\n")) << heard.at(0);
 }
 
-TEST(ProxyResponses, a_long_body_each_way_arrives_whole) {
+TEST(ProxyResponses, long_bodies_arrive_complete_in_both_directions) {
   std::string body(5'000'000, '\0');
   for (std::size_t i = 0; i < body.size(); ++i) body[i] = static_cast<char>('a' + i * 7 % 23);
   ScriptedUpstream upstream([&](Peer& peer) {
@@ -65,7 +65,7 @@ TEST(ProxyResponses, a_long_body_each_way_arrives_whole) {
 }
 
 class Bodiless : public ::testing::TestWithParam<std::string> {};
-TEST_P(Bodiless, B1_no_body_whatever_the_fields_say) {
+TEST_P(Bodiless, B1_bodiless_response_has_no_body_regardless_of_its_fields) {
   ScriptedUpstream upstream([&](Peer& peer) {
     while (!peer.read_request().empty()) peer.send(GetParam());
   });
@@ -93,7 +93,7 @@ INSTANTIATE_TEST_SUITE_P(ProxyResponses, Bodiless,
                                            "HTTP/1.1 304 Same\r\nContent-Length: 50\r\n\r\n",
                                            "HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n"));
 
-TEST(ProxyResponses, B2_a_1_0_client_gets_no_chunks_and_the_end_of_the_connection) {
+TEST(ProxyResponses, B2_http_1_0_client_gets_an_unchunked_body_ended_by_close) {
   ScriptedUpstream upstream(
       play::responses({"HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: "
                        "chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"}));
@@ -108,7 +108,7 @@ TEST(ProxyResponses, B2_a_1_0_client_gets_no_chunks_and_the_end_of_the_connectio
   EXPECT_TRUE(got.whole);
 }
 
-TEST(ProxyResponses, B3_a_close_delimited_response_is_framed_anew) {
+TEST(ProxyResponses, B3_close_delimited_response_is_delivered_chunked) {
   ScriptedUpstream upstream([](Peer& peer) {
     peer.read_request();
     peer.send("HTTP/1.1 200 OK\r\n\r\npart one, ");
@@ -133,7 +133,7 @@ struct Broken {
 void PrintTo(const Broken& broken, std::ostream* out) { *out << broken.name; }
 
 class BrokenResponse : public ::testing::TestWithParam<Broken> {};
-TEST_P(BrokenResponse, is_cut_and_never_ends_cleanly) {
+TEST_P(BrokenResponse, broken_response_is_cut_and_never_ends_cleanly) {
   ScriptedUpstream upstream([&](Peer& peer) {
     peer.read_request();
     peer.send(GetParam().wire);
@@ -160,7 +160,7 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"bad_chunk_end", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabcde"}),
     [](const auto& one) { return one.param.name; });
 
-TEST(ProxyResponses, B4_a_reset_in_a_close_delimited_body_is_a_cut) {
+TEST(ProxyResponses, B4_reset_in_a_close_delimited_body_cuts_the_response) {
   std::atomic<bool> go{false};
   ScriptedUpstream upstream([&](Peer& peer) {
     peer.read_request();
@@ -177,7 +177,7 @@ TEST(ProxyResponses, B4_a_reset_in_a_close_delimited_body_is_a_cut) {
   EXPECT_FALSE(client.socket().received().ends_with("0\r\n\r\n"));
 }
 
-TEST(ProxyResponses, B6_silence_in_a_body_is_a_cut) {
+TEST(ProxyResponses, B6_stalled_body_cuts_the_response) {
   ScriptedUpstream upstream([](Peer& peer) {
     peer.read_request();
     peer.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n");
@@ -197,7 +197,7 @@ TEST(ProxyResponses, B6_silence_in_a_body_is_a_cut) {
 
 // Heads that are no heads: 502, and nothing of them goes through.
 class BadHead : public ::testing::TestWithParam<std::string> {};
-TEST_P(BadHead, B8_B12_is_502_and_the_connection_is_gone) {
+TEST_P(BadHead, B8_B12_malformed_head_gets_502_and_its_connection_is_closed) {
   ScriptedUpstream upstream([&](Peer& peer) {
     peer.read_request();
     peer.send(GetParam());
@@ -224,7 +224,7 @@ INSTANTIATE_TEST_SUITE_P(
                       "HTTP/1.1 200 OK\r\nX: secret\r\nTransfer-Encoding : chunked\r\n\r\n",
                       "HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\nX: secret\r\n\r\n"));
 
-TEST(ProxyResponses, B10_a_hundred_interim_responses_pass_and_one_more_does_not) {
+TEST(ProxyResponses, B10_at_most_a_hundred_interim_responses_are_forwarded) {
   for (const int count : {100, 101}) {
     ScriptedUpstream upstream([&](Peer& peer) {
       peer.read_request();
@@ -245,7 +245,7 @@ TEST(ProxyResponses, B10_a_hundred_interim_responses_pass_and_one_more_does_not)
   }
 }
 
-TEST(ProxyResponses, B10_interim_heads_above_64_kib_in_all_are_502) {
+TEST(ProxyResponses, B10_interim_heads_above_64_kib_in_total_give_502) {
   ScriptedUpstream upstream([](Peer& peer) {
     peer.read_request();
     for (int i = 0; i < 10; ++i)
@@ -265,7 +265,7 @@ TEST(ProxyResponses, B10_interim_heads_above_64_kib_in_all_are_502) {
 
 // Reuse.
 class Surplus : public ::testing::TestWithParam<std::string> {};
-TEST_P(Surplus, B11_extra_bytes_end_the_connection_and_are_nobodys_response) {
+TEST_P(Surplus, B11_surplus_bytes_end_the_connection_and_reach_no_client) {
   ScriptedUpstream upstream([&](Peer& peer) {
     peer.read_request();
     peer.send(GetParam() + (peer.number == 1 ? response(200, "poison") : ""));
@@ -285,7 +285,7 @@ INSTANTIATE_TEST_SUITE_P(ProxyResponses, Surplus,
                                            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
                                            "5\r\nright\r\n0\r\n\r\n"));
 
-TEST(ProxyResponses, old_spellings_reach_the_client_clean) {
+TEST(ProxyResponses, obsolete_syntax_is_normalised_for_the_client) {
   ScriptedUpstream upstream(
       play::responses({"HTTP/1.2 200 OK\nX:\n a\r\n\tb\nTransfer-Encoding: identity, "
                        "Chunked\n\n000005\r\nhello\r\n00\r\nY: 1\n 2\n\n"}));
@@ -301,7 +301,7 @@ TEST(ProxyResponses, old_spellings_reach_the_client_clean) {
   EXPECT_EQ(upstream.connections(), 1U) << "an old spelling is no reason to part";
 }
 
-TEST(ProxyResponses, F3_close_and_1_0_responses_are_not_pooled) {
+TEST(ProxyResponses, F3_closing_and_http_1_0_connections_are_not_pooled) {
   for (const std::string& wire : {std::string(response(200, "x", "Connection: close\r\n")),
                                   std::string("HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\nx"),
                                   std::string("HTTP/1.1 200 OK\r\nContent-Length: 9\r\nTransfer-Encoding: "
@@ -317,7 +317,7 @@ TEST(ProxyResponses, F3_close_and_1_0_responses_are_not_pooled) {
   }
 }
 
-TEST(ProxyResponses, J8_a_407_from_an_upstream_is_not_the_clients_business) {
+TEST(ProxyResponses, J8_upstream_407_becomes_502) {
   ScriptedUpstream upstream(
       play::responses({response(407, "give me your password", "Proxy-Authenticate: Basic\r\n")}));
   RunningProxy proxy;
@@ -327,7 +327,7 @@ TEST(ProxyResponses, J8_a_407_from_an_upstream_is_not_the_clients_business) {
   EXPECT_FALSE(got.has("Proxy-Authenticate"));
 }
 
-TEST(ProxyResponses, B1_an_interim_response_with_the_fields_of_a_body_ends_the_connection) {
+TEST(ProxyResponses, B1_interim_response_with_body_fields_ends_the_connection) {
   for (const char* fields : {"Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n", ""}) {
     const std::string interim = "HTTP/1.1 103 Early Hints\r\n" + std::string(fields) + "\r\n";
     ScriptedUpstream upstream(play::responses({interim + response(200, "x")}));
@@ -344,7 +344,7 @@ TEST(ProxyResponses, B1_an_interim_response_with_the_fields_of_a_body_ends_the_c
   }
 }
 
-TEST(ProxyResponses, H7_a_redirect_to_a_denied_address_is_the_clients_to_follow) {
+TEST(ProxyResponses, H7_redirect_to_a_denied_address_is_passed_to_the_client) {
   const std::string fields = "Location: http://169.254.169.254/latest/\r\n";
   ScriptedUpstream upstream(play::responses({response(302, "there", fields)}));
   RunningProxy proxy;
@@ -356,7 +356,7 @@ TEST(ProxyResponses, H7_a_redirect_to_a_denied_address_is_the_clients_to_follow)
   EXPECT_EQ(proxy.metric("reprise_retries_refused_total{route=\"default\",reason=\"address_denied\"}"), -1);
 }
 
-TEST(ProxyResponses, gateway_requests_reach_its_upstream_under_its_host) {
+TEST(ProxyResponses, gateway_request_reaches_its_upstream_with_the_upstream_host) {
   Heard heard;
   ScriptedUpstream upstream([&](Peer& peer) {
     for (std::string got = peer.read_request(); !got.empty(); got = peer.read_request()) {

@@ -59,7 +59,7 @@ ScriptedUpstream::Script follow(Plan& plan, const std::string& body) {
 
 class EveryOffset : public ::testing::TestWithParam<bool> {};
 
-TEST_P(EveryOffset, of_the_first_response) {
+TEST_P(EveryOffset, first_response_cut_at_every_offset_is_resumed) {
   const std::string body = play::representation(90);
   Plan plan;
   plan.resets = GetParam();
@@ -77,7 +77,7 @@ TEST_P(EveryOffset, of_the_first_response) {
   }
 }
 
-TEST_P(EveryOffset, of_a_resume_chain) {
+TEST_P(EveryOffset, resumed_response_cut_at_every_offset_is_resumed_again) {
   const std::string body = play::representation(90);
   constexpr std::size_t first_bytes = 30;
   Plan plan;
@@ -203,7 +203,7 @@ class Storm {
   std::uint64_t busy_ = 0;
 };
 
-TEST(ProxyResumeStorm, what_looks_whole_is_right_and_all_else_is_visibly_cut) {
+TEST(ProxyResumeStorm, complete_downloads_are_correct_and_all_others_are_visibly_cut) {
   RunningProxy proxy(eager());
   std::array<unsigned, characters> whole{};
   std::array<unsigned, characters> cut{};

@@ -91,7 +91,7 @@ class ProxyResume : public ::testing::Test {
   std::optional<RawClient> client_;
 };
 
-TEST_F(ProxyResume, a_break_is_mended_and_the_client_sees_one_response) {
+TEST_F(ProxyResume, broken_download_is_resumed_and_the_client_sees_one_response) {
   const WireResponse got =
       download({broken_first(), {rest_of(body, got_first).text()}}, {}, "X-Odd: a  b\r\n");
   EXPECT_TRUE(is_whole(got));
@@ -111,26 +111,26 @@ TEST_F(ProxyResume, a_break_is_mended_and_the_client_sees_one_response) {
   EXPECT_EQ(client_->ask(play::get(upstream_->authority())).status, 206);
 }
 
-TEST_F(ProxyResume, a_reset_is_mended_too) {
+TEST_F(ProxyResume, reset_download_is_resumed) {
   EXPECT_TRUE(is_whole(
       download({{cut_off(whole_of(body), got_first), Turn::How::rst}, {rest_of(body, got_first).text()}})));
 }
 
-TEST_F(ProxyResume, a_stall_counts_as_a_break) {
+TEST_F(ProxyResume, stalled_download_is_resumed) {
   Wishes wishes;
   wishes.route.resume.stall = std::chrono::milliseconds(200);
   EXPECT_TRUE(is_whole(download(
       {{cut_off(whole_of(body), got_first), Turn::How::silent}, {rest_of(body, got_first).text()}}, wishes)));
 }
 
-TEST_F(ProxyResume, a_resume_that_gets_no_head_counts_as_one_more) {
+TEST_F(ProxyResume, resume_without_a_response_head_is_repeated) {
   Wishes wishes;
   wishes.route.resume.stall = std::chrono::milliseconds(200);
   EXPECT_TRUE(is_whole(
       download({broken_first(), {"", Turn::How::silent}, {rest_of(body, got_first).text()}}, wishes)));
 }
 
-TEST_F(ProxyResume, several_breaks_in_a_row) {
+TEST_F(ProxyResume, several_breaks_in_a_row_are_resumed) {
   const WireResponse got = download({broken_first(),
                                      {cut_off(rest_of(body, 40), 20)},
                                      {""},
@@ -145,14 +145,14 @@ TEST_F(ProxyResume, several_breaks_in_a_row) {
   EXPECT_EQ(field_of(heard_.at(6), "Range"), "bytes=99-");
 }
 
-TEST_F(ProxyResume, attempts_without_a_byte_are_counted_and_then_it_is_cut) {
+TEST_F(ProxyResume, download_is_cut_after_max_attempts_without_a_byte) {
   Wishes wishes;
   wishes.route.resume.max_attempts = 2;
   expect_cut(download({broken_first(), {""}}, wishes), "attempts_spent");
   EXPECT_EQ(heard_.size(), 3U);
 }
 
-TEST_F(ProxyResume, switched_off_observed_or_without_a_budget) {
+TEST_F(ProxyResume, download_is_cut_if_resume_is_off_observed_or_over_budget) {
   Wishes off;
   off.route.resume.enabled = false;
   expect_cut(download({broken_first(), {rest_of(body, got_first).text()}}, off), "response_started");
@@ -165,7 +165,7 @@ TEST_F(ProxyResume, switched_off_observed_or_without_a_budget) {
   EXPECT_EQ(heard_.size(), 3U);
 }
 
-TEST_F(ProxyResume, E1_the_same_representation_whole_again) {
+TEST_F(ProxyResume, E1_same_representation_sent_in_full_again_is_accepted) {
   EXPECT_TRUE(is_whole(download({broken_first(), {whole_of(body).text()}})));
   EXPECT_TRUE(is_whole(download({broken_first(),
                                  {cut_off(whole_of(body), 20)},
@@ -173,7 +173,7 @@ TEST_F(ProxyResume, E1_the_same_representation_whole_again) {
                                  {whole_of(body).text()}})));
 }
 
-TEST_F(ProxyResume, E2_without_a_strong_validator_nothing_is_asked) {
+TEST_F(ProxyResume, E2_download_without_a_strong_validator_is_not_resumed) {
   for (const char* tag : {"", "W/\"v1\"", "v1"}) {
     RangeResponse first = whole_of(body);
     first.entity_tag = tag;
@@ -187,7 +187,7 @@ TEST_F(ProxyResume, E2_without_a_strong_validator_nothing_is_asked) {
   EXPECT_EQ(heard_.size(), 4U);
 }
 
-TEST_F(ProxyResume, E2_a_date_that_has_settled) {
+TEST_F(ProxyResume, E2_last_modified_older_than_a_minute_allows_a_resume) {
   const std::string modified = "Last-Modified: Sun, 06 Nov 1994 08:48:37 GMT\r\n";
   RangeResponse first = whole_of(body);
   RangeResponse second = rest_of(body, got_first);
@@ -197,7 +197,7 @@ TEST_F(ProxyResume, E2_a_date_that_has_settled) {
   EXPECT_EQ(field_of(heard_.at(1), "If-Range"), "Sun, 06 Nov 1994 08:48:37 GMT");
 }
 
-TEST_F(ProxyResume, E4_a_206_may_leave_the_whole_length_open) {
+TEST_F(ProxyResume, E4_response_206_may_omit_the_complete_length) {
   RangeResponse open = rest_of(body, got_first);
   open.content_range = "bytes 40-99/*";
   EXPECT_TRUE(is_whole(download({broken_first(), {open.text()}})));
@@ -218,7 +218,7 @@ std::string chunked(const RangeResponse& response, std::string_view coded) {
   return text.replace(length, text.find("\r\n", length) - length, "Transfer-Encoding: chunked").append(coded);
 }
 
-TEST_F(ProxyResume, E5_a_206_that_ends_early_is_continued_one_that_goes_on_is_cut) {
+TEST_F(ProxyResume, E5_short_206_is_continued_and_an_overlong_206_is_cut) {
   const RangeResponse rest = rest_of(body, 40);
   const std::string data = body.substr(40);
   EXPECT_TRUE(is_whole(download({broken_first(), {chunked(rest, chunks(data))}})));
@@ -234,7 +234,7 @@ TEST_F(ProxyResume, E5_a_206_that_ends_early_is_continued_one_that_goes_on_is_cu
   EXPECT_TRUE(is_whole(download({broken_first(), {rest.text() + "HTTP/1.1 200 Unasked\r\n\r\n"}})));
 }
 
-TEST_F(ProxyResume, E8_a_client_s_own_range_is_continued_in_absolute_offsets) {
+TEST_F(ProxyResume, E8_client_range_is_resumed_at_absolute_offsets) {
   RangeResponse first = rest_of(body, 20);
   first.content_range = "bytes 20-69/100";
   first.body = body.substr(20, 50);
@@ -254,7 +254,7 @@ TEST_F(ProxyResume, E8_a_client_s_own_range_is_continued_in_absolute_offsets) {
   EXPECT_EQ(field_of(head, "If-Match"), "");
 }
 
-TEST_F(ProxyResume, E8_other_ranges_of_the_client_are_cut) {
+TEST_F(ProxyResume, E8_other_kinds_of_client_ranges_are_not_resumed) {
   for (const char* fields :
        {"Range: bytes=-100\r\n", "Range: bytes=0-9,20-29\r\n", "Range: bytes=0-\r\nIf-Range: \"v1\"\r\n"}) {
     expect_cut(download({broken_first(), {rest_of(body, got_first).text()}}, {}, fields), "response_started");
@@ -262,14 +262,14 @@ TEST_F(ProxyResume, E8_other_ranges_of_the_client_are_cut) {
   EXPECT_EQ(heard_.size(), 3U);
 }
 
-TEST_F(ProxyResume, E9_a_listed_status_waits_and_asks_again) {
+TEST_F(ProxyResume, E9_retryable_status_delays_the_resume) {
   EXPECT_TRUE(is_whole(download({broken_first(),
                                  {play::response(503, "later", "X-Only: 503\r\n")},
                                  {play::response(429, "later")},
                                  {rest_of(body, got_first).text()}})));
 }
 
-TEST_F(ProxyResume, E10_a_chunked_response_is_continued_if_the_206_names_the_length) {
+TEST_F(ProxyResume, E10_chunked_response_is_resumed_if_the_206_gives_the_complete_length) {
   const std::string first = chunked(whole_of(body), chunks(body.substr(0, 48), false));
   const WireResponse got = download({{first}, {rest_of(body, 48).text()}});
   EXPECT_TRUE(got.chunked);
@@ -280,7 +280,7 @@ TEST_F(ProxyResume, E10_a_chunked_response_is_continued_if_the_206_names_the_len
   expect_cut(download({{first}, {whole_of(body).text()}}), "resume_mismatch", 48);
 }
 
-TEST_F(ProxyResume, E10_what_is_never_resumed) {
+TEST_F(ProxyResume, E10_close_delimited_or_malformed_responses_and_request_bodies_are_not_resumed) {
   Heard heard;
   for (const std::string& first : {chunked(whole_of(body), "5\r\nabcdeX"),
                                    std::string("HTTP/1.1 200 OK\r\nETag: \"v1\"\r\n\r\nabcde")}) {
@@ -300,7 +300,7 @@ TEST_F(ProxyResume, E10_what_is_never_resumed) {
   EXPECT_EQ(upstream.connections(), 2U);
 }
 
-TEST_F(ProxyResume, E11_nothing_is_asked_once_the_signature_has_run_out) {
+TEST_F(ProxyResume, E11_download_with_an_expired_or_range_covering_signature_is_not_resumed) {
   const std::string url =
       "/o?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Date=20200101T000000Z&X-Amz-Expires=60&"
       "X-Amz-SignedHeaders=host&X-Amz-Signature=ab";
@@ -312,7 +312,7 @@ TEST_F(ProxyResume, E11_nothing_is_asked_once_the_signature_has_run_out) {
   EXPECT_EQ(heard_.size(), 2U);
 }
 
-TEST_F(ProxyResume, a_listed_field_stands_for_the_tag_and_the_target_stays_as_it_was) {
+TEST_F(ProxyResume, listed_version_field_replaces_the_tag_and_the_target_stays_the_same) {
   RangeResponse first = whole_of(body);
   RangeResponse second = rest_of(body, got_first);
   first.entity_tag = second.entity_tag = "";
@@ -334,14 +334,14 @@ TEST_F(ProxyResume, a_listed_field_stands_for_the_tag_and_the_target_stays_as_it
   expect_cut(download({broken_first(), {rest_of(body, got_first).text()}}, wishes), "response_started");
 }
 
-TEST_F(ProxyResume, a_content_range_in_a_200_is_ignored) {
+TEST_F(ProxyResume, content_range_in_a_200_is_ignored) {
   RangeResponse first = whole_of(body);
   first.content_range = "bytes 40-99/100";
   EXPECT_TRUE(is_whole(download({{cut_off(first, got_first)}, {rest_of(body, got_first).text()}})));
   EXPECT_TRUE(is_whole(download({broken_first(), {first.text()}})));
 }
 
-TEST_F(ProxyResume, a_whole_response_of_the_version_that_cannot_be_counted_is_asked_for_again) {
+TEST_F(ProxyResume, complete_response_of_unknown_length_is_requested_again) {
   RangeResponse first = whole_of(body);
   RangeResponse second = rest_of(body, got_first);
   first.entity_tag = second.entity_tag = "";
@@ -354,7 +354,7 @@ TEST_F(ProxyResume, a_whole_response_of_the_version_that_cannot_be_counted_is_as
   expect_cut(download({{cut_off(first, got_first)}, {endless}}, wishes), "attempts_spent");
 }
 
-TEST_F(ProxyResume, E12_no_field_and_no_interim_response_of_the_206_reaches_the_client) {
+TEST_F(ProxyResume, E12_fields_and_interim_responses_of_the_206_do_not_reach_the_client) {
   RangeResponse second = rest_of(body, got_first);
   second.fields = "X-Only: 206\r\nSet-Cookie: a=b\r\n";
   const WireResponse got = download({broken_first(), {"HTTP/1.1 103 Early Hints\r\n\r\n" + second.text()}});
@@ -365,7 +365,7 @@ TEST_F(ProxyResume, E12_no_field_and_no_interim_response_of_the_206_reaches_the_
   EXPECT_EQ(client_->socket().received(), "");
 }
 
-TEST_F(ProxyResume, a_1_0_client_gets_the_rest_without_chunks) {
+TEST_F(ProxyResume, http_1_0_client_gets_the_resumed_rest_without_chunks) {
   const std::string first = chunked(whole_of(body), chunks(body.substr(0, 48), false));
   upstream_.emplace(turns(heard_, {{first}, {rest_of(body, 48).text()}}));
   proxy_.emplace();
@@ -373,7 +373,7 @@ TEST_F(ProxyResume, a_1_0_client_gets_the_rest_without_chunks) {
   EXPECT_TRUE(is_whole(client_->ask("GET http://" + upstream_->authority() + "/ HTTP/1.0\r\n\r\n")));
 }
 
-TEST_F(ProxyResume, D14_a_client_that_has_sent_fin_gets_no_resume) {
+TEST_F(ProxyResume, D14_half_closed_client_gets_no_resume) {
   std::atomic<bool> finished{false};
   upstream_.emplace([&](Peer& peer) {
     heard_.add(peer.read_request());
@@ -464,7 +464,7 @@ std::vector<Lie> lies() {
 
 class ProxyResumeLie : public ProxyResume, public ::testing::WithParamInterface<Lie> {};
 
-TEST_P(ProxyResumeLie, is_cut_and_nothing_is_appended) {
+TEST_P(ProxyResumeLie, mismatched_continuation_is_cut_and_not_appended) {
   expect_cut(download({broken_first(), {GetParam().response.text()}}), "resume_mismatch");
   EXPECT_EQ(heard_.size(), 2U);
   EXPECT_TRUE(play::eventually(

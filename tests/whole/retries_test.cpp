@@ -16,7 +16,7 @@ Wishes attempts(unsigned most) {
   return wishes;
 }
 
-TEST(ProxyRetries, D2_every_attempt_is_the_same_bytes) {
+TEST(ProxyRetries, D2_every_attempt_sends_the_same_bytes) {
   Heard heard;
   ScriptedUpstream upstream([&](Peer& peer) {
     for (std::string got = peer.read_request(); !got.empty(); got = peer.read_request()) {
@@ -39,7 +39,7 @@ TEST(ProxyRetries, D2_every_attempt_is_the_same_bytes) {
   EXPECT_EQ(heard.at(0).find("\r\nVia: ", via + 1), std::string::npos);
 }
 
-TEST(ProxyRetries, D2_only_the_attempt_header_differs_where_it_is_wished) {
+TEST(ProxyRetries, D2_only_the_optional_attempt_header_differs_between_attempts) {
   Heard heard;
   ScriptedUpstream upstream([&](Peer& peer) {
     for (std::string got = peer.read_request(); !got.empty(); got = peer.read_request()) {
@@ -63,7 +63,7 @@ TEST(ProxyRetries, D2_only_the_attempt_header_differs_where_it_is_wished) {
   }
 }
 
-TEST(ProxyRetries, D1_a_post_is_sent_once_and_the_upstreams_own_error_comes_through) {
+TEST(ProxyRetries, D1_post_is_sent_once_and_the_upstream_error_is_delivered) {
   Heard heard;
   ScriptedUpstream upstream([&](Peer& peer) {
     heard.add(peer.read_request());
@@ -79,7 +79,7 @@ TEST(ProxyRetries, D1_a_post_is_sent_once_and_the_upstreams_own_error_comes_thro
   EXPECT_EQ(heard.size(), 1U);
 }
 
-TEST(ProxyRetries, K4_an_earlier_response_outlives_later_resets_and_leaks_into_no_other) {
+TEST(ProxyRetries, K4_earlier_response_is_kept_through_later_resets) {
   std::atomic<int> asked{0};
   ScriptedUpstream upstream([&](Peer& peer) {
     peer.read_request();
@@ -105,7 +105,7 @@ TEST(ProxyRetries, K4_an_earlier_response_outlives_later_resets_and_leaks_into_n
   EXPECT_FALSE(other.has("X-First"));
 }
 
-TEST(ProxyRetries, a_kept_response_keeps_chunked_bodies_and_trailers) {
+TEST(ProxyRetries, kept_response_keeps_its_chunked_body_and_trailers) {
   std::atomic<int> asked{0};
   ScriptedUpstream upstream([&](Peer& peer) {
     peer.read_request();
@@ -120,7 +120,7 @@ TEST(ProxyRetries, a_kept_response_keeps_chunked_bodies_and_trailers) {
   EXPECT_TRUE(got.whole);
 }
 
-TEST(ProxyRetries, a_response_above_the_limit_is_not_kept) {
+TEST(ProxyRetries, response_above_the_limit_is_not_kept) {
   for (const std::size_t bytes : {1000U, 1001U}) {
     std::atomic<int> asked{0};
     ScriptedUpstream upstream([&](Peer& peer) {
@@ -140,7 +140,7 @@ TEST(ProxyRetries, a_response_above_the_limit_is_not_kept) {
   }
 }
 
-TEST(ProxyRetries, a_kept_response_that_never_ends_does_not_hold_the_retry_up) {
+TEST(ProxyRetries, kept_response_that_never_ends_does_not_delay_the_retry) {
   std::atomic<int> asked{0};
   ScriptedUpstream upstream([&](Peer& peer) {
     peer.read_request();
@@ -152,7 +152,7 @@ TEST(ProxyRetries, a_kept_response_that_never_ends_does_not_hold_the_retry_up) {
   EXPECT_EQ(proxy.client().ask(play::get(upstream.authority())).body, "good");
 }
 
-TEST(ProxyRetries, D5_bodies_at_below_and_above_the_replay_limit) {
+TEST(ProxyRetries, D5_body_is_replayed_up_to_the_limit_and_not_beyond) {
   constexpr std::size_t limit = 40'000;
   for (const std::size_t bytes : {limit - 1, limit, limit + 1}) {
     for (const bool chunked : {false, true}) {
@@ -190,7 +190,7 @@ TEST(ProxyRetries, D5_bodies_at_below_and_above_the_replay_limit) {
   }
 }
 
-TEST(ProxyRetries, D4_a_body_that_comes_during_the_wait_is_sent_once_and_in_order) {
+TEST(ProxyRetries, D4_body_arriving_during_the_wait_is_sent_once_and_in_order) {
   Heard heard;
   std::atomic<bool> first_refused{false};
   ScriptedUpstream upstream([&](Peer& peer) {
@@ -213,7 +213,7 @@ TEST(ProxyRetries, D4_a_body_that_comes_during_the_wait_is_sent_once_and_in_orde
   EXPECT_TRUE(heard.at(0).ends_with("\r\n\r\n0123456789"));
 }
 
-TEST(ProxyRetries, D10_a_stale_connection_is_retried_at_once_and_only_once) {
+TEST(ProxyRetries, D10_stale_connection_is_retried_at_once_and_only_once) {
   std::atomic<bool> dying{false};
   ScriptedUpstream upstream([&](Peer& peer) {
     while (!peer.read_request().empty()) {
@@ -233,7 +233,7 @@ TEST(ProxyRetries, D10_a_stale_connection_is_retried_at_once_and_only_once) {
   EXPECT_EQ(upstream.connections(), 2U);
 }
 
-TEST(ProxyRetries, D10_a_stale_connection_costs_the_client_nothing) {
+TEST(ProxyRetries, D10_stale_connection_is_invisible_to_the_client) {
   std::atomic<int> asked{0};
   ScriptedUpstream upstream([&](Peer& peer) {
     while (!peer.read_request().empty()) {
@@ -249,7 +249,7 @@ TEST(ProxyRetries, D10_a_stale_connection_costs_the_client_nothing) {
   EXPECT_EQ(got.field("Reprise-Attempts"), "2");
 }
 
-TEST(ProxyRetries, D10_a_post_on_a_connection_that_dies_is_not_repeated) {
+TEST(ProxyRetries, D10_post_on_a_connection_that_dies_is_not_retried) {
   Heard heard;
   ScriptedUpstream upstream([&](Peer& peer) {
     for (std::string got = peer.read_request(); !got.empty(); got = peer.read_request()) {
@@ -267,7 +267,7 @@ TEST(ProxyRetries, D10_a_post_on_a_connection_that_dies_is_not_repeated) {
   EXPECT_EQ(heard.size(), 2U);
 }
 
-TEST(ProxyRetries, D11_a_421_on_a_reused_connection_goes_once_to_a_fresh_one) {
+TEST(ProxyRetries, D11_response_421_on_a_reused_connection_is_retried_once_on_a_fresh_one) {
   Heard heard;
   ScriptedUpstream upstream([&](Peer& peer) {
     unsigned served = 0;
@@ -293,7 +293,7 @@ TEST(ProxyRetries, D11_a_421_on_a_reused_connection_goes_once_to_a_fresh_one) {
   EXPECT_EQ(heard.at(last - 1), heard.at(last));
 }
 
-TEST(ProxyRetries, D11_a_421_on_a_fresh_connection_is_a_response) {
+TEST(ProxyRetries, D11_response_421_on_a_fresh_connection_is_delivered) {
   ScriptedUpstream upstream(play::responses({response(421, "misdirected")}));
   RunningProxy proxy;
   const WireResponse got = proxy.client().ask(play::get(upstream.authority()));
@@ -301,7 +301,7 @@ TEST(ProxyRetries, D11_a_421_on_a_fresh_connection_is_a_response) {
   EXPECT_EQ(got.field("Reprise-Attempts"), "1");
 }
 
-TEST(ProxyRetries, any_method_is_retried_while_nothing_was_sent) {
+TEST(ProxyRetries, any_method_is_retried_while_no_byte_was_sent) {
   const play::RefusingPort closed;
   RunningProxy proxy(attempts(3));
   const WireResponse got = proxy.client().ask(play::with_body("POST", closed.authority(), "body"));
@@ -311,14 +311,14 @@ TEST(ProxyRetries, any_method_is_retried_while_nothing_was_sent) {
   EXPECT_NE(got.field("Proxy-Status").find("connection_refused"), std::string::npos);
 }
 
-TEST(ProxyRetries, a_name_that_does_not_resolve_is_502) {
+TEST(ProxyRetries, unresolvable_name_gives_502) {
   RunningProxy proxy(attempts(2));
   const WireResponse none = proxy.client().ask(play::get("none.test"));
   EXPECT_EQ(none.status, 502);
   EXPECT_NE(none.field("Proxy-Status").find("dns_error"), std::string::npos);
 }
 
-TEST(ProxyRetries, a_name_that_nobody_answers_is_504_after_connect_timeout) {
+TEST(ProxyRetries, hanging_lookup_gives_504_after_connect_timeout) {
   play::Names names;
   names.hold_back("dead.test");
   Wishes wishes = attempts(2);
@@ -356,7 +356,7 @@ TEST(ProxyRetries, D9_attempt_timeout_closes_the_attempt_before_the_next_one) {
   EXPECT_TRUE(in_order);
 }
 
-TEST(ProxyRetries, response_timeout_ends_what_attempt_timeout_may_not) {
+TEST(ProxyRetries, post_is_ended_by_response_timeout_and_not_by_attempt_timeout) {
   ScriptedUpstream upstream([](Peer& peer) {
     peer.read_request();
     peer.socket.read_to_end();
@@ -374,7 +374,7 @@ TEST(ProxyRetries, response_timeout_ends_what_attempt_timeout_may_not) {
   EXPECT_NE(got.field("Proxy-Status").find("http_response_timeout"), std::string::npos);
 }
 
-TEST(ProxyRetries, D13_pipelined_requests_are_answered_in_order_while_the_first_is_retried) {
+TEST(ProxyRetries, D13_pipelined_requests_keep_their_order_while_the_first_is_retried) {
   Heard heard;
   ScriptedUpstream upstream([&](Peer& peer) {
     for (std::string got = peer.read_request(); !got.empty(); got = peer.read_request()) {

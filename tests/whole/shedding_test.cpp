@@ -57,7 +57,7 @@ void expect_no_descriptor(const WireResponse& refused) {
   EXPECT_EQ(refused.field("Retry-After"), "1");
 }
 
-TEST(ProxyShedding, I6_without_a_descriptor_a_client_is_turned_away_and_the_others_go_on) {
+TEST(ProxyShedding, I6_client_is_rejected_without_a_free_descriptor_and_others_continue) {
   if (sanitizer_needs_descriptors) GTEST_SKIP() << "sanitizer: needs descriptors of its own";
   Busy busy;
   ASSERT_TRUE(busy.is_held());
@@ -77,7 +77,7 @@ TEST(ProxyShedding, I6_without_a_descriptor_a_client_is_turned_away_and_the_othe
   EXPECT_EQ(busy.proxy.metric(series("no_descriptor")), 3);
 }
 
-TEST(ProxyShedding, I6_without_a_descriptor_left_in_reserve_one_is_held_again_once_it_is_free) {
+TEST(ProxyShedding, I6_reserve_descriptor_is_taken_again_once_one_is_free) {
   if (sanitizer_needs_descriptors) GTEST_SKIP() << "sanitizer: needs descriptors of its own";
   Busy busy;
   ASSERT_TRUE(busy.is_held());
@@ -102,7 +102,7 @@ TEST(ProxyShedding, I6_without_a_descriptor_left_in_reserve_one_is_held_again_on
   EXPECT_EQ(second.read_response().status, 200);
 }
 
-TEST(ProxyShedding, I6_a_resting_upstream_connection_gives_its_descriptor_to_another_upstream) {
+TEST(ProxyShedding, I6_idle_upstream_connection_is_closed_to_free_its_descriptor) {
   if (sanitizer_needs_descriptors) GTEST_SKIP() << "sanitizer: needs descriptors of its own";
   ScriptedUpstream first(play::responses({response(200, "first")}));
   ScriptedUpstream second(play::responses({response(200, "second")}));
@@ -120,7 +120,7 @@ TEST(ProxyShedding, I6_a_resting_upstream_connection_gives_its_descriptor_to_ano
   EXPECT_EQ(proxy.metric("reprise_upstream_connections{state=\"idle\"}"), 1);
 }
 
-TEST(ProxyShedding, I6_what_the_limit_of_open_files_allows) {
+TEST(ProxyShedding, I6_connection_limits_follow_the_open_file_limit) {
   ScarceDescriptors scarce(100);
   rlimit now{};
   ::getrlimit(RLIMIT_NOFILE, &now);
@@ -137,7 +137,7 @@ TEST(ProxyShedding, I6_what_the_limit_of_open_files_allows) {
   EXPECT_EQ(net::admin_allowed(64), 64U);
 }
 
-TEST(ProxyShedding, I6_over_the_limit_the_client_that_rests_longest_makes_room) {
+TEST(ProxyShedding, I6_longest_idle_client_is_evicted_over_the_limit) {
   ScriptedUpstream upstream(play::responses({response(200, "x")}));
   Wishes wishes;
   wishes.settings.limits.connections = 1;
@@ -149,7 +149,7 @@ TEST(ProxyShedding, I6_over_the_limit_the_client_that_rests_longest_makes_room) 
   EXPECT_GE(proxy.metric(series("room")), 1);
 }
 
-TEST(ProxyShedding, I6_a_client_turned_away_hears_it_once_it_has_asked) {
+TEST(ProxyShedding, I6_rejected_client_gets_503_after_its_request) {
   Wishes wishes;
   wishes.settings.limits.connections = 1;
   Busy busy(std::move(wishes));
@@ -169,7 +169,7 @@ TEST(ProxyShedding, I6_a_client_turned_away_hears_it_once_it_has_asked) {
   EXPECT_EQ(busy.client.read_response().status, 200);
 }
 
-TEST(ProxyShedding, a_client_that_rests_for_keep_alive_is_closed_and_counted) {
+TEST(ProxyShedding, client_idle_for_keep_alive_is_closed_and_counted) {
   ScriptedUpstream upstream(play::responses({response(200, "x")}));
   Wishes wishes;
   wishes.settings.timers.keep_alive = milliseconds(50);
@@ -181,7 +181,7 @@ TEST(ProxyShedding, a_client_that_rests_for_keep_alive_is_closed_and_counted) {
   EXPECT_EQ(proxy.metric(series("keep_alive")), 1);
 }
 
-TEST(ProxyShedding, a_head_that_does_not_come_to_its_end_is_408_and_counted) {
+TEST(ProxyShedding, incomplete_head_gets_408_and_is_counted) {
   Wishes wishes;
   wishes.settings.timers.header = milliseconds(50);
   RunningProxy proxy(std::move(wishes));
@@ -192,7 +192,7 @@ TEST(ProxyShedding, a_head_that_does_not_come_to_its_end_is_408_and_counted) {
   EXPECT_EQ(proxy.metric("reprise_rejected_requests_total{cause=\"header_timeout\"}"), 1);
 }
 
-TEST(ProxyShedding, a_request_body_that_stops_coming_ends_the_attempt_and_is_counted) {
+TEST(ProxyShedding, request_body_that_stops_ends_the_attempt_and_is_counted) {
   std::atomic<bool> whole{false};
   ScriptedUpstream upstream([&](Peer& peer) {
     peer.read_head();
@@ -210,7 +210,7 @@ TEST(ProxyShedding, a_request_body_that_stops_coming_ends_the_attempt_and_is_cou
   EXPECT_EQ(proxy.metric(series("request_idle")), 1);
 }
 
-TEST(ProxyShedding, an_upstream_that_takes_nothing_of_a_request_ends_the_attempt_and_is_counted) {
+TEST(ProxyShedding, upstream_that_does_not_read_ends_the_attempt_and_is_counted) {
   std::atomic<bool> over{false};
   ScriptedUpstream upstream([&](Peer&) { eventually([&] { return over.load(); }); });
   Wishes wishes;
@@ -225,7 +225,7 @@ TEST(ProxyShedding, an_upstream_that_takes_nothing_of_a_request_ends_the_attempt
   sending.join();
 }
 
-TEST(ProxyShedding, a_response_that_stops_coming_is_cut_and_counted) {
+TEST(ProxyShedding, response_that_stops_is_cut_and_counted) {
   std::atomic<bool> over{false};
   ScriptedUpstream upstream([&](Peer& peer) {
     peer.read_request();

@@ -55,7 +55,7 @@ struct DeadAtRest {
   RawClient client = proxy.client();
 };
 
-TEST(ProxySilence, L4_a_get_on_a_connection_that_is_dead_goes_on_at_once_on_a_fresh_one) {
+TEST(ProxySilence, L4_get_on_a_dead_connection_continues_at_once_on_a_fresh_one) {
   DeadAtRest dead;
   const WireResponse got = dead.client.ask(play::get(dead.upstream.authority()));
   EXPECT_EQ(got.status, 200);
@@ -65,7 +65,7 @@ TEST(ProxySilence, L4_a_get_on_a_connection_that_is_dead_goes_on_at_once_on_a_fr
   EXPECT_EQ(stale(dead.proxy), 1) << dead.proxy.metrics();
 }
 
-TEST(ProxySilence, L4_a_held_body_is_sent_again) {
+TEST(ProxySilence, L4_held_body_is_sent_again_after_a_dead_connection) {
   DeadAtRest dead;
   const WireResponse got = dead.client.ask(play::with_body("PUT", dead.upstream.authority(), "all of it"));
   EXPECT_EQ(got.status, 200);
@@ -74,7 +74,7 @@ TEST(ProxySilence, L4_a_held_body_is_sent_again) {
   EXPECT_TRUE(dead.heard.at(1).ends_with("\r\n\r\nall of it"));
 }
 
-TEST(ProxySilence, L4_a_hedged_attempt_looks_out_too) {
+TEST(ProxySilence, L4_hedged_attempt_detects_a_dead_connection_too) {
   Wishes wishes;
   // The copy is not due before the first attempt has found out.
   wishes.route.hedge = policy::HedgePolicy{std::chrono::minutes(1)};
@@ -83,7 +83,7 @@ TEST(ProxySilence, L4_a_hedged_attempt_looks_out_too) {
   EXPECT_EQ(stale(dead.proxy), 1);
 }
 
-TEST(ProxySilence, L4_a_post_on_a_dead_connection_is_never_sent_twice) {
+TEST(ProxySilence, L4_post_on_a_dead_connection_is_never_sent_twice) {
   Heard heard;
   Gone gone = 0;
   ScriptedUpstream upstream(vanishing(heard, gone, 1000));
@@ -105,7 +105,7 @@ TEST(ProxySilence, L4_a_post_on_a_dead_connection_is_never_sent_twice) {
   EXPECT_EQ(upstream.connections(), responded);
 }
 
-TEST(ProxySilence, L4_only_what_is_not_acknowledged_at_all_is_unheard) {
+TEST(ProxySilence, L4_only_a_peer_that_acknowledges_nothing_counts_as_dead) {
   net::Bench bench;
   net::Pair gone = net::connect_pair(bench);
   net::Pair silent = net::connect_pair(bench);
@@ -125,7 +125,7 @@ TEST(ProxySilence, L4_only_what_is_not_acknowledged_at_all_is_unheard) {
   EXPECT_FALSE(net::is_dead_peer(-1, Duration::zero()));
 }
 
-TEST(ProxySilence, L24_the_kernels_own_limits_are_kept) {
+TEST(ProxySilence, L24_user_timeout_stays_within_the_limits_of_the_kernel) {
   net::Bench bench;
   net::Pair pair = net::connect_pair(bench);
   const int descriptor = pair.stream->descriptor();
@@ -137,7 +137,7 @@ TEST(ProxySilence, L24_the_kernels_own_limits_are_kept) {
   EXPECT_EQ(user_timeout(descriptor), 1) << "zero would be the system's own";
 }
 
-TEST(ProxySilence, L4_sent_bytes_wait_for_half_of_the_deadline_and_those_of_long_bodies_for_idle_timeout) {
+TEST(ProxySilence, L4_user_timeout_depends_on_idempotency_deadline_and_body_length) {
   policy::RoutePolicy policy;
   policy.idle_timeout = std::chrono::minutes(7);
   forward::Incoming in;
@@ -176,7 +176,7 @@ ScriptedUpstream::Script closing_after(std::chrono::milliseconds idle) {
   };
 }
 
-TEST(ProxySilence, L5_a_post_of_its_own_client_connection_never_meets_an_idle_close) {
+TEST(ProxySilence, L5_post_of_a_new_client_never_meets_an_idle_close) {
   for (const int idle : {1, 3, 20}) {
     ScriptedUpstream upstream(closing_after(std::chrono::milliseconds(idle)));
     RunningProxy proxy;
@@ -189,7 +189,7 @@ TEST(ProxySilence, L5_a_post_of_its_own_client_connection_never_meets_an_idle_cl
   }
 }
 
-TEST(ProxySilence, F10_what_cannot_be_repeated_takes_a_fresh_connection_first_and_a_recent_one_later) {
+TEST(ProxySilence, F10_non_idempotent_request_uses_a_fresh_connection_first_and_recent_ones_later) {
   std::mutex mutex;
   std::vector<unsigned> seen;
   ScriptedUpstream upstream([&](Peer& peer) {
@@ -234,7 +234,7 @@ TEST(ProxySilence, F10_what_cannot_be_repeated_takes_a_fresh_connection_first_an
   }));
 }
 
-TEST(ProxySilence, F10_each_upstream_has_a_first_of_its_own) {
+TEST(ProxySilence, F10_first_non_idempotent_request_is_tracked_per_upstream) {
   const auto script = [](Peer& peer) {
     while (!peer.read_request().empty()) peer.send(response(200, "x"));
   };
@@ -248,7 +248,7 @@ TEST(ProxySilence, F10_each_upstream_has_a_first_of_its_own) {
   EXPECT_EQ(other.connections(), 2U);
 }
 
-TEST(ProxySilence, D10_a_retry_never_rides_the_connection_of_the_attempt_before) {
+TEST(ProxySilence, D10_retry_never_uses_the_connection_of_the_previous_attempt) {
   std::mutex mutex;
   std::vector<unsigned> seen;
   ScriptedUpstream upstream([&](Peer& peer) {

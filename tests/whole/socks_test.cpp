@@ -35,7 +35,7 @@ double rejected(const RunningProxy& proxy, const string& cause) {
   return proxy.metric("reprise_rejected_requests_total{cause=\"" + cause + "\"}");
 }
 
-TEST(ProxySocks, requests_inside_are_retried_and_the_connection_is_kept) {
+TEST(ProxySocks, requests_through_socks_are_retried_and_the_connection_is_kept) {
   ScriptedUpstream upstream(play::responses({response(503, ""), response(200, "one"), response(200, "two")}));
   const RunningProxy proxy(socks());
   RawClient client = proxy.client();
@@ -48,7 +48,7 @@ TEST(ProxySocks, requests_inside_are_retried_and_the_connection_is_kept) {
   EXPECT_EQ(client.ask("GET /b HTTP/1.1\r\nHost: shop.test\r\n\r\n").body, "two");
 }
 
-TEST(ProxySocks, a_server_that_speaks_first_is_heard) {
+TEST(ProxySocks, bytes_of_a_server_that_sends_first_reach_the_client) {
   ScriptedUpstream upstream([](Peer& peer) {
     peer.send("220 ready\r\n");
     peer.socket.read_to_end();
@@ -61,7 +61,7 @@ TEST(ProxySocks, a_server_that_speaks_first_is_heard) {
   EXPECT_EQ(proxy.metric("reprise_streams_total{protocol=\"server_first\"}"), 1);
 }
 
-TEST(ProxySocks, what_is_refused_is_refused_in_its_words) {
+TEST(ProxySocks, rejections_are_sent_as_socks_replies) {
   const RunningProxy proxy(socks());
   EXPECT_EQ(told(proxy, "GET / HTTP/1.1\r\n\r\n"), "");
   EXPECT_EQ(rejected(proxy, "socks_version"), 1);
@@ -74,7 +74,7 @@ TEST(ProxySocks, what_is_refused_is_refused_in_its_words) {
   EXPECT_EQ(told(proxy, greeting + connect_to(proxy.admin_port())), welcome + reply(2)) << "ourselves";
 }
 
-TEST(ProxySocks, a_port_that_is_not_allowed_and_one_that_refuses) {
+TEST(ProxySocks, disallowed_port_and_refused_connection_get_socks_replies) {
   Wishes wishes = socks();
   wishes.settings.security.connect_ports.emplace().push_back({443, 443});
   const RunningProxy few(std::move(wishes));
@@ -87,7 +87,7 @@ TEST(ProxySocks, a_port_that_is_not_allowed_and_one_that_refuses) {
   EXPECT_EQ(told(proxy, greeting + connect_to(port.number())), welcome + reply(5));
 }
 
-TEST(ProxySocks, a_client_that_leaves_or_never_ends_its_greeting) {
+TEST(ProxySocks, incomplete_socks_handshake_ends_at_the_handshake_timeout) {
   Wishes wishes = socks();
   wishes.settings.timers.handshake = milliseconds(50);
   const RunningProxy proxy(std::move(wishes));
@@ -101,7 +101,7 @@ TEST(ProxySocks, a_client_that_leaves_or_never_ends_its_greeting) {
   EXPECT_GE(proxy.metric("reprise_limits_hit_total{limit=\"handshake\"}"), 4);
 }
 
-TEST(ProxySocks, who_finds_no_room_is_told_in_socks) {
+TEST(ProxySocks, client_over_the_connection_limit_gets_a_socks_reply) {
   Wishes wishes = socks();
   wishes.settings.limits.connections = 1;
   const RunningProxy proxy(std::move(wishes));

@@ -24,7 +24,7 @@ std::string pattern(std::size_t bytes) {
   return text;
 }
 
-TEST(ProxyTunnelEnds, G4_what_a_client_sent_before_its_reset_is_delivered) {
+TEST(ProxyTunnelEnds, G4_bytes_sent_before_a_client_reset_are_delivered) {
   const std::string bytes = pattern(60'000);
   std::atomic<bool> reset{false};
   Heard heard;
@@ -46,7 +46,7 @@ TEST(ProxyTunnelEnds, G4_what_a_client_sent_before_its_reset_is_delivered) {
   EXPECT_TRUE(play::eventually([&] { return proxy.metric(tunnels("broken")) == 1; }));
 }
 
-TEST(ProxyTunnelEnds, G4_what_an_upstream_sent_before_its_reset_is_delivered) {
+TEST(ProxyTunnelEnds, G4_bytes_sent_before_an_upstream_reset_are_delivered) {
   const std::string bytes = pattern(60'000);
   ScriptedUpstream upstream([&](Peer& peer) {
     peer.send(bytes);
@@ -63,7 +63,7 @@ TEST(ProxyTunnelEnds, G4_what_an_upstream_sent_before_its_reset_is_delivered) {
 }
 
 // The client says nothing for many times the limit while it reads slowly: its silence must not end a write.
-TEST(ProxyTunnelEnds, G6_a_silent_client_that_reads_slowly_is_not_idle) {
+TEST(ProxyTunnelEnds, G6_silent_client_that_reads_slowly_is_not_idle) {
   constexpr std::size_t many = 30'000'000;
   EXPECT_TRUE(play::under_some_limit(milliseconds(200), [&](milliseconds limit) {
     ScriptedUpstream upstream([&](Peer& peer) {
@@ -84,7 +84,7 @@ TEST(ProxyTunnelEnds, G6_a_silent_client_that_reads_slowly_is_not_idle) {
   }));
 }
 
-TEST(ProxyTunnelEnds, G6_a_client_that_does_not_read_is_idle_in_the_end) {
+TEST(ProxyTunnelEnds, G6_client_that_does_not_read_becomes_idle) {
   ScriptedUpstream upstream([](Peer& peer) { peer.send(std::string(60'000'000, 'd')); });
   Wishes wishes;
   wishes.route.idle_timeout = milliseconds(200);
@@ -93,7 +93,7 @@ TEST(ProxyTunnelEnds, G6_a_client_that_does_not_read_is_idle_in_the_end) {
   EXPECT_TRUE(play::eventually([&] { return proxy.metric(tunnels("idle")) == 1; }));
 }
 
-TEST(ProxyTunnelEnds, G6_a_drained_tunnel_is_counted_when_it_is_quiet) {
+TEST(ProxyTunnelEnds, G6_drained_tunnel_ends_and_is_counted_once_it_is_quiet) {
   std::atomic<bool> over{false};
   ScriptedUpstream upstream([&](Peer& peer) {
     peer.socket.read_bytes(1);
@@ -118,7 +118,7 @@ TEST(ProxyTunnelEnds, G6_a_drained_tunnel_is_counted_when_it_is_quiet) {
   reader.join();
 }
 
-TEST(ProxyTunnelEnds, G5_an_upstream_that_closes_at_once_costs_one_dial_a_connect) {
+TEST(ProxyTunnelEnds, G5_upstream_that_closes_at_once_costs_one_dial_per_connect) {
   ScriptedUpstream upstream([](Peer&) {});
   RunningProxy proxy(Wishes{});
   for (int i = 0; i < 100; ++i) {
@@ -128,7 +128,7 @@ TEST(ProxyTunnelEnds, G5_an_upstream_that_closes_at_once_costs_one_dial_a_connec
   EXPECT_EQ(upstream.connections(), 100U);
 }
 
-TEST(ProxyTunnelEnds, G1_a_bad_authority_is_400_and_nothing_is_dialled) {
+TEST(ProxyTunnelEnds, G1_invalid_authority_gets_400_and_is_not_dialled) {
   ScriptedUpstream upstream([](Peer&) {});
   RunningProxy proxy(Wishes{});
   const std::string port = std::to_string(upstream.port());

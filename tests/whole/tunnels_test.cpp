@@ -22,7 +22,7 @@ RawClient open_tunnel(const RunningProxy& proxy, const ScriptedUpstream& upstrea
   return client;
 }
 
-TEST(ProxyTunnels, G3_bytes_go_both_ways_untouched) {
+TEST(ProxyTunnels, G3_bytes_pass_unchanged_in_both_directions) {
   ScriptedUpstream upstream(echo);
   RunningProxy proxy(Wishes{});
   RawClient client = open_tunnel(proxy, upstream);
@@ -34,7 +34,7 @@ TEST(ProxyTunnels, G3_bytes_go_both_ways_untouched) {
   EXPECT_TRUE(client.socket().received() == bytes);
 }
 
-TEST(ProxyTunnels, G2_bytes_sent_behind_connect_go_first_and_once) {
+TEST(ProxyTunnels, G2_bytes_sent_right_after_connect_are_forwarded_first_and_once) {
   ScriptedUpstream upstream(echo);
   RunningProxy proxy(Wishes{});
   RawClient client = proxy.client();
@@ -45,7 +45,7 @@ TEST(ProxyTunnels, G2_bytes_sent_behind_connect_go_first_and_once) {
   EXPECT_EQ(client.socket().received(), "early bird, late bird");
 }
 
-TEST(ProxyTunnels, G2_bytes_behind_a_failed_connect_are_never_a_request) {
+TEST(ProxyTunnels, G2_bytes_after_a_failed_connect_are_never_parsed_as_a_request) {
   const play::RefusingPort closed;
   Heard heard;
   ScriptedUpstream upstream([&](Peer& peer) { heard.add(peer.read_request()); });
@@ -62,7 +62,7 @@ TEST(ProxyTunnels, G2_bytes_behind_a_failed_connect_are_never_a_request) {
   EXPECT_EQ(heard.size(), 0U);
 }
 
-TEST(ProxyTunnels, a_port_that_is_not_allowed_is_403) {
+TEST(ProxyTunnels, connect_to_a_disallowed_port_gets_403) {
   ScriptedUpstream upstream(echo);
   Wishes wishes;
   wishes.settings.security.connect_ports = {{443, 443}};
@@ -73,7 +73,7 @@ TEST(ProxyTunnels, a_port_that_is_not_allowed_is_403) {
   EXPECT_EQ(upstream.connections(), 0U);
 }
 
-TEST(ProxyTunnels, H1_H4_the_door_holds_for_connect_too) {
+TEST(ProxyTunnels, H1_H4_connect_to_denied_or_own_addresses_is_rejected) {
   RunningProxy proxy(Wishes{});
   const std::string self = "127.0.0.1:" + std::to_string(proxy.port());
   for (const auto& [authority, status] :
@@ -84,7 +84,7 @@ TEST(ProxyTunnels, H1_H4_the_door_holds_for_connect_too) {
   }
 }
 
-TEST(ProxyTunnels, G4_a_fin_of_the_client_is_passed_on_and_the_other_way_still_flows) {
+TEST(ProxyTunnels, G4_client_fin_is_forwarded_and_the_other_direction_continues) {
   ScriptedUpstream upstream([](Peer& peer) {
     const bool clean = peer.socket.read_to_end() == Wire::fin;
     peer.send(clean ? "got all: " + peer.socket.take_all() : "broken");
@@ -99,7 +99,7 @@ TEST(ProxyTunnels, G4_a_fin_of_the_client_is_passed_on_and_the_other_way_still_f
       play::eventually([&] { return proxy.metric("reprise_tunnels_total{outcome=\"closed\"}") == 1; }));
 }
 
-TEST(ProxyTunnels, G4_a_fin_of_the_upstream_is_passed_on_and_the_other_way_still_flows) {
+TEST(ProxyTunnels, G4_upstream_fin_is_forwarded_and_the_other_direction_continues) {
   Heard heard;
   ScriptedUpstream upstream([&](Peer& peer) {
     peer.send("server speaks first");  // row G7
@@ -117,7 +117,7 @@ TEST(ProxyTunnels, G4_a_fin_of_the_upstream_is_passed_on_and_the_other_way_still
   EXPECT_EQ(heard.at(0), "and the client after it");
 }
 
-TEST(ProxyTunnels, G4_a_reset_of_either_side_ends_both) {
+TEST(ProxyTunnels, G4_reset_by_either_side_ends_both) {
   std::atomic<int> ended{0};
   ScriptedUpstream upstream([&](Peer& peer) {
     peer.socket.read_until("ready");
@@ -138,7 +138,7 @@ TEST(ProxyTunnels, G4_a_reset_of_either_side_ends_both) {
       play::eventually([&] { return proxy.metric("reprise_tunnels_total{outcome=\"broken\"}") == 2; }));
 }
 
-TEST(ProxyTunnels, G6_a_tunnel_without_traffic_ends) {
+TEST(ProxyTunnels, G6_tunnel_without_traffic_ends_after_idle_timeout) {
   ScriptedUpstream upstream([](Peer& peer) { peer.socket.read_to_end(); });
   Wishes wishes;
   wishes.route.idle_timeout = milliseconds(200);
@@ -148,7 +148,7 @@ TEST(ProxyTunnels, G6_a_tunnel_without_traffic_ends) {
   EXPECT_TRUE(play::eventually([&] { return proxy.metric("reprise_tunnels_total{outcome=\"idle\"}") == 1; }));
 }
 
-TEST(ProxyTunnels, G6_a_tunnel_with_traffic_one_way_does_not_end) {
+TEST(ProxyTunnels, G6_tunnel_with_one_way_traffic_stays_open) {
   EXPECT_TRUE(play::under_some_limit(milliseconds(400), [](milliseconds limit) {
     ScriptedUpstream upstream([&](Peer& peer) {
       for (int i = 0; i < 8; ++i) {
@@ -182,7 +182,7 @@ std::string upgrade(const ScriptedUpstream& upstream, std::string_view protocol)
                    "Connection: Upgrade\r\nUpgrade: " + std::string(protocol) + "\r\n");
 }
 
-TEST(ProxyTunnels, C8_bytes_behind_an_upgrade_wait_for_the_101) {
+TEST(ProxyTunnels, C8_bytes_after_an_upgrade_wait_for_the_101) {
   Heard heard;
   std::atomic<bool> go{false};
   ScriptedUpstream upstream([&](Peer& peer) {
@@ -207,7 +207,7 @@ TEST(ProxyTunnels, C8_bytes_behind_an_upgrade_wait_for_the_101) {
   EXPECT_EQ(client.socket().received(), "e7e5 e2e4 g1f3");
 }
 
-TEST(ProxyTunnels, C8_after_a_200_they_are_the_next_request) {
+TEST(ProxyTunnels, C8_bytes_after_a_declined_upgrade_are_the_next_request) {
   Heard heard;
   ScriptedUpstream upstream([&](Peer& peer) {
     for (std::string got = peer.read_request(); !got.empty(); got = peer.read_request()) {
@@ -224,7 +224,7 @@ TEST(ProxyTunnels, C8_after_a_200_they_are_the_next_request) {
   EXPECT_TRUE(heard.at(1).starts_with("GET /next "));
 }
 
-TEST(ProxyTunnels, C9_h2c_is_not_asked_for_and_an_unasked_101_is_502) {
+TEST(ProxyTunnels, C9_h2c_is_not_requested_and_an_unrequested_101_gives_502) {
   Heard heard;
   ScriptedUpstream upstream([&](Peer& peer) {
     for (std::string got = peer.read_request(); !got.empty(); got = peer.read_request()) {
@@ -241,7 +241,7 @@ TEST(ProxyTunnels, C9_h2c_is_not_asked_for_and_an_unasked_101_is_502) {
 }
 
 // The end of a body that came piece by piece was read together with what follows it.
-TEST(ProxyUpgrades, L30_bytes_behind_the_body_reach_the_upstream_first) {
+TEST(ProxyUpgrades, L30_bytes_after_an_upgrade_body_reach_the_upstream_first) {
   for (const bool early : {false, true}) {
     std::atomic<bool> head_is_there{false};
     std::string tunnelled;

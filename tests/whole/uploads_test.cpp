@@ -12,7 +12,7 @@ std::string head_of(std::string_view method, const std::string& authority, std::
          std::string(fields) + "\r\n";
 }
 
-TEST(ProxyUploads, C1_expect_reaches_the_upstream_and_one_100_the_client) {
+TEST(ProxyUploads, C1_expect_is_forwarded_and_the_client_gets_one_100) {
   Heard heard;
   ScriptedUpstream upstream([&](Peer& peer) {
     heard.add(peer.read_head());
@@ -36,7 +36,7 @@ TEST(ProxyUploads, C1_expect_reaches_the_upstream_and_one_100_the_client) {
   EXPECT_EQ(heard.at(1), "body");
 }
 
-TEST(ProxyUploads, C1_an_upstream_known_as_1_0_is_not_waited_for) {
+TEST(ProxyUploads, C1_proxy_sends_100_itself_for_a_known_http_1_0_upstream) {
   Heard heard;
   ScriptedUpstream upstream([&](Peer& peer) {
     heard.add(peer.read_request());
@@ -61,7 +61,7 @@ ScriptedUpstream::Script old_upstream(Heard& heard) {
   };
 }
 
-TEST(ProxyUploads, A10_chunks_become_a_length_for_an_upstream_known_as_1_0) {
+TEST(ProxyUploads, A10_chunked_body_gets_a_length_for_a_known_http_1_0_upstream) {
   const std::string content(3000, 'c');
   for (const char* method : {"PUT", "POST"}) {
     for (const std::size_t memory : {std::size_t{4096}, std::size_t{1000}}) {
@@ -95,7 +95,7 @@ TEST(ProxyUploads, A10_chunks_become_a_length_for_an_upstream_known_as_1_0) {
   }
 }
 
-TEST(ProxyUploads, A10_what_cannot_be_held_whole_is_sent_chunked_from_its_first_byte) {
+TEST(ProxyUploads, A10_body_too_long_to_hold_is_sent_chunked_from_its_first_byte) {
   Heard heard;
   ScriptedUpstream upstream(old_upstream(heard));
   Wishes wishes;
@@ -115,7 +115,7 @@ TEST(ProxyUploads, A10_what_cannot_be_held_whole_is_sent_chunked_from_its_first_
   EXPECT_EQ(body, std::string(80, 'a') + std::string(80, 'b') + "ccccc");
 }
 
-TEST(ProxyUploads, L7_one_error_page_of_1_0_leaves_chunked_uploads_alone) {
+TEST(ProxyUploads, L7_single_http_1_0_error_page_does_not_affect_chunked_uploads) {
   Heard heard;
   ScriptedUpstream upstream([&](Peer& peer) {
     heard.add(peer.read_request());
@@ -134,7 +134,7 @@ TEST(ProxyUploads, L7_one_error_page_of_1_0_leaves_chunked_uploads_alone) {
   EXPECT_EQ(heard.at(1).find("Content-Length"), std::string::npos);
 }
 
-TEST(ProxyUploads, A10_a_body_that_is_being_counted_may_break_off_or_be_bad) {
+TEST(ProxyUploads, A10_counted_body_that_breaks_or_is_malformed_is_not_forwarded) {
   Heard heard;
   ScriptedUpstream upstream(old_upstream(heard));
   RunningProxy proxy;
@@ -151,7 +151,7 @@ TEST(ProxyUploads, A10_a_body_that_is_being_counted_may_break_off_or_be_bad) {
   EXPECT_EQ(heard.size(), 1U);
 }
 
-TEST(ProxyUploads, A10_the_first_attempt_may_teach_it) {
+TEST(ProxyUploads, A10_retry_uses_a_length_after_an_http_1_0_response) {
   Heard heard;
   ScriptedUpstream upstream([&](Peer& peer) {
     heard.add(peer.read_request());
@@ -172,7 +172,7 @@ TEST(ProxyUploads, A10_the_first_attempt_may_teach_it) {
   EXPECT_NE(heard.at(1).find("\r\nContent-Length: 5\r\n"), std::string::npos);
 }
 
-TEST(ProxyUploads, N24_a_100_nobody_asked_for_is_passed_on) {
+TEST(ProxyUploads, N24_unrequested_100_is_forwarded) {
   ScriptedUpstream upstream(play::responses({std::string(go_on) + response(200, "x")}));
   RunningProxy proxy;
   RawClient client = proxy.client();
@@ -181,7 +181,7 @@ TEST(ProxyUploads, N24_a_100_nobody_asked_for_is_passed_on) {
   EXPECT_EQ(client.read_response().status, 200);
 }
 
-TEST(ProxyUploads, C4_after_100_the_second_attempt_sends_the_held_body_unasked) {
+TEST(ProxyUploads, C4_retry_after_100_sends_the_held_body_without_expecting_another) {
   Heard heard;
   ScriptedUpstream upstream([&](Peer& peer) {
     peer.read_head();
@@ -207,7 +207,7 @@ TEST(ProxyUploads, C4_after_100_the_second_attempt_sends_the_held_body_unasked) 
   EXPECT_EQ(heard.at(0), "body");
 }
 
-TEST(ProxyUploads, C4_an_interim_response_and_then_the_end_is_retried) {
+TEST(ProxyUploads, C4_close_after_an_interim_response_is_retried) {
   ScriptedUpstream upstream([](Peer& peer) {
     peer.read_request();
     if (peer.number == 1) return peer.send("HTTP/1.1 103 Early Hints\r\n\r\n");
@@ -220,7 +220,7 @@ TEST(ProxyUploads, C4_an_interim_response_and_then_the_end_is_retried) {
   EXPECT_EQ(client.read_response().body, "done");
 }
 
-TEST(ProxyUploads, C3_a_final_response_instead_of_100_ends_the_connection_of_the_upstream_alone) {
+TEST(ProxyUploads, C3_final_response_instead_of_100_closes_only_the_upstream_connection) {
   std::atomic<bool> closed{false};
   ScriptedUpstream upstream([&](Peer& peer) {
     peer.read_head();
@@ -240,7 +240,7 @@ TEST(ProxyUploads, C3_a_final_response_instead_of_100_ends_the_connection_of_the
 }
 
 // The response's head comes while the upload runs, its body only later: it must arrive all the same.
-TEST(ProxyUploads, C5_an_early_error_is_delivered_whole_and_the_sending_stops) {
+TEST(ProxyUploads, C5_early_error_is_delivered_complete_and_the_upload_stops) {
   for (const bool at_once : {true, false}) {
     std::atomic<bool> head_seen{false};
     ScriptedUpstream upstream([&](Peer& peer) {
@@ -270,7 +270,7 @@ TEST(ProxyUploads, C5_an_early_error_is_delivered_whole_and_the_sending_stops) {
   }
 }
 
-TEST(ProxyUploads, C5_I4_the_client_can_read_the_response_before_it_has_sent_everything) {
+TEST(ProxyUploads, C5_I4_client_can_read_the_response_before_sending_its_whole_body) {
   ScriptedUpstream upstream([](Peer& peer) {
     peer.read_head();
     peer.send(response(413, "stop"));
@@ -285,7 +285,7 @@ TEST(ProxyUploads, C5_I4_the_client_can_read_the_response_before_it_has_sent_eve
   EXPECT_EQ(got.body, "stop");
 }
 
-TEST(ProxyUploads, C5_an_early_response_to_a_body_that_is_then_read_whole) {
+TEST(ProxyUploads, C5_early_response_is_delivered_while_the_body_is_still_being_sent) {
   std::atomic<bool> responded{false};
   ScriptedUpstream upstream([&](Peer& peer) {
     peer.read_head();
@@ -301,7 +301,7 @@ TEST(ProxyUploads, C5_an_early_response_to_a_body_that_is_then_read_whole) {
   EXPECT_TRUE(responded);
 }
 
-TEST(ProxyUploads, C7_an_early_503_is_retried_only_with_the_whole_body) {
+TEST(ProxyUploads, C7_early_503_is_retried_only_with_the_complete_body) {
   Heard heard;
   ScriptedUpstream upstream([&](Peer& peer) {
     if (peer.number == 1) {
@@ -325,7 +325,7 @@ TEST(ProxyUploads, C7_an_early_503_is_retried_only_with_the_whole_body) {
   EXPECT_TRUE(heard.at(0).ends_with("\r\n\r\n0123456789"));
 }
 
-TEST(ProxyUploads, C7_an_early_503_to_a_body_above_the_limit_is_delivered) {
+TEST(ProxyUploads, C7_early_503_to_a_body_above_the_limit_is_delivered) {
   ScriptedUpstream upstream([](Peer& peer) {
     peer.read_head();
     peer.socket.read_bytes(20'000);
@@ -346,7 +346,7 @@ TEST(ProxyUploads, C7_an_early_503_to_a_body_above_the_limit_is_delivered) {
 }
 
 class BrokenUpload : public ::testing::TestWithParam<std::string> {};
-TEST_P(BrokenUpload, A4_A18_never_reaches_the_upstream_as_a_whole_one) {
+TEST_P(BrokenUpload, A4_A18_malformed_upload_never_reaches_the_upstream_as_complete) {
   Heard heard;
   ScriptedUpstream upstream([&](Peer& peer) {
     peer.read_head();
@@ -380,7 +380,7 @@ INSTANTIATE_TEST_SUITE_P(ProxyUploads, BrokenUpload,
                                            "Transfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\nzz\r\n",
                                            "Transfer-Encoding: chunked\r\n\r\n4\r\nhalfXx"));
 
-TEST(ProxyUploads, A18_a_client_that_resets_in_its_body_is_gone_at_once) {
+TEST(ProxyUploads, A18_client_reset_during_its_body_ends_the_attempt_at_once) {
   std::atomic<bool> over{false};
   ScriptedUpstream upstream([&](Peer& peer) {
     peer.read_head();
@@ -398,7 +398,7 @@ TEST(ProxyUploads, A18_a_client_that_resets_in_its_body_is_gone_at_once) {
   EXPECT_EQ(upstream.connections(), 1U);
 }
 
-TEST(ProxyUploads, a_client_that_stops_in_its_body_is_given_up_after_idle_timeout) {
+TEST(ProxyUploads, client_that_stops_sending_its_body_is_cut_after_idle_timeout) {
   std::atomic<bool> over{false};
   ScriptedUpstream upstream([&](Peer& peer) {
     peer.read_head();
@@ -415,7 +415,7 @@ TEST(ProxyUploads, a_client_that_stops_in_its_body_is_given_up_after_idle_timeou
 }
 
 // The client must never be the idle one: it sends without a pause until the proxy takes no more.
-TEST(ProxyUploads, an_upstream_that_takes_nothing_is_given_up_after_idle_timeout) {
+TEST(ProxyUploads, upstream_that_does_not_read_is_given_up_after_idle_timeout) {
   const std::string body(100'000'000, 'x');
   WireResponse got;
   const auto is_given_up = [&](milliseconds limit) {
@@ -439,7 +439,7 @@ TEST(ProxyUploads, an_upstream_that_takes_nothing_is_given_up_after_idle_timeout
   EXPECT_TRUE(play::under_some_limit(milliseconds(300), is_given_up)) << got.head;
 }
 
-TEST(ProxyUploads, A14_a_get_with_a_body_is_forwarded_whole_and_the_next_request_is_the_next) {
+TEST(ProxyUploads, A14_get_with_a_body_is_forwarded_and_the_next_request_stays_separate) {
   Heard heard;
   ScriptedUpstream upstream([&](Peer& peer) {
     for (std::string got = peer.read_request(); !got.empty(); got = peer.read_request()) {

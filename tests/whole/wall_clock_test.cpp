@@ -63,7 +63,7 @@ WireResponse ask_again_at_a_date(std::int64_t jump, bool with_date_field) {
   return proxy.client().ask(play::get(upstream.authority()));
 }
 
-TEST(ProxyWallClock, I8_a_date_counts_from_the_responses_own_date_whatever_our_clock_says) {
+TEST(ProxyWallClock, I8_retry_after_date_counts_from_the_date_of_the_response) {
   for (const std::int64_t jump : {std::int64_t{0}, hour, -hour}) {
     const auto before = std::chrono::steady_clock::now();
     const WireResponse got = ask_again_at_a_date(jump, true);
@@ -72,7 +72,7 @@ TEST(ProxyWallClock, I8_a_date_counts_from_the_responses_own_date_whatever_our_c
   }
 }
 
-TEST(ProxyWallClock, I8_a_date_alone_counts_from_our_clock_and_never_means_an_hour) {
+TEST(ProxyWallClock, I8_retry_after_date_without_a_response_date_counts_from_the_local_clock) {
   // The clock went forward: the date is past, and the backoff alone is waited.
   EXPECT_EQ(ask_again_at_a_date(hour, false).status, 200);
   // It went back: the date is more than retry_after.maximum away, which ends the exchange.
@@ -81,7 +81,7 @@ TEST(ProxyWallClock, I8_a_date_alone_counts_from_our_clock_and_never_means_an_ho
   EXPECT_EQ(got.field("Reprise-Reason"), "upstream_said_later");
 }
 
-TEST(ProxyWallClock, I8_waits_and_limits_that_run_do_not_care) {
+TEST(ProxyWallClock, I8_running_waits_and_timeouts_ignore_clock_changes) {
   for (const std::int64_t jump : {hour, -hour}) {
     MovableWall wall;
     std::atomic<int> asked{0};

@@ -14,7 +14,7 @@ net::CertificateEnd authority_in(std::int64_t seconds) {
           "reprise ca renew makes a new one"};
 }
 
-TEST(EndingCertificates, N12_warns_from_thirty_days_on_and_once_a_day) {
+TEST(EndingCertificates, N12_warning_is_logged_daily_from_thirty_days_before_expiry) {
   EndingCertificates ending;
   const std::vector<net::CertificateEnd> ends{authority_in(40 * day)};
   int lines = 0;
@@ -23,7 +23,7 @@ TEST(EndingCertificates, N12_warns_from_thirty_days_on_and_once_a_day) {
   EXPECT_EQ(lines, 40);
 }
 
-TEST(EndingCertificates, N12_says_how_many_days_are_left_and_what_to_do) {
+TEST(EndingCertificates, N12_warning_gives_the_days_left_and_the_remedy) {
   EndingCertificates ending;
   const std::vector<net::CertificateEnd> ends{authority_in(10 * day + 60)};
   EXPECT_EQ(ending.warnings(ends, start),
@@ -34,7 +34,7 @@ TEST(EndingCertificates, N12_says_how_many_days_are_left_and_what_to_do) {
                 "the certificate of intercept.ca expired 2 days ago: reprise ca renew makes a new one"});
 }
 
-TEST(EndingCertificates, N12_each_certificate_has_its_own_day) {
+TEST(EndingCertificates, N12_each_certificate_is_warned_about_on_its_own_day) {
   EndingCertificates ending;
   net::CertificateEnd client{telemetry::CertificateUse::client, "tls.certificate /c.pem", start + day,
                              "put a new one there"};
@@ -43,7 +43,7 @@ TEST(EndingCertificates, N12_each_certificate_has_its_own_day) {
   EXPECT_EQ(ending.warnings({authority_in(day), client}, start + day).size(), 1U);
 }
 
-TEST(EndingCertificates, N12_a_renewed_certificate_and_a_clock_set_back_begin_anew) {
+TEST(EndingCertificates, N12_renewed_certificate_or_clock_set_back_resets_the_warnings) {
   EndingCertificates ending;
   EXPECT_EQ(ending.warnings({authority_in(day)}, start).size(), 1U);
   EXPECT_TRUE(ending.warnings({authority_in(400 * day)}, start + 10).empty());

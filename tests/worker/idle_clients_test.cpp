@@ -40,9 +40,11 @@ class RestingTest : public ::testing::Test {
   Client three{closed, 3};
 };
 
-TEST_F(RestingTest, I6_nobody_rests_and_nobody_makes_room) { EXPECT_FALSE(clients.make_room(much_later)); }
+TEST_F(RestingTest, I6_no_room_can_be_made_without_idle_clients) {
+  EXPECT_FALSE(clients.make_room(much_later));
+}
 
-TEST_F(RestingTest, I6_the_one_that_rests_longest_goes_first) {
+TEST_F(RestingTest, I6_longest_idle_client_is_evicted_first) {
   const Membership first(clients, two, start);
   const Membership second(clients, one, start + std::chrono::seconds(1));
   const Membership third(clients, three, start + std::chrono::seconds(2));
@@ -53,13 +55,13 @@ TEST_F(RestingTest, I6_the_one_that_rests_longest_goes_first) {
   EXPECT_EQ(closed, (std::vector{2, 1, 3}));
 }
 
-TEST_F(RestingTest, I6_whoever_was_busy_a_moment_ago_stays) {
+TEST_F(RestingTest, I6_client_busy_a_moment_ago_is_not_evicted) {
   const Membership stay(clients, one, start);
   EXPECT_FALSE(clients.make_room(start + least - Duration(1)));
   EXPECT_TRUE(clients.make_room(start + least));
 }
 
-TEST_F(RestingTest, I6_whoever_has_asked_meanwhile_stays) {
+TEST_F(RestingTest, I6_client_with_a_pending_request_is_not_evicted) {
   const Membership first(clients, one, start);
   const Membership second(clients, two, start);
   one.has_pending_request = true;
@@ -68,7 +70,7 @@ TEST_F(RestingTest, I6_whoever_has_asked_meanwhile_stays) {
   EXPECT_FALSE(clients.make_room(much_later));
 }
 
-TEST_F(RestingTest, whoever_leaves_is_out_wherever_it_stood) {
+TEST_F(RestingTest, departed_client_is_never_evicted) {
   Membership first(clients, one, start);
   {
     Membership second(clients, two, start);

@@ -20,7 +20,8 @@ class HistoryRing {
   /// The story with that number, or the newest one with that request id of its client's.
   std::optional<HistoryEntry> find(std::uint64_t number) const;
   std::optional<HistoryEntry> find(std::string_view request_id) const;
-  /// Calls `told(Story)` for the newest requests with a number above `after`: at most `most`, oldest first.
+  /// Calls `visit(HistoryEntry)` for the newest requests with a number above `after`: at most `most`, oldest
+  /// first.
   template <typename Visit>
   void newest(std::size_t most, std::uint64_t after, Visit visit) const {
     const std::size_t all = count_after(after);

@@ -50,7 +50,7 @@ struct ExchangeNumbers {
   bool operator==(const ExchangeNumbers&) const = default;
 };
 
-/// The texts of one finished request: views while it is counted and logged, strings in a Story.
+/// The texts of one finished request: views while it is counted and logged, strings in a HistoryEntry.
 template <typename Text>
 struct ExchangeTexts {
   Text method;

@@ -83,7 +83,7 @@ std::string request_error(const HistoryEntry& story) {
   return story.status >= 500 ? std::to_string(story.status) : std::string();
 }
 
-void append_request_span(std::string& out, const SpanHead& head, const Story& story) {
+void append_request_span(std::string& out, const SpanHead& head, const HistoryEntry& story) {
   open_span(out, head, story.method);
   OtlpAttributes to(out);
   add_request(to, story);
@@ -124,18 +124,18 @@ bool add_outcome(OtlpAttributes& to, const policy::Outcome& outcome) {
     to.text("error.type", word(failed->cause));
     return true;
   }
-  const auto& answered = std::get<policy::Answered>(outcome);
-  to.whole("http.response.status_code", answered.status);
-  if (answered.hints.retry_after) to.milliseconds("reprise.retry_after_ms", *answered.hints.retry_after);
-  if (answered.hints.said_no) to.flag("reprise.said_no", true);
-  if (answered.body_listed) to.flag("reprise.body_listed", true);
-  if (answered.status < 400) return false;
-  to.text("error.type", std::to_string(answered.status));
+  const auto& responded = std::get<policy::Responded>(outcome);
+  to.whole("http.response.status_code", responded.status);
+  if (responded.hints.retry_after) to.milliseconds("reprise.retry_after_ms", *responded.hints.retry_after);
+  if (responded.hints.said_no) to.flag("reprise.said_no", true);
+  if (responded.body_listed) to.flag("reprise.body_listed", true);
+  if (responded.status < 400) return false;
+  to.text("error.type", std::to_string(responded.status));
   return true;
 }
 
-void append_attempt_span(std::string& out, const SpanHead& head, const Story& story,
-                         const StoryAttempt& attempt) {
+void append_attempt_span(std::string& out, const SpanHead& head, const HistoryEntry& story,
+                         const HistoryAttempt& attempt) {
   open_span(out, head, story.method);
   OtlpAttributes to(out);
   add_request(to, story);
@@ -203,7 +203,7 @@ void OtlpJson::add(const HistoryEntry& story, std::uint64_t random) {
       {trace_id, id, parent.empty() ? std::string_view() : parent.substr(36, 16),
        sampled | knows_parent | (parent.empty() ? 0U : remote_parent), server, start, story.ended_wall},
       story);
-  for (const StoryAttempt& attempt : story.attempts) {
+  for (const HistoryAttempt& attempt : story.attempts) {
     ++spans_;
     text_ += ',';
     const std::string attempt_id = draw_id();

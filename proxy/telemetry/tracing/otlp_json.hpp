@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "proxy/policy/pacing/dice.hpp"
-#include "proxy/telemetry/history/story.hpp"
+#include "proxy/telemetry/history/history_entry.hpp"
 
 namespace reprise::telemetry {
 

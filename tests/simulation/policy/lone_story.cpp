@@ -48,7 +48,7 @@ play::Played run(const LoneStory& story, Flaw flaw, policy::Dice& dice) {
 }
 
 Ending ending(const play::Played& played) {
-  Ending found = Ending::answered;
+  Ending found = Ending::responded;
   for (const play::Event& event : played.events) {
     for (const policy::Action& action : event.actions) {
       const auto* fail = std::get_if<Fail>(&action);

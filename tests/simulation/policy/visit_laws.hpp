@@ -132,7 +132,7 @@ class VisitLaws {
   std::size_t paid_ = 0, decisions_ = 0;
   std::size_t entries_ = 0;  ///< of the ledger, at the end
   bool over_ = false;
-  Ending ending_ = Ending::answered;
+  Ending ending_ = Ending::responded;
 };
 
 }  // namespace reprise::simulation
