@@ -93,6 +93,7 @@ std::optional<Settings> read(std::string_view text, const Environment& environme
     report.error(1, 1, {}, "version: 1 is missing: write it at the top of the file");
   replace_all(*root, environment, report);
   read_yaml_1_1(*root);
+  read_renamed_keys(*root, report);
   given.put_into(*root);
   check_shape(*root, report);
   places.replay_memory = place_of(*root, "limits.replay_memory");

@@ -6,6 +6,7 @@
 #include "config/keys/keys.hpp"
 #include "config/keys/patterns.hpp"
 #include "config/keys/predicates.hpp"
+#include "config/keys/renamed_keys.hpp"
 #include "config/keys/rule.hpp"
 #include "config/keys/synonyms.hpp"
 #include "config/keys/values.hpp"
@@ -233,7 +234,32 @@ void undo_yaml_1_1(Node& node, const std::string& schema) {
   for (Node& item : node.items) undo_yaml_1_1(item, schema + "[]");
 }
 
+void rename_keys(Node& node, const std::string& path, const std::string& schema, Report& report) {
+  for (Entry& entry : node.entries) {
+    const std::string own = schema == "policies" ? "policies.*" : child_path(schema, entry.key);
+    const auto* const renamed = std::find_if(renamed_keys.begin(), renamed_keys.end(),
+                                             [&](const RenamedKey& key) { return key.old_path == own; });
+    if (renamed != renamed_keys.end()) {
+      const std::string now(renamed->path.substr(renamed->path.rfind('.') + 1));
+      const std::string old_path = child_path(path, entry.key);
+      if (node.find(now) != nullptr) {
+        report.error(entry.line, entry.column, old_path,
+                     "is the old name of " + now + ": write one of the two");
+      } else {
+        report.warning(entry.line, entry.column, old_path,
+                       "is called " + now + " now: the old name will not be read by the next release");
+        entry.key = now;
+      }
+    }
+    rename_keys(entry.value, child_path(path, entry.key), own, report);
+  }
+  for (std::size_t i = 0; i < node.items.size(); ++i)
+    rename_keys(node.items[i], path + "[" + std::to_string(i) + "]", schema + "[]", report);
+}
+
 }  // namespace
+
+void read_renamed_keys(Node& root, Report& report) { rename_keys(root, {}, {}, report); }
 
 void read_yaml_1_1(Node& root) { undo_yaml_1_1(root, {}); }
 

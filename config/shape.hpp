@@ -10,6 +10,10 @@ namespace reprise::config {
 /// and a key `true` as `on` if there is a key `on`. Call before check_shape.
 void read_yaml_1_1(Node& root);
 
+/// Gives entries with the old name of a key its new name, and warns. Reports an error if both are present.
+/// Call before check_shape.
+void read_renamed_keys(Node& root, Report&);
+
 /// Walks the whole tree, so that one run reports all errors. Checks that span several keys are in checks.hpp.
 void check_shape(const Node& root, Report&);
 

@@ -131,7 +131,7 @@ void process_fields(Fields& fields, All& settings) {
   fields.field("limits.replay_memory", limits.replay_memory_bytes);
   fields.field("limits.replay_disk", limits.replay_disk_bytes);
   fields.field("limits.replay_folder", limits.replay_folder);
-  fields.field("limits.kept_answer", limits.kept_response_bytes);
+  fields.field("limits.kept_response", limits.kept_response_bytes);
   fields.field("limits.labelled_upstreams", limits.labelled_upstreams);
   fields.field("limits.upstreams", limits.upstreams);
   fields.field("limits.stories", limits.history_bytes);

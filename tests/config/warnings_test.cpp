@@ -4,6 +4,8 @@
 #include <set>
 
 #include "config/clear_text.hpp"
+#include "config/keys/keys.hpp"
+#include "config/keys/renamed_keys.hpp"
 #include "config/presets/presets.hpp"
 #include "proxy/policy/decision/decide.hpp"
 #include "proxy/policy/pacing/dice.hpp"
@@ -187,6 +189,31 @@ TEST(HungUpstream, L8_each_preset_has_the_documented_timeout_and_retry_for_a_hun
   }
   const std::vector<std::string_view> names = preset_names();
   EXPECT_EQ(tried, std::set(names.begin(), names.end())) << "each preset has a row here";
+}
+
+TEST(RenamedKeys, old_name_is_read_and_causes_a_warning) {
+  const Loaded loaded = load_text("version: 1\nlimits: {kept_answer: 1KiB}\n", {});
+  ASSERT_TRUE(loaded.settings);
+  EXPECT_EQ(loaded.settings->limits.kept_response_bytes, 1024U);
+  EXPECT_EQ(
+      said_of("limits: {kept_answer: 1KiB}\n"),
+      "f:2:10: warning: limits.kept_answer: is called kept_response now: the old name will not be read by "
+      "the next release\n");
+}
+
+TEST(RenamedKeys, old_and_new_name_together_are_an_error) {
+  const Loaded loaded = load_text("version: 1\nlimits: {kept_answer: 1KiB, kept_response: 2KiB}\n", {});
+  EXPECT_FALSE(loaded.settings);
+  ASSERT_EQ(loaded.problems.size(), 1U);
+  EXPECT_EQ(to_line(loaded.problems[0], "f"),
+            "f:2:10: error: limits.kept_answer: is the old name of kept_response: write one of the two");
+}
+
+TEST(RenamedKeys, every_new_name_is_a_key_and_no_old_name_is) {
+  for (const RenamedKey& key : renamed_keys) {
+    EXPECT_NE(find_key(key.path), nullptr) << key.path;
+    EXPECT_EQ(find_key(key.old_path), nullptr) << key.old_path;
+  }
 }
 
 }  // namespace

@@ -45,8 +45,12 @@ struct SniffedTls {
 
 /// The request itself does not change, except that a redirected connection gets the host of its ClientHello.
 struct TunnelRequest {
-  TunnelRequest(const StreamProtocol& protocol, std::string host, std::uint16_t port, std::string authority)
-      : protocol(&protocol), host(std::move(host)), port(port), authority(std::move(authority)) {}
+  TunnelRequest(const StreamProtocol& spoken, std::string wanted_host, std::uint16_t wanted_port,
+                std::string as_written)
+      : protocol(&spoken),
+        host(std::move(wanted_host)),
+        port(wanted_port),
+        authority(std::move(as_written)) {}
 
   const StreamProtocol* protocol;
   std::string host;  ///< without port and brackets
