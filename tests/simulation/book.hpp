@@ -1,4 +1,4 @@
-// What a story knows of each of its requests, from both ends, and the first law that was broken.
+// What a story knows about each request, as seen from both ends, and the first law that was broken.
 #pragma once
 
 #include <cstdint>
@@ -15,78 +15,80 @@ namespace reprise::simulation {
 
 enum class BodyFraming : std::uint8_t { none, counted, chunked };
 
-/// A request as the client means to send it.
+/// A request as the client intends to send it.
 struct RequestPlan {
   std::uint64_t id = 0;
   std::string method = "GET";
   std::string host;
   BodyFraming framing = BodyFraming::none;
   std::uint64_t body_bytes = 0;
-  std::uint64_t response_bytes = 0;  ///< of every representation that the upstream has of it
+  std::uint64_t response_bytes = 0;  ///< size of each representation that the upstream has
   bool speaks_1_0 = false;
   bool expects_continue = false;
   bool marked = false;          ///< carries Idempotency-Key
-  bool retries_itself = false;  ///< the client is on a retry of its own
-  bool tunnelled = false;       ///< asked for inside a CONNECT, in origin-form
-  bool terminated = false;      ///< its TLS is ended by the proxy; of a CONNECT: that of what is inside
-  std::string query;            ///< with its question mark
-  bool idempotent = false;      ///< what the route's rule says of it
-  bool repeatable = false;      ///< and it may be played again, as far as its head tells
-  bool takes_no_risk = false;   ///< it is not, and the first such one of its client connection to its host
+  bool retries_itself = false;  ///< the client marks the request as a retry of its own
+  bool tunnelled = false;       ///< sent inside a CONNECT, in origin-form
+  bool terminated = false;      ///< the proxy terminates its TLS; for a CONNECT: the TLS inside it
+  std::string query;            ///< with the question mark
+  bool idempotent = false;      ///< verdict of the route's idempotency rule
+  bool repeatable = false;      ///< may be retried, judged by its head
+  bool takes_no_risk = false;  ///< must use an unused connection: not repeatable, and the client connection's
+                               ///< last such request (if any) went to another host
 };
 
-/// How a request ended for the client that stayed to see it.
+/// How a request ended, as its client saw it.
 enum class ClientEnd : std::uint8_t { pending, whole, own_response, cut, left };
 
-/// Where a response tells of an error that its status does not tell of.
+/// Place where a response reports an error that its status does not show.
 enum class Tells : std::uint8_t { nothing, in_json, in_xml, in_head };
 
-/// A response that an upstream began to give.
+/// A response that an upstream began to send.
 struct Served {
   unsigned version = 0;
   int status = 0;
   Tells tells = Tells::nothing;
 };
 
-/// Bytes of a request on a connection to an upstream, be it that they never came.
+/// The start of a request on an upstream connection, even if its bytes never arrived.
 struct Ride {
   Instant at{};
   const void* connection = nullptr;
 };
 
-/// An attempt that went out on a connection that was dead, and had served before.
+/// A request that was sent on a reused connection whose peer was dead.
 struct SentInVain {
   Instant at{};
-  Instant last_heard{};  ///< something of the connection's other end
+  Instant last_heard{};  ///< when the peer's host last sent or acknowledged something
 };
 
 struct Account {
   RequestPlan plan;
   std::vector<Ride> rides;
   std::vector<SentInVain> in_vain;
-  unsigned arrivals = 0;  ///< times that a byte of it reached an upstream
+  unsigned arrivals = 0;  ///< attempts of which a byte reached an upstream
   unsigned effects = 0;
   std::vector<Served> served;
-  std::string head;  ///< as the upstream got it first
+  std::string head;  ///< as an upstream first received it, without fields that may change between attempts
   ClientEnd end = ClientEnd::pending;
   Instant asked{};
   Instant ended{};
-  std::optional<Instant> finished;  ///< its client sent FIN
-  std::optional<Instant> reset;     ///< or a reset
-  Instant moved{};                  ///< when an upstream last took a byte of it
-  Instant sent{};                   ///< when its client last sent one: what it has not sent holds nobody up
+  std::optional<Instant> finished;  ///< when its client sent FIN
+  std::optional<Instant> reset;     ///< when its client sent a reset
+  Instant moved{};                  ///< when an upstream last read a byte of the request
+  Instant sent{};  ///< when the client last sent a byte of it: a slow client is not a stalled upload
   bool sent_whole = false;
-  bool may_miss_response = false;  ///< its client is slow, so that a reset may come before it has read
+  bool may_miss_response =
+      false;  ///< the client is slow or pipelines, or this is a tunnel: a reset may overtake the response
   unsigned records = 0;
   telemetry::Ending ending = telemetry::Ending::answered;
-  int status = 0;  ///< that the client got
+  int status = 0;  ///< status that the client received
   bool got_error_in_head = false;
   Instant head_at{};
-  Instant told{};  ///< when the exchange was over
+  Instant told{};  ///< when the exchange was reported as over
   policy::Ledger ledger;
 };
 
-/// One per story.
+/// The accounts of all requests of one story.
 class Book {
  public:
   explicit Book(World& world) : world_(world) {}
@@ -95,15 +97,15 @@ class Book {
   Account* find(std::uint64_t id);
   std::map<std::uint64_t, Account>& accounts() { return accounts_; }
 
-  /// The first one counts.
+  /// Reports a broken law. Only the first one is kept.
   void broken(std::string law);
   const std::string& first_broken() const { return broken_; }
 
-  /// The process was told to stop: connections end without a word.
+  /// Notes that the process was told to stop: from now on, connections may close without notice.
   void stop() { stopping_ = true; }
   bool stopping() const { return stopping_; }
 
-  /// For people: what happened, and when. Kept only where somebody will read it.
+  /// Writes one event with its time to standard error, if keep_transcript() was called.
   void tell(std::string_view text);
   void keep_transcript() { telling_ = true; }
   bool telling() const { return telling_; }

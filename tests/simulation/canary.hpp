@@ -1,4 +1,4 @@
-// A defect of the story itself, which its laws have to find: proof that they look.
+// Deliberate defects of the simulation, which its laws must detect. They prove that the laws work.
 #pragma once
 
 #include <cstdint>
@@ -7,15 +7,16 @@ namespace reprise::simulation {
 
 enum class Canary : std::uint8_t {
   none,
-  repeated_effect,  ///< what reaches an upstream takes effect once more
-  wrong_byte,       ///< a byte of a response is another one when it reaches the proxy
-  old_name,         ///< a name is answered as it was the first time, for ever
-  unnamed_change,   ///< a representation changes between two responses, and the field of its version does not
-  lost_end,         ///< the last byte of a response is missing, and its end is told all the same
-  deaf_kernel,      ///< nothing is ever known to be unacknowledged
-  used_before,      ///< every connection has served before
-  one_connection,   ///< all connections are the same one
-  clear_text,       ///< no connection to an upstream is known to run over TLS
+  repeated_effect,  ///< each effect at an upstream counts twice
+  wrong_byte,       ///< one byte of a long response is changed on its way to the proxy
+  old_name,         ///< the resolver returns the first result of a name forever
+  unnamed_change,  ///< the bytes of a representation change between two responses, but its version field does
+                   ///< not
+  lost_end,        ///< the last byte of a response is missing, and its FIN is sent anyway
+  deaf_kernel,     ///< the kernel never reports unacknowledged bytes
+  used_before,     ///< every connection is taken for one that has served before
+  one_connection,  ///< all connections are taken for the same connection
+  clear_text,      ///< no upstream connection is known to carry TLS
 };
 
 }  // namespace reprise::simulation

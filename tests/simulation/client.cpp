@@ -86,7 +86,7 @@ void Client::pause(bool& flag) {
   });
 }
 
-// Of which requests the next bytes are, so many.
+// Records the current time for each request that has some of the next `bytes` bytes.
 void Client::note_sent(std::size_t bytes) {
   for (std::size_t i = answered_; i < ends_.size() && bytes > 0; ++i) {
     if (ends_[i] <= sent_) continue;
@@ -237,7 +237,7 @@ void Client::response_came() {
 }
 
 void Client::judge_interim(int status) {
-  constexpr unsigned most_interims = 100;  // of an attempt (row B10)
+  constexpr unsigned most_interims = 100;  // per attempt (row B10)
   if (++interims_ > most_interims * account().arrivals) book_.broken("interim responses are bounded");
   if (status != 100) return;
   if (continued_ || !plan_.requests[answered_].expects_continue)
@@ -261,7 +261,8 @@ void Client::connection_ended(bool by_reset) {
     ++answered_;
   } else if (answered_ < asked_) {
     book_.tell(by_reset ? "client sees a reset" : "client sees the end");
-    // It was asked at once, so that no limit of ours can have ended it. A reset takes unread bytes with it.
+    // The next request was sent at once, so no timeout of the proxy can have ended the connection. A reset is
+    // not judged: it discards unread bytes.
     if (!by_reset && answered_ > 0 && received_ == received_before_ && !stalled_ && !book_.stopping())
       book_.broken("a connection that ends behind a response was said to end");
     end_request(ClientEnd::cut);

@@ -1,5 +1,5 @@
-// The client's end of one connection: sends its requests, one
-// after the other or all at once, and judges what comes back.
+// The client's end of one connection: sends its requests one after the other or pipelined, and judges the
+// responses.
 #pragma once
 
 #include <memory>
@@ -17,15 +17,16 @@ using play::field;
 using play::HttpReader;
 using play::number;
 
-/// How a client behaves beside its requests.
+/// How a client behaves, apart from its requests.
 struct ClientPlan {
   std::vector<RequestPlan> requests;
   bool pipelines = false;
-  std::optional<std::uint64_t> finishes_after;  ///< FIN once so many bytes of the last request are out
-  std::optional<std::uint64_t> resets_after;    ///< bytes sent and received together
+  std::optional<std::uint64_t>
+      finishes_after;  ///< sends FIN once all is sent and at least this many bytes were sent and received
+  std::optional<std::uint64_t> resets_after;  ///< resets after this many bytes, sent and received together
   std::optional<std::uint64_t> stops_writing_at;
   std::optional<std::uint64_t> stops_reading_at;
-  Duration stall{};  ///< for so long
+  Duration stall{};  ///< length of a stall
 };
 
 class Client final : public Actor {
@@ -33,11 +34,11 @@ class Client final : public Actor {
   Client(World& world, Book& book, ClientPlan plan, std::shared_ptr<Wire> wire, Chance pieces);
   ~Client() override;
 
-  /// Sends the first request.
+  /// Sends the first request, or all of them if the client pipelines.
   void start();
   void look() override;
   bool over() const { return over_; }
-  /// Closes, if it has not.
+  /// Sends FIN, unless it was sent before.
   void go();
 
  private:
@@ -67,25 +68,25 @@ class Client final : public Actor {
   std::shared_ptr<char> alive_ = std::make_shared<char>();
   Chance pieces_;
   HttpReader reader_;
-  std::size_t asked_ = 0;     ///< requests given out
-  std::size_t answered_ = 0;  ///< responses read to their end
+  std::size_t asked_ = 0;     ///< number of requests written
+  std::size_t answered_ = 0;  ///< number of responses read to their end
   std::string out_;
-  std::vector<std::uint64_t> ends_;  ///< of the requests, in bytes sent
+  std::vector<std::uint64_t> ends_;  ///< end offset of each request in the bytes sent on this connection
   std::uint64_t sent_ = 0;
   std::uint64_t received_ = 0;
   std::uint64_t body_bytes_ = 0;
-  std::uint64_t first_ = 0;  ///< of the body, in its representation
+  std::uint64_t first_ = 0;  ///< offset of the body in its representation
   unsigned version_ = 0;
   unsigned interims_ = 0;
-  bool continued_ = false;             ///< has had its 100
-  std::uint64_t received_before_ = 0;  ///< up to the end of the last response
+  bool continued_ = false;             ///< a 100 was received
+  std::uint64_t received_before_ = 0;  ///< value of received_ at the end of the last response
   bool head_judged_ = false;
-  bool own_ = false;        ///< the response is the proxy's
-  std::string_view error_;  ///< the body of a response that tells of an error in it
-  bool forged_ = false;     ///< an upstream gave it before it was asked
+  bool own_ = false;        ///< the proxy made the response
+  std::string_view error_;  ///< expected body, if the response reports an error in its body
+  bool forged_ = false;     ///< an upstream sent the response before any request
   bool stalls_reading_ = false;
   bool stalls_writing_ = false;
-  bool stalled_ = false;  ///< once, in whatever it did
+  bool stalled_ = false;  ///< the client has stalled, reading or writing
   bool finished_ = false;
   bool over_ = false;
 };

@@ -1,4 +1,4 @@
-// What bodies consist of: each byte tells whose it is and where it belongs.
+// Content of bodies: each byte depends on the request, the version and the offset.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace reprise::simulation {
 
-/// The bytes of one body. Two bodies with another id or version differ nearly everywhere.
+/// The bytes of one body. Bodies with different ids or versions differ at nearly every offset.
 class Content {
  public:
   Content(std::uint64_t id, std::uint64_t version) : mix_(Chance::mixed(id, version)) {}
@@ -18,7 +18,7 @@ class Content {
     const std::uint64_t turned = (mix_ >> (place % 48)) + place * 31 + place / 94;
     return static_cast<char>('!' + turned % 94);
   }
-  /// True if those bytes stand at that place.
+  /// Returns true if the body has these bytes at this offset.
   bool holds(std::uint64_t place, std::string_view bytes) const {
     for (std::size_t i = 0; i < bytes.size(); ++i) {
       if (bytes[i] != at(place + i)) return false;

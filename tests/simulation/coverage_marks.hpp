@@ -1,4 +1,4 @@
-// Coverage marks, what stories have reached: reasons, stages and causes of failures, endings, faults.
+// Coverage marks: counts of what stories reached (reasons, failures by stage and cause, endings, faults).
 #pragma once
 
 #include <array>
@@ -11,24 +11,24 @@
 
 namespace reprise::simulation {
 
-/// Adds up over stories; not thread-safe, one per thread.
+/// Sums over stories. Not thread-safe: one object per thread.
 struct CoverageMarks {
   std::array<std::uint64_t, policy::reason_count> reasons{};  ///< of attempts and of exchanges
   std::array<std::array<std::uint64_t, policy::cause_count>, policy::stage_count>
       failures{};  ///< by stage and cause
   std::array<std::uint64_t, 3> endings{};
   FaultCounts faults{};
-  std::uint64_t intercepted = 0;        ///< requests over TLS that is ended here
-  std::uint64_t intercepted_again = 0;  ///< of them those with more than one attempt
+  std::uint64_t intercepted = 0;        ///< requests whose client TLS the proxy terminates
+  std::uint64_t intercepted_again = 0;  ///< those of them with more than one attempt
 
   void count(const telemetry::ExchangeRecord&);
   void add(const CoverageMarks&);
-  /// What `stories` stories must reach and have not: at least one in a thousand each, once there are enough
-  /// of them to tell.
+  /// Returns the required marks that fewer than one in a thousand of `stories` stories reached. Empty if too
+  /// few stories were played.
   std::vector<std::string> missing(std::uint64_t stories) const;
-  /// The failures that were reached and are not known to be possible here.
+  /// Returns the failures that were reached but are not listed as possible.
   std::vector<std::string> unexpected() const;
-  /// Every mark with its number, for people.
+  /// Returns all marks with their counts, as text for people.
   std::string table() const;
 };
 

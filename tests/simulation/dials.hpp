@@ -1,4 +1,5 @@
-// The laws of dialling names with several addresses (row D12): whose turn it is, and that losers are let go.
+// Laws of dialling a name with several addresses (row D12): the order of the dials, and that losers are
+// closed.
 #pragma once
 
 #include <map>
@@ -13,27 +14,29 @@
 
 namespace reprise::simulation {
 
-/// One per story. That no two connections carry one attempt's request is the book's to count: there would be
-/// more arrivals than attempts.
+/// One per story. Does not check that only one connection carries an attempt's request: the book finds that,
+/// because arrivals would exceed attempts.
 class DialBook {
  public:
   DialBook(World& world, Book& book) : world_(world), book_(book) {}
 
   void set_connect_timeout(Duration limit) { connect_timeout_ = limit; }
-  /// A name's answer, which shares no allowed address with any other: gives it back.
+  /// Registers and returns a lookup result with several addresses. Precondition: no other result has the same
+  /// allowed addresses.
   std::vector<asio::ip::address> expect(std::vector<asio::ip::address> found);
-  /// Judges the order: every allowed address of one name, once. Judges the moment: now is its turn.
+  /// Judges one dial of a race: `order` must hold every allowed address of one name exactly once, and the
+  /// address at `which` must be due now.
   void race_dials(std::span<const tcp::endpoint> order, std::size_t which);
-  /// The dial that `race_dials` has told of, or one beside any race.
+  /// Records the dial that race_dials() announced, or a dial outside any race.
   void begin(const asio::ip::address& dialled, const Dials::Result& result);
-  /// Judges what the proxy does with it: it speaks at once, or lets go at once.
+  /// Judges a new connection: the proxy must write to it or close it within 1 ms.
   void connected(std::weak_ptr<const Wire> wire);
 
  private:
   struct Entrant {
     std::optional<Instant> begun;
-    Instant fails_from{};  ///< no failure of it is known sooner
-    Instant fails_by{};    ///< nor later
+    Instant fails_from{};  ///< earliest time at which its failure can be known
+    Instant fails_by{};    ///< latest time at which its failure is known
   };
   using Race = std::vector<Entrant>;
 
@@ -42,10 +45,11 @@ class DialBook {
   World& world_;
   Book& book_;
   Duration connect_timeout_{};
-  std::map<std::string, std::vector<std::string>> names_;  ///< by address: all of its name, sorted
-  std::map<const tcp::endpoint*, Race> races_;  ///< by where their order stands, the newest of each place
-  Entrant* dialling_ = nullptr;                 ///< in one of them
-  bool descriptors_ran_out_ = false;            ///< so far: what met that is dialled again
+  std::map<std::string, std::vector<std::string>>
+      names_;  ///< all allowed addresses of the name, sorted, by each of them
+  std::map<const tcp::endpoint*, Race> races_;  ///< newest race by the address of its `order` array
+  Entrant* dialling_ = nullptr;                 ///< the announced entrant in races_; null if none
+  bool descriptors_ran_out_ = false;  ///< a dial failed with EMFILE: such a dial is repeated outside its race
 };
 
 }  // namespace reprise::simulation

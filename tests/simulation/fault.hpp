@@ -1,4 +1,4 @@
-// What can go wrong in a net story: the closed list of fault kinds, and which of them one story plays.
+// Fault kinds that a net story can play (a closed list), and the choice of those that one story plays.
 #pragma once
 
 #include <array>
@@ -12,13 +12,13 @@
 
 namespace reprise::simulation {
 
-/// One word is one row in the marks of a run.
+/// Each enumerator is one row in the marks of a run.
 enum class Fault : std::uint8_t {
   resolve_fails,
   resolve_slow,
   resolve_mixed_with_denied,
   resolve_rebinds,
-  name_moves,  // its address refuses from now on
+  name_moves,  // the dialled address refuses from now on
   resolve_several,
   connect_refused,
   connect_unreachable,
@@ -59,9 +59,9 @@ enum class Fault : std::uint8_t {
   range_lies,
   idle_close,
   idle_bytes,
-  hidden_idle_limit,  // every connection that rests for so long is closed
-  silent_death,       // from some moment on nothing arrives, either way
-  dead_at_rest,       // the same, right behind a response
+  hidden_idle_limit,  // every connection that is idle for a fixed time is closed
+  silent_death,       // from a random moment on, no byte arrives in either direction
+  dead_at_rest,       // the same, directly after a response
   client_fin,
   client_reset,
   client_stalls_reading,
@@ -77,31 +77,33 @@ enum class Fault : std::uint8_t {
   handshake_cut,
   handshake_junk,
   certificate_bad,
-  write_uncounted,     // over TLS: sent, and told as not sent
-  fin_without_notice,  // over TLS
+  write_uncounted,     // over TLS: bytes are sent, but the write reports a failure
+  fin_without_notice,  // over TLS: FIN without close_notify
 };
 
 inline constexpr std::size_t fault_count = policy::count_of<Fault>;
 
-/// Its own name.
+/// Returns the name of the enumerator.
 std::string_view word(Fault);
 
 /// How often each kind was played.
 using FaultCounts = std::array<std::uint64_t, fault_count>;
 
-/// Which faults a story plays: a random half of the kinds, less those that a shorter story leaves out.
+/// Decides which faults a story plays. Seven of eight stories play a random half of the kinds; the rest play
+/// none. Faults can be left out by number, to shorten a failing story.
 class Faults {
  public:
   Faults(Seed seed, std::vector<std::uint32_t> left_out);
 
-  /// Whether this one happens. Every call that could play a fault counts, so that a number names it.
+  /// Returns true if the fault happens now: `drawn` is true, the story plays its kind, and its number is not
+  /// left out. Each call that meets the first two conditions takes the next number.
   bool plays(Fault kind, bool drawn);
-  /// From now on nothing goes wrong.
+  /// Ends all faults.
   void end() { over_ = true; }
   bool over() const { return over_; }
   bool knows(Fault kind) const { return kinds_.test(static_cast<std::size_t>(kind)); }
 
-  /// How many happened, and would have.
+  /// Returns how many faults happened or were left out.
   std::uint32_t played() const { return next_; }
   const FaultCounts& counts() const { return counts_; }
 

@@ -12,10 +12,10 @@ using policy::Reason;
 using std::chrono::seconds;
 using telemetry::Ending;
 
-// The tick fires up to one granule late, and a response takes a moment to arrive.
+// Tolerance: the tick fires up to one granule late, and a response takes a moment to arrive.
 constexpr Duration late = std::chrono::milliseconds(60);
 
-// Those that the ledger has forgotten, too.
+// Counts the retries with this reason, including evicted entries.
 std::size_t count(const Ledger& ledger, Reason reason) {
   const policy::Evicted* evicted = ledger.evicted();
   std::size_t found = evicted == nullptr ? 0 : evicted->retries[static_cast<std::size_t>(reason)];
@@ -24,10 +24,10 @@ std::size_t count(const Ledger& ledger, Reason reason) {
   return found;
 }
 
-// Attempts up to the one whose body went to the client: what follows are resumes.
+// Returns the number of attempts up to the one whose body went to the client. Later entries are resumes.
 std::size_t attempts_of(const Ledger& ledger) { return ledger.size() - count(ledger, Reason::resumed); }
 
-// Of how many attempts their entry and the one before it are there.
+// Returns true if `holds` is true for each pair of consecutive entries that the ledger still keeps.
 template <typename Judge>
 bool each_after_another(const Ledger& ledger, Judge holds) {
   for (std::size_t i = 1; i < ledger.size(); i = ledger.next(i)) {
@@ -36,10 +36,11 @@ bool each_after_another(const Ledger& ledger, Judge holds) {
   return true;
 }
 
-// A CONNECT whose client's TLS is ended here: what it carries is told of, not itself.
+// Returns true for a CONNECT whose client TLS the proxy terminates. The requests inside it are reported, but
+// not the CONNECT itself.
 bool is_way_in(const Account& account) { return account.plan.terminated && account.plan.method == "CONNECT"; }
 
-/// One request's.
+/// Judges one request.
 class Judge {
  public:
   Judge(const Account& account, const Scene& scene, const NameBook& names)
@@ -81,8 +82,9 @@ class Judge {
     });
   }
 
-  // What a head says is always seen; a body may be cut, or slower than the hold. A response whose body broke
-  // on its way to the client is a failure in the end.
+  // A listed response needs an upstream response that matches `hold.body`. Conversely, a match in a header
+  // must always be listed. A match in a body may be missed: the body may be cut off, or arrive after
+  // `hold.time`. A response whose body broke during delivery is recorded as failed, not as listed.
   bool listings_have_a_cause() const {
     bool listed = false, broken = false;
     for (std::size_t i = 0; i < ledger_.size(); i = ledger_.next(i)) {
@@ -100,10 +102,10 @@ class Judge {
     return listed || broken || !account_.got_error_in_head || !asks_for(Tells::in_head, account_.status);
   }
 
-  // A head that did not come in time is rejected, not exchanged.
+  // A request whose head did not arrive in time is rejected with 408 and has no record.
   bool is_told_once() const {
     if (account_.records > 1) return false;
-    // What is found out to be TLS that is ended here tells of the requests in it alone.
+    // A CONNECT whose TLS the proxy terminates has no record of its own; only the requests inside have one.
     if (account_.records == 1 || is_way_in(account_)) return true;
     if (account_.arrivals > 0) return false;
     return account_.end != ClientEnd::whole &&
@@ -131,7 +133,7 @@ class Judge {
       const LedgerEntry& entry = ledger_[i];
       if (!entry.verdict.retry || entry.verdict.reason == Reason::hedged) continue;
       const Duration wait = std::max(entry.verdict.delay, asked_pause(entry));
-      // A copy that ran beside it has its entry behind it, and is no attempt after it.
+      // A hedge has a later entry, but it ran beside this attempt and did not follow it.
       for (std::size_t later = ledger_.next(i); later < ledger_.size(); later = ledger_.next(later)) {
         const Instant started = ledger_[later].started;
         if (started >= entry.ended && started < entry.ended + wait) return false;
@@ -158,7 +160,7 @@ class Judge {
     return true;
   }
 
-  // Row L6. What is repeatable is judged as the ledger has it, and what moves as the upstream has.
+  // Row L6. Whether the body is replayable is taken from the ledger, and progress from the upstream.
   bool deadline_ends_what_stands_still() const {
     if (!scene_.policy.retry.deadline) return true;
     const Instant end = account_.head_at + *scene_.policy.retry.deadline;
@@ -168,10 +170,10 @@ class Judge {
       if (failed == nullptr) continue;
       if (failed->stage <= policy::Stage::tls && entry.ended > std::max(entry.started, end) + late)
         return false;
-      // It is looked at ten times a second.
+      // Progress is checked ten times a second.
       const Instant stuck =
           std::max({account_.moved, account_.sent, entry.started}) + std::chrono::milliseconds(1100);
-      // A body of which something has arrived may pause.
+      // An upload may pause if some of it arrived during this attempt.
       const bool may_end = scene_.policy.mode == policy::Mode::active && account_.plan.idempotent &&
                            entry.attempt.replayable && account_.moved <= entry.started &&
                            is_upload_that_stalled(*failed);
@@ -179,14 +181,16 @@ class Judge {
     }
     return true;
   }
-  // Over TLS a write may be lost: then a response is waited for all the same, and that is no upload any more.
+  // Over TLS, a write that failed may have been delivered. The proxy then waits for the response, so its
+  // response timeout is not a stalled upload.
   bool is_upload_that_stalled(const policy::Failed& failed) const {
     const bool sealed = scene_.policy.tls.originate || account_.plan.terminated;
     const bool idled = failed.cause == policy::Cause::response_timeout && !sealed;
     return failed.stage == policy::Stage::send && (failed.cause == policy::Cause::attempt_timeout || idled);
   }
 
-  // Who left is noticed within the watch's interval, and a reset ends all within a second (row D14).
+  // A client that leaves is noticed within the interval of the watch. After a reset, everything ends within a
+  // second (row D14).
   bool departures_are_heeded() const {
     constexpr Duration notice = std::chrono::milliseconds(200);
     const auto left = account_.reset ? account_.reset : account_.finished;
@@ -197,7 +201,7 @@ class Judge {
     if (!heeded) return false;
     return !account_.reset || account_.told <= *account_.reset + std::chrono::seconds(1);
   }
-  // Row D15. A reconnect and a resume belong to an attempt that was there before.
+  // Row D15. A reconnect and a resume belong to an attempt that began before the shutdown.
   bool shutdown_is_heeded() const {
     const auto told = scene_.drains_at ? scene_.drains_at : scene_.terminates_at;
     if (!told) return true;
@@ -207,8 +211,8 @@ class Judge {
     });
   }
 
-  // The attempt that ran then, from 1; 0: none did, or one had just ended as the next began. Of a ledger that
-  // has forgotten nothing.
+  // Returns the number of the attempt that ran at that time, from 1. Returns 0 if none ran, or if the attempt
+  // before it had not ended earlier. Precondition: the ledger has evicted nothing.
   std::size_t attempt_at(Instant at) const {
     std::size_t number = ledger_.size();
     while (number > 0 && ledger_[number - 1].started > at) --number;
@@ -228,7 +232,7 @@ class Judge {
     return true;
   }
 
-  // Row L4. Two copies at once are told of by turns, so that nobody knows which of them it was.
+  // Row L4. Hedged requests are not judged: it is not known which of the two attempts used which connection.
   bool silence_is_noticed() const {
     if (ledger_.hedge != policy::HedgeOutcome::none || !account_.plan.repeatable) return true;
     if (ledger_.evicted() != nullptr) return true;
@@ -241,12 +245,12 @@ class Judge {
     const std::size_t i = attempt_at(sent.at) - 1;
     const LedgerEntry& entry = ledger_[i];
     const bool heard = sent.last_heard > (i == 0 ? account_.head_at : entry.started);
-    // Of an attempt that ended with its client nobody has told whether the body was still held.
+    // If an attempt ended because its client left, the ledger does not say whether the body was still held.
     const bool untold = entry.verdict.reason == Reason::client_gone && account_.plan.body_bytes > 0;
     if (heard || untold || !entry.attempt.replayable) return true;
     constexpr Duration limit = seconds(3);
     const auto deadline = scene_.policy.retry.deadline;
-    // Nothing is gained by an end behind the deadline.
+    // No end is required after the deadline.
     if (deadline && sent.at + limit > account_.head_at + *deadline) return true;
     if (entry.ended > sent.at + limit) return false;
     const auto* failed = std::get_if<policy::Failed>(&entry.outcome);
@@ -254,7 +258,7 @@ class Judge {
     bool first = true;
     for (std::size_t before = 0; before < i; ++before)
       first = first && ledger_[before].verdict.reason != Reason::stale_connection;
-    // What was signed is not sent again once that has run out.
+    // A signed request is not retried once its signature has expired.
     const Reason reason = entry.verdict.reason;
     const bool ends = reason == Reason::client_gone || reason == Reason::shutting_down ||
                       reason == Reason::signature_expired || reason == Reason::nested_retry;
@@ -274,7 +278,7 @@ class Judge {
     return true;
   }
 
-  // Row L1: no failure is remembered.
+  // Row L1: a failed lookup is not cached.
   bool names_fail_by_themselves() const {
     for (std::size_t i = 0; i < ledger_.size(); i = ledger_.next(i)) {
       const auto* failed = std::get_if<policy::Failed>(&ledger_[i].outcome);
@@ -284,7 +288,8 @@ class Judge {
     return true;
   }
 
-  // A reconnect takes no time, so that there is none in which the watch could look.
+  // Returns true if a reconnect or a resume follows. It starts at once, so the client watch has no time to
+  // run in between.
   static bool is_followed_anyway(const LedgerEntry& entry) {
     return entry.verdict.retry &&
            (entry.verdict.reason == Reason::stale_connection || entry.verdict.reason == Reason::resumed);
@@ -296,7 +301,7 @@ class Judge {
   const Ledger& ledger_;
 };
 
-// Nothing may fail where nothing goes wrong; a copy beside a slow attempt is no failure.
+// Returns true if the request succeeded at its first attempt. A hedge beside a slow attempt is not a failure.
 bool is_perfect(const Account& account) {
   const bool once = account.arrivals == 1 && account.ledger.size() == 1;
   const bool hedged = account.ledger.hedge != policy::HedgeOutcome::none;
@@ -305,13 +310,13 @@ bool is_perfect(const Account& account) {
 
 bool budgets_are_held(Book& book, const Scene& scene) {
   if (!scene.policy.budget) return true;
-  std::map<std::string, std::pair<double, double>> hosts;  // first attempts, retries
+  std::map<std::string, std::pair<double, double>> hosts;  // requests, retries charged to the budget
   for (const auto& [id, account] : book.accounts()) {
     auto& host = hosts[account.plan.host];
     host.first += account.records;
     each_after_another(account.ledger, [&](const LedgerEntry& before, const LedgerEntry& entry) {
       const bool paid = before.verdict.retry && before.verdict.reason != Reason::stale_connection;
-      // What burdened nobody was given back.
+      // An attempt that sent nothing was refunded.
       const bool unsent = policy::is_unsent(entry.outcome, entry.attempt.sent == policy::Sent::nothing);
       host.second += paid && !unsent ? 1 : 0;
       return true;

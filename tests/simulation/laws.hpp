@@ -1,4 +1,4 @@
-// The laws that can only be judged once a story is over, from what both ends saw and from the ledgers.
+// Laws that are judged at the end of a story, from the observations of both ends and from the ledgers.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace reprise::simulation {
 
 using Totals = telemetry::Metrics::Totals;
 
-/// What the ledgers of a story add up to.
+/// Sums over the ledgers of a story.
 struct Seen {
   std::uint64_t requests = 0;
   std::uint64_t attempts = 0;
@@ -22,9 +22,9 @@ struct Seen {
   void add(const telemetry::ExchangeRecord&);
 };
 
-/// The first law that does not hold; empty: all do.
+/// Returns the first broken law; empty if all hold.
 std::string first_broken_law(Book& book, const Scene& scene, const Faults& faults, const NameBook& names);
-/// Whether the counters have moved by what the ledgers say; empty: they have.
+/// Compares the growth of the counters with the ledgers. Returns the broken law; empty if they agree.
 std::string unlike(const Totals& before, const Totals& after, const Seen& seen);
 
 }  // namespace reprise::simulation

@@ -1,4 +1,4 @@
-// Plays stories from seeds, counts what they reached, and says how to play a failing one again.
+// Plays stories from seeds, counts what they reached, and prints how to replay a failing story.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
@@ -31,7 +31,7 @@ struct Found {
   std::string law;
 };
 
-/// What all threads of a run have come to.
+/// Results of all threads of a run.
 struct Sum {
   std::mutex mutex;
   CoverageMarks marks;
@@ -41,7 +41,7 @@ struct Sum {
   std::vector<Found> found;
 };
 
-// By a thread; of a canary the first one tells all.
+// Limit of failures per thread. With a canary, one failure is enough.
 constexpr std::size_t most_found = 20;
 constexpr std::uint64_t twice_every = 100;
 
@@ -71,7 +71,8 @@ void play_some(const Options& options, std::atomic<std::uint64_t>& next, Sum& su
   sum.found.insert(sum.found.end(), found.begin(), found.end());
 }
 
-// Leaves out one fault after the other while the same law still breaks.
+// Leaves out one fault after another if the same law still breaks without it. Returns the numbers of the
+// faults left out.
 std::vector<std::uint32_t> shrink(const Found& found, Canary canary) {
   Stage stage;
   CoverageMarks marks;

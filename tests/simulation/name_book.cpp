@@ -13,8 +13,8 @@ void NameBook::responded(const std::string& name, std::optional<address> only) {
   if (only) responses_[only->to_string()] = {name, world_.now(), {}};
 }
 
-// Who has a response dials at once, so that whatever is known by now was known when it was chosen; what
-// happens at one moment has no order.
+// The proxy dials as soon as it has a lookup result, so everything known now was known when it chose the
+// address. Events at the same moment have no order, so the comparisons are strict.
 void NameBook::dialled(const address& dialled, const Dials::Result& result) {
   const auto place = responses_.find(dialled.to_string());
   if (place == responses_.end()) return;
@@ -27,7 +27,7 @@ void NameBook::dialled(const address& dialled, const Dials::Result& result) {
   const Instant last = moments_.at(response.name).back();
   if (last > response.given && now > last) book_.broken("no answer outlives the one that came after it");
   if (result.error && !response.failed) response.failed = now;
-  // Without a descriptor it is tried again at once, in the place of an idle connection.
+  // After EMFILE, the same address is dialled again at once, in place of an idle connection.
   if (!result.error && response.failed == now) response.failed.reset();
 }
 

@@ -1,4 +1,4 @@
-// The laws of remembering what names resolve to (rows L1, L2): nothing that has failed, and nothing for long.
+// Laws of caching name lookups (rows L1, L2): no failed result is cached, and no result is kept for long.
 #pragma once
 
 #include <map>
@@ -11,28 +11,30 @@
 
 namespace reprise::simulation {
 
-/// One per story. Every response has an address of its own, so that a dial tells which one was used.
+/// One per story. Each lookup result has its own address, so that a dial identifies the result it uses.
 class NameBook {
  public:
   NameBook(World& world, Book& book) : world_(world), book_(book) {}
 
-  /// An address that no other answer has.
+  /// Returns an address that no other lookup result has.
   asio::ip::address fresh();
-  /// The name was answered now; `address` is the one that may be dialled, where there is only one.
+  /// Records a lookup that completed now. `address` is the only address that may be dialled; empty if there
+  /// are several or none.
   void responded(const std::string& name, std::optional<asio::ip::address> address);
-  /// Judges the moment: the address is of the name's last response, not old, and has not failed before.
+  /// Judges a dial: its address must be from the name's latest lookup, at most ten seconds old, and must not
+  /// have failed before.
   void dialled(const asio::ip::address& address, const Dials::Result& result);
-  /// From now on that address refuses: the name has moved.
+  /// Makes the address refuse all later dials: the name has moved.
   void moves(const asio::ip::address& address) { moved_[address.to_string()] = true; }
   bool has_moved(const asio::ip::address& address) const { return moved_.contains(address.to_string()); }
-  /// Whether the name was answered, well or not, at that moment.
+  /// Returns true if a lookup of the name completed at that time, successfully or not.
   bool was_answered(const std::string& name, Instant when) const;
 
  private:
   struct Response {
     std::string name;
     Instant given;
-    std::optional<Instant> failed;  ///< a dial of it, at once
+    std::optional<Instant> failed;  ///< first failed dial of the address
   };
 
   World& world_;

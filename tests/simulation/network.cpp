@@ -16,11 +16,12 @@ Network::Network(Seed seed, World& world, Faults& faults, Book& book, Canary can
       dialled_(world, book),
       names_(world, book) {}
 
-// One family and the other, some of them denied; every name has its own.
+// Returns 2 to 6 addresses of both families, in one of three cases with a denied address. Each lookup gets
+// other addresses.
 std::vector<address> Network::several(Chance chance) {
   std::vector<address> found;
   const std::uint64_t count = chance.between(2, 6);
-  // Endless attempts ask more often than an octet can count.
+  // Unlimited attempts can need more lookups than an octet can count.
   const std::uint64_t asked = ++queries_with_several_;
   const std::string which = std::to_string(asked);
   const std::string net = "198." + std::to_string(18 + asked / 250) + "." + std::to_string(asked % 250) + ".";
@@ -45,7 +46,7 @@ net::Found Network::query(const std::string& name) {
   return response;
 }
 
-// No response is like another: what is dialled tells which one was used.
+// Returns addresses that no other lookup returned, so that a dial identifies the lookup it uses.
 std::vector<address> Network::found(const std::string& name) {
   Chance chance(seed_, Purpose::names, ++queries_);
   const bool fails = faults_.plays(Fault::resolve_fails, chance.one_in(3));
@@ -105,10 +106,10 @@ Dials::Result Network::fate(const tcp::endpoint& endpoint) {
 std::shared_ptr<Wire> Network::connected(const tcp::endpoint& endpoint) {
   Chance chance(seed_, Purpose::dials, 100'000 + ++connections_);
   auto wire = std::make_shared<Wire>(world_, faults_, Chance(seed_, Purpose::pieces, connections_));
-  // A tunnel's client may take its time, and so may a handshake.
+  // A tunnel's client and a TLS handshake may be slow, so their connections may stay unused for longer.
   if (endpoint.port() != tunnel_port && endpoint.port() != 443) dialled_.connected(wire);
   if (endpoint.port() == tunnel_port && tunnel_.inside) {
-    // Only the first dial is the CONNECT's; later ones are those of the request in it.
+    // The first dial is for the CONNECT. Later dials are for the request inside it.
     book_.find(tunnel_id)->arrivals = 1;
     upstreams_.push_back(std::make_unique<Upstream>(seed_, world_, faults_, book_, wire, canary_));
     if (faults_.plays(Fault::reset_after_accept, chance.one_in(12))) upstreams_.back()->reset();

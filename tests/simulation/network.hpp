@@ -1,4 +1,4 @@
-// The network of a story: names, addresses, and what becomes of dialling them.
+// The network of a story: name lookups, addresses, and the outcome of dials.
 #pragma once
 
 #include <map>
@@ -20,28 +20,28 @@ class Network final : public Dials {
  public:
   Network(Seed seed, World& world, Faults& faults, Book& book, Canary canary);
 
-  /// What the resolver is told now.
+  /// Returns the current lookup result for the name.
   net::Found query(const std::string& name);
-  /// In how long a question that comes now is to be answered.
+  /// Returns how long a lookup that starts now takes.
   Duration patience_of_names();
 
   Result dial(const tcp::endpoint&) override;
-  /// The proxy is about to dial that one of these, which it dials in this order.
+  /// Judges the dial of `order[which]`, which the proxy is about to start. `order` is the order of its race.
   void race_dials(std::span<const tcp::endpoint> order, std::size_t which) {
     dialled_.race_dials(order, which);
   }
   std::shared_ptr<Wire> connected(const tcp::endpoint&) override;
 
-  /// From now on every dial is refused, where that fault is played.
+  /// Makes all later dials fail as refused, if the story plays that fault.
   void refuse_all() { refuses_all_ = true; }
-  /// How long the proxy waits for one address.
+  /// Sets the proxy's time limit for dialling one address.
   void set_connect_timeout(Duration limit) { dialled_.set_connect_timeout(limit); }
-  /// Everything has to leave by the parent proxy at that address.
+  /// Sets the parent proxy through which all traffic must leave.
   void set_parent(const std::string& address);
-  /// What the server of the story's tunnel does with each connection.
+  /// Sets what the server of the story's tunnel does on each connection.
   void serve_tunnel(const TunnelPlan& plan) { tunnel_ = plan; }
   const NameBook& names() const { return names_; }
-  /// Its end of the tunnel that was opened last; null if none was.
+  /// Returns the server's end of the newest tunnel; null if there is none.
   const TunnelEnd* tunnel_server() const { return tunnels_.empty() ? nullptr : tunnels_.back().get(); }
 
  private:
@@ -57,7 +57,7 @@ class Network final : public Dials {
   std::vector<std::unique_ptr<Upstream>> upstreams_;
   DialBook dialled_;
   NameBook names_;
-  std::map<std::string, net::Found> first_responses_;  ///< for a canary
+  std::map<std::string, net::Found> first_responses_;  ///< for Canary::old_name
   std::optional<asio::ip::address> parent_;
   TunnelPlan tunnel_;
   std::vector<std::unique_ptr<TunnelEnd>> tunnels_;
@@ -68,7 +68,7 @@ class Network final : public Dials {
   unsigned connections_ = 0;
 };
 
-/// Under the default of `security.deny`.
+/// An address that the default of `security.deny` covers.
 inline constexpr std::string_view denied_address = "169.254.169.254";
 
 }  // namespace reprise::simulation

@@ -8,7 +8,7 @@
 namespace reprise::simulation {
 namespace {
 
-/// Writes one response with whatever is wrong with it.
+/// Writes one response, with all its drawn faults.
 class Writer {
  public:
   Writer(Seed seed, Faults& faults, const Account& account, unsigned arrival,
@@ -42,7 +42,7 @@ class Writer {
     return account_.plan.method != "HEAD" && plan_.status != 204 && plan_.status != 304;
   }
 
-  // What happens to the request itself.
+  // Draws what happens to the request itself.
   void draw_departures() {
     plan_.commit_at = chance_.between(1, account_.plan.body_bytes + 150);
     const std::uint64_t inside = chance_.between(1, account_.plan.body_bytes + 150);
@@ -77,7 +77,7 @@ class Writer {
     }
   }
 
-  // An error behind a status that does not tell of it.
+  // Draws an error that the status does not show.
   void draw_error() {
     const auto how = chance_.pick({Tells::in_json, Tells::in_json, Tells::in_xml, Tells::in_head});
     const bool hides = (plan_.status == 200 || plan_.status == 400) && !range_;
@@ -94,7 +94,7 @@ class Writer {
     fields_.append(fields);
   }
 
-  // Which bytes of which version.
+  // Draws which bytes of which version are sent.
   void draw_part() {
     if (!error_.empty()) {
       end_ = error_.size();
@@ -104,10 +104,10 @@ class Writer {
                                : std::min<std::uint64_t>(account_.plan.response_bytes, 60);
     if (!range_ || plan_.status != 200) return;
     const bool same = range_->version > 0 && !chance_.one_in(6);
-    if (!same && range_->conditional) return;  // changed: If-Range asks for the whole of the new one
+    if (!same && range_->conditional) return;  // changed: If-Range requires the whole new version
     if (same) plan_.version = range_->version;
     content_ = Content(account_.plan.id, plan_.version);
-    if (chance_.one_in(6)) return;  // a server that ignores ranges
+    if (chance_.one_in(6)) return;  // this server ignores ranges
     plan_.status = 206;
     first_ = std::min(range_->first, end_);
     const std::uint64_t lie = chance_.below(5);
@@ -159,7 +159,7 @@ class Writer {
     out.append("X-First: " + std::to_string(first_) + "\r\n");
     if (error_.empty() && (plan_.status == 200 || plan_.status == 206))
       out.append(version_line(version_field_, plan_.version));
-    // In a 200 it means nothing, whatever it says.
+    // Content-Range has no meaning in a 200.
     if (plan_.status == 200 && plan_.version % 4 == 3) out.append("Content-Range: bytes 7-8/9\r\n");
     if (plan_.status == 206) {
       const std::uint64_t last = end_ == 0 ? 0 : end_ - 1;
@@ -184,7 +184,8 @@ class Writer {
     body_at_ = out.size();
   }
 
-  // A head as old upstreams write it: nothing of it may reach the client as it came.
+  // Rewrites the head as old upstreams write it: line folding, HTTP/1.2, bare LF. None of this may reach the
+  // client.
   void spell_as_old() {
     std::string head = plan_.bytes.substr(head_at_);
     plan_.bytes.resize(head_at_);
@@ -193,7 +194,7 @@ class Writer {
     if (folds && story != std::string::npos)
       head.insert(story + 8, spelling_.pick({"\r\n", "\n", " \r\n\t\n"}));
     if (spelling_.one_in(3) && head.starts_with("HTTP/1.1")) head[7] = '2';
-    const std::uint64_t bare = spelling_.below(3);  // none, some or all lines end in LF alone
+    const std::uint64_t bare = spelling_.below(3);  // none, some or all lines end with a bare LF
     for (const char c : head) {
       const bool drops =
           c == '\n' && plan_.bytes.ends_with('\r') && (bare == 2 || (bare == 1 && spelling_.one_in(2)));
@@ -253,7 +254,7 @@ class Writer {
     if (plays(Fault::eof_inside_head, 20)) end_after(in_head, After::finish);
     if (plays(Fault::reset_inside_head, 20)) end_after(in_head, After::reset);
     if (in_body < message_end_) {
-      // A body that only a FIN ends has its end wherever that comes.
+      // A FIN cannot truncate a body that is delimited by FIN.
       if (!until_close_ && plays(Fault::body_fin, 6)) end_after(in_body, After::finish);
       if (plays(Fault::body_reset, 6)) end_after(in_body, After::reset);
       if (plays(Fault::body_stalls, 16)) end_after(in_body, After::fall_silent);
@@ -276,7 +277,7 @@ class Writer {
   }
 
   Chance chance_;
-  Chance spelling_;  ///< of its own, so that stories stay the same but for it
+  Chance spelling_;  ///< a stream of its own, so that it does not change other draws of a story
   Faults& faults_;
   const Account& account_;
   const std::optional<RangeRequest>& range_;
@@ -288,20 +289,20 @@ class Writer {
   std::uint64_t first_ = 0;
   std::uint64_t end_ = 0;
   std::uint64_t total_lie_ = 0;
-  std::uint64_t missing_ = 0;  ///< of the range that the head tells of
+  std::uint64_t missing_ = 0;  ///< number of bytes that the head announces but that are not sent
   bool short_ = false;
-  std::string_view error_;  ///< the body, where it tells of one
+  std::string_view error_;  ///< body that reports an error; empty: a normal body
   bool chunked_ = false;
   bool until_close_ = false;
   std::size_t head_at_ = 0;
   std::size_t body_at_ = 0;
-  std::size_t message_end_ = 0;  ///< 0: there is no body, or no end of it
+  std::size_t message_end_ = 0;  ///< 0: no body, or its end is not sent
   std::size_t ends_at_ = ~std::size_t{0};
 };
 
 }  // namespace
 
-// Not from the tape: it is asked for more than once.
+// Does not use the tape, because it is called more than once per request.
 VersionField version_field(Seed seed, std::uint64_t id) {
   return Chance(Seed(seed.number), Purpose::names, id)
       .pick({VersionField::entity_tag, VersionField::entity_tag, VersionField::generation,

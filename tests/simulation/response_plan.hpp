@@ -1,4 +1,5 @@
-// What an upstream gives to one arrival of a request, drawn from the seed: bytes, their end, and when.
+// The response of an upstream to one arrival of a request, drawn from the seed: bytes, timing, and how the
+// connection ends.
 #pragma once
 
 #include <cstdint>
@@ -11,50 +12,51 @@
 
 namespace reprise::simulation {
 
-/// What the connection does once the bytes are out.
+/// What the upstream does with the connection after the last byte.
 enum class After : std::uint8_t { keep, finish, reset, fall_silent };
 
 struct ResponsePlan {
   std::string bytes;
-  std::size_t surplus = 0;  ///< bytes behind the end of the message
+  std::size_t surplus = 0;  ///< bytes after the end of the message
   After after = After::keep;
   Duration wait{};                      ///< before the first byte
-  Duration pause{};                     ///< before the second piece; each later one is half as long
-  bool early = false;                   ///< given as soon as the request's head is there
+  Duration pause{};                     ///< before the second piece; halved for each later piece
+  bool early = false;                   ///< sent as soon as the request's head has arrived
   bool commits = true;                  ///< the request may take effect
-  std::uint64_t commit_at = 1;          ///< the byte of the request with which it does
-  std::optional<std::uint64_t> resets;  ///< after so many bytes of the request
-  bool unread = false;                  ///< the request is not read beyond its head
-  std::optional<Duration> idles_for;    ///< then FIN
-  bool vanishes = false;                ///< then the connection is dead, and nobody is told
-  bool speaks_idly = false;             ///< then bytes that nobody asked for, before the FIN
+  std::uint64_t commit_at = 1;          ///< number of request bytes at which it takes effect
+  std::optional<std::uint64_t> resets;  ///< number of request bytes after which the upstream resets
+  bool unread = false;                  ///< only the head of the request is read
+  std::optional<Duration> idles_for;    ///< idle time after the response, then FIN
+  bool vanishes = false;                ///< after the response, the connection dies without notice
+  bool speaks_idly = false;             ///< sends an unsolicited 408 before that FIN
   unsigned version = 0;
   int status = 200;
   Tells tells = Tells::nothing;
 };
 
-/// What a response consists of that tells of an error in its body: as X-Body says, json or xml.
+/// Bodies of responses that report an error in the body. X-Body says which: json or xml.
 inline constexpr std::string_view error_json =
     R"({"error":{"code":7},"told":"a body that says that it is none"})";
 inline constexpr std::string_view error_xml =
     "<?xml version=\"1.0\"?>\n<Error><Code>SlowDown</Code><Told>so does this one</Told></Error>";
 
-/// The part of a representation that a request asks to go on with.
+/// The part of a representation that a resume requests.
 struct RangeRequest {
   std::uint64_t first = 0;
-  unsigned version = 0;      ///< by its If-Range, or the one given last; 0: none that we gave
+  unsigned version =
+      0;  ///< named by If-Range, else of the last response; 0: the upstream never sent that version
   bool conditional = false;  ///< has If-Range
 };
 
-/// The field by which the upstream names the versions of a representation.
+/// Field in which the upstream names the version of a representation.
 enum class VersionField : std::uint8_t { entity_tag, generation, version_id };
-/// Of all responses to the request with that number.
+/// Returns the version field of all responses to the request with this id.
 VersionField version_field(Seed seed, std::uint64_t id);
-/// The whole line, with CRLF.
+/// Returns the complete header line, with CRLF.
 std::string version_line(VersionField field, unsigned version);
 
-/// `arrival` from 1; `request_bytes` is the length of the whole request; `reused` if its connection has
-/// carried another before.
+/// Draws the response to one arrival. `arrival` counts from 1. `reused` is true if the connection carried
+/// another request before.
 ResponsePlan plan_response(Seed seed, Faults& faults, const Account& account, unsigned arrival,
                            const std::optional<RangeRequest>& range, bool reused);
 

@@ -47,7 +47,7 @@ policy::RetryPolicy draw_retry(Chance& chance) {
   return retry;
 }
 
-// For what responses tell of errors in, some of them for one status alone.
+// Draws predicates for errors in JSON, in XML and in a header, some of them for status 4xx only.
 std::vector<policy::BodyPredicate> draw_predicates(Chance& chance) {
   std::vector<policy::BodyPredicate> all{{"", "error"},
                                          {.value = {.matches = {"Slow*"}}, .xml = "Error.Code"},
@@ -60,7 +60,7 @@ std::vector<policy::BodyPredicate> draw_predicates(Chance& chance) {
   return some;
 }
 
-// Hundreds of attempts, until the deadline: more than a ledger keeps (row L25).
+// Allows hundreds of attempts until the deadline: more than a ledger keeps (row L25).
 void try_without_end(policy::RoutePolicy& policy) {
   policy.retry.max_attempts.reset();
   policy.retry.deadline = milliseconds(500);
@@ -79,7 +79,7 @@ policy::RoutePolicy draw_policy(Chance& chance) {
   policy.connect_timeout = chance.milliseconds(200, 3000);
   policy.response_timeout = chance.milliseconds(1000, 8000);
   policy.idle_timeout = chance.milliseconds(1000, 8000);
-  // A window longer than any story: its law is then one of plain numbers.
+  // The window is longer than any story, so the law of the budget only has to compare sums.
   policy.budget = policy::BudgetPolicy{0.2, 0.002, seconds(1000)};
   if (chance.one_in(2)) policy.budget = policy::BudgetPolicy{0.2, 0.02, seconds(1000)};
   if (chance.one_in(6)) policy.budget.reset();
@@ -151,7 +151,8 @@ ClientPlan draw_client(Chance& chance, Faults& faults, std::uint64_t& next_id,
   return client;
 }
 
-// By rules of its own: what may be played again, as far as its head tells, and what takes no risk (row F10).
+// Returns true if the request may be retried, judged by its head alone. Does not use the product's code (row
+// F10).
 bool is_repeatable(const Scene& scene, const RequestPlan& request) {
   const policy::RoutePolicy& policy = scene.policy;
   const bool to_disk = policy.retry.max_attempts != 1U &&
@@ -166,7 +167,7 @@ void judge_risks(const Scene& scene, ClientPlan& client) {
   std::set<std::string> hosts;
   for (RequestPlan& request : client.requests) {
     request.repeatable = is_repeatable(scene, request);
-    // All hosts are behind one parent proxy.
+    // With a parent proxy, all hosts share one upstream.
     const bool first = !request.repeatable && hosts.insert(scene.settings.parent ? "" : request.host).second;
     request.takes_no_risk = first;
     if (first && !scene.settings.parent) hosts = {request.host};
@@ -183,7 +184,7 @@ TunnelEndPlan draw_tunnel_end(Chance& chance, Faults& faults, Fault resets) {
   return plan;
 }
 
-// HTTP behind a handshake that the proxy ends: a request that goes out over TLS.
+// Draws HTTP inside TLS that the proxy terminates: a request that leaves over TLS.
 void draw_terminated(Chance& chance, Faults& faults, const policy::IdempotencyRule& rule, TunnelPlan& plan) {
   RequestPlan request = draw_request(chance, inside_id, rule);
   request.host = plan.request.host;
@@ -198,7 +199,7 @@ void draw_terminated(Chance& chance, Faults& faults, const policy::IdempotencyRu
   plan.stays_silent = faults.plays(Fault::handshake_silent, chance.one_in(8));
 }
 
-// Who speaks first in it, and what.
+// Draws which end of the tunnel sends first, and what it sends.
 void draw_opening(Chance& chance, Faults& faults, const policy::IdempotencyRule& rule, TunnelPlan& plan) {
   switch (chance.below(11)) {
     case 0:
@@ -239,7 +240,7 @@ std::optional<TunnelArrival> draw_tunnel(Seed seed, Faults& faults, const policy
   arrival.plan.client = draw_tunnel_end(chance, faults, Fault::client_reset);
   arrival.plan.server = draw_tunnel_end(chance, faults, Fault::body_reset);
   draw_opening(chance, faults, rule, arrival.plan);
-  // Who waits for the other end, or speaks HTTP, does not send before he may.
+  // A client that waits for the server, is silent at first, or sends HTTP does not send early.
   TunnelPlan& plan = arrival.plan;
   const bool waits = plan.client.hears_first || plan.inside || plan.client.silence > Duration::zero();
   if (chance.one_in(3) && !waits) plan.early = chance.between(1, 500);
@@ -313,7 +314,8 @@ Scene draw_scene(Seed seed, Faults& faults) {
     scene.arrivals.push_back(std::move(arrival));
   }
   scene.tunnel = draw_tunnel(seed, faults, scene.policy.idempotent);
-  // What nobody looks into, or is broken off before its first word was heard, is no request.
+  // If the tunnel is not inspected (mode off), or could be aborted before its first bytes are read, its
+  // content is not expected as a request.
   const bool unheard = scene.terminates_at || scene.policy.mode == policy::Mode::off;
   if (unheard && scene.tunnel) {
     scene.tunnel->plan.inside.reset();

@@ -1,4 +1,4 @@
-// The scene of a story: what the operator configured, and who asks for what, drawn from the seed.
+// The scene of a story, drawn from the seed: the configuration, and which clients send what.
 #pragma once
 
 #include <memory>
@@ -12,13 +12,13 @@
 
 namespace reprise::simulation {
 
-/// One client connection and when it comes.
+/// One client connection and its start time.
 struct Arrival {
   Duration at{};
   ClientPlan client;
 };
 
-/// One tunnel and when it is asked for.
+/// One tunnel and its start time.
 struct TunnelArrival {
   Duration at{};
   TunnelPlan plan;
@@ -26,21 +26,21 @@ struct TunnelArrival {
 
 struct Scene {
   config::Settings settings;
-  policy::RoutePolicy policy;  ///< of the only route
+  policy::RoutePolicy policy;  ///< policy of the only route
   std::vector<Arrival> arrivals;
   std::optional<TunnelArrival> tunnel;
   std::optional<Duration> drains_at;
-  std::optional<Duration> terminates_at;  ///< and ends what is left
+  std::optional<Duration> terminates_at;  ///< drains then, and aborts what is left one second later
   std::optional<Duration> clock_jumps_at;
   Duration clock_jump{};
   std::uint64_t disk_room = ~std::uint64_t{0};
-  bool disk_breaks = false;  ///< reading it back fails
+  bool disk_breaks = false;  ///< reading from the disk fails
 };
 
 Scene draw_scene(Seed seed, Faults& faults);
-/// What the route's rule says of a request: judged from the scene, with code of its own.
+/// Returns the verdict of the route's idempotency rule on a request. Does not use the product's code.
 bool is_idempotent(const policy::IdempotencyRule& rule, const RequestPlan& request);
-/// After the faults: one plain GET.
+/// Returns a client that sends one plain GET, for the time after the faults.
 ClientPlan plain_request(std::uint64_t id, const std::string& host, const policy::IdempotencyRule& rule);
 
 }  // namespace reprise::simulation

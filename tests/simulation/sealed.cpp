@@ -14,7 +14,7 @@ namespace errors = asio::error;
 SealedLink::SealedLink(std::unique_ptr<net::Link> wire, World& world, Faults& faults, Chance chance)
     : Sealed(std::move(wire), faults, std::move(chance)), world_(world), flight_(wire_->executor()) {}
 
-// One round trip, and what was drawn for its end.
+// Plays one round trip, then the drawn outcome.
 Handshake SealedLink::shake_hands() {
   if (!begun_) {
     begun_ = true;
@@ -61,7 +61,7 @@ ReadTask Sealed::read_some(asio::mutable_buffer into) {
   co_return std::tuple(error, bytes);
 }
 
-// What was sealed has left, and the count of it is lost.
+// May report a failure although the bytes were sent.
 std::size_t Sealed::write_some(std::span<const asio::const_buffer> parts, ErrorCode& error) {
   if (broken_) {
     error = errors::broken_pipe;
@@ -84,7 +84,7 @@ Handshake SealedClientLink::fail(ErrorCode error) {
   return Handshake::failed;
 }
 
-// The ClientHello came before; the server's flight goes out, then the client's is waited for.
+// Sends the server's flight, then waits for the client's. Precondition: the ClientHello was read before.
 Handshake SealedClientLink::shake_hands() {
   while (answered_ < server_flight.size()) {
     const asio::const_buffer rest = asio::buffer(server_flight.substr(answered_));

@@ -1,5 +1,5 @@
-// TLS as the simulation plays it: a link over a wire whose handshake can fail, whose failed writes may have
-// been read, and whose FIN may come without a notice. No cryptography.
+// TLS as the simulation plays it, without cryptography: a link over a wire. Handshakes can fail, a failed
+// write may have been delivered, and a FIN may come without close_notify.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace reprise::simulation {
 
-/// What both sides of TLS do once their handshake is over. Owns the link below.
+/// Behaviour of both sides of TLS after the handshake. Owns the link below it.
 class Sealed : public net::SecureLink {
  public:
   Sealed(std::unique_ptr<net::Link> wire, Faults& faults, Chance chance)
@@ -40,10 +40,10 @@ class Sealed : public net::SecureLink {
   Faults& faults_;
   Chance chance_;
   ErrorCode failure_;
-  bool broken_ = false;  ///< a write was lost: nothing works any more
+  bool broken_ = false;  ///< a write was reported as failed: all later reads and writes fail
 };
 
-/// The proxy's end of a connection over TLS to an upstream, whose handshake is drawn.
+/// The proxy's end of a TLS connection to an upstream. The outcome of its handshake is drawn.
 class SealedLink final : public Sealed {
  public:
   SealedLink(std::unique_ptr<net::Link> wire, World& world, Faults& faults, Chance chance);
@@ -65,14 +65,14 @@ class SealedLink final : public Sealed {
   bool established_ = false;
 };
 
-/// What a client's TLS is ended with. Its handshake is played with the story's client, flight by flight.
+/// The proxy's end of a client's TLS. The handshake is played with the story's client, flight by flight.
 class SealedClientLink final : public Sealed {
  public:
   SealedClientLink(std::unique_ptr<net::Link> wire, Faults& faults, Chance chance)
       : Sealed(std::move(wire), faults, std::move(chance)) {}
 
   net::Handshake shake_hands() override;
-  /// Of a write that is lost here the client tells by going, as it does without TLS.
+  /// Never plays Fault::write_uncounted: a client that loses a write leaves, as it does without TLS.
   std::size_t write_some(std::span<const asio::const_buffer> parts, ErrorCode& error) override {
     return wire_->write_some(parts, error);
   }
@@ -83,17 +83,18 @@ class SealedClientLink final : public Sealed {
  private:
   net::Handshake fail(ErrorCode error);
 
-  std::size_t answered_ = 0;  ///< bytes of the server's flight that have left
+  std::size_t answered_ = 0;  ///< bytes of the server's flight that were sent
   bool established_ = false;
-  std::string came_;  ///< read, and not of the handshake
+  std::string came_;  ///< bytes read but not yet consumed; after the handshake: application data
 };
 
-/// What the client of an intercepted host sends first, and what follows it, each way.
+/// Returns the first flight of the client of an intercepted host. The two flights below follow, one from each
+/// side.
 std::string client_hello_to(std::string_view host);
 inline constexpr std::string_view server_flight = "server hello, certificate, finished";
 inline constexpr std::string_view client_flight = "finished";
 
-/// Ends clients' TLS for one host.
+/// Terminates clients' TLS for one host.
 class SealingClients final : public net::ClientTls {
  public:
   SealingClients(std::string_view host, Faults& faults, Chance chance);

@@ -31,7 +31,7 @@ config::Log quiet_log() {
 
 constexpr std::uint64_t most_steps = 300'000;
 constexpr Duration longest = std::chrono::minutes(20);
-// Until every pause that an upstream may have asked for, every circuit and every pooled connection is past.
+// Time after which every requested pause, open circuit and pooled connection has expired.
 constexpr Duration calm = seconds(90);
 constexpr std::uint64_t last_request = 1'000'000;
 
@@ -84,7 +84,7 @@ forward::FileCalls disk_of(const Scene& scene, std::uint64_t& room) {
   return calls;
 }
 
-/// The proxy and all around it.
+/// The proxy and everything around it.
 class Story {
  public:
   Story(Stage& stage, const Play& what, CoverageMarks& marks);
@@ -118,7 +118,8 @@ class Story {
   net::BudgetTable budgets_;
   net::HostGuards host_guards_;
   forward::ReplayStore replay_;
-  std::unique_ptr<net::Resolver> resolver_;  ///< goes before the loop that its waiters run on
+  std::unique_ptr<net::Resolver>
+      resolver_;  ///< reset before worker_, because its callbacks run on the worker's event loop
   forward::Shared shared_;
   std::shared_ptr<forward::Listener> listener_ = std::make_shared<forward::Listener>();
   std::unique_ptr<forward::Worker> worker_;
@@ -152,7 +153,8 @@ Story::Story(Stage& stage, const Play& what, CoverageMarks& marks)
       forward::role_of(scene_.settings.listeners.front(), scene_.settings.security, {}));
   if (scene_.settings.parent) network_.set_parent(scene_.settings.parent->host);
   network_.set_connect_timeout(scene_.policy.connect_timeout);
-  // Nothing but the deadline ends a route without limits, so that a ledger has more than it keeps (row L25).
+  // On a route without limits every dial fails, so that only the deadline ends the attempts and the ledger
+  // gets more entries than it keeps (row L25).
   if (!scene_.policy.retry.max_attempts && !scene_.policy.budget &&
       scene_.policy.retry.backoff.maximum == std::chrono::milliseconds(1))
     network_.refuse_all();
@@ -208,7 +210,7 @@ void Story::observer(const telemetry::ExchangeRecord& record) {
     book_.tell(describe((*record.ledger)[i]));
 }
 
-// The proxy's end of a new client connection.
+// Lets the proxy accept a new client connection. Returns its wire.
 std::shared_ptr<Wire> Story::accept(std::uint64_t which) {
   auto wire = std::make_shared<Wire>(world_, faults_, Chance(what_.seed, Purpose::pieces, 1'000'000 + which));
   auto link = std::make_unique<WireLink>(worker_->io.get_executor(), world_, wire);
@@ -235,7 +237,8 @@ void Story::open_tunnel(const TunnelPlan& plan) {
   tunnel_->start();
 }
 
-// Where neither end nor the proxy broke it off, both have all that the other has sent.
+// Judges that each end of the tunnel received all bytes of the other, unless an end or the proxy broke it
+// off.
 void Story::judge_tunnel() {
   const TunnelEnd* server = network_.tunnel_server();
   const Account* account = book_.find(tunnel_id);
@@ -261,7 +264,7 @@ void Story::connect(ClientPlan plan) {
   clients_.back()->start();
 }
 
-// Names are looked up by nobody but the story itself, in its own time.
+// Answers name lookups from the story's network, in virtual time.
 void Story::look_up(net::Resolver::Question question) {
   world_.after(network_.patience_of_names(), [this, question = std::move(question)] {
     question.complete(network_.query(question.name()));
@@ -320,7 +323,7 @@ void Story::play_faults() {
   if (!run_until_over(world_.now() + longest)) book_.broken("every request ends");
 }
 
-// First faults, then none: what comes next must succeed at once.
+// Ends the faults and waits. The next request must then succeed at its first attempt.
 void Story::play_calm() {
   faults_.end();
   run_for(calm);
@@ -367,7 +370,8 @@ Played Story::play() {
   played.requests = book_.accounts().size();
   played.faults = faults_.played();
   for (std::size_t i = 0; i < fault_count; ++i) marks_.faults[i] += faults_.counts()[i];
-  // Sessions that a broken story leaves behind go before the actors at the other ends of their wires.
+  // A broken story can leave sessions behind. They are destroyed before the actors at the other ends of their
+  // wires.
   world_.let_go();
   resolver_.reset();
   worker_.reset();

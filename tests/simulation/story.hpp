@@ -1,4 +1,4 @@
-// One story from one seed: a proxy, its clients and its upstreams, in memory and in virtual time, and the
+// One story from one seed: a proxy, its clients and its upstreams, in memory and in virtual time, with the
 // laws that it must obey.
 #pragma once
 
@@ -18,29 +18,29 @@
 
 namespace reprise::simulation {
 
-/// What many stories on one thread share, because it costs more to make than a story.
+/// Objects that many stories on one thread share, because they take longer to create than a story takes.
 class Stage {
  public:
   Stage();
   telemetry::Metrics metrics;
   telemetry::Log log;
   std::shared_ptr<const net::AddressFilter> filter;
-  std::shared_ptr<const net::TlsClients> tls;  ///< of one route
+  std::shared_ptr<const net::TlsClients> tls;  ///< for a table of one route
 };
 
 struct Play {
   Seed seed;
-  std::vector<std::uint32_t> left_out;  ///< faults by number, in order
-  bool tells = false;                   ///< writes a transcript to standard error
+  std::vector<std::uint32_t> left_out;  ///< faults to leave out by number, sorted
+  bool tells = false;                   ///< write a transcript to standard error
   Canary canary = Canary::none;
 };
 
 struct Played {
-  std::string broken;  ///< the first law that does not hold; empty: all do
+  std::string broken;  ///< first broken law; empty if all hold
   std::uint64_t hash = 0;
   std::uint64_t steps = 0;
   std::uint64_t requests = 0;
-  std::uint32_t faults = 0;  ///< how many happened, left out or not
+  std::uint32_t faults = 0;  ///< number of faults that happened or were left out
   FaultCounts fault_counts{};
 };
 

@@ -74,7 +74,7 @@ void TunnelEnd::pump() {
   wire_->finish();
 }
 
-// Of the opening or of what follows it, not of both.
+// Returns bytes of the opening, or of the content after it, but never of both.
 std::string TunnelEnd::bytes_at(std::uint64_t place, std::uint64_t most) const {
   const std::uint64_t opening = plan_.opening.size();
   if (place < opening) return plan_.opening.substr(place, most);

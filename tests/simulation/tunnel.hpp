@@ -1,4 +1,4 @@
-// The two ends of a tunnel: a client that asks with CONNECT, and a server that never sees HTTP.
+// The two ends of a tunnel: a client that sends CONNECT, and a server that never sees HTTP.
 #pragma once
 
 #include <functional>
@@ -11,48 +11,49 @@
 
 namespace reprise::simulation {
 
-/// A story has one tunnel at most.
+/// Id of the CONNECT. A story has at most one tunnel.
 inline constexpr std::uint64_t tunnel_id = 500;
-/// And one request in it, where it carries plain HTTP.
+/// Id of the request inside the tunnel, if it carries HTTP.
 inline constexpr std::uint64_t inside_id = 501;
 inline constexpr std::string_view tunnel_host = "tunnel.test";
 inline constexpr std::uint16_t tunnel_port = 8443;
 
 /// What one end of a tunnel sends, and how it ends.
 struct TunnelEndPlan {
-  std::string opening;       ///< goes before the bytes
-  bool hears_first = false;  ///< says nothing before the other end has
-  Duration silence{};        ///< before its first byte
+  std::string opening;       ///< sent before the drawn bytes
+  bool hears_first = false;  ///< sends nothing before it has received something
+  Duration silence{};        ///< wait before the first byte
   std::uint64_t bytes = 0;
 
   std::uint64_t all() const { return opening.size() + bytes; }
-  std::optional<std::uint64_t> resets_after;  ///< bytes sent
-  Duration pause{};                           ///< between pieces
+  std::optional<std::uint64_t> resets_after;  ///< resets after sending this many bytes
+  Duration pause{};                           ///< wait between two pieces
 };
 
 struct TunnelPlan {
   RequestPlan request;  ///< `host` names the server; there is no body
   TunnelEndPlan client;
   TunnelEndPlan server;
-  /// What the client asks for in HTTP, instead of all that: behind a handshake where it is `terminated`.
+  /// HTTP request that the client sends instead of its plan's bytes. Follows a TLS handshake if it is
+  /// `terminated`.
   std::optional<RequestPlan> inside;
-  bool stays_silent = false;  ///< the client never ends its handshake
-  std::uint64_t early = 0;    ///< how many of the client's bytes come with its head
+  bool stays_silent = false;  ///< the client never completes its handshake
+  std::uint64_t early = 0;    ///< number of the client's bytes that are sent with the CONNECT head
 };
 
-/// What one end has seen so far.
+/// What one end has observed so far.
 struct TunnelSeen {
   std::uint64_t received = 0;
-  bool finished = false;  ///< by the other end
+  bool finished = false;  ///< the other end sent FIN
   bool reset = false;
-  Instant ours{};    ///< when this end had sent all
-  Instant theirs{};  ///< when it heard that the other end had
+  Instant ours{};    ///< when this end sent FIN
+  Instant theirs{};  ///< when the other end's FIN arrived
 };
 
-/// Sends its bytes, takes those of the other end, and closes its side when it has sent all.
+/// Sends its bytes, reads those of the other end, and sends FIN after its last byte.
 class TunnelEnd : public Actor {
  public:
-  /// `other` is the plan of the other end; `sends` and `takes` tell the two directions apart.
+  /// `other` is the plan of the other end. `sends` and `takes` select the content of each direction.
   TunnelEnd(World& world, Book& book, std::uint64_t id, TunnelEndPlan plan, TunnelEndPlan other,
             std::shared_ptr<Wire> wire, Chance pieces, unsigned sends, unsigned takes);
   ~TunnelEnd() override;
@@ -62,16 +63,16 @@ class TunnelEnd : public Actor {
   const TunnelSeen& seen() const { return seen_; }
 
  protected:
-  /// Bytes that have come; how many of them are not the tunnel's.
+  /// Handles received bytes. Returns how many of them come before the content of the tunnel.
   virtual std::size_t before_tunnel(std::string_view) { return 0; }
   virtual bool may_send() const { return true; }
-  /// Behind its bytes there is no end of its own: the other end's is waited for.
+  /// Returns true if this end sends no FIN, but waits for that of the other end.
   virtual bool ends_with_other() const { return false; }
-  /// The wire is another's from here on.
+  /// Returns true if another client takes over the wire now.
   virtual bool hands_over_now() const { return false; }
   virtual void ended() {}
   void pump();
-  /// The next bytes of this end, sent by somebody else.
+  /// Returns the next bytes of this end, which the caller sends.
   std::string take_next(std::uint64_t count);
   Book& book_;
 
@@ -94,18 +95,18 @@ class TunnelEnd : public Actor {
   std::uint64_t sent_ = 0;
   bool pausing_ = false;
   bool was_silent_ = false;
-  bool finished_ = false;  ///< our side is closed
+  bool finished_ = false;  ///< this end's FIN was sent
   bool over_ = false;
   TunnelSeen seen_;
 };
 
-/// Asks, and is a tunnel's end from the 200 on.
+/// Sends CONNECT, and acts as one end of the tunnel after the 200.
 class TunnelClient final : public TunnelEnd {
  public:
   TunnelClient(World& world, Book& book, const TunnelPlan& plan, std::shared_ptr<Wire> wire, Chance pieces);
   void start();
   bool open() const { return open_; }
-  /// The tunnel stands, and the story's own client is to speak in it.
+  /// Called when the story's own client takes over the established tunnel. Empty if there is none.
   std::function<void()> hands_over;
 
  protected:
@@ -124,8 +125,8 @@ class TunnelClient final : public TunnelEnd {
   const bool stays_silent_;
   std::shared_ptr<Wire> asked_on_;
   std::string head_;
-  std::string flight_;   ///< of the server's, so far
-  bool shaken_ = false;  ///< the client's has left
+  std::string flight_;   ///< what was received of the server's flight
+  bool shaken_ = false;  ///< the client's flight was sent
   bool open_ = false;
   bool refused_ = false;
 };

@@ -9,7 +9,7 @@
 namespace reprise::simulation {
 namespace {
 
-// `GET /s/12 HTTP/1.1`, or in absolute-form: the number, if a request's head begins there.
+// Returns the id if a request head such as `GET /s/12 HTTP/1.1` begins here, also in absolute-form.
 std::optional<std::uint64_t> story_number(std::string_view head) {
   constexpr std::array<std::string_view, 5> methods{"GET ", "HEAD ", "POST ", "PUT ", "DELETE "};
   constexpr std::string_view scheme = "http://";
@@ -23,7 +23,8 @@ std::optional<std::uint64_t> story_number(std::string_view head) {
   return number(target.substr(3, target.find('?') - 3));
 }
 
-// One in a story, which nobody is told.
+// Draws the idle limit of a story, which is not announced to the proxy. All connections of a story have the
+// same one.
 std::optional<Duration> draw_idle_limit(Seed seed) {
   Chance chance(seed, Purpose::responses, 9'000'000);
   const Duration limit =
@@ -50,7 +51,7 @@ std::optional<RangeRequest> range_of(std::string_view head) {
   return asked;
 }
 
-// Without If-Range it is the one that it holds now.
+// Returns the version of the last response with content. A range request without If-Range continues that one.
 unsigned version_given_last(const Account& account) {
   unsigned version = 0;
   for (const Served& one : account.served) {
@@ -83,7 +84,7 @@ Upstream::~Upstream() {
   wire_->on_swallow({});
 }
 
-// Whatever the kernel took may have been seen, read or not: that is when an effect counts.
+// The upstream may have seen any byte that the kernel took, read or not. Effects are therefore counted here.
 void Upstream::offered(std::string_view head, std::size_t taken) {
   if (const auto id = story_number(head)) {
     Account* account = book_.find(*id);
@@ -108,7 +109,7 @@ void Upstream::swallowed(std::string_view head) {
   if (book_.telling()) book_.tell("request " + std::to_string(*id) + " is swallowed");
 }
 
-// Which connection carries what (rows F10, D10).
+// Records which connection carries the request (rows F10, D10).
 void Upstream::carry(Account& account) {
   if (account.plan.takes_no_risk && (carried_ > 0 || canary_ == Canary::used_before))
     book_.broken("what cannot be repeated begins on a connection that has carried nothing");
@@ -155,7 +156,7 @@ void Upstream::reset() {
 
 void Upstream::read() {
   while (!over_ && !wire_->received().empty()) {
-    if (finished_ && !busy_) return reset();  // bytes to a connection that we have closed
+    if (finished_ && !busy_) return reset();  // bytes on a connection that this end has closed
     if (!coming_.empty() && current().plan.unread && reader_.head_is_whole()) return;
     const bool had_head = reader_.head_is_whole();
     const std::size_t used =
@@ -191,7 +192,7 @@ void Upstream::judge_head() {
   }
 }
 
-// The bytes are those of another version, and it says that they are not.
+// Gives bytes of another version the old version's name.
 void Upstream::hide_change(const RangeRequest& range, ResponsePlan& plan) const {
   const VersionField named_by = version_field(seed_, coming_.front().account->plan.id);
   const std::string changed = version_line(named_by, plan.version);
@@ -262,7 +263,8 @@ void Upstream::go_on_later(Duration wait) {
 void Upstream::pump() {
   while (!over_ && !pausing_ && !out_.empty()) {
     const std::size_t most = pieces_.one_in(2) ? out_.size() : pieces_.between(1, out_.size());
-    // Bytes that nobody asked for come with the end of the response: later, nobody could tell whose they are.
+    // Surplus bytes are sent with the end of the response. Later, the proxy could take them for the next
+    // response.
     if (surplus_ > 0 && most + surplus_ >= out_.size()) {
       wire_->send_whole(out_);
       out_.clear();
@@ -271,8 +273,8 @@ void Upstream::pump() {
     const std::size_t taken = wire_->send(std::string_view(out_).substr(0, most));
     out_.erase(0, taken);
     if (taken == 0) return;
-    // Each is half of the one before: together they stay
-    // below every limit of time, since a pause is no fault.
+    // Each pause is half of the previous one. Their sum stays below every timeout, because a pause is not a
+    // fault.
     if (!out_.empty() && pause_ > Duration::zero()) return go_on_later(std::exchange(pause_, pause_ / 2));
   }
   if (!over_ && !pausing_ && busy_ && out_.empty()) {
@@ -301,7 +303,7 @@ void Upstream::response_ended() {
   if (done.idles_for) rest(done);
 }
 
-// An idle connection that its upstream closes, at whatever moment.
+// Closes an idle connection after the drawn time.
 void Upstream::rest(const ResponsePlan& done) {
   world_.after(*done.idles_for,
                [this, alive = std::weak_ptr<char>(alive_), carried = carried_, speaks = done.speaks_idly] {

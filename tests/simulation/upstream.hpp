@@ -1,5 +1,4 @@
-// The upstream's end of one connection: reads requests, lets them take effect, and plays the responses that
-// were drawn for them.
+// The upstream's end of one connection: reads requests, counts their effects, and sends the drawn responses.
 #pragma once
 
 #include <deque>
@@ -25,23 +24,24 @@ class Upstream final : public Actor {
   ~Upstream() override;
 
   void look() override;
-  /// The proxy has put bytes on the wire, the first of them at `head` if a request begins with them.
+  /// Accounts for `taken` bytes that the proxy has put on the wire. `head` is their first piece, and may
+  /// begin a request.
   void offered(std::string_view head, std::size_t taken);
-  /// It has put bytes on the wire that will never come.
+  /// Accounts for bytes that the proxy has sent but that never arrive.
   void swallowed(std::string_view head);
-  /// Says something before it was asked.
+  /// Sends bytes before any request has arrived.
   void speak_first(std::string bytes) { out_ = std::move(bytes), pump(); }
   void reset();
-  /// It is a parent proxy that stands for every upstream.
+  /// Makes this a parent proxy, which receives the requests for all upstreams.
   void stand_for_all() { is_parent_ = true; }
 
  private:
-  /// A request that has begun to arrive: the first of them is being read.
+  /// A request that has begun to arrive. The first in coming_ is the one being read.
   struct Coming {
     Account* account = nullptr;
     unsigned arrival = 0;
-    unsigned carried = 0;        ///< requests before it on this connection
-    std::uint64_t accepted = 0;  ///< bytes of it that the wire has taken
+    unsigned carried = 0;        ///< number of earlier requests on this connection
+    std::uint64_t accepted = 0;  ///< bytes of the request that the wire has taken
     ResponsePlan plan;
     bool committed = false;
   };
@@ -80,13 +80,13 @@ class Upstream final : public Actor {
   std::size_t surplus_ = 0;
   Duration pause_{};
   bool is_parent_ = false;
-  bool current_idles_ = false;  ///< the FIN that is out came between two requests
-  bool busy_ = false;           ///< a response is being given
-  bool answered_ = false;       ///< it was, and the request may still be on its way
+  bool current_idles_ = false;  ///< the FIN comes between two requests, not after a response
+  bool busy_ = false;           ///< a response is being sent
+  bool answered_ = false;       ///< the response was sent, but the request may still be arriving
   bool pausing_ = false;
   bool request_whole_ = false;
   bool over_ = false;
-  bool finished_ = false;  ///< our FIN is out
+  bool finished_ = false;  ///< this end's FIN was sent
 };
 
 }  // namespace reprise::simulation

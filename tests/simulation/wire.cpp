@@ -62,7 +62,7 @@ void Wire::finish() {
   tell_proxy();
 }
 
-// The kernel may or may not still hand out what came before the reset.
+// The kernel may still deliver the bytes that came before the reset, or discard them.
 void Wire::reset() {
   if (reset_by_actor_ || vanished_) return;
   reset_by_actor_ = true;
@@ -130,7 +130,7 @@ Task<ErrorCode> WireLink::connect(const tcp::endpoint& endpoint) {
   co_return ErrorCode();
 }
 
-// One read waits for one turn of the world at least, as a socket's waits for one of the event loop.
+// Waits for at least one turn of the world, as a socket waits for one of the event loop.
 Task<ErrorCode> WireLink::wait_readable() {
   if (closed_) co_return errors::bad_descriptor;
   waits_to_read_ = true;
@@ -209,7 +209,7 @@ std::size_t WireLink::write_some(std::span<const asio::const_buffer> parts, Erro
   return taken;
 }
 
-// The kernel takes what it has room for, and sends it again and again.
+// Takes as many bytes as the kernel's buffer has room for. The kernel would retransmit them forever.
 std::size_t WireLink::swallow(std::span<const asio::const_buffer> parts, ErrorCode& error) {
   const std::size_t room = wire_->to_actor_.room - std::min(wire_->to_actor_.room, wire_->swallowed_);
   std::size_t taken = 0;
@@ -226,7 +226,7 @@ std::size_t WireLink::swallow(std::span<const asio::const_buffer> parts, ErrorCo
   return taken;
 }
 
-// The second time that the kernel sends something again is about a second after the first.
+// Models is_dead_peer(): two retransmissions, the second 1.2 seconds after the first lost byte was sent.
 bool WireLink::seems_dead(Duration since) {
   constexpr Duration sent_again_twice = std::chrono::milliseconds(1200);
   if (closed_ || !wire_->unheard_since_ || wire_->deaf_) return false;
@@ -245,7 +245,7 @@ void WireLink::finish_sending() {
   wire_->tell_actor();
 }
 
-// Like the kernel: what nobody has read makes a reset of a close.
+// Closes like the kernel: if bytes are unread, the close becomes a reset.
 void WireLink::close() {
   if (closed_) return;
   cancel();
@@ -273,7 +273,7 @@ net::Unread WireLink::unread() {
   return wire_->to_proxy_.finished ? net::Unread::closed : net::Unread::nothing;
 }
 
-// The kernel of an actor acknowledges what the actor reads: a wire has no window but its room.
+// Counts unread bytes as unacknowledged: the actor's kernel acknowledges only what the actor has read.
 std::uint64_t WireLink::unacknowledged() {
   return wire_ == nullptr ? 0 : wire_->to_actor_.bytes.size() + wire_->swallowed_;
 }

@@ -1,5 +1,4 @@
-// A connection in memory: the proxy's end of it is a net::Link,
-// the other end belongs to an actor of the story.
+// A connection in memory. The proxy's end is a net::Link; the other end belongs to an actor of the story.
 #pragma once
 
 #include <functional>
@@ -15,50 +14,50 @@
 
 namespace reprise::simulation {
 
-/// What an actor is told by its wire: something has changed, it may look.
+/// A client or upstream at the end of a wire.
 class Actor {
  public:
   virtual ~Actor() = default;
-  /// Bytes, a FIN or a reset have come, or there is room to write again.
+  /// Called after bytes, a FIN or a reset have arrived, or after room to write has become free.
   virtual void look() = 0;
 };
 
-/// Shared by its two ends; lives until both have let go.
+/// Shared by its two ends; lives until both release it.
 class Wire : public std::enable_shared_from_this<Wire> {
  public:
   Wire(World& world, Faults& faults, Chance pieces);
 
-  /// The actor must outlive the wire, or take itself off.
+  /// Sets the actor. Precondition: the actor outlives the wire, or calls attach(nullptr) first.
   void attach(Actor* actor) { actor_ = actor; }
 
   // The actor's end.
   std::string_view received() const { return to_actor_.bytes; }
   void consume(std::size_t bytes);
-  /// What the wire takes of it now.
+  /// Sends bytes. Returns how many of them the wire takes now.
   std::size_t send(std::string_view bytes);
-  /// All of it at once, be there room or not.
+  /// Sends all bytes at once, even if they exceed the free room.
   void send_whole(std::string_view bytes);
   void finish();
   void reset();
-  /// From now on whatever either end sends is swallowed without a word.
+  /// Discards all later bytes from either end, without notice.
   void vanish();
   /// When the actor's host last acknowledged or sent something.
   Instant last_heard() const { return last_heard_; }
-  /// Nobody ever finds out that nothing is acknowledged.
+  /// Makes seems_dead() always return false.
   void deafen() { deaf_ = true; }
   bool proxy_finished() const { return to_actor_.finished; }
   bool was_reset() const { return reset_by_proxy_; }
   bool proxy_let_go() const { return proxy_closed_; }
-  /// The proxy's end of it carries TLS.
+  /// Marks the proxy's end as carrying TLS.
   void seal() { sealed_ = true; }
   bool sealed() const { return sealed_; }
-  /// The proxy has sent something, or tried to.
+  /// Returns true if the proxy has written something, or tried to.
   bool proxy_spoke() const { return proxy_spoke_; }
-  /// Told of all that the proxy puts on the wire, at once: the first piece that it gave, and how much of all
-  /// pieces was taken.
+  /// Called at once when the proxy writes to the wire, with the first piece and the number of bytes taken of
+  /// all pieces.
   using Offer = std::function<void(std::string_view first, std::size_t taken)>;
   void on_offer(Offer offer) { offer_ = std::move(offer); }
-  /// Told of the first piece of whatever is swallowed on its way to the actor.
+  /// Called with the first piece of each write that is lost on its way to the actor.
   using Swallow = std::function<void(std::string_view first)>;
   void on_swallow(Swallow swallow) { swallow_ = std::move(swallow); }
 
@@ -67,7 +66,7 @@ class Wire : public std::enable_shared_from_this<Wire> {
 
   struct Pipe {
     std::string bytes;
-    std::size_t room = 0;  ///< what it holds at most
+    std::size_t room = 0;  ///< capacity in bytes
     bool finished = false;
   };
 
@@ -90,28 +89,28 @@ class Wire : public std::enable_shared_from_this<Wire> {
   bool sealed_ = false;
   bool vanished_ = false;
   bool deaf_ = false;
-  std::size_t swallowed_ = 0;             ///< bytes that the proxy's kernel keeps sending
-  std::optional<Instant> unheard_since_;  ///< when the first of them was sent
+  std::size_t swallowed_ = 0;             ///< lost bytes, which the proxy's kernel keeps retransmitting
+  std::optional<Instant> unheard_since_;  ///< when the first lost byte was sent
   Instant last_heard_{};
   Offer offer_;
   Swallow swallow_;
 };
 
-/// Who decides what becomes of a dial.
+/// Decides the outcome of each dial.
 class Dials {
  public:
   struct Result {
     ErrorCode error;
     Duration after{};
-    bool silent = false;  ///< never answered
+    bool silent = false;  ///< no reply ever comes
   };
   virtual ~Dials() = default;
   virtual Result dial(const tcp::endpoint&) = 0;
-  /// The connection is there: whose end is the other one?
+  /// Returns the wire of a connection that was just established.
   virtual std::shared_ptr<Wire> connected(const tcp::endpoint&) = 0;
 };
 
-/// The proxy's end.
+/// The proxy's end of a wire.
 class WireLink final : public net::Link {
  public:
   WireLink(const asio::any_io_executor& executor, World& world, Dials& dials);
@@ -135,11 +134,11 @@ class WireLink final : public net::Link {
   std::uint64_t unacknowledged() override;
   bool seems_dead(Duration since) override;
 
-  /// It carries TLS from here on.
+  /// Marks the wire as carrying TLS.
   void seal() { wire_->seal(); }
-  /// The wire has changed.
+  /// Resumes waiting reads and writes that are possible now. Called when the wire has changed.
   void wake();
-  /// Links that stand, of all stories on this thread.
+  /// Returns the number of existing links in all stories on this thread.
   static std::int64_t standing() { return standing_; }
 
  private:

@@ -6,7 +6,7 @@
 namespace reprise::simulation {
 namespace {
 
-// 2026-01-01T00:00:00Z, less what `now` starts with.
+// Wall-clock time of Instant zero, in nanoseconds: the story begins at 2026-01-01T00:00:00Z.
 constexpr std::int64_t wall_at_zero = (1'767'225'600 - 3'600'000) * std::int64_t{1'000'000'000};
 
 }  // namespace
@@ -24,10 +24,10 @@ void World::drive(boost::asio::io_context& io) {
   driven_.push_back(&io);
 }
 
-// A timer that is due has Asio look at all of them (kernel_timer.cpp).
+// Makes Asio check all timers, with a timer that is already due (kernel_timer.cpp).
 void World::fire_timers() {
   bool fired = false;
-  nudge_->expires_at(beginning - std::chrono::hours(1));  // before every other
+  nudge_->expires_at(beginning - std::chrono::hours(1));  // earlier than every other timer
   nudge_->async_wait([&fired](const boost::system::error_code&) { fired = true; });
   while (!fired) poll();
 }
@@ -41,7 +41,7 @@ void World::at(Instant when, std::function<void()> event) {
 }
 
 void World::poll() {
-  // What one context does may be work for another, but rarely is.
+  // Work in one context can create work in another, but rarely does.
   for (std::size_t quiet = 0, i = 0; quiet < driven_.size(); i = (i + 1) % driven_.size()) {
     driven_[i]->restart();
     quiet = driven_[i]->poll() > 0 && i > 0 ? 0 : quiet + 1;
@@ -62,7 +62,7 @@ bool World::step(Instant limit) {
   return true;
 }
 
-// To the next moment at which something is due: an event of the story, or a timer of the proxy.
+// Moves time to the next event of the story or timer of the proxy. Returns false if that is after `limit`.
 bool World::move_on(Instant limit) {
   Instant next = next_timer_;
   if (!events_.empty()) next = std::min(next, events_.top().when);
@@ -74,7 +74,7 @@ bool World::move_on(Instant limit) {
   }
   note(static_cast<std::uint64_t>(now_.time_since_epoch().count()));
   while (!events_.empty() && events_.top().when <= now_) {
-    // priority_queue gives no way to move its top out but this one.
+    // priority_queue has no other way to move its top element out.
     ready_.push_back(std::move(const_cast<Event&>(events_.top()).run));
     events_.pop();
   }

@@ -1,5 +1,5 @@
-// The time and the order of a story: events in virtual time, and what is ready at one moment in an order that
-// the seed chooses.
+// Time and order of a story. Events run in virtual time; the seed chooses the order of events that are ready
+// at the same moment.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -15,7 +15,7 @@
 
 namespace reprise::simulation {
 
-/// Used by one thread, whose clocks it is while it lives.
+/// Used by one thread. Provides that thread's clocks while it exists.
 class World final : public net::TimeSource {
  public:
   static constexpr Instant beginning{std::chrono::hours(1000)};
@@ -28,22 +28,23 @@ class World final : public net::TimeSource {
   Instant now() override { return now_; }
   std::int64_t wall_nanoseconds() override;
   void timer_due_in(Duration left) override;
-  /// The wall's clock jumps; the steady one does not.
+  /// Moves the wall clock. The steady clock does not change.
   void move_wall(Duration by) { wall_offset_ += by.count(); }
 
-  /// A context whose handlers are polled after every event. Only the first may have timers.
+  /// Adds a context, whose handlers are polled after every event. Only the first added context may have
+  /// timers.
   void drive(boost::asio::io_context& io);
-  /// Before the contexts go.
+  /// Releases what belongs to the contexts. Call before they are destroyed.
   void let_go() { nudge_.reset(); }
   void at(Instant when, std::function<void()> event);
   void after(Duration wait, std::function<void()> event) { at(now_ + wait, std::move(event)); }
-  /// At this moment, but in no order with what else is ready.
+  /// Runs the event at the current time, in random order with the other ready events.
   void soon(std::function<void()> event) { ready_.push_back(std::move(event)); }
 
-  /// One event and all handlers that it makes ready. False if nothing is left to happen before `limit`.
+  /// Runs one event, then all handlers that it makes ready. Returns false if nothing is due up to `limit`.
   bool step(Instant limit);
   std::uint64_t steps() const { return steps_; }
-  /// What the story has come to so far, for comparing two plays of it.
+  /// Adds a fact to hash(), by which two plays of a story are compared.
   void note(std::uint64_t fact) { hash_ = (hash_ ^ fact) * 0x100000001B3U; }
   std::uint64_t hash() const { return hash_; }
 
@@ -62,7 +63,7 @@ class World final : public net::TimeSource {
   void fire_timers();
 
   std::vector<boost::asio::io_context*> driven_;
-  std::unique_ptr<net::Timer> nudge_;  ///< has Asio look at its timers
+  std::unique_ptr<net::Timer> nudge_;  ///< makes Asio check its timers
   Chance order_;
   Instant now_ = beginning;
   Instant next_timer_ = Instant::max();
