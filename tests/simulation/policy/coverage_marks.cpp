@@ -44,7 +44,7 @@ void CoverageMarks::add(const CoverageMarks& other) {
   add_up(hedges, other.hedges);
 }
 
-// Calls with the name of each mark, its count, and whether it can be reached at all.
+// Calls `visit` with the name of each mark, its count, and whether it can be reached.
 template <typename Visitor>
 void CoverageMarks::each(Visitor visit) const {
   for (const policy::Reason reason : policy::all_reasons()) {

@@ -1,5 +1,5 @@
-// Coverage marks: what the random stories have reached,
-// counted once a story; what they never reach, nobody watches.
+// Coverage marks of the policy stories: counts of the stories that reached each reason, failure, action,
+// ending and hedge outcome.
 #pragma once
 
 #include <array>
@@ -12,18 +12,18 @@
 
 namespace reprise::simulation {
 
-/// How the client was left.
+/// How a request ended for its client.
 enum class Ending : std::uint8_t {
-  responded,  ///< an upstream's response went out whole
-  cut,        ///< the rest of one could not follow
-  failed,     ///< answered in our own words
-  timed_out,  ///< the same, with 504 instead of the response at hand
+  responded,  ///< an upstream's response was delivered whole
+  cut,        ///< the rest of a response could not be delivered
+  failed,     ///< the client got an error response of the proxy
+  timed_out,  ///< the client got a 504 of the proxy instead of the response at hand
   left,       ///< the client was gone
 };
 inline constexpr std::size_t ending_count = 5;
 std::string_view word(Ending);
 
-/// Not thread-safe: one for each thread, added up at the end.
+/// Not thread-safe: one per thread, added up at the end.
 class CoverageMarks {
  public:
   void begin_story() { ++story_; }
@@ -32,21 +32,21 @@ class CoverageMarks {
   void note(const policy::Actions&);
   void note(Ending ending) { note(endings, static_cast<std::size_t>(ending)); }
   void note(policy::HedgeOutcome hedge) { note(hedges, static_cast<std::size_t>(hedge)); }
-  /// Everything that a finished request tells.
+  /// Counts everything in the ledger of a finished request.
   void note(const policy::Ledger&);
 
   void add(const CoverageMarks&);
   std::uint64_t stories() const { return story_; }
-  /// One line for each mark.
+  /// Returns one line per mark.
   std::string table() const;
-  /// One line for each that was reached less than once in a thousand stories, and for each pair of stage and
-  /// cause that was reached and cannot occur. Empty: all is well.
+  /// Returns one line for each mark that fewer than one in a thousand stories reached, and for each pair of
+  /// stage and cause that was reached but cannot occur. Empty if there are none.
   std::string missing() const;
 
  private:
   struct Mark {
     std::uint64_t count = 0;
-    std::uint64_t last = 0;  ///< the story that it was last counted for
+    std::uint64_t last = 0;  ///< the last story that counted
   };
   template <std::size_t size>
   using List = std::array<Mark, size>;

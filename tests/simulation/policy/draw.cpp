@@ -17,7 +17,7 @@ using policy::Stage;
 
 constexpr std::array statuses{200, 200, 206, 301, 401, 404, 408, 409, 410, 412,
                               421, 422, 429, 500, 501, 502, 503, 503, 504};
-// Beside the failures and the statuses, the swarm switches these on and off.
+// Numbers in the swarm for fault kinds other than failures and statuses.
 enum Fault : std::size_t { hints = 60, breaks, interruptions, slow };
 
 policy::Backoff draw_backoff(Chance& chance) {
@@ -75,7 +75,7 @@ void draw_step(Chance& chance, const Swarm& swarm, Step& step) {
   if (chance.one_in(6)) step.in_body = chance.any_but_first<Interruption>();
 }
 
-// Downloads that go on need several answers in a row, which chance alone hardly gives.
+// Makes resumed downloads likelier: they need several responses in a row.
 void draw_download(Chance& chance, Step& step) {
   if (chance.one_in(3)) return;
   step.outcome = policy::Responded{chance.one_in(2) ? 200 : 206, {}};
@@ -127,7 +127,8 @@ void draw_script(Chance& chance, const Swarm& swarm, play::Script& script) {
     draw_step(chance, swarm, step);
     if (download) draw_download(chance, step);
   }
-  // The last step repeats for ever, and a route without a limit must meet an end.
+  // The last step repeats forever. It must take time, so that a route without an attempt limit reaches its
+  // deadline.
   if (script.back().late == Duration::zero()) script.back().late = 1s;
 }
 

@@ -1,4 +1,4 @@
-// Draws the parts of a random story: routes, requests, and what their attempts come to.
+// Draws the parts of a random story: routes, requests, and the outcomes of their attempts.
 #pragma once
 
 #include "tests/simulation/policy/purpose.hpp"
@@ -6,7 +6,7 @@
 
 namespace reprise::simulation {
 
-/// Which kinds of fault a story has: a random half, so that one kind does not hide another.
+/// The fault kinds that a story can have: a random half, so that one kind does not hide another.
 class Swarm {
  public:
   explicit Swarm(Chance& chance) : on_(chance.bits()) {}
@@ -16,10 +16,10 @@ class Swarm {
   std::uint64_t on_;
 };
 
-/// Changes all of the route but its budget; what it had before does not matter.
+/// Sets everything in the route except its budget.
 void draw_route(Chance&, policy::RoutePolicy&);
 policy::Facts draw_facts(Chance&, policy::Instant begin);
-/// What each attempt comes to, how long it takes, and what happens meanwhile.
+/// Draws the outcome of each attempt, its duration, and events during it.
 void draw_script(Chance&, const Swarm&, play::Script&);
 
 }  // namespace reprise::simulation

@@ -16,12 +16,12 @@ using policy::Stage;
 constexpr unsigned most_attempts = 5;
 constexpr std::uint64_t outcomes = 12;
 
-/// What the attempts can lean on.
+/// State of the request's body during the attempts.
 enum class Body : std::uint8_t {
-  held,          ///< every byte is held
-  unsent,        ///< held, and what breaks before a response broke before a byte was sent
+  held,          ///< held whole
+  unsent,        ///< held; every failure before a response comes before a byte was sent
   let_go,        ///< too long to hold
-  let_go_later,  ///< it became too long during the second attempt
+  let_go_later,  ///< becomes too long during the second attempt
 };
 constexpr std::uint64_t bodies = 4;
 constexpr std::uint64_t idempotencies = 2;

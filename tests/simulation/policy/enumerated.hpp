@@ -1,4 +1,4 @@
-// Every sequence of one to five attempts, each with its number.
+// All stories of one to five attempts, by number.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,10 @@
 
 namespace reprise::simulation {
 
-/// 12 outcomes for each of 1 to 5 attempts, 4 states of the request's body, idempotent or not.
+/// Returns the number of stories: 12 outcomes for each of 1 to 5 attempts, 4 states of the request's body,
+/// idempotent or not.
 std::uint64_t enumerated_count();
-/// `number` from 0 to the count - 1.
+/// Sets the story with that number. Precondition: `number` is less than enumerated_count().
 void enumerate(std::uint64_t number, LoneStory&);
 
 }  // namespace reprise::simulation

@@ -9,14 +9,13 @@ using policy::Cause;
 using policy::Failed;
 using policy::Stage;
 
-// Why the others cannot be:
-//   resolve: there is no connection that could break, and no address to judge.
-//   connect: names are resolved, and nothing is spoken: no head, no limit of a response.
-//   tls: a handshake is bounded by connect_timeout; what is no TLS is tls_protocol_error, here as later.
-//   send, await_head, head: the connection stands. A malformed or too large head has begun: `head`. Only what
-//     is still being sent can lose its replay.
-//   body, while it is held or relayed: a body that only ends early is `truncated`, however its connection
-//     closed; a stall is one, too.
+// Why the other pairs cannot occur:
+//   resolve: no connection exists yet that could break, and no address that could be denied.
+//   connect: the name is resolved, and no byte is exchanged, so there is no head and no response timeout.
+//   tls: connect_timeout bounds the handshake. Bytes that are not TLS are tls_protocol_error, here and later.
+//   send, await_head, head: the connection is established. A malformed or too large head has begun, so its
+//     stage is `head`. Only a request that is still being sent can end with replay_lost.
+//   body, held or relayed: a body that ends early without a reset is `truncated`. So is a stall.
 constexpr Failed table[] = {
     {Stage::resolve, Cause::dns_error},
     {Stage::resolve, Cause::dns_timeout},

@@ -1,4 +1,4 @@
-// Which failures an attempt can come to: the pairs of stage and cause that the proxy can meet.
+// The pairs of stage and cause with which an attempt can fail.
 #pragma once
 
 #include <span>
@@ -7,7 +7,7 @@
 
 namespace reprise::simulation {
 
-/// Every pair that can occur, by stage. What is not here must not be told in any random story.
+/// Returns every possible pair, ordered by stage. A random story must not report any other.
 std::span<const policy::Failed> possible_failures();
 bool is_possible(const policy::Failed&);
 

@@ -1,4 +1,4 @@
-// Defects for the canary: what the exchange is told is not what the laws are judged by.
+// Flaws for the canary: the exchange gets altered facts, and the laws judge it by the true facts.
 #pragma once
 
 #include <array>
@@ -9,17 +9,17 @@ namespace reprise::simulation {
 
 enum class Flaw : std::uint8_t {
   none,
-  body_called_held,   ///< what was let go is played again
+  body_called_held,   ///< a body that is no longer held is sent again
   called_idempotent,  ///< an effect is repeated
-  called_active,      ///< a route that only watches retries
-  budget_withheld,    ///< retries cost nothing
-  signature_hidden,   ///< sent again after the signature has run out
-  deadline_lifted,    ///< retries go on for ever
+  called_active,      ///< a route that must not retry does so
+  budget_withheld,    ///< retries are not charged
+  signature_hidden,   ///< a request is sent again after its signature has expired
+  deadline_lifted,    ///< retries continue for 30 s after the deadline
   one_attempt_more,   ///< max_attempts is one too high
-  hint_halved,        ///< sooner than asked
-  rest_is_the_rest,   ///< what differs is appended to the download
-  circuit_withheld,   ///< a broken host is asked on
-  pause_withheld,     ///< a host that asked for a pause gets none
+  hint_halved,        ///< a retry is sent earlier than its hint allows
+  rest_is_the_rest,   ///< bytes of another representation are appended to a download
+  circuit_withheld,   ///< requests are sent through an open circuit
+  pause_withheld,     ///< requests are sent to a host that asked for a pause
 };
 
 inline constexpr std::array<std::string_view, 12> flaw_words{"none",

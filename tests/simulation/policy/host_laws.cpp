@@ -43,7 +43,8 @@ void HostLaws::after(const Happening& what, const policy::Actions& actions, cons
   }
 }
 
-// What goes out asks its host first, but for the one free retry, which has been let in already.
+// Judges that the pause and the circuit of the host allow each start. A free retry is exempt: the attempt
+// that it replaces was admitted.
 void HostLaws::judge_approach(const Happening& what, const policy::Action& action,
                               const policy::Exchange& exchange, const VisitLaws& visit) {
   const auto* start = std::get_if<policy::Start>(&action);
@@ -79,7 +80,7 @@ void HostLaws::admit(const Happening& what, const VisitLaws& visit, unsigned num
   probes_.push_back({&visit, number, what.at});
 }
 
-// A probe on a stale connection goes on with the free retry.
+// Moves a probe on a stale connection to its free retry. Removes probes that have ended.
 void HostLaws::follow_probes(const VisitLaws& visit, bool stale) {
   if (probes_.empty()) return;
   for (Probe& probe : probes_) {
@@ -91,7 +92,7 @@ void HostLaws::follow_probes(const VisitLaws& visit, bool stale) {
 
 void HostLaws::judge_hedge(const Happening& what, const policy::Exchange& exchange) {
   const policy::Ledger& ledger = exchange.ledger();
-  // A copy that would have been sent has asked, too.
+  // A hedge that is only observed has asked the circuit, too.
   if (ledger.hedge == policy::HedgeOutcome::observed && circuit_) {
     require(circuit_->admit(what.at), "an open circuit is not observed");
     circuit_->discard(what.at);
@@ -103,7 +104,7 @@ void HostLaws::judge_hedge(const Happening& what, const policy::Exchange& exchan
   }
 }
 
-// What an attempt says of its host.
+// Updates the pause and the circuit from the outcome of an attempt.
 void HostLaws::hear(const Happening& what, Instant admitted, bool stale, bool other_runs) {
   const auto* responded = std::get_if<Responded>(&what.outcome);
   if (responded != nullptr && responded->hints.retry_after && route_.retry.retry_after.honour &&
@@ -115,7 +116,7 @@ void HostLaws::hear(const Happening& what, Instant admitted, bool stale, bool ot
   const auto* failed = std::get_if<Failed>(&what.outcome);
   const bool ours = failed != nullptr && policy::is_fault_of_ours(*failed);
   const bool broke_beside_a_copy = failed != nullptr && what.report.reused && other_runs;
-  // The free retry goes on in the place of the attempt that was stale.
+  // A free retry replaces the stale attempt, so nothing is counted yet.
   if (stale) return;
   if (ours || broke_beside_a_copy) {
     circuit_->discard(admitted);

@@ -1,5 +1,5 @@
-// The laws for what requests to one host share: circuit, pause
-// and budget, each kept a second time from what was told.
+// Laws for what requests to one host share: circuit, pause and budget. Each is computed a second time from
+// the events.
 #pragma once
 
 #include <optional>
@@ -11,13 +11,14 @@ namespace reprise::simulation {
 
 class HostLaws {
  public:
-  /// Must be outlived by the story.
+  /// Precondition: the story outlives the laws.
   explicit HostLaws(const HostStory&);
 
-  /// After the laws of the visit have seen the same. `circuit` may be null.
+  /// Judges one event. Call after the visit's own laws have judged it. `circuit` may be null.
   void after(const Happening&, const policy::Actions&, const policy::Exchange&, const VisitLaws&,
              const policy::Circuit* circuit, const policy::HostPause&);
-  /// When every request is over. `spent` is what is missing from the budget.
+  /// Judges the end of the story. `circuit` may be null. `spent` is what the budget has lost; `paid` and
+  /// `decisions` are sums over all visits.
   void at_end(Instant now, policy::Circuit* circuit, double spent, std::size_t paid, std::size_t decisions);
   std::string_view broken() const { return broken_; }
 
@@ -32,7 +33,7 @@ class HostLaws {
   void judge_hedge(const Happening&, const policy::Exchange&);
   void hear(const Happening&, Instant admitted, bool stale, bool other_runs);
 
-  /// An attempt that was let through to a host that may be broken still.
+  /// An attempt that a half-open circuit admitted.
   struct Probe {
     const VisitLaws* visit;
     unsigned number;

@@ -1,5 +1,4 @@
-// Random stories of a host: several requests that share its budget,
-// circuit and pause; and copies beside slow attempts.
+// Random stories of one host: several requests that share its budget, circuit and pause, with hedges.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +12,17 @@ namespace reprise::simulation {
 
 /// One request to the host.
 struct Visit {
-  policy::Duration at{};  ///< when its head is there, after the epoch
+  policy::Duration at{};  ///< when its head arrives, relative to the epoch
   policy::Facts facts;
-  unsigned held_for = 0;  ///< its body is held until that attempt has begun
-  play::Script steps;     ///< the last one repeats for ever
+  unsigned held_for = 0;  ///< the body is held while at most this many attempts have begun
+  play::Script steps;     ///< the last one repeats forever
 };
 
 struct HostStory {
   policy::RoutePolicy route;
-  policy::Duration pause{};  ///< asked for by a response before the epoch
-  unsigned failures = 0;     ///< what the circuit has seen before the epoch
-  policy::Duration usual{};  ///< how long good responses took to begin so far; zero: nothing is known
+  policy::Duration pause{};  ///< requested by a response before the epoch; runs from the epoch
+  unsigned failures = 0;     ///< failures that the circuit counted before the epoch
+  policy::Duration usual{};  ///< typical time to a good response head before the epoch; zero: unknown
   std::vector<Visit> visits;
 };
 

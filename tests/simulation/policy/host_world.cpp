@@ -13,7 +13,7 @@ using Kind = Happening::Kind;
 
 namespace {
 
-constexpr std::uint64_t too_many = 100'000;  // events
+constexpr std::uint64_t too_many = 100'000;  // limit of events
 constexpr Duration body_time = std::chrono::milliseconds(10);
 constexpr unsigned typical_responses = 30;
 
@@ -106,7 +106,7 @@ HostWorld::Coming HostWorld::take_next() {
 
 void HostWorld::happen(const Coming& coming) {
   Visitor& visitor = *visitors_[coming.visitor];
-  // A timer that was armed anew does not fire for the wait before.
+  // Ignores the timer of an earlier wait if a new wait has begun.
   if (coming.kind == Kind::wait_ended && coming.number != visitor.waits && visitor.waiting) return;
   now_ = coming.at;
   const Happening what = describe(coming, visitor);

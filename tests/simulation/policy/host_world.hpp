@@ -1,4 +1,4 @@
-// Obeys the exchanges of several requests to one host on one invented clock, and lets the laws watch.
+// Executes the actions of several requests to one host on a virtual clock, and has the laws judge each event.
 #pragma once
 
 #include <memory>
@@ -11,11 +11,11 @@
 
 namespace reprise::simulation {
 
-/// Plays a story once. Timers are never taken back, so that late ones must fall on deaf ears.
+/// Plays one story, once. Timers are never cancelled, so the exchanges must ignore late ones.
 class HostWorld {
  public:
-  /// The exchanges live by `told`, the laws by `judged`. `marks` and `tale` may be null; `tale` gets a line
-  /// for each event.
+  /// The exchanges use `told`, the laws use `judged`. `marks` and `tale` may be null; `tale` gets one line
+  /// per event.
   HostWorld(const HostStory& judged, const HostStory& told, policy::Dice&, CoverageMarks* marks,
             std::string* tale);
 
@@ -27,24 +27,24 @@ class HostWorld {
     Instant at{};
     std::uint64_t order = 0;
     std::size_t visitor = 0;
-    unsigned number = 0;  ///< the attempt; of a wait: which one
+    unsigned number = 0;  ///< the attempt, or the wait if `kind` is wait_ended
     play::Interruption interruption = play::Interruption::none;
   };
   struct Visitor {
     Visitor(const HostStory& judged, const HostStory& told, std::size_t index, policy::HostShare,
             policy::ObservedLatency*);
-    const Visit& visit;  ///< as it is told
+    const Visit& visit;  ///< as the exchange sees it
     policy::Exchange exchange;
     VisitLaws laws;
     unsigned begun = 0;
-    std::vector<bool> fresh;    ///< of each attempt: on a new connection
-    std::vector<bool> resumes;  ///< of each attempt: for the rest of a download
-    unsigned responded = 0;     ///< the last attempt with a response, but for resumes
+    std::vector<bool> fresh;    ///< by attempt: on a new connection
+    std::vector<bool> resumes;  ///< by attempt: resumes a download
+    unsigned responded = 0;     ///< the last attempt with a response, except resumes
     bool kept = false;
     unsigned waits = 0;
     bool waiting = false;
     const play::Step& step(unsigned number) const;
-    /// The response of that attempt is to be kept during the wait; or not.
+    /// Keeps or drops the response at hand before a wait, as its step says.
     void keep();
   };
 
@@ -62,7 +62,7 @@ class HostWorld {
   void obey(const policy::Wait& wait, std::size_t visitor) { begin_wait(wait.until, visitor); }
   void obey(const policy::Deliver& deliver, std::size_t visitor) { relay(deliver.number, visitor); }
   void obey(const policy::Continue& more, std::size_t visitor) { relay(more.number, visitor); }
-  // Nothing comes of these here: what a cancelled attempt was to bring falls on deaf ears.
+  // Require nothing here: the exchange must ignore the late events of a cancelled attempt.
   static void obey(const policy::Cancel&, std::size_t) {}
   static void obey(const policy::Cut&, std::size_t) {}
   static void obey(const policy::Fail&, std::size_t) {}

@@ -1,4 +1,4 @@
-// What a story came to: the law that it broke, if any, and the hash of its events.
+// Result of a story: the law that it broke, if any, and the hash of its events.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ struct Judged {
   std::uint64_t hash = 0;
 };
 
-/// Folds what happened into one number; the order counts.
+/// Hash of the events of a story, which depends on their order.
 class EventHash {
  public:
   void add(std::uint64_t value) {

@@ -1,4 +1,4 @@
-// Random stories of one request that has its host to itself: the scenes and laws of tests/support.
+// Random stories of a single request to a host, with the scenes and laws of tests/support.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct LoneStory {
 };
 
 void draw(std::uint64_t seed, LoneStory&);
-/// Plays what is told under that flaw, and judges it by the story itself. `marks` may be null.
+/// Plays the story as the flaw alters it, and judges it by the unaltered story. `marks` may be null.
 Judged judge(const LoneStory&, Flaw, policy::Dice&, CoverageMarks* marks);
 std::string transcript(const LoneStory&, Flaw, policy::Dice&);
 

@@ -95,7 +95,7 @@ class Outage {
     for (const policy::Action& action : actions) {
       std::visit([&](const auto& asked) { obey(asked, cause); }, action);
     }
-    // One attempt at a time, and every wait ends: something is always asked for.
+    // One attempt runs at a time and every wait ends, so the exchange must always ask for something.
     assert(policy::leads_on(requests_[cause.request].exchange, actions));
   }
 
@@ -111,17 +111,18 @@ class Outage {
   }
   void obey(const policy::Deliver&, const Coming& cause) { requests_[cause.request].exchange.delivered(); }
   static void obey(const policy::Fail&, const Coming&) {}
-  // No body breaks here, no client leaves and no copy is sent.
+  // No body breaks here, no client leaves, and no hedge is sent.
   static void obey(const policy::Resume&, const Coming&) { assert(false); }
   static void obey(const policy::Continue&, const Coming&) { assert(false); }
   static void obey(const policy::Cancel&, const Coming&) { assert(false); }
   static void obey(const policy::Cut&, const Coming&) { assert(false); }
   static void obey(const policy::Leave&, const Coming&) { assert(false); }
 
-  // A dial that is refused burdens nobody: the budget gives it back (decision 0015).
+  // A refused dial adds no load, and the budget is refunded (decision 0015).
   bool burdens_at(Instant now) const { return away_ != Away::refuses || now < gone || now >= back; }
 
-  // Of the attempts since then: how many the worst span of that length has. Events come in order, so do they.
+  // Returns the attempts in the busiest span of this length since then, in percent of the requests that
+  // arrive in one span. load_ is sorted, because events come in order of time.
   unsigned percent(Instant since, Duration span) const {
     std::size_t most = 0;
     auto first = std::lower_bound(load_.begin(), load_.end(), since);

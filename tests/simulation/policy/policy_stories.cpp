@@ -1,5 +1,4 @@
-// Plays stories of policy::Exchange by the million, all
-// short ones and random ones, and judges each by the laws.
+// Plays millions of stories of policy::Exchange, all short ones and random ones, and judges each by the laws.
 #include <atomic>
 #include <cstdio>
 #include <fstream>
@@ -25,14 +24,14 @@ struct Options {
   std::string figures;
 };
 
-/// What a run over many stories came to.
+/// Result of a run over many stories.
 struct Sum {
   CoverageMarks marks;
-  std::uint64_t twice = 0;  ///< stories that were played a second time
+  std::uint64_t twice = 0;  ///< stories that were played twice
   std::optional<Broken> broken;
 };
 
-/// Plays the numbers `first` to `end`, shared out among threads; ends soon after the first broken law.
+/// Plays the stories from `first` to before `end` on several threads. Ends soon after the first broken law.
 template <typename Tell>
 Sum play_all(std::uint64_t first, std::uint64_t end, const Options& options, Flaw flaw, Tell tell) {
   constexpr std::uint64_t share = 1024;
@@ -86,7 +85,7 @@ int report(const Broken& broken, Flaw flaw) {
   return 1;
 }
 
-/// Every flaw must be found, each within so many random stories.
+/// Checks that every flaw is found within this many random stories.
 int canary(const Options& options) {
   constexpr std::uint64_t within = 20'000;
   int missed = 0;
@@ -102,7 +101,7 @@ int canary(const Options& options) {
   return missed == 0 ? 0 : 1;
 }
 
-/// The worse of the two ways to be away, with every key at its default.
+/// Returns the worst figures of both kinds of outage, with every key at its default.
 OutageFigures worst_outage() {
   const policy::RoutePolicy route;
   const OutageFigures refused = play_outage(route, Away::refuses);
@@ -143,7 +142,7 @@ int run(const Options& options) {
                   outage);
   }
   if (broken) return report(*broken, flaw);
-  // Few stories say nothing of how often a mark is reached.
+  // With fewer stories, missing marks are not reported.
   constexpr std::uint64_t enough = 10'000;
   const std::string missing = options.random >= enough ? random.marks.missing() : "";
   std::cout << random.marks.table() << enumerated.marks.stories() << " stories enumerated, "

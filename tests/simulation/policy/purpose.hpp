@@ -1,4 +1,4 @@
-// What numbers are drawn for in a story of the policy: each purpose has a stream of its own.
+// Purposes for which a policy story draws random numbers. Each has its own stream.
 #pragma once
 
 #include "tests/support/chance.hpp"

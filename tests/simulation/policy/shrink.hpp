@@ -1,4 +1,4 @@
-// Makes a story that breaks a law shorter, as long as it still breaks the same one.
+// Simplifies a story that breaks a law, as long as it still breaks the same law.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,10 @@
 
 namespace reprise::simulation {
 
-/// How many ways there are to make a step plainer.
+/// Number of ways to simplify a step.
 inline constexpr std::size_t plainer_ways = 11;
 
-/// The step with one thing less to it; nothing where there was no such thing.
+/// Returns the step with one property removed; null if the step does not have that property.
 inline std::optional<play::Step> plainer(const play::Step& step, std::size_t way) {
   play::Step plain = step;
   auto* response = std::get_if<policy::Responded>(&plain.outcome);
@@ -39,8 +39,8 @@ inline std::optional<play::Step> plainer(const play::Step& step, std::size_t way
   return was ? std::optional(plain) : std::nullopt;
 }
 
-/// Calls `still_broken` with the story after each single change
-/// to the script; what it agrees to stays. True if one did.
+/// Tries each single simplification of the script, and keeps those for which `still_broken` returns true.
+/// Returns true if one was kept.
 template <typename Check>
 bool shrink_script(play::Script& script, Check still_broken) {
   bool changed = false;

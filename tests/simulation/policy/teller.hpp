@@ -1,4 +1,4 @@
-// Tells stories by their number, one after another, judges them and keeps the marks.
+// Plays stories by number, judges them, and counts the coverage marks.
 #pragma once
 
 #include <optional>
@@ -9,13 +9,14 @@
 
 namespace reprise::simulation {
 
-/// A story that broke a law: `e` and the number of an enumerated one, or `r` and the seed of a random one.
+/// A story that broke a law. Its name is `e` and the number of an enumerated story, or `r` and the seed of a
+/// random one.
 struct Broken {
   std::string name;
   std::string_view law;
 };
 
-/// One for each thread.
+/// One per thread.
 class Teller {
  public:
   explicit Teller(Flaw flaw) : flaw_(flaw) {}
@@ -25,7 +26,7 @@ class Teller {
 
   const CoverageMarks& marks() const { return marks_; }
   std::uint64_t twice() const { return twice_; }
-  /// The first broken law.
+  /// Returns the first broken law; null if all hold.
   const std::optional<Broken>& broken() const { return broken_; }
 
  private:
@@ -40,10 +41,10 @@ class Teller {
   HostStory host_;
 };
 
-/// The transcript of a story, and where it breaks a law, that of the shortest one that still breaks it.
-/// Throws for a name that is none.
+/// Returns the transcript of a story. If it breaks a law, adds the transcript of the simplest version found
+/// that breaks the same law. Throws std::invalid_argument if no story has that name.
 std::string tell_in_full(const std::string& name, Flaw);
-/// Throws for a word that is none.
+/// Returns the flaw with that name. Throws std::invalid_argument if there is none.
 Flaw flaw_of(const std::string& word);
 
 }  // namespace reprise::simulation

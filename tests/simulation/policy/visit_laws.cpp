@@ -22,7 +22,7 @@ bool contains(const Actions& actions) {
 
 bool has_bytes(const Responded& response) { return response.status == 200 || response.status == 206; }
 
-// x-amz-retry-after stretches a wait by five seconds at most and never shortens it.
+// x-amz-retry-after lengthens a wait by at most five seconds, and never shortens it.
 Duration stretched(Duration wait, const policy::Hints& hints) {
   const Duration asked = hints.aws_retry_after.value_or(Duration::zero());
   return std::max(wait, std::min(asked, wait + std::chrono::seconds(5)));
@@ -149,7 +149,7 @@ void VisitLaws::judge_start(const policy::Start& start, const Happening& what) {
   const unsigned beyond = most == 1U ? stale_ : 0;
   require(stale_ <= 1 && (!most || charged_ + stale_ <= *most + beyond), "attempts are bounded");
   if (start.fresh) wait_ = Duration::zero();
-  // A free retry is paid with what the attempt before it was paid with, if that is still there.
+  // A free retry is charged only if the attempt that it replaces was charged and then refunded.
   const bool inherits = start.fresh && tried_[last_ended_ - 1].given_back;
   begin(what, start.fresh, false);
   if (inherits || (!start.fresh && start.number > 1)) pay();
@@ -160,7 +160,7 @@ void VisitLaws::pay() {
   ++paid_;
 }
 
-// What holds for every attempt but the first.
+// Judges what must hold for every attempt except the first.
 void VisitLaws::judge_again(const Happening& what) {
   const bool hedge = what.kind == Kind::hedge_due;
   require(running() == (hedge ? 1U : 0U), "two attempts run only where the second is a copy");
@@ -243,8 +243,8 @@ bool VisitLaws::is_lost(const Tried& one) {
          one.report.sent == policy::Sent::maybe;
 }
 
-// The client gets the failure of the attempt that was lost, because that response may be about our own
-// repeat.
+// Returns true if the client must get the failure of a lost attempt, because this response may be about the
+// proxy's own retry.
 bool VisitLaws::keeps_lost_failure(unsigned number) const {
   const Responded* given = response(number);
   if (given == nullptr || visit_.facts.safe_method || !play::may_tell_of_repeat(given->status)) return false;
@@ -282,8 +282,8 @@ void VisitLaws::judge_wait(const policy::Wait& wait, const Happening& what) {
   in_vain_ += is_out() ? 1 : 0;
 }
 
-// Of two copies each may have been asked for a pause,
-// which runs from its own response: the longer one counts.
+// Returns the hints for the wait. After a hedge, both responses may ask for a pause, each counted from its
+// own response; the longer remaining pause applies.
 policy::Hints VisitLaws::asked(const Happening& what) const {
   policy::Hints hints;
   if (what.kind != Kind::attempt_ended || !route_.retry.retry_after.honour) return hints;

@@ -1,4 +1,4 @@
-// The laws for one request among others, kept up event by event from what was told and what was asked for.
+// Laws for one request, judged after each event from the events and from the actions of the exchange.
 #pragma once
 
 #include <optional>
@@ -13,23 +13,23 @@ namespace reprise::simulation {
 using policy::Duration;
 using policy::Instant;
 
-/// One thing that happened to a request.
+/// One event of a request.
 struct Happening {
   enum class Kind : std::uint8_t { arrived, interrupted, attempt_ended, hedge_due, wait_ended, body_ended };
   Kind kind = Kind::arrived;
   Instant at{};
-  unsigned number = 0;  ///< the attempt
+  unsigned number = 0;  ///< number of the attempt
   play::Interruption interruption = play::Interruption::none;
   policy::AttemptReport report{};
   policy::Outcome outcome{};
-  play::Breaking how = play::Breaking::no;  ///< of a body that ended
-  bool differs = false;                     ///< a 200 or 206 that is not the rest
+  play::Breaking how = play::Breaking::no;  ///< how the body ended
+  bool differs = false;  ///< the response is a 200 or 206, but not the rest of the download
 };
 
-/// One attempt as it was told.
+/// One attempt, as it was reported to the exchange.
 struct Tried {
   Instant started{};
-  Instant admitted{};  ///< when it, or the one that it is a free retry of, was started
+  Instant admitted{};  ///< start of this attempt; for a free retry, of the attempt that it replaces
   Instant ended{};
   policy::Outcome outcome = policy::Failed{policy::Stage::await_head, policy::Cause::cancelled};
   policy::AttemptReport report{};
@@ -37,43 +37,43 @@ struct Tried {
   bool resume = false;
   bool running = true;
   bool cancelled = false;
-  bool paid = false;        ///< from the budget
-  bool given_back = false;  ///< to the budget: it ended without having sent a byte
+  bool paid = false;        ///< charged to the budget
+  bool given_back = false;  ///< refunded, because it ended before it sent a byte
 };
 
-/// Empty where the ledger says of the attempts what was told.
+/// Compares the ledger with the reported attempts. Returns the broken law; empty if they agree.
 std::string_view ledger_fault(const std::vector<Tried>&, const policy::Ledger&);
 
 class VisitLaws {
  public:
-  /// All must outlive the laws.
+  /// Precondition: all arguments outlive the laws.
   VisitLaws(const policy::RoutePolicy&, const Visit&, Instant head_at);
 
-  /// What the exchange asked for when that had happened to it.
+  /// Judges the actions that the exchange returned for this event.
   void after(const Happening&, const policy::Actions&, const policy::Exchange&);
-  /// The world has read the response at hand, or has given it up.
+  /// Reports that the response at hand was read whole, or that it was dropped.
   void response_kept() { whole_ = whole_ || at_hand_ != 0; }
   void response_dropped() {
     if (!whole_) at_hand_ = 0;
   }
-  /// The first law that did not hold; empty: all did.
+  /// Returns the first broken law; empty if all hold.
   std::string_view broken() const { return broken_; }
 
   bool over() const { return over_; }
-  /// How the client was left, once it is over.
+  /// Returns how the request ended for its client. Precondition: it is over.
   Ending ending() const { return ending_; }
-  /// The last happening was news of an attempt that ran.
+  /// Returns true if the last event was the end of a running attempt.
   bool heard() const { return heard_; }
-  /// The last happening settled whether there is a copy.
+  /// Returns true if the last event decided whether a hedge is sent.
   bool judged_hedge() const { return judged_hedge_; }
-  /// Attempts that were stopped by the last happening.
+  /// Attempts that were cancelled after the last event.
   const std::vector<unsigned>& stopped() const { return stopped_; }
   std::size_t running() const;
   const Tried& tried(unsigned number) const { return tried_[number - 1]; }
   bool runs(unsigned number) const { return tried_[number - 1].running; }
-  /// Attempts that the budget pays for.
+  /// Returns the number of attempts charged to the budget and not refunded.
   std::size_t paid() const { return paid_; }
-  /// Events that a route which observes may have written a retry down for.
+  /// Returns the number of events after which a route in mode observe may have recorded a retry.
   std::size_t decisions() const { return decisions_; }
 
  private:
@@ -119,9 +119,9 @@ class VisitLaws {
   unsigned last_ended_ = 0;
   unsigned charged_ = 0;
   unsigned stale_ = 0;
-  unsigned at_hand_ = 0;  ///< the attempt whose response the client would get; 0: none
+  unsigned at_hand_ = 0;  ///< attempt whose response the client would get; 0: none
   bool whole_ = false;
-  unsigned body_of_ = 0;  ///< the attempt whose body the client is getting; 0: no head is out
+  unsigned body_of_ = 0;  ///< attempt whose body the client receives; 0: no head was delivered
   bool continuable_ = false;
   unsigned in_vain_ = 0;
   Duration wait_{};
@@ -130,7 +130,7 @@ class VisitLaws {
   std::vector<unsigned> stopped_;
   policy::HedgeOutcome hedge_ = policy::HedgeOutcome::none;
   std::size_t paid_ = 0, decisions_ = 0;
-  std::size_t entries_ = 0;  ///< of the ledger, at the end
+  std::size_t entries_ = 0;  ///< number of ledger entries at the end
   bool over_ = false;
   Ending ending_ = Ending::responded;
 };
