@@ -1,4 +1,4 @@
-// An address of loopback where a connection neither stands nor fails: its listener's queue is full.
+// A loopback address where connecting neither succeeds nor fails, because the listener's queue is full.
 #pragma once
 
 #include <cstdint>
@@ -7,17 +7,18 @@
 
 namespace reprise::play {
 
-/// Whoever dials it waits until it goes. Throws std::runtime_error where the address cannot be had.
+/// A connect to it waits until this object is destroyed. Throws std::runtime_error if the address cannot be
+/// bound.
 class BlackHole {
  public:
-  /// `address`: of 127.0.0.0/8.
+  /// Precondition: `address` is in 127.0.0.0/8.
   BlackHole(const std::string& address, std::uint16_t port);
   ~BlackHole();
   BlackHole(const BlackHole&) = delete;
   BlackHole& operator=(const BlackHole&) = delete;
 
  private:
-  std::vector<int> sockets_;  ///< the listener, and those that fill its queue
+  std::vector<int> sockets_;  ///< the listener, and the clients that fill its queue
 };
 
 }  // namespace reprise::play

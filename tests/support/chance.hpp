@@ -1,4 +1,4 @@
-// The one source of chance of all tests: a stream of draws from a seed, the same on every machine.
+// Random numbers for all tests: streams of draws from a seed, the same on every machine.
 #pragma once
 
 #include <chrono>
@@ -13,14 +13,14 @@
 
 namespace reprise::play {
 
-/// Chosen bytes that stand for chance, whatever it is asked for.
+/// Chosen bytes that are used in place of random numbers.
 class Tape {
  public:
-  /// Borrows the bytes.
+  /// Precondition: the bytes outlive the tape.
   explicit Tape(std::span<const std::uint8_t> bytes) : left_(bytes) {}
 
   bool empty() const { return left_.empty(); }
-  /// In [0, highest]; as many bytes as that needs, or what is left.
+  /// Returns a number in [0, highest]. Uses as many bytes as that needs, or all that are left.
   std::uint64_t take(std::uint64_t highest) {
     std::uint64_t number = 0;
     for (std::uint64_t reach = 0; reach < highest && !left_.empty(); reach = reach << 8U | 0xffU) {
@@ -34,8 +34,8 @@ class Tape {
   std::span<const std::uint8_t> left_;
 };
 
-/// What a story is told from: a number, or, as long as they last, bytes that somebody has chosen. The tape,
-/// where there is one, must outlive the story.
+/// Seed of a story: a number, and optionally a tape whose bytes are used first. Precondition: the tape
+/// outlives the story.
 struct Seed {
   Seed(std::uint64_t chosen = 0, Tape* bytes = nullptr) : number(chosen), tape(bytes) {}
 
@@ -43,11 +43,11 @@ struct Seed {
   Tape* tape;
 };
 
-/// Used by one thread. Where the program asks for dice, it may be given a stream of these.
+/// A stream of random numbers. Used by one thread. Can serve as the program's dice.
 class Chance : public policy::Dice {
  public:
-  /// A stream of its own for every row of keys (a purpose, the number of a request), so that one more draw
-  /// for one shifts no other.
+  /// Each list of keys (for instance a purpose and the number of a request) has its own stream, so that an
+  /// additional draw in one does not change the others.
   template <typename... Keys>
   explicit Chance(Seed seed, Keys... keys)
       : dice_(stream(seed.number, static_cast<std::uint64_t>(keys)...)), tape_(seed.tape) {}
@@ -55,9 +55,9 @@ class Chance : public policy::Dice {
   std::uint64_t roll(std::uint64_t highest) override {
     return tape_ == nullptr || tape_->empty() ? dice_.roll(highest) : tape_->take(highest);
   }
-  /// A number in [0, end); 0 if there is none.
+  /// Returns a number in [0, end); 0 if `end` is 0.
   std::uint64_t below(std::uint64_t end) { return end == 0 ? 0 : roll(end - 1); }
-  /// A number in [lowest, highest].
+  /// Returns a number in [lowest, highest].
   std::uint64_t between(std::uint64_t lowest, std::uint64_t highest) {
     return lowest + roll(highest - lowest);
   }
@@ -76,7 +76,7 @@ class Chance : public policy::Dice {
   Enum any() {
     return static_cast<Enum>(below(policy::count_of<Enum>));
   }
-  /// Any but the first, which stands for nothing.
+  /// Returns any enumerator except the first, which means none.
   template <typename Enum>
   Enum any_but_first() {
     return static_cast<Enum>(between(1, policy::count_of<Enum> - 1));
@@ -85,7 +85,7 @@ class Chance : public policy::Dice {
     return std::chrono::milliseconds(between(lowest, highest));
   }
 
-  /// A number that depends on both in every bit.
+  /// Returns a hash of both numbers.
   static std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
     policy::SeededDice dice(a ^ (b * 0x9E3779B97F4A7C15U));
     return dice.roll(~std::uint64_t{0} - 1);

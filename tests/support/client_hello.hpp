@@ -1,4 +1,4 @@
-// TLS ClientHellos made to measure, for tests that send them or judge them.
+// Builds TLS ClientHellos for tests that send or parse them.
 #pragma once
 
 #include <cstddef>
@@ -7,14 +7,14 @@
 
 namespace reprise::play {
 
-/// A big-endian number.
+/// Returns a big-endian number.
 inline std::string number(std::size_t value, std::size_t width) {
   std::string bytes(width, '\0');
   for (std::size_t i = width; i > 0; --i, value >>= 8U) bytes[i - 1] = static_cast<char>(value & 0xffU);
   return bytes;
 }
 
-/// A string with its length before it.
+/// Returns the bytes with their length before them; the length has `width` bytes.
 inline std::string vector(std::string_view bytes, std::size_t width) {
   return number(bytes.size(), width).append(bytes);
 }
@@ -27,7 +27,8 @@ inline std::string extension(std::size_t type, std::string_view content) {
   return number(type, 2).append(vector(content, 2));
 }
 
-/// The handshake message; `extensions` as they are, or none at all where it is empty.
+/// Returns the handshake message. Includes `extensions` unchanged; if empty, the message has no list of
+/// extensions.
 inline std::string hello_message(std::string_view extensions) {
   std::string body("\x03\x03");
   body.append(32, 'r').append(vector("session", 1)).append(vector("\x13\x01\x13\x02", 2));
@@ -36,13 +37,13 @@ inline std::string hello_message(std::string_view extensions) {
   return std::string("\x01").append(vector(body, 3));
 }
 
-/// Server name, versions, and a key share of some size.
+/// Returns a server name, the versions, and a key share of 1200 bytes.
 inline std::string some_extensions() {
   return extension(0, vector(std::string(1, '\0') + vector("api.test", 2), 2)) +
          extension(43, "\x02\x03\x04") + extension(51, std::string(1200, 'k'));
 }
 
-/// One ClientHello in one record, as most clients send it.
+/// Returns one ClientHello in one record, as most clients send it.
 inline std::string client_hello() { return record(hello_message(some_extensions())); }
 
 }  // namespace reprise::play

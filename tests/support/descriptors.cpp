@@ -10,14 +10,14 @@
 namespace reprise::play {
 namespace {
 
-/// Those whose link under /proc begins with `kind`.
+/// Counts the descriptors whose link under /proc begins with `kind`.
 std::size_t count_descriptors(std::string_view kind) {
   std::size_t found = 0;
   for (const auto& one : std::filesystem::directory_iterator("/proc/self/fd")) {
-    std::error_code gone;  // closed between the listing and the look
+    std::error_code gone;  // closed since the folder was listed
     const std::string link = std::filesystem::read_symlink(one.path(), gone).string();
     const int flags = ::fcntl(std::atoi(one.path().filename().c_str()), F_GETFD);
-    // UBSan asks through a pipe of its own whether an object's memory can be read, at any time.
+    // UBSan may open a pipe at any time, to check whether an object's memory is readable.
     const bool probe = link.starts_with("pipe:") && (flags & FD_CLOEXEC) == 0;
     if (!gone && flags >= 0 && !probe && link.starts_with(kind)) ++found;
   }

@@ -1,13 +1,13 @@
-// What descriptors this process has open, for tests that look for leaks.
+// Counts the open descriptors of this process, for tests that look for leaks.
 #pragma once
 
 #include <cstddef>
 
 namespace reprise::play {
 
-/// Open descriptors of this process. Pipes without close-on-exec are not counted: they are not ours.
+/// Counts the open descriptors. Does not count pipes without close-on-exec: those are a sanitizer's.
 std::size_t open_descriptors();
-/// Those of them that are ends of pipes.
+/// Counts those of them that are ends of pipes.
 std::size_t open_pipe_ends();
 
 }  // namespace reprise::play

@@ -63,7 +63,7 @@ std::optional<std::uint64_t> number(std::string_view digits) {
 }
 
 int status_of(std::string_view head) {
-  constexpr std::size_t place = 9;  // behind `HTTP/1.1 `
+  constexpr std::size_t place = 9;  // after `HTTP/1.1 `
   if (!head.starts_with("HTTP/1.") || head.size() < place + 3) return 0;
   return static_cast<int>(number(head.substr(place, 3)).value_or(0));
 }

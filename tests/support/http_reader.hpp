@@ -1,4 +1,4 @@
-// Reads HTTP/1.1 messages as the other end of reprise sees them: strict, simple, and with code of its own, so
+// Reads HTTP/1.1 messages as a peer of reprise does: strict and simple. Shares no code with the product, so
 // that it judges the proxy from outside.
 #pragma once
 
@@ -10,25 +10,26 @@
 
 namespace reprise::play {
 
-/// The value of the first line of that name in a head, without outer blanks; else nothing.
+/// Returns the value of the first field line with this name, without surrounding blanks; null if there is
+/// none.
 std::optional<std::string_view> field(std::string_view head, std::string_view name);
-/// The same; "" without one.
+/// Returns the same; "" if there is none.
 std::string field_of(std::string_view head, std::string_view name);
-/// How many lines of that name there are.
+/// Counts the field lines with this name.
 unsigned field_lines(std::string_view head, std::string_view name);
-/// The number that a text is; nothing if it is none.
+/// Parses a decimal number; null if the text is not one.
 std::optional<std::uint64_t> number(std::string_view digits);
-/// Of a response's head; 0 if there is none.
+/// Returns the status in a response's head; 0 if there is none.
 int status_of(std::string_view head);
 bool equals_in_any_case(std::string_view a, std::string_view b);
 
-/// One message after the other, in pieces of any size.
+/// Reads one message after another, from pieces of any size.
 class HttpReader {
  public:
   enum class Kind : std::uint8_t {
     request,
     response,
-    head,  ///< of either, and no body behind it: the response to a HEAD, or somebody else reads what follows
+    head,  ///< of a request or response, without a body: the response to a HEAD, or the caller reads the body
   };
   enum class State : std::uint8_t {
     head,
@@ -39,22 +40,23 @@ class HttpReader {
     trailers,
     until_close,
     complete,
-    broken,  ///< not HTTP, or its framing contradicts itself
+    broken,  ///< not HTTP, or contradictory framing
   };
   struct Piece {
-    std::size_t used = 0;   ///< of the bytes given
-    std::string_view body;  ///< those of them that are body
+    std::size_t used = 0;   ///< how many of the given bytes were read
+    std::string_view body;  ///< the part of these bytes that belongs to the body
   };
   using Sink = std::function<void(std::string_view)>;
 
   explicit HttpReader(Kind kind = Kind::request) : kind_(kind) {}
-  /// The next message is of that kind.
+  /// Starts the next message, of this kind.
   void begin(Kind kind) { *this = HttpReader(kind); }
-  /// Takes bytes up to a piece of the body, the end of the head, or the end of the message.
+  /// Reads up to the end of the head, a piece of the body, or the end of the message.
   Piece next(std::string_view bytes);
-  /// Takes bytes up to the end of the message and says how many. Body bytes go to `body`.
+  /// Reads up to the end of the message. Passes the bytes of the body to `body`. Returns how many bytes were
+  /// read.
   std::size_t feed(std::string_view bytes, const Sink& body);
-  /// FIN: a body that is only ended by it is complete, every other one is not.
+  /// Reports FIN: completes a body that only FIN delimits, and no other.
   void finish();
 
   State state() const { return state_; }
@@ -62,12 +64,12 @@ class HttpReader {
   bool broken() const { return state_ == State::broken; }
   bool over() const { return complete() || broken(); }
   bool head_is_whole() const { return state_ != State::head && !head_.empty(); }
-  /// With its empty line.
+  /// Includes the empty line.
   const std::string& head() const { return head_; }
-  /// Of a response; 0 if there is none.
+  /// Returns the status of a response; 0 if there is none.
   int status() const { return status_; }
   bool chunked() const { return chunked_; }
-  /// The lines behind the last chunk.
+  /// The field lines after the last chunk.
   const std::string& trailers() const { return trailers_; }
 
  private:
@@ -86,10 +88,10 @@ class HttpReader {
   std::string trailers_;
 };
 
-/// A message as it was sent, taken apart.
+/// A message as it was sent, split into its parts.
 struct Message {
   std::string head;
-  std::string body;  ///< chunk framing taken off
+  std::string body;  ///< without chunk framing
   std::string trailers;
   bool chunked = false;
   bool whole = false;

@@ -47,7 +47,7 @@ class Laws {
     return std::get_if<policy::Responded>(&step(i).outcome);
   }
 
-  // Attempt i was followed by another at once: the one free retry.
+  // Returns true if attempt i was followed at once by the free retry.
   bool went_stale(std::size_t i) const {
     return i + 1 < played_.entries.size() &&
            played_.entries[i].verdict.reason == policy::Reason::stale_connection;
@@ -69,7 +69,7 @@ class Laws {
     return count;
   }
 
-  // Attempt i was followed by one that asked for the rest of its download.
+  // Returns true if a resume followed attempt i.
   bool resumed(std::size_t i) const {
     return i + 1 < played_.entries.size() && played_.entries[i].verdict.reason == policy::Reason::resumed;
   }
@@ -87,7 +87,7 @@ class Laws {
     const Breaking how = breaking(script_, i + 1);
     return how == Breaking::in_vain || how == Breaking::mid_way;
   }
-  // Resumes in a row before the one after attempt i that brought nothing.
+  // Returns how many resumes in a row, up to attempt i, delivered no byte.
   unsigned in_vain(std::size_t i) const {
     const bool brought = has_body(i) && breaking(script_, i + 1) == Breaking::mid_way;
     return brought || !is_resume(i) ? 0 : in_vain(i - 1) + 1;
@@ -97,7 +97,7 @@ class Laws {
     for (std::size_t i = 0; i < played_.entries.size(); ++i) found += resumed(i) ? 1 : 0;
     return found;
   }
-  // The attempt that was followed by Deliver, from 1; all of them, if none was.
+  // Returns the number of attempts up to the one at which Deliver was requested; all of them if it never was.
   std::size_t attempts_to_the_head() const {
     for (const Event& event : played_.events) {
       for (const policy::Action& action : event.actions) {
@@ -132,7 +132,7 @@ class Laws {
     return (end.kind == Event::Kind::delivered) != (broken == 1);
   }
 
-  // Every attempt is in the ledger, or counted in what it has forgotten.
+  // Returns true if every attempt is in the ledger, or is counted among its evicted entries.
   bool ledger_keeps_what_happened() const {
     const policy::Ledger& ledger = played_.ledger;
     if (ledger.size() != played_.entries.size()) return false;
@@ -179,7 +179,7 @@ class Laws {
 
   bool no_effect_is_repeated() const {
     for (std::size_t i = 0; i + 1 < played_.entries.size(); ++i) {
-      // A download has no body to hold, and what was judged at its head stays so.
+      // A resume sends no body that must be held, and the judgement made at the first head still applies.
       if (is_resume(i)) continue;
       if (!step(i).held && !resumed(i)) return false;
       const bool misdirected =
@@ -187,7 +187,7 @@ class Laws {
       if (step(i).sent != Sent::maybe) continue;
       if (scene_.facts.one_time) return false;
       if (misdirected || is_refused(i)) continue;
-      // What is asked for again after a part of its response was delivered is a GET.
+      // If a part of the response was delivered before a resume, the request is a GET.
       const bool known = response(i) != nullptr || resumed(i);
       if (known ? judged(i) != Idempotency::yes : !may_follow_loss(i)) return false;
     }
@@ -272,7 +272,7 @@ class Laws {
     return true;
   }
 
-  // x-amz-retry-after stretches a wait by five seconds at most and never shortens it.
+  // x-amz-retry-after lengthens a wait by at most five seconds, and never shortens it.
   static Duration stretched(Duration wait, const policy::Hints& hints) {
     const Duration asked = hints.aws_retry_after.value_or(Duration::zero());
     return std::max(wait, std::min(asked, wait + std::chrono::seconds(5)));
@@ -311,14 +311,15 @@ class Laws {
     return true;
   }
 
-  // The attempt whose response the client must get when nothing more is tried, from 1; 0: there is none.
+  // Returns the number (from 1) of the attempt whose response the client must get if no other attempt
+  // follows; 0 if there is none.
   unsigned response_at_hand() const {
     unsigned at_hand = 0;
     const std::size_t attempts = attempts_to_the_head();
     for (std::size_t i = 0; i < attempts; ++i) {
       if (cancelled(i)) continue;
       const bool retried = i + 1 < attempts;
-      // A broken response is nobody's once its attempt is to be tried again.
+      // A response that broke while it was held is discarded once its attempt is to be retried.
       if (broke_while_held(i) && !retried && !waits_after(i)) at_hand = static_cast<unsigned>(i + 1);
       if (response(i) == nullptr) continue;
       const bool waited = retried ? !went_stale(i) : waits_after(i);
@@ -344,8 +345,8 @@ class Laws {
     return failed != nullptr && failed->cause != Cause::cancelled &&
            played_.entries[i].attempt.sent == Sent::maybe;
   }
-  // The response at hand may be about our own repeat of an attempt that was lost, and the client gets its
-  // failure.
+  // Returns true if the response at hand may be about the proxy's own retry of a lost attempt. The client
+  // then gets the failure of that attempt.
   bool keeps_lost_failure(unsigned at_hand) const {
     if (at_hand == 0 || response(at_hand - 1) == nullptr || scene_.facts.safe_method) return false;
     if (!play::keeps_lost_failure(scene_.policy) || !may_tell_of_repeat(response(at_hand - 1)->status))
@@ -408,7 +409,7 @@ class Laws {
     return played_.ledger.ambiguous == (effect && may_tell_of_repeat(code) && !scene_.facts.safe_method);
   }
 
-  // Only the last attempt may have been stopped.
+  // Returns true if the end of attempt i was reported. Only the last attempt may have been cancelled.
   bool was_reported(std::size_t i) const {
     return i + 1 < played_.entries.size() ||
            std::any_of(played_.events.begin(), played_.events.end(), [&](const Event& event) {
@@ -418,22 +419,24 @@ class Laws {
   bool ended_unsent(std::size_t i) const {
     return was_reported(i) && policy::is_unsent(step(i).outcome, step(i).sent == Sent::nothing);
   }
-  // The free retry costs nothing, but for what the attempt was paid with that it stands in for.
+  // Returns true if attempt i was charged to the budget. A free retry is charged only if the attempt that it
+  // replaces was charged and then refunded.
   bool is_paid(std::size_t i) const {
     if (i == 0) return false;
     return went_stale(i - 1) ? is_paid(i - 1) && ended_unsent(i - 1) : true;
   }
 
-  // Only where nothing slides out of the budget's window during the story.
+  // Judges only stories during which no entry leaves the budget's window.
   bool budget_is_exact() const {
     if (!scene_.policy.budget || scene_.policy.budget->window < std::chrono::hours(100)) return true;
     std::size_t retries = 0;
     for (std::size_t i = 1; i < played_.entries.size(); ++i)
       retries += is_paid(i) && !ended_unsent(i) ? 1 : 0;
-    std::size_t shadows = 0;  // decisions that observe mode only wrote down
+    std::size_t shadows = 0;  // decisions that mode observe only recorded
     for (const Event& event : played_.events) {
       const std::size_t i = event.number - 1;
-      // A held break has had its decision; the body's break is another one only where it could be continued.
+      // A break while the response was held was decided at the end of the attempt. A break during delivery is
+      // another decision only if a resume is possible.
       const bool anew = !broke_while_held(i) || (may_resume(i) && scene_.policy.resume.enabled);
       const bool decided =
           event.kind == Event::Kind::attempt_ended || (event.kind == Event::Kind::body_broke && anew);

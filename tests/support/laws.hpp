@@ -1,4 +1,4 @@
-// The laws that every story obeys, judged from the script and not from what the exchange says of itself.
+// Laws that every story must obey. They are judged from the script, not from the exchange's own reports.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace reprise::play {
 
-/// The first law that does not hold of a run of that script in that scene; empty: all do.
+/// Returns the first law that the run of this script in this scene breaks; empty if all hold.
 std::string_view first_broken_law(const Scene&, const Script&, const Played&);
 
-/// Plays a story, and tells its transcript and the law that it breaks, if any.
+/// Plays a story. Returns its transcript, and the law that it breaks, if any.
 std::string play(const Scene&, const Script&);
 
 }  // namespace reprise::play

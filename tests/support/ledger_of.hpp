@@ -1,4 +1,4 @@
-// The ledger of a request all of whose attempts came to the same.
+// Makes the ledger of a request whose attempts all had the same outcome.
 #pragma once
 
 #include "proxy/policy/decision/ledger.hpp"

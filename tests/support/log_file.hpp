@@ -1,4 +1,4 @@
-// A log in memory, for what a running proxy says.
+// A log file in memory, for the output of a running proxy.
 #pragma once
 
 #include <sys/mman.h>
@@ -9,7 +9,7 @@
 
 namespace reprise::play {
 
-/// Its descriptor is for `Wishes::log_descriptor`; outlives the proxy.
+/// Pass its descriptor as `Wishes::log_descriptor`. Must outlive the proxy.
 class LogFile {
  public:
   LogFile() : descriptor_(::memfd_create("log", MFD_CLOEXEC)) {}

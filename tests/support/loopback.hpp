@@ -1,5 +1,5 @@
-// For tests of single parts: an event loop that runs a coroutine
-// to its end, and a stream with a raw socket behind it.
+// For unit tests with sockets: an event loop that runs a coroutine to its end, and a stream connected to a
+// raw socket.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,15 +23,15 @@ using play::Wire;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// Far above what anything here takes, on any machine.
+/// Limit of every wait, far above what any test needs on any machine.
 inline constexpr seconds long_enough{120};
 
-/// An io_context with its tick.
+/// An io_context and its tick.
 struct Bench {
   asio::io_context io{1};
   Tick tick{io};
 
-  /// Runs handlers until the condition holds; false if it never does.
+  /// Runs handlers until the condition holds. Returns false if it does not hold within `long_enough`.
   template <typename Condition>
   bool run_until(Condition holds) {
     const Instant limit = Tick::now() + long_enough;
@@ -43,7 +43,7 @@ struct Bench {
     return true;
   }
 
-  /// Runs the coroutine to its end. A failure (and a value made from nothing) if it does not end.
+  /// Runs the coroutine and returns its result. If it does not end, fails the test and returns T{}.
   template <typename T>
   T run(Task<T> task) {
     bool over = false;
@@ -72,7 +72,8 @@ inline Pair connect_pair(Bench& bench) {
   return pair;
 }
 
-/// True once that many bytes (or a FIN, or an error) are to be read from the stream's socket.
+/// Waits until this many bytes, a FIN or an error can be read from the stream's socket. Returns false after
+/// the limit.
 inline bool has_arrived(Stream& stream, std::size_t bytes) {
   return play::eventually([&] {
     std::string room(bytes, '\0');

@@ -1,4 +1,4 @@
-// The address 127.0.0.1 with a port, as the kernel takes and gives it.
+// The address 127.0.0.1 and a port, in the form of the socket calls.
 #pragma once
 
 #include <arpa/inet.h>
@@ -11,7 +11,7 @@
 
 namespace reprise::play {
 
-/// For bind(2) and connect(2); port 0 is any free one.
+/// Makes an address for bind(2) and connect(2). Port 0 means any free port.
 inline sockaddr loopback_address(std::uint16_t port) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -23,7 +23,7 @@ inline sockaddr loopback_address(std::uint16_t port) {
   return generic;
 }
 
-/// The port that a socket is bound to. Throws std::runtime_error where it is bound to none.
+/// Returns the port to which a socket is bound. Throws std::runtime_error if it is not bound.
 inline std::uint16_t port_of(int descriptor) {
   sockaddr generic{};
   socklen_t bytes = sizeof generic;

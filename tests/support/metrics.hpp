@@ -1,4 +1,4 @@
-// The metrics of one route, for tests of single parts.
+// Makes metrics for a single route, for unit tests.
 #pragma once
 
 #include <memory>

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t head_bytes = 12;
 constexpr unsigned a_record = 1, alias_record = 5, aaaa_record = 28;
 
-/// Both sockets on one port.
+/// Binds both sockets to the same port. Returns false if it is taken.
 bool bind_both(int udp, int tcp, std::uint16_t& port) {
   const sockaddr any = loopback_address(0);
   if (::bind(tcp, &any, sizeof any) != 0) return false;
@@ -56,7 +56,7 @@ NameServer::NameServer() : end_(::eventfd(0, EFD_CLOEXEC)) {
   for (int i = 0; i < 50; ++i) {
     udp_ = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     tcp_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    // What hundreds ask at once has room.
+    // Room for hundreds of queries at once.
     const int room = 4 << 20;
     if (::setsockopt(udp_, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof room) != 0)
       ::setsockopt(udp_, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);

@@ -1,5 +1,4 @@
-// A name server on loopback for one test program: answers
-// each name as told, over UDP, and over TCP where told.
+// A DNS server on loopback for one test program. Responds to each name as set, over UDP and TCP.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +11,19 @@
 
 namespace reprise::play {
 
-/// What is said to a question; one for an IPv6 address gets the IPv6 addresses.
+/// The response to a query for a name. A query for IPv6 gets the IPv6 addresses, a query for IPv4 the others.
 struct NameResponse {
   int code = 0;  ///< RFC 1035 4.1.1: 2 SERVFAIL, 3 NXDOMAIN
   std::vector<std::string> addresses;
   std::uint32_t ttl = 300;
   bool silent = false;
-  bool truncated = false;  ///< over UDP: nothing but the flag; whole over TCP
-  std::string alias;       ///< a CNAME: then the addresses are its
-  bool tcp_only = false;   ///< over UDP: silence
-  int ipv6_code = 0;       ///< in place of `code`, to a question for an IPv6 address
+  bool truncated = false;  ///< over UDP: only the TC flag; complete over TCP
+  std::string alias;       ///< target of a CNAME record, which then owns the addresses
+  bool tcp_only = false;   ///< no response over UDP
+  int ipv6_code = 0;       ///< if not 0: replaces `code` in responses to IPv6 queries
 };
 
-/// Serves on a thread of its own until it is gone. What it does not know has no such name.
+/// Serves on its own thread until it is destroyed. Responds to unknown names with NXDOMAIN.
 class NameServer {
  public:
   NameServer();
@@ -32,16 +31,16 @@ class NameServer {
   NameServer(const NameServer&) = delete;
   NameServer& operator=(const NameServer&) = delete;
 
-  /// The responses in turn; the last one is repeated.
+  /// Sets the responses to successive queries. The last one repeats.
   void set(const std::string& name, std::vector<NameResponse> responses);
-  /// How often its IPv4 addresses were asked for.
+  /// Counts the IPv4 queries for the name.
   int asked(const std::string& name);
   std::uint16_t port() const { return port_; }
 
  private:
   void serve();
   void serve_tcp();
-  /// Empty: silence.
+  /// Returns the response; empty if none is to be sent.
   std::string response_to(std::string_view question, bool is_udp);
 
   int udp_ = -1, tcp_ = -1, end_ = -1;

@@ -1,4 +1,4 @@
-// What a resolver asks, invented: answers by name, and names that hang.
+// A fake lookup service for the resolver: fixed results by name, and names that hang.
 #pragma once
 
 #include <map>
@@ -12,7 +12,8 @@
 
 namespace reprise::play {
 
-/// Answers by name; a name that was never set does not exist. Names can be held back until they are let go.
+/// Returns results by name. A name that was never set does not exist. Lookups can be held back until they are
+/// released.
 class Names {
  public:
   using Found = std::vector<boost::asio::ip::address>;
@@ -21,7 +22,7 @@ class Names {
   Names(const Names&) = delete;
   Names& operator=(const Names&) = delete;
 
-  /// May outlive this.
+  /// The returned function may outlive this object.
   net::Resolver::Query query() const {
     return [state = state_](net::Resolver::Question question) {
       {
@@ -33,12 +34,12 @@ class Names {
       state->response(question);
     };
   }
-  /// `keep`: the TTL.
+  /// `keep` is the TTL.
   void set(const std::string& name, Found response, Duration keep = Duration::max()) {
     const std::scoped_lock lock(state_->mutex);
     state_->responses[name] = {std::move(response), keep};
   }
-  /// The name fails that many times before it is answered.
+  /// Makes the next lookups of the name fail, this many times.
   void fail(const std::string& name, int times) {
     const std::scoped_lock lock(state_->mutex);
     state_->failures[name] = times;

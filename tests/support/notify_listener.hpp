@@ -12,7 +12,7 @@
 
 namespace reprise::play {
 
-/// `address` as NOTIFY_SOCKET has it: a path, or `@name`.
+/// `address` is a path or `@name`, as in NOTIFY_SOCKET.
 class NotifyListener {
  public:
   explicit NotifyListener(const std::string& address)
@@ -28,7 +28,7 @@ class NotifyListener {
   NotifyListener(const NotifyListener&) = delete;
   NotifyListener& operator=(const NotifyListener&) = delete;
 
-  /// The next datagram; "nothing" where there is none.
+  /// Returns the next datagram; "nothing" if there is none.
   std::string heard() const {
     std::string bytes(1000, '\0');
     const ssize_t count = ::recv(descriptor_, bytes.data(), bytes.size(), 0);

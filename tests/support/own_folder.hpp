@@ -10,7 +10,7 @@
 
 namespace reprise::play {
 
-/// A folder of its own for each test, gone with it.
+/// Creates a new folder, and removes it at destruction.
 class OwnFolder {
  public:
   OwnFolder() { EXPECT_NE(::mkdtemp(path_.data()), nullptr); }

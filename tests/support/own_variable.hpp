@@ -1,4 +1,4 @@
-// A variable of the environment for one test.
+// An environment variable that is set for one test.
 #pragma once
 
 #include <cstdlib>
@@ -7,8 +7,8 @@
 
 namespace reprise::play {
 
-/// Has a value of the test's own for as long as it lives; then what was before. Unit tests share processes.
-/// For one thread.
+/// Sets the variable, and restores its former value at destruction, because unit tests share processes.
+/// Precondition: no other thread uses the environment.
 class OwnVariable {
  public:
   OwnVariable(const char* name, const std::string& value) : name_(name) {

@@ -7,8 +7,8 @@
 namespace reprise::play {
 namespace {
 
-/// Obeys one exchange with the steps of a script; the last step repeats for ever. A story may be played only
-/// once by a world.
+/// Executes the actions of one exchange. Takes each outcome from the script; the last step repeats forever.
+/// Precondition: run() is called once.
 class World {
  public:
   World(const Scene& scene, const Script& script, policy::Dice& dice)
@@ -36,7 +36,7 @@ class World {
 
   const Step& step() const { return script_[std::min<std::size_t>(number_, script_.size()) - 1]; }
 
-  // Only the last action leads to others.
+  // Executes the actions. Returns those that follow from the last one; the others lead to none.
   policy::Actions obey_all(const policy::Actions& actions) {
     policy::Actions next;
     for (const policy::Action& action : actions) {
@@ -110,7 +110,7 @@ class World {
     return what == Interruption::none ? Duration::zero() : whole / 2;
   }
 
-  // What the interruption asks for, if it asks for something.
+  // Reports the interruption to the exchange. Returns its actions; null if it returns none.
   std::optional<policy::Actions> interrupt(Interruption what, Event::During during, Duration later) {
     if (what == Interruption::none) return std::nullopt;
     now_ += later;
@@ -131,7 +131,8 @@ class World {
     return actions;
   }
 
-  // Each while the ledger has it: what changes later is among the last two, or of the delivered response.
+  // Copies entries before the ledger evicts them. Later changes affect only the last two, and the entry of
+  // the delivered response.
   void copy_entries() {
     const policy::Ledger& ledger = exchange_.ledger();
     std::vector<policy::LedgerEntry>& entries = played_.entries;
@@ -141,7 +142,7 @@ class World {
     if (delivered_ != 0) entries[delivered_ - 1] = ledger[delivered_ - 1];
   }
 
-  // After the end every late event must fall on deaf ears.
+  // Returns true if the exchange reacts to any event after its end.
   bool stirs() {
     const std::size_t entries = exchange_.ledger().size();
     const policy::Reason reason = exchange_.ledger().reason;
@@ -169,8 +170,8 @@ class World {
   policy::Exchange exchange_;
   Instant now_ = epoch;
   unsigned number_ = 1;
-  bool out_ = false;        ///< the client has a head
-  unsigned delivered_ = 0;  ///< whose
+  bool out_ = false;        ///< the client has received a head
+  unsigned delivered_ = 0;  ///< the attempt whose response was delivered; 0: none
   Played played_;
 };
 

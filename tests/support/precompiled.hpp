@@ -1,4 +1,4 @@
-// What almost every test of the rooms above the sockets includes, compiled first.
+// Precompiled header: what almost every test of a room with sockets, or of a room above those, includes.
 #pragma once
 
 #include <gtest/gtest.h>

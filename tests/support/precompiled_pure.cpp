@@ -1,1 +1,1 @@
-// Only for the header that is compiled first.
+// Compiles the precompiled header of the rooms without sockets.

@@ -1,4 +1,4 @@
-// What almost every test of the rooms without sockets includes, compiled first.
+// Precompiled header: what almost every test of a room without sockets includes.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// An upstream's responses to ranges of one representation, honest unless told otherwise.
+// Responses of an upstream to range requests for one representation. They are correct unless a test changes
+// them.
 #pragma once
 
 #include <charconv>
@@ -10,14 +11,14 @@
 
 namespace reprise::play {
 
-/// Byte i of every representation is a function of i alone, so that a byte in the wrong place shows.
+/// Makes a representation. Each byte depends on its offset only, so that a misplaced byte is noticed.
 inline std::string representation(std::size_t bytes) {
   std::string body(bytes, '\0');
   for (std::size_t i = 0; i < bytes; ++i) body[i] = static_cast<char>('!' + (i * 31 + i / 94) % 94);
   return body;
 }
 
-/// The first byte of `Range: bytes=N-`; nothing without one.
+/// Returns N of `Range: bytes=N-`; null if there is no such field.
 inline std::optional<std::size_t> range_start(std::string_view head) {
   const std::string range = field_of(head, "Range");
   std::size_t first = 0;
@@ -27,15 +28,15 @@ inline std::optional<std::size_t> range_start(std::string_view head) {
   return first;
 }
 
-/// What a 206 or a 200 is made of; every part can be made to lie.
+/// The parts of a 200 or 206 response. A test can make each of them wrong.
 struct RangeResponse {
   int status = 200;
-  std::string entity_tag = "\"v1\"";  ///< empty: none
+  std::string entity_tag = "\"v1\"";  ///< empty: no field
   std::string content_type = "text/plain";
-  std::string content_range;  ///< empty: none
-  std::string fields;         ///< more of them, with CRLF
+  std::string content_range;  ///< empty: no field
+  std::string fields;         ///< more field lines, each with CRLF
   std::string body;
-  std::optional<std::size_t> length;  ///< as announced; absent: the body's
+  std::optional<std::size_t> length;  ///< announced length; null: the body's length
 
   std::string text() const {
     std::string out = "HTTP/1.1 " + std::to_string(status) +
@@ -63,7 +64,7 @@ inline RangeResponse rest_of(const std::string& body, std::size_t first) {
   return response;
 }
 
-/// As an honest upstream answers that request.
+/// Returns the correct response to a request with this head.
 inline RangeResponse honest(const std::string& body, std::string_view head) {
   const auto first = range_start(head);
   const std::string condition = field_of(head, "If-Range");

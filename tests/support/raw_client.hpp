@@ -1,4 +1,4 @@
-// A blocking client for tests: raw requests out, whole responses in, and how the connection ended.
+// A blocking client for tests: sends raw requests, reads whole responses, and shows how the connection ended.
 #pragma once
 
 #include <string>
@@ -9,21 +9,21 @@
 
 namespace reprise::play {
 
-/// One response as it came: nothing is decoded but its framing.
+/// One response as it was received. Only its framing is decoded.
 struct WireResponse {
-  int status = 0;    ///< 0: no whole head came
-  std::string head;  ///< with its blank line
-  std::string body;  ///< chunk framing taken off; trailer lines stand behind it
+  int status = 0;    ///< 0: no whole head was received
+  std::string head;  ///< with its empty line
+  std::string body;  ///< without chunk framing; trailer lines are appended
   bool whole = false;
   bool chunked = false;
 
   bool has(std::string_view text) const { return head.find(text) != std::string::npos; }
-  /// The value of the first field line of that name; else "".
+  /// Returns the value of the first field line with this name; "" if there is none.
   std::string field(std::string_view name) const { return field_of(head, name); }
 };
 
-/// Reads from the socket to the end of the reader's message, or of the connection. `as_sent` gets all bytes
-/// of the message, framing included.
+/// Reads from the socket to the end of the reader's message or of the connection. Appends all bytes of the
+/// message, framing included, to `as_sent` unless it is null.
 void receive(RawSocket&, HttpReader&, const HttpReader::Sink& body, std::string* as_sent = nullptr);
 
 class RawClient {
@@ -34,10 +34,11 @@ class RawClient {
   RawSocket& socket() { return socket_; }
   void send(std::string_view bytes) { static_cast<void>(socket_.send(bytes)); }
 
-  /// The next response, final or interim. `no_body`: it answers a HEAD, or an interim one is expected.
+  /// Reads the next response, final or interim. The second function is for the response to a HEAD, and for an
+  /// interim response.
   WireResponse read_response() { return read(HttpReader::Kind::response); }
   WireResponse read_response_without_body() { return read(HttpReader::Kind::head); }
-  /// Sends, and reads one response.
+  /// Sends the request and reads one response.
   WireResponse ask(std::string_view request) {
     send(request);
     return read_response();

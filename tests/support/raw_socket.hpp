@@ -1,4 +1,4 @@
-// A blocking TCP socket for tests that shows what is on the wire: raw bytes in and out, every wait bounded.
+// A blocking TCP socket for tests: sends and receives raw bytes. Every wait is bounded.
 #pragma once
 
 #include <chrono>
@@ -10,15 +10,15 @@
 
 namespace reprise::play {
 
-/// How a connection stands after reading from it.
+/// State of a connection after reads.
 enum class Wire : std::uint8_t {
-  open,   ///< nothing came within the limit
-  fin,    ///< the peer closed in order
-  reset,  ///< the peer cut
+  open,   ///< no end was seen
+  fin,    ///< the peer sent FIN
+  reset,  ///< the peer sent a reset
 };
 
-/// Owns a connected socket. Used by one thread, but `wake` may come from another. No call throws; none waits
-/// longer than `patience`, which is far above what any test needs, so that a slow machine fails no test.
+/// Owns a socket. Used by one thread, except that another may call wake(). No call throws. No call waits
+/// longer than `patience`, which is far above what any test needs, even on a slow machine.
 class RawSocket {
  public:
   static constexpr std::chrono::milliseconds patience = std::chrono::minutes(2);
@@ -29,62 +29,65 @@ class RawSocket {
   RawSocket& operator=(RawSocket&& other) noexcept;
   ~RawSocket();
 
-  /// To 127.0.0.1; not open if it fails.
+  /// Connects to 127.0.0.1. The result is not open if that fails.
   static RawSocket connect_to(std::uint16_t port);
-  /// Has its descriptor before it is connected, for a time when there is none to be had.
+  /// Makes a socket that has a descriptor but is not connected, for tests in which no descriptor is free
+  /// later.
   static RawSocket unconnected();
-  /// To 127.0.0.1; false, and closed, if it fails.
+  /// Connects to 127.0.0.1. Closes the socket and returns false if that fails.
   bool connect(std::uint16_t port);
 
   bool open() const { return descriptor_ >= 0; }
   int descriptor() const { return descriptor_; }
 
-  /// False if the peer did not take everything.
+  /// Returns false if not all bytes could be sent.
   bool send(std::string_view bytes);
-  /// One send per byte, without Nagle's delay.
+  /// Sends each byte on its own, without Nagle's delay.
   bool send_bytewise(std::string_view bytes);
 
-  /// What lies at hand or comes next, appended to `received`; false at the end, a reset, or the limit.
+  /// Appends the next bytes to `received`, and waits for them if needed. Returns false after FIN, a reset, or
+  /// the limit.
   bool read_more(std::chrono::milliseconds limit = patience);
-  /// Reads until `received` holds `text`; false if it never does.
+  /// Reads until `received` contains `text`. Returns false if the connection ends or the limit passes first.
   bool read_until(std::string_view text, std::chrono::milliseconds limit = patience);
-  /// Reads until that many bytes were received and not yet taken.
+  /// Reads until `received` has this many bytes. Returns false if the connection ends or the limit passes
+  /// first.
   bool read_bytes(std::size_t bytes, std::chrono::milliseconds limit = patience);
-  /// Reads to the end of the connection and says what it was.
+  /// Reads to the end of the connection. Returns how it ended; `open` if the limit passed first.
   Wire read_to_end(std::chrono::milliseconds limit = patience);
   Wire wire() const { return wire_; }
 
-  /// Bytes that were sent and are not yet in the peer's kernel.
+  /// Returns the number of sent bytes that the peer's kernel has not acknowledged.
   std::size_t unacknowledged() const;
 
-  /// What was received and not taken.
+  /// Bytes that were received but not taken.
   const std::string& received() const { return received_; }
   std::string take(std::size_t bytes);
   std::string take_all() { return take(received_.size()); }
 
   void finish_sending();
-  /// From now on what the peer sends is swallowed without a word, as by a host that is gone: nothing of it is
-  /// acknowledged. What this end sends still arrives.
+  /// Discards everything that the peer sends from now on, without an acknowledgement, as if this host had
+  /// disappeared. Bytes sent from this end still arrive.
   void vanish() const;
-  /// RST.
+  /// Closes with a reset (RST).
   void reset();
   void close();
-  /// Ends a call that waits, from another thread.
+  /// Ends a waiting call of the owner's thread. Called by another thread.
   void wake();
 
  private:
   bool wait_for(short events, std::chrono::milliseconds limit) const;
 
-  std::mutex closing_;  // a descriptor that is closed may be another's at once: `wake` must not meet that
+  std::mutex closing_;  // held by wake() and close(), because a closed descriptor may be reused at once
   int descriptor_ = -1;
   std::string received_;
   Wire wire_ = Wire::open;
 };
 
-/// Lets other threads work for a moment between two looks at a condition.
+/// Sleeps briefly between two checks of a condition.
 void yield_a_moment();
 
-/// Polls until `holds` does; false after `RawSocket::patience`.
+/// Polls until `holds` returns true. Returns false after `RawSocket::patience`.
 template <typename Condition>
 bool eventually(Condition holds) {
   const auto limit = std::chrono::steady_clock::now() + RawSocket::patience;

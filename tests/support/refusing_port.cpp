@@ -10,7 +10,7 @@
 namespace reprise::play {
 namespace {
 
-// SO_REUSEPORT on both sockets lets a listener stand beside the holder.
+// With SO_REUSEPORT on both sockets, a listener can share the port with the holder.
 int bound_to(std::uint16_t port, int kind) {
   const int descriptor = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | kind, 0);
   const int on = 1;

@@ -1,4 +1,4 @@
-// A port of loopback that is taken and refuses: bound and not listened on.
+// A loopback port that is reserved but refuses connections: bound, without a listener.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +6,8 @@
 
 namespace reprise::play {
 
-/// Holds the port for as long as it lives, so that no other process can begin to listen there meanwhile.
-/// Throws std::runtime_error where there is no port.
+/// Holds the port until it is destroyed, so that no other process can listen there. Throws std::runtime_error
+/// if there is no free port.
 class RefusingPort {
  public:
   RefusingPort();
@@ -17,8 +17,8 @@ class RefusingPort {
 
   std::uint16_t number() const { return number_; }
   std::string authority() const { return "127.0.0.1:" + std::to_string(number_); }
-  /// A socket of this process that listens on the held port;
-  /// the caller closes it, and the port refuses again.
+  /// Makes a socket that listens on the held port. The caller owns it; once it is closed, the port refuses
+  /// again.
   int listen() const;
 
  private:

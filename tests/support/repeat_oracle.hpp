@@ -1,5 +1,5 @@
-// When a request may be sent again, told a second time for the laws of stories and fuzz targets: without the
-// product's gates.
+// Rules for when a request may be sent again, for the laws of stories and fuzz targets. A second
+// implementation, which does not use the product's gates.
 #pragma once
 
 #include <algorithm>
@@ -14,15 +14,15 @@ inline bool by_rule(const policy::RoutePolicy& policy) {
   return policy.idempotent.kind != policy::IdempotencyRule::Kind::by_method;
 }
 
-/// A create-only request fails the second time because of the first, unless a rule says that this does no
-/// harm.
+/// Returns true if the request may be retried after a lost response. A retried create-only request can fail
+/// because of its first attempt, so it may be retried only if an idempotency rule allows that.
 inline bool may_follow_loss(const policy::Facts& facts, const policy::RoutePolicy& policy,
                             policy::Idempotency judged) {
   return judged == policy::Idempotency::yes && (by_rule(policy) || !facts.create_only);
 }
 
-/// The upstream did nothing: by its status, by its body, or because a new protocol has not begun (rows N15,
-/// N18).
+/// Returns true if the response shows that the upstream did nothing: by its status, by its body, or because
+/// the new protocol has not begun (rows N15, N18).
 inline bool says_nothing_was_done(const policy::Facts& facts, const policy::RoutePolicy& policy,
                                   const policy::Outcome& outcome) {
   const auto* responded = std::get_if<policy::Responded>(&outcome);
@@ -35,13 +35,14 @@ inline bool says_nothing_was_done(const policy::Facts& facts, const policy::Rout
   return by_status || not_begun || responded->body_refused;
 }
 
-/// The status may be about the effect of an earlier attempt of ours (row N16).
+/// Returns true if the status may be about the effect of an earlier attempt of the proxy (row N16).
 inline bool may_tell_of_repeat(int status) {
   constexpr std::array telling{401, 403, 404, 405, 409, 410, 412, 422};
   return std::find(telling.begin(), telling.end(), status) != telling.end();
 }
 
-/// The client gets the failure of the lost attempt, not a response that contradicts it (row N16).
+/// Returns true if the client must get the failure of the lost attempt instead of a response that contradicts
+/// it (row N16).
 inline bool keeps_lost_failure(const policy::RoutePolicy& policy) {
   return policy.ambiguous == policy::Ambiguous::failure ||
          (policy.ambiguous == policy::Ambiguous::automatic && !by_rule(policy));

@@ -1,4 +1,5 @@
-// The whole proxy inside the test program: settings made by hand, run on a thread, reached over loopback.
+// The whole proxy inside the test program: runs on a thread with the settings of the test, reached over
+// loopback.
 #pragma once
 
 #include <cstdint>
@@ -16,37 +17,37 @@
 
 namespace reprise::play {
 
-/// What a test wants different from the defaults. The defaults wait a millisecond between attempts.
+/// What a test changes from the defaults. The wait between two attempts is 1 ms.
 struct Wishes {
   policy::RoutePolicy route;
-  config::Settings settings;   ///< listeners and routes are filled by RunningProxy
+  config::Settings settings;   ///< listeners and routes are filled in by RunningProxy
   net::Resolver::Query query;  ///< empty: no name resolves
   forward::FileCalls files = forward::system_file_calls();
-  /// How the proxy's thread runs its loop; empty: as always.
+  /// Runs the loop of the proxy's thread; empty: the normal way.
   std::function<void(boost::asio::io_context&)> turn;
-  /// How long a tunnel waits for first words: a client that
-  /// means to speak may stall for longer than row G7 allows.
+  /// How long a tunnel waits for the client's first bytes. A test client may stall for longer than row G7
+  /// allows.
   std::optional<Duration> sniff_limit;
-  /// Where the log goes; the caller's. -1: nowhere.
+  /// Descriptor of the log, owned by the caller; -1: no log.
   int log_descriptor = -1;
-  /// SIGTERM, SIGINT and SIGHUP of the test program are the proxy's.
+  /// Lets the proxy handle SIGTERM, SIGINT and SIGHUP of the test program.
   bool handle_signals = false;
-  /// Of what first: as the listener that `port()` is.
+  /// Mode of the first listener, whose port is port().
   config::ListenerMode mode = config::ListenerMode::forward;
-  /// Who signs for the hosts of `settings.intercept`.
+  /// CA that issues certificates for the hosts of `settings.intercept`.
   std::shared_ptr<const server::Authority> authority;
-  /// What it reads when it is told to reload; empty: there is nothing to read.
+  /// Returns the new configuration at a reload; empty: there is none.
   std::function<server::NewConfiguration()> reload;
-  /// Non-zero: a second, gateway listener for 127.0.0.1 and that port.
+  /// If not 0: adds a gateway listener whose upstream is 127.0.0.1 at this port.
   std::uint16_t gateway_to = 0;
 
   Wishes();
 };
 
-/// The settings that a proxy with these wishes begins with.
+/// Returns the settings with which a proxy for these wishes starts.
 config::Settings whole(const Wishes& wishes);
 
-/// One forward listener, and a gateway where wished. Destruction stops it and joins its thread.
+/// A proxy with one listener, and a gateway listener if requested. Destruction stops it and joins its thread.
 class RunningProxy {
  public:
   RunningProxy() : RunningProxy(Wishes()) {}
@@ -59,19 +60,19 @@ class RunningProxy {
   std::uint16_t gateway_port() const { return ports_[1]; }
   std::uint16_t admin_port() const { return ports_.back(); }
   RawClient client() const { return RawClient(port()); }
-  /// SIGTERM's doing; does not wait.
+  /// Does what SIGTERM does. Does not wait.
   void stop() { proxy_->stop(); }
-  /// SIGHUP's doing; `told` is called on another thread.
+  /// Does what SIGHUP does. Calls `told` on another thread.
   void reload(std::function<void(const server::ReloadReport&)> told) { proxy_->reload(std::move(told)); }
-  /// Those of the configuration in force.
+  /// Returns the ports of the current configuration.
   std::vector<std::uint16_t> ports_now() const;
-  /// Waits until `run` has returned.
+  /// Waits until run() has returned.
   void join();
-  /// True once `run` has returned.
+  /// Returns true once run() has returned.
   bool ended() const { return ended_; }
-  /// The metrics page.
+  /// Returns the metrics page.
   std::string metrics() const;
-  /// The value of the metric line that starts with `series`; -1 if there is none.
+  /// Returns the value of the metric line that begins with `series`; -1 if there is none.
   double metric(std::string_view series) const;
 
  private:
@@ -82,9 +83,9 @@ class RunningProxy {
   std::thread thread_;
 };
 
-/// A GET to that authority in absolute form; `fields` with their CRLF.
+/// Makes a GET in absolute-form for this authority. `fields` are lines with CRLF.
 std::string get(std::string_view authority, std::string_view path = "/", std::string_view fields = {});
-/// The same with a method and a counted body.
+/// Makes the same with another method, and a body with Content-Length.
 std::string with_body(std::string_view method, std::string_view authority, std::string_view body,
                       std::string_view fields = {});
 

@@ -1,4 +1,4 @@
-// Whether this test program is watched by a sanitizer, which makes another, slower program of it.
+// Tells whether a sanitizer is compiled into this test program, which makes it slower.
 #pragma once
 
 namespace reprise::play {

@@ -1,4 +1,4 @@
-// A process that runs out of descriptors, for a while.
+// Makes this process run out of descriptors for a while.
 #pragma once
 
 #include <fcntl.h>
@@ -7,8 +7,8 @@
 
 namespace reprise::play {
 
-// The undefined behaviour sanitizer opens a pipe to see whether an object is there: without a descriptor it
-// takes a sound one for broken.
+// The undefined behaviour sanitizer opens a pipe to check whether an object's memory is readable. Without a
+// free descriptor it reports a valid object as broken.
 #if defined(__SANITIZE_ADDRESS__)
 inline constexpr bool sanitizer_needs_descriptors = true;
 #elif defined(__has_feature)
@@ -17,12 +17,12 @@ inline constexpr bool sanitizer_needs_descriptors = __has_feature(address_saniti
 inline constexpr bool sanitizer_needs_descriptors = false;
 #endif
 
-/// Lets this process open only so many descriptors more, until it is destroyed.
+/// Allows this process to open only `more` further descriptors, until this object is destroyed.
 class ScarceDescriptors {
  public:
   explicit ScarceDescriptors(rlim_t more) {
     ::getrlimit(RLIMIT_NOFILE, &before_);
-    // The limit is on the number itself: everything below it is filled first.
+    // RLIMIT_NOFILE limits the number of a descriptor, so `lowest` is the lowest free one.
     const int lowest = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
     ::close(lowest);
     limit_ = static_cast<rlim_t>(lowest) + more;
@@ -30,9 +30,10 @@ class ScarceDescriptors {
   }
   ~ScarceDescriptors() { set(before_.rlim_cur); }
 
-  /// Not even one that is closed can be had again: as where another thread is quicker each time.
+  /// Makes every open fail, even after another descriptor is closed, as if another thread always took it
+  /// first.
   void withhold_what_is_closed() const { set(1); }
-  /// How many are open below the limit. Opens none itself.
+  /// Counts the open descriptors below the limit. Opens none itself.
   int open_now() const {
     int open = 0;
     for (int each = 0; each < static_cast<int>(limit_); ++each)

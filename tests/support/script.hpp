@@ -1,4 +1,4 @@
-// What a story is made of: the scene (route, request, dice) and one step for each attempt.
+// The parts of a story: the scene (route, request, dice), and one step per attempt.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,13 @@ using policy::Instant;
 using policy::Sent;
 using policy::Stage;
 
-/// Dice that roll what the test wants to see.
+/// Dice whose rolls the test chooses.
 class LoadedDice final : public policy::Dice {
  public:
   static LoadedDice lowest() { return LoadedDice(Kind::lowest, {}); }
   static LoadedDice highest() { return LoadedDice(Kind::highest, {}); }
-  /// Rolls these numbers in turn. Throws when a number is above what is asked for, or none is left.
+  /// Rolls these numbers in turn. roll() throws std::out_of_range if a number is above `highest`, or if none
+  /// is left.
   static LoadedDice scripted(std::vector<std::uint64_t> rolls) {
     return LoadedDice(Kind::scripted, std::move(rolls));
   }
@@ -46,31 +47,31 @@ class LoadedDice final : public policy::Dice {
   std::size_t rolled_ = 0;
 };
 
-/// What happens from outside while an attempt, a wait or a delivery is under way.
+/// An outside event during an attempt, a wait or a delivery.
 enum class Interruption : std::uint8_t { none, fin, rst, shutdown };
-/// What becomes of a refused response during the wait.
+/// What happens to a response during the wait before the next attempt.
 enum class Keeping : std::uint8_t { whole, dropped, still_reading };
 
 /// How the body of a delivered response ends early, if it does.
 enum class Breaking : std::uint8_t {
   no,
-  is_permanent,  ///< the rest cannot be asked for
-  in_vain,       ///< it can, and this attempt brought no byte
-  mid_way,       ///< it can, and some bytes came
+  is_permanent,  ///< the rest cannot be requested
+  in_vain,       ///< the rest can be requested; this attempt delivered no byte
+  mid_way,       ///< the rest can be requested; some bytes were delivered
 };
 
-/// What one attempt comes to, and what happens meanwhile.
+/// The outcome of one attempt, and the events during it.
 struct Step {
   policy::Outcome outcome;
   Sent sent = Sent::maybe;
   bool on_reused = false;
   bool held = true;
-  std::optional<Idempotency> judged;  ///< absent: what the scene says
-  Duration lasting{};                 ///< how long the attempt runs
-  Duration late{};                    ///< how much later than asked the wait ends
+  std::optional<Idempotency> judged;  ///< null: as in the scene
+  Duration lasting{};                 ///< duration of the attempt
+  Duration late{};                    ///< how much later than requested the wait ends
   Keeping keeping = Keeping::whole;
-  Breaking breaks = Breaking::no;  ///< if this response is delivered straight away, or continues a download
-  bool differs = false;            ///< asked for the rest of a download, a 200 or 206 brings something else
+  Breaking breaks = Breaking::no;  ///< applies if this response is delivered at once or continues a download
+  bool differs = false;  ///< applies if this attempt resumes a download: its 200 or 206 is not the rest
   Interruption in_attempt = Interruption::none;
   Interruption in_wait = Interruption::none;
   Interruption in_body = Interruption::none;
@@ -84,7 +85,7 @@ struct Step {
   Step says_no() const {
     return with([](Step& s) { s.hints().said_no = true; });
   }
-  /// A predicate of the route matches what was held of the body.
+  /// Marks the held part of the body as matching a predicate of the route.
   Step body_listed() const {
     return with([](Step& s) { std::get<policy::Responded>(s.outcome).body_listed = true; });
   }
@@ -141,7 +142,7 @@ inline Step status(int code) {
   return step;
 }
 
-/// A response that another reprise has let through, or made.
+/// Makes a response that another reprise has made or passed on.
 inline Step from_reprise(int code) {
   Step step = status(code);
   std::get<policy::Responded>(step.outcome).hints.from_reprise = true;
@@ -162,7 +163,7 @@ inline const Step timed_out = fails(Stage::await_head, Cause::attempt_timeout);
 
 using Script = std::vector<Step>;
 
-/// The route, the request and the dice of a story. Unless told otherwise: the default route, highest rolls.
+/// The route, the request and the dice of a story. Defaults: the default route, highest rolls.
 struct Scene {
   policy::RoutePolicy policy{};
   policy::Facts facts{};
@@ -197,7 +198,7 @@ struct Scene {
   Scene mode(policy::Mode mode) const {
     return with([&](auto& p, auto&) { p.mode = mode; });
   }
-  /// A budget of that many retries for the whole story.
+  /// Sets a budget of this many retries for the whole story.
   Scene budget(unsigned retries) const {
     return with([&](auto& p, auto&) {
       p.budget = policy::BudgetPolicy{0, (retries + 0.5) / 1e6, std::chrono::seconds(1'000'000)};
@@ -209,7 +210,7 @@ struct Scene {
   Scene resumes(unsigned most) const {
     return with([&](auto& p, auto&) { p.resume.max_attempts = most; });
   }
-  /// A request whose signature runs out then.
+  /// Adds a signature that expires at `end`.
   Scene signed_until(Instant end) const {
     return with([&](auto& p, auto& f) {
       p.signature_sigv4 = true;

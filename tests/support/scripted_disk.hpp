@@ -1,4 +1,4 @@
-// A disk for tests that is full, broken, hesitant or stuck when it is told to; the files on it are real.
+// A disk for tests that can be full, broken, slow or stuck on demand. Its files are real.
 #pragma once
 
 #include <algorithm>
@@ -14,16 +14,16 @@
 
 namespace reprise::play {
 
-/// Thread-safe; outlives whoever has its calls.
+/// Thread-safe. Must outlive every user of calls().
 class ScriptedDisk {
  public:
   static constexpr std::uint64_t endless = std::numeric_limits<std::uint64_t>::max();
 
-  std::atomic<int> open_error{0};             ///< errno of every open
+  std::atomic<int> open_error{0};             ///< errno of every open; 0: opens succeed
   std::atomic<int> write_error{ENOSPC};       ///< errno of a write beyond `room`
-  std::atomic<std::uint64_t> room{endless};   ///< bytes that may still be written, to all files together
-  std::atomic<std::size_t> at_once{1 << 30};  ///< the most that one call writes or reads
-  /// A read from there on fails with EIO; 0: all reads do.
+  std::atomic<std::uint64_t> room{endless};   ///< bytes that may still be written, over all files
+  std::atomic<std::size_t> at_once{1 << 30};  ///< most bytes that one call writes or reads
+  /// Offset from which reads fail with EIO; 0: all reads fail.
   std::atomic<std::uint64_t> readable{endless};
   std::atomic<std::uint64_t> written{0};  ///< bytes
 
@@ -59,7 +59,7 @@ class ScriptedDisk {
     return calls;
   }
 
-  /// From now on writes do not come back.
+  /// Blocks all writes until loosen() is called.
   void stick() {
     const std::scoped_lock lock(mutex_);
     stuck_ = true;
@@ -69,7 +69,7 @@ class ScriptedDisk {
     stuck_ = false;
     changed_.notify_all();
   }
-  /// Writes that do not come back now.
+  /// Returns the number of writes that are blocked now.
   unsigned waiting() {
     const std::scoped_lock lock(mutex_);
     return waiting_;

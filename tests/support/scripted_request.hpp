@@ -1,4 +1,4 @@
-// Scripted requests with invented times: what the log and the metrics are shown in the tests.
+// Finished requests with fixed times, as input for tests of the log and the metrics.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@ using std::chrono::milliseconds;
 /// 2026-01-02T10:03:12.345Z
 inline constexpr std::int64_t story_wall = 1767348192345000000;
 
-/// One request with the ledger and the strings that its record looks at.
+/// A request, with the ledger and the strings to which its record refers.
 class ScriptedRequest {
  public:
   ScriptedRequest(std::string name, std::string method, std::string path)
@@ -26,7 +26,7 @@ class ScriptedRequest {
     record_.ended_wall = story_wall;
   }
 
-  /// The wait before it is the delay of the verdict before it.
+  /// Adds an attempt. The wait before it is the delay of the previous verdict.
   ScriptedRequest& attempt(const policy::Outcome& outcome, int took_ms, policy::Verdict verdict,
                            bool reused = false) {
     policy::LedgerEntry entry;
@@ -120,7 +120,7 @@ inline policy::Outcome failure(policy::Stage stage, policy::Cause cause) {
 inline policy::Verdict retry_in(milliseconds delay, policy::Reason reason) { return {true, delay, reason}; }
 inline policy::Verdict stop(policy::Reason reason) { return {false, {}, reason}; }
 
-// Routes: 0 `api`, 1 `orders`.
+// Route indexes: 0 is `api`, 1 is `orders`.
 
 inline void add_short_stories(std::vector<ScriptedRequest>& all) {
   using policy::Cause;
@@ -218,7 +218,7 @@ inline void add_strange_stories(std::vector<ScriptedRequest>& all) {
   all.push_back(patient.attempt(status(200), 1, stop(Reason::success)).ends(Ending::answered, 200));
 }
 
-/// One of each kind of request that the log tells apart.
+/// Returns one request of each kind that the log distinguishes.
 inline std::vector<ScriptedRequest> all_stories() {
   std::vector<ScriptedRequest> all;
   add_short_stories(all);

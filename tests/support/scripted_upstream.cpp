@@ -48,7 +48,7 @@ void ScriptedUpstream::accept() {
     pollfd asked{listener_, POLLIN, 0};
     static_cast<void>(::poll(&asked, 1, -1));
     const int descriptor = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
-    if (descriptor < 0) yield_a_moment();  // no descriptor left, or it listens no more
+    if (descriptor < 0) yield_a_moment();  // no free descriptor, or the listener is shut down
     const std::scoped_lock lock(mutex_);
     if (ending_) {
       if (descriptor >= 0) ::close(descriptor);

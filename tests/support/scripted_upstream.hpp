@@ -1,5 +1,4 @@
-// An upstream on loopback that does what a test's script says,
-// connection by connection, on threads of its own.
+// An upstream on loopback that runs a test's script for each connection, on a thread per connection.
 #pragma once
 
 #include <atomic>
@@ -22,10 +21,10 @@ struct Peer {
   RawSocket socket;
   unsigned number = 0;  ///< from 1, in the order of acceptance
 
-  /// The next request: its head, blank line included, and its body as sent (chunk framing and all). Empty at
-  /// the end of the connection.
+  /// Reads the next request. Returns its head with the empty line, and its body as sent, chunk framing
+  /// included. Returns "" at the end of the connection.
   std::string read_request();
-  /// The next request's head alone.
+  /// Reads only the head of the next request.
   std::string read_head();
   void send(std::string_view bytes) { socket.send(bytes); }
 };
@@ -33,7 +32,7 @@ struct Peer {
 /// Listens on 127.0.0.1, port 0. Destruction ends every connection and joins every thread.
 class ScriptedUpstream {
  public:
-  /// Runs once per connection, on that connection's own thread; its return closes the connection (FIN).
+  /// Runs once per connection, on that connection's own thread. Its return closes the connection (FIN).
   using Script = std::function<void(Peer&)>;
 
   explicit ScriptedUpstream(Script script);
@@ -43,11 +42,11 @@ class ScriptedUpstream {
 
   std::uint16_t port() const { return port_.number(); }
   std::string authority() const { return port_.authority(); }
-  /// From now on new connections are refused; those that stand go on. May be called by a script.
+  /// Refuses new connections from now on. Open connections stay open. A script may call it.
   void stop_listening();
-  /// Connections accepted so far.
+  /// Returns the number of connections accepted so far.
   unsigned connections() const { return accepted_; }
-  /// Connections whose script has not returned yet.
+  /// Returns the number of connections whose script has not returned yet.
   unsigned running() const { return running_; }
 
  private:
@@ -70,11 +69,11 @@ class ScriptedUpstream {
   std::thread acceptor_;
 };
 
-/// A script that reads requests for as long as they come, and gives the n-th of the process of this script
-/// the n-th response; the last response stays.
+/// Returns a script that reads requests until the connection ends. The n-th request over all connections gets
+/// the n-th response; the last response repeats.
 ScriptedUpstream::Script responses(std::vector<std::string> in_turn);
 
-/// What scripts heard, gathered across threads.
+/// Messages that scripts received, collected across threads.
 class Heard {
  public:
   void add(std::string message);
@@ -86,7 +85,7 @@ class Heard {
   std::vector<std::string> messages_;
 };
 
-/// A response with Content-Length and a Date.
+/// Makes a response with Content-Length and Date.
 std::string response(int status, std::string_view body, std::string_view fields = {});
 
 }  // namespace reprise::play

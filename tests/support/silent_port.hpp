@@ -1,4 +1,4 @@
-// A port of loopback where connections stand, and nobody ever reads or says a word.
+// A loopback port that accepts connections in the kernel, and never reads or sends a byte.
 #pragma once
 
 #include <sys/socket.h>
@@ -12,10 +12,10 @@
 
 namespace reprise::play {
 
-/// The kernel accepts up to 64 connections, and takes what its buffers hold of what they send.
+/// The kernel accepts up to 64 connections, and takes as many of their bytes as its buffers hold.
 class SilentPort {
  public:
-  /// Throws std::runtime_error where there is none.
+  /// Throws std::runtime_error if there is no free port.
   SilentPort() : listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     const sockaddr address = loopback_address(0);
     const bool listens = ::bind(listener_, &address, sizeof address) == 0 && ::listen(listener_, 64) == 0;

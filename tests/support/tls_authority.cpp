@@ -40,7 +40,7 @@ std::string text_of(const Bytes& bytes) {
 }
 
 PrivateKey make_key() {
-  std::string curve("P-256");  // EVP_EC_gen() casts a const away
+  std::string curve("P-256");  // not EVP_EC_gen(), which casts a const away
   return PrivateKey(EVP_PKEY_Q_keygen(nullptr, nullptr, "EC", curve.data()));
 }
 
@@ -55,7 +55,7 @@ void set_name(X509_NAME* name, std::string_view text) {
                              static_cast<int>(text.size()), -1, 0);
 }
 
-/// Not signed yet.
+/// Makes an unsigned certificate.
 Certificate make_certificate(EVP_PKEY* key, std::string_view name, long serial) {
   Certificate made(X509_new());
   X509_set_version(made.get(), 2);

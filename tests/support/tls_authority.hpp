@@ -1,5 +1,5 @@
-// A certificate authority made at test time: it issues certificates, and says by lists and by OCSP responses
-// which of them it revoked.
+// A certificate authority made at test time. It issues certificates, and revokes them in CRLs and OCSP
+// responses.
 #pragma once
 
 #include <openssl/ocsp.h>
@@ -19,40 +19,41 @@ struct FreeTlsParts {
 using Certificate = std::unique_ptr<X509, FreeTlsParts>;
 using PrivateKey = std::unique_ptr<EVP_PKEY, FreeTlsParts>;
 
-/// Somebody with a certificate.
+/// A certificate and its private key.
 struct TlsIdentity {
   Certificate certificate;
   PrivateKey key;
 };
 
-/// From when to when a list or a response holds, in seconds from now.
+/// Validity of a CRL or an OCSP response, in seconds from now.
 struct Timely {
   long since = -3600;
   long until = 3600;
 };
 
-/// What an OCSP response says of one certificate.
+/// The status of one certificate in an OCSP response.
 struct OcspResponse {
   long serial;
   int status = V_OCSP_CERTSTATUS_REVOKED;
   Timely timely = {};
-  const EVP_MD* hash = nullptr;  ///< by which the issuer is named; null: SHA-1, as most responders do
+  const EVP_MD* hash = nullptr;  ///< hash by which the issuer is named; null: SHA-1, as most responders use
 };
 
 class TlsAuthority {
  public:
   explicit TlsAuthority(std::string_view name = "authority");
-  /// One that another vouches for.
+  /// Makes an intermediate CA whose certificate is issued by `issuer`.
   TlsAuthority(std::string_view name, const TlsAuthority& issuer, long serial);
 
-  /// For 127.0.0.1 and localhost; `usage` as in openssl's extendedKeyUsage.
+  /// Issues a certificate for 127.0.0.1 and localhost. `usage` has the form of OpenSSL's extendedKeyUsage.
   TlsIdentity issue(long serial, const char* usage = "serverAuth") const;
-  /// DER, signed by the authority, or by `responder`, whose certificate comes with it.
+  /// Returns an OCSP response in DER. The authority signs it, or `responder`, whose certificate is then
+  /// included.
   std::string response(const std::vector<OcspResponse>& responses,
                        const TlsIdentity* responder = nullptr) const;
-  /// A list of what is revoked, PEM.
+  /// Returns a CRL with these serial numbers, in PEM.
   std::string list(const std::vector<long>& serials, Timely timely = {}) const;
-  /// Its certificate, PEM.
+  /// Returns the authority's certificate in PEM.
   std::string pem() const;
   X509* certificate() const { return self_.certificate.get(); }
 

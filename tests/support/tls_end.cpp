@@ -19,7 +19,7 @@ int choose(SSL*, const unsigned char** out, unsigned char* length, const unsigne
   return wanted.empty() ? SSL_TLSEXT_ERR_NOACK : SSL_TLSEXT_ERR_OK;
 }
 
-// Owned by the connection then.
+// Staples the OCSP response. The connection owns the copy.
 int bring_along(SSL* connection, void* staple) {
   const auto& text = *static_cast<const std::string*>(staple);
   if (text.empty()) return SSL_TLSEXT_ERR_NOACK;
@@ -32,7 +32,7 @@ int bring_along(SSL* connection, void* staple) {
 
 TlsServer::TlsServer(std::string_view protocol)
     : settings_(SSL_CTX_new(TLS_server_method())), protocol_(protocol) {
-  // OpenSSL's own socket calls know no MSG_NOSIGNAL.
+  // OpenSSL's socket calls do not use MSG_NOSIGNAL.
   std::signal(SIGPIPE, SIG_IGN);
   const TlsIdentity own = authority_.issue(serial);
   SSL_CTX_use_certificate(settings_, own.certificate.get());

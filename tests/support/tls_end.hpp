@@ -1,5 +1,5 @@
-// The server's end of a TLS connection, by OpenSSL itself, blocking: for threads of tests. Its certificate is
-// made at test time.
+// The server's end of a TLS connection, made with OpenSSL directly. Blocking, for threads of tests. Its
+// certificate is made at test time.
 #pragma once
 
 #include <openssl/types.h>
@@ -15,26 +15,27 @@
 
 namespace reprise::play {
 
-/// What a server is: a certificate for 127.0.0.1 and localhost of an authority of its own, for which a root
-/// vouches, and its settings.
+/// A TLS server's settings, with a certificate for 127.0.0.1 and localhost. An intermediate CA issued it, and
+/// a root issued the CA.
 class TlsServer {
  public:
-  /// `protocol`: what it chooses by ALPN; empty: it knows no ALPN.
+  /// `protocol` is the protocol that it selects by ALPN; empty: no ALPN.
   explicit TlsServer(std::string_view protocol = "http/1.1");
   ~TlsServer();
   TlsServer(const TlsServer&) = delete;
   TlsServer& operator=(const TlsServer&) = delete;
 
-  static constexpr long serial = 7;  ///< of its certificate
+  static constexpr long serial = 7;  ///< of the server's certificate
   const TlsAuthority& authority() const { return authority_; }
-  static constexpr long authority_serial = 3;  ///< of its certificate, among those of the root
+  static constexpr long authority_serial =
+      3;  ///< of the intermediate CA's certificate, as issued by the root
   const TlsAuthority& root() const { return root_; }
-  /// From now on handshakes bring that OCSP response along; empty: none.
+  /// Staples this OCSP response in later handshakes; empty: none.
   void staple(std::string response) { staple_ = std::move(response); }
-  /// Adds to the certificate file: a list of what is revoked, another certificate.
+  /// Appends a CRL or another certificate to the certificate file.
   void publish(const std::string& pem) const;
 
-  /// The root's certificate as a PEM file: who trusts it trusts the server.
+  /// PEM file with the root's certificate. A client that trusts it trusts the server.
   const std::string& certificate_file() const { return file_; }
   SSL_CTX* settings() const { return settings_; }
 
@@ -59,17 +60,17 @@ class TlsEnd {
   TlsEnd(const TlsEnd&) = delete;
   TlsEnd& operator=(const TlsEnd&) = delete;
 
-  /// False if the handshake failed.
+  /// Returns false if the handshake failed.
   bool accept();
-  /// Appends what comes next to `received`.
+  /// Reads once, and appends the bytes to `received`.
   TlsEndsWith read();
-  /// To the end, whatever it is.
+  /// Reads until the connection ends or fails.
   TlsEndsWith read_to_end();
   bool send(std::string_view bytes);
-  /// close_notify.
+  /// Sends close_notify.
   void notify();
   bool resumed() const;
-  /// True if the client sent data before its handshake was over; the server would have taken it.
+  /// Returns true if the client sent early data. The server accepts it.
   bool early_data() const;
 
   RawSocket& socket() { return socket_; }

@@ -1,4 +1,4 @@
-// What tests of the whole proxy open with: a scripted upstream, raw clients, a running proxy.
+// Common includes and names for tests of the whole proxy: a scripted upstream, raw clients, a running proxy.
 #pragma once
 
 #include <gtest/gtest.h>
