@@ -68,7 +68,7 @@ class Client {
   Errand& errand_;
   Wire& wire_;
   const Plan plan_;
-  std::string refusal_;  ///< the body of a response that is not content
+  std::string refusal_;  ///< body of a response that is not content
 };
 
 Task<bool> Client::send_body(std::uint64_t until) {
@@ -121,7 +121,7 @@ Task<Done> Client::run() {
     default: break;
   }
   const bool head_sent = co_await wire_.write(head());
-  // A response may come although not all could be sent.
+  // A response may come although the body could not be sent whole.
   if (head_sent && plan_.sends_body()) co_await send_body(plan_.size);
   if (plan_.behaviour == Behaviour::half_closes) wire_.finish();
   co_return co_await read_response();
@@ -193,7 +193,7 @@ Task<Done> Client::tunnel() {
   co_return Done{};
 }
 
-// Refused before any attempt, whatever stands behind it.
+// Sends a request with contradictory framing. It must be rejected with 400, before any attempt.
 Task<Done> Client::ambiguous() {
   co_await wire_.write(request_head(errand_, plan_, "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n") +
                        "0\r\n\r\n");
@@ -245,7 +245,8 @@ Task<Done> Client::read_response_behind(Head head) {
   co_return Done{again, head.status() == 200 && attempts == 1};
 }
 
-// A right response is of this request and whole; a refusal is one that its reason explains.
+// Judges a response. A 200 must be whole and belong to this request; any other status needs a reason that the
+// plan explains.
 void Client::judge(const Head& head, std::uint64_t bytes) {
   const int status = head.status();
   const std::string_view reason = head.field("Reprise-Reason").value_or("");
@@ -270,7 +271,7 @@ void Client::judge(const Head& head, std::uint64_t bytes) {
     ledger_.unjust(plan_, "answered " + std::to_string(status) + " " + std::string(reason));
 }
 
-// Whether one of these fates is that of an attempt which the upstream saw.
+// Returns true if an attempt that the upstream saw had one of these fates.
 bool Client::met(std::initializer_list<Fate> fates) const {
   for (unsigned attempt = 1; attempt <= ledger_[plan_.number].seen; ++attempt) {
     if (std::find(fates.begin(), fates.end(), fate_of(ledger_.mix(), plan_, attempt)) != fates.end())
@@ -279,7 +280,7 @@ bool Client::met(std::initializer_list<Fate> fates) const {
   return false;
 }
 
-// A refusal's reason is one of these, and the plan explains it; no other can end a request of this load.
+// Returns true if the plan explains the reason. No other reason can end a request of this load.
 bool Client::is_just(int status, std::string_view reason, std::uint64_t attempts) const {
   if (reason == "not_idempotent") return plan_.once();
   if (reason == "not_replayable") return plan_.sends_body() && plan_.size > 0;
@@ -289,8 +290,8 @@ bool Client::is_just(int status, std::string_view reason, std::uint64_t attempts
   if (reason == "upstream_said_later") return status == 503 && met({Fate::unavailable_later});
   if (reason == "deadline_too_near") return met({Fate::silence});
   if (reason != "not_retryable") return false;
-  // What is no response, and what was waited for in vain and
-  // cannot be repeated; a bad chunk where it is held back.
+  // The upstream sent no valid response, or sent none in time and the request cannot be repeated. If the
+  // response is held: also after a bad chunk.
   if (plan_.held && met({Fate::bad_chunk})) return true;
   return met({Fate::junk_head, Fate::head_too_large, Fate::interim_flood, Fate::silence});
 }

@@ -1,4 +1,5 @@
-// One request of one client: sent as its behaviour says, its response read and checked to the last byte.
+// Carries out one request of one client: sends it as its behaviour says, and checks every byte of the
+// response.
 #pragma once
 
 #include <functional>
@@ -18,15 +19,15 @@ struct Errand {
 };
 
 struct Done {
-  bool again = false;      ///< the connection carries another request
-  bool untouched = false;  ///< answered by its first attempt
+  bool again = false;      ///< the connection can carry another request
+  bool untouched = false;  ///< the first attempt succeeded
 };
 
-/// Carries one request out; every way out has told the ledger how it ended.
+/// Carries out one request, and reports to the ledger how it ended.
 Task<Done> carry_out(Errand& errand, Wire& wire, Plan plan);
 
-/// Carries several GETs out that leave in one write. Those
-/// that reprise did not get to are given back in `unheard`.
+/// Carries out several GETs that are sent in one write. Appends those to `unheard` that got no response
+/// because the connection ended.
 Task<Done> carry_out_pipeline(Errand& errand, Wire& wire, std::span<const std::uint64_t> numbers,
                               std::vector<std::uint64_t>& unheard);
 

@@ -8,7 +8,7 @@
 namespace reprise::soak {
 namespace {
 
-// No power of two, so that a shift by any buffer's size shows.
+// Not a power of two, so that data shifted by the size of a buffer is noticed.
 constexpr std::uint64_t period = (std::uint64_t{1} << 20) + 7;
 constexpr std::uint64_t step = 7919;
 

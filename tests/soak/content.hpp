@@ -1,5 +1,5 @@
-// What stands at each byte of each body: a function of the request's number and the offset, so that every
-// byte can be checked by both ends and nobody stores a body.
+// Content of bodies: each byte depends only on the request's number and the offset. Both ends can check every
+// byte without storing a body.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,11 @@
 
 namespace reprise::soak {
 
-/// The content of `number` from `offset` on: at most `most`
-/// bytes, and at least one of them if `most` is not 0.
+/// Returns the content of request `number` from `offset`: at most `most` bytes, and at least one unless
+/// `most` is 0.
 std::string_view content(std::uint64_t number, std::uint64_t offset, std::uint64_t most);
 
-/// True if `piece` is what stands there.
+/// Returns true if `piece` is the content at this offset.
 bool is_content(std::uint64_t number, std::uint64_t offset, std::string_view piece);
 
 }  // namespace reprise::soak

@@ -1,4 +1,4 @@
-// The /metrics text of reprise, as sums over labels.
+// Parses the metrics page of reprise, and sums over labels.
 #pragma once
 
 #include <map>
@@ -12,16 +12,16 @@ namespace reprise::soak {
 class Exposition {
  public:
   explicit Exposition(std::string_view text);
-  /// The sum of all series of that name.
+  /// Returns the sum of all series with this name.
   double sum(std::string_view name) const;
-  /// The sums of its series by the value of one label.
+  /// Returns the sums of the series with this name, by the value of one label.
   std::map<std::string, double> by(std::string_view name, std::string_view label) const;
 
  private:
-  std::map<std::string, double, std::less<>> series_;  ///< by name and labels, as printed
+  std::map<std::string, double, std::less<>> series_;  ///< value by name and labels, as printed
 };
 
-/// Fetched from the admin listener; throws std::runtime_error if it does not answer.
+/// Fetches the metrics from the admin listener. Throws std::runtime_error if the response is not a 200.
 Task<Exposition> fetch_metrics(tcp::endpoint admin);
 
 }  // namespace reprise::soak

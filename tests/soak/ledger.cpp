@@ -87,7 +87,7 @@ void Ledger::complain(const Plan& plan, std::string_view what) {
               static_cast<int>(what.size()), what.data(), fates.c_str());
 }
 
-// An attempt behind the head continues a download: it is told to the upstream alone.
+// Resumes are counted only by the upstream: the client got Reprise-Attempts in the head, before them.
 unsigned Ledger::attempts_of(const Record& record) { return std::max(record.attempts_told, record.seen); }
 
 Ledger::Sums Ledger::sums() {

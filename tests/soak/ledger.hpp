@@ -1,4 +1,4 @@
-// What became of every request, as both ends saw it, and the sums that reprise's own counters must equal.
+// What happened to each request, as both ends saw it, and the sums that reprise's own counters must equal.
 #pragma once
 
 #include <array>
@@ -12,33 +12,34 @@
 
 namespace reprise::soak {
 
-/// How a request ended for its client: exactly one of these once all is over.
+/// How a request ended for its client. At the end of a soak, no request may have `none`.
 enum class Ending : std::uint8_t { none, responded, cut, gone };
 
-/// One request.
+/// What is known about one request.
 struct Record {
-  std::uint64_t head_hash = 0;         ///< of what the upstream was sent, but for the number of the attempt
+  std::uint64_t head_hash =
+      0;  ///< of the request head at the upstream, except the fields that differ between attempts
   std::uint32_t attempts_seen = 0;     ///< bit n: the upstream saw attempt n
-  std::uint32_t refused_statuses = 0;  ///< bit n: attempt n was answered with a status that is retried
-  std::uint16_t status = 0;            ///< of the response; 0 if no head came
-  std::uint8_t seen = 0;               ///< the highest attempt that the upstream saw
+  std::uint32_t refused_statuses = 0;  ///< bit n: attempt n got a status that is retried
+  std::uint16_t status = 0;            ///< status of the response; 0: no head was received
+  std::uint8_t seen = 0;               ///< highest attempt that the upstream saw
   std::uint8_t attempts_told = 0;      ///< Reprise-Attempts in the response
   std::uint8_t effects = 0;            ///< how often it took effect
   Ending ending = Ending::none;
 };
 
-/// Written by clients and upstream, which share one thread.
+/// Written by the clients and the upstream, which share one thread.
 class Ledger {
  public:
   explicit Ledger(const Mix& mix) : mix_(mix) {}
   const Mix& mix() const { return mix_; }
 
-  /// Opens the record of the next request.
+  /// Adds the record of the next request. Returns its number.
   std::uint64_t begin();
   Record& operator[](std::uint64_t number) { return records_[number]; }
   std::uint64_t size() const { return records_.size(); }
 
-  // The upstream's side.
+  // Called by the upstream.
   void saw(const Plan&, unsigned attempt, std::uint64_t head_hash);
   void played(Fate fate) { ++fates_[static_cast<std::size_t>(fate)]; }
   void refused_at_accept() { ++accept_resets_; }
@@ -47,24 +48,23 @@ class Ledger {
   void broke_body() { ++broken_bodies_; }
   void wrong_bytes(const Plan&, std::string_view where);
 
-  // The client's side.
+  // Called by the clients.
   void ends_answered(const Plan&, int status, unsigned attempts, std::string_view reason);
   void ends_cut(const Plan&, int status, unsigned attempts, std::string_view reason);
   void ends_gone(const Plan&, int status, unsigned attempts);
   void rejected() { ++rejected_; }
   void tunnelled() { ++tunnels_; }
-  /// Something that no fault explains; the first few are printed.
+  /// Reports something that no fault explains. The first few reports are printed.
   void unjust(const Plan&, const std::string& what);
 
   struct Sums {
     std::uint64_t requests = 0, responded = 0, cut = 0, gone = 0, lost = 0;
     std::uint64_t attempts = 0, status_retries = 0, resumes = 0;
-    std::uint64_t cut_downloads =
-        0;  ///< that may have been continued in vain, which the upstream need not have seen
+    std::uint64_t cut_downloads = 0;  ///< their resumes may have failed unseen by the upstream
     std::uint64_t effects = 0, duplicated = 0;
     std::map<std::string, std::uint64_t> codes;
   };
-  /// Adds all records up; call it once, when all is over.
+  /// Sums up all records. Call once, when all requests have ended.
   Sums sums();
 
   const std::array<std::uint64_t, fate_count>& fates() const { return fates_; }

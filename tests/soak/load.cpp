@@ -13,7 +13,7 @@ namespace {
 constexpr auto beat = std::chrono::milliseconds(5);
 // Longer than any request can take with the limits of tests/soak.sh.
 constexpr auto patience = std::chrono::seconds(240);
-// Requests that wait for a client for so long shift the pace.
+// While more requests than this wait for a client, no further ones become due.
 constexpr std::uint64_t most_waiting = 200;
 
 }  // namespace
@@ -40,7 +40,7 @@ void Load::give_up_on_the_stuck() {
   }
 }
 
-// Those that leave together are one entry: the first of them.
+// Makes the next request due. Requests of one pipeline are a single entry: the number of the first.
 void Load::issue() {
   waiting_.push_back(ledger_.begin());
   ++started_;
@@ -71,7 +71,7 @@ Task<void> Load::pace() {
   for (Seat& seat : seats_) seat.nudge.cancel();
 }
 
-// Waits for a number to carry out. False: there will be none.
+// Waits until a request is due. Returns false if no more will follow.
 Task<bool> Load::seat_down(Seat& seat) {
   while (waiting_.empty()) {
     if (paced_) co_return false;

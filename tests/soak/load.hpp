@@ -1,5 +1,5 @@
-// The clients: so many keep-alive connections, fed at a
-// steady rate, each request ending as answered, cut or gone.
+// The load: clients with keep-alive connections that send requests at a steady rate. Each request ends as
+// answered, cut or gone.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -20,12 +20,12 @@ using Clock = std::chrono::steady_clock;
 struct LoadSettings {
   tcp::endpoint proxy;
   std::size_t clients = 256;
-  std::uint64_t per_second = 2000;  ///< a target: a slower machine gets fewer
+  std::uint64_t per_second = 2000;  ///< a target: a slower machine sends fewer
   Clock::duration length{};         ///< how long requests are started
-  std::uint64_t most = 0;           ///< requests in all; 0: as many as fit
+  std::uint64_t most = 0;           ///< limit of requests; 0: no limit
 };
 
-/// A request that went through untouched, and how long it took.
+/// Duration of a small request whose first attempt succeeded.
 struct Sample {
   Clock::duration at;
   std::chrono::microseconds took;
@@ -34,26 +34,28 @@ struct Sample {
 class Load {
  public:
   Load(asio::io_context& io, Ledger& ledger, const Upstream& upstream, const LoadSettings& settings);
-  /// Starts clients and pace.
+  /// Starts the clients and the pace.
   void start();
-  /// True once every request that was started has ended and every client has left.
+  /// Returns true once every started request has ended and every client has left.
   bool over() const { return paced_ && running_ == 0; }
-  /// Ends clients that have waited for longer than anything may take; their requests count as lost.
+  /// Closes the connection of each client that has waited for longer than any request may take. Their
+  /// requests count as lost.
   void give_up_on_the_stuck();
   std::uint64_t started() const { return started_; }
   std::uint64_t given_up() const { return given_up_; }
-  /// How late the pace has woken at worst: what this side, and not reprise, was slow by.
+  /// Returns the longest delay of the pacing timer, which shows how slow this process was, as opposed to
+  /// reprise.
   Clock::duration worst_stall() const { return worst_stall_; }
   const std::vector<Sample>& samples() const { return samples_; }
 
  private:
-  /// A client's place: its connection, and since when it has been busy.
+  /// One client: its connection, and the time since which it has been busy.
   struct Seat {
     explicit Seat(asio::io_context& io) : nudge(io, Clock::time_point::max()) {}
     asio::steady_timer nudge;
     std::unique_ptr<Wire> line;
     Clock::time_point busy_since = Clock::time_point::max();
-    std::uint64_t number = 0;  ///< what it is busy with
+    std::uint64_t number = 0;  ///< request that it carries out
   };
   Task<void> pace();
   Task<void> work(Seat& seat);
@@ -64,7 +66,7 @@ class Load {
   Ledger& ledger_;
   const Upstream& upstream_;
   const LoadSettings settings_;
-  std::deque<std::uint64_t> waiting_;  ///< numbers that no client has taken yet
+  std::deque<std::uint64_t> waiting_;  ///< requests that no client has taken yet
   std::list<Seat> seats_;
   std::vector<asio::steady_timer*> idle_;
   std::vector<Sample> samples_;

@@ -1,5 +1,5 @@
-// The soak: a failing upstream and hundreds of clients around a running reprise, and a ledger that must add
-// up. Prints its ports, waits on standard input for those of reprise, plays, and judges. See tests/soak.sh.
+// The soak: a failing upstream and hundreds of clients around a running reprise, with a ledger that must
+// match its counters. Run by tests/soak.sh.
 
 #include <CLI/CLI.hpp>
 #include <boost/asio/as_tuple.hpp>
@@ -29,7 +29,7 @@ struct Options {
 
 tcp::endpoint loopback(std::uint16_t port) { return {asio::ip::address_v4::loopback(), port}; }
 
-// Nothing is open at reprise but what it keeps open at rest.
+// Waits until reprise has no open connection, for at most 240 seconds.
 Task<void> wait_for_rest(const Options& options) {
   constexpr int patience = 240;
   for (int second = 0; second < patience; ++second) {
@@ -40,7 +40,8 @@ Task<void> wait_for_rest(const Options& options) {
   }
 }
 
-// The descriptor of our own question for metrics may be closed a moment after its response.
+// Samples the idle process. Waits a little longer, because the connection of the last metrics request may
+// close after its response.
 Task<ProcessSample> look_at_rest(const Options& options) {
   co_await wait_for_rest(options);
   co_await pause(500);
@@ -76,7 +77,7 @@ int soak(Options options) {
   options.mix.lost_posts = options.lost_posts > 0;
   options.load.proxy = loopback(options.forward);
   options.load.length = std::chrono::milliseconds(static_cast<std::int64_t>(options.minutes * 60'000));
-  // Every second request of that mix is such a POST.
+  // In that mix, every second request is such a POST.
   options.load.most = 2 * options.lost_posts;
   asio::io_context io(1);
   bool right = false;

@@ -8,18 +8,18 @@ namespace {
 
 constexpr std::string_view attempt_field = "Reprise-Attempt";
 
-/// Whether the connection may carry another request.
+/// What happens to the connection after the request.
 enum class After : std::uint8_t { again, close };
 
-// `METHOD /folder/NUMBER HTTP/1.1`
+// Returns NUMBER of `METHOD /folder/NUMBER HTTP/1.1`.
 std::uint64_t request_number(const Head& head) {
   const std::string_view line = head.first_line();
   const std::string_view target = line.substr(0, line.rfind(' '));
   return play::number(target.substr(target.rfind('/') + 1)).value_or(0);
 }
 
-// FNV-1a over all lines but those that differ from attempt
-// to attempt: the number, and the range of a continuation.
+// Returns the FNV-1a hash of all lines, except those that differ between attempts: the attempt's number, and
+// the range of a resume.
 std::uint64_t hash_of(const Head& head) {
   std::uint64_t hash = 0xcbf29ce484222325;
   std::string_view rest = head.text();
@@ -72,7 +72,7 @@ void Performance::commit() {
   ledger_.took_effect(plan_);
 }
 
-// False if the connection ended, or was ended, inside the body.
+// Reads and checks the request body. Returns false if the connection ended inside it.
 Task<bool> Performance::read_body() {
   const std::uint64_t stop = fate_ == Fate::reset_in_request ? chance_.below(plan_.size) : plan_.size + 1;
   Body body(wire_, head_, HttpReader::Kind::request);
@@ -103,7 +103,7 @@ Task<After> Performance::run() {
   ledger_.played(fate_);
   if (fate_ == Fate::early_response || fate_ == Fate::early_refusal) co_return co_await response_early();
   if (head_.field("Expect")) {
-    // Now and then the response comes instead of the 100, and the body is never sent.
+    // In one of four cases the response comes instead of the 100, and the body is never sent.
     if (chance_.one_in(4)) {
       ledger_.answered_attempt(plan_, attempt_, 417);
       co_await wire_.write("HTTP/1.1 417 Unexpected\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
@@ -123,7 +123,8 @@ Task<After> Performance::run() {
   co_return co_await play();
 }
 
-// What is still coming is read to its end: a reset would take the response with it.
+// Responds before the body was read. Then reads it to its end, because a close with unread bytes would become
+// a reset, which can destroy the response.
 Task<After> Performance::response_early() {
   wire_.consume(0);
   if (fate_ == Fate::early_response) {
@@ -204,7 +205,7 @@ Task<void> perform_tunnel(Ledger& ledger, tcp::socket socket) {
     if (!sent) co_return;
     at += piece.size();
   }
-  // One in eight tunnels is broken behind its last byte, which may then not arrive.
+  // One in eight tunnels is reset after its last byte, which may then be lost.
   Chance chance(ledger.mix().seed, Purpose::tunnel, plan.number);
   if (chance.one_in(8)) wire.reset();
   co_await wire.drain();

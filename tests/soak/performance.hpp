@@ -6,10 +6,11 @@
 
 namespace reprise::soak {
 
-/// Plays one connection to its end.
+/// Serves one connection until it ends.
 Task<void> perform(Ledger& ledger, tcp::socket socket);
 
-/// The service behind a tunnel: `NUMBER\n` and the content of that request, answered with the same content.
+/// Serves the inside of a tunnel: reads a line with a number and the content of that request, and sends the
+/// same content back.
 Task<void> perform_tunnel(Ledger& ledger, tcp::socket socket);
 
 }  // namespace reprise::soak

@@ -10,10 +10,10 @@ static_assert(!behaviour_words.back().empty(), "each behaviour has its words");
 
 struct FateRow {
   std::string_view word;
-  std::uint64_t weight;  ///< of 10,000 attempts
+  std::uint64_t weight;  ///< per 10,000 attempts
 };
 
-// In the order of the enumerators; what is left of 10,000 is `fine`.
+// In the order of the enumerators. The rest of 10,000 is `fine`.
 constexpr std::array<FateRow, fate_count> fate_rows = {{
     {"fine", 0},
     {"503", 150},
@@ -93,12 +93,12 @@ Plan lost_post(Plan plan, Chance& chance) {
   return plan;
 }
 
-// A sub-draw that makes no sense for this request is `fine`.
+// Returns true if the fate is possible for this request. If it is not, `fine` is played.
 bool applies(Fate fate, const Plan& plan) {
   if (fate == Fate::early_response || fate == Fate::early_refusal || fate == Fate::reset_in_request) {
     return plan.sends_body() && plan.size > 0;
   }
-  // What nobody asked for has to arrive with the response: later it could not be told from the next one.
+  // Surplus bytes must arrive with the response. Later, they could be taken for the next response.
   const bool surplus = fate == Fate::extra_bytes || fate == Fate::two_responses;
   if (surplus && plan.size > most_in_one_write) return false;
   const bool in_body = fate >= Fate::body_fin && fate <= Fate::bad_chunk;

@@ -42,9 +42,9 @@ class Response {
   const Plan plan_;
   const Fate fate_;
   Chance& chance_;
-  std::string text_;          ///< of a response that is not content
-  std::uint64_t start_ = 0;   ///< of a continuation
-  std::uint64_t length_ = 0;  ///< of the whole
+  std::string text_;          ///< body of a response that is not content
+  std::uint64_t start_ = 0;   ///< first byte of a resumed response
+  std::uint64_t length_ = 0;  ///< length of the whole representation
   bool chunked_ = false;
 };
 
@@ -87,7 +87,7 @@ std::string_view Response::body(std::uint64_t at) const {
   return content(plan_.number, at, std::min(length_ - at, piece_bytes));
 }
 
-// A dribbled response begins with pieces of a few bytes.
+// Sends the bytes; a dribbled response begins with pieces of a few bytes.
 Task<bool> Response::send(std::string_view bytes) {
   if (fate_ == Fate::dribble) {
     for (int pieces = 0; pieces < 20 && !bytes.empty(); ++pieces) {

@@ -1,4 +1,4 @@
-// A response of the upstream, whole or broken in the way that its fate says.
+// A response of the upstream, whole or broken as its fate says.
 #pragma once
 
 #include <string>
@@ -9,16 +9,16 @@
 
 namespace reprise::soak {
 
-/// The body of the whole response to anything but a GET.
+/// Returns the body of the whole response to any method except GET and HEAD.
 std::string response_body(const Plan&);
 
 struct Played {
-  int status = 0;         ///< of the head that was sent whole; 0 if none was
-  bool broken = false;    ///< its body was not
-  bool reusable = false;  ///< the connection may carry another request
+  int status = 0;         ///< of the head, if it was sent whole; else 0
+  bool broken = false;    ///< the body broke
+  bool reusable = false;  ///< the connection can carry another request
 };
 
-/// Answers a request that was read whole.
+/// Sends the response. Precondition: the request was read whole.
 Task<Played> play_response(Wire& wire, Plan plan, Fate fate, const Head& request, Chance& chance);
 
 }  // namespace reprise::soak

@@ -70,7 +70,8 @@ Task<void> Upstream::accept(tcp::acceptor& acceptor) {
   }
 }
 
-// Open and closed in turns. What waits to be accepted when it closes is reset by the kernel.
+// Opens and closes the flapping port in turns. At each close, the kernel resets connections that were not
+// accepted yet.
 Task<void> Upstream::flap() {
   Chance chance(ledger_.mix().seed, Purpose::flaps);
   while (!stopping_) {

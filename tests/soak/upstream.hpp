@@ -1,5 +1,5 @@
-// The upstream that fails as the plan says: three listening ports,
-// and every request played from its number and attempt.
+// The upstream, which fails as the plan says. It has three ports, and plays each request from its number and
+// attempt.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -13,11 +13,11 @@ namespace reprise::soak {
 class Upstream {
  public:
   Upstream(asio::io_context& io, Ledger& ledger);
-  /// Starts to listen, and goes on until `stop`.
+  /// Listens until stop() is called.
   void start();
   void stop();
   std::uint16_t port(Listener listener) const;
-  /// Times that the flapping port was closed.
+  /// Returns how often the flapping port was closed.
   std::uint64_t flaps() const { return flaps_; }
 
  private:
@@ -29,7 +29,7 @@ class Upstream {
   Ledger& ledger_;
   tcp::acceptor steady_;
   tcp::acceptor tunnel_;
-  tcp::acceptor holder_;  ///< bound and not listening: keeps the flapping port ours while nobody listens
+  tcp::acceptor holder_;  ///< bound but not listening: reserves the flapping port while it is closed
   std::uint16_t flapping_port_ = 0;
   std::uint64_t flaps_ = 0;
   std::uint64_t connections_ = 0;

@@ -8,14 +8,13 @@ namespace reprise::soak {
 namespace {
 
 constexpr std::int64_t mib = std::int64_t{1} << 20;
-// Lists of free buffers fill up, each to its bound of some MiB a thread, whenever a slow moment of the
-// machine keeps many requests in flight; behind that nothing grows. A short soak finds what leaks 200 bytes a
-// request, a long one 1 byte.
+// Returns the limit of memory growth, in bytes. Lists of free buffers grow to some MiB per thread whenever a
+// slow machine keeps many requests in flight; apart from these, nothing may grow. A short soak finds a leak
+// of 200 bytes per request, a long one a leak of 1 byte.
 std::int64_t most_growth(double minutes) { return minutes < 10 ? 40 * mib : minutes < 20 ? 4 * mib : mib; }
-// Pipes rest for the next long download: so many ends a thread at most.
+// Most pipe ends that a thread keeps for later downloads.
 constexpr std::int64_t most_pipes = 2 * 16;
-// The pace came later than this at worst: the machine stood still,
-// and limits of seconds may have ended what was sound.
+// If the pacing timer was later than this, the machine stalled, and timeouts may have ended sound requests.
 constexpr auto long_stall = std::chrono::seconds(2);
 
 double milliseconds(Clock::duration span) { return std::chrono::duration<double, std::milli>(span).count(); }
@@ -25,7 +24,7 @@ double value_of(const std::map<std::string, double>& values, const std::string& 
   return found == values.end() ? 0 : found->second;
 }
 
-/// The 99th percentile of the samples taken from one moment to before another, milliseconds; 0 for too few.
+/// Returns the 99th percentile of the samples in [from, to), in milliseconds; 0 for fewer than 100 samples.
 double p99(const std::vector<Sample>& samples, Clock::duration from, Clock::duration to) {
   std::vector<double> taken;
   for (const Sample& sample : samples) {
@@ -47,8 +46,9 @@ void Judgement::fail(const std::string& why) {
   std::printf("WRONG: %s\n", why.c_str());
 }
 
-// Where the machine stood still for longer than a limit, attempts ended that the upstream then played all the
-// same: what was counted of attempts may differ by those.
+// Compares two counts of attempts. If the machine stalled for longer than a timeout, reprise ended attempts
+// that the upstream still played, so the counts may differ by `slack_`. Reprise may also count up to
+// `most_in_vain` attempts that the upstream did not see.
 void Judgement::row_of_attempts(const char* what, double ours, double theirs, double most_in_vain) {
   const bool near = std::abs(ours - theirs) <= slack_;
   const bool in_vain = theirs >= ours && theirs - ours <= most_in_vain;
@@ -90,9 +90,9 @@ void Judgement::compare_counters() {
   row("replay bytes left", 0, metrics.sum("reprise_replay_bytes"));
 }
 
-// A download that broke is asked for again, up to ten times in a row without a byte, and where
-// no connection stands the upstream sees nothing of it. One that was continued at last is
-// known by the number of its last attempt.
+// Returns the most attempts that the upstream may not have seen. A broken download is resumed up to ten times
+// in a row without a byte, and the upstream does not see a resume whose connect fails. A download that was
+// completed later is not counted: the number of its last attempt shows all of them.
 double Judgement::most_in_vain() const { return 10 * static_cast<double>(sums_.cut_downloads); }
 
 void Judgement::compare_attempts() {
@@ -134,8 +134,8 @@ void Judgement::compare_reasons() {
   std::printf("%-34s %12s %12.0f\n", "resumed downloads", "", metrics.sum("reprise_resumed_downloads_total"));
 }
 
-// Where a continuation is refused the head is out already, and a client that left read none: those reasons
-// nobody was told.
+// Compares how often a reason ended the retries. Reprise may count more than the clients: a client does not
+// learn the reason if a resume was refused after the head, or if it left before the head.
 void Judgement::compare_refusals(const std::string& reason, double ours, double theirs) {
   const std::string what = "  refused: " + reason;
   const bool is_told = reason == "not_idempotent" || reason == "not_replayable";
@@ -189,7 +189,7 @@ void Judgement::check_process() {
   if (after.threads != before.threads) fail("threads were not given back");
 }
 
-// Machines that build are noisy: only a gross growth fails.
+// Build machines are noisy, so only a large slowdown fails.
 void Judgement::check_latency() {
   const auto end = load_.samples().empty() ? Clock::duration{} : load_.samples().back().at;
   const double first = p99(load_.samples(), Clock::duration{}, end / 4);

@@ -1,4 +1,4 @@
-// The end of a soak: our ledger against reprise's counters, what it held and holds, and the table of it all.
+// Judges a soak: compares the ledger with reprise's counters, checks its resources, and prints the table.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@
 
 namespace reprise::soak {
 
-/// What was seen beside the ledger.
+/// Observations other than the ledger.
 struct Observed {
   Exposition metrics;
-  std::vector<ProcessSample> samples;  ///< one a second while requests were started
-  ProcessSample before;                ///< warm, and at rest
-  ProcessSample after;                 ///< at rest again
+  std::vector<ProcessSample> samples;  ///< one per second while requests were started
+  ProcessSample before;                ///< before the load, idle
+  ProcessSample after;                 ///< after the load, idle again
   double minutes = 0;
   std::uint64_t flaps = 0;
 };
@@ -23,9 +23,9 @@ struct Observed {
 class Judgement {
  public:
   Judgement(Ledger& ledger, const Load& load, const Observed& observed);
-  /// Compares, prints the table, and says whether all of it is right.
+  /// Compares everything and prints the table. Returns true if all is right.
   bool print();
-  /// A flat JSON object of the figures.
+  /// Returns the figures as a flat JSON object.
   std::string figures() const;
 
  private:
@@ -46,7 +46,7 @@ class Judgement {
   const Load& load_;
   const Observed& observed_;
   Ledger::Sums sums_;
-  double slack_ = 0;  ///< attempts that a limit may have ended although the upstream played them
+  double slack_ = 0;  ///< attempts that a timeout may have ended although the upstream played them
   bool right_ = true;
 };
 

@@ -1,4 +1,4 @@
-// One end of one HTTP connection that shows every byte: heads, bodies by piece, and how it ended.
+// One end of an HTTP connection: reads heads and pieces of bodies, and shows how the connection ended.
 #pragma once
 
 #include <boost/asio/as_tuple.hpp>
@@ -20,55 +20,56 @@ using asio::ip::tcp;
 using play::HttpReader;
 template <typename Result = void>
 using Task = asio::awaitable<Result>;
-/// A failure is a value.
+/// Reports failures as values, not as exceptions.
 inline constexpr auto as_result = asio::as_tuple(asio::use_awaitable);
 
-/// A message head: start line and fields, as they came.
+/// A message head, unchanged: start line and fields.
 class Head {
  public:
   Head() = default;
   explicit Head(std::string text) : text_(std::move(text)) {}
   const std::string& text() const { return text_; }
   std::string_view first_line() const;
-  /// The value of the first field of that name, any case.
+  /// Returns the value of the first field with this name, in any case of letters; null if there is none.
   std::optional<std::string_view> field(std::string_view name) const;
-  /// A field's whole number; 0 where there is none.
+  /// Returns the number in a field; 0 if there is none.
   std::uint64_t number(std::string_view name) const;
   bool has(std::string_view name, std::string_view value) const;
-  /// Of a response; 0 if the start line has none.
+  /// Returns the status of a response; 0 if the start line has none.
   int status() const { return play::status_of(text_); }
 
  private:
   std::string text_;
 };
 
-/// What is read as the response to a request of that method.
+/// Returns how the response to a request with this method is read.
 HttpReader::Kind kind_of_response(std::string_view method);
 
 class Wire {
  public:
   explicit Wire(tcp::socket socket);
-  /// Reads what there is, at least one byte; false at the end.
+  /// Reads at least one byte. Returns false at the end of the connection.
   Task<bool> more();
-  /// The next head, its empty line included.
+  /// Reads the next head, including its empty line. Returns null at the end of the connection, or if it is
+  /// malformed.
   Task<std::optional<Head>> read_head();
-  /// The next line, without its CRLF.
+  /// Reads the next line, without its CRLF. Returns null at the end of the connection.
   Task<std::optional<std::string>> read_line();
-  /// The next bytes as they come, valid until the next call; nothing at the end.
+  /// Reads the next bytes, which stay valid until the next call. Empty at the end of the connection.
   Task<std::string_view> take(std::size_t most);
-  /// False if the other side is gone.
+  /// Returns false if the connection failed.
   Task<bool> write(std::string_view bytes);
-  /// Bytes that were read and not consumed.
+  /// Bytes that were read but not consumed.
   std::string_view at_hand() const { return {room_.data() + begin_, end_ - begin_}; }
   void consume(std::size_t bytes) { begin_ += bytes; }
-  /// Reads until the other side ends, and keeps nothing.
+  /// Reads and discards until the other side ends the connection.
   Task<void> drain();
-  /// Ends with RST.
+  /// Closes with RST.
   void reset();
-  /// Ends our side with FIN.
+  /// Sends FIN.
   void finish();
   void close();
-  /// True once the other side has ended with FIN.
+  /// Returns true once the other side has sent FIN.
   bool finished() const { return finished_; }
   bool open() const { return socket_.is_open(); }
   tcp::socket& socket() { return socket_; }
@@ -82,13 +83,13 @@ class Wire {
   bool finished_ = false;
 };
 
-/// The body behind a head, piece by piece.
+/// The body that follows a head, piece by piece.
 class Body {
  public:
   Body(Wire& wire, const Head& head, HttpReader::Kind kind);
-  /// The next bytes, valid until the next call; nothing at the end.
+  /// Reads the next bytes, which stay valid until the next call. Empty at the end.
   Task<std::string_view> next(std::size_t most = 1 << 16);
-  /// True once the end came as the framing promised.
+  /// Returns true once the body ended as its framing announced.
   bool whole() const { return reader_.complete(); }
 
  private:
@@ -97,7 +98,7 @@ class Body {
   std::size_t lent_ = 0;
 };
 
-/// A pause of this task.
+/// Waits without blocking the thread.
 Task<void> pause(std::uint64_t milliseconds);
 
 }  // namespace reprise::soak
