@@ -1,4 +1,4 @@
-// What a story knows about each request, as seen from both ends, and the first law that was broken.
+// What is known about each request of a story, from both ends, and the first law that was broken.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Deliberate defects of the simulation, which its laws must detect. They prove that the laws work.
+// Canaries: deliberate defects of the simulation, which its laws must detect. They prove that the laws work.
 #pragma once
 
 #include <cstdint>

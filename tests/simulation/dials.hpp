@@ -1,5 +1,5 @@
-// Laws of dialling a name with several addresses (row D12): the order of the dials, and that losers are
-// closed.
+// Laws (invariants) of dialling a name with several addresses (row D12): the order of the dials, and that
+// losers are closed.
 #pragma once
 
 #include <map>
@@ -46,7 +46,7 @@ class DialBook {
   Book& book_;
   Duration connect_timeout_{};
   std::map<std::string, std::vector<std::string>> names_;  ///< by address: sorted addresses of its name
-  std::map<const tcp::endpoint*, Race> races_;  ///< newest race by the address of its `order` array
+  std::map<const tcp::endpoint*, Race> races_;  ///< by address of its `order` array: the newest race
   Entrant* dialling_ = nullptr;                 ///< the announced entrant in races_; null if none
   bool descriptors_ran_out_ = false;  ///< a dial failed with EMFILE: such a dial is repeated outside its race
 };

@@ -12,7 +12,7 @@
 
 namespace reprise::simulation {
 
-/// Each enumerator is one row in the marks of a run.
+/// Each enumerator has one row in the table of coverage marks.
 enum class Fault : std::uint8_t {
   resolve_fails,
   resolve_slow,
@@ -109,7 +109,7 @@ class Faults {
 
  private:
   std::bitset<fault_count> kinds_;
-  std::vector<std::uint32_t> left_out_;  ///< in order
+  std::vector<std::uint32_t> left_out_;  ///< numbers of faults, sorted
   std::uint32_t next_ = 0;
   bool over_ = false;
   FaultCounts counts_{};

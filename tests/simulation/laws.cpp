@@ -82,9 +82,10 @@ class Judge {
     });
   }
 
-  // A listed response needs an upstream response that matches `hold.body`. Conversely, a match in a header
-  // must always be listed. A match in a body may be missed: the body may be cut off, or arrive after
-  // `hold.time`. A response whose body broke during delivery is recorded as failed, not as listed.
+  // Judges the responses that the ledger calls listed. Each needs an upstream response that matches
+  // `hold.body`. Conversely, a match in a header must always be listed. A match in a body may be missed: the
+  // body may be cut off, or arrive after `hold.time`. A response whose body broke during delivery is recorded
+  // as failed, not as listed.
   bool listings_have_a_cause() const {
     bool listed = false, broken = false;
     for (std::size_t i = 0; i < ledger_.size(); i = ledger_.next(i)) {
@@ -102,7 +103,8 @@ class Judge {
     return listed || broken || !account_.got_error_in_head || !asks_for(Tells::in_head, account_.status);
   }
 
-  // A request whose head did not arrive in time is rejected with 408 and has no record.
+  // Judges that a request has exactly one record. Only a request that no upstream saw, and that got no
+  // response or a 408 (its head came too late), may have none.
   bool is_told_once() const {
     if (account_.records > 1) return false;
     // A CONNECT whose TLS the proxy terminates has no record of its own; only the requests inside have one.
@@ -160,7 +162,8 @@ class Judge {
     return true;
   }
 
-  // Row L6. Whether the body is replayable is taken from the ledger, and progress from the upstream.
+  // Judges row L6: a request without progress ends at the deadline. Takes from the ledger whether the body is
+  // replayable, and from the upstream when bytes arrived.
   bool deadline_ends_what_stands_still() const {
     if (!scene_.policy.retry.deadline) return true;
     const Instant end = account_.head_at + *scene_.policy.retry.deadline;
@@ -181,16 +184,16 @@ class Judge {
     }
     return true;
   }
-  // Over TLS, a write that failed may have been delivered. The proxy then waits for the response, so its
-  // response timeout is not a stalled upload.
+  // Returns true if the attempt failed because its upload stalled. Over TLS, a response timeout does not show
+  // that: a write that failed may have been delivered, and the proxy then waits for the response.
   bool is_upload_that_stalled(const policy::Failed& failed) const {
     const bool sealed = scene_.policy.tls.originate || account_.plan.terminated;
     const bool idled = failed.cause == policy::Cause::response_timeout && !sealed;
     return failed.stage == policy::Stage::send && (failed.cause == policy::Cause::attempt_timeout || idled);
   }
 
-  // A client that leaves is noticed within the interval of the watch. After a reset, everything ends within a
-  // second (row D14).
+  // Judges that no attempt begins after the client has left. The proxy notices that within the interval of
+  // its watch. After a reset, everything ends within a second (row D14).
   bool departures_are_heeded() const {
     constexpr Duration notice = std::chrono::milliseconds(200);
     const auto left = account_.reset ? account_.reset : account_.finished;
@@ -201,7 +204,8 @@ class Judge {
     if (!heeded) return false;
     return !account_.reset || account_.told <= *account_.reset + std::chrono::seconds(1);
   }
-  // Row D15. A reconnect and a resume belong to an attempt that began before the shutdown.
+  // Judges row D15: no attempt begins after a shutdown. A reconnect and a resume are exempt, because they
+  // belong to an attempt that began before.
   bool shutdown_is_heeded() const {
     const auto told = scene_.drains_at ? scene_.drains_at : scene_.terminates_at;
     if (!told) return true;
@@ -232,7 +236,8 @@ class Judge {
     return true;
   }
 
-  // Row L4. Hedged requests are not judged: it is not known which of the two attempts used which connection.
+  // Judges row L4: a dead peer is detected. Hedged requests are not judged: it is not known which of the two
+  // attempts used which connection.
   bool silence_is_noticed() const {
     if (ledger_.hedge != policy::HedgeOutcome::none || !account_.plan.repeatable) return true;
     if (ledger_.evicted() != nullptr) return true;
@@ -278,7 +283,7 @@ class Judge {
     return true;
   }
 
-  // Row L1: a failed lookup is not cached.
+  // Judges row L1: a failed lookup is not cached.
   bool names_fail_by_themselves() const {
     for (std::size_t i = 0; i < ledger_.size(); i = ledger_.next(i)) {
       const auto* failed = std::get_if<policy::Failed>(&ledger_[i].outcome);

@@ -1,4 +1,5 @@
-// Laws that are judged at the end of a story, from the observations of both ends and from the ledgers.
+// Laws (invariants) that are judged at the end of a story, from the observations of both ends and from the
+// ledgers.
 #pragma once
 
 #include <string>

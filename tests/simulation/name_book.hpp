@@ -1,4 +1,5 @@
-// Laws of caching name lookups (rows L1, L2): no failed result is cached, and no result is kept for long.
+// Laws (invariants) of caching name lookups (rows L1, L2): no failed result is cached, and no result is kept
+// for long.
 #pragma once
 
 #include <map>

@@ -106,7 +106,7 @@ Dials::Result Network::fate(const tcp::endpoint& endpoint) {
 std::shared_ptr<Wire> Network::connected(const tcp::endpoint& endpoint) {
   Chance chance(seed_, Purpose::dials, 100'000 + ++connections_);
   auto wire = std::make_shared<Wire>(world_, faults_, Chance(seed_, Purpose::pieces, connections_));
-  // A tunnel's client and a TLS handshake may be slow, so their connections may stay unused for longer.
+  // A connection for a tunnel or for TLS may carry no byte at first, so it is not judged.
   if (endpoint.port() != tunnel_port && endpoint.port() != 443) dialled_.connected(wire);
   if (endpoint.port() == tunnel_port && tunnel_.inside) {
     // The first dial is for the CONNECT. Later dials are for the request inside it.

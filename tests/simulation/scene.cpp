@@ -240,7 +240,8 @@ std::optional<TunnelArrival> draw_tunnel(Seed seed, Faults& faults, const policy
   arrival.plan.client = draw_tunnel_end(chance, faults, Fault::client_reset);
   arrival.plan.server = draw_tunnel_end(chance, faults, Fault::body_reset);
   draw_opening(chance, faults, rule, arrival.plan);
-  // A client that waits for the server, is silent at first, or sends HTTP does not send early.
+  // A client that waits for the server, is silent at first, or sends HTTP sends no bytes with its CONNECT
+  // head.
   TunnelPlan& plan = arrival.plan;
   const bool waits = plan.client.hears_first || plan.inside || plan.client.silence > Duration::zero();
   if (chance.one_in(3) && !waits) plan.early = chance.between(1, 500);

@@ -72,7 +72,8 @@ class SealedClientLink final : public Sealed {
       : Sealed(std::move(wire), faults, std::move(chance)) {}
 
   net::Handshake shake_hands() override;
-  /// Never plays Fault::write_uncounted: a client that loses a write leaves, as it does without TLS.
+  /// Does not play Fault::write_uncounted: a write to a client is lost only if the client leaves, as without
+  /// TLS.
   std::size_t write_some(std::span<const asio::const_buffer> parts, ErrorCode& error) override {
     return wire_->write_some(parts, error);
   }

@@ -1,5 +1,5 @@
-// One story from one seed: a proxy, its clients and its upstreams, in memory and in virtual time, with the
-// laws that it must obey.
+// A story is one simulated run, drawn from one seed: a proxy, its clients and its upstreams, in memory and in
+// virtual time. Laws (invariants) judge it.
 #pragma once
 
 #include <cstdint>

@@ -30,7 +30,7 @@ class Wire : public std::enable_shared_from_this<Wire> {
   /// Sets the actor. Precondition: the actor outlives the wire, or calls attach(nullptr) first.
   void attach(Actor* actor) { actor_ = actor; }
 
-  // The actor's end.
+  // Functions for the actor's end.
   std::string_view received() const { return to_actor_.bytes; }
   void consume(std::size_t bytes);
   /// Sends bytes. Returns how many of them the wire takes now.

@@ -290,8 +290,8 @@ bool Client::is_just(int status, std::string_view reason, std::uint64_t attempts
   if (reason == "upstream_said_later") return status == 503 && met({Fate::unavailable_later});
   if (reason == "deadline_too_near") return met({Fate::silence});
   if (reason != "not_retryable") return false;
-  // The upstream sent no valid response, or sent none in time and the request cannot be repeated. If the
-  // response is held: also after a bad chunk.
+  // Explained if the upstream sent no valid response, or none in time to a request that cannot be repeated.
+  // If the route holds responses, a bad chunk explains it, too.
   if (plan_.held && met({Fate::bad_chunk})) return true;
   return met({Fate::junk_head, Fate::head_too_large, Fate::interim_flood, Fate::silence});
 }

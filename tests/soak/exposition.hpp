@@ -21,7 +21,8 @@ class Exposition {
   std::map<std::string, double, std::less<>> series_;  ///< value by name and labels, as printed
 };
 
-/// Fetches the metrics from the admin listener. Throws std::runtime_error if the response is not a 200.
+/// Fetches the metrics from the admin listener. Throws std::runtime_error if there is no response with status
+/// 200.
 Task<Exposition> fetch_metrics(tcp::endpoint admin);
 
 }  // namespace reprise::soak

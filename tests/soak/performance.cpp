@@ -72,7 +72,8 @@ void Performance::commit() {
   ledger_.took_effect(plan_);
 }
 
-// Reads and checks the request body. Returns false if the connection ended inside it.
+// Reads and checks the request body. Returns false if the connection ended inside it, or was reset there as
+// the fate says.
 Task<bool> Performance::read_body() {
   const std::uint64_t stop = fate_ == Fate::reset_in_request ? chance_.below(plan_.size) : plan_.size + 1;
   Body body(wire_, head_, HttpReader::Kind::request);

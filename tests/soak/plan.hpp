@@ -90,8 +90,8 @@ struct Plan {
   std::string path() const;
 };
 
-/// How requests are drawn. With `lost_posts`, all POSTs take effect at their first attempt and their response
-/// is lost. A GET before each POST leaves a reusable connection.
+/// How requests are drawn. With `lost_posts`: only POSTs that take effect at their first attempt and get no
+/// response, each after a GET that leaves a reusable connection.
 struct Mix {
   std::uint64_t seed = 0;
   bool lost_posts = false;

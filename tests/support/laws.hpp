@@ -1,4 +1,5 @@
-// Laws that every story must obey. They are judged from the script, not from the exchange's own reports.
+// Laws (invariants) that every story must obey. They are judged from the script, not from the exchange's own
+// reports.
 #pragma once
 
 #include <string>

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t head_bytes = 12;
 constexpr unsigned a_record = 1, alias_record = 5, aaaa_record = 28;
 
-/// Binds both sockets to the same port. Returns false if it is taken.
+/// Binds both sockets to the same port, and listens for TCP. Returns false if that fails.
 bool bind_both(int udp, int tcp, std::uint16_t& port) {
   const sockaddr any = loopback_address(0);
   if (::bind(tcp, &any, sizeof any) != 0) return false;

@@ -1,4 +1,4 @@
-// The parts of a story: the scene (route, request, dice), and one step per attempt.
+// The parts of a scripted story: the scene (route, request, dice), and one step per attempt.
 #pragma once
 
 #include <cstdint>

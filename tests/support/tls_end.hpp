@@ -70,7 +70,7 @@ class TlsEnd {
   /// Sends close_notify.
   void notify();
   bool resumed() const;
-  /// Returns true if the client sent early data. The server accepts it.
+  /// Returns true if the client sent early data, which the server would accept.
   bool early_data() const;
 
   RawSocket& socket() { return socket_; }

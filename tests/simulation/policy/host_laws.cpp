@@ -116,7 +116,7 @@ void HostLaws::hear(const Happening& what, Instant admitted, bool stale, bool ot
   const auto* failed = std::get_if<Failed>(&what.outcome);
   const bool ours = failed != nullptr && policy::is_fault_of_ours(*failed);
   const bool broke_beside_a_copy = failed != nullptr && what.report.reused && other_runs;
-  // A free retry replaces the stale attempt, so nothing is counted yet.
+  // The outcome of a stale attempt is not counted: its free retry takes its place.
   if (stale) return;
   if (ours || broke_beside_a_copy) {
     circuit_->discard(admitted);

@@ -1,5 +1,5 @@
-// Laws for what requests to one host share: circuit, pause and budget. Each is computed a second time from
-// the events.
+// Laws (invariants) for what requests to one host share: circuit, pause and budget. Each is computed a second
+// time from the events.
 #pragma once
 
 #include <optional>
@@ -33,7 +33,7 @@ class HostLaws {
   void judge_hedge(const Happening&, const policy::Exchange&);
   void hear(const Happening&, Instant admitted, bool stale, bool other_runs);
 
-  /// An attempt that a half-open circuit admitted.
+  /// An attempt that a half-open circuit admitted as a probe.
   struct Probe {
     const VisitLaws* visit;
     unsigned number;

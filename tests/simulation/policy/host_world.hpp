@@ -62,7 +62,7 @@ class HostWorld {
   void obey(const policy::Wait& wait, std::size_t visitor) { begin_wait(wait.until, visitor); }
   void obey(const policy::Deliver& deliver, std::size_t visitor) { relay(deliver.number, visitor); }
   void obey(const policy::Continue& more, std::size_t visitor) { relay(more.number, visitor); }
-  // Require nothing here: the exchange must ignore the late events of a cancelled attempt.
+  // These actions require nothing here: the exchange must ignore the late events of a cancelled attempt.
   static void obey(const policy::Cancel&, std::size_t) {}
   static void obey(const policy::Cut&, std::size_t) {}
   static void obey(const policy::Fail&, std::size_t) {}

@@ -85,7 +85,7 @@ int report(const Broken& broken, Flaw flaw) {
   return 1;
 }
 
-/// Checks that every flaw is found within this many random stories.
+/// Checks that random stories find every flaw. Returns the exit status.
 int canary(const Options& options) {
   constexpr std::uint64_t within = 20'000;
   int missed = 0;

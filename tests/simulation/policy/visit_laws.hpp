@@ -1,4 +1,5 @@
-// Laws for one request, judged after each event from the events and from the actions of the exchange.
+// Laws (invariants) for one request, judged after each event from the events and from the actions of the
+// exchange.
 #pragma once
 
 #include <optional>
