@@ -77,8 +77,8 @@ struct Account {
   Instant moved{};                  ///< when an upstream last read a byte of the request
   Instant sent{};  ///< when the client last sent a byte of it: a slow client is not a stalled upload
   bool sent_whole = false;
-  bool may_miss_response =
-      false;  ///< the client is slow or pipelines, or this is a tunnel: a reset may overtake the response
+  /// The client is slow or pipelines, or this is a tunnel: a reset may overtake the response.
+  bool may_miss_response = false;
   unsigned records = 0;
   telemetry::Ending ending = telemetry::Ending::answered;
   int status = 0;  ///< status that the client received

@@ -21,8 +21,9 @@ using play::number;
 struct ClientPlan {
   std::vector<RequestPlan> requests;
   bool pipelines = false;
-  std::optional<std::uint64_t>
-      finishes_after;  ///< sends FIN once all is sent and at least this many bytes were sent and received
+  /// Number of bytes, sent and received together, after which the client sends FIN. Its requests are sent
+  /// first.
+  std::optional<std::uint64_t> finishes_after;
   std::optional<std::uint64_t> resets_after;  ///< resets after this many bytes, sent and received together
   std::optional<std::uint64_t> stops_writing_at;
   std::optional<std::uint64_t> stops_reading_at;

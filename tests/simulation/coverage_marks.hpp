@@ -13,13 +13,14 @@ namespace reprise::simulation {
 
 /// Sums over stories. Not thread-safe: one object per thread.
 struct CoverageMarks {
-  std::array<std::uint64_t, policy::reason_count> reasons{};  ///< of attempts and of exchanges
+  /// Counts by reason, of attempts that were retried and of finished exchanges.
+  std::array<std::uint64_t, policy::reason_count> reasons{};
   std::array<std::array<std::uint64_t, policy::cause_count>, policy::stage_count>
-      failures{};  ///< by stage and cause
+      failures{};  ///< counts by stage and cause
   std::array<std::uint64_t, 3> endings{};
   FaultCounts faults{};
   std::uint64_t intercepted = 0;        ///< requests whose client TLS the proxy terminates
-  std::uint64_t intercepted_again = 0;  ///< those of them with more than one attempt
+  std::uint64_t intercepted_again = 0;  ///< intercepted requests with more than one attempt
 
   void count(const telemetry::ExchangeRecord&);
   void add(const CoverageMarks&);

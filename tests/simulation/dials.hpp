@@ -45,8 +45,9 @@ class DialBook {
   World& world_;
   Book& book_;
   Duration connect_timeout_{};
-  std::map<std::string, std::vector<std::string>> names_;  ///< by address: sorted addresses of its name
-  std::map<const tcp::endpoint*, Race> races_;  ///< by address of its `order` array: the newest race
+  /// For each address: all allowed addresses of its name, sorted.
+  std::map<std::string, std::vector<std::string>> names_;
+  std::map<const tcp::endpoint*, Race> races_;  ///< newest race; key: the address of its `order` array
   Entrant* dialling_ = nullptr;                 ///< the announced entrant in races_; null if none
   bool descriptors_ran_out_ = false;  ///< a dial failed with EMFILE: such a dial is repeated outside its race
 };

@@ -61,7 +61,7 @@ enum class Fault : std::uint8_t {
   idle_bytes,
   hidden_idle_limit,  // every connection that is idle for a fixed time is closed
   silent_death,       // from a random moment on, no byte arrives in either direction
-  dead_at_rest,       // the same, directly after a response
+  dead_at_rest,       // after a response, no further byte arrives in either direction
   client_fin,
   client_reset,
   client_stalls_reading,

@@ -41,7 +41,7 @@ class NameBook {
   World& world_;
   Book& book_;
   unsigned addresses_ = 0;
-  std::map<std::string, Response> responses_;  ///< by address
+  std::map<std::string, Response> responses_;  ///< keys are addresses
   std::map<std::string, std::vector<Instant>> moments_;
   std::map<std::string, bool> moved_;
 };

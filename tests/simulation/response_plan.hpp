@@ -43,8 +43,8 @@ inline constexpr std::string_view error_xml =
 /// The part of a representation that a resume requests.
 struct RangeRequest {
   std::uint64_t first = 0;
-  unsigned version =
-      0;  ///< named by If-Range, else of the last response; 0: the upstream never sent that version
+  /// Version named by If-Range, or of the last response without it. 0: the upstream never sent that version.
+  unsigned version = 0;
   bool conditional = false;  ///< has If-Range
 };
 

@@ -118,8 +118,8 @@ class Story {
   net::BudgetTable budgets_;
   net::HostGuards host_guards_;
   forward::ReplayStore replay_;
-  std::unique_ptr<net::Resolver>
-      resolver_;  ///< reset before worker_, because its callbacks run on the worker's event loop
+  /// The proxy's resolver. Reset before worker_, because its callbacks run on the worker's event loop.
+  std::unique_ptr<net::Resolver> resolver_;
   forward::Shared shared_;
   std::shared_ptr<forward::Listener> listener_ = std::make_shared<forward::Listener>();
   std::unique_ptr<forward::Worker> worker_;

@@ -17,8 +17,8 @@ enum class Ending : std::uint8_t { none, responded, cut, gone };
 
 /// What is known about one request.
 struct Record {
-  std::uint64_t head_hash =
-      0;  ///< of the request head at the upstream, except the fields that differ between attempts
+  /// Hash of the request head at the upstream, except the fields that differ between attempts.
+  std::uint64_t head_hash = 0;
   std::uint32_t attempts_seen = 0;     ///< bit n: the upstream saw attempt n
   std::uint32_t refused_statuses = 0;  ///< bit n: attempt n got a status that is retried
   std::uint16_t status = 0;            ///< status of the response; 0: no head was received
@@ -87,7 +87,7 @@ class Ledger {
   std::vector<Record> records_;
   std::array<std::uint64_t, fate_count> fates_{};
   std::array<std::uint64_t, behaviour_count> behaviours_{};
-  std::array<std::uint64_t, 6> attempt_statuses_{};  ///< by first digit
+  std::array<std::uint64_t, 6> attempt_statuses_{};  ///< counts by the status's first digit
   std::map<std::string, std::uint64_t, std::less<>> reasons_;
   std::uint64_t broken_bodies_ = 0, accept_resets_ = 0, rejected_ = 0, tunnels_ = 0, corrupted_ = 0,
                 unjust_ = 0;

@@ -76,11 +76,11 @@ struct Plan {
   std::uint64_t number = 0;
   Behaviour behaviour = Behaviour::plain;
   std::string_view method = "GET";
-  std::uint64_t size =
-      0;                 ///< bytes of the request body, of a GET's response, or of each direction of a tunnel
-  bool chunked = false;  ///< applies to the request body, or to the response to a GET
-  bool keyed = false;    ///< a POST that its route treats as idempotent
-  bool held = false;     ///< its route holds responses
+  /// Length in bytes of the request body, of a GET's response, or of each direction of a tunnel.
+  std::uint64_t size = 0;
+  bool chunked = false;   ///< applies to the request body, or to the response to a GET
+  bool keyed = false;     ///< a POST that its route treats as idempotent
+  bool held = false;      ///< its route holds responses
   bool validated = true;  ///< the response has a strong ETag
   Listener listener = Listener::steady;
 

@@ -13,7 +13,7 @@ namespace reprise::soak {
 std::string response_body(const Plan&);
 
 struct Played {
-  int status = 0;         ///< of the head, if it was sent whole; else 0
+  int status = 0;         ///< status of the head, if the head was sent whole; else 0
   bool broken = false;    ///< the body broke
   bool reusable = false;  ///< the connection can carry another request
 };

@@ -13,7 +13,7 @@ namespace reprise::play {
 /// Returns the value of the first field line with this name, without surrounding blanks; null if there is
 /// none.
 std::optional<std::string_view> field(std::string_view head, std::string_view name);
-/// Returns the same; "" if there is none.
+/// Returns the value of the first field line with this name; "" if there is none.
 std::string field_of(std::string_view head, std::string_view name);
 /// Counts the field lines with this name.
 unsigned field_lines(std::string_view head, std::string_view name);
@@ -29,7 +29,7 @@ class HttpReader {
   enum class Kind : std::uint8_t {
     request,
     response,
-    head,  ///< of a request or response, without a body: the response to a HEAD, or the caller reads the body
+    head,  ///< only the head of a request or response: the response to a HEAD, or the caller reads the body
   };
   enum class State : std::uint8_t {
     head,

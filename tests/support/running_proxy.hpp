@@ -85,7 +85,7 @@ class RunningProxy {
 
 /// Makes a GET in absolute-form for this authority. `fields` are lines with CRLF.
 std::string get(std::string_view authority, std::string_view path = "/", std::string_view fields = {});
-/// Makes the same with another method, and a body with Content-Length.
+/// Makes a request like get(), with another method, and with a body and its Content-Length.
 std::string with_body(std::string_view method, std::string_view authority, std::string_view body,
                       std::string_view fields = {});
 

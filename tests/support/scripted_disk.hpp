@@ -25,7 +25,7 @@ class ScriptedDisk {
   std::atomic<std::size_t> at_once{1 << 30};  ///< most bytes that one call writes or reads
   /// Offset from which reads fail with EIO; 0: all reads fail.
   std::atomic<std::uint64_t> readable{endless};
-  std::atomic<std::uint64_t> written{0};  ///< bytes
+  std::atomic<std::uint64_t> written{0};  ///< bytes written so far
 
   forward::FileCalls calls() {
     forward::FileCalls calls = forward::system_file_calls();

@@ -25,10 +25,9 @@ class TlsServer {
   TlsServer(const TlsServer&) = delete;
   TlsServer& operator=(const TlsServer&) = delete;
 
-  static constexpr long serial = 7;  ///< of the server's certificate
+  static constexpr long serial = 7;  ///< serial number of the server's certificate
   const TlsAuthority& authority() const { return authority_; }
-  static constexpr long authority_serial =
-      3;  ///< of the intermediate CA's certificate, as issued by the root
+  static constexpr long authority_serial = 3;  ///< serial number of the intermediate CA's certificate
   const TlsAuthority& root() const { return root_; }
   /// Staples this OCSP response in later handshakes; empty: none.
   void staple(std::string response) { staple_ = std::move(response); }

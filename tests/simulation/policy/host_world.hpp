@@ -33,12 +33,12 @@ class HostWorld {
   struct Visitor {
     Visitor(const HostStory& judged, const HostStory& told, std::size_t index, policy::HostShare,
             policy::ObservedLatency*);
-    const Visit& visit;  ///< as the exchange sees it
+    const Visit& visit;  ///< facts as the exchange gets them
     policy::Exchange exchange;
     VisitLaws laws;
     unsigned begun = 0;
-    std::vector<bool> fresh;    ///< by attempt: on a new connection
-    std::vector<bool> resumes;  ///< by attempt: resumes a download
+    std::vector<bool> fresh;    ///< for each attempt: true if on a new connection
+    std::vector<bool> resumes;  ///< for each attempt: true if it resumes a download
     unsigned responded = 0;     ///< the last attempt with a response, except resumes
     bool kept = false;
     unsigned waits = 0;

@@ -15,9 +15,10 @@ struct OutageFigures {
   /// Attempts that sent a byte in the busiest ten seconds (the window of a budget), in percent of the
   /// requests that arrive in ten seconds.
   unsigned window_percent = 0;
-  unsigned after_percent = 0;  ///< the same for one second, after the upstream is back
-  unsigned recovery_milliseconds =
-      0;  ///< from the upstream's return until every new request succeeds at attempt 1
+  /// Attempts in the busiest second after the upstream is back, in percent of the requests of one second.
+  unsigned after_percent = 0;
+  /// Time from the upstream's return until every new request succeeds at attempt 1.
+  unsigned recovery_milliseconds = 0;
   std::uint64_t requests = 0;
 };
 
