@@ -1,5 +1,5 @@
-// Names with several addresses through the whole proxy: which
-// are dialled, which one carries the request, what is told.
+// Tests names with several addresses through the whole proxy: which addresses are dialled, which connection
+// carries the request, and what is reported.
 #include "proxy/net/dial/happy_eyeballs.hpp"
 #include "tests/support/black_hole.hpp"
 #include "tests/support/descriptors.hpp"
@@ -19,7 +19,7 @@ net::Resolver::Query resolves_to(std::vector<std::string> addresses) {
   };
 }
 
-/// One attempt, and a connect_timeout that nobody lives to see.
+/// Returns settings with one attempt, no deadline and a connect_timeout that no test reaches.
 Wishes patient(std::vector<std::string> addresses) {
   Wishes wishes;
   wishes.route.retry.max_attempts = 1;
@@ -73,7 +73,7 @@ TEST(ProxyAddresses, D12_unresponsive_address_does_not_delay_the_next) {
   expect_one_attempt(proxy, got, "2xx");
   EXPECT_EQ(heard.size(), 1U);
   EXPECT_EQ(upstream.connections(), 1U);
-  // Two ends of the client's connection, two of the upstream's: no dial is left.
+  // Both ends of the client's connection and both ends of the upstream's: every other dial is closed.
   EXPECT_TRUE(play::eventually([&] { return play::open_descriptors() == before + 4; }))
       << play::open_descriptors() - before;
 }

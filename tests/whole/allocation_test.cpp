@@ -1,5 +1,5 @@
-// How often memory is asked for while a kept-alive connection is served again and again, how much connections
-// hold that do not go on, and what becomes of one that gets none.
+// Tests memory use of the whole proxy: allocations per request on a kept-alive connection, bytes held by
+// stalled connections, and the behaviour when an allocation fails.
 #include <gtest/gtest.h>
 #include <malloc.h>
 #include <sys/socket.h>
@@ -19,7 +19,7 @@
 namespace {
 std::atomic<std::size_t> allocations{0};
 std::atomic<std::size_t> live_bytes{0};
-// Allocations until one fails, on threads that starve; 0: none does.
+// Number of allocations until one fails, on threads with `starves` set. 0: none fails.
 std::atomic<std::size_t> until_failure{0};
 thread_local bool starves = false;
 
@@ -39,7 +39,8 @@ void give_back(void* memory) {
 }
 }  // namespace
 
-// Replaced for the whole test program, to be counted. Not inlined: GCC would see free() meet `new` and warn.
+// Replaces operator new for the whole test program, to count allocations. Not inlined: GCC would see free()
+// paired with `new` and warn.
 [[gnu::noinline]] void* operator new(std::size_t size) {
   if (void* const memory = allocate(size)) return memory;
   throw std::bad_alloc();
@@ -54,7 +55,7 @@ void give_back(void* memory) {
 namespace reprise::server {
 namespace {
 
-/// Asks once and reads the response to its last bytes, without memory of its own.
+/// Sends one request and reads the response up to its last bytes. Does not allocate.
 bool ask(int descriptor, std::string_view request, std::string_view last) {
   if (::send(descriptor, request.data(), request.size(), MSG_NOSIGNAL) < 0) return false;
   std::array<char, 4096> room{};
@@ -98,7 +99,7 @@ TEST(ProxyAllocation, plain_exchange_needs_few_allocations) {
   EXPECT_GT(allocations, before);  // the counter counts
 }
 
-// What OpenSSL asks for goes past operator new: this is the proxy's own.
+// Allocations of OpenSSL bypass operator new, so this counts only the proxy's own.
 TEST(ProxyAllocation, exchange_over_tls_needs_few_allocations) {
   const play::TlsServer server;
   const std::string told = play::response(200, "the end of it");
@@ -123,7 +124,7 @@ TEST(ProxyAllocation, exchange_over_tls_needs_few_allocations) {
   EXPECT_LT(each, 20);
 }
 
-/// Live memory that each of many connections costs which send that and then nothing.
+/// Returns the live memory per connection of many connections that send `sent` and then stall.
 std::size_t bytes_per_connection(std::string_view sent) {
   constexpr std::size_t connections = 50;
   play::RunningProxy proxy;
@@ -155,8 +156,9 @@ TEST(ProxyAllocation, I2_memory_per_connection_is_bounded_by_the_bytes_sent) {
   }
 }
 
-/// What a client gets while the n-th allocation of the io thread fails: 0 for a right response, an error, or
-/// a part of a response with a visible end; and the next client is served. Ends the process with it.
+/// Ends the process while the n-th allocation of the io thread fails. The exit code is 0 if the client gets
+/// the right response, an error, or a part of a response with a visible end, and if the next client is
+/// served.
 [[noreturn]] void starve(std::size_t n) {
   const std::string body(3000, 'b');
   play::ScriptedUpstream upstream([&](play::Peer& peer) {

@@ -1,4 +1,5 @@
-// Responses whose body says no behind a good status: retried while the client has seen nothing of them (P20).
+// Tests responses that have a good status and an error in the body: retried before the client receives a byte
+// (P20).
 #include "tests/support/whole_proxy.hpp"
 
 namespace reprise::server {
@@ -25,7 +26,7 @@ double retries_for_bodies(const RunningProxy& proxy) {
   return proxy.metric("reprise_retries_total{route=\"default\",reason=\"retryable_body\"}");
 }
 
-// Counted, chunked and close-delimited; JSON and events.
+// Covers counted, chunked and close-delimited bodies, as JSON and as event streams.
 class BodyFraming : public ::testing::TestWithParam<std::string> {};
 TEST_P(BodyFraming, P20_error_body_is_retried_twice_until_a_good_response) {
   ScriptedUpstream upstream([](Peer& peer) {
@@ -58,7 +59,7 @@ INSTANTIATE_TEST_SUITE_P(
                       "HTTP/1.1 200 OK\r\n" + stream_type + "\r\n: hello\n\n" + error_event + "event: more\n",
                       "HTTP/1.1 200 OK\r\n" + stream_type + "\r\ndata: " + overloaded + "\n\n"));
 
-// A stream whose first event is an error is retried before it ends.
+// The error is the first event of a stream: the retry does not wait for the end of the stream.
 TEST(ProxyBodyPredicate, first_event_of_a_stream_is_enough_to_retry) {
   ScriptedUpstream upstream([](Peer& peer) {
     if (peer.read_request().empty()) return;
@@ -73,7 +74,7 @@ TEST(ProxyBodyPredicate, first_event_of_a_stream_is_enough_to_retry) {
   EXPECT_EQ(retries_for_bodies(proxy), 1);
 }
 
-// Errors that a status above 399 hides, in a body or in a head.
+// Covers errors hidden behind a status above 399, in a body or in a header.
 class HiddenError : public ::testing::TestWithParam<std::string> {};
 TEST_P(HiddenError, error_hidden_in_a_400_response_is_retried) {
   ScriptedUpstream upstream([](Peer& peer) {
@@ -100,7 +101,7 @@ INSTANTIATE_TEST_SUITE_P(
         response(403, "<Error><Code>Throttling</Code></Error>", "Connection: close\r\n"),
         "HTTP/1.1 400 Bad Request\r\nX-Amzn-ErrorType: ThrottlingException:x\r\nContent-Length: 9\r\n\r\n"));
 
-// What does not match goes through as it is.
+// A response that matches no predicate and is passed on unchanged.
 struct Passed {
   std::string name;
   std::string text;

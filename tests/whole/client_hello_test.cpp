@@ -1,4 +1,5 @@
-// A ClientHello that nobody has answered is sent again over another connection, where the route wants it.
+// Tests the replay of an unanswered ClientHello over another connection, on a route with
+// `tunnel.replay_client_hello`.
 #include "tests/support/client_hello.hpp"
 #include "tests/support/whole_proxy.hpp"
 
@@ -16,7 +17,7 @@ std::string attempts(std::string_view outcome) {
   return "reprise_attempts_total{route=\"default\",outcome=\"" + std::string(outcome) + "\"}";
 }
 
-/// Opens a tunnel and says `words` once it stands.
+/// Opens a tunnel and sends `words` in it.
 RawClient say(const RunningProxy& proxy, const ScriptedUpstream& upstream, std::string_view words) {
   RawClient client = proxy.client();
   client.send("CONNECT " + upstream.authority() + " HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -27,7 +28,8 @@ RawClient say(const RunningProxy& proxy, const ScriptedUpstream& upstream, std::
   return client;
 }
 
-/// Hears a hello, and answers the n-th connection's.
+/// Returns a script that records the hello of each connection. The n-th connection sends a server hello; of
+/// the others, those with an even number are reset.
 ScriptedUpstream::Script responses_at(unsigned number, Heard& heard, std::size_t bytes) {
   return [&heard, number, bytes](Peer& peer) {
     peer.socket.read_bytes(bytes);

@@ -1,4 +1,4 @@
-// What clients do to a proxy: leave, stall, come in crowds; and how it ends its day.
+// Tests clients that leave, stall or come in large numbers, and how the proxy shuts down.
 #include "tests/support/descriptors.hpp"
 #include "tests/support/whole_proxy.hpp"
 
@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::string_view gone = "reprise_requests_total{route=\"default\",code=\"client_gone\"}";
 
-/// Waits between attempts that no test sees the end of, so that something can happen in them.
+/// Returns settings with a backoff of one hour, so that a test can act during the wait.
 Wishes patient() {
   Wishes wishes;
   wishes.route.retry.backoff.initial = wishes.route.retry.backoff.maximum = std::chrono::hours(1);
@@ -110,8 +110,8 @@ TEST(ProxyClients, D14_client_reset_during_a_download_stops_it) {
   EXPECT_TRUE(play::eventually([&] { return over.load(); }));
 }
 
-// It is slow, not gone: a FIN would make the beginning of a body that only the end of the connection ends
-// look like all of it.
+// The client is slow, not gone. A FIN would make a truncated close-delimited body look complete, so the
+// connection is reset.
 TEST(ProxyClients, I5_client_that_does_not_read_is_reset_after_idle_timeout) {
   for (const std::string length : {"Content-Length: 1000000000\r\n", ""}) {
     std::atomic<bool> over{false};
@@ -148,7 +148,8 @@ TEST(ProxyClients, I3_requests_of_a_pipelining_client_wait_until_it_reads_respon
   for (int i = 0; i < 50; ++i) requests += play::get(upstream.authority());
   client.send(requests);
   ASSERT_TRUE(client.socket().read_bytes(1000));
-  // Some responses fit into the kernel's buffers; the rest is not asked for until somebody reads.
+  // Some responses fit into the kernel's buffers. The proxy does not forward the remaining requests before
+  // the client reads.
   EXPECT_LT(asked, 45);
   for (int i = 0; i < 50; ++i) {
     const WireResponse got = client.read_response();
@@ -164,7 +165,7 @@ TEST(ProxyClients, slow_request_head_gets_408) {
   RawClient client = proxy.client();
   const auto before = std::chrono::steady_clock::now();
   client.send("GET http://a.test/ HTTP/1.1\r\nHo");
-  // A byte now and then is no progress that counts.
+  // Single bytes sent now and then do not extend the limit.
   ASSERT_TRUE(play::eventually([&] {
     if (client.socket().read_more(milliseconds(20))) return true;
     client.send("s");
@@ -185,7 +186,7 @@ TEST(ProxyClients, idle_client_is_closed_after_keep_alive) {
   RunningProxy proxy(std::move(wishes));
   RawClient silent = proxy.client();
   RawClient used = proxy.client();
-  // Who asks too late is closed already, and asks again.
+  // If the request comes too late, its connection is already closed: the test connects and asks again.
   ASSERT_TRUE(play::eventually([&] {
     if (used.ask(play::get(upstream.authority())).status == 200) return true;
     used = proxy.client();
@@ -226,7 +227,8 @@ TEST(ProxyClients, client_over_the_connection_limit_gets_503_and_others_continue
       play::eventually([&] { return proxy.client().ask(play::get(upstream.authority())).status == 200; }));
 }
 
-// The block that a growing head leaves goes to whoever reads next; the refusal must not look into it.
+// A head that outgrows its block returns the block, and another connection may reuse it. The 408 must not
+// read the old block.
 TEST(ProxyClients, L10_slow_head_that_outgrew_its_block_gets_408) {
   ScriptedUpstream upstream(play::responses({response(200, "x")}));
   Wishes wishes;
@@ -235,10 +237,10 @@ TEST(ProxyClients, L10_slow_head_that_outgrew_its_block_gets_408) {
   RawClient slow = proxy.client();
   slow.send("POST http://h/ HTTP/1.1\r\nHost: h\r\n");
   ASSERT_TRUE(play::eventually([&] { return slow.socket().unacknowledged() == 0; }));
-  // By the time another is answered, the first piece has been read alone.
+  // After another client got its response, the first piece has been read on its own.
   EXPECT_EQ(proxy.client().ask(play::get(upstream.authority())).status, 200);
   slow.send("X-Long: " + std::string(40'000, 'x'));
-  // Many at once, so that one of them gets that very block.
+  // Many requests at once, so that one of them gets the returned block.
   std::vector<RawClient> others;
   for (int i = 0; i < 20; ++i) others.push_back(proxy.client());
   for (RawClient& other : others)
@@ -329,7 +331,7 @@ TEST(ProxyClients, F4_many_concurrent_clients_get_their_own_responses) {
   EXPECT_EQ(right, 240);
 }
 
-// The end of the day.
+// Tests of the shutdown.
 TEST(ProxyShutdown, idle_proxy_stops_at_once_and_closes_idle_clients) {
   ScriptedUpstream upstream(play::responses({response(200, "x")}));
   RunningProxy proxy;
@@ -357,7 +359,7 @@ TEST(ProxyShutdown, request_in_flight_is_completed) {
   client.send(play::get(upstream.authority()));
   ASSERT_TRUE(play::eventually([&] { return asked.load(); }));
   proxy.stop();
-  // Draining has begun once nobody is accepted any more.
+  // The drain has begun once new connections fail.
   ASSERT_TRUE(play::eventually([&] { return !proxy.client().socket().open(); }));
   EXPECT_FALSE(proxy.ended());
   go = true;

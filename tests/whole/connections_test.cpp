@@ -1,4 +1,5 @@
-// Upstream connections that end at the wrong time, and clients that are answered before they have finished.
+// Tests upstream connections that end at the wrong time, and clients that get a response before they have
+// sent their whole request.
 #include "tests/support/whole_proxy.hpp"
 
 namespace reprise::server {
@@ -37,13 +38,13 @@ TEST(ProxyConnections, D8_lost_last_attempt_on_a_reused_connection_gets_502) {
   wishes.route.retry.max_attempts = 1;
   RunningProxy proxy(std::move(wishes));
   RawClient client = proxy.client();
-  // The first POST of a client never comes on a connection that has served.
+  // The first POST of a client never uses an idle connection.
   EXPECT_EQ(client.ask(play::with_body("POST", upstream.authority(), "first")).status, 200);
   const WireResponse got = client.ask(play::with_body("POST", upstream.authority(), "once"));
   EXPECT_EQ(got.status, 502);
   EXPECT_EQ(got.field("Reprise-Reason"), "not_idempotent");
   EXPECT_EQ(got.field("Reprise-Attempts"), "1");
-  EXPECT_EQ(client.ask(play::get(upstream.authority())).status, 200);  // the client's connection lives on
+  EXPECT_EQ(client.ask(play::get(upstream.authority())).status, 200);  // the client's connection stays open
 }
 
 TEST(ProxyConnections, D19_attempts_are_never_closer_than_the_backoff) {
@@ -66,7 +67,7 @@ TEST(ProxyConnections, D19_attempts_are_never_closer_than_the_backoff) {
   EXPECT_EQ(got.field("Reprise-Attempts"), "4");
   const std::scoped_lock lock(mutex);
   ASSERT_EQ(times.size(), 4U);
-  // What the upstream notes before it answers is not later than the response.
+  // The upstream records the time before it responds, so no recorded time is later than the response.
   for (std::size_t i = 1; i < times.size(); ++i) EXPECT_GE(times[i] - times[i - 1], milliseconds(150)) << i;
 }
 
@@ -146,7 +147,7 @@ TEST(ProxyConnections, I4_rejected_client_that_goes_silent_is_disconnected) {
   EXPECT_EQ(client.ask("POST http://a.test/ HTTP/1.1\r\nHost: a.test\r\nContent-Length: x\r\n\r\n").status,
             400);
   EXPECT_EQ(client.socket().read_to_end(), Wire::fin);
-  // It keeps its own side open, and says nothing.
+  // The client keeps its own side open and sends nothing more.
   EXPECT_TRUE(eventually([&] { return proxy.metric("reprise_client_connections") == 0; }));
 }
 

@@ -1,4 +1,5 @@
-// The deadline through the whole proxy: it ends every stage in which nothing moves, and nothing that moves.
+// Tests the deadline through the whole proxy: it ends every stage without progress, and no stage with
+// progress.
 #include "tests/support/black_hole.hpp"
 #include "tests/support/log_file.hpp"
 #include "tests/support/refusing_port.hpp"
@@ -12,10 +13,10 @@ using play::BlackHole;
 using play::SilentPort;
 
 constexpr Duration too_long = std::chrono::hours(1);
-/// More than the buffers of two kernels take, less than what is held for a replay.
+/// More bytes than two kernels buffer, fewer than a replay holds.
 constexpr std::size_t much = 16 << 20;
 
-/// No limit but the deadline would end anything before the test does.
+/// Returns settings in which only the deadline can end a request before the test does.
 Wishes with_deadline(Duration deadline) {
   Wishes wishes;
   wishes.route.retry.deadline = deadline;
@@ -23,7 +24,7 @@ Wishes with_deadline(Duration deadline) {
   return wishes;
 }
 
-/// The request ends with a 504 of ours that names the stage, not before the deadline.
+/// Expects a 504 of the proxy that names the stage and does not come before the deadline.
 void expect_end(const RunningProxy& proxy, const std::string& request, Duration deadline,
                 std::string_view error, std::string_view stage) {
   const Instant asked = net::Clock::now();
@@ -44,10 +45,11 @@ std::string put(const std::string& authority, std::size_t bytes) {
          "\r\nContent-Length: " + std::to_string(bytes) + "\r\n\r\n";
 }
 
-/// Longer than a deadline of 100 ms and the second without a byte behind which an upload counts as not taken.
+/// Longer than a deadline of 100 ms plus the second after which an upload without progress counts as stalled.
 constexpr milliseconds past_any_stall{1500};
 
-/// For so long the client hears nothing, and its connection stands; another thread may send meanwhile.
+/// Expects that the client receives nothing for this time and that its connection stays open. Another thread
+/// may send meanwhile.
 void expect_nothing_ends_for(milliseconds time, RawClient& client) {
   EXPECT_FALSE(client.socket().read_more(time)) << client.socket().received();
   EXPECT_EQ(client.socket().wire(), play::Wire::open);
@@ -104,7 +106,7 @@ TEST(ProxyDeadline, L6_parent_proxy_that_ignores_connect_ends_at_the_deadline) {
   expect_end(proxy, connect_to("up.test:443"), milliseconds(300), "connection_timeout", "while connecting");
 }
 
-/// Reads a head, then acknowledges nothing more, without a word.
+/// Returns a script that reads a head and then acknowledges nothing more and sends nothing.
 ScriptedUpstream::Script vanishing_after_the_head(std::atomic<bool>& gone) {
   return [&gone](Peer& peer) {
     peer.read_head();
@@ -222,8 +224,8 @@ TEST(ProxyDeadline, L6_all_addresses_share_twice_the_connect_timeout) {
   EXPECT_EQ(got.status, 504) << got.head;
   EXPECT_EQ(got.field("Reprise-Reason"), "attempts_spent");
   EXPECT_GE(took, milliseconds(550)) << "each of the first two had its connect_timeout";
-  // Without an end of all each would be dialled in its turn. Before it there is time for four, behind it for
-  // none, however slow we are.
+  // Without the limit for the whole attempt, all ten addresses would be dialled in turn. The limit leaves
+  // time for four dials, and no dial starts after it, however slow the machine is.
   EXPECT_TRUE(play::eventually([&] { return log.says(" of 10 addresses dialled, none stands"); }));
   EXPECT_FALSE(log.says("10 of 10 addresses dialled")) << log.text();
 }

@@ -1,11 +1,11 @@
-// A client's FIN and a SIGTERM that come while the body of a refused response is still being read.
+// Tests a client's FIN and a SIGTERM that arrive while the body of a retryable response is still being read.
 #include "tests/support/log_file.hpp"
 #include "tests/support/whole_proxy.hpp"
 
 namespace reprise::server {
 namespace {
 
-/// A wait that no test sees the end of.
+/// Returns settings with a backoff longer than any test.
 Wishes endless_wait(const play::LogFile& log) {
   Wishes wishes;
   wishes.log_descriptor = log.descriptor();
@@ -18,7 +18,7 @@ Wishes endless_wait(const play::LogFile& log) {
 
 enum class Departure : std::uint8_t { fin, shutdown };
 
-/// A 503 with a body of four bytes, of which `sent` come; then the client or the proxy ends the wait.
+/// Sends `sent`, a part of the four-byte body of a 503. Then the client or the proxy ends the wait.
 struct Waiting {
   explicit Waiting(std::string_view sent)
       : upstream([sent](Peer& peer) {
@@ -31,7 +31,7 @@ struct Waiting {
 
   WireResponse leave(Departure departure) {
     client.send(play::get(upstream.authority()));
-    // From then on the response is being read.
+    // From here on the response body is being read.
     EXPECT_TRUE(play::eventually([&] { return log.says("attempt 1: 503"); }));
     if (departure == Departure::fin) {
       client.socket().finish_sending();

@@ -1,4 +1,5 @@
-// Long downloads through the whole proxy: every byte once, in order, whoever is slow, leaves or breaks.
+// Tests long downloads through the whole proxy: every byte arrives once and in order, whichever side is slow,
+// leaves or breaks.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
@@ -35,7 +36,7 @@ std::string head_of(std::size_t length) {
   return "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(length) + "\r\n\r\n";
 }
 
-/// Sends in pieces of any size, with a moment between some of them.
+/// Sends the bytes in pieces of random size, with a pause after some of them.
 void send_in_pieces(Peer& peer, std::string_view bytes, unsigned seed) {
   play::Chance dice(seed);
   while (!bytes.empty()) {
@@ -46,7 +47,7 @@ void send_in_pieces(Peer& peer, std::string_view bytes, unsigned seed) {
   }
 }
 
-/// Reads the head, then the body in small bites, up to `bytes` of it.
+/// Reads the head, then at most `bytes` bytes of the body in small pieces.
 std::string read_slowly(RawClient& client, std::size_t bytes, unsigned seed) {
   play::Chance dice(seed);
   std::string body;
@@ -60,7 +61,8 @@ std::string read_slowly(RawClient& client, std::size_t bytes, unsigned seed) {
   return body;
 }
 
-/// Keeps the client's kernel from taking a whole body that the client does not read.
+/// Shrinks the client's receive buffer, so that the kernel does not take a whole body that the client has not
+/// read.
 void take_little(RawClient& client) {
   const int room = 64 * 1024;
   ASSERT_EQ(::setsockopt(client.socket().descriptor(), SOL_SOCKET, SO_RCVBUF, &room, sizeof room), 0);
@@ -109,7 +111,7 @@ TEST(ProxyDownloads, long_download_uses_a_pipe_that_is_kept_for_the_next) {
   }
 }
 
-// Bodies that are framed anew are copied.
+// Covers bodies whose framing changes: they are copied.
 class Copied : public ::testing::TestWithParam<std::string> {};
 TEST_P(Copied, long_bodies_of_other_framings_are_copied_without_a_pipe) {
   const std::string body = noise(2 * mib);
@@ -178,14 +180,14 @@ TEST(ProxyDownloads, break_while_the_client_still_reads_never_looks_complete) {
     client.send(play::get(upstream.authority()));
     const std::string got = read_slowly(client, body.size(), 1);
     EXPECT_EQ(client.socket().wire(), Wire::fin);
-    // Of an RST the upstream's own kernel throws away what it had not sent.
+    // After a reset the upstream's own kernel discards the bytes that it has not sent.
     EXPECT_TRUE(round % 2 == 0 ? got.size() <= sent : got.size() == sent) << got.size() << " of " << sent;
     EXPECT_TRUE(body.starts_with(got));
   }
 }
 
 TEST(ProxyDownloads, client_reset_closes_the_upstream_connection_and_leaks_nothing) {
-  // More than all the kernel's buffers on the way hold.
+  // More bytes than all kernel buffers on the way hold.
   const std::string body = noise(32 * mib);
   ScriptedUpstream upstream([&](Peer& peer) {
     while (!peer.read_request().empty()) peer.send(head_of(body.size()) + body);
@@ -199,7 +201,7 @@ TEST(ProxyDownloads, client_reset_closes_the_upstream_connection_and_leaks_nothi
     EXPECT_TRUE(leaves.socket().read_bytes(round * mib));
     leaves.socket().reset();
     EXPECT_TRUE(play::eventually([&] { return upstream.running() == 0; }));
-    // A pipe may rest: one that was empty when the client left.
+    // An idle pipe may remain open: one that was empty when the client left.
     EXPECT_TRUE(play::eventually([&] { return play::open_descriptors() <= before + 2; }));
   }
   RawClient stays = proxy.client();

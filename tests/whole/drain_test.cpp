@@ -1,4 +1,5 @@
-// A request that comes while the shutdown closes what is idle, behind each of its steps.
+// Tests requests that arrive while the shutdown closes idle connections, one test run for each step of the
+// loop.
 #include <sys/socket.h>
 
 #include <boost/asio/post.hpp>
@@ -9,11 +10,11 @@
 namespace reprise::server {
 namespace {
 
-/// Who asks: one that has asked just now, one that has rested for long, one that was not there yet, one that
-/// has connected and asks once nobody else can connect.
+/// The client that sends the late request: it has just had a response, has been idle for long, has not
+/// connected yet, or has connected and sends its first request once the listeners are closed.
 enum class Asks : std::uint8_t { just_now, after_a_rest, first, once_listeners_are_closed };
 
-/// Sends a request behind that handler of the loop, and on its thread.
+/// Sends a request on the loop's thread, after the given handler of the loop.
 class LateRequest {
  public:
   LateRequest(const RunningProxy& proxy, std::string request, Asks asks, int step)
@@ -23,7 +24,7 @@ class LateRequest {
   }
 
   std::optional<RawClient>& client() { return client_; }
-  /// True if the connection was not closed yet, or could be made.
+  /// Returns true if the request was sent: its connection was still open, or a new connection succeeded.
   bool sent() const { return sent_; }
 
   void ran_a_handler() {
@@ -51,13 +52,14 @@ class LateRequest {
   std::atomic<bool> sent_{false};
 };
 
-/// True while the shutdown takes more than so many handlers before it closes what is idle.
+/// Returns true if the shutdown runs more than `step` handlers before it closes idle connections. A request
+/// that was sent must get its response.
 bool is_answered_if_sent(Asks asks, int step) {
   ScriptedUpstream upstream([](Peer& peer) {
     while (!peer.read_request().empty()) peer.send(response(200, "x"));
   });
   std::promise<boost::asio::io_context*> turned;
-  LateRequest* late = nullptr;  // the loop's thread's
+  LateRequest* late = nullptr;  // used only on the loop's thread
   Wishes wishes;
   wishes.settings.shutdown.linger = {};
   wishes.settings.shutdown.grace = seconds(60);
@@ -71,7 +73,7 @@ bool is_answered_if_sent(Asks asks, int step) {
   RunningProxy proxy(std::move(wishes));
   LateRequest request(proxy, play::get(upstream.authority()), asks, step);
   if (asks == Asks::once_listeners_are_closed) {
-    // Accepted later, so that the other one is accepted.
+    // Accepted after the other client, so a response here shows that the other client was accepted.
     EXPECT_EQ(proxy.client().ask(play::get(upstream.authority())).status, 200);
   } else if (asks != Asks::first) {
     EXPECT_EQ(request.client()->ask(play::get(upstream.authority())).status, 200);
@@ -80,7 +82,8 @@ bool is_answered_if_sent(Asks asks, int step) {
   if (asks == Asks::after_a_rest) {
     EXPECT_TRUE(play::eventually([&] { return net::Tick::now() > asked + 4 * net::Tick::granule; }));
   }
-  // From a handler of the loop: one that ran between would be taken for a part of the shutdown.
+  // Starts the shutdown inside a handler. Otherwise an unrelated handler could be counted as a step of the
+  // shutdown.
   boost::asio::post(*turned.get_future().get(), [&] {
     late = &request;
     proxy.stop();
@@ -102,8 +105,8 @@ TEST_P(ProxyDrain, request_sent_before_its_connection_ends_gets_a_response) {
   EXPECT_GT(step, 3);
 }
 
-// It had a tick for its first request before, and has it still. On a slow machine the tick may be over: once
-// more then.
+// A new connection has one tick for its first request, even after the listeners have closed. On a slow
+// machine the tick may be over; then the test tries again.
 TEST(ProxyDrainOfNewClients, first_request_of_a_connected_client_is_served_after_listeners_close) {
   EXPECT_TRUE(play::eventually([] { return is_answered_if_sent(Asks::once_listeners_are_closed, 0); }));
 }

@@ -1,5 +1,5 @@
-// Failure at every step: an upstream that breaks at each byte of what it reads and of what it answers. The
-// client sees a whole right response or a visible failure, and a POST is never carried out twice.
+// Tests an upstream that breaks at every byte of the request and of the response. The client sees a complete
+// correct response or a visible failure, and a POST is never executed twice.
 #include "tests/support/whole_proxy.hpp"
 
 namespace reprise::server {
@@ -23,13 +23,13 @@ std::string chunked() {
 
 enum class Break : std::uint8_t { fin, rst };
 
-/// What the upstream does to the first connection of each round; all others are answered in full.
+/// The break on the first connection of each round. Every other connection gets a complete response.
 struct Plan {
   std::atomic<bool> armed{false};
-  std::atomic<std::size_t> read{std::string::npos};  ///< of the request; npos: all of it
-  std::atomic<std::size_t> sent{0};                  ///< of the response
+  std::atomic<std::size_t> read{std::string::npos};  ///< bytes of the request that are read; npos: all
+  std::atomic<std::size_t> sent{0};                  ///< bytes of the response that are sent
   std::atomic<Break> how{Break::fin};
-  std::atomic<unsigned> executed{0};  ///< requests that were read whole
+  std::atomic<unsigned> executed{0};  ///< number of requests that were read completely
 };
 
 ScriptedUpstream::Script follow(Plan& plan, std::string whole) {
@@ -52,7 +52,7 @@ Wishes without_budget() {
   return wishes;
 }
 
-/// True if the client saw the whole right response, or could see that it did not.
+/// Succeeds if the client saw the complete correct response or a visible failure.
 ::testing::AssertionResult is_honest(const WireResponse& got) {
   if (got.status == 502 && got.whole) return ::testing::AssertionSuccess();
   if (got.status == 200 && got.whole && got.body == right_body) return ::testing::AssertionSuccess();
@@ -96,13 +96,14 @@ TEST_P(EveryStep, response_cut_at_every_byte_is_never_taken_for_complete) {
       EXPECT_EQ(upstream.connections() - before, 1U);
     }
     if (!head_came) {
-      EXPECT_EQ(got.status, get ? 200 : 502);  // what broke is retried, if it may be
+      EXPECT_EQ(got.status, get ? 200 : 502);  // a break is retried if the method allows it
       EXPECT_TRUE(got.whole);
     } else if (story.how == Break::fin) {
       EXPECT_EQ(got.status, 200);
       EXPECT_EQ(got.whole, all_came);
     } else {
-      EXPECT_TRUE(got.status == 200 || (got.status == 502 && !get)) << got.status;  // a reset may overtake
+      EXPECT_TRUE(got.status == 200 || (got.status == 502 && !get))
+          << got.status;  // the reset may reach the proxy before the head does
     }
   }
 }
@@ -129,7 +130,7 @@ TEST_P(EveryStep, request_cut_at_every_byte_is_never_executed_twice) {
       EXPECT_EQ(got.status, 200);
       EXPECT_EQ(got.field("Reprise-Attempts"), "2");
     } else if (read == 0 && got.status == 200) {
-      EXPECT_EQ(plan.executed, 1U);  // cut before the first byte was sent: provably nothing was carried out
+      EXPECT_EQ(plan.executed, 1U);  // cut before any byte was sent, so provably nothing was executed
     } else {
       EXPECT_EQ(got.status, 502);
       EXPECT_EQ(got.field("Reprise-Reason"), "not_idempotent");

@@ -1,11 +1,11 @@
-// What comes first in a tunnel decides what becomes of it: plain HTTP is served like any request, the rest
-// passes unseen.
+// Tests protocol detection in a tunnel: plain HTTP is served like any other request, everything else passes
+// unchanged.
 #include "tests/support/whole_proxy.hpp"
 
 namespace reprise::server {
 namespace {
 
-/// First words are waited for until they come, however slow this machine is.
+/// Returns settings with a long sniff limit, so that a slow machine does not end the detection.
 Wishes patient() {
   Wishes wishes;
   wishes.sniff_limit = std::chrono::minutes(1);
@@ -51,8 +51,8 @@ TEST(ProxyFirstWords, G7_plain_http_in_a_tunnel_is_retried_like_any_request) {
   ASSERT_EQ(heard.size(), 3U);
   EXPECT_TRUE(heard.at(0).starts_with("GET /a?b HTTP/1.1\r\nHost: shop.test\r\n")) << heard.at(0);
   EXPECT_NE(heard.at(0).find("\r\nVia: 1.1 reprise-"), std::string::npos) << heard.at(0);
-  // The connection that the CONNECT has dialled carries the first, and the third: no attempt rides that of
-  // the one before it.
+  // The connection dialled for the CONNECT carries the first and the third attempt: an attempt never reuses
+  // the connection of the previous attempt.
   EXPECT_EQ(upstream.connections(), 2U);
   EXPECT_EQ(proxy.metric(turned_http), 1);
   EXPECT_EQ(proxy.metric("reprise_retries_total{route=\"default\",reason=\"retryable_status\"}"), 2);
@@ -112,7 +112,8 @@ TEST(ProxyFirstWords, G7_tls_after_a_plain_request_gets_400) {
   EXPECT_NE(client.socket().read_to_end(), Wire::open);
 }
 
-// Before anybody has spoken the end would be passed on; here the client's request is there with its CONNECT.
+// If neither side had sent a byte, the upstream's close would be passed on. Here the client sends its request
+// together with the CONNECT.
 TEST(ProxyFirstWords, G7_closed_upstream_connection_is_dialled_again) {
   ScriptedUpstream upstream([&](Peer& peer) {
     if (peer.number == 1) return peer.socket.reset();
@@ -154,7 +155,7 @@ TEST(ProxyFirstWords, C8_upgrade_in_a_tunnel_is_tunnelled) {
   EXPECT_TRUE(client.socket().read_bytes(5));
 }
 
-/// What the upstream got of a tunnel, up to the client's FIN.
+/// Returns what the upstream receives in a tunnel up to the client's FIN.
 std::string carried(const RunningProxy& proxy, std::string_view words) {
   Heard heard;
   ScriptedUpstream upstream([&](Peer& peer) {
@@ -222,7 +223,7 @@ TEST(ProxyFirstWords, G7_silent_client_or_incomplete_request_line_becomes_a_tunn
       go = true;
       EXPECT_TRUE(client.socket().read_until("late"));
     } else {
-      // It is given to the upstream although it might have become a request.
+      // The bytes are forwarded although they could still become an HTTP request.
       ASSERT_TRUE(play::eventually([&] { return heard.size() == 1; }));
       EXPECT_EQ(heard.at(0), words);
     }

@@ -1,4 +1,5 @@
-// Two copies of one request on the wire: who wins, what becomes of the other, and what is never copied.
+// Tests hedged requests on the wire: which attempt wins, how the other one ends, and which requests are never
+// hedged.
 #include "tests/support/whole_proxy.hpp"
 
 namespace reprise::server {
@@ -16,7 +17,7 @@ double hedges(const RunningProxy& proxy, const std::string& outcome) {
   return proxy.metric("reprise_hedges_total{route=\"default\",outcome=\"" + outcome + "\"}");
 }
 
-// What attempt 1 meets is on the first connection: its copy starts later.
+// Attempt 1 is on the first connection, because the hedge starts later.
 TEST(ProxyHedges, hedge_response_wins_and_the_first_attempt_is_cancelled) {
   std::atomic<bool> cancelled{false};
   ScriptedUpstream upstream([&](Peer& peer) {
@@ -52,7 +53,7 @@ TEST(ProxyHedges, first_response_wins_and_the_hedge_is_cancelled) {
   const WireResponse got = client.ask(play::get(upstream.authority(), "/"));
   EXPECT_EQ(got.body, "from the first");
   EXPECT_TRUE(eventually([&] { return hedges(proxy, "lost") == 1; }));
-  // The loser's connection is closed, the winner's goes back to the pool.
+  // The loser's connection is closed; the winner's returns to the pool.
   EXPECT_TRUE(eventually([&] { return upstream.running() == 1; }));
 }
 
@@ -77,7 +78,8 @@ TEST(ProxyHedges, hedge_sends_the_same_bytes_as_the_first_attempt) {
     }
   });
   RunningProxy proxy(hedging());
-  // It comes in one piece with its head: a body that is still coming when the copy is due is not copied.
+  // The body arrives together with the head. A request whose body is incomplete when the hedge is due is not
+  // hedged.
   const std::string body(10'000, 'b');
   EXPECT_EQ(proxy.client().ask(play::with_body("PUT", upstream.authority(), body)).status, 200);
   ASSERT_TRUE(eventually([&] { return heard.size() == 2; }));
@@ -96,7 +98,8 @@ TEST(ProxyHedges, non_idempotent_request_is_not_hedged) {
   RawClient client = proxy.client();
   client.send(play::with_body("POST", upstream.authority(), "x"));
   ASSERT_TRUE(eventually([&] { return upstream.connections() == 1; }));
-  // The refusal is on record only at the end; the second request says that the time has come.
+  // The refusal is counted only when the request ends. The hedge of the second request shows that the first
+  // one's hedge was due.
   RawClient other = proxy.client();
   other.send(play::get(upstream.authority(), "/"));
   ASSERT_TRUE(eventually([&] { return upstream.connections() == 3; })) << "one POST, two GETs";
@@ -112,7 +115,7 @@ TEST(ProxyHedges, request_with_an_incomplete_body_is_not_hedged) {
     peer.read_request();
     peer.send(response(200, ""));
   });
-  // Answers once a copy has come: then the time of whoever asked before is over too.
+  // Responds once its own hedge has arrived. By then the earlier request's hedge was due too.
   ScriptedUpstream slow([&](Peer& peer) {
     peer.read_request();
     eventually([&] { return slow.connections() == 2; });
@@ -221,7 +224,8 @@ TEST(ProxyHedges, D14_half_closed_client_gets_no_hedge) {
     RawClient client = proxy.client();
     client.send(play::get(upstream.authority(), "/"));
     client.socket().finish_sending();
-    // What is refused is on record only at the end; the copy of a second request says that the time has come.
+    // The refusal is counted only when the request ends. The hedge of a second request shows that the first
+    // one's hedge was due.
     RawClient other = proxy.client();
     other.send(play::get(upstream.authority(), "/"));
     const bool judged = eventually([&] { return upstream.connections() >= 3; });

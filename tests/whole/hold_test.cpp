@@ -1,6 +1,6 @@
-// Held responses through the whole proxy: nothing reaches the client before the commit point, and a break or
-// an error before it is a retry. The time of a hold is an hour where it shall not end a test's hold, so that
-// no test hangs on the speed of its machine.
+// Tests held responses through the whole proxy: no byte reaches the client before the commit point, and a
+// break or an error before it is retried. The hold time is one hour wherever it must not end the hold, so
+// that no test depends on the speed of its machine.
 #include <atomic>
 
 #include "tests/support/whole_proxy.hpp"
@@ -39,7 +39,7 @@ Wishes looking(const policy::BodyPredicate& predicate = is_overloaded) {
   return wishes;
 }
 
-/// A flag that one thread raises and another waits for.
+/// A flag that one thread sets and another waits for.
 class Flag {
  public:
   void raise() { raised_ = true; }
@@ -51,7 +51,8 @@ class Flag {
   std::atomic<bool> raised_{false};
 };
 
-/// Every odd request gets the next beginning of `text`, every even one `good`, each on its own connection.
+/// Sends a longer prefix of `text` to each odd request and `good` to each even one. Each request has its own
+/// connection.
 ScriptedUpstream::Script broken_at_every_byte(const std::string& text, const std::string& good,
                                               std::atomic<std::size_t>& requests) {
   return [text, good, &requests](Peer& peer) {
@@ -199,8 +200,8 @@ TEST(ProxyHold, longer_body_continues_after_the_held_part) {
   EXPECT_EQ(upstream.connections(), 1U);
 }
 
-// Released by bytes, by the first event, by time, by the deadline, at once: the upstream says nothing more
-// until the client has what was released.
+// A hold that ends by bytes, by the first event, by time, by the deadline, or at once. The upstream sends the
+// rest only after the client has received the released part.
 struct Release {
   std::string name;
   Wishes wishes;

@@ -1,4 +1,5 @@
-// A client's TLS that ends in the whole proxy: which is ended, with whose certificate, and what goes wrong.
+// Tests TLS interception in the whole proxy: which connections are intercepted, which certificate is shown,
+// and how failures end.
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
@@ -12,7 +13,7 @@ namespace {
 
 using std::string;
 
-/// The client's end of TLS, blocking, over a connection that stands.
+/// A blocking TLS client on a connected socket.
 class ClientEnd {
  public:
   ClientEnd(play::RawSocket& socket, X509* trusted, const char* server_name, int newest = 0)
@@ -37,7 +38,7 @@ class ClientEnd {
   ClientEnd(const ClientEnd&) = delete;
   ClientEnd& operator=(const ClientEnd&) = delete;
 
-  /// Each with its length before it.
+  /// Sets the ALPN list, in wire format: a length byte before each name.
   void offer(std::string_view protocols) {
     const std::basic_string<unsigned char> wire(protocols.begin(), protocols.end());
     SSL_set_alpn_protos(connection_, wire.data(), static_cast<unsigned>(wire.size()));
@@ -62,7 +63,7 @@ class ClientEnd {
   SSL* connection_;
 };
 
-/// An upstream over TLS, an authority of ours, and a proxy that ends TLS to localhost.
+/// A TLS upstream, a local CA, and a proxy that intercepts TLS to localhost.
 class ProxyInterception : public testing::Test {
  protected:
   ProxyInterception()
@@ -95,7 +96,7 @@ class ProxyInterception : public testing::Test {
     return wishes;
   }
 
-  /// A client behind the 200 of its CONNECT.
+  /// Returns a client that has received the 200 to its CONNECT.
   static RawClient connected(const RunningProxy& proxy, const string& authority) {
     RawClient client = proxy.client();
     client.send("CONNECT " + authority + " HTTP/1.1\r\nHost: " + authority + "\r\n\r\n");
@@ -161,7 +162,7 @@ TEST_F(ProxyInterception, failed_handshake_is_closed_and_counted) {
   const RunningProxy proxy(wishes());
   for (const int newest : {TLS1_1_VERSION, 0}) {
     RawClient client = connected(proxy, upstream_name());
-    // Too old, and one that does not trust our authority.
+    // First a client with a TLS version that is too old, then one that does not trust the local CA.
     ClientEnd end(client.socket(), server_.root().certificate(), "localhost", newest);
     EXPECT_FALSE(end.connect());
     client.socket().read_to_end();
@@ -202,7 +203,7 @@ TEST_F(ProxyInterception, G7_partial_client_hello_is_withheld_while_interception
   });
   RawClient held = connected(proxy, upstream_name());
   held.send(hello.substr(0, 1));
-  // The same word to a host that is not listed, sent later, has been forwarded by then.
+  // The same byte, sent later in a tunnel to a host that is not listed, has already been forwarded.
   RawClient observer = connected(proxy, "127.0.0.1:" + std::to_string(plain.port()));
   observer.send(hello.substr(0, 1));
   EXPECT_TRUE(play::eventually([&] { return heard.size() == 1; }));

@@ -1,4 +1,4 @@
-// Limits through the whole proxy: descriptors, memory, budget, deadline, and routes that retry nothing.
+// Tests limits through the whole proxy: descriptors, memory, budget, deadline, and routes without retries.
 #include "tests/support/descriptors.hpp"
 #include "tests/support/scarce_descriptors.hpp"
 #include "tests/support/whole_proxy.hpp"
@@ -21,7 +21,7 @@ TEST(ProxyLimits, I6_missing_descriptor_for_the_upstream_gives_503) {
   const std::size_t before = play::open_descriptors();
   RawClient client = proxy.client();
   EXPECT_EQ(client.ask(play::get(upstream.authority())).status, 200);
-  // The upstream's connection is closed on both sides: what is left is the client's, at both ends.
+  // Both ends of the upstream connection are closed. Only the two ends of the client connection remain.
   ASSERT_TRUE(play::eventually([&] { return play::open_descriptors() == before + 2; }));
   WireResponse got;
   {
@@ -55,7 +55,7 @@ TEST(ProxyLimits, exhausted_replay_memory_makes_a_request_not_replayable) {
   Wishes wishes;
   wishes.settings.limits.replay_memory_bytes = 10'000;
   RunningProxy proxy(std::move(wishes));
-  // More than fits behind a head, so that it has to be held.
+  // More than fits into the buffer after the head, so the body has to be held.
   const WireResponse got =
       proxy.client().ask(play::with_body("PUT", upstream.authority(), std::string(30'000, 'x')));
   EXPECT_EQ(got.status, 503);
@@ -75,7 +75,7 @@ TEST(ProxyLimits, D18_spent_budget_stops_retries_of_all_requests_to_the_host) {
   policy::BudgetPolicy budget;
   budget.ratio = 0;
   budget.floor_per_second = 0.01;
-  budget.window = seconds(500);  // five retries
+  budget.window = seconds(500);  // allows five retries
   wishes.route.budget = budget;
   RunningProxy proxy(std::move(wishes));
   RawClient client = proxy.client();
@@ -107,7 +107,7 @@ TEST(ProxyLimits, out_of_time_504_replaces_the_last_response) {
   RunningProxy proxy(std::move(wishes));
   RawClient client = proxy.client();
   EXPECT_EQ(client.ask(play::get(upstream.authority())).status, 504);
-  EXPECT_EQ(client.ask(play::get(upstream.authority())).status, 504);  // the connection lives on
+  EXPECT_EQ(client.ask(play::get(upstream.authority())).status, 504);  // the client's connection stays open
 }
 
 TEST(ProxyLimits, retry_after_is_respected_unless_it_exceeds_the_deadline) {

@@ -1,4 +1,4 @@
-// What a running proxy writes to its log, and what it makes of SIGHUP.
+// Tests what a running proxy logs, and what it does on SIGHUP.
 #include <unistd.h>
 
 #include <csignal>
@@ -31,8 +31,8 @@ TEST(ProxyLog, L15_failed_request_is_logged_even_without_access_lines) {
   EXPECT_FALSE(log.says("\"status\":200")) << "no access line";
 }
 
-// What a client or another proxy wrote there may be anything:
-// only what is a trace is told as one (W3C Trace Context 2.2).
+// A client or another proxy may send any value. Only a valid trace id is logged as one (W3C Trace Context
+// 2.2).
 TEST(ProxyLog, log_line_contains_the_trace_id_of_a_valid_traceparent) {
   const std::string trace = "0af7651916cd43dd8448eb211c80319c";
   const std::string span = "b7ad6b7169203331";
@@ -113,7 +113,7 @@ TEST(ProxyLog, L18_sighup_without_a_configuration_file_is_logged) {
     }
   }
   EXPECT_EQ(::kill(::getpid(), SIGHUP), 0) << "not even at its end";
-  std::signal(SIGHUP, SIG_IGN);  // discards it
+  std::signal(SIGHUP, SIG_IGN);  // discards a pending SIGHUP
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   std::signal(SIGHUP, SIG_DFL);
 }

@@ -1,5 +1,5 @@
-// A parent proxy behind the whole proxy: what it is sent, whose connections are shared, and how its failures
-// are told from the upstream's.
+// Tests a parent proxy through the whole proxy: what it receives, which connections are shared, and how its
+// failures are told apart from the upstream's.
 #include "tests/support/black_hole.hpp"
 #include "tests/support/names.hpp"
 #include "tests/support/whole_proxy.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 using play::BlackHole;
 
-/// Through a parent on that port; no name resolves here, and nobody may ask for one.
+/// Returns settings with a parent on that port. Name lookups fail the test.
 Wishes through(std::uint16_t port, unsigned attempts = 1) {
   Wishes wishes;
   wishes.settings.parent = config::Parent{"127.0.0.1", port, "joe", "Basic am9lOjVlY3JldA=="};
@@ -164,7 +164,7 @@ TEST(ProxyParent, tunnel_is_opened_with_connect_to_the_parent) {
   Heard heard;
   ScriptedUpstream parent([&](Peer& peer) {
     heard.add(peer.read_head());
-    // What the server says unasked comes in one piece with the response.
+    // The bytes that the server sends first arrive together with the response to CONNECT.
     peer.send(
         "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.0 200 Connection established\r\nContent-Length: 5\r\n\r\nhello");
     while (peer.socket.read_more()) peer.send(peer.socket.take_all());
@@ -347,7 +347,7 @@ TEST(ProxyParent, gateway_requests_use_the_parent_too) {
   EXPECT_TRUE(heard.at(1).starts_with("OPTIONS http://127.0.0.1:8080 HTTP/1.1\r\n")) << heard.at(1);
 }
 
-// What a client asks for in a tunnel stays in one: the parent never reads it.
+// Plain HTTP in a tunnel stays in the tunnel: the parent never reads these requests.
 TEST(ProxyParent, G7_plain_http_in_a_tunnel_through_the_parent_stays_in_the_tunnel) {
   Heard heard;
   ScriptedUpstream parent([&](Peer& peer) {
@@ -365,7 +365,8 @@ TEST(ProxyParent, G7_plain_http_in_a_tunnel_through_the_parent_stays_in_the_tunn
   const WireResponse got = client.read_response();
   EXPECT_EQ(got.body, "inside");
   EXPECT_EQ(got.field("Reprise-Attempts"), "2");
-  // The second attempt has a tunnel of its own: it never rides the connection of the one before it.
+  // The second attempt opens its own tunnel, because an attempt never reuses the connection of the previous
+  // attempt.
   ASSERT_EQ(heard.size(), 4U);
   EXPECT_TRUE(heard.at(0).starts_with("CONNECT up.test:8080 HTTP/1.1\r\n")) << heard.at(0);
   EXPECT_TRUE(heard.at(2).starts_with("CONNECT up.test:8080 HTTP/1.1\r\n")) << heard.at(2);

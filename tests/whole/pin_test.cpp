@@ -1,4 +1,5 @@
-// Connections that were authenticated for one client: nobody else's, and no retry on another.
+// Tests connections that were authenticated for one client: no other client uses them, and no retry uses
+// another connection.
 #include "tests/support/whole_proxy.hpp"
 
 namespace reprise::server {
@@ -8,7 +9,8 @@ constexpr std::string_view ntlm = "Authorization: NTLM TlRMTVNTUAAB\r\n";
 constexpr std::string_view challenge =
     "WWW-Authenticate: Negotiate\r\nWWW-Authenticate: NTLM TlRMTVNTUAAC\r\n";
 
-/// Answers 401 with a challenge to the first request of a connection, 200 to later ones; hears `number path`.
+/// Responds 401 with a challenge to the first request of a connection and 200 to later ones. Records each
+/// request as `number path`.
 ScriptedUpstream::Script authenticating(Heard& heard) {
   return [&heard](Peer& peer) {
     bool first = true;

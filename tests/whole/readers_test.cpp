@@ -1,10 +1,11 @@
-// A reader of /events as the proxy ends: what it is to be told is made before the parts that it tells of go.
+// Tests a reader of /events during shutdown: its event data is produced before the objects it describes are
+// destroyed.
 #include "tests/support/whole_proxy.hpp"
 
 namespace reprise::server {
 namespace {
 
-// Where it fails, it does under a sanitizer: a part that is gone may look sound for long.
+// A failure shows only under a sanitizer, because a destroyed object may still look intact.
 TEST(ProxyReaders, shutdown_waits_for_pending_event_stream_readers) {
   ScriptedUpstream upstream([](Peer& peer) {
     while (!peer.read_request().empty()) peer.send(response(503, "x"));
@@ -13,7 +14,8 @@ TEST(ProxyReaders, shutdown_waits_for_pending_event_stream_readers) {
   wishes.settings.shutdown.linger = {};
   RunningProxy proxy(std::move(wishes));
   {
-    constexpr int requests = 100;  // as many stories as are told of: to make it takes longer than to end
+    // Enough history that producing the events takes longer than the shutdown.
+    constexpr int requests = 100;
     RawClient client = proxy.client();
     for (int i = 0; i < requests; ++i) EXPECT_EQ(client.ask(play::get(upstream.authority())).status, 503);
   }

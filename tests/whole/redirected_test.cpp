@@ -1,5 +1,5 @@
-// Connections that come to a transparent listener without a rule in their way: what they want is the listener
-// itself, so that nothing of it is dialled.
+// Tests connections to a transparent listener that were not redirected: their original destination is the
+// listener itself, so no upstream is dialled.
 #include "tests/support/client_hello.hpp"
 #include "tests/support/whole_proxy.hpp"
 
@@ -9,7 +9,8 @@ namespace {
 Wishes transparent() {
   Wishes wishes;
   wishes.mode = config::ListenerMode::transparent;
-  wishes.settings.listeners.emplace_back().bind.port = 0;  // one where nothing is redirected
+  wishes.settings.listeners.emplace_back().bind.port =
+      0;  // a listener that receives no redirected connection
   wishes.route.retry.max_attempts = 2;
   return wishes;
 }

@@ -1,4 +1,4 @@
-// Another configuration for a proxy that runs: what it takes over, what it refuses, and who notices.
+// Tests reloads of a running proxy: what is applied, what is rejected, and which connections are affected.
 #include <unistd.h>
 
 #include <fstream>
@@ -17,7 +17,7 @@ using play::RunningProxy;
 using play::ScriptedUpstream;
 using play::Wishes;
 
-/// A proxy whose next configuration a test makes by hand.
+/// A proxy whose next configuration is set by the test.
 class Reloading {
  public:
   explicit Reloading(Wishes wishes = {})
@@ -40,10 +40,10 @@ class Reloading {
     return told.get_future().get();
   }
 
-  config::Settings settings;             ///< as it was begun with
-  std::optional<config::Settings> next;  ///< what the next reload reads
+  config::Settings settings;             ///< settings at start
+  std::optional<config::Settings> next;  ///< settings that the next reload reads; empty: the reload fails
   std::vector<std::string> problems;
-  std::vector<WatchedFile> files;  ///< whose change it notices from then on
+  std::vector<WatchedFile> files;  ///< files that are watched from the next reload on
   RunningProxy proxy;
 };
 
@@ -109,7 +109,7 @@ TEST(ProxyReload, listeners_are_added_and_removed) {
   auto client = world.proxy.client();
   EXPECT_EQ(client.ask(play::get(upstream.authority())).body, "x");
   world.next = world.settings;
-  // Another port 0: the first one is taken over, the second is new.
+  // Listener with another port 0: the existing listener is kept, the second one is new.
   world.next->listeners.push_back(world.next->listeners.front());
   ASSERT_TRUE(world.reload().succeeded);
   EXPECT_EQ(client.ask(play::get(upstream.authority())).field("Connection"), "");
@@ -188,7 +188,7 @@ TEST(ProxyReload, replay_memory_limit_follows_the_reload) {
   Wishes wishes = wishing(2);
   wishes.settings.limits.replay_memory_bytes = 10'000;
   Reloading world(wishes);
-  // More than fits behind a head, so that it has to be held.
+  // More than fits into the buffer after the head, so the body has to be held.
   const auto ask = [&] {
     return world.proxy.client()
         .ask(play::with_body("PUT", upstream.authority(), std::string(30'000, 'x')))
@@ -260,7 +260,7 @@ TEST(ProxyReload, reload_without_a_configuration_file_fails) {
   EXPECT_EQ(response.text, "there is no configuration file to read again");
 }
 
-// Of a file that cannot be read whole it is not known what else it names: what was watched stays watched.
+// A file that cannot be read completely may name other files. So all files that were watched stay watched.
 TEST(ProxyReload, files_stay_watched_after_a_failed_reload) {
   const play::OwnFolder folder;
   const std::string main = folder.path() + "/main", named = folder.path() + "/named";

@@ -1,5 +1,5 @@
-// Bodies of any size, cut in any way, broken off anywhere, on disks that fail at any byte: an upstream never
-// takes a part for the whole, and what the limits allow to be held is played again.
+// Tests random request bodies, split and broken off at random places, on disks that fail at random bytes. An
+// upstream never takes a part for the whole body, and a body that fits the limits is replayed.
 #include <gtest/gtest.h>
 
 #include "proxy/http/http1/chunked.hpp"
@@ -22,15 +22,15 @@ using play::ScriptedUpstream;
 using play::WireResponse;
 using play::Wishes;
 
-/// How one attempt goes, at the upstream.
+/// The behaviour of the upstream in one attempt.
 struct Turn {
   enum class Kind : std::uint8_t { response_after, response_early, reset };
   Kind kind = Kind::response_after;
   int status = 503;
-  std::size_t read = 0;  ///< body bytes as sent, before it acts early
+  std::size_t read = 0;  ///< body bytes, framing included, that are read before an early response or reset
 };
 
-/// One case, from its seed alone.
+/// One test case, derived from its seed alone.
 struct Case {
   explicit Case(unsigned seed) : dice(seed) {
     body.resize(one_in(8) ? below(40) : below(240'000));
@@ -57,7 +57,7 @@ struct Case {
 
   std::size_t below(std::size_t bound) { return dice.below(bound); }
   bool one_in(std::size_t n) { return below(n) == 0; }
-  /// Healthy disks hold what the limits say.
+  /// Returns true if the body must be held: the disk works, and the body fits one of the limits.
   bool must_be_held() const { return healthy && body.size() <= std::max(memory, disk_bytes); }
 
   std::string request(const std::string& authority) {
@@ -86,7 +86,7 @@ struct Case {
   std::size_t at_once = 0;
 };
 
-/// Plays the turns in the order of requests; `whole` gets the bodies that had an end.
+/// Plays one turn for each request. Adds each complete body to `whole`.
 ScriptedUpstream::Script follow(const Case& played, Heard& whole, std::atomic<std::size_t>& next) {
   return [&](Peer& peer) {
     for (;;) {
@@ -156,7 +156,7 @@ TEST_P(ProxyReplayProperty, D5_D17_random_failures_never_deliver_partial_bodies_
   std::printf("seeds %u to %u\n", first, first + each - 1);
   for (unsigned seed = first; seed < first + each && !HasFailure(); ++seed) play_case(seed);
 }
-// What a race depends on is not the seed.
+// The outcome of a race does not depend on the seed, so the thread sanitizer runs fewer seeds.
 INSTANTIATE_TEST_SUITE_P(Seeds, ProxyReplayProperty, ::testing::Range(0U, play::thread_sanitized ? 2U : 8U));
 
 }  // namespace

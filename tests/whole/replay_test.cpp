@@ -1,4 +1,5 @@
-// Request bodies played again from disk: exact at every limit, never half, and never in the way of a request.
+// Tests replay of request bodies from disk: exact at every limit, never truncated, and never a reason for a
+// request to fail.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -48,14 +49,14 @@ std::string chunked_request(const std::string& authority, std::string_view body,
   return request += "0\r\nX-Sum: 9\r\n\r\n";
 }
 
-/// The body of a request as it was sent, chunk framing taken off; trailers stand behind a `+`, which no body
-/// has that lacks its end.
+/// Returns the body of a request without chunk framing. Trailers follow after a `+`, which a body without its
+/// end does not get.
 std::string body_in(const std::string& request) {
   const play::Message message = play::message_in(request);
   return message.chunked && message.whole ? message.body + "+" + message.trailers : message.body;
 }
 
-/// A proxy with a disk of its own.
+/// A proxy with its own scripted disk.
 struct World {
   World() {
     wishes.route.replay_memory_bytes = memory_limit;
@@ -79,7 +80,7 @@ struct World {
   std::unique_ptr<RunningProxy> running;
 };
 
-/// Answers the n-th request with the n-th of these statuses; the last one stays.
+/// Gives the n-th request the n-th of these statuses. The last one repeats.
 ScriptedUpstream::Script statuses(Heard& heard, std::vector<int> in_turn) {
   return [&heard, in_turn](Peer& peer) {
     for (std::string got = peer.read_request(); !got.empty(); got = peer.read_request()) {
@@ -108,7 +109,7 @@ TEST(ProxyReplay, D5_body_is_replayed_up_to_each_limit_and_not_beyond) {
         for (std::size_t i = 0; i < heard.size(); ++i) {
           EXPECT_TRUE(body_in(heard.at(i)) == body + (chunked ? "+X-Sum: 9\r\n" : "")) << bytes << chunked;
         }
-        // Not for what memory holds, and not for what is known to be too long.
+        // A body that fits in memory, or is known to be too long, is not written to disk.
         const bool on_disk = bytes > memory_limit && held;
         if (held || !chunked) {
           EXPECT_EQ(world.disk.written > 0, on_disk) << bytes << chunked;
@@ -225,7 +226,7 @@ TEST(ProxyReplay, D17_short_writes_and_reads_are_harmless) {
   EXPECT_TRUE(body_in(heard.at(1)) == body);
 }
 
-// The second attempt is cut in the middle of its body: nobody may take that for a whole one.
+// The second attempt is cut in the middle of its body, so that the upstream cannot take it for complete.
 TEST(ProxyReplay, D17_stored_body_that_cannot_be_read_back_aborts_the_attempt) {
   for (const bool chunked : {false, true}) {
     for (const bool responded : {false, true}) {
@@ -397,7 +398,7 @@ TEST(ProxyReplay, shutdown_during_disk_writes_completes) {
   EXPECT_NE(client.socket().read_to_end(), play::Wire::open);
 }
 
-// The upstream has all the bytes although the disk has taken none: a slow disk costs no latency.
+// The upstream gets all bytes although the disk has accepted none: a slow disk adds no latency.
 TEST(ProxyReplay, stuck_disk_does_not_delay_a_body_that_fits_in_the_write_buffers) {
   World world;
   world.disk.stick();

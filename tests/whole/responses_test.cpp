@@ -1,11 +1,11 @@
-// Responses on their way through the whole proxy: framing kept,
-// broken ones cut, connections reused only when proved clean.
+// Tests responses through the whole proxy: framing is kept, broken responses are cut, and connections are
+// reused only after a clean end.
 #include "tests/support/whole_proxy.hpp"
 
 namespace reprise::server {
 namespace {
 
-// What goes through: methods, lengths, chunks, trailers.
+// Tests of valid messages: methods, lengths, chunks, trailers.
 TEST(ProxyResponses, get_response_arrives_and_connections_are_reused) {
   ScriptedUpstream upstream(play::responses({response(200, "hello", "X-Odd: a  b\r\n")}));
   RunningProxy proxy;
@@ -83,7 +83,7 @@ TEST_P(Bodiless, B1_bodiless_response_has_no_body_regardless_of_its_fields) {
     EXPECT_FALSE(got.status == 204 && got.has("Content-Length")) << got.head;
     EXPECT_EQ(got.field("Content-Length"), got.status == 204 || !has_length ? "" : "50");
   }
-  // 204 with Content-Length is a framing fault: that connection serves no other.
+  // A 204 with Content-Length is a framing fault: its connection is not reused.
   const bool fault = GetParam().starts_with("HTTP/1.1 204") && has_length;
   EXPECT_EQ(upstream.connections(), fault ? 3U : 1U);
 }
@@ -125,7 +125,7 @@ TEST(ProxyResponses, B3_close_delimited_response_is_delivered_chunked) {
   EXPECT_EQ(upstream.connections(), 2U);
 }
 
-// What breaks: the client sees a cut, never a clean end.
+// Covers broken responses: the client sees a cut, never a clean end.
 struct Broken {
   std::string name;
   std::string wire;
@@ -195,7 +195,7 @@ TEST(ProxyResponses, B6_stalled_body_cuts_the_response) {
   })) << proxy.metrics();
 }
 
-// Heads that are no heads: 502, and nothing of them goes through.
+// Covers malformed heads: the client gets a 502 without any part of the head.
 class BadHead : public ::testing::TestWithParam<std::string> {};
 TEST_P(BadHead, B8_B12_malformed_head_gets_502_and_its_connection_is_closed) {
   ScriptedUpstream upstream([&](Peer& peer) {
@@ -208,7 +208,7 @@ TEST_P(BadHead, B8_B12_malformed_head_gets_502_and_its_connection_is_closed) {
   RawClient client = proxy.client();
   const WireResponse got = client.ask(play::get(upstream.authority()));
   EXPECT_EQ(got.status, 502);
-  // A head that is no head is deliberate; one that ends early is a reset.
+  // A malformed head counts as deliberate and is not retried. A head that ends early counts as a reset.
   const bool ends_early = !GetParam().ends_with("\r\n\r\n") && !GetParam().ends_with("a");
   EXPECT_EQ(got.field("Reprise-Attempts"), ends_early ? "2" : "1");
   EXPECT_EQ(got.field("Reprise-Reason"), ends_early ? "attempts_spent" : "not_retryable");
@@ -263,7 +263,7 @@ TEST(ProxyResponses, B10_interim_heads_above_64_kib_in_total_give_502) {
   EXPECT_EQ(got.status, 502);
 }
 
-// Reuse.
+// Tests of connection reuse.
 class Surplus : public ::testing::TestWithParam<std::string> {};
 TEST_P(Surplus, B11_surplus_bytes_end_the_connection_and_reach_no_client) {
   ScriptedUpstream upstream([&](Peer& peer) {

@@ -1,5 +1,5 @@
-// Downloads broken at every byte, and at random ones by upstreams of twelve characters: what looks whole is
-// right, and everything else is visibly cut.
+// Tests downloads that break at every byte, and at random bytes with upstreams of twelve kinds of behaviour.
+// A response that looks complete is correct; every other one is visibly cut.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -33,12 +33,14 @@ Wishes eager() {
   return wishes;
 }
 
-/// Honest, but for the n-th connection from now on, which ends after so many bytes.
+/// The break of an otherwise correct upstream: the n-th connection from now on ends after `bytes` bytes.
 struct Plan {
-  std::atomic<unsigned> until_break{0};  ///< connections before the one that breaks
+  std::atomic<unsigned> until_break{
+      0};  ///< countdown to the connection that breaks: 1 means the next one; 0 means none
   std::atomic<std::size_t> bytes{0};
   std::atomic<bool> resets{false};
-  std::atomic<std::size_t> first_bytes{std::string::npos};  ///< what the first connection sends at most
+  std::atomic<std::size_t> first_bytes{
+      std::string::npos};  ///< maximum number of bytes that a response without Range sends
 };
 
 ScriptedUpstream::Script follow(Plan& plan, const std::string& body) {
@@ -115,13 +117,13 @@ enum class Character : std::uint8_t {
 };
 constexpr std::size_t characters = 12;
 
-/// One upstream for a few hundred downloads. Every response may break anywhere; a response to a range is in
-/// character only now and then, so that chains grow long.
+/// An upstream for a few hundred downloads. Any response may break at any byte. A faulty upstream sends a
+/// correct response to half of its range requests, so that chains of resumes grow long.
 class Storm {
  public:
   explicit Storm(std::uint64_t seed) : dice_(seed) {}
 
-  // A chunked or a counted response to that request, and how much of it is sent.
+  // Builds a chunked or counted response to the request, and sends a random part of it.
   void response(Peer& peer, const std::string& head) {
     std::string text;
     std::size_t sent = 0;
@@ -137,7 +139,7 @@ class Storm {
     if (resets && sent < text.size()) peer.socket.reset();
   }
 
-  // A new download: another length, another character.
+  // Starts a new download with another length and another character.
   void next(Character who) {
     const std::scoped_lock lock(mutex_);
     who_ = who;
@@ -219,7 +221,8 @@ TEST(ProxyResumeStorm, complete_downloads_are_correct_and_all_others_are_visibly
       storm.next(static_cast<Character>(who));
       RawClient client = proxy.client();
       const WireResponse got = client.ask(play::get(upstream.authority()));
-      // A head that never came whole is a 502 of our own: the retries before it are counted.
+      // If no attempt delivers a complete head, the client gets a 502, because retries before the head are
+      // limited.
       if (got.status != 200) continue;
       if (got.whole) {
         ++whole[who];
@@ -233,7 +236,7 @@ TEST(ProxyResumeStorm, complete_downloads_are_correct_and_all_others_are_visibly
     cuts += storm.cuts;
   }
   for (std::size_t who = 0; who < characters; ++who) EXPECT_GT(whole[who], 0U) << who;
-  // Those who only break off, or repeat themselves, lose nothing.
+  // Upstreams that only break off or send the whole again never lose a download.
   for (const Character who :
        {Character::honest, Character::whole_again, Character::busy_first, Character::knows_no_ranges}) {
     EXPECT_EQ(cut[static_cast<std::size_t>(who)], 0U) << static_cast<int>(who);

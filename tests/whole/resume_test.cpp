@@ -1,4 +1,4 @@
-// Downloads that break on the way through the whole proxy: rows E1 to E12 over real sockets.
+// Tests downloads that break on the way, through the whole proxy: rows E1 to E12 over real sockets.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -28,13 +28,13 @@ constexpr std::size_t total = 100;
 constexpr std::size_t got_first = 40;
 const std::string body = play::representation(total);
 
-/// What the upstream sends on one connection, and how it ends.
+/// The bytes that the upstream sends on one connection, and how the connection ends.
 struct Turn {
   std::string bytes;
   enum class How : std::uint8_t { fin, rst, silent } how = How::fin;
 };
 
-/// Each connection has its turn; the last one stays.
+/// Plays one turn for each connection. The last one repeats.
 ScriptedUpstream::Script turns(Heard& heard, std::vector<Turn> list) {
   return [&heard, list = std::move(list)](Peer& peer) {
     const Turn& turn = list[std::min<std::size_t>(peer.number, list.size()) - 1];
@@ -58,7 +58,7 @@ Turn broken_first() { return {cut_off(whole_of(body), got_first)}; }
   return ::testing::AssertionFailure() << got.status << (got.whole ? " whole: " : " cut: ") << got.body;
 }
 
-/// A download of `body` through a proxy.
+/// Downloads `body` through a proxy.
 class ProxyResume : public ::testing::Test {
  protected:
   WireResponse download(std::vector<Turn> list, Wishes wishes = {}, std::string_view fields = {},
@@ -73,7 +73,7 @@ class ProxyResume : public ::testing::Test {
         "reprise_retries_refused_total{route=\"default\",reason=\"" + std::string(reason) + "\"}";
     return play::eventually([&] { return proxy_->metric(series) == 1; });
   }
-  // Cut by FIN after exactly those bytes.
+  // Expects a download that was cut by FIN after exactly `bytes` bytes.
   void expect_cut(const WireResponse& got, std::string_view reason, std::size_t bytes = got_first) {
     EXPECT_EQ(got.status, 200);
     EXPECT_FALSE(got.whole);
@@ -107,7 +107,7 @@ TEST_F(ProxyResume, broken_download_is_resumed_and_the_client_sees_one_response)
   EXPECT_EQ(proxy_->metric("reprise_retries_total{route=\"default\",reason=\"resumed\"}"), 1);
   EXPECT_EQ(proxy_->metric("reprise_attempts_total{route=\"default\",outcome=\"truncated\"}"), 1);
   EXPECT_EQ(proxy_->metric("reprise_requests_total{route=\"default\",code=\"200\"}"), 1);
-  // The connection goes on.
+  // The client's connection stays usable.
   EXPECT_EQ(client_->ask(play::get(upstream_->authority())).status, 206);
 }
 
@@ -224,13 +224,13 @@ TEST_F(ProxyResume, E5_short_206_is_continued_and_an_overlong_206_is_cut) {
   EXPECT_TRUE(is_whole(download({broken_first(), {chunked(rest, chunks(data))}})));
   EXPECT_TRUE(is_whole(
       download({broken_first(), {chunked(rest, chunks(data.substr(0, 20)))}, {rest_of(body, 60).text()}})));
-  // The last byte waits for the proof that it is the last.
+  // The last byte is withheld until the end of the body is confirmed.
   EXPECT_TRUE(
       is_whole(download({broken_first(), {chunked(rest, chunks(data, false))}, {rest_of(body, 99).text()}})));
   const WireResponse longer = download({broken_first(), {chunked(rest, chunks(data + "more"))}});
   expect_cut(longer, "resume_mismatch", longer.body.size());
   EXPECT_LT(longer.body.size(), body.size());
-  // Behind a counted body nothing is looked at: the connection goes, the response is whole.
+  // Bytes after a counted body are not read: the response is complete, and the connection is closed.
   EXPECT_TRUE(is_whole(download({broken_first(), {rest.text() + "HTTP/1.1 200 Unasked\r\n\r\n"}})));
 }
 
@@ -247,7 +247,7 @@ TEST_F(ProxyResume, E8_client_range_is_resumed_at_absolute_offsets) {
   EXPECT_TRUE(got.whole);
   EXPECT_EQ(got.field("Content-Range"), "bytes 20-69/100");
   EXPECT_EQ(got.body, body.substr(20, 50));
-  // Row J11: ours once, the client's own conditions left out.
+  // Row J11: Range appears once, with the proxy's own value, and the client's conditions are removed.
   const std::string head = heard_.at(1);
   EXPECT_EQ(field_of(head, "Range"), "bytes=50-69");
   EXPECT_EQ(head.find("\r\nRange:"), head.rfind("\r\nRange:"));
@@ -403,7 +403,7 @@ TEST_F(ProxyResume, D15_shutdown_ends_the_wait_for_a_resume) {
   EXPECT_EQ(client_->socket().read_to_end(), Wire::fin);
 }
 
-/// Responses to the request for the rest that are not the rest.
+/// Responses to a resume request that are not the missing part.
 struct Lie {
   std::string name;
   RangeResponse response;

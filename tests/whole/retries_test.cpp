@@ -1,5 +1,5 @@
-// Retries through the whole proxy: what is played again, from
-// which byte, on which connection, and what the client gets.
+// Tests retries through the whole proxy: what is sent again, from which byte, on which connection, and what
+// the client gets.
 #include <algorithm>
 
 #include "proxy/http/http1/chunked.hpp"
@@ -35,7 +35,7 @@ TEST(ProxyRetries, D2_every_attempt_sends_the_same_bytes) {
   EXPECT_NE(heard.at(0).find("\r\nx-odd:  1\r\n"), std::string::npos);
   EXPECT_TRUE(heard.at(0).ends_with(std::string(3000, 'b')));
   for (std::size_t i = 1; i < 4; ++i) EXPECT_EQ(heard.at(i), heard.at(0));
-  const auto via = heard.at(0).find("\r\nVia: ");  // row D3: once
+  const auto via = heard.at(0).find("\r\nVia: ");  // row D3: exactly one Via
   EXPECT_EQ(heard.at(0).find("\r\nVia: ", via + 1), std::string::npos);
 }
 
@@ -221,7 +221,7 @@ TEST(ProxyRetries, D10_stale_connection_is_retried_at_once_and_only_once) {
       peer.send(response(200, "fine"));
     }
   });
-  Wishes wishes = attempts(1);  // the stale retry is made all the same
+  Wishes wishes = attempts(1);  // the stale retry is made although max_attempts is 1
   RunningProxy proxy(std::move(wishes));
   RawClient client = proxy.client();
   EXPECT_EQ(client.ask(play::get(upstream.authority())).status, 200);
@@ -279,7 +279,7 @@ TEST(ProxyRetries, D11_response_421_on_a_reused_connection_is_retried_once_on_a_
   RunningProxy proxy;
   RawClient client = proxy.client();
   WireResponse got;
-  // A POST goes only on a connection that has rested for less than a second.
+  // A POST uses only a connection that has been idle for less than a second.
   const bool reused = play::eventually([&] {
     EXPECT_EQ(client.ask(play::get(upstream.authority())).status, 200);
     got = client.ask(play::with_body("POST", upstream.authority(), "body"));
@@ -343,7 +343,7 @@ TEST(ProxyRetries, D9_attempt_timeout_closes_the_attempt_before_the_next_one) {
     in_order = play::eventually([&] { return first_over.load(); });
     peer.send(response(200, "second"));
   });
-  // Where this upstream is itself too slow for the limit, another attempt follows.
+  // If this upstream is itself slower than the limit, another attempt follows.
   Wishes wishes = attempts(10'000);
   wishes.route.budget.reset();
   wishes.route.retry.attempt_timeout = milliseconds(150);

@@ -1,5 +1,5 @@
-// Connections run short, and clients and upstreams that stand still: who has to go, what it is told, and that
-// it is counted.
+// Tests scarce connections and stalled clients and upstreams: which connection is evicted, which response it
+// gets, and that it is counted.
 #include "proxy/net/io/descriptors.hpp"
 #include "tests/support/scarce_descriptors.hpp"
 #include "tests/support/whole_proxy.hpp"
@@ -16,7 +16,7 @@ std::string series(std::string_view limit) {
   return "reprise_limits_hit_total{limit=\"" + std::string(limit) + "\"}";
 }
 
-/// An upstream that answers a GET of /held once it is told to, and everything else at once.
+/// An upstream that holds a GET of /held until the gate opens, and responds to every other request at once.
 class Gate {
  public:
   ScriptedUpstream::Script script() {
@@ -35,7 +35,7 @@ class Gate {
   std::atomic<bool> open{false};
 };
 
-/// A running proxy with a client whose request the upstream holds.
+/// A running proxy with one client whose request the upstream holds.
 struct Busy {
   explicit Busy(Wishes wishes = {})
       : upstream(gate.script()), proxy(std::move(wishes)), client(proxy.client()) {
@@ -62,11 +62,12 @@ TEST(ProxyShedding, I6_client_is_rejected_without_a_free_descriptor_and_others_c
   Busy busy;
   ASSERT_TRUE(busy.is_held());
   {
-    // Over all rounds: the reserve is held again after the client has read its response, and a limit that is
-    // lifted meanwhile leaves the reserve or the next client without one.
+    // The limit stays in place over all rounds. The proxy reopens its reserve descriptor after the client has
+    // read its response. If the limit were lifted meanwhile, the reserve or the next client would lack a
+    // descriptor.
     const ScarceDescriptors scarce(1);
     for (int round = 0; round < 3; ++round) {
-      RawClient newcomer = busy.proxy.client();  // the last descriptor is ours
+      RawClient newcomer = busy.proxy.client();  // takes the last free descriptor
       ASSERT_TRUE(newcomer.socket().open());
       expect_no_descriptor(newcomer.ask(play::get(busy.upstream.authority())));
     }
@@ -111,8 +112,8 @@ TEST(ProxyShedding, I6_idle_upstream_connection_is_closed_to_free_its_descriptor
   EXPECT_EQ(client.ask(play::get(first.authority())).status, 200);
   WireResponse got;
   {
-    const ScarceDescriptors scarce(
-        0);  // the end of the first upstream goes with ours, and serves the second one
+    // Closing the idle connection frees both of its ends: one for the dial, one for the second upstream.
+    const ScarceDescriptors scarce(0);
     got = client.ask(play::get(second.authority()));
   }
   EXPECT_EQ(got.body, "second");
@@ -130,7 +131,7 @@ TEST(ProxyShedding, I6_connection_limits_follow_the_open_file_limit) {
   EXPECT_EQ(net::admin_allowed(64), now.rlim_cur / 4 / 2)
       << "and half of the rest is the admin listener's (row L9)";
   EXPECT_EQ(net::admin_allowed(1), 1U);
-  net::raise_descriptor_limit(10, 0);  // never lowers it
+  net::raise_descriptor_limit(10, 0);  // a lower value never lowers the limit
   EXPECT_EQ(net::clients_allowed(64), few);
   net::raise_descriptor_limit(few + 200, 64);
   EXPECT_EQ(net::clients_allowed(64), few + 200);
@@ -154,7 +155,7 @@ TEST(ProxyShedding, I6_rejected_client_gets_503_after_its_request) {
   wishes.settings.limits.connections = 1;
   Busy busy(std::move(wishes));
   ASSERT_TRUE(busy.is_held());
-  // More than turn away politely at once: each of them hears it.
+  // More clients than the proxy rejects gracefully at once: each of them still gets its 503.
   std::vector<RawClient> crowd;
   for (int i = 0; i < 40; ++i) crowd.push_back(busy.proxy.client());
   for (RawClient& each : crowd) {

@@ -1,4 +1,4 @@
-// Upstreams that are gone without a word, and those that end idle connections without saying so.
+// Tests dead upstream peers, and upstreams that close idle connections without notice.
 #include <netinet/tcp.h>
 
 #include <atomic>
@@ -11,14 +11,15 @@
 namespace reprise::server {
 namespace {
 
-/// How many connections are dead by now: whoever asks sooner is still heard.
+/// Number of dead connections. A request sent before its connection counts here may still be received.
 using Gone = std::atomic<unsigned>;
 
 bool are_gone(const Gone& gone, unsigned connections) {
   return play::eventually([&] { return gone.load() >= connections; });
 }
 
-/// Answers one request on each connection; then the connection is dead, and does not say so.
+/// Responds to one request on each of the first `connections` connections, then makes the connection a dead
+/// peer without FIN or RST.
 ScriptedUpstream::Script vanishing(Heard& heard, Gone& gone, unsigned connections) {
   return [&heard, &gone, connections](Peer& peer) {
     for (std::string got = peer.read_request(); !got.empty(); got = peer.read_request()) {
@@ -41,7 +42,7 @@ int user_timeout(int descriptor) {
   return ::getsockopt(descriptor, IPPROTO_TCP, TCP_USER_TIMEOUT, &value, &size) == 0 ? value : -1;
 }
 
-/// A proxy whose one connection at rest is dead, and a client of it; every later connection lives.
+/// A proxy whose only idle connection has a dead peer, and a client. Later connections work.
 struct DeadAtRest {
   explicit DeadAtRest(Wishes wishes = {}) : proxy(std::move(wishes)) {
     EXPECT_EQ(client.ask(play::get(upstream.authority())).status, 200);
@@ -76,7 +77,7 @@ TEST(ProxySilence, L4_held_body_is_sent_again_after_a_dead_connection) {
 
 TEST(ProxySilence, L4_hedged_attempt_detects_a_dead_connection_too) {
   Wishes wishes;
-  // The copy is not due before the first attempt has found out.
+  // The hedge is not due before the first attempt has detected the dead peer.
   wishes.route.hedge = policy::HedgePolicy{std::chrono::minutes(1)};
   DeadAtRest dead(std::move(wishes));
   EXPECT_EQ(dead.client.ask(play::get(dead.upstream.authority())).status, 200);
@@ -93,7 +94,7 @@ TEST(ProxySilence, L4_post_on_a_dead_connection_is_never_sent_twice) {
   RunningProxy proxy(std::move(wishes));
   RawClient client = proxy.client();
   const std::string post = play::with_body("POST", upstream.authority(), "once");
-  // One that comes more than a second after the last takes no connection that has rested.
+  // A POST sent more than a second after the last one does not use an idle connection.
   unsigned responded = 0;
   WireResponse got = client.ask(post);
   for (; got.status == 200 && responded < 1000; got = client.ask(post))
@@ -120,7 +121,7 @@ TEST(ProxySilence, L4_only_a_peer_that_acknowledges_nothing_counts_as_dead) {
   ASSERT_TRUE(bench.run_until([&] { return gone.stream->seems_dead(net::Tick::now() - begun); }));
   EXPECT_FALSE(silent.stream->seems_dead(net::Tick::now() - begun))
       << "it was acknowledged, and never answered";
-  // What was acknowledged since then was of another request.
+  // The bytes acknowledged since then belonged to an earlier request.
   EXPECT_FALSE(gone.stream->seems_dead(std::chrono::hours(1)));
   EXPECT_FALSE(net::is_dead_peer(-1, Duration::zero()));
 }
@@ -163,8 +164,8 @@ TEST(ProxySilence, L4_user_timeout_depends_on_idempotency_deadline_and_body_leng
   EXPECT_EQ(forward::user_timeout_of(out), std::chrono::minutes(7));
 }
 
-/// Whatever has been idle for so long behind a response
-/// gets a reset for what comes then, without a word before.
+/// Returns a script that resets, without earlier notice, a connection on which a request arrives after the
+/// given idle time.
 ScriptedUpstream::Script closing_after(std::chrono::milliseconds idle) {
   return [idle](Peer& peer) {
     while (!peer.read_request().empty()) {
@@ -223,7 +224,8 @@ TEST(ProxySilence, F10_non_idempotent_request_uses_a_fresh_connection_first_and_
     EXPECT_EQ(seen[3], seen[2]);
     EXPECT_NE(seen[4], seen[2]) << "nor that of another client connection";
   }
-  // A later one of the same client connection; a second may pass before it, though not each time.
+  // A later POST on the same client connection may reuse an idle connection. This can fail if a second passes
+  // before it, but not every time.
   RawClient client = proxy.client();
   EXPECT_TRUE(play::eventually([&] {
     seen.clear();

@@ -1,5 +1,5 @@
-// SOCKS5 before the whole proxy: what is greeted, what is refused in its own words, and what becomes of the
-// stream behind it.
+// Tests SOCKS5 clients through the whole proxy: greetings, rejections in SOCKS replies, and the protocol of
+// the stream that follows.
 #include "tests/support/whole_proxy.hpp"
 
 namespace reprise::server {
@@ -23,7 +23,7 @@ string connect_to(std::uint16_t port, const string& address = string("\x7f\x00\x
          string({static_cast<char>(port >> 8U), static_cast<char>(port & 0xffU)});
 }
 
-/// What comes back until the end.
+/// Sends the bytes and returns everything received until the connection ends.
 string told(const RunningProxy& proxy, const string& sent) {
   RawClient client = proxy.client();
   client.send(sent);

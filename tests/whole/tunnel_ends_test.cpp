@@ -1,10 +1,10 @@
-// How tunnels end: resets with bytes on their way, limits, shutdown.
+// Tests how tunnels end: resets with bytes in flight, limits, shutdown.
 #include "tests/support/whole_proxy.hpp"
 
 namespace reprise::server::tunnel_ends_test {
 namespace {
 
-// A byte that no method has: the tunnel begins at once.
+// A byte that cannot start an HTTP method, so the tunnel begins at once.
 constexpr std::string_view binary("\x16", 1);
 
 RawClient open_tunnel(const RunningProxy& proxy, const ScriptedUpstream& upstream) {
@@ -30,14 +30,15 @@ TEST(ProxyTunnelEnds, G4_bytes_sent_before_a_client_reset_are_delivered) {
   Heard heard;
   ScriptedUpstream upstream([&](Peer& peer) {
     play::eventually([&] { return reset.load(); });
-    for (int i = 0; i < 20; ++i) peer.send(std::string(5000, 'x'));  // into a connection that is gone
+    for (int i = 0; i < 20; ++i)
+      peer.send(std::string(5000, 'x'));  // into a connection that is already reset
     peer.socket.read_to_end();
     heard.add(peer.socket.take_all());
   });
   RunningProxy proxy(Wishes{});
   RawClient client = open_tunnel(proxy, upstream);
   client.send(bytes);
-  // All of it is in the proxy's kernel, or further.
+  // Waits until the proxy's kernel has acknowledged every byte, so that the reset cannot overtake one.
   ASSERT_TRUE(play::eventually([&] { return client.socket().unacknowledged() == 0; }));
   client.socket().reset();
   reset = true;
@@ -62,7 +63,8 @@ TEST(ProxyTunnelEnds, G4_bytes_sent_before_an_upstream_reset_are_delivered) {
   EXPECT_TRUE(play::eventually([&] { return proxy.metric(tunnels("broken")) == 1; }));
 }
 
-// The client says nothing for many times the limit while it reads slowly: its silence must not end a write.
+// The client sends nothing for many times the limit while it reads slowly. Its idle read side must not end a
+// write in progress.
 TEST(ProxyTunnelEnds, G6_silent_client_that_reads_slowly_is_not_idle) {
   constexpr std::size_t many = 30'000'000;
   EXPECT_TRUE(play::under_some_limit(milliseconds(200), [&](milliseconds limit) {
@@ -104,7 +106,9 @@ TEST(ProxyTunnelEnds, G6_drained_tunnel_ends_and_is_counted_once_it_is_quiet) {
     peer.socket.read_to_end();
   });
   Wishes wishes;
-  wishes.settings.shutdown.grace = 10 * play::RawSocket::patience;  // it is not the grace that ends it
+  wishes.settings.shutdown.grace =
+      10 *
+      play::RawSocket::patience;  // much longer than the test, so the grace period does not end the tunnel
   RunningProxy proxy(std::move(wishes));
   RawClient quiet = open_tunnel(proxy, upstream);
   ASSERT_TRUE(quiet.socket().read_bytes(12));

@@ -1,4 +1,4 @@
-// Tunnels through the whole proxy: CONNECT and upgraded connections, to the last byte of either side.
+// Tests tunnels through the whole proxy: CONNECT and upgraded connections, to the last byte of either side.
 #include "tests/support/whole_proxy.hpp"
 
 namespace reprise::server::tunnels_test {
@@ -12,7 +12,7 @@ void echo(Peer& peer) {
   while (peer.socket.read_more()) peer.send(peer.socket.take_all());
 }
 
-/// Opens the tunnel and checks its response.
+/// Opens the tunnel and checks the response to CONNECT.
 RawClient open_tunnel(const RunningProxy& proxy, const ScriptedUpstream& upstream) {
   RawClient client = proxy.client();
   client.send(connect_to(upstream));
@@ -240,7 +240,7 @@ TEST(ProxyTunnels, C9_h2c_is_not_requested_and_an_unrequested_101_gives_502) {
   EXPECT_EQ(client.ask(upgrade(upstream, "chess")).status, 502);
 }
 
-// The end of a body that came piece by piece was read together with what follows it.
+// The end of a body read piece by piece may arrive in the same read as the bytes that follow the body.
 TEST(ProxyUpgrades, L30_bytes_after_an_upgrade_body_reach_the_upstream_first) {
   for (const bool early : {false, true}) {
     std::atomic<bool> head_is_there{false};

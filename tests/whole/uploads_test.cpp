@@ -1,4 +1,4 @@
-// Uploads that do not go as planned: 100-continue, early responses, clients and upstreams that break off.
+// Tests uploads that are interrupted: 100-continue, early responses, clients and upstreams that break off.
 #include "tests/support/http_reader.hpp"
 #include "tests/support/whole_proxy.hpp"
 
@@ -53,7 +53,7 @@ TEST(ProxyUploads, C1_proxy_sends_100_itself_for_a_known_http_1_0_upstream) {
   EXPECT_TRUE(heard.at(1).ends_with("\r\n\r\nbody"));
 }
 
-/// An upstream that speaks HTTP/1.0 and keeps what it hears.
+/// An upstream that speaks HTTP/1.0 and records the requests.
 ScriptedUpstream::Script old_upstream(Heard& heard) {
   return [&heard](Peer& peer) {
     heard.add(peer.read_request());
@@ -79,7 +79,8 @@ TEST(ProxyUploads, A10_chunked_body_gets_a_length_for_a_known_http_1_0_upstream)
       const WireResponse got = client.read_response();
       EXPECT_EQ(got.status, 200) << method << memory;
       ASSERT_EQ(heard.size(), 2U);
-      // What is over memory is on disk, where the request could be sent again; else it is not held whole.
+      // A body above the memory limit goes to disk only if the request can be sent again. The POST cannot, so
+      // its body is never held whole and its length stays unknown.
       if (memory < content.size() && std::string_view(method) == "POST") {
         EXPECT_EQ(heard.at(1).find("Content-Length"), std::string::npos);
         EXPECT_NE(heard.at(1).find("\r\nTransfer-Encoding: chunked\r\n"), std::string::npos) << heard.at(1);
@@ -201,7 +202,7 @@ TEST(ProxyUploads, C4_retry_after_100_sends_the_held_body_without_expecting_anot
   EXPECT_EQ(client.read_response().status, 100);
   client.send("body");
   const WireResponse got = client.read_response();
-  EXPECT_EQ(got.status, 200);  // no second 100 in between
+  EXPECT_EQ(got.status, 200);  // no second 100 comes before the final response
   EXPECT_EQ(got.field("Reprise-Attempts"), "2");
   ASSERT_EQ(heard.size(), 1U);
   EXPECT_EQ(heard.at(0), "body");
@@ -239,7 +240,7 @@ TEST(ProxyUploads, C3_final_response_instead_of_100_closes_only_the_upstream_con
   EXPECT_EQ(client.ask(play::get(upstream.authority())).status, 403);
 }
 
-// The response's head comes while the upload runs, its body only later: it must arrive all the same.
+// The response head arrives during the upload and the body only later. The body must still reach the client.
 TEST(ProxyUploads, C5_early_error_is_delivered_complete_and_the_upload_stops) {
   for (const bool at_once : {true, false}) {
     std::atomic<bool> head_seen{false};
@@ -266,7 +267,7 @@ TEST(ProxyUploads, C5_early_error_is_delivered_complete_and_the_upload_stops) {
     client.send(std::string(99000, 'x'));
     const WireResponse other = client.ask(play::get(upstream.authority()));
     EXPECT_EQ(other.status, 413) << "the rest of the body was read, and thrown away";
-    EXPECT_EQ(upstream.connections(), 2U);  // never pooled
+    EXPECT_EQ(upstream.connections(), 2U);  // the first connection is never pooled
   }
 }
 
@@ -414,7 +415,7 @@ TEST(ProxyUploads, client_that_stops_sending_its_body_is_cut_after_idle_timeout)
   EXPECT_TRUE(play::eventually([&] { return over.load(); }));
 }
 
-// The client must never be the idle one: it sends without a pause until the proxy takes no more.
+// The client must not be the idle side: it sends without a pause until the proxy takes no more bytes.
 TEST(ProxyUploads, upstream_that_does_not_read_is_given_up_after_idle_timeout) {
   const std::string body(100'000'000, 'x');
   WireResponse got;

@@ -1,4 +1,4 @@
-// The wall clock jumps: waits and limits do not care, and dates are read as what they say.
+// Tests jumps of the wall clock: they do not change waits and limits, and dates in fields keep their meaning.
 #include "proxy/http/retry_hints/date.hpp"
 #include "proxy/net/io/clock.hpp"
 #include "tests/support/whole_proxy.hpp"
@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::int64_t hour = 3600;
 
-/// The system's steady clock, and a wall clock that can be moved.
+/// The system's steady clock with a wall clock that a test can move.
 class MovableWall final : public net::TimeSource {
  public:
   Instant now() override { return std::chrono::steady_clock::now(); }
@@ -22,13 +22,13 @@ class MovableWall final : public net::TimeSource {
   std::atomic<std::int64_t> offset{0};
 };
 
-/// A proxy whose thread has that wall clock.
+/// Returns settings in which the proxy's thread uses that wall clock.
 Wishes with(MovableWall& wall) {
   Wishes wishes;
   wishes.turn = [&wall](boost::asio::io_context& io) {
     net::Clock::take_from(&wall);
-    // On a clock that is not its own Asio looks at its timers
-    // when one is started that is due before them all.
+    // With a clock other than its own, Asio checks its timers only when a timer is started that is due before
+    // all others.
     while (!io.stopped()) {
       net::Timer due(io, Instant());
       due.async_wait([](const ErrorCode&) {});
@@ -43,7 +43,8 @@ std::string without_date(std::string_view fields) {
   return "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n" + std::string(fields) + "\r\n";
 }
 
-/// What becomes of a 503 that asks for a date a second from now, where the wall clock has jumped meanwhile.
+/// Returns the client's response if the first response is a 503 with a Retry-After date one second ahead and
+/// the wall clock jumps meanwhile.
 WireResponse ask_again_at_a_date(std::int64_t jump, bool with_date_field) {
   MovableWall wall;
   std::atomic<int> asked{0};
@@ -73,9 +74,9 @@ TEST(ProxyWallClock, I8_retry_after_date_counts_from_the_date_of_the_response) {
 }
 
 TEST(ProxyWallClock, I8_retry_after_date_without_a_response_date_counts_from_the_local_clock) {
-  // The clock went forward: the date is past, and the backoff alone is waited.
+  // The clock jumped forward: the date is in the past, so only the backoff is waited.
   EXPECT_EQ(ask_again_at_a_date(hour, false).status, 200);
-  // It went back: the date is more than retry_after.maximum away, which ends the exchange.
+  // The clock jumped back: the date is more than retry_after.maximum ahead, which ends the exchange.
   const WireResponse got = ask_again_at_a_date(-hour, false);
   EXPECT_EQ(got.status, 503);
   EXPECT_EQ(got.field("Reprise-Reason"), "upstream_said_later");

@@ -1,4 +1,5 @@
-// The watchdog: whatever comes in, no handler of the loop takes long, and the work grows with the bytes.
+// Tests that no handler of the event loop runs long on any input, and that the work grows in proportion to
+// the bytes.
 #include <boost/asio/io_context.hpp>
 #include <ctime>
 
@@ -10,15 +11,16 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-// A build without optimisation, or with a sanitizer, is another program.
+// A build without optimisation or with a sanitizer is much slower.
 #ifdef NDEBUG
 constexpr int slowness = play::sanitized ? 50 : 1;
 #else
 constexpr int slowness = 50;
 #endif
-/// Row I9, judged by the CPU time of the loop's own thread, so that a busy machine fails nobody.
+/// Row I9. Measured as CPU time of the loop's own thread, so that other load on the machine does not fail the
+/// test.
 constexpr nanoseconds longest_handler = milliseconds(10) * slowness;
-// A sanitizer slows what is done often down more than what is done once.
+// A sanitizer slows frequent operations down more than rare ones.
 constexpr double most_times_plain = 10 * slowness;
 
 nanoseconds cpu_of_this_thread() {
@@ -27,7 +29,7 @@ nanoseconds cpu_of_this_thread() {
   return seconds(now.tv_sec) + nanoseconds(now.tv_nsec);
 }
 
-/// Runs a loop handler by handler with a stopwatch.
+/// Runs a loop one handler at a time and measures each.
 class Watchdog {
  public:
   void run(boost::asio::io_context& io) {
@@ -74,8 +76,8 @@ std::string chunked_response(std::string_view data, int times) {
 struct Pressure {
   std::string_view name;
   std::string response;
-  std::string fields;  ///< of the request
-  std::string body;    ///< with its framing
+  std::string fields;  ///< header fields of the request
+  std::string body;    ///< request body with its framing
   bool replayed = false;
   int status = 200;
 };
@@ -84,7 +86,7 @@ std::string named(std::string_view field, int members) {
   return std::string(field) + ": " + repeated("a,", members) + "chess\r\n";
 }
 
-/// Plays it once, and tells the longest handler.
+/// Plays the exchange once and returns the duration of the longest handler.
 nanoseconds play_once(const Pressure& pressure) {
   ScriptedUpstream upstream([&](Peer& peer) {
     while (!peer.read_request().empty()) peer.send(pressure.response);
@@ -110,7 +112,7 @@ nanoseconds play_once(const Pressure& pressure) {
   return dog.worst();
 }
 
-// What else the machine does makes the same work dearer, never cheaper: the least of three counts.
+// Judges the fastest of three runs, because other load on the machine only makes a run slower.
 void put(const Pressure& pressure) {
   nanoseconds least = play_once(pressure);
   for (int again = 0; again < 2 && least >= longest_handler; ++again)
@@ -158,7 +160,7 @@ TEST(ProxyWatchdog, I9_hostile_messages_do_not_block_the_event_loop) {
   for (const Pressure& pressure : pressures) put(pressure);
 }
 
-/// CPU of the loop for one exchange.
+/// Returns the CPU time of the loop for one exchange.
 double milliseconds_for(std::string_view fields, std::string_view body, const std::string& told) {
   ScriptedUpstream upstream([&](Peer& peer) {
     while (!peer.read_request().empty()) peer.send(told);
@@ -183,7 +185,7 @@ TEST(ProxyWatchdog, I1_tiny_chunks_cost_at_most_ten_times_a_plain_body) {
   const double plain_up = milliseconds_for(length, std::string(small.size(), 'x'), response(200, "x"));
   const double tiny_up = milliseconds_for(chunked, small, response(200, "x"));
   EXPECT_LT(tiny_up, most_times_plain * plain_up);
-  // In one chunk: a counted body would go from socket to socket without being looked at.
+  // Sent as one chunk, because a counted body would be spliced between the sockets without being parsed.
   const double plain_down = milliseconds_for("", "", chunked_response(std::string(small.size(), 'x'), 1));
   const double tiny_down = milliseconds_for("", "", chunked_response("x", count));
   EXPECT_LT(tiny_down, most_times_plain * plain_down);
