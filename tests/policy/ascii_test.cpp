@@ -1,4 +1,5 @@
-// Letters without locale: only those of ASCII have a case, and nothing else is changed.
+// Tests the locale-independent letter functions: only ASCII letters have a case, and other bytes are
+// unchanged.
 #include "proxy/policy/match/ascii.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// The five kinds of backoff: bounds, exact values, the cap, and attempts beyond any power of two.
+// Tests the five kinds of backoff: bounds, exact values, the cap, and attempt numbers beyond any power of
+// two.
 #include "proxy/policy/pacing/backoff.hpp"
 
 #include <gtest/gtest.h>
@@ -109,7 +110,7 @@ TEST(Backoff, every_jitter_except_additive_still_varies_at_the_maximum_wait) {
   }
 }
 
-// The maximum cuts what was drawn: of U[1 s, 192 s] two thirds are above 64 s.
+// The maximum caps the drawn value: two thirds of U[1 s, 192 s] are above 64 s.
 TEST(Backoff, L19_decorrelated_jitter_at_the_maximum_mostly_returns_the_maximum) {
   SeededDice dice(5);
   int capped = 0;

@@ -1,4 +1,5 @@
-// Which responses are worth another attempt although their status is not, by head and by body.
+// Tests which responses are retried because of their head or body although `retry.on` does not list their
+// status.
 #include "proxy/policy/match/body_predicate.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +19,7 @@ bool has(const Values& values, std::string_view path, const TextRule& rule) {
   return found != values.end() && rule.holds(found->second);
 }
 
-/// A body with an event name, and texts at paths.
+/// A body with a given event name, and given texts at JSON and XML paths.
 class Told final : public BodyView {
  public:
   Told(std::string event, Values json, Values xml = {})

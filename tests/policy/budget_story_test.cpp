@@ -1,4 +1,5 @@
-// What feeds the budget, what is given back to it, and which faults are the upstream's (decision 0015).
+// Tests which events feed the budget, which refund it, and which failures count against the upstream
+// (decision 0015).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +19,7 @@ const AttemptReport sent{false, Sent::maybe, true, Idempotency::yes};
 const AttemptReport unsent{false, Sent::nothing, true, Idempotency::yes};
 const Facts get{Idempotency::yes, true, false, {}};
 
-// Each first attempt is worth one retry; nothing else is there.
+// Each first attempt adds one retry. The budget has no other source.
 struct SharedBudget : testing::Test {
   SharedBudget() { policy.budget = account; }
   BudgetPolicy account{1, 0, 1h};

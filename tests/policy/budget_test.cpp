@@ -1,4 +1,5 @@
-// The retry budget: full at the start, bounded in every window, paid back, and exact under threads.
+// Tests the retry budget: full at the start, bounded in every window, refunded, and exact with several
+// threads.
 #include "proxy/policy/pacing/budget.hpp"
 
 #include <gtest/gtest.h>
@@ -122,7 +123,7 @@ TEST(Budget, thousand_simultaneous_failures_get_only_the_budgeted_retries) {
   EXPECT_EQ(retries, 200U + 100U);
 }
 
-// The promise itself, in every window that ends with a retry, against a plain list of what happened.
+// Checks the limit in every window that ends with a retry, against a plain list of events.
 TEST(Budget, no_window_has_more_retries_than_its_share) {
   SeededDice dice(20250101);
   for (int round = 0; round < 20; ++round) {

@@ -1,4 +1,4 @@
-// Ranges and entity tags: what is read, and the very much that is not.
+// Tests the parsing of byte ranges and entity tags: what is accepted, and the many forms that are rejected.
 #include "proxy/policy/match/byte_range.hpp"
 
 #include <gtest/gtest.h>
@@ -93,7 +93,7 @@ TEST(EntityTag, entity_tags_are_none_strong_weak_or_malformed) {
     EXPECT_EQ(tag_kind(junk), TagKind::junk) << junk;
 }
 
-// Whatever was written is read back, and one changed byte is either refused or says something else.
+// A formatted value parses to itself. With one byte changed, it is rejected or has another meaning.
 TEST(ContentRange, random_content_ranges_survive_formatting_and_parsing) {
   SeededDice dice(1);
   const std::string digits = "0123456789-/* b";

@@ -1,5 +1,5 @@
-// The clauses of docs/requirements/retry.md that the policy alone can prove, each by its number. Clause R21
-// is the configuration's to keep; the presets of Cloud Storage are tested beside their file.
+// Tests the clauses of docs/requirements/retry.md that the policy alone can prove, each by its number. Clause
+// R21 is tested with the configuration; the presets of Cloud Storage are tested beside their file.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +25,8 @@ policy::RetryOn documented() {
   return on;
 }
 
-/// A route as the documents want it: 5xx and 429, the exponential of a second, no budget in the way.
+/// Returns the scene with the route that the documents recommend: 5xx and 429, exponential backoff from one
+/// second, no budget.
 Scene documented(Scene scene) {
   return scene.no_budget().deadline(600s).with([](auto& p, auto&) {
     p.retry.on = documented();
@@ -36,7 +37,7 @@ Scene documented(Scene scene) {
 
 std::string told(const Scene& scene, const Script& script) { return play(scene, script); }
 
-// How many attempts a script takes; a broken law fails the test.
+// Returns the number of attempts that a script takes. A broken invariant fails the test.
 std::size_t attempts(const Scene& scene, const Script& script) {
   const Played played = run(scene, script);
   EXPECT_EQ(first_broken_law(scene, script, played), "") << transcript(played, script);
@@ -140,7 +141,7 @@ TEST(Clause, R11_transport_errors_of_non_idempotent_requests_are_retried_only_if
   }
 }
 
-/// Counts what is asked of it, and throws a seed's numbers.
+/// Dice with a seed that count their rolls.
 struct CountedDice final : policy::Dice {
   explicit CountedDice(std::uint64_t seed) : seeded(seed) {}
   std::uint64_t roll(std::uint64_t highest) override {
@@ -196,7 +197,7 @@ TEST(Clause, R22_wait_that_would_cross_the_deadline_ends_the_retries_at_once) {
   const Script script{status(503).takes(100ms)};
   const Scene scene = documented(get()).deadline(10s).rolling(LoadedDice::lowest());
   const Played played = run(scene, script);
-  ASSERT_EQ(played.ledger.size(), 4U);  // at 0, 1.1, 3.2 and 7.3 s; the next would start at 15.4
+  ASSERT_EQ(played.ledger.size(), 4U);  // at 0, 1.1, 3.2 and 7.3 s; a fifth would start at 15.4 s
   EXPECT_EQ(played.ledger.reason, Reason::deadline_too_near);
   EXPECT_EQ(played.events.back().at, epoch + 7400ms) << "reports now rather than sleep";
 }
@@ -234,7 +235,7 @@ struct Exhausted {
   Reason limit;
   std::size_t attempts;
   Duration elapsed;
-  unsigned delivered;  ///< the attempt whose response the client gets; 0: our own words
+  unsigned delivered;  ///< attempt whose response the client gets; 0: a response of the proxy itself
 };
 
 TEST(Clause, R24_ledger_contains_everything_the_error_record_needs) {
@@ -279,7 +280,7 @@ struct Keys final : policy::JsonBody {
   std::set<std::string, std::less<>> keys;
 };
 
-// What a rule says of a PATCH, and whether the request is then sent again.
+// Returns the rule's verdict on a PATCH. Expects a second attempt only if the verdict is `yes`.
 Idempotency verdict(const policy::IdempotencyRule& rule, std::string_view query,
                     const policy::FieldLines* lines = nullptr, const policy::JsonBody* body = nullptr) {
   const policy::RequestView request{"PATCH", "storage.googleapis.com", 443, "/storage/v1/b/b", query, lines};
@@ -315,7 +316,7 @@ TEST(Clause, R35_empty_value_does_not_make_a_request_conditional) {
   EXPECT_EQ(verdict(by_header, "", &lines), Idempotency::yes);
 }
 
-// Which keys a body has is the JSON reader's word; the rule asks for that key alone, once all of it is held.
+// The JSON reader finds the keys of a body. The rule asks for its key only when the whole body is held.
 TEST(Clause, R36_only_keys_of_a_completely_held_json_body_count) {
   const auto rule = any({{Condition::Kind::json, "etag", ""}});
   EXPECT_EQ(verdict(rule, "", nullptr, nullptr), Idempotency::undecided);

@@ -1,4 +1,4 @@
-// Idempotency as data: which conditions count, and which only look like one (clauses R31 to R41).
+// Tests idempotency conditions: which ones are met, and which only look so (clauses R31 to R41).
 #include "proxy/policy/match/condition.hpp"
 
 #include <gtest/gtest.h>

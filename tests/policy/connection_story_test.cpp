@@ -1,4 +1,5 @@
-// Stories of reused connections: a stale one costs no request, no attempt and no budget, but only once.
+// Tests stories of reused connections: a stale connection costs no request, no attempt and no budget, but
+// only once.
 #include <gtest/gtest.h>
 
 #include "tests/policy/stories.hpp"

@@ -1,4 +1,4 @@
-// decide(): the order of its gates, and the limits of time that it shares with the I/O.
+// Tests decide(): the order of its gates, and the time limits that it shares with the I/O.
 #include "proxy/policy/decision/decide.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 constexpr Instant now{1h};
 constexpr double plenty = std::numeric_limits<double>::infinity();
 
-/// Everything that decide() looks at, with every gate open.
+/// The inputs of decide(), with every gate open.
 struct Case {
   Facts facts{Idempotency::yes, false, true};
   Attempt attempt{.sent = Sent::maybe};
@@ -81,10 +81,10 @@ TEST(Decide, requests_that_no_rule_could_retry_use_no_disk_space) {
 struct Gate {
   Reason reason;
   void (*close)(Case&);
-  bool needs_the_wait = false;  ///< it looks at how long the wait would be: the dice are rolled before it
+  bool needs_the_wait = false;  ///< the gate checks the wait, so the wait is drawn first (one roll)
 };
 
-// From the last gate to the first.
+// Returns the gates from last to first.
 const std::vector<Gate>& gates() {
   static const std::vector<Gate> all{
       {Reason::observe_only, [](Case& c) { c.policy.mode = Mode::observe; }, true},
@@ -112,7 +112,8 @@ const std::vector<Gate>& gates() {
   return all;
 }
 
-/// Reasons that end a request without decide(): its host, its client, its download, or the process ended it.
+/// Returns the reasons that end a request outside decide(): because of its host, its client, its download or
+/// the shutdown.
 const std::set<Reason>& given_elsewhere() {
   static const std::set<Reason> all{
       Reason::circuit_open,    Reason::host_paused, Reason::ambiguous_outcome, Reason::response_started,
@@ -193,7 +194,7 @@ TEST(Decide, retries_continue_for_ever_without_limits) {
   EXPECT_EQ(endless.decided().delay, 8s);
 }
 
-// Nothing was sent before `send`, whatever the report says; from there on, the report counts.
+// Before the stage `send` nothing was sent, whatever the report says. From `send` on, the report counts.
 TEST(Decide, any_method_is_retried_while_no_byte_was_sent) {
   for (const Stage stage :
        {Stage::resolve, Stage::connect, Stage::tls, Stage::send, Stage::await_head, Stage::head}) {
@@ -240,7 +241,7 @@ TEST(Decide, stale_connection_is_replaced_while_the_signature_is_valid) {
   EXPECT_EQ(stale.decided().reason, Reason::signature_expired);
 }
 
-// The backoff is 250 ms: the highest roll of the first wait.
+// The backoff is 250 ms, which is the highest roll of the first wait.
 TEST(Decide, x_amz_retry_after_is_limited_to_the_backoff_plus_five_seconds) {
   struct Row {
     std::optional<Duration> retry_after;
@@ -291,7 +292,7 @@ TEST(Decide, L6_attempt_ended_by_the_deadline_has_reason_deadline_too_near) {
     Case late;
     late.outcome = failed;
     late.deadline = now;
-    // Whatever else would have kept it from another attempt, a longer deadline is what it lacked.
+    // Other gates are closed too. The deadline is still the reason.
     late.policy.retry.on = {};
     late.policy.retry.max_attempts = 1;
     late.policy.retry.backoff.initial = late.policy.retry.backoff.maximum = Duration::zero();
@@ -316,8 +317,8 @@ TEST(Decide, L6_other_failures_after_the_deadline_keep_their_reason) {
   EXPECT_EQ(late.decided().reason, Reason::not_retryable);
 }
 
-// What is not repeated after a lost response is cut by no limit of an attempt, and held all the same where a
-// status allows a repeat.
+// No attempt limit ends an attempt that is not repeatable. Its body is still held on disk, because some
+// responses allow a repeat.
 TEST(Repeatable, N16_N17_create_only_put_and_one_time_credentials_are_not_repeatable) {
   RoutePolicy policy;
   Facts facts{Idempotency::yes, false, false};

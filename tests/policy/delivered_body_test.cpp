@@ -1,5 +1,5 @@
-// The body that the client is getting, its breaks and its stalls; and the response that a waiting request
-// keeps.
+// Tests the state of the body that the client receives, its breaks and stalls; and the response that is kept
+// during a wait.
 #include "proxy/policy/decision/delivered_body.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Stories of departures: the client closes or resets, or reprise shuts down, in every state of the exchange.
+// Tests stories in which the client closes or resets, or reprise shuts down, in every state of the exchange.
 #include <gtest/gtest.h>
 
 #include "tests/policy/stories.hpp"

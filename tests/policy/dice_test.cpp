@@ -1,4 +1,4 @@
-// Seeded dice: fair, the same everywhere, and right at both ends of the range.
+// Tests the seeded dice: uniform, the same on every machine, and correct at both ends of the range.
 #include "proxy/policy/pacing/dice.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ std::vector<std::uint64_t> rolls(std::uint64_t seed, std::uint64_t highest, int 
   return numbers;
 }
 
-// The first numbers of SplitMix64 from seed 0, as its authors publish them.
+// The first numbers of SplitMix64 from seed 0, as published by its authors.
 TEST(Dice, random_numbers_match_the_published_splitmix64_values) {
   EXPECT_EQ(rolls(0, top, 3),
             (std::vector<std::uint64_t>{0xe220a8397b1dcdafU, 0x6e789e6aa1b965f4U, 0x06c45d188009454fU}));
@@ -46,8 +46,8 @@ TEST(Dice, both_ends_of_the_range_occur) {
   for (const int times : seen) EXPECT_GT(times, 0);
 }
 
-// Chi-squared over 10 faces and 100,000 rolls; 27.9 is passed
-// by one fair die in a thousand, and this seed is fixed.
+// Chi-squared test over 10 faces and 100,000 rolls. One fair die in a thousand exceeds 27.9; the seed is
+// fixed.
 TEST(Dice, random_numbers_are_uniformly_distributed) {
   std::array<double, 10> seen{};
   for (const std::uint64_t number : rolls(77, 9, 100'000)) ++seen.at(number);
@@ -56,7 +56,7 @@ TEST(Dice, random_numbers_are_uniformly_distributed) {
   EXPECT_LT(chi_squared, 27.9);
 }
 
-// With 3 * 2^62 faces a plain remainder would favour the lower third two to one.
+// With 3 * 2^62 faces a plain remainder would make the lower third twice as likely.
 TEST(Dice, large_ranges_have_no_modulo_bias) {
   constexpr std::uint64_t third = 1UL << 62U;
   int low = 0;

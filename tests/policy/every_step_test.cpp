@@ -1,4 +1,5 @@
-// Every story again, once for each step and each thing that can go wrong there: the laws hold each time.
+// Plays every story again, once for each step and each way in which the step can fail, and checks the
+// invariants.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -65,7 +66,7 @@ std::vector<Step> every_interruption(const Step& step) {
                                      << transcript(played, script);
 }
 
-// As many steps as the story took attempts, so that a script's repeated last step is tried too.
+// Returns the script with one step per attempt, so that the repeated last step can be broken too.
 Script written_out(const Story& story) {
   Script script = story.script;
   script.resize(std::max(script.size(), run(story.scene, story.script).ledger.size()), script.back());
@@ -102,7 +103,8 @@ TEST(EveryStep, invariants_hold_when_any_step_is_interrupted) {
 }
 
 TEST(EveryStep, invariants_hold_when_a_step_fails_and_another_is_interrupted) {
-  // What is refused is given back to the budget: only time ends it.
+  // A refused connection refunds the budget, so only the deadline can end the story. The step therefore takes
+  // 1 s.
   const std::vector<Step> failures{refused.takes(1s),
                                    reset,
                                    closed.reused(),
@@ -125,7 +127,8 @@ TEST(EveryStep, invariants_hold_when_a_step_fails_and_another_is_interrupted) {
   }
 }
 
-// The reasons of what requests to one host share; host_share_test.cpp has their stories.
+// Returns the reasons that a host's circuit and pause give before any attempt. host_share_test.cpp has their
+// stories.
 std::set<policy::Reason> reached_before_any_attempt() {
   LoadedDice dice = LoadedDice::lowest();
   policy::RoutePolicy route;
@@ -141,7 +144,7 @@ std::set<policy::Reason> reached_before_any_attempt() {
   return {paused.ledger().reason, broken.ledger().reason};
 }
 
-// hedge_test.cpp has the stories of copies.
+// Returns the reason that ends a request while an attempt runs. hedge_test.cpp has the stories of hedges.
 policy::Reason reached_beside_an_attempt() {
   LoadedDice dice = LoadedDice::lowest();
   policy::RoutePolicy route;

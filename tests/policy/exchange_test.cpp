@@ -1,4 +1,5 @@
-// Exchange and Ledger where a story does not reach: single transitions, shared budgets, what is written down.
+// Tests parts of Exchange and Ledger that no story covers: single transitions, shared budgets, ledger
+// entries.
 #include "proxy/policy/decision/exchange.hpp"
 
 #include <gtest/gtest.h>
@@ -44,7 +45,8 @@ TEST_F(ExchangeTest, exchange_is_over_only_after_delivery) {
   EXPECT_TRUE(exchange.over());
 }
 
-// The driver has nothing under way when it asks: an empty list would leave the client waiting for ever.
+// When the driver reports an event, no other work is pending. An empty list of actions would leave the client
+// waiting for ever.
 TEST_F(ExchangeTest, every_event_of_the_running_attempt_leads_to_an_action_until_the_end) {
   Exchange exchange(policy, get, nullptr, epoch);
   EXPECT_TRUE(leads_on(exchange, exchange.begin(epoch, dice)));
@@ -57,7 +59,7 @@ TEST_F(ExchangeTest, every_event_of_the_running_attempt_leads_to_an_action_until
   EXPECT_TRUE(leads_on(exchange, {}));
 }
 
-// A tunnel, another protocol, credentials of the connection: two of them would not be the same.
+// Covers tunnels, upgrades and credentials of a connection: a second copy would not be equivalent.
 TEST_F(ExchangeTest, request_that_must_not_be_duplicated_is_never_hedged) {
   policy.hedge = HedgePolicy{200ms};
   EXPECT_EQ(hedge_of(get), epoch + 200ms);
@@ -66,7 +68,7 @@ TEST_F(ExchangeTest, request_that_must_not_be_duplicated_is_never_hedged) {
   EXPECT_EQ(hedge_of(alone), std::nullopt);
 }
 
-// The budget has one retry, and gets one more with each first attempt.
+// The budget has one retry and gains one with each first attempt.
 struct TakenUp : ExchangeTest {
   Budget shared{{1, 0.1, 10s}};
   Exchange exchange{policy, get, &shared, epoch};
@@ -133,7 +135,7 @@ TEST_F(ExchangeTest, second_exchange_gets_no_retry_after_another_took_the_last) 
   EXPECT_EQ(second.ledger().reason, Reason::budget_spent);
 }
 
-/// Dice of an exchange that is overtaken: while it decides, somebody else takes a retry.
+/// Dice that simulate a race: another request withdraws a retry while the exchange decides.
 struct OvertakenDice final : Dice {
   explicit OvertakenDice(Budget& from) : budget(from) {}
   std::uint64_t roll(std::uint64_t highest) override {
@@ -196,7 +198,7 @@ TEST_F(ExchangeTest, first_attempt_counts_in_the_budget_once_it_was_sent) {
   EXPECT_EQ(earned.left(epoch), 1);
 }
 
-// Attempt 2 brought no response: what is said of one cannot mean the response of attempt 1.
+// Attempt 2 brought no response. Reports about a response must not be applied to the response of attempt 1.
 TEST_F(ExchangeTest, older_response_is_unaffected_by_reports_about_a_newer_attempt) {
   policy.retry.max_attempts = 2;
   for (const bool whole : {true, false}) {

@@ -1,4 +1,4 @@
-// Gates: each is closed from exactly the edge on that its header names.
+// Tests that each gate closes exactly at the limit that its header names.
 #include "proxy/policy/decision/gates.hpp"
 
 #include <gtest/gtest.h>
@@ -79,7 +79,7 @@ TEST(Gates, attempts_and_budget_are_spent_exactly_at_their_limits) {
   EXPECT_TRUE(is_budget_empty(0.99));
 }
 
-/// A request that was sent once and broke, as the ledger has it.
+/// Returns the ledger of a request that was sent once and broke.
 Ledger broken_once(const Outcome& outcome, Reason reason = Reason::not_idempotent, bool reused = false) {
   Ledger ledger = play::ledger_of(outcome, reason);
   ledger[0].attempt.reused = reused;

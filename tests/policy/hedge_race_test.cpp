@@ -1,4 +1,4 @@
-// Every row of the race's table of transitions, and what its state means for reports.
+// Tests every transition of HedgeRace, and to which attempt a report refers in each state.
 #include "proxy/policy/decision/hedge_race.hpp"
 
 #include <gtest/gtest.h>
@@ -25,12 +25,12 @@ HedgeRace race(Before before) {
 
 struct Row {
   Before before;
-  unsigned ends;  // 0: the race is abandoned
+  unsigned ends;  // number of the attempt that ends; 0: the race is abandoned
   bool wins;
   HedgeOutcome copy;
   Entry first;
   Entry second;
-  unsigned runs_on;  // 0: neither
+  unsigned runs_on;  // number of the attempt that still runs; 0: neither
 };
 
 constexpr std::array<Row, 11> rows{

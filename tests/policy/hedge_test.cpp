@@ -1,4 +1,4 @@
-// A second copy of a slow request: every transition of the exchange that is about it, and every closed gate.
+// Tests hedges of slow requests: every transition of the exchange that concerns them, and every closed gate.
 #include "proxy/policy/decision/hedge.hpp"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ struct HedgeTest : testing::Test {
   Exchange exchange(HostShare host = {}, ObservedLatency* latency = nullptr) const {
     return Exchange(policy, get, host, epoch, latency);
   }
-  // Attempt 1 runs since `epoch`, its copy since 200 ms later.
+  // Starts attempt 1 at `epoch` and its hedge 200 ms later.
   void race(Exchange& exchange) {
     std::ignore = exchange.begin(epoch, dice);
     const Actions asked = exchange.hedge_due(of(1), epoch + 200ms);
@@ -167,7 +167,7 @@ TEST_F(HedgeTest, hedge_is_due_only_for_the_running_attempt) {
   EXPECT_NE(at<Start>(one.hedge_due(of(1), epoch + 200ms), 0), nullptr) << "it is still due";
 }
 
-// While both run, news has to say whose it is; once one is left, it need not.
+// While both attempts run, a report must name its attempt. When only one runs, it may omit the number.
 TEST_F(HedgeTest, report_without_a_number_counts_only_when_one_attempt_runs) {
   for (const unsigned failing : {1U, 2U}) {
     Exchange one = exchange();
@@ -272,7 +272,7 @@ TEST_F(HedgeTest, half_closed_client_keeps_running_attempts_and_gets_no_new_hedg
   EXPECT_EQ(stopping.ledger().hedge_refusal, Reason::shutting_down);
 }
 
-// Why no copy was sent, given what is different from a request that gets one.
+// Returns why no hedge is sent. The arguments differ in one point from a request that gets one.
 Reason refusal(const RoutePolicy& policy, const Facts& facts, AttemptReport report, HostShare host = {},
                Duration late = 200ms) {
   play::LoadedDice dice = play::LoadedDice::highest();
@@ -384,8 +384,7 @@ TEST_F(HedgeTest, probe_of_a_half_open_circuit_is_not_hedged) {
   EXPECT_EQ(circuit.state(epoch + 250ms), Circuit::State::closed);
 }
 
-// A circuit that opens at the second failure of two attempts:
-// whatever a cancelled copy counted for would show.
+// The circuit opens when every attempt that counts has failed.
 TEST_F(HedgeTest, cancelled_attempt_does_not_count_in_the_circuit) {
   Circuit circuit({1.0, 10s, 1, 5s});
   Exchange lost = exchange({nullptr, &circuit, nullptr});
@@ -414,7 +413,7 @@ TEST_F(HedgeTest, response_closes_the_circuit_although_its_hedge_is_cancelled) {
   EXPECT_EQ(circuit.state(epoch + 250ms), Circuit::State::closed);
 }
 
-// Attempt 1 was let in while the circuit was closed, its copy as the probe of a broken host.
+// Attempt 1 was admitted while the circuit was closed; its hedge is the probe of a half-open circuit.
 struct HedgeProbe : HedgeTest {
   HedgeProbe() {
     std::ignore = one.begin(epoch, dice);
@@ -454,7 +453,7 @@ TEST_F(HedgeTest, denied_address_of_a_hedge_does_not_count_in_the_circuit) {
   EXPECT_EQ(circuit.state(epoch + 210ms), Circuit::State::closed);
 }
 
-// The copy has failed, the first attempt's connection is stale: the third is begun when that is known.
+// The hedge has failed. Attempt 3 starts when the stale connection of the first attempt is reported.
 TEST_F(HedgeTest, stale_retry_after_a_race_starts_when_the_race_is_over) {
   Exchange one = exchange();
   race(one);
@@ -468,7 +467,7 @@ TEST_F(HedgeTest, stale_retry_after_a_race_starts_when_the_race_is_over) {
   EXPECT_EQ(one.ledger().back().started, epoch + 300ms);
 }
 
-// Attempt 1 has the body and attempt 2 the last word in the ledger.
+// Attempt 1 delivers the body, but attempt 2 is the last entry in the ledger.
 TEST_F(HedgeTest, body_break_after_a_failed_hedge_is_decided_in_the_last_entry) {
   for (const bool continuable : {true, false}) {
     Exchange one = exchange();
@@ -489,7 +488,7 @@ TEST_F(HedgeTest, body_break_after_a_failed_hedge_is_decided_in_the_last_entry) 
   }
 }
 
-// Attempt 1 broke while it was held, and its copy had failed: why it was not repeated is still the reason.
+// Attempt 1 broke while its body was held, after its hedge had failed. The verdict stays on record.
 TEST_F(HedgeTest, held_body_break_after_a_failed_hedge_keeps_its_reason) {
   Exchange one = exchange();
   race(one);
@@ -542,7 +541,7 @@ TEST_F(HedgeTest, p95_includes_first_attempts_measured_from_their_own_start) {
   EXPECT_EQ(latency.p95(), 50ms) << "a bad response says nothing of good ones";
 }
 
-// Both copies have asked the same host: the longer pause counts, from the response that asked for it.
+// Both attempts asked the same host. The longer retry hint counts, from the time of its response.
 TEST_F(HedgeTest, retry_hint_of_either_attempt_counts) {
   policy.retry.backoff = {1ms, 2, 1ms, Jitter::none};
   Responded later{503, {}};

@@ -1,4 +1,5 @@
-// Stories of held responses: a break or an error in what the client has not seen is still a retry.
+// Tests stories of held responses: a break or an error before the client has received a byte is still
+// retried.
 #include <gtest/gtest.h>
 
 #include "tests/policy/stories.hpp"
@@ -157,7 +158,7 @@ TEST_P(Hold, scenario_has_the_expected_transcript) {
 INSTANTIATE_TEST_SUITE_P(Stories, Hold, testing::ValuesIn(hold_stories()),
                          [](const auto& instance) { return instance.param.name; });
 
-// The first verdict was about the attempt that broke; the exchange came to a good end.
+// The first verdict is about the attempt that broke. The exchange itself ends in success.
 TEST(HeldBreak, continued_response_ends_in_success) {
   const Played played = run(get(), {cut_short.body_breaks(Breaking::mid_way), status(206)});
   EXPECT_EQ(played.ledger[0].verdict.reason, policy::Reason::resumed);

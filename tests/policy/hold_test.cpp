@@ -1,4 +1,4 @@
-// Which responses are held back, and how much of them.
+// Tests which responses are held, and how many bytes of them.
 #include "proxy/policy/decision/hold.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ TEST(HoldPolicy, byte_limit_holds_every_kind_of_body) {
   for (const BodyKind kind : every_kind) EXPECT_EQ(bytes_to_hold(hold, 404, kind), 100U);
 }
 
-/// Of which kinds something is held for that one predicate.
+/// Returns the kinds of body that are held for this predicate alone.
 std::vector<BodyKind> held_for(const BodyPredicate& predicate, int status = 200) {
   HoldPolicy hold;
   hold.body = {predicate};

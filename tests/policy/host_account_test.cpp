@@ -1,4 +1,4 @@
-// What one request takes from the share of its host, and what it gives back and reports.
+// Tests what one request takes from its host's budget, circuit and pause, and what it refunds and reports.
 #include "proxy/policy/decision/host_account.hpp"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ struct HostAccountTest : testing::Test {
   }
 
   RoutePolicy policy;
-  // No retry but the two of the floor.
+  // The floor allows two retries; there are no others.
   Budget budget{BudgetPolicy{0, 0.25, 10s}};
   Circuit circuit{CircuitPolicy{0.5, 10s, 2, 5s}};
   HostPause pause;

@@ -1,4 +1,4 @@
-// What requests to one host share: the circuit and the pause alone, and an exchange that meets them.
+// Tests the state that requests to one host share: the circuit and the pause alone, and in an exchange.
 #include <gtest/gtest.h>
 #include <tuple>
 
@@ -100,7 +100,7 @@ TEST_F(OpenCircuit, circuit_opens_again_when_the_probe_fails) {
   EXPECT_TRUE(circuit.admit(epoch + 11s));
 }
 
-// Another thread's clock reading may be older than the one at which the probe was let in.
+// Another thread's clock reading may be older than the one at which the probe was admitted.
 TEST_F(OpenCircuit, failed_probe_frees_its_slot_even_if_its_end_time_precedes_its_start) {
   ASSERT_TRUE(circuit.admit(epoch + 6s));
   circuit.failed(epoch + 5500ms, epoch + 6s);
@@ -124,7 +124,7 @@ TEST_F(OpenCircuit, another_probe_is_admitted_after_a_discarded_one) {
   EXPECT_TRUE(circuit.admit(epoch + 5s));
 }
 
-// An attempt that was let in before the circuit opened is no probe, however late it ends.
+// An attempt admitted before the circuit opened is never a probe, however late it ends.
 TEST_F(OpenCircuit, results_of_older_attempts_do_not_affect_the_probe) {
   ASSERT_TRUE(circuit.admit(epoch + 5s));
   circuit.discard(epoch);
@@ -225,7 +225,7 @@ TEST_F(SharedHost, probe_reset_by_its_client_frees_the_probe_slot) {
   EXPECT_TRUE(circuit.admit(epoch + 5s));
 }
 
-// The first copy was the probe until the circuit gave it up: its copy has the place now.
+// The first attempt was the probe until its time was over. Its hedge is now the probe.
 TEST_F(SharedHost, hedge_that_is_the_probe_frees_the_slot_on_a_client_reset) {
   Circuit opened(CircuitPolicy{0.5, 10s, 1, 5s});
   opened.failed(epoch, epoch);

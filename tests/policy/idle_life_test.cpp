@@ -1,4 +1,4 @@
-// For how long an upstream keeps idle connections, as far as it has shown.
+// Tests the estimate of how long an upstream keeps idle connections.
 #include "proxy/policy/pacing/idle_life.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ TEST(IdleLife, L5_learned_limit_doubles_while_no_idle_connection_is_closed) {
   EXPECT_EQ(life.limit(start + IdleLife::growth - 1ns), 10ms);
   EXPECT_EQ(life.limit(start + IdleLife::growth), 20ms);
   EXPECT_EQ(life.limit(start + 3 * IdleLife::growth), 80ms);
-  // Another end begins the time anew, and what has grown meanwhile does not come back.
+  // A later close restarts the growth from the newly observed time. Earlier growth is discarded.
   const Instant later = start + 3 * IdleLife::growth + IdleLife::growth / 2;
   life.ended_after(100ms, later);
   EXPECT_EQ(life.limit(later + IdleLife::growth - 1ns), 50ms);
@@ -45,7 +45,8 @@ TEST(IdleLife, L5_limit_learned_from_an_upstream_restart_expires) {
   life.ended_after(Duration::zero(), start);
   EXPECT_TRUE(life.known());
   EXPECT_LE(life.limit(start), 1us);
-  // Half a second, which is more than a busy connection rests, within ten minutes; nothing at all later.
+  // Within ten minutes the limit exceeds half a second, longer than a busy connection is idle. Later there is
+  // no limit.
   EXPECT_GE(life.limit(start + 10min), 500ms);
   EXPECT_EQ(life.limit(start + 10h), std::nullopt);
   EXPECT_FALSE(life.known());

@@ -1,4 +1,4 @@
-// The p95 that a hedge may go by.
+// Tests the p95 latency after which a hedge may start.
 #include "proxy/policy/pacing/latency.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The laws on stories that nobody thought of: all short ones, and very many random ones.
+// Checks the invariants on all short stories and on very many random ones.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -28,7 +28,7 @@ testing::AssertionResult obeys(const Scene& scene, const Script& script, const P
                                      << transcript(played, script);
 }
 
-/// The kinds of outcome that the policy tells apart.
+/// Returns the kinds of outcome that the policy distinguishes.
 std::vector<Step> outcomes() {
   return {status(200),
           status(409),
@@ -45,7 +45,7 @@ std::vector<Step> outcomes() {
           fails(Stage::head, Cause::malformed_response)};
 }
 
-/// The states of the request's body and of its connection: what a replay could lean on.
+/// Returns each step in every state of the request's body and connection that affects a replay.
 std::vector<Step> in_every_body_state(const std::vector<Step>& steps) {
   std::vector<Step> all;
   for (const Step& step : steps) {
@@ -57,7 +57,7 @@ std::vector<Step> in_every_body_state(const std::vector<Step>& steps) {
   return all;
 }
 
-// Only stories that came to their last step differ from shorter ones: the others are cut off here.
+// Extends a script only if its story used every step; otherwise a longer script would play the same story.
 void enumerate(const Scene& scene, const std::vector<Step>& steps, Script& script, std::size_t most,
                std::uint64_t& stories) {
   for (const Step& step : steps) {
@@ -83,8 +83,8 @@ TEST(Law, invariants_hold_for_every_short_scenario) {
   EXPECT_GT(stories, optimized && !sanitized ? 100'000U : 10'000U);
 }
 
-/// Draws scenes and steps. One generator for the stories and
-/// one for the waits: a draw more for one shifts no other.
+/// Draws scenes and steps. Stories and waits have separate generators, so that an extra draw in one does not
+/// shift the other.
 class Draw : public play::Chance {
  public:
   using Chance::Chance;
@@ -141,11 +141,11 @@ class Draw : public play::Chance {
     steps.resize(1 + below(8));
     for (Step& one : steps) one = step();
     if (one_in(16)) {
-      // An attempt that is lost, and a response that may be about its repeat: chance alone hardly gives both.
+      // A lost attempt, then a response that may refer to its repeat. Chance alone rarely draws both.
       steps.insert(steps.begin(), fails(Stage::await_head, Cause::reset));
       steps[1].outcome = policy::Responded{409, {}};
     }
-    // The last step repeats for ever, and an endless route must meet an end.
+    // The last step repeats without end, so a route without limits needs a step that takes time.
     if (steps.back().late == Duration::zero()) steps.back().late = 1s;
   }
 
@@ -188,9 +188,9 @@ TEST(Law, invariants_hold_for_random_scenarios) {
     ASSERT_TRUE(obeys(scene, script, played, story));
     ++ends[played.ledger.reason];
   }
-  // Coverage marks: a reason that random stories do not reach is a reason that nobody watches.
+  // Coverage: every reason must be reached by at least one random story in a thousand.
   for (const policy::Reason reason : policy::all_reasons()) {
-    // What other requests left behind at the host is no part of a story.
+    // A story has no earlier requests to the same host, so it cannot reach these reasons.
     const bool of_the_host = reason == policy::Reason::circuit_open || reason == policy::Reason::host_paused;
     if (is_retry(reason) || of_the_host) continue;
     EXPECT_GE(ends[reason], random_stories / 1000) << word(reason);
@@ -213,7 +213,7 @@ TEST(Law, same_seed_generates_the_same_scenarios) {
   EXPECT_EQ(tell(), tell());
 }
 
-// The judge is judged: each of these runs was tampered with, and the law must see it.
+// Checks the judge: each of these runs was tampered with, and an invariant must detect it.
 TEST(Law, every_tampered_run_breaks_an_invariant) {
   const Script script{status(503), status(200)};
   const Scene scene = put().budget(2);

@@ -1,4 +1,4 @@
-// The ledger of a request with more attempts than it keeps, and the budget that those attempts draw on.
+// Tests the ledger of a request with more attempts than it keeps, and the budget that those attempts use.
 #include "proxy/policy/decision/ledger.hpp"
 
 #include <gtest/gtest.h>
@@ -121,7 +121,7 @@ TEST(Ledger, cancelled_attempt_does_not_count_as_lost_although_bytes_were_sent) 
   EXPECT_EQ(ledger[0].ended, Instant(1s));
 }
 
-// It is forgotten after attempts that came later, and its effect was there before theirs all the same.
+// Attempt 40 is evicted after later attempts, but it was still the first one that was sent.
 TEST(Ledger, L25_held_attempt_evicted_late_is_still_the_first_that_was_sent) {
   Ledger ledger = of(39);
   ledger.hold(40);
@@ -164,7 +164,7 @@ TEST(Exchange, L25_unlimited_attempts_use_bounded_memory_and_end_as_usual) {
   }
 }
 
-// The only attempt that may have had an effect is one that the ledger has forgotten.
+// The only attempt that may have had an effect was evicted from the ledger.
 TEST(Exchange, L25_effect_of_an_evicted_attempt_still_makes_the_response_ambiguous) {
   Scene scene = put();
   scene.policy = endless();
@@ -178,7 +178,8 @@ TEST(Exchange, L25_effect_of_an_evicted_attempt_still_makes_the_response_ambiguo
   }
 }
 
-// Attempt 40 is answered and kept; all later ones are refused, until the client is given what there is.
+// Attempt 40 gets a response, which is kept. All later attempts are refused, and the kept response is
+// delivered.
 TEST(Exchange, L25_response_kept_long_ago_is_delivered) {
   Scene scene = put();
   scene.policy = endless();
@@ -192,7 +193,7 @@ TEST(Exchange, L25_response_kept_long_ago_is_delivered) {
   EXPECT_TRUE(played.ledger.keeps(39));
 }
 
-// What those that came after it did, forgotten or not, cannot be what this response speaks of.
+// A response cannot refer to effects of later attempts, whether these were evicted or not.
 TEST(Exchange, L25_later_effects_do_not_make_an_earlier_response_ambiguous) {
   Scene scene = put();
   scene.policy = endless();

@@ -1,4 +1,4 @@
-// Stories of limits: attempts, deadline, budget, and pauses that the upstream asks for.
+// Tests stories of limits: attempts, deadline, budget, and retry hints of the upstream.
 #include <gtest/gtest.h>
 
 #include "tests/policy/stories.hpp"
@@ -302,7 +302,7 @@ TEST_P(Limit, scenario_has_the_expected_transcript) {
 INSTANTIATE_TEST_SUITE_P(Stories, Limit, testing::ValuesIn(limit_stories()),
                          [](const auto& instance) { return instance.param.name; });
 
-// What docs/requirements/retry.md says of waiting and stopping, on the invented clock.
+// Returns the scene that docs/requirements/retry.md describes for waits and limits, on the simulated clock.
 Scene document(Duration maximum, Duration deadline, Jitter jitter) {
   return get().unlimited_attempts().no_budget().deadline(deadline).backoff({1s, 2, maximum, jitter});
 }
@@ -349,7 +349,7 @@ TEST(Clause, R18_two_requests_do_not_wait_in_step) {
   const Played second = run(scene, script, dice);
   ASSERT_GT(first.ledger.size(), 2U);
   EXPECT_NE(starts(first), starts(second));
-  EXPECT_LE(second.ledger[0].verdict.delay, 2s);  // n starts anew
+  EXPECT_LE(second.ledger[0].verdict.delay, 2s);  // n starts at 0 again
 }
 
 TEST(Clause, R20_retries_end_at_the_first_limit_reached) {

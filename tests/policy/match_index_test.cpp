@@ -1,4 +1,4 @@
-// The index of matches: what it finds is what a walk from the first to the last finds.
+// Tests that the match index finds the same match as a linear search from first to last.
 #include "proxy/policy/match/match_index.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ std::size_t walk(const std::vector<Match>& matches, const RequestView& request) 
   return number;
 }
 
-/// Matches with their index, as a table of routes has them; counts those that a lookup asks.
+/// Matches with their index, as in a route table. Counts the matches that a lookup checks.
 class Indexed {
  public:
   explicit Indexed(const std::vector<Match>& matches) : matches_(matches) {
@@ -141,7 +141,7 @@ TEST(MatchIndex, index_finds_the_same_match_as_a_linear_search) {
   EXPECT_GT(found, 1000U) << "most find one";
 }
 
-// The whole point: of a thousand matches few are asked.
+// The purpose of the index: a lookup checks few of a thousand matches.
 TEST(MatchIndex, index_checks_few_of_a_thousand_matches) {
   std::vector<Match> matches;
   for (int i = 0; i < 500; ++i) {

@@ -1,4 +1,4 @@
-// The words of stages, causes and outcomes: metrics and logs are made of them.
+// Tests the words for stages, causes and outcomes, which metrics and logs use.
 #include "proxy/policy/decision/outcome.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The closed list of reasons: every word once, every sentence there.
+// Tests the closed list of reasons: every word is unique and every reason has its sentence.
 #include "proxy/policy/decision/reason.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Field lines of an invented request, for the tests of conditions and routes.
+// Field lines of a made-up request, for the tests of conditions and routes.
 #pragma once
 
 #include <algorithm>

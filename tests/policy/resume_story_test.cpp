@@ -1,4 +1,4 @@
-// Stories of downloads that break after their head is out: continued, waited for, or cut, and why.
+// Tests stories of downloads that break after their head was delivered: resumed, waited for, or cut, and why.
 #include <gtest/gtest.h>
 
 #include <tuple>
@@ -311,7 +311,7 @@ TEST(ResumeLedger, ledger_records_resumed_for_every_kind_of_break) {
   EXPECT_EQ(outcome_label(played.ledger[4].outcome), "2xx");
 }
 
-// The decorrelated wait looks at the one before it; after progress there is none.
+// Decorrelated jitter depends on the previous wait. After progress there is no previous wait.
 TEST(ResumeLedger, decorrelated_backoff_restarts_after_progress) {
   const policy::Backoff backoff{100ms, 2, 60s, policy::Jitter::decorrelated};
   const Script script{breaks_mid_way(200), refused, breaks_mid_way(206), status(206)};
@@ -359,7 +359,7 @@ TEST(ResumeLedger, complete_response_of_unknown_length_counts_as_a_failed_resume
   EXPECT_EQ(exchange.uncounted(report, {200, {}}, epoch, dice).size(), 0U);
 }
 
-/// An exchange whose delivered body has stalled, and stays open.
+/// An exchange whose delivered body has stalled on an open connection.
 struct StalledDownload {
   StalledDownload() {
     std::ignore = exchange.begin(epoch, dice);
@@ -408,7 +408,7 @@ TEST(StalledBody, stalled_body_is_discarded_once_the_resume_brought_a_byte) {
   EXPECT_EQ(one.exchange.body_went_on({}, epoch + 34s).size(), 0U);
 }
 
-// What requests to one host share holds for resumes, too.
+// The limits that requests to one host share also apply to resumes.
 TEST(ResumeAndHost, open_circuit_cuts_the_response_and_failed_resumes_count_in_it) {
   LoadedDice dice = LoadedDice::lowest();
   const policy::RoutePolicy route;

@@ -1,4 +1,4 @@
-// Which downloads can be continued, and which responses are the rest of them: rows E1 to E11.
+// Tests which downloads can be resumed, and which responses are the missing part: rows E1 to E11.
 #include "proxy/policy/decision/resume.hpp"
 
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ bool begins(const DownloadRequest& request, const PartHead& head) {
   return Download::begin(request, head).has_value();
 }
 
-// What a response to the request for what follows the first 40 bytes comes to.
+// Returns how a response to the resume request is judged when 40 bytes have arrived.
 Kind after_40(const PartHead& first, const PartHead& head, const DownloadRequest& request = get()) {
   return Download::begin(request, first).value().judge(head, 40).kind;
 }
@@ -90,7 +90,7 @@ TEST(Resume, E1_response_200_is_accepted_if_nothing_differs) {
   EXPECT_EQ(after_40(with(whole(), [](PartHead& h) { h.length = 30; })), Kind::uncounted);
   EXPECT_EQ(after_40(with(whole(), [](PartHead& h) { h.end = BodyEnd::last_chunk; })), Kind::mismatch);
   EXPECT_EQ(after_40(with(whole(), [](PartHead& h) { h.content_encoding = "gzip"; })), Kind::mismatch);
-  // Row E1 compares the length; a Content-Range in a 200 means nothing (RFC 9110 14.4).
+  // Row E1 compares the length. A Content-Range in a 200 has no meaning (RFC 9110 14.4).
   for (const char* range : {"bytes 0-99/100", "bytes 40-99/100", "junk"}) {
     const PartHead said = with(whole(), [&](PartHead& h) { h.content_range = range; });
     EXPECT_EQ(after_40(said), Kind::whole) << range;
@@ -227,10 +227,10 @@ TEST(Resume, E8_client_range_is_resumed_at_absolute_offsets) {
   EXPECT_EQ(download.judge(part("bytes 60-69/101", 10), 40).kind, Kind::mismatch);
   EXPECT_TRUE(download.has_rest(49));
   EXPECT_FALSE(download.has_rest(50));
-  // `bytes=20-` ends where the first response said that it ends.
+  // `bytes=20-` ends at the position that the first response named.
   const Download open = Download::begin(get_range("bytes=20-"), part("bytes 20-99/100", 80)).value();
   EXPECT_EQ(open.ask(40).range, (ByteRange{60, 99}));
-  // An upstream that knows no ranges gives the whole.
+  // An upstream without range support sends the whole body.
   const Download all = Download::begin(request, whole()).value();
   EXPECT_EQ(all.ask(40).range, (ByteRange{40, std::nullopt}));
 }
@@ -297,7 +297,7 @@ TEST(Resume, E10_chunked_response_needs_a_206_with_the_complete_length) {
   EXPECT_EQ(download.judge(chunked, 40).kind, Kind::mismatch);
   EXPECT_EQ(download.judge(part("bytes 40-98/100", 59), 40).kind, Kind::mismatch);
   EXPECT_EQ(download.judge(rest, 40).kind, Kind::rest);
-  // What one response has named the next cannot take back.
+  // A total length that one response has named is binding for the next.
   EXPECT_EQ(download.judge(part("bytes 50-100/101", 51), 50).kind, Kind::mismatch);
   EXPECT_EQ(download.judge(part("bytes 50-99/*", 50), 50).kind, Kind::rest);
   EXPECT_FALSE(download.has_rest(100));
@@ -309,7 +309,7 @@ TEST(Resume, E11_requests_with_signed_fields_are_not_resumed) {
   EXPECT_FALSE(begins(by_field, whole()));
 }
 
-// What a version field says, at the place of its name in `resume.validators`.
+// Returns a change that sets the version field at index `place` of `resume.validators`, and the entity tag.
 auto version(std::string_view value, std::string_view tag = "", std::size_t place = 1) {
   return [=](PartHead& h) {
     h.versions[place] = value;
@@ -354,7 +354,7 @@ TEST(ResumeByField, E2_weak_tags_are_compared_weakly_if_both_responses_have_one)
   for (const char* later : {"\"v2\"", "W/\"v2\"", "v1", "w/\"v1\""})
     EXPECT_EQ(after_40(weak, with(rest, version("17", later))), Kind::mismatch) << later;
   EXPECT_EQ(after_40(with(whole(), version("17")), with(rest, version("17", "\"v1\""))), Kind::rest);
-  // A strong tag is asked for by If-Range, and has to come again as it was.
+  // A strong tag is sent in If-Range, and the response must repeat it unchanged.
   const PartHead strong = with(whole(), version("17", "\"v1\""));
   for (const char* later : {"W/\"v1\"", ""})
     EXPECT_EQ(after_40(strong, with(rest, version("17", later))), Kind::mismatch) << later;
@@ -431,7 +431,7 @@ TEST(ResumeByField, entity_tags_are_ignored_if_etag_is_not_listed) {
   EXPECT_FALSE(begins(get(), dated)) << "no date where there is a tag (RFC 9110 13.1.5)";
 }
 
-// No If-Range was sent: a 200 is what a server answers that does not care for ranges, today.
+// The request had no If-Range, so the 200 only means that the server ignored the range this time.
 TEST(ResumeByField, complete_response_of_unknown_length_is_requested_again) {
   const auto endless = [](std::string_view value, BodyEnd end) {
     return [=](PartHead& h) {
@@ -450,7 +450,7 @@ TEST(ResumeByField, complete_response_of_unknown_length_is_requested_again) {
   EXPECT_EQ(after_40(first, coded), Kind::mismatch);
   const PartHead longer = with(first, [](PartHead& h) { h.length = 101; });
   EXPECT_EQ(after_40(first, longer), Kind::uncounted) << "the field proves the version: one more break";
-  // As a chunked beginning is continued, so it is after such a response.
+  // After such a response, a resume works as after a first response with a chunked body.
   const PartHead chunked = with(whole(), endless("17", BodyEnd::last_chunk));
   Download download = Download::begin(get(), chunked).value();
   EXPECT_EQ(download.judge(chunked, 40).kind, Kind::uncounted);
@@ -459,8 +459,8 @@ TEST(ResumeByField, complete_response_of_unknown_length_is_requested_again) {
   EXPECT_EQ(after_40(part_of_it, chunked, get_range("bytes=10-89")), Kind::mismatch);
 }
 
-// A tiny server that either tells the truth about its bytes, or lies in one place. What is taken for the rest
-// must be the bytes that are missing.
+// A simulated server whose response is correct, or false in one or more places. A response accepted as the
+// rest must hold exactly the missing bytes.
 TEST(Resume, accepted_continuations_are_exactly_the_missing_bytes) {
   SeededDice dice(7);
   unsigned accepted = 0;
@@ -481,7 +481,7 @@ TEST(Resume, accepted_continuations_are_exactly_the_missing_bytes) {
     if (dice.roll(4) == 0) head.end = BodyEnd::last_chunk;
     const Continuation found = download.judge(head, sent);
     const bool counted = head.end == BodyEnd::length;
-    // A chunked response has named no end: what the 206 says of it cannot be caught out.
+    // A chunked response names no length, so the total in the 206 cannot be checked against it.
     const std::uint64_t end = chunked ? said : size;
     const std::uint64_t missing = end - sent;
     const bool honest = from == sent && to >= from && to + 1 == end && (open ? !chunked : said == end) &&

@@ -1,4 +1,5 @@
-// Stories of plain retries: what is played again, what is not, and what the client gets when nothing helps.
+// Tests stories of plain retries: what is sent again, what is not, and what the client gets when every
+// attempt fails.
 #include <gtest/gtest.h>
 
 #include "tests/policy/stories.hpp"

@@ -1,4 +1,4 @@
-// `retry.on`: which outcomes a route lists, for every stage and every cause.
+// Tests `retry.on`: which outcomes a route lists, for every stage and every cause.
 #include "proxy/policy/decision/route_policy.hpp"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ TEST(RetryOn, L16_permanent_refusal_by_a_parent_proxy_is_not_retried) {
   EXPECT_FALSE(RetryOn{}.lists(Failed{Stage::connect, Cause::parent_refused, 503}));
 }
 
-/// The word of `retry.on` that a failure needs; empty: none helps.
+/// Returns the word of `retry.on` that lists this failure; empty if no word does.
 std::string needed(Stage stage, Cause cause) {
   switch (cause) {
     case Cause::cancelled:

@@ -1,4 +1,4 @@
-// Routes: path and host patterns, and the order in which they are asked.
+// Tests routes: path and host patterns, and the order in which they are checked.
 #include "proxy/policy/decision/route.hpp"
 
 #include <gtest/gtest.h>
@@ -113,7 +113,7 @@ TEST(Match, first_mismatching_part_is_named) {
   match.query = {{Condition::Kind::query, "alt", "media"}};
   match.headers = {{Condition::Kind::header, "X-Kind", "upload"}};
   const Lines lines{{{"x-kind", "upload"}}};
-  // Mended one after the other, in the order in which they are asked.
+  // Fixes the mismatches one by one, in the order in which they are checked.
   RequestView request{"PUT", "example.com", 80, "/", "", nullptr};
   const auto is = [&](std::string_view wanted) { return word(match.first_mismatch(request)) == wanted; };
   EXPECT_TRUE(is("host"));
@@ -195,7 +195,7 @@ TEST(RouteTable, first_matching_route_wins) {
   EXPECT_EQ(table.find(RequestView{"GET", "h", 80, "/", "", nullptr}), 3U);
 }
 
-// Capitals, and the dot at the end of a name that resolvers take as it is, make no other host.
+// Upper case and a trailing dot do not make a different host.
 TEST(RouteTable, host_case_and_trailing_dot_do_not_affect_the_route) {
   Route own = route("own", "/**");
   own.match.host.text = "api.example";

@@ -1,4 +1,4 @@
-// The stories that the policy tests tell: a scene, a script, and the transcript that must come of them.
+// The stories of the policy tests: a scene, a script, and the expected transcript.
 #pragma once
 
 #include <initializer_list>
@@ -19,10 +19,10 @@ struct Story {
   std::string transcript;
 };
 
-// How GoogleTest names a story when it fails.
+// Prints a story's name in GoogleTest messages.
 inline void PrintTo(const Story& story, std::ostream* out) { *out << story.name; }  // NOLINT
 
-/// All of these lists as one.
+/// Returns the lists joined into one.
 inline std::vector<Story> joined(std::initializer_list<std::vector<Story>> lists) {
   std::vector<Story> all;
   for (const std::vector<Story>& list : lists) all.insert(all.end(), list.begin(), list.end());
