@@ -1,4 +1,4 @@
-// A clean request and its response allocate nothing once buffers have their storage.
+// Tests that a clean request and its response allocate nothing once the buffers have their storage.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -14,7 +14,8 @@ namespace {
 std::size_t allocations = 0;
 }
 
-// Replaced for the whole test program, to be counted. Not inlined: GCC would see free() meet `new` and warn.
+// Replaces operator new for the whole test program, to count allocations. Not inlined: GCC would see free()
+// paired with `new` and warn.
 [[gnu::noinline]] void* operator new(std::size_t size) {
   ++allocations;
   if (void* const memory = std::malloc(size == 0 ? 1 : size)) return memory;
@@ -74,7 +75,7 @@ TEST(Allocation, second_plain_exchange_on_a_connection_allocates_nothing) {
   EXPECT_EQ(allocations, before_second);
 }
 
-/// A body in chunks both ways, with trailers, in the pieces in which a socket gives them.
+/// Sends a chunked body with trailers in each direction, in pieces as a socket delivers them.
 void exchange_in_chunks(Connection& connection) {
   constexpr std::string_view response_text =
       "HTTP/1.1 200 OK\r\nServer: a\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\nTransfer-Encoding: chunked\r\n"
@@ -112,7 +113,7 @@ TEST(Allocation, second_chunked_response_with_trailers_allocates_nothing) {
   EXPECT_EQ(allocations, before_second);
 }
 
-/// The end of a kind of response that has no body, or one that ends with its connection.
+/// Reads responses without a body and a response whose body ends with the connection.
 void read_bodiless(Connection& connection) {
   constexpr std::string_view responses[] = {
       "HTTP/1.1 304 Not Modified\r\nETag: \"a\"\r\nContent-Length: 5\r\n\r\n",

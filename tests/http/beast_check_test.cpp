@@ -1,5 +1,5 @@
-// The second opinion alone: the guard is told one text and Beast another, as if the guard had misread it. No
-// such head may pass.
+// Tests the second parsing by Beast alone. The guard gets one text and Beast another, as if the guard had
+// misread the head. Such a head must be rejected.
 #include "proxy/http/http1/beast_check.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,8 @@ namespace {
 using std::string;
 using Opinion = std::optional<Rejection>;
 
-/// What Beast says of `shown` where the guard took it for `understood`, to its end.
+/// Returns Beast's verdict on `shown` after the guard has accepted `understood`. The head ends where `shown`
+/// ends.
 Opinion on_request(const string& understood, const string& shown) {
   RequestHead head;
   EXPECT_EQ(guard_request(understood, {}, head), complete) << understood;
@@ -137,7 +138,7 @@ TEST(SecondOpinion, beast_check_rejects_different_response_framing) {
   }
 }
 
-/// The same text, but the guard thinks of another end of its body.
+/// Returns Beast's verdict on a text for which the guard assumes another framing.
 Opinion with_framing(const Framing& framing, const string& text, std::string_view method = "GET") {
   ResponseHead head;
   Oddities oddities;

@@ -1,4 +1,4 @@
-// The chunked coding: strict, in place, and the same however the bytes are cut.
+// Tests the chunked coding: strict, decoded in place, and independent of how the bytes are split.
 #include "proxy/http/http1/chunked.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ struct Decoded {
   bool operator==(const Decoded&) const = default;
 };
 
-/// Feeds pieces of the sizes that `next` gives.
+/// Decodes the text in pieces whose sizes come from `next`.
 template <class Next>
 Decoded decode_in_pieces(const string& text, Next next) {
   ChunkDecoder decoder;
@@ -189,7 +189,7 @@ TEST(Chunked, N25_bare_lf_line_ends_are_accepted_only_in_responses) {
        {"\n5\nhello\n", "5\nhello\n\n0\n\n", "5\n\nhello\n", "5\r\r\nhello", "5\nhello\n\r0"}) {
     EXPECT_EQ(decode_tolerantly(text, 100).cause, Rejection::bad_chunk) << text;
   }
-  // Data that is a byte short of its size: its CR is no data.
+  // The data is one byte shorter than the chunk size, so the size would include the CR or LF after it.
   for (const string text : {"5\r\nhell\r\n0\r\n\r\n", "5\r\nhello\n0\r\n\r\n"})
     EXPECT_EQ(decode_tolerantly(text, 100).cause, Rejection::bad_chunk) << text;
 }
@@ -229,7 +229,7 @@ TEST(Chunked, A5_valid_chunk_extensions_are_skipped_and_malformed_ones_rejected)
 }
 
 TEST(Chunked, A6_padding_overhead_is_limited_in_relation_to_the_content) {
-  // One byte in each chunk, without padding, may go on for ever.
+  // Chunks of one byte without padding are not limited.
   string tiny;
   for (int i = 0; i < 100000; ++i) tiny += "1\r\nx\r\n";
   EXPECT_EQ(decode(tiny + "0\r\n\r\n").body.size(), 100000U);
@@ -242,7 +242,8 @@ TEST(Chunked, A6_padding_overhead_is_limited_in_relation_to_the_content) {
 }
 
 TEST(Chunked, A6_overhead_limit_is_exact_to_the_byte) {
-  // Chunks of one byte without padding neither save nor spend: what they cost is what they bring.
+  // One-byte chunks without padding do not change the allowance: their overhead equals what their content
+  // adds.
   string start;
   for (int i = 0; i < 50; ++i) start += "1\r\nx\r\n";
   for (int i = 0; i < 3; ++i) start += "1;a=" + string(4093, 'b') + "\r\nx\r\n";
@@ -252,7 +253,8 @@ TEST(Chunked, A6_overhead_limit_is_exact_to_the_byte) {
   expect_broken(start + "1;a=" + string(4093, 'b') + "\r\nx\r\n0\r\n\r\n", Rejection::bad_chunk);
 }
 
-// Chunks that are read in one look cost what the same bytes cost one by one, whoever has spent the allowance.
+// Chunks decoded together use the same allowance as when decoded one by one, even after the allowance is used
+// up.
 TEST(Chunked, A6_unpadded_small_chunks_stay_allowed_after_the_overhead_is_used_up) {
   string spent;
   for (int i = 0; i < 3; ++i) spent += "1;a=" + string(4093, 'b') + "\r\nx\r\n";
@@ -317,7 +319,7 @@ TEST(Chunked, written_chunks_are_decoded_back) {
   EXPECT_EQ(decoded.trailers, "A: b\r\n");
 }
 
-/// A body of random chunks, extensions and trailers; broken by a random byte every other time.
+/// Returns a body of random chunks, extensions and trailers. One byte is damaged in every other body.
 string random_body(play::Chance& random) {
   const auto below = [&random](unsigned limit) { return static_cast<unsigned>(random.below(limit)); };
   string text;

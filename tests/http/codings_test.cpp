@@ -1,4 +1,4 @@
-// Which transfer coding a response is refused for, in words of ours.
+// Tests the error text for an unsupported transfer coding of a response.
 #include "proxy/http/http1/codings.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Which heads belong to a connection for good: what was proved there holds for whatever is sent on it next.
+// Tests which heads authenticate a connection, so that later requests on it are authenticated too.
 #include "proxy/http/message/connection_auth.hpp"
 
 #include <gtest/gtest.h>

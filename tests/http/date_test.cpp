@@ -1,4 +1,4 @@
-// HTTP dates in their three forms, and the dates of signed requests.
+// Tests the three forms of HTTP dates, and the dates of signed requests.
 #include "proxy/http/retry_hints/date.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Downloads: what is read of their heads, and the head that asks for the rest.
+// Tests downloads: what is read from their heads, and the head of a resume request.
 #include "proxy/http/retry_hints/download.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The first event of an event stream, however it is written and cut into pieces.
+// Tests reading the first event of an event stream, in every spelling and however the bytes are split.
 #include "proxy/http/body_rules/event_stream.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ namespace {
 
 struct Case {
   std::string stream;
-  std::string name;  ///< empty: no event is complete
+  std::string name;  ///< empty if no event is complete
   std::string data;
 };
 

@@ -1,4 +1,4 @@
-// Who speaks first in a tunnel, and what that makes of it (row G7).
+// Tests protocol detection from the first bytes of a tunnel (row G7).
 #include "proxy/http/message/first_bytes.hpp"
 #include "proxy/http/http1/parse.hpp"
 
@@ -48,7 +48,7 @@ TEST(FirstBytes, G7_partial_request_line_waits_for_more_bytes) {
 
 TEST(FirstBytes, G7_bytes_that_are_not_an_http_1_request_are_opaque) {
   for (const std::string& text : std::vector<std::string>{
-           std::string("\x16\x02", 2),  // no record of TLS
+           std::string("\x16\x02", 2),  // not a TLS record
            std::string("\x15\x03\x01", 3),
            std::string("\0", 1),
            "PRI * HTTP/1.1\r\n",
@@ -57,7 +57,7 @@ TEST(FirstBytes, G7_bytes_that_are_not_an_http_1_request_are_opaque) {
            "SSH-2.0-x\r\n",
            "EHLO host\r\n",
            "get key\r\n",           // memcached
-           "*1\r\n$4\r\nPING\r\n",  // Redis: `*` is a token
+           "*1\r\n$4\r\nPING\r\n",  // Redis; `*` is a valid token character
            "0032git-upload-pack x",
            "OPTIONS rtsp://api.test/ RTSP/1.0\r\n",
            "OPTIONS * RTSP/1.0\r\n",
@@ -179,7 +179,7 @@ TEST(FirstBytes, redirected_request_goes_to_its_host_field_at_the_dialled_port) 
   const auto host_of = [](const std::string& text) {
     RequestHead head = parsed(text);
     for (FieldLine& field : head.fields) {
-      if (field.value == "unreadable") field.value = "a b";  // what the framing guard would have refused
+      if (field.value == "unreadable") field.value = "a b";  // the framing guard would reject this value
     }
     const Intake intake = take_redirected(head, {"10.0.0.1", 8080, "10.0.0.1:8080"});
     const auto* const forward = std::get_if<Forward>(&intake);

@@ -1,5 +1,5 @@
-// Edges of the guard, one byte or one number on either
-// side of them: what planted defects showed to be untold.
+// Tests the limits of the guard, one byte or one number on either side. Planted defects showed that other
+// tests miss them.
 #include <gtest/gtest.h>
 
 #include "proxy/http/http1/chunked.hpp"
@@ -15,7 +15,7 @@ namespace {
 using std::string;
 using State = ChunkDecoder::State;
 
-/// Without the second opinion, which hides what the guard overlooks.
+/// Runs the guard without the Beast check, which would hide the guard's own mistakes.
 Parsed guard_alone(const string& text) {
   RequestHead head;
   return guard_request(text, {}, head);
@@ -217,7 +217,7 @@ TEST(GuardEdge, reset_chunk_decoder_restarts_its_counters) {
     EXPECT_EQ(decoder.step(trailers).state, State::done) << body;
   }
   decoder.reset();
-  EXPECT_EQ(decoder.step("5;a=\"").state, State::more);  // left in the middle of a size line
+  EXPECT_EQ(decoder.step("5;a=\"").state, State::more);  // stops in the middle of the chunk size line
   decoder.reset();
   EXPECT_EQ(decoder.step("0\r\n\r\n").state, State::done);
 }
@@ -238,7 +238,8 @@ TEST(GuardEdge, trailers_with_content_digests_are_kept) {
   EXPECT_EQ(decoder.trailers(), kept);
 }
 
-// A head in a buffer that has grown is not read at once; what was read of it before lay in the buffer before.
+// The parser may skip a partial head after its buffer has grown. Views from the previous call point into the
+// old buffer, so they must be cleared.
 TEST(GuardEdge, L10_partial_parse_after_buffer_growth_keeps_no_stale_views) {
   RequestHead head;
   std::string first = "POST http://h/ HTTP/1.1\r\nHost: h\r\nX: ";

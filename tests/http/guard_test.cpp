@@ -1,4 +1,5 @@
-// The framing guard on requests: every row of "Requests: framing" and of group A that a head alone decides.
+// Tests the framing guard on requests: every row of "Requests: framing", and every row of group A that the
+// head alone decides.
 #include "proxy/http/http1/guard.hpp"
 
 #include <gtest/gtest.h>
@@ -143,7 +144,7 @@ TEST(Guard, control_bytes_in_field_values_are_rejected) {
   for (const string& value : {"a\0b"s, "a\rb"s, "a\nb"s, "a\x01"s, "\x7f"s, "a\x1b[0m"s, "\rx"s}) {
     EXPECT_EQ(request(get("X: " + value + "\r\n")), Parsed{Rejection::bad_field_value}) << value;
   }
-  // Eight and more bytes before it: the word-wise search must see it wherever it stands.
+  // At every offset, because the search reads words of eight bytes.
   for (std::size_t at = 0; at < 24; ++at) {
     string value(24, 'v');
     value[at] = '\x02';

@@ -1,4 +1,4 @@
-// What a response says about when to come back, field by field; and that no bytes make a pause below zero.
+// Tests the retry hints of a response, field by field, and that no input gives a negative pause.
 #include "proxy/http/retry_hints/hint.hpp"
 
 #include <gtest/gtest.h>
@@ -248,8 +248,8 @@ const std::vector<string> names{
     "Retry-After",       "retry-after-ms",        "x-ratelimit-reset",      "RateLimit",
     "x-amz-retry-after", "x-ratelimit-remaining", "grpc-retry-pushback-ms", "x-should-retry"};
 
-/// Bytes of all kinds, most of them such as these fields are made of. Exactly sized, so that a sanitizer sees
-/// any read beyond them.
+/// Returns random bytes, most of them characters that these fields use. The buffer has the exact size, so
+/// that a sanitizer detects any read beyond it.
 string random_value(play::Chance& random) {
   const string spice = "0123456789999.,;=-\"\\ \thmsrt";
   string value(random.below(24), ' ');

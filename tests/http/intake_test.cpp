@@ -1,4 +1,4 @@
-// What heads ask of a forward and of a gateway listener.
+// Tests how the heads of a forward and of a gateway listener become upstream requests.
 #include "proxy/http/message/intake.hpp"
 
 #include <gtest/gtest.h>
@@ -45,12 +45,13 @@ TEST(Intake, absolute_form_target_overrides_a_different_host_field) {
   EXPECT_EQ(host_field(request_to("http://h/", "i")), "h");
   EXPECT_EQ(host_field(request_to("http://h:8080/", "h")), "h:8080");
   EXPECT_EQ(host_field("GET http://h/ HTTP/1.0\r\n\r\n"), "h");
-  // The same origin in another spelling stays as the client signed it.
+  // A different spelling of the same origin stays as the client signed it.
   EXPECT_EQ(host_field(request_to("http://h:80/", "H")), "");
   EXPECT_EQ(host_field(request_to("http://h/", "h:80")), "");
 }
 
-/// The guard lets no such Host pass; this is what stands if it did.
+/// Returns a head whose Host is unreadable. The guard rejects such a Host, so only this test reaches the
+/// case.
 RequestHead with_unreadable_host(const ReadRequest& read) {
   RequestHead head = read.head;
   head.fields.front().value = "a b";
@@ -92,7 +93,7 @@ TEST(Intake, A16_https_is_never_sent_in_clear_text) {
 
 TEST(Intake, gateway_tls_server_name_follows_the_host_sent_upstream) {
   const auto taken = [](const string& target, std::string_view authority) {
-    static std::vector<std::unique_ptr<ReadRequest>> kept;  // what is taken has its views into them
+    static std::vector<std::unique_ptr<ReadRequest>> kept;  // keeps the text that the results point into
     kept.push_back(std::make_unique<ReadRequest>(request_to(target, "client.test:8443")));
     return std::get<Forward>(
         take_gateway(kept.back()->head, {"up", 443, true, authority, "127.0.0.1", 3180}));

@@ -1,4 +1,5 @@
-// Response heads as old upstreams spell them: read, made clean, and never passed on as they came.
+// Tests response heads in the syntax of old upstreams: they are accepted, normalised, and never passed on as
+// received.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -13,7 +14,7 @@ namespace {
 
 using std::string;
 
-/// The head as it was made clean; what was refused is no such text.
+/// Returns the normalised head. Expects that the head is accepted.
 string cleaned(const string& text) {
   const ReadResponse read(text);
   EXPECT_EQ(read.parsed, complete) << text;

@@ -1,4 +1,4 @@
-// The ports and the text of an origin.
+// Tests the ports and the text form of an origin.
 #include "proxy/http/message/origin.hpp"
 
 #include <gtest/gtest.h>

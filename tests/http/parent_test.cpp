@@ -1,4 +1,4 @@
-// Heads for a parent proxy: absolute-form, its authorization, and CONNECT.
+// Tests request heads for a parent proxy: absolute-form, its authorization, and CONNECT.
 #include "proxy/http/http1/parent.hpp"
 
 #include <gtest/gtest.h>

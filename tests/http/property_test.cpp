@@ -1,5 +1,5 @@
-// What must hold for any head: feeding it in pieces changes nothing, damage never crashes, and what is
-// accepted keeps its framing.
+// Tests properties of every head: the result does not depend on how the bytes are split, damage never
+// crashes, and an accepted head keeps its framing.
 #include <gtest/gtest.h>
 
 #include "proxy/http/http1/parse.hpp"
@@ -35,8 +35,8 @@ const std::vector<string> response_heads{
     "HTTP/1.1 204 No Content\r\nContent-Length: 0\r\nVia: 1.1 a\r\n\r\n",
     "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\nConnection: a; b\r\n\r\n"};
 
-/// Damages a head at one to three places: a byte changed,
-/// removed, doubled, or a piece of another head put in.
+/// Damages a head in one to three places: a byte changed, removed or doubled, or a piece of another head
+/// inserted.
 string mutate(string text, const std::vector<string>& heads, Random& random) {
   const string spice = "\r\n\t :,;0159aAhHtT\x01\x7f\xff#/";
   for (unsigned times = static_cast<unsigned>(random.below(3)) + 1; times > 0 && !text.empty(); --times) {
@@ -56,11 +56,11 @@ string mutate(string text, const std::vector<string>& heads, Random& random) {
   return text;
 }
 
-/// Feeds a head byte by byte; what comes when it is no longer partial.
+/// Parses the head after each further byte. Returns the first result that is not partial.
 template <class Parse>
 Parsed feed_bytewise(const string& text, Parse parse) {
   for (std::size_t length = 0; length <= text.size(); ++length) {
-    // A copy of exactly that size, so that a sanitizer sees any read beyond it.
+    // A copy of the exact size, so that a sanitizer detects any read beyond it.
     const std::vector<char> copy(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(length));
     const Parsed parsed = parse(std::string_view(copy.data(), copy.size()));
     if (parsed != partial) return parsed;
@@ -156,7 +156,8 @@ TEST(Property, accepted_response_keeps_its_framing_when_forwarded) {
 }
 
 TEST(Property, I1_large_head_fed_byte_by_byte_takes_linear_time) {
-  // 64 KiB in one long line and in many shorter ones: a full reading at every byte would be 2 GiB of work.
+  // About 60 KB in one long line, and in many shorter ones. Parsing everything at every byte would read 2
+  // GiB.
   for (const std::size_t line_bytes : {std::size_t{60000}, std::size_t{470}}) {
     string text = "GET http://h/ HTTP/1.1\r\nHost: h\r\n";
     while (text.size() < 60000) text += "X: " + string(line_bytes, 'v') + "\r\n";

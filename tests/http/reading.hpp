@@ -1,4 +1,4 @@
-// How the tests of this folder read heads: the text lives with the head that points into it.
+// Helpers that parse heads for the tests of this folder and keep the text that a head points into.
 #pragma once
 
 #include <ostream>
@@ -22,7 +22,7 @@ inline void PrintTo(const Parsed& parsed, std::ostream* out) {
 inline const Parsed complete = Progress::complete;
 inline const Parsed partial = Progress::partial;
 
-/// A request with whatever `parse_request` made of it.
+/// A request text with the result of `parse_request`.
 struct ReadRequest {
   explicit ReadRequest(std::string bytes, const HeadLimits& limits = {})
       : text(std::move(bytes)), parsed(parse_request(text, limits, head)) {}
@@ -43,7 +43,7 @@ struct ReadResponse {
   Parsed parsed;
 };
 
-/// `GET http://h/` with these lines behind Host; `lines` end with CRLF.
+/// Returns a GET of `http://h/` with these lines after Host. `lines` ends with CRLF.
 inline std::string get(const std::string& lines) {
   return "GET http://h/ HTTP/1.1\r\nHost: h\r\n" + lines + "\r\n";
 }

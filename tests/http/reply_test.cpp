@@ -1,4 +1,4 @@
-// Our own responses: the status, the Proxy-Status word and the body of each cause.
+// Tests the proxy's own responses: the status, the Proxy-Status word and the body of each cause.
 #include "proxy/http/http1/reply.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What predicates see of a response's head and body, and values down a path of a JSON text.
+// Tests what predicates find in a response's head and body, and values at a path in a JSON text.
 #include "proxy/http/body_rules/response_body_probe.hpp"
 #include "proxy/http/http1/parse.hpp"
 

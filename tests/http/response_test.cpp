@@ -1,4 +1,4 @@
-// The framing guard on responses: the client never sees a broken message as a whole one.
+// Tests the framing guard on responses: the client never sees a broken message as a complete one.
 #include <gtest/gtest.h>
 
 #include "tests/http/reading.hpp"

@@ -1,4 +1,5 @@
-// Outgoing heads: what stays byte for byte, what ends at this hop, what is ours.
+// Tests outgoing heads: lines that stay byte for byte, lines removed at this hop, and lines that the proxy
+// adds.
 #include "proxy/http/http1/rewrite.hpp"
 
 #include <gtest/gtest.h>
@@ -28,7 +29,7 @@ string rewrite_gateway(const string& text, std::string_view prefix, std::string_
   return out;
 }
 
-/// The head of a plain GET for http://h/ with these lines behind Host.
+/// Returns the outgoing head of a plain GET for http://h/ with these lines after Host.
 string sent(const string& lines) {
   return "GET / HTTP/1.1\r\nHost: h\r\n" + lines + "Via: 1.1 reprise-x1\r\n";
 }
@@ -165,7 +166,7 @@ TEST(Rewrite, J4_max_forwards_is_decremented_for_options_and_trace) {
 }
 
 TEST(Rewrite, J4_max_forwards_never_goes_below_zero) {
-  // Intake answers 0 itself; this is what stands if it did not.
+  // Intake itself responds if the value is 0 and rejects `x`, so only this test reaches the case.
   for (const string value : {"0", "x"}) {
     const ReadRequest read("TRACE http://h/ HTTP/1.1\r\nHost: h\r\nMax-Forwards: " + value + "\r\n\r\n");
     Forward forward;
@@ -282,7 +283,7 @@ TEST(Rewrite, head_and_304_responses_keep_their_content_length) {
 }
 
 TEST(Rewrite, unreadable_content_length_is_not_forwarded) {
-  // The guard lets no such response pass; this is what stands if it did.
+  // The guard rejects such a response, so only this test reaches the case.
   ReadResponse read(ok("Content-Length: 5\r\n"), "HEAD");
   read.head.fields.front().value = "5, 6";
   string out;

@@ -1,4 +1,5 @@
-// Until when a signed request may be sent: presigned URLs, signing fields, and what is no signature.
+// Tests until when a signed request may be sent: presigned URLs, signing fields, and values that are not
+// signatures.
 #include "proxy/http/retry_hints/signature.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Authorities and targets: what is refused, and what stays byte for byte.
+// Tests authorities and targets: which are rejected, and which stay byte for byte.
 #include "proxy/http/message/target.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Our own name in a request, and another reprise's in a response.
+// Tests finding this proxy's name in a request, and another reprise's name in a response.
 #include "proxy/http/message/via.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Which XML bodies have an element whose text is as asked, and that nothing in them is expanded or guessed.
+// Tests which XML bodies have an element with a matching text, and that nothing in them is expanded or
+// guessed.
 #include "proxy/http/body_rules/xml_probe.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +15,7 @@ bool has(const string& text, const char* path = "Code", const char* equals = "Sl
   return XmlText(text).has_at(path, policy::TextRule{equals});
 }
 
-// S3; Query services such as SQS and STS; EC2.
+// Bodies of S3, of Query services such as SQS and STS, and of EC2.
 const string of_s3 =
     R"(<?xml version="1.0" encoding="UTF-8"?>
 <Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message><RequestId>1</RequestId></Error>)";
