@@ -1,5 +1,4 @@
-// What a decision costs: of a response that is passed on,
-// and of one that is tried again, with its roll of the dice.
+// Measures decide() for a response that is delivered, and for one that is retried, with its random roll.
 #include <benchmark/benchmark.h>
 
 #include <limits>

@@ -1,4 +1,4 @@
-// What it costs to read a head: by the framing guard alone, and by it and Beast, which must agree.
+// Measures the parsing of a head by the framing guard alone, and by the guard and Beast, which must agree.
 #include <benchmark/benchmark.h>
 
 #include <string>

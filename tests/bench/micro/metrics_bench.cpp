@@ -1,4 +1,4 @@
-// What it costs to count a finished request, and to keep its story.
+// Measures counting a finished request, and adding it to the request history.
 #include <benchmark/benchmark.h>
 
 #include "proxy/telemetry/history/request_history.hpp"

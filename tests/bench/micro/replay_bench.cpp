@@ -1,5 +1,5 @@
-// What it costs to hold a request's body for a second attempt: where it came with its head, and where it is
-// read from the client.
+// Measures holding a request body for a second attempt: a body that came with its head, and one that is read
+// from the client.
 #include <benchmark/benchmark.h>
 
 #include <cstring>
@@ -44,7 +44,7 @@ Task<int> read_all(forward::RequestBody& body) {
   co_return 1;
 }
 
-// The client's send is in it: what is held costs beside the reading.
+// The time includes the client's send, so compare the runs with and without holding.
 void hold_what_is_read(benchmark::State& state) {
   const auto bytes = static_cast<std::size_t>(state.range(0));
   const std::uint64_t held = state.range(1) != 0 ? 1 << 20 : 0;

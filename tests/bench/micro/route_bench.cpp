@@ -1,4 +1,4 @@
-// What it costs to find a request's route among few and many, where the last one is its own, or none is.
+// Measures finding a request's route among few and many routes, if the last route matches or none does.
 #include <benchmark/benchmark.h>
 
 #include <string>
@@ -8,7 +8,7 @@
 namespace reprise::policy {
 namespace {
 
-// Half by host, half by path.
+// Returns a table in which half of the routes match by host and half by path.
 RouteTable table_of(std::int64_t routes) {
   std::vector<Route> list(static_cast<std::size_t>(routes));
   for (std::size_t i = 0; i < list.size(); ++i) {
