@@ -1,5 +1,5 @@
-// Fuzz target: configuration files. Whatever the bytes are: settings, or errors that each tell where; and the
-// settings in force, printed, load to themselves.
+// Fuzz target: configuration files. Any input gives settings, or errors with their positions. The effective
+// configuration, printed and loaded, gives the same settings.
 #include <algorithm>
 
 #include "config/load.hpp"
@@ -18,7 +18,8 @@ std::optional<std::string> environment(std::string_view name) {
   return name == "SECRET" ? std::optional<std::string>(secret) : std::nullopt;
 }
 
-/// A fuzzer must not read whatever file it can name.
+/// Returns true if the text refers to a file other than the two harmless ones. A fuzzer must not read
+/// arbitrary files.
 bool names_files(std::string_view text) {
   for (std::size_t at = text.find("file:"); at != std::string_view::npos; at = text.find("file:", at + 1)) {
     const std::string_view path = text.substr(at + 5);
@@ -27,8 +28,7 @@ bool names_files(std::string_view text) {
   return false;
 }
 
-/// Where `line` and `column` must lie; a byte order mark and
-/// line ends of every kind count as the loader counts them.
+/// Returns the number of lines, at least as many as the loader counts: CRLF counts twice.
 std::size_t lines_of(std::string_view text) {
   const auto breaks = std::count_if(text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; });
   return static_cast<std::size_t>(breaks) + 1;

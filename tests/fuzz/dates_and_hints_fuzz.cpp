@@ -1,5 +1,5 @@
-// Fuzz target: dates and hints. A date that is read is one moment in every form; a hint is a bounded pause,
-// whatever the order of the fields.
+// Fuzz target: dates and retry hints. A parsed date is the same instant in every form; a hint is a bounded
+// pause, in any order of the fields.
 #include <algorithm>
 #include <chrono>
 
@@ -18,7 +18,7 @@ constexpr std::int64_t year_zero = -62'167'219'200;
 constexpr std::int64_t year_ten_thousand = 253'402'300'800;
 constexpr std::int64_t fifty_one_years = 51LL * 366 * 86400;
 
-/// `Sunday, 06-Nov-94 08:49:37 GMT` from `Sun, 06 Nov 1994 08:49:37 GMT`.
+/// Converts `Sun, 06 Nov 1994 08:49:37 GMT` to `Sunday, 06-Nov-94 08:49:37 GMT`.
 std::string as_rfc850(std::string_view fixdate) {
   constexpr std::string_view days = "Sunday Monday Tuesday Wednesday Thursday Friday Saturday ";
   const std::size_t day = days.find(fixdate.substr(0, 3));
@@ -26,7 +26,7 @@ std::string as_rfc850(std::string_view fixdate) {
          "-" + std::string(fixdate.substr(8, 3)) + "-" + std::string(fixdate.substr(14));
 }
 
-/// `Sun Nov  6 08:49:37 1994`.
+/// Converts the same form to `Sun Nov  6 08:49:37 1994`.
 std::string as_asctime(std::string_view fixdate) {
   const std::string day =
       fixdate[5] == '0' ? " " + std::string(fixdate.substr(6, 1)) : std::string(fixdate.substr(5, 2));
@@ -44,7 +44,7 @@ std::string as_basic(std::string_view fixdate) {
 
 void judge_moment(std::int64_t moment) {
   law(moment >= year_zero && moment <= year_ten_thousand, "a date is in the years 0 to 9999");
-  if (moment == year_ten_thousand) return;  // a leap second at the very end
+  if (moment == year_ten_thousand) return;  // a leap second at the end of the year 9999
   const std::string text = format_date(moment);
   law(text.size() == 29 && parse_date(text, now_unix) == moment, "a written date is read back");
   law(parse_date(as_asctime(text), now_unix) == moment, "asctime is the same moment");

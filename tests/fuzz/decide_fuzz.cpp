@@ -1,4 +1,4 @@
-// Fuzz target: the laws of decide() and of the waits, on whatever bytes come.
+// Fuzz target: checks the invariants of decide() and of the backoff (draw_wait) on arbitrary input.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -14,7 +14,7 @@ namespace {
 using namespace policy;
 using namespace std::chrono_literals;
 
-/// Rolls one number again and again, as far as it fits, and counts.
+/// Dice that always roll the same number, capped to the range, and count the rolls.
 class OneNumberDice final : public Dice {
  public:
   explicit OneNumberDice(std::uint64_t number) : number_(number) {}
@@ -66,7 +66,7 @@ RetryOn retry_on(Input& input) {
   return on;
 }
 
-// The bounds are those that the configuration allows, or wider.
+// Draws a policy. Its values cover at least the range that the configuration allows.
 RoutePolicy route_policy(Input& input) {
   static constexpr std::array<double, 6> growths{1, 1.5, 2, 10, 1e3, 1e308};
   RoutePolicy policy;

@@ -1,5 +1,5 @@
-// Fuzz target: stories. Whatever happens to an exchange, and in whatever order, the laws of
-// tests/support/laws.hpp hold.
+// Fuzz target: checks the invariants of tests/support/laws.hpp for an exchange with arbitrary events in
+// arbitrary order.
 #include <array>
 
 #include "tests/fuzz/input.hpp"
@@ -31,9 +31,9 @@ policy::RetryPolicy retry(Input& input) {
   if (input.upto(7) == 0) retry.on.connect = retry.on.reset = false;
   retry.backoff = {up_to(input, 64'000), input.of(growths), up_to(input, 64'000) + 1ms,
                    input.any<policy::Jitter>()};
-  // A route without a bound on its attempts must get on by its waits.
+  // Without a limit on attempts, only waits bring the route to its deadline.
   if (!retry.max_attempts) retry.backoff = {1s, 2.0, 30s, policy::Jitter::none};
-  // Some more attempts than a ledger keeps (row L25).
+  // Gives slightly more attempts than a ledger keeps (row L25).
   if (!retry.max_attempts && retry.deadline == 1s) retry.backoff = {14ms, 1.0, 14ms, policy::Jitter::none};
   retry.retry_after = {input.flip(), up_to(input, 100'000)};
   return retry;

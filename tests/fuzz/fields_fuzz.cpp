@@ -1,5 +1,5 @@
-// Fuzz target: fields, Connection, hop-by-hop, rewriting. A rewritten head is read again, has nothing of this
-// hop, and keeps every other line byte for byte and in its order.
+// Fuzz target: fields, Connection, hop-by-hop fields, rewriting. A rewritten head parses again, has no field
+// of the other hop, and keeps every other line byte for byte and in order.
 #include <array>
 
 #include "proxy/http/http1/chunked.hpp"
@@ -18,7 +18,7 @@ constexpr std::string_view pseudonym = "reprise-x1";
 const Parsed complete = Progress::complete;
 using Lines = std::vector<FieldLine>;
 
-/// Names that are about one hop, whatever Connection says (RFC 9110 7.6.1).
+/// Returns true for fields that are hop-by-hop even if Connection does not list them (RFC 9110 7.6.1).
 bool is_hop_by_hop(std::string_view name) {
   for (const char* const known : {"connection", "keep-alive", "proxy-connection", "te", "transfer-encoding",
                                   "upgrade", "proxy-authorization", "proxy-authenticate"}) {
@@ -27,7 +27,7 @@ bool is_hop_by_hop(std::string_view name) {
   return false;
 }
 
-/// Names that Connection must never take away (row J1).
+/// Returns true for fields that Connection must never remove (row J1).
 bool is_protected(std::string_view name) {
   for (const char* const known :
        {"host", "content-length", "transfer-encoding", "authorization", "cookie", "set-cookie",
@@ -37,8 +37,8 @@ bool is_protected(std::string_view name) {
   return false;
 }
 
-/// Names that may stay although Connection lists them: end-to-end
-/// by their kind, or with a meaning of their own there.
+/// Returns true for fields that may stay although Connection lists them: end-to-end fields, and names with
+/// another meaning in Connection.
 bool may_stay(std::string_view name) {
   for (const char* const prefix : {"content-", "if-", "x-forwarded-", "sec-websocket-"}) {
     if (name.starts_with(prefix)) return true;
@@ -51,7 +51,7 @@ bool may_stay(std::string_view name) {
   return is_protected(name);
 }
 
-/// Names that the proxy writes itself, or leaves out for a reason of their own.
+/// Returns true for fields that the proxy writes itself or removes for another reason.
 bool is_rewritten(std::string_view name, bool request) {
   if (name == "content-length" || name == "trailer") return true;
   if (!request) return name == "alt-svc" || name.starts_with("reprise-");
@@ -64,7 +64,7 @@ std::string spelled(const FieldLine& field) {
              : std::string(field.name).append(": ").append(field.value).append("\r\n");
 }
 
-/// Every line that came is in the outgoing head, in its order, or there is a reason why not.
+/// Checks that every incoming line is in the outgoing head, in order, unless it may be removed.
 void judge_kept(const Lines& came, const Lines& out, bool request) {
   const std::vector<std::string> named = members_of(came, "connection");
   std::size_t at = 0;
@@ -80,7 +80,7 @@ void judge_kept(const Lines& came, const Lines& out, bool request) {
   }
 }
 
-/// Nothing of the other hop; what there is of this one is ours.
+/// Checks that no field of the other hop remains, and that hop-by-hop fields have the proxy's own values.
 void judge_hop(const Lines& came, const Lines& out, bool upgrades) {
   const std::vector<std::string> named = members_of(came, "connection");
   for (const FieldLine& field : out) {
@@ -178,7 +178,7 @@ void judge_response(std::string_view text, std::uint64_t chosen) {
   std::string out;
   write_response_head(head, rewrite, out);
   judge_response_out(head, rewrite, out);
-  // The same lines as trailers: what Connection names is left out, nothing else.
+  // Uses the same lines as trailers: removing fields a second time must change nothing.
   std::string lines;
   for (const FieldLine& field : head.fields) lines += spelled(field);
   std::string kept;

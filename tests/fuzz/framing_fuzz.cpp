@@ -1,5 +1,5 @@
-// Fuzz target: three readings of the same bytes: the guard and what it leads to, Boost.Beast's parser, and a
-// strict one. No two of them accept a message and frame it differently.
+// Fuzz target: parses the same bytes with the guard and the code after it, with Boost.Beast, and with a
+// strict parser. No two of them may accept a message and frame it differently.
 #include <array>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
@@ -19,7 +19,7 @@ using State = Message::State;
 using Body = Message::Body;
 using http::Framing;
 
-/// What came of all messages of this run; printed at its end.
+/// Counts of the results for all messages of this run. Printed at its end.
 struct Tally {
   ~Tally() {
     std::fprintf(stderr,
@@ -46,7 +46,7 @@ Body kind_of(Framing::Kind kind) {
   return Body::until_close;
 }
 
-/// Feeds the decoder, in two halves.
+/// Decodes a chunked body. Feeds the decoder in two halves.
 void take_chunks(std::string_view text, http::Spelling trailers, Message& message) {
   http::ChunkDecoder decoder(trailers);
   std::size_t at = 0;
@@ -65,7 +65,7 @@ void take_chunks(std::string_view text, http::Spelling trailers, Message& messag
   message.end += at;
 }
 
-/// The message that the guard's verdict on its head leads to.
+/// Returns the message that follows from the guard's verdict on its head.
 Message guarded(std::string_view text, const http::Parsed& parsed, const Framing& framing,
                 std::size_t head_bytes, http::Spelling trailers) {
   Message message;
@@ -109,7 +109,7 @@ Message read_guarded_response(std::string_view text, std::string_view method) {
 template <bool is_request>
 using Parser = beast::http::parser<is_request, beast::http::string_body>;
 
-/// Gives Beast all there is, and the end of the connection where it waits for that.
+/// Feeds Beast all bytes, then the end of the connection if the message needs it.
 template <bool is_request>
 Message drive(Parser<is_request>& parser, std::string_view text) {
   parser.header_limit(64 * 1024);
@@ -163,8 +163,8 @@ Message read_by_beast_response(std::string_view text, std::string_view method) {
   return message;
 }
 
-/// Beast refuses, or waits for ever for, what old upstreams spell in their own way: it is shown the head made
-/// clean, as it is in the proxy, and of trailers that are not clean it is not asked.
+/// Parses a response with Beast as the proxy does: Beast gets the normalised head, because it rejects the
+/// syntax of old upstreams or waits without end. Trailers that are not normalised are not given to Beast.
 Message read_by_beast_cleaned(std::string_view text, std::string_view method) {
   http::ResponseHead head;
   http::Oddities oddities;
@@ -187,21 +187,23 @@ Message read_by_beast_cleaned(std::string_view text, std::string_view method) {
   return message;
 }
 
-/// Neither has refused: both have the same head, and where both have the whole message, the same body.
+/// Checks two results if neither is a rejection: same framing, and the same body if both messages are
+/// complete.
 void agree(const Message& a, const Message& b, const char* who) {
   if (a.state == State::refused || b.state == State::refused) return;
   if (a.has_head && b.has_head) law(a.kind == b.kind && a.length == b.length, who);
   if (a.state == State::whole && b.state == State::whole) law(a.end == b.end && a.body == b.body, who);
 }
 
-/// What is whole to the guard is whole to all who do not refuse it, and to nobody before. Of what the guard
-/// refuses nothing is asked here: Beast waits for ever behind a trailer that ends with LF alone.
+/// Checks that a message complete to the guard is complete to every parser that does not reject it, and the
+/// reverse. Skips messages that the guard rejects, because Beast waits without end after a trailer line that
+/// ends in LF alone.
 void end_alike(const Message& guard, const Message& other, const char* who) {
   if (guard.state == State::refused || other.state == State::refused) return;
   law((guard.state == State::whole) == (other.state == State::whole), who);
 }
 
-/// One past the first message, or 0 where nobody has one.
+/// Returns the end of the first message, or 0 if no parser finds a complete one.
 std::size_t judge(const Message& guard, const Message& other, const Message& strict) {
   agree(guard, strict, "guard and strict reading frame it differently");
   agree(guard, other, "guard and Beast frame it differently");

@@ -1,4 +1,4 @@
-// What the targets over heads have in common: naive readings of fields, and heads spelled anew.
+// Helpers of the targets that parse heads: simple readings of fields, and other spellings of a head.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@ inline std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-/// The members of a comma list, lower case; none is empty.
+/// Returns the non-empty members of a comma-separated list in lower case.
 inline std::vector<std::string> members(std::string_view list) {
   std::vector<std::string> all;
   for (std::size_t begin = 0; begin <= list.size();) {
@@ -73,7 +73,7 @@ inline bool same(const http::Framing& a, const http::Framing& b) {
   return a.kind == b.kind && (a.kind != http::Framing::Kind::length || a.length == b.length);
 }
 
-/// What holds for every field line that was accepted. `blanks`: may stand before the colon.
+/// Checks an accepted field line. If `blanks` is true, blanks before the colon are allowed.
 inline void judge_line(const http::FieldLine& field, bool blanks) {
   law(!field.name.empty() && field.name.find_first_of(" \t:\r\n,;\"()") == std::string_view::npos,
       "a name is a token");
@@ -89,7 +89,7 @@ inline void judge_line(const http::FieldLine& field, bool blanks) {
   law(field.id == http::identify_field(field.name), "a line knows its field");
 }
 
-/// The fields in their plainest spelling, and the empty line.
+/// Returns the fields in the plainest spelling, followed by the empty line.
 inline std::string plain_fields(const std::vector<http::FieldLine>& fields) {
   std::string text;
   for (const http::FieldLine& field : fields)
@@ -97,8 +97,8 @@ inline std::string plain_fields(const std::vector<http::FieldLine>& fields) {
   return text + "\r\n";
 }
 
-/// A head of an old upstream made clean, line by line: an LF ends a line, what begins with a blank goes on
-/// with the line before it behind one blank, and no minor version is over 1.
+/// Returns the head of an old upstream in normal form: every line ends with CRLF, a folded line is joined to
+/// the line before with one blank, and a minor version above 1 becomes 1.
 inline std::string made_clean(std::string_view head) {
   std::vector<std::string> lines;
   while (!head.empty()) {

@@ -1,5 +1,5 @@
-// Fuzz target: manifests that reprise is put into. Whatever the bytes are: a manifest that is YAML still, or
-// an error that tells where; once is as good as twice, and what is no workload stays byte for byte.
+// Fuzz target: inject on arbitrary manifests. The result is valid YAML, or an error with its position. A
+// second run changes nothing, and documents that are not workloads stay byte for byte.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -13,7 +13,7 @@ namespace {
 
 using namespace tools;
 
-/// All that adds something to a pod.
+/// Returns options that add everything inject can add to a pod.
 Options everything() {
   Options options;
   options.image = "reprise:0.1.0-x";
@@ -25,7 +25,7 @@ Options everything() {
   return options;
 }
 
-// Those of Kubernetes that run pods; a list may hold any of them.
+// The kinds that run pods. A list may contain any of them.
 constexpr auto workloads = std::to_array<std::string_view>(
     {"Pod", "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController", "Job", "CronJob",
      "PodTemplate", "Rollout", "DeploymentConfig"});
@@ -68,7 +68,7 @@ void judge(std::string_view text, const Options& options) {
   const auto& twice = std::get<Injected>(again);
   law(twice.text == once.text, "twice is the same as once");
   const auto back = tools::remove(once.text);
-  // Where a sidecar of ours was replaced, the way back ends where that began.
+  // If the input already had a sidecar, removal gives the same result as removal from the input.
   const auto bare = tools::remove(text);
   if (once.already == 0) law(std::holds_alternative<Removed>(back), "there is a way back");
   if (once.already == 0 && std::holds_alternative<Removed>(bare))

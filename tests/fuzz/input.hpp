@@ -1,4 +1,4 @@
-// A fuzzer's bytes, taken one number at a time, and how a law that does not hold is told.
+// Reads numbers from the fuzzer's bytes, and reports a broken invariant.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace reprise::fuzz {
 
-/// Takes numbers from the front; when nothing is left, zeros. Borrows the bytes.
+/// Reads numbers from the front; zeros when no bytes are left. Borrows the bytes.
 class Input {
  public:
   Input(const std::uint8_t* bytes, std::size_t size) : bytes_(bytes), size_(size) {}
@@ -26,13 +26,13 @@ class Input {
     --size_;
     return *bytes_++;
   }
-  /// 0 to 2^64 - 1, low byte first.
+  /// Returns 0 to 2^64 - 1, low byte first.
   std::uint64_t word() {
     std::uint64_t number = 0;
     for (unsigned shift = 0; shift < 64; shift += 8) number |= std::uint64_t{byte()} << shift;
     return number;
   }
-  /// 0 to `highest`, which must be below 2^64 - 1.
+  /// Returns 0 to `highest`, which must be below 2^64 - 1.
   std::uint64_t upto(std::uint64_t highest) {
     return highest < 256 ? byte() % (highest + 1) : word() % (highest + 1);
   }
@@ -41,7 +41,7 @@ class Input {
   Enum any() {
     return static_cast<Enum>(upto(policy::count_of<Enum> - 1));
   }
-  /// Any but the first, which stands for nothing.
+  /// Returns any value except the first, which means none.
   template <typename Enum>
   Enum any_but_first() {
     return static_cast<Enum>(1 + upto(policy::count_of<Enum> - 2));
@@ -50,9 +50,9 @@ class Input {
   const typename List::value_type& of(const List& list) {
     return list[upto(list.size() - 1)];
   }
-  /// All that was not taken.
+  /// Returns the bytes not yet read.
   std::string_view rest() const { return {reinterpret_cast<const char*>(bytes_), size_}; }
-  /// Up to `longest` letters of an alphabet.
+  /// Returns at most `longest` letters of the alphabet.
   std::string text(std::string_view alphabet, std::size_t longest) {
     std::string letters(upto(longest), '\0');
     for (char& letter : letters) letter = alphabet[upto(alphabet.size() - 1)];
@@ -64,7 +64,7 @@ class Input {
   std::size_t size_;
 };
 
-/// A copy of exactly these bytes, so that the sanitizer sees any reading beyond them.
+/// A copy of exactly these bytes, so that the sanitizer detects any read beyond them.
 class Exact {
  public:
   explicit Exact(std::string_view text) : bytes_(new char[text.size()]), size_(text.size()) {
@@ -77,8 +77,7 @@ class Exact {
   std::size_t size_;
 };
 
-/// The same for pieces fed one after the other, without an
-/// allocation for each: the view lasts until the next call.
+/// Like Exact, for pieces fed in sequence: reuses one buffer. A view is valid until the next call.
 class Edge {
  public:
   std::string_view put(std::string_view text) {
@@ -90,15 +89,15 @@ class Edge {
   std::vector<char> bytes_;
 };
 
-/// A number that hangs on the bytes alone: it chooses what
-/// else is tried with an input that must stay plain text.
+/// Returns a number that depends only on the bytes. It selects additional checks for inputs that must stay
+/// plain text.
 inline std::uint64_t mixed(std::string_view bytes) {
   std::uint64_t number = 0xcbf29ce484222325U;
   for (const char c : bytes) number = (number ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
   return number ^ (number >> 29U);
 }
 
-/// Ends the fuzzer, which then keeps the input.
+/// Aborts the fuzzer if an invariant does not hold; the fuzzer then saves the input.
 inline void law(bool holds, const char* what) {
   if (holds) return;
   std::fprintf(stderr, "not so: %s\n", what);

@@ -1,5 +1,4 @@
-// Fuzz target: the look into JSON bodies. It finds exactly
-// what a whole tree of the same text has at that path.
+// Fuzz target: the search in JSON bodies. It finds exactly the values that a full parse has at the same path.
 #include <boost/json.hpp>
 
 #include "proxy/http/body_rules/json_probe.hpp"
@@ -11,7 +10,7 @@ namespace {
 namespace json = boost::json;
 using http::JsonText;
 
-/// The value at the end of the path, or null.
+/// Returns the value at the path, or null.
 const json::value* at(const json::value& root, const std::vector<std::string>& path) {
   const json::value* value = &root;
   for (const std::string& key : path) {
@@ -36,7 +35,7 @@ std::string joined(const std::vector<std::string>& path) {
   return text;
 }
 
-/// A path that the tree may have: one of its keys at each depth, as far as it goes.
+/// Returns a path of existing keys, one per level, at most as deep as the tree.
 std::vector<std::string> some_path(const json::value& root, std::uint64_t chosen) {
   std::vector<std::string> path;
   const json::object* object = root.if_object();
@@ -72,7 +71,7 @@ void judge_path(std::string_view text, const json::value* root, const std::vecto
   }
 }
 
-/// One object more around it moves everything one key down.
+/// Checks that an enclosing object only adds one key to the path.
 void judge_wrapped(std::string_view text, const std::vector<std::string>& path) {
   const std::string wrapped = "{\"x\":null, \"w\":" + std::string(text) + " , \"y\":[{\"w\":1}]}";
   law(JsonText(wrapped).has_at("w." + joined(path), {}) == JsonText(text).has_at(joined(path), {}),

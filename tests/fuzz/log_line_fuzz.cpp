@@ -1,4 +1,4 @@
-// Fuzz target: a line of a log. Whatever the bytes, it is read or refused in words; a part of a line is none.
+// Fuzz target: access log lines. Any input is parsed or rejected with a reason; a truncated line is rejected.
 #include <variant>
 
 #include "proxy/tools/simulate/log_line.hpp"

@@ -1,12 +1,12 @@
-// Fuzz target: net stories. The bytes are what chance brings to the whole proxy in memory, its clients and
-// its upstreams; whatever they bring, the laws of the simulation hold.
+// Fuzz target: stories of the whole proxy in memory. The input replaces the random numbers of the proxy, its
+// clients and its upstreams. The invariants of the simulation must hold.
 #include "tests/fuzz/input.hpp"
 #include "tests/simulation/story.hpp"
 
 namespace reprise::fuzz {
 namespace {
 
-constexpr std::size_t seed_bytes = 2;  // what comes when the bytes are used up
+constexpr std::size_t seed_bytes = 2;  // seed for the random numbers after the input is used up
 
 simulation::Played tell(std::uint64_t number, std::span<const std::uint8_t> bytes, bool aloud = false) {
   static simulation::Stage stage;

@@ -1,5 +1,5 @@
-// Fuzz target: Range, Content-Range and entity tags. What is read is written back the same; a download goes
-// on only with the bytes that are missing.
+// Fuzz target: Range, Content-Range and entity tags. A parsed value is written back unchanged; a download is
+// resumed only with the missing bytes.
 #include <algorithm>
 
 #include "proxy/http/http1/parse.hpp"
@@ -15,7 +15,7 @@ std::string without_zeros(std::string_view number) {
   return std::string(number.substr(std::min(number.find_first_not_of('0'), number.size() - 1)));
 }
 
-/// The text with its numbers in plain form and its unit in lower case.
+/// Returns the text with leading zeros removed from its numbers, in lower case.
 std::string plain(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size();) {
@@ -60,7 +60,7 @@ void judge_values(std::string_view text) {
         "a tag has neither blanks nor controls");
 }
 
-/// What a faithful upstream says to the request for the rest; `head` is that of its first response.
+/// Returns the head of a correct response to the resume request. `head` is the head of the first response.
 PartHead rest_of(const PartHead& head, const RangeAsked& asked, std::uint64_t last, std::uint64_t complete,
                  std::string& text) {
   PartHead rest = head;
@@ -72,7 +72,7 @@ PartHead rest_of(const PartHead& head, const RangeAsked& asked, std::uint64_t la
   return rest;
 }
 
-/// Whatever named the version: with another one it is no more the rest, neither as a part nor as a whole.
+/// Checks that a response with another version is never accepted as the rest, neither as a 206 nor as a 200.
 void judge_other_versions(const Download& download, const PartHead& head, const PartHead& rest,
                           const RangeAsked& asked, std::uint64_t sent) {
   const bool by_tag = head.uses_tags && tag_kind(head.entity_tag) == TagKind::strong;
@@ -87,7 +87,7 @@ void judge_other_versions(const Download& download, const PartHead& head, const 
   };
   PartHead other = rest;
   other.entity_tag = "\"another\"";
-  // Where a field proves the version, a tag is compared weakly, and only if both responses have one (row E2).
+  // If a field proves the version, tags are compared weakly, and only if both responses have one (row E2).
   const bool is_weakly_same = head.entity_tag.ends_with(other.entity_tag);
   if (head.uses_tags && !head.entity_tag.empty() && !is_weakly_same)
     law(judged(other) == Continuation::Kind::mismatch, "another version is not the rest");
@@ -160,7 +160,7 @@ void judge_request_lines(std::string_view outgoing, const RangeAsked& asked) {
       "and the same otherwise");
 }
 
-/// `request head` and `response head`, one behind the other.
+/// Checks a request head followed by a response head.
 void judge_heads(std::string_view text) {
   http::RequestHead request;
   http::ResponseHead response;

@@ -1,5 +1,5 @@
-// Fuzz target: chunked request bodies. However the bytes are cut,
-// the same body, the same trailers, the same verdict.
+// Fuzz target: chunked request bodies. However the bytes are split, the body, the trailers and the verdict
+// are the same.
 #include <optional>
 
 #include "proxy/http/http1/chunked.hpp"
@@ -25,8 +25,8 @@ struct Decoded {
   }
 };
 
-/// Feeds pieces of 1 to `longest` bytes, each copied to where the sanitizer sees its end; all at once where
-/// that is enough for all.
+/// Decodes in pieces of 1 to `longest` bytes, each placed so that the sanitizer detects a read beyond it.
+/// Feeds all bytes at once if `longest` covers the text.
 Decoded decode(std::string_view text, std::uint64_t seed, std::size_t longest, ChunkDecoder& decoder) {
   Decoded all;
   Edge edge;
@@ -56,7 +56,7 @@ Decoded decode(std::string_view text, std::uint64_t seed, std::size_t longest) {
   return decode(text, seed, longest, decoder);
 }
 
-/// What goes upstream: the body in our own chunks.
+/// Returns the body as the proxy sends it upstream, in its own chunks.
 std::string encoded(const Decoded& decoded, std::size_t size) {
   std::string text;
   for (std::size_t at = 0; at < decoded.body.size(); at += size) {
@@ -98,7 +98,7 @@ void judge_whole(std::string_view text, const Decoded& whole, std::uint64_t seed
   law(decoded == whole && decoded.consumed == again.size(), "what goes upstream is the same body");
 }
 
-/// Rows A6 and I1: the work and the overhead that a body may cost.
+/// Checks the limits on work and overhead of a body (rows A6 and I1).
 void judge_cost(const Decoded& decoded) {
   const std::size_t chunks_at_most = decoded.body.size() + 1;
   law(decoded.consumed <= 16 * 1024 + 8192 + 1 + 2 * decoded.body.size() + 4 * chunks_at_most,

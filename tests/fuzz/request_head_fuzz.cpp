@@ -1,5 +1,5 @@
-// Fuzz target: request heads. What is accepted is what it
-// is said to be, whatever follows it and however it came.
+// Fuzz target: request heads. An accepted head has the reported parts, whatever follows it and however it was
+// split.
 #include "proxy/http/http1/parse.hpp"
 #include "tests/fuzz/heads.hpp"
 
@@ -12,7 +12,7 @@ const Parsed complete = Progress::complete;
 const Parsed partial = Progress::partial;
 constexpr HeadLimits narrow{192, 5, 40};
 
-/// The framing by the words of RFC 9112 6.3 alone.
+/// Checks the framing against RFC 9112 6.3 alone.
 void judge_framing(const RequestHead& head) {
   const std::size_t codings = count_of(head.fields, "transfer-encoding");
   const std::size_t lengths = count_of(head.fields, "content-length");
@@ -39,7 +39,7 @@ void judge_accepted(std::string_view text, const RequestHead& head, const HeadLi
   law(spelled.find_first_not_of("\r\n") == std::string::npos && spelled.size() <= 8,
       "only a few empty lines are skipped");
   spelled += request_line(head);
-  // HTTP/1.2 to 1.9 are read as 1.1.
+  // HTTP/1.2 to HTTP/1.9 are treated as 1.1.
   const char version = spelled.size() <= text.size() ? text[spelled.size() - 3] : '?';
   if (head.minor_version == 1 && version >= '2' && version <= '9') spelled[spelled.size() - 3] = version;
   for (const FieldLine& field : head.fields) {
@@ -61,15 +61,15 @@ void judge_accepted(std::string_view text, const RequestHead& head, const HeadLi
   judge_framing(head);
 }
 
-/// What is over a limit is refused for that where it came
-/// so far, and for what else is wrong where more is there.
+/// Returns true if both verdicts are rejections and the text exceeds a limit. A prefix may then be rejected
+/// for its size and the whole text for another fault.
 bool is_cause_of_size(std::string_view text, const HeadLimits& limits, const Parsed& early,
                       const Parsed& verdict) {
   return text.size() > std::min(limits.bytes, limits.target_bytes) &&
          std::holds_alternative<Rejection>(early) && std::holds_alternative<Rejection>(verdict);
 }
 
-/// A part of the text is not yet a head, or gets the same verdict as the whole.
+/// Checks that a prefix is partial or gets the same verdict as the whole text.
 void judge_prefix(std::string_view text, std::size_t bytes, const HeadLimits& limits, const Parsed& verdict) {
   const Exact prefix(text.substr(0, bytes));
   RequestHead head;
@@ -92,7 +92,7 @@ void judge_again(std::string_view text, const RequestHead& head, const HeadLimit
       "and means the same");
 }
 
-/// Large buffers take another way through the guard: a long field must change nothing.
+/// Checks that a long field changes nothing, because the guard parses large buffers in another way.
 void judge_padded(std::string_view text, const Parsed& verdict) {
   const std::size_t line = text.find("\r\nHost:");
   if (line == std::string_view::npos) return;

@@ -1,5 +1,5 @@
-// Fuzz target: whole responses. What the client gets is the body that came, re-framed; and what predicates
-// see of it does not hang on how it came.
+// Fuzz target: whole responses. The client gets the same body in new framing, and what predicates find in it
+// does not depend on how the bytes were split.
 #include <array>
 #include <optional>
 
@@ -20,10 +20,10 @@ struct Response {
   ResponseHead head;
   std::string body;
   std::string trailers;
-  std::size_t end = 0;  ///< one past the message
+  std::size_t end = 0;  ///< one past the last byte of the message
 };
 
-/// The chunked body at the start of `text`, or nothing while it is not whole or refused.
+/// Returns the size of the chunked body at the start of `text`, or nullopt if it is incomplete or malformed.
 std::optional<std::size_t> take_chunks(std::string_view text, Spelling trailers, Response& response) {
   ChunkDecoder decoder(trailers);
   std::size_t at = 0;
@@ -37,7 +37,8 @@ std::optional<std::size_t> take_chunks(std::string_view text, Spelling trailers,
   }
 }
 
-/// Reads a whole message; a response that ends with the connection ends with the text.
+/// Reads a complete message. A body that ends with the connection ends with the text. Returns false if the
+/// message is incomplete or malformed.
 bool read(std::string_view text, std::string_view method, Spelling trailers, Response& response) {
   if (parse_response(text, {}, method, response.head) != Parsed{Progress::complete}) return false;
   const std::string_view rest = text.substr(response.head.bytes);
@@ -57,7 +58,7 @@ bool read(std::string_view text, std::string_view method, Spelling trailers, Res
   return true;
 }
 
-/// The response as the proxy writes it to a client of that version.
+/// Returns the response as the proxy writes it to a client of that version.
 std::string written(const Response& response, unsigned client_minor_version) {
   const Framing::Kind kind = response.head.framing.kind;
   ResponseRewrite rewrite;

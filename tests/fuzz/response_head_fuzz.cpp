@@ -1,5 +1,5 @@
-// Fuzz target: response heads. What is accepted has one framing,
-// and a connection is used again only after a clean one.
+// Fuzz target: response heads. An accepted head has one framing, and a connection is reused only if that
+// framing is free of faults.
 #include <array>
 
 #include "proxy/http/http1/parse.hpp"
@@ -20,7 +20,7 @@ bool ends_with_head(int status, std::string_view method) {
   return bodiless || method == "HEAD" || (method == "CONNECT" && status / 100 == 2);
 }
 
-/// RFC 9112 6.3 in its own order.
+/// Checks the framing against RFC 9112 6.3, in its order.
 void judge_framing(const ResponseHead& head, std::string_view method) {
   const std::size_t codings = count_of(head.fields, "transfer-encoding");
   const std::size_t lengths = count_of(head.fields, "content-length");
@@ -59,10 +59,10 @@ void judge_reuse(const ResponseHead& head) {
       "HTTP/1.0 stays only where it says so");
 }
 
-/// Whether a Transfer-Encoding may have been rewritten for the sake of `identity`.
+/// Returns true if a Transfer-Encoding may have been rewritten because of `identity`.
 bool may_list_identity(std::string_view text) { return lowered(text).find("identity") != std::string::npos; }
 
-/// What was accepted is what came, or what came made clean; and made clean it is clean.
+/// Checks that an accepted head is unchanged or normalised, and that normalising it again changes nothing.
 void judge_cleaning(std::string_view came, const ResponseHead& head, std::string_view method) {
   const std::string clean = made_clean(came);
   law(head.text(came) == clean, "a head is made clean, and nothing else of it is changed");

@@ -1,5 +1,5 @@
-// Fuzz target: routes. The first that matches is found, and what matches is what a naive reading of its
-// patterns says.
+// Fuzz target: routes. The first matching route is found, and a match agrees with a simple reading of its
+// patterns.
 #include <array>
 #include <vector>
 
@@ -39,7 +39,7 @@ bool is_path_pattern(std::string_view text) {
   return std::all_of(segments.begin(), segments.end(), is_segment_pattern);
 }
 
-/// `pattern` must be one.
+/// Returns true if the path matches. Precondition: `pattern` is a valid pattern.
 bool path_matches(std::string_view pattern, std::string_view path) {
   std::vector<std::string> wanted = pieces(pattern.substr(1), '/');
   const bool rest = wanted.back() == "**";
@@ -94,7 +94,7 @@ class OneField final : public FieldLines {
   std::string value_;
 };
 
-/// A pattern that parses more often than not, or none.
+/// Draws a path pattern that is valid more often than not. Returns nullopt if it is invalid.
 std::optional<PathPattern> pattern(Input& input) {
   static constexpr std::array<std::string_view, 6> segments{"/a", "/b", "/{x}", "/**", "/", "/a%2Fb"};
   std::string text;

@@ -1,5 +1,5 @@
-// Fuzz target: the scalar values of a configuration. What is read is printed in a form that reads to the same
-// value; what is refused has a reason, and what is suggested instead is right.
+// Fuzz target: scalar values of a configuration. A parsed value is printed in a form that parses to the same
+// value. A rejected text has a reason, and a suggested value is accepted or fails for another reason.
 #include <cmath>
 
 #include "config/keys/address.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 using namespace config;
 
-/// The text that a value is printed as reads to the value.
+/// Checks that the printed form of a value parses to the same value.
 template <typename Value, typename Parse, typename Print, typename Equal>
 void judge(std::string_view text, Parse parse, Print print, Equal equal) {
   const Parsed<Value> parsed = parse(text);
@@ -33,7 +33,8 @@ void judge(std::string_view text, Parse parse, Print print) {
   judge<Value>(text, parse, print, [](const Value& a, const Value& b) { return a == b; });
 }
 
-/// A suggestion of one value must itself be accepted.
+/// Checks a suggestion of a single value: it must be accepted, or fail for another reason than the original
+/// text.
 template <typename Parse>
 void judge_suggestion(std::string_view text, Parse parse) {
   const auto parsed = parse(text);

@@ -1,5 +1,5 @@
-// Fuzz target: what a SOCKS5 client says. A judgement never changes its mind as more bytes come, reads no
-// further than it has to, and takes no name that could break out of a CONNECT or a log line.
+// Fuzz target: bytes of a SOCKS5 client. More bytes never change a verdict, no more bytes than needed are
+// read, and no accepted name can break out of a CONNECT request or a log line.
 #include <algorithm>
 #include <string>
 

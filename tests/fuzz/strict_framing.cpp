@@ -1,5 +1,4 @@
-// Line by line, each a string of its own; RFC 9112 and the
-// grammar of RFC 9110 5.6 are all that this file was made from.
+// Written from RFC 9112 and the grammar of RFC 9110 5.6 alone. Reads line by line, with one string per line.
 #include "tests/fuzz/strict_framing.hpp"
 
 #include <map>
@@ -37,15 +36,15 @@ std::string without_blanks(const std::string& text) {
   return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-/// A field value has no CTL but HTAB (RFC 9110 5.5).
+/// Rejects control characters in a field value, except HTAB (RFC 9110 5.5).
 void need_value(const std::string& text) {
   for (const char c : text) {
     if ((c >= 0 && c < ' ' && c != '\t') || c == 127) throw Refused();
   }
 }
 
-/// The line at `at`, without its CRLF; `at` moves behind it. A CR that is no CRLF is an error, and an LF
-/// where it is not `tolerant` (RFC 9112 2.2).
+/// Returns the line at `at` without its line end, and moves `at` past it. A CR without LF is an error; an LF
+/// without CR is an error unless `tolerant` (RFC 9112 2.2).
 std::string take_line(const std::string& bytes, std::size_t& at, bool tolerant = false) {
   for (std::size_t i = at; i < bytes.size(); ++i) {
     if (bytes[i] == '\n') {
@@ -65,15 +64,15 @@ std::string take_line(const std::string& bytes, std::size_t& at, bool tolerant =
 }
 
 struct Fields {
-  std::map<std::string, std::vector<std::string>> values;  // by name in lower case
+  std::map<std::string, std::vector<std::string>> values;  // by lower-case name
 
   const std::vector<std::string>& of(const std::string& name) { return values[name]; }
 };
 
 bool frames(const std::string& name) { return name == "content-length" || name == "transfer-encoding"; }
 
-/// field-line CRLF, up to the empty line. A fold is an error in a request, before the first field, and in the
-/// framing fields of a head; else it is one blank (RFC 9112 5.2).
+/// Reads field lines up to the empty line. A folded line counts as one blank; it is an error in a request,
+/// before the first field, and in the framing fields of a head (RFC 9112 5.2).
 Fields take_fields(const std::string& bytes, std::size_t& at, bool response, bool trailers = false) {
   Fields fields;
   std::string last;
@@ -94,7 +93,7 @@ Fields take_fields(const std::string& bytes, std::size_t& at, bool response, boo
     if (response && blank) name = name.substr(0, name.find_last_not_of(" \t") + 1);  // RFC 9112 5.1
     if (!is_token(name)) throw Refused();
     name = lower_case(name);
-    // What is removed from an ordinary field is an error in one that frames the message.
+    // A response may have a blank before a colon, but not in a framing field.
     if (blank && frames(name)) throw Refused();
     const std::string value = without_blanks(line.substr(colon + 1));
     need_value(value);
@@ -114,8 +113,8 @@ std::optional<std::uint64_t> number(const std::string& text) {
   return value;
 }
 
-/// Content-Length: one number; the same number again is overlooked, in a list only where `lists` says so
-/// (RFC 9112 6.3).
+/// Returns the Content-Length, if any. Repeats of the same number are allowed; a list of it only if `lists`
+/// is true (RFC 9112 6.3).
 std::optional<std::uint64_t> content_length(Fields& fields, bool lists) {
   std::optional<std::uint64_t> length;
   for (const std::string& value : fields.of("content-length")) {
@@ -148,12 +147,13 @@ bool is_chunked(Fields& fields, bool http_1_0, bool response) {
     codings.insert(codings.end(), members.begin(), members.end());
   }
   if (codings.empty()) return false;
-  // RFC 9112 6.1: faulty framing in HTTP/1.0; a coding that is not understood; chunked applied twice.
+  // RFC 9112 6.1: a coding in an HTTP/1.0 request is faulty framing. Unknown codings and repeated chunked are
+  // errors.
   if ((http_1_0 && !response) || codings.size() != 1 || codings[0] != "chunked") throw Refused();
   return true;
 }
 
-/// chunk-ext (RFC 9112 7.1.1), with the blanks that RFC 9110 5.6.3 calls bad and lets be read.
+/// Checks chunk-ext (RFC 9112 7.1.1). Allows the bad whitespace of RFC 9110 5.6.3.
 void need_extensions(const std::string& text) {
   std::size_t at = 0;
   const auto blanks = [&] { at = std::min(text.find_first_not_of(" \t", at), text.size()); };
@@ -188,14 +188,14 @@ void need_extensions(const std::string& text) {
   }
 }
 
-/// chunked-body (RFC 9112 7.1).
+/// Reads a chunked-body (RFC 9112 7.1).
 std::string take_chunks(const std::string& bytes, std::size_t& at, bool response) {
   const std::string hex = digits + "abcdefABCDEF";
   std::string body;
   while (true) {
     std::string line = take_line(bytes, at, response);
     const bool lf_alone = at < 2 || bytes[at - 2] != '\r';
-    if (response) line.erase(line.find_last_not_of(" \t") + 1);  // as old upstreams spell it
+    if (response) line.erase(line.find_last_not_of(" \t") + 1);  // old upstreams add blanks here
     const std::size_t end = std::min(line.find_first_not_of(hex), line.size());
     const std::string size_text = line.substr(0, end);
     if (size_text.empty()) throw Refused();
@@ -223,7 +223,7 @@ std::string take_chunks(const std::string& bytes, std::size_t& at, bool response
   return body;
 }
 
-/// host [":" port] (RFC 9112 3.2), the brackets of RFC 3986 3.2.2.
+/// Checks host [":" port] (RFC 9112 3.2) with the brackets of RFC 3986 3.2.2.
 void need_host(const std::string& text) {
   const bool literal = text.rfind('[', 0) == 0;
   const std::size_t end = literal ? text.find(']') : text.find(':');
@@ -235,8 +235,8 @@ void need_host(const std::string& text) {
   if (!behind.empty() && (behind[0] != ':' || !only(behind.substr(1), digits))) throw Refused();
 }
 
-/// method SP request-target SP HTTP-version (RFC 9112 3). A
-/// target has neither blanks nor controls nor a fragment.
+/// Reads method SP request-target SP HTTP-version (RFC 9112 3). A target contains no blanks, controls or
+/// fragment.
 void read_request_head(const std::string& bytes, std::size_t& at, Message& message) {
   std::string line;
   while (line.empty()) line = take_line(bytes, at);
@@ -263,7 +263,8 @@ void read_request_head(const std::string& bytes, std::size_t& at, Message& messa
   }
 }
 
-/// HTTP-version SP status-code SP [ reason-phrase ] (RFC 9112 4), then the body's length by 6.3 in its order.
+/// Reads HTTP-version SP status-code SP [ reason-phrase ] (RFC 9112 4), then finds the body length in the
+/// order of 6.3.
 void read_response_head(const std::string& bytes, const std::string& method, std::size_t& at,
                         Message& message) {
   const std::string line = take_line(bytes, at, true);

@@ -1,5 +1,4 @@
-// A strict reading of RFC 9112, written for nothing but to
-// be compared with: slow, simple, and of its own making.
+// A strict, slow and simple parser by RFC 9112, independent of the proxy and used only for comparison.
 #pragma once
 
 #include <cstdint>
@@ -7,24 +6,26 @@
 
 namespace reprise::fuzz {
 
-/// What a reading makes of the message at the start of some bytes.
+/// The result of parsing the message at the start of some bytes.
 struct Message {
-  /// `unfinished`: so far it could become a message.
+  /// `unfinished`: the bytes may be the start of a valid message.
   enum class State : std::uint8_t { refused, unfinished, whole };
   enum class Body : std::uint8_t { none, length, chunked, until_close };
   State state = State::refused;
-  bool has_head = false;  ///< the head is whole; what stands below is known
+  bool has_head = false;  ///< true if the head is complete and the members below are set
   Body kind = Body::none;
-  std::uint64_t length = 0;  ///< for `length`
-  std::string body;          ///< of a whole message
-  std::size_t end = 0;       ///< of a whole message: one past its last byte
+  std::uint64_t length = 0;  ///< set only if `kind` is `length`
+  std::string body;          ///< set only if the message is complete
+  std::size_t end = 0;       ///< one past the last byte; set only if the message is complete
 };
 
-/// Understands the chunked coding alone, and refuses whatever the RFC calls an error, but for what it asks a
-/// recipient to overlook: empty lines before a request, equal lengths that are repeated, and in responses a
-/// blank before a colon, a length beside `chunked`, a missing blank behind the status, lines that end in LF
-/// alone and folds of head and trailer section, and `identity` (RFC 9112 2.2, 5.2). Has no limits. The bytes
-/// are all that ever comes: a response that ends with its connection ends with them.
+/// Parses the message at the start of `bytes`, which are all bytes of the connection: a response may end with
+/// them. Understands only the chunked coding and has no limits. Rejects every error of the RFC except those
+/// that a recipient may ignore (RFC 9112 2.2, 5.2):
+/// - empty lines before a request;
+/// - repeated equal lengths;
+/// - in responses: a blank before a colon, a length beside `chunked`, a missing blank after the status, lines
+///   that end in LF alone, folds in head and trailer section, and `identity`.
 Message read_strictly_request(const std::string& bytes);
 Message read_strictly_response(const std::string& bytes, const std::string& request_method);
 

@@ -1,5 +1,5 @@
-// Fuzz target: authorities and request targets. What is split
-// can be put together again, and is one thing to everybody.
+// Fuzz target: authorities and request targets. The parts join to the original text, and every parser of the
+// proxy reads the same meaning.
 #include <algorithm>
 #include <array>
 
@@ -67,7 +67,7 @@ void judge_path(const Target& target, std::string_view rest) {
       "path and query are the whole");
 }
 
-/// The schemes that are known, as RFC 9110 section 4.2 and RFC 6455 section 3 name them.
+/// A known scheme, as named by RFC 9110 section 4.2 and RFC 6455 section 3.
 struct KnownScheme {
   std::string_view prefix;
   bool tls;
@@ -102,7 +102,7 @@ void judge_absolute(std::string_view text) {
   law(std::holds_alternative<Target>(again), "schemes have no case");
 }
 
-/// The request line that goes upstream, or nothing.
+/// Returns the request line that is sent upstream, or an empty string if the request is not forwarded.
 std::string outgoing(const RequestHead& head, const Intake& intake, std::string_view prefix) {
   const auto* forward = std::get_if<Forward>(&intake);
   if (forward == nullptr) return {};
@@ -119,7 +119,7 @@ void judge_outgoing(const RequestHead& head, const Intake& intake, std::string_v
   law(parse_request(whole, {}, again) == Parsed{Progress::complete}, "what goes upstream is a request");
   law(again.method == head.method, "with the same method");
   law(again.target.starts_with('/') || again.target == "*", "in origin-form");
-  // One that may go no further (Max-Forwards: 0) it answers itself.
+  // With Max-Forwards: 0 the gateway itself responds, which is not a rejection.
   law(!std::holds_alternative<Rejected>(take_gateway(again, {"h", 80, false, {}})),
       "that a gateway does not refuse");
   const Forward& forward = std::get<Forward>(intake);

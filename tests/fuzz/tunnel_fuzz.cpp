@@ -1,5 +1,5 @@
-// Fuzz target: the first bytes of a tunnel. A judgement never changes its mind as more bytes come, and what
-// is taken for a request is one.
+// Fuzz target: the first bytes of a tunnel. More bytes never change a verdict, and bytes detected as an HTTP
+// request are one.
 #include <string>
 
 #include "proxy/forward/tunnel/client_hello.hpp"
@@ -66,7 +66,7 @@ void judge_hello(std::string_view bytes) {
   }
 }
 
-// Whom a hello asks for does not depend on how it came, nor on what follows it.
+// Checks that the server name of a hello does not depend on how the bytes were split or what follows.
 void judge_asking(std::string_view bytes) {
   const auto read = read_client_hello(bytes);
   const auto* const hello = std::get_if<ClientHello>(&read);

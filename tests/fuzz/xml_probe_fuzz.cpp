@@ -1,5 +1,5 @@
-// Fuzz target: the look into XML bodies. In a document that is written here it finds what was written, and in
-// any bytes it keeps to what the text around an element cannot change.
+// Fuzz target: the search in XML bodies. In a generated document it finds the written texts; in arbitrary
+// bytes, text around an element does not change the result.
 #include "proxy/http/body_rules/xml_probe.hpp"
 
 #include <algorithm>
@@ -13,8 +13,8 @@ namespace {
 
 using http::XmlText;
 
-/// Writes a document from the fuzzer's numbers, and knows the
-/// text of its first Code and of its first Code in an Error.
+/// Writes a document from the fuzzer's numbers. Records the text of its first Code, and of its first Code in
+/// an Error.
 class Author {
  public:
   explicit Author(Input& input) : input_(input) {}
@@ -31,7 +31,7 @@ class Author {
   const std::optional<std::string>& error_code() const { return error_code_; }
 
  private:
-  // What is no element, wherever it stands.
+  // Adds text that is not an element: blanks, a comment or a processing instruction.
   void aside() {
     static constexpr std::array<std::string_view, 4> asides{"", " \n", "<!-- <Code>no</Code> -->",
                                                             "<?x <Code>no</Code>?>"};
