@@ -18,7 +18,7 @@ constexpr std::int64_t year_zero = -62'167'219'200;
 constexpr std::int64_t year_ten_thousand = 253'402'300'800;
 constexpr std::int64_t fifty_one_years = 51LL * 366 * 86400;
 
-/// Converts `Sun, 06 Nov 1994 08:49:37 GMT` to `Sunday, 06-Nov-94 08:49:37 GMT`.
+/// Converts an IMF-fixdate, `Sun, 06 Nov 1994 08:49:37 GMT`, to RFC 850: `Sunday, 06-Nov-94 08:49:37 GMT`.
 std::string as_rfc850(std::string_view fixdate) {
   constexpr std::string_view days = "Sunday Monday Tuesday Wednesday Thursday Friday Saturday ";
   const std::size_t day = days.find(fixdate.substr(0, 3));
@@ -26,7 +26,7 @@ std::string as_rfc850(std::string_view fixdate) {
          "-" + std::string(fixdate.substr(8, 3)) + "-" + std::string(fixdate.substr(14));
 }
 
-/// Converts the same form to `Sun Nov  6 08:49:37 1994`.
+/// Converts an IMF-fixdate to asctime: `Sun Nov  6 08:49:37 1994`.
 std::string as_asctime(std::string_view fixdate) {
   const std::string day =
       fixdate[5] == '0' ? " " + std::string(fixdate.substr(6, 1)) : std::string(fixdate.substr(5, 2));

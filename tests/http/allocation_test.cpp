@@ -69,7 +69,7 @@ TEST(Allocation, second_plain_exchange_on_a_connection_allocates_nothing) {
   Connection connection;
   const std::size_t before_first = allocations;
   exchange(connection);
-  EXPECT_GT(allocations, before_first);  // the counter counts
+  EXPECT_GT(allocations, before_first);  // the counter works
   const std::size_t before_second = allocations;
   exchange(connection);
   EXPECT_EQ(allocations, before_second);

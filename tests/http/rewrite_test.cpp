@@ -166,7 +166,7 @@ TEST(Rewrite, J4_max_forwards_is_decremented_for_options_and_trace) {
 }
 
 TEST(Rewrite, J4_max_forwards_never_goes_below_zero) {
-  // Intake itself responds if the value is 0 and rejects `x`, so only this test reaches the case.
+  // Intake responds itself to 0 and rejects `x`, so the rewrite gets these values only in this test.
   for (const string value : {"0", "x"}) {
     const ReadRequest read("TRACE http://h/ HTTP/1.1\r\nHost: h\r\nMax-Forwards: " + value + "\r\n\r\n");
     Forward forward;
@@ -283,7 +283,7 @@ TEST(Rewrite, head_and_304_responses_keep_their_content_length) {
 }
 
 TEST(Rewrite, unreadable_content_length_is_not_forwarded) {
-  // The guard rejects such a response, so only this test reaches the case.
+  // The guard rejects such a response, so the rewrite gets it only in this test.
   ReadResponse read(ok("Content-Length: 5\r\n"), "HEAD");
   read.head.fields.front().value = "5, 6";
   string out;

@@ -141,7 +141,7 @@ TEST(Clause, R11_transport_errors_of_non_idempotent_requests_are_retried_only_if
   }
 }
 
-/// Dice with a seed that count their rolls.
+/// Seeded dice that count their rolls.
 struct CountedDice final : policy::Dice {
   explicit CountedDice(std::uint64_t seed) : seeded(seed) {}
   std::uint64_t roll(std::uint64_t highest) override {

@@ -292,7 +292,7 @@ TEST(Decide, L6_attempt_ended_by_the_deadline_has_reason_deadline_too_near) {
     Case late;
     late.outcome = failed;
     late.deadline = now;
-    // Other gates are closed too. The deadline is still the reason.
+    // Closes other gates too. The reason must still be the deadline.
     late.policy.retry.on = {};
     late.policy.retry.max_attempts = 1;
     late.policy.retry.backoff.initial = late.policy.retry.backoff.maximum = Duration::zero();
@@ -317,8 +317,8 @@ TEST(Decide, L6_other_failures_after_the_deadline_keep_their_reason) {
   EXPECT_EQ(late.decided().reason, Reason::not_retryable);
 }
 
-// No attempt limit ends an attempt that is not repeatable. Its body is still held on disk, because some
-// responses allow a repeat.
+// Only a repeatable attempt ends at attempt_timeout or at the deadline. The body here is held on disk
+// although the attempt is not repeatable, because some responses still allow a repeat.
 TEST(Repeatable, N16_N17_create_only_put_and_one_time_credentials_are_not_repeatable) {
   RoutePolicy policy;
   Facts facts{Idempotency::yes, false, false};

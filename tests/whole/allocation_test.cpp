@@ -96,7 +96,7 @@ TEST(ProxyAllocation, plain_exchange_needs_few_allocations) {
   const std::size_t before = allocations;
   EXPECT_LT(allocations_per_request("GET", ""), 20);
   EXPECT_LT(allocations_per_request("POST", std::string(500, 'x')), 20);
-  EXPECT_GT(allocations, before);  // the counter counts
+  EXPECT_GT(allocations, before);  // the counter works
 }
 
 // Allocations of OpenSSL bypass operator new, so this counts only the proxy's own.

@@ -237,7 +237,7 @@ TEST(ProxyClients, L10_slow_head_that_outgrew_its_block_gets_408) {
   RawClient slow = proxy.client();
   slow.send("POST http://h/ HTTP/1.1\r\nHost: h\r\n");
   ASSERT_TRUE(play::eventually([&] { return slow.socket().unacknowledged() == 0; }));
-  // After another client got its response, the first piece has been read on its own.
+  // Once another client has its response, the proxy has read the first piece on its own.
   EXPECT_EQ(proxy.client().ask(play::get(upstream.authority())).status, 200);
   slow.send("X-Long: " + std::string(40'000, 'x'));
   // Many requests at once, so that one of them gets the returned block.

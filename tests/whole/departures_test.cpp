@@ -18,7 +18,7 @@ Wishes endless_wait(const play::LogFile& log) {
 
 enum class Departure : std::uint8_t { fin, shutdown };
 
-/// Sends `sent`, a part of the four-byte body of a 503. Then the client or the proxy ends the wait.
+/// A client that waits for a retry after a 503. The upstream has sent `sent` of the four bytes of its body.
 struct Waiting {
   explicit Waiting(std::string_view sent)
       : upstream([sent](Peer& peer) {

@@ -111,7 +111,7 @@ TEST(ProxyDownloads, long_download_uses_a_pipe_that_is_kept_for_the_next) {
   }
 }
 
-// Covers bodies whose framing changes: they are copied.
+// Covers bodies whose framing changes. They are copied, not spliced.
 class Copied : public ::testing::TestWithParam<std::string> {};
 TEST_P(Copied, long_bodies_of_other_framings_are_copied_without_a_pipe) {
   const std::string body = noise(2 * mib);

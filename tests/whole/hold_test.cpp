@@ -51,7 +51,7 @@ class Flag {
   std::atomic<bool> raised_{false};
 };
 
-/// Sends a longer prefix of `text` to each odd request and `good` to each even one. Each request has its own
+/// Gives odd requests ever longer prefixes of `text`, and even requests `good`. Each request has its own
 /// connection.
 ScriptedUpstream::Script broken_at_every_byte(const std::string& text, const std::string& good,
                                               std::atomic<std::size_t>& requests) {

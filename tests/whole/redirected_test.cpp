@@ -9,8 +9,8 @@ namespace {
 Wishes transparent() {
   Wishes wishes;
   wishes.mode = config::ListenerMode::transparent;
-  wishes.settings.listeners.emplace_back().bind.port =
-      0;  // a listener that receives no redirected connection
+  // The second listener receives no redirected connections.
+  wishes.settings.listeners.emplace_back().bind.port = 0;
   wishes.route.retry.max_attempts = 2;
   return wishes;
 }

@@ -109,7 +109,7 @@ TEST(ProxyReload, listeners_are_added_and_removed) {
   auto client = world.proxy.client();
   EXPECT_EQ(client.ask(play::get(upstream.authority())).body, "x");
   world.next = world.settings;
-  // Listener with another port 0: the existing listener is kept, the second one is new.
+  // Adds a second listener with port 0: the existing listener is kept, and a new one is bound.
   world.next->listeners.push_back(world.next->listeners.front());
   ASSERT_TRUE(world.reload().succeeded);
   EXPECT_EQ(client.ask(play::get(upstream.authority())).field("Connection"), "");

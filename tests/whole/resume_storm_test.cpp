@@ -35,12 +35,10 @@ Wishes eager() {
 
 /// The break of an otherwise correct upstream: the n-th connection from now on ends after `bytes` bytes.
 struct Plan {
-  std::atomic<unsigned> until_break{
-      0};  ///< countdown to the connection that breaks: 1 means the next one; 0 means none
+  std::atomic<unsigned> until_break{0};  ///< n; counts down to 0, which means no break
   std::atomic<std::size_t> bytes{0};
   std::atomic<bool> resets{false};
-  std::atomic<std::size_t> first_bytes{
-      std::string::npos};  ///< maximum number of bytes that a response without Range sends
+  std::atomic<std::size_t> first_bytes{std::string::npos};  ///< limit of a response without Range
 };
 
 ScriptedUpstream::Script follow(Plan& plan, const std::string& body) {

@@ -58,7 +58,7 @@ Turn broken_first() { return {cut_off(whole_of(body), got_first)}; }
   return ::testing::AssertionFailure() << got.status << (got.whole ? " whole: " : " cut: ") << got.body;
 }
 
-/// Downloads `body` through a proxy.
+/// Fixture that downloads `body` through a proxy.
 class ProxyResume : public ::testing::Test {
  protected:
   WireResponse download(std::vector<Turn> list, Wishes wishes = {}, std::string_view fields = {},

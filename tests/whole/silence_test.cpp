@@ -164,8 +164,8 @@ TEST(ProxySilence, L4_user_timeout_depends_on_idempotency_deadline_and_body_leng
   EXPECT_EQ(forward::user_timeout_of(out), std::chrono::minutes(7));
 }
 
-/// Returns a script that resets, without earlier notice, a connection on which a request arrives after the
-/// given idle time.
+/// Returns a script that resets a connection, without earlier notice, if a request arrives after the given
+/// idle time.
 ScriptedUpstream::Script closing_after(std::chrono::milliseconds idle) {
   return [idle](Peer& peer) {
     while (!peer.read_request().empty()) {
@@ -224,8 +224,8 @@ TEST(ProxySilence, F10_non_idempotent_request_uses_a_fresh_connection_first_and_
     EXPECT_EQ(seen[3], seen[2]);
     EXPECT_NE(seen[4], seen[2]) << "nor that of another client connection";
   }
-  // A later POST on the same client connection may reuse an idle connection. This can fail if a second passes
-  // before it, but not every time.
+  // A later POST on the same client connection reuses an idle connection, unless a second has passed. Then
+  // the test tries again.
   RawClient client = proxy.client();
   EXPECT_TRUE(play::eventually([&] {
     seen.clear();

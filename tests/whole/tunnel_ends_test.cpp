@@ -106,9 +106,7 @@ TEST(ProxyTunnelEnds, G6_drained_tunnel_ends_and_is_counted_once_it_is_quiet) {
     peer.socket.read_to_end();
   });
   Wishes wishes;
-  wishes.settings.shutdown.grace =
-      10 *
-      play::RawSocket::patience;  // much longer than the test, so the grace period does not end the tunnel
+  wishes.settings.shutdown.grace = 10 * play::RawSocket::patience;  // never reached
   RunningProxy proxy(std::move(wishes));
   RawClient quiet = open_tunnel(proxy, upstream);
   ASSERT_TRUE(quiet.socket().read_bytes(12));

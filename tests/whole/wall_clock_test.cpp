@@ -74,7 +74,7 @@ TEST(ProxyWallClock, I8_retry_after_date_counts_from_the_date_of_the_response) {
 }
 
 TEST(ProxyWallClock, I8_retry_after_date_without_a_response_date_counts_from_the_local_clock) {
-  // The clock jumped forward: the date is in the past, so only the backoff is waited.
+  // The clock jumped forward: the date is in the past, so only the backoff applies.
   EXPECT_EQ(ask_again_at_a_date(hour, false).status, 200);
   // The clock jumped back: the date is more than retry_after.maximum ahead, which ends the exchange.
   const WireResponse got = ask_again_at_a_date(-hour, false);
