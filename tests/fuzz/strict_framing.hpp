@@ -24,7 +24,8 @@ struct Message {
 /// that a recipient may ignore (RFC 9112 2.2, 5.2):
 /// - empty lines before a request;
 /// - repeated equal lengths;
-/// - in responses: a blank before a colon, a length beside `chunked`, a missing blank after the status, lines
+/// - in responses: a blank before a colon, a length together with `chunked`, a missing blank after the
+/// status, lines
 ///   that end in LF alone, folds in head and trailer section, and `identity`.
 Message read_strictly_request(const std::string& bytes);
 Message read_strictly_response(const std::string& bytes, const std::string& request_method);

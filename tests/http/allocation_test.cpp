@@ -1,4 +1,4 @@
-// Tests that a clean request and its response allocate nothing once the buffers have their storage.
+// Tests that a valid request and its response allocate nothing once the buffers have their storage.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

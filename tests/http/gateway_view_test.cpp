@@ -1,3 +1,4 @@
+// Tests how a gateway rewrites an upstream's redirects and cookies for its clients.
 #include "proxy/http/message/gateway_view.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Tests the clauses of docs/requirements/retry.md that the policy alone can prove, each by its number. Clause
-// R21 is tested with the configuration; the presets of Cloud Storage are tested beside their file.
+// R21 is tested with the configuration; the presets of Cloud Storage have tests next to their file.
 #include <gtest/gtest.h>
 
 #include <algorithm>
