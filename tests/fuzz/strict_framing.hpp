@@ -25,8 +25,7 @@ struct Message {
 /// - empty lines before a request;
 /// - repeated equal lengths;
 /// - in responses: a blank before a colon, a length together with `chunked`, a missing blank after the
-/// status, lines
-///   that end in LF alone, folds in head and trailer section, and `identity`.
+///   status, lines that end in LF alone, folds in head and trailer section, and `identity`.
 Message read_strictly_request(const std::string& bytes);
 Message read_strictly_response(const std::string& bytes, const std::string& request_method);
 
