@@ -1,4 +1,4 @@
-// The admin listener as a server: its limits, its timers, and whom it answers.
+// Tests the admin listener: its limits, its timers, and which requests it rejects.
 #include <poll.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ Wishes at_most(std::size_t connections) {
 }
 
 bool is_closed(RawClient& client) { return client.socket().read_to_end() != Wire::open; }
-/// The same of one that has not read what came before its end, and is not to.
+/// Returns true if the connection has ended. Unlike is_closed(), does not read pending data.
 bool has_ended(RawClient& client) {
   pollfd one{client.socket().descriptor(), POLLRDHUP, 0};
   return ::poll(&one, 1, 0) == 1;
@@ -36,7 +36,7 @@ TEST(Admin, L9_connection_limit_evicts_the_longest_idle_admin_connection) {
     silent.push_back(visitor(proxy));
     EXPECT_TRUE(is_open(silent.back())) << "each is there before the next one comes";
   }
-  silent[2].send("GET /li");  // half a head waits too
+  silent[2].send("GET /li");  // a connection with half a head counts as idle too
   EXPECT_TRUE(is_open(silent[0])) << "now it is the youngest";
   RawClient fourth = visitor(proxy);
   EXPECT_TRUE(is_open(fourth));
@@ -56,18 +56,18 @@ TEST(Admin, L9_many_silent_admin_connections_block_neither_admin_requests_nor_pr
   RawClient client = visitor(proxy);
   EXPECT_TRUE(is_open(client));
   EXPECT_EQ(proxy.client().ask(play::get(upstream.authority())).body, "x");
-  // Where there is no processor for it, the last to make room is told so after the traffic was served.
+  // On a busy machine the last evicted connection may be closed only after the traffic was served.
   EXPECT_TRUE(play::eventually([&] {
     return std::count_if(silent.begin(), silent.end(), [](RawClient& one) {
              return one.socket().read_to_end(milliseconds(0)) == Wire::open;
            }) < 4;
   }));
   silent.clear();
-  // Both ends of what is left, and of what else this process has opened meanwhile.
+  // The margin covers both ends of the remaining connections and other descriptors of this process.
   EXPECT_TRUE(play::eventually([&] { return play::open_descriptors() < before + 20; }));
 }
 
-/// Asks for a path many times; of the responses it has read the first byte.
+/// Requests a path many times and reads only the start of the first response.
 RawClient deaf_visitor(const RunningProxy& proxy, std::string_view path, int times) {
   RawClient client = visitor(proxy);
   std::string requests;
@@ -84,7 +84,7 @@ TEST(Admin, L9_stalled_admin_response_is_evicted_after_a_second) {
   EXPECT_TRUE(play::eventually([&] {
     const WireResponse refused = other.ask(ask_for("/nothing"));
     other = visitor(proxy);
-    // On a slow machine the unread response may have had its second before anybody else asks.
+    // On a slow machine the unread response may be a second old, and evicted, before another request comes.
     return refused.status == 503 ? refused.field("Retry-After") == "1" : has_ended(deaf);
   })) << "one of two places is left for probes";
   EXPECT_TRUE(is_open(other));
@@ -127,7 +127,8 @@ TEST(Admin, L9_pipelined_requests_get_responses_in_order) {
   EXPECT_EQ(client.read_response().status, 404);
 }
 
-// A balancer takes it out, and nobody restarts it before its last response.
+// A draining proxy gets no new traffic, because it is not ready. It is not restarted before its last
+// response, because it is alive.
 TEST(Admin, draining_proxy_reports_alive_and_not_ready) {
   std::atomic<bool> go{false};
   ScriptedUpstream upstream([&](Peer& peer) {
@@ -152,7 +153,7 @@ TEST(Admin, draining_proxy_reports_alive_and_not_ready) {
 
 struct Named {
   std::string_view host;
-  int loopback;  ///< what /metrics answers where the listener is for this machine alone
+  int loopback;  ///< expected status of /metrics if the listener serves only this machine
 };
 
 TEST(Admin, L23_loopback_listener_rejects_a_foreign_host_with_421) {

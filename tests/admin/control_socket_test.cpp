@@ -33,13 +33,13 @@ class ControlSocketTest : public ::testing::Test {
     std::filesystem::remove_all(folder_);
   }
 
-  /// Says what it was told.
+  /// Starts a socket that responds with the count and the text of the words. Two words are a failure.
   void begin() {
     socket_ = std::make_unique<ControlSocket>(io_, path_);
     socket_->serve([](const std::vector<std::string>& words, const ControlSocket::Respond& respond) {
       std::string text = std::to_string(words.size());
       for (const std::string& word : words) text.append(" ").append(word);
-      // From another thread, as a reload does.
+      // A reload also responds from another thread.
       std::thread([respond, text, good = words.size() != 2] { respond({good, text}); }).detach();
     });
     thread_ = std::thread([this] { io_.run(); });
@@ -164,7 +164,7 @@ TEST_F(ControlSocketTest, caller_that_disconnects_just_as_its_timeout_fires_leav
   std::vector<int> lines;
   for (unsigned i = 1; i < ControlSocket::most_callers; ++i) lines.push_back(raw());
   ASSERT_TRUE(ask_control(path_, "x", patience).succeeded) << "those before it are accepted";
-  // The loop finds the ends of the connections and the ends of the limits at once.
+  // Blocks the loop until the timeouts are due, so that it finds closed connections and timeouts together.
   asio::post(io_, [&lines] {
     const auto limit = std::chrono::steady_clock::now() + ControlSocket::patience;
     for (const int line : lines) ::close(line);
@@ -230,7 +230,7 @@ TEST_F(ControlSocketTest, callers_that_disconnect_early_do_not_block_later_calle
 
 TEST_F(ControlSocketTest, I6_client_and_server_both_report_too_many_open_files) {
   if (play::sanitizer_needs_descriptors) GTEST_SKIP() << "sanitizer: needs descriptors of its own";
-  // The loop's own descriptors are opened with its first socket.
+  // The first socket makes the loop open its own descriptors.
   const asio::local::stream_protocol::acceptor first(io_);
   const play::ScarceDescriptors scarce(0);
   const ControlResponse response = ask_control(path_, "x", patience);

@@ -1,4 +1,4 @@
-// Readers of /events without a proxy around them: who is told what, and who is let go.
+// Tests EventFeed without a proxy: what each reader receives, and which readers are evicted.
 #include "proxy/server/admin/event_feed.hpp"
 
 #include <atomic>
@@ -8,7 +8,7 @@
 namespace reprise::server {
 namespace {
 
-/// A feed whose editions are numbered, with readers over loopback.
+/// An event feed with numbered editions, and its readers over loopback.
 class Readers {
  public:
   explicit Readers(FeedLimits limits = {}, std::string padding = {})
@@ -29,14 +29,14 @@ class Readers {
     });
     return client;
   }
-  /// Turns the loop until that reader has been sent this.
+  /// Runs the loop until that reader has received the text.
   bool hears(play::RawSocket& client, std::string_view text) {
     return bench_.run_until([&] {
       client.read_more(std::chrono::milliseconds(0));
       return client.received().find(text) != std::string::npos;
     });
   }
-  /// Turns the loop until so many are still served; `reading` goes on taking what it is sent.
+  /// Runs the loop until only so many readers are served. `reading` keeps reading meanwhile, unless null.
   bool is_left_by(int serving, play::RawSocket* reading = nullptr) {
     return bench_.run_until([&] {
       if (reading != nullptr) {

@@ -1,4 +1,4 @@
-// /events and the status page as the admin listener of a running proxy serves them.
+// Tests /events and the status page on the admin listener of a running proxy.
 #include "tests/support/whole_proxy.hpp"
 
 namespace reprise::server::events_test {

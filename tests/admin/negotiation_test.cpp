@@ -36,7 +36,7 @@ TEST(Negotiation, gzip_is_chosen_only_if_its_weight_is_positive_and_not_below_id
     EXPECT_FALSE(takes_gzip(accept)) << accept;
 }
 
-// The body between header and trailer, inflated.
+// Inflates the bytes between header and trailer of a gzip member.
 std::string inflated(std::string_view member) {
   namespace zlib = boost::beast::zlib;
   constexpr std::size_t header = 10;
@@ -64,7 +64,7 @@ TEST(Gzip, gzip_output_is_one_member_that_inflates_to_the_same_text) {
     EXPECT_TRUE(inflated(member) == text) << text.size();
   }
   EXPECT_LT(gzip(many).size() * 5, many.size());
-  // The CRC-32 of "123456789" is known (ITU-T V.42); the length follows, least byte first.
+  // ITU-T V.42 gives the CRC-32 of "123456789". The length follows it, least significant byte first.
   EXPECT_EQ(gzip("123456789").substr(gzip("123456789").size() - 8),
             std::string("\x26\x39\xf4\xcb\x09\0\0\0", 8));
 }

@@ -1,4 +1,4 @@
-// /stories and the story of one request as the admin listener of a running proxy serves them.
+// Tests /stories and the history of one request on the admin listener of a running proxy.
 #include "tests/support/whole_proxy.hpp"
 
 namespace reprise::server {
@@ -8,7 +8,7 @@ std::string query_for(std::string_view path) {
   return "GET " + std::string(path) + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
 }
 
-/// A proxy that has served one request, tried again, by a client that calls it `order 7%z%`.
+/// A proxy that has served one retried request, whose X-Request-Id is `order 7%z%`.
 class Told {
  public:
   Told() : upstream_(play::responses({response(503, "no"), response(200, "x")})), proxy_(keeping()) {
@@ -61,7 +61,7 @@ TEST(AdminStories, one_request_history_is_available_as_json_or_text) {
   EXPECT_NE(text.body.find("; recovered\n"), std::string::npos) << text.body;
 }
 
-// It stands in the path as a client writes it there, escaped; what is no escape is itself.
+// The request id in the path is percent-decoded. A `%` that begins no escape stands for itself.
 TEST(AdminStories, history_is_found_by_the_request_id_of_the_client) {
   const Told told;
   for (const char* path : {"/stories/order%207%z%", "/stories/order%207%25z%25", "/stories/%6frder%207%z%"})
