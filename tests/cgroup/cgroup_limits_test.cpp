@@ -11,7 +11,7 @@
 namespace reprise::server {
 namespace {
 
-/// The files of a machine that has other limits than this one.
+/// Fixture: the /proc and cgroup files of an invented machine.
 class CgroupLimits : public ::testing::Test {
  protected:
   void write(const std::string& path, std::string_view text) const {
