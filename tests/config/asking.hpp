@@ -1,4 +1,4 @@
-// A request as a test writes it, and what the routes of a configuration make of it.
+// Short requests for tests, and the route and idempotency that a configuration gives them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 
 namespace reprise::config {
 
-/// A JSON body that has these top-level keys with values; what is nested in them is no key.
+/// A JSON body that has these top-level keys, each with a value. Nested keys do not count.
 class Keys final : public policy::JsonBody {
  public:
   explicit Keys(std::vector<std::string> keys) : keys_(std::move(keys)) {}
@@ -26,7 +26,7 @@ class Keys final : public policy::JsonBody {
   std::vector<std::string> keys_;
 };
 
-/// `POST storage.googleapis.com/a%2Fb?x=1`, with fields and the keys of a body.
+/// A request such as `POST storage.googleapis.com/a%2Fb?x=1`, with header fields and keys of a JSON body.
 struct Asked final : policy::FieldLines {
   Asked(std::string its_method, std::string_view its_target) : method(std::move(its_method)) {
     const std::size_t mark = its_target.find('?');
@@ -37,7 +37,8 @@ struct Asked final : policy::FieldLines {
     path = its_target.substr(slash);
   }
 
-  /// `query:NAME`, `header:NAME` or `json:KEY` with that value. An empty one: as clause R35 has it.
+  /// Adds `query:NAME`, `header:NAME` or `json:KEY` with that value. An empty value is no condition (clause
+  /// R35).
   Asked& with(std::string_view condition, const std::string& value) {
     const std::size_t colon = condition.find(':');
     const std::string name(condition.substr(colon + 1));
@@ -74,7 +75,7 @@ struct Asked final : policy::FieldLines {
   std::vector<std::string> keys;
 };
 
-/// The settings of that text after `version: 1`; any error fails the test.
+/// Returns the settings in that text, which is loaded after `version: 1`. Any error fails the test.
 inline Settings settings_of(const std::string& text) {
   Loaded loaded = load_text("version: 1\n" + text, {});
   for (const Problem& problem : loaded.problems) {

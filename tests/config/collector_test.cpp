@@ -1,4 +1,4 @@
-// `trace.otlp` as a value: what it takes, what it refuses, and what it is warned of.
+// Tests the values of `trace.otlp`: which are accepted, which are rejected, and which cause a warning.
 #include "config/keys/collector.hpp"
 
 #include <gtest/gtest.h>

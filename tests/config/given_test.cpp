@@ -1,4 +1,4 @@
-// Flags and variables beside a file: which wins, what is said of wrong ones, and where they stand.
+// Tests flags and variables given beside a file: their precedence, and the messages about wrong ones.
 #include "config/given.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Files of the repository that tests read, compare with, and rewrite when UPDATE_GOLDEN=1.
+// Golden files: texts that tests compare with files of the repository, or write there if UPDATE_GOLDEN=1.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ inline bool is_update() {
   return wanted != nullptr && std::string_view(wanted) == "1";
 }
 
-/// The file must hold exactly `text`; with UPDATE_GOLDEN=1 it is made so.
+/// Expects that the file holds exactly `text`. Writes `text` to the file first if UPDATE_GOLDEN=1.
 inline void expect_file(const std::string& path, const std::string& text) {
   if (is_update()) std::ofstream(path, std::ios::binary) << text;
   EXPECT_EQ(read(path), text) << path << " differs; UPDATE_GOLDEN=1 rewrites it";

@@ -1,4 +1,4 @@
-// Every file of tests/golden/config is loaded; what it says must be exactly the lines in the .txt beside it.
+// Loads every file of tests/golden/config and compares its messages with the .txt file beside it.
 #include "tests/config/golden.hpp"
 
 #include <gtest/gtest.h>

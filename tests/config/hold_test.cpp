@@ -1,4 +1,4 @@
-// `hold` as it is written, as it is inherited, and as it is printed.
+// Tests how `hold` is parsed, inherited and printed.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -108,7 +108,7 @@ TEST(Hold, printed_hold_predicates_of_every_kind_load_back_unchanged) {
   EXPECT_EQ(effective_yaml(load_text(printed, {}).settings.value_or(built_in())), printed);
 }
 
-// What the shipped packs look for, as whoever uses them would see it.
+// Returns true if `hold.body` of the preset lists a response with this status and this x-amzn-errortype.
 bool listed_by_head(const std::string& preset, int status, const std::string& value) {
   struct Head final : policy::HeadView {
     std::string value;
@@ -143,7 +143,7 @@ bool listed(const std::string& preset, int status, const std::string& event, con
   return policy::match_body(first("presets: [" + preset + "]\n").hold->body, status, body);
 }
 
-// botocore, retries/standard.py and special.py.
+// The error codes that botocore retries (retries/standard.py and special.py).
 const std::vector<std::string> retried_by_aws{
     "Throttling",
     "ThrottlingException",

@@ -40,7 +40,7 @@ std::string first_line(std::string_view text, const Environment& variables = {})
   return loaded.problems.empty() ? "" : to_line(loaded.problems.front(), "f.yaml");
 }
 
-/// A file that is gone when the test ends.
+/// A temporary file. The destructor removes it.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::string& text)
@@ -80,7 +80,7 @@ TEST(Load, configuration_hash_is_twelve_hex_digits_of_the_file_bytes) {
   EXPECT_EQ(one.find_first_not_of("0123456789abcdef"), std::string::npos);
   EXPECT_EQ(one, load_text("version: 1", {}).hash);
   EXPECT_NE(one, load_text("version: 1\n", {}).hash);
-  // FNV-1a 64 of the empty text is its offset basis.
+  // FNV-1a 64 maps the empty text to its offset basis.
   EXPECT_EQ(load_text("", {}).hash, "cbf29ce48422");
 }
 
@@ -142,7 +142,7 @@ TEST(Load, rejects_nesting_over_32_levels) {
   EXPECT_NE(first_line(nested(33)).find("nesting is deeper than 32 levels"), std::string::npos);
 }
 
-// Found by fuzzing: the parser's own words held the byte that it takes for the end.
+// Found by fuzzing: the YAML parser's message contained the byte that marks the end of its input.
 TEST(Load, error_for_malformed_yaml_contains_only_printable_characters) {
   EXPECT_EQ(first_line("a: \"b\\"),
             "f.yaml:1:4: error: this quotation mark is not closed: write another \" at the end of the value");
@@ -192,7 +192,7 @@ TEST(Replacement, replacement_is_not_expanded_again_and_can_be_escaped) {
   EXPECT_EQ(headers[0].value, "${env:B}");
   EXPECT_EQ(headers[1].value, "${env:B}");
   EXPECT_EQ(headers[2].value, "a$b");
-  // What was put in is no replacement when the settings are printed and loaded again.
+  // Printing escapes the replaced text, so loading the printed settings does not expand it again.
   EXPECT_EQ(effective_yaml(load(effective_yaml(settings))), effective_yaml(settings));
 }
 

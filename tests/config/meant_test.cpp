@@ -1,4 +1,4 @@
-// What is proposed to people who write a file as another program has it.
+// Tests the suggestions for keys and values that are written in the style of other programs.
 #include <gtest/gtest.h>
 
 #include <utility>
@@ -133,7 +133,7 @@ TEST(Meant, error_stays_short_when_the_wrong_value_is_long) {
   }
 }
 
-/// As PyYAML and other readers of YAML 1.1 write it back.
+/// Returns the text as PyYAML and other YAML 1.1 tools rewrite it: `on` as `true`, `off` as `false`.
 std::string by_yaml_1_1(std::string text) {
   for (const auto& [from, to] : {std::pair<std::string, std::string>{"    on:", "    true:"},
                                  {"{on:", "{true:"},

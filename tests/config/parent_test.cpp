@@ -1,4 +1,4 @@
-// `parent:` as a value: what it takes, and that nobody gets to see the password.
+// Tests parsing of `parent:`, and that its password is never printed.
 #include "config/keys/parent.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ TEST(ParentText, parent_url_is_a_host_and_a_port) {
 }
 
 TEST(ParentText, credentials_become_the_value_of_proxy_authorization) {
-  // The examples of RFC 7617 2 and 2.1, and RFC 4648 10 for the lengths of base64.
+  // Examples from RFC 7617 2 and 2.1, and from RFC 4648 10 for the lengths of base64.
   EXPECT_EQ(parsed("http://Aladdin:open%20sesame@p:1").authorization, "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==");
   EXPECT_EQ(parsed("http://test:123%C2%A3@p:1").authorization, "Basic dGVzdDoxMjPCow==");
   EXPECT_EQ(parsed("http://fo:oba@p:1").authorization, "Basic Zm86b2Jh");

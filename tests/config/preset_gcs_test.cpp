@@ -1,4 +1,4 @@
-// Preset gcs against every operation of Cloud Storage, each with every condition that there is, alone.
+// Tests preset gcs: every operation of Cloud Storage, with each single condition.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 using policy::Idempotency;
 
-// One line of the table.
+// One row of the table of operations.
 struct Row {
   std::string line;
   std::string route;
@@ -62,7 +62,7 @@ const Settings& gcs() {
   return settings;
 }
 
-// Right ones and near misses: each must count exactly where the table names it.
+// Conditions and near misses. Each must count only for the operations whose table row names it.
 const std::vector<std::string> conditions{"query:ifGenerationMatch",
                                           "query:ifMetagenerationMatch",
                                           "query:generation",
@@ -132,7 +132,7 @@ TEST(PresetGcs, R34_precondition_value_zero_counts) {
 
 TEST(PresetGcs, R35_empty_precondition_does_not_count) {
   for (const Row& row : table()) {
-    // Of a bucket, a parameter without a value is a sub-resource (row L22).
+    // On a bucket, a query parameter without a value names a sub-resource (row L22): another operation.
     const bool of_bucket = row.route.ends_with("bucket.create") || row.route.ends_with("bucket.delete");
     const bool always = row.rule == "always";
     for (const std::string& condition : conditions)
@@ -195,7 +195,7 @@ TEST(CloudStorage, L22_empty_or_missing_upload_id_does_not_count_as_an_upload_se
       for (const char* query : {"upload_id", "upload_id=", "uploadId", "uploadId=", "partNumber=1&uploadId=",
                                 "partNumber=&uploadId=1", "partNumber&uploadId=1"}) {
         const Asked request(method, std::string(target) + query);
-        // The id of a multipart upload is there: to end that is listed, and has no part number.
+        // Aborting a multipart upload is repeatable. It needs the upload id and no part number.
         const bool aborts = request.method == "DELETE" && request.query.ends_with("uploadId=1") &&
                             request.route(gcs()).name.find("multipart.abort") != std::string::npos;
         EXPECT_EQ(request.repeatable(gcs()), aborts) << method << " " << target << query;
@@ -273,7 +273,7 @@ TEST(CloudStorage, L22_paths_with_double_or_trailing_slashes_are_not_retried) {
             << method << " " << path << query;
     }
   }
-  // Behind its first segment an object's name may have one.
+  // An object name may contain an empty segment after its first segment.
   EXPECT_TRUE(Asked("PUT", "storage.googleapis.com/p/a//b?upload_id=1").repeatable(gcs()));
   EXPECT_TRUE(Asked("PUT", "p.storage.googleapis.com/a/b//c?upload_id=1").repeatable(gcs()));
 }

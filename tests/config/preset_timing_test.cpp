@@ -1,5 +1,4 @@
-// What each preset does with responses and failures, when its attempts start, and what a configuration
-// changes about it.
+// Tests what each preset retries, when its attempts start, and which keys of a file override the preset.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,7 +26,7 @@ using policy::Reason;
 using policy::Responded;
 using policy::Stage;
 
-// Always the lowest, or always the highest number.
+// Dice that always roll the lowest number, or always the highest.
 class LowDice final : public policy::Dice {
   std::uint64_t roll(std::uint64_t) override { return 0; }
 };
@@ -57,7 +56,7 @@ struct Course {
   Reason end = Reason::success;
 };
 
-// Every attempt fails at once with 503.
+// Returns the start times of the attempts, and the final reason, if every attempt fails at once with 503.
 Course course(const Settings& settings, const Asked& request, policy::Dice& dice) {
   const auto& route = request.route(settings).policy;
   policy::Facts facts;
@@ -112,7 +111,7 @@ TEST(PresetTiming, R7_R8_R9_R11_gcs_retries_network_failures_of_reads_and_of_uns
                                      {Stage::head, Cause::closed}};
   for (const Failed& failed : failures) {
     EXPECT_TRUE(retries(gcs, read_object, failed)) << word(failed.cause);
-    // Before anything is sent, every request may be.
+    // Until the first byte is sent, a request of any method may be retried.
     EXPECT_EQ(retries(gcs, write_object, failed), failed.stage < Stage::send) << word(failed.cause);
   }
 }
@@ -292,7 +291,7 @@ TEST(PresetTable, llm_retries_the_documented_responses_and_hints) {
   EXPECT_EQ(first_verdict(llm, message, Responded{529, no}).reason, Reason::upstream_said_no);
 }
 
-// A preset states its limits: what defaults say of them must not come through.
+// A preset sets every retry limit itself, so that values under `defaults` do not change it.
 TEST(Presets, presets_inherit_no_retry_limits_from_defaults) {
   const std::string hostile =
       "defaults: {retry: {on: [404], max_attempts: 2, deadline: 7s, attempt_timeout: 5ms, "
@@ -316,7 +315,7 @@ TEST(Presets, presets_inherit_no_retry_limits_from_defaults) {
       EXPECT_EQ(route.policy.retry.backoff.maximum, expected.policy.retry.backoff.maximum) << route.name;
       EXPECT_EQ(route.policy.retry.backoff.jitter, expected.policy.retry.backoff.jitter) << route.name;
       EXPECT_EQ(route.policy.idempotent, expected.policy.idempotent) << route.name;
-      EXPECT_EQ(route.policy.mode, policy::Mode::observe) << route.name;  // this is no limit
+      EXPECT_EQ(route.policy.mode, policy::Mode::observe) << route.name;  // not a limit, so it is inherited
       EXPECT_EQ(route.policy.connect_timeout, 1s) << route.name;
     }
   }

@@ -1,4 +1,4 @@
-// The parent proxy that a caller's environment names, with its exceptions.
+// Tests how the proxy variables of the environment become a parent proxy with exceptions.
 #include "config/keys/proxy_variables.hpp"
 
 #include <gtest/gtest.h>

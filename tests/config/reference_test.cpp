@@ -1,4 +1,4 @@
-// The page, the schema, the default file and the examples say what the code does.
+// Tests that the reference page, the schema, the default file and the examples match the code.
 #include "config/reference/reference.hpp"
 
 #include <gtest/gtest.h>
@@ -48,8 +48,8 @@ TEST(Reference, reference_page_has_a_row_for_every_key) {
   const std::string page = reference_markdown();
   std::size_t rows = 0;
   for (std::size_t at = page.find("\n| `"); at != std::string::npos; at = page.find("\n| `", at + 1)) ++rows;
-  // The rows of the tables of conditions and of flags, and eight of that of predicates begin like a key;
-  // `policies.*` is told at `policies`.
+  // Rows of the tables of conditions and flags, and eight rows of the table of predicates, begin like a key.
+  // `policies.*` has no row of its own: the row of `policies` describes it.
   EXPECT_EQ(rows,
             all_keys().size() + policy::count_of<policy::Condition::Kind> + shortcut_table.size() + 8 - 1);
   for (const Key& key : all_keys())
@@ -81,8 +81,8 @@ TEST(DefaultFile, default_file_loads_to_exactly_the_built_in_settings) {
   EXPECT_EQ(effective_yaml(*loaded.settings), effective_yaml(built_in()));
 }
 
-// A line of an example in reprise.yaml without its `#`, so
-// that it stands as deep as it would; words stay a comment.
+// Returns a commented-out line of an example in reprise.yaml without its `#`, at its proper indentation.
+// A comment that is prose stays a comment.
 std::string uncommented(std::string line) {
   const bool key = line.starts_with("# policies:") || line.starts_with("# routes:") ||
                    line.starts_with("# presets:") || line.starts_with("# intercept:") ||
@@ -97,7 +97,7 @@ std::string uncommented(std::string line) {
 
 using Paths = std::set<std::string, std::less<>>;
 
-// The keys of what is in braces in a value, or in the comment behind it, of the key at that path.
+// Adds the keys that appear in braces in the value of the key at that path, or in the comment after it.
 void add_in_braces(const std::string& path, std::string_view rest, Paths& paths) {
   std::vector<std::string> above;
   std::string at = path;
@@ -122,8 +122,8 @@ void add_in_braces(const std::string& path, std::string_view rest, Paths& paths)
   }
 }
 
-// The path of each key that the default file has or shows in a comment. A comment behind a key may show keys
-// below it, in braces, or a list that may stand in its place: `host: a  # or hosts: [a, b]`.
+// Returns the path of each key that the default file sets or shows in a comment. A comment after a key may
+// show keys below it, in braces, or an alternative list: `host: a  # or hosts: [a, b]`.
 Paths paths_in(const std::string& text) {
   struct Level {
     std::size_t indent;
@@ -199,7 +199,7 @@ TEST(Examples, example_files_load_without_problems) {
   EXPECT_GE(count, 2U);
 }
 
-// A value that is not the default, for every key whose kind does not give one.
+// Maps a key to a value that is not its default, for every key whose kind does not suggest such a value.
 const std::map<std::string, std::string, std::less<>>& other_values() {
   static const std::map<std::string, std::string, std::less<>> values{
       {"listeners", "[{mode: gateway, bind: 127.0.0.1:1, upstream: http://a}]"},
@@ -263,7 +263,7 @@ const std::map<std::string, std::string, std::less<>>& other_values() {
   return values;
 }
 
-// A value of the key that is not its default. Empty if other_values() has to name one.
+// Returns a value of the key that is not its default. Empty if other_values() must name one and does not.
 std::string other_value(const Key& key) {
   if (const auto value = other_values().find(key.path); value != other_values().end()) return value->second;
   switch (key.kind) {
@@ -282,7 +282,7 @@ std::string other_value(const Key& key) {
   }
 }
 
-// `a.b.c` and a value as `{a: {b: {c: value}}}` without the outer braces.
+// Returns `a: {b: {c: value}}` for the path `a.b.c`.
 std::string nested(std::string_view path, const std::string& value) {
   const std::size_t dot = path.find('.');
   if (dot == std::string_view::npos) return std::string(path) + ": " + value;
@@ -297,7 +297,7 @@ std::string file_with(std::string_view path, const std::string& value) {
     return "version: 1\nparent: {url: \"https://proxy.internal:3129\", " + name + ": " + value + "}\n";
   }
   if (path.starts_with("intercept.")) {
-    // Three of its keys must be there.
+    // `intercept` requires hosts, ca.certificate and ca.key.
     std::map<std::string, std::string, std::less<>> parts{
         {"hosts", "[a.test]"}, {"ca.certificate", "/a.pem"}, {"ca.key", "/a.key"}, {"bundle", "none"}};
     parts[std::string(path.substr(std::string_view("intercept.").size()))] = value;
@@ -311,8 +311,8 @@ std::string file_with(std::string_view path, const std::string& value) {
   return "version: 1\nroutes: [{" + name + nested(key, value) + "}]\n";
 }
 
-// A file that differs from that of `other_values()` in this key alone, so that nothing but the key can make
-// the difference.
+// Returns a file that differs only in this key from the file with the key's other value. Any difference in
+// the settings is therefore caused by the key.
 std::string file_to_compare(std::string_view path) {
   static const std::map<std::string, std::string, std::less<>> values{
       {"listeners[].mode", "{bind: 127.0.0.1:1}"},
@@ -335,13 +335,13 @@ std::string file_to_compare(std::string_view path) {
   };
   if (const auto value = values.find(path); value != values.end()) return file_with(path, value->second);
   if (path.starts_with("routes[].")) return "version: 1\nroutes: [{name: r}]\n";
-  // A section that is off is on as soon as one of its keys is there.
+  // A section that is off by default is on as soon as one of its keys is set.
   const Key* above = find_key(path.substr(0, path.rfind('.')));
   const bool below_off = above != nullptr && above->path != path && above->standard == "off";
   return below_off ? file_with(above->path, "{}") : "version: 1\n";
 }
 
-// A key that is accepted and changes nothing would be ignored, which the product promises never to do.
+// The product promises never to ignore a key, so a key that is accepted must change the settings.
 TEST(EveryKey, every_key_changes_the_settings_and_survives_printing) {
   for (const Key& key : all_keys()) {
     const bool section = key.kind == Kind::mapping && key.words.empty();
@@ -373,9 +373,9 @@ TEST(EveryKey, documented_default_of_every_key_is_its_actual_default) {
   const std::string plain = effective_yaml(built_in());
   for (const Key& key : all_keys()) {
     if (key.standard.empty() || key.path.find("[]") != std::string_view::npos) continue;
-    // There is no parent by default.
+    // No parent is set by default.
     if (key.path == "version" || key.path == "parent.ca_file" || key.path == "parent.except") continue;
-    // Below a section that is off, a key's default is what it has once the section is on.
+    // The default of a key in a section that is off is its value once the section is on.
     const Key* above = find_key(key.path.substr(0, key.path.rfind('.')));
     const bool below_off = above != nullptr && above->standard == "off";
     const bool in_intercept = key.path.starts_with("intercept.");

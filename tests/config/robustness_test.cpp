@@ -1,4 +1,4 @@
-// Whatever the bytes are, the loader answers: it never throws, never crashes, and takes bounded time.
+// Tests the loader with mutated files: it never throws, never crashes, and takes bounded time.
 #include <gtest/gtest.h>
 
 #include <filesystem>

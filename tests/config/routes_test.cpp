@@ -1,4 +1,4 @@
-// Which layer of the file decides about which key of a route.
+// Tests which layer of the file (route, policy, defaults, built-in) sets each key of a route.
 #include <gtest/gtest.h>
 
 #include <string>

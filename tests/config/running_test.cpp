@@ -1,4 +1,4 @@
-// What a running proxy tells of its configuration loads to the same, and has no secret.
+// Tests that the configuration text of a running proxy loads to the same settings and contains no secret.
 #include "config/reference/running.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The schema is JSON, and has the supported keys and no others.
+// Tests that the schema is JSON and has exactly the supported keys.
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
@@ -19,7 +19,7 @@ json::value schema() {
   return parsed;
 }
 
-// Follows `$ref`, `allOf` and `anyOf` to the object that has properties.
+// Follows `$ref`, `allOf` and `anyOf` to an object that has properties, and returns these. Null if none has.
 const json::object* properties(const json::value& root, const json::value& place) {
   const json::object* object = place.if_object();
   if (object == nullptr) return nullptr;

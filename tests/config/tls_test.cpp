@@ -1,4 +1,4 @@
-// `tls` as it is written, as it is inherited, and as it is printed.
+// Tests how `tls` is parsed, inherited and printed.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-// What loads with a warning: where it points, and what it says to write.
+// Tests warnings: the place that each names, and the fix that it suggests.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -14,7 +14,7 @@
 namespace reprise::config {
 namespace {
 
-/// Every line of what is said of that text after `version: 1`, which must load.
+/// Returns every message for that text, one a line. Precondition: the text loads after `version: 1`.
 std::string said_of(const std::string& text) {
   const Loaded loaded = load_text("version: 1\n" + text, {});
   EXPECT_TRUE(loaded.settings) << text;
@@ -119,7 +119,7 @@ TEST(ClearText, L26_presets_use_tls_for_their_services_but_not_for_custom_hosts)
     EXPECT_TRUE(is_reached_over_tls(host)) << host;
   EXPECT_FALSE(is_reached_over_tls("api.internal"));
   for (const std::string_view name : preset_names()) {
-    // Servers of one's own, which are spoken to as the file says.
+    // These presets are for the user's own servers, so they do not choose TLS.
     if (name == "consul" || name == "vault" || name == "health") continue;
     const Settings own = settings_of("presets: [" + std::string(name) + "]\n");
     const Settings moved = settings_of("presets: [{name: " + std::string(name) + ", hosts: [e, '*.e']}]\n");
@@ -135,13 +135,13 @@ TEST(ClearText, L26_presets_use_tls_for_their_services_but_not_for_custom_hosts)
 
 struct Hung {
   std::string preset;
-  std::string policy;  ///< in place of the preset's; empty: that one
+  std::string policy;  ///< replaces the preset's policy; empty if the preset's own applies
   Asked request;
   Duration waits;
   policy::Reason reason = policy::Reason::retryable_failure;
 };
 
-// Not where `timeout` is not listed: the preset says why.
+// A preset whose retry.on does not list `timeout` does not retry a hung upstream. The preset says why.
 TEST(HungUpstream, L8_each_preset_has_the_documented_timeout_and_retry_for_a_hung_upstream) {
   using namespace std::chrono_literals;
   const Asked read_object("GET", "storage.googleapis.com/storage/v1/b/p/o/x");
@@ -175,7 +175,7 @@ TEST(HungUpstream, L8_each_preset_has_the_documented_timeout_and_retry_for_a_hun
     if (route.retry.deadline) deadline = head_at + *route.retry.deadline;
     const policy::HeadLimit limit =
         policy::head_limit(route, one.request.repeatable(settings), head_at, deadline);
-    // After a refusal alone, which a hung upstream does not send.
+    // Preset llm repeats a request only after a refusal, and a hung upstream sends none.
     EXPECT_EQ(one.request.repeatable(settings), one.preset != "llm") << one.preset;
     EXPECT_EQ(limit.at - head_at, one.waits) << one.preset;
     policy::Attempt attempt;

@@ -10,7 +10,7 @@
 namespace reprise::config {
 namespace {
 
-/// The one thing that is wrong with a text, as `line:column: message`.
+/// Returns the only problem of a text as `line:column: message`, or the number of problems if it is not one.
 std::string told(const std::string& text) {
   Report report;
   parse_document(text, report);
