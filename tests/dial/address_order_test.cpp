@@ -1,4 +1,4 @@
-// The order in which the addresses of a name are dialled: no socket and no clock.
+// Tests the order in which the addresses of a name are dialled, without sockets or a clock.
 #include "proxy/net/dial/address_order.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 
 tcp::endpoint at(const std::string& address) { return {asio::ip::make_address(address), 80}; }
 
-/// The name's own order, arranged: the last character of each address.
+/// Arranges the addresses and returns the last character of each.
 std::string order_of(std::initializer_list<const char*> addresses, const AddressOrder& order) {
   std::vector<tcp::endpoint> endpoints;
   for (const char* each : addresses) endpoints.push_back(at(each));

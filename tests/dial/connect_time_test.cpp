@@ -1,4 +1,4 @@
-// What is left for each step on the way to a connection, at exact times.
+// Tests how much time is left for each step of connecting, at exact times.
 #include "proxy/net/dial/connect_time.hpp"
 
 #include <gtest/gtest.h>

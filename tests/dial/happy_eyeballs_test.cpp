@@ -1,4 +1,4 @@
-// Which address is dialled when, at exact times: no socket and no clock.
+// Tests which address is dialled at which time, without sockets or a clock.
 #include "proxy/net/dial/happy_eyeballs.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,8 @@ using std::chrono::milliseconds;
 
 constexpr Instant start{std::chrono::hours(5)};
 
-/// A race, and what it says at so many milliseconds: `dial 0`, `wait 250`, `wait`, `over`.
+/// A dial race. at() returns its next step so many milliseconds after the start: `dial N`, `wait UNTIL`,
+/// `wait` (without a timer) or `over`.
 class Eyes {
  public:
   explicit Eyes(std::size_t addresses) : order(addresses) {}
@@ -58,7 +59,7 @@ TEST(HappyEyeballs, D12_failed_dial_starts_the_next_one_at_once) {
   EXPECT_EQ(eyes.at(3), "dial 1");
   EXPECT_EQ(eyes.at(3), "wait 253");
   EXPECT_EQ(eyes.at(253), "dial 2");
-  eyes.order.failed(Cause::refused);  // of the second or the third
+  eyes.order.failed(Cause::refused);  // the second or the third dial
   EXPECT_EQ(eyes.at(260), "dial 3") << "though another is under way";
   EXPECT_EQ(eyes.at(260), "wait");
 }
