@@ -1,4 +1,4 @@
-// Preloaded into a process, makes each pwrite(2) of it take 100 ms.
+// Preloaded library (LD_PRELOAD) that delays each pwrite(2) of a process by 100 ms.
 
 #include <dlfcn.h>
 #include <sys/types.h>

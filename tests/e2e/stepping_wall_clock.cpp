@@ -1,6 +1,6 @@
-// Preloaded into a process, sets its wall clock off by as many nanoseconds as a file says, and leaves its
-// steady clock alone. The file is 8 bytes, mapped, named in STEPPING_WALL_CLOCK: who writes to it steps the
-// clock of a running process.
+// Preloaded library (LD_PRELOAD) that adds an offset to the wall clock of a process. It does not change the
+// steady clock. The variable STEPPING_WALL_CLOCK names a file of 8 bytes with the offset in nanoseconds.
+// The file is mapped, so writing to it steps the clock of a running process.
 
 #include <dlfcn.h>
 #include <fcntl.h>
