@@ -1,4 +1,4 @@
-// Advice: every reason has a sentence, and whoever follows it gets the other answer.
+// Tests advice: every reason has a sentence, and following it changes the verdict.
 #include "proxy/tools/explain/advice.hpp"
 
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ std::string advised(const Question& question, const RoutePolicy& policy) {
 
 bool says(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-// It may be asked about any reason, not only about the one that this request came to.
+// advice() accepts any reason, not only the final reason of this request.
 TEST(Advice, every_reason_has_advice_for_every_rule_and_outcome) {
   using Kind = IdempotencyRule::Kind;
   for (const Kind kind : {Kind::always, Kind::never, Kind::by_method, Kind::any, Kind::all}) {

@@ -1,4 +1,4 @@
-// Explanations: the same verdict as decide(), and bounds that no real run leaves.
+// Tests explanations: their verdict equals that of decide(), and simulated runs stay within their bounds.
 #include "proxy/tools/explain/explanation.hpp"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ Route route_of(std::string name, Match match, const RoutePolicy& policy) {
   return route;
 }
 
-/// Draws routes, requests and outcomes.
+/// A source of random routes, requests and outcomes.
 class Draw : public play::Chance {
  public:
   using Chance::Chance;
@@ -141,7 +141,7 @@ bool breaks(const Question& question) {
   return failed != nullptr && failed->stage == Stage::body;
 }
 
-/// The verdict that decide() gives at the start of that course.
+/// Returns the verdict of decide() for the first attempt of that course.
 Verdict decided(const Explanation& told, const Course& course, const RoutePolicy& policy, LoadedDice dice) {
   const Instant now = Instant{} + course.first_ended;
   std::optional<Instant> deadline;
@@ -202,7 +202,7 @@ TEST(Explanation, route_and_idempotency_equal_those_of_the_data_path) {
 
 bool is_stale(const LedgerEntry& entry) { return entry.verdict.reason == Reason::stale_connection; }
 
-/// True if the wait after that attempt, and the start of the next one, are inside what was told.
+/// Returns true if the wait after that attempt and the start of the next one are within the planned bounds.
 bool is_inside(const PlannedWait& told, const LedgerEntry& before, Instant started) {
   const Duration start = started - play::epoch;
   return told.after == before.attempt.number && told.lowest <= before.verdict.delay &&
@@ -234,7 +234,7 @@ TEST(Explanation, simulated_runs_stay_within_the_explained_bounds) {
     const bool by_budget = told.lowest.last_verdict.reason == Reason::budget_spent ||
                            told.highest.last_verdict.reason == Reason::budget_spent;
     for (std::size_t n = 0; n + 1 < ledger.size(); ++n) {
-      // With few retries in the budget, the rolls between both ends may get one more.
+      // If the budget ends the retries, a run between the two extremes may get one more retry than either.
       if (by_budget && n >= told.waits.size()) break;
       ASSERT_LT(n, told.waits.size());
       ASSERT_TRUE(is_inside(told.waits[n], ledger[n], ledger[n + 1].started)) << i << " wait " << n;
@@ -386,7 +386,7 @@ TEST(Explanation, truncated_retryable_response_is_cut_when_delivered_last) {
   EXPECT_TRUE(std::holds_alternative<Cut>(told.lowest.end));
 }
 
-// A copy is paid for before the attempt beside it has fed the budget.
+// A hedge is charged to the budget before the first attempt has made its deposit.
 TEST(Explanation, hedge_is_decided_when_it_is_due) {
   Question question = get();
   RoutePolicy policy;
@@ -408,7 +408,7 @@ TEST(Explanation, hedge_is_decided_when_it_is_due) {
   EXPECT_EQ(explain(only(policy), question).hedge, std::nullopt) << "only the first attempt gets one";
 }
 
-// `explain` tells of no copy that the proxy would never send: two would be two tunnels, or two protocols.
+// The proxy never copies these requests: a copy would open a second tunnel or switch protocols twice.
 TEST(Explanation, tunnels_upgrades_and_bound_connections_are_never_hedged) {
   RoutePolicy policy;
   policy.hedge.emplace();
@@ -463,8 +463,7 @@ TEST(Explanation, held_truncated_response_counts_as_a_failure) {
   EXPECT_EQ(explain(only(policy), question).lowest.last_verdict.reason, Reason::response_started);
 }
 
-// What is held back is delivered, and then continued, only
-// where it is neither repeated nor given up as a 504.
+// A held response is delivered, and then resumed, unless the request is retried or the client gets a 504.
 TEST(Explanation, held_truncated_response_is_resumed_only_if_it_is_delivered) {
   Question question = get();
   question.outcome = Failed{Stage::body, Cause::truncated};
@@ -549,7 +548,7 @@ TEST(Explanation, D5_body_over_the_total_replay_limit_is_not_replayable) {
   EXPECT_EQ(reason_of(policy.replay_memory_bytes + 2), Reason::not_replayable);
 }
 
-// Each first attempt is worth one retry.
+// Explains a request on a route whose budget has ratio 1 and no floor: one retry for each first attempt.
 Explanation explained_with_a_tight_budget(const Outcome& outcome) {
   RoutePolicy policy;
   policy.budget = BudgetPolicy{1, 0, 1h};

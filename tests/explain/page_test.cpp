@@ -1,4 +1,4 @@
-// Spans as people read them, and lines in two columns.
+// Tests the text of time spans, and pages in two columns.
 #include "proxy/tools/explain/page.hpp"
 
 #include <gtest/gtest.h>

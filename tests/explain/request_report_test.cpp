@@ -99,7 +99,7 @@ std::string line_of(const std::string& text, std::string_view heading) {
   return begin == std::string::npos ? std::string() : text.substr(begin + 1, end - begin - 1);
 }
 
-// What can be copied out of it and asked for again.
+// The report shows a complete URL, so that it can be copied and requested again.
 TEST(StoryReport, report_names_the_request_by_its_url) {
   ScriptedRequest request("plain", "GET", "/x");
   request.attempt(status(200), 1, stop(Reason::success)).ends(Ending::answered, 200);
@@ -164,8 +164,7 @@ TEST(StoryAdvice, advice_is_for_the_reason_that_ended_the_request) {
   EXPECT_TRUE(has(advice_for(opened, {}), "circuit: off"));
 }
 
-// Listing the status is enough where a second execution
-// does no harm, or where the first cannot have been one.
+// Listing the failure in retry.on is enough if a second execution does no harm, or if nothing was sent.
 TEST(StoryAdvice, advice_adds_a_second_obstacle_only_if_it_would_prevent_the_retry) {
   ScriptedRequest request("unlisted", "POST", "/x");
   request.attempt(failure(policy::Stage::send, policy::Cause::reset), 1, stop(Reason::not_retryable));
