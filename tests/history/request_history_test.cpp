@@ -71,7 +71,7 @@ TEST(RequestHistory, client_request_id_finds_its_newest_request_of_all_threads) 
   keep(stories.book(1), late, 20);
   keep(stories.book(0), early, 10);
   EXPECT_EQ(stories.find("mine")->path, "/late");
-  // In one thread, too: an ordinary one that came later.
+  // The newest request wins within one thread too, even if it succeeded at the first attempt.
   keep(stories.book(1), early, 30);
   EXPECT_EQ(stories.find("mine")->path, "/early");
 }
