@@ -1,4 +1,4 @@
-// Short manifests, and what inject() and remove() make of them, for the tests of this folder.
+// Short manifests and the results of inject() and remove(), for the tests of this folder.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ inline std::string injected(std::string_view text, const Options& options) {
   return std::get<Injected>(outcome).text;
 }
 
-/// Every option that adds something.
+/// Returns options that make inject() add everything it can add.
 inline Options everything() {
   Options options;
   options.image = "registry.example:5000/reprise:0.1.0";
@@ -70,7 +70,8 @@ inline std::size_t count(const std::string& text, std::string_view what) {
   return found;
 }
 
-/// How often the first container of the only pod sets that variable, and to what.
+/// Returns every value of that variable in one container of the only pod, each in brackets. `[from]` if the
+/// value comes from another object (valueFrom).
 inline std::string value_of(const std::string& text, const std::string& name, std::size_t container = 0) {
   auto tree = read(text);
   if (std::holds_alternative<Fault>(tree)) return "no YAML: " + std::get<Fault>(tree).message;

@@ -13,7 +13,7 @@
 namespace reprise::tools {
 namespace {
 
-/// Our container in the text of one pod, as JSON.
+/// Returns the first init container of a pod, which is the sidecar, as JSON.
 std::string sidecar_in(const std::string& text) {
   auto tree = read(text);
   if (std::holds_alternative<Fault>(tree)) return "no YAML: " + std::get<Fault>(tree).message;
@@ -277,7 +277,7 @@ TEST(upgrade, sidecar_of_versions_that_prepended_variables_is_recognized) {
   const std::string text = pod("  containers:\n  - name: a\n    env:\n    - name: A\n      value: b\n");
   EXPECT_EQ(removed(older), text);
   Options options;
-  options.user = "none";  // it says no user
+  options.user = "none";  // the older sidecar sets no user
   EXPECT_EQ(injected(older), injected(text, options));
 }
 
