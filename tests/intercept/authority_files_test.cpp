@@ -1,4 +1,4 @@
-// The files of an authority: what is written, what is taken, and what each mistake is told as.
+// Tests the files of the interception CA: how they are written and checked, and the message for each mistake.
 #include "proxy/server/intercept/authority_files.hpp"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ void write(const string& file, const string& content, mode_t mode = 0600) {
   ::chmod(file.c_str(), mode);
 }
 
-/// What it is refused with; empty: it is not.
+/// Returns the message of the error that `work` throws. Empty if none.
 string refusal(const std::function<void()>& work) {
   try {
     work();
@@ -52,7 +52,7 @@ class AuthorityFiles : public testing::Test {
     settings_.key = folder_.path() + "/ca.key";
   }
 
-  /// As `ca init` does.
+  /// Writes a key and its certificate, as `ca init` does.
   void make() {
     const PrivateKey key = Authority::make_key();
     write_new_key(settings_.key, key.get());
@@ -162,7 +162,7 @@ TEST_F(AuthorityFiles, failed_write_is_reported_and_leaves_no_file) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_.path()), {}), 1) << "no file beside it";
 }
 
-/// Whom OpenSSL trusts.
+/// Replaces the root certificates that OpenSSL trusts, for the life of the object.
 struct OwnRoots {
   play::OwnVariable file, folders;
   OwnRoots(const string& its_file, const string& its_folders)

@@ -1,4 +1,4 @@
-// The authority is worth nothing outside its hosts, and says what is wrong with one that would be.
+// Tests that the interception CA is valid only for its hosts, and that a CA without such limits is rejected.
 #include "proxy/server/intercept/authority.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ std::shared_ptr<const Authority> made(std::int64_t when = now) {
   return std::make_shared<const Authority>(std::move(certificate), std::move(key));
 }
 
-/// What OpenSSL makes of a leaf whose issuer is trusted, at that time.
+/// Returns OpenSSL's result of verifying a leaf for that host and time, if only this authority is trusted.
 int verdict(X509* leaf, const Authority& authority, std::int64_t when, const char* host) {
   const std::unique_ptr<X509_STORE, decltype(&X509_STORE_free)> store(X509_STORE_new(), X509_STORE_free);
   X509_STORE_add_cert(store.get(), authority.certificate());
@@ -104,8 +104,8 @@ TEST(Authority, expired_and_not_yet_valid_authorities_are_reported) {
   EXPECT_EQ(authority->trouble(now - 2 * 3600), "is not valid yet");
 }
 
-/// An authority like ours but for one extension, as openssl's
-/// configuration writes it; none where it is empty.
+/// Returns an authority with one extension replaced. `value` is in the syntax of openssl's configuration.
+/// Removes the extension if `value` is empty.
 Authority odd(int kind, const char* value) {
   const auto good = made();
   Certificate copy(X509_dup(good->certificate()));

@@ -1,4 +1,4 @@
-// Who gets a key that root makes.
+// Tests which user becomes the owner of a key that root creates.
 #include "proxy/server/intercept/key_owner.hpp"
 
 #include <gtest/gtest.h>
