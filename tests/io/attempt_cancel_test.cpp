@@ -1,4 +1,4 @@
-// Who is stopped with an attempt: what a guard has named, as long as guard and attempt live.
+// Tests which object AttemptCancel stops: the one that a guard has registered, while guard and attempt exist.
 #include "proxy/net/io/attempt_cancel.hpp"
 
 #include <gtest/gtest.h>
@@ -64,7 +64,7 @@ TEST(AttemptCancel, liveness_check_runs_only_on_the_watched_object) {
   EXPECT_EQ(waited.looks, 1);
 }
 
-// Frames of coroutines that were spawned apart go in no order when a thread ends.
+// When a thread ends, frames of separately spawned coroutines are destroyed in no fixed order.
 TEST(AttemptCancel, guard_may_outlive_the_cancel_object) {
   Waited waited;
   auto cancel = std::make_unique<AttemptCancel>();

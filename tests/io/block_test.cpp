@@ -1,4 +1,4 @@
-// Lent memory and the buffer over it: reuse, growth, and where bytes lie.
+// Tests Block and the Buffer that uses it: reuse of memory, growth, and the position of bytes.
 #include "proxy/net/io/block.hpp"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ TEST(Block, released_block_is_reused_for_the_next_request) {
   EXPECT_EQ(second.data(), memory);
 }
 
-/// Blocks that were lent at once, and given back.
+/// Holds so many blocks at once, releases them, and returns their addresses.
 std::set<const char*> lend(std::size_t count) {
   std::vector<Block> lent(count);
   std::set<const char*> memory;
@@ -76,7 +76,7 @@ TEST(Block, small_and_large_blocks_are_never_mixed) {
   small.release();
   large.release();
   const Block again(block_bytes + 1);
-  std::memset(again.data(), 'x', again.size());  // a sanitizer would notice
+  std::memset(again.data(), 'x', again.size());  // a sanitizer reports memory that is not usable
   EXPECT_EQ(again.size(), large_block_bytes);
 }
 
@@ -210,7 +210,7 @@ TEST(Buffer, buffer_grows_from_large_to_largest_block_and_no_further) {
   for (const std::size_t bytes : {large_block_bytes, largest, largest}) {
     buffer.enlarge_if_empty();
     EXPECT_EQ(buffer.room().size(), bytes);
-    fill(buffer, std::string(bytes, 'x'));  // a sanitizer would notice
+    fill(buffer, std::string(bytes, 'x'));  // a sanitizer reports memory that is not usable
     buffer.clear();
   }
   const void* const place = buffer.room().data();
@@ -264,7 +264,7 @@ INSTANTIATE_TEST_SUITE_P(Buffer, EndOfViews,
                                                "the end of the buffer",
                                                +[](Buffer& buffer) { buffer = Buffer(); })));
 
-// The sanitizer judges: it ends the program where a byte of a lent block is still off limits.
+// The sanitizer ends the program if a byte of a reused block is still poisoned.
 TEST(Block, L10_quarantined_blocks_are_fully_usable_when_reused) {
   for (int i = 0; i < 1000; ++i) {
     const Block block(1);

@@ -1,4 +1,4 @@
-// One body off a stream: every framing, every way to end, and not one byte too many.
+// Tests BodyReader: every framing, every kind of end, and that no byte after the body is consumed.
 #include "proxy/net/io/body_reader.hpp"
 
 #include <cstring>
@@ -12,7 +12,7 @@ namespace {
 
 using Kind = http::Framing::Kind;
 
-/// What reading to the end came to.
+/// The result of reading a body to its end.
 struct Read {
   BodyStep last = BodyStep::piece;
   std::string body;
@@ -247,7 +247,7 @@ TEST_F(BodyReaderTest, stall_timeout_counts_from_the_last_byte) {
     std::thread sender([&] {
       for (int i = 0; i < 5; ++i) {
         fresh.raw.send("x");
-        fresh.raw.read_more(limit / 3);  // nothing comes: a pause
+        fresh.raw.read_more(limit / 3);  // a pause, because nothing arrives
       }
     });
     const Instant before = Tick::now();
@@ -255,7 +255,7 @@ TEST_F(BodyReaderTest, stall_timeout_counts_from_the_last_byte) {
     const Duration took = Tick::now() - before;
     sender.join();
     EXPECT_EQ(all.last, BodyStep::stalled);
-    // Five bytes came, with four pauses between them, before the limit began for the last time.
+    // Five bytes arrive with four pauses between them, and the limit starts again after the last byte.
     return all.body == "xxxxx" && took >= limit + 4 * (limit / 3);
   }));
 }

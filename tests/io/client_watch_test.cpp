@@ -1,4 +1,4 @@
-// The client's departure, seen from outside: FIN, RST, and what each of them stops.
+// Tests how ClientWatch detects that the client has gone (FIN or RST), and what it then stops.
 #include "proxy/net/io/client_watch.hpp"
 
 #include "tests/support/loopback.hpp"
@@ -89,7 +89,7 @@ TEST_F(WatchTest, D14_client_reset_after_a_fin_is_detected) {
   pair.raw.reset();
   Gather word;
   word.add("x");
-  // The reset of a socket that is closed already comes as a response to what is sent.
+  // After the FIN, the reset may arrive only in response to sent bytes, so the test keeps writing.
   ASSERT_TRUE(bench.run_until([&] {
     static_cast<void>(pair.stream->write_now(word));
     if (word.empty()) word.add("x");

@@ -1,4 +1,4 @@
-// The table from error codes to causes.
+// Tests the table that maps error codes to causes.
 #include "proxy/net/io/failure.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// How many bytes on their way to another host that host has not acknowledged.
+// Tests the number of sent bytes that the other host has not acknowledged.
 #include "proxy/net/io/outflow.hpp"
 
 #include <gtest/gtest.h>

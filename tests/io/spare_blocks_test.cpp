@@ -1,4 +1,4 @@
-// Blocks of a burst go back to the system a while after it, whoever gave them back.
+// Tests that the blocks of a burst are freed some time after it.
 #include "proxy/net/io/spare_blocks.hpp"
 
 #include "tests/support/loopback.hpp"

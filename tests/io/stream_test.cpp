@@ -1,4 +1,4 @@
-// Verbs of a stream that meet each other.
+// Tests stream operations that overlap.
 #include "proxy/net/io/stream.hpp"
 
 #include <functional>
@@ -9,9 +9,9 @@
 namespace reprise::net {
 namespace {
 
-constexpr std::size_t much = 16'000'000;  // more than any kernel buffer takes
+constexpr std::size_t much = 16'000'000;  // more than any kernel buffer holds
 
-/// A write that the other side does not take yet.
+/// A write that cannot complete yet, because the other side does not read.
 struct StuckWrite {
   explicit StuckWrite(Duration idle = long_enough) : pair(connect_pair(bench)) {
     asio::co_spawn(bench.io, write(*this, idle), asio::detached);
@@ -25,7 +25,7 @@ struct StuckWrite {
     stuck.error = co_await stuck.pair.stream->write_all(pieces, idle);
     stuck.over = true;
   }
-  /// A while, in turns of the loop.
+  /// Returns true after more than 20 turns of the loop.
   bool rounds_are_over() { return ++rounds > 20; }
 
   const std::string bytes = std::string(much, 'x');
@@ -36,7 +36,8 @@ struct StuckWrite {
   int rounds = 0;
 };
 
-// As where a turn of the loop takes longer than the limit: what was read is delivered behind it.
+// Reads again after a read limit has expired between two reads, as in a turn of the loop that takes longer
+// than the limit. `forgets` discards the expired limit.
 Task<ErrorCode> read_again_after_a_late_limit(Bench& bench, Pair& pair, bool forgets) {
   char bytes[1];
   pair.raw.send("ab");

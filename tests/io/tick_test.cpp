@@ -1,4 +1,4 @@
-// The coarse timer: never early, in order, and safe whatever its entries do while they fire.
+// Tests the coarse timer: never early, in order, and safe whatever its callbacks do.
 #include "proxy/net/io/tick.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace reprise::net {
 namespace {
 
-/// Notes when it fires, and does what the test says.
+/// A timer that records when it fires, and then runs `also`.
 class Bell final : public Timed {
  public:
   std::vector<Instant> rung;
@@ -145,7 +145,7 @@ TEST(Tick, timer_may_destroy_itself_and_others_in_its_callback) {
   std::vector<std::unique_ptr<Bell>> bells;
   int rung = 0;
   for (int i = 0; i < 3; ++i) bells.push_back(std::make_unique<Bell>());
-  // All are due in the same walk; the first to fire takes all with it.
+  // All are due in the same pass. The first to fire destroys all of them.
   for (const auto& bell : bells) {
     bell->also = [&] {
       ++rung;
