@@ -1,4 +1,4 @@
-// Compares a text with a file under tests/golden/observe; UPDATE_GOLDEN=1 writes the file instead.
+// Compares a text with a file under tests/golden/observe, or writes the file if UPDATE_GOLDEN=1.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The table of fields against the lines that are written: each name and type, in both dialects.
+// Tests that written log lines match the table of fields: each name and type, in both dialects.
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
@@ -13,7 +13,7 @@ namespace reprise::telemetry {
 namespace log_fields_test {
 namespace {
 
-/// Compares objects with the rows of the table, and keeps which rows were met.
+/// Compares JSON objects with the rows of the table, and records which rows were found.
 class Comparison {
  public:
   explicit Comparison(Dialect dialect) : dialect_(dialect) {}
@@ -33,7 +33,7 @@ class Comparison {
   std::set<Field> met() const { return met_; }
 
  private:
-  // The record of an exhausted request has a message, and some fields of the access line.
+  // Returns the row of a field, or null. An `exhausted` line also has `message` and fields of an access line.
   const FieldRow* find(std::string_view name, FieldOf of) const {
     const FieldRow* found = row_of(name, of);
     if (found == nullptr && of != FieldOf::attempt) found = row_of(name, FieldOf::every_line);
@@ -47,7 +47,7 @@ class Comparison {
     }
     return nullptr;
   }
-  // In `json` a status that was not sent is null.
+  // Accepts null as an integer: in dialect `json`, a status that was not sent is null.
   static bool is_of_type(const boost::json::value& value, std::string_view type) {
     if (type == "string") return value.is_string() && !value.get_string().empty();
     if (type == "integer") return value.is_int64() || value.is_null();
@@ -60,9 +60,9 @@ class Comparison {
   std::set<Field> met_;
 };
 
-// Every field that the stories can have, in the dialect.
+// Returns every field that the scripted requests can produce in that dialect.
 std::set<Field> expected(Dialect dialect) {
-  // Told by no story: no copy was due, no route observes, nothing was dialled.
+  // No scripted request is hedged, uses a route that only observes, or dials an upstream.
   const std::set<Field> not_played{Field::hedge,    Field::hedge_refused, Field::would_wait,
                                    Field::upstream, Field::upstream_port, Field::message};
   std::set<Field> all;

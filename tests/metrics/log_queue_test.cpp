@@ -21,7 +21,7 @@ namespace reprise::telemetry {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-// Far above what anything here takes, on any machine.
+// Much longer than any step of these tests takes on any machine.
 constexpr std::chrono::seconds patience{120};
 
 struct Pipe {
@@ -48,7 +48,7 @@ struct Pipe {
   }
 };
 
-// What is there within a moment; nothing at the end or if none came.
+// Waits at most so long for data and returns it. Empty at the end of the stream, or if no data arrived.
 std::string read_some(int descriptor, int wait_ms) {
   pollfd polled{descriptor, POLLIN, 0};
   if (poll(&polled, 1, wait_ms) <= 0) return {};
@@ -87,7 +87,7 @@ config::Log json_settings() {
   return settings;
 }
 
-// False if it did not come true in two minutes.
+// Returns false if the condition is still false after two minutes.
 template <typename Condition>
 bool becomes_true(const Condition& condition) {
   const auto end = Clock::now() + patience;
@@ -100,8 +100,8 @@ bool becomes_true(const Condition& condition) {
 
 const std::vector<std::string> route_names{"api", "orders"};
 
-// At its end the log gives its thread a second; a thread that stalls for longer loses lines, and that is no
-// fault of the queue: then the story is told once more.
+// At shutdown the log waits one second for its thread. A thread that stalls for longer loses lines, which is
+// not the fault of the queue, so the run is repeated.
 TEST(Log, every_line_is_written_before_shutdown_completes) {
   std::vector<std::string> lines;
   const std::size_t expected = 3 * (all_stories().size() + 2) + 1;  // two stories are exhausted
@@ -126,7 +126,6 @@ TEST(Log, every_line_is_written_before_shutdown_completes) {
             R"({"time":"2026-01-02T10:03:12.345Z","level":"warn","message":"a \"word\"\u000aand a line"})");
 }
 
-// Row I11.
 TEST(Log, I11_blocked_descriptor_drops_lines_and_never_blocks_callers) {
   Pipe pipe;
   const ScriptedRequest story = all_stories().at(1);
@@ -136,7 +135,7 @@ TEST(Log, I11_blocked_descriptor_drops_lines_and_never_blocks_callers) {
   std::uint64_t dropped = 0;
   {
     Log log(json_settings(), route_names, pipe.writer, LogReader::stream);
-    // Nobody reads: a call that waited for the descriptor would never return.
+    // The pipe has no reader, so a call that waited for the descriptor would never return.
     for (; given < 10000; ++given) log.access(story.record());
     EXPECT_GT(log.dropped(), 0U);
     EXPECT_LT(log.dropped(), given);
@@ -147,7 +146,7 @@ TEST(Log, I11_blocked_descriptor_drops_lines_and_never_blocks_callers) {
       ++given;
       return text.find(marker) != std::string::npos;
     }));
-    // What the last messages left in the queue may not fit into the pipe.
+    // The pipe may be too full for the lines that are still queued, so keep reading.
     EXPECT_TRUE(becomes_true([&] {
       text += read_some(pipe.reader, 20);
       return count_lines(text) + log.dropped() == given;
@@ -175,7 +174,7 @@ TEST(Log, shutdown_is_quick_when_the_descriptor_is_blocked) {
   EXPECT_LT(Clock::now() - begin, patience);
 }
 
-// A terminal takes a part of a line and hangs in the rest, though it polled as writable: Ctrl-S does this.
+// A terminal that polls as writable may take part of a line and block on the rest, for example after Ctrl-S.
 TEST(Log, shutdown_completes_while_a_terminal_write_hangs) {
   const int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
   ASSERT_GE(terminal, 0);
@@ -189,7 +188,7 @@ TEST(Log, shutdown_completes_while_a_terminal_write_hangs) {
   const auto begin = Clock::now();
   log.reset();
   EXPECT_LT(Clock::now() - begin, patience);
-  // The writer was left behind in its write: `side` stays open for it.
+  // The writer thread is still blocked in its write, so `side` stays open.
   close(terminal);
 }
 
@@ -241,7 +240,7 @@ TEST(Log, partially_written_line_does_not_corrupt_the_next) {
   EXPECT_EQ(boost::json::parse(lines[1]).at("message").as_string(), "whole");
 }
 
-// What came of four lines, without a last one by which the reader knows that the others are there.
+// Returns the lines of four log calls. A fifth line shows that the others have arrived, and is removed.
 std::string logged(const config::Log& settings, LogReader reader) {
   const std::string last = "the last word";
   Pipe pipe;
@@ -270,7 +269,7 @@ TEST(Log, automatic_format_is_coloured_text_on_a_terminal_and_json_elsewhere) {
   EXPECT_EQ(logged(json_settings(), LogReader::terminal).front(), '{');
 }
 
-// The journal takes the priority off, and has a clock of its own.
+// The journal removes the priority prefix and records the time itself.
 TEST(Log, journal_lines_start_with_a_priority_and_text_has_no_time) {
   config::Log settings;
   settings.level = config::LogLevel::debug;

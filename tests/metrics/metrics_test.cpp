@@ -39,7 +39,7 @@ std::size_t count_starting(const std::string& text, const std::string& start) {
       lines.begin(), lines.end(), [&](const std::string& line) { return line.rfind(start, 0) == 0; }));
 }
 
-// The value of the series `name{labels}` or "" if there is none.
+// Returns the value of the series `name{labels}`, or "" if the series does not exist.
 std::string value_of(const std::string& text, const std::string& series) {
   for (const std::string& line : lines_of(text)) {
     if (line.rfind(series + " ", 0) == 0) return line.substr(series.size() + 1);
@@ -110,7 +110,7 @@ TEST_F(MetricsTest, totals_equal_the_counted_events) {
   EXPECT_EQ(totals.client_connections, 1);
 }
 
-// One reason is one series: the yes rows among the retries, the no rows but success among the refusals.
+// A reason to retry counts only as a retry. A reason not to retry, except success, counts only as a refusal.
 TEST(MetricsReasons, each_reason_has_exactly_one_series) {
   for (const Reason reason : policy::all_reasons()) {
     Metrics metrics(route_names, rejections, "1");
@@ -130,7 +130,7 @@ TEST(MetricsReasons, each_reason_has_exactly_one_series) {
     EXPECT_EQ(value_of(text, "reprise_retries_total" + labels), policy::is_retry(reason) ? "1" : "") << word;
     EXPECT_EQ(value_of(text, "reprise_retries_refused_total" + labels), refused ? "1" : "") << word;
     EXPECT_EQ(value_of(text, "reprise_exhausted_total" + labels), is_exhausted(reason) ? "1" : "") << word;
-    // A copy that was sent beside a slow attempt repaired no failure.
+    // A hedge is not a recovery, because no failure came before it.
     const bool recovered = policy::is_retry(reason) && reason != Reason::hedged;
     EXPECT_EQ(value_of(text, "reprise_recovered_total{route=\"api\"}"), recovered ? "1" : "0");
   }
@@ -270,7 +270,7 @@ TEST_F(MetricsTest, attempt_durations_are_per_upstream_and_bytes_per_route) {
   EXPECT_EQ(value("reprise_response_bytes_total{route=\"api\"}"), "10000");
 }
 
-// The count of the histogram is that of the attempts, however many the ledger has let go.
+// The histogram counts every attempt, including those that the ledger has evicted.
 TEST_F(MetricsTest, attempts_evicted_from_the_ledger_are_timed_too) {
   ScriptedRequest patient("patient", "GET", "/");
   for (int i = 0; i < 99; ++i) patient.attempt(status(503), 20, {true, {}, Reason::retryable_status});
@@ -350,7 +350,7 @@ TEST_F(MetricsTest, last_reload_result_is_exported_until_the_next_reload) {
   EXPECT_EQ(value(since), "200");
 }
 
-// Nothing that a client sent is a label.
+// No text from a client becomes a label.
 TEST_F(MetricsTest, H8_labels_never_come_from_traffic) {
   for (const ScriptedRequest& story : all_stories()) {
     if (story.name() == "hostile") metrics_.count(story.record());
@@ -443,7 +443,7 @@ TEST_F(MetricsTest, every_metric_of_the_table_is_exported_after_events) {
     EXPECT_EQ(count_starting(text, "# TYPE " + std::string(each.name) + " "), 1U) << each.name;
 }
 
-/// `a b c` of a help that ends with `: a b c.`
+/// Returns `a b c` if the help text of the metric ends with `: a b c.`
 std::string words_told_by(Metric metric) {
   const std::string_view help = row(metric).help;
   const std::size_t colon = help.rfind(": ");
@@ -464,13 +464,13 @@ std::vector<std::string_view> limits() {
   return words;
 }
 
-// A help is a text: nobody but this asks for the word of a new outcome there.
+// Help texts are written by hand. Only this test notices that the word of a new outcome is missing.
 TEST(MetricTable, help_text_that_lists_label_values_lists_all_of_them) {
   EXPECT_EQ(words_told_by(Metric::attempts), joined(policy::outcome_labels));
   EXPECT_EQ(words_told_by(Metric::dns_lookups), joined(lookup_words));
 }
 
-/// Whether the text names it, or a series of it where it is a histogram.
+/// Returns true if the text names the metric, or a series of the metric if it is a histogram.
 bool names(std::string_view text, std::string_view metric) {
   constexpr std::string_view of_words = "abcdefghijklmnopqrstuvwxyz_";
   for (std::size_t at = text.find(metric); at != std::string_view::npos; at = text.find(metric, at + 1)) {
@@ -489,7 +489,7 @@ TEST(MetricTable, each_own_metric_is_shown_on_the_dashboard) {
   }
 }
 
-// So is what is said to whom the alert wakes.
+// The text of the alert is written by hand too.
 TEST(MetricTable, exhausted_alert_explains_every_limit_and_no_other_reason) {
   const std::string alerts = read_file(std::string(REPRISE_SOURCE_DIR) + "/deploy/prometheus/alerts.yaml");
   const std::size_t begin = alerts.find("- alert: RepriseExhausted\n");
