@@ -19,7 +19,7 @@ using std::chrono::milliseconds;
 using Woken = FileWatch::Woken;
 namespace fs = std::filesystem;
 
-/// Looks without a sign come after an hour: whoever needs one would wait that long.
+/// Makes polling rare (1 h), so that only a notification can end a wait.
 constexpr WatchTimes by_sign{milliseconds(1), milliseconds(50), std::chrono::hours(1)};
 constexpr WatchTimes by_look{std::chrono::hours(1), std::chrono::hours(1), milliseconds(5)};
 
@@ -154,7 +154,7 @@ TEST_F(FileWatchTest, stamp_of_an_unchanged_file_reveals_any_later_write) {
   ASSERT_TRUE(stamp);
   EXPECT_EQ(net::stamp_of_unchanged_file(file, later), stamp);
   const auto modified = fs::last_write_time(file);
-  do {  // until the kernel's clock has moved on
+  do {  // until the kernel's clock has advanced
     write("f", "two");
     fs::last_write_time(file, modified);
   } while (net::stamp_of_unchanged_file(file, later) == stamp);

@@ -1,5 +1,4 @@
-// Listeners stay bound from one configuration to the next,
-// come, go, and are taken over from a service manager.
+// Tests ListenerSet: a reload keeps, adds and removes listeners; sockets of a service manager are taken over.
 #include "proxy/server/process/listener_set.hpp"
 
 #include <unistd.h>
@@ -58,7 +57,7 @@ TEST_F(ListenerSetTest, admin_listener_can_be_removed_and_added_by_a_reload) {
 TEST_F(ListenerSetTest, client_port_cannot_become_the_admin_port) {
   config::Settings settings = listening_at({0});
   const ListenerSet first = bind(settings);
-  // The roles change places: neither socket may be taken over for the other.
+  // The admin and client listeners swap ports. Neither socket may be reused in the other role.
   config::Settings swapped = listening_at({first.admin().endpoint.port()});
   swapped.admin.bind.port = first.all()[0]->endpoint.port();
   EXPECT_THROW(bind(swapped, &first), forward::BindError);

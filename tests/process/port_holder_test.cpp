@@ -1,4 +1,4 @@
-// Who has a port, as /proc tells.
+// Tests how the process that holds a port is found in /proc.
 #include "proxy/forward/session/port_holder.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ class PortHolderTest : public testing::Test {
   void write(const std::string& name, const std::string& text) const {
     std::ofstream(proc_ + name, std::ios::binary) << text;
   }
-  /// A listener in the table, owned by user 998.
+  /// Writes a socket table with one socket of user 998, inode 4711. State 0A is "listening".
   void listens(const std::string& table, const std::string& local, const std::string& state = "0A") const {
     write(table,
           "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"

@@ -1,4 +1,4 @@
-// Who asks for a reload is told of one that began afterwards, or that there will be none.
+// Tests that a reload request gets the report of a reload that began after the request, or of the shutdown.
 #include "proxy/server/process/reloader.hpp"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace reprise::server {
 namespace {
 
-/// Asks, and waits for what it is told.
+/// Requests a reload and waits for its report.
 ReloadReport ask(Reloader& reloader) {
   std::promise<ReloadReport> told;
   reloader.ask([&](const ReloadReport& report) { told.set_value(report); });
@@ -51,7 +51,7 @@ TEST(Reloader, request_during_a_reload_waits_for_the_next_reload) {
   reloader.ask([&](const ReloadReport& report) { first.set_value(report.hash); });
   begun.get_future().wait();
   reloader.ask([&](const ReloadReport& report) { second.set_value(report.hash); });
-  reloader.ask();  // nobody to tell
+  reloader.ask();  // without a callback
   go_on.set_value();
   EXPECT_EQ(first.get_future().get(), "1");
   EXPECT_EQ(second.get_future().get(), "2");
@@ -78,7 +78,7 @@ TEST(Reloader, callers_still_waiting_at_shutdown_are_notified) {
   go_on.set_value();
   const ReloadReport report = told.get_future().get();
   stopping.join();
-  // The stop may come before or after the second reload begins: the report says which, and never both.
+  // stop() may come before or after the second reload begins. The caller gets one report in both cases.
   if (!report.succeeded) {
     EXPECT_EQ(report.words, std::vector<std::string>{"reprise is shutting down"});
   }

@@ -1,5 +1,4 @@
-// What one configuration takes over from the one before it,
-// and what it says where it cannot have all it asks for.
+// Tests what a snapshot takes over from the previous one, and the messages if it cannot be built completely.
 #include "proxy/server/process/snapshot_builder.hpp"
 
 #include "proxy/server/intercept/authority_files.hpp"
@@ -27,7 +26,7 @@ config::Settings intercepting(const std::string& host) {
   return settings;
 }
 
-/// A builder with the metrics and the log that it needs.
+/// A SnapshotBuilder with the metrics and the log that it needs.
 class Building {
  public:
   explicit Building(std::shared_ptr<const Authority> authority)
@@ -42,7 +41,7 @@ class Building {
   std::shared_ptr<const net::Snapshot> build(config::Settings settings, const net::Snapshot* before) {
     return builder_.build(std::move(settings), {}, before);
   }
-  /// What it has said; nothing may be built afterwards.
+  /// Ends the log and returns its text. Precondition: build() is not called afterwards.
   std::string logged() {
     log_.reset();
     return file_.text();
@@ -70,7 +69,7 @@ TEST(SnapshotBuilder, certificates_are_reused_while_their_settings_stay_the_same
   EXPECT_EQ(world.build(play::whole({}), other.get())->client_tls, nullptr);
 }
 
-// Listeners may fail to open after a snapshot was built: then it never comes into force.
+// If a listener fails to open after a snapshot was built, the snapshot is never applied.
 TEST(SnapshotBuilder, snapshot_is_compared_with_the_running_one_not_with_a_failed_one) {
   Building world(made_at(today()));
   const auto running = world.build(intercepting("api.test"), nullptr);
@@ -80,7 +79,7 @@ TEST(SnapshotBuilder, snapshot_is_compared_with_the_running_one_not_with_a_faile
   EXPECT_EQ(again->client_tls->hosts().front().text, "*.wild.test");
 }
 
-// Who is warned of it: certificate_ends_test.
+// certificate_ends_test tests the warnings.
 TEST(SnapshotBuilder, N12_snapshot_knows_when_the_certificate_authority_expires) {
   const std::int64_t now = today();
   const std::int64_t life = made_at(now)->expires() - now;

@@ -1,4 +1,4 @@
-// What only a start takes up stays as it is, and is named; everything else is the new configuration's.
+// Tests that keys which need a restart keep their value and are reported, and that all other keys change.
 #include "proxy/server/process/start_only.hpp"
 
 #include <gtest/gtest.h>
