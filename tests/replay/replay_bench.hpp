@@ -1,4 +1,4 @@
-// For tests of the replay parts: a store with a scripted disk, and what it has said to the log.
+// Fixture for tests of replay: a store with a scripted disk and a log that tests can read.
 #pragma once
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@ namespace reprise::forward {
 
 using play::OwnFolder;
 
-/// The parts that a ReplayStore needs, and the store. Members stand in the order of their lives.
+/// A ReplayStore and the parts that it needs. Members are declared in the order of construction.
 struct StoreBench {
   explicit StoreBench(std::uint64_t memory = 1 << 20, std::uint64_t most_on_disk = 1 << 30,
                       Duration patience = net::long_enough) {
@@ -39,7 +39,7 @@ struct StoreBench {
   StoreBench(const StoreBench&) = delete;
   StoreBench& operator=(const StoreBench&) = delete;
 
-  /// What was logged; the log is over then.
+  /// Ends the log and returns its text.
   std::string told() {
     log.reset();
     std::ifstream file(folder.path() + "/log");
@@ -47,7 +47,7 @@ struct StoreBench {
     text << file.rdbuf();
     return text.str();
   }
-  /// True if nothing is held by anybody.
+  /// Returns true if the whole allowance is free.
   static bool is_free(ReplayAllowance& allowance, std::uint64_t whole) {
     if (!allowance.take(whole)) return false;
     allowance.give_back(whole);

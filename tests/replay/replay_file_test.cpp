@@ -1,4 +1,4 @@
-// A body on its way to disk and back: in order, bounded, and over whenever its request is.
+// Tests ReplayFile, a body on its way to disk and back: order, bounds, and an end at any time.
 #include "proxy/forward/replay/replay_file.hpp"
 
 #include "proxy/forward/replay/replay_reader.hpp"
@@ -105,7 +105,7 @@ TEST_F(ReplayFileTest, writer_waits_for_a_disk_slower_than_the_client) {
   const std::string bytes = pattern(6 * block);
   std::size_t taken = 0;
   for (; !file->is_behind(); taken += 1000) ASSERT_TRUE(file->append(bytes.substr(taken, 1000)));
-  EXPECT_LE(taken, 5 * block + 1000);  // what is on its way to the disk is bounded
+  EXPECT_LE(taken, 5 * block + 1000);  // the bytes on their way to the disk are bounded
   bool room = false;
   asio::co_spawn(bench.io, file->wait_for_room(), [&](const std::exception_ptr&, bool) { room = true; });
   bench.io.poll();
@@ -124,7 +124,7 @@ TEST_F(ReplayFileTest, two_waits_for_the_disk_can_run_at_once) {
   for (int i = 0; i < 2; ++i) {
     asio::co_spawn(bench.io, file->wait_for_all(), [&](const std::exception_ptr&, bool) { ++over; });
   }
-  EXPECT_LT(bench.io.poll(), 10U);  // they do not wake each other
+  EXPECT_LT(bench.io.poll(), 10U);  // the two waits do not wake each other
   EXPECT_EQ(over, 0U);
   disk().loosen();
   EXPECT_TRUE(bench.run_until([&] { return over == 2; }));
@@ -247,21 +247,22 @@ TEST_F(ReplayFileTest, file_can_be_destroyed_while_the_disk_is_writing) {
   from.reset();
   ASSERT_TRUE(play::eventually([&] { return disk().waiting() == 1; }));
   file.reset();
-  EXPECT_EQ(bench_of_store->gauge("disk"), 100'000 + 3 * block);  // still there: nothing was closed yet
+  EXPECT_EQ(bench_of_store->gauge("disk"),
+            100'000 + 3 * block);  // still counted, because the file is not closed yet
   disk().loosen();
   EXPECT_TRUE(play::eventually([&] { return bench_of_store->gauge("disk") == 0; }));
   EXPECT_EQ(bench_of_store->gauge("memory"), 0);
   EXPECT_EQ(disk().written, block) << "what nobody wants any more is not written";
   EXPECT_EQ(play::open_descriptors(), before);
   bench.io.restart();
-  bench.io.poll();  // what comes back finds nobody
+  bench.io.poll();  // late completions have no owner
 }
 
 struct EndingLoop : asio::io_context {
   void destroy_handlers() { shutdown(); }
 };
 
-// Where a thread ends, the frame of an attempt may go behind that of the session, which owns the file.
+// When a thread ends, an attempt's frame may be destroyed after its session's frame, which owns the file.
 TEST_F(ReplayFileTest, wait_can_be_destroyed_after_its_file) {
   disk().stick();
   EndingLoop loop;
@@ -300,11 +301,11 @@ TEST(ReplayStore, each_cause_is_logged_at_most_once_a_second) {
   });
   for (int i = 0; i < 1000; ++i) bench.store->log_not_held(NotHeld::file_failed, EROFS);
   other.join();
-  bench.store->log_not_held(NotHeld::too_long);  // for debug only
+  bench.store->log_not_held(NotHeld::too_long);  // logged at level debug only
   const std::string told = bench.told();
   const auto lines = std::count(told.begin(), told.end(), '\n');
   EXPECT_GE(lines, 1);
-  EXPECT_LE(lines, 60);  // a line a second, on however slow a machine
+  EXPECT_LE(lines, 60);  // at most one line a second, even if a slow machine needs a minute
   EXPECT_NE(told.find("Read-only file system"), std::string::npos) << told;
   EXPECT_NE(told.find(bench.folder.path()), std::string::npos);
   EXPECT_EQ(told.find("replay.memory"), std::string::npos);

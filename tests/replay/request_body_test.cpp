@@ -1,4 +1,4 @@
-// A request's body: held for replay inside its limits, and given back.
+// Tests RequestBody: a body is held for replay within its limits, and its memory and disk are released.
 #include "proxy/forward/replay/request_body.hpp"
 
 #include <sys/ioctl.h>
@@ -64,7 +64,7 @@ class RequestBodyTest : public ::testing::Test {
     head = of;
     body.begin(*pair.stream, buffer, *stores.store, head, {in_memory, on_disk, std::max(in_memory, on_disk)});
   }
-  /// What attempt 2 would send, from memory or from disk.
+  /// Returns the body that attempt 2 would send, from memory or from disk.
   std::string replayed() {
     std::string bytes(body.held());
     if (body.stored() == 0) return bytes;
@@ -77,12 +77,12 @@ class RequestBodyTest : public ::testing::Test {
     return bench.run(read_rest(body, out));
   }
   bool memory_is_free() { return StoreBench::is_free(stores.store->memory(), most_held); }
-  /// Files are closed a little later than they are let go of.
+  /// Waits until the disk allowance is free. A file is closed some time after its release.
   bool disk_becomes_free() {
     return play::eventually([&] { return StoreBench::is_free(stores.store->disk(), most_stored); });
   }
 
-  /// What is on its way to a disk takes blocks of the memory of all requests.
+  /// Raises the memory limit. Bytes on their way to disk take blocks of the memory that all requests share.
   void allow_blocks() {
     most_held = std::size_t{1} << 20;
     config::Limits limits;
@@ -245,7 +245,7 @@ TEST_F(RequestBodyTest, D5_body_over_the_memory_limit_is_stored_on_disk_up_to_it
       EXPECT_EQ(body.whole_in_memory(), bytes <= 40) << bytes << is_chunked;
       EXPECT_TRUE(replayed() == (bytes <= 70'000 ? text : "")) << bytes << is_chunked;
       EXPECT_TRUE(replayed() == (bytes <= 70'000 ? text : "")) << bytes << is_chunked;
-      // What is known to be too long is not written at all; what turns out to be may have been begun with.
+      // A body of known excessive length is never written. A chunked one may be written until it is too long.
       const bool on_disk = bytes > 40 && bytes <= 70'000;
       if (on_disk || bytes <= 40 || !is_chunked) {
         EXPECT_EQ(stores.disk.written > written, on_disk) << bytes << is_chunked;
@@ -379,7 +379,7 @@ TEST_F(RequestBodyTest, A10_counting_a_chunked_body_stops_at_the_limit_without_l
     begin(chunked(), 50, on_disk);
     pair.raw.send("28\r\n" + text.substr(0, 40) + "\r\n");
     ASSERT_TRUE(net::has_arrived(*pair.stream, 46));
-    // Each piece goes out once the one before it has been read from the socket.
+    // Sends each chunk after the previous one has been read from the socket.
     std::thread client([&, socket = pair.stream->descriptor()] {
       const auto is_read = [socket] {
         int unread = 1;

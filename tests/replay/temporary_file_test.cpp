@@ -1,4 +1,4 @@
-// The file that a body lies in: nameless, exact, and honest about every failure.
+// Tests TemporaryFile: it has no name, returns the exact bytes, and reports every failure.
 #include "proxy/forward/replay/temporary_file.hpp"
 
 #include "tests/replay/replay_bench.hpp"
@@ -25,7 +25,7 @@ TEST_F(TemporaryFileTest, I12_temporary_file_has_no_name_and_disappears_with_its
   const std::size_t before = play::open_descriptors();
   {
     TemporaryFile other(calls, folder.path());
-    EXPECT_EQ(play::open_descriptors(), before);  // opened by its first write
+    EXPECT_EQ(play::open_descriptors(), before);  // the first write opens the file
     EXPECT_EQ(other.append("bytes"), 0);
     EXPECT_EQ(play::open_descriptors(), before + 1);
     EXPECT_TRUE(folder.empty());
@@ -54,7 +54,7 @@ TEST_F(TemporaryFileTest, D17_file_stays_failed_after_a_full_disk) {
   disk.room = disk.endless;
   EXPECT_EQ(file.append("x"), ENOSPC);
   char byte = 0;
-  EXPECT_EQ(file.read(&byte, 1, 0), ENOSPC);  // never what has a hole behind it
+  EXPECT_EQ(file.read(&byte, 1, 0), ENOSPC);  // a failed file may have a hole, so no byte of it is returned
 }
 
 TEST_F(TemporaryFileTest, D17_read_error_and_truncated_file_are_reported) {
@@ -72,7 +72,7 @@ TEST_F(TemporaryFileTest, D17_unusable_folder_is_reported) {
   EXPECT_EQ(gone.append("x"), ENOENT);
   TemporaryFile device(calls, "/dev/null");
   EXPECT_EQ(device.append("x"), ENOTDIR);
-  TemporaryFile kernel(calls, "/proc");  // a filesystem that has no room for files
+  TemporaryFile kernel(calls, "/proc");  // a filesystem in which no file can be created
   EXPECT_NE(kernel.append("x"), 0);
 }
 
