@@ -1,4 +1,4 @@
-// Holding a body back by itself: what ends it, what is left for others to read, where the connection goes.
+// Tests keep_response() alone: what ends it, which bytes remain to be read, and where the connection goes.
 #include "proxy/forward/request/hold.hpp"
 #include "proxy/http/http1/parse.hpp"
 
@@ -23,7 +23,7 @@ Task<bool> keep(net::Pool& pool, Response& response, std::size_t most) {
 
 class HoldTest : public ::testing::Test {
  protected:
-  /// The response as the attempt leaves it: its head and what came with it in the buffer.
+  /// Sets up the response as an attempt leaves it: a parsed head, and the bytes after it in the buffer.
   void arrive(const std::string& text) {
     net::Pair pair = net::connect_pair(bench);
     upstream = std::move(pair.raw);

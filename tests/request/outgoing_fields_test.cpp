@@ -1,4 +1,4 @@
-// What idempotency rules may go by: the fields that reach the upstream.
+// Tests the fields that idempotency rules may use: those that reach the upstream.
 #include "proxy/forward/request/outgoing_fields.hpp"
 #include "proxy/http/http1/parse.hpp"
 
@@ -11,7 +11,7 @@
 namespace reprise::forward {
 namespace {
 
-/// A request with those field lines, and its head as it leaves.
+/// A request with those field lines, and the head that is sent upstream.
 struct Sent {
   explicit Sent(const std::string& lines)
       : text("POST http://up.test/x HTTP/1.1\r\nHost: up.test\r\n" + lines + "\r\n") {

@@ -1,4 +1,4 @@
-// What a request leaves behind for the next one that is lent the same memory.
+// Tests that Request::clear() leaves nothing to the next request that uses the same memory.
 #include "proxy/forward/request/request.hpp"
 
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ TEST(RequestTest, clear_resets_the_heads_of_all_responses) {
   }
 }
 
-/// A stream that is never opened.
+/// The protocol of a stream that is never opened.
 class NoProtocol final : public StreamProtocol {
  public:
   void append_opened(std::string_view, std::string&) const override {}
