@@ -1,4 +1,4 @@
-// Families by turns, in the order that the resolver gave.
+// Tests that address families alternate, and that each keeps the resolver's order.
 #include "proxy/net/resolve/interleave.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Names that the C library is asked for: a few threads that may hang, and hold nobody else up.
+// Tests look-ups by the C library: a few threads run them, and a thread that hangs blocks no caller.
 #include "proxy/net/resolve/library_names.hpp"
 
 #include <condition_variable>
@@ -10,7 +10,7 @@
 namespace reprise::net::library_names_test {
 namespace {
 
-/// A library that hangs until it is let go.
+/// A C library whose look-ups hang until let_go() is called.
 class Hanging {
  public:
   ~Hanging() { let_go(); }

@@ -1,5 +1,5 @@
-// This host's way of looking names up: c-ares against a name server of the test's own, files, and the C
-// library where it has to be asked.
+// Tests name look-ups as this host configures them: c-ares with the test's own name server, files, and the C
+// library if it is required.
 #include "proxy/net/resolve/name_service.hpp"
 
 #include <fstream>
@@ -51,7 +51,7 @@ Task<std::shared_ptr<const Addresses>> wait(std::shared_ptr<Lookup> lookup, Dura
 
 class NameServiceTest : public ::testing::Test {
  protected:
-  /// Files as given; nothing asked of the C library finds anything but what `library_knows_` has.
+  /// Writes the files and starts the service. The C library finds only the name in `library_knows_`.
   void start(const std::string& sources = "hosts: files dns\n", const std::string& resolv = "") {
     write("nsswitch.conf", sources);
     write("resolv.conf", "nameserver 127.0.0.1\n" + resolv);
@@ -80,7 +80,7 @@ class NameServiceTest : public ::testing::Test {
   std::string library_knows_;
   std::atomic<int> library_asked_{0};
   std::unique_ptr<NameService> service_;
-  std::unique_ptr<Resolver> resolver_;  ///< goes first
+  std::unique_ptr<Resolver> resolver_;  ///< declared last, so that it is destroyed first
 };
 
 TEST_F(NameServiceTest, L1_failed_name_is_queried_again) {
@@ -102,10 +102,10 @@ TEST_F(NameServiceTest, L2_evicted_name_is_queried_again) {
 
 TEST_F(NameServiceTest, L3_names_without_a_response_delay_no_other_name) {
   server_.set("good.test", {says({"192.0.2.1"})});
-  // They hang for a minute.
+  // Each query without a response takes about a minute.
   start("hosts: files dns\n", "options timeout:2 attempts:5\n");
   std::vector<std::shared_ptr<Lookup>> hanging;
-  // More than one channel takes.
+  // One c-ares channel does not take so many queries.
   for (int i = 0; i < 300; ++i) {
     const std::string name = "dead" + std::to_string(i) + ".test";
     server_.set(name, {silence()});

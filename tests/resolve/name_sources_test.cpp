@@ -1,4 +1,4 @@
-// What nsswitch.conf and resolv.conf say, and which names stand for a short one.
+// Tests parsing of nsswitch.conf and resolv.conf, and the full names that are tried for a short one.
 #include "proxy/net/resolve/name_sources.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Look-ups with an invented source behind them: one flight per name, good answers kept for a moment, and
-// nobody waits for another.
+// Tests Resolver with an invented source: one query per name at a time, results cached for a short time, and
+// no name that delays another.
 #include "proxy/net/resolve/resolver.hpp"
 
 #include "tests/support/loopback.hpp"
@@ -184,7 +184,7 @@ TEST_F(ResolverTest, lookup_without_waiters_can_be_abandoned) {
   lookup.reset();
   EXPECT_TRUE(asked.front().is_given_up());
   EXPECT_TRUE(asked.front().is_given_up());
-  asked.front().complete({one("192.0.2.1")});  // nobody is there to be told
+  asked.front().complete({one("192.0.2.1")});  // no look-up waits for this result
   lookup = resolver.start("a.test", bench.io.get_executor());
   ASSERT_EQ(asked.size(), 2U);
   asked.back().complete({one("192.0.2.2")});
@@ -305,7 +305,7 @@ TEST_F(ResolverTest, shutdown_does_not_wait_for_a_hanging_query) {
   auto resolver = make();
   const auto lookup = resolver->start("dead.test", bench.io.get_executor());
   ASSERT_TRUE(play::eventually([&] { return names.asked("dead.test") == 1; }));
-  resolver.reset();  // the response comes only behind it
+  resolver.reset();  // the response comes only afterwards
   EXPECT_EQ(bench.run(wait(lookup, milliseconds(1))), nullptr);
   names.let_go("dead.test");
 }
