@@ -20,7 +20,7 @@ TEST(Chance, logarithm_and_exponential_match_the_standard_library) {
   for (double x = -700; x < 700; x += 0.37) EXPECT_NEAR(power_of_e(x) / std::exp(x), 1, 1e-13) << x;
 }
 
-// The numbers themselves, so that another library or processor that draws others is noticed.
+// Compares exact numbers, so that a library or processor that draws other numbers is noticed.
 TEST(Chance, same_seed_draws_the_same_numbers_on_every_platform) {
   Chance chance(7);
   EXPECT_EQ(chance.uniform(), 0x1.8f2f879164c82p-2);
@@ -43,7 +43,7 @@ TEST(Chance, means_and_deviations_match_the_distributions) {
     normal += n;
     squares += n * n;
   }
-  // Five deviations of the mean of so many draws.
+  // Each bound is five standard deviations of the mean of so many draws.
   EXPECT_NEAR(uniform / draws, 0.5, 5 * 0.2887e-3);
   EXPECT_NEAR(exponential / draws, 1, 5e-3);
   EXPECT_NEAR(normal / draws, 0, 5e-3);
@@ -61,7 +61,7 @@ TEST(Chance, drawn_latencies_have_the_configured_mean) {
     for (int i = 0; i < 200'000; ++i) sum += std::chrono::duration<double>(latency.draw(chance)).count();
     EXPECT_NEAR(sum / 200'000 / latency.mean_seconds(), 1, 0.012) << static_cast<int>(latency.kind);
   }
-  // At the least a nanosecond, at the most a day.
+  // A drawn latency is at least a nanosecond and at most a day.
   Chance chance(4);
   const Latency wild{Latency::Kind::lognormal, std::chrono::hours(20), {}, 4};
   for (int i = 0; i < 1000; ++i) {

@@ -1,4 +1,4 @@
-// What is known of retries and queues by other means, and what the simulation makes of it.
+// Compares simulations with known results about retries and queues.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,7 +13,8 @@ using policy::Reason;
 
 double milliseconds_of(Duration span) { return std::chrono::duration<double, std::milli>(span).count(); }
 
-// (1 - p^n) / (1 - p) attempts, and 1 - p^n succeed; the bounds are five deviations of 100,000 requests.
+// A request needs (1 - p^n) / (1 - p) attempts on average, and succeeds with probability 1 - p^n. The bounds
+// are five standard deviations for 100,000 requests.
 TEST(KnownResults, attempts_under_independent_failures_match_the_formula) {
   for (const auto& [p, n] :
        std::vector<std::pair<double, unsigned>>{{0.05, 6}, {0.3, 3}, {0.5, 6}, {0.9, 4}}) {
@@ -34,14 +35,14 @@ TEST(KnownResults, attempts_under_independent_failures_match_the_formula) {
   }
 }
 
-// One wait between two attempts of no length; the turn of each is 1 us.
+// The latency of a request is one wait and two attempts of 1 us each.
 TEST(KnownResults, mean_wait_of_each_jitter_matches_the_formula) {
   struct Row {
     Jitter jitter;
     double mean;
     double deviation;
   };
-  // d = 400 ms. additive adds 0 to 1000 ms; decorrelated draws from d to 3 d.
+  // With d = 400 ms, `additive` adds 0 to 1000 ms to d, and `decorrelated` draws from d to 3 d.
   for (const Row& row :
        {Row{Jitter::none, 400, 0}, Row{Jitter::full, 200, 115.5}, Row{Jitter::equal, 300, 57.8},
         Row{Jitter::additive, 900, 289}, Row{Jitter::decorrelated, 800, 231}}) {
@@ -59,8 +60,8 @@ TEST(KnownResults, mean_wait_of_each_jitter_matches_the_formula) {
   }
 }
 
-// Everything fails, so that every request asks for as much as it may: retries = ratio * requests, but for the
-// last tenth of a window, whose firsts count no longer and whose retries do still.
+// Every attempt fails, so every request uses all retries that it may: retries = ratio * requests. The result
+// is up to a tenth lower: in the oldest tenth of the window, first attempts no longer count but retries do.
 TEST(KnownResults, retries_under_permanent_failure_match_the_budget_ratio) {
   for (const double ratio : {0.1, 0.2, 0.5}) {
     Model model = calm();
@@ -75,7 +76,7 @@ TEST(KnownResults, retries_under_permanent_failure_match_the_budget_ratio) {
     EXPECT_GE(spent, ratio * 0.9);
     EXPECT_LT(measures.lowest_budget(), 0.02);
   }
-  // The floor alone: 7/s.
+  // The floor alone allows 7 retries a second.
   Model model = calm();
   model.rate = 500;
   model.errors = {{1, status(503)}};
@@ -86,8 +87,8 @@ TEST(KnownResults, retries_under_permanent_failure_match_the_budget_ratio) {
   EXPECT_GE(measures.retries, 7U * 60 * 9 / 10);
 }
 
-// Two thousand at once, down for a second. Without jitter
-// each wave comes within one step; with it they are spread.
+// 2000 requests arrive at once while the upstream is down for a second. Without jitter, each wave of retries
+// falls into one step. With jitter, the retries are spread.
 TEST(KnownResults, retries_without_jitter_come_in_synchronised_waves) {
   Model model = calm();
   model.rate = 0;
@@ -107,14 +108,14 @@ TEST(KnownResults, retries_without_jitter_come_in_synchronised_waves) {
   policy.retry.backoff.jitter = Jitter::equal;
   const Measures spread = simulated(model, policy);
   EXPECT_EQ(spread.steps[0].attempts, 2000U);
-  // The first retry comes after 126 to 251 ms, evenly: in the
-  // second step (100 to 200 ms) 59 of 100, in the third 41.
+  // First retries are spread evenly over 126 to 251 ms. The second step (100 to 200 ms) gets 59 % of them,
+  // the third 41 %.
   EXPECT_NEAR(static_cast<double>(spread.steps[1].attempts) / 2000, 74.0 / 125, 0.055);
   for (std::size_t i = 3; i < spread.steps.size(); ++i) EXPECT_LT(spread.steps[i].attempts, 1000U) << i;
   EXPECT_EQ(spread.succeeded, 2000U);
 }
 
-// The default model: turning away costs work, and so does each retry of what was turned away.
+// In the default model, rejecting a request costs the upstream work, and so does each retry of that request.
 TEST(KnownResults, overload_persists_without_a_budget_and_ends_with_one) {
   for (const std::uint64_t seed : {1U, 2U, 3U, 4U, 5U}) {
     Model model;
@@ -128,14 +129,14 @@ TEST(KnownResults, overload_persists_without_a_budget_and_ends_with_one) {
     EXPECT_FALSE(without.recovered) << seed;
     EXPECT_GT(without.amplification(), 3) << seed;
     EXPECT_LT(without.success_share(), 0.6) << seed;
-    // And nothing is wrong with the upstream: without retries it is well at once.
+    // The upstream itself is healthy: without retries it recovers at once.
     policy.mode = policy::Mode::off;
     EXPECT_EQ(simulated(model, policy).recovered, Duration::zero()) << seed;
   }
 }
 
-// The other way into it: who waits in a long queue gives up
-// and asks again, and the work for the first is done in vain.
+// The other way into overload: a request times out in a long queue and is retried, so the upstream's work on
+// its first attempt is wasted.
 TEST(KnownResults, overload_by_timeouts_persists_without_a_budget) {
   Model model = calm();
   model.latency = {Latency::Kind::exponential, milliseconds(50), {}, 0};
@@ -159,7 +160,7 @@ TEST(KnownResults, overload_by_timeouts_persists_without_a_budget) {
   EXPECT_LT(with.wasted, without.wasted / 4);
 }
 
-// M/M/1: the time in the system is exponential with mean 1 / (mu - lambda): 20 ms here.
+// M/M/1 queue: the time in the system is exponential with mean 1 / (mu - lambda), which is 20 ms here.
 TEST(KnownResults, single_worker_with_a_queue_matches_queueing_theory) {
   Model model = calm();
   model.latency = {Latency::Kind::exponential, milliseconds(10), {}, 0};
@@ -174,8 +175,8 @@ TEST(KnownResults, single_worker_with_a_queue_matches_queueing_theory) {
   EXPECT_NEAR(milliseconds_of(measures.latency.percentile(0.99)), 92.1, 7);
 }
 
-// Erlang B: five workers, no queue, an offered load of four:
-// 19.91 % are turned away, whatever the distribution.
+// Erlang B: five workers without a queue reject 19.91 % of an offered load of four. This holds for any
+// distribution of service times.
 TEST(KnownResults, workers_without_a_queue_match_the_erlang_b_formula) {
   for (const Latency::Kind kind : {Latency::Kind::exponential, Latency::Kind::fixed}) {
     Model model = calm();
@@ -191,7 +192,7 @@ TEST(KnownResults, workers_without_a_queue_match_the_erlang_b_formula) {
   }
 }
 
-// A bucket of one second: so many at once, then so many a second.
+// The token bucket holds one second: it admits 100 requests at once, then 100 a second.
 TEST(KnownResults, rate_limit_admits_its_rate) {
   Model model = calm();
   model.rate = 300;

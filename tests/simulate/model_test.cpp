@@ -25,7 +25,7 @@ Model with(std::string_view key, std::string_view text) {
   return model;
 }
 
-/// Every problem, a line each, behind `m:`.
+/// Reads the model and returns every problem, one a line, with `m` as the file name.
 std::string problems(std::string_view text, Model* model = nullptr) {
   Model own;
   config::Report report;

@@ -11,7 +11,7 @@
 namespace reprise::tools {
 namespace {
 
-/// An attempt as a line has it.
+/// Returns an attempt as it appears in a log line.
 std::string responded(int n, int status, double wait = 0, double ms = 10) {
   return R"({"n":)" + std::to_string(n) + R"(,"status":)" + std::to_string(status) + R"(,"ms":)" +
          std::to_string(ms) + R"(,"wait_ms":)" + std::to_string(wait) +
@@ -23,7 +23,7 @@ std::string failed(int n, const std::string& stage, const std::string& error) {
          R"(","ms":5.000,"wait_ms":0.000,"reason":"not_retryable","reused":false})";
 }
 
-/// A line that was written so many milliseconds after ten o'clock, of a request that took 10 ms.
+/// Returns the log line of a request that took 10 ms. `at` is its time in milliseconds after 10:00.
 std::string line(int at, const std::string& attempts, const std::string& status = "200",
                  const std::string& more = R"("ending":"answered","reason":"success")",
                  const std::string& method = "GET") {
@@ -137,7 +137,7 @@ TEST(ReplayLog, requests_with_too_little_information_are_skipped_and_counted) {
   EXPECT_EQ(log.requests.size(), 2U);
   EXPECT_EQ(log.left_out, 3U);
   EXPECT_EQ(log.other_lines, 2U);
-  // Of the one that was turned away here nothing is known of the upstream.
+  // The request that an open circuit rejected has no attempts, so the upstream's outcomes are assumed.
   const Measures low = played(log, plain(2), Beyond::repeat);
   EXPECT_EQ(low.succeeded, 1U);
   EXPECT_EQ(low.assumed, 2U);
@@ -169,7 +169,7 @@ TEST(ReplayLog, incomplete_last_line_is_skipped_and_other_incomplete_lines_fail)
   EXPECT_EQ(fault(whole + whole.substr(0, 90) + "\n" + whole),
             "2: it breaks off: half a line (--lenient leaves such lines out)");
   EXPECT_EQ(good(whole + whole.substr(0, 90) + "\n" + whole, true).bad_lines, 1U);
-  // Whole without its line end, and with that of another system.
+  // A line is complete without a line end, and with CRLF.
   EXPECT_EQ(good(whole.substr(0, whole.size() - 1)).requests.size(), 1U);
   EXPECT_EQ(good(whole.substr(0, whole.size() - 1) + "\r\n").requests.size(), 1U);
 }

@@ -86,7 +86,7 @@ TEST(Run, hanging_attempts_end_at_their_timeout) {
   EXPECT_EQ(ended(measures, Reason::success) + ended(measures, Reason::attempts_spent), measures.requests);
   EXPECT_GT(measures.success_share(), 0.995);
   EXPECT_GE(measures.latency.percentile(0.75), seconds(1));
-  // The route's deadline ends what is under way, too.
+  // The route's deadline also ends an attempt that is in progress.
   policy.retry.deadline = milliseconds(1500);
   EXPECT_GT(ended(simulated(model, policy), Reason::deadline_too_near), 1000U);
 }
@@ -113,7 +113,7 @@ TEST(Run, impatient_client_ends_its_request) {
   model.patience = milliseconds(200);
   const Measures measures = simulated(model, plain());
   EXPECT_EQ(ended(measures, Reason::client_gone), measures.requests);
-  // All but the work that is still under way when the last request has ended.
+  // All work is wasted, except the work that is still in progress when the last request ends.
   EXPECT_GE(measures.wasted, measures.requests - 300);
   EXPECT_EQ(measures.latency_of_all.mean(), milliseconds(200));
 }
@@ -123,7 +123,7 @@ TEST(Run, non_idempotent_request_is_sent_once) {
   model.mix = {{"POST", "a.example", 80, "/", "", {}, 1, false}};
   model.errors = {{0.5, status(503)}};
   EXPECT_EQ(simulated(model, plain()).retries, 0U);
-  // Unless nothing of it was sent, or a rule calls it idempotent.
+  // It is retried if nothing of it was sent, or if a rule calls it idempotent.
   model.errors = {{0.5, {policy::Failed{policy::Stage::connect, policy::Cause::refused}, false, "refused"}}};
   EXPECT_GT(simulated(model, plain()).retries, 10'000U);
   policy::RoutePolicy policy = plain();
@@ -135,7 +135,7 @@ TEST(Run, non_idempotent_request_is_sent_once) {
   EXPECT_EQ(without.unknown_rule, without.requests);
   model.mix[0].fields = {{"Idempotency-Key", "1"}};
   EXPECT_GT(simulated(model, policy).retries, 10'000U);
-  // Of a tunnel only the dial is made again.
+  // For a tunnel, only the dial is retried.
   model.mix = {{"CONNECT", "a.example", 443, "/", "", {}, 1, true}};
   EXPECT_GT(simulated(model, plain()).retries, 10'000U);
 }
@@ -148,7 +148,7 @@ TEST(Run, each_client_has_its_own_budget) {
   const std::uint64_t one = simulated(model, policy).retries;
   model.clients = 10;
   EXPECT_NEAR(static_cast<double>(simulated(model, policy).retries), 10.0 * static_cast<double>(one), 20);
-  // A host of its own, too; and what only observes draws on another.
+  // Each host has its own budget too. A route that only observes uses a separate budget.
   model.clients = 1;
   model.mix = {{"GET", "a.example", 80, "/", "", {}, 0.5, false},
                {"GET", "b.example", 80, "/", "", {}, 0.5, false}};

@@ -1,4 +1,4 @@
-// Small models and policies for the tests of the simulation.
+// Small models and policies for the tests of `reprise simulate`.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace reprise::tools {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// An upstream without limits and without trouble, that takes no time to speak of.
+/// Returns a model whose upstream has no limits and no failures, and responds after 1 us.
 inline Model calm() {
   Model model;
   model.latency = {Latency::Kind::fixed, std::chrono::microseconds(1), {}, 0};
@@ -30,7 +30,7 @@ inline Trouble status(int code, policy::Hints hints = {}) {
   return {policy::Responded{code, hints}, false, std::to_string(code)};
 }
 
-/// The defaults of a route without a budget and with short waits that are the same for all.
+/// Returns the defaults of a route, but without a budget, and with short waits without jitter.
 inline policy::RoutePolicy plain(unsigned attempts = 6) {
   policy::RoutePolicy policy;
   policy.retry.max_attempts = attempts;
