@@ -12,8 +12,7 @@ namespace {
 
 using play::of;
 
-/// Descriptors that follow one another, as a service manager
-/// passes them, from a number that nothing else has.
+/// Consecutive descriptors, as a service manager passes them. They begin at a number that nothing else uses.
 class Passed {
  public:
   static constexpr int first = 400;

@@ -1,4 +1,4 @@
-// The environment of a process that a service manager has started, made to measure.
+// An invented environment for a process that a service manager has started.
 #pragma once
 
 #include <functional>
