@@ -1,5 +1,4 @@
-// The terminal and what is drawn on it, over a pseudo-terminal
-// of the test's own; and lines where there is none.
+// Tests `reprise top`: modes and frames on a pseudo-terminal, and its plain lines without a terminal.
 #include <fcntl.h>
 #include <poll.h>
 #include <pty.h>
@@ -23,7 +22,7 @@ namespace {
 
 constexpr int patience_ms = 120'000;
 
-// The end that the program does not have.
+// A pseudo-terminal. The test reads and types at the master side; the program uses the slave side.
 class Pty {
  public:
   Pty() {
@@ -44,7 +43,7 @@ class Pty {
     const winsize size{static_cast<unsigned short>(rows), static_cast<unsigned short>(columns), 0, 0};
     EXPECT_EQ(ioctl(master_, TIOCSWINSZ, &size), 0);
   }
-  // What has come since the last time, up to the end of `text`.
+  // Returns the output since the last call, up to the end of `text`. Throws if `text` does not arrive.
   std::string until(const std::string& text) {
     while (true) {
       const std::size_t found = came_.find(text);
@@ -85,7 +84,7 @@ std::string status(int uptime, int requests) {
          R"(}],"totals":{"requests":)" + std::to_string(requests) + "}}";
 }
 
-// An admin listener whose counters grow by ten with each question.
+// An admin listener whose counters grow by ten with each request.
 class Admin {
  public:
   Admin()
@@ -123,8 +122,8 @@ class OnTerminal : public testing::Test {
     thread_ = std::thread([this, options] { end_ = show_top(options); });
     pty_.until(std::string(tools::enter_screen));
   }
-  // To the thread that draws, which is the only one where `reprise top` runs: Asio's handler reads, unlocked,
-  // what that thread wrote.
+  // Sends the signal to the thread that draws. Asio's signal handler reads, without a lock, what that thread
+  // wrote; in `reprise top` it is the only thread.
   void raise_there(int signal) { pthread_kill(thread_.native_handle(), signal); }
   const ScreenEnd& end() {
     thread_.join();
@@ -177,7 +176,7 @@ TEST_F(OnTerminal, display_is_redrawn_after_a_resize) {
   pty_.until("payments");
   pty_.resize(40, 10);
   raise_there(SIGWINCH);
-  // As many lines as it has now, and no more.
+  // Waits for a frame with exactly as many lines as the terminal now has.
   std::string frame;
   do {
     pty_.until("\x1b[H");
@@ -361,7 +360,7 @@ TEST(Lines, line_output_ends_when_the_reader_stops) {
 TEST(Lines, lost_connection_is_reported_once_and_each_restart_every_time) {
   Admin admin;
   const Printed printed = print(admin.address(), 0, [&](std::size_t lines) {
-    // After the first one it is broken until that is told, then it counts anew.
+    // The listener fails after the first line, until a warning reports this. Then its counters start at zero.
     static bool was_broken = false;
     if (lines == 1 && !was_broken)
       admin.set_broken(was_broken = true);
