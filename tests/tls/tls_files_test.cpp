@@ -1,4 +1,4 @@
-// What whoever wrote a file's name is told of it when it cannot be used.
+// Tests the messages about certificate and key files that cannot be used.
 #include "proxy/net/tls/tls_files.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// TLS as the proxy speaks it, against OpenSSL's own server on a thread beside it.
+// Tests TlsLink, the proxy's client side of TLS, against OpenSSL's own server on another thread.
 #include "proxy/net/tls/tls_link.hpp"
 
 #include <fcntl.h>
@@ -25,7 +25,7 @@ using play::TlsServer;
 
 class TlsLinkTest : public ::testing::Test {
  protected:
-  /// What the server does once a connection is there; it ends with the test.
+  /// The server's part on one connection, on its own thread. The fixture's destructor wakes and joins it.
   using Script = std::function<void(TlsEnd&)>;
 
   ~TlsLinkTest() override {
@@ -46,7 +46,7 @@ class TlsLinkTest : public ::testing::Test {
 
   void serve(std::string_view protocol = "http/1.1") { server_ = std::make_unique<TlsServer>(protocol); }
 
-  /// The link of a fresh connection whose other end runs the script.
+  /// Returns the link of a new connection whose server side runs the script.
   TlsLink& open(Script script, std::string_view name = "localhost") {
     if (server_ == nullptr) serve();
     if (client_ == nullptr) client_ = std::make_unique<TlsClient>(trusting());
@@ -76,7 +76,7 @@ class TlsLinkTest : public ::testing::Test {
   }
   Handshake shake(TlsLink& link) { return bench_.run(shake(*stream_, link)); }
 
-  /// A connection that stands.
+  /// Returns the link of a new connection after the TLS handshake. The server then runs the script.
   TlsLink& connect(Script script, std::string_view name = "localhost") {
     TlsLink& link = open(
         [script = std::move(script)](TlsEnd& end) {
@@ -91,7 +91,7 @@ class TlsLinkTest : public ::testing::Test {
     co_return std::get<1>(co_await stream.read_some(into));
   }
 
-  /// Reads to the end, which it returns.
+  /// Reads until an error or the end, and returns that error.
   static Task<ErrorCode> read_all(Stream& stream, std::string& all) {
     std::array<char, 40000> room{};
     for (;;) {
@@ -102,11 +102,11 @@ class TlsLinkTest : public ::testing::Test {
   }
   ErrorCode read_all(std::string& all) { return bench_.run(read_all(*stream_, all)); }
 
-  /// Until the kernel takes no more, and nothing is on its way that would make room.
+  /// Sends until the kernel takes no more and no unacknowledged bytes remain that could make room.
   static void fill(int descriptor) {
     const std::string block(60000, 'x');
     EXPECT_TRUE(play::eventually([&] {
-      // First: what is acknowledged after a block was refused makes room for one.
+      // Read before sending, because an acknowledgement after a failed send would make room again.
       tcp_info info{};
       socklen_t size = sizeof info;
       ::getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &size);
@@ -238,7 +238,7 @@ TEST_F(TlsLinkTest, response_is_still_read_after_finish_sending) {
 }
 
 TEST_F(TlsLinkTest, F7_close_never_blocks_and_completes_within_its_limit) {
-  // The kernel takes no more: close_notify has to wait, and the other side never reads.
+  // The kernel takes no more bytes, so close_notify has to wait. The other side never reads.
   std::atomic<bool> done{false};
   TlsLink& link = connect([&done](TlsEnd&) {
     while (!done) play::yield_a_moment();
@@ -264,7 +264,7 @@ TEST_F(TlsLinkTest, F7_delayed_close_notify_is_sent_once_there_is_room) {
     EXPECT_EQ(end.socket().read_to_end(), Wire::fin);
     ended = true;
   });
-  // What nobody has read, be it a second ticket that comes late, makes a reset of a close.
+  // Read everything first: a close with unread data, such as a late second ticket, would send a reset.
   std::array<char, 100> room{};
   const std::size_t bytes = bench_.run(read_once(*stream_, asio::buffer(room)));
   EXPECT_EQ(std::string_view(room.data(), bytes), "behind the tickets");
@@ -273,7 +273,7 @@ TEST_F(TlsLinkTest, F7_delayed_close_notify_is_sent_once_there_is_room) {
   go = true;
   EXPECT_TRUE(bench_.run_until([&] { return ended.load(); }));
   join();
-  // An alert in TLS 1.3 is a record of 19 bytes: two, a type and a tag.
+  // An alert in TLS 1.3 is a record of 19 bytes: 2 of the alert, 1 of the type, 16 of the tag.
   const std::string& got = end_->socket().received();
   ASSERT_GT(got.size(), 24U);
   EXPECT_EQ(got.substr(got.size() - 24, 5), std::string("\x17\x03\x03\x00\x13", 5));
@@ -321,7 +321,7 @@ TEST_F(TlsLinkTest, partial_writes_to_a_slow_reader_arrive_in_order) {
     co_return ErrorCode();
   };
   EXPECT_FALSE(bench_.run(write(*stream_, expected)));
-  // A close would be a reset: nobody has read the session tickets.
+  // A close would send a reset, because the session tickets are unread.
   stream_->finish_sending();
   std::string nothing;
   EXPECT_EQ(read_all(nothing), asio::error::eof);
@@ -338,7 +338,7 @@ TEST_F(TlsLinkTest, D1_request_counts_as_possibly_sent_once_a_write_began) {
   EXPECT_TRUE(stream_->may_have_sent());
   stream_->reset_sent();
   EXPECT_FALSE(stream_->may_have_sent());
-  // From here on every write fails, and counts nothing.
+  // Every later write fails. A write that began still counts as possibly sent.
   stream_->finish_sending();
   pieces.add("POST");
   EXPECT_TRUE(stream_->write_now(pieces));
@@ -354,7 +354,7 @@ TEST_F(TlsLinkTest, unread_check_consumes_session_tickets_and_detects_data_and_c
     end.notify();
     end.read_to_end();
   });
-  // The tickets come behind the handshake.
+  // The session tickets arrive after the handshake.
   EXPECT_TRUE(
       bench_.run_until([&] { return link.unread() == Unread::nothing && ticket_->newest != nullptr; }));
   step = 1;

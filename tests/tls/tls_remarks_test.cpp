@@ -1,4 +1,4 @@
-// What the other side of TLS has said, as a refusal: which alerts are for good, and in which words.
+// Tests how TLS alerts of the other side become a refusal: which are permanent, and how each is described.
 #include "proxy/net/tls/tls_remarks.hpp"
 
 #include <gtest/gtest.h>

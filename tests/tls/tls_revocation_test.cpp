@@ -1,4 +1,4 @@
-// Which OCSP responses revoke a certificate, and which say nothing.
+// Tests which OCSP responses revoke a certificate and which have no effect.
 #include "proxy/net/tls/tls_revocation.hpp"
 
 #include <gtest/gtest.h>
