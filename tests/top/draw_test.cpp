@@ -1,4 +1,4 @@
-// Whole screens, as text; and what holds for a screen of any size.
+// Tests whole screens as text, and the properties of a screen of any size.
 #include "proxy/tools/top/draw.hpp"
 
 #include <algorithm>
@@ -13,7 +13,8 @@ std::string screen_of(const Watch& watch, const View& view, const Display& displ
   return text_of(draw(watch, view, display));
 }
 
-// What every screen keeps up, whatever is on it.
+// Expects the properties of every screen: its height, no line too wide, no control characters, and only ASCII
+// unless the terminal has UTF-8.
 void expect_fits(const Screen& screen, const Display& display) {
   ASSERT_EQ(screen.size(), display.rows);
   for (const Line& line : screen) {
@@ -276,8 +277,8 @@ TEST(Screen, each_line_is_redrawn_and_the_rest_cleared) {
   EXPECT_EQ(text_of(screen), "a b\nc\n");
 }
 
-/// What a terminal shows after those bytes: as xterm and tmux do it, a line of the whole width leaves the
-/// cursor on its last character, and what erases to the right erases that one.
+/// Returns what a terminal shows after those bytes. As in xterm and tmux, a line of full width leaves the
+/// cursor on its last character, and an erase to the right erases that character.
 std::vector<std::string> shown_by_terminal(std::string_view bytes, std::size_t columns, std::size_t rows) {
   std::vector<std::string> grid(rows, std::string(columns, '#'));
   std::size_t row = 0;

@@ -1,4 +1,4 @@
-// A proxy as its admin listener tells of it, for whole screens: documents of two moments, ten seconds apart.
+// Sample documents of an admin listener, taken ten seconds apart, for tests of whole screens.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 
 namespace reprise::tools {
 
-/// Of a terminal under Debian's C.UTF-8.
+/// Returns the charset of a terminal under Debian's C.UTF-8.
 inline Charset utf8() {
   std::setlocale(LC_CTYPE, "C.UTF-8");
   return {true, [](char32_t code) { return wcwidth(static_cast<wchar_t>(code)); }};
@@ -27,7 +27,7 @@ inline std::string route_json(const std::string& name, const std::string& counts
   return R"({"name":")" + name + R"(","line":3,"mode":"active","max_attempts":6,)" + counts + "}";
 }
 
-/// `routes` and `more` are members of the document, `more` with a comma before it.
+/// Returns a status document with those routes. `more` adds members and begins with a comma.
 inline std::string status_json(int uptime, int requests, const std::string& routes,
                                const std::string& more = "") {
   return R"({"version":"0.1.0","started":1767348000,"uptime_seconds":)" + std::to_string(uptime) +
@@ -105,7 +105,7 @@ inline const char* const stories_json = R"([
  "attempts":[{"n":1,"status":200,"at_ms":0,"ms":3,"reason":"success","retry":false}]}
 ])";
 
-/// Ten seconds of it, on a clock that stands at 1010.
+/// Returns a Watch that has seen both status documents, at clock times 1000 and 1010.
 inline Watch seen(const std::string& after, const Charset& charset, const char* stories = stories_json) {
   Watch watch(10);
   watch.took(*read_status(before_json(), &charset).value, 1000);

@@ -1,4 +1,4 @@
-// Text in columns, figures in words, and requests as bars.
+// Tests the text of `reprise top`: columns, formatted figures, and the bars of requests.
 #include "proxy/tools/top/text.hpp"
 
 #include "proxy/tools/top/bar.hpp"

@@ -1,4 +1,4 @@
-// Keys: from bytes to presses, and from presses to what is looked at.
+// Tests the keys: bytes become key presses, and key presses change the view.
 #include "proxy/tools/top/view.hpp"
 
 #include "proxy/tools/top/columns.hpp"
@@ -194,7 +194,7 @@ TEST(Columns, columns_disappear_by_rank_on_a_narrow_terminal) {
 }
 
 TEST(Columns, long_name_is_shown_in_full_if_all_columns_fit) {
-  const std::size_t of_columns = 67;  // the mark, and every column but the name
+  const std::size_t of_columns = 67;  // the mark and every column except the name
   EXPECT_EQ(shape_for(of_columns + 60, 60).columns.size(), column_count);
   EXPECT_EQ(shape_for(of_columns + 60, 60).route, 60U);
   EXPECT_EQ(shape_for(of_columns + 60, 60).reasons, 0U);

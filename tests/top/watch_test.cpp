@@ -1,4 +1,5 @@
-// From documents to figures: rates, shares, quantiles; restarts, losses, routes that come and go.
+// Tests how status documents become figures: rates, shares, quantiles, restarts, lost connections, and routes
+// that appear and disappear.
 #include "proxy/tools/top/watch.hpp"
 
 #include "proxy/tools/top/lines.hpp"
@@ -70,7 +71,7 @@ TEST(Reading, target_is_written_as_requested) {
 TEST(Watch, rates_cover_the_window) {
   Watch watch(2);
   for (int i = 0; i <= 5; ++i) watch.took(status(i, 100 * i, route("a", 10 * i * i)), i);
-  // Of the last two seconds: from 90 to 250.
+  // Only the last two seconds count: the counter grows from 90 to 250.
   EXPECT_DOUBLE_EQ(watch.routes()[0].rate(watch.routes()[0].recent.requests), 80);
   EXPECT_DOUBLE_EQ(watch.rate(), 100);
 }
