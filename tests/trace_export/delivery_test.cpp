@@ -1,4 +1,4 @@
-// What a collector's word means for a batch.
+// Tests what a collector's response means for a batch.
 #include "proxy/server/trace_export/delivery.hpp"
 
 #include <gtest/gtest.h>

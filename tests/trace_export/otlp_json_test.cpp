@@ -1,4 +1,4 @@
-// Stories as OTLP/HTTP JSON, letter by letter.
+// Tests request histories as OTLP/HTTP JSON, byte by byte.
 #include "proxy/telemetry/tracing/otlp_json.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ using std::chrono::milliseconds;
 using telemetry::HistoryEntry;
 using telemetry::ScriptedRequest;
 
-/// Counts from 1.
+/// Dice that roll 0, 1, 2, and so on.
 class Counting final : public policy::Dice {
  public:
   std::uint64_t roll(std::uint64_t) override { return count_++; }
@@ -49,7 +49,7 @@ class OtlpJsonTest : public testing::Test {
     const json::value whole = json::parse(text(story));
     return whole.at("resourceSpans").at(0).at("scopeSpans").at(0).at("spans").as_array();
   }
-  /// Attributes as `key=value`, with the type where it is not text.
+  /// Returns the attributes as `key=value`, with the type before the value unless it is a string.
   static std::set<std::string> attributes(const json::value& span) {
     std::set<std::string> all;
     for (const json::value& one : span.at("attributes").as_array()) {

@@ -1,4 +1,4 @@
-// The exporter against collectors that behave and collectors that do not, over loopback.
+// Tests the exporter with correct and faulty collectors over loopback.
 #include "proxy/server/trace_export/span_exporter.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ std::uint64_t spans_in(const std::string& request) {
   return whole.at("resourceSpans").at(0).at("scopeSpans").at(0).at("spans").as_array().size();
 }
 
-/// Remembers what it is sent, and gives these in turn; the last one stays.
+/// Records each request and sends the responses in turn. The last response repeats.
 ScriptedUpstream::Script collector(Heard& heard, std::vector<std::string> in_turn = {response(200, "{}")}) {
   return [&heard, in_turn](Peer& peer) {
     for (std::string request = peer.read_request(); !request.empty(); request = peer.read_request()) {
@@ -48,7 +48,7 @@ class SpanExporterTest : public testing::Test {
   SpanExporterTest() {
     times.batch = milliseconds(1);
     times.backoff = {milliseconds(1), 2, milliseconds(5), policy::Jitter::none};
-    // Above what a machine may stall: a test that it ends sets its own.
+    // Longer than a machine may stall. Tests in which this limit must expire set their own.
     times.post = std::chrono::seconds(30);
     times.last = std::chrono::seconds(30);
   }
@@ -62,7 +62,7 @@ class SpanExporterTest : public testing::Test {
         [](std::uint64_t number) { return "id-" + std::to_string(number); }, 7, times);
     exporter->send_to(config::Collector{host, port, "/v1/traces"});
   }
-  /// Two spans.
+  /// Offers the two spans of one request.
   void request() {
     ScriptedRequest made("plain", "GET", "/x");
     made.attempt(telemetry::status(200), 1, telemetry::stop(Reason::success))
@@ -207,7 +207,7 @@ TEST_F(SpanExporterTest, batch_in_flight_at_shutdown_is_retried_one_time) {
     for (std::string request = peer.read_request(); !request.empty(); request = peer.read_request()) {
       heard.add(request);
       while (!ending) play::yield_a_moment();
-      // So that the end has begun, as a rule; before it, the end asks once more anyway.
+      // By now finish() has usually begun. If not, it retries the batch once anyway.
       for (int i = 0; i < 20; ++i) play::yield_a_moment();
       peer.send(response(503, "", "Retry-After: 3600\r\n"));
     }

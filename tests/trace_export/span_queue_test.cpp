@@ -1,4 +1,4 @@
-// Which requests get spans, and how they pass from one thread to another.
+// Tests which requests get spans, and how the spans pass from one thread to another.
 #include "proxy/telemetry/tracing/span_queue.hpp"
 
 #include <gtest/gtest.h>
@@ -133,8 +133,8 @@ TEST(SpanQueue, reader_is_woken_once_per_batch_and_once_when_half_full) {
   EXPECT_FALSE(bell.pressed() || bell.rung());
 }
 
-// One thread writes as fast as it can, another reads: nothing is lost but what was refused, nothing is torn,
-// and the reader is never left asleep on a story.
+// One thread writes as fast as it can and another reads. No accepted entry is lost or damaged, and the reader
+// never sleeps while an entry is queued.
 TEST(SpanQueue, concurrent_writer_and_reader_lose_no_entry) {
   telemetry::SpanQueues queues(1, 8 * 1024);
   telemetry::SpanBell& bell = queues.bell();
