@@ -1,4 +1,4 @@
-// Which first bytes of a tunnel may be sent a second time: one ClientHello, and nothing else.
+// Tests which first bytes of a tunnel may be sent again: one whole ClientHello and nothing else.
 #include "proxy/forward/tunnel/client_hello.hpp"
 
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ TEST(ClientHello, bytes_after_the_client_hello_make_it_not_replayable) {
            record(message).append(std::string("\x17\x03\x03\0\x01z", 6))}) {
     EXPECT_EQ(judge_client_hello(bytes), Hello::other);
   }
-  // The record promises more than the message.
+  // The record is longer than the message inside it.
   const std::string longer = "\x16\x03\x01" + number(message.size() + 1, 2) + message;
   EXPECT_EQ(judge_client_hello(longer), Hello::other);
 }
@@ -72,7 +72,7 @@ TEST(ClientHello, other_bytes_are_not_a_client_hello) {
   }
 }
 
-/// A hello with these lists in place of its own, and with this behind its extensions.
+/// Returns a ClientHello whose lists have these sizes in bytes, with `behind` after its extensions.
 std::string hello_of(std::size_t session, std::size_t suite_bytes, std::size_t compressions,
                      std::string_view behind = {}) {
   std::string body("\x03\x03");
@@ -98,7 +98,7 @@ TEST(ClientHello, client_hello_size_is_limited) {
   EXPECT_EQ(judge_client_hello(record(large)), Hello::whole);
   const std::string larger = hello_message(extension(21, std::string(16'400, '\0')));
   EXPECT_EQ(judge_client_hello(record(larger.substr(0, 10))), Hello::other);
-  // The headers of many records count as well.
+  // The headers of many records count towards the limit too.
   std::string pieces;
   for (std::size_t at = 0; at < large.size(); at += 100) pieces += record(large.substr(at, 100));
   ASSERT_GT(pieces.size(), longest_hello);

@@ -1,4 +1,4 @@
-// Whose TLS is ended here: the listed host, asked for by its own name, by a client that speaks HTTP/1.1.
+// Tests which connections are intercepted: a listed host, named by the client, with HTTP/1.1 on offer.
 #include "proxy/forward/tunnel/interception.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// SOCKS5 as a client speaks it: read as far as it has come, refused for what it is.
+// Tests SOCKS5: partial messages are parsed as far as they have arrived, and each failure has its reply.
 #include "proxy/forward/tunnel/socks5.hpp"
 
 #include <gtest/gtest.h>
@@ -89,7 +89,7 @@ TEST(Socks5, every_failure_has_its_socks_reply) {
   EXPECT_EQ(code(socks_failure(http::Rejection::socks_address)), 8);
   EXPECT_EQ(code(socks_failure(http::Rejection::connect_port_denied)), 2);
   EXPECT_EQ(code(socks_failure(http::Rejection::socks_malformed)), 1);
-  // By what a client can do about it: wait, go elsewhere, or ask who set this up.
+  // The code tells a client what it can do: wait, try another address, or ask the administrator.
   using policy::Cause;
   const std::vector<std::pair<Cause, int>> codes{{Cause::dns_error, 4},
                                                  {Cause::dns_timeout, 4},

@@ -1,4 +1,4 @@
-// The pipe between two sockets: lent and given back, every byte once, and every failure on its own side.
+// Tests splicing between two sockets: pipes are reused, each byte moves once, and a failure names its side.
 #include "proxy/forward/tunnel/splice.hpp"
 
 #include <fcntl.h>
@@ -25,7 +25,7 @@ std::string noise(std::size_t bytes) {
   return text;
 }
 
-/// Runs on a thread of its own, whose free list is empty at first, and gone afterwards.
+/// Runs the body on a new thread. Its list of free pipes is empty at the start and destroyed at the end.
 template <typename Body>
 void on_a_fresh_thread(Body body) {
   std::thread(body).join();
@@ -75,7 +75,7 @@ TEST(SplicePipe, moved_pipe_is_returned_once) {
 
 TEST(SplicePipe, number_of_idle_and_open_pipes_is_limited) {
   const std::size_t before = open_pipe_ends();
-  const int most = SplicePipe::most_pipes - static_cast<int>(before / 2);  // some rest on this thread
+  const int most = SplicePipe::most_pipes - static_cast<int>(before / 2);  // this thread holds idle pipes
   on_a_fresh_thread([&] {
     {
       std::vector<SplicePipe> pipes;
@@ -103,7 +103,7 @@ TEST(SplicePipe, no_pipe_is_available_without_free_descriptors) {
   EXPECT_EQ(open_pipe_ends(), before);
 }
 
-/// Two connections, and what came of moving bytes from the one to the other.
+/// Fixture with two connections. move() splices bytes from one to the other.
 class SpliceTest : public ::testing::Test {
  protected:
   Spliced move(std::uint64_t bytes, SpliceLimits limits = {net::long_enough, net::long_enough}) {
@@ -208,7 +208,6 @@ TEST_F(SpliceTest, cancelled_upstream_read_ends_the_transfer) {
   EXPECT_EQ(move(5).step, net::BodyStep::failed);
 }
 
-// Only counted bodies, with nothing at hand, and long enough.
 TEST_F(SpliceTest, only_long_counted_bodies_without_buffered_bytes_are_spliced) {
   using Kind = http::Framing::Kind;
   const auto response = [&](Kind kind, std::uint64_t length, std::string_view at_hand) {
