@@ -1,4 +1,4 @@
-// Which addresses are never dialled, in every disguise.
+// Tests which addresses are never dialled, in every form in which one address can contain another.
 #include "proxy/net/upstream/address_filter.hpp"
 
 #include <gtest/gtest.h>
@@ -43,10 +43,10 @@ INSTANTIATE_TEST_SUITE_P(AddressFilter, DeniedInside,
                          ::testing::Values("64:ff9b:1::a9fe:a9fe", "64:ff9b:1:7:8:9:a9fe:a9fe",  // RFC 8215
                                            "::ffff:0:a9fe:a9fe", "::ffff:0:169.254.0.1",         // SIIT
                                            "2001:db8::5efe:a9fe:a9fe", "2001:db8::200:5efe:a9fe:a9fe",
-                                           "64:ff9b:1:a9fe:a9:fe00::",         // RFC 6052 behind /48
-                                           "64:ff9b:1:a9fe:a9:fe77:1:1",       // ... with a suffix
-                                           "64:ff9b:1:a9:fe:a9fe::",           // behind /56
-                                           "64:ff9b:1:7:a9:fea9:fe00:0",       // behind /64
+                                           "64:ff9b:1:a9fe:a9:fe00::",         // RFC 6052 after a /48 prefix
+                                           "64:ff9b:1:a9fe:a9:fe77:1:1",       // ... and a suffix
+                                           "64:ff9b:1:a9:fe:a9fe::",           // after a /56 prefix
+                                           "64:ff9b:1:7:a9:fea9:fe00:0",       // after a /64 prefix
                                            "64:ff9b:1:0:0:5efe:a9fe:1",        // ISATAP
                                            "2002:808:808:0:0:5efe:a9fe:a9fe",  // both 6to4 and ISATAP
                                            "2001::5601:5601", "2001:0:53aa:64c:0:fbff:5601:5601"));  // Teredo
@@ -55,18 +55,19 @@ class PublicInside : public ::testing::TestWithParam<std::string> {};
 TEST_P(PublicInside, L31_embedded_public_address_is_allowed) {
   EXPECT_EQ(AddressFilter(config::Deny{}, {}).judge(at(GetParam())), AddressVerdict::allowed);
 }
-INSTANTIATE_TEST_SUITE_P(AddressFilter, PublicInside,
-                         ::testing::Values("64:ff9b::808:808", "64:ff9b:1::808:808", "::ffff:0:8.8.8.8",
-                                           "2001:db8::5efe:808:808", "2001:db8::200:5efe:808:808",
-                                           "2001::f7f7:f7f7",       // Teredo of 8.8.8.8
-                                           "2001::a9fe:a9fe",       // not inverted: Teredo of 86.1.86.1
-                                           "64:ff9b:2::a9fe:a9fe",  // no NAT64
-                                           "64:ff9b:1:808:8:800::", "64:ff9b:1:8:8:808::",
-                                           "64:ff9b:1:a9:fe00:0:808:808",  // byte 8 is no part
-                                           "::ffff:1:a9fe:a9fe",           // no SIIT
-                                           "2001:db8::100:5efe:a9fe:a9fe", "2001:db8::5eff:a9fe:a9fe",
-                                           "2001:db8::1:5efe:a9fe:a9fe",  // no ISATAP
-                                           "2001:1::5601:5601", "::1"));
+INSTANTIATE_TEST_SUITE_P(
+    AddressFilter, PublicInside,
+    ::testing::Values("64:ff9b::808:808", "64:ff9b:1::808:808", "::ffff:0:8.8.8.8", "2001:db8::5efe:808:808",
+                      "2001:db8::200:5efe:808:808",
+                      "2001::f7f7:f7f7",       // Teredo of 8.8.8.8
+                      "2001::a9fe:a9fe",       // not inverted: Teredo of 86.1.86.1
+                      "64:ff9b:2::a9fe:a9fe",  // not a NAT64 prefix
+                      "64:ff9b:1:808:8:800::", "64:ff9b:1:8:8:808::",
+                      "64:ff9b:1:a9:fe00:0:808:808",  // byte 8 is not part of the address
+                      "::ffff:1:a9fe:a9fe",           // not SIIT
+                      "2001:db8::100:5efe:a9fe:a9fe", "2001:db8::5eff:a9fe:a9fe",
+                      "2001:db8::1:5efe:a9fe:a9fe",  // not ISATAP
+                      "2001:1::5601:5601", "::1"));
 
 TEST(AddressFilter, L31_embedded_address_of_an_own_listener_counts_as_self) {
   const AddressFilter filter(config::Deny{}, {at("127.0.0.1", 3128)});
@@ -83,7 +84,7 @@ config::Deny deny_only(std::string network) {
   return deny;
 }
 
-// connect(2) takes an unspecified address for loopback.
+// connect(2) treats an unspecified address as loopback.
 TEST(AddressFilter, H4_unspecified_address_is_denied_if_loopback_is) {
   for (const char* network : {"127.0.0.0/8", "::1/128", "127.0.0.1"}) {
     const AddressFilter filter(deny_only(network), {});
@@ -91,7 +92,7 @@ TEST(AddressFilter, H4_unspecified_address_is_denied_if_loopback_is) {
       EXPECT_EQ(filter.judge(at(text)), AddressVerdict::denied) << network << ' ' << text;
     for (const char* text : {"0", "0x0", "0.0", "00.0.0.0", "0.", "::", "::ffff:0:0", "::ffff:0.0.0.0"})
       EXPECT_EQ(filter.judge_unresolved(text, 80), AddressVerdict::denied) << network << ' ' << text;
-    // As zeros between a longer prefix of a translator and the address they are no address.
+    // Zeros between a translator's longer prefix and the embedded address are not an unspecified address.
     for (const char* text : {"64:ff9b:1::808:808", "64:ff9b::808:808", "0.0.0.1", "1.0.0.0"})
       EXPECT_EQ(filter.judge(at(text)), AddressVerdict::allowed) << network << ' ' << text;
   }
@@ -108,7 +109,7 @@ TEST(AddressFilter, H4_zone_does_not_hide_an_address) {
   EXPECT_EQ(filter.judge(at("::%1")), AddressVerdict::denied);
 }
 
-// What clients are told to ask directly is what is refused, and the other way round.
+// The metadata services that clients must reach directly are exactly those on the default deny list.
 TEST(AddressFilter, N20_default_deny_list_contains_every_metadata_service) {
   const AddressFilter filter(config::Deny{}, {});
   for (const std::string_view service : http::metadata_services) {
@@ -185,8 +186,8 @@ TEST(AddressFilter, H4_denied_takes_precedence_over_self) {
   EXPECT_EQ(filter.judge(at("127.0.0.1", 3128)), AddressVerdict::denied);
 }
 
-// Texts that inet_aton(3) takes for addresses (row H2) are never judged as texts: they are names for the
-// resolver, and what it makes of them is judged here.
+// Texts that only inet_aton(3) accepts as addresses (row H2) are names for the resolver. The filter judges
+// the addresses that the resolver returns.
 TEST(AddressFilter, H2_only_canonical_literals_are_parsed_as_addresses) {
   ErrorCode error;
   for (const char* text : {"2852039166", "0xa9fea9fe", "0251.0376.0251.0376", "169.254.43518", "127.1"}) {

@@ -1,4 +1,4 @@
-// The budgets of all hosts: one account for one host, bounded in number.
+// Tests the table of budgets: one budget per host, settings and kind, for a bounded number of hosts.
 #include "proxy/net/upstream/budget_table.hpp"
 
 #include <gtest/gtest.h>
@@ -46,9 +46,9 @@ TEST(BudgetTable, least_recently_used_host_is_evicted_and_returns_with_a_full_bu
   ASSERT_TRUE(budgets.account("a:80", tight(), BudgetKind::real)->withdraw(start));
   ASSERT_TRUE(budgets.account("b:80", tight(), BudgetKind::real)->withdraw(start));
   EXPECT_FALSE(has_one_left(budgets, "a:80"));
-  ASSERT_TRUE(budgets.account("c:80", tight(), BudgetKind::real)->withdraw(start));  // b goes
+  ASSERT_TRUE(budgets.account("c:80", tight(), BudgetKind::real)->withdraw(start));  // evicts b
   EXPECT_FALSE(has_one_left(budgets, "a:80"));
-  EXPECT_TRUE(has_one_left(budgets, "b:80"));  // c goes
+  EXPECT_TRUE(has_one_left(budgets, "b:80"));  // evicts c
 }
 
 TEST(BudgetTable, L21_host_in_use_keeps_its_budget) {

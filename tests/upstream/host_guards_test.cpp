@@ -1,4 +1,4 @@
-// The table of hosts, and the circuits and pauses in it.
+// Tests the table of hosts with their circuits and pauses.
 #include "proxy/net/upstream/host_guards.hpp"
 
 #include <gtest/gtest.h>

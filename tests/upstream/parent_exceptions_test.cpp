@@ -1,4 +1,4 @@
-// Which hosts are reached without the parent proxy.
+// Tests which hosts are reached without the parent proxy.
 #include "proxy/net/upstream/parent_exceptions.hpp"
 
 #include <gtest/gtest.h>

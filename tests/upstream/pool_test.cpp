@@ -1,4 +1,4 @@
-// Idle connections: only quiet ones are lent, none for too long, none for hosts beyond number.
+// Tests the pool of idle connections: it leases only quiet ones, and bounds idle time and number of hosts.
 #include "proxy/net/upstream/pool.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ class PoolTest : public ::testing::Test {
   std::unique_ptr<Pool> make(const config::Pool& settings = {}, std::size_t hosts = 8) {
     return std::make_unique<Pool>(bench.tick, settings, hosts, budgets, host_guards, *metrics);
   }
-  /// A connection that has served, at rest in the pool; returns its other end.
+  /// Adds a used idle connection to the pool and returns its other end.
   RawSocket add(Pool& pool, const std::string& host = "a.test", Duration life = Duration::max()) {
     Pair pair = connect_pair(bench);
     auto connection =
@@ -46,7 +46,7 @@ class PoolTest : public ::testing::Test {
   std::unique_ptr<telemetry::Metrics> metrics = make_metrics();
 };
 
-// Each pool is one io thread's.
+// Each io thread has its own pool.
 TEST_F(PoolTest, L21_threads_share_one_budget_and_circuit_per_host_in_use) {
   const auto one = make({}, 8);
   const auto other = make({}, 8);
@@ -155,7 +155,7 @@ TEST_F(PoolTest, F1_connections_are_never_shared_across_scheme_name_or_tls_setti
       }
     }
   }
-  // One of them has a connection at rest: nobody else is lent it.
+  // Only the upstream that owns an idle connection may lease it.
   for (const auto& owner : all) {
     Pair pair = connect_pair(bench);
     pool->give_back(std::make_unique<UpstreamConnection>(*pool, owner, std::move(pair.stream)));
@@ -232,7 +232,7 @@ TEST_F(PoolTest, L5_connections_idle_for_half_the_learned_limit_are_not_lent) {
   EXPECT_EQ(older.read_to_end(), Wire::fin) << "it had rested even longer";
   const Duration limit = upstream->idle_life.limit(Tick::now()).value_or(Duration::zero());
   EXPECT_GE(limit, milliseconds(200));
-  // One that has not rested half as long is lent; one that has is closed, be it quiet or not.
+  // A connection that was idle for less than the limit is leased. A longer idle one is closed, even if quiet.
   RawSocket next = add(*pool);
   auto lent = lease(*pool);
   EXPECT_TRUE(lent != nullptr || upstream->idle_life.limit(Tick::now()) != limit);
@@ -284,7 +284,7 @@ TEST_F(PoolTest, D10_connections_of_the_last_attempts_are_skipped) {
 
 TEST_F(PoolTest, F10_first_non_idempotent_request_gets_only_an_unused_connection) {
   const auto pool = make();
-  // A second may pass between two lines of this test; not each time.
+  // A slow machine may take a second between two lines of this test, so the test tries again.
   ASSERT_TRUE(play::eventually([&] {
     Pair pair = connect_pair(bench);
     pool->give_unused(
@@ -316,7 +316,7 @@ TEST_F(PoolTest, F6_B11_connection_with_unsolicited_bytes_is_not_lent) {
   raw.send("HTTP/1.1 408 Request Timeout\r\n\r\n");
   ASSERT_TRUE(has_arrived(pool->upstream("a.test", 80)->idle.back()->stream(), 1));
   EXPECT_EQ(lease(*pool), nullptr);
-  EXPECT_EQ(raw.read_to_end(), Wire::reset);  // unread bytes: the kernel says it with a reset
+  EXPECT_EQ(raw.read_to_end(), Wire::reset);  // the kernel sends a reset if bytes are unread
 }
 
 TEST_F(PoolTest, F6_connection_that_was_reset_is_not_lent) {
@@ -332,7 +332,7 @@ TEST_F(PoolTest, F6_connection_that_was_reset_is_not_lent) {
 TEST_F(PoolTest, F10_non_idempotent_request_gets_only_a_recently_used_connection) {
   const auto pool = make();
   RawSocket raw = add(*pool);
-  // A second may pass between two lines of this test; not each time.
+  // A slow machine may take a second between two lines of this test, so the test tries again.
   std::unique_ptr<UpstreamConnection> recent;
   ASSERT_TRUE(play::eventually([&] {
     pool->give_back(lease(*pool, Freshness::any));
