@@ -1,4 +1,4 @@
-// Warnings of certificates that end: from 30 days on, once a day, whatever the clock does.
+// Tests warnings about expiring certificates: once a day from 30 days before expiry, even if the clock jumps.
 #include "proxy/forward/worker/certificate_ends.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Who makes room for a new client: the one that rests longest, and nobody who was busy a moment ago.
+// Tests which connection is evicted for a new client: the longest idle, and none that was busy a moment ago.
 #include "proxy/forward/worker/idle_clients.hpp"
 
 #include <gtest/gtest.h>
