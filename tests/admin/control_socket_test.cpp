@@ -33,7 +33,7 @@ class ControlSocketTest : public ::testing::Test {
     std::filesystem::remove_all(folder_);
   }
 
-  /// Starts a socket that responds with the count and the text of the words. Two words are a failure.
+  /// Starts a control socket that responds with the number of words and the words. Two words cause a failure.
   void begin() {
     socket_ = std::make_unique<ControlSocket>(io_, path_);
     socket_->serve([](const std::vector<std::string>& words, const ControlSocket::Respond& respond) {

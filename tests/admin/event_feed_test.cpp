@@ -36,7 +36,7 @@ class Readers {
       return client.received().find(text) != std::string::npos;
     });
   }
-  /// Runs the loop until only so many readers are served. `reading` keeps reading meanwhile, unless null.
+  /// Runs the loop until `serving` readers are served. Meanwhile reads from `reading`, unless it is null.
   bool is_left_by(int serving, play::RawSocket* reading = nullptr) {
     return bench_.run_until([&] {
       if (reading != nullptr) {

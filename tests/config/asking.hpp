@@ -75,7 +75,7 @@ struct Asked final : policy::FieldLines {
   std::vector<std::string> keys;
 };
 
-/// Returns the settings in that text, which is loaded after `version: 1`. Any error fails the test.
+/// Loads `version: 1` followed by the text, and returns the settings. Any error fails the test.
 inline Settings settings_of(const std::string& text) {
   Loaded loaded = load_text("version: 1\n" + text, {});
   for (const Problem& problem : loaded.problems) {

@@ -14,7 +14,7 @@
 namespace reprise::config {
 namespace {
 
-/// Returns every message for that text, one a line. Precondition: the text loads after `version: 1`.
+/// Loads `version: 1` followed by the text, and returns every message, one a line. Errors fail the test.
 std::string said_of(const std::string& text) {
   const Loaded loaded = load_text("version: 1\n" + text, {});
   EXPECT_TRUE(loaded.settings) << text;

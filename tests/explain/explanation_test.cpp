@@ -234,7 +234,7 @@ TEST(Explanation, simulated_runs_stay_within_the_explained_bounds) {
     const bool by_budget = told.lowest.last_verdict.reason == Reason::budget_spent ||
                            told.highest.last_verdict.reason == Reason::budget_spent;
     for (std::size_t n = 0; n + 1 < ledger.size(); ++n) {
-      // If the budget ends the retries, a run between the two extremes may get one more retry than either.
+      // If the budget ends the retries, random waits may allow one more retry than the planned waits.
       if (by_budget && n >= told.waits.size()) break;
       ASSERT_LT(n, told.waits.size());
       ASSERT_TRUE(is_inside(told.waits[n], ledger[n], ledger[n + 1].started)) << i << " wait " << n;

@@ -489,7 +489,7 @@ TEST(MetricTable, each_own_metric_is_shown_on_the_dashboard) {
   }
 }
 
-// The text of the alert is written by hand too.
+// The alert's text is written by hand. Only this test notices that it misses a reason.
 TEST(MetricTable, exhausted_alert_explains_every_limit_and_no_other_reason) {
   const std::string alerts = read_file(std::string(REPRISE_SOURCE_DIR) + "/deploy/prometheus/alerts.yaml");
   const std::size_t begin = alerts.find("- alert: RepriseExhausted\n");

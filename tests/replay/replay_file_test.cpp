@@ -247,15 +247,14 @@ TEST_F(ReplayFileTest, file_can_be_destroyed_while_the_disk_is_writing) {
   from.reset();
   ASSERT_TRUE(play::eventually([&] { return disk().waiting() == 1; }));
   file.reset();
-  EXPECT_EQ(bench_of_store->gauge("disk"),
-            100'000 + 3 * block);  // still counted, because the file is not closed yet
+  EXPECT_EQ(bench_of_store->gauge("disk"), 100'000 + 3 * block);  // the file is not closed yet
   disk().loosen();
   EXPECT_TRUE(play::eventually([&] { return bench_of_store->gauge("disk") == 0; }));
   EXPECT_EQ(bench_of_store->gauge("memory"), 0);
   EXPECT_EQ(disk().written, block) << "what nobody wants any more is not written";
   EXPECT_EQ(play::open_descriptors(), before);
   bench.io.restart();
-  bench.io.poll();  // late completions have no owner
+  bench.io.poll();  // late completions must not use the destroyed file
 }
 
 struct EndingLoop : asio::io_context {

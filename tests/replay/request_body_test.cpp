@@ -245,7 +245,8 @@ TEST_F(RequestBodyTest, D5_body_over_the_memory_limit_is_stored_on_disk_up_to_it
       EXPECT_EQ(body.whole_in_memory(), bytes <= 40) << bytes << is_chunked;
       EXPECT_TRUE(replayed() == (bytes <= 70'000 ? text : "")) << bytes << is_chunked;
       EXPECT_TRUE(replayed() == (bytes <= 70'000 ? text : "")) << bytes << is_chunked;
-      // A body of known excessive length is never written. A chunked one may be written until it is too long.
+      // A body whose Content-Length exceeds the limit is never written. A chunked body may be written until
+      // it exceeds the limit.
       const bool on_disk = bytes > 40 && bytes <= 70'000;
       if (on_disk || bytes <= 40 || !is_chunked) {
         EXPECT_EQ(stores.disk.written > written, on_disk) << bytes << is_chunked;

@@ -75,7 +75,7 @@ TEST(SplicePipe, moved_pipe_is_returned_once) {
 
 TEST(SplicePipe, number_of_idle_and_open_pipes_is_limited) {
   const std::size_t before = open_pipe_ends();
-  const int most = SplicePipe::most_pipes - static_cast<int>(before / 2);  // this thread holds idle pipes
+  const int most = SplicePipe::most_pipes - static_cast<int>(before / 2);  // less this thread's idle pipes
   on_a_fresh_thread([&] {
     {
       std::vector<SplicePipe> pipes;

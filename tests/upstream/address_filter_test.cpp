@@ -55,19 +55,18 @@ class PublicInside : public ::testing::TestWithParam<std::string> {};
 TEST_P(PublicInside, L31_embedded_public_address_is_allowed) {
   EXPECT_EQ(AddressFilter(config::Deny{}, {}).judge(at(GetParam())), AddressVerdict::allowed);
 }
-INSTANTIATE_TEST_SUITE_P(
-    AddressFilter, PublicInside,
-    ::testing::Values("64:ff9b::808:808", "64:ff9b:1::808:808", "::ffff:0:8.8.8.8", "2001:db8::5efe:808:808",
-                      "2001:db8::200:5efe:808:808",
-                      "2001::f7f7:f7f7",       // Teredo of 8.8.8.8
-                      "2001::a9fe:a9fe",       // not inverted: Teredo of 86.1.86.1
-                      "64:ff9b:2::a9fe:a9fe",  // not a NAT64 prefix
-                      "64:ff9b:1:808:8:800::", "64:ff9b:1:8:8:808::",
-                      "64:ff9b:1:a9:fe00:0:808:808",  // byte 8 is not part of the address
-                      "::ffff:1:a9fe:a9fe",           // not SIIT
-                      "2001:db8::100:5efe:a9fe:a9fe", "2001:db8::5eff:a9fe:a9fe",
-                      "2001:db8::1:5efe:a9fe:a9fe",  // not ISATAP
-                      "2001:1::5601:5601", "::1"));
+INSTANTIATE_TEST_SUITE_P(AddressFilter, PublicInside,
+                         ::testing::Values("64:ff9b::808:808", "64:ff9b:1::808:808", "::ffff:0:8.8.8.8",
+                                           "2001:db8::5efe:808:808", "2001:db8::200:5efe:808:808",
+                                           "2001::f7f7:f7f7",       // Teredo of 8.8.8.8
+                                           "2001::a9fe:a9fe",       // not inverted: Teredo of 86.1.86.1
+                                           "64:ff9b:2::a9fe:a9fe",  // not a NAT64 prefix
+                                           "64:ff9b:1:808:8:800::", "64:ff9b:1:8:8:808::",
+                                           "64:ff9b:1:a9:fe00:0:808:808",  // byte 8 is not used
+                                           "::ffff:1:a9fe:a9fe",           // not SIIT
+                                           "2001:db8::100:5efe:a9fe:a9fe", "2001:db8::5eff:a9fe:a9fe",
+                                           "2001:db8::1:5efe:a9fe:a9fe",  // not ISATAP
+                                           "2001:1::5601:5601", "::1"));
 
 TEST(AddressFilter, L31_embedded_address_of_an_own_listener_counts_as_self) {
   const AddressFilter filter(config::Deny{}, {at("127.0.0.1", 3128)});
