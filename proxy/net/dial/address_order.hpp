@@ -1,4 +1,5 @@
-// The order in which the addresses of a name are dialled: rotated between dials, failed addresses last.
+// Decides the order in which the addresses of a name are dialled: rotated between dials, failed addresses
+// last.
 #pragma once
 
 #include <span>

@@ -12,8 +12,8 @@ using policy::Duration;
 using policy::Instant;
 
 /// One per attempt (decision 0014, row L6). Each step has `connect_timeout`, all addresses together have
-/// twice that, and no step goes past the request's deadline. Stopping there is safe, because nothing was sent
-/// before a connection is established. A value without a clock of its own.
+/// twice that time, and no step goes past the request's deadline. Stopping there is safe, because nothing was
+/// sent before a connection is established. Reads no clock: the caller passes the current time.
 class ConnectTime {
  public:
   /// `each`: connect_timeout. `deadline`: the request's deadline, if it has one.
@@ -26,7 +26,8 @@ class ConnectTime {
     return std::clamp(now < end_ ? end_ - now : Duration::zero(), Duration::zero(), each_);
   }
   Instant end_of_step(Instant now) const { return now + for_step(now); }
-  /// Returns the end of a handshake: it has the time that its own dial and the other addresses have left.
+  /// Returns when a handshake must end: `connect_timeout` after its own dial began, but not after the
+  /// deadline or the end of the time that all addresses share.
   Instant end_of_handshake(Instant dial_began) const { return std::min(dial_began + each_, end_); }
   /// Starts the time that all addresses share. Call when the addresses are known and the first is dialled.
   void dialling(Instant now) { end_ = std::min(end_, now + 2 * each_); }

@@ -43,7 +43,7 @@ Task<Resolved> resolve(Dialer& dialer, const std::string& host, const ConnectTim
 /// Addresses of a name that the filter allows.
 struct Allowed {
   tcp::endpoint first;
-  std::vector<tcp::endpoint> all;  ///< empty for a single one, to avoid an allocation
+  std::vector<tcp::endpoint> all;  ///< empty if there is a single address, to avoid an allocation
   std::size_t count = 0;
   bool self = false;  ///< true if one of the rejected addresses is a listener of this proxy
 };

@@ -12,8 +12,9 @@ namespace reprise::net {
 
 using Dialled = std::variant<std::unique_ptr<Stream>, policy::Failed>;
 
-/// Dials until `due`. If no descriptor is left, closes idle connections of the pool to make room.
-/// `AttemptCancel` ends the dial as `cancelled`. Precondition: the caller has judged the address.
+/// Dials until `due`. If no descriptor is left, closes idle connections of the pool to make room. A cancel
+/// through AttemptCancel ends the dial with the cause `cancelled`. Precondition: the caller has judged the
+/// address.
 Task<Dialled> dial_one(Dialer&, const tcp::endpoint&, Instant due, AttemptCancel&);
 
 }  // namespace reprise::net

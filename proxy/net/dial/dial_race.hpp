@@ -10,11 +10,12 @@
 
 namespace reprise::net {
 
-/// For one use. Writes nothing to any connection, so that no two connections can carry the request (row D12).
+/// Serves one race. Writes nothing to any connection, so that no two connections can carry the request (row
+/// D12).
 class DialRace final : public Cancellable {
  public:
-  /// Precondition: at least one endpoint. `time.dialling` was called, and `time` must outlive the race. Once
-  /// the time is over, no further dial starts.
+  /// Preconditions: there is at least one endpoint; `time.dialling` was called; `time` outlives the race. No
+  /// further dial starts after that time is over.
   DialRace(Dialer&, std::vector<tcp::endpoint> endpoints, const ConnectTime& time);
   DialRace(const DialRace&) = delete;
   DialRace& operator=(const DialRace&) = delete;

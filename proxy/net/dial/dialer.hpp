@@ -21,16 +21,16 @@ namespace reprise::net {
 
 /// Makes links in place of sockets and OpenSSL, for simulations.
 struct LinkFactory {
-  /// Makes the transport of a new connection. Empty: a socket.
+  /// Makes the transport of a new connection. If empty, a socket is used.
   std::function<std::unique_ptr<Link>(const asio::any_io_executor&)> make_link;
-  /// Makes TLS over a link; `name` is the name that the upstream must prove. Empty: OpenSSL.
+  /// Makes TLS over a link; `name` is the name that the upstream must prove. If empty, OpenSSL is used.
   std::function<std::unique_ptr<SecureLink>(Carrier, std::string_view name)> make_secure;
   /// Called before each dial of a race between several addresses. `order`: the addresses of the race;
   /// `which`: the index of the address that is dialled now. May be empty.
   std::function<void(std::span<const tcp::endpoint> order, std::size_t which)> race_dials;
 };
 
-/// Borrows everything, and outlives the dial. Used on its io thread only.
+/// Holds references only. Must outlive the dial. Used on one io thread, which owns the referenced parts.
 struct Dialer {
   asio::any_io_executor executor;
   Tick& tick;

@@ -22,8 +22,8 @@ class OwnDials {
   bool watched() const { return watched_.load(std::memory_order_relaxed); }
 
   /// Records one connection until the result is destroyed. `begin` starts a connect to `remote` and returns
-  /// its local address, with port 0 if the connect did not start. `has` waits meanwhile, so that a connection
-  /// that comes back at once is recognised.
+  /// its local address, with port 0 if the connect did not start. Calls of `has` wait while `begin` runs, so
+  /// that a connection that is redirected back at once is recognised.
   template <typename Begin>
   std::shared_ptr<void> add(const tcp::endpoint& remote, Begin begin) {
     const std::scoped_lock lock(mutex_);

@@ -24,7 +24,8 @@ void warn(Dialer& dialer, Upstream& parent, std::string_view what) {
   warn_of(dialer.log, parent, std::string("the parent proxy ").append(what));
 }
 
-// Causes that only this host or the configuration is responsible for stay unchanged.
+// Returns the cause to report if the parent proxy cannot be reached with `cause`. A cause for which only this
+// host or the configuration is responsible stays unchanged.
 Cause cause_of_parent(Cause cause) {
   switch (cause) {
     case Cause::dns_error:
@@ -89,7 +90,8 @@ class TunnelResponse {
  private:
   static constexpr std::string_view more = "1xx";
 
-  // Returns none until a head is complete, an empty text for a tunnel, and `more` for an interim response.
+  // Takes one response head from the buffer. Returns none if the head is incomplete, an empty text if the
+  // tunnel is open, `more` for an interim response, and otherwise why there is no tunnel.
   std::optional<std::string> take_head() {
     if (buffer_.empty()) return std::nullopt;
     const http::Parsed parsed = http::parse_response(buffer_.view(), limits_, "CONNECT", head_);

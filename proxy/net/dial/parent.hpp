@@ -12,21 +12,22 @@ namespace reprise::net {
 struct ParentRoute {
   Upstream& upstream;              ///< Precondition: has a parent
   std::string_view asked_host;     ///< host that the parent is asked for; judged like the upstream's own host
-  const http::RequestHead& cause;  ///< request whose Via our CONNECT continues
+  const http::RequestHead& cause;  ///< request whose Via line the CONNECT continues
   bool to_parent;                  ///< true if the parent itself reads the request, without a tunnel
 };
 
-/// Judges every host that the parent would dial for this route. A redirected connection has two: the original
-/// destination, and the Host of the request, which the parent gets in absolute-form.
+/// Judges every host that the parent would dial for this route. A redirected connection has two such hosts:
+/// the original destination, and the Host of the request, which the parent gets in absolute-form.
 AddressVerdict judge_parent_route(const AddressFilter&, const ParentRoute&);
 
-/// Returns a stream to the parent proxy, or through its CONNECT. The CONNECT has `connect_timeout` for its
-/// response. `early` gets the bytes after that response. `cancel` ends it as `cancelled`. Failures:
+/// Returns a stream to the parent proxy, or through a tunnel that the parent has opened. The parent has
+/// `connect_timeout` to respond to the CONNECT. `early` gets the bytes that follow this response. A cancel
+/// through AttemptCancel ends the call with the cause `cancelled`. Failures:
 /// - parent_unreachable: the parent's name does not resolve, or none of its addresses connects;
-/// - parent_timeout: one of these, or the response to CONNECT, takes too long;
+/// - parent_timeout: the lookup, the dial, or the response to the CONNECT takes too long;
 /// - parent_refused: the parent opens no tunnel;
 /// - tls_certificate_error: the parent's certificate does not verify;
-/// - address_denied, address_is_self: judged for the upstream and for the parent.
+/// - address_denied, address_is_self: the address filter rejects the upstream or the parent.
 Task<Dialled> dial_through_parent(Dialer&, const ParentRoute&, ConnectTime&, AttemptCancel&, Buffer& early);
 
 }  // namespace reprise::net

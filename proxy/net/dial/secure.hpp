@@ -5,10 +5,10 @@
 
 namespace reprise::net {
 
-/// Takes `plain` over. Dial and handshake together have `connect_timeout`, as far as the other addresses and
-/// the deadline have left it. Failures have stage `tls`. OpenSSL's description is logged at most once a
-/// second per upstream. `AttemptCancel` ends the handshake as `cancelled`. `of_parent`: the other side is the
-/// parent proxy, which is verified against parent.ca_file.
+/// Takes `plain` over. Dial and handshake together have `connect_timeout`, or less if the other addresses or
+/// the deadline leave less. Failures have stage `tls`. OpenSSL's description is logged at most once a second
+/// per upstream. A cancel through AttemptCancel ends the handshake with the cause `cancelled`. `of_parent`:
+/// the other side is the parent proxy, which is verified against parent.ca_file.
 Task<Dialled> secure(Dialer&, Upstream&, std::unique_ptr<Stream> plain, const ConnectTime&, AttemptCancel&,
                      bool of_parent = false);
 

@@ -15,8 +15,8 @@ class LivenessCheck {
   ~LivenessCheck() = default;
 };
 
-/// One per attempt, used on the attempt's thread. The operation waited on changes (a lookup, a dial, a
-/// stream); the caller of `cancel` need not know which one it is.
+/// One per attempt, used on the attempt's thread. During the attempt the registered operation changes (a
+/// lookup, a dial, a stream), and the caller of `cancel` need not know the current one.
 class AttemptCancel final : public Cancellable {
  public:
   /// Registers the operation that the attempt waits on, for the lifetime of this object. At most one is
@@ -33,8 +33,8 @@ class AttemptCancel final : public Cancellable {
     GuardedPointer<Cancellable>::Guard guard_;
   };
 
-  /// Registers the liveness check for the operation waited on, for the lifetime of this object. Null if there
-  /// is no check.
+  /// Registers the liveness check of the registered operation, for the lifetime of this object.
+  /// `liveness_check` is null if the operation has no such check.
   class [[nodiscard]] Watched {
    public:
     Watched(AttemptCancel& cancel, LivenessCheck* liveness_check)

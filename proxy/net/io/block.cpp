@@ -24,8 +24,8 @@ namespace {
 constexpr std::size_t kept_small = 64;
 constexpr std::size_t kept_large = 64;
 constexpr std::size_t kept_largest = 16;
-// Limits for long bodies, so that many of them at once are read with smaller blocks: at most 16 MiB of each
-// larger size are lent.
+// Limits for the larger sizes: at most 16 MiB of each are lent. If many long bodies are read at once, the
+// remaining ones are read with smaller blocks.
 constexpr std::size_t most_large = 256;
 constexpr std::size_t most_largest = 64;
 
@@ -81,7 +81,8 @@ class FreeList {
 
   std::size_t lent() const { return made_ - blocks_.size(); }
 
-  // With watched views (ASan) idle blocks wait to be reused in turn, so that none of them is spare.
+  // With watched views (ASan) idle blocks are kept on purpose, to be reused as late as possible. They are not
+  // counted then.
   bool has_more_than_kept() const { return made_ - (views_are_watched ? blocks_.size() : 0) > kept_; }
   void free_spare() {
     if (least_ > kept_) free_coldest(least_ - kept_);
@@ -89,7 +90,7 @@ class FreeList {
   }
 
  private:
-  // Reserves a place in the list for the new block, so that `give` never has to allocate.
+  // Makes a block and reserves a place for it in the list, so that `give` never has to allocate.
   char* make_with_a_place() {
     if (made_ == blocks_.capacity()) blocks_.reserve(2 * made_);
     char* const memory = make(bytes_);

@@ -44,16 +44,17 @@ class BodyReader {
   const std::string& trailers() const { return decoder_.trailers(); }
   http::Rejection malformation() const { return malformation_; }
   Stream& stream() { return *stream_; }
-  /// Returns true if bytes lie beyond the end of the body: of the next request, or unsolicited ones.
+  /// Returns true if bytes lie beyond the end of the body: the beginning of the next request, or unsolicited
+  /// bytes of an upstream.
   bool has_surplus() const { return !behind_head_->empty() || !own_.empty(); }
-  /// Bytes beyond the end of a complete body that were read into the reader's own memory. The buffer of
-  /// `begin` may hold more of them, and those came earlier.
+  /// Returns the reader's own buffer. After a complete body it holds bytes from beyond the body's end. The
+  /// buffer of `begin` may hold such bytes too, and those came earlier.
   Buffer& read_beyond() { return own_; }
 
   /// Returns how many bytes of a body of known length must still be read from the stream. Returns 0 while
   /// some of them are already buffered.
   std::uint64_t counted_left() const;
-  /// Accounts for that many bytes that other code has taken from the stream.
+  /// Counts that many bytes of the body as read, because other code has taken them from the stream.
   void skip(std::uint64_t bytes);
   /// Returns the next piece without any I/O, if one is buffered. `piece` is valid until the next call of
   /// `next`.

@@ -23,9 +23,9 @@ class TimeSource {
   virtual Instant now() = 0;
   /// Returns nanoseconds since the epoch. May jump.
   virtual std::int64_t wall_nanoseconds() = 0;
-  /// Called when the earliest timer of the thread's io_context is due after this duration, which is positive.
-  /// The driver of that context advances `now`, and then starts a timer that is due, so that Asio checks its
-  /// timers.
+  /// Called when Asio would wait for the earliest timer of the thread's io_context, which is due after this
+  /// duration (positive). The code that runs the io_context then advances `now`, and starts a timer that is
+  /// already due, so that Asio checks all timers.
   virtual void timer_due_in(Duration) = 0;
 
  protected:

@@ -6,8 +6,8 @@
 
 namespace reprise::net {
 
-/// Raises the soft limit of this process (RLIMIT_NOFILE), up to the hard limit, to what so many clients and
-/// admin connections need. Call before any thread starts.
+/// Raises the soft limit of this process (RLIMIT_NOFILE), up to the hard limit, so that there are descriptors
+/// for that many clients and admin connections. Call before any thread starts.
 void raise_descriptor_limit(std::size_t clients, std::size_t admin);
 
 /// Returns how many clients the limit allows. Each client also gets an upstream connection; some descriptors

@@ -10,9 +10,9 @@
 
 namespace reprise::net {
 
-/// Returns the cause of an error on an established connection. `eof` is `closed`, and so is the end of TLS
-/// without close_notify, because no head can be complete by it. An error without a cause of its own is
-/// `reset`.
+/// Returns the cause of an error on an established connection. `eof` is `closed`. So is the end of TLS
+/// without close_notify, because a head never becomes complete by such an end. An error without a cause of
+/// its own is `reset`.
 policy::Cause cause_of(const ErrorCode&);
 /// Returns the cause of an error before a connection was established. An unknown error is `unreachable`.
 policy::Cause cause_of_dial(const ErrorCode&);

@@ -21,7 +21,7 @@ enum class Unread : std::uint8_t {
 /// Whether the other side still sends. A FIN is detected even if bytes before it are unread.
 enum class Presence : std::uint8_t { present, finished, reset };
 
-/// Both peek at a socket with one system call.
+/// Each of these two functions peeks at a socket by one system call.
 Unread unread_of(int descriptor);
 Presence presence_of(int descriptor);
 
@@ -36,8 +36,8 @@ struct TlsRefusal {
   bool is_permanent = false;  ///< the alert rejects this side's identity, so that a retry would get it again
 };
 
-/// Moves bytes only; its Stream keeps limits and cancellation. Used by one thread, by one Stream. At most one
-/// read and one write may wait at a time.
+/// Only moves bytes; the Stream that owns the link applies limits and cancellation. Used by one thread. At
+/// most one read and one write may wait at a time.
 class Link {
  public:
   virtual ~Link() = default;
@@ -54,7 +54,7 @@ class Link {
   }
   virtual Task<ErrorCode> wait_readable() = 0;
   virtual Task<ErrorCode> wait_writable() = 0;
-  /// Writes as much as is accepted at once; would_block if that is nothing.
+  /// Writes as much as is accepted at once. The error is would_block if nothing is accepted.
   virtual std::size_t write_some(std::span<const asio::const_buffer>, ErrorCode&) = 0;
   /// Ends all pending waits with operation_aborted. Later calls work.
   virtual void cancel() = 0;
@@ -85,8 +85,8 @@ enum class Handshake : std::uint8_t { done, wants_read, wants_write, failed };
 /// A link that verifies the other side before it carries any data.
 class SecureLink : public Link {
  public:
-  /// Makes one step of the handshake without blocking. After `wants_...` the caller waits for that before the
-  /// next step.
+  /// Makes one step of the handshake without blocking. After `wants_read` or `wants_write` the caller waits
+  /// until the transport can be read or written, and calls again.
   virtual Handshake shake_hands() = 0;
   /// Returns the error of a failed handshake: eof, a socket error, or a TlsError.
   virtual ErrorCode failure() const = 0;

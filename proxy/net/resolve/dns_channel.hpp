@@ -40,8 +40,9 @@ class DnsChannel {
   DnsChannel(const DnsChannel&) = delete;
   DnsChannel& operator=(const DnsChannel&) = delete;
 
-  /// Asks for the name exactly as given. Asks for both address families whichever this host has (no
-  /// AI_ADDRCONFIG), or only for IPv4 with `no-aaaa`. The addresses are in the order of RFC 6724.
+  /// Asks for the name exactly as given. Asks for IPv4 and IPv6 addresses even if this host has only one of
+  /// the families (no AI_ADDRCONFIG); with `no-aaaa` only for IPv4. The addresses are in the order of RFC
+  /// 6724.
   void ask(const std::string& name, Done done);
   std::size_t taken() const { return taken_; }          ///< number of questions so far
   std::size_t under_way() const { return under_way_; }  ///< number of pending questions

@@ -77,7 +77,8 @@ class NameService {
   std::vector<pollfd> polled_;
   std::deque<std::unique_ptr<DnsChannel>> channels_;  ///< the last one takes new questions
   std::unique_ptr<DnsChannel> hosts_;
-  std::vector<Resolver::Question> again_;  ///< to repeat: a file change closed their channel
+  std::vector<Resolver::Question>
+      again_;  ///< questions to ask again, because a file change closed their channel
   bool reloading_ = false;
   HostsLine sources_;
   LookupOptions lookup_options_;

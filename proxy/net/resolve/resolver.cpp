@@ -50,7 +50,7 @@ struct Resolver::State {
   Limits limits;
   telemetry::Metrics* metrics = nullptr;
 
-  /// The following functions need the mutex.
+  /// Precondition of the following functions: the caller holds the mutex.
   void settle(Names::iterator, const Found&);
   /// Drops the addresses. Precondition: no lookup is pending. Keeps the entry only if the name has resolved
   /// once.

@@ -30,7 +30,8 @@ struct Found {
   bool is_unknown = false;  ///< every source reports that the name does not exist (NXDOMAIN, EAI_NONAME)
 };
 
-/// One waiting caller, on one io thread: waits until the result, its limit, or `cancel`.
+/// The wait of one caller, on one io thread, for the result of a lookup. Ends with the result, at the
+/// caller's limit, or when it is cancelled.
 class Lookup;
 
 /// Shared by all io threads; thread-safe. A name that does not resolve delays only the callers that wait for

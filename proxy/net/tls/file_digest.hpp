@@ -8,11 +8,12 @@
 
 namespace reprise::net {
 
-/// Returns the SHA-256 over the content of all files. A file that cannot be read counts by its error, a
-/// folder by the names and modification times of its entries. Blocks: not for an io thread. Wipes the read
-/// bytes, which may be keys, from memory.
+/// Returns the SHA-256 over the content of all files. For a file that cannot be read, the error is digested
+/// in place of the content; for a folder, the names and modification times of its entries. Blocks: not for an
+/// io thread. Wipes the read bytes, which may be keys, from memory.
 std::string digest_of_files(std::span<const std::string> files);
-/// Returns the same for one file. None if no descriptor was available, because the content is then unknown.
+/// Returns the digest of one file, computed in the same way. None if no descriptor was available, because the
+/// content is then unknown.
 std::optional<std::string> digest_of_file(const std::string& file);
 
 /// Metadata of a file: its identity, size and times.

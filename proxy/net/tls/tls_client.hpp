@@ -24,7 +24,7 @@ namespace reprise::net {
 class TlsSettingsError : public std::runtime_error {
  public:
   TlsSettingsError(const policy::Route& route, const std::string& why);
-  /// For the parent proxy.
+  /// Makes the error for a file of the parent proxy.
   explicit TlsSettingsError(const std::string& why) : std::runtime_error(why) {}
   /// Returns the route's line in the configuration; 0 if the route is built-in.
   std::size_t line() const { return line_; }

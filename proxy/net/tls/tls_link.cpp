@@ -128,7 +128,7 @@ ReadTask TlsLink::read_some(asio::mutable_buffer into) {
       bytes = take(into, error);
     }
     if (error != asio::error::would_block) co_return std::tuple(error, bytes);
-    // No conditional operator: GCC 12 destroys the result of a co_await inside one twice.
+    // Avoids the conditional operator: GCC 12 destroys the result of a co_await inside it twice.
     ErrorCode failure;
     if (read_wants_write_) {
       failure = co_await channel_->wait_writable();

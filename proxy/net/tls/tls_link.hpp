@@ -14,8 +14,8 @@
 
 namespace reprise::net {
 
-/// To an upstream it is verified before it carries any data. FIN without close_notify is reported as
-/// TlsError::no_close_notify.
+/// A link to an upstream verifies the upstream before it carries any data. FIN without close_notify is
+/// reported as TlsError::no_close_notify.
 class TlsLink final : public SecureLink {
  public:
   /// Makes the client's side. `name`: the name that the other side must prove, a host name (also sent as SNI)
@@ -47,7 +47,7 @@ class TlsLink final : public SecureLink {
   void close() override;
   void cut() override;
   bool open() const override;
-  /// Also processes records without data, such as session tickets.
+  /// Peeks as Link::unread does. Also processes records without data, such as session tickets.
   Unread unread() override;
   Presence presence() override;
   TlsRefusal refusal() const override;

@@ -10,9 +10,10 @@ namespace reprise::net {
 
 /// Observations about one connection so far.
 struct TlsRemarks {
-  int alert = -1;                        ///< number of its fatal alert (RFC 8446 6); -1 if there was none
-  bool asked_for_certificate = false;    ///< requested this side's certificate
-  bool asked_for_renegotiation = false;  ///< requested a renegotiation, which reprise never does
+  int alert = -1;  ///< number of the other side's fatal alert (RFC 8446 6); -1 if there was none
+  bool asked_for_certificate = false;  ///< the other side requested a client certificate
+  bool asked_for_renegotiation =
+      false;  ///< the other side requested a renegotiation, which reprise never does
 };
 
 /// Starts recording. Precondition: `remarks` outlives the connection.

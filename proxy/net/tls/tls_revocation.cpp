@@ -45,7 +45,8 @@ int size_of(Stack* stack) {
 int allow_missing_crl(int verified, X509_STORE_CTX* verification) {
   if (verified == 1 || X509_STORE_CTX_get_error(verification) != X509_V_ERR_UNABLE_TO_GET_CRL)
     return verified;
-  X509_STORE_CTX_set_error(verification, X509_V_OK);  // a later failure must not report this
+  X509_STORE_CTX_set_error(verification,
+                           X509_V_OK);  // so that a later failure is not reported with this error
   return 1;
 }
 
@@ -69,7 +70,8 @@ bool is_revoked_by(OCSP_SINGLERESP* response) {
          OCSP_check_validity(since, until, clock_skew_seconds, -1) == 1;
 }
 
-// Callback of OpenSSL; 0 ends the handshake.
+// OpenSSL's callback for a stapled response. Returns 0, which ends the handshake, if the certificate is
+// revoked; else 1.
 int judge_staple(SSL* connection, void*) {
   unsigned char* text = nullptr;
   const long length = SSL_get_tlsext_status_ocsp_resp(connection, &text);

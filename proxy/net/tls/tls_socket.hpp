@@ -11,7 +11,8 @@
 
 namespace reprise::net {
 
-/// Precondition: outlives the connection that is attached to it.
+/// The transport of one TLS connection, with its first error. Must outlive the connection that is attached to
+/// it.
 struct TlsSocketErrors {
   int descriptor = -1;
   Link* below = nullptr;  ///< used instead of the descriptor; may be null

@@ -15,7 +15,7 @@ asio::ip::address unmapped(const asio::ip::address&);
 bool is_loopback(const asio::ip::address&);
 /// Returns the unmapped address as text, without brackets.
 std::string address_text(const asio::ip::address&);
-/// Converts an endpoint to the policy's value; unknown if the port is 0.
+/// Converts an endpoint to the policy's address type. The result is unknown if the port is 0.
 policy::UpstreamAddress as_address(const tcp::endpoint&);
 tcp::endpoint as_endpoint(const policy::UpstreamAddress&);
 /// Returns text such as `127.0.0.1:3128` or `[::1]:3128`.

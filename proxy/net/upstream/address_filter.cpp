@@ -43,7 +43,8 @@ struct Meanings {
   explicit Meanings(const address& ip) : all{ip} {}
   void add(const address& ip) { all[count++] = ip; }
 
-  std::array<address, 6> all;  ///< maximum: four splits of RFC 8215, and ISATAP
+  std::array<address, 6>
+      all;  ///< in the largest case: the address itself, four splits of RFC 8215, and ISATAP
   std::size_t count = 1;
 };
 

@@ -28,8 +28,8 @@ class AddressFilter {
   ///   loopback (row H4);
   /// - a zone (`::1%2`) is ignored.
   AddressVerdict judge(const tcp::endpoint&) const;
-  /// Judges a host that is written as an address, in any spelling (row H2). For hosts that a parent proxy
-  /// resolves; a name is allowed.
+  /// Judges a host that is written as an address, in any spelling (row H2). Allows every name. Used for hosts
+  /// that a parent proxy resolves.
   AddressVerdict judge_unresolved(const std::string& host, std::uint16_t port) const;
 
  private:

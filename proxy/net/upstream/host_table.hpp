@@ -11,8 +11,8 @@
 namespace reprise::net {
 
 /// Not thread-safe: the owner locks. An evicted entry is created again when it is requested. An entry that is
-/// in use (`Entry::held()`) is never evicted, so that no second one exists beside it (row L21); the table
-/// then exceeds its bound.
+/// in use (`Entry::held()`) is never evicted, so that a host never has two entries (row L21); the table then
+/// exceeds its bound.
 template <typename Entry>
 class HostTable {
  public:
@@ -26,7 +26,7 @@ class HostTable {
     return known.entry;
   }
 
-  /// Marks the entry as most recently used when its user releases it.
+  /// Marks the entry as most recently used. Call when a user of the entry releases it.
   void left(std::string_view host_port) {
     if (const auto known = entries_.find(std::string(host_port)); known != entries_.end())
       known->second.asked = ++clock_;
@@ -43,7 +43,8 @@ class HostTable {
     std::uint64_t asked = 0;
   };
 
-  // Evicts several entries if the table was over its bound.
+  // Evicts the least recently used entries until there is room for another one, or until all entries are in
+  // use.
   void evict_unused() {
     while (entries_.size() >= most_) {
       auto oldest = entries_.end();

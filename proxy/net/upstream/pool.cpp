@@ -12,7 +12,7 @@ namespace reprise::net {
 namespace {
 
 constexpr Duration recent_limit = std::chrono::seconds(1);
-// Maximum idle time of a connection above pool.idle.
+// Maximum idle time of the connections that exceed pool.idle.
 constexpr Duration spare_life = std::chrono::seconds(1);
 
 void append_number(std::size_t number, std::string& text) {
@@ -34,8 +34,8 @@ void write_account(std::string_view host, std::uint16_t port, std::string& key) 
   append_number(port, key);
 }
 
-// Appends a part that begins with a space, so that a TLS key never equals a plaintext key: no host contains
-// one.
+// Appends a part that begins with a space. No host contains a space, so a TLS key never equals a plaintext
+// key.
 void append_peer(TlsPeer peer, std::string& key) {
   key.append(" tls ");
   append_number(peer.client->number(), key);
@@ -88,8 +88,8 @@ Pool::~Pool() { close(); }
 std::shared_ptr<Upstream> Pool::upstream(std::string_view host, std::uint16_t port, TlsPeer peer) {
   write_account(host, port, scratch_);
   const std::size_t account_bytes = scratch_.size();
-  // Both spellings share the budget, but not the connections: the resolver may find other addresses for the
-  // absolute name.
+  // A host with and without a final dot has one budget, but separate connections: for the absolute name the
+  // resolver may find other addresses.
   if (host.ends_with('.')) scratch_.push_back('.');
   if (peer.client != nullptr) append_peer(peer, scratch_);
   if (const auto known = upstreams_.find(scratch_); known != upstreams_.end()) {
@@ -203,7 +203,8 @@ std::unique_ptr<UpstreamConnection> Pool::lease(Upstream& upstream, Freshness fr
   if (upstream.idle_life.known()) close_outlived(upstream, now);
   for (std::size_t place = idle.size(); place-- > 0;) {
     const UpstreamConnection& candidate = *idle[place];
-    // The last one was used most recently: if one is too old, all before it are.
+    // The loop goes from the most recently used connection to the oldest. If one is too old, so are all that
+    // follow.
     if (freshness != Freshness::any && now - candidate.idle_since_ > recent_limit) break;
     if (freshness == Freshness::unused && candidate.reused_) continue;
     if (std::find(recent.begin(), recent.end(), candidate.number_) != recent.end()) continue;
@@ -214,8 +215,8 @@ std::unique_ptr<UpstreamConnection> Pool::lease(Upstream& upstream, Freshness fr
     ended_after_idle(*connection, Tick::now());
     break;
   }
-  // Closes the oldest idle connection, because the one that is dialled now will become idle here too. If only
-  // non-idempotent requests come, none of them ever uses the older ones.
+  // Closes the oldest idle connection, because the connection that is dialled now will become idle here too.
+  // While only non-idempotent requests come, the older idle connections are never used.
   if (freshness == Freshness::unused && !idle.empty() && idle.size() >= settings_.idle) idle.pop_front();
   return nullptr;
 }
@@ -231,7 +232,7 @@ std::unique_ptr<UpstreamConnection> Pool::take(Upstream& upstream, std::size_t p
   return connection;
 }
 
-// Connections that were idle before this one are older, and therefore stale too.
+// Closes all connections that have been idle for longer than this one was, because they are stale too.
 void Pool::ended_after_idle(const UpstreamConnection& connection, Instant end) {
   Upstream& upstream = *connection.upstream_;
   const Instant now = Tick::now();

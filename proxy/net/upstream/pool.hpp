@@ -44,8 +44,8 @@ class UpstreamConnection final : public Timed {
   ~UpstreamConnection() override;
 
   Stream& stream() { return *stream_; }
-  /// Returns true once it has carried a request. If it then ends, the server may just have closed an idle
-  /// connection.
+  /// Returns true once the connection has carried a request. If a reused connection ends, the server may
+  /// merely have closed it as idle.
   bool reused() const { return reused_; }
   /// Sets how long the upstream promised to keep the connection idle (Keep-Alive: timeout, minus one second).
   /// Zero: do not pool it.
@@ -53,16 +53,17 @@ class UpstreamConnection final : public Timed {
   const Upstream& upstream() const { return *upstream_; }
   /// Returns the address of the other side.
   const policy::UpstreamAddress& address() const { return address_; }
-  /// `allowed_by`: the filter that allowed the dial.
+  /// Sets the address of the other side, and the filter that allowed the dial.
   void set_address(const policy::UpstreamAddress& address, std::shared_ptr<const AddressFilter> allowed_by) {
     address_ = address;
     allowed_by_ = std::move(allowed_by);
   }
   /// Returns true if the filter denies the address. No request is sent on the connection then (row N3).
   bool is_denied(const std::shared_ptr<const AddressFilter>&);
-  /// Sets the end of its age: from then on it is closed after its current request (row N2).
+  /// Sets when the connection reaches its maximum age. From then on it is closed after its current request
+  /// (row N2).
   void expire_at(Instant end) { expires_ = end; }
-  /// Number of the connection, unique in its pool, from 1.
+  /// Returns the number of the connection, from 1, which is unique in its pool.
   std::uint64_t number() const { return number_; }
   /// Makes the connection return to that pin instead of the pool (row F2). Precondition: the pin outlives the
   /// use.
@@ -112,15 +113,17 @@ struct Upstream {
   /// Returns true if the upstream cannot read chunks (row A10) and will not send 100 (RFC 9110 10.1.1).
   /// Applies for a minute.
   bool speaks_1_0() const { return spoke_1_0 && Tick::now() - *spoke_1_0 < std::chrono::minutes(1); }
-  /// Budgets used so far, so that a request does not lock the shared table.
+  /// A budget that was used for this upstream. It is kept here, so that a request does not lock the shared
+  /// table.
   struct KnownBudget {
     policy::BudgetPolicy policy;
     BudgetKind budget_kind;
     std::shared_ptr<policy::Budget> budget;
   };
   std::vector<KnownBudget> budgets;
-  std::vector<std::pair<policy::CircuitPolicy, std::shared_ptr<policy::Circuit>>> circuits;  ///< used so far
-  std::shared_ptr<policy::HostPause> pause;  ///< null until used
+  std::vector<std::pair<policy::CircuitPolicy, std::shared_ptr<policy::Circuit>>>
+      circuits;                              ///< circuits used so far
+  std::shared_ptr<policy::HostPause> pause;  ///< null until it is used
 };
 
 /// Returns true if the filter denies the address, or the host itself if a parent proxy resolves it.
