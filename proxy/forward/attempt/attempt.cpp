@@ -38,7 +38,8 @@ std::string last_lines(const Worker& worker, const Outgoing& out, unsigned numbe
   return lines += "\r\n";
 }
 
-// No retry follows after the deadline, so holding longer is useless.
+// Returns when to stop holding a response: after `hold.time`, but not after the deadline, because no retry
+// follows then.
 Instant hold_limit(const policy::HoldPolicy& hold, std::optional<Instant> deadline) {
   const Instant until = net::Tick::now() + hold.time;
   return deadline ? std::min(until, *deadline) : until;
@@ -118,7 +119,7 @@ AttemptResult closed_while_idle(const Outgoing& out, unsigned number, net::Upstr
   return {failed, report_of_unsent(out, number, connection.address())};
 }
 
-// Logs why the peer ended TLS, at most once a second for each upstream.
+// Logs why the upstream ended TLS, at most once a second for each upstream.
 void warn_of_refusal(Worker& worker, net::Upstream& upstream, const policy::Outcome& outcome) {
   const auto* failed = std::get_if<Failed>(&outcome);
   if (failed == nullptr || failed->why.empty() || failed->cause == Cause::malformed_response) return;

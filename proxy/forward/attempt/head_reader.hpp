@@ -25,7 +25,8 @@ class HeadReader final : public UploadListener {
 
   /// Starts waiting for the response. Precondition: the upload has begun.
   void begin(const Upload&);
-  /// Reads until there is a head, or until none can come. The next call passes an interim head to the client.
+  /// Reads until a head is complete or none can come. If the previous call has read an interim head, passes
+  /// that head to the client instead.
   Task<ErrorCode> read_on();
   /// Returns the result of `read_on`: the final head, whose body is unread, or a failure. Absent if `read_on`
   /// must be called again.

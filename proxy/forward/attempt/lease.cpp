@@ -10,7 +10,7 @@
 namespace reprise::forward {
 namespace {
 
-// Judges by the framing alone, because the body is not read yet.
+// Returns true unless the framing shows that the body exceeds both limits. The body itself is not read yet.
 bool can_be_held(const http::Framing& framing, const HoldLimits& limits) {
   return framing.kind != http::Framing::Kind::length ||
          framing.length <= std::max<std::uint64_t>(limits.memory, limits.disk);

@@ -20,8 +20,8 @@ net::Freshness freshness_of(const Outgoing&, const HoldLimits& limits, const net
 /// dialled.
 policy::AttemptReport report_of_unsent(const Outgoing&, unsigned number,
                                        const policy::UpstreamAddress& address);
-/// Returns what lies unread on a fresh connection. A pooled connection was already checked when it was
-/// leased.
+/// Peeks at the unread bytes of a fresh connection. Returns `nothing` for a pooled connection, which was
+/// checked when it was leased.
 net::Unread unread_of(net::UpstreamConnection&);
 
 /// Returns how long bytes of the request may stay unacknowledged. For a body that is chunked or longer than

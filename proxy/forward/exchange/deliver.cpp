@@ -43,14 +43,16 @@ void write_own_fields(const Worker& worker, Request& request) {
   if (ledger.ambiguous) lines.append("Reprise-Ambiguous: true\r\n");
 }
 
-// Bytes after a failed CONNECT were meant for the tunnel and are not a request (row G2).
+// Returns false for CONNECT too: bytes after a failed CONNECT were meant for the tunnel and are not a request
+// (row G2).
 bool may_stay_open(const OneExchange& one) {
   const http::RequestHead& head = one.request.in.head;
   return one.request.tunnel() == nullptr && head.minor_version > 0 && head.keep_alive() &&
          !one.worker.draining && !is_last(one.worker, one.request.in);
 }
 
-// After a generated response, the rest of a request body is not worth waiting for.
+// Requires a complete request body: after a generated response, the rest of the body is not worth waiting
+// for.
 bool may_stay_open_after_reply(const OneExchange& one) {
   return one.request.out.body.complete() && may_stay_open(one);
 }
@@ -105,7 +107,8 @@ void write_response_head(Worker& worker, Request& request, const Response& respo
   http::write_response_head(response.head, rewrite, responses.head);
 }
 
-// The client must not send its proxy password because an upstream asked for it (row J8).
+// Sends 502 in place of an upstream's 407, so that the client does not send its proxy password to the
+// upstream (row J8).
 Task<Served> refuse_proxy_authentication(OneExchange& one) {
   http::Reply reply;
   reply.status = 502;

@@ -123,7 +123,7 @@ void ExchangeDriver::start_copy(HedgedAttempt& race, unsigned slow) {
   if (watch.client_finished() || watch.client_reset()) note(machine_.client_finished(now));
   if (watch.shutting_down()) note(machine_.shutdown(now));
   for (const policy::Action& action : machine_.hedge_due(report_of_slow(request_.out, slow), now)) {
-    // Starts a copy, or nothing: the first attempt continues.
+    // Without an action, no copy starts and the first attempt continues alone.
     race.start(std::get<policy::Start>(action), nullptr, request_.responses.copy);
   }
 }

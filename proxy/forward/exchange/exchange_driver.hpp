@@ -16,8 +16,8 @@ namespace reprise::forward {
 /// `Request::ledger`.
 Task<Served> exchange(OneExchange&);
 
-/// One exchange: the state machine and its I/O. The caller executes each action that `next` returns, in
-/// order, and reports the result by `tell`, until `next` returns no action.
+/// One exchange: the state machine and its I/O. The caller passes each action that `next` returns to `obey`,
+/// in order, and then calls `report_result`, until `next` returns no action.
 class ExchangeDriver {
  public:
   /// `one` must outlive this object.

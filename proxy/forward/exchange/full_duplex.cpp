@@ -11,7 +11,7 @@ FullDuplex::~FullDuplex() {
 Task<void> FullDuplex::begin() {
   Upload& upload = response_.sending->upload();
   if (!response_.is_sending()) {
-    upload_ended(upload.end());  // it ended before this object listened
+    upload_ended(upload.end());  // the upload ended before this object became its listener
     co_return;
   }
   upload.set_listener(this);

@@ -8,7 +8,8 @@
 
 namespace reprise::forward {
 
-/// Waits without reading. Must be stopped before this object or the stream is destroyed.
+/// Waits until the body continues or ends, without reading. Must be stopped before this object or the stream
+/// is destroyed.
 class StalledBody {
  public:
   enum class State : std::uint8_t {
@@ -21,8 +22,8 @@ class StalledBody {
   StalledBody(const StalledBody&) = delete;
   StalledBody& operator=(const StalledBody&) = delete;
 
-  /// Registers what is cancelled when the body wakes, for the lifetime of this object. Cancels at once if the
-  /// body is already awake.
+  /// Registers an operation for the lifetime of this object. The operation is cancelled when bytes of the
+  /// body arrive; at once if they have arrived already. `body` may be null.
   class [[nodiscard]] Race {
    public:
     Race(StalledBody* body, net::Cancellable& other) {

@@ -49,8 +49,8 @@ class Allotment {
   Allotment& operator=(Allotment&& other) noexcept;
   ~Allotment() { release(); }
 
-  /// Takes more bytes. Takes nothing and returns false if fewer than `left` bytes would remain free in the
-  /// whole.
+  /// Takes more bytes. Takes nothing and returns false if fewer than `left` bytes of the limit would remain
+  /// free.
   [[nodiscard]] bool grow(std::uint64_t bytes, std::uint64_t left = 0);
   void release();
   /// Moves up to `bytes` bytes of this share into a new one.

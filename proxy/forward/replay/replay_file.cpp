@@ -128,7 +128,7 @@ Task<bool> ReplayFile::wait_for_all() {
 }
 
 Instant ReplayFile::end_of_wait(Instant begun) const {
-  // The more there is to write, the longer a disk takes that keeps up.
+  // A disk that keeps up still takes longer for a longer body, so the time grows with the size.
   const auto seconds = static_cast<int>(1 + size() / bytes_of_patience);
   const Instant end = begun + (seconds * store_.patience() - waited_);
   return needed_ ? std::min(progress_ + store_.long_patience(), std::max(until_, end))

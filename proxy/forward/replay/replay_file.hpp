@@ -22,8 +22,7 @@ class ReplayFile {
  public:
   static constexpr std::size_t block_bytes = std::size_t{64} * 1024;
 
-  /// `until`: no wait for the disk lasts longer than this, unless the request needs the stored data
-  /// (`insist`).
+  /// `until`: no wait for the disk lasts longer than this, unless `require_file` was called.
   ReplayFile(ReplayStore& store, const asio::any_io_executor& executor, Instant until = Instant::max());
   ~ReplayFile();
   ReplayFile(const ReplayFile&) = delete;
@@ -34,8 +33,8 @@ class ReplayFile {
   [[nodiscard]] bool append(std::string_view bytes) { return append(bytes, Allotment(store_.memory())); }
   /// Like the other `append`, with memory that was already taken from `store.memory()` for it.
   [[nodiscard]] bool append(std::string_view bytes, Allotment&& memory);
-  /// Like `append`, for bytes that were held in memory. That memory is returned once they are on disk. If it
-  /// returns false, it has taken neither argument.
+  /// Appends bytes that were held in memory, as `append` does. Their memory is returned once they are on
+  /// disk. A call that returns false leaves both arguments unchanged.
   [[nodiscard]] bool append_held(std::string&& bytes, Allotment&& memory);
 
   /// Returns true if a write has failed or was too slow.
@@ -94,8 +93,8 @@ class ReplayFile {
     std::atomic<bool> is_wanted{true};  ///< false: no further job writes
   };
 
-  /// Registers a pause that `wake` ends, for the lifetime of this object. It may outlive the file when the
-  /// coroutines of an ending thread are destroyed.
+  /// Registers a pause that `wake` ends, for the lifetime of this object. A Waiter may outlive the file when
+  /// the coroutines of an ending thread are destroyed.
   class [[nodiscard]] Waiter {
    public:
     explicit Waiter(const ReplayFile&);

@@ -37,7 +37,7 @@ class ReplayStore {
   ReplayStore(const config::Limits&, FileCalls, telemetry::Metrics&, telemetry::Log&,
               asio::any_io_executor disk = {});
 
-  /// Defined at FileCalls.
+  /// Returns FileCalls::patience.
   policy::Duration patience() const { return calls_.patience; }
   policy::Duration long_patience() const { return calls_.long_patience; }
 

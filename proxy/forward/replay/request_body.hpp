@@ -21,7 +21,7 @@ struct HoldLimits {
   /// Limit for a body that arrived completely with its head, which costs nothing to hold. A longer one is not
   /// replayable once its sending has begun (row D5).
   std::uint64_t in_place = 0;
-  Instant until = Instant::max();  ///< latest time for waits for the disk
+  Instant until = Instant::max();  ///< time after which no wait for the disk continues
   /// Longest accepted body. A longer one ends as `malformed`.
   std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
 };
@@ -67,7 +67,7 @@ class RequestBody final : public net::Cancellable {
     return uncounted_ ? http::Rejection::length_required : reader_.malformation();
   }
   net::Stream& client() { return reader_.stream(); }
-  /// Defined at BodyReader.
+  /// Returns the bytes that were read beyond the end of the body (see BodyReader::read_beyond).
   net::Buffer& read_beyond() { return reader_.read_beyond(); }
 
   /// Reads the next piece from the client, or from the bytes that came with the head, and holds it. `piece`

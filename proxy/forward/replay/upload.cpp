@@ -38,7 +38,8 @@ void Upload::start(std::string_view head, std::string_view last_lines, UploadLis
   }
 }
 
-// Sends a body that earlier attempts have held from byte 0 again, as one chunk if the coding is chunked.
+// Queues the held body bytes from byte 0, which earlier attempts may have sent already. If the body is
+// chunked, the bytes become one chunk.
 void Upload::gather_held() {
   const std::string_view held = body_.held();
   if (body_.chunked() && !held.empty()) {

@@ -7,7 +7,8 @@
 
 namespace reprise::forward {
 
-/// Reads from a response's head which byte range of which content version it carries.
+/// Returns the byte range that the response carries, and the validators of its content, as far as the head
+/// has them.
 policy::PartHead part_of(const policy::RoutePolicy&, const http::ResponseHead&);
 policy::DownloadRequest download_request_of(const Incoming&);
 

@@ -63,7 +63,7 @@ void Outgoing::note_address(const policy::UpstreamAddress& address) {
 }
 
 void Outgoing::note_connection(unsigned number, bool copy, const net::UpstreamConnection& connection) {
-  // The hedged copy may be sent before the first attempt.
+  // The copy may be sent before the first attempt, so neither of the two clears the other's number.
   if (number > 1 && !copy) recent = {};
   recent[number % recent.size()] = connection.number();
   note_address(connection.address());

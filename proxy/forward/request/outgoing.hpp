@@ -17,7 +17,7 @@ namespace reprise::forward {
 enum class AttemptVia : std::uint8_t {
   none,
   in_the_head,    ///< Via is already in `Outgoing::head`
-  over_loopback,  ///< only if the attempt's connection goes to a loopback address
+  over_loopback,  ///< added to the head of an attempt if its connection goes to a loopback address
 };
 
 /// The only part of a request that attempts use.

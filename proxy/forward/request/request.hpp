@@ -34,8 +34,8 @@ struct Upgrade {
   net::Buffer early;  ///< bytes that followed the request; set once the protocol has changed
 };
 
-/// Lent by the worker, so that a connection allocates it only once. Not movable, because its parts refer to
-/// each other.
+/// Borrowed from the worker, which keeps finished requests for reuse to avoid allocations. Not movable,
+/// because its parts refer to each other.
 struct Request {
   Request() = default;
   Request(const Request&) = delete;

@@ -43,7 +43,8 @@ struct LeavePlace {
   }
 };
 using ClientPlace = std::unique_ptr<Shared, LeavePlace>;
-/// Takes ownership of a client that `client_connections` already counts.
+/// Returns the place of a client that the gauge `client_connections` already counts. Destroying the result
+/// frees the place.
 ClientPlace place_of_client(Shared&);
 
 /// Passed from the listener to a session, and from one session to the next.

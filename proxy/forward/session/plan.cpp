@@ -71,8 +71,8 @@ void choose_route(Request& request, std::string_view method, std::string_view ho
   request.route.choose(view);
 }
 
-// Gives each client's first non-repeatable request to a host its own connection, as without a proxy (row
-// F10).
+// Starts the body, and chooses which connections may carry the request. As without a proxy, a client's first
+// non-repeatable request to a host gets its own connection (row F10).
 void plan_body(ServedClient& client, Request& request) {
   Outgoing& out = request.out;
   const HoldLimits limits = hold_limits(request.in, request.route);

@@ -36,14 +36,15 @@ Task<std::optional<InsideStream>> StreamSession::begin(const StreamListener& mod
   co_return std::nullopt;
 }
 
-// The client has already received the reply in its own protocol, or cannot receive one.
+// Counts and logs a rejected stream. The client has already received the reply in its own protocol, or cannot
+// receive one.
 void StreamSession::report_refusal(Rejection cause) {
   const Shared& shared = client_.worker.shared;
   shared.metrics.count_rejection(static_cast<std::size_t>(cause));
   log_rejection(client_.worker, request_, http::rejection_reply(cause, shared.pseudonym), cause);
 }
 
-// Not a coroutine itself, because it only calls one of two.
+// Is not a coroutine itself, because it only calls one of two coroutines.
 Task<std::optional<InsideStream>> StreamSession::carry() {
   return sniffs_before_dial(request_.route, tunnel()) ? sniff_and_carry() : exchange_bytes();
 }
@@ -101,8 +102,8 @@ Task<std::optional<InsideStream>> StreamSession::go_inside() {
   co_return inside;
 }
 
-// Performs the TLS handshake with the client, using a generated certificate. The bytes of it that were
-// already read are in `tunnel.early`.
+// Performs the TLS handshake with the client, using a generated certificate. `tunnel.early` holds the bytes
+// of the handshake that were already read.
 Task<bool> StreamSession::terminate_tls() {
   TunnelRequest& tunnel = this->tunnel();
   net::Stream& stream = client_.stream;

@@ -15,8 +15,8 @@ constexpr std::size_t record_header = 5;
 constexpr std::size_t message_header = 4;
 constexpr std::size_t longest_record = std::size_t{1} << 14U;
 
-/// Takes big-endian numbers and byte strings from the front. Returns only zeros and empty strings after the
-/// first that is incomplete.
+/// Takes big-endian numbers and byte strings from the front. After the first value that is incomplete,
+/// returns only zeros and empty strings.
 class Reader {
  public:
   explicit Reader(std::string_view bytes) : rest_(bytes) {}

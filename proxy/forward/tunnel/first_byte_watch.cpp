@@ -9,7 +9,7 @@ FirstByteWatch::FirstByteWatch(net::Stream& watched, net::Stream& interrupted)
   asio::co_spawn(watched.executor(), run(*this), or_abort);
 }
 
-// Has no limit of its own: the other wait has one, and its end stops this one.
+// Has no time limit: the interrupted wait has one, and stops this watch when it ends.
 Task<void> FirstByteWatch::run(FirstByteWatch& watch) {
   if (!watch.stopped_) co_await watch.watched_.wait_readable();
   if (!watch.stopped_) {

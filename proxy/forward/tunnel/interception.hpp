@@ -13,9 +13,10 @@ namespace reprise::forward {
 /// Returns true if a pattern of the list matches the host, ignoring case. An IP address matches none.
 bool lists_host(const std::vector<policy::HostPattern>& listed, std::string_view host);
 
-/// `authority`: the host that the client asked for by CONNECT or SOCKS; empty for a redirected connection,
-/// for which only the SNI counts. Returns `intercepted` only if the server name is present and equal to the
-/// authority (row F11), and if the client would speak HTTP/1.1. All other streams are tunnelled blind.
+/// Returns `intercepted` only if the host is listed, the server name is present and equal to `authority` (row
+/// F11), and the client would speak HTTP/1.1. All other streams are tunnelled unread. `authority`: the host
+/// that the client asked for by CONNECT or SOCKS; empty for a redirected connection, for which only the
+/// server name counts.
 telemetry::Interception judge_interception(std::string_view authority, const ClientHello& hello,
                                            const std::vector<policy::HostPattern>& listed);
 

@@ -10,8 +10,8 @@ namespace reprise::forward {
 /// The time limits for the first bytes.
 struct SniffLimits {
   Duration before_first_byte;  ///< while the client has sent nothing
-  Duration
-      after_first_byte;  ///< from the client's first byte on; if equal to `silence`, one limit covers both
+  Duration after_first_byte;  ///< from the client's first byte on; if equal to `before_first_byte`, one limit
+                              ///< covers both
 };
 
 /// Waits for the first bytes and returns the detected protocol; never `more`. `upstream`: null if it is not

@@ -23,7 +23,7 @@ struct SocksRequest {
   std::uint16_t port = 0;
 };
 
-/// Each function returns SocksPartial if more bytes are needed, or a rejection:
+/// Returned by the two functions below if more bytes are needed. Their rejections:
 /// - socks_version: not SOCKS5;
 /// - socks_malformed: wrong lengths or values;
 /// - socks_method: the client offers only methods with authentication;
