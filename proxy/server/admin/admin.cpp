@@ -22,7 +22,7 @@ constexpr Duration write_limit = std::chrono::seconds(60);
 constexpr Duration admin_accept_pause = std::chrono::milliseconds(100);
 constexpr std::uint32_t header_limit = 8192;
 
-/// State shared by all connections, and owned by them together.
+/// State of one admin listener. Its connections share ownership of it.
 struct AdminServer {
   forward::Worker& worker;
   asio::thread_pool& page_thread;

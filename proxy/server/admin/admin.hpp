@@ -31,17 +31,18 @@ struct AdminPages {
 
 /// Serves connections until the acceptor is closed.
 /// - At most `most` connections at a time. A further one closes the connection that has waited longest for a
-///   request (row L9), else one whose response does not progress. A few places are reserved for /livez and
+///   request (row L9), or else one whose response does not progress. A few places are reserved for /livez and
 ///   /readyz.
 /// - Each connection has at most one request on the page thread.
 /// - A head must arrive within timers.header; an idle connection is closed after timers.keep_alive.
 /// - Methods other than GET and HEAD get 405.
 /// - Other machines may request only /livez, /readyz and /metrics.
-/// - Against DNS rebinding, the Host must be an address or `localhost`: for those three paths if the acceptor
-///   is bound to loopback (else 421, row L23), for every other path always (else 403, row H6).
+/// - Against DNS rebinding, the Host must be an address or `localhost`. For those three paths this applies
+///   only if the acceptor is bound to loopback (else 421, row L23); for every other path it always applies
+///   (else 403, row H6).
 /// - A page of another origin gets 403 for everything but the two probes.
-/// - /events has its own places: a quarter as many, at most 16. A further reader gets 503; one that does not
-///   read is closed (row L32).
+/// - The readers of /events are limited separately: to a quarter of `most`, at most 16. A further reader gets
+///   503. A reader that does not read is closed (row L32).
 Task<void> accept_admin(forward::Worker& worker, std::shared_ptr<tcp::acceptor> acceptor,
                         asio::thread_pool& page_thread, const AdminPages& pages, std::size_t most);
 

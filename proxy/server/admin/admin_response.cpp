@@ -41,8 +41,8 @@ Page json_page(const Query& query, std::string body) {
 
 constexpr std::string_view histories_path = "/stories";
 
-// Returns true for pages about requests and the configuration. They are only for this machine and for pages
-// of this listener.
+// Returns true for pages about requests and the configuration. They are served only to this machine and to
+// pages of this listener.
 bool is_private(std::string_view path) {
   return path == "/" || path == "/status" || path == "/config" || path == "/events" ||
          path.starts_with(histories_path);
@@ -54,7 +54,8 @@ std::string why_refused(const Query& query, std::string_view path, const AdminVi
   return {};
 }
 
-// A page of another origin may link to the status page or to the metrics.
+// Returns true if a page of another origin must not get this response. Such a page may only link to the
+// status page or to the metrics.
 bool is_forbidden_cross_origin(const Query& query, std::string_view path) {
   if (!is_cross_origin(query)) return false;
   return !((path == "/" || path == "/metrics") && is_followed_link(query));
@@ -126,7 +127,7 @@ std::string all_values(const Query& query, bhttp::field name) {
   return all;
 }
 
-// Response to HEAD; a GET gets a stream instead.
+// Returns the response to a HEAD of /events; a GET gets a stream instead.
 Page events_head(const Query& query) {
   Page page = text_page(query, bhttp::status::ok, {});
   page.set(bhttp::field::content_type, "text/event-stream");

@@ -12,7 +12,7 @@ namespace reprise::server {
 
 using PageResponse = boost::beast::http::response<boost::beast::http::string_body>;
 
-/// Who sends the request, and what is available.
+/// The sender of a request, and the places that are free.
 struct AdminVisitor {
   bool local;            ///< from this machine
   bool loopback;         ///< the listener is bound to loopback only

@@ -98,7 +98,7 @@ AdminVisit* AdminVisits::stuck(bool pages_only) {
   return nullptr;
 }
 
-// A connection that has just sent bytes is closed last, because they may be a whole request.
+// A connection that has just sent bytes is closed last, because those bytes may be a whole request.
 bool AdminVisits::make_room() {
   ErrorCode ignored;
   AdminVisit* leaves = nullptr;

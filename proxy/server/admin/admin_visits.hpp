@@ -35,8 +35,8 @@ class AdminVisit final : public net::Timed {
   void responded();
   /// Removes the time limit.
   void lift_limit() { net::Tick::disarm(*this); }
-  /// Stops counting this connection, because its further user counts it. Precondition: a request is being
-  /// served.
+  /// Removes this connection from the count. Call when the event feed takes the connection over, because the
+  /// feed counts its own connections. Precondition: a request is being served.
   void stop_counting();
 
  protected:

@@ -21,11 +21,11 @@ std::string authority_of(const AdminAddress&);
 
 struct AdminResponse {
   int status = 0;    ///< 0 if there was no response
-  std::string body;  ///< without a response: why, and what to do
+  std::string body;  ///< if there was no response: why, and what to do
 };
 
-/// Sends a GET. The handler is called once on that context, within `patience`. The lookup of a name is not
-/// included: it takes as long as the system's resolver needs.
+/// Sends a GET. Calls the handler once, on the io_context, at most `timeout` after the name was resolved. The
+/// time of the lookup is not limited: the system's resolver decides.
 void ask_admin(boost::asio::io_context&, const AdminAddress&, std::string_view target, Duration timeout,
                std::function<void(AdminResponse)>);
 /// Sends a GET and blocks until the result.

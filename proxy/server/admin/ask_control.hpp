@@ -9,8 +9,9 @@
 
 namespace reprise::server {
 
-/// Sends a command and blocks until the response, or until no byte arrives for `patience`. Every failure is
-/// returned as a response that explains it: no proxy listens, no permission, no response in time.
+/// Sends a command and blocks until the response is complete, or until no byte has arrived for `timeout`.
+/// Every failure is returned as a response that explains it: no proxy listens, no permission, no response in
+/// time.
 ControlResponse ask_control(const std::string& path, std::string_view command, std::chrono::seconds timeout);
 
 }  // namespace reprise::server

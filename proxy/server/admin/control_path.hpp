@@ -5,7 +5,7 @@
 
 namespace reprise::server {
 
-/// Returns 0 if a connection succeeds (it is closed again), else the errno.
+/// Connects to the socket and closes the connection again. Returns 0 on success, else the errno.
 int try_control(const std::string& path);
 
 }  // namespace reprise::server

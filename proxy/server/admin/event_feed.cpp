@@ -44,8 +44,8 @@ void EventFeed::Reader::disconnect() {
 EventFeed::EventFeed(asio::io_context& io, asio::thread_pool& page_thread, Make make, FeedLimits limits)
     : page_thread_(page_thread), make_(std::move(make)), limits_(limits), next_(io) {}
 
-// A reader sends nothing more: the socket becomes readable at its end, or for unsolicited bytes, which are
-// ignored.
+// Waits for the end of a reader, which sends nothing more. The socket becomes readable at the reader's end,
+// or for unsolicited bytes, which are ignored.
 void EventFeed::watch(const std::shared_ptr<Reader>& reader) {
   reader->visit.socket().async_wait(tcp::socket::wait_read, [weak = std::weak_ptr(reader)](ErrorCode error) {
     const auto there = weak.lock();
@@ -114,8 +114,8 @@ Task<void> EventFeed::pause_until_next(Instant last) {
   }
 }
 
-// A reader that arrived while the edition was made gets the whole state if the edition has it, else waits for
-// the next.
+// Gives an edition to all readers. A reader that arrived while the edition was made gets the whole state if
+// the edition contains it; otherwise that reader waits for the next edition.
 void EventFeed::give(Edition edition) {
   const bool has_whole = !edition.whole.empty();
   const auto whole = std::make_shared<const std::string>(std::move(edition.whole));

@@ -31,9 +31,9 @@ struct FeedLimits {
   Duration least_period = std::chrono::milliseconds(200);  ///< between two editions if there is a new reader
 };
 
-/// The feed of one admin listener; used on its io thread only. `make` is called on the page thread, only
-/// while there are readers. The coroutine that distributes editions keeps `owner`, which owns the feed,
-/// alive.
+/// The feed of one admin listener; used on its io thread only. `make` is called on the page thread, and only
+/// while there are readers. The coroutine that distributes editions shares ownership of `owner`, the object
+/// that owns this feed.
 class EventFeed {
  public:
   using Make = std::function<Edition(bool whole)>;

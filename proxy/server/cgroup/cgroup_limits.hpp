@@ -7,7 +7,7 @@
 
 namespace reprise::server {
 
-/// A limit is absent if none is known.
+/// Limits of the control groups. A member is absent if no such limit is known.
 struct Limits {
   std::optional<std::uint64_t> memory_bytes;
   std::string memory_file;  ///< file that contains the limit

@@ -11,7 +11,8 @@ namespace {
 constexpr std::uint64_t mebibyte = 1024 * 1024;
 constexpr const char* replay_memory = "limits.replay_memory";
 
-// The lowered value is in no file, so the warning names it beside the route that exceeds it.
+// Warns of each route whose value exceeds the lowered limit. The warning names that limit too, because no
+// file contains it.
 void fit_routes(const policy::RouteTable* routes, Fitted& fitted) {
   for (std::size_t i = 0; routes != nullptr && i < routes->size(); ++i) {
     const policy::Route& route = (*routes)[i];

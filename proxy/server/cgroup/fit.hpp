@@ -1,5 +1,5 @@
 // Adapts a configuration to the control group's limits: lowers a default that exceeds them, and warns about
-// configured values that do.
+// configured values that exceed them.
 #pragma once
 
 #include <cstddef>
@@ -27,8 +27,8 @@ struct Fitted {
   std::vector<Remark> warnings;         ///< about configured values that were kept
 };
 
-/// `says_replay_memory`: the file sets the key, so its value is kept. More threads than CPUs only cause a
-/// warning.
+/// Fits the settings to the limits. `says_replay_memory`: the file sets the key, so its value is kept. More
+/// threads than CPUs only cause a warning.
 Fitted fit(const config::Settings&, bool says_replay_memory, const Limits&);
 
 }  // namespace reprise::server

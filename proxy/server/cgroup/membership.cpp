@@ -33,7 +33,7 @@ bool has_word(std::string_view list, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-// No group is named `..`, so it is valid only before the first name.
+// Parses a path. No group is named `..`, so `..` is valid only before the first name.
 std::optional<HierarchyPath> read_path(std::string_view text) {
   if (!text.starts_with('/')) return std::nullopt;
   HierarchyPath path;
@@ -108,8 +108,8 @@ std::optional<Mount> read_mount(std::string_view line) {
   return mount;
 }
 
-// Returns the names from group `from` down to group `to`; none if `to` is not below `from`, or this is
-// unknown.
+// Returns the names from group `from` down to group `to`; none if `to` is not below `from`, or if that cannot
+// be determined.
 std::optional<std::vector<std::string>> way_down(const HierarchyPath& from, const HierarchyPath& to) {
   if (from.up > to.up && from.names.empty()) return std::vector<std::string>{};
   if (from.up != to.up || from.names.size() > to.names.size()) return std::nullopt;

@@ -145,7 +145,7 @@ Certificate Authority::certify(EVP_PKEY* key, const std::vector<policy::HostPatt
   X509* const certificate = made.get();
   X509_NAME* const name = X509_get_subject_name(certificate);
   add_name(name, "O", "reprise");
-  // The name shows in a list of trusted authorities which hosts it is for.
+  // The certificate's name lists the hosts, so that a person sees them in a list of trusted authorities.
   std::string shown_name = "reprise for " + hosts.front().text;
   if (hosts.size() > 1) shown_name.append(" and ").append(std::to_string(hosts.size() - 1)).append(" more");
   add_name(name, "CN", shown_name.substr(0, longest_common_name));
@@ -227,8 +227,8 @@ Leaf Authority::issue(const std::string& name, std::int64_t now) const {
   add_extension(certificate, certificate_.get(), NID_authority_key_identifier, "keyid:always");
   add_extension(certificate, certificate_.get(), NID_subject_alt_name, "DNS:" + name);
   if (X509_sign(certificate, key_.get(), EVP_sha256()) == 0) fail("a certificate cannot be signed");
-  // After 6/7 of its lifetime, a day before its end if that is seven days. No client then gets a certificate
-  // that is about to expire.
+  // A leaf is renewed after 6/7 of its lifetime: a day before its end if the lifetime is seven days. No
+  // client then gets a certificate that is about to expire.
   const std::int64_t renew_at = now + std::max<std::int64_t>((until - now) * 6 / 7, 1);
   return {std::make_shared<const net::TlsServer>(certificate, certificate_.get(), leaf_key_.get()),
           now - backdated, renew_at};

@@ -22,7 +22,7 @@ class InterceptError : public std::runtime_error {
 std::shared_ptr<const Authority> read_authority(const config::Intercept&, const std::string& at);
 /// Reads the key only. Throws InterceptError.
 PrivateKey read_key(const config::Intercept&, const std::string& at);
-/// Throws InterceptError if the authority must not be used at that time or for those hosts.
+/// Checks the authority for that time and those hosts. Throws InterceptError if it must not be used.
 void check_authority(const Authority&, const config::Intercept&, const std::string& at, std::int64_t now);
 /// Reads and checks the authority.
 std::shared_ptr<const Authority> load_authority(const config::Intercept&, const std::string& at,

@@ -24,14 +24,14 @@ inline constexpr const char* service_account = "reprise";
 std::optional<Account> owner_of_key(uid_t self, const std::optional<Account>& folder,
                                     const std::optional<Account>& service);
 
-/// Does the same for a key file on this host and for this process.
+/// Makes the same decision for a key file on this host and for this process.
 std::optional<Account> owner_of_key_file(const std::string& file);
 
 /// Returns the name of a user, or its number if it has none.
 std::string user_name(uid_t user);
 
-/// Returns the command that gives the key to the service, or none if the file's owner is already right. Only
-/// root can judge this: none for other users.
+/// Returns the command that gives the key to the service, or none if the file's owner is already right.
+/// Returns none for any user but root, because only root can judge this.
 std::optional<std::string> command_for_owner(const std::string& file);
 
 }  // namespace reprise::server

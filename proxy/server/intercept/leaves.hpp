@@ -26,7 +26,7 @@ class Leaves final : public net::ClientTls {
 
   const std::vector<policy::HostPattern>& hosts() const override { return hosts_; }
   Task<Accept> certificate_for(std::string name, asio::any_io_executor, std::string& why) override;
-  /// Stops making certificates, and returns when none is being made.
+  /// Stops making certificates. Returns when no certificate is being made any more.
   void stop();
 
  private:

@@ -19,7 +19,7 @@ namespace {
 
 using UpstreamFacts = telemetry::StatusFacts::Upstream;
 
-// One entry per upstream, at most `most`. Upstreams with a problem are added first.
+// Collects at most `most` upstreams, one entry each. Add upstreams with a problem first.
 class UpstreamList {
  public:
   /// Returns the entry for that name; null if the list is full.
@@ -220,8 +220,8 @@ Edition AdminViews::edition(bool whole) {
   append_event(edition.changes, same_routes ? "change" : "status",
                without_end(telemetry::status_json(facts, settings, totals, moved)));
   append_new_histories(edition.changes);
-  // The full edition comes last: a request that ends meanwhile may be sent twice, but is never missed.
-  // Readers recognise it by its id.
+  // Computed last: a request that ends meanwhile may be sent twice, but is never missed. Readers recognise
+  // the second one by its id.
   if (minute) facts.minute.swap(minute);
   if (whole)
     append_event(edition.whole, "status", without_end(telemetry::status_json(facts, settings, totals)));

@@ -23,10 +23,10 @@ class AdminViews {
   AdminPages pages();
   std::string status() const;        ///< JSON
   std::string status_words() const;  ///< text for people
-  /// Returns the current configuration as YAML without secrets. Its comments are those that running.hpp
-  /// reads.
+  /// Returns the current configuration as YAML without secrets, with the comments that running.hpp reads.
   std::string effective_configuration() const;
-  /// Returns the history of one request by its id (Stories::find); none if it is unknown or was evicted.
+  /// Returns the history of one request by its id (RequestHistory::find); none if it is unknown or was
+  /// evicted.
   std::optional<std::string> history(std::string_view id, HistoryForm form) const;
 
  private:
@@ -37,9 +37,9 @@ class AdminViews {
   /// Returns what to change so that the request ends differently; empty if there is no advice or its route no
   /// longer exists.
   std::string advice_for(const telemetry::HistoryEntry&) const;
-  /// With the current name of its route.
+  /// Returns the entry as JSON, with the current name of its route.
   json::object as_json(telemetry::HistoryEntry) const;
-  /// A JSON array of those that are worth telling, the newest last.
+  /// Returns a JSON array of the newest requests worth reporting (is_notable), the newest last.
   std::string newest_histories() const;
   /// Returns the next event for readers of /events. Page thread only.
   Edition edition(bool whole);

@@ -23,7 +23,7 @@ class Arrivals {
     ++arrived_;
     changed_.notify_all();
   }
-  /// Waits for all. Gives up when `given_up` is true, which is checked every 20 ms.
+  /// Waits until `all` threads have arrived, or until `given_up` is true, which is checked every 20 ms.
   void wait_for(std::size_t all, const std::atomic<bool>& given_up) {
     constexpr auto now_and_then = std::chrono::milliseconds(20);
     std::unique_lock lock(mutex_);
@@ -141,7 +141,8 @@ void ConfigControl::close_unwanted(const std::vector<net::InheritedSocket>& inhe
   }
 }
 
-// A transparent listener must know the connections that this process dials.
+// If there is a transparent listener, starts recording the connections that this process dials, so that the
+// listener recognises them.
 void ConfigControl::note_own_dials(const config::Settings& settings) {
   for (const config::Listener& listener : settings.listeners) {
     if (forward::mode_of(listener.mode).may_meet_own_dials()) runtime_.shared->own_dials.watch();

@@ -45,7 +45,7 @@ class ConfigControl {
   void begin(AdminPages pages);
   /// Starts watching the files for changes. Does nothing if there is no file to reload.
   void watch();
-  /// Returns when no reload is running and none can start.
+  /// Stops reloading. Returns when no reload is running and none can start.
   void stop();
   /// Requests a reload that begins after this call. Thread-safe.
   void ask_to_reload(Reloader::Done done);
@@ -58,8 +58,8 @@ class ConfigControl {
   static Roles roles_of(const config::Settings&, const ListenerSet&);
   void close_unwanted(const std::vector<net::InheritedSocket>&);
   void note_own_dials(const config::Settings&);
-  /// Applies a configuration to one worker: new requests use `next`, and clients connect through `wanted`.
-  /// Call on that worker's thread.
+  /// Applies a configuration to one worker: new requests use `next`, and new clients connect to the listeners
+  /// in `wanted`. Call on that worker's thread.
   void apply_to_worker(std::size_t index, const std::shared_ptr<const net::Snapshot>& next,
                        const ListenerSet& wanted, const Roles&, const ListenerSet* before);
   void apply_to_all(const CurrentConfig& next, const CurrentConfig& before);

@@ -94,7 +94,7 @@ bool FileWatch::look() {
     // first, so that a write in between is found by the next check.
     const auto stamp = net::stamp_of_unchanged_file(file, net::Clock::wall_nanoseconds());
     if (stamp && stamp == held.stamp) continue;
-    // Without a descriptor the content is unknown; a later check finds the change.
+    // Without a free descriptor the content is unknown; a later check finds the change.
     std::optional<std::string> now = net::digest_of_file(file);
     if (!now) continue;
     held.stamp = stamp;

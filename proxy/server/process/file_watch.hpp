@@ -22,8 +22,8 @@ struct WatchTimes {
 
 struct WatchedFile {
   std::string path;
-  /// Digest of the content before it was used (`digest_of_files`), so that a change before the watch began is
-  /// detected. Empty: the content at the beginning of the watch is the one in use.
+  /// Digest of the content that is in use (`digest_of_files`), so that a change before the watch began is
+  /// detected. If empty, the content at the beginning of the watch is the one in use.
   std::string digest{};
 };
 
@@ -53,7 +53,8 @@ class FileWatch {
  private:
   struct Held {
     std::string digest;
-    std::optional<net::FileStamp> stamp{};  ///< older than the digest; none if just changed
+    std::optional<net::FileStamp>
+        stamp{};  ///< stamp that is older than the digest; none if the file has just changed
   };
 
   bool look();

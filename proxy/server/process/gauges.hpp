@@ -7,7 +7,7 @@
 
 namespace reprise::server {
 
-/// Sets each label's value; for upstreams that share a label, the worst one. Thread-safe.
+/// Sets the value of each label. If upstreams share a label, the worst value counts. Thread-safe.
 void set_gauges(telemetry::Metrics&, net::BudgetTable&, net::HostGuards&);
 
 }  // namespace reprise::server

@@ -16,7 +16,7 @@ class Lifecycle {
   void stop_now();
   /// Starts draining: the proxy is no longer ready, and every response ends its connection. Thread-safe.
   void drain();
-  /// Undoes `leave`.
+  /// Undoes `drain`: the proxy is ready again and keeps connections open.
   void undo_drain();
 
  private:

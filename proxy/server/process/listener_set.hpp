@@ -21,22 +21,22 @@ struct BoundListener {
   std::shared_ptr<tcp::acceptor> admin;
   bool is_admin = false;
 
-  /// Lends its port to the listener that replaces it at another address, or takes it back. Call on the first
-  /// io thread, where it is opened.
+  /// Lends the port, so that a listener at another address can bind it, or takes the port back. Call on the
+  /// first io thread, where this listener is opened.
   void lend(forward::Port);
 };
 
 /// The listeners of one configuration, in its order; the admin listener is last, if there is one.
 class ListenerSet {
  public:
-  /// Makes the listeners for a configuration: reuses those of `before` at the same addresses, else takes
-  /// sockets out of `inherited`, and binds the rest, beside those of `before` that move. Accepts no
-  /// connections yet, and does not change `before`. Throws BindError; then only listeners that were bound
-  /// before stay bound.
+  /// Makes the listeners for a configuration. Reuses those of `before` at the same addresses, else takes
+  /// sockets out of `inherited`, and binds the rest. A port that a listener of `before` has at another
+  /// address must be lent (see moved_by). Accepts no connections yet, and does not change `before`. Throws
+  /// BindError; all sockets that this call has bound are closed then.
   static ListenerSet bind(const config::Settings&, asio::io_context& binding, const ListenerSet* before,
                           std::vector<net::InheritedSocket>& inherited);
-  /// Returns the listeners whose port that configuration binds at another address. Their port must be lent
-  /// while the new one is bound.
+  /// Returns the listeners that the given configuration moves: same port, another address. Call `lend` on
+  /// each of them while the replacement is bound.
   std::vector<std::shared_ptr<BoundListener>> moved_by(const config::Settings&) const;
   /// Opens every new listener on every io thread. Throws BindError if no descriptor is left.
   void open_on(const std::vector<std::unique_ptr<forward::Worker>>& workers);
@@ -44,7 +44,7 @@ class ListenerSet {
   const std::vector<std::shared_ptr<BoundListener>>& all() const { return listeners_; }
   std::vector<tcp::endpoint> endpoints() const;
   bool has_admin() const { return !listeners_.empty() && listeners_.back()->is_admin; }
-  /// Precondition: there is an admin listener.
+  /// Returns the admin listener. Precondition: there is one.
   const BoundListener& admin() const { return *listeners_.back(); }
   /// Returns true if the set contains this object itself.
   bool has(const BoundListener&) const;

@@ -14,7 +14,7 @@
 
 namespace reprise::server {
 
-/// The parts of a running proxy. Each uses only those above it.
+/// The parts of a running proxy. Each part uses only those that are declared before it.
 struct Proxy::Parts {
   Parts(config::Settings settings, ProxyOptions options)
       : runtime(settings, std::move(options)), config(runtime, std::move(settings)) {

@@ -28,7 +28,7 @@ struct ReloadReport;
 struct NewConfiguration {
   std::optional<config::Settings> settings;  ///< absent if the file has errors
   std::string hash;
-  std::vector<std::string> problems;  ///< with file:line:col; warnings if there are settings
+  std::vector<std::string> problems;  ///< each with file:line:col; warnings if `settings` is set, else errors
   std::vector<WatchedFile> files;     ///< files to watch for changes
   /// Returns lines about each named file that cannot be used, or else the given text. May be empty.
   std::function<std::vector<std::string>(const std::string& otherwise)> file_problems{};
@@ -68,7 +68,7 @@ struct ProxyOptions {
   std::function<void(asio::io_context&)> turn = [](asio::io_context& io) { io.run(); };
 };
 
-/// Binds in its constructor, serves in `run`.
+/// The constructor binds the listeners; `run` serves.
 class Proxy {
  public:
   /// Binds every listener; accepts no connections before `run`. Writes the bundle of `intercept` if it is not
@@ -86,7 +86,7 @@ class Proxy {
   void run();
   /// Starts the graceful shutdown that SIGTERM causes. Thread-safe.
   void stop();
-  /// Reloads as SIGHUP does. `told` is called with the result, on another thread. Thread-safe.
+  /// Reloads as SIGHUP does. `done` is called with the result, on another thread. Thread-safe.
   void reload(std::function<void(const ReloadReport&)> done);
 
   /// Returns the addresses of the listeners in the order of the current configuration; the admin listener is

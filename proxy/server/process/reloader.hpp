@@ -32,10 +32,10 @@ class Reloader {
   Reloader& operator=(const Reloader&) = delete;
 
   void start();
-  /// Requests a reload that begins after this call. `told` is called on the thread with the result, or with a
-  /// failure if the thread ends first. Thread-safe.
+  /// Requests a reload that begins after this call. `done` is called on the reloader's thread with the
+  /// result, or with a failure if that thread ends first. Thread-safe.
   void ask(Done done = {});
-  /// Returns when the thread has ended. Precondition: not called on that thread.
+  /// Ends the thread and waits for its end. Precondition: not called on that thread.
   void stop();
 
  private:
@@ -48,7 +48,7 @@ class Reloader {
   FileWatch watch_;
   std::mutex mutex_;
   std::vector<Done> waiting_;  ///< guarded by the mutex
-  bool ended_ = false;         ///< likewise
+  bool ended_ = false;         ///< guarded by the mutex
   std::thread thread_;
 };
 

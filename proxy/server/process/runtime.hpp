@@ -43,7 +43,7 @@ class Runtime {
   void log_message(config::LogLevel level, std::string_view text) {
     log.message(level, text, net::Clock::wall_nanoseconds());
   }
-  /// Waits for the page thread to end. No job runs on it afterwards.
+  /// Ends the page thread and waits for its end. No job runs on it afterwards.
   void end_page_thread();
 
   const ProxyOptions options;

@@ -1,5 +1,5 @@
-// The signals of a running proxy: SIGTERM, SIGINT and SIGQUIT end it, SIGHUP reloads, and no other handled
-// signal kills it.
+// Handles the signals of a running proxy: SIGTERM, SIGINT and SIGQUIT end it, SIGHUP reloads, and the other
+// handled signals are ignored.
 #pragma once
 
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -14,9 +14,9 @@ namespace reprise::server {
 /// SIGUSR2. Call first in main: the first process of a container has no default actions.
 void end_at_signals();
 
-/// Blocks the signals that `Signals` reads, permanently, in this thread and in those that it starts. Each
-/// signal waits until it is read, and none has an effect after the proxy has ended. Call before any thread
-/// starts.
+/// Blocks the signals that `Signals` reads, permanently, in this thread and in the threads that it starts
+/// later. Each signal stays pending until it is read; signals that arrive after the proxy has ended have no
+/// effect. Call before any thread starts.
 void hold_signals();
 
 /// Reads the signals of the process. Preconditions: every thread has blocked them (`hold_signals`); at most

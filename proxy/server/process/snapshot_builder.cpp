@@ -57,7 +57,8 @@ std::shared_ptr<net::ClientTls> SnapshotBuilder::make_client_tls(const config::S
   }
   std::string held = held_by(intercept);
   std::erase_if(made_, [](const Made& old) { return old.leaves.expired(); });
-  // Reuses only the certificates of the current configuration, not those of one that was never applied.
+  // Reuses only the certificates of the current configuration, not those of a configuration that was never
+  // applied.
   for (const Made& old : made_) {
     std::shared_ptr<net::ClientTls> leaves = old.leaves.lock();
     if (before != nullptr && leaves == before->client_tls && old.held == held) return leaves;

@@ -26,15 +26,15 @@ class SnapshotBuilder {
         authority_(std::move(authority)),
         config_file_(std::move(config_file)) {}
 
-  /// `endpoints`: addresses of our own listeners. Writes the bundle of `intercept` if it is not up to date.
-  /// Throws TlsSettingsError if a file of a route's `tls` cannot be loaded, and InterceptError if a file of
-  /// `intercept` cannot be used.
+  /// Builds the snapshot. `endpoints`: addresses of our own listeners. Writes the bundle of `intercept` if it
+  /// is not up to date. Throws TlsSettingsError if a file of a route's `tls` cannot be loaded, and
+  /// InterceptError if a file of `intercept` cannot be used.
   std::shared_ptr<const net::Snapshot> build(config::Settings settings,
                                              const std::vector<tcp::endpoint>& endpoints,
                                              const net::Snapshot* before);
 
-  /// Stops making certificates, and returns when none is being made. No job of another thread can then post
-  /// to a destroyed loop.
+  /// Stops making certificates. Returns when no certificate is being made any more, so that no job of another
+  /// thread posts to a destroyed loop.
   void stop();
 
  private:

@@ -8,8 +8,8 @@
 
 namespace reprise::server {
 
-/// Sends WATCHDOG=1 at the interval `every`, as long as all loops have run a job since the last one. A loop
-/// that hangs stops the notifications. Runs on the first loop until that ends.
+/// Sends WATCHDOG=1 at the interval `every`, as long as every loop has run a job since the previous
+/// notification. A loop that hangs stops the notifications. Runs on the first loop until that loop ends.
 Task<void> watch_over(std::vector<asio::io_context*> loops, net::NotifySocket notify, Duration every);
 
 }  // namespace reprise::server

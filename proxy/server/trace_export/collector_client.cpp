@@ -117,7 +117,7 @@ Task<Posted> CollectorClient::run(const config::Collector& collector, std::strin
   if (cut_short) stream_.reset();
   const bool again = reused && result.end == Posted::End::broken && stopped_ == Posted::End::responded;
   if (!again) co_return result;
-  // The idle connection had been closed, which does not mean that the collector fails.
+  // The collector had closed the idle connection, which does not count as a failure of the collector.
   stream_.reset();
   co_return co_await run(collector, body);
 }

@@ -35,7 +35,7 @@ class CollectorClient {
   bool is_connected_to(const config::Collector&);
   Task<ErrorCode> send(const config::Collector&, std::string_view body);
   Task<Posted> receive();
-  /// Returns the reason for stopping instead of `end` if the limit or `cancel` ended the post.
+  /// Returns why the post was stopped, if the limit or `cancel` has ended it; else `end`.
   Posted::End judged(Posted::End end) const;
   void stop(Posted::End why);
 
@@ -52,7 +52,7 @@ class CollectorClient {
   std::shared_ptr<const net::TlsClient> tls_;     ///< null before the first TLS connection
   std::optional<std::string> tls_file_;           ///< file of the certificates that `tls_` trusts
   std::string why_unproved_;                      ///< error of the last dial
-  Posted::End stopped_ = Posted::End::responded;  ///< why the post was stopped; `answered` if it was not
+  Posted::End stopped_ = Posted::End::responded;  ///< why the post was stopped; `responded` if it was not
   bool posting_ = false;
 };
 

@@ -11,8 +11,8 @@ namespace {
 
 namespace json = boost::json;
 
-// Returns the number in a JSON value. OTLP's JSON writes int64 as a string; a number is accepted too. Any
-// other value is 0.
+// Returns the number in a JSON value. OTLP's JSON writes int64 as a string; a JSON number is accepted too.
+// Returns 0 for any other value.
 std::uint64_t whole_of(const json::value& value) {
   std::int64_t number = 0;
   if (value.is_int64()) number = value.get_int64();

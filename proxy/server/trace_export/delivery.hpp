@@ -35,10 +35,12 @@ struct Decision {
   std::uint64_t rejected = 0;  ///< only for `taken`: number of spans that the collector rejected
 };
 
-/// Decides by OTLP 1.3, OTLP/HTTP Response: 2xx is accepted except for the spans that its partialSuccess
-/// rejects; 429, 502, 503, 504 and failures without a response are retried; everything else is final.
-/// `tries`: number of posts including this one; `most`: the batch is dropped after that many; `spans`: number
-/// in the batch.
+/// Decides what to do with the batch by OTLP 1.3 (OTLP/HTTP Response):
+/// - 2xx: the batch is accepted, except for the spans that partialSuccess rejects;
+/// - 429, 502, 503, 504 and failures without a response: the batch is posted again;
+/// - everything else is final.
+/// `tries`: number of posts including this one. `most`: the batch is dropped after that many. `spans`: number
+/// of spans in the batch.
 Decision decide(const Posted&, unsigned tries, unsigned most, std::uint64_t spans);
 
 /// Returns true if the failure may be temporary.

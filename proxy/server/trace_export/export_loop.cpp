@@ -93,7 +93,7 @@ Task<void> SpanExporter::Loop::deliver_all() {
   while (take_batch()) co_await deliver();
 }
 
-// Takes from the queues in turn, so that no io thread's spans wait for another's.
+// Takes spans from the queues in turn, so that the spans of each io thread get their share.
 bool SpanExporter::Loop::take_batch() {
   json_.begin();
   telemetry::SpanQueues& queues = all_.queues_;
@@ -153,7 +153,7 @@ void SpanExporter::Loop::settle(const Posted& posted, const Decision& decision,
   in_hand_ = 0;
 }
 
-// Ended early by a new collector or by the shutdown.
+// Waits for that time. A new collector or the shutdown ends the wait early.
 Task<void> SpanExporter::Loop::pause(Duration span) {
   const std::uint64_t changes = all_.changes_;
   const Instant due = net::Tick::now() + span;

@@ -30,8 +30,8 @@ struct ExportTimes {
   policy::Backoff backoff{std::chrono::seconds(1), 2, std::chrono::seconds(15), policy::Jitter::equal};
 };
 
-/// Its public functions may be called on any thread but its own, one at a time. Memory is bounded: a batch of
-/// about 500 spans, and the queues. Spans that are not delivered are counted.
+/// All public functions may be called on any thread except the exporter's own, but not concurrently. Memory
+/// is bounded: a batch of about 500 spans, and the queues. Spans that are not delivered are counted.
 class SpanExporter {
  public:
   static constexpr std::size_t batch_spans = 512;
