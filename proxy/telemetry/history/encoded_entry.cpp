@@ -24,9 +24,9 @@ constexpr std::size_t request_id_place = [] {
   return static_cast<std::size_t>(std::find(all.begin(), all.end(), &texts.request_id) - all.begin());
 }();
 
-// The ring holds this, then the attempts, then the texts without a gap.
+// An encoded entry consists of this header, then the attempts, then the texts without a gap.
 struct StoredRequest {
-  std::uint32_t bytes;  ///< of all of it, a multiple of 8
+  std::uint32_t bytes;  ///< size of the whole entry, a multiple of 8
   std::uint32_t left_out;
   ExchangeNumbers numbers;
   std::array<std::uint16_t, text_count> lengths;
@@ -163,7 +163,7 @@ void EncodedEntry::put(std::byte* at) const {
     request.lengths[i] = static_cast<std::uint16_t>(all[i]->size());
   at = put_attempts(telemetry::put(at, request), record_, left_out_);
   for (const std::string_view* const text : all) {
-    // Not memcpy: an empty view may point nowhere.
+    // Not memcpy, because the pointer of an empty view may be null.
     const auto bytes = std::as_bytes(std::span(*text));
     at = std::copy(bytes.begin(), bytes.end(), at);
   }

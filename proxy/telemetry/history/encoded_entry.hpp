@@ -12,7 +12,7 @@ namespace reprise::telemetry {
 /// Encodes one finished request. Holds views into the record, so use it at once.
 class EncodedEntry {
  public:
-  /// `path`: whether the request's path may be kept.
+  /// `path`: true if the path of the request may be kept.
   EncodedEntry(const ExchangeRecord& record, bool path);
 
   /// Returns the encoded size: a multiple of 8, never 0, below 16 KiB.
@@ -32,7 +32,7 @@ class EncodedEntry {
 
 /// Decodes an entry that `EncodedEntry::put` wrote. `id` and `route_name` stay empty.
 HistoryEntry decoded_entry(const std::byte* from);
-/// Read single fields of an entry, for searches.
+/// The following functions read a single field of an encoded entry, for searches.
 std::size_t entry_bytes_at(const std::byte* from);
 std::uint64_t entry_number_at(const std::byte* from);
 std::string_view entry_request_id_at(const std::byte* from);

@@ -9,7 +9,7 @@
 namespace reprise::telemetry {
 namespace {
 
-// Most flags are left out unless they are true.
+// Adds the flag only if it is true.
 void add_flag(json::object& out, std::string_view name, bool flag) {
   if (flag) out[name] = true;
 }

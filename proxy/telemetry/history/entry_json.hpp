@@ -1,4 +1,4 @@
-// The story of a request as JSON, for the admin listener and the control socket.
+// A finished request of the history as JSON, for the admin listener and the control socket.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,8 @@
 
 namespace reprise::telemetry {
 
-/// Spans are in milliseconds. `advice`: what would change the story, in words; may be empty.
+/// Returns the entry as JSON, with durations in milliseconds. `advice`: what to change so that the request
+/// ends differently; may be empty.
 json::object story_json(const HistoryEntry&, std::string_view advice);
 
 }  // namespace reprise::telemetry

@@ -22,25 +22,25 @@ struct HistoryAttempt {
   policy::Outcome outcome;       ///< without `Failed::why`
   policy::Duration started{};
   policy::Duration ended{};
-  policy::Duration wait{};     ///< before the attempt
-  policy::Verdict verdict;     ///< after the attempt
+  policy::Duration wait{};     ///< time waited before the attempt
+  policy::Verdict verdict;     ///< decision after the attempt
   policy::WaitRange bounds{};  ///< range from which the verdict's delay was drawn; zero if it was not drawn
   float budget_left = 0;       ///< retries left in the budget at the verdict; infinite without a budget
 };
 
-/// A finished request as the history gives it back. It owns its texts. Each text is clipped (json_text.hpp),
-/// and may hold what a client or an upstream chose. `path` is empty if `log.path` keeps it out.
+/// A finished request as the history returns it. It owns its texts. Each text is clipped (json_text.hpp), and
+/// may hold what a client or an upstream chose. `path` is empty if `log.path` keeps it out.
 struct HistoryEntry : ExchangeNumbers, ExchangeTexts<std::string>, policy::Conclusion {
-  std::string id;  ///< Stories::id_of
+  std::string id;  ///< id of the request (RequestHistory::id_of)
   std::string route_name;
-  bool recovered = false;                   ///< is_recovered of the record
-  std::vector<HistoryAttempt> attempts;     ///< the first ones and the last ones
-  std::uint64_t attempts_left_out = 0;      ///< between them
-  std::size_t attempts_before_the_gap = 0;  ///< where that is not 0
+  bool recovered = false;                   ///< is_recovered of the request's ExchangeRecord
+  std::vector<HistoryAttempt> attempts;     ///< the first attempts and the last ones
+  std::uint64_t attempts_left_out = 0;      ///< number of attempts between these that are not kept
+  std::size_t attempts_before_the_gap = 0;  ///< if some are not kept: number of first attempts in `attempts`
 };
 
-/// Returns true for a request whose status does not say everything: retried, refused a retry, cut, failed, or
-/// denied.
+/// Returns true for a request that is worth reporting although its status does not show it: retried, refused
+/// a retry, cut, failed, or denied.
 bool is_notable(const ExchangeRecord&);
 
 }  // namespace reprise::telemetry

@@ -31,7 +31,8 @@ void HistoryRing::keep(const ExchangeRecord& record, bool path) {
   fetch(bytes_.get() + end_, std::min(usual_bytes, capacity_ - end_));
 }
 
-// Returns room after the newest entry, or at the beginning. Evicts the entries that are there.
+// Returns room after the newest entry, or at the beginning of the memory. Evicts the entries that occupy this
+// room.
 std::byte* HistoryRing::make_room(std::size_t bytes) {
   if (bytes > capacity_) return nullptr;
   if (end_ + bytes > capacity_) {

@@ -9,15 +9,18 @@
 
 namespace reprise::telemetry {
 
-/// Not thread-safe. Allocates only at construction, and never touches memory that it has not used yet.
+/// Not thread-safe. Allocates memory only at construction, and touches each page of it only when the page is
+/// first used.
 class HistoryRing {
  public:
   /// Keeps at most this many bytes; 0 keeps nothing.
   explicit HistoryRing(std::size_t bytes);
 
-  /// A story that does not fit is not kept. `path`: whether the request's path may be.
+  /// Keeps the request, unless its entry is larger than the memory. `path`: true if the path of the request
+  /// may be kept.
   void keep(const ExchangeRecord&, bool path);
-  /// The story with that number, or the newest one with that request id of its client's.
+  /// Both functions return the request with that number, or the newest request with that X-Request-Id; none
+  /// if it is not kept.
   std::optional<HistoryEntry> find(std::uint64_t number) const;
   std::optional<HistoryEntry> find(std::string_view request_id) const;
   /// Calls `visit(HistoryEntry)` for the newest requests with a number above `after`: at most `most`, oldest

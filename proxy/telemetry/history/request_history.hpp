@@ -14,20 +14,21 @@
 
 namespace reprise::telemetry {
 
-/// Request history of one io thread. Half of the memory is for requests worth reporting (is_notable),
-/// half for all others, so that ordinary requests do not evict the ones that matter. Only the io thread
-/// writes; any thread reads. The lock is held for one entry, or for a walk over the memory.
+/// Request history of one io thread. Half of the memory is for requests worth reporting (is_notable), half
+/// for all others, so that ordinary requests do not evict the ones that matter. Only the io thread writes;
+/// any thread reads. A reader holds the lock while it copies one entry or walks over all of them.
 class ThreadHistory {
  public:
   /// Numbers the requests first, first + step, and so on. Keeps at most `bytes`; 0 keeps none.
   ThreadHistory(std::size_t bytes, std::uint64_t first, std::uint64_t step);
 
-  /// Returns the next request's number. Only on the io thread.
+  /// Returns the next request's number. Called on the io thread only.
   std::uint64_t next_number() {
     next_ += step_;
     return next_ - step_;
   }
-  /// Its own thread only. `path`: whether the request's path may be kept.
+  /// Keeps a finished request. Called on the io thread only. `path`: true if the path of the request may be
+  /// kept.
   void keep(const ExchangeRecord&, bool path);
 
   std::optional<HistoryEntry> find(std::uint64_t number) const;
@@ -54,7 +55,7 @@ class RequestHistory {
   /// Returns the id of a number: letters, digits and one hyphen, at most 24 characters.
   std::string id_of(std::uint64_t number) const;
   void append_id(std::string& out, std::uint64_t number) const;
-  /// Finds a request by our id, or the newest one with this X-Request-Id. `route_name` stays empty.
+  /// Finds a request by its id (`id_of`), or the newest one with this X-Request-Id. `route_name` stays empty.
   std::optional<HistoryEntry> find(std::string_view id) const;
   /// Returns the newest requests of all threads, sorted by their end, oldest first.
   std::vector<HistoryEntry> newest(std::size_t most) const;

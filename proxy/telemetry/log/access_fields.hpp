@@ -1,4 +1,5 @@
-// Every field of a JSON line in the log: its name in both dialects, its type, its unit and its meaning.
+// The fields of a JSON line in the log: the name of each in both dialects, its type, its unit and its
+// meaning.
 #pragma once
 
 #include <array>
@@ -11,8 +12,8 @@
 
 namespace reprise::telemetry {
 
-/// Naming scheme of the fields of a JSON line. `otel`: the names of OpenTelemetry's semantic conventions; a
-/// field that they lack has its name from the Elastic Common Schema, or a name that begins with `reprise.`.
+/// Naming scheme of the fields of a JSON line. `otel`: the names of OpenTelemetry's semantic conventions. A
+/// field without such a name has one from the Elastic Common Schema, or one that begins with `reprise.`.
 enum class Dialect : std::uint8_t { own, otel };
 
 /// The object that a field belongs to.
@@ -20,7 +21,7 @@ enum class FieldOf : std::uint8_t {
   every_line,
   request,    ///< the access line
   attempt,    ///< an item of the access line's list of attempts
-  exhausted,  ///< the error record of a request that a limit ended
+  exhausted,  ///< the error record of a request that was ended by a limit
   message,    ///< any other line
 };
 

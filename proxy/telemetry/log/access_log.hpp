@@ -40,15 +40,15 @@ class Log {
   /// has a name. Precondition: `number` is at most the count of names so far. Only one thread at a time may
   /// call it.
   void name_route(std::size_t number, std::string_view name);
-  /// Precondition: the number has a name.
+  /// Returns the name of a route number. Precondition: the number has a name.
   const std::string& route_name(std::size_t number) const { return routes_[number]; }
-  /// One access line (nothing if `access` is off or the level is above `info`), and, where the exchange was
-  /// exhausted, one `error` record (clause R24).
+  /// Writes one access line, unless `access` is off or the level is above `info`. If the exchange was
+  /// exhausted, also writes one `error` record (clause R24).
   void access(const ExchangeRecord&);
-  /// A message; dropped below the configured level. Control characters and bad UTF-8 are escaped here;
-  /// whatever else a client could have put into it is the caller's to leave out.
+  /// Writes a message; drops it below the configured level. Escapes control characters and bad UTF-8. The
+  /// caller must leave out all other harmful text that a client could have supplied.
   void message(config::LogLevel, std::string_view text, std::int64_t wall);
-  /// Number of lines dropped: the queue (1 MiB) was full, or the write failed.
+  /// Returns how many lines were dropped, because the queue (1 MiB) was full or the write failed.
   std::uint64_t dropped() const;
 
  private:
@@ -56,14 +56,14 @@ class Log {
   LineForm form(config::LogFormat) const;
   void open_line(config::LogLevel, std::string& out) const;
 
-  std::atomic<std::uint32_t> settings_;  ///< the bytes of a config::Log
+  std::atomic<std::uint32_t> settings_;  ///< a config::Log as bytes
   GrowingList<const std::string> routes_;
   const LogReader reader_;
   std::unique_ptr<Writer> writer_;
 };
 
-/// The error record of an exhausted exchange: method, URL without query, attempts, elapsed, last status or
-/// failure, the limit.
+/// Writes the error record of an exhausted exchange: method, URL without query, attempts, elapsed time, last
+/// status or failure, and the limit.
 void write_exhausted_line(const ExchangeRecord&, std::string_view route, config::LogPath, LineForm, LogReader,
                           std::string& out);
 

@@ -11,14 +11,14 @@ namespace reprise::telemetry {
 
 struct UpstreamCells;
 
-/// How the exchange ended for the client: it got a whole response, the response was cut, or the client left
-/// first.
+/// The end of an exchange as the client saw it: a whole response, a cut response, or none because the client
+/// left first.
 enum class Ending : std::uint8_t { answered, cut, client_gone };
 
-/// Returns the word in logs: the enumerator's name.
+/// Returns the word that logs use: the enumerator's name.
 std::string_view word(Ending);
 
-/// What an opened tunnel carried. `nothing`: the record is of a request, not of a tunnel.
+/// The contents of an opened tunnel. `nothing`: the record describes a request, not a tunnel.
 enum class Carried : std::uint8_t {
   nothing,
   requests,  ///< plain or intercepted HTTP: each request has a record of its own
@@ -27,30 +27,31 @@ enum class Carried : std::uint8_t {
   bytes,     ///< anything else
 };
 
-/// Returns the word in logs: the enumerator's name.
+/// Returns the word that logs use: the enumerator's name.
 std::string_view word(Carried);
 
 /// The numbers and flags of one finished request. The history copies them byte by byte. Members are ordered
-/// by size, because a gap between them would take memory for each request that is kept.
+/// by size, because padding between them would cost memory for each request that is kept.
 struct ExchangeNumbers {
   std::uint64_t number = 0;          ///< the request's number in the history; 0: not kept
   std::uint64_t request_bytes = 0;   ///< body bytes read from the client
   std::uint64_t response_bytes = 0;  ///< body bytes sent to the client
   policy::Duration took{};           ///< from the request head to the end of the response
-  std::int64_t ended_wall = 0;  ///< nanoseconds since 1970; 0 if nobody logs, keeps or traces the request
+  std::int64_t ended_wall = 0;  ///< nanoseconds since 1970; 0 if the request is not logged, kept or traced
   std::uint32_t route = 0;      ///< index in the route table
   std::int32_t status = 0;      ///< the status sent; 0 if none was
-  std::uint16_t port = 0;       ///< the one that is dialled
+  std::uint16_t port = 0;       ///< port of the upstream
   Ending ending = Ending::answered;
-  bool idempotent = false;    ///< as its rule says, before its body was looked into
-  bool own_response = false;  ///< the response was ours, not the upstream's
-  bool tunnel = false;        ///< asked for by CONNECT, SOCKS or a redirected connection
-  bool over_tls = false;      ///< the upstream is spoken to over TLS
+  bool idempotent = false;    ///< the route's verdict on the request head, without its body
+  bool own_response = false;  ///< this proxy generated the response
+  bool tunnel = false;        ///< the client asked for a tunnel, by CONNECT, SOCKS or a redirected connection
+  bool over_tls = false;      ///< the connection to the upstream uses TLS
 
   bool operator==(const ExchangeNumbers&) const = default;
 };
 
-/// The texts of one finished request: views while it is counted and logged, strings in a HistoryEntry.
+/// The texts of one finished request: views while the request is counted and logged, strings in a
+/// HistoryEntry.
 template <typename Text>
 struct ExchangeTexts {
   Text method;
@@ -61,33 +62,34 @@ struct ExchangeTexts {
   Text traceparent;  ///< as sent, whole and well-formed (W3C Trace Context 2.2), or empty
 };
 
-/// Pointers to all texts. A text that is missing here does not compile.
+/// Returns pointers to all texts. If one is missing, this does not compile.
 template <typename Text>
 constexpr auto pointers_to(ExchangeTexts<Text>& texts) {
   auto& [method, host, path, client, request_id, traceparent] = texts;
   return std::array{&method, &host, &path, &client, &request_id, &traceparent};
 }
 
-/// One finished request. Views that live for the call only.
+/// One finished request. Its views are valid only during the call that gets the record.
 struct ExchangeRecord : ExchangeNumbers, ExchangeTexts<std::string_view> {
-  std::string_view id;        ///< `number` as text, Stories::id_of; may be empty
+  std::string_view id;        ///< `number` as text (RequestHistory::id_of); may be empty
   std::string_view trace_id;  ///< from `traceparent`
   policy::Instant started{};
   const policy::Ledger* ledger = nullptr;  ///< never null
-  UpstreamCells* upstream = nullptr;       ///< where its attempts are counted besides; may be null
+  UpstreamCells* upstream = nullptr;  ///< counters of the upstream that also count the attempts; may be null
   Carried carried = Carried::nothing;
-  bool can_intercept = false;  ///< `tls` that would be readable if `intercept.hosts` had its host
+  bool can_intercept =
+      false;  ///< for `tls`: the requests would be readable if `intercept.hosts` listed the host
 
   policy::Instant ended() const { return started + took; }
 };
 
-/// True if the record is of an opened tunnel, not of a request.
+/// Returns true if the record describes an opened tunnel, not a request.
 inline bool is_tunnel(const ExchangeRecord& record) { return record.carried != Carried::nothing; }
-/// Returns true for a complete response below 400 after any retry, stale connections included: what
-/// `reprise_recovered_total` counts.
+/// Returns true for a complete response below 400 after any retry, including one after a stale connection.
+/// `reprise_recovered_total` counts these requests.
 bool is_recovered(const ExchangeRecord&);
-/// Returns true for a complete response that was resumed after a break: what
-/// `reprise_resumed_downloads_total` counts.
+/// Returns true for a complete response that was resumed after a break. `reprise_resumed_downloads_total`
+/// counts these requests.
 bool is_resumed(const ExchangeRecord&);
 
 }  // namespace reprise::telemetry

@@ -47,8 +47,8 @@ class FieldWriter {
     constexpr auto& opening = field_opening<dialect, field>;
     out_.append(opening.data(), opening.size());
   }
-  /// Writes `value` without escaping it. Precondition: `value` needs no escapes: it is a word of a closed
-  /// list, or made by reprise.
+  /// Writes `value` without escaping it. Precondition: `value` needs no escapes, because it is a word of a
+  /// closed list or was made by reprise.
   template <Field field>
   void word(std::string_view value) {
     name<field>();

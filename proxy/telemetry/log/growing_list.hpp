@@ -1,4 +1,4 @@
-// A list that only grows and that is read without a lock meanwhile.
+// A list that only grows, and that other threads can read without a lock while it grows.
 #pragma once
 
 #include <array>
@@ -18,12 +18,12 @@ class GrowingList {
 
   std::size_t size() const { return size_.load(std::memory_order_acquire); }
   bool full() const { return size() == capacity; }
-  /// Precondition: `place` is below size().
+  /// Returns the element at that place. Precondition: `place` is below size().
   T& operator[](std::size_t place) const {
     assert(place < size());
     return *(*chunks_[place / chunk_size])[place % chunk_size];
   }
-  /// Precondition: the list is not full.
+  /// Adds an element. Precondition: the list is not full.
   template <typename... Arguments>
   T& add(Arguments&&... arguments) {
     const std::size_t place = size_.load(std::memory_order_relaxed);

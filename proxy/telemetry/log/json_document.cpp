@@ -11,10 +11,10 @@
 namespace reprise::telemetry {
 namespace {
 
-// The longest number without an exponent is the smallest one above 0, of 326 characters.
+// The number with the longest text is the smallest one above 0: without an exponent it has 326 characters.
 using Digits = std::array<char, 400>;
 
-// Not json::serialize: it writes 3E1 for 30, and passes on bytes that are not UTF-8.
+// Writes JSON itself, because json::serialize writes 3E1 for 30 and passes on bytes that are not UTF-8.
 class DocumentWriter {
  public:
   explicit DocumentWriter(std::string& out) : out_(out) {}

@@ -21,7 +21,8 @@ void append_opening(Out& out, std::int64_t wall, config::LogLevel level) {
   to.template word<Field::level>(word(level));
 }
 
-// Writes an address whose text includes its port. If the dialect has a field for the port, writes two fields.
+// Writes an address whose text includes its port. In a dialect with a separate field for the port, writes two
+// fields.
 template <Dialect dialect, Field address, Field port>
 void append_endpoint(Line& out, std::string_view text) {
   FieldWriter<dialect, Line> to(out);

@@ -53,7 +53,8 @@ Character decode(std::string_view text, std::size_t at) {
   return {length, code_point};
 }
 
-// C1 controls steer a terminal as ESC does. Zero-width and bidirectional marks make a line look like another.
+// Control characters of the C1 range control a terminal as ESC does. Zero-width and bidirectional marks make
+// a line look like another one.
 bool is_hidden(unsigned code_point) {
   const auto within = [code_point](unsigned first, unsigned last) {
     return code_point >= first && code_point <= last;
@@ -136,7 +137,7 @@ std::string_view clipped(std::string_view value) {
   return value.substr(0, end);
 }
 
-// Reads to the end without an early exit: values are short, and most of them are plain.
+// Reads all bytes without an early exit, because values are short and most of them are plain.
 bool is_plain_json(std::string_view value) {
   bool plain = true;
   for (const char byte : value) plain &= plain_in_json[static_cast<unsigned char>(byte)];

@@ -1,5 +1,5 @@
-// Makes text safe for logs and JSON: whatever a client sent, a line stays one line and cannot steer a
-// terminal.
+// Makes text from clients safe for logs and JSON: each value stays on its line and cannot send control
+// sequences to a terminal.
 #pragma once
 
 #include <fmt/format.h>
@@ -27,8 +27,8 @@ bool is_plain_json(std::string_view value);
 /// characters (C1 controls too) and characters that hide or reorder text become \uXXXX. Each byte that is not
 /// valid UTF-8 becomes \ufffd.
 std::string escaped_json(std::string_view value);
-/// Returns text of several lines for a terminal. Line ends, tabs, quotes and backslashes stay; everything
-/// else is treated as in `escaped_json`. For text that another process sent.
+/// Escapes text of several lines for a terminal. Line ends, tabs, quotes and backslashes stay unchanged;
+/// everything else is treated as in `escaped_json`. Used for text that another process sent.
 std::string for_terminal(std::string_view text);
 
 /// Appends `value` as a JSON string with its quotes. `Out`, here and below, is a string or a Line.
@@ -43,7 +43,8 @@ void append_json(Out& out, std::string_view value) {
   out += '"';
 }
 
-/// Does the same for a terminal: adds no quotes, and leaves quotes and backslashes as they are.
+/// Appends `value` for a terminal: escaped like a JSON string, but without quotes around it, and with quotes
+/// and backslashes unchanged.
 void append_visible(std::string& out, std::string_view value);
 
 template <typename Out>

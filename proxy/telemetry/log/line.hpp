@@ -1,5 +1,5 @@
-// A buffer for one log line: an append costs a comparison and a copy, where an append to a string costs a
-// call.
+// A buffer for one log line. An append is inlined to a comparison and a copy; an append to a string is a
+// function call.
 #pragma once
 
 #include <algorithm>

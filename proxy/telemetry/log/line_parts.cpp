@@ -26,7 +26,7 @@ char* put_padded(char* at, unsigned value, unsigned divisor) {
 
 constexpr std::size_t timestamp_bytes = std::string_view("2026-11-25T10:03:12.345Z").size();
 
-// Writes everything up to the dot, and the final Z. Returns the place of the milliseconds.
+// Writes the time up to the decimal point, and the final Z. Returns the place of the milliseconds.
 char* put_second(char* at, std::chrono::sys_seconds second) {
   const auto day = std::chrono::floor<std::chrono::days>(second);
   const std::chrono::year_month_day date(day);
@@ -49,7 +49,7 @@ char* put_second(char* at, std::chrono::sys_seconds second) {
 
 }  // namespace
 
-// Keeps the text of the last second: thousands of lines share one.
+// Caches the text of the last second, because thousands of lines may share it.
 std::string_view timestamp(std::int64_t wall) {
   thread_local std::chrono::sys_seconds written{std::chrono::seconds::min()};
   thread_local std::array<char, timestamp_bytes> text;

@@ -11,8 +11,8 @@
 
 namespace reprise::telemetry {
 
-/// RFC 3339 in UTC with milliseconds; valid until the thread's
-/// next call. `wall`: nanoseconds since 1970, and not before.
+/// Returns the time as RFC 3339 in UTC with milliseconds. The text is valid until the thread's next call.
+/// `wall`: nanoseconds since 1970, at least 0.
 std::string_view timestamp(std::int64_t wall);
 /// Appends the local time of day: `10:03:12`.
 void append_clock(std::string& out, std::int64_t wall);
@@ -20,12 +20,12 @@ void append_clock(std::string& out, std::int64_t wall);
 void append_span(std::string& out, policy::Duration);
 
 /// Returns `http://host[:port]/path` (or `https`) without the query, or `host:port` for a tunnel. The text is
-/// unescaped, and each part of it is clipped. With `LogPath::route`, the route's name in brackets replaces
+/// not escaped, and each part of it is clipped. With `LogPath::route`, the route's name in brackets replaces
 /// the path.
 std::string url_of(const ExchangeRecord&, std::string_view route, config::LogPath);
 
-/// Limits of the attempts shown: the ones in the middle are left out, so that a route with unlimited attempts
-/// does not make unlimited lines.
+/// Limits of the attempts shown: attempts in the middle are left out, so that a route with unlimited attempts
+/// does not make lines of unlimited length.
 inline constexpr std::size_t first_attempts_shown = 24;
 inline constexpr std::size_t last_attempts_shown = 8;
 /// Returns how many of `count` attempts are left out.
@@ -41,8 +41,8 @@ std::string_view word(config::LogLevel);
 /// then "<4>", "<6>" and "<7>".
 std::string_view priority_prefix(config::LogLevel);
 
-/// Returns true for the methods of RFC 9110 section 9, and for PATCH. A client may have made up any other
-/// word.
+/// Returns true for the methods of RFC 9110 section 9, and for PATCH. Any other method may be a word that a
+/// client made up.
 bool is_known_method(std::string_view method);
 
 struct HostAndPort {

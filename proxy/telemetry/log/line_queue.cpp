@@ -19,21 +19,23 @@
 namespace reprise::telemetry {
 namespace {
 
-// While there are lines, the thread writes them at this interval. It sleeps after an interval without any. So
-// a caller pays for a wake-up only after a quiet time or when the queue fills fast, not for each line.
+// While there are lines, the thread writes them at this interval. After an interval without lines it sleeps
+// until it is woken. So a caller wakes the thread only after a quiet time, or when the queue fills fast.
 constexpr std::chrono::milliseconds batch_interval{10};
 constexpr std::chrono::seconds shutdown_limit{1};
-// How long the destructor waits for the thread after `give_up`. Only a write that hangs takes longer.
+// Time that the destructor waits for the thread after `give_up`. Only a write that hangs takes longer.
 constexpr std::chrono::milliseconds give_up_limit{100};
 
-// A pipe that polls as writable takes PIPE_BUF bytes without blocking; a regular file takes any number.
+// Returns how many bytes one write may have: PIPE_BUF for a pipe, which takes that many without blocking when
+// it polls as writable; no limit for a regular file.
 std::size_t chunk_of(int descriptor) {
   struct stat status {};
   const bool file = fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
   return file ? std::numeric_limits<std::size_t>::max() : std::size_t{PIPE_BUF};
 }
 
-// Other threads handle signals. Here SIGPIPE becomes an error of write().
+// Blocks all signals in this thread, because other threads handle them. SIGPIPE then becomes an error of
+// write().
 void block_signals() {
   sigset_t all;
   sigfillset(&all);
@@ -80,8 +82,8 @@ class LineQueue::Drain {
     return written;
   }
 
-  // Waits until the descriptor is writable. Returns false if the wait was given up. Returns true on an error
-  // of the descriptor, which write() then reports.
+  // Waits until the descriptor is writable, or has an error, which write() then reports. Returns false if the
+  // wait was given up.
   bool await_room() const {
     pollfd polled[2] = {{state_.descriptor, POLLOUT, 0}, {state_.give_up, POLLIN, 0}};
     while (poll(polled, 2, -1) < 0) {

@@ -1,5 +1,5 @@
-// A bounded queue of log lines and the thread that writes them: a blocked descriptor costs lines, never the
-// caller's time.
+// A bounded queue of log lines and the thread that writes them. If the descriptor blocks, lines are dropped
+// and no caller waits.
 #pragma once
 
 #include <atomic>
@@ -20,25 +20,26 @@ class LineQueue {
   /// Fill level that wakes the thread at once.
   static constexpr std::size_t crowded_bytes = half_bytes / 2;
 
-  /// Starts the thread. `descriptor` is shared with others: it is not closed, and its flags are not changed.
+  /// Starts the thread. Does not close `descriptor` or change its flags, because other processes may share
+  /// it.
   explicit LineQueue(int descriptor);
   /// Writes the queued lines, for at most one second. Lines that remain are lost.
   ~LineQueue();
   LineQueue(const LineQueue&) = delete;
   LineQueue& operator=(const LineQueue&) = delete;
 
-  /// Calls `write(std::string& out)`, which appends one whole line with its newline. Does not call it if the
-  /// queue is full.
+  /// Calls `write(std::string& out)`, which must append one whole line with its newline. If the queue is
+  /// full, drops the line without calling `write`.
   template <typename Write>
   void append(const Write& write) {
     if (fill(write)) state_->filled.notify_one();
   }
 
-  /// Number of lines dropped: the queue was full, or the write failed.
+  /// Returns how many lines were dropped, because the queue was full or the write failed.
   std::uint64_t dropped() const { return state_->dropped.load(std::memory_order_relaxed); }
 
  private:
-  // Outlives the queue if the thread hangs in a write that cannot be ended.
+  // State that the thread shares. It outlives the queue if the thread hangs in a write.
   struct State {
     explicit State(int descriptor);
     ~State();

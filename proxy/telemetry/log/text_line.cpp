@@ -14,7 +14,7 @@
 namespace reprise::telemetry {
 namespace {
 
-// ECMA-48 "select graphic rendition".
+// Escape sequences of ECMA-48, "select graphic rendition".
 constexpr std::string_view dim = "\x1b[2m";
 constexpr std::string_view red = "\x1b[31m";
 constexpr std::string_view green = "\x1b[32m";
@@ -73,7 +73,7 @@ std::string_view colour_of(const policy::Outcome& outcome) {
   return responded == nullptr ? red : colour_of(responded->status);
 }
 
-// Returns false for a single attempt whose response the client got: the status says it all.
+// Returns false for a single attempt whose response the client got, because the status shows that already.
 bool shows_attempts(const ExchangeRecord& record) {
   const policy::Ledger& ledger = *record.ledger;
   if (ledger.size() != 1) return ledger.size() > 1;

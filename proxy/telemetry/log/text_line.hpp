@@ -10,15 +10,16 @@
 
 namespace reprise::telemetry {
 
-/// What reads the lines. Under the format `auto`, a terminal gets text, everything else JSON. The journal
-/// gets a priority before each line, and no clock in lines of text: it keeps the time of each line itself.
+/// Reader of the log's lines. Under the format `auto`, a terminal gets text, everything else JSON. The
+/// journal gets a priority before each line, and no time in lines of text, because it records the time of
+/// each line itself.
 enum class LogReader : std::uint8_t { stream, terminal, journal };
 
 /// Appends the access line with its newline, in local time unless the journal reads it. Values are escaped
-/// and cut, and attempts are left out, as in a line of JSON.
+/// and cut, and attempts are left out, as in a JSON line.
 void write_text_line(const ExchangeRecord&, std::string_view route, config::LogPath, LogReader,
                      std::string& out);
-/// The record of an exhausted exchange (clause R24). Precondition: the ledger is not empty.
+/// Appends the error record of an exhausted exchange (clause R24). Precondition: the ledger is not empty.
 void write_exhausted_text(const ExchangeRecord&, std::string_view route, config::LogPath, LogReader,
                           std::string& out);
 void write_text_message(config::LogLevel, std::string_view text, std::int64_t wall, LogReader,

@@ -20,13 +20,14 @@ struct UnreadHost {
 /// Counts the tunnels of each host. Thread-safe.
 class UnreadHosts {
  public:
-  /// The table names at most this many hosts.
+  /// Maximum number of hosts that the table lists by name.
   static constexpr std::size_t most_named = 1024;
 
   /// Counts one tunnel. Returns true for the first tunnel to that host:port, if the table has room for it.
   /// `intercept`: see UnreadHost.
   bool count(std::string_view host_port, std::string_view intercept);
-  /// Returns at most `most` hosts, most tunnels first, then `other` for the tunnels of all other hosts.
+  /// Returns at most `most` hosts, ordered by number of tunnels, the highest first; then `other` for the
+  /// tunnels of all other hosts.
   std::vector<UnreadHost> list(std::size_t most) const;
 
  private:

@@ -29,7 +29,7 @@ class Distribution {
   void observe(double value, std::uint64_t times = 1);
   std::uint64_t count() const;
   double sum() const { return sum_.load(std::memory_order_relaxed); }
-  /// Returns the count of each bucket, not cumulative. The last bucket is above every bound.
+  /// Returns the count of each bucket, not cumulative. The last bucket counts the values above every bound.
   std::vector<std::uint64_t> counts() const;
   std::uint64_t count_at(std::size_t bucket) const { return counts_[bucket].load(std::memory_order_relaxed); }
   std::span<const double> bounds() const { return bounds_; }

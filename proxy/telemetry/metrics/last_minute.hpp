@@ -1,4 +1,4 @@
-// Splits the growing totals of a route or an upstream by the second, for the last 60 seconds.
+// The counts of a route or an upstream for each of the last 60 seconds, computed from totals that only grow.
 #pragma once
 
 #include <array>
@@ -38,27 +38,28 @@ RouteNumbers operator-(const RouteNumbers&, const RouteNumbers&);
 AttemptNumbers operator+(AttemptNumbers, const AttemptNumbers&);
 AttemptNumbers operator-(AttemptNumbers, const AttemptNumbers&);
 
-/// Counts within one second of a clock that never goes back.
+/// Counts of one second, on a clock that never goes back.
 template <typename Numbers>
 struct CountedSecond {
   std::int64_t second = 0;
   Numbers numbers;
 };
 
-/// Keeps at most 60 seconds; a second without counts takes no room. A request costs one comparison; the first
-/// request of a second also costs a read of the totals.
+/// Keeps the counts of at most 60 seconds; a second without counts takes no room. Each request costs one
+/// comparison; the first request of a second also costs a read of the totals.
 template <typename Numbers>
 class LastMinute {
  public:
   static constexpr std::int64_t seconds = 60;
 
-  /// Must be called before a request that ended at `second` is counted. `totals` returns the counts so far.
-  /// Thread-safe: if two threads begin a second, one of them reads the totals.
+  /// Begins the second in which a request ended, if it is a new one. Call before that request is counted.
+  /// `totals` returns the counts so far. Thread-safe: if two threads begin a second, only one of them reads
+  /// the totals.
   template <typename Totals>
   void before_count(std::int64_t second, const Totals& totals) {
     if (second > current_.load(std::memory_order_relaxed)) begin(second, totals);
   }
-  /// Returns the seconds with counts among the 60 that end with `now`, oldest first.
+  /// Returns those of the 60 seconds up to `now` that have counts, the oldest first.
   template <typename Totals>
   std::vector<CountedSecond<Numbers>> list(std::int64_t now, const Totals& totals) const {
     std::vector<CountedSecond<Numbers>> all;

@@ -36,8 +36,8 @@ using Level = std::atomic<std::int64_t>;
 
 inline void add_one(Counter& counter) { counter.fetch_add(1, std::memory_order_relaxed); }
 
-/// The closed list of the `outcome` label. Maps every outcome to its place in the list, computed once from
-/// policy::outcome_label.
+/// The closed list of values of the label `outcome`. Maps every outcome to its place in the list; the map is
+/// computed once from policy::outcome_label.
 class OutcomeLabels {
  public:
   static constexpr auto words = policy::outcome_labels;
@@ -46,7 +46,8 @@ class OutcomeLabels {
   std::size_t index(const policy::Outcome&) const;
 
  private:
-  static constexpr std::size_t classes = policy::highest_status / 100 + 1;  ///< of statuses: 0xx to 9xx
+  static constexpr std::size_t classes =
+      policy::highest_status / 100 + 1;  ///< number of status classes, from 0xx to 9xx
   static constexpr std::size_t stages = policy::stage_count;
   std::array<std::uint8_t, classes> by_class_{};
   std::array<std::array<std::uint8_t, policy::cause_count>, stages> by_failure_{};
@@ -84,7 +85,7 @@ inline constexpr std::int64_t no_certificate = std::numeric_limits<std::int64_t>
 inline constexpr auto& reload_words = policy::names_of<ReloadOutcome>;
 inline constexpr auto& span_drop_words = policy::names_of<SpanDrop>;
 inline constexpr auto& lookup_words = policy::names_of<LookupOutcome>;
-// Two labels are older than the names of their enumerators.
+// Two labels keep a spelling that is older than the name of their enumerator.
 inline constexpr auto limit_words = [] {
   auto words = policy::names_of<LimitHit>;
   words[static_cast<std::size_t>(LimitHit::response_idle)] = "answer_idle";
@@ -101,12 +102,13 @@ struct RouteCount {
   RouteCells cells;
 };
 
-/// Collects its own atomics. Metrics that rarely change or have labels from outside are in the registry.
+/// The counters of all metrics, which it collects itself. Metrics that rarely change, or whose labels come
+/// from outside, are in the registry instead.
 struct Metrics::Cells final : prometheus::Collectable {
   Cells(std::span<const std::string> route_names, std::span<const std::string_view> rejection_words,
         std::string_view version, UpstreamLabels upstream_labels);
 
-  /// Returns the families that have at least one series, without those of the registry.
+  /// Returns the families that have at least one series; the registry's own families are not among them.
   std::vector<prometheus::MetricFamily> Collect() const override;
   prometheus::MetricFamily attempts_by_upstream() const;
   prometheus::MetricFamily attempt_durations_by_upstream() const;

@@ -22,8 +22,8 @@ std::size_t index(Reason reason) { return static_cast<std::size_t>(reason); }
 
 double seconds(policy::Duration span) { return std::max(0.0, std::chrono::duration<double>(span).count()); }
 
-// Returns the counter for the `code` label. A client that left in the middle of a response counts under the
-// status that was sent.
+// Returns the counter for the `code` label: the status that was sent, even if the client left in the middle
+// of the response.
 Counter& code_cell(RouteCells& cells, const ExchangeRecord& record) {
   if (record.ending == Ending::cut) return cells.cut;
   const auto status = static_cast<std::size_t>(record.status);
@@ -47,8 +47,8 @@ void count_entry(RouteCells& cells, UpstreamCells* upstream, std::size_t outcome
   if (waited) cells.backoff.observe(seconds(entry.verdict.delay));
 }
 
-// Counts the attempts that the ledger no longer lists. Exact, except for the buckets of the distributions:
-// there each of these attempts counts with the mean of all of them.
+// Counts the attempts that the ledger no longer lists. The counts are exact, except in the buckets of the
+// distributions: there each of these attempts counts with their mean duration.
 void count_evicted(RouteCells& cells, UpstreamCells* upstream, const policy::Evicted& all) {
   const auto add = [](Counter& counter, std::uint64_t number) {
     counter.fetch_add(number, std::memory_order_relaxed);
@@ -100,7 +100,7 @@ std::uint64_t requests_of(const RouteCells& cells) {
          cells.client_gone.load(std::memory_order_relaxed);
 }
 
-// Returns the second on the monotonic clock that measures requests.
+// Returns the second of a time on the monotonic clock that measures requests.
 std::int64_t second_of(policy::Instant at) {
   return std::chrono::floor<std::chrono::seconds>(at.time_since_epoch()).count();
 }
@@ -138,8 +138,8 @@ AttemptNumbers numbers_of(const UpstreamCells& cells) {
   return numbers;
 }
 
-// Must be called before a request is counted: the counts so far belong to the seconds before this request
-// ended.
+// Begins the second in which a request ended. Call before the request is counted, because the counts so far
+// belong to earlier seconds.
 void begin_second(RouteCells& cells, UpstreamCells* upstream, policy::Instant ended) {
   const std::int64_t second = second_of(ended);
   cells.last_minute.before_count(second, [&] { return numbers_of(cells); });
@@ -153,8 +153,8 @@ std::size_t place(const prometheus::MetricFamily& family) {
   return static_cast<std::size_t>(found - rows.begin());
 }
 
-// Sorts the families and their series. The registry keeps series in hash order, but documents must be
-// comparable.
+// Sorts the families and their series, because the registry keeps series in hash order and two outputs must
+// be comparable.
 void put_in_order(std::vector<prometheus::MetricFamily>& families) {
   std::sort(families.begin(), families.end(),
             [](const auto& left, const auto& right) { return place(left) < place(right); });

@@ -25,7 +25,7 @@ enum class TunnelOutcome : std::uint8_t { closed, broken, idle, drained, denied,
 /// The protocol at the start of a stream after CONNECT, through SOCKS or on a redirected connection, as
 /// http::DetectedProtocol detects it.
 enum class Protocol : std::uint8_t { http, http2, tls, server_first, silence, opaque };
-/// Result of a TLS stream for a host that `intercept` lists, or that may be such a host.
+/// Result of a TLS stream to a host that `intercept` lists or might list.
 enum class Interception : std::uint8_t {
   intercepted,        // handshake completed: the requests are served one by one
   unlisted,           // tunnelled blind: the host is not listed
@@ -41,7 +41,7 @@ std::string_view word(Interception);
 enum class LookupOutcome : std::uint8_t { hit, resolved, failed, timeout };
 /// States of an upstream connection: the label `state` of `reprise_upstream_connections`.
 enum class UpstreamState : std::uint8_t { active, idle };
-/// The limit that ended a connection or rejected a client: `reprise_limits_hit_total{limit}`.
+/// The limit that ended a connection or rejected a client: the label of `reprise_limits_hit_total{limit}`.
 enum class LimitHit : std::uint8_t {
   connection_limit,  // 503 on arrival: limits.connections
   no_descriptor,     // 503 on arrival: the process has no free file descriptor
@@ -57,7 +57,8 @@ enum class LimitHit : std::uint8_t {
   response_unread,  // the client took no byte of the response for idle_timeout
 };
 inline constexpr std::size_t limit_hit_count = policy::count_of<LimitHit>;
-/// Returns the metric label: the enumerator's name, with `answer` instead of `response`.
+/// Returns the metric label: the enumerator's name, but `answer_idle` and `answer_unread` for the two limits
+/// of a response.
 std::string_view word(LimitHit);
 
 /// Result of a reload: whether the new configuration was applied.
@@ -65,7 +66,7 @@ enum class ReloadOutcome : std::uint8_t { success, failed };
 /// Returns the metric label: the enumerator's name.
 std::string_view word(ReloadOutcome);
 
-/// Why spans were dropped: `reprise_trace_dropped_total{cause}`.
+/// The reason why spans were dropped: the label of `reprise_trace_dropped_total{cause}`.
 enum class SpanDrop : std::uint8_t {
   queue_full,     // requests end faster than the collector takes their spans
   unreachable,    // no try reached the collector or got a complete response
@@ -78,30 +79,30 @@ enum class SpanDrop : std::uint8_t {
 /// Returns the metric label: the enumerator's name.
 std::string_view word(SpanDrop);
 
-/// Certificates that reprise uses itself: the label `certificate`.
+/// Purpose of a certificate that reprise uses itself: the label `certificate`.
 enum class CertificateUse : std::uint8_t { authority, client };
 
 /// Text formats of the metrics: Prometheus text 0.0.4, OpenMetrics 1.0.0.
 enum class Exposition : std::uint8_t { text, open_metrics };
 
-/// The medium that holds `reprise_replay_bytes`: the label `store`.
+/// The medium that holds request bodies: the label `store` of `reprise_replay_bytes`.
 enum class ReplayMedium : std::uint8_t { memory, disk };
 
 /// All metrics, for the life of the process. All members are thread-safe. Counting takes no lock, except for
 /// the one in UnreadHosts.
 class Metrics {
  public:
-  /// `routes`: route names in table order. `rejections`: all words of http's list, in its order. `version`:
-  /// for build_info.
+  /// `routes`: route names in table order. `rejections`: all words of http's list of rejections, in the order
+  /// of the list. `version`: value for build_info.
   Metrics(std::span<const std::string> routes, std::span<const std::string_view> rejections,
           std::string_view version, UpstreamLabels upstreams = {});
   ~Metrics();
   Metrics(const Metrics&) = delete;
   Metrics& operator=(const Metrics&) = delete;
 
-  /// Returns the number for `ExchangeRecord::route` under which requests of the named route are counted;
-  /// valid for the life of this object. If the list of routes is full, a new name gets the number of the last
-  /// one.
+  /// Returns the number under which the requests of that route are counted (`ExchangeRecord::route`). The
+  /// number is valid for the life of this object. If the list of routes is full, a new name gets the number
+  /// of the last name in it.
   std::size_t route(std::string_view name);
   /// Counts one finished request: requests, durations, attempts, retries, refusals, recovered, exhausted,
   /// backoff, Retry-After and ambiguous, all from its ledger.
@@ -110,10 +111,10 @@ class Metrics {
   ///    reason that retries. So a wait that was ended counts under what ended it.
   ///  - An opened tunnel is not counted in the requests and their durations.
   void count(const ExchangeRecord&);
-  /// Returns the counters of the upstream "host:port" for `ExchangeRecord::upstream`; valid for the life of
-  /// this object.
+  /// Returns the counters of the upstream "host:port", for `ExchangeRecord::upstream`. They are valid for the
+  /// life of this object.
   UpstreamCells& upstream(std::string_view host_port);
-  /// Returns the upstream's label, for the gauges below.
+  /// Returns the upstream's label, for the gauge functions below.
   std::string_view upstream_label(std::string_view host_port) const;
   void count_rejection(std::size_t cause);
   void count_tunnel(TunnelOutcome);
@@ -135,12 +136,14 @@ class Metrics {
   void upstream_changed(UpstreamState, int by);
   void replay_bytes_changed(ReplayMedium, std::int64_t by);
   void set_replay_limit(ReplayMedium, std::uint64_t bytes);
-  /// Called at scrape time on a page thread. `seconds`: until the first certificate of that use expires;
-  /// absent if there is none.
+  /// Sets the time until the first certificate of that use expires, in seconds; absent if there is no such
+  /// certificate. Called at scrape time on a page thread.
   void set_certificate_left(CertificateUse, std::optional<std::int64_t> seconds);
-  /// Called at scrape time on a page thread. `upstream`: its label.
+  /// Sets the fraction of an upstream's budget that is left. Called at scrape time on a page thread.
+  /// `upstream`: the label of the upstream.
   void set_budget_ratio(std::string_view upstream, double ratio);
-  /// Called at scrape time on a page thread. `upstream`: its label.
+  /// Sets the state of an upstream's circuit. Called at scrape time on a page thread. `upstream`: the label
+  /// of the upstream.
   void set_circuit_state(std::string_view upstream, policy::Circuit::State);
 
   /// Returns all metrics as text. Takes milliseconds, so it must be called on a page thread.
@@ -155,25 +158,26 @@ class Metrics {
   };
   Totals totals() const;
 
-  /// Counts by a word of a closed list, in the order of the list, without zeros.
+  /// Counts by word of a closed list, in the list's order, without the words whose count is 0.
   using Counts = std::vector<std::pair<std::string_view, std::uint64_t>>;
 
   /// Totals of the requests of one route.
   struct RouteTotals {
     std::uint64_t requests = 0, retries = 0, recovered = 0, exhausted = 0;
-    Counts refused;    ///< by reason
-    Counts responses;  ///< by what was sent: `1xx` to `5xx`, `other`, `cut`, `client_gone`
-    /// Number of requests per bucket of duration_bounds(); the last item is above the highest bound. Empty if
-    /// there were none. Tunnels are not counted.
+    Counts refused;  ///< by reason
+    Counts
+        responses;  ///< by class of the status that was sent: `1xx` to `5xx`, `other`, `cut`, `client_gone`
+    /// Number of requests in each bucket of duration_bounds(); the last item counts those above the highest
+    /// bound. Empty if there were no requests. Tunnels are not counted.
     std::vector<std::uint64_t> durations;
   };
   RouteTotals totals_of(std::size_t route) const;
-  /// Returns the seconds with counts within the last minute, oldest first.
+  /// Returns those seconds of the last minute that have counts, the oldest first.
   std::vector<CountedSecond<RouteNumbers>> last_minute_of(std::size_t route, policy::Instant now) const;
-  /// Returns the bounds in seconds, ascending.
+  /// Returns the bounds of the duration buckets in seconds, ascending.
   static std::span<const double> duration_bounds();
 
-  /// Attempts at one upstream by outcome. The name is the upstream's label, valid for the life of the
+  /// The attempts at one upstream, by outcome. `name` is the upstream's label and stays valid as long as the
   /// Metrics.
   struct UpstreamTotals {
     std::string_view name;

@@ -18,7 +18,7 @@ using prometheus::MetricType;
 constexpr std::string_view total = "_total";
 constexpr std::string_view info = "_info";
 
-/// A family in OpenMetrics: its name without the suffix of its samples.
+/// A metric family as OpenMetrics shows it: named without the suffix of its samples.
 struct Shown {
   std::string_view name;
   std::string_view type;
@@ -41,7 +41,7 @@ Shown shown(const MetricFamily& family) {
   return {name, "unknown", {}};
 }
 
-// Returns the unit at the end of the name; empty if there is none, and for an info.
+// Returns the unit that ends the family's name; empty if there is none, or if the family is an info.
 std::string_view unit_of(const Shown& family) {
   constexpr auto units = std::to_array<std::string_view>({"seconds", "bytes", "ratio"});
   if (family.type == "info") return {};
@@ -129,7 +129,7 @@ class Writer {
     end(metric.histogram.sample_sum);
   }
 
-  // `bound`: upper bound of a bucket; null for other samples.
+  // Begins a sample. `bound`: upper bound of a bucket; null for other samples.
   void begin(std::string_view name, std::string_view suffix, const ClientMetric& metric,
              const double* bound) {
     out_.append(name).append(suffix);

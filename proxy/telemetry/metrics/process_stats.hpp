@@ -17,10 +17,11 @@ struct ProcessStat {
   double resident_pages = 0;
 };
 
-/// Returns nothing if the line is malformed. The program's name in the line may contain spaces and brackets.
+/// Parses the line; returns none if it is malformed. The program's name in the line may contain spaces and
+/// brackets.
 std::optional<ProcessStat> parse_process_stat(std::string_view line);
 
-/// Appends the families that could be read. Without /proc they are missing; nothing else fails.
+/// Appends the families that could be read. Without /proc these families are missing, and nothing else fails.
 void append_process_families(std::vector<prometheus::MetricFamily>&);
 
 }  // namespace reprise::telemetry

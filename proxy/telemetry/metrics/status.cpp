@@ -42,7 +42,7 @@ void add_totals(json::object& out, const Metrics::RouteTotals& totals) {
   out["durations"] = json::array(totals.durations.begin(), totals.durations.end());
 }
 
-// Only what was counted: most numbers of most seconds are 0.
+// Adds only the numbers above 0, because most numbers of most seconds are 0.
 void add_numbers(json::object& out, const RouteNumbers& numbers) {
   const auto add = [&out](std::string_view name, std::uint32_t number) {
     if (number > 0) out[name] = number;

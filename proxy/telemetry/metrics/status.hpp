@@ -20,8 +20,8 @@ struct StatusMinute {
   std::vector<std::vector<CountedSecond<RouteNumbers>>> routes;
 };
 
-/// Returns in how many clock seconds this process has run, partial seconds included; at most 60. The entries
-/// of the last minute cover such seconds: a process that started at 9.9 has run in two of them at 10.1.
+/// Returns in how many clock seconds this process has run, including partial ones; at most 60. For example, a
+/// process that started at 9.9 s has run in two clock seconds at 10.1 s.
 std::int64_t seconds_lived(policy::Instant started, policy::Instant now);
 
 struct StatusFacts {
@@ -30,7 +30,7 @@ struct StatusFacts {
   std::string_view config_hash;
   std::int64_t started_unix = 0;
   std::int64_t now_unix = 0;
-  double clock_seconds = 0;  ///< on a monotonic clock, to measure the time between two documents
+  double clock_seconds = 0;  ///< time on a monotonic clock, to measure the time between two documents
   /// Limits of this process's control group; absent if unknown.
   struct Limits {
     std::optional<std::uint64_t> memory_bytes;
@@ -42,7 +42,7 @@ struct StatusFacts {
   Limits limits;
   bool ready = false;
   bool draining = false;
-  std::vector<std::string> listeners;  ///< "forward 127.0.0.1:3128"
+  std::vector<std::string> listeners;  ///< such as `forward 127.0.0.1:3128`
   /// In the order of the routes in the settings.
   std::vector<Metrics::RouteTotals> routes;
   std::optional<StatusMinute> minute;  ///< absent if it was not requested
@@ -50,14 +50,14 @@ struct StatusFacts {
   std::vector<std::pair<std::string, double>> budgets;
   /// State of one upstream. If a member is absent: full budget, closed circuit, no pause.
   struct Upstream {
-    std::string name;                   ///< "host:port", or `other`, for which only attempts are known
+    std::string name;                   ///< "host:port", or `other`, of which only the attempts are known
     Metrics::Counts attempts;           ///< by outcome, if the upstream has a label of its own
     std::optional<double> budget_left;  ///< 0 to 1
     std::optional<policy::Circuit::State> circuit;
     std::optional<double> pause_seconds;                     ///< time until the pause ends
     std::vector<CountedSecond<AttemptNumbers>> last_minute;  ///< written only if `minute` is present
   };
-  std::vector<Upstream> upstreams;  ///< by name
+  std::vector<Upstream> upstreams;  ///< sorted by name
   std::vector<UnreadHost> unread;   ///< hosts whose HTTPS could not be read
   struct Reload {
     bool succeeded = false;
@@ -67,10 +67,10 @@ struct StatusFacts {
   std::optional<Reload> reload;  ///< the last reload; absent if there was none
 };
 
-/// Selects routes by their place in the settings. Empty selects all.
+/// Selects routes by their place in the settings. An empty choice selects all routes.
 using RouteChoice = std::vector<bool>;
 
-/// Returns one line of JSON.
+/// Returns the document as one line of JSON.
 std::string status_json(const StatusFacts&, const config::Settings&, const Metrics::Totals&,
                         const RouteChoice& routes = {});
 

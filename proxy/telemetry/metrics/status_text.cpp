@@ -26,7 +26,7 @@ void append_line(std::string& out, std::string_view name, std::string_view value
   fmt::format_to(std::back_inserter(out), "{:<10}  {}\n", name, value);
 }
 
-// Returns what to do so that reprise can read the host's requests.
+// Returns advice on how reprise can read the requests to that host.
 std::string hint_of(const UnreadHost& host) {
   if (host.name == "other") return {};
   const std::string origination = "http:// and tls: originate";

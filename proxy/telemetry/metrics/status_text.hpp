@@ -1,4 +1,4 @@
-// What `reprise status` shows: the facts of the /status document for people.
+// The text that `reprise status` shows: the facts of the /status document for people.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace reprise::telemetry {
 
-/// Returns lines for a terminal, the last one without its end.
+/// Returns the text for a terminal. Its last line has no line end.
 std::string status_text(const StatusFacts&, const config::Settings&, const Metrics::Totals&);
 
 }  // namespace reprise::telemetry

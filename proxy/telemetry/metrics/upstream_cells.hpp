@@ -1,5 +1,5 @@
-// The `upstream` label, the only one that comes from traffic: which upstreams have a series of their own, and
-// their counters.
+// The counters of each upstream under the label `upstream`. Because that label comes from traffic, only a
+// limited number of upstreams have a label of their own.
 #pragma once
 
 #include <array>
@@ -19,7 +19,8 @@
 
 namespace reprise::telemetry {
 
-/// Label of all upstreams without a label of their own. Cannot be mistaken for a host:port.
+/// Label of all upstreams without a label of their own. It contains no port, so it is never equal to a
+/// host:port.
 inline constexpr std::string_view other_upstreams = "other";
 
 /// Attempts at one upstream, or at all upstreams with the label `other`. Counted without a lock.
@@ -32,11 +33,12 @@ struct alignas(64) UpstreamCells {
   Distribution duration{duration_bounds};
 };
 
-/// Which upstreams get a label: hosts in the configuration, at every port, then the first others in traffic.
+/// Which upstreams get a label: the hosts in the configuration, at every port, then the first other upstreams
+/// in traffic.
 struct UpstreamLabels {
   std::vector<std::string> configured;  ///< hosts in lower case
   std::size_t most_from_traffic = 32;   ///< limits.labelled_upstreams
-  std::size_t most = 1024;              ///< all labels together: limits.upstreams
+  std::size_t most = 1024;              ///< maximum number of labels of both kinds: limits.upstreams
 };
 
 /// Lives as long as the process. References to its cells stay valid. Thread-safe.
@@ -44,10 +46,10 @@ class UpstreamTable {
  public:
   explicit UpstreamTable(UpstreamLabels labels) : labels_(std::move(labels)) {}
 
-  /// Returns the cells of "host:port" (host in lower case): its own, or those of `other`. Takes a lock, so
-  /// call it once for each upstream, not for each request.
+  /// Returns the cells of "host:port" (host in lower case), or those of `other` if the upstream has no label
+  /// of its own. Takes a lock, so call it once for each upstream and not for each request.
   UpstreamCells& cells_of(std::string_view host_port);
-  /// Returns the label of the upstream; `other` if it has none of its own.
+  /// Returns the label of the upstream: "host:port", or `other`.
   std::string_view label_of(std::string_view host_port) const;
   /// Calls the function for each label in order of name, then for `other`.
   void each(const std::function<void(const UpstreamCells&)>& visit) const;

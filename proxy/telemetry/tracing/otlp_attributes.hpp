@@ -9,14 +9,15 @@
 
 namespace reprise::telemetry {
 
-/// Writes `"attributes":[...]` from its construction to `close`. Keys are our own words.
+/// Writes `"attributes":[...]`: the constructor begins the list and `close` ends it. All keys are literals of
+/// this program.
 class OtlpAttributes {
  public:
   explicit OtlpAttributes(std::string& out);
 
-  /// Nothing where the text is empty.
+  /// Adds a text. Adds nothing if the text is empty.
   void text(std::string_view key, std::string_view value);
-  /// Writes an int64, which is a string in JSON (Protocol Buffers, ProtoJSON Format).
+  /// Adds an int64, which is a string in JSON (Protocol Buffers, ProtoJSON Format).
   void whole(std::string_view key, std::int64_t value);
   void flag(std::string_view key, bool value);
   void milliseconds(std::string_view key, policy::Duration value);

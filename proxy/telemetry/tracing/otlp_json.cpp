@@ -114,8 +114,8 @@ void add_peer(OtlpAttributes& to, const policy::UpstreamAddress& address) {
   to.whole("network.peer.port", address.port);
 }
 
-// Adds the outcome. Returns true for an error. An attempt that we cancelled, as the slower of two copies, is
-// not an error.
+// Adds the outcome. Returns true for an error. An attempt that reprise cancelled because its copy was faster
+// is not an error.
 bool add_outcome(OtlpAttributes& to, const policy::Outcome& outcome) {
   to.text("reprise.outcome", policy::outcome_label(outcome));
   if (const auto* failed = std::get_if<policy::Failed>(&outcome)) {

@@ -17,10 +17,10 @@ namespace reprise::telemetry {
 /// The resource that emits the spans: this process.
 struct TraceResource {
   std::string version;
-  std::string instance;  ///< our name in Via, unique to this process
+  std::string instance;  ///< this proxy's name in Via, unique to the process
   std::string host;
   std::int64_t process = 0;
-  /// From OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME. They override the members above.
+  /// Attributes from OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME. They override the members above.
   std::vector<std::pair<std::string, std::string>> attributes = {};
 };
 

@@ -16,8 +16,8 @@ namespace reprise::telemetry {
 /// its trace id, `random` (OpenTelemetry, Probability Sampling).
 bool is_sampled(std::string_view traceparent, bool notable, double ratio, std::uint64_t random);
 
-/// Queues the request if it is to have spans. On the queue's io thread; never waits. `path`: whether the
-/// request's path may be told.
+/// Queues the request if it gets spans. Called on the queue's io thread; never waits. `path`: true if the
+/// path of the request may be included.
 void offer_spans(SpanQueue&, Metrics&, const ExchangeRecord&, bool path, double ratio, policy::Dice&);
 
 }  // namespace reprise::telemetry

@@ -11,7 +11,7 @@ namespace reprise::telemetry {
 namespace {
 
 struct Header {
-  std::uint64_t bytes;  ///< size of header and request; 0: the memory from here to its end is unused
+  std::uint64_t bytes;  ///< size of header and request; 0 if the memory from here to its end is unused
   std::uint64_t random;
 };
 

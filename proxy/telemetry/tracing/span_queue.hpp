@@ -21,19 +21,19 @@ class SpanBell {
   SpanBell(const SpanBell&) = delete;
   SpanBell& operator=(const SpanBell&) = delete;
 
-  /// Notifies that a queue has a request. Any thread.
+  /// Reports that a queue has a request. Callable on any thread.
   void ring() { wake(rung_); }
-  /// Notifies that a queue is half full. Any thread.
+  /// Reports that a queue is half full. Callable on any thread.
   void press() { wake(pressed_); }
-  /// Notifies of any other change. Any thread.
+  /// Reports any other change. Callable on any thread.
   void call() const;
   bool rung() const { return rung_; }
   bool pressed() const { return pressed_; }
-  /// Clears the notifications, so that later requests ring again. Called on the exporter's thread before it
-  /// empties the queues.
+  /// Clears the reports, so that later requests ring again. The exporter's thread calls it before it empties
+  /// the queues.
   void reset();
-  /// Returns an eventfd that becomes readable when one of the functions above notifies. Only the exporter
-  /// calls it. Before the first call, only `rung` and `pressed` report notifications. Throws
+  /// Returns an eventfd that becomes readable when one of the functions above is called. Only the exporter
+  /// calls `open`. Before the first call, reports are visible only through `rung` and `pressed`. Throws
   /// std::system_error if no descriptor is left.
   int open();
 
