@@ -25,8 +25,8 @@ struct LinkFactory {
   std::function<std::unique_ptr<Link>(const asio::any_io_executor&)> make_link;
   /// Makes TLS over a link; `name` is the name that the upstream must prove. If empty, OpenSSL is used.
   std::function<std::unique_ptr<SecureLink>(Carrier, std::string_view name)> make_secure;
-  /// Called before each dial of a race between several addresses. `order`: the addresses of the race;
-  /// `which`: the index of the address that is dialled now. May be empty.
+  /// Called before each dial of a race between several addresses; may be empty. `order`: the addresses of the
+  /// race. `which`: the index of the address that is dialled now.
   std::function<void(std::span<const tcp::endpoint> order, std::size_t which)> race_dials;
 };
 

@@ -53,8 +53,8 @@ class Block {
 
 /// Returns true if this thread has more blocks, lent or idle, than it keeps permanently.
 bool has_more_blocks_than_kept();
-/// Limit for storage that is kept from one request to the next; larger storage is freed. 256 requests are
-/// kept; with heads of 64 KiB they would hold 50 MB.
+/// Limit for storage that is kept from one request to the next; larger storage is freed. A thread keeps up to
+/// 256 requests: with heads of 64 KiB they would hold 50 MB.
 inline constexpr std::size_t kept_storage_bytes = 4 * 1024;
 /// Empties a string or a vector. Keeps its storage only if it is small.
 template <typename Storage>

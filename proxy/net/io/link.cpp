@@ -16,7 +16,7 @@ Unread unread_of(int descriptor) {
   return got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) ? Unread::nothing : Unread::closed;
 }
 
-// poll(2) also reports a FIN that follows unread bytes.
+// Returns the state of the other side. Uses poll(2), which also reports a FIN that follows unread bytes.
 Presence presence_of(int descriptor) {
   pollfd asked{descriptor, POLLIN | POLLRDHUP, 0};
   if (::poll(&asked, 1, 0) <= 0) return Presence::present;

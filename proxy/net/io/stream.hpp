@@ -108,8 +108,8 @@ class Stream final : public Cancellable {
     sent_bytes_ = 0;
   }
 
-  /// Returns the transport, for use by another stream. This stream is unusable until `run_over` gives it
-  /// another one.
+  /// Returns the transport, for use by another stream. This stream is unusable until `run_over` gives it a
+  /// new transport.
   Carrier release();
   /// Replaces the transport, for example by TLS over the former one.
   void run_over(std::unique_ptr<Link> link) { link_ = std::move(link); }

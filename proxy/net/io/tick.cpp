@@ -28,7 +28,8 @@ Timed::~Timed() { Tick::disarm(*this); }
 
 Tick::Tick(boost::asio::io_context& io) : timer_(io), odd_(std::make_unique<Timed::List>()) {}
 
-// At the end of the process entries may outlive the tick, and must not access its lists then.
+// Removes all entries from the lists: at the end of the process entries may outlive the tick, and must not
+// access its lists then.
 Tick::~Tick() {
   lists_.push_back(std::move(odd_));
   for (const auto& list : lists_) {
@@ -104,7 +105,8 @@ void Tick::drop_empty_lists() {
   std::erase_if(lists_, [](const auto& list) { return list->first == nullptr; });
 }
 
-// First moves all due entries to a separate list, because one callback may disarm or destroy another entry.
+// Fires all due entries of a list. First moves them to a separate list, because a callback may disarm or
+// destroy another entry.
 void Tick::fire(Timed::List& list, Instant at) {
   Timed::List due;
   const bool ordered = &list != odd_.get();

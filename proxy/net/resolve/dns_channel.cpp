@@ -16,7 +16,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Initialised once per process and never cleaned up, because it holds nothing to release.
+// Initialises c-ares once per process. Never cleans it up, because c-ares holds nothing to release.
 bool library_is_ready() {
   static const bool ready = ::ares_library_init(ARES_LIB_INIT_ALL) == ARES_SUCCESS;
   return ready;
@@ -80,7 +80,7 @@ asio::ip::address address_of(const ares_addrinfo_node& node) {
   return endpoint.address();
 }
 
-// The shortest TTL of all records counts, including aliases.
+// Returns the addresses and how long they may be cached: the shortest TTL of all records, including aliases.
 Found found_in(const ares_addrinfo& response, bool has_ttl) {
   Found found;
   const auto keep = [&](int ttl) {
@@ -112,8 +112,9 @@ std::unique_ptr<DnsChannel> DnsChannel::open(const NameFiles& files, const Looku
   return channel;
 }
 
-// `names_to_ask` decides which names are asked for, not c-ares. c-ares tries the next search domain only if
-// the name does not exist; the C library also does so if a server has no address for the name, or fails.
+// The caller decides by `names_to_ask` which names are asked for. c-ares itself would try the next search
+// domain only if a name does not exist; the C library also does so if a server has no address for the name,
+// or fails.
 bool DnsChannel::init(const NameFiles& files, const LookupOptions& lookup_options, char source) {
   has_ttl_ = source == 'b';
   ipv4_only_ = has_ttl_ && lookup_options.ipv4_only;
@@ -164,7 +165,7 @@ void DnsChannel::ask(const std::string& name, Done done) {
   ::ares_getaddrinfo(channel_, name.c_str(), nullptr, &wanted, &DnsChannel::take_response, asked.release());
 }
 
-// Called from C code: an exception here ends the process.
+// Callback of C code: an exception here ends the process.
 void DnsChannel::take_response(void* given, int status, int /*timeouts*/, ares_addrinfo* response) {
   const std::unique_ptr<Asked> asked(static_cast<Asked*>(given));
   const std::unique_ptr<ares_addrinfo, decltype(&::ares_freeaddrinfo)> owned(response, &::ares_freeaddrinfo);

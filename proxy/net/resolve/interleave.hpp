@@ -8,8 +8,8 @@
 
 namespace reprise::net {
 
-/// Returns at most `most` addresses, starting with the family of the first one. Keeps the order within each
-/// family. When one family is used up, the rest of the other follows.
+/// Returns at most `most` addresses, starting with the family of the first address. Keeps the order within
+/// each family. When one family is used up, the remaining addresses of the other family follow.
 std::vector<asio::ip::address> interleaved(const std::vector<asio::ip::address>& found, std::size_t most);
 
 }  // namespace reprise::net

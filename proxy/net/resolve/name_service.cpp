@@ -44,7 +44,8 @@ std::string own_name() {
   return ::gethostname(name, HOST_NAME_MAX) == 0 ? std::string(name) : std::string();
 }
 
-// Without a free descriptor /etc/hosts cannot be read, and DNS alone might give a wrong result (row I6).
+// Returns true if no descriptor is free. /etc/hosts cannot be read then, and DNS alone might give a wrong
+// result (row I6).
 bool is_short_of_descriptors() {
   const int probe = ::open("/", O_PATH | O_CLOEXEC);
   if (probe < 0) return is_out_of_descriptors(errno);

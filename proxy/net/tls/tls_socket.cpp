@@ -24,7 +24,7 @@ int report_result(BIO* bio, TlsSocketErrors& socket, const ErrorCode& error, boo
   } else if (reading && error == asio::error::eof) {
     socket.fin = true;
   } else if (socket.code == 0) {
-    // An error of the TLS below has no errno.
+    // A TLS error of the link below has no errno.
     socket.code = error.category() == boost::system::system_category() ? error.value() : ECONNRESET;
   }
   return 0;

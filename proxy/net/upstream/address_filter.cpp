@@ -22,7 +22,8 @@ using Bytes = address_v6::bytes_type;
 
 constexpr unsigned v4_offset_bits = 96;
 
-// IPv4 addresses are compared in their IPv4-mapped form, so that one list holds both families.
+// Returns the address as 16 bytes. IPv4 addresses are compared in their IPv4-mapped form, so that one list
+// holds both families.
 Bytes as_v6(const address& ip) {
   if (ip.is_v6()) return ip.to_v6().to_bytes();
   return asio::ip::make_address_v6(asio::ip::v4_mapped, ip.to_v4()).to_bytes();
@@ -48,8 +49,8 @@ struct Meanings {
   std::size_t count = 1;
 };
 
-// Embeddings that a prefix identifies; an address has at most one of them. The IPv4-mapped form needs no
-// case, because IPv4 is compared in that form anyway.
+// Returns the IPv4 address that a prefix identifies; an address has at most one. The IPv4-mapped form needs
+// no case, because IPv4 is compared in that form anyway.
 std::optional<address_v4> embedded_by_prefix(const Bytes& bytes) {
   constexpr std::size_t last = 12;
   if (starts_with(bytes, {0x20, 0x02})) return v4_at(bytes, 2);  // 6to4, RFC 3056
@@ -63,16 +64,18 @@ std::optional<address_v4> embedded_by_prefix(const Bytes& bytes) {
   return std::nullopt;
 }
 
-// ISATAP (RFC 5214): an interface identifier after any prefix, with its universal bit set or clear.
+// Returns the IPv4 address in an ISATAP address (RFC 5214): an interface identifier after any prefix, with
+// the universal bit set or clear.
 std::optional<address_v4> embedded_by_interface(const Bytes& bytes) {
   const bool isatap = (bytes[8] & 0xfdU) == 0 && bytes[9] == 0 && bytes[10] == 0x5e && bytes[11] == 0xfe;
   return isatap ? std::optional(v4_at(bytes, 12)) : std::nullopt;
 }
 
-// 64:ff9b:1::/48 (RFC 8215) contains translator prefixes of any length from 48 bits on. The length determines
-// the position of the IPv4 address (RFC 6052 2.2), and only the network operator knows it, so every split is
-// judged. Byte 8 never belongs to the IPv4 address. Splits whose IPv4 address would be in 0.0.0.0/8 are
-// skipped: they come from reading the zeros of a longer prefix, and no translator forwards to them.
+// Adds the IPv4 addresses that an address in 64:ff9b:1::/48 (RFC 8215) may embed. That network contains
+// translator prefixes of any length from 48 bits on. The length determines the position of the IPv4 address
+// (RFC 6052 2.2), and only the network operator knows it, so every split is judged. Byte 8 never belongs to
+// the IPv4 address. Splits whose IPv4 address would be in 0.0.0.0/8 are skipped: they come from reading the
+// zeros of a longer prefix, and no translator forwards to them.
 void add_translated(const Bytes& bytes, Meanings& found) {
   if (!starts_with(bytes, {0x00, 0x64, 0xff, 0x9b, 0, 1})) return;
   found.add(v4_at(bytes, 12));
@@ -84,8 +87,8 @@ void add_translated(const Bytes& bytes, Meanings& found) {
   }
 }
 
-// connect(2) takes an unspecified address for loopback. Which of the two loopback addresses responds depends
-// on the family of the listening socket.
+// Returns all addresses that an address may lead to. connect(2) treats an unspecified address as loopback;
+// which of the two loopback addresses responds depends on the family of the listening socket.
 Meanings meanings(const address& ip) {
   Meanings found(ip);
   if (ip.is_unspecified()) {
@@ -100,7 +103,7 @@ Meanings meanings(const address& ip) {
   return found;
 }
 
-// The kernel uses a zone only for link-local addresses: `::1%2` is `::1`.
+// Removes the zone, which the kernel uses only for link-local addresses: `::1%2` is `::1`.
 address without_zone(const address& ip) {
   return ip.is_v6() ? address(address_v6(ip.to_v6().to_bytes())) : ip;
 }

@@ -1,5 +1,5 @@
-// Keeps the upstream connection that belongs to one client connection, because the client was authenticated
-// on it (row F2).
+// Keeps an upstream connection for one client connection, because the client was authenticated on that
+// upstream connection (row F2).
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ class Pin {
   /// Stores the connection as idle. A connection stored before is closed.
   void make_idle(std::unique_ptr<UpstreamConnection> connection) { idle_ = std::move(connection); }
   /// Returns the idle connection if it belongs to that upstream and has no unread bytes; else null. Closes a
-  /// dead one.
+  /// connection that has ended.
   std::unique_ptr<UpstreamConnection> take(const Upstream&);
   /// Returns true if there is no idle connection.
   bool empty() const { return idle_ == nullptr; }

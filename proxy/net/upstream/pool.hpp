@@ -141,8 +141,8 @@ enum class Freshness : std::uint8_t {
 /// was hedged.
 using RecentConnections = std::array<std::uint64_t, 2>;
 
-/// One per io thread; used on it only. Holds at most `limits.upstreams` hosts; evicts the least recently used
-/// one that is not in use.
+/// One per io thread; used on that thread only. Holds at most `limits.upstreams` hosts; evicts the least
+/// recently used host that is not in use.
 class Pool {
  public:
   Pool(Tick&, const config::Pool&, std::size_t most_upstreams, BudgetTable&, HostGuards&,
@@ -164,9 +164,9 @@ class Pool {
   policy::Circuit* circuit(Upstream&, const policy::CircuitPolicy&);
   policy::HostPause* pause(Upstream&);
 
-  /// Returns an idle connection without FIN and unsolicited bytes; null if there is none. It has not been
-  /// idle for longer than this upstream is known to allow, is none of the `recent` ones, and goes to none of
-  /// the addresses in `not_to`.
+  /// Returns an idle connection without FIN and unsolicited bytes; null if there is none. It has been idle
+  /// for no longer than this upstream is known to allow, is not one of the `recent` connections, and does not
+  /// go to an address in `not_to`.
   [[nodiscard]] std::unique_ptr<UpstreamConnection> lease(
       Upstream&, Freshness, const RecentConnections& recent = {},
       std::span<const policy::UpstreamAddress> not_to = {});

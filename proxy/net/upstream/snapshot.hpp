@@ -34,7 +34,7 @@ struct Snapshot {
   std::vector<CertificateEnd> certificate_ends;
   /// For each route: its number in metrics and logs. A name has the same number in every snapshot.
   std::vector<std::size_t> counted_as;
-  /// limits.connections, or the number that the descriptors allow if that is lower.
+  /// Maximum number of clients: limits.connections, or what the file descriptors allow if that is lower.
   std::size_t most_clients = std::numeric_limits<std::size_t>::max();
 
   http::HeadLimits head_limits() const {
