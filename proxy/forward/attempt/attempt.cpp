@@ -104,7 +104,7 @@ struct Conversation final : OvertakenRequest {
         dead_peer_check(out, one.response, begun, one.deadline) {}
 };
 
-// Waits until the disk has stored the body or has failed, because a retry depends on it.
+// Waits until the disk has stored the body or has failed. Whether a retry is possible depends on the result.
 Task<void> settle(RequestBody& body, net::AttemptCancel& cancel) {
   const net::AttemptCancel::Target file(cancel, body);
   co_await body.settle();

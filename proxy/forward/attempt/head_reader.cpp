@@ -79,7 +79,7 @@ void HeadReader::begin(const Upload& upload) {
   if (upload.end() != UploadEnd::running) limit_head();
 }
 
-// Not a coroutine itself, to save every request the cost of one.
+// This is not a coroutine itself, which saves every request a coroutine frame.
 Task<ErrorCode> HeadReader::read_on() {
   if (taken_ == Taken::interim) return pass_on_interim();
   return net::read_head(upstream(), response_.buffer, response_.head, [this] {

@@ -8,8 +8,8 @@
 
 namespace reprise::forward {
 
-/// Precondition: the request's body was read completely before the copy starts. Every attempt must have ended
-/// or been stopped before this object is destroyed, except at the end of the thread.
+/// Used for one request. Preconditions: the request's body was read completely before the copy starts; every
+/// attempt has ended or was stopped before this object is destroyed, except at the end of the thread.
 class HedgedAttempt final : public net::Cancellable {
  public:
   struct Runner {

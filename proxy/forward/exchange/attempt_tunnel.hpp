@@ -8,9 +8,10 @@
 namespace reprise::forward {
 
 /// Makes one attempt, which normally ends when the connection is established. Under
-/// `tunnel.replay_client_hello`, the client gets its 200, and if it sends exactly one ClientHello without
-/// early data, that is passed on. The attempt then ends with the upstream's first byte. If the upstream ends
-/// before that, the attempt fails in stage `tls`, and the next one dials again and sends the same bytes.
+/// `tunnel.replay_client_hello`, the client gets its 200 at that point. If the client then sends exactly one
+/// ClientHello without early data, the ClientHello is passed on, and the attempt ends with the upstream's
+/// first byte. If the upstream ends before that, the attempt fails in stage `tls`, and the next attempt dials
+/// again and sends the same bytes.
 Task<void> attempt_tunnel(OneAttempt&, OneExchange&, TunnelRequest&, const policy::Start&);
 
 }  // namespace reprise::forward

@@ -10,7 +10,8 @@
 
 namespace reprise::forward {
 
-/// An open tunnel and its upstream address, for shutdown, reload and `close_for_room`, which may end it.
+/// An open tunnel and its upstream address. Shutdown, reload and `close_for_room` use it and may end the
+/// tunnel.
 struct OpenTunnel {
   Tunnel& tunnel;
   const net::Upstream& upstream;

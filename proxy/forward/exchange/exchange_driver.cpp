@@ -74,7 +74,7 @@ Served ExchangeDriver::end() {
   return served_;
 }
 
-// Not a coroutine itself, to save every request the cost of one.
+// This is not a coroutine itself, which saves every request a coroutine frame.
 Task<void> ExchangeDriver::obey(const policy::Start& start) {
   if (machine_.hedge_at()) return start_hedged(start);
   LoneAttempt& alone = alone_.emplace(one_, machine_.deadline(), *live_);
@@ -93,7 +93,8 @@ void ExchangeDriver::report_result() {
   }
 }
 
-// The machine decides when a copy is due, and whether the end of one attempt ends both.
+// Runs an attempt and, when the machine asks for it, its hedged copy. The machine also decides whether the
+// end of one of them ends both.
 Task<void> ExchangeDriver::start_hedged(policy::Start start) {
   hedge_ = std::make_unique<HedgedAttempt>(worker_, request_.out, client_.pause, machine_.deadline());
   HedgedAttempt& race = *hedge_;
@@ -155,13 +156,14 @@ Actions ExchangeDriver::report_departures() {
   return watch.shutting_down() ? machine_.shutdown(now) : Actions{};
 }
 
-// While an attempt runs, the machine records a departure and asks for no action.
+// Accepts the machine's reaction to a departure or a shutdown during an attempt: there are no actions then.
 void ExchangeDriver::note(const Actions& nothing) {
   assert(nothing.size() == 0);
   static_cast<void>(nothing);
 }
 
-// A lone attempt has ended once its result is reported, so only hedged ones are stopped.
+// Stops an attempt and discards its response. Only hedged attempts can still be running: a lone one has ended
+// before its result was reported.
 Task<void> ExchangeDriver::obey(const policy::Cancel& cancel) {
   if (hedge_) co_await hedge_->stop(cancel.number);
   for (Response* response : {live_, &kept_}) {
@@ -199,7 +201,7 @@ Task<void> ExchangeDriver::obey(const policy::Wait& wait) {
   net::ClientWatch& watch = client_.watch;
   watch.look();
   actions_ = report_departures();
-  // A departure may leave the wait unchanged, because attempt 1 always starts.
+  // A departure may leave this wait unchanged, because attempt 1 always starts.
   StalledBody* const stalled = resumption_ == nullptr ? nullptr : resumption_->stalled();
   while (actions_.size() == 0 && net::Tick::now() < wait.until) {
     {
@@ -214,7 +216,7 @@ Task<void> ExchangeDriver::obey(const policy::Wait& wait) {
   if (actions_.size() == 0) actions_ = machine_.waited(net::Tick::now());
 }
 
-// Not a coroutine itself, to save every request the cost of one.
+// This is not a coroutine itself, which saves every request a coroutine frame.
 Task<void> ExchangeDriver::obey(const policy::Deliver& deliver) {
   const bool live = live_->number == deliver.number;
   if (!live) live_->clear();
@@ -232,7 +234,7 @@ void ExchangeDriver::delivered(const Delivered& delivery_result) {
              delivery_result.stalled);
 }
 
-// The stalled body continued first, so the response that was requested in its place is not needed.
+// Reports that the stalled body has continued. The response that was requested in its place is discarded.
 void ExchangeDriver::body_went_on(const policy::AttemptReport& report) {
   resumption_->response().clear();
   actions_ = machine_.body_went_on(report, net::Tick::now());

@@ -19,11 +19,11 @@ class FullDuplex final : UploadListener {
   FullDuplex& operator=(const FullDuplex&) = delete;
 
   /// Call before the response is relayed. Stops the upload if the response came in place of a 100 (row C3),
-  /// or if it is an error that closes its connection.
+  /// or if the response is an error that closes the upstream's connection.
   Task<void> begin();
   /// Call after the response was relayed. Lets the upload continue until the client's body ends or the
-  /// upstream closes its side; stops it at once after an error. Returns the connection to the pool if both
-  /// messages have ended on it.
+  /// upstream closes its side; stops the upload at once after an error. Returns the connection to the pool if
+  /// request and response have both ended on it.
   Task<void> end(const Relayed&);
   /// Returns true if the client left before its body ended, or sent a malformed body. The response is then
   /// cut.

@@ -6,8 +6,8 @@
 
 namespace reprise::forward {
 
-/// Returns the parts that the route uses; they outlive the request. The other parts are null, so a route with
-/// `mode: off` or `observe` is not stopped by them.
+/// Returns the parts that the route uses; they outlive the request. The other parts are null. For a route
+/// with `mode: off` or `observe`, no part can prevent an attempt.
 policy::HostShare host_share(Worker&, const Route&);
 
 }  // namespace reprise::forward

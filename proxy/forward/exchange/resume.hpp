@@ -76,7 +76,8 @@ class Resumption {
   std::optional<Instant> signed_until_;
   std::string head_;  ///< request head of the attempts before the break
   policy::Continuation found_;
-  /// One holds the delivered or stalled continuation, the other one the continuation that is being requested.
+  /// One part holds the delivered or stalled continuation, the other part the continuation that is being
+  /// requested.
   std::array<Part, 2> parts_;
   std::size_t attempt_ = 0;    ///< index of the part that the next attempt fills
   Part* delivered_ = nullptr;  ///< part whose body the client received last; null: that of the first response

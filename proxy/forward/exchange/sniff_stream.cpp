@@ -14,7 +14,7 @@ using telemetry::LimitHit;
 
 namespace {
 
-// The metrics use the same words in the same order, except for `more`, which they do not have.
+// Returns true if the metrics use the same names in the same order; they have no `more`.
 constexpr bool has_same_names() {
   constexpr auto& ours = policy::names_of<DetectedProtocol>;
   constexpr auto& counted = policy::names_of<telemetry::Protocol>;
@@ -41,8 +41,8 @@ bool is_judged_by_hello(const Route& route, const TunnelRequest& tunnel) {
   return route.snapshot->client_tls != nullptr || route.snapshot->settings.routes->asks_for_host();
 }
 
-// If neither interception nor the route depends on the client's first bytes, an incomplete beginning is
-// forwarded after 200 ms at most (row G7).
+// Returns the time limits for the first bytes. An incomplete beginning is forwarded after 200 ms at most,
+// unless interception or the route depends on it (row G7).
 SniffLimits sniff_limits_of(const Worker& worker, const Route& route, const TunnelRequest& tunnel,
                             bool has_upstream) {
   const Duration brief = worker.shared.sniff_limit;

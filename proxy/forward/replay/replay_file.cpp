@@ -15,7 +15,7 @@ ReplayFile::ReplayFile(ReplayStore& store, const asio::any_io_executor& executor
   link_->file = this;
 }
 
-// The disk thread closes the file, because freeing its blocks may take a while.
+// Passes the file to the disk thread, which closes it: freeing the file's blocks may take a while.
 ReplayFile::~ReplayFile() {
   link_->file = nullptr;
   link_->is_wanted = false;

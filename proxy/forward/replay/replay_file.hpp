@@ -31,7 +31,7 @@ class ReplayFile {
   /// Copies the bytes. Takes nothing, logs the cause and returns false if the body cannot be held any longer:
   /// the disk or the memory limit is reached, or the file has failed.
   [[nodiscard]] bool append(std::string_view bytes) { return append(bytes, Allotment(store_.memory())); }
-  /// Like the other `append`, with memory that was already taken from `store.memory()` for it.
+  /// Appends in the same way, with memory that was already taken from `store.memory()` for these bytes.
   [[nodiscard]] bool append(std::string_view bytes, Allotment&& memory);
   /// Appends bytes that were held in memory, as `append` does. Their memory is returned once they are on
   /// disk. A call that returns false leaves both arguments unchanged.
@@ -84,7 +84,7 @@ class ReplayFile {
     std::string_view view() const {
       return std::string_view(held ? held->bytes : block).substr(offset, count);
     }
-    /// Ends the piece: returns its memory, and its buffer if no other piece needs it.
+    /// Ends the piece: returns its memory, and also its buffer unless another piece still needs the buffer.
     void give_back(SpareBuffers&);
   };
   /// Leads from a job back to the file. `file` is null once the file is destroyed.

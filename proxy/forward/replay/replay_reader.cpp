@@ -14,7 +14,8 @@ ReplayReader::ReplayReader(ReplayStore& store, std::shared_ptr<TemporaryFile> fi
       link_(std::make_shared<Link>(Link{this})),
       size_(size) {}
 
-// The last owner of a file closes it, which must happen on the disk thread.
+// Passes the file to the disk thread, because the last owner of a file closes it and only that thread may do
+// so.
 ReplayReader::~ReplayReader() {
   link_->reader = nullptr;
   store_.on_disk_thread([file = std::move(file_)]() mutable { file.reset(); });

@@ -161,7 +161,8 @@ Task<bool> RequestBody::take_block(Allotment& block) {
   co_return !cancelled_;
 }
 
-// If memory is short, a body goes to disk block by block, each after the previous one is written.
+// Returns how many of the unheld bytes can be held now: all of them, or at most the rest of a block if memory
+// is short. The body then goes to disk block by block, each after the previous one is written.
 std::size_t RequestBody::part_that_is_held() const {
   const bool is_short = is_for_disk() && !store_->memory().has(unheld_.size() + ReplayFile::block_bytes);
   const std::size_t room = file_ == nullptr ? ReplayFile::block_bytes : file_->room_in_block();

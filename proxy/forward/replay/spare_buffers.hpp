@@ -8,9 +8,9 @@
 
 namespace reprise::forward {
 
-/// Thread-safe. A long buffer occupies pages of its own, which return to the system after a burst, but a new
-/// one costs a page fault for every 4 KiB: a PUT of 200 KiB took almost twice the CPU time. So a few are
-/// kept.
+/// Thread-safe. A long buffer occupies pages of its own, which return to the system after a burst. But a new
+/// buffer costs a page fault for every 4 KiB: a PUT of 200 KiB took almost twice the CPU time. So a few
+/// buffers are kept.
 class SpareBuffers {
  public:
   /// Shorter buffers are not kept: they are on the heap, where they cost no page faults.

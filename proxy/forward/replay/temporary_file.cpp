@@ -9,7 +9,7 @@
 namespace reprise::forward {
 namespace {
 
-// O_EXCL: the file cannot be given a name later.
+// Opens a file without a name. O_EXCL: the file cannot be given a name later.
 int open_nameless(const std::string& folder) {
   const int descriptor = ::open(folder.c_str(), O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
   if (descriptor >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) return descriptor;

@@ -64,8 +64,8 @@ void Upload::gather_last() {
 
 Task<void> Upload::run(Upload& upload) { upload.finish(co_await upload.pump()); }
 
-// An upload that ends while it is being stopped is never `sent`, even if the kernel took all of it, because
-// its connection accepts no further writes.
+// Ends the upload. If it is being stopped, the result is `stopped` and never `sent`, even if the kernel took
+// all bytes, because the connection accepts no further writes.
 void Upload::finish(UploadEnd end) {
   end_ = stopping_ ? UploadEnd::stopped : end;
   upstream_.set_user_timeout(usual_timeout_);

@@ -5,7 +5,8 @@ namespace reprise::forward {
 using policy::Cause;
 using policy::Stage;
 
-// A request that cannot be retried keeps waiting, because the network may come back.
+// Ends the attempt's reads if the upstream seems dead. A request that cannot be retried keeps waiting,
+// because the network may come back.
 void DeadPeerCheck::check_liveness() {
   const Instant now = net::Tick::now();
   const bool in_time = !deadline_ || now <= *deadline_;

@@ -56,7 +56,8 @@ Task<net::BodyStep> Holder::read(Duration idle, Instant until) {
   }
 }
 
-// A body that is incomplete, or longer than the limit, matches no predicate.
+// Returns the predicate that the held body matches; null if there is none. A body that is incomplete, or
+// longer than the limit, matches none.
 const policy::BodyPredicate* Holder::listed_by(net::BodyStep end) const {
   const int status = response_.head.status;
   if (kind_ == BodyKind::event_stream)

@@ -35,8 +35,8 @@ struct Incoming {
   void clear();
 };
 
-/// Returns whether `Upgrade: h2c` is passed on or dropped. An offer of HTTP/2 with HTTP2-Settings (RFC
-/// 7540 3.2), which Java's HttpClient makes with every request, concerns this hop only: it is dropped, and
+/// Returns whether `Upgrade: h2c` is passed on or dropped. An offer of HTTP/2 with HTTP2-Settings (RFC 7540
+/// 3.2) concerns this hop only; Java's HttpClient makes it with every request. Such an offer is dropped, and
 /// the request stays repeatable. On forward listeners and inside tunnels, `h2c` is always dropped.
 http::ToH2c to_h2c(const Incoming&);
 

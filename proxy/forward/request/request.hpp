@@ -49,7 +49,7 @@ struct Request {
   std::optional<policy::Exchange> machine;  ///< decides about attempts; set from the first attempt on
   std::uint64_t number = 0;                 ///< number in the request history; 0: not recorded
 
-  /// Null if the request does not ask for a byte stream.
+  /// Returns the request for a byte stream; null if the client does not ask for one.
   TunnelRequest* tunnel() { return std::get_if<TunnelRequest>(&purpose); }
   const TunnelRequest* tunnel() const { return std::get_if<TunnelRequest>(&purpose); }
   /// Returns the record of the attempts; empty before the first one.

@@ -13,13 +13,14 @@ enum class Discarded : std::uint8_t {
 };
 
 /// Reads the body to its end and discards it, for at most `linger_time`, with pauses of at most
-/// `linger_idle`. If the client has sent no byte of the body yet, the first one may take `rest`: the
-/// client may have received a final response instead of a 100, and may still be deciding whether to send the
-/// body (row N23).
+/// `linger_idle`. If the client has sent no byte of the body yet, the first byte may take as long as `rest`:
+/// the client may have received a final response instead of a 100, and may still be deciding whether to send
+/// the body (row N23).
 ///
-/// Returns `asked_again` if the body begins like the request itself. The connection must then end, so that
-/// the client retries on another one: curl 7.88 sends its next request in place of the announced body. Those
-/// bytes are never served as a request, because only the framing tells a body from a request.
+/// Returns `asked_again` if the body begins like the request itself: curl 7.88 sends its next request in
+/// place of the announced body. The connection must then end, so that the client retries on another
+/// connection. Those bytes are never served as a request, because only the framing tells a body from a
+/// request.
 Task<Discarded> discard_body(const http::RequestHead&, RequestBody&, Duration rest);
 
 }  // namespace reprise::forward

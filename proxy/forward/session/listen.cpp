@@ -57,7 +57,8 @@ Task<void> AcceptLoop::run() {
   }
 }
 
-// A connection that is not accepted yet may already hold a request, and closing the listener would reset it.
+// First accepts the connections that are waiting, because they may already hold requests and closing the
+// listener would reset them.
 void AcceptLoop::close() {
   tcp::endpoint client;
   ErrorCode nobody;
@@ -89,9 +90,9 @@ void AcceptLoop::admit(tcp::socket socket, const tcp::endpoint& client) {
   serve(worker_, {std::move(socket), listener_, listener_->role, ends, place_of_client(shared)});
 }
 
-// Without a free descriptor, accept(2) fails even if no client waits, so it is not called before one does.
-// Then an idle connection gives up its descriptor. If there is none, the reserve descriptor is lent to the
-// new client while it is turned away.
+// Waits for a client before it calls accept(2), which fails without a free descriptor even if no client
+// waits. If there is still no free descriptor, an idle connection gives up its own. If there is no idle
+// connection, the new client gets the reserve descriptor while it is turned away.
 Task<void> AcceptLoop::accept_without_descriptor() {
   const auto [error] = co_await acceptor_.async_wait(tcp::acceptor::wait_read, as_result);
   if (error) co_return;
@@ -110,7 +111,7 @@ Task<void> AcceptLoop::accept_without_descriptor() {
   if (net::is_out_of_descriptors(refused.value())) co_await pause_accepting();
 }
 
-// Logs at most once a second, because many clients are affected together.
+// Logs the reason at most once a second, because many clients are affected together.
 void AcceptLoop::log_no_room(LimitHit why, const tcp::endpoint& client) {
   constexpr Duration quiet = std::chrono::seconds(1);
   const Instant now = net::Tick::now();

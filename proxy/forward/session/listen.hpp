@@ -39,9 +39,9 @@ tcp::acceptor take_or_bind(asio::io_context&, std::string_view mode, const confi
 tcp::acceptor duplicate(asio::io_context&, tcp::acceptor&);
 
 /// Spawns a session for each connection until the acceptor is closed. If connections or descriptors run out,
-/// closes a client of this io thread: one that has sent a FIN, or else the longest idle one, if it has been
-/// idle for at least a second. If there is no such client, sends 503 with Retry-After to the new one and
-/// closes it (row I6). Never spins.
+/// closes a client of this io thread: a client that has sent a FIN, or else the client that has been idle
+/// longest, if that is at least a second. If there is no such client, sends 503 with Retry-After to the new
+/// client and closes that connection (row I6). Never spins.
 Task<void> accept_clients(Worker& worker, std::shared_ptr<Listener> listener);
 /// Closes the listener on this io thread, after accepting the connections that are already waiting.
 void close_listener(Worker& worker, std::shared_ptr<Listener> listener);

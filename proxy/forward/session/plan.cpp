@@ -29,8 +29,8 @@ policy::Facts read_facts(const Outgoing& out, bool is_tunnel) {
   return facts;
 }
 
-// Row H5: for a parent and over loopback, only Via reveals a loop. The address of a name is known only after
-// the dial.
+// Returns how Via is added. Over loopback and for a parent proxy, only Via reveals a loop (row H5). For a
+// host name, loopback is known only after the dial.
 AttemptVia via_of(const Route& route, bool reached_by_others) {
   switch (route.policy->via) {
     case policy::AddVia::always: return AttemptVia::in_the_head;

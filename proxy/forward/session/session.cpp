@@ -171,7 +171,8 @@ Task<bool> Session::serve(Request& request) {
   co_return false;
 }
 
-// A drain does not wait for the client's body.
+// Discards the rest of the client's body, except during a drain, which does not wait for it. Returns true if
+// another request may follow.
 Task<bool> Session::discard_rest(Request& request) {
   if (worker_.draining) co_return false;
   Discarded became = Discarded::unfinished;

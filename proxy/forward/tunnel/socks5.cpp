@@ -29,7 +29,7 @@ enum class SocksReply : char {
   address_type_not_supported = 8,
 };
 
-// The reply never reveals the bound address; it contains 0.0.0.0:0.
+// Formats a reply. Never reveals the bound address: the reply contains 0.0.0.0:0.
 std::string reply(SocksReply code) {
   std::string bytes(10, '\0');
   bytes[0] = version;
@@ -44,8 +44,8 @@ std::string address_text(int family, std::string_view bytes) {
   return written == nullptr ? std::string() : std::string(written);
 }
 
-// A name is used by the resolver, in logs and in a CONNECT to a parent: no blanks, control characters or
-// brackets.
+// Returns true if the text has no blanks, control characters or delimiters. A name is used by the resolver,
+// in logs and in a CONNECT to a parent proxy.
 bool is_name(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
     return static_cast<unsigned char>(c) > 0x20 && static_cast<unsigned char>(c) < 0x7f &&

@@ -33,8 +33,8 @@ void close_pipe(Ends ends) {
   pipes.fetch_sub(1, std::memory_order_relaxed);
 }
 
-// splice(2) to a reset socket raises SIGPIPE, and no flag prevents that. So the signal is blocked on every
-// thread that has pipes.
+// Blocks SIGPIPE on a thread that has pipes: splice(2) to a reset socket raises it, and no flag prevents
+// that.
 void block_sigpipe() {
   sigset_t set;
   sigemptyset(&set);
@@ -61,13 +61,15 @@ IdlePipes& idle_pipes() {
   return idle;
 }
 
-// The kernel assigns the lowest free descriptor, so its number shows how many are in use.
+// Returns true if less than half of the process's descriptors are in use. The kernel assigns the lowest free
+// number, so the number of a new descriptor shows how many are in use.
 bool leaves_room(int descriptor) {
   rlimit limit{};
   return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 && static_cast<rlim_t>(descriptor) < limit.rlim_cur / 2;
 }
 
-// All pipes of an unprivileged user share a limit (pipe(7)). Above it, pipes cannot grow or are very small.
+// Enlarges the pipe if the system permits it. Returns true if the size is useful. All pipes of an
+// unprivileged user share a limit (pipe(7)); above it, pipes cannot grow or are very small.
 bool is_large(int pipe) {
   if (::fcntl(pipe, F_SETPIPE_SZ, static_cast<int>(SplicePipe::wanted_bytes)) > 0) return true;
   return ::fcntl(pipe, F_GETPIPE_SZ) >= static_cast<int>(SplicePipe::least_bytes);

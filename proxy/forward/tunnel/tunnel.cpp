@@ -72,23 +72,23 @@ Task<void> Tunnel::carry(Way& way, net::Buffer& buffer) {
   way.to.finish_sending();
 }
 
-// A side that takes only a part of the bytes counts as progress.
+// Writes all pieces. A side that takes only a part of the bytes counts as progress.
 Task<ErrorCode> Tunnel::write(net::Stream& to, net::Gather& pieces) {
   for (;;) {
     const ErrorCode failure = to.write_now(pieces);
     if (failure) co_return failure;
     last_move_ = net::Tick::now();
     if (pieces.empty()) co_return ErrorCode();
-    // One direction alone has no limit: it may be quiet, or not be read, while the other direction makes
-    // progress.
+    // This direction alone has no time limit: it may be quiet, or its receiver may not read, while the other
+    // direction makes progress.
     if (const ErrorCode error = co_await to.wait_writable(policy::no_limit)) co_return error;
   }
 }
 
-// Handles the reset of one side. The bytes it sent before are still delivered, in the other direction. What
-// the other side keeps sending is read and discarded: closing a socket with unread bytes sends a reset, and
-// the other side would lose bytes that it has not read yet (row G4). The other side has received a FIN and
-// gets a while to close too.
+// Stops passing bytes to a side that was reset. The bytes that this side had sent before are still delivered
+// to the other side. Bytes that the other side keeps sending are read and discarded: closing a socket with
+// unread bytes sends a reset, and the other side would lose bytes that it has not read yet (row G4). The
+// other side receives a FIN and gets a while to close too.
 void Tunnel::refuse(Way& way) {
   way.discards = true;
   outcome_ = TunnelOutcome::broken;
@@ -97,7 +97,8 @@ void Tunnel::refuse(Way& way) {
   arm_check();
 }
 
-// The end of the grace period also ends the drain.
+// Returns the outcome of a tunnel whose read or write was cancelled. During a drain, this is the end of the
+// grace period.
 TunnelOutcome Tunnel::cut_short() const { return draining_ ? TunnelOutcome::drained : TunnelOutcome::broken; }
 
 void Tunnel::break_off(TunnelOutcome outcome) {
@@ -108,7 +109,8 @@ void Tunnel::break_off(TunnelOutcome outcome) {
   down_.from.cancel();
 }
 
-// If the client sent the last bytes, it waits for a response, and gets the whole grace period.
+// Returns how long no byte may move. During a drain the limit is short, unless the client sent the last
+// bytes: the client then waits for a response and gets the whole idle time.
 Duration Tunnel::idle_limit() const {
   return draining_ && !client_sent_last_ ? std::min(idle_, drain_idle) : idle_;
 }

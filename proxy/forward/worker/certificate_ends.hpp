@@ -11,8 +11,8 @@
 
 namespace reprise::forward {
 
-/// Remembers which certificates it has warned of. Reads no clock: `now` is wall-clock time in seconds since
-/// 1970.
+/// Remembers for which certificates it has returned a warning. Reads no clock: `now` is wall-clock time in
+/// seconds since 1970.
 class EndingCertificates {
  public:
   static constexpr std::int64_t day = 24 * 3600;
