@@ -71,7 +71,7 @@ void AdminVisit::time_is_up() {
   socket_.cancel(ignored);
 }
 
-// The coroutine that waits on this connection gets an error, and destroys the visit.
+// Closes the socket. The coroutine that waits on it then gets an error, and destroys the visit.
 void AdminVisit::close() {
   leave_list();
   --all_.count_;
@@ -80,8 +80,8 @@ void AdminVisit::close() {
   socket_.close(ignored);
 }
 
-// A probe's response fits into the kernel's buffer unless that is full of responses that the client has not
-// read.
+// Returns true if the response does not progress. A probe's response fits into the kernel's buffer unless
+// that buffer is full of responses that the client has not read.
 bool AdminVisit::is_stuck(Instant now) {
   if (work_ == AdminWork::page) return now - moved_at_ >= page_stall_limit;
   return !accepts_bytes(socket_.native_handle());
@@ -98,7 +98,8 @@ AdminVisit* AdminVisits::stuck(bool pages_only) {
   return nullptr;
 }
 
-// A connection that has just sent bytes is closed last, because those bytes may be a whole request.
+// Closes one connection. A connection that has just sent bytes is closed last, because those bytes may be a
+// whole request.
 bool AdminVisits::make_room() {
   ErrorCode ignored;
   AdminVisit* leaves = nullptr;

@@ -71,8 +71,9 @@ class AdminVisits {
 
   /// Returns true if there is room for another connection.
   bool has_room() const { return count_ < most_; }
-  /// Closes one connection: the one that has waited longest for a request or the rest of one; if none waits,
-  /// the one whose response has not progressed for longest. Returns false if every response is progressing.
+  /// Closes one connection: the one that has waited longest for a request (or for the rest of a request); if
+  /// none waits, the one whose response has not progressed for longest. Returns false if every response is
+  /// progressing.
   bool make_room();
   /// Returns true if another page may be built. A few places are reserved for probes.
   bool has_room_for_page() const { return pages_ < most_pages_; }

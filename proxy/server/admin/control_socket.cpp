@@ -117,7 +117,8 @@ void ControlSocket::serve(Commands commands) {
   asio::co_spawn(calls_->io, accept(calls_), or_abort);
 }
 
-// If no descriptor is left, the caller waits 100 ms.
+// Accepts callers until the socket is closed. Pauses for 100 ms after an error, for example if no descriptor
+// is free.
 Task<void> ControlSocket::accept(std::shared_ptr<Calls> calls) {
   asio::steady_timer pause(calls->io);
   while (calls->acceptor.is_open()) {
@@ -167,7 +168,7 @@ Task<void> ControlSocket::serve_caller(std::shared_ptr<Calls> calls, std::shared
   calls->callers.remove(caller);
 }
 
-// A timer that fired for an earlier limit is ignored.
+// Starts the time limit of a caller again. A timer that fired for an earlier limit is ignored.
 void ControlSocket::limit(const std::shared_ptr<Caller>& caller) {
   caller->timer.expires_after(patience);
   caller->timer.async_wait([weak = std::weak_ptr(caller)](const ErrorCode& ended) {
@@ -178,7 +179,7 @@ void ControlSocket::limit(const std::shared_ptr<Caller>& caller) {
   });
 }
 
-// Moves the caller to the end of the list: its bytes came last.
+// Moves the caller to the end of the list, because this caller was active last.
 void ControlSocket::mark_active(Calls& calls, const std::shared_ptr<Caller>& caller) {
   const auto place = std::find(calls.callers.begin(), calls.callers.end(), caller);
   if (place != calls.callers.end()) calls.callers.splice(calls.callers.end(), calls.callers, place);

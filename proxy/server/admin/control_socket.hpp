@@ -25,8 +25,8 @@ class ControlError : public std::runtime_error {
 struct ControlResponse {
   bool succeeded = true;
   std::string text;  ///< text for people, possibly several lines, without a final line end
-  /// Called on the io thread after the caller has received the text or has gone. For commands that end the
-  /// loop.
+  /// Called on the io thread after the caller has received the text or has gone. Used by commands that end
+  /// the event loop.
   std::function<void()> then{};
 };
 

@@ -25,7 +25,8 @@ EventFeed::Reader::Reader(EventFeed& all, AdminVisit& at)
 
 EventFeed::Reader::~Reader() { feed.readers_.erase(place); }
 
-// An event larger than `unsent` is accepted if no other is pending, because the reader is not at fault.
+// Queues an event. Disconnects the reader if more than `unsent` bytes would be pending; a single larger event
+// is accepted, because the reader is not at fault.
 void EventFeed::Reader::take(std::shared_ptr<const std::string> text) {
   if (left || text->empty()) return;
   if (bytes > 0 && bytes + text->size() > feed.limits_.unsent) return disconnect();
@@ -104,7 +105,8 @@ Task<void> EventFeed::hand_out(std::shared_ptr<void> owner) {
   owner.reset();
 }
 
-// A new reader shortens the pause, but not below `least_period`, so that many new readers cost no more.
+// Waits for the time of the next edition. A new reader shortens the wait, but not below `least_period`, so
+// that many new readers cost no more.
 Task<void> EventFeed::pause_until_next(Instant last) {
   while (!ended_ && !readers_.empty()) {
     const Instant until = last + (has_new_reader() ? limits_.least_period : limits_.period);

@@ -15,7 +15,7 @@
 
 namespace reprise::server {
 
-/// The events of one moment.
+/// The events of one edition.
 struct Edition {
   std::string whole;    ///< whole state, for new readers; empty if there are none
   std::string changes;  ///< changes since the previous edition, for all other readers

@@ -83,7 +83,7 @@ class OpenFile {
   int descriptor_;
 };
 
-// Text and key stay in the memory for secrets.
+// Parses a private key. The text and the key stay in the memory for secrets.
 PrivateKey parse_key(const SecretBytes& text, std::size_t size) {
   const std::unique_ptr<BIO, decltype(&BIO_free)> memory(
       BIO_new_mem_buf(text.text(size).data(), static_cast<int>(size)), BIO_free);

@@ -19,8 +19,8 @@ struct Account {
 inline constexpr const char* service_account = "reprise";
 
 /// Returns the account that should own a key, or none if the key stays with the process that makes it. Root
-/// gives the key to the owner of its folder. If that is root too, root gives it to `service`, unless that
-/// account is a person's.
+/// gives the key to the owner of its folder. If root owns the folder too, the key goes to `service`, unless
+/// that account is a person's.
 std::optional<Account> owner_of_key(uid_t self, const std::optional<Account>& folder,
                                     const std::optional<Account>& service);
 

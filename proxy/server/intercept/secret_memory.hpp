@@ -8,8 +8,8 @@
 namespace reprise::server {
 
 /// Reserves the memory, once per process; OpenSSL then keeps the secret numbers of keys in it. Call before
-/// the first key is made or read. Returns false if it could not be locked (RLIMIT_MEMLOCK); it is excluded
-/// from core files even then.
+/// the first key is made or read. Returns false if the memory could not be locked (RLIMIT_MEMLOCK); it is
+/// excluded from core files even then.
 bool reserve_secret_memory();
 
 /// Bytes in that memory, overwritten when freed. Ordinary memory if none was reserved.

@@ -238,7 +238,8 @@ ReloadReport ConfigControl::file_failure(const NewConfiguration& read, const std
   return failure({runtime_.options.config_file + ": error: " + why});
 }
 
-// Every step that can fail comes before the first io thread gets the new configuration.
+// Applies a configuration. Every step that can fail comes before the first io thread gets the new
+// configuration.
 ReloadReport ConfigControl::apply(NewConfiguration read) {
   if (!read.settings) return failure(std::move(read.problems));
   const CurrentConfig before = now();
@@ -285,8 +286,8 @@ ReloadReport ConfigControl::apply(NewConfiguration read) {
   return report;
 }
 
-// Precondition: the mutex is held. If the file could not be read completely, other files that it names are
-// unknown, so the old list is extended.
+// Precondition: the mutex is held. If the configuration file could not be read completely, some files that it
+// names are unknown, so the old list is extended.
 void ConfigControl::note_files(std::vector<WatchedFile> files, bool is_whole) {
   if (is_whole) {
     current_.files = std::move(files);

@@ -65,7 +65,7 @@ class ConfigControl {
   void apply_to_all(const CurrentConfig& next, const CurrentConfig& before);
   /// Returns the files to watch; none if `reload.watch` is off.
   std::vector<WatchedFile> watched_files() const;
-  // The following run on the reloader's thread.
+  // The following functions run on the reloader's thread.
   ReloadReport reload();
   ReloadReport apply(NewConfiguration);
   ReloadReport file_failure(const NewConfiguration&, const std::string& why);

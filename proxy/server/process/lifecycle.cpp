@@ -52,8 +52,8 @@ Task<void> Lifecycle::wait_for_sessions(Instant limit) {
   }
 }
 
-// Closes the admin listener last, which also ends the readers of /events. Then runs the loop a few times so
-// that they notice; the end of the process closes the other connections.
+// Closes the admin listener last, which also ends the readers of /events. Then runs the loop a few times, so
+// that these readers get their last event. The end of the process closes the other connections.
 Task<void> Lifecycle::close_admin() {
   constexpr int turns = 16;
   ErrorCode ignored;

@@ -24,7 +24,8 @@ class Reloader {
  public:
   using Done = std::function<void(const ReloadReport&)>;
 
-  /// `reload` is called on the thread. `files` is called after each reload and returns the files to watch.
+  /// `reload` is called on the reloader's thread. `files` is called after each reload and returns the files
+  /// to watch.
   Reloader(std::function<ReloadReport()> reload, std::function<std::vector<WatchedFile>()> files,
            WatchTimes times = {});
   ~Reloader() { stop(); }

@@ -17,8 +17,8 @@ class Leaves;
 /// Used by one thread at a time, never an io thread, because it reads files.
 class SnapshotBuilder {
  public:
-  /// `authority`: signs for intercepted hosts; null: loaded from the files in the settings. `config_file`:
-  /// its name appears in messages about those files.
+  /// `authority`: signs certificates for intercepted hosts; if null, it is loaded from the files in the
+  /// settings. `config_file`: name of the configuration file, used in messages about those files.
   SnapshotBuilder(telemetry::Metrics& metrics, telemetry::Log& log,
                   std::shared_ptr<const Authority> authority, std::string config_file)
       : metrics_(metrics),

@@ -139,7 +139,7 @@ Task<std::vector<asio::ip::address>> CollectorClient::addresses_of(const std::st
   co_return found ? found->list : std::vector<asio::ip::address>{};
 }
 
-// The limit of the whole post also ends a handshake.
+// Adds TLS to the connection. The limit of the whole post also ends the handshake.
 Task<Posted::End> CollectorClient::secure(const config::Collector& collector) {
   try {
     if (tls_ == nullptr || tls_file_ != collector.ca_file) {

@@ -78,8 +78,8 @@ Task<void> SpanExporter::Loop::sleep_until(Instant due) {
   co_await timer_.async_wait(as_result);
 }
 
-// A batch begins with the first finished request. It is sent after `ExportTimes::batch`, or when a queue is
-// half full.
+// Waits until a batch can be sent: `ExportTimes::batch` after its first request has finished, or when a queue
+// is half full.
 Task<void> SpanExporter::Loop::wait_for_requests() {
   telemetry::SpanBell& bell = all_.queues_.bell();
   constexpr auto long_time = std::chrono::hours(1);
