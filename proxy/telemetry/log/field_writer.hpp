@@ -25,7 +25,7 @@ inline constexpr auto field_opening = [] {
   return text;
 }();
 
-/// True if the dialect has the field.
+/// True if the dialect has this field.
 template <Dialect dialect, Field field>
 inline constexpr bool has_field = !row(field).names[static_cast<std::size_t>(dialect)].empty();
 

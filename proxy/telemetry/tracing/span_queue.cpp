@@ -33,8 +33,8 @@ void SpanBell::call() const {
   if (const int descriptor = descriptor_; descriptor >= 0) ::eventfd_write(descriptor, 1);
 }
 
-// Sequentially consistent, as are all other reads and writes here: either the exporter sees the request, or
-// the io thread sees that it must ring.
+// This access is sequentially consistent, as are all other reads and writes of the flags here: either the
+// exporter sees the request, or the io thread sees that it must ring.
 void SpanBell::reset() {
   pressed_ = false;
   rung_ = false;

@@ -67,7 +67,7 @@ class SpanQueue {
   const std::size_t capacity_;  ///< a multiple of 8
   SpanBell& bell_;
   const std::unique_ptr<std::byte[]> bytes_;
-  // Number of bytes ever read and ever written. Each is on a cache line of its own.
+  // Numbers of bytes that were ever read and ever written. Each has a cache line of its own.
   alignas(64) std::atomic<std::uint64_t> read_{0};
   alignas(64) std::atomic<std::uint64_t> written_{0};
 };
