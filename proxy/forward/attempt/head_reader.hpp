@@ -1,4 +1,4 @@
-// Reads the response head of one attempt, while the request may still be being sent.
+// Reads the response head of one attempt, if need be while the request is still being sent.
 #pragma once
 
 #include <optional>

@@ -62,7 +62,7 @@ Task<bool> accept_and_sniff(OneExchange& one, TunnelRequest& tunnel, Response& r
                              client.buffer))
     co_return false;
   tunnel.words = DetectedProtocol::opaque;
-  // Bytes that came with the parent proxy's 2xx were sent by the upstream, so it sent first.
+  // Bytes that came with the parent proxy's 2xx were sent by the upstream, so the upstream sent first.
   const bool spoke = !response.buffer.empty();
   if (policy.mode != policy::Mode::off && !spoke)
     co_await sniff_stream(worker, request, tunnel, client.stream, &response.connection->stream());

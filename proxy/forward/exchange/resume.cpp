@@ -160,7 +160,8 @@ Task<Relayed> Resumption::relay_part(net::Pool& pool, net::Stream& client, Part&
       co_return Relayed{Relayed::End::broken, Cause::malformed_response, rest.sent};
     }
     if (rest.piece.empty()) continue;
-    co_await drop_stalled();  // this body was first to bring a byte; its skipped prefix does not count
+    co_await drop_stalled();  // this one was first to bring a byte for the client; the skipped prefix does
+                              // not count
     if (co_await send(client, rest.piece))
       co_return Relayed{Relayed::End::client_gone, Cause::truncated, rest.sent};
     rest.left -= rest.piece.size();

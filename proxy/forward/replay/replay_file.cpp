@@ -128,7 +128,7 @@ Task<bool> ReplayFile::wait_for_all() {
 }
 
 Instant ReplayFile::end_of_wait(Instant begun) const {
-  // A disk that keeps up still takes longer for a longer body, so the time grows with the size.
+  // The time grows with the body's size, because even a disk that keeps up takes longer for a longer body.
   const auto seconds = static_cast<int>(1 + size() / bytes_of_patience);
   const Instant end = begun + (seconds * store_.patience() - waited_);
   return needed_ ? std::min(progress_ + store_.long_patience(), std::max(until_, end))

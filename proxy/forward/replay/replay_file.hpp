@@ -15,9 +15,10 @@
 
 namespace reprise::forward {
 
-/// Used on one io thread. The amount in flight to the disk is bounded if `wait_for_room` is called before
-/// each read from the client; it counts against the memory of all requests. May be destroyed at any time:
-/// jobs own their data, jobs that have not begun write nothing, and the file is closed after the last job.
+/// Used on one io thread. If `wait_for_room` is called before each read from the client, the amount of data
+/// in flight to the disk is bounded. This data counts against the memory of all requests. May be destroyed at
+/// any time: jobs own their data, jobs that have not begun write nothing, and the file is closed after the
+/// last job.
 class ReplayFile {
  public:
   static constexpr std::size_t block_bytes = std::size_t{64} * 1024;
@@ -43,14 +44,14 @@ class ReplayFile {
   /// Returns true if too many bytes are in flight to the disk, or if all requests together leave no memory
   /// for more.
   bool is_behind() const;
-  /// Declares that the request needs the file. From now on a slow disk is waited for as long as it makes
-  /// progress.
+  /// Declares that the request needs the file. From now on a wait for a slow disk continues as long as the
+  /// disk makes progress.
   void require_file() { needed_ = true; }
 
   /// Waits until the disk has caught up or has failed. A wait that takes too long counts as a failure.
   /// Returns false if `cancel` ended the wait.
   Task<bool> wait_for_room() { return wait_while(&ReplayFile::is_behind); }
-  /// Waits in the same way until everything is written or a write has failed.
+  /// Waits until everything is written or a write has failed; otherwise like `wait_for_room`.
   Task<bool> wait_for_all();
   /// Returns how many bytes fit into the current block. Never 0.
   std::size_t room_in_block() const { return block_bytes - filling_.size(); }

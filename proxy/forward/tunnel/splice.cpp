@@ -91,8 +91,8 @@ std::optional<Ends> make_pipe() {
 
 std::size_t move_bytes(int from, int to, std::size_t most, ErrorCode& error) {
   constexpr unsigned flags = SPLICE_F_MOVE | SPLICE_F_NONBLOCK;
-  // Never SPLICE_F_MORE: it delays the end of a burst for up to 200 ms. If more bytes follow at once, the
-  // kernel detects that itself.
+  // Does not set SPLICE_F_MORE, which would delay the end of a burst for up to 200 ms. If more bytes follow
+  // at once, the kernel detects that itself.
   ssize_t moved = 0;
   do {
     moved = ::splice(from, nullptr, to, nullptr, most, flags);
@@ -106,7 +106,7 @@ bool would_block(const ErrorCode& error) {
   return error == asio::error::would_block || error == asio::error::try_again;
 }
 
-// Returns `piece` if the socket is readable, also if only by a FIN.
+// Waits until the socket is readable. Returns `piece` then, even if only a FIN has arrived.
 Task<net::BodyStep> wait_for_bytes(net::Stream& from, Duration limit) {
   from.limit_read(limit);
   const ErrorCode error = co_await from.wait_readable();

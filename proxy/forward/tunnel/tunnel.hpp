@@ -23,7 +23,7 @@ class Tunnel final : public net::Timed {
   /// Starts the shutdown: the tunnel ends as soon as no byte moves for a second. If the client sent the last
   /// bytes, it ends after the response (row N5).
   void drain();
-  /// Ends the tunnel: the grace period is over, or another client needs the place of a departed one.
+  /// Ends the tunnel: the grace period is over, or another client needs the place of a client that has left.
   void abort();
   /// Ends the tunnel because its address is now denied (row N3).
   void deny() { break_off(telemetry::TunnelOutcome::denied); }

@@ -30,7 +30,7 @@ struct LinkFactory {
   std::function<void(std::span<const tcp::endpoint> order, std::size_t which)> race_dials;
 };
 
-/// Holds references only. Must outlive the dial. Used on one io thread, which owns the referenced parts.
+/// Holds references to the parts that a dial uses. Must outlive the dial. Used on one io thread only.
 struct Dialer {
   asio::any_io_executor executor;
   Tick& tick;

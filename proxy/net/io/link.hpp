@@ -90,7 +90,7 @@ class SecureLink : public Link {
   virtual Handshake shake_hands() = 0;
   /// Returns the error of a failed handshake: eof, a socket error, or a TlsError.
   virtual ErrorCode failure() const = 0;
-  /// Returns OpenSSL's description of a failed handshake, for the log. It may quote the other side.
+  /// Returns OpenSSL's description of a failed handshake, for the log. The text may quote the other side.
   virtual std::string words() const = 0;
   /// Returns why the certificate does not verify, as OpenSSL's static text; empty if it does or was not
   /// checked.

@@ -134,7 +134,8 @@ bool DnsChannel::init(const NameFiles& files, const LookupOptions& lookup_option
   const int given = ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_UDP_PORT |
                     ARES_OPT_TCP_PORT | ARES_OPT_LOOKUPS | ARES_OPT_SOCK_STATE_CB | ARES_OPT_RESOLVCONF;
   if (::ares_init_options(&channel_, &options, given) != ARES_SUCCESS) return false;
-    // The replacement came with c-ares 1.34, which Debian 12 and Ubuntu 24.04 do not have.
+    // This function is deprecated, but its replacement came with c-ares 1.34, which Debian 12 and Ubuntu
+    // 24.04 do not have.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
   ::ares_set_socket_functions(channel_, &socket_functions, nullptr);

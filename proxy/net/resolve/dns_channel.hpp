@@ -50,7 +50,7 @@ class DnsChannel {
   int ndots() const { return ndots_; }
 
   void add_sockets_to(std::vector<pollfd>&) const;
-  /// Returns how long `turn` is not needed unless a socket becomes ready. None: without limit.
+  /// Returns how long `turn` need not be called unless a socket becomes ready. None: without limit.
   std::optional<std::chrono::milliseconds> quiet() const;
   /// Handles those ready sockets that belong to this channel, and expired timeouts.
   void turn(const std::vector<pollfd>& ready);

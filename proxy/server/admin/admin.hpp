@@ -24,7 +24,8 @@ struct AdminPages {
   std::function<std::string()> histories;  ///< page thread: the newest request histories, a JSON array
   /// Page thread: the history of one request by its id; none if it is unknown or was evicted.
   std::function<std::optional<std::string>(std::string_view id, HistoryForm)> history;
-  std::function<std::string(telemetry::Exposition)> metrics;  ///< page thread: takes milliseconds
+  std::function<std::string(telemetry::Exposition)>
+      metrics;                            ///< page thread: the metrics as text; takes milliseconds
   EventFeed::Make edition;                ///< page thread: new events for the readers of /events
   std::function<std::string()> config{};  ///< page thread: the current configuration as YAML
 };

@@ -55,7 +55,7 @@ class Line {
     }
     return 0;
   }
-  /// Reads until the end of the stream.
+  /// Reads until the end of the stream. Returns 0 or an errno.
   int read_all(std::string& text) const {
     std::array<char, 4096> piece{};
     for (;;) {

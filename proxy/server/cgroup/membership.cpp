@@ -84,7 +84,7 @@ std::string without_escapes(std::string_view text) {
 
 struct Mount {
   bool is_unified = false;
-  std::string_view controllers;  ///< and other options, separated by commas
+  std::string_view controllers;  ///< controllers and other mount options, separated by commas
   std::string point;
   HierarchyPath root;  ///< the group that the mount shows at its point
 };

@@ -35,8 +35,9 @@ struct Leaf {
 /// ECDSA P-256. Immutable; thread-safe. Times are seconds since 1970.
 class Authority {
  public:
-  static constexpr std::int64_t lifetime = std::int64_t{365} * 24 * 3600;  ///< of the authority's certificate
-  static constexpr std::int64_t leaf_lifetime = std::int64_t{7} * 24 * 3600;  ///< maximum for a leaf
+  static constexpr std::int64_t lifetime =
+      std::int64_t{365} * 24 * 3600;  ///< seconds; of the authority's certificate
+  static constexpr std::int64_t leaf_lifetime = std::int64_t{7} * 24 * 3600;  ///< seconds; maximum for a leaf
 
   /// Precondition: key and certificate match; neither the constructor nor `trouble` checks this.
   Authority(Certificate certificate, PrivateKey key);

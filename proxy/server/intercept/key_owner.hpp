@@ -24,7 +24,7 @@ inline constexpr const char* service_account = "reprise";
 std::optional<Account> owner_of_key(uid_t self, const std::optional<Account>& folder,
                                     const std::optional<Account>& service);
 
-/// Makes the same decision for a key file on this host and for this process.
+/// Applies `owner_of_key` to this process and to a key file on this host.
 std::optional<Account> owner_of_key_file(const std::string& file);
 
 /// Returns the name of a user, or its number if it has none.

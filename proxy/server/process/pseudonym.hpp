@@ -1,5 +1,5 @@
-// The name of this proxy in Via and Proxy-Status (RFC 9110, section 7.6.3), new at each start. It detects
-// proxy loops.
+// The name of this proxy in Via and Proxy-Status (RFC 9110, section 7.6.3), new at each start. Proxy loops
+// are detected by this name.
 #pragma once
 
 #include <cstdint>

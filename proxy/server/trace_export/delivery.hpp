@@ -24,7 +24,7 @@ struct Posted {
   };
   End end = End::broken;
   int status = 0;
-  std::optional<Duration> retry_after{};  ///< above 0
+  std::optional<Duration> retry_after{};  ///< Retry-After of the response; above 0
   std::string body{};                     ///< at most the first 64 KiB
 };
 

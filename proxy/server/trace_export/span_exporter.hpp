@@ -23,10 +23,10 @@ namespace reprise::server {
 
 /// Time limits and number of tries of an exporter.
 struct ExportTimes {
-  Duration batch = std::chrono::seconds(1);  ///< longest time from a batch's first request to its POST
-  Duration post = std::chrono::seconds(10);  ///< for one POST
-  Duration last = std::chrono::seconds(1);   ///< for all remaining spans at the shutdown
-  unsigned tries = 5;                        ///< for one batch
+  Duration batch = std::chrono::seconds(1);  ///< longest time from the first request of a batch to the POST
+  Duration post = std::chrono::seconds(10);  ///< time limit of one POST
+  Duration last = std::chrono::seconds(1);   ///< time limit for all remaining spans at the shutdown
+  unsigned tries = 5;                        ///< maximum number of POSTs of one batch
   policy::Backoff backoff{std::chrono::seconds(1), 2, std::chrono::seconds(15), policy::Jitter::equal};
 };
 

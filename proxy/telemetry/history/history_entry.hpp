@@ -33,9 +33,10 @@ struct HistoryAttempt {
 struct HistoryEntry : ExchangeNumbers, ExchangeTexts<std::string>, policy::Conclusion {
   std::string id;  ///< id of the request (RequestHistory::id_of)
   std::string route_name;
-  bool recovered = false;                   ///< is_recovered of the request's ExchangeRecord
-  std::vector<HistoryAttempt> attempts;     ///< the first attempts and the last ones
-  std::uint64_t attempts_left_out = 0;      ///< number of attempts between these that are not kept
+  bool recovered = false;                ///< is_recovered of the request's ExchangeRecord
+  std::vector<HistoryAttempt> attempts;  ///< the first attempts and the last ones
+  std::uint64_t attempts_left_out =
+      0;  ///< number of attempts between the first and the last ones, which are not kept
   std::size_t attempts_before_the_gap = 0;  ///< if some are not kept: number of first attempts in `attempts`
 };
 

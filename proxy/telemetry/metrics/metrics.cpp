@@ -100,7 +100,7 @@ std::uint64_t requests_of(const RouteCells& cells) {
          cells.client_gone.load(std::memory_order_relaxed);
 }
 
-// Returns the second of a time on the monotonic clock that measures requests.
+// Converts a time on the monotonic clock to whole seconds.
 std::int64_t second_of(policy::Instant at) {
   return std::chrono::floor<std::chrono::seconds>(at.time_since_epoch()).count();
 }

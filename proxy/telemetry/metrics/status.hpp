@@ -52,7 +52,7 @@ struct StatusFacts {
   struct Upstream {
     std::string name;                   ///< "host:port", or `other`, of which only the attempts are known
     Metrics::Counts attempts;           ///< by outcome, if the upstream has a label of its own
-    std::optional<double> budget_left;  ///< 0 to 1
+    std::optional<double> budget_left;  ///< fraction of the budget that is left, 0 to 1
     std::optional<policy::Circuit::State> circuit;
     std::optional<double> pause_seconds;                     ///< time until the pause ends
     std::vector<CountedSecond<AttemptNumbers>> last_minute;  ///< written only if `minute` is present
