@@ -70,7 +70,7 @@ Task<policy::Outcome> judge_content(OneAttempt& one, const policy::HoldPolicy& h
   const Instant until = hold_limit(hold, one.deadline);
   const policy::Outcome outcome = co_await hold_back(one.worker.pool, hold, responded,
                                                      stall_limit_of(one.out, response), until, response);
-  // A body that was cut off by our own cancel did not break.
+  // A body that was cut off by a cancel of this attempt did not break.
   if (one.cancel.stopped()) co_return Failed{Stage::body, Cause::cancelled};
   co_return outcome;
 }
@@ -135,7 +135,8 @@ bool sent_before_request(net::Unread unread, const Response& response) {
   return unread == net::Unread::bytes || (!response.connection->reused() && !response.buffer.empty());
 }
 
-// A resumed download holds nothing back, because its client has the beginning already.
+// Returns how the response is held back; null if it is not. A resumed download holds nothing back, because
+// its client has the beginning already.
 const policy::HoldPolicy* hold_of(const Outgoing& out, const Responded& responded) {
   return out.resuming ? nullptr : policy::hold_for(*out.route.policy, responded);
 }

@@ -22,8 +22,8 @@ class Resumption {
   /// The client has received the head of `first`. Both arguments must outlive this object.
   Resumption(Outgoing& out, Response& first);
 
-  /// Records that the body broke after `bytes` more bytes for the client. Keeps the connection if the body
-  /// has only stalled and may continue.
+  /// Records that the body broke after the client had received `bytes` more bytes. Keeps the connection if
+  /// the body has only stalled and may continue.
   policy::Break broke(policy::Cause, std::uint64_t bytes, bool stalled);
   /// Makes the request's next attempts ask for the missing part.
   void ask();

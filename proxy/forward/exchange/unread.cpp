@@ -28,7 +28,7 @@ bool is_address(std::string_view host) {
 Carried carried_by(const TunnelRequest& tunnel) {
   if (tunnel.carries_requests()) return Carried::requests;
   if (tunnel.is_over()) return Carried::bytes;
-  // A slow runtime may begin its TLS handshake after the time limit for first bytes.
+  // A slow client may begin its TLS handshake after the time limit for first bytes.
   const bool late = tunnel.words == DetectedProtocol::silence && tunnel.port == https_port;
   return tunnel.words == DetectedProtocol::tls || late ? Carried::tls : Carried::bytes;
 }

@@ -32,7 +32,8 @@ class ReplayFile {
   /// Copies the bytes. Takes nothing, logs the cause and returns false if the body cannot be held any longer:
   /// the disk or the memory limit is reached, or the file has failed.
   [[nodiscard]] bool append(std::string_view bytes) { return append(bytes, Allotment(store_.memory())); }
-  /// Appends in the same way, with memory that was already taken from `store.memory()` for these bytes.
+  /// Appends bytes as the other `append` does, with memory that was already taken from `store.memory()` for
+  /// them.
   [[nodiscard]] bool append(std::string_view bytes, Allotment&& memory);
   /// Appends bytes that were held in memory, as `append` does. Their memory is returned once they are on
   /// disk. A call that returns false leaves both arguments unchanged.

@@ -22,7 +22,7 @@ struct HoldLimits {
   /// replayable once its sending has begun (row D5).
   std::uint64_t in_place = 0;
   Instant until = Instant::max();  ///< time after which no wait for the disk continues
-  /// Longest accepted body. A longer one ends as `malformed`.
+  /// Longest accepted body, in bytes. A longer body ends as `malformed`.
   std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
 };
 
@@ -47,7 +47,7 @@ class RequestBody final : public net::Cancellable {
   bool chunked() const { return framing_.kind == http::Framing::Kind::chunked; }
   /// Returns true if the whole body was read from the client.
   bool complete() const { return in_place() || (unheld_.empty() && reader_.complete()); }
-  /// Returns true if every byte read so far is held, except for those that `next` has yet to return.
+  /// Returns true if every byte read so far is held. Bytes that `next` has not returned yet need not be held.
   bool replayable() const { return replayable_ && (file_ == nullptr || !file_->failed()); }
   /// Returns true if the whole body is in memory and within its limit. Only then may a rule read `held`.
   bool whole_in_memory() const { return complete() && replayable_ && !over_limit_ && file_ == nullptr; }

@@ -22,8 +22,8 @@ class StreamProtocol {
   /// Appends the reply that no stream can be opened, with the cause. Returns false, and appends nothing, if
   /// the client expects an HTTP response.
   virtual bool append_failed(policy::Cause, std::string& out) const = 0;
-  /// Returns false if the client named no host because its connection was redirected here. Only the server
-  /// name (SNI) can then tell the host.
+  /// Returns false if the client named no host because its connection was redirected here. The host is then
+  /// known only from the server name (SNI).
   virtual bool names_host() const = 0;
 
  protected:

@@ -35,7 +35,7 @@ void lend_port(tcp::acceptor&, Port);
 /// `bind_listener`.
 tcp::acceptor take_or_bind(asio::io_context&, std::string_view mode, const config::Endpoint&,
                            std::vector<net::InheritedSocket>& inherited, Port port = Port::own);
-/// Returns the same socket for another io thread.
+/// Returns an acceptor on the same socket for another io thread.
 tcp::acceptor duplicate(asio::io_context&, tcp::acceptor&);
 
 /// Spawns a session for each connection until the acceptor is closed. If connections or descriptors run out,

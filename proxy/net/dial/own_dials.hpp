@@ -14,7 +14,7 @@
 namespace reprise::net {
 
 /// Thread-safe; must outlive every entry. Records nothing before `watch`, because only a transparent listener
-/// can accept a connection of ours.
+/// can accept a connection that this process has dialled.
 class OwnDials {
  public:
   /// Enables recording. Call before the io threads start.
@@ -33,9 +33,9 @@ class OwnDials {
     dials_.insert(ends);
     return std::make_shared<Entry>(*this, ends);
   }
-  /// Returns true if the connection from `client` to `original` (its destination before any redirect rule) is
-  /// one of ours. Compares both ends, because the kernel may use one local port for several destinations. An
-  /// IPv4-mapped IPv6 address equals its IPv4 address.
+  /// Returns true if this process has dialled the connection from `client` to `original` (its destination
+  /// before any redirect rule). Compares both ends, because the kernel may use one local port for several
+  /// destinations. An IPv4-mapped IPv6 address equals its IPv4 address.
   bool has(const tcp::endpoint& client, const tcp::endpoint& original) const {
     const std::scoped_lock lock(mutex_);
     return dials_.contains({plain(client), plain(original)});

@@ -45,7 +45,7 @@ class AttemptCancel final : public Cancellable {
     GuardedPointer<LivenessCheck>::Guard guard_;
   };
 
-  /// Cancels the current operation and every later one.
+  /// Cancels the registered operation and every operation that is registered later.
   void cancel() override {
     stopped_ = true;
     if (Cancellable* const waited_on = waited_on_.get()) waited_on->cancel();

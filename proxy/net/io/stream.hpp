@@ -122,8 +122,8 @@ class Stream final : public Cancellable {
   void cancel() override;
   /// Ends the pending read with operation_aborted. Later reads work, and a pending write continues.
   void end_read();
-  /// Ends the pending write and every later one with operation_aborted, and the pending read too. Later reads
-  /// work.
+  /// Ends the pending write, and the pending read too, with operation_aborted. Every later write ends in the
+  /// same way; later reads work.
   void end_writing();
   /// Sends FIN. Reading continues.
   void finish_sending();

@@ -12,8 +12,8 @@ namespace reprise::net {
 /// in place of the content; for a folder, the names and modification times of its entries. Blocks: not for an
 /// io thread. Wipes the read bytes, which may be keys, from memory.
 std::string digest_of_files(std::span<const std::string> files);
-/// Returns the digest of one file, computed in the same way. None if no descriptor was available, because the
-/// content is then unknown.
+/// Returns the digest of one file, as `digest_of_files` computes it. None if no descriptor was available,
+/// because the content is then unknown.
 std::optional<std::string> digest_of_file(const std::string& file);
 
 /// Metadata of a file: its identity, size and times.

@@ -119,8 +119,8 @@ void Pool::go_through(std::string_view host, std::uint16_t port, TlsPeer peer,
   evict_all();
   exceptions_ = ParentExceptions(except);
   write_account(host, port, scratch_);
-  // The prefix has a space, which no host contains, so that an upstream with the same host:port has another
-  // key.
+  // Adds a prefix with a space, which no host contains. The key of a parent proxy therefore differs from that
+  // of an upstream with the same host:port.
   scratch_.insert(0, "parent ");
   parent_ = add_upstream(host, port, scratch_.size());
   prove(*parent_, peer);

@@ -48,7 +48,7 @@ class UpstreamConnection final : public Timed {
   /// merely have closed it as idle.
   bool reused() const { return reused_; }
   /// Sets how long the upstream promised to keep the connection idle (Keep-Alive: timeout, minus one second).
-  /// Zero: do not pool it.
+  /// Zero: the connection is not pooled.
   void set_idle_life(Duration life) { idle_life_ = life; }
   const Upstream& upstream() const { return *upstream_; }
   /// Returns the address of the other side.
@@ -96,10 +96,10 @@ struct Upstream {
   telemetry::UpstreamCells* cells = nullptr;  ///< metrics of its attempts; null for a parent proxy
   std::string host;
   std::uint16_t port = 0;
-  const TlsClient* tls = nullptr;                        ///< null: plaintext
-  std::shared_ptr<const TlsClient> tls_kept;             ///< the same; keeps it alive after its snapshot
-  std::string server_name;                               ///< over TLS: the name that it must prove
-  std::shared_ptr<TlsTicket> ticket;                     ///< over TLS: the newest session, for resumption
+  const TlsClient* tls = nullptr;             ///< null: plaintext
+  std::shared_ptr<const TlsClient> tls_kept;  ///< shared ownership of `tls`, which may outlive its snapshot
+  std::string server_name;                    ///< over TLS: the name that it must prove
+  std::shared_ptr<TlsTicket> ticket;          ///< over TLS: the newest session, for resumption
   std::deque<std::unique_ptr<UpstreamConnection>> idle;  ///< the most recently used last
   policy::IdleLife idle_life;                            ///< observed idle lifetime of these connections
   std::shared_ptr<Upstream> parent;                      ///< the parent proxy, if there is one

@@ -8,7 +8,7 @@
 
 namespace reprise::server {
 
-/// A group as one mount of its hierarchy shows it.
+/// A control group, as one mount of its hierarchy shows it.
 struct Group {
   bool is_unified = false;  ///< version 2: every group may have the files of every controller
   bool has_memory = false;  ///< version 1: hierarchy of the memory controller

@@ -26,9 +26,9 @@ std::string bundle_text(const std::vector<Certificate>& roots, const Authority&)
 
 /// Java's default password for truststores.
 inline constexpr const char* truststore_password = "changeit";
-/// Returns the same certificates as PKCS#12, each marked as trusted for Java.
+/// Returns the roots and the authority's certificate as PKCS#12, each marked as trusted for Java.
 std::string truststore_bytes(const std::vector<Certificate>& roots, const Authority&);
-/// Returns the path beside the bundle: `bundle.p12` for `bundle.pem`.
+/// Returns the path of the truststore beside that bundle: `bundle.p12` for `bundle.pem`.
 std::string truststore_file(const std::string& bundle);
 
 /// Writes both files if they are not up to date. Throws std::runtime_error.

@@ -121,7 +121,7 @@ telemetry::StatusFacts AdminViews::status_facts(const CurrentConfig& current) co
   facts.listeners = described_listeners(current);
   for (const std::size_t number : current.snapshot->counted_as)
     facts.routes.push_back(runtime_.metrics.totals_of(number));
-  // Only budgets in use: the others are full, and there may be many.
+  // Reports only the budgets in use: the others are full, and there may be many.
   constexpr std::size_t most_budgets = 64;
   runtime_.budgets.each(net::Tick::now(), [&](std::string_view host_port, double ratio) {
     if (ratio < 1 && facts.budgets.size() < most_budgets) facts.budgets.emplace_back(host_port, ratio);

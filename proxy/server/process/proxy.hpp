@@ -30,7 +30,8 @@ struct NewConfiguration {
   std::string hash;
   std::vector<std::string> problems;  ///< each with file:line:col; warnings if `settings` is set, else errors
   std::vector<WatchedFile> files;     ///< files to watch for changes
-  /// Returns lines about each named file that cannot be used, or else the given text. May be empty.
+  /// Returns messages about the named files that cannot be used, or only the given text if there are none.
+  /// May be empty.
   std::function<std::vector<std::string>(const std::string& otherwise)> file_problems{};
 };
 
@@ -59,7 +60,7 @@ struct ProxyOptions {
   std::vector<WatchedFile> watched_files;  ///< files to watch for changes
   WatchTimes watch_times;
   net::NotifySocket notify;  ///< notified when the proxy is ready and when it stops
-  /// Attributes of the resource of all spans. They override our own.
+  /// Attributes of the resource of all spans. They override the attributes that reprise sets.
   std::vector<std::pair<std::string, std::string>> resource;
   std::optional<Duration> watchdog;  ///< interval of the watchdog notification; absent: none is sent
   /// Sockets for listeners at their addresses. A socket that no listener uses is closed and logged.

@@ -19,7 +19,7 @@ struct ReloadReport {
   std::vector<std::string> words;  ///< warnings if it succeeded, else errors with file:line:col
 };
 
-/// The thread runs from `start` to `stop`.
+/// Owns the thread that reloads. The thread runs from `start` to `stop`.
 class Reloader {
  public:
   using Done = std::function<void(const ReloadReport&)>;

@@ -26,9 +26,9 @@ class Signals {
   /// Called on the thread of the io_context.
   struct Handlers {
     std::function<void()> stop;                     ///< the first SIGTERM, SIGINT or SIGQUIT
-    std::function<void()> stop_now;                 ///< each further one
+    std::function<void()> stop_now;                 ///< each further SIGTERM, SIGINT or SIGQUIT
     std::function<void()> reload;                   ///< each SIGHUP
-    std::function<void(const char* name)> ignored;  ///< the first of each other signal
+    std::function<void(const char* name)> ignored;  ///< any other signal, when it arrives for the first time
   };
 
   Signals(asio::io_context& io, Handlers handlers);

@@ -26,8 +26,8 @@ class SnapshotBuilder {
         authority_(std::move(authority)),
         config_file_(std::move(config_file)) {}
 
-  /// Builds the snapshot. `endpoints`: addresses of our own listeners. Writes the bundle of `intercept` if it
-  /// is not up to date. Throws TlsSettingsError if a file of a route's `tls` cannot be loaded, and
+  /// Builds the snapshot. `endpoints`: addresses of this proxy's listeners. Writes the bundle of `intercept`
+  /// if it is not up to date. Throws TlsSettingsError if a file of a route's `tls` cannot be loaded, and
   /// InterceptError if a file of `intercept` cannot be used.
   std::shared_ptr<const net::Snapshot> build(config::Settings settings,
                                              const std::vector<tcp::endpoint>& endpoints,

@@ -8,7 +8,8 @@
 
 namespace reprise::server {
 
-/// Copies the values of those keys from `running` to `next`. Returns the paths of the keys that differed.
+/// Copies the values of all keys that a reload cannot apply from `running` to `next`. Returns the paths of
+/// the keys that differed.
 std::vector<std::string> keep_start_only(const config::Settings& running, config::Settings& next);
 
 }  // namespace reprise::server

@@ -104,7 +104,7 @@ template <Dialect dialect, typename Out>
 void append_ids(Out& out, const ExchangeRecord& record) {
   FieldWriter<dialect, Out> to(out);
   if (!record.id.empty()) to.template word<Field::id>(record.id);
-  // A request without X-Request-Id is identified by our own id.
+  // A request without X-Request-Id is identified by its id in the request history.
   if (const std::string_view named = record.request_id.empty() ? record.id : record.request_id;
       !named.empty())
     to.template text<Field::request_id>(clipped(named));

@@ -136,8 +136,8 @@ class Metrics {
   void upstream_changed(UpstreamState, int by);
   void replay_bytes_changed(ReplayMedium, std::int64_t by);
   void set_replay_limit(ReplayMedium, std::uint64_t bytes);
-  /// Sets the time until the first certificate of that use expires, in seconds; absent if there is no such
-  /// certificate. Called at scrape time on a page thread.
+  /// Sets the time until the first certificate of that use expires, in seconds; absent if no such certificate
+  /// is used. Called at scrape time on a page thread.
   void set_certificate_left(CertificateUse, std::optional<std::int64_t> seconds);
   /// Sets the fraction of an upstream's budget that is left. Called at scrape time on a page thread.
   /// `upstream`: the label of the upstream.
@@ -178,7 +178,7 @@ class Metrics {
   static std::span<const double> duration_bounds();
 
   /// The attempts at one upstream, by outcome. `name` is the upstream's label and stays valid as long as the
-  /// Metrics.
+  /// Metrics exist.
   struct UpstreamTotals {
     std::string_view name;
     Counts attempts;
