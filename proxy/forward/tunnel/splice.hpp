@@ -21,8 +21,8 @@ class SplicePipe {
   /// memory (pipe(7)).
   static constexpr int most_pipes = 128;
 
-  /// Returns a pipe. Returns an empty object if the kernel grants no useful size, if `most_pipes` exist, or
-  /// if more than half of the process's descriptors are in use, because sockets need them more.
+  /// Returns a pipe. Returns an empty object if the kernel grants no useful size, or if `most_pipes` exist.
+  /// Also if more than half of the process's descriptors are in use, because sockets need them more.
   static SplicePipe lend();
 
   SplicePipe() = default;

@@ -65,7 +65,7 @@ struct Refusal {
   int status = 0;  ///< status of its response; 0 if there was none
 };
 
-/// Reads the parent's response to our CONNECT.
+/// Reads the parent's response to the CONNECT.
 class TunnelResponse {
  public:
   TunnelResponse(const http::HeadLimits& limits, Stream& stream, Buffer& buffer)

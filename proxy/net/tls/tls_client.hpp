@@ -64,8 +64,8 @@ class TlsClient : public std::enable_shared_from_this<TlsClient> {
   std::size_t number_;
 };
 
-/// One client for each distinct set of files of the routes (the system's roots if a route names none), and a
-/// separate one for the parent proxy, because its authorities are trusted for the parent only.
+/// One client for each distinct set of files of the routes; a route that names no files uses the system's
+/// roots. The parent proxy has a separate client, because its authorities are trusted for the parent only.
 class TlsClients {
  public:
   /// `parent`: how to verify a parent proxy over TLS; null if there is none. `before`: the clients of the

@@ -1,5 +1,5 @@
-// TLS settings for terminating clients' TLS with one of our certificates, shared by all connections to that
-// name.
+// TLS settings for terminating clients' TLS with one of this proxy's certificates, shared by all connections
+// to that name.
 #pragma once
 
 #include <openssl/types.h>

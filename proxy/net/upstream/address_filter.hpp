@@ -21,9 +21,9 @@ class AddressFilter {
   AddressFilter(const config::Deny&, std::vector<tcp::endpoint> own);
 
   /// Judges an address and every address that it may lead to:
-  /// - an IPv4 address embedded in an IPv6 address (mapped, compatible, NAT64 with both prefixes in every
-  ///   split of RFC 6052, SIIT, 6to4, ISATAP, Teredo's client address) is judged as that IPv4 address too
-  ///   (rows H1, L31);
+  /// - an IPv4 address that is embedded in an IPv6 address is judged as that IPv4 address too (rows H1, L31).
+  ///   The forms are: mapped, compatible, NAT64 with both prefixes in every split of RFC 6052, SIIT, 6to4,
+  ///   ISATAP, and Teredo's client address;
   /// - an unspecified address is judged as loopback of both families too, because connect(2) treats it as
   ///   loopback (row H4);
   /// - a zone (`::1%2`) is ignored.
