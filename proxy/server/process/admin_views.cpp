@@ -220,8 +220,8 @@ Edition AdminViews::edition(bool whole) {
   append_event(edition.changes, same_routes ? "change" : "status",
                without_end(telemetry::status_json(facts, settings, totals, moved)));
   append_new_histories(edition.changes);
-  // Computed last: a request that ends meanwhile may be sent twice, but is never missed. Readers recognise
-  // the second one by its id.
+  // Computed last: a request that ends while the edition is made may be sent twice, but is never missed.
+  // Readers recognise the second one by its id.
   if (minute) facts.minute.swap(minute);
   if (whole)
     append_event(edition.whole, "status", without_end(telemetry::status_json(facts, settings, totals)));
