@@ -1,4 +1,4 @@
-// What an exchange asks for after an event: the actions that sockets, tests and the simulator obey.
+// The actions that an exchange returns after an event. The I/O, the tests and the simulator carry them out.
 #pragma once
 
 #include <array>
@@ -10,47 +10,48 @@
 
 namespace reprise::policy {
 
-/// Begin attempt `number`; on a connection that never carried a request, if `fresh`.
+/// Start attempt `number`. If `fresh`, use a connection that never carried a request.
 struct Start {
   unsigned number = 1;
   bool fresh = false;
 };
-/// Sleep until then. While sleeping, read the response at
-/// hand into the kept response and report `response_kept`.
+/// Wait until the given time. Meanwhile read the response at hand to its end, hold it, and report
+/// `response_kept`.
 struct Wait {
   Instant until{};
 };
-/// Give the client the response of that attempt.
+/// Deliver the response of that attempt to the client.
 struct Deliver {
   unsigned number = 1;
 };
-/// Stop that attempt: nobody wants its response.
+/// Stop that attempt: its response is no longer needed.
 struct Cancel {
   unsigned number = 1;
 };
-/// Begin attempt `number`, on a connection that never carried a request: it asks for what is missing of the
-/// delivered response's body. Report `continued`, `uncounted` or `differed` where its status is 200 or 206.
+/// Start attempt `number` on a connection that never carried a request. It requests the missing rest of the
+/// delivered body. If its status is 200 or 206, report `continued`, `uncounted` or `differed`.
 struct Resume {
   unsigned number = 1;
 };
-/// Append the body of that attempt's response to what the client has.
+/// Append the body of that attempt's response to the bytes that the client has.
 struct Continue {
   unsigned number = 1;
 };
-/// Break the client's connection: part of the response is out and the rest cannot follow.
+/// Break the client's connection: the client has part of the response, and the rest cannot follow.
 struct Cut {};
-/// Respond in our own words: there is no upstream response to give, or the deadline asks for a 504.
+/// Send an error response of the proxy: there is no upstream response to deliver, or `out_of_time` requires a
+/// 504.
 struct Fail {
-  bool gateway_timeout = false;  ///< out_of_time: 504
-  bool close = false;            ///< no response: the client's connection ends as the upstream's did
+  bool gateway_timeout = false;  ///< 504, because of `out_of_time`
+  bool close = false;  ///< send no response; end the client's connection as the upstream ended its own
 };
-/// The client is gone: there is nobody to respond to.
+/// Send nothing: the client is gone.
 struct Leave {};
 
 using Action = std::variant<Start, Wait, Deliver, Cancel, Resume, Continue, Cut, Fail, Leave>;
 
-/// What one event asks for: to be obeyed one by one, in order; never more than three. Only the last one leads
-/// to another event; what comes before it is `Cancel`.
+/// The actions that one event returns, at most three. Carry them out in order. Only the last action leads to
+/// another event; the actions before it are `Cancel`.
 class [[nodiscard]] Actions {
  public:
   Actions() = default;
@@ -62,7 +63,7 @@ class [[nodiscard]] Actions {
   const Action* begin() const { return list_.data(); }
   const Action* end() const { return list_.data() + size_; }
   std::size_t size() const { return size_; }
-  /// Only below size().
+  /// Precondition: i < size().
   const Action& operator[](std::size_t i) const {
     assert(i < size_);
     return list_[i];

@@ -1,4 +1,4 @@
-// How an attempt went, as the I/O saw it.
+// The report of the I/O on one attempt.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,15 @@
 
 namespace reprise::policy {
 
-/// What the I/O reports of an attempt; `Exchange` adds its own counting.
+/// The observations of the I/O on an attempt. `Exchange` adds its own counts.
 struct AttemptReport {
   bool reused = false;
   Sent sent = Sent::nothing;
   bool replayable = true;
-  Idempotency idempotent = Idempotency::no;  ///< judged now, on what is held of the body now
-  unsigned number = 0;                       ///< which attempt; 0: the only one that runs
-  UpstreamAddress address{};                 ///< for the record alone, like the next member
+  Idempotency idempotent =
+      Idempotency::no;  ///< judged at the time of this report, on the part of the body that is held then
+  unsigned number = 0;  ///< number of the attempt; 0 for the only one that runs
+  UpstreamAddress address{};  ///< only recorded in the ledger, like the next member
   std::uint64_t sent_bytes = 0;
 };
 

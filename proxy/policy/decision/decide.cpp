@@ -7,12 +7,13 @@
 namespace reprise::policy {
 namespace {
 
-// If a reused connection ends before any response byte, or turns out to be dead (row L4), the cause is our
-// pool, not the upstream. The same holds for a 421 on a reused connection (RFC 9110 9.2.2 and 15.5.20).
+// Returns true if our connection pool caused the failure, not the upstream: a reused connection ended before
+// any response byte, or its peer was dead (row L4), or the response is a 421 on a reused connection (RFC 9110
+// 9.2.2 and 15.5.20).
 bool is_stale(const Facts& facts, const Attempt& attempt, const Outcome& outcome, const RoutePolicy& policy) {
   if (!attempt.reused || attempt.stale_retry_used || !attempt.replayable) return false;
-  // The repeat counts as an attempt. It is made even if only one attempt is allowed: without the pool there
-  // would have been no failure.
+  // The stale retry counts as an attempt. It is made even if only one attempt is allowed, because without the
+  // pool there would have been no failure.
   const auto most = policy.retry.max_attempts;
   if (most != 1U && are_attempts_spent(attempts_made(attempt), most)) return false;
   if (attempt.sent != Sent::nothing && facts.one_time) return false;
@@ -41,8 +42,8 @@ bool is_body_lost(const Outcome& outcome) {
   return failed != nullptr && failed->cause == Cause::replay_lost;
 }
 
-// The deadline limits name lookup, connecting, a stuck upload, and the head of a repeatable attempt. A
-// timeout of these at or after the deadline was caused by the deadline.
+// Returns true if the deadline caused the failure. The deadline limits name lookup, connecting, a stuck
+// upload, and the head of a repeatable attempt. Any timeout among these at or after the deadline counts.
 bool ran_out_of_time(const Outcome& outcome, Instant now, std::optional<Instant> deadline) {
   const auto* failed = std::get_if<Failed>(&outcome);
   if (failed == nullptr || !deadline || now < *deadline) return false;
@@ -50,15 +51,16 @@ bool ran_out_of_time(const Outcome& outcome, Instant now, std::optional<Instant>
          failed->cause == Cause::parent_timeout || failed->cause == Cause::attempt_timeout;
 }
 
-// A sent attempt has taken effect, or may have. A repeat needs proof that it does no harm.
+// An attempt that sent bytes may have taken effect. A retry then needs proof that a second execution does no
+// harm.
 bool is_safe_to_repeat(const Facts& facts, const Outcome& outcome, const RoutePolicy& policy) {
   if (is_refused(facts, outcome, policy)) return true;
   const bool responded = std::holds_alternative<Responded>(outcome);
   return responded ? facts.idempotent == Idempotency::yes : may_follow_lost_response(facts, policy);
 }
 
-// response_timeout is listed like other timeouts only if the request can be repeated. Otherwise no list
-// applies to it.
+// A response_timeout counts as `timeout` in `retry.on` only if the request can be repeated. Otherwise it is
+// never listed.
 bool is_listed(const Facts& facts, const Attempt& attempt, const Outcome& outcome, const RetryOn& on) {
   const auto* failed = std::get_if<Failed>(&outcome);
   const bool guarded = failed != nullptr && failed->cause == Cause::response_timeout;
@@ -78,15 +80,15 @@ Hints hints_of(const Attempt& attempt, const Outcome& outcome) {
   return hints;
 }
 
-// The rule of the AWS SDKs of 2026: the hint may lengthen a wait by at most five seconds and never shortens
-// it.
+// Follows the rule of the AWS SDKs of 2026: the hint lengthens a wait by at most five seconds, and never
+// shortens it.
 Duration with_aws_hint(Duration backoff, const Hints& hints) {
   constexpr Duration most = std::chrono::seconds(5);
   return std::clamp(hints.aws_retry_after.value_or(backoff), backoff, backoff + most);
 }
 
-// A name that never existed is more likely misspelled than late: at most two more lookups, with waits of at
-// most a second.
+// A name that has never existed is probably misspelled, so it is looked up at most two more times, with waits
+// of at most one second.
 constexpr unsigned most_look_ups = 3;
 constexpr Duration most_wait_for_name = std::chrono::seconds(1);
 
@@ -107,8 +109,8 @@ Reason reason_to_retry(const Outcome& outcome) {
   return responded->body_listed ? Reason::retryable_body : Reason::retryable_status;
 }
 
-// The gates before the wait. Of several that fail, the reader sees the first; the order puts the most useful
-// first.
+// Returns the reason of the first closed gate before the wait. If several gates are closed, only the first is
+// reported, so the most informative ones come first.
 std::optional<Reason> first_closed_gate(const Facts& facts, const Attempt& attempt, const Outcome& outcome,
                                         const RoutePolicy& policy) {
   if (is_success(outcome, policy.retry.on)) return Reason::success;
@@ -150,9 +152,9 @@ WaitRange wait_bounds(const Attempt& attempt, const Outcome& outcome, const Rout
           wait_for(backoff_after(outcome, drawn.highest), hints)};
 }
 
-// A rule on the body holds the body in memory; a longer body is not idempotent.
+// A body that a JSON condition reads must be in memory; with a longer body the request is not idempotent.
 std::uint64_t disk_share(const Facts& facts, const RoutePolicy& policy) {
-  // A status may permit a repeat even where a lost response does not.
+  // A response may permit a repeat (`retry.refused`) even if a lost response does not.
   const bool repeats = facts.idempotent == Idempotency::yes || repeats_after_refusal(policy);
   const bool retried =
       policy.mode == Mode::active && repeats && !are_attempts_spent(1, policy.retry.max_attempts);

@@ -1,4 +1,4 @@
-// Decides whether a broken download is resumed: the counterpart of decide() after the response head.
+// Decides whether a broken download is resumed. decide() decides before the response head, this after it.
 #pragma once
 
 #include <optional>
@@ -13,31 +13,32 @@ namespace reprise::policy {
 /// How a delivered body broke, and what can be resumed.
 struct Break {
   Cause cause = Cause::truncated;
-  bool continuable = false;  ///< the rest can be requested without doubt: Download
+  bool continuable = false;  ///< the rest can be requested with certainty (see `Download`)
   bool progress = false;     ///< the client got body bytes of the attempt that broke
-  bool differs = false;      ///< a continuation had more bytes than the rest
+  bool differs = false;      ///< the response to an earlier resume had more bytes than were missing
   /// When the request's signature expires, even if the route ignores signatures: an upstream that checks
   /// signatures rejects later requests (row E11).
   std::optional<Instant> signed_until = std::nullopt;
-  bool stays_open = false;  ///< the connection has only stalled and may go on, or an earlier stalled one may
+  bool stays_open = false;  ///< a stalled connection (this or an earlier one) may still continue
 };
 
-/// The resumes so far.
+/// Counts of the resumes so far.
 struct ResumeHistory {
   unsigned in_vain = 0;  ///< resumes in a row that brought no byte
-  Duration wait{};       ///< wait before the last of them; zero if there was none
+  Duration wait{};       ///< wait before the latest resume; zero if there was no resume
 };
 
-/// Returns the verdict on resuming. Pure. `hints` come from a response that refused to continue. The deadline
-/// does not apply. The dice are rolled only if every gate before the wait passes.
+/// Returns the verdict on resuming. Pure. `hints` are those of a response that refused to continue the
+/// download. The deadline does not apply. The dice are rolled only if every gate before the wait passes.
 Verdict decide_resume(const Facts&, bool continuable, const ResumeHistory&, const Hints&, const RoutePolicy&,
                       Instant now, Dice&, double budget_left);
 
-/// The reason of a resume that ended without a response: `resumed` if another one may follow, else why no
-/// repetition mends the failure.
+/// Returns the reason for a resume that failed without a response: `resumed` if another resume may follow,
+/// otherwise why no further resume can help.
 Reason reason_after_failure(Cause);
 
-/// Between what the wait before that resume was drawn, hints included: for the record.
+/// Returns the range from which the wait before that resume was drawn, including the hints. The ledger
+/// records it.
 WaitRange wait_bounds(const ResumeHistory&, const Hints&, const RoutePolicy&);
 
 }  // namespace reprise::policy

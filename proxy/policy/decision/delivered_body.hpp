@@ -1,5 +1,4 @@
-// The response body that the client is getting: which attempt it comes from, and what breaks and resumes have
-// made of it.
+// The response body that the client is receiving: the attempt that it comes from, and its breaks and resumes.
 #pragma once
 
 #include <optional>
@@ -9,11 +8,11 @@
 
 namespace reprise::policy {
 
-/// `Exchange` owns one from the moment at which the response head goes out.
+/// Owned by `Exchange` from the moment at which the response head is sent to the client.
 class DeliveredBody {
  public:
-  /// A body that is silent and may go on: the attempt that it comes from, and what the ledger said of that
-  /// attempt before the body fell silent.
+  /// A stalled body whose connection is still open: its attempt, and the ledger's values for that attempt
+  /// before the stall.
   struct Stalled {
     unsigned attempt = 0;
     Outcome outcome;
@@ -23,21 +22,21 @@ class DeliveredBody {
 
   explicit DeliveredBody(unsigned attempt) : attempt_(attempt) {}
 
-  /// Number of the attempt whose body the client is getting.
+  /// Returns the number of the attempt whose body the client is receiving.
   unsigned attempt() const { return attempt_; }
-  /// True if the rest can be asked for.
+  /// Returns true if the rest can be requested after the last break.
   bool continuable() const { return continuable_; }
-  /// What was tried since the last byte. `wait`: the wait before the last attempt.
+  /// Returns the resumes since the last byte. `wait` is the wait before the last attempt.
   ResumeHistory history(Duration wait) const;
 
-  /// The body broke, or fell silent: writes that into the entry of its attempt.
+  /// Records in the ledger that the body broke or stalled, as the outcome of its attempt.
   void broke(const Break&, Ledger&, Instant now);
-  /// A resume is going to start.
+  /// Counts a resume that is scheduled.
   void resume_scheduled() { ++in_vain_; }
-  /// The rest comes from that attempt.
+  /// Records that the rest of the body comes from that attempt.
   void continued_by(unsigned attempt) { attempt_ = attempt; }
-  /// The silent body goes on: its attempt gets back the outcome that it had. Null if no body may go on;
-  /// returned is what the caller has to restore besides.
+  /// Switches back to the stalled body and restores the outcome of its attempt in the ledger. Returns the
+  /// values that the caller must restore as well; nothing if there is no stalled body.
   std::optional<Stalled> went_on(Ledger&);
 
  private:

@@ -9,7 +9,7 @@ namespace {
 
 constexpr Failed cancelled{Stage::await_head, Cause::cancelled};
 
-// What a cancelled attempt has sent is not known for sure.
+// Treats a cancelled attempt as possibly sent, because nothing is known about it.
 AttemptReport report_of_cancelled() {
   AttemptReport report;
   report.sent = Sent::maybe;
@@ -30,7 +30,7 @@ void Exchange::take_up(const LedgerEntry& earlier) {
   assert(earlier.attempt.number == number_);
   AttemptReport report;
   report.sent = earlier.attempt.sent;
-  // What is given back pays for no free retry: that one went on at once.
+  // The result is needed only to pay for a free retry, and the free retry of a stale attempt is made already.
   static_cast<void>(host_.account_for(number_, number_, report, earlier.outcome, earlier.ended));
   ledger_.add(earlier);
   wait_ = earlier.verdict.delay;
@@ -38,7 +38,7 @@ void Exchange::take_up(const LedgerEntry& earlier) {
   stale_retry_used_ = stale_retry_used_ || free;
   if (free) return;
   ++charged_;
-  static_cast<void>(host_.pay_for_retry(earlier.ended));  // it was made, whatever the budget has
+  static_cast<void>(host_.pay_for_retry(earlier.ended));  // the retry was made even if the budget is empty
 }
 
 // Before an attempt.
@@ -49,7 +49,7 @@ Actions Exchange::begin(Instant now, Dice& dice) {
   return approach(now);
 }
 
-// Before any attempt starts, its host is asked.
+// Asks the host's pause and circuit before any attempt starts.
 Actions Exchange::approach(Instant now) {
   const HostAccount::Admission admission = host_.admit(now, deadline_, due_);
   if (const auto* refused = std::get_if<HostAccount::Refused>(&admission))
@@ -60,7 +60,7 @@ Actions Exchange::approach(Instant now) {
 }
 
 Actions Exchange::start_next(Instant now) {
-  // A response that is still being read has its connection taken away now, and not before.
+  // A response at hand that is still being read loses its connection only now, when the next attempt starts.
   response_.connection_taken();
   state_ = State::attempting;
   ++number_;
@@ -97,7 +97,7 @@ Actions Exchange::wait_until(Instant due) {
 Actions Exchange::waited(Instant now) {
   if (state_ != State::waiting) return {};
   if (!is_in_time(deadline_, now)) return stop_waiting(Reason::deadline_too_near, now);
-  // Attempt 1 goes out whatever its signature says: that is for the upstream to judge.
+  // Attempt 1 is sent even if its signature has expired: the upstream judges it.
   const bool signature_is_over = number_ > 0 && !is_signed_at(facts_, now);
   if (signature_is_over) return stop_waiting(Reason::signature_expired, now);
   return approach(now);
@@ -111,7 +111,7 @@ void Exchange::response_dropped() {
   if (state_ == State::waiting) response_.connection_taken();
 }
 
-// When an attempt ends.
+// At the end of an attempt.
 
 bool Exchange::runs(const AttemptReport& report) const {
   return state_ == State::attempting && race_.runs(number_of(report), number_);
@@ -125,13 +125,13 @@ unsigned Exchange::number_of(const AttemptReport& report) const {
   return race_.number_of(report.number, number_);
 }
 
-// Only attempt 1 gets a copy, and it was let in when it was started.
+// Only attempt 1 gets a copy. The circuit admitted it when it started.
 Instant Exchange::admission_of(unsigned number) const {
   return race_.is_on() && number == HedgeRace::first ? race_.first_started() : admitted_;
 }
 
-// A first copy that lost counts with the time that it had run: leaving the slow ones out would make the p95
-// shorter with each hedge.
+// If the copy won, attempt 1 counts with the time until then. Without these slow attempts, each hedge would
+// lower the p95.
 void Exchange::observe_latency(const Outcome& outcome, Instant now) {
   if (latency_ == nullptr || !ends_race(outcome, policy_)) return;
   if (!race_.runs(HedgeRace::first, number_)) return;
@@ -168,8 +168,8 @@ Actions Exchange::settle(const AttemptReport& report, const Outcome& outcome, In
   if (was_drawn(verdict)) ledger_.back().bounds = wait_bounds(attempt, outcome, policy_);
   assert(!slower || !verdict.retry);
   if (!verdict.retry) {
-    // What came of it is the client's, as it would have been without `hold`.
-    if (is_broken_response(outcome)) response_.arrives(number);  // the last entry, which the ledger has
+    // The client gets the broken response, as it would without `hold`.
+    if (is_broken_response(outcome)) response_.arrives(number);  // the ledger holds it, as the last entry
     return slower ? Actions(Cancel{*slower}, stop(verdict.reason)[0]) : stop(verdict.reason);
   }
   if (verdict.reason == Reason::stale_connection) return start_free_retry(now, given_back);
@@ -177,7 +177,8 @@ Actions Exchange::settle(const AttemptReport& report, const Outcome& outcome, In
   return wait_until(now + wait_);
 }
 
-// What may still turn a yes into a no, and what a yes costs.
+// Turns a retry into a refusal if the exchange is stopped or the budget is empty. Otherwise withdraws its
+// cost from the budget.
 Verdict Exchange::overrule(Verdict verdict, Instant now) {
   if (verdict.reason == Reason::observe_only) {
     host_.pay_for_observed(now);
@@ -204,7 +205,7 @@ void Exchange::enter(const AttemptReport& report, const Outcome& outcome, const 
   ledger_.add(entry);
 }
 
-// While two copies race.
+// While both copies race.
 
 std::optional<Instant> Exchange::hedge_at() const { return race_.due(); }
 
@@ -218,7 +219,7 @@ Actions Exchange::hedge_due(const AttemptReport& report, Instant now) {
     ledger_.hedge_refusal = judged;
     return {};
   }
-  // What becomes of the first is written over this once it is known.
+  // The outcome is provisional: it is overwritten when attempt 1 ends.
   enter(report, cancelled, {true, now - started_, Reason::hedged}, now);
   ledger_.hedge = HedgeOutcome::cancelled;
   host_.count_first(now);
@@ -238,9 +239,9 @@ Reason Exchange::admit_copy(const AttemptReport& report, Instant now) {
   return goes ? host_.admit_copy(judged, now) : judged;
 }
 
-// The other still runs, so that nothing is decided yet.
+// Records the failure without a verdict, because the other copy still runs.
 Actions Exchange::one_copy_failed(const AttemptReport& report, const Outcome& outcome, Instant now) {
-  // A reused connection that broke says nothing of the host, whether or not it was stale.
+  // A reused connection that broke says nothing about the host, whether or not it was stale.
   const bool stale = report.reused && std::holds_alternative<Failed>(outcome);
   const Instant admitted = admission_of(report.number);
   enter_step(race_.end(report.number, false), report, outcome, {false, {}, Reason::success}, now);
@@ -250,8 +251,8 @@ Actions Exchange::one_copy_failed(const AttemptReport& report, const Outcome& ou
   return {};
 }
 
-// Writes down how the attempt ended, or both copies of it. Returns the number of the one that still runs and
-// is to be cancelled.
+// Records the end of the attempt, or of both copies. Returns the number of the copy that still runs and must
+// be cancelled.
 std::optional<unsigned> Exchange::enter_end(const AttemptReport& report, const Outcome& outcome,
                                             const Verdict& verdict, Instant now) {
   if (!race_.is_on()) {
@@ -266,7 +267,7 @@ std::optional<unsigned> Exchange::enter_end(const AttemptReport& report, const O
   return std::nullopt;
 }
 
-// The verdict stands with the last entry.
+// Records a step of the race. The verdict belongs to the last entry.
 void Exchange::enter_step(const HedgeRace::Step& step, const AttemptReport& report, const Outcome& outcome,
                           const Verdict& verdict, Instant now) {
   using Entry = HedgeRace::Entry;
@@ -284,13 +285,14 @@ void Exchange::enter_step(const HedgeRace::Step& step, const AttemptReport& repo
   if (step.second == Entry::verdict) ledger_.back().verdict = verdict;
 }
 
-// After the response head is out.
+// After the response head was sent to the client.
 
 Actions Exchange::body_broke(const Break& what, Instant now, Dice& dice) {
   if (state_ != State::delivering) return {};
-  // A break that was seen while the body was held has a verdict: why the attempt was not repeated.
+  // A break that occurred while the body was held back already has a verdict: why the attempt was not
+  // retried.
   const bool judged = is_broken_response(ledger_[body_->attempt() - 1].outcome);
-  // The attempt that broke, or the copy that failed beside it: the verdict stands with the last one.
+  // The verdict is in the last entry, which is the attempt that broke or the copy that failed beside it.
   Verdict& verdict = ledger_.back().verdict;
   const Verdict before = verdict;
   body_->broke(what, ledger_, now);
@@ -305,7 +307,7 @@ Actions Exchange::body_broke(const Break& what, Instant now, Dice& dice) {
     verdict = before;
     ledger_.reason = before.reason;
   } else if (judged && verdict.retry) {
-    ledger_.reason = Reason::success;  // of what comes of it, not of the attempt that broke
+    ledger_.reason = Reason::success;  // the reason of the resumed response, not of the attempt that broke
   }
   return actions;
 }
@@ -329,7 +331,7 @@ Actions Exchange::body_went_on(const AttemptReport& report, Instant now) {
   return Action(Continue{body->attempt});
 }
 
-// Decides about the last entry.
+// Decides on a resume after the last entry.
 Actions Exchange::resume_again(const Hints& hints, Instant now, Dice& dice) {
   const ResumeHistory history = body_->history(wait_);
   Verdict& verdict = ledger_.back().verdict;
@@ -365,7 +367,8 @@ Actions Exchange::uncounted(const AttemptReport& report, const Responded& respon
   return resume_again(response.hints, now, dice);
 }
 
-// A status that has no bytes to offer: the route says whether it is worth another attempt.
+// Handles a response to a resume request whose status carries no part of the download. Resumes again only if
+// retry.on lists the response.
 Actions Exchange::resume_refused(const AttemptReport& report, const Responded& response, Instant now,
                                  Dice& dice) {
   if (!policy_.retry.on.lists(response)) return give_up(report, response, Reason::resume_mismatch, now);
@@ -373,7 +376,7 @@ Actions Exchange::resume_refused(const AttemptReport& report, const Responded& r
 }
 
 Actions Exchange::resume_failed(const AttemptReport& report, const Failed& failure, Instant now, Dice& dice) {
-  // No free retry follows that it could pay for.
+  // No free retry follows a resume, so the result is not needed.
   static_cast<void>(host_.account_for(number_, number_, report, failure, now));
   const Reason reason = reason_after_failure(failure.cause);
   if (!is_retry(reason)) return give_up(report, failure, reason, now);
@@ -389,7 +392,7 @@ Actions Exchange::give_up(const AttemptReport& report, const Outcome& outcome, R
   return cut(reason);
 }
 
-// Ends.
+// How an exchange ends.
 
 Actions Exchange::stop(Reason reason) {
   if (body_) return cut(reason);
@@ -405,11 +408,11 @@ Actions Exchange::stop(Reason reason) {
     return Action(Deliver{*response});
   }
   state_ = State::over;
-  // A response at hand that is not delivered because of the deadline becomes a 504.
+  // If the deadline prevents the delivery of a response at hand, the client gets a 504.
   return Action(Fail{response && out_of_time, closes_like_upstream(facts_, ledger_, policy_)});
 }
 
-// The scheduled attempt never starts: the budget gets it back, and the ledger says why.
+// Cancels the scheduled attempt: refunds the budget and records the reason in the ledger.
 Actions Exchange::stop_waiting(Reason reason, Instant now) {
   end_wait(reason, now);
   return stop(reason);
@@ -434,7 +437,7 @@ void Exchange::delivered() {
   state_ = State::over;
 }
 
-// Attempt 1 always starts: a wait before it goes on.
+// A wait before attempt 1 does not end, because attempt 1 always starts.
 Actions Exchange::client_finished(Instant now) {
   stopped_ = Reason::client_gone;
   return state_ == State::waiting && number_ > 0 ? stop_waiting(Reason::client_gone, now) : Actions{};

@@ -1,5 +1,5 @@
-// The loop of one request as a pure state machine: events in, actions out. Sockets, tests and the simulator
-// obey it alike.
+// The retry state machine of one request: events in, actions out. The I/O, the tests and the simulator run
+// the same code.
 #pragma once
 
 #include <optional>
@@ -13,90 +13,94 @@
 
 namespace reprise::policy {
 
-/// One per request. Single-threaded; what it shares with others of its host is thread-safe. An event that
-/// does not fit the state (a timer that fires after the wait was ended, a report of a cancelled attempt) asks
-/// for nothing and changes nothing.
+/// The retry state machine of one request. Single-threaded; the state shared with other requests of the host
+/// is thread-safe. Events return the actions to take. An event that does not fit the state (a timer that
+/// fires after its wait ended, a report on a cancelled attempt) returns no action and changes nothing.
 ///
-/// Parts of it are classes of their own: the race of attempt 1 and its copy (`HedgeRace`), the account with
-/// the host (`HostAccount`), the response that is kept while waiting (`ResponseAtHand`), and the body that
-/// the client is getting (`DeliveredBody`).
+/// Separate classes handle: the race of attempt 1 and its copy (`HedgeRace`), the host's budget and circuit
+/// (`HostAccount`), the response held during a wait (`ResponseAtHand`), and the body that the client receives
+/// (`DeliveredBody`).
 ///
-///   state       event                      asks for (-: nothing; | : or)
+///   state       event                      returned actions (-: none; | : or)
 ///   idle        take_up                    -
 ///               begin                      Start | Wait | Fail
-///   attempting  answered, failed           Wait | Start | [Cancel] Deliver | Fail; - while a copy runs on
+///   attempting  responded, failed          Wait | Start | [Cancel] Deliver | Fail; - if a copy still runs
 ///               hedge_due                  Start (the copy) | -
 ///   waiting     response_kept, _dropped    -
 ///               waited                     Start | Resume | Wait | Deliver | Fail | Cut
-///               client_finished, shutdown  Deliver | Fail | Cut; client_finished before attempt 1: -
+///               client_finished, shutdown  Deliver | Fail | Cut; - for client_finished before attempt 1
 ///   delivering  body_broke                 Wait | Cut
-///               delivered                  -, and it is over
+///               delivered                  -; the exchange is over
 ///   waiting, resuming, delivering
-///               body_went_on               Continue, of the body that had stalled
+///               body_went_on               Continue (the body that had stalled)
 ///   resuming    continued                  Continue
-///               answered, failed           Wait | Cut
+///               responded, failed          Wait | Cut
 ///               uncounted                  Wait | Cut
 ///               differed                   Cut
 ///   not over    client_reset               [Cancel [Cancel]] Leave
-///   any other   client_finished, shutdown  -, and it is remembered
+///   any other   client_finished, shutdown  -; remembered for the next decision
 ///
-/// The last action names the next state: Start attempting, Wait waiting, Deliver and Continue delivering,
-/// Resume resuming; Cut, Fail and Leave over.
+/// The last action determines the next state: attempting after Start, waiting after Wait, delivering after
+/// Deliver or Continue, resuming after Resume, and over after Cut, Fail or Leave.
 class Exchange {
  public:
-  /// `host`, `policy` and `latency` must outlive the exchange. The deadline runs from `head_at`. `latency` is
-  /// that of the route; null if the route hedges after a fixed time or not at all.
+  /// `host`, `policy` and `latency` must outlive the exchange. The deadline starts at `head_at`. `latency`
+  /// belongs to the route; null if the route hedges after a fixed time or does not hedge.
   Exchange(const RoutePolicy& policy, const Facts& facts, HostShare host, Instant head_at,
            ObservedLatency* latency = nullptr);
 
-  /// Accounts for an attempt of this request that was made earlier and was to be retried; the exchange
-  /// continues after it. The budget is fed and charged at the attempt's end, as if it had been made here.
-  /// Precondition: before `begin`, and in the order in which the attempts were made.
+  /// Adds an earlier attempt of this request whose verdict was a retry, as if it had been made here. Feeds
+  /// and charges the budget at the attempt's end. The exchange continues after it. Precondition: called
+  /// before `begin`, in the order of the attempts.
   void take_up(const LedgerEntry&);
-  /// Starts attempt 1, or waits for the end of a pause that the host has asked for (spread by up to the
-  /// route's first wait), or fails without an attempt because of the pause or the circuit.
+  /// Starts attempt 1. If the host has asked for a pause, waits for its end (plus a random part of the
+  /// route's first wait), or fails without an attempt. Also fails if the circuit is open.
   Actions begin(Instant now, Dice&);
-  /// A final response head arrived for the running attempt.
+  /// Reports that the final response head of the running attempt has arrived.
   Actions responded(const AttemptReport&, const Responded&, Instant now, Dice&);
-  /// The running attempt ended without one.
+  /// Reports that the running attempt ended without a response head.
   Actions failed(const AttemptReport&, const Failed&, Instant now, Dice&);
-  /// When `hedge_due` is to be reported for the running attempt; absent if the attempt gets no copy.
+  /// Returns when to report `hedge_due` for the running attempt; nothing if the attempt gets no copy.
   std::optional<Instant> hedge_at() const;
-  /// The running attempt has no response yet. Asks for a copy beside it, or for nothing: the ledger says why.
-  /// The report describes the request's body now: `replayable` only if the body is whole, too.
+  /// Reports that the running attempt has no response at the time `hedge_at`. Returns the start of a copy, or
+  /// no action; the ledger then has the reason. The report describes the request body at this time; set
+  /// `replayable` only if the body is also complete.
   Actions hedge_due(const AttemptReport&, Instant now);
-  /// The wait is over.
+  /// Reports that the wait is over.
   Actions waited(Instant now);
-  /// The response of the last attempt was read whole and is held: the client gets it if nothing better
-  /// follows. A newer response replaces it.
+  /// Reports that the response of the last attempt was read to its end and is held. The client gets it if no
+  /// better response follows. A newer response replaces it.
   void response_kept();
-  /// The response of the last attempt cannot be kept (too long, broken): there is nothing to fall back on.
+  /// Reports that the response of the last attempt cannot be held (too long, or broken), so that it can no
+  /// longer be delivered.
   void response_dropped();
-  /// The delivered body, or its continuation, ended early: waits to resume the body, or cuts. The deadline
-  /// does not apply any more.
+  /// Reports that the delivered body, or its continuation, ended early. Waits to resume the body, or cuts the
+  /// connection. From then on the deadline does not apply.
   Actions body_broke(const Break&, Instant now, Dice&);
-  /// A body that had stalled, and whose connection was kept, brought bytes before its continuation did:
-  /// delivers that body again. `report`: of the `Resume` that ran, if one did.
+  /// Reports that a stalled body received bytes on its open connection before a resume did. Delivers that
+  /// body again. `report` describes the `Resume` that ran, if there was one.
   Actions body_went_on(const AttemptReport&, Instant now);
-  /// The running attempt's response to a `Resume` is the rest of the body.
+  /// Reports that the response to the running `Resume` is the rest of the body.
   Actions continued(const AttemptReport&, const Responded&, Instant now);
-  /// The response to a `Resume` is a 200 of the right version from which the missing bytes cannot be counted
-  /// off: asks again.
+  /// Reports that the response to a `Resume` is a 200 of the right version in which the missing bytes cannot
+  /// be located, because its length is not usable. Resumes again, or cuts.
   Actions uncounted(const AttemptReport&, const Responded&, Instant now, Dice&);
-  /// The response to a `Resume` is a 200 or a 206, and not the rest.
+  /// Reports that the response to a `Resume` is a 200 or 206 with something other than the rest. Cuts.
   Actions differed(const AttemptReport&, const Responded&, Instant now);
-  /// The delivered response went out whole: only while it is being delivered.
+  /// Reports that the response was delivered completely. Precondition: it is being delivered.
   void delivered();
-  /// The client closed its sending side: the running attempt goes on, no later one starts, a wait ends.
+  /// Reports that the client closed its sending side. The running attempt continues, no later attempt starts,
+  /// and a wait ends.
   Actions client_finished(Instant now);
-  /// The client reset the connection: everything stops.
+  /// Reports that the client reset the connection. Stops all attempts.
   Actions client_reset(Instant now);
-  /// SIGTERM: the running attempt goes on, a wait ends with the last response.
+  /// Reports SIGTERM. The running attempt continues; a wait ends, and the last response is delivered.
   Actions shutdown(Instant now);
 
   std::optional<Instant> deadline() const { return deadline_; }
   const Ledger& ledger() const { return ledger_; }
-  /// True once an action ended the exchange (deliver and its end, cut, fail, leave).
+  /// Returns true if the exchange has ended: the response was delivered, or the last action was Cut, Fail or
+  /// Leave.
   bool over() const { return state_ == State::over; }
 
  private:
@@ -126,13 +130,13 @@ class Exchange {
   std::optional<unsigned> enter_end(const AttemptReport&, const Outcome&, const Verdict&, Instant now);
   void enter_step(const HedgeRace::Step&, const AttemptReport&, const Outcome&, const Verdict&, Instant now);
 
-  // After the response head is out.
+  // After the response head was sent to the client.
   Actions resume_refused(const AttemptReport&, const Responded&, Instant now, Dice&);
   Actions resume_failed(const AttemptReport&, const Failed&, Instant now, Dice&);
   Actions resume_again(const Hints&, Instant now, Dice&);
   Actions give_up(const AttemptReport&, const Outcome&, Reason, Instant now);
 
-  // Ends.
+  // How an exchange ends.
   Actions stop(Reason);
   Actions stop_waiting(Reason, Instant now);
   void end_wait(Reason, Instant now);
@@ -147,20 +151,22 @@ class Exchange {
   HostAccount host_;
   HedgeRace race_;
   ResponseAtHand response_;
-  std::optional<DeliveredBody> body_;  ///< from Deliver on
+  std::optional<DeliveredBody> body_;  ///< set from `Deliver` on
   State state_ = State::idle;
-  std::optional<Reason> stopped_;  ///< no attempt starts any more: the client's end, or ours
-  unsigned number_ = 0;            ///< of the attempt that was started last
-  unsigned charged_ = 0;           ///< attempts without free retries and resumes
+  std::optional<Reason>
+      stopped_;           ///< why no further attempt starts: the client has gone, or the proxy shuts down
+  unsigned number_ = 0;   ///< number of the last started attempt
+  unsigned charged_ = 0;  ///< number of attempts, without free retries and resumes
   bool stale_retry_used_ = false;
-  Duration wait_{};             ///< before the attempt that was started last
-  std::optional<Instant> due_;  ///< when the last wait was to end
+  Duration wait_{};             ///< wait before the last started attempt
+  std::optional<Instant> due_;  ///< planned end of the last wait
   Instant started_{};
-  Instant admitted_{};  ///< when the circuit let the running attempt in; a free retry is let in already
+  Instant admitted_{};  ///< when the circuit admitted the running attempt; a free retry keeps the time of the
+                        ///< stale attempt
 };
 
-/// True if the exchange asks for something or is over. False, while nothing is under way, is a bug: the
-/// exchange would never end.
+/// Returns true if the exchange returned an action or is over. If neither holds and no attempt or wait is
+/// under way, the exchange would hang: that is a bug.
 inline bool leads_on(const Exchange& exchange, const Actions& asked) {
   return asked.size() > 0 || exchange.over();
 }

@@ -43,12 +43,12 @@ bool is_ambiguous(const Facts& facts, const Ledger& ledger, unsigned number) {
   const LedgerEntry& given = ledger[number - 1];
   const auto* response = std::get_if<Responded>(&given.outcome);
   if (response == nullptr || !may_be_about_our_repeat(facts, response->status)) return false;
-  // What is evicted came after the copy.
+  // Evicted attempts started after the race, so their numbers show which was first.
   const unsigned sent_first = ledger.evicted() == nullptr ? 0 : ledger.evicted()->first_sent;
   if (sent_first != 0 && sent_first < number) return true;
   for (std::size_t i = 0; i < ledger.size(); i = ledger.next(i)) {
     const LedgerEntry& other = ledger[i];
-    // A copy that was started later may have been there first.
+    // A copy that started later may have reached the upstream first.
     const bool before = i + 1 < number || other.started < given.ended;
     if (i + 1 != number && before && other.attempt.sent == Sent::maybe) return true;
   }

@@ -1,4 +1,4 @@
-// The checks that several decisions share before they allow another attempt.
+// The gates that several decisions share: conditions that must hold before another attempt.
 #pragma once
 
 #include "proxy/policy/decision/ledger.hpp"
@@ -7,7 +7,7 @@
 
 namespace reprise::policy {
 
-/// 421: the connection is not for that authority; another connection may be (RFC 9110 15.5.20).
+/// Status 421: this connection does not serve the authority, but another connection may (RFC 9110 15.5.20).
 inline constexpr int misdirected_request = 421;
 
 /// Returns true if the client's request is itself a retry and the route refuses nested retries.
@@ -24,7 +24,7 @@ Hints honoured(const Hints&, const RoutePolicy&);
 /// from `honoured`.
 bool asks_for_too_long(const Hints&, const RoutePolicy&);
 
-/// The state shared by all requests to one host that a route takes part in.
+/// The parts of the host's shared state that a route uses.
 struct HostParts {
   bool budget = false;  ///< a separate budget if the route only observes
   bool circuit = false;
@@ -49,23 +49,24 @@ bool is_idempotent_by_rule(const RoutePolicy&);
 /// idempotent, and a second execution must not fail because of the first.
 bool may_follow_lost_response(const Facts&, const RoutePolicy&);
 
-/// Returns true if a response with that status to a later attempt may be the result of our own repeat. An
+/// Returns true if a response with that status to a later attempt may be caused by our own repeat, because an
 /// earlier attempt with an unknown outcome may have taken effect.
 bool may_be_about_our_repeat(const Facts&, int status);
 
-/// The response of that attempt may be about our own repeat: another attempt was sent, and may have taken
-/// effect before the response came.
+/// Returns true if the response of that attempt may be caused by our own repeat: another attempt was sent and
+/// may have taken effect before the response arrived.
 bool is_ambiguous(const Facts&, const Ledger&, unsigned number);
 
-/// The client's connection ends as the upstream's did, without a response (row D8): the request was sent
-/// once, must not be repeated, and broke before the first byte of a response.
+/// Returns true if the client's connection must end as the upstream's did, without a response (row D8). The
+/// request was sent once, must not be repeated, and broke before the first response byte.
 bool closes_like_upstream(const Facts&, const Ledger&, const RoutePolicy&);
 
-/// Returns true if the client gets the failure of the lost attempt, and not a later response that may be
-/// about our own repeat.
+/// Returns true if the client gets the failure of the lost attempt instead of a later response that our own
+/// repeat may have caused.
 bool keeps_failure(const RoutePolicy&);
 
-/// Returns true if the request's signature is still valid at that time, or if it has none that counts.
+/// Returns true if the request's signature is valid at that time. Also true if the request has no signature,
+/// or the route ignores it.
 bool is_signed_at(const Facts&, Instant);
 
 /// Returns true if that time is not after the deadline, or if there is no deadline.
@@ -74,16 +75,17 @@ bool is_in_time(std::optional<Instant> deadline, Instant);
 /// Returns true if a wait that begins now ends by the deadline, or if there is no deadline.
 bool wait_fits(std::optional<Instant> deadline, Instant now, Duration wait);
 
-/// Returns true if the maximum number of attempts has been made. Without `most` there is no maximum.
+/// Returns true if `made` has reached the maximum number of attempts, `most`. Without `most` there is no
+/// maximum.
 bool are_attempts_spent(unsigned made, std::optional<unsigned> most);
-/// Returns the attempts that `max_attempts` counts: the stale retry is included, resumes are not.
+/// Returns the number of attempts that counts towards `max_attempts`: stale retries count, resumes do not.
 unsigned attempts_made(const Attempt&);
 
 /// Returns true if there is less than one whole retry in the budget. `left` is the result of Budget::left.
 bool is_budget_empty(double left);
 
-/// Returns the reason of the first gate that fails among the last ones, which every attempt but the first
-/// must pass. `sent_at` is when that attempt would be sent.
+/// Returns the reason of the first closed gate among the last gates, which apply to every attempt after the
+/// first. `sent_at` is when the next attempt would be sent.
 std::optional<Reason> last_closed_gate(const Facts&, const RoutePolicy&, Instant sent_at, double budget_left);
 
 }  // namespace reprise::policy

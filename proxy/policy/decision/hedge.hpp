@@ -12,7 +12,7 @@ namespace reprise::policy {
 
 struct RoutePolicy;
 
-/// The `hedge` key: at most one copy of each request, beside its first attempt.
+/// The `hedge` key of a route. At most one copy of each request is sent, while its first attempt still runs.
 struct HedgePolicy {
   /// Delay of the copy from the start of the attempt; if absent, the observed p95 of the route.
   std::optional<Duration> after = std::chrono::milliseconds(200);
@@ -33,18 +33,18 @@ inline constexpr std::uint8_t hedge_outcome_count = count_of<HedgeOutcome>;
 
 std::string_view word(HedgeOutcome);
 
-/// Returns when the copy of an attempt that starts now is due; nothing if there is no copy. `latency` may be
-/// null.
+/// Returns when to start the copy of an attempt that starts at `start`; nothing if there is no copy.
+/// `latency` may be null.
 std::optional<Instant> hedge_due(const RoutePolicy&, const ObservedLatency* latency, Instant start);
 
 /// Returns `hedged` or `observe_only` if a copy may start now, otherwise the reason of the gate that failed.
-/// Pure. The request must be safe to repeat whatever happens to the first attempt: idempotent, with its whole
-/// body held.
+/// Pure. The request must be safe to send twice whatever happens to the first attempt: it is idempotent, and
+/// its whole body is held.
 Reason judge_hedge(const Facts&, const Attempt&, const RoutePolicy&, Instant now,
                    std::optional<Instant> deadline, double budget_left);
 
-/// Returns true for a response that would not be retried. Such a response wins against a copy that is still
-/// under way.
+/// Returns true if the outcome is a response that would not be retried. It then wins the race, even if the
+/// other copy still runs.
 bool ends_race(const Outcome&, const RoutePolicy&);
 
 }  // namespace reprise::policy

@@ -12,7 +12,7 @@ struct HedgeRace::Transition {
   Step step;
 };
 
-// Every event that can occur while the race is on. A copy counts as cancelled from its start until it ends.
+// Lists every event that can occur while the race is on. A copy counts as cancelled until it ends.
 constinit const std::array<HedgeRace::Transition, 11> HedgeRace::transitions{{
     {State::both, Event::first_failed, {State::second, HedgeOutcome::cancelled, Entry::outcome, Entry::none}},
     {State::both, Event::second_failed, {State::first, HedgeOutcome::failed, Entry::none, Entry::outcome}},

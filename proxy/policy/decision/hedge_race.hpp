@@ -1,4 +1,4 @@
-// The race of attempt 1 and its copy: which of the two run, and what the end of either one means.
+// The race of attempt 1 and its hedged copy: which of them run, and what happens if one of them ends.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace reprise::policy {
 
-/// `Exchange` owns one. Attempt 1 may get one copy; every other attempt runs without a race.
+/// Owned by `Exchange`. Attempt 1 may get one copy; every other attempt runs without a race.
 ///
 ///   state    event                       next
 ///   off      plan                        due, if there is a time for the copy
@@ -21,20 +21,21 @@ namespace reprise::policy {
 ///   first    any end, abandon            off
 ///   second   any end, abandon            off
 ///
-/// `step` takes the last five rows from a table that says what becomes of either attempt, too.
+/// `step` reads the last five rows from a table. That table also says what the ledger records about each
+/// attempt.
 class HedgeRace {
  public:
   /// `both`, `first` and `second` name the attempts that run while the race is on.
   enum class State : std::uint8_t { off, due, both, first, second };
-  /// An attempt wins with a response that nobody would ask for again (`ends_race`), and fails otherwise. The
-  /// race is abandoned if the client resets its connection.
+  /// An attempt wins with a response that would not be retried (`ends_race`), and fails otherwise. The race
+  /// is abandoned if the client resets its connection.
   enum class Event : std::uint8_t { first_failed, first_won, second_failed, second_won, abandoned };
-  /// What a step writes in the ledger about an attempt.
+  /// What a step records in the ledger about an attempt.
   enum class Entry : std::uint8_t {
     none,
-    outcome,    ///< how the attempt ended
-    verdict,    ///< the verdict alone: how the attempt ended was written by an earlier step
-    cancelled,  ///< that the attempt is cancelled: it runs, and is to be stopped
+    outcome,    ///< the outcome of the attempt
+    verdict,    ///< only the verdict: an earlier step has recorded the outcome
+    cancelled,  ///< cancellation: the attempt still runs and must be stopped
   };
   struct Step {
     State next = State::off;
@@ -46,39 +47,41 @@ class HedgeRace {
   static constexpr unsigned first = 1;
   static constexpr unsigned second = 2;
 
-  /// Attempt 1 starts; its copy is due then, if ever. Precondition: the race is not on.
-  void plan(std::optional<Instant> due);
-  /// Attempt 1 gets no copy any more. Precondition: the race is not on.
-  void drop() { state_ = State::off; }
-  /// When the copy is due, unless the race is on or no copy may start.
-  std::optional<Instant> due() const;
-  /// The copy starts. `first_started`: when attempt 1 did, and was let in by the circuit. Precondition: the
+  /// Records that attempt 1 starts, and when its copy is due; nothing if there is no copy. Precondition: the
   /// race is not on.
+  void plan(std::optional<Instant> due);
+  /// Records that attempt 1 gets no copy after all. Precondition: the race is not on.
+  void drop() { state_ = State::off; }
+  /// Returns when the copy is due; nothing if it has started or none may start.
+  std::optional<Instant> due() const;
+  /// Records that the copy starts. `first_started` is when attempt 1 started, which is also when the circuit
+  /// admitted it. Precondition: the race is not on.
   void start(Instant first_started);
 
   bool is_on() const { return state_ > State::due; }
   bool both_run() const { return state_ == State::both; }
-  /// Precondition: the race is on.
+  /// Returns when attempt 1 started. Precondition: the race is on.
   Instant first_started() const { return first_started_; }
-  /// Returns the number of the attempt that a report is about. A report with number 0 is about the only one
-  /// that runs: `latest`, unless attempt 1 outlived its copy. While both run, it is about neither.
+  /// Returns the number of the attempt that a report is about. A report with number 0 is about the only
+  /// running attempt: `latest`, or attempt 1 if its copy ended first. Precondition: `reported` is not 0 while
+  /// both run.
   unsigned number_of(unsigned reported, unsigned latest) const {
     if (reported != 0 || state_ == State::both) return reported;
     return state_ == State::first ? first : latest;
   }
-  /// True if that attempt runs. Precondition: the race is on, or attempt `latest` runs.
+  /// Returns true if that attempt runs. Precondition: the race is on, or attempt `latest` runs.
   bool runs(unsigned number, unsigned latest) const {
     if (!is_on()) return number == latest;
     return number == first ? state_ != State::second : number == second && state_ != State::first;
   }
-  /// Attempt `number` ends. Precondition: the race is on, and the attempt runs.
+  /// Records the end of attempt `number`. Precondition: the race is on, and the attempt runs.
   Step end(unsigned number, bool wins);
-  /// Both attempts, or the one that is left, are to be stopped. Precondition: the race is on.
+  /// Ends the race; every attempt that still runs must be stopped. Precondition: the race is on.
   Step abandon() { return step(Event::abandoned); }
 
-  /// Remembers the hints of the response that an attempt has failed with.
+  /// Stores the hints of the response with which one of the two attempts failed.
   void remember(const Hints&, Instant now);
-  /// Returns what is left of these hints: a pause runs from the response that asked for it. Precondition: the
+  /// Returns the stored hints, with their pauses shortened by the time since that response. Precondition: the
   /// race is on.
   Hints hints_left(Instant now) const;
 

@@ -14,12 +14,13 @@ namespace reprise::policy {
 
 struct RoutePolicy;
 
-/// The `hold` key of a route. A body is released at the first of these: its end, `bytes`, the first event of
-/// an event stream, or `time`.
+/// The `hold` key of a route. A held body is released when the first of these is reached: its end, `bytes`,
+/// the first event of an event stream, or `time`.
 struct HoldPolicy {
-  std::size_t bytes = 0;                    ///< 0: only as much as the predicates need
-  Duration time = std::chrono::seconds(1);  ///< limit from the response head on, for quiet streams
-  std::vector<BodyPredicate> body;          ///< a match with any of these makes the response worth a retry
+  std::size_t bytes = 0;                    ///< 0: only the bytes that the predicates need
+  Duration time = std::chrono::seconds(1);  ///< limit from the response head on, for slow streams
+  std::vector<BodyPredicate>
+      body;  ///< if any predicate matches, the response is retried as if `retry.on` listed it
 };
 
 /// The kinds of body that predicates can read. `untyped` may be JSON or XML. A body with a content coding is
@@ -29,10 +30,10 @@ enum class BodyKind : std::uint8_t { json, xml, untyped, event_stream, other };
 /// Bytes held for the predicates if `hold.bytes` is not set.
 inline constexpr std::size_t default_peek_bytes = 16 * 1024;
 
-/// Returns the hold of the route if it applies to that response, that is, if the response would be delivered.
-/// Otherwise null.
+/// Returns the route's hold if it applies to that response: the response would otherwise be delivered. Null
+/// if the hold does not apply.
 const HoldPolicy* hold_for(const RoutePolicy&, const Responded&);
-/// Returns the most bytes of the body that are held back for a response with that status; 0 for none.
+/// Returns the maximum number of body bytes to hold back for a response with that status; 0 for none.
 std::size_t bytes_to_hold(const HoldPolicy&, int status, BodyKind);
 
 }  // namespace reprise::policy

@@ -1,5 +1,5 @@
-// One request's account with its upstream host: what the request takes of the budget, the circuit and the
-// pause that all requests to the host share, and what it reports to them.
+// The account of one request with its upstream host: what the request takes from the shared budget, circuit
+// and pause, and what it reports to them.
 #pragma once
 
 #include <limits>
@@ -12,7 +12,7 @@
 
 namespace reprise::policy {
 
-/// What all requests to one upstream host share; each part may be null (off).
+/// The state shared by all requests to one upstream host. Each part is null if that feature is off.
 struct HostShare {
   HostShare(Budget* for_retries = nullptr, Circuit* breaker = nullptr,  // NOLINT(google-explicit-constructor)
             HostPause* asked_pause = nullptr)
@@ -23,16 +23,16 @@ struct HostShare {
   HostPause* pause;
 };
 
-/// `Exchange` owns one. Single-threaded; the parts of the share are thread-safe.
+/// Owned by `Exchange`. Single-threaded; the shared parts are thread-safe.
 class HostAccount {
  public:
-  /// The attempt may start now, and the circuit counts it from now on.
+  /// The attempt may start now. From now on the circuit counts it.
   struct Admitted {};
-  /// The host has asked for a pause: ask again then.
+  /// The host has asked for a pause: call `admit` again at that time.
   struct Paused {
     Instant until{};
   };
-  /// No attempt may start.
+  /// The attempt must not start.
   struct Refused {
     Reason reason = Reason::host_paused;
   };
@@ -41,40 +41,43 @@ class HostAccount {
   /// `policy` must outlive the account.
   HostAccount(HostShare share, const RoutePolicy& policy) : share_(share), policy_(policy) {}
 
-  /// Draws how long after the end of a pause this request comes back: up to the route's first wait. Rolls the
-  /// dice only if the route waits for pauses.
+  /// Draws how long after the end of a pause this request continues, at most the route's first wait. Rolls
+  /// the dice only if the route waits for pauses.
   void draw_spread(Dice&);
-  /// Asks whether an attempt may start now. `due`: when the request's last wait was to end.
+  /// Returns whether an attempt may start now. `due` is the planned end of the request's last wait.
   Admission admit(Instant now, std::optional<Instant> deadline, std::optional<Instant> due);
-  /// Asks the same for a copy beside attempt 1, and pays for it. `judged` is `hedged` or `observe_only`;
-  /// returns it, or why the copy must not start.
+  /// Asks whether a copy may start beside attempt 1. If so, withdraws it from the budget. Precondition:
+  /// `judged` is `hedged` or `observe_only`. Returns `judged` if the copy may start, otherwise the reason why
+  /// not.
   Reason admit_copy(Reason judged, Instant now);
 
-  /// Returns the retries that the budget has left, and remembers the number; infinite without a budget.
+  /// Returns the number of retries left in the budget, and stores it for `budget_last_seen`. Infinite if
+  /// there is no budget.
   double budget_left(Instant now);
   double budget_last_seen() const { return budget_seen_; }
-  /// Counts the first attempt of this request for the budget, once.
+  /// Counts the first attempt of this request in the budget. Later calls do nothing.
   void count_first(Instant now);
-  /// Counts attempt `number` as it ended: attempt 1 feeds the budget unless it was kept here. Gives a retry
-  /// back that ended without having sent a byte, which has burdened nobody (decision 0015), and returns true
-  /// then. `latest` is the number of the attempt that was started last: the one that was paid for.
+  /// Accounts for attempt `number` at its end. Attempt 1 feeds the budget, unless this host caused its
+  /// failure before a byte was sent. A retry that ended without having sent a byte is refunded, because it
+  /// put no load on the upstream (decision 0015); only then returns true. `latest` is the last started
+  /// attempt: only that one can be refunded.
   [[nodiscard]] bool account_for(unsigned number, unsigned latest, const AttemptReport&, const Outcome&,
                                  Instant now);
-  /// Takes a retry from the budget. Returns false if none is left.
+  /// Withdraws a retry from the budget. Returns false if none is left.
   [[nodiscard]] bool pay_for_retry(Instant now);
-  /// Takes what a retry would have cost; without effect if the budget is empty.
+  /// Withdraws what a retry would have cost in active mode; does nothing if the budget is empty.
   void pay_for_observed(Instant now);
-  /// A free retry takes the place of the attempt that was stale: what paid for that attempt pays for it.
-  /// `given_back`: as `account_for` returned for the stale attempt.
+  /// Accounts for a free retry, which replaces a stale attempt and uses its payment. If that payment was
+  /// refunded, withdraws it again. `given_back` is the result of `account_for` for the stale attempt.
   void pass_payment_on(bool given_back, Instant now);
-  /// Gives the scheduled retry back: it never starts.
+  /// Refunds the scheduled retry, because it will not start.
   void refund_retry(Instant now);
 
-  /// Reports what an attempt showed of its host to the pause and the circuit, which let the attempt in at
-  /// `admitted`.
+  /// Reports the outcome of an attempt to the host's pause and circuit. `admitted` is when the circuit
+  /// admitted the attempt.
   void report(const Outcome&, const Verdict&, Instant admitted, Instant now);
-  /// Takes the attempt that the circuit let in then out of its account: the attempt shows nothing of the
-  /// host.
+  /// Removes the attempt that was admitted at that time from the circuit's count, because it says nothing
+  /// about the host.
   void discard(Instant admitted);
 
  private:
@@ -86,8 +89,8 @@ class HostAccount {
   const RoutePolicy& policy_;
   bool first_counted_ = false;
   double budget_seen_ = std::numeric_limits<double>::infinity();
-  std::optional<Instant> withdrawn_;  ///< when the retry that is scheduled or runs was taken from the budget
-  Duration spread_{};                 ///< from the end of a pause to this request's return
+  std::optional<Instant> withdrawn_;  ///< when the scheduled or running retry was withdrawn from the budget
+  Duration spread_{};                 ///< delay from the end of a pause to the next attempt of this request
 };
 
 }  // namespace reprise::policy

@@ -79,14 +79,14 @@ void Ledger::evict(const LedgerEntry& entry) {
 }
 
 bool Ledger::retried() const {
-  // So many attempts include more than a hedged copy.
+  // Entries are evicted only after more attempts than attempt 1 and its copy.
   if (evicted() != nullptr) return true;
   for (std::size_t i = 0; i < size_; i = next(i)) {
     const LedgerEntry& entry = (*this)[i];
     if (!entry.verdict.retry) continue;
     if (entry.verdict.reason != Reason::hedged) return true;
-    // The first of two copies. If it failed and the copy won, the copy was a retry; if it was only slower and
-    // cancelled, it was not.
+    // Attempt 1 with a hedged copy. If attempt 1 failed and the copy won, the copy was a retry. If attempt 1
+    // was only slower and was cancelled, the copy was no retry.
     const auto* failed = std::get_if<Failed>(&entry.outcome);
     if (hedge == HedgeOutcome::won && (failed == nullptr || failed->cause != Cause::cancelled)) return true;
   }

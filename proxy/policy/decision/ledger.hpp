@@ -1,5 +1,5 @@
-// The record of one request: every attempt with its outcome and verdict. Metrics, log, headers and status
-// read only the ledger.
+// The record of one request: every attempt with its outcome and verdict. Metrics, log, response headers and
+// status page read only the ledger.
 #pragma once
 
 #include <array>
@@ -34,9 +34,9 @@ struct Evicted {
   std::array<std::uint64_t, outcome_labels.size()> outcomes{};  ///< by position in `outcome_labels`
   std::array<std::uint64_t, reason_count> retries{};            ///< by Reason, for verdicts that retry
   std::uint64_t waits = 0;                                      ///< retries that came after a backoff
-  double waited = 0;                                            ///< their total, in seconds
+  double waited = 0;                                            ///< total of these backoffs, in seconds
   std::uint64_t pauses = 0;                                     ///< responses that asked for a pause
-  double paused = 0;                                            ///< the total of these pauses, in seconds
+  double paused = 0;                                            ///< total of these pauses, in seconds
   double took = 0;          ///< total duration of the attempts, in seconds
   unsigned first_sent = 0;  ///< lowest number of an attempt that may have sent bytes; 0 if there is none
 };
@@ -49,40 +49,40 @@ struct Lost {
 
 /// Why and how an exchange ended.
 struct Conclusion {
-  /// `success` until it is known.
+  /// `success` until the exchange ends.
   Reason reason = Reason::success;
-  /// An earlier attempt may have taken effect, and the response is one that a second execution would give.
+  /// An earlier attempt may have taken effect, and the response may be caused by our own repeat of it.
   bool ambiguous = false;
   HedgeOutcome hedge = HedgeOutcome::none;
-  /// Why no copy was sent, where `hedge` is `refused`.
+  /// Why no copy was sent, if `hedge` is `refused`.
   Reason hedge_refusal = Reason::success;
 };
 
-/// Four attempts inline, so that an ordinary request allocates nothing; more go to the heap. Bounded: of an
-/// attempt that is neither among the first nor among the last it keeps only the count, unless the client may
-/// get its response.
+/// Holds four attempts inline, so that an ordinary request needs no allocation; further ones go to the heap.
+/// The size is bounded: entries that are neither among the first nor among the last are evicted and only
+/// counted, except the held one, whose response the client may get.
 class Ledger : public Conclusion {
  public:
   static constexpr std::size_t first_kept = 32;
   static constexpr std::size_t last_kept = 32;
 
   void add(const LedgerEntry&);
-  /// Writes how an attempt ended over its entry, which was added before that was known. The verdict stays.
+  /// Overwrites the outcome in an entry that was added before its attempt ended. The verdict stays.
   void correct(unsigned number, const AttemptReport&, const Outcome&, Instant ended);
-  /// How many attempts there were, forgotten ones included.
+  /// Returns the number of attempts, including evicted ones.
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
-  /// Returns true if the entry at that index is still kept. Precondition: i < size().
+  /// Returns true if the entry at that index was not evicted. Precondition: i < size().
   bool keeps(std::size_t i) const {
     return i < first_kept || i + last_kept >= size_ || (holds_middle_ && i == held_);
   }
-  /// Returns the next index after `i` whose entry is kept; size() if there is none.
+  /// Returns the next index after `i` whose entry was not evicted; size() if there is none.
   std::size_t next(std::size_t i) const {
     ++i;
     if (i >= size_ || keeps(i)) return i;
     return holds_middle_ && held_ > i ? held_ : size_ - last_kept;
   }
-  /// Precondition: the entry is kept.
+  /// Precondition: the entry was not evicted.
   const LedgerEntry& operator[](std::size_t i) const {
     assert(i < size_ && keeps(i));
     return i < inline_entries ? inline_[i] : overflow_[place(i)];
@@ -91,15 +91,15 @@ class Ledger : public Conclusion {
     assert(i < size_ && keeps(i));
     return i < inline_entries ? inline_[i] : overflow_[place(i)];
   }
-  /// Exempts the entry of that attempt from eviction, in place of the previous one. `number` counts from 1;
-  /// the entry may be added later.
+  /// Exempts the entry of that attempt from eviction, and no longer the previously held one. `number` counts
+  /// from 1; the entry may be added later.
   void hold(unsigned number);
-  /// Returns the totals of evicted entries. Null while every entry is kept.
+  /// Returns the totals of the evicted entries. Null if no entry was evicted.
   const Evicted* evicted() const { return evicted_.empty() ? nullptr : evicted_.data(); }
-  /// Returns the first attempt whose outcome is unknown. Attempts that we stopped do not count.
+  /// Returns the first attempt whose outcome is unknown. Attempts that the proxy cancelled do not count.
   const std::optional<Lost>& lost() const { return lost_; }
-  /// Returns true if an attempt was made because an earlier one had failed; a hedged copy alone does not
-  /// count.
+  /// Returns true if an attempt was made because an earlier one had failed. A hedged copy does not count
+  /// unless attempt 1 failed and the copy won.
   bool retried() const;
   /// Returns the last entry. Precondition: not empty().
   const LedgerEntry& back() const { return (*this)[size_ - 1]; }
@@ -109,7 +109,7 @@ class Ledger : public Conclusion {
   static constexpr std::size_t inline_entries = 4;
   static constexpr std::size_t held_place = first_kept - inline_entries + last_kept;
 
-  /// Returns the index in overflow_, which has the first entries, then the last ones as a ring, then the held
+  /// Returns the index in overflow_. It holds the first entries, then the last ones as a ring, then the held
   /// one.
   std::size_t place(std::size_t i) const {
     if (i < first_kept) return i - inline_entries;

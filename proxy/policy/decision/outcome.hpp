@@ -12,7 +12,7 @@
 
 namespace reprise::policy {
 
-/// How far an attempt had come. Ordered: before `send`, no byte had left this host.
+/// The stage at which an attempt failed. Ordered: before `send`, no byte of the request had left this host.
 enum class Stage : std::uint8_t { resolve, connect, tls, send, await_head, head, body };
 
 /// The cause of a failed attempt. proxy/http/http1/reply has a Proxy-Status error type (RFC 9209) and a
@@ -53,11 +53,12 @@ inline constexpr std::uint8_t stage_count = count_of<Stage>;
 std::string_view word(Stage);
 std::string_view word(Cause);
 
-/// The retry hints in a response head.
+/// The retry hints of an upstream, from a response head.
 struct Hints {
-  std::optional<Duration> retry_after;      ///< longest pause asked for; absent if malformed or 0
+  std::optional<Duration>
+      retry_after;  ///< longest pause that the response asks for; absent if malformed or 0
   std::optional<Duration> aws_retry_after;  ///< x-amz-retry-after; clamped to the backoff .. backoff + 5 s
-  bool said_no = false;                     ///< the upstream says explicitly not to retry
+  bool said_no = false;                     ///< the upstream explicitly asks not to retry
   bool from_reprise = false;                ///< another reprise has retried this response already (row D20)
 };
 
@@ -65,20 +66,20 @@ struct Responded {
   int status = 0;  ///< 200 to 999; interim responses are never an outcome
   Hints hints;
   bool body_listed = false;   ///< a predicate of the route matches the held body or the head
-  bool body_refused = false;  ///< that predicate says that nothing was done
+  bool body_refused = false;  ///< that predicate has `refused`: the upstream did nothing
 };
 
 struct Failed {
   Stage stage = Stage::connect;
   Cause cause = Cause::refused;
-  /// For `parent_refused`: the status with which the parent proxy responded to our CONNECT; 0 if there was
-  /// none.
+  /// For `parent_refused`: the status of the parent proxy's response to our CONNECT; 0 if there was no
+  /// response.
   int received_status = 0;
-  /// Details of the cause; empty if unknown. Views a string with static lifetime.
-  /// - `tls_certificate_error`: why verification failed. The text is the TLS library's, without its number
-  ///   and without text from the other side.
+  /// Details of the cause; empty if unknown. A view of a string with static lifetime.
+  /// - `tls_certificate_error`: why verification failed. The text comes from the TLS library, without its
+  ///   error number and without text from the other side.
   /// - other TLS failures: the name of the alert that was received.
-  /// - `malformed_response`: a transfer coding that is not supported.
+  /// - `malformed_response`: the transfer coding that is not supported.
   std::string_view why{};
   /// For `dns_error`: the name does not exist, and this process has never resolved it.
   bool never_existed = false;
@@ -88,7 +89,7 @@ struct Failed {
 
 using Outcome = std::variant<Responded, Failed>;
 
-/// Returns true if the body of a response broke while all of it was held back. What was received can still be
+/// Returns true if the body of a response broke while all of it was held back. The received part can still be
 /// delivered.
 bool is_broken_response(const Outcome&);
 

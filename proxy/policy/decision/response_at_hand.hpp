@@ -1,4 +1,5 @@
-// The response that the client gets if nothing better follows, while an exchange waits and tries again.
+// The response that the client gets if later attempts bring no better one. Used while an exchange waits and
+// retries.
 #pragma once
 
 #include <cstdint>
@@ -6,22 +7,22 @@
 
 namespace reprise::policy {
 
-/// `Exchange` owns one.
+/// Owned by `Exchange`.
 ///
 ///   state     event                  next
 ///   any       arrives                arriving
 ///   arriving  kept                   whole
 ///   arriving  connection_taken       none
-///   none, whole: the last two change nothing
+/// In states none and whole, kept and connection_taken change nothing.
 class ResponseAtHand {
  public:
-  /// The head of that attempt's response is there; an older response is discarded.
+  /// Reports that the response head of that attempt has arrived. Discards an older response.
   void arrives(unsigned attempt);
-  /// The response was read whole, and is held.
+  /// Reports that the response was read to its end and is held.
   void kept();
-  /// The rest of a response that is not whole cannot be read any more.
+  /// Reports that the connection is gone. Discards the response unless it was read to its end.
   void connection_taken();
-  /// Number of the attempt that brought it, if there is one.
+  /// Returns the number of the attempt that brought the response; nothing if there is no response.
   std::optional<unsigned> attempt() const {
     return state_ == State::none ? std::nullopt : std::optional(attempt_);
   }

@@ -9,8 +9,8 @@ namespace {
 
 constexpr int ok = 200;
 constexpr int partial_content = 206;
-// A Last-Modified that is this much older than the response cannot hide a second change within its second
-// (RFC 9110 8.8.2.2).
+// If Last-Modified is at least this much older than Date, no second change within the same second can have
+// gone unnoticed (RFC 9110 8.8.2.2).
 constexpr std::int64_t settled_seconds = 60;
 
 bool is_plain(std::string_view coding) { return coding.empty() || equals_ignoring_case(coding, "identity"); }
@@ -20,8 +20,7 @@ bool is_multipart(std::string_view type) {
   return equals_ignoring_case(type.substr(0, multipart.size()), multipart);
 }
 
-// A comma may mean that two fields were joined in one line. S3 uses `null` for all versions if versioning is
-// off.
+// A comma may mean that two field lines were joined. S3 sends `null` for every version if versioning is off.
 bool names_version(std::string_view value) {
   return !value.empty() && value.find(',') == std::string_view::npos && !equals_ignoring_case(value, "null");
 }
@@ -60,11 +59,12 @@ std::optional<BodyPlace> place_of(const DownloadRequest& request, const PartHead
   return BodyPlace{range->first, range->last + 1, range->complete, true};
 }
 
-// Returns the proof that a response offers for the version of its bytes; the strongest one wins (row E2).
+// Returns the strongest validator in the response that identifies the representation: a strong ETag, a listed
+// field, or a date (row E2).
 Proof proof_of(const PartHead& head) {
   if (head.uses_tags && tag_kind(head.entity_tag) == TagKind::strong) return Proof::entity_tag;
   if (std::any_of(head.versions.begin(), head.versions.end(), names_version)) return Proof::field;
-  // A date proves nothing if the upstream has a tag for the representation (RFC 9110 13.1.5).
+  // If the upstream has a tag for the representation, a date is not enough (RFC 9110 13.1.5).
   return head.entity_tag.empty() && has_settled(head) ? Proof::date : Proof::none;
 }
 
@@ -106,8 +106,8 @@ Continuation Download::judge(const PartHead& head, std::uint64_t sent) {
   return {Continuation::Kind::refused, 0, 0};
 }
 
-// A field that the first response had must come again. A 206 to If-Range may omit only the other fields (RFC
-// 9110 15.3.7).
+// A field of the first response must be repeated. Only a 206 to If-Range may omit the other fields (RFC 9110
+// 15.3.7).
 bool Download::is_same(const PartHead& head) const {
   if (head.uses_tags && !has_same_tag(head.entity_tag)) return false;
   if (proof_ == Proof::date && head.last_modified != last_modified_) return false;
@@ -115,14 +115,14 @@ bool Download::is_same(const PartHead& head) const {
   return has_same_versions(head);
 }
 
-// Row E2: if a listed field is the proof, the absence of a tag that is not strong proves nothing.
+// If a listed field is the proof (row E2), the response may omit the tag.
 bool Download::has_same_tag(std::string_view tag) const {
   if (proof_ != Proof::field) return tag == entity_tag_;
   return tag.empty() || entity_tag_.empty() || opaque_tag(tag) == opaque_tag(entity_tag_);
 }
 
-// Without If-Range the listed fields are the only proof, so all must be equal. With If-Range, none may
-// differ.
+// Without If-Range, the listed fields are the only proof, so all must be equal. With If-Range, a field may be
+// absent but must not differ.
 bool Download::has_same_versions(const PartHead& head) const {
   const bool may_be_left_out = proof_ != Proof::field;
   for (std::size_t i = 0; i < versions_.size(); ++i) {
@@ -145,16 +145,15 @@ Continuation Download::judge_part(const PartHead& head, std::uint64_t sent) {
   return {Continuation::Kind::rest, 0, range->bytes()};
 }
 
-// Row E1. A 200 can be compared only if the length of the whole representation is known. A date is not enough
-// proof.
+// Judges a 200 (row E1). The length of the whole representation must be known to compare it. A date is not
+// enough proof.
 Continuation Download::judge_whole(const PartHead& head, std::uint64_t sent) const {
   if (place_.part || proof_ == Proof::date || !is_clear(head) || !is_same(head)) return {};
-  // No If-Range was sent, so a response that starts at the first byte does not mean that the content has
-  // changed.
+  // No If-Range was sent, so a 200 from the first byte does not mean that the content has changed.
   if (proof_ == Proof::field && head.end != BodyEnd::length) return {Continuation::Kind::uncounted, 0, 0};
   if (head.end != BodyEnd::length || !place_.complete) return {};
-  // The fields prove the same version, so the different length is an error of this response: it counts as one
-  // more break.
+  // The listed fields prove the same version, so the different length is an error of this response. It counts
+  // as one more break.
   if (head.length != *place_.complete) return {Continuation::Kind::uncounted, 0, 0};
   if (sent >= head.length) return {};
   return {Continuation::Kind::whole, sent, head.length - sent};

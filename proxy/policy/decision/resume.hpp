@@ -12,29 +12,29 @@
 
 namespace reprise::policy {
 
-/// The most fields that `resume.validators` may list.
+/// The maximum number of fields that `resume.validators` may list.
 inline constexpr std::size_t most_validators = 8;
 
-/// The facts of a download request about ranges and signatures. Field texts have no outer blanks; the views
-/// belong to the caller.
+/// The facts about ranges and signatures of a download request. Field values are without outer blanks; the
+/// views belong to the caller.
 struct DownloadRequest {
   bool get = false;
   bool has_body = false;
   std::string_view range;      ///< the Range field; empty if there is none
   bool conditional = false;    ///< has If-Range
-  bool fields_signed = false;  ///< a signature covers Range, or a field that a continuation omits
+  bool fields_signed = false;  ///< a signature covers Range, or a field that a resume request omits
   bool doubled = false;        ///< Range or If-Range occurs more than once
 };
 
-/// How the end of a response body is marked.
+/// What marks the end of a response body.
 enum class BodyEnd : std::uint8_t { none, length, last_chunk, close };
 
-/// The fields of a response head that say which bytes of which representation its body is. Field texts have
-/// no outer blanks and are empty if the field is absent; the views belong to the caller.
+/// The fields of a response head that identify the bytes in its body. Field values are without outer blanks,
+/// and empty if the field is absent; the views belong to the caller.
 struct PartHead {
   int status = 0;
   BodyEnd end = BodyEnd::none;
-  std::uint64_t length = 0;  ///< for `BodyEnd::length`
+  std::uint64_t length = 0;  ///< set for `BodyEnd::length`
   std::string_view entity_tag;
   std::string_view last_modified;
   std::string_view content_range;
@@ -46,27 +46,27 @@ struct PartHead {
   std::optional<std::int64_t> last_modified_at;  ///< seconds since 1970; absent if malformed
   std::optional<std::int64_t> date;              ///< the same for Date
   bool doubled = false;                          ///< one of these fields occurs more than once
-  bool has_trailer = false;                      ///< trailers were announced
+  bool has_trailer = false;                      ///< the response announced trailers
 };
 
-/// The range fields of the request for the rest.
+/// The range fields of the request that asks for the rest.
 struct RangeAsked {
   ByteRange range;
   std::string_view if_range;  ///< empty: no If-Range
 };
 
-/// The judgement on a response to the request for the rest.
+/// The judgement on a response to a resume request.
 struct Continuation {
   enum class Kind : std::uint8_t {
     rest,       ///< a 206 with exactly the missing bytes
-    whole,      ///< a 200 with the same representation; the client has its first `skip` bytes already
-    uncounted,  ///< a 200 of the same version (by a field), but without a usable length
+    whole,      ///< a 200 with the same representation; the client already has its first `skip` bytes
+    uncounted,  ///< a 200 of the same version (by a listed field), but without a usable length
     mismatch,   ///< a 200 or 206 that is not, or not certainly, the rest of the download
-    refused,    ///< another status: it has no bytes of the download
+    refused,    ///< another status: the body has no bytes of the download
   };
   Kind kind = Kind::mismatch;
   std::uint64_t skip = 0;
-  std::uint64_t bytes = 0;  ///< for `rest` and `whole`: bytes that the client still needs
+  std::uint64_t bytes = 0;  ///< for `rest` and `whole`: number of bytes that the client still needs
 };
 
 /// The position of a response's bytes in its representation.
@@ -77,30 +77,31 @@ struct BodyPlace {
   bool part = false;                      ///< the response is a 206
 };
 
-/// How a later response proves that it is of the same representation. `field` is a field that
+/// The validator that proves that a later response has the same representation. `field` is a field that
 /// `resume.validators` lists.
 enum class Proof : std::uint8_t { none, entity_tag, field, date };
 
-/// A download, as its first response described it. Owns its texts. `sent` always counts the body bytes of
-/// that response that the client has.
+/// A download, as described by its first response. Owns its strings. `sent` is always the number of body
+/// bytes of that response that the client has.
 class Download {
  public:
-  /// Returns a download, or nothing if a break could not be repaired without doubt:
+  /// Returns a download. Returns nothing if a break could not be resumed with certainty:
   /// - not a GET with 200, or with the 206 of a single range that the client asked for;
   /// - a coded body;
   /// - no validator (row E2);
   /// - no end that can be proved (row E10);
-  /// - a signature that prevents it (row E11).
+  /// - a signature that would make the resume request invalid (row E11).
   static std::optional<Download> begin(const DownloadRequest&, const PartHead&);
   /// Returns true if `begin` would return a download. Allocates nothing.
   static bool can_begin(const DownloadRequest&, const PartHead&);
 
   /// Returns the range fields to send. The views are valid as long as the download.
   RangeAsked ask(std::uint64_t sent) const;
-  /// Judges a response to `ask(sent)`. Learns the end of a download whose first response did not name it.
+  /// Judges a response to `ask(sent)`. If the first response did not name the length of the download, takes
+  /// it from this one.
   Continuation judge(const PartHead&, std::uint64_t sent);
-  /// Returns false if there is nothing left to request: all bytes have arrived, or more, and only the mark of
-  /// their end was missing.
+  /// Returns false if all bytes or more have arrived and only the end mark was missing, so that nothing is
+  /// left to request.
   bool has_rest(std::uint64_t sent) const { return !place_.end || place_.first + sent < *place_.end; }
 
  private:

@@ -1,4 +1,4 @@
-// Routes: which policy a request gets. The first match wins; the default route always matches.
+// Routes: select the policy of a request. The first match wins; the default route always matches.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ struct Route {
   std::string name;  ///< value of the `route` label
   Match match;
   RoutePolicy policy;
-  std::size_t line = 0;     ///< line in the file that `source` names, from 1; 0 for the built-in default
+  std::size_t line = 0;  ///< line in the file that `source` names, counted from 1; 0 for the built-in default
   std::string source = {};  ///< preset that the route comes from; empty for the configuration file
 };
 
@@ -29,8 +29,7 @@ class RouteTable {
   std::size_t find(const RequestView&) const;
   const Route& operator[](std::size_t index) const { return routes_[index]; }
   std::size_t size() const { return routes_.size(); }
-  /// Returns true if any route matches by host. The server name that a client asks for can then decide the
-  /// route.
+  /// Returns true if any route matches by host. Then the server name (SNI) of a client can decide the route.
   bool asks_for_host() const;
 
  private:

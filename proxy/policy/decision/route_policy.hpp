@@ -28,7 +28,7 @@ namespace reprise::policy {
 enum class Mode : std::uint8_t { active, observe, off };
 /// The response to send if the deadline ends the retries after the upstream has responded.
 enum class OutOfTime : std::uint8_t { last, gateway_timeout };
-/// What to do if another party retries too: the client, or a reprise between this one and the upstream.
+/// Whether to retry if the client, or a reprise between this one and the upstream, retries too.
 enum class Nested : std::uint8_t { allow, refuse };
 
 /// The `retry.on` key: the statuses and kinds of failure that are worth another attempt.
@@ -50,8 +50,8 @@ struct RetryOn {
 struct FailureWord {
   std::string_view text;  ///< the word in `retry.on`
   bool RetryOn::*listed;
-  Failed example;             ///< a failure that this word lists, and that no other word lists
-  std::string_view sentence;  ///< what `reprise explain --failure` assumes
+  Failed example;             ///< a failure that only this word lists
+  std::string_view sentence;  ///< the assumption that `reprise explain --failure` prints
 };
 
 /// Every word of `retry.on`, in the order of the members of RetryOn.
@@ -69,7 +69,7 @@ inline constexpr auto failure_words = std::to_array<FailureWord>({
      "the answer is 200 and its body breaks"},
 });
 
-/// How many members of RetryOn are kinds of failure. A member that is missing here does not compile.
+/// Returns how many members of RetryOn are kinds of failure. Does not compile if a member is missing here.
 constexpr std::size_t count_failure_kinds() {
   const RetryOn none;
   const auto& [statuses, connect, tls, reset, timeout, truncated] = none;
@@ -77,8 +77,8 @@ constexpr std::size_t count_failure_kinds() {
 }
 static_assert(failure_words.size() == count_failure_kinds(), "each kind of failure has a word");
 
-/// The `retry.refused` key: statuses with which this upstream says that it did nothing, so that a request of
-/// any method may be sent again.
+/// The `retry.refused` key: statuses with which this upstream reports that it did nothing, so that a request
+/// with any method may be sent again.
 struct Refused {
   std::bitset<highest_status + 1> statuses;
 
@@ -101,14 +101,14 @@ struct RetryPolicy {
   Backoff backoff;
   RetryAfter retry_after;
   Nested nested = Nested::allow;
-  Nested inner = Nested::refuse;  ///< for a response that another reprise has retried already (row D20)
+  Nested inner = Nested::refuse;  ///< for a response that another reprise has already retried (row D20)
 };
 
-/// The `resume` key: downloads that break after their head was delivered are continued where they stopped.
+/// The `resume` key: whether and how a download that breaks after its head was delivered is resumed.
 struct ResumePolicy {
   bool enabled = true;
-  unsigned max_attempts = 10;                 ///< resumes in a row that brought no byte
-  Duration stall = std::chrono::seconds(30);  ///< this time without a byte counts as a break
+  unsigned max_attempts = 10;                 ///< maximum number of consecutive resumes without a byte
+  Duration stall = std::chrono::seconds(30);  ///< a body without a byte for this time counts as broken
   /// Response fields that name one version of the bytes: lower case, without duplicates, at most
   /// `most_validators` (resume.hpp). `etag` means a strong entity tag, used with If-Range.
   std::vector<std::string> validators{"etag", "x-goog-generation", "x-amz-version-id"};
@@ -121,18 +121,19 @@ std::string either_of_validators(const ResumePolicy&);
 /// or the later response with `Reprise-Ambiguous`. `automatic`: failure if the request is idempotent by its
 /// method alone.
 enum class Ambiguous : std::uint8_t { automatic, failure, response };
-/// How a client learns that its request broke without a response byte, if that request was sent once and must
+/// How the client learns that a request broke without a response byte, if the request was sent once and must
 /// not be repeated: by a 502, or by the end of its connection.
 enum class OnBroken : std::uint8_t { automatic, respond, close };
 
-/// Whether we add a `Via` field to a request. `automatic`: only if nothing else could detect a loop, or if
-/// other hosts must see it. nginx does not compress responses to requests with Via (gzip_proxied).
+/// Whether the proxy adds a `Via` field to a request. `automatic`: only if nothing else could detect a loop,
+/// or if other hosts use the listener. The reason to omit it: nginx does not compress responses to requests
+/// with Via (gzip_proxied).
 enum class AddVia : std::uint8_t { automatic, always, never };
 
 /// Which `Reprise-*` fields a response gets.
 enum class ResponseHeaders : std::uint8_t {
   none,
-  outcome,  ///< the number of attempts, and why there were no more
+  outcome,  ///< the number of attempts, and the reason why no further one was made
   all,      ///< also the id of the request
 };
 
@@ -156,8 +157,8 @@ struct RoutePolicy {
   ResumePolicy resume;
   std::uint64_t replay_disk_bytes = 64 * 1024 * 1024;
   TlsPolicy tls;
-  /// The upstream is dialled again if a tunnel ends before the upstream's first byte and only one ClientHello
-  /// was sent into it.
+  /// Whether the upstream is dialled again if a tunnel ends before the upstream's first byte. The tunnel must
+  /// have carried only one ClientHello.
   bool replay_client_hello = false;
   bool signature_sigv4 = false;    ///< no attempt starts after the request's signature has expired
   bool signature_one_time = true;  ///< a request with one-time credentials is not sent twice

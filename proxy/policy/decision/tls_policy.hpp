@@ -1,5 +1,5 @@
-// How a route's upstreams are reached over TLS: when TLS is used, which certificates are trusted, and which
-// certificate we present.
+// How TLS is used with a route's upstreams: when it is used, which certificates are trusted, and which client
+// certificate is presented.
 #pragma once
 
 #include <optional>
@@ -7,15 +7,16 @@
 
 namespace reprise::policy {
 
-/// The `tls` key of a route. The files also apply to https:// targets, which are never sent in clear text.
+/// The `tls` key of a route. Its files also apply to https:// targets, which are never sent in clear text.
 struct TlsPolicy {
-  bool originate = false;                  ///< http:// targets go over TLS too
-  std::optional<std::string> ca_file;      ///< the only certificates to trust; absent: those of the system
-  std::optional<std::string> certificate;  ///< our certificate, presented if asked for; absent: none
+  bool originate = false;              ///< http:// targets go over TLS too
+  std::optional<std::string> ca_file;  ///< the only certificates to trust; absent: the system's certificates
+  std::optional<std::string>
+      certificate;  ///< client certificate, presented if the upstream requests one; absent: none
   std::optional<std::string> key;
   std::optional<std::string> key_passphrase = {};  ///< passphrase of an encrypted key
   std::optional<std::string> server_name =
-      {};  ///< name that the upstream must prove; absent: the dialled one
+      {};  ///< name that the upstream's certificate must prove; absent: the dialled name
 
   bool operator==(const TlsPolicy&) const = default;
 };

@@ -1,4 +1,4 @@
-// The verdict after an attempt, and the facts that it is based on.
+// The verdict after an attempt, and the facts on which it is based.
 #pragma once
 
 #include <cstdint>
@@ -14,24 +14,24 @@ namespace reprise::policy {
 /// The facts about a request that the policy needs. The code that understands HTTP fills them in.
 struct Facts {
   Idempotency idempotent = Idempotency::no;
-  bool safe_method = false;  ///< has no effect that a repeat could double
-  bool nested = false;       ///< the client's request is itself a retry
+  bool safe_method = false;  ///< the method has no effect that a repeat could double
+  bool nested = false;       ///< the client's request is itself a retry by the client
   /// When the signature expires; absent if there is none or the route ignores it.
   std::optional<Instant> signed_until = std::nullopt;
-  /// `Cache-Control: no-store`: the body is not written to disk (RFC 9111 5.2.1.5). Used only for bodies that
-  /// are too long for memory.
+  /// `Cache-Control: no-store`: the body must not be written to disk (RFC 9111 5.2.1.5). Matters only for a
+  /// body that is too long for memory.
   bool no_store = false;
-  /// A copy may be sent beside the first attempt. False for a tunnel, for an upgrade to another protocol than
-  /// TLS (RFC 2817 3.1), for credentials that belong to the connection or are valid once, and for a request
-  /// whose copy would fail because of the first.
+  /// Whether a copy may be sent beside the first attempt. False for a tunnel, for an upgrade to another
+  /// protocol than TLS (RFC 2817 3.1), for credentials that belong to the connection or are valid once, and
+  /// for a request whose copy would fail because the first attempt took effect.
   bool copyable = true;
-  /// A PUT or PATCH with `If-None-Match: *`: a second execution fails because of the first (row N16).
+  /// A PUT or PATCH with `If-None-Match: *`: a second execution fails if the first took effect (row N16).
   bool create_only = false;
   /// The credentials are valid once (OAuth 1 nonce, DPoP) and the route respects that (row N17).
   bool one_time = false;
-  /// The request asks for another protocol (row N15).
+  /// The request asks to switch to another protocol (row N15).
   bool changes_protocol = false;
-  /// The client does not know about the proxy: its connection was redirected here or its TLS is intercepted.
+  /// The client does not know about the proxy: its connection was redirected here, or its TLS is intercepted.
   bool unaware_client = false;
   /// The request is the first on the client's connection.
   bool first_of_connection = true;
@@ -42,8 +42,8 @@ enum class Sent : std::uint8_t { nothing, maybe };
 
 /// One attempt, as the I/O reports it.
 struct Attempt {
-  unsigned number = 1;   ///< from 1, stale retries included
-  unsigned charged = 1;  ///< from 1, without stale retries and resumes; backoff counts this
+  unsigned number = 1;   ///< counted from 1, including stale retries
+  unsigned charged = 1;  ///< counted from 1, without stale retries and resumes; the backoff depends on it
   bool reused = false;   ///< the connection had carried another request before
   Sent sent = Sent::nothing;
   bool replayable = true;         ///< every body byte read so far is held; true without a body
@@ -55,11 +55,12 @@ struct Attempt {
 
 struct Verdict {
   bool retry = false;
-  Duration delay{};  ///< wait before the next attempt; in observe mode, the wait that would have been made
+  Duration delay{};  ///< wait before the next attempt; in observe mode, the wait that an active route would
+                     ///< have made
   Reason reason = Reason::success;
 };
 
-/// Returns true if the delay was drawn. A delay of zero, and a delay that is a hint alone, were not drawn.
+/// Returns true if the delay was drawn. A delay of zero, or one that consists only of a hint, was not drawn.
 inline bool was_drawn(const Verdict& verdict) {
   return verdict.delay > Duration::zero() && verdict.reason != Reason::upstream_said_later;
 }

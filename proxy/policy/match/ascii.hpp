@@ -15,8 +15,8 @@ constexpr bool equals_ignoring_case(std::string_view a, std::string_view b) {
          });
 }
 
-/// Returns the host name without the dot at its end. The dot makes the name absolute for the resolver; both
-/// names mean the same host.
+/// Returns the host name without a final dot. The dot marks the name as absolute for the resolver; with and
+/// without it the name means the same host.
 constexpr std::string_view without_last_dot(std::string_view host) {
   if (host.ends_with('.')) host.remove_suffix(1);
   return host;

@@ -1,4 +1,5 @@
-// Predicates on a response whose status alone permits no retry: a value in its body, or a header field.
+// Predicates that can make a response retryable whose status is not listed: a value in its body, or a header
+// field.
 #pragma once
 
 #include <optional>
@@ -11,10 +12,10 @@
 
 namespace reprise::policy {
 
-/// One item of `hold.body`; all its members must match. It names one of `json`, `xml` and `header`, or
-/// `event`, or `event` with `json`.
+/// One item of `hold.body`; all members that are set must match. Exactly one of these is set: `json`, `xml`,
+/// `header`, `event`, or `event` with `json`.
 struct BodyPredicate {
-  std::string event = {};   ///< name of the first event of an event stream; empty if any body will do
+  std::string event = {};   ///< name of the first event of an event stream; empty for any body
   std::string json = {};    ///< dotted path into a JSON object; empty if unused
   TextRule value = {};      ///< rule for the value at `json` or `xml`, or of the field `header`
   std::string xml = {};     ///< name of an element, or names separated by dots; empty if unused
@@ -42,11 +43,11 @@ class BodyView {
   /// Returns the name of the first event: `message` if the stream does not name it, empty if there is no
   /// event.
   virtual std::string_view event() const = 0;
-  /// Returns true if the string, number or boolean at that path meets the rule. If the rule reads no text,
-  /// any value that is neither null nor empty is enough. Reads the data of the first event of an event
-  /// stream, otherwise the whole body.
+  /// Returns true if the string, number or boolean at that path meets the rule. If the rule does not read
+  /// text, any value that is neither null nor empty is enough. In an event stream, reads the data of the
+  /// first event; otherwise reads the whole body.
   virtual bool has_json(std::string_view path, const TextRule&) const = 0;
-  /// Returns true if the text of the first such element meets the rule.
+  /// Returns true if the text of the first element at that path meets the rule.
   virtual bool has_xml(std::string_view path, const TextRule&) const = 0;
 
  protected:
@@ -55,9 +56,9 @@ class BodyView {
 
 /// Returns true if the predicate applies to responses with that status.
 bool concerns(const BodyPredicate&, int status);
-/// Returns the first matching predicate of those that read the head only. Null if none matches.
+/// Returns the first matching predicate among those that read only the head. Null if none matches.
 const BodyPredicate* match_head(const std::vector<BodyPredicate>&, int status, const HeadView&);
-/// Returns the first matching predicate of those that read the body. Null if none matches.
+/// Returns the first matching predicate among those that read the body. Null if none matches.
 const BodyPredicate* match_body(const std::vector<BodyPredicate>&, int status, const BodyView&);
 
 /// Returns the predicate as text for `explain`: `status: 400, json: __type, matches: "*Throttling*"`.

@@ -21,7 +21,7 @@ std::optional<std::uint64_t> number(std::string_view text) {
   return value;
 }
 
-// Returns what follows the unit and `separator`; nothing for another unit.
+// Returns the text after the unit and `separator`; nothing if the unit is not `bytes`.
 std::optional<std::string_view> behind_unit(std::string_view value, char separator) {
   if (value.size() <= unit.size() || !equals_ignoring_case(value.substr(0, unit.size()), unit) ||
       value[unit.size()] != separator)

@@ -7,7 +7,7 @@
 
 namespace reprise::policy {
 
-/// The one range that a request asks for. `last` is absent for `bytes=N-`.
+/// The single range that a request asks for. `last` is absent for `bytes=N-`.
 struct ByteRange {
   std::uint64_t first = 0;
   std::optional<std::uint64_t> last;
@@ -18,11 +18,11 @@ struct ByteRange {
 /// several ranges, a suffix (`bytes=-N`), another unit, last < first, or a number of more than 19 digits.
 std::optional<ByteRange> parse_range(std::string_view value);
 
-/// The range of bytes that a 206 says it contains. `complete` is absent for `*`.
+/// The range of bytes that the Content-Range of a 206 names. `complete` is absent for `*`.
 struct ContentRange {
   std::uint64_t first = 0;
   std::uint64_t last = 0;                 ///< first <= last < complete
-  std::optional<std::uint64_t> complete;  ///< bytes of the whole representation
+  std::optional<std::uint64_t> complete;  ///< size of the whole representation in bytes
 
   std::uint64_t bytes() const { return last - first + 1; }
   bool operator==(const ContentRange&) const = default;

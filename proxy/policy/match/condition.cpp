@@ -11,7 +11,8 @@ namespace {
 
 Idempotency from(bool yes) { return yes ? Idempotency::yes : Idempotency::no; }
 
-// A method does not say what another protocol will do: `kubectl exec` is a GET (row N15).
+// The method says nothing about a request that switches to another protocol: `kubectl exec` is a GET (row
+// N15).
 bool is_idempotent_by_method(const RequestView& request) {
   return is_idempotent_method(request.method) && !request.changes_protocol;
 }
@@ -29,7 +30,8 @@ Idempotency holds(const Condition& condition, const RequestView& request, const 
   return body == nullptr ? Idempotency::undecided : from(body->has(condition.name));
 }
 
-// `settled` is the verdict that ends the search at once: yes for `any`, no for `all`.
+// Combines the conditions. `settled` is the verdict that ends the search at once: yes for `any`, no for
+// `all`.
 Judgement combine(const IdempotencyRule& rule, const RequestView& request, const JsonBody* body,
                   Idempotency settled, Idempotency otherwise) {
   // An empty list permits nothing, although `all` of an empty list would hold.

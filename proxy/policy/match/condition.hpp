@@ -1,5 +1,5 @@
-// Idempotency rules: conditions on headers, query parameters and JSON fields under which a request is safe to
-// repeat.
+// Idempotency rules: conditions on methods, headers, query parameters and JSON fields under which a request
+// is safe to repeat.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ struct Condition {
   bool operator==(const Condition&) const = default;
 };
 
-/// The name in a `method` condition that means every method that `by_method` calls idempotent.
+/// The name in a `method` condition that stands for every method that `by_method` calls idempotent.
 inline constexpr std::string_view idempotent_method = "idempotent";
 
 /// The word of each kind, in the order of the enumerators. It is the key of the condition in a configuration.
@@ -37,7 +37,7 @@ struct IdempotencyRule {
 
   bool operator==(const IdempotencyRule&) const = default;
   bool has_conditions() const { return kind == Kind::any || kind == Kind::all; }
-  /// Returns true if the method alone may decide.
+  /// Returns true if the method alone can decide.
   bool asks_method() const;
 };
 
@@ -76,8 +76,8 @@ struct Judgement {
   const Condition* because = nullptr;
 };
 
-/// Applies the rule to the request. `body` is null while the body is not wholly held. The verdict is
-/// `undecided` if it depends on the body then.
+/// Applies the rule to the request. `body` is null if the body is not wholly held; the verdict is then
+/// `undecided` if it depends on the body.
 Judgement judge_with_condition(const IdempotencyRule&, const RequestView&, const JsonBody* body);
 inline Idempotency judge(const IdempotencyRule& rule, const RequestView& request, const JsonBody* body) {
   return judge_with_condition(rule, request, body).verdict;

@@ -10,8 +10,8 @@ namespace reprise::policy {
 
 namespace enumerators {
 
-/// Returns `success` for Reason::success. A value that is not an enumerator gives text that ends in a number:
-/// `Reason)26`.
+/// Returns the name of an enumerator, such as `success` for Reason::success. For a value that is not an
+/// enumerator, the text ends in a number: `Reason)26`.
 template <auto value>
 consteval std::string_view spelled() {
   // GCC: `... [with auto value = room::Reason::success; ...]`.

@@ -15,7 +15,8 @@ bool MatchIndex::IgnoringCase::operator()(std::string_view a, std::string_view b
   return equals_ignoring_case(a, b);
 }
 
-// If the match has a single host, it is indexed by that host, because fewer requests meet it than the list.
+// A match with a single `host` is indexed by it and not by its list `hosts`, because fewer requests meet a
+// single host.
 void MatchIndex::add(const Match& match) {
   if (!match.host.text.empty() || match.hosts.empty()) {
     add_under(match.host, match.path);

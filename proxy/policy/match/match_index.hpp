@@ -1,5 +1,5 @@
-// Finds the first of many matches that a request meets. Looks them up by host, then by path segment, instead
-// of trying each.
+// Finds the first of many matches that a request meets, by host and then by path segment, without trying each
+// match.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@
 
 namespace reprise::policy {
 
-/// Numbers matches from 0 in the order in which they are added. Threads can share the index, because it does
-/// not change after that. The cost of a lookup grows with the labels of the host, the segments of the path,
-/// and the number of matches with the same host and path, which are tried one by one.
+/// Numbers the matches from 0 in the order in which they are added. Does not change after that, so threads
+/// can share it. The cost of a lookup grows with the labels of the host, the segments of the path, and the
+/// number of matches with the same host and path, which are tried one by one.
 class MatchIndex {
  public:
   void add(const Match&);
@@ -55,8 +55,8 @@ class MatchIndex {
 
   void add_under(const HostPattern&, const PathPattern&);
 
-  Hosts names_;     ///< by the whole name
-  Hosts suffixes_;  ///< by the text after the `*`
+  Hosts names_;     ///< keyed by the whole name
+  Hosts suffixes_;  ///< keyed by the text after the `*`
   PathTree any_host_;
   std::size_t size_ = 0;
 };

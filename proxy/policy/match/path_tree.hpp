@@ -20,8 +20,8 @@ class PathTree {
   /// Adds a pattern. Precondition: `number` is not below any number added before.
   void add(const PathPattern&, std::size_t number);
 
-  /// Calls `ask` with lists of numbers. Every pattern that matches the path is in one of them; a few others
-  /// may be too.
+  /// Calls `ask` with lists of pattern numbers. The lists include every pattern that matches the path, and
+  /// may include a few that do not.
   template <typename Ask>
   void visit(std::string_view path, const Ask& ask) const {
     if (!tails_.empty()) ask(tails_);
@@ -53,8 +53,8 @@ class PathTree {
 
   std::vector<Child> literals_;  ///< sorted by segment
   std::vector<PathTree> any_;    ///< the subtree of `{x}`; empty or one element
-  Numbers ends_;                 ///< patterns that end at this node
-  Numbers tails_;                ///< patterns with `**` after this node
+  Numbers ends_;                 ///< numbers of the patterns that end at this node
+  Numbers tails_;                ///< numbers of the patterns with `**` after this node
 };
 
 struct PathTree::Child {

@@ -6,15 +6,16 @@
 
 namespace reprise::policy {
 
-/// The text between two `&`. Without `=`, all of it is the name and there is no value, which differs from an
-/// empty value.
+/// The text between two `&`. Without `=`, the whole text is the name and the value is absent, which differs
+/// from an empty value.
 struct Parameter {
   std::string_view name;
   std::string_view value;
   bool has_value = false;
 };
 
-/// Calls `is_wanted` with each parameter in order until it returns true. Returns false if it never does.
+/// Calls `is_wanted` with each parameter in order until it returns true. Returns false if it never returns
+/// true.
 template <typename Wanted>
 constexpr bool any_parameter(std::string_view query, Wanted is_wanted) {
   for (std::size_t begin = 0; begin < query.size();) {

@@ -10,7 +10,7 @@
 namespace reprise::policy {
 namespace {
 
-// A `match` without a value requires only that the parameter is present, even with an empty value.
+// A query condition without a value requires only that the parameter is present; its value may be empty.
 bool query_present(std::string_view query, std::string_view name) {
   return any_parameter(query, [&](const Parameter& given) { return given.name == name; });
 }

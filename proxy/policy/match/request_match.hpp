@@ -12,7 +12,7 @@
 
 namespace reprise::policy {
 
-/// A pattern for the raw path: literal segments, `{x}` for one segment that is not empty, `**` for the rest.
+/// A pattern for the raw path: literal segments, `{x}` for one non-empty segment, `**` for the rest.
 class PathPattern {
  public:
   /// Creates a pattern that matches every path.
@@ -22,13 +22,13 @@ class PathPattern {
   static std::optional<PathPattern> parse(std::string_view text);
 
   struct Segment {
-    bool any = false;  ///< `{x}`
+    bool any = false;  ///< true for `{x}`
     std::string literal;
   };
 
   bool matches(std::string_view path) const;
   const std::string& text() const { return text_; }
-  /// Returns the segments that a matching path begins with, without `**`.
+  /// Returns the leading segments of the pattern, without `**`.
   const std::vector<Segment>& segments() const { return segments_; }
   /// Returns true if the pattern ends with `**`.
   bool has_rest() const { return rest_; }
@@ -59,7 +59,7 @@ struct Match {
   /// requires any parameter with an empty or absent value. The name `!a,b*` requires such a parameter, or any
   /// parameter that is not listed.
   std::vector<Condition> query;
-  std::vector<Condition> headers;  ///< all must hold
+  std::vector<Condition> headers;  ///< conditions on header fields; all must hold
   std::vector<HostPattern> hosts;  ///< any of them must match, in addition to `host`; empty for any host
 
   /// Returns the first part that the request does not meet, or `none` if it matches.

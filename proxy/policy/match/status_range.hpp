@@ -6,7 +6,7 @@ namespace reprise::policy {
 /// HTTP defines 100 to 599 (RFC 9110 15), but an HTTP/1 upstream may send any three digits (row N21).
 inline constexpr int highest_status = 999;
 
-/// Both ends are included.
+/// A range of statuses; both ends are included.
 struct StatusRange {
   int first = 200;
   int last = 599;

@@ -5,7 +5,7 @@
 namespace reprise::policy {
 namespace {
 
-// Places each piece between the stars as early as possible. If any placement fits, this one does.
+// Finds each piece between the stars at its earliest position. If any placement fits, the earliest one fits.
 bool is_like(std::string_view text, std::string_view pattern) {
   std::size_t star = pattern.find('*');
   if (star == std::string_view::npos) return text == pattern;

@@ -25,7 +25,7 @@ Duration between(Duration lowest, Duration highest, Dice& dice) {
   return lowest + Duration(static_cast<Duration::rep>(dice.roll(span)));
 }
 
-// The highest possible draw, before the cap.
+// Returns the highest wait that can be drawn, before the maximum is applied.
 Duration decorrelated_top(const Backoff& backoff, Duration previous) {
   // There is no wait before the first retry: the range starts from the initial wait.
   if (previous == Duration::zero()) previous = backoff.initial;
@@ -55,8 +55,8 @@ Duration draw_wait(const Backoff& backoff, unsigned n, Duration previous, Dice& 
     return std::min(backoff.maximum, exponential(backoff, n) + Duration(extra));
   }
   const WaitRange range = wait_range(backoff, n, previous);
-  // The cap applies to the drawn value, not to the range: near the cap most draws equal the maximum (row
-  // L19).
+  // The maximum applies to the drawn value, not to the range: near the maximum, most draws give exactly the
+  // maximum (row L19).
   if (backoff.jitter == Jitter::decorrelated && range.lowest < backoff.maximum) {
     const Duration drawn = between(backoff.initial, decorrelated_top(backoff, previous), dice);
     return std::min(backoff.maximum, drawn);

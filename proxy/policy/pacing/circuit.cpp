@@ -40,8 +40,8 @@ void Circuit::close() {
   recent_.clear();
 }
 
-// While the circuit is open, attempts that were admitted earlier still end. Only the probe's result counts
-// then.
+// Attempts that were admitted before the circuit opened may still end. While it is open, only the probe's
+// result counts.
 void Circuit::succeeded(Instant now, Instant admitted) {
   const std::scoped_lock lock(mutex_);
   if (open_until_) {

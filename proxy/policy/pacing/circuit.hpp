@@ -1,4 +1,4 @@
-// The circuit breaker of one upstream host: after too many failures nothing is sent for a while; then one
+// The circuit breaker of one upstream host. After too many failures no attempt is sent for a while; then one
 // probe decides.
 #pragma once
 
@@ -31,7 +31,7 @@ class Circuit {
   explicit Circuit(const CircuitPolicy&);
 
   /// Returns true if an attempt may start now. A half-open circuit admits one probe at a time. A probe
-  /// without a result after `open` is given up.
+  /// without a result after `open` no longer blocks the next probe.
   [[nodiscard]] bool admit(Instant now);
   void succeeded(Instant now, Instant admitted);
   void failed(Instant now, Instant admitted);

@@ -1,4 +1,4 @@
-// The pause that one upstream host has asked for; it applies to later requests too.
+// The pause that one upstream host has requested (Retry-After). It applies to later requests too.
 #pragma once
 
 #include <cstdint>

@@ -15,11 +15,11 @@ class IdleLife {
   static constexpr Duration growth = std::chrono::seconds(30);
   static constexpr Duration most = std::chrono::hours(1);
 
-  /// Records that the upstream has closed a connection that was idle for at most `rest`.
+  /// Records that the upstream has closed a connection that was idle for at most `idle_time`.
   void ended_after(Duration idle_time, Instant now);
-  /// Returns true if a limit is known. If it is not, the caller can skip reading the clock.
+  /// Returns true if a limit is known. Otherwise the caller need not read the clock.
   bool known() const { return limit_ > Duration::zero(); }
-  /// Returns how long a connection may have been idle to be used again; nothing if no limit is known.
+  /// Returns how long a connection may have been idle and still be reused; nothing if no limit is known.
   std::optional<Duration> limit(Instant now);
 
  private:

@@ -10,9 +10,9 @@ using Instant = std::chrono::steady_clock::time_point;
 /// A duration, as in the configuration.
 using Duration = std::chrono::nanoseconds;
 
-/// The absence of a limit. Never add it to a point in time.
+/// The value that means no limit. Never add it to a point in time.
 inline constexpr Duration no_limit = Duration::max();
-/// The end of something that has no limit.
+/// The end of a period that has no limit.
 inline constexpr Instant no_end = Instant::max();
 
 /// Returns `begin + span`, or `no_end` if `span` is `no_limit`.

@@ -1,4 +1,4 @@
-// Recent times to the response head on one route; a hedge that waits for the p95 uses them.
+// Recent times to the response head on one route, used by a hedge that starts after the p95.
 #pragma once
 
 #include <array>
@@ -9,11 +9,11 @@
 
 namespace reprise::policy {
 
-/// The last 200 first attempts that got a good response, measured from their start to the response head. For
-/// use on one thread.
+/// The times from start to response head of the last 200 first attempts with a good response.
+/// Single-threaded.
 class ObservedLatency {
  public:
-  /// With fewer samples there is no basis to call a request slow.
+  /// Minimum number of samples; with fewer, no request can be called slow.
   static constexpr std::size_t fewest_samples = 20;
 
   void add(Duration);

@@ -8,8 +8,8 @@
 
 namespace reprise::policy {
 
-/// Maps a point in time to a slot of the ring. A slot is a tenth of the window. The ring has one slot more,
-/// because the window may begin inside the oldest slot.
+/// Maps a point in time to a slot of the ring. A slot is a tenth of the window. The ring has one slot more
+/// than ten, because the window may begin inside the oldest slot.
 class SlotTimes {
  public:
   static constexpr std::int64_t tenths = 10;
@@ -19,12 +19,13 @@ class SlotTimes {
   explicit SlotTimes(Duration window);
 
   /// Moves the newest slot to the one that contains `now`. Returns how many slots were entered, at most
-  /// `slots`. An earlier `now`, as another thread may pass, counts as the newest slot.
+  /// `slots`. If `now` is earlier than the newest slot (another thread may pass such a time), the newest slot
+  /// is kept.
   std::int64_t advance(Instant now);
   /// Returns how many slots lie between that time and the newest slot: 0 for the newest slot or later,
   /// `slots` or more if the slot has expired.
   std::int64_t age(Instant) const;
-  /// Returns the place in the ring of the slot of that age.
+  /// Returns the index in the ring of the slot with that age.
   std::size_t index(std::int64_t age) const;
 
  private:
