@@ -13,7 +13,8 @@ class FirstEvent {
   /// Reads more bytes. Ignores bytes after the first event.
   void feed(std::string_view bytes);
   bool complete() const { return complete_; }
-  /// Returns `message` if the stream does not name the event. Empty until the event is complete.
+  /// Returns the name of the event: `message` if the stream does not name it. Empty until the event is
+  /// complete.
   std::string_view name() const { return complete_ ? std::string_view(name_) : std::string_view(); }
   /// Returns the data lines, joined by LF.
   std::string_view data() const { return data_; }

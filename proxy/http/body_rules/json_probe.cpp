@@ -1,4 +1,4 @@
-// One pass of Boost.JSON's event parser over a held body.
+// Searches a held JSON body in one pass of Boost.JSON's event parser.
 #include "proxy/http/body_rules/json_probe.hpp"
 
 #include <boost/json/basic_parser_impl.hpp>
@@ -10,7 +10,7 @@ namespace {
 
 namespace json = boost::json;
 
-/// Follows the wanted path down through objects, and records whether the last value at its end counts.
+/// Follows the wanted path through nested objects, and records whether the last value at its end matches.
 class PathWatch {
  public:
   static constexpr std::size_t max_object_size = static_cast<std::size_t>(-1);
@@ -51,7 +51,7 @@ class PathWatch {
     add_to_key(part);
     if (depth_ != on_path_) return true;
     is_wanted_ = current_ == path_[depth_ - 1];
-    // The last value of a repeated key counts, whatever the earlier values held.
+    // If a key is repeated, its last value counts, so an earlier match is discarded.
     if (is_wanted_) found_ = false;
     current_.clear();
     return true;
@@ -72,7 +72,7 @@ class PathWatch {
 
  private:
   bool is_wanted_here() const { return is_wanted_ && depth_ == on_path_; }
-  /// Only objects have keys, so depth 1 on the path is an object at the top level.
+  /// Only objects have keys, so a key at depth 1 means that the text is an object.
   bool add_to_key(json::string_view part) {
     if (depth_ == on_path_) current_.append(part.data(), part.size());
     return true;

@@ -9,12 +9,12 @@
 
 namespace reprise::http {
 
-/// Returns the kind of body by Content-Type. `application/json`, `application/x-amz-json-*` and any `+json`
-/// are JSON; `application/xml`, `text/xml` and any `+xml` are XML. A body without Content-Type is `untyped`.
-/// A content-coded body is `other`.
+/// Returns the kind of body that the Content-Type names. `application/json`, `application/x-amz-json-*` and
+/// any `+json` are JSON; `application/xml`, `text/xml` and any `+xml` are XML. A body without Content-Type is
+/// `untyped`. A body with a content coding is `other`.
 policy::BodyKind body_kind(const ResponseHead&);
 
-/// The fields of a response. Borrows the head.
+/// The fields of a response. Refers to the head, which must outlive it.
 class ResponseFields final : public policy::HeadView {
  public:
   explicit ResponseFields(const ResponseHead& head) : head_(head) {}
@@ -24,7 +24,7 @@ class ResponseFields final : public policy::HeadView {
   const ResponseHead& head_;
 };
 
-/// The whole body of a response of that kind. Borrows the text.
+/// The whole body of a response of the given kind. Refers to the text, which must outlive it.
 class WholeResponse final : public policy::BodyView {
  public:
   WholeResponse(std::string_view text, policy::BodyKind kind) : text_(text), kind_(kind) {}
@@ -37,7 +37,8 @@ class WholeResponse final : public policy::BodyView {
   policy::BodyKind kind_;
 };
 
-/// The first event of a stream. Borrows the event. Has no JSON until the event is complete.
+/// The first event of a stream. Refers to the event, which must outlive it. Has no JSON until the event is
+/// complete.
 class EventResponse final : public policy::BodyView {
  public:
   explicit EventResponse(const FirstEvent& event) : event_(event) {}

@@ -22,7 +22,7 @@ std::string_view without_prefix(std::string_view name) {
   return name.substr(name.rfind(':') + 1);  // npos + 1 is 0
 }
 
-/// Reads the text from the front until the first element at the path ends.
+/// Reads the text from the start to the end of the first element at the path.
 class Walk {
  public:
   Walk(std::string_view text, std::string_view path) : left_(text) {
@@ -58,7 +58,7 @@ class Walk {
     if (take("<!--", "-->", content) || take("<?", "?>", content)) return true;
     if (take("<![CDATA[", "]]>", content)) return !open_.empty() && take_text(content);
     if (left_.starts_with("</")) return end_tag();
-    // A document type, or markup of a kind above without its end.
+    // A document type is not accepted. Any other `<!` or `<?` that reaches this line has no end.
     if (left_.starts_with("<!") || left_.starts_with("<?")) return false;
     return start_tag();
   }
@@ -132,7 +132,7 @@ class Walk {
   std::vector<std::string_view> open_;
   std::string value_;
   bool begun_ = false;
-  bool inside_ = false;  // the innermost open element is at the path
+  bool inside_ = false;  // true if the innermost open element is at the path
   bool found_ = false;
 };
 

@@ -1,4 +1,4 @@
-// Compares heads with Beast's parser. No other file uses it.
+// Compares heads with the result of Beast's parser. No other file uses that parser.
 #include "proxy/http/http1/beast_check.hpp"
 
 #include <boost/beast/http/basic_parser.hpp>
@@ -14,7 +14,7 @@ namespace {
 
 namespace beast = boost::beast;
 
-/// Records the conclusions of Beast's parser and discards the fields.
+/// Records what Beast's parser reads, and discards the fields.
 template <bool is_request>
 class Witness final : public beast::http::basic_parser<is_request> {
   using Parser = beast::http::basic_parser<is_request>;
@@ -27,7 +27,7 @@ class Witness final : public beast::http::basic_parser<is_request> {
     Parser::body_limit(boost::none);
   }
 
-  /// Reads a head and returns the number of bytes used. Returns 0 and sets `error` if Beast refuses the head.
+  /// Reads a head. Returns the number of bytes used, or 0 with `error` set if Beast rejects the head.
   std::size_t read(std::string_view text) {
     const std::size_t taken = Parser::put(boost::asio::const_buffer(text.data(), text.size()), error);
     return error ? 0 : taken;
@@ -104,8 +104,8 @@ std::size_t minor_version_place(const RequestHead& head) {
   return head.method.size() + head.target.size() + std::string_view("  HTTP/1.").size();
 }
 
-/// Returns true for HTTP/1.2 to 1.9. They are read as 1.1 (RFC 9110 6.2), and Beast is given 1.1, the newest
-/// version that it knows.
+/// Returns true for HTTP/1.2 to 1.9. The guard reads these versions as 1.1 (RFC 9110 6.2), and Beast gets
+/// 1.1, the newest version that it knows.
 bool is_newer(std::string_view text, const RequestHead& head) {
   const std::size_t place = minor_version_place(head);
   return place < text.size() && text[place] > '1' && text[place] <= '9';
@@ -145,7 +145,8 @@ std::optional<Rejection> second_opinion(const ResponseHead& head, std::string_vi
   if (taken != text.size() || !witness.is_header_done() || witness.status != head.status) {
     return Rejection::bad_status_line;
   }
-  // If there is no body, framing fields have no meaning. Both readers must agree that there is none.
+  // If there is no body, the framing fields have no meaning. Then the guard and Beast must agree that there
+  // is none.
   const bool none = head.framing.kind == Framing::Kind::none;
   if (none != witness.is_done() &&
       !(head.framing.kind == Framing::Kind::length && head.framing.length == 0)) {

@@ -1,4 +1,5 @@
-// The second opinion: Boost.Beast's parser reads every accepted head again and must find the same framing.
+// Reads every accepted head again with Boost.Beast's parser, which must find the same framing (the second
+// opinion).
 #pragma once
 
 #include <optional>
@@ -9,12 +10,13 @@
 namespace reprise::http {
 
 /// Returns nothing if Beast agrees on the end of the head, the start line, the number of fields, the framing,
-/// and whether the connection stays open. `buffer` is the text from which the guard read `head`. Stores
-/// nothing. Allocates only for HTTP/1.2 to 1.9.
+/// and whether the connection stays open; otherwise the cause of rejection. `buffer` is the text from which
+/// the guard read `head`. Stores nothing. Allocates only for HTTP/1.2 to 1.9.
 std::optional<Rejection> second_opinion(std::string_view buffer, const RequestHead& head);
 
-/// Does the same for a response, with its clean form if it has one. If the head has oddities, Beast is given
-/// its plain form: start line and fields as the guard understood them, without those that the guard ignores.
+/// Does the same for a response. Checks its clean form if it has one. If the head has oddities, Beast reads a
+/// plain form: the start line and fields as the guard understood them, without the fields that the guard
+/// ignores.
 std::optional<Rejection> second_opinion(const ResponseHead& head, std::string_view buffer,
                                         std::string_view request_method, const Oddities&);
 

@@ -14,7 +14,7 @@ namespace {
 /// Limit for a size line: its extensions, and the leading zeros of its size.
 constexpr std::size_t longest_line = 4096;
 constexpr std::size_t longest_trailers = 8192;
-/// Bytes by which size lines and extensions may exceed the content (row A6).
+/// Number of bytes by which size lines and extensions may exceed the body bytes (row A6).
 constexpr std::uint64_t overhead_allowance = 16 * 1024;
 
 int hex_value(char c) {
@@ -33,8 +33,8 @@ const char* skip_token(const char* p, const char* end) {
   return p;
 }
 
-/// Skips a quoted-string whose opening quote is at `p`. Returns null if it has no end. Control bytes were
-/// rejected before.
+/// Skips a quoted-string whose opening quote is at `p`. Returns null if it has no end. Precondition: the text
+/// has no control bytes.
 const char* skip_quoted(const char* p, const char* end) {
   for (++p; p != end; ++p) {
     if (*p == '"') return p + 1;
@@ -43,7 +43,7 @@ const char* skip_quoted(const char* p, const char* end) {
   return nullptr;
 }
 
-/// Checks for *( BWS ";" BWS token [ BWS "=" BWS ( token / quoted-string ) ] ), RFC 9112 7.1.1.
+/// Returns true for *( BWS ";" BWS token [ BWS "=" BWS ( token / quoted-string ) ] ), RFC 9112 7.1.1.
 bool is_extension(std::string_view text) {
   const char* p = text.data();
   const char* const end = p + text.size();
@@ -136,8 +136,8 @@ void ChunkDecoder::reset(Spelling spelling) {
 
 ChunkDecoder::Step ChunkDecoder::step(std::string_view input) {
   std::size_t at = 0;
-  // Fast path for floods of small chunks (row I1): the end of a chunk, and a size of one digit, each in one
-  // comparison.
+  // Fast path for many small chunks (row I1): compares the end of a chunk, and a size line of one digit, in
+  // one step each.
   if (part_ == Part::data_cr && input.starts_with("\r\n")) {
     part_ = Part::size;
     at = 2;
@@ -177,7 +177,8 @@ std::optional<Rejection> ChunkDecoder::take_framing(char c) {
       lf_alone_ = false;
       return c == '\n' ? end_size_line() : std::optional(Rejection::bad_chunk);
     case Part::data_cr:
-      // Data that is one byte short of its size may end in CR. That is not a line that ends in LF alone.
+      // If the size is one too large, the CR of a CRLF was counted as data. The LF that is left is then no
+      // line end.
       if (lf_alone_ && ends_line(c)) break;
       if (c != '\r') return Rejection::bad_chunk;
       part_ = Part::data_lf;
@@ -188,7 +189,8 @@ std::optional<Rejection> ChunkDecoder::take_framing(char c) {
     case Part::done:
     case Part::broken: break;
   }
-  // Only data_lf, which expects the LF after the data, or data_cr with a lone LF comes here.
+  // Only two cases reach this line: the LF after the data (data_lf), and a lone LF in place of CRLF
+  // (data_cr).
   if (c != '\n') return Rejection::bad_chunk;
   part_ = Part::size;
   return std::nullopt;
@@ -273,7 +275,7 @@ std::optional<Rejection> ChunkDecoder::end_trailer() {
   return std::nullopt;
 }
 
-// Joins a folded line (RFC 9112 5.2) to its field, or drops it with a dropped field.
+// Appends a folded line (RFC 9112 5.2) to its field, or drops it if that field was dropped.
 std::optional<Rejection> ChunkDecoder::continue_trailer() {
   const std::string_view line = std::string_view(line_).substr(0, line_.size() - 2);
   const char* const end = line.data() + line.size();

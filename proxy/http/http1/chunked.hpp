@@ -22,12 +22,12 @@ class ChunkDecoder {
   enum class State : std::uint8_t { more, data, done, broken };
   struct Step {
     State state = State::more;
-    std::size_t consumed = 0;                ///< bytes of the input that are done, including data
+    std::size_t consumed = 0;                ///< bytes of the input that this step used, including data
     std::string_view data;                   ///< for `data`: body bytes, a view into the input
-    Rejection cause = Rejection::bad_chunk;  ///< for `broken`
+    Rejection cause = Rejection::bad_chunk;  ///< set if the state is `broken`
   };
-  /// Takes the bytes of one step from `input`. `more`: all input was consumed. `done`: the body and its
-  /// trailers ended at `consumed`; the rest of the input belongs to the next message.
+  /// Processes bytes from the front of `input`. `more`: all input was used. `done`: the body and its trailers
+  /// ended at `consumed`; the rest of the input belongs to the next message.
   Step step(std::string_view input);
 
   /// Returns the trailer lines that may be forwarded, with CRLF and without folds. Valid after `done`.
@@ -39,7 +39,7 @@ class ChunkDecoder {
 
  private:
   enum class Part : std::uint8_t { size, extension, size_lf, data, data_cr, data_lf, trailer, done, broken };
-  /// Fate of the previous trailer field.
+  /// What was done with the previous trailer field.
   enum class Before : std::uint8_t { none, dropped, kept };
   Step fail(Rejection, std::size_t consumed);
   Step hand_out(std::string_view input, std::size_t at);
@@ -58,20 +58,20 @@ class ChunkDecoder {
   Part part_ = Part::size;
   Before before_ = Before::none;
   bool lf_alone_ = false;                   ///< the size line of this chunk ended in LF alone
-  Rejection cause_ = Rejection::bad_chunk;  // cause of the failure
+  Rejection cause_ = Rejection::bad_chunk;  // why the body is broken
   std::uint64_t left_ = 0;
   unsigned digits_ = 0;               // all leading zeros count as one digit
   std::size_t zeros_ = 0;             // number of skipped zeros
   std::size_t line_bytes_ = 0;        // bytes of the trailer section
-  std::uint64_t overhead_bytes_ = 0;  // bytes of sizes and extensions, without their line ends
+  std::uint64_t overhead_bytes_ = 0;  // bytes of size lines and extensions, without their line ends
   std::uint64_t body_bytes_ = 0;
-  std::string line_;  // incomplete extension or trailer line
+  std::string line_;  // extension or trailer line that is not complete yet
   std::string trailers_;
 };
 
 /// Appends `<hex size>CRLF`. The caller sends the data and a CRLF after it. Precondition: `size` is not 0.
 void write_chunk_size(std::size_t size, std::string& out);
-/// Appends the last chunk and these trailer lines.
+/// Appends the last chunk and the given trailer lines.
 void write_last_chunk(std::string_view trailers, std::string& out);
 
 }  // namespace reprise::http

@@ -17,11 +17,11 @@ struct Codings {
   bool identity = false;  ///< a field of a response listed `identity`
 
   void add(std::string_view value) { ++count, last = value; }
-  /// Adds a field of a response. Ignores the member `identity`, which older RFCs defined. Other members of
-  /// the same field count, even empty ones.
+  /// Adds a Transfer-Encoding field of a response, without the member `identity`, which older RFCs defined.
+  /// The rest of the field counts, even an empty member.
   void add_but_identity(std::string_view value);
-  /// Returns nothing if the fields are exactly one `chunked`, in any case (RFC 9112 7). Returns
-  /// unsupported_transfer_encoding (501) only if every member is an existing coding, else
+  /// Returns nothing if the fields are exactly one `chunked`, in any letter case (RFC 9112 7). Returns
+  /// unsupported_transfer_encoding (501) if every member is a registered coding, otherwise
   /// bad_transfer_encoding.
   std::optional<Rejection> judge() const;
 };

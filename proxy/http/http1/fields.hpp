@@ -1,4 +1,4 @@
-// The names of the fields that the proxy looks at.
+// Identifies the fields that the proxy reads by their names.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,7 @@
 
 namespace reprise::http {
 
-/// Which known field that is; ASCII case is folded. Precondition: the name is not empty.
+/// Returns the id of the field with that name; ASCII case is ignored. Precondition: the name is not empty.
 FieldId identify_field(std::string_view name);
 
 }  // namespace reprise::http

@@ -1,4 +1,4 @@
-// Judges the fields of a head for framing, and rejects ambiguous heads.
+// Judges the framing fields of a head, and rejects ambiguous heads.
 #include "proxy/http/http1/guard.hpp"
 
 #include "proxy/http/http1/codings.hpp"
@@ -12,8 +12,8 @@ namespace {
 
 using Refusal = std::optional<Rejection>;
 
-/// Returns true for `Content_Length` and similar names. An upstream that reads `_` as `-` would see a framing
-/// field that this proxy did not (row A2).
+/// Returns true for `Content_Length` and similar names. An upstream that treats `_` as `-` would read a
+/// framing field that this proxy ignores (row A2).
 bool is_lookalike(std::string_view name) {
   const auto equal = [name](std::string_view framing_name) {
     if (name.size() != framing_name.size()) return false;
@@ -122,7 +122,7 @@ Refusal judge_request(RequestHead& head) {
   return judge_expectation(head, tally);
 }
 
-/// Sets `fields_at` to the start of the fields once the request line is complete.
+/// Reads a request head. Sets `fields_at` to the offset of the fields once the request line is complete.
 Halt scan_request(Cursor& cursor, const HeadLimits& limits, RequestHead& head,
                   std::optional<std::size_t>& fields_at) {
   if (Halt halt = skip_empty_lines(cursor)) return halt;
@@ -174,7 +174,7 @@ Refusal count_response_field(const FieldLine& field, Tally& tally, Oddities& odd
   return std::nullopt;
 }
 
-/// Replaces all Transfer-Encoding fields by one `chunked` line, or by none if the body is not chunked.
+/// Replaces all Transfer-Encoding fields by one `chunked` line, or removes them if the body is not chunked.
 void drop_identity(std::vector<FieldLine>& fields, bool chunked) {
   std::erase_if(fields, [](const FieldLine& field) { return field.id == FieldId::transfer_encoding; });
   if (!chunked) return;
@@ -182,7 +182,7 @@ void drop_identity(std::vector<FieldLine>& fields, bool chunked) {
   fields.push_back({line.substr(0, 17), line.substr(19, 7), line, FieldId::transfer_encoding});
 }
 
-/// Returns true for responses that end with their head (RFC 9112 6.3, 1 and 2).
+/// Returns true for responses without a body (RFC 9112 6.3, 1 and 2).
 bool ends_with_head(int status, std::string_view request_method) {
   return status < 200 || status == 204 || status == 304 || request_method == "HEAD" ||
          (request_method == "CONNECT" && status < 300);
@@ -227,8 +227,8 @@ Halt scan_response(Cursor& cursor, const HeadLimits& limits, ResponseHead& head)
 /// First byte of a TLS record with a ClientHello (RFC 8446 5.1). No method begins with it.
 constexpr char tls_handshake_record = 0x16;
 
-/// Ends the reading of a request or response head. An incomplete head over the limit is header_too_large; a
-/// malformed head keeps its own cause. The limited bytes begin at `counted_from`.
+/// Turns the result of a scan into the result of reading a head. An incomplete head over the limit is
+/// header_too_large; a malformed head keeps its own cause. The limited bytes begin at `counted_from`.
 template <class Head>
 std::optional<Parsed> settle(const Halt& halt, const Cursor& cursor, std::string_view buffer,
                              std::size_t counted_from, std::size_t limit, Head& head) {
@@ -267,7 +267,7 @@ Parsed guard_request(std::string_view buffer, const HeadLimits& limits, RequestH
   Cursor cursor{buffer.data(), buffer.data() + buffer.size()};
   std::optional<std::size_t> fields_at;
   const Halt halt = scan_request(cursor, limits, head, fields_at);
-  // An incomplete request line is limited by limits.target instead.
+  // As long as the request line is incomplete, limits.target applies instead.
   const std::size_t counted_from = fields_at.value_or(buffer.size());
   if (const auto ended = settle(halt, cursor, buffer, counted_from, limits.bytes, head)) return *ended;
   if (const Refusal refusal = judge_request(head)) return *refusal;

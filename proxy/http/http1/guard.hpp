@@ -1,4 +1,4 @@
-// The framing guard: reads a head strictly before any library does.
+// The framing guard: reads each head strictly, before Beast reads it.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,21 @@
 
 namespace reprise::http {
 
-/// One number of 1 to 19 digits (RFC 9110 8.6); leading zeros are decimal.
+/// Reads a Content-Length of 1 to 19 decimal digits (RFC 9110 8.6); leading zeros are allowed. Returns
+/// nothing for any other text.
 std::optional<std::uint64_t> read_content_length(std::string_view value);
-/// Reads the same, or a list of equal numbers, which RFC 9112 6.3 allows in a response.
+/// Does the same, but also accepts a comma list of equal numbers, which RFC 9112 6.3 allows in a response.
 std::optional<std::uint64_t> read_content_length_list(std::string_view value);
 
-/// Does the work of parse_request, but without the second opinion.
+/// Does the same as parse_request, except that Beast does not check the result (see beast_check.hpp).
 Parsed guard_request(std::string_view buffer, const HeadLimits&, RequestHead& head);
 
-/// Deviations in a response that are accepted on purpose although Beast refuses them. Beast is given such a
-/// head in its plain form (see beast_check.hpp).
+/// Deviations in a response that the guard accepts although Beast rejects them. Beast reads such a head in
+/// its plain form (see beast_check.hpp).
 struct Oddities {
   bool no_space_after_status = false;  ///< `HTTP/1.1 200\r\n` (row B8)
-  bool blank_before_colon = false;     ///< before the colon of an ordinary field (row B7)
-  bool length_and_chunked = false;     ///< both fields are present; TE wins (RFC 9112 6.3)
+  bool blank_before_colon = false;     ///< a blank before the colon of an ordinary field (row B7)
+  bool length_and_chunked = false;     ///< both framing fields are present; TE wins (RFC 9112 6.3)
   bool odd_connection = false;         ///< Connection or Proxy-Connection is not a token list
   bool identity_coding = false;        ///< Transfer-Encoding lists `identity`, which older RFCs defined
 
@@ -32,7 +33,7 @@ struct Oddities {
   }
 };
 
-/// Does the work of parse_response, but without the second opinion.
+/// Does the same as parse_response, except that Beast does not check the result (see beast_check.hpp).
 Parsed guard_response(std::string_view buffer, const HeadLimits&, std::string_view request_method,
                       ResponseHead& head, Oddities& oddities);
 

@@ -1,4 +1,4 @@
-// Writes the proxy's own response to OPTIONS and TRACE if it is the last recipient.
+// Writes the proxy's own response to an OPTIONS or TRACE request that must not be forwarded further.
 #include "proxy/http/http1/max_forwards_response.hpp"
 
 #include "proxy/http/message/ascii.hpp"

@@ -1,4 +1,4 @@
-// Writes the 200 that the proxy itself sends for OPTIONS and TRACE if Max-Forwards is 0 (RFC 9110 7.6.2).
+// Writes the proxy's own 200 response to OPTIONS and TRACE if Max-Forwards is 0 (RFC 9110 7.6.2).
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace reprise::http {
 
-/// Appends the whole message. TRACE echoes the head as message/http, without fields that may hold secrets:
-/// Authorization, Cookie, Proxy-*, X-Api-Key and similar (RFC 9110 9.3.8, row J5). OPTIONS has no content.
-/// `connection_field` is empty or a whole line with CRLF.
+/// Appends the whole response. TRACE echoes the request head as message/http, without fields that may hold
+/// secrets: Authorization, Cookie, Proxy-*, X-Api-Key and similar (RFC 9110 9.3.8, row J5). OPTIONS has no
+/// content. `connection_field` is empty or a whole line with CRLF.
 void write_max_forwards_response(const RequestHead&, std::string_view date, std::string_view connection_field,
                                  std::string& out);
 

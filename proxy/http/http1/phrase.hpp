@@ -1,11 +1,11 @@
-// The standard reason phrases (RFC 9110 15, and the registry for the rest).
+// The standard reason phrases of statuses (RFC 9110 15 and the IANA registry).
 #pragma once
 
 #include <string_view>
 
 namespace reprise::http {
 
-/// Returns the phrase of a status; empty for a status that has none.
+/// Returns the reason phrase of a status; empty if it has none.
 std::string_view reason_phrase(int status);
 
 }  // namespace reprise::http

@@ -72,8 +72,8 @@ std::string_view stage_text(policy::Stage stage) {
   return "while reading the body of the answer";
 }
 
-/// Returns the Proxy-Status error. A handshake that breaks is a TLS error, whatever the socket reported. A
-/// handshake that is too slow counts as a slow connection.
+/// Returns the Proxy-Status error of a failure. A connection that breaks in the TLS handshake is a TLS error,
+/// whatever the socket reported. A timeout in the handshake is a connection timeout.
 std::string_view error_of(const policy::Failed& failed) {
   const bool broke = failed.cause == policy::Cause::closed || failed.cause == policy::Cause::reset ||
                      failed.cause == policy::Cause::malformed_response;
@@ -101,7 +101,8 @@ void begin_sentence(unsigned number, const policy::Ledger& ledger, Reply& reply)
                 std::to_string(ledger.size()));
 }
 
-// Names the parent proxy if its certificate is the cause: the upstream was never reached.
+// Describes the failure. If the TLS handshake with the parent proxy failed, names the parent, because the
+// upstream was never reached.
 std::string what_failed(const policy::Failed& failed) {
   if (failed.of_parent) {
     std::string text(" failed in the TLS handshake with the parent proxy: the parent proxy");

@@ -21,21 +21,21 @@ inline constexpr std::string_view client_certificate_advice =
 
 struct Reply {
   int status = 0;
-  std::string reason;        ///< word of `Reprise-Reason`; empty for none
+  std::string reason;        ///< value of `Reprise-Reason`; empty for no field
   std::string proxy_status;  ///< member to append to Proxy-Status (RFC 9209), e.g. `reprise-x1;
                              ///< error=connection_refused`
   std::string body;          ///< text/plain, ends with a newline
 };
 
-/// Returns the response to a rejected request.
+/// Returns the proxy's response to a rejected request.
 Reply rejection_reply(Rejection, std::string_view pseudonym);
-/// Returns the response if no upstream response can be delivered (Fail). The last failure and the reason give
-/// the status: 502, 503, 504, 403 or 508; `gateway_timeout` makes it 504. The body names the stage, the
-/// cause, the attempt count and the reason, but no header value and no address.
+/// Returns the proxy's response if no upstream response can be delivered (action Fail). The last failure and
+/// the reason determine the status: 502, 503, 504, 403 or 508. `gateway_timeout` makes it 504. The body names
+/// the stage, the cause, the attempt count and the reason, but no header value and no address.
 Reply failure_reply(const policy::Ledger&, bool gateway_timeout, std::string_view pseudonym);
 
 /// Appends the whole message: status line, Date, Content-Type, nosniff, Content-Length, Proxy-Status,
-/// `extra_fields`, `Connection: close` if `close`, and the body unless `head_only`.
+/// `extra_fields`, `Connection: close` if `close` is true, and the body unless `head_only` is true.
 void write_reply(const Reply&, std::string_view date, std::string_view extra_fields, bool close,
                  bool head_only, std::string& out);
 

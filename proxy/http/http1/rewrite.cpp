@@ -1,5 +1,5 @@
 // Writes outgoing heads: unchanged lines first, in runs, then the proxy's own lines. Hop-by-hop lines are
-// left out.
+// omitted.
 #include "proxy/http/http1/rewrite.hpp"
 
 #include <charconv>
@@ -25,7 +25,7 @@ void append_length(std::uint64_t length, std::string& out) {
   out += "\r\n";
 }
 
-/// Copies lines that are adjacent in the buffer with one append.
+/// Copies adjacent lines of the buffer with a single append.
 class Run {
  public:
   explicit Run(std::string& out) : out_(out) {}
@@ -55,7 +55,7 @@ class Run {
 
 void append_path(const RequestHead& head, const Target& target, std::string_view prefix, std::string& out) {
   const std::string_view path = target.path_and_query;
-  // An OPTIONS for the whole server is sent to it as `*` (RFC 9112 3.2.4).
+  // For an OPTIONS request for the whole server, the target is `*` (RFC 9112 3.2.4).
   if (path == "*" || (path.empty() && prefix.empty() && head.method == "OPTIONS")) {
     out += '*';
     return;
@@ -130,7 +130,7 @@ void append_max_forwards(const RequestHead& head, std::string& out) {
   if (head.method != "OPTIONS" && head.method != "TRACE") return;
   const FieldLine* const field = head.find(FieldId::max_forwards);
   if (field == nullptr) return;
-  // Intake has handled 0 and rejected values that are not numbers.
+  // Intake has already responded to 0 and rejected values that are not numbers.
   const std::uint64_t left = ascii::decimal(field->value).value_or(0);
   out += "Max-Forwards: ";
   append_number(left == 0 ? 0 : left - 1, out);
@@ -180,7 +180,8 @@ void append_response_framing(const ResponseHead& head, const ResponseRewrite& re
     append_length(head.framing.length, out);
     return;
   }
-  // HEAD and 304 carry the length of a body that is not sent; 1xx and 204 must not (RFC 9110 8.6).
+  // A response to HEAD and a 304 may have the length of a body that is not sent; 1xx and 204 must not (RFC
+  // 9110 8.6).
   const bool sends_length = head.framing.kind == Framing::Kind::none && head.status >= 200 &&
                             head.status != 204 && head.find(FieldId::transfer_encoding) == nullptr;
   const FieldLine* const field = sends_length ? head.find(FieldId::content_length) : nullptr;
@@ -231,7 +232,8 @@ void frame_by_length(std::uint64_t length, std::string& head) {
 
 void write_response_head(const ResponseHead& head, const ResponseRewrite& asked, std::string& out) {
   ResponseRewrite rewrite = asked;
-  if (rewrite.client_minor_version == 0) {  // RFC 9112 9.3: no chunked, and the connection ends
+  if (rewrite.client_minor_version ==
+      0) {  // RFC 9112 9.3: HTTP/1.0 has no chunked coding, so the connection is closed after the body
     rewrite.chunked = false;
     rewrite.close = true;
   }

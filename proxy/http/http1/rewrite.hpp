@@ -13,26 +13,27 @@
 
 namespace reprise::http {
 
-/// Appends the head that every attempt sends, without the final blank line, so that an attempt can add its
-/// own field. The head has these properties:
-/// - origin-form and HTTP/1.1; `path_prefix` (gateway) goes before the path;
-/// - a rewritten Host follows the request line;
-/// - hop-by-hop fields and fields that Connection names are removed (RFC 9110 7.6.1), but not framing,
-///   routing and credential fields, which Connection must not name;
-/// - equal repeated Content-Length is written once, and `Transfer-Encoding: chunked` if the body is chunked;
-/// - `Reprise-Attempt` is removed;
-/// - Max-Forwards is decremented on OPTIONS and TRACE;
-/// - `Via: 1.x pseudonym` is added unless the pseudonym is empty;
-/// - Upgrade and `Connection: upgrade` stay if `keep_upgrade`.
+/// Appends the request head that every attempt sends, without the final blank line, so that an attempt can
+/// add its own field. The head has these properties:
+/// - The target is in origin-form with `path_prefix` (gateway) before the path, and the version is HTTP/1.1.
+/// - A rewritten Host follows the request line.
+/// - Hop-by-hop fields and fields that Connection names are removed (RFC 9110 7.6.1), except framing, routing
+///   and credential fields, which Connection must not name.
+/// - Repeated equal Content-Length fields become one. `Transfer-Encoding: chunked` is written if the body is
+///   chunked.
+/// - `Reprise-Attempt` is removed.
+/// - Max-Forwards is decremented on OPTIONS and TRACE.
+/// - `Via: 1.x pseudonym` is added unless the pseudonym is empty.
+/// - Upgrade and `Connection: upgrade` are kept if `keep_upgrade` is true.
 void write_request_head(const RequestHead&, const Forward&, std::string_view path_prefix,
                         std::string_view via_pseudonym, bool keep_upgrade, std::string& out);
 
-/// Appends the line `Via: 1.x pseudonym` for a message that was received in that minor version (RFC 9110
-/// 7.6.3).
+/// Appends the line `Via: 1.x pseudonym`, where x is `minor_version`, the version in which the message was
+/// received (RFC 9110 7.6.3).
 void append_via(unsigned minor_version, std::string_view pseudonym, std::string& out);
 
-/// Turns the chunked head from write_request_head into one with that Content-Length, for an HTTP/1.0 upstream
-/// (row A10). Trailers are then not sent, so the Trailer field is removed too.
+/// Changes a chunked head from write_request_head into one with that Content-Length, for an HTTP/1.0 upstream
+/// (row A10). Also removes the Trailer field, because trailers cannot be sent then.
 void frame_by_length(std::uint64_t length, std::string& head);
 
 struct ResponseRewrite {
@@ -51,8 +52,8 @@ struct ResponseRewrite {
 /// inner reprise.
 void write_response_head(const ResponseHead&, const ResponseRewrite&, std::string& out);
 
-/// Appends the lines of `trailers` (from ChunkDecoder) that the Connection fields of the same message do not
-/// name (row J1).
+/// Appends the lines of `trailers` (from ChunkDecoder) except those that the Connection fields of the same
+/// message name (row J1).
 void append_trailers(std::string_view trailers, const std::vector<FieldLine>& head_fields, std::string& out);
 
 }  // namespace reprise::http

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::uint64_t each_byte(std::uint64_t byte) { return 0x0101010101010101U * byte; }
 
-/// Returns true if one of the eight bytes is below 0x20 or is DEL. Uses the common borrow trick, whose
-/// yes or no is exact.
+/// Returns true if one of the eight bytes is below 0x20 or is DEL. Uses a common subtract-with-borrow trick,
+/// which has no false results.
 bool has_suspect(std::uint64_t eight) {
   const std::uint64_t high = each_byte(0x80);
   const std::uint64_t below_blank = (eight - each_byte(0x20)) & ~eight & high;
@@ -78,8 +78,8 @@ const char* find_control(const char* at, const char* end) {
       if (has_suspect(eight)) break;
       at += 8;
     }
-    // Check byte by byte: the block with the suspect byte, or the tail. If the suspect was a tab, the scan
-    // goes on after the block.
+    // A byte-by-byte check of the block with the suspect byte, or of the tail. If the suspect byte is a tab,
+    // the scan continues after the block.
     const char* const stop = end - at >= 8 ? at + 8 : end;
     while (at != stop && !ascii::is_control(*at)) ++at;
     if (at != stop || stop == end) return at;

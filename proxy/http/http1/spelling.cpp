@@ -1,4 +1,4 @@
-// Makes the heads of old upstreams clean, line by line.
+// Rewrites the heads of old upstreams in clean form, line by line.
 #include "proxy/http/http1/spelling.hpp"
 
 #include "proxy/http/message/ascii.hpp"

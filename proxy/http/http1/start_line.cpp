@@ -42,8 +42,8 @@ bool is_version(std::string_view line) {
          line[8] == '\r';
 }
 
-/// Reports the error in the rest of a request line without a supported version. Waits for the end of the
-/// line, so that the result does not depend on how the bytes were split.
+/// Rejects a request line without a supported version. Waits for the end of the line, so that the result does
+/// not depend on how the bytes arrived.
 Halt blame_version(std::string_view rest, std::size_t limit) {
   const std::size_t line_end = rest.find('\n');
   if (line_end == std::string_view::npos) {

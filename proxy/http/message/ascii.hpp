@@ -33,7 +33,7 @@ constexpr bool is_control(char c) {
 }
 constexpr char lower(char c) { return policy::to_lower(c); }
 
-/// Compares two texts and ignores ASCII case. Beast's own comparison reads one byte past the end.
+/// Compares two texts without regard to ASCII case. Beast's own comparison reads one byte past the end.
 constexpr bool same(std::string_view a, std::string_view b) { return policy::equals_ignoring_case(a, b); }
 
 constexpr bool starts_with(std::string_view text, std::string_view prefix) {
@@ -53,7 +53,7 @@ constexpr std::string_view trim(std::string_view text) {
   return text;
 }
 
-/// Reads a text of 1 to 19 digits, which always fits 64 bits. Returns nothing for any other text.
+/// Parses a text of 1 to 19 digits; the value always fits into 64 bits. Returns nothing for any other text.
 constexpr std::optional<std::uint64_t> decimal(std::string_view text) {
   if (text.empty() || text.size() > 19) return std::nullopt;
   std::uint64_t value = 0;
@@ -82,7 +82,7 @@ constexpr bool lists(std::string_view list, std::string_view wanted) {
   return found;
 }
 
-/// Appends the pieces to `out` in their order.
+/// Appends the pieces to `out` in order.
 template <class... Pieces>
 void append(std::string& out, const Pieces&... pieces) {
   (out.append(std::string_view(pieces)), ...);

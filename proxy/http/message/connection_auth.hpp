@@ -6,8 +6,8 @@
 
 namespace reprise::http {
 
-/// Returns true if the request has `Authorization: NTLM ...` or `Negotiate ...`. The upstream then takes all
-/// later requests on that connection for this client's.
+/// Returns true if the request has `Authorization: NTLM ...` or `Negotiate ...`. The upstream then attributes
+/// all later requests on that connection to the same user.
 bool authenticates_connection(const RequestHead&);
 /// Returns true for a 401 or 407 with an NTLM or Negotiate challenge. The client's next request must use the
 /// same connection.

@@ -1,4 +1,4 @@
-// Detects the protocol of a stream from an incomplete prefix.
+// Detects the protocol of a stream from its first bytes, which may be incomplete.
 #include "proxy/http/message/first_bytes.hpp"
 
 #include <algorithm>
@@ -50,8 +50,8 @@ DetectedProtocol judge_line(std::string_view bytes, const Connect& tunnel, std::
   return judge_version(rest.substr(target.size() + 1));
 }
 
-// Returns `found` if `bytes` hold the whole opening, and `more` if they hold a part of it. Returns nothing if
-// they differ.
+// Returns `found` if `bytes` begin with the whole `opening`, and `more` if they are a part of it so far.
+// Returns nothing if they differ.
 std::optional<DetectedProtocol> judge_opening(std::string_view bytes, std::string_view opening,
                                               DetectedProtocol found) {
   const std::size_t known = std::min(bytes.size(), opening.size());

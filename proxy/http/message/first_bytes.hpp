@@ -9,12 +9,12 @@
 
 namespace reprise::http {
 
-/// The bytes and events so far of an established stream: after CONNECT, through SOCKS, or redirected by the
-/// kernel.
+/// The start of a byte stream: after CONNECT, through SOCKS, or redirected by the kernel. Holds the bytes and
+/// events so far.
 struct StreamStart {
-  std::string_view from_client;  ///< all bytes of the client, from the first
+  std::string_view from_client;  ///< all bytes from the client so far
   bool upstream_sent = false;    ///< a byte of the upstream has arrived; a FIN does not count
-  bool waited_enough = false;    ///< the wait is over, or the client has sent a FIN
+  bool waited_enough = false;    ///< the time limit has passed, or the client has sent a FIN
 };
 
 enum class DetectedProtocol : std::uint8_t {

@@ -10,7 +10,7 @@
 namespace reprise::http {
 namespace {
 
-/// Removes the part before the next `;` from the front of `rest`, and the semicolon. Returns that part.
+/// Removes the text up to the next `;` (and that semicolon) from the front of `rest`, and returns the text.
 std::string_view next_part(std::string_view& rest) {
   const std::size_t end = rest.find(';');
   const std::string_view part = rest.substr(0, end);
@@ -29,8 +29,8 @@ Attribute attribute_of(std::string_view part) {
   return {ascii::trim(part.substr(0, equals)), ascii::trim(part.substr(equals + 1))};
 }
 
-// Returns the path as a client of the gateway asks for it, without the prefix. Returns nothing if `path` is
-// outside of the prefix.
+// Returns the path under which a client of the gateway requests it, that is, without the prefix. Returns
+// nothing if `path` is outside of the prefix.
 std::optional<std::string_view> below_prefix(std::string_view path, std::string_view prefix) {
   if (!path.starts_with(prefix)) return std::nullopt;
   path.remove_prefix(prefix.size());
@@ -42,8 +42,8 @@ std::string with_slash(std::string_view path) {
   return path.starts_with('/') ? std::string(path) : "/" + std::string(path);
 }
 
-// Rewrites a reference that begins with a path. The client resolves any other relative reference against the
-// gateway's URL, so that one needs no change.
+// Rewrites a reference that begins with a path. Any other relative reference needs no change, because the
+// client resolves it against the gateway's URL.
 std::optional<std::string> path_through(const GatewayView& view, std::string_view path,
                                         std::string_view fragment) {
   if (view.path_prefix.empty() || !path.starts_with('/')) return std::nullopt;

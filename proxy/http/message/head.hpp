@@ -1,4 +1,4 @@
-// Defines message heads as views into the buffer that they were read from. Nothing is copied or rebuilt.
+// Message heads as views into the buffer from which they were read. Nothing is copied or rebuilt.
 #pragma once
 
 #include <cstddef>
@@ -43,11 +43,12 @@ struct FieldLine {
   FieldId id = FieldId::other;
 };
 
-/// The rule that delimits a body (RFC 9112 6.3).
+/// How the end of a body is determined (RFC 9112 6.3).
 struct Framing {
   enum class Kind : std::uint8_t { none, length, chunked, until_close };
   Kind kind = Kind::none;
-  std::uint64_t length = 0;  ///< for kind `length`; 0 is also kind `length`, so that the field is forwarded
+  std::uint64_t length =
+      0;  ///< for kind `length`; a length of 0 has this kind too, so that the field is forwarded
 };
 
 struct RequestHead final : policy::FieldLines {
@@ -63,7 +64,7 @@ struct RequestHead final : policy::FieldLines {
   /// Resets every member but keeps the storage of `fields`. Call before the buffer changes or the head is
   /// reused.
   void reset();
-  /// Returns the first field of that name, ignoring case. Null if there is none.
+  /// Returns the first field with that name, ignoring case. Null if there is none.
   const FieldLine* find(std::string_view name) const;
   const FieldLine* find(FieldId) const;
   bool has(std::string_view name, std::string_view value) const override;
@@ -77,37 +78,36 @@ struct ResponseLine {
   int status = 0;
   std::string_view reason;  ///< phrase, may be empty
   unsigned minor_version = 1;
-  Framing framing;        ///< for a response to the request method that was given to the parser
-  bool close = false;     ///< Connection lists `close`, or it is 1.0 without keep-alive
-  bool reusable = true;   ///< false: close, 1.0 without keep-alive, TE with CL, 1xx/204 with framing fields
+  Framing framing;        ///< for a response to a request with the method given to the parser
+  bool close = false;     ///< Connection lists `close`, or the version is 1.0 without keep-alive
+  bool reusable = true;   ///< false if `close`, CL with TE, TE in HTTP/1.0, or framing fields in a 1xx or 204
   std::size_t bytes = 0;  ///< length of the head in the buffer, as received
 };
 
 struct ResponseHead : ResponseLine {
   std::vector<FieldLine> fields;
-  /// The head as write_clean_head wrote it; empty if it was received in clean form. If not empty, all views
-  /// are into it. Moving the head does not move these bytes.
+  /// The head as written by write_clean_head; empty if it was received in clean form. If it is not empty, all
+  /// views point into it. They stay valid when the head is moved.
   std::vector<char> clean;
 
   /// Resets every member but keeps the storage of `fields`. Call before the buffer changes or the head is
   /// reused.
   void reset();
   const FieldLine* find(FieldId) const;
-  /// Returns the head that is judged and forwarded: `clean`, or else its bytes at the start of the buffer it
-  /// was read from.
+  /// Returns the head that is judged and forwarded: `clean`, or if that is empty, the bytes at the start of
+  /// `buffer`, from which the head was read.
   std::string_view text(std::string_view buffer) const {
     return clean.empty() ? buffer.substr(0, bytes) : std::string_view(clean.data(), clean.size());
   }
 };
 
 struct HeadLimits {
-  std::size_t bytes = 64 * 1024;  ///< of the fields of a request; of the whole head of a response
+  std::size_t bytes = 64 * 1024;  ///< limit for the fields of a request, or for the whole head of a response
   std::size_t fields = 256;  ///< number of field lines; each continuation line of a folded field counts too
   std::size_t target_bytes = 64 * 1024;
 };
 
-/// `complete`: the head was filled. `partial`: more bytes are needed. A `Rejection` is the cause of a
-/// refusal.
+/// The result of reading: `complete` if the head was filled, `partial` if more bytes are needed.
 enum class Progress : std::uint8_t { complete, partial };
 using Parsed = std::variant<Progress, Rejection>;
 

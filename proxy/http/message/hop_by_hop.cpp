@@ -1,4 +1,4 @@
-// Reads the Connection field, leaving out options that have rules of their own.
+// Reads the Connection fields, without the options that other rules handle.
 #include "proxy/http/message/hop_by_hop.hpp"
 
 #include "proxy/http/message/ascii.hpp"
@@ -6,7 +6,7 @@
 namespace reprise::http {
 namespace {
 
-/// Returns true for common options. Fields of these names are removed or kept by their own rules.
+/// Returns true for common options. Other rules remove or keep the fields of these names.
 bool is_ordinary(std::string_view option) {
   for (const std::string_view known : {"keep-alive", "close", "te", "upgrade", "proxy-connection"}) {
     if (ascii::same(option, known)) return true;
@@ -14,7 +14,7 @@ bool is_ordinary(std::string_view option) {
   return false;
 }
 
-/// Returns true for fields that a sender cannot remove for later recipients by listing them (row J1,
+/// Returns true for fields that Connection must not remove, because later recipients need them (row J1,
 /// CVE-2026-26365).
 bool is_end_to_end(std::string_view name) {
   for (const std::string_view prefix : {"content-", "if-", "x-forwarded-", "sec-websocket-"}) {

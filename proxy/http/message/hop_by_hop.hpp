@@ -1,4 +1,4 @@
-// Lists the fields that Connection names: they end at this hop (RFC 9110 7.6.1).
+// The fields that Connection names. They apply to this hop only (RFC 9110 7.6.1).
 #pragma once
 
 #include <string_view>
@@ -17,8 +17,8 @@ class NamedByConnection {
 
   /// Returns true if Connection names that field. Always false for common options such as `close`.
   bool lists(std::string_view name) const;
-  /// Returns true if the field of that name ends at this hop. Always false for end-to-end fields that
-  /// Connection must not name: framing, routing, credentials, caching.
+  /// Returns true if that field must be removed because Connection names it. Always false for end-to-end
+  /// fields that Connection must not name: framing, routing, credentials, caching.
   bool removes(std::string_view name) const;
 
  private:

@@ -25,8 +25,8 @@ Intake take_connect(const RequestHead& head, const PortRanges& connect_ports) {
   return Connect{authority.host, authority.port, head.target};
 }
 
-/// Rejects TRACE with a body, and applies Max-Forwards of OPTIONS and TRACE (RFC 9110 7.6.2, 9.3.8). Returns
-/// nothing if neither ends the request here.
+/// Returns a rejection for TRACE with a body, or the proxy's own response for OPTIONS and TRACE with
+/// Max-Forwards 0 (RFC 9110 7.6.2, 9.3.8). Returns nothing if the request goes on.
 std::optional<Intake> stop_here(const RequestHead& head) {
   const bool trace = head.method == "TRACE";
   if (!trace && head.method != "OPTIONS") return std::nullopt;
@@ -58,7 +58,7 @@ bool names_same_host(const RequestHead& head, const Target& target) {
 bool is_standard(std::uint16_t port, bool https) { return port == (https ? https_port : http_port); }
 
 /// Returns true if a target in absolute-form names the listener or its upstream. The schemes may differ: a
-/// client may ask in clear text for an upstream that is reached over TLS.
+/// client may use http for an upstream that is reached over TLS.
 bool is_for_gateway(const Target& target, const GatewayTarget& upstream) {
   const Authority& named = target.origin;
   const bool own_host =
@@ -130,7 +130,7 @@ Intake take_gateway(const RequestHead& head, const GatewayTarget& upstream) {
     forward.server_name = target.origin.host;
     return forward;
   }
-  // Only HTTP/1.0 requests may lack Host. There is then no client's host name to pass on.
+  // Only HTTP/1.0 requests may lack Host. Then the client has given no host name to send.
   const FieldLine* const host = head.find(FieldId::host);
   if (host == nullptr) return Rejected{Rejection::missing_host};
   const auto named = split_authority(host->value, upstream.port);

@@ -19,11 +19,11 @@ namespace reprise::http {
 struct Forward {
   std::string_view host;  ///< upstream host, without brackets, as written
   std::uint16_t port = 80;
-  /// Name that the upstream must prove over TLS: the target's host, or on a gateway listener the host of the
-  /// Host field that is sent.
+  /// The name that the upstream's certificate must prove: the host of the target, or on a gateway listener
+  /// the host of the Host field that is sent.
   std::string_view server_name;
   bool https = false;           ///< https:// target, or https upstream of a gateway; never sent in clear text
-  std::string_view host_field;  ///< Host to send; empty: keep the client's own line
+  std::string_view host_field;  ///< the Host value to send; empty to keep the client's own line
   Target target;
 };
 struct Connect {
@@ -53,51 +53,52 @@ struct GatewayTarget {
   std::uint16_t own_port = 0;
 };
 /// Classifies a request to a gateway listener. Origin-form goes to the listener's upstream, and so does
-/// absolute-form that names the listener or the upstream. Absolute-form for another host is
+/// absolute-form that names the listener or the upstream. Absolute-form for another host is rejected as
 /// misdirected_request: the client uses the gateway as its proxy, and the request must not reach this
-/// upstream. CONNECT is connect_to_gateway.
+/// upstream. CONNECT is rejected as connect_to_gateway.
 Intake take_gateway(const RequestHead&, const GatewayTarget&);
 
-/// Classifies a request inside a tunnel to the tunnel's upstream: plain HTTP, or if `https`, HTTP inside TLS
+/// Classifies a request inside a tunnel to the tunnel's upstream. If `https`, the request came inside TLS
 /// that this proxy terminated. Sends the client's own Host, or the authority of the CONNECT if an HTTP/1.0
-/// request has no Host. Accepts absolute-form only for that origin. Over TLS the upstream must prove the name
-/// to which the tunnel was opened.
+/// request has no Host. Accepts absolute-form only for the tunnel's origin. Over TLS, the upstream must prove
+/// the name to which the tunnel was opened.
 Intake take_tunnelled(const RequestHead&, const Connect& tunnel, bool https = false);
-/// Classifies a plain HTTP request that was redirected from the address `original`. It goes to the host that
-/// the request names, or to that address if the request names none, and always to the port of `original`.
+/// Classifies a plain HTTP request on a connection that was redirected on its way to the address `original`.
+/// It goes to the host that the request names, or to that address if it names none. The port is always that
+/// of `original`.
 Intake take_redirected(const RequestHead&, const Connect& original);
 /// Returns true if that target is meant for the tunnel's upstream: `*`, origin-form, or absolute-form with
-/// its scheme (http, or https if `https`), host and port in any spelling.
+/// the tunnel's scheme (https if `https`, otherwise http), host and port in any spelling.
 bool is_own_target(std::string_view target, const Connect& tunnel, bool https = false);
 
 /// Returns true if one of the ranges contains the port.
 bool is_allowed(std::uint16_t port, const PortRanges&);
 
-/// Returns the `host:port` that the request is for: from CONNECT, absolute-form, or Host. Empty if the
-/// request names none, or not in a well-formed way. For logs: contains neither path nor user information.
+/// Returns the `host:port` that the request names in CONNECT, absolute-form, or Host. Empty if the request
+/// names none or is malformed there. For logs: contains neither path nor user information.
 std::string named_target(const RequestHead&);
 
-/// Returns true if the client marks the request as a retry of its own: `amz-sdk-request: attempt=N` with N >
-/// 1, `x-stainless-retry-count` > 0, `grpc-previous-rpc-attempts` > 0, or `Reprise-Attempt` > 1.
+/// Returns true if the request is the client's own retry: `amz-sdk-request: attempt=N` with N > 1,
+/// `x-stainless-retry-count` > 0, `grpc-previous-rpc-attempts` > 0, or `Reprise-Attempt` > 1.
 bool is_nested_retry(const RequestHead&);
 /// Returns true for `Cache-Control: no-store` (RFC 9111 5.2.1.5): the request must not be written to disk.
 bool is_no_store(const RequestHead&);
-/// Returns true for a PUT or PATCH with `If-None-Match: *` (RFC 9110 13.1.2, row N16), which fails if it is
-/// executed twice.
+/// Returns true for a PUT or PATCH with `If-None-Match: *` (RFC 9110 13.1.2, row N16). A second execution
+/// fails if the first took effect.
 bool is_create_only(const RequestHead&);
 
-/// Handling of `Upgrade: h2c` (row C9). `dropped` on a forward listener, where HTTP/2 begins by prior
-/// knowledge. `passed` elsewhere, like any other upgrade, unless `HTTP2-Settings` makes it an offer of
-/// HTTP/2. Docker BuildKit opens its session with `Upgrade: h2c`.
+/// How `Upgrade: h2c` is handled (row C9). On a forward listener it is `dropped`, because clients can use
+/// HTTP/2 there with prior knowledge. Elsewhere it is `passed` like any other upgrade, because Docker
+/// BuildKit opens its session with it; with `HTTP2-Settings` it is an offer of HTTP/2 and is dropped too.
 enum class ToH2c : std::uint8_t { dropped, passed };
 
-/// Returns true for a real upgrade (RFC 9110 7.8, row C9): HTTP/1.1 with `Connection: upgrade`, and a
-/// protocol that is passed on.
+/// Returns true if the request asks for an upgrade that is passed on (RFC 9110 7.8, row C9): HTTP/1.1 with
+/// `Connection: upgrade`, and at least one protocol that is not dropped.
 bool asks_upgrade(const RequestHead&, ToH2c);
-/// Returns true if the upgrade offers only TLS. A client that sends such an offer accepts any response (RFC
-/// 2817 3.1).
+/// Returns true if the upgrade offers only TLS. A client with such an offer accepts any response (RFC 2817
+/// 3.1).
 bool offers_only_tls(const RequestHead&);
-/// Returns true for a 101 that switches only to protocols that the request offered and that are passed on.
+/// Returns true for a 101 that switches only to protocols that the request offered and the proxy passed on.
 bool is_offered_upgrade(const RequestHead&, ToH2c, const ResponseHead&);
 
 }  // namespace reprise::http

@@ -1,4 +1,4 @@
-// Lists the addresses and the name of cloud metadata services, which clients must reach without a proxy.
+// The addresses and the name of cloud metadata services, which clients must reach without a proxy.
 #pragma once
 
 #include <algorithm>
@@ -7,14 +7,14 @@
 
 namespace reprise::http {
 
-/// Metadata services of AWS, Azure, Google and most others, ECS tasks, EKS Pod Identity, AWS over IPv6,
-/// Alibaba Cloud and Oracle Cloud, and Google's name. `security.deny` blocks these addresses by default (row
-/// N20), so every `no_proxy` should list them.
+/// The metadata services of AWS, Azure, Google and most others, ECS tasks, EKS Pod Identity, AWS over IPv6,
+/// Alibaba Cloud and Oracle Cloud, and the host name of Google's. `security.deny` blocks these addresses by
+/// default (row N20), so every `no_proxy` should list them.
 inline constexpr std::array<std::string_view, 7> metadata_services{
     "169.254.169.254", "169.254.170.2", "169.254.170.23",          "fd00:ec2::254",
     "100.100.100.200", "192.0.0.192",   "metadata.google.internal"};
 
-/// Returns true for one of them. `host` is in lower case, without brackets and port.
+/// Returns true if `host` is one of these. `host` is in lower case, without brackets and port.
 constexpr bool is_metadata_service(std::string_view host) {
   return std::find(metadata_services.begin(), metadata_services.end(), host) != metadata_services.end();
 }

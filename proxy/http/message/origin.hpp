@@ -10,7 +10,7 @@ namespace reprise::http {
 inline constexpr std::uint16_t http_port = 80;
 inline constexpr std::uint16_t https_port = 443;
 
-/// Returns the port over TLS for a request that was made in clear text: 443 instead of 80, else the same
+/// Returns the TLS port for a request that named this port in clear text: 443 for 80, otherwise the same
 /// port.
 constexpr std::uint16_t port_over_tls(std::uint16_t port) { return port == http_port ? https_port : port; }
 
@@ -21,7 +21,7 @@ constexpr bool is_loopback_host(std::string_view host) {
 
 /// Returns `host:port`, or `[v6]:port` for IPv6. `host` is without brackets.
 std::string authority_text(std::string_view host, std::uint16_t port);
-/// Returns the same, but without the port if it is `standard`.
+/// Returns the same, but without the port if the port is `standard`.
 std::string authority_text(std::string_view host, std::uint16_t port, std::uint16_t standard);
 
 }  // namespace reprise::http

@@ -1,4 +1,4 @@
-// Lists the causes for which a message is rejected, each with its status, metric label and sentence.
+// The closed list of causes for which a message is rejected, each with its status, metric label and sentence.
 #pragma once
 
 #include <array>

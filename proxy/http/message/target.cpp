@@ -1,5 +1,5 @@
-// Splits authorities and targets by hand, because a URI library would refuse or change what real clients
-// send.
+// Splits authorities and targets by hand, because a URI library would reject or change targets that real
+// clients send.
 #include "proxy/http/message/target.hpp"
 
 #include <algorithm>
@@ -20,7 +20,8 @@ consteval std::array<bool, 256> make_label_table() {
 }
 constexpr std::array<bool, 256> label_table = make_label_table();
 
-/// Returns true for a registered name or an IPv4 address. Does not check that it exists; the resolver does.
+/// Returns true if the text has the form of a registered name or an IPv4 address. Whether the name exists is
+/// left to the resolver.
 bool is_host_name(std::string_view host) {
   if (host.ends_with('.')) host.remove_suffix(1);
   if (host.empty() || host.size() > 253) return false;
@@ -58,7 +59,7 @@ std::optional<std::uint16_t> read_port(std::string_view text) {
   return static_cast<std::uint16_t>(*port);
 }
 
-/// Splits the part that goes upstream at the first '?', and removes a fragment.
+/// Splits the part that is sent upstream at the first '?', and removes a fragment.
 void split_path(std::string_view text, Target& target) {
   target.path_and_query = text.substr(0, text.find('#'));
   const std::size_t question = target.path_and_query.find('?');
@@ -70,7 +71,8 @@ struct Scheme {
   std::string_view prefix;
   bool https;
 };
-// A WebSocket begins as an HTTP request (RFC 6455 3), and some clients send its URI to a proxy unchanged.
+// A WebSocket starts with an HTTP request (RFC 6455 3), and some clients send the ws URI to a proxy
+// unchanged.
 constexpr std::array<Scheme, 4> schemes{
     {{"http://", false}, {"https://", true}, {"ws://", false}, {"wss://", true}}};
 

@@ -1,5 +1,5 @@
-// A sorted set of tokens from comma lists, so that thousands of members cost little more than reading them
-// (rows J2, L13).
+// A sorted set of tokens from comma lists, so that a list with thousands of members costs little more than
+// reading it (rows J2, L13).
 #pragma once
 
 #include <string_view>

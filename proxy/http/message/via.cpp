@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::string_view pseudonym_prefix = "reprise-";
 
-/// Calls `visit` with the received-by of each member of a Via value. A comment may hold commas (RFC 9110
-/// 7.6.3).
+/// Calls `visit` with the received-by part of each member of a Via value. Commas inside a comment do not
+/// separate members (RFC 9110 7.6.3).
 template <class Visit>
 void for_each_received_by(std::string_view value, Visit visit) {
   unsigned depth = 0;

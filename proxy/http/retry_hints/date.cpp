@@ -1,5 +1,5 @@
-// Reads the three forms of an HTTP date by hand: GCC 12 has no std::chrono::parse, which would also accept
-// too much.
+// Reads the three forms of an HTTP date by hand, because GCC 12 has no std::chrono::parse, and it would
+// accept too much.
 #include "proxy/http/retry_hints/date.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ constexpr std::array<std::string_view, 7> day_names{"Sunday",   "Monday", "Tuesd
 constexpr std::array<std::string_view, 12> month_names{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                        "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 
-/// Reads a date from left to right. After the first mismatch all further reads fail.
+/// Reads a date from left to right. After the first mismatch, every further read fails.
 class DateReader {
  public:
   explicit DateReader(std::string_view text) : text_(text) {}

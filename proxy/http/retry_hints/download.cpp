@@ -1,4 +1,4 @@
-// Reads the fields of downloads, and rewrites a request head to ask for a range.
+// Reads the fields of downloads, and changes a request head to ask for a range.
 #include "proxy/http/retry_hints/download.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ using policy::BodyEnd;
 
 constexpr std::string_view etag = "etag";
 
-/// Stores the value of a field, and sets `doubled` if there was one before.
+/// Stores the value of a field. Sets `doubled` if a value was stored before.
 void keep(std::string_view value, std::string_view& place, bool& doubled) {
   if (place.data() != nullptr) doubled = true;
   place = value;
@@ -38,9 +38,9 @@ bool is_replaced(std::string_view line) {
                      [name](std::string_view each) { return ascii::same(each, name); });
 }
 
-// Removes the upgrade from a line. The client got a response other than 101, which declined its upgrade (RFC
-// 9110 7.8), so later requests do not repeat it. The Connection lines are those that write_request_head
-// writes.
+// Removes the upgrade from a line. The response was not a 101, so it has declined the upgrade (RFC 9110 7.8),
+// and later requests do not repeat it. Only the form of Connection that write_request_head writes is
+// recognised.
 std::string_view without_upgrade(std::string_view line) {
   if (line == "Connection: upgrade\r\n" || ascii::starts_with(line, "Upgrade:")) return {};
   return line == "Connection: TE, upgrade\r\n" ? "Connection: TE\r\n" : line;

@@ -1,4 +1,4 @@
-// Reads each hint field by its own grammar. Other fields cost only a comparison of their name's length.
+// Reads each hint field by its own grammar. For other fields, the cost is a comparison of the name's length.
 #include "proxy/http/retry_hints/hint.hpp"
 
 #include <algorithm>
@@ -25,15 +25,15 @@ struct Number {
   std::int64_t millionths = 0;
 };
 
-/// Returns `count` units, limited to the range from 0 to the longest pause.
+/// Returns the duration of `count` units, limited to the range from 0 to the longest pause.
 Duration pause_of(const Number& count, Duration unit) {
   if (count.whole < 0) return Duration::zero();
   if (count.whole >= longest_pause / unit) return longest_pause;
   return count.whole * unit + unit * count.millionths / 1'000'000;
 }
 
-/// Removes digits from the front of `text` and returns their value. If the number is too
-/// large, returns a large value of at most 18 digits.
+/// Removes digits from the front of `text` and returns their value. If the number is too large, returns a
+/// large value of at most 18 digits.
 std::optional<std::int64_t> take_digits(std::string_view& text) {
   if (text.empty() || !ascii::is_digit(text.front())) return std::nullopt;
   constexpr std::int64_t too_large = 100'000'000'000'000'000;
@@ -45,8 +45,8 @@ std::optional<std::int64_t> take_digits(std::string_view& text) {
   return value;
 }
 
-/// Removes a number from the front of `text`, with a fraction if it has one. Digits beyond millionths are
-/// dropped.
+/// Removes a decimal number, with or without a fraction, from the front of `text`. Drops digits beyond
+/// millionths.
 std::optional<Number> take_number(std::string_view& text) {
   const std::optional<std::int64_t> whole = take_digits(text);
   if (!whole) return std::nullopt;
@@ -61,7 +61,7 @@ std::optional<Number> take_number(std::string_view& text) {
   return number;
 }
 
-/// Reads a text that is one number and nothing else.
+/// Reads a text that consists of exactly one number.
 std::optional<Number> read_number(std::string_view text) {
   const std::optional<Number> number = take_number(text);
   return text.empty() ? number : std::nullopt;
@@ -72,7 +72,7 @@ std::optional<Number> read_whole_number(std::string_view text) {
   return whole && text.empty() ? std::optional(Number{*whole, 0}) : std::nullopt;
 }
 
-/// Returns the time from which the dates of a response count: its own Date, else `now_unix`.
+/// Returns the reference time for the dates of a response: its own Date, otherwise `now_unix`.
 std::int64_t date_of(const ResponseHead& head, std::int64_t now_unix) {
   const FieldLine* const date = head.find(FieldId::date);
   return (date == nullptr ? std::nullopt : parse_date(date->value, now_unix)).value_or(now_unix);
@@ -149,8 +149,8 @@ struct Quota {
   }
 };
 
-/// Removes the text before the separator, or all of it, and returns it. Separators between quotes do not
-/// count (RFC 9651 3.3.3).
+/// Removes the text before the separator, or all of it if there is none, from the front of `text` and returns
+/// it. Ignores separators between quotes (RFC 9651 3.3.3).
 std::string_view take_piece(std::string_view& text, char separator) {
   bool quoted = false;
   std::size_t end = 0;
@@ -164,7 +164,7 @@ std::string_view take_piece(std::string_view& text, char separator) {
 }
 
 Duration read_rate_limit(std::string_view list) {
-  Quota named;  // older form: one policy, whose values are members of a dictionary
+  Quota named;  // older form: one policy, written as the members of a dictionary
   Duration longest{};
   while (!list.empty()) {
     std::string_view member = take_piece(list, ',');
@@ -191,7 +191,7 @@ enum class HintField : std::uint8_t {
   pushback,
 };
 
-/// Identifies a hint field. The length of the name rules out nearly every other field.
+/// Returns which hint field this is. The length of the name rules out nearly all other fields.
 HintField identify(const FieldLine& field) {
   if (field.id == FieldId::retry_after) return HintField::retry_after;
   if (field.id == FieldId::via || field.id == FieldId::proxy_status) return HintField::proxies;
@@ -270,7 +270,7 @@ class Reading {
     no_retry_ = no_retry_ || no;
     if (!no && !ascii::same(field.value, "true") && not_understood_ == nullptr) not_understood_ = &field;
   }
-  // gRPC A6: a value that is not such a number forbids the retry, as a negative number does.
+  // A value that is not a 32-bit number forbids the retry, as a negative number does (gRPC A6).
   void read_pushback(std::string_view value) {
     const std::optional<Number> count = read_whole_number(value);
     const bool allowed = count && count->whole <= std::numeric_limits<std::int32_t>::max();

@@ -36,8 +36,8 @@ namespace reprise::http {
 /// Dates and Unix times count from the response's own Date, or from `now_unix` if it has none.
 policy::Hints read_hints(const ResponseHead&, std::int64_t now_unix);
 
-/// Returns the first field that would be a pause or a retry hint but has a malformed value, so that the
-/// backoff applies instead. Null if there is none.
+/// Returns the first hint field whose value is malformed, so that the backoff applies in place of its hint.
+/// Null if there is none.
 const FieldLine* hint_not_understood(const ResponseHead&, std::int64_t now_unix);
 
 }  // namespace reprise::http

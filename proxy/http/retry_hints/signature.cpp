@@ -11,8 +11,8 @@
 namespace reprise::http {
 namespace {
 
-constexpr std::int64_t clock_skew = 300;                     // the skew that AWS services allow, both ways
-constexpr std::uint64_t longest_life = 604'800;              // a week: the maximum of AWS and Cloud Storage
+constexpr std::int64_t clock_skew = 300;         // clock skew that AWS services allow in both directions
+constexpr std::uint64_t longest_life = 604'800;  // a week: the maximum of AWS and Cloud Storage
 constexpr std::uint64_t last_unix_second = 253'402'300'799;  // end of the year 9999
 
 /// The parameters of a query that belong to a signature; null views if absent. Their values need no
@@ -83,8 +83,8 @@ bool names_range_field(std::string_view token) {
                      [token](std::string_view each) { return ascii::same(each, token); });
 }
 
-/// Compares every run of letters, digits and hyphens in the text; percent-encoded bytes end a run. A false
-/// match is harmless: the download is then not resumed.
+/// Returns true if the text contains the name of a range field. Compares every run of letters, digits and
+/// hyphens; percent-encoded bytes end a run. A false match is harmless: the download is then not resumed.
 bool mentions_range_field(std::string_view text) {
   std::size_t begin = 0;
   for (std::size_t i = 0; i <= text.size(); ++i) {

@@ -1,4 +1,4 @@
-// Reads the limits of a signed request: how long it may be sent, and which parts may change.
+// Reads the limits of a signed request: its expiry, and the parts that must not change.
 #pragma once
 
 #include <array>
