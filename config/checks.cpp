@@ -29,8 +29,8 @@ struct Blame {
   std::string path;
 };
 
-// Returns true if the shape check has rejected the node. The effective value is then not the author's, and a
-// message about it would mislead.
+// Returns true if the shape check has rejected the node. Its effective value is then not what the author
+// wrote, and a message about it would mislead.
 bool is_refused(const Node& node, std::string_view path) {
   const Key* key = find_key(std::string("defaults.").append(path));
   if (node.broken || key == nullptr) return true;
@@ -63,8 +63,8 @@ class RouteChecker {
   }
 
  private:
-  // Returns the place of the first of the keys in the strongest layer that sets one. Returns nothing if no
-  // layer does, or if a value was rejected.
+  // Returns the position of the first of these keys in the strongest layer that sets any of them. Returns
+  // nothing if no layer does, or if a value was rejected.
   std::optional<Blame> blame(std::initializer_list<std::string_view> keys) const {
     std::optional<Blame> found;
     std::vector<const Node*> hiding;
@@ -80,7 +80,8 @@ class RouteChecker {
     return found;
   }
 
-  // Returns the layers, strongest first, each with the preset's sections between it and the next layer.
+  // Returns the layers, strongest first. Each comes with the preset's sections that are between it and the
+  // next layer.
   std::array<std::pair<const RouteOrigin::Layer*, const std::vector<const Node*>*>, 4> layers() const {
     static const std::vector<const Node*> nothing;
     return {{{&origin_.over, &nothing},
@@ -89,7 +90,7 @@ class RouteChecker {
              {&origin_.defaults, &nothing}}};
   }
 
-  // Returns true if a preset sets the key, so that weaker sections of the file are not to blame.
+  // Returns true if a preset sets the key. Then weaker sections of the file do not set its value.
   static bool is_hidden(const std::vector<const Node*>& hiding, std::string_view key) {
     return std::any_of(hiding.begin(), hiding.end(),
                        [&](const Node* shipped) { return locate(*shipped, key) != nullptr; });
@@ -148,15 +149,15 @@ class RouteChecker {
     if (route_.policy.replay_memory_bytes == 0)
       error({"idempotent", "replay.memory"},
             "a json condition needs the body held, and replay.memory is 0: write replay: {memory: 256KiB}");
-    // Skips an inherited rule, which also serves other routes, and a preset's rule, which the author did not
-    // write.
+    // Returns early for an inherited rule, which also serves other routes, and for a preset's rule, which the
+    // author did not write.
     const Node* own = origin_.route.node == nullptr ? nullptr : locate(*origin_.route.node, "idempotent");
     if (own == nullptr || !route_.source.empty()) return;
     if (const std::string why = why_no_json(route_.match); !why.empty())
       error({"idempotent"}, "a json condition can never hold here: " + why);
   }
 
-  // Returns why the match leaves no JSON body; empty if it may have one.
+  // Returns why a request of this match cannot have a JSON body; empty if it can.
   static std::string why_no_json(const policy::Match& match) {
     static constexpr std::array<std::string_view, 4> bodiless{"GET", "HEAD", "TRACE", "CONNECT"};
     const auto has_no_body = [](const std::string& method) {
@@ -196,8 +197,8 @@ class RouteChecker {
                       "{bytes: 64KiB}");
   }
 
-  // Warns if `timeout` can never occur. Only for a list that differs from the built-in one, because its
-  // author chose `timeout`.
+  // Warns if `retry.on` lists `timeout` but no timeout can occur. Skips the built-in list, because the author
+  // did not choose its `timeout`.
   void check_timeout() {
     const auto& retry = route_.policy.retry;
     const bool raised =
@@ -222,8 +223,8 @@ class RouteChecker {
     });
   }
 
-  // Warns if `retry.on` lists the predicate's statuses: those responses are retried without checking the
-  // predicate.
+  // Warns if `retry.on` lists a status of the predicate, because those responses are retried without checking
+  // the predicate.
   void check_predicates() {
     const policy::RoutePolicy& route = route_.policy;
     if (!route.hold) return;
@@ -284,8 +285,8 @@ class RouteChecker {
     check_total("disk", policy.replay_disk_bytes, limits.replay_disk_bytes);
   }
 
-  // Warns if `max_attempts` is set for POST alone: after the first byte was sent, such a request is not
-  // retried.
+  // Warns if `max_attempts` is set on a route for POST only. A POST is not retried after its first byte was
+  // sent.
   void check_post() {
     const policy::RoutePolicy& policy = route_.policy;
     const auto& methods = route_.match.methods;
@@ -305,7 +306,7 @@ class RouteChecker {
                         "request by a key, write idempotent: {any: [{header: Idempotency-Key}]}");
   }
 
-  // Warns about a path that ends in `/`. Other proxies treat it as a prefix.
+  // Warns about a path that ends in `/`, because other proxies treat such a path as a prefix.
   void check_path() {
     const Node* const path = origin_.route.node == nullptr || !route_.source.empty()
                                  ? nullptr
@@ -319,8 +320,8 @@ class RouteChecker {
   }
 
   // Warns if a route's limit is above the limit of the process. If the route's limit is the default, the
-  // warning points at the process limit, which the author wrote. A total of 0 disables the store on purpose
-  // and gets no warning.
+  // warning is at the process limit, which the author wrote. No warning if the total is 0, which disables the
+  // store on purpose.
   void check_total(const std::string& store, std::uint64_t of_route, std::uint64_t total) {
     if (of_route <= total || total == 0) return;
     const std::string limit = "limits.replay_" + store;
@@ -346,11 +347,11 @@ class RouteChecker {
 };
 
 void check_reachable(const BuiltRoutes& built, Report& report) {
-  // Routes of presets come last and are not the author's. Hiding them is intended.
+  // Routes of presets come last and are not the author's, so it is fine if the author's routes hide them.
   const auto own_end = std::find_if(built.routes.begin(), built.routes.end() - 1,
                                     [](const Route& route) { return !route.source.empty(); });
   const auto count = static_cast<std::size_t>(own_end - built.routes.begin());
-  // A partly rejected match is wider than its author wrote, so nothing can be concluded from it.
+  // If a part of a match was rejected, the rest matches more than its author wrote, so it is not compared.
   std::vector<bool> known(count);
   for (std::size_t i = 0; i < count; ++i)
     known[i] = !report.refused_under(built.origins[i].route.path + ".match");

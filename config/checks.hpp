@@ -1,4 +1,5 @@
-// Checks that span several keys of a route: contradicting limits, rules that cannot work, unreachable routes.
+// Checks that involve several keys of a route: contradicting limits, rules that have no effect, unreachable
+// routes.
 #pragma once
 
 #include "config/routes.hpp"
@@ -6,8 +7,8 @@
 
 namespace reprise::config {
 
-/// Checks the final values of every route, including the fallback. Reports the strongest section that set the
-/// value. `settings` has the listeners and the limits of the process, which `root` may set.
+/// Checks the final values of every route, including the fallback. Reports each problem at the strongest
+/// section that set the value. `settings` has the listeners and process limits, which `root` may set.
 void check_routes(const BuiltRoutes&, const Settings& settings, const Node& root, Report&);
 
 }  // namespace reprise::config

@@ -18,7 +18,7 @@ bool originates(const Node& route) {
   return tls != nullptr && tls->text == "originate";
 }
 
-// Returns the hosts of presets with `tls: originate`.
+// Returns the hosts of preset routes with `tls: originate`.
 const std::vector<HostPattern>& hosts_over_tls() {
   static const std::vector<HostPattern> all = [] {
     std::vector<HostPattern> found;

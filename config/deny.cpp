@@ -8,14 +8,14 @@
 namespace reprise::config {
 namespace {
 
-// Precondition: both texts were made by parse_network.
+// Returns true if the network `wide` contains `narrow`. Precondition: both texts come from parse_network.
 bool covers(const std::string& wide, const std::string& narrow) {
   const std::size_t slash = wide.find('/');
   const Parsed<std::string> whole = parse_network(narrow);
   const int prefix = std::stoi(wide.substr(slash + 1));
   if (!whole || std::stoi(narrow.substr(narrow.find('/') + 1)) < prefix) return false;
-  // The network with the wide prefix length that contains the narrow one: as it is, or as parse_network
-  // proposes it.
+  // Computes the network around `narrow` with the prefix length of `wide`. parse_network returns it, or
+  // suggests it if bits must be cleared.
   const auto around = parse_network(narrow.substr(0, narrow.find('/')) + wide.substr(slash));
   return wide == (around ? *around.value : around.suggestion);
 }

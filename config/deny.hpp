@@ -1,4 +1,4 @@
-// Checks which default networks a custom `security.deny` list leaves open (row L14).
+// Checks which of the default networks a custom `security.deny` list omits (row L14).
 #pragma once
 
 #include "config/settings.hpp"
@@ -6,7 +6,8 @@
 
 namespace reprise::config {
 
-/// Warns at the list and names the networks that are now open. Does nothing if the file has no such list.
+/// Warns at the list, and names the default networks that it no longer denies. Does nothing if the file has
+/// no such list.
 void check_deny(const Node& root, const Deny&, Report&);
 
 }  // namespace reprise::config

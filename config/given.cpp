@@ -44,7 +44,7 @@ Node list_of(std::string_view text) {
   }
 }
 
-/// Returns `{any: [{header: NAME}, ..., {method: idempotent}]}`.
+/// Returns the rule for a list of header names: `{any: [{header: NAME}, ..., {method: idempotent}]}`.
 Node rule_of(std::string_view text) {
   Node conditions = list_of(text);
   for (Node& item : conditions.items) item = mapping_of("header", std::move(item));
@@ -64,7 +64,7 @@ Node node_of(const Key& key, const std::string& text) {
   return scalar(text);
 }
 
-/// Returns nothing if the value is valid for the key.
+/// Returns the error message for the value; nothing if the value is valid for the key.
 std::optional<std::string> complaint_about(const Key& key, const Node& node) {
   if (node.kind == Node::Kind::scalar) return complaint(key, node);
   for (const Node& item : node.items) {
@@ -78,7 +78,7 @@ std::optional<std::string> complaint_about(const Key& key, const Node& node) {
   return problems.empty() ? std::nullopt : std::optional(problems.front().message);
 }
 
-/// Returns true if the file has a value at that path, or a value in place of one of the sections above it.
+/// Returns true if the file sets that path, or has another value in place of a section above it.
 bool has(const Node& root, std::string_view path) {
   const Node* node = &root;
   while (!path.empty()) {
@@ -158,7 +158,7 @@ void GivenValues::put_into(Node& root) {
     const bool is_over = value.is_flag && path.starts_with(of_routes) && find_key(path)->kind != Kind::rule;
     if (is_over) put(over_routes_, path.substr(of_routes.size()), value.node);
   }
-  // A flag replaces the variable of the same shortcut.
+  // If both a flag and the variable of a shortcut are given, the flag wins.
   for (std::size_t i = 0; i + 1 < values_.size(); ++i) {
     if (values_[i].shortcut == values_[i + 1].shortcut) given_[i].used = false;
   }

@@ -1,4 +1,4 @@
-// Merges values from flags and environment variables into the tree of a file. The file wins over variables,
+// Merges the values of flags and environment variables into the tree of a file. The file wins over variables;
 // flags win over the file.
 #pragma once
 
@@ -21,22 +21,22 @@ struct GivenValue {
   std::string source;  ///< `--deadline` or `REPRISE_DEADLINE`
   std::string path;    ///< path of the key
   std::string text;    ///< as given; `***` if it may hold a password
-  bool used = true;    ///< false: the file wins over this variable, or a flag does
+  bool used = true;    ///< false if the file or a flag wins over this variable
 };
 
 class GivenValues {
  public:
-  /// Checks each value on its own. The path of a problem is the name of the flag or variable.
+  /// Checks each value by itself. Problems name the flag or variable in place of a path.
   GivenValues(const Flags&, const Environment&, Report&);
 
-  /// Inserts the values into `root` at the places that a file would use.
+  /// Inserts the values into `root` at the positions where a file would have them.
   void put_into(Node& root);
-  /// Returns the keys that flags set for every route, over the route's own keys, as a mapping with keys of a
-  /// route. It never holds `idempotent`, because only a route's own rule knows what its upstream can handle.
+  /// Returns a mapping of the route keys that flags set. They win over the own keys of every route. It never
+  /// contains `idempotent`, because only the route's own rule says which repeats its upstream can handle.
   const Node& over_routes() const { return over_routes_; }
-  /// Replaces the paths of problems in these values by the names of their sources.
+  /// Replaces the path of each problem in these values by the flag or variable.
   void name_sources(std::vector<Problem>&) const;
-  /// Returns the values in the order of the table. Call after put_into.
+  /// Returns the values in the order of the shortcut table. Call after put_into.
   std::vector<GivenValue> take() { return std::move(given_); }
 
  private:

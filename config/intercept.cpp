@@ -12,7 +12,7 @@
 namespace reprise::config {
 namespace {
 
-// Detects an address in any spelling (row H2). The last label of a name is never a number.
+// Returns true for an address in any spelling (row H2). The last label of a host name is never a number.
 bool is_address(const std::string& host) {
   std::array<unsigned char, sizeof(in6_addr)> ignored{};
   const std::string last = host.substr(host.rfind('.') + 1);
@@ -40,7 +40,7 @@ Parsed<policy::HostPattern> parse_intercepted(std::string_view text) {
 
 namespace {
 
-// Ignores items that are not host patterns: those were already reported.
+// Checks one host. Skips an item that is not a host pattern, because it was already reported.
 void check_host(const Node& item, const std::string& path, Report& report) {
   if (item.kind != Node::Kind::scalar || item.broken || !parse_host_pattern(item.text)) return;
   if (const auto parsed = parse_intercepted(item.text); !parsed)

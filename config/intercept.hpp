@@ -8,8 +8,8 @@
 
 namespace reprise::config {
 
-/// Parses an exact name or `*.suffix`. Rejects an address, because no certificate is issued for one. Rejects
-/// a suffix without a dot, because `*.com` would cover nearly any host.
+/// Parses an exact name or `*.suffix`. Rejects an address, because no certificate is issued for it. Rejects a
+/// suffix without a dot, because `*.com` would cover almost any host.
 Parsed<policy::HostPattern> parse_intercepted(std::string_view);
 
 /// Reports missing hosts and missing files of the local authority, and checks each host.

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t most_listeners = 64;
 
-// A bound address, and the place where it is written, for messages.
+// An address to bind, and the position for messages about it.
 struct Bound {
   Endpoint endpoint;
   std::string path;
@@ -23,13 +23,13 @@ struct Bound {
   bool is_given = false;  // set by a flag or a variable
 };
 
-/// Words for a mode's listeners in messages, and the port to propose.
+/// Words for the listeners of a mode in messages, and the port to suggest.
 struct ModeTerms {
   std::string_view name;
   int port;
   bool has_default_bind = false;
 };
-// Ordered as ListenerMode.
+// Indexed by ListenerMode.
 constexpr std::array mode_terms{ModeTerms{"a forward listener", 3128, true}, ModeTerms{"a gateway", 3180},
                                 ModeTerms{"a transparent listener", 3190},
                                 ModeTerms{"a SOCKS listener", 1080}};
@@ -55,7 +55,7 @@ class ListenerBuilder {
       if (list->items.empty())
         report_.error(list->line, list->column, "listeners",
                       "is empty: nothing could connect; remove the key for the default listener");
-      // The limit keeps the comparison of each address with each other one cheap.
+      // The limit also bounds the work of comparing each address with every other.
       if (list->items.size() > most_listeners)
         report_.error(list->line, list->column, "listeners",
                       "is too long: at most " + std::to_string(most_listeners) + " listeners");

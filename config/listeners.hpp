@@ -1,4 +1,4 @@
-// Builds the listeners, and checks the addresses that they and the admin listener bind.
+// Builds the listeners, and checks the addresses of the listeners and of the admin listener.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace reprise::config {
 
-/// Returns the listeners of the file, or the built-in one. Reports a gateway without upstream, keys of
-/// another mode, an address that other machines reach without `allow_remote`, and two listeners that bind the
+/// Returns the listeners in the file, or the built-in listener. Reports a gateway without upstream, keys of
+/// another mode, an address that other machines can reach without `allow_remote`, and two listeners with the
 /// same address.
 std::vector<Listener> build_listeners(const Node& root, const Admin&, Report&);
 

@@ -21,8 +21,8 @@
 namespace reprise::config {
 namespace {
 
-// The first 12 hex digits of FNV-1a, 64 bits. Stable across builds. It distinguishes versions but is not a
-// signature.
+// Returns the first 12 hex digits of the 64-bit FNV-1a hash. It is the same in every build. It distinguishes
+// versions, but is not a signature.
 std::string hash_of(std::string_view bytes) {
   std::uint64_t hash = 0xcbf29ce484222325U;
   for (const char c : bytes) {
@@ -58,8 +58,7 @@ std::optional<Place> place_of(const Node& root, std::string_view path) {
   return node == nullptr ? std::nullopt : std::optional(Place{node->line, node->column});
 }
 
-// Collects the values of keys that the key table calls a file or a folder. `schema` is the path in the key
-// table.
+// Collects the values of keys whose kind is a file or a folder. `schema` is the path in the key table.
 void find_named(const Node& node, const std::string& path, const std::string& schema,
                 std::vector<NamedFile>& named) {
   for (const Entry& entry : node.entries) {
@@ -103,7 +102,7 @@ std::optional<Settings> read(std::string_view text, const Environment& environme
   return build(*root, given.over_routes(), report);
 }
 
-// Adds the files of TLS, of the parent and of the local authority, each once.
+// Adds the files of TLS, the parent and the local authority, without duplicates.
 void add_files_of(const Settings& settings, std::vector<std::string>& files) {
   const auto add = [&](const std::optional<std::string>& file) {
     if (file && std::find(files.begin(), files.end(), *file) == files.end()) files.push_back(*file);

@@ -1,4 +1,4 @@
-// Reads a configuration file into Settings, or reports all of its errors in one run.
+// Loads a configuration file into Settings, or reports all of its errors in one run.
 #pragma once
 
 #include <optional>
@@ -19,8 +19,8 @@ struct Place {
   std::size_t column = 0;
 };
 
-/// A value that names a file or a folder. Also `intercept.hosts`, with an empty `file`, because the authority
-/// must fit the hosts.
+/// A value that names a file or folder. Also `intercept.hosts`, with an empty `file`, because the
+/// certificates of the local authority must fit the hosts.
 struct NamedFile {
   std::string path;  ///< path of the key, such as `routes[0].tls.ca_file`
   std::string file;
@@ -30,22 +30,24 @@ struct NamedFile {
 struct Loaded {
   std::optional<Settings> settings;  ///< absent if any problem is an error
   std::vector<Problem> problems;     ///< in the order of the file
-  /// Every file that the configuration names and reads. A changed file means a changed configuration.
+  /// Every file that the configuration names and reads. If one of them changes, the configuration has
+  /// changed.
   std::vector<std::string> files;
-  std::string hash;  ///< 12 hex digits, from the bytes of the file; empty if it could not be read
+  std::string
+      hash;  ///< 12 hex digits, computed from the bytes of the file; empty if the file could not be read
   std::optional<Place> replay_memory{};  ///< position of `limits.replay_memory`; absent if it is not set
-  std::optional<Place> threads{};        ///< position of `threads`, likewise
-  std::optional<Place> otlp{};           ///< position of `trace.otlp`, likewise
-  std::vector<NamedFile> named{};   ///< keys that name files read by other code, in the order of the file
+  std::optional<Place> threads{};        ///< position of `threads`; absent if it is not set
+  std::optional<Place> otlp{};           ///< position of `trace.otlp`; absent if it is not set
+  std::vector<NamedFile> named{};   ///< keys that name files which other code reads, in the order of the file
   std::vector<GivenValue> given{};  ///< values from flags and variables
 };
 
-/// Loads a configuration from its text. Never throws, whatever the bytes. A `${file:..}` in a value reads
-/// that file. The variables of shortcut_table.hpp set keys that the text does not set; flags replace them.
+/// Loads a configuration from text. Never throws, whatever the bytes. A `${file:..}` in a value reads that
+/// file. The variables of shortcut_table.hpp set keys that the text does not set; flags override both.
 Loaded load_text(std::string_view text, const Environment&, const Flags& = {});
-/// Loads a file. If the file cannot be read, reports a problem at 0:0.
+/// Loads a configuration file. If the file cannot be read, reports a problem at 0:0.
 Loaded load_file(const std::string& path, const Environment&, const Flags& = {});
-/// Returns the product's defaults, which apply without a file.
+/// Returns the built-in defaults, which apply if there is no file.
 Settings built_in();
 
 }  // namespace reprise::config

@@ -22,7 +22,7 @@ std::string_view without_blanks(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(blanks) + 1 - begin);
 }
 
-// Returns nothing for an empty value, which counts as absent.
+// Returns the value of a variable; nothing if it is empty or absent.
 std::optional<std::string> value_of(const Lookup& lookup, std::string_view name) {
   const auto value = lookup(name);
   const std::string_view text = value ? without_blanks(*value) : std::string_view();
@@ -34,7 +34,7 @@ struct Found {
   std::string value;
 };
 
-// Returns the variable for traces, or else the one for all signals.
+// Returns the variable for traces if it is set, otherwise the one for all signals.
 std::optional<Found> of_exporter(const Lookup& lookup, std::string_view what) {
   for (const std::string_view signal : {"TRACES_", ""}) {
     std::string name = std::string(exporter).append(signal).append(what);
@@ -43,7 +43,7 @@ std::optional<Found> of_exporter(const Lookup& lookup, std::string_view what) {
   return std::nullopt;
 }
 
-// Returns nothing if a percent escape is malformed (RFC 3986 2.1).
+// Returns the text with percent escapes decoded; nothing if an escape is malformed (RFC 3986 2.1).
 std::optional<std::string> decoded_value(std::string_view text) {
   std::string decoded;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -61,7 +61,7 @@ std::optional<std::string> decoded_value(std::string_view text) {
   return decoded;
 }
 
-// Returns true for a token of RFC 9110 5.6.2. Names of W3C Baggage are tokens too.
+// Returns true for a token (RFC 9110 5.6.2). Names in W3C Baggage are tokens too.
 bool is_list_name(std::string_view name) {
   constexpr std::string_view marks = "!#$%&'*+-.^_`|~";
   return !name.empty() && std::all_of(name.begin(), name.end(), [&](char c) {
@@ -70,8 +70,9 @@ bool is_list_name(std::string_view name) {
   });
 }
 
-// Reads `name=value,name=value` with percent-encoded values (W3C Baggage 3.2). One bad item makes the whole
-// variable invalid (OpenTelemetry, Resource SDK). Warnings never show a value, because it may be a secret.
+// Reads `name=value,name=value` with percent-encoded values (W3C Baggage 3.2). One invalid item invalidates
+// the whole variable (OpenTelemetry, Resource SDK). Warnings never contain a value, because it may be a
+// secret.
 NamedValues read_list(const Found& found, std::vector<std::string>& warnings) {
   NamedValues list;
   const auto refuse = [&](std::string_view name, std::string_view why) {
@@ -102,7 +103,7 @@ NamedValues read_list(const Found& found, std::vector<std::string>& warnings) {
   return list;
 }
 
-// Returns true for headers that the exporter's own POST already has, or that frame it.
+// Returns true for headers that the exporter writes itself, including framing headers.
 bool is_ours(std::string_view name) {
   constexpr auto ours = std::to_array<std::string_view>(
       {"host", "content-length", "content-type", "content-encoding", "transfer-encoding", "connection", "te",
@@ -130,8 +131,8 @@ NamedValues read_headers(const Found& found, std::vector<std::string>& warnings)
   return headers;
 }
 
-// Reads the collector's URL. The variable for traces is used as it is; to the other one /v1/traces is
-// appended (OpenTelemetry, OTLP Exporter).
+// Reads the collector's URL. The variable for traces is used unchanged; to the variable for all signals,
+// /v1/traces is appended (OpenTelemetry, OTLP Exporter).
 std::optional<Collector> read_endpoint(const Found& found, std::vector<std::string>& warnings) {
   const bool for_traces = found.variable.find("TRACES_") != std::string::npos;
   std::string url = found.value;
@@ -156,7 +157,7 @@ std::optional<Collector> read_endpoint(const Found& found, std::vector<std::stri
   return std::move(parsed.value);
 }
 
-// Returns true if the variables disable the export of spans, whatever the endpoint.
+// Returns true if the variables disable the export of spans, even if an endpoint is set.
 bool is_switched_off(const Lookup& lookup, std::vector<std::string>& warnings) {
   const auto exporter_named = value_of(lookup, "OTEL_TRACES_EXPORTER");
   if (exporter_named == "none") return true;

@@ -12,28 +12,28 @@
 
 namespace reprise::config {
 
-/// Names and values in the order of the variable.
+/// Pairs of name and value, in the order of the variable.
 using NamedValues = std::vector<std::pair<std::string, std::string>>;
 
-/// The values of the variables. A bad value is left out and causes a warning. An empty value counts as
+/// The values of the variables. An invalid value is omitted and causes a warning. An empty value counts as
 /// absent.
 struct OtelVariables {
-  std::optional<Collector> collector;  ///< OTEL_EXPORTER_OTLP_[TRACES_]ENDPOINT; without headers
-  std::string endpoint_variable;       ///< the one of the two variables that set it
+  std::optional<Collector> collector;  ///< OTEL_EXPORTER_OTLP_[TRACES_]ENDPOINT; the headers are not set here
+  std::string endpoint_variable;       ///< name of the variable that set the endpoint
   NamedValues headers;                 ///< OTEL_EXPORTER_OTLP_[TRACES_]HEADERS; values are secrets
   std::optional<std::string> ca_file;  ///< OTEL_EXPORTER_OTLP_[TRACES_]CERTIFICATE
-  NamedValues resource;  ///< OTEL_RESOURCE_ATTRIBUTES, and `service.name` of OTEL_SERVICE_NAME, which wins
+  NamedValues resource;  ///< OTEL_RESOURCE_ATTRIBUTES; OTEL_SERVICE_NAME wins for `service.name`
   std::vector<std::string> warnings;
   std::vector<std::string>
-      ignored_warnings;  ///< warnings about ignored variables; only for use with a collector
+      ignored_warnings;  ///< warnings about ignored variables; relevant only if there is a collector
 };
 
-/// Reads the variables with `lookup`. Everything is absent if OTEL_SDK_DISABLED is true.
+/// Reads the variables with `lookup`. All values are absent if OTEL_SDK_DISABLED is true.
 OtelVariables otel_variables(const std::function<std::optional<std::string>(std::string_view name)>& lookup);
 
-/// Sets the collector of a configuration and adds the headers and certificate of the variables. The file's
-/// collector wins if the file has the key `trace.otlp` (`said`). Otherwise the collector of the variables is
-/// used, unless it is a listener of this proxy. Appends problems to `warnings`.
+/// Sets the collector of a configuration, with the headers and the certificate of the variables. If the file
+/// has the key `trace.otlp` (`is_in_file`), its collector wins. Otherwise uses the collector of the
+/// variables, unless it is a listener of this proxy. Appends problems to `warnings`.
 void follow_otel(const OtelVariables&, bool is_in_file, Settings&, std::vector<std::string>& warnings);
 
 }  // namespace reprise::config

@@ -1,4 +1,4 @@
-// Replaces the hosts of a preset's routes by those that the configuration names.
+// Replaces the hosts of a preset's routes by the hosts that the configuration names.
 #pragma once
 
 #include <vector>
@@ -10,12 +10,12 @@ namespace reprise::config {
 
 class PresetHosts {
  public:
-  /// Keeps the preset's own hosts if `given` is empty.
+  /// Uses `given` in place of the preset's own hosts. Keeps those if `given` is empty.
   PresetHosts(std::vector<policy::HostPattern> given, const std::vector<PresetRoute>& shipped);
 
   /// Sets the hosts of a route's match. If a preset has routes for exact names and others for `*.suffix`,
-  /// each route gets only the hosts of its kind. Returns false if there is no such host: the route is then
-  /// left out.
+  /// each route gets only hosts of its kind. Returns false if there is no such host; the route must then be
+  /// omitted.
   bool put(policy::Match&) const;
 
  private:

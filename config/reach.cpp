@@ -32,7 +32,7 @@ bool covers_each(Hosts wide, Hosts narrow) {
   });
 }
 
-// A request must match both `host` and `hosts`, so it is enough if either one is covered.
+// A request must match both `host` and `hosts`, so it is enough if one of them is covered.
 bool covers_hosts(const policy::Match& earlier, const policy::Match& later) {
   const auto covered_by = [&](Hosts wide) {
     return covers_each(wide, {&later.host, 1}) || (!later.hosts.empty() && covers_each(wide, later.hosts));
@@ -59,7 +59,8 @@ bool covers_path(const std::string& earlier, const std::string& later) {
   const auto narrow = segments_of(later);
   for (std::size_t i = 0; i < wide.size(); ++i) {
     if (i >= narrow.size()) return false;
-    // `**` needs at least one segment that is not empty. A `**` or `{x}` in the narrow path ensures that.
+    // `**` needs at least one non-empty segment. If the narrow path has `**` or `{x}` here, it has such a
+    // segment.
     if (wide[i] == "**") return !narrow[i].empty();
     if (narrow[i] == "**") return false;
     const bool same = is_parameter(wide[i]) ? !narrow[i].empty() : wide[i] == narrow[i];

@@ -1,4 +1,4 @@
-// Assigns the values of one section of a document. Keys that are absent leave the settings unchanged.
+// Reads the values of one section of a document into the settings. Absent keys leave the settings unchanged.
 #pragma once
 
 #include <optional>
@@ -11,8 +11,8 @@
 
 namespace reprise::config {
 
-/// The reading form of `Fields` in fields.hpp. Reports nothing: shape.hpp has already reported invalid
-/// values.
+/// The `Fields` class of fields.hpp for reading. Reports no errors, because shape.hpp has already reported
+/// invalid values.
 class Reader {
  public:
   /// `schema` is the section's path in the key table, such as `routes[].match`; "" for the whole file.
@@ -25,7 +25,8 @@ class Reader {
     if (node != nullptr && !node->broken && key != nullptr) assign(*key, *node, target);
   }
 
-  /// A word in place of the section switches it off; keys in the section switch it on again.
+  /// Reads a section that can be switched off. A word in place of the section switches it off; keys in it
+  /// switch it on again.
   template <typename T, typename Function>
   void section(std::string_view path, std::optional<T>& target, Function inside) {
     const Node* node = locate(section_, path);

@@ -35,8 +35,8 @@ class RouteBuilder {
   BuiltRoutes run() {
     const Node* routes = root_.find("routes");
     const std::size_t count = routes == nullptr ? 0 : routes->items.size();
-    // Each request is compared with the routes in turn, and each route with all before it, so the number is
-    // limited.
+    // The number of routes is limited, because each route is compared with all routes before it, and each
+    // request with one route after another.
     if (count > most_routes)
       report_.error(routes->line, routes->column, "routes",
                     "is too long: at most " + std::to_string(most_routes) + " routes");
@@ -91,7 +91,7 @@ class RouteBuilder {
           shown(*name) + " is taken: the route in line " + std::to_string(first->second.line) + " has it");
   }
 
-  // A policy of the file hides a preset's policy of the same name.
+  // Reads the policy that a route names. A policy of the file wins over a preset's policy with the same name.
   void read_policy(const Node& node, const std::string& path, RouteOrigin& origin) {
     const Node* name = node.find("policy");
     if (name == nullptr || name->kind != Node::Kind::scalar || name->broken || !parse_name(name->text))
@@ -167,8 +167,8 @@ class RouteBuilder {
     }
   }
 
-  // Applies, weakest first: defaults, the preset's policies, the entry's policy, the route's own keys, the
-  // entry's own keys, flags.
+  // Builds a route of a preset. Applies, weakest first: defaults, the preset's policies, the entry's policy,
+  // the route's own keys, the entry's own keys, flags.
   void make_preset_route(const PresetRoute& shipped, bool moved, policy::Route& route,
                          RouteOrigin& origin) const {
     route.policy = base_;
@@ -182,7 +182,7 @@ class RouteBuilder {
     const policy::TlsPolicy elsewhere = route.policy.tls;
     Reader own(*shipped.route, "routes[]");
     route_fields(own, route.policy);
-    // The preset's TLS settings do not apply to other hosts, such as an emulator.
+    // The preset's TLS settings do not apply to replaced hosts, such as an emulator.
     if (moved) route.policy.tls = elsewhere;
     Reader match(*shipped.route->find("match"), "routes[].match");
     match_fields(match, route.match);
@@ -203,10 +203,10 @@ class RouteBuilder {
     return false;
   }
 
-  // The owner of a route name.
+  // The section that first used a route name.
   struct Owner {
     std::size_t line = 0;
-    bool preset = false;  // the owner is a preset's entry, not a route of the file
+    bool preset = false;  // true if that section is a preset's entry, not a route of the file
   };
 
   const Node& root_;

@@ -1,4 +1,4 @@
-// Builds the routes: built-in defaults, then `defaults`, then the policy, then the route's own keys.
+// Builds the routes from, weakest first: built-in defaults, `defaults`, the policy, and the route's own keys.
 #pragma once
 
 #include <memory>
@@ -10,9 +10,9 @@
 
 namespace reprise::config {
 
-/// The sections that made one route, strongest first. A `node` is null if the file has no such section. For a
-/// route of a preset, `route` is the entry of `presets`, and the preset's own sections are between these
-/// layers.
+/// The sections that set the values of one route, strongest first. A `node` is null if the file has no such
+/// section. For a route of a preset, `route` is the entry in `presets`; the preset's own sections come
+/// between these layers.
 struct RouteOrigin {
   struct Layer {
     const Node* node = nullptr;
@@ -20,19 +20,20 @@ struct RouteOrigin {
   };
   Layer over;  ///< keys that flags set for every route
   Layer route;
-  std::vector<const Node*> shipped_route;  ///< the preset's route; its keys hide those of weaker layers
+  std::vector<const Node*>
+      shipped_route;  ///< the route in the preset; its keys win over those of weaker layers
   Layer policy;
   std::vector<const Node*> shipped_policies;
   Layer defaults;
 };
 
 struct BuiltRoutes {
-  std::vector<policy::Route> routes;  ///< the file's, those of presets, and last the fallback `default`
-  std::vector<RouteOrigin> origins;   ///< origin of each route; points into the document
+  std::vector<policy::Route> routes;  ///< routes of the file, then of presets, then the fallback `default`
+  std::vector<RouteOrigin> origins;   ///< the origin of each route; points into the document
 };
 
 /// Builds all routes. Reports names that are missing, reserved, taken or unknown. The keys of `over` win over
-/// those of each route.
+/// the keys of each route.
 BuiltRoutes build_routes(const Node& root, const Node& over, Report&);
 
 }  // namespace reprise::config

@@ -20,40 +20,40 @@ using policy::Duration;
 
 /// A numeric address and a port. Port 0 binds a free port.
 struct Endpoint {
-  std::string address = "127.0.0.1";  ///< IPv4 or IPv6 literal, without brackets; empty: nothing is bound
+  std::string address = "127.0.0.1";  ///< IPv4 or IPv6 literal, without brackets; empty if nothing is bound
   std::uint16_t port = 0;
 
   bool is_off() const { return address.empty(); }
 };
 
 enum class ListenerMode : std::uint8_t { forward, gateway, transparent, socks };
-/// The source of the Host that a gateway's upstream receives.
+/// Where the Host that a gateway's upstream receives comes from.
 enum class GatewayHost : std::uint8_t { upstream, client };
 
-/// Handling of the upstream's redirects and cookies by a gateway: rewritten to lead back to the gateway, or
-/// passed.
+/// What a gateway does with redirects and cookies of the upstream: rewrite them so that they lead back to the
+/// gateway, or pass them unchanged.
 enum class GatewayRedirects : std::uint8_t { rewrite, pass };
 
 /// The upstream of a gateway listener.
 struct GatewayUpstream {
   std::string host;  ///< name or literal, without brackets, lower case
   std::uint16_t port = 80;
-  bool https = false;       ///< with verified TLS; the default port is then 443
-  std::string path_prefix;  ///< "" or "/base", without a final slash; prepended to every path
+  bool https = false;       ///< TLS with verification; the default port is then 443
+  std::string path_prefix;  ///< "" or "/base", without a final slash; prefix of every path
 };
 
 struct Listener {
   ListenerMode mode = ListenerMode::forward;
   Endpoint bind{"127.0.0.1", 3128};
   bool allow_remote = false;  ///< if false, `bind` must be loopback
-  GatewayUpstream upstream;   ///< gateway only
+  GatewayUpstream upstream;   ///< only for a gateway
   GatewayHost host = GatewayHost::upstream;
   GatewayRedirects redirects = GatewayRedirects::rewrite;
-  std::size_t line = 0;  ///< line in the file, from 1; 0: built-in
+  std::size_t line = 0;  ///< line in the file, counted from 1; 0 for a built-in listener
 };
 
 struct Admin {
-  Endpoint bind{"127.0.0.1", 3129};  ///< may be off
+  Endpoint bind{"127.0.0.1", 3129};  ///< may be off (an empty address)
   bool allow_remote = false;
   std::optional<std::string> control;  ///< path of a unix socket for commands
 };
@@ -62,15 +62,15 @@ struct Admin {
 struct Parent {
   std::string host;  ///< name or literal, without brackets, lower case
   std::uint16_t port = 0;
-  std::string user;           ///< as written, percent-encoded; empty: no credentials
-  std::string authorization;  ///< secret value of Proxy-Authorization (RFC 7617); empty: not sent
-  /// How the parent's certificate is verified. Absent: plain HTTP to the parent.
+  std::string user;           ///< as written, percent-encoded; empty if there are no credentials
+  std::string authorization;  ///< value of Proxy-Authorization (RFC 7617), a secret; empty if it is not sent
+  /// How the parent's certificate is verified. Absent if the parent is reached by plain HTTP.
   std::optional<policy::TlsPolicy> tls{};
-  /// Hosts reached without the parent: names, `*.suffix`, and networks with a prefix length.
+  /// Hosts that are reached without the parent: names, `*.suffix`, and networks with a prefix length.
   std::vector<std::string> except{};
 };
 
-/// Hosts whose TLS is intercepted, and the local authority for it.
+/// The hosts whose TLS is intercepted, and the files of the local authority.
 struct Intercept {
   std::vector<policy::HostPattern> hosts;  ///< at least one; exact names and `*.suffix`
   std::string certificate;                 ///< certificate of the authority, a PEM file
@@ -78,19 +78,20 @@ struct Intercept {
   std::optional<std::string> bundle;       ///< PEM file that is written for applications
 };
 
-/// Networks that are never dialled, and whether the proxy's own listeners (`self`) are among them.
+/// The networks that are never dialled, and whether the proxy's own listeners are denied too (`self`).
 struct Deny {
   std::vector<std::string> networks{
       "169.254.0.0/16", "100.100.100.200/32", "192.0.0.192/32", "fe80::/10",
-      "fd00:ec2::254/128"};  ///< validated CIDR texts; a bare address has /32 or /128
+      "fd00:ec2::254/128"};  ///< valid CIDR texts; a bare address was given /32 or /128
   bool self = true;
 };
 
-using PortRanges = std::vector<std::pair<std::uint16_t, std::uint16_t>>;  ///< both ends inclusive
+using PortRanges = std::vector<std::pair<std::uint16_t, std::uint16_t>>;  ///< both ends included
 
 struct Security {
   Deny deny;
-  std::optional<PortRanges> connect_ports;  ///< absent: `auto`, which depends on the address of each listener
+  std::optional<PortRanges>
+      connect_ports;  ///< absent for `auto`, which depends on the address of each listener
 };
 
 struct Limits {
@@ -105,7 +106,7 @@ struct Limits {
   std::string replay_folder = "/tmp";
   std::size_t kept_response_bytes = 64 * 1024;
   std::size_t upstreams = 1024;
-  std::size_t history_bytes = 1024 * 1024;  ///< per io thread; 0: no request history
+  std::size_t history_bytes = 1024 * 1024;  ///< limit per io thread; 0: no request history
   std::size_t labelled_upstreams = 32;
 };
 
@@ -116,9 +117,9 @@ struct Timers {
 };
 
 struct Pool {
-  std::size_t idle = 32;  ///< per upstream host:port and io thread
+  std::size_t idle = 32;  ///< limit per upstream host:port and io thread
   Duration idle_timeout = std::chrono::seconds(30);
-  Duration max_age = std::chrono::seconds(60);  ///< of a connection, varied by up to 20 %
+  Duration max_age = std::chrono::seconds(60);  ///< maximum age of a connection, varied by up to 20 %
 };
 
 struct Shutdown {
@@ -127,7 +128,7 @@ struct Shutdown {
 };
 
 struct Reload {
-  bool watch = true;  ///< watch the files for changes
+  bool watch = true;  ///< watch the files and reload on changes
 };
 
 enum class LogLevel : std::uint8_t { error, warn, info, debug };
@@ -149,13 +150,13 @@ struct Collector {
   bool tls = false;
   std::optional<std::string> ca_file = {};  ///< the only trusted certificates; absent: the system's
   std::vector<std::pair<std::string, std::string>> headers =
-      {};  ///< sent with each batch; values are secrets
+      {};  ///< headers of each batch; values are secrets
   bool operator==(const Collector&) const = default;
 };
 
 struct Trace {
-  std::optional<Collector> otlp;  ///< absent: no spans
-  double sample = 1;  ///< 0 to 1; fraction of the requests without traceparent that succeeded at once
+  std::optional<Collector> otlp;  ///< absent: no spans are sent
+  double sample = 1;  ///< 0 to 1; fraction of the requests that succeed at once and have no traceparent
 };
 
 /// A whole configuration. Immutable once loaded; shared by all threads.

@@ -46,8 +46,8 @@ class ShapeChecker {
     return parent.empty() ? std::string(key) : parent + "." + std::string(key);
   }
 
-  // Returns the entry's path in the key table. Empty if the name cannot be a key. Any valid name is accepted
-  // below `policies`.
+  // Returns the path of the entry in the key table. Empty if the name cannot be a key. Below `policies`, any
+  // valid name is accepted.
   static std::string schema_of(const Place& place, const Entry& entry) {
     if (place.schema == "policies") return parse_name(entry.key) ? "policies.*" : "";
     const bool dotted = entry.key.find_first_of(".[*") != std::string::npos;
@@ -72,7 +72,8 @@ class ShapeChecker {
     report_.error(entry.line, entry.column, place.path, "unknown key " + in_quotes(entry.key) + meant);
   }
 
-  // Returns `: keys are nested, write retry: {on: ...}` for `retry.on`.
+  // Returns the end of a message about a dotted key: `: keys are nested, write retry: {on: ...}` for
+  // `retry.on`.
   static std::string nested(const Place& place, const std::string& text) {
     if (text.find('.') == std::string::npos || find_key(join(place.schema, text)) == nullptr) return {};
     std::string written;
@@ -88,7 +89,7 @@ class ShapeChecker {
     return ": keys are nested, write " + written + ": ..." + closing;
   }
 
-  // Returns ` (did you mean mode: off? ...)` for `mode:off` if the key exists.
+  // Returns the end of a message, ` (did you mean mode: off? ...)`, for `mode:off`, if the key exists.
   static std::string missing_blank(const Place& place, const std::string& text) {
     const std::string mended = with_blank_behind_colon(text);
     if (mended.empty() || find_key(join(place.schema, text.substr(0, text.find(':')))) == nullptr) return {};
@@ -104,7 +105,7 @@ class ShapeChecker {
     if (node.broken) return;
     if (node.kind == Node::Kind::nothing)
       return error(place, "has no value: remove the key, or write " + expectation(key));
-    // `parent` takes two forms: a URL, or a mapping.
+    // `parent` has two forms: a URL, or a mapping.
     if (key.path == "parent" && node.kind == Node::Kind::mapping) return keys(place);
     switch (form_of(key.kind)) {
       case Form::mapping: return mapping(place, key);
@@ -151,14 +152,15 @@ class ShapeChecker {
     if (key.item == Kind::version_field) version_fields(place);
   }
 
-  // Returns `{bind: 127.0.0.1:3128}` for an address in the list of listeners.
+  // Suggests `{bind: 127.0.0.1:3128}` for an address in the list of listeners.
   static std::string meant_item(const Key& list, const Place& item) {
     Key section = list;
     section.kind = Kind::mapping;
     return meant_form(item.schema, section, item.node);
   }
 
-  // Rejects a repeated field, and an empty list, which `resume: off` expresses more clearly.
+  // Rejects a repeated field. Also rejects an empty list, because `resume: off` is the clear way to write
+  // that.
   void version_fields(const Place& place) {
     const std::vector<Node>& items = place.node.items;
     if (items.empty()) return error(place, "is empty: name a field such as etag, or write resume: off");

@@ -48,8 +48,8 @@ std::optional<std::uint16_t> port_number(std::string_view text) {
   return static_cast<std::uint16_t>(*port.value);
 }
 
-// Removes the brackets of `[v6]`. Returns a text without brackets unchanged, and nothing if the brackets are
-// malformed.
+// Returns the host without the brackets of `[v6]`, and a host without brackets unchanged. Returns nothing if
+// the brackets are malformed.
 std::optional<std::string_view> without_brackets(std::string_view host) {
   if (!host.starts_with('[')) return host;
   if (!host.ends_with(']') || host.find(':') == std::string_view::npos) return std::nullopt;

@@ -11,29 +11,29 @@
 
 namespace reprise::config {
 
-/// The schemes of the URLs.
+/// The URL schemes.
 inline constexpr std::string_view http_scheme = "http://";
 inline constexpr std::string_view https_scheme = "https://";
 
 /// Parses `127.0.0.1:3128` or `[::1]:3128`. Accepts only numeric addresses, because no name is resolved at
 /// startup.
 Parsed<Endpoint> parse_endpoint(std::string_view);
-/// Parses `10.0.0.0/8`, `fe80::/10` or a bare address, which gets /32 or /128. No bit may be set after the
-/// prefix.
+/// Parses `10.0.0.0/8`, `fe80::/10` or a bare address, to which /32 or /128 is added. All bits after the
+/// prefix must be zero.
 Parsed<std::string> parse_network(std::string_view);
-/// Parses `443` or `1024-65535`, from 1, both ends inclusive.
+/// Parses `443` or `1024-65535`. The lowest port is 1; both ends are included.
 Parsed<std::pair<std::uint16_t, std::uint16_t>> parse_ports(std::string_view);
 /// Parses a host name or a literal address. Returns it in lower case, without brackets and trailing dot.
 Parsed<std::string> parse_host(std::string_view);
-/// Parses `host`, `host:port` or `[v6]:port`, with a name or a literal address. The port is 0 if it is not
-/// written. A text without a host is rejected with the reason `form`.
+/// Parses `host`, `host:port` or `[v6]:port`, with a name or a literal address. The port is 0 if the text has
+/// none. If the text has no host, rejects it with `form` as the reason.
 Parsed<Endpoint> parse_authority(std::string_view, const std::string& form);
 /// Parses `http[s]://host[:port][/prefix]`.
 Parsed<GatewayUpstream> parse_upstream(std::string_view);
 
 bool is_loopback(const Endpoint&);
-/// Returns true if both cannot be bound at once: the same non-zero port, and the same address or the wildcard
-/// of the same family.
+/// Returns true if the two endpoints cannot be bound at once: they have the same non-zero port, and the same
+/// address or the wildcard of the same family.
 bool collide(const Endpoint&, const Endpoint&);
 
 std::string endpoint_text(const Endpoint&);

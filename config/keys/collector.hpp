@@ -12,15 +12,16 @@
 namespace reprise::config {
 
 /// Parses `http://host:port[/path]` or `https://host[:port][/path]`. The default path is `/v1/traces` (OTLP
-/// 1.3, OTLP/HTTP Request). `http_port` is the default port of an `http` URL. If it is 0, the URL must have a
-/// port, because no collector uses port 80.
+/// 1.3, OTLP/HTTP Request). `http_port` is the default port of an `http` URL. If `http_port` is 0, such a URL
+/// must have a port, because collectors do not use port 80.
 Parsed<Collector> parse_collector(std::string_view, std::uint16_t http_port = 0);
 std::string collector_text(const Collector&);
-/// Returns true if the collector is a listener of this proxy. Every span sent there would cause another span.
+/// Returns true if the collector's address is a listener of this proxy. Then every exported span would cause
+/// another span.
 bool is_own_listener(const Collector&, const Settings&);
-/// Returns true for the port of OTLP over gRPC.
+/// Returns true if the collector's port is the usual port of OTLP over gRPC.
 bool has_grpc_port(const Collector&);
-/// Warns about likely mistakes, and rejects a listener of this proxy.
+/// Warns about likely mistakes. Rejects a collector that is a listener of this proxy.
 void check_collector(const Node& root, const Settings&, Report&);
 
 }  // namespace reprise::config

@@ -1,4 +1,5 @@
-// Maps each key to its member of the settings. One list serves both reading a file and printing the settings.
+// Maps each key to its member of the settings. One list serves both for reading a file and for printing the
+// settings.
 #pragma once
 
 #include "config/settings.hpp"
@@ -6,10 +7,11 @@
 
 namespace reprise::config {
 
-// `Fields` is a class with two functions: field(path, member) for each type of member, with paths relative to
-// the section, and section(path, optional member, function) for a section that a word can switch off.
+// `Fields` is a class with two functions. field(path, member) exists for each type of member; paths are
+// relative to the section. section(path, optional member, function) is for a section that a word can switch
+// off.
 
-/// Lists the paths of the section `tls`.
+/// Lists the keys of the section `tls`.
 template <typename Fields, typename Tls>
 void tls_fields(Fields& fields, Tls& tls) {
   fields.field("tls", tls);
@@ -21,7 +23,7 @@ void tls_fields(Fields& fields, Tls& tls) {
   fields.field("tls.server_name", tls.server_name);
 }
 
-/// Lists the paths below `defaults`, a policy or a route.
+/// Lists the keys below `defaults`, a policy or a route.
 template <typename Fields, typename Policy>
 void route_fields(Fields& fields, Policy& route) {
   fields.field("mode", route.mode);
@@ -81,7 +83,7 @@ void route_fields(Fields& fields, Policy& route) {
   fields.field("attempt_header", route.attempt_header);
 }
 
-/// Lists the paths below `routes[].match`.
+/// Lists the keys below `routes[].match`.
 template <typename Fields, typename Match>
 void match_fields(Fields& fields, Match& match) {
   fields.field("host", match.host);
@@ -93,7 +95,7 @@ void match_fields(Fields& fields, Match& match) {
   fields.field("headers", match.headers);
 }
 
-/// Lists the paths below `listeners[]`.
+/// Lists the keys below `listeners[]`.
 template <typename Fields, typename OneListener>
 void listener_fields(Fields& fields, OneListener& listener) {
   fields.field("mode", listener.mode);
@@ -105,7 +107,7 @@ void listener_fields(Fields& fields, OneListener& listener) {
   fields.field("redirects", listener.redirects);
 }
 
-/// Lists the paths from the top of the file, except listeners and routes.
+/// Lists the top-level keys of the file, except listeners and routes.
 template <typename Fields, typename All>
 void process_fields(Fields& fields, All& settings) {
   fields.field("admin", settings.admin);

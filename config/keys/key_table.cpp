@@ -12,7 +12,7 @@ namespace {
 using enum Kind;
 constexpr std::string_view year = "8760h";
 
-// The words of `retry.on` as a list of words.
+// The words of `retry.on`, separated by blanks.
 constexpr auto failure_text = [] {
   constexpr std::size_t bytes = [] {
     std::size_t sum = policy::failure_words.size() - 1;
@@ -193,8 +193,8 @@ constexpr auto table = std::to_array<Key>({
 });
 // clang-format on
 
-/// The word for an enumerator in a file. Most words equal the enumerator's name. The listed ones are not
-/// valid names in C++, or are clearer.
+/// A word of the file for an enumerator. Most words equal the enumerator's name. The words listed here are
+/// not valid C++ names, or are clearer.
 struct Spelling {
   std::string_view enumerator;
   std::string_view word;
@@ -214,8 +214,8 @@ consteval std::string_view written(std::string_view enumerator, std::span<const 
   return found == special.end() ? enumerator : found->word;
 }
 
-/// Checks that the words of that key match the enumerators, in their order. Reading and printing depend on
-/// it.
+/// Checks at compile time that the words of that key match the enumerators in order. Reading and printing
+/// depend on this.
 template <typename Enum>
 consteval std::string_view follows(std::string_view path, std::span<const Spelling> special = spellings) {
   const auto key =
@@ -247,7 +247,7 @@ constexpr auto proved = std::to_array<std::string_view>({
     follows<LogPath>("log.path"),
 });
 
-// The preset names are words without enumerators.
+// The names of presets are words, but no enumeration belongs to them.
 static_assert(std::all_of(table.begin(), table.end(), [](const Key& key) {
   const bool is_proved = std::find(proved.begin(), proved.end(), key.path) != proved.end();
   return key.kind != word || is_proved || key.path == "presets[].name";

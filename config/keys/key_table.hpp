@@ -1,5 +1,5 @@
-// The one table of every configuration key: it drives the parser, did-you-mean, the reference page and the
-// schema.
+// The table of every configuration key. The parser, the suggestions, the reference page and the schema are
+// based on it.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace reprise::config {
 
-/// What may stand at a key. The first two have keys or items of their own.
+/// The kind of value that a key takes. The first two kinds have keys or items of their own.
 enum class Kind : std::uint8_t {
   mapping,
   list,
@@ -27,13 +27,13 @@ enum class Kind : std::uint8_t {
   network,
   ports,
   status,       // 503, 500-599, 5xx or one of `words`
-  name,         // of a policy
-  route,        // name of a route: those of presets have PRESET/ before it
+  name,         // name of a policy
+  route,        // name of a route; routes of presets are named PRESET/name
   host,         // exact or *.suffix
   destination,  // a host, or a network such as 10.0.0.0/8
   path,
   method,
-  version_field,  // of a response
+  version_field,  // a response field
   pairs,          // names that must be present, with or without a value
   rule,           // idempotent
   predicates,     // hold.body
@@ -44,19 +44,19 @@ enum class Kind : std::uint8_t {
 
 struct Key {
   std::string_view
-      path;  ///< `retry.on` of every route is under `defaults.`; list items are `[]`, any name `*`
+      path;  ///< a key of routes is listed under `defaults.`; list items are `[]`, any name is `*`
   Kind kind;
   std::string_view standard;  ///< the default as YAML; empty: absent by default
   std::string_view sentence;
   std::string_view
-      words{};  ///< of `word`: all, in the order of the enumerators; else: allowed beside the kind
-  std::string_view lowest{};   ///< inclusive, written like a value
-  std::string_view highest{};  ///< inclusive
-  Kind item{Kind::mapping};    ///< of a list
-  std::string_view instead{};  ///< of a list: the word that may stand in its place
+      words{};  ///< kind `word`: all words, in the order of the enumerators; other kinds: additional words
+  std::string_view lowest{};   ///< lowest value, inclusive, written like a value
+  std::string_view highest{};  ///< highest value, inclusive
+  Kind item{Kind::mapping};    ///< for a list: the kind of its items
+  std::string_view instead{};  ///< for a list: the word that may replace it
 };
 
-/// In the order of the reference page.
+/// Returns every key, in the order of the reference page.
 std::span<const Key> all_keys();
 
 }  // namespace reprise::config

@@ -19,7 +19,7 @@ std::string_view parent_of(std::string_view path) {
   return dot == std::string_view::npos ? std::string_view() : path.substr(0, dot);
 }
 
-// Indexes the keys, because every value that is read looks up its key.
+// Indexes the keys by path, because each value that is read looks up its key.
 std::unordered_map<std::string_view, const Key*> by_path() {
   std::unordered_map<std::string_view, const Key*> keys;
   for (const Key& key : all_keys()) keys.emplace(key.path, &key);
@@ -32,7 +32,8 @@ const Key* exact(std::string_view path) {
   return found == keys.end() ? nullptr : found->second;
 }
 
-// Computes the optimal string alignment distance: insert, delete, replace, swap two adjacent characters.
+// Returns the optimal string alignment distance of two texts: the number of insertions, deletions,
+// replacements and swaps of adjacent characters.
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1);
   std::vector<std::size_t> above(b.size() + 1);
@@ -226,7 +227,7 @@ std::string likely_key(std::string_view parent, std::string_view key) {
     if (flat && key.find('.') == std::string_view::npos) return std::string(other.path.substr(below.size()));
     if (last_part(other.path) != key) continue;
     if (other.path.starts_with(below) && !below.empty()) return std::string(other.path.substr(below.size()));
-    // If listeners and routes share the name, the author more often means the route's key.
+    // If listeners and routes share the name, the author probably meant the key of routes.
     const bool is_shared = std::string_view(other.path).starts_with("defaults.");
     if (elsewhere.empty() || (is_shared && !elsewhere.starts_with("defaults.")))
       elsewhere = std::string(other.path);

@@ -20,7 +20,8 @@ std::optional<unsigned> hex_digit(char c) {
   return std::nullopt;
 }
 
-// Returns nothing if a percent sign lacks its two digits, or if the result has a control character.
+// Returns the text with percent escapes decoded. Returns nothing if an escape is malformed, or if the result
+// has a control character.
 std::optional<std::string> percent_decoded(std::string_view text) {
   std::string decoded;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -54,7 +55,7 @@ std::string base64(std::string_view bytes) {
   return text;
 }
 
-// Sets the credentials. Returns the reason if they are invalid, else an empty text.
+// Sets the credentials of the parent. Returns the reason if they are invalid, otherwise an empty text.
 std::string read_credentials(std::string_view text, Parent& parent) {
   const std::size_t colon = text.find(':');
   const std::string_view user = text.substr(0, colon);
@@ -75,7 +76,8 @@ std::string read_credentials(std::string_view text, Parent& parent) {
   return {};
 }
 
-// Returns the network of all addresses that begin with `10.`, `10.1.2` or `10.*`. Empty for any other text.
+// Returns the network of all addresses that begin like the text: `10.`, `10.1.2` or `10.*`. Empty for any
+// other text.
 std::string network_begun_by(std::string_view text) {
   while (text.ends_with('.') || text.ends_with(".*")) text.remove_suffix(text.ends_with('.') ? 1 : 2);
   std::string network(text);
@@ -91,7 +93,7 @@ std::string network_begun_by(std::string_view text) {
   return network + "/" + std::to_string(8 * count);
 }
 
-// Returns true if the last label is a number. A resolver then reads the host as an address (RFC 3696 2).
+// Returns true if the last label is a number. A resolver treats such a host as an address (RFC 3696 2).
 bool ends_with_number(std::string_view host) {
   const std::string_view last = host.substr(host.rfind('.') + 1);
   return std::all_of(last.begin(), last.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -105,7 +107,8 @@ std::optional<std::string> read_exception(std::string_view text) {
   return std::move(host.value->text);
 }
 
-// Returns the text if it is a valid exception, else an empty text: the message then has no proposal.
+// Returns the text if it is a valid exception. Otherwise returns an empty text, and the message has no
+// suggestion.
 std::string proposal(std::string text) { return read_exception(text) ? std::move(text) : std::string(); }
 
 }  // namespace

@@ -12,14 +12,16 @@
 namespace reprise::config {
 
 /// Parses `http[s]://[user[:password@]]host:port`, with user and password percent-encoded if needed (RFC 3986
-/// 3.2.1). Rejects the `***` that `parent_text` prints for a password. The reason never contains a part of
-/// the text.
+/// 3.2.1). Rejects `***` as the password, because `parent_text` prints it in place of a password. The reason
+/// never contains a part of the text.
 Parsed<Parent> parse_parent(std::string_view);
-/// Returns the URL with `***` for the password.
+/// Returns the URL of the parent, with `***` in place of the password.
 std::string parent_text(const Parent&);
-/// Parses an item of `except`: a host name, `*.suffix`, a network, or an address, which gets /32 or /128.
+/// Parses an item of `except`: a host name, `*.suffix`, a network, or an address, to which /32 or /128 is
+/// added.
 Parsed<std::string> parse_exception(std::string_view);
-/// Checks a parent that is a mapping: `url` is required, and `ca_file` needs a parent over TLS.
+/// Checks a parent that is written as a mapping: `url` is required, and `ca_file` needs a parent that is
+/// reached over TLS.
 void check_parent(const Node& root, Report&);
 
 }  // namespace reprise::config

@@ -23,7 +23,8 @@ bool is_token(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), is_token_part);
 }
 
-// Allows bytes above ASCII, because targets contain them unencoded.
+// Returns true for printable ASCII, and for bytes above ASCII, because some clients do not percent-encode
+// them in targets.
 bool is_visible(char c) { return static_cast<unsigned char>(c) > ' ' && c != 0x7f; }
 bool is_query_part(char c) { return is_visible(c) && c != '&' && c != '#'; }
 bool is_path_part(char c) { return is_visible(c) && c != '?' && c != '#'; }
@@ -59,7 +60,7 @@ Parsed<Condition> check_query(Condition condition) {
   return {std::move(condition), {}, {}};
 }
 
-// Parses `NAME` or `NAME=value`. `check` validates the parts for that kind.
+// Parses `NAME` or `NAME=value`. `check` validates both parts for that kind of condition.
 Parsed<Condition> parse_pair(Condition::Kind kind, std::string_view text,
                              Parsed<Condition> (*check)(Condition)) {
   Condition condition{kind, std::string(text), {}};
@@ -92,7 +93,7 @@ Parsed<std::string> parse_route_name(std::string_view text) {
 
 namespace {
 
-/// Returns `*.example.com` for `.example.com` and `*example.com`, the forms of other proxies.
+/// Returns `*.example.com` for `.example.com` and `*example.com`, which other proxies use.
 std::string suffix_in(std::string_view text) {
   const std::size_t first = text.find_first_not_of("*.");
   if (first == std::string_view::npos || !parse_host(text.substr(first))) return {};
@@ -107,7 +108,7 @@ std::string host_in_url(std::string_view text) {
   return parse_host(host) ? std::string(host) : std::string();
 }
 
-/// Returns a path pattern for a regular expression or a glob: `/v1/**` for `^/v1/.*$` and `/v1/*`.
+/// Suggests a path pattern for a regular expression or a glob: `/v1/**` for `^/v1/.*$` and `/v1/*`.
 std::string path_in_pattern(std::string_view text) {
   while (!text.empty() && std::string_view("~^* ").find(text.front()) != std::string_view::npos)
     text.remove_prefix(1);
@@ -168,7 +169,8 @@ Parsed<std::string> parse_method(std::string_view text) {
 }
 
 Parsed<std::string> parse_version_field(std::string_view text) {
-  // Fields that every response has, that belong to one connection, or that may be equal for different bytes.
+  // Fields that every response has, that belong to one connection, or that may be the same for different
+  // contents.
   static constexpr std::array<std::string_view, 24> never{"accept-ranges",
                                                           "age",
                                                           "connection",

@@ -16,7 +16,7 @@ constexpr std::size_t most_predicates = 16;
 constexpr std::size_t most_patterns = 32;
 constexpr std::size_t longest_pattern = 256;
 
-// Returns true for names with dots between them, none of them empty.
+// Returns true for non-empty names separated by dots.
 bool is_path(std::string_view text) {
   return !text.empty() && text.front() != '.' && text.back() != '.' && text.find("..") == std::string::npos;
 }

@@ -1,4 +1,4 @@
-// Reads `hold.body`: predicates for responses that are retried although their status is not in `retry.on`.
+// Reads `hold.body`: predicates that make a response retryable although `retry.on` does not list its status.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ namespace reprise::config {
 inline constexpr std::array<std::string_view, 8> predicate_keys{"status", "event",  "json",    "xml",
                                                                 "header", "equals", "matches", "refused"};
 
-/// The forms of a predicate, for messages.
+/// The forms of a predicate, quoted in messages.
 inline constexpr std::string_view predicate_form =
     "{json: PATH, equals: TEXT}, {status: 400, xml: NAME, matches: PATTERN}, {header: NAME, matches: "
     "PATTERN}, "

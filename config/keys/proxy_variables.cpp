@@ -22,7 +22,7 @@ void add(std::string text, std::vector<std::string>& texts) {
 }
 
 void add_exceptions(std::string_view entry, std::vector<std::string>& texts) {
-  // A network with bits after its prefix is used without them, as clients do.
+  // If bits after the prefix of a network are set, they are cleared, as other clients do.
   auto network = parse_network(entry);
   if (!network && !network.suggestion.empty()) network = parse_network(network.suggestion);
   if (network) return add(*network.value, texts);

@@ -12,25 +12,26 @@
 
 namespace reprise::config {
 
-/// The parent that the variables name.
+/// The parent proxy that the variables name.
 struct NamedParent {
-  std::optional<Parent> parent;  ///< absent: no proxy is named, or no_proxy is `*`
-  std::string problem;  ///< why the parent is invalid, with the variable's name; empty if there is no error
+  std::optional<Parent> parent;  ///< absent if no proxy is named, or if no_proxy is `*`
+  std::string problem;           ///< the error, with the variable's name; empty if there is none
 };
 
-/// Reads the variables with `lookup`. An empty value counts as absent. A value may lack the scheme (default
-/// http) and the port (default of the scheme). The problem never contains a part of a value, which may hold a
-/// password.
+/// Reads the variables with `lookup`. An empty value counts as absent. A value may lack the scheme (the
+/// default is http) and the port (the default of the scheme). `problem` never contains a part of a value,
+/// because it may hold a password.
 NamedParent parent_of_variables(
     const std::function<std::optional<std::string>(std::string_view name)>& lookup);
 
-/// Completes `proxy`, `proxy:3128` and `http://proxy` to a whole URL. Returns other texts unchanged, whether
-/// valid or not.
+/// Completes `proxy`, `proxy:3128` and `http://proxy` to a full URL. Returns any other text unchanged, even
+/// if it is invalid.
 std::string completed_proxy_url(std::string_view value);
 
-/// Returns the exceptions (Parent::except) that the text of a no_proxy means. As for curl and Python,
-/// `x.test` and `.x.test` both mean that name and all names below it. Discards entries that are not hosts
-/// or that have a port: most clients ignore them too, and a client that understands them does not come here.
+/// Returns the exceptions (Parent::except) for the text of a no_proxy variable. As in curl and Python, both
+/// `x.test` and `.x.test` mean that name and all names below it. Discards entries that are not hosts, and
+/// entries with a port. Most clients ignore entries with a port too, and clients that understand them do not
+/// send such requests to a proxy.
 std::vector<std::string> exceptions_of(std::string_view no_proxy);
 
 }  // namespace reprise::config

@@ -20,14 +20,14 @@ constexpr std::string_view rule_form = "write always, never, by_method, {any: [.
 constexpr std::string_view condition_form =
     "write one of {header: NAME[=value]}, {query: NAME[=value]}, {json: KEY} or {method: NAME}";
 
-// Returns the rule of that word, without conditions.
+// Returns the rule that the word names, without conditions; nothing for another word.
 std::optional<IdempotencyRule> rule_called(std::string_view text) {
   const auto word = std::find(rule_words.begin(), rule_words.end(), text);
   if (word == rule_words.end()) return std::nullopt;
   return IdempotencyRule{static_cast<IdempotencyRule::Kind>(word - rule_words.begin()), {}};
 }
 
-// Returns the words of the rules with conditions, or of those without.
+// Returns the words of the rules that have conditions, or of those that have none.
 std::vector<std::string_view> words_of_rules(bool with_conditions) {
   std::vector<std::string_view> words;
   std::copy_if(rule_words.begin(), rule_words.end(), std::back_inserter(words),
@@ -35,7 +35,7 @@ std::vector<std::string_view> words_of_rules(bool with_conditions) {
   return words;
 }
 
-// Returns the rule that a boolean word means: `always` or `never`.
+// Suggests the rule for a boolean word: `always` or `never`.
 std::string_view meant_by(std::string_view text) {
   for (const std::string_view on : {"true", "yes", "on"}) {
     if (text == on) return word(IdempotencyRule::Kind::always);
@@ -50,7 +50,8 @@ bool is_text(const Node& node) {
   return node.kind == Node::Kind::scalar && node.origin.empty() && !node.broken && node.text.size() <= 40;
 }
 
-/// Returns `{method: POST}` or `{header: Idempotency-Key}`. Empty if the text is neither.
+/// Returns the condition that the text probably means: `{method: POST}` or `{header: Idempotency-Key}`. Empty
+/// if it is neither a method nor a header name.
 std::string condition_of(const Node& node) {
   if (!is_text(node)) return {};
   const bool is_method =
@@ -61,7 +62,7 @@ std::string condition_of(const Node& node) {
   return "{" + std::string(word(kind)) + ": " + node.text + "}";
 }
 
-/// Returns `{any: [{method: POST}]}` for `[POST]`.
+/// Suggests a rule for a list: `{any: [{method: POST}]}` for `[POST]`.
 std::string meant_by(const Node& list) {
   std::string conditions;
   for (const Node& item : list.items) {

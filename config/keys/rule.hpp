@@ -13,7 +13,7 @@ namespace reprise::config {
 /// leaves `rule` unchanged.
 void read_rule(const Node&, const std::string& path, Report&, policy::IdempotencyRule& rule);
 
-/// Reads a list of `name` or `name=value`, or a mapping `name: value`. An empty value or `*` matches any
+/// Reads a list of `name` or `name=value` items, or a mapping `name: value`. An empty value and `*` match any
 /// value.
 void read_pairs(const Node&, policy::Condition::Kind, const std::string& path, Report&,
                 std::vector<policy::Condition>& pairs);

@@ -53,7 +53,7 @@ struct Unit {
   std::uint64_t size;
 };
 
-// Ordered as they appear in a duration.
+// The units, in the order in which a duration has them.
 constexpr std::array<Unit, 5> time_units{{{"h", 3'600'000'000'000},
                                           {"m", 60'000'000'000},
                                           {"s", 1'000'000'000},
@@ -74,7 +74,7 @@ auto find_unit(const Units& units, std::string_view name) {
 
 constexpr auto whole_limit = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
 
-// Returns number * unit, exact if both are whole. Returns nothing on overflow.
+// Returns number * unit. The result is exact if both are whole. Returns nothing on overflow.
 std::optional<std::uint64_t> scaled(std::string_view number, std::uint64_t unit) {
   const auto real = plain_number(number);
   if (!real) return std::nullopt;
@@ -124,7 +124,7 @@ constexpr auto long_units = std::to_array<LongUnit>({
     {"hr", "h"},
 });
 
-/// Returns `30s` for `30 seconds` and `PT30S`. Empty if the text is not a duration in such a form.
+/// Suggests `30s` for `30 seconds` or `PT30S`. Empty if the text is not a duration in such a form.
 std::string plain_duration(std::string_view text) {
   std::string plain = lower(text);
   std::erase(plain, ' ');
@@ -282,7 +282,7 @@ std::string duration_text(Duration duration) {
     text.append(std::to_string(count)).append(unit.name);
     left %= unit.size;
   }
-  // The smallest unit is us, so shorter times are written as a fraction, such as 1.5us.
+  // The smallest unit is us, so a part below it is written as a fraction, such as 1.5us.
   if (left > 0) text.append(number_text(static_cast<double>(left) / 1000)).append("us");
   return text;
 }
@@ -302,7 +302,7 @@ std::string number_text(double number) {
 }
 
 std::string ratio_text(double ratio) {
-  // Writes the percent form only if it parses to exactly the same number.
+  // The percent form is used only if it parses to exactly the same number.
   const std::string percent = number_text(ratio * 100);
   if (percent.size() <= 6 && parse_ratio(percent + "%").value == ratio) return percent + "%";
   return number_text(ratio);

@@ -1,4 +1,4 @@
-// Lists the settings that a flag of `run` and `exec`, or an environment variable, can set.
+// The settings that a flag of `run` and `exec`, or an environment variable, can set.
 #pragma once
 
 #include <algorithm>
@@ -9,11 +9,11 @@
 namespace reprise::config {
 
 struct Shortcut {
-  std::string_view flag;   ///< without its dashes
-  std::string_view path;   ///< key that it sets
+  std::string_view flag;   ///< name of the flag without its dashes
+  std::string_view path;   ///< path of the key that the flag sets
   std::string_view value;  ///< name of the value in help texts
   std::string_view sentence;
-  std::string_view alias{};  ///< another variable with the same meaning
+  std::string_view alias{};  ///< name of another variable with the same meaning
 };
 
 inline constexpr std::string_view variable_prefix = "REPRISE_";
@@ -37,7 +37,7 @@ inline constexpr auto shortcut_table = std::to_array<Shortcut>({
     {"log-level", "log.level", "WORD", "the least severe lines that are logged"},
 });
 
-/// Returns the name of the variable, such as `REPRISE_MAX_ATTEMPTS`.
+/// Returns the name of the environment variable, such as `REPRISE_MAX_ATTEMPTS`.
 inline std::string variable_of(const Shortcut& shortcut) {
   std::string name(variable_prefix);
   for (const char c : shortcut.flag)

@@ -1,4 +1,4 @@
-// Maps words of other tools to the keys with the same meaning.
+// Words of other tools, and the keys with the same meaning.
 #pragma once
 
 #include <array>
@@ -7,9 +7,9 @@
 namespace reprise::config {
 
 struct Synonym {
-  std::string_view word;    ///< as `folded` returns it
-  std::string_view path;    ///< path in the key table
-  std::string_view note{};  ///< explanation for the message
+  std::string_view word;    ///< the word, in the form that `folded` returns
+  std::string_view path;    ///< path of the meant key in the key table
+  std::string_view note{};  ///< explanation, added to the message
 };
 
 inline constexpr std::string_view counts_all = "it counts the first attempt too";
@@ -148,10 +148,10 @@ inline constexpr auto synonym_table = std::to_array<Synonym>({
     {"tracing", "trace.otlp"},
 });
 
-/// Texts written as a value, and the value that they mean.
+/// Texts that authors write as a value, and the valid value with the same meaning.
 struct ValueSynonym {
   std::string_view path;   ///< path of the key
-  std::string_view texts;  ///< in lower case, with blanks between them
+  std::string_view texts;  ///< in lower case, separated by blanks
   std::string_view meant;
 };
 
@@ -200,7 +200,7 @@ inline constexpr auto value_synonym_table = std::to_array<ValueSynonym>({
     {"presets[].name", "redis", "memorystore"},
     {"presets[].name", "github gitlab", "git"},
     {"presets[].name", "openbao bao", "vault"},
-    // Texts for a section.
+    // Texts in place of a section.
     {"defaults.retry", "off false no none never disabled 0", "{max_attempts: 1}"},
     {"defaults.retry", "on true yes enabled", "{max_attempts: 6}"},
     {"defaults.retry.backoff", "exponential exp", "{multiplier: 2}"},
@@ -221,7 +221,7 @@ inline constexpr auto value_synonym_table = std::to_array<ValueSynonym>({
     {"admin", "no none disabled", "off"},
 });
 
-/// Texts that mean the key's word for no limit, if it has one.
+/// Texts that mean no limit. The key's own word for that is suggested, if it has one.
 inline constexpr std::string_view limitless_texts =
     " infinite infinity inf forever endless never none off false disabled unlimited -1 ";
 

@@ -15,8 +15,7 @@ namespace {
 
 constexpr std::size_t longest = 60;
 
-// Returns `path` as it is written below `parent`, without their common part. A key of the section with that
-// name takes precedence.
+// Returns `path` relative to `parent`. If the section has a key with that name, that key takes precedence.
 std::string_view seen_from(std::string_view parent, std::string_view path) {
   const std::string own = std::string(parent).append(".").append(last_part(path));
   if (!parent.empty() && find_key(own) != nullptr) return last_part(path);
@@ -30,14 +29,14 @@ bool is_among(std::string_view texts, std::string_view text) {
   return std::find(words.begin(), words.end(), text) != words.end();
 }
 
-/// Returns a value as it is written inside braces or brackets.
+/// Returns the value in the form that it has inside braces or brackets.
 std::string in_flow(std::string_view text) {
   const bool plain = !text.empty() && text.find_first_of("\"'#{}[], ") == std::string_view::npos &&
                      std::string_view("*&!|>%@`").find(text.front()) == std::string_view::npos;
   return plain ? std::string(text) : "\"" + std::string(text) + "\"";
 }
 
-/// Splits `a, b` into two texts.
+/// Splits a text such as `a, b` at its commas.
 std::vector<std::string> parts_of(std::string_view text) {
   std::vector<std::string> parts;
   for (std::size_t from = 0; (from = text.find_first_not_of(", ", from)) != std::string_view::npos;) {
@@ -57,7 +56,7 @@ Node scalar_of(std::string text) {
 
 bool is_list(const Key& key) { return key.kind == Kind::list && key.item != Kind::mapping; }
 
-/// Returns true if only few texts are valid for that kind, so that a valid text identifies the key.
+/// Returns true if only a few texts are valid for that kind, so that a valid text identifies the key.
 bool identifies_key(const Key& key) {
   switch (is_list(key) ? key.item : key.kind) {
     case Kind::text:
@@ -74,7 +73,8 @@ bool identifies_key(const Key& key) {
   }
 }
 
-/// Returns `[a, b]` if each text is a valid item, as it is or corrected.
+/// Returns `[a, b]` if each text is a valid item; otherwise an empty text. With `may_correct`, replaces
+/// invalid items by suggestions.
 std::string list_of(const Key& key, const std::vector<std::string>& texts, bool may_correct) {
   std::string list;
   for (const std::string& text : texts) {
@@ -92,14 +92,16 @@ std::string value_for(const Key& key, std::string_view text, bool may_correct) {
   return may_correct ? correction(key, text) : std::string();
 }
 
-/// Returns the preferred key of sections whose first fitting key is not the usual one.
+/// Returns the preferred key for a text in those sections in which the first key that fits is not the usual
+/// one.
 std::string_view preferred_key(std::string_view section, std::string_view text) {
   if (section == "shutdown") return "grace";
   if (section == "defaults.circuit" && parse_duration(text)) return "open";
   return {};
 }
 
-/// Returns `{after: 100ms}`: the key of the section for which the value is valid.
+/// Suggests a mapping for a text in place of a section, such as `{after: 100ms}`. Uses the key for which the
+/// text is valid.
 std::string mapping_for(std::string_view schema, const Key& section, std::string_view text) {
   std::vector<const Key*> keys = keys_under(schema);
   const std::string_view first = preferred_key(section.path, text);
@@ -115,7 +117,7 @@ std::string mapping_for(std::string_view schema, const Key& section, std::string
   return {};
 }
 
-/// Returns `{on: [503]}` for a list in place of a section.
+/// Suggests a mapping for a list in place of a section, such as `{on: [503]}`.
 std::string mapping_for(std::string_view schema, const std::vector<std::string>& texts) {
   for (const Key* const key : keys_under(schema)) {
     if (!is_list(*key)) continue;
@@ -125,7 +127,7 @@ std::string mapping_for(std::string_view schema, const std::vector<std::string>&
   return {};
 }
 
-/// Returns the texts of a list. Returns nothing if an item is not a text, or must not be printed.
+/// Returns the texts of a list. Returns nothing if an item is not a scalar, or must not be printed.
 std::optional<std::vector<std::string>> texts_of(const Node& list) {
   std::vector<std::string> texts;
   for (const Node& item : list.items) {
@@ -151,7 +153,7 @@ std::string_view section_of(std::string_view path) {
   return dot == std::string_view::npos ? std::string_view() : path.substr(0, dot);
 }
 
-/// Returns `hosts: [a, b]` for a list at `host`.
+/// Suggests the plural key for a list, such as `hosts: [a, b]` at `host`.
 std::string plural_of(std::string_view schema, const std::vector<std::string>& texts) {
   const std::string plural = std::string(last_part(schema)) + "s";
   const Key* const key = find_key(std::string(section_of(schema)) + "." + plural);

@@ -19,10 +19,10 @@ namespace {
 struct Complaint {
   std::string reason;
   std::string suggestion;
-  bool names_words = false;  // the reason already lists the possible words
+  bool names_words = false;  // true if the reason already lists the valid words
 };
 
-// Maximum length of a proposal that a person would read.
+// Maximum length of a suggestion; a longer one is not readable in a message.
 constexpr std::size_t longest_suggestion = 120;
 
 bool contains(const std::vector<std::string_view>& words, std::string_view text) {
@@ -76,7 +76,7 @@ std::optional<Complaint> check_host(const Key& key, std::string_view text) {
   return Complaint{"is every host: leave `" + std::string(name) + "` out for that", {}, true};
 }
 
-// Proposes only a host with a port, because any other part may hold a password.
+// Suggests only a host with a port, because any other part of the text may contain a password.
 std::optional<Complaint> check_parent_url(std::string_view text) {
   auto fault = check(parse_parent(text));
   if (!fault) return fault;
@@ -125,7 +125,7 @@ std::optional<Complaint> check_kind(const Key& key, Kind kind, std::string_view 
   return std::nullopt;
 }
 
-// Checks a text, and proposes a value for a word of another tool or for a misspelt word, such as `conect` in
+// Checks a text. Suggests a value for a word of another tool or for a misspelt word, such as `conect` in
 // retry.on.
 std::optional<Complaint> fault_of(const Key& key, Kind kind, std::string_view text) {
   const auto words = split_words(key.words);
@@ -137,7 +137,7 @@ std::optional<Complaint> fault_of(const Key& key, Kind kind, std::string_view te
   return found;
 }
 
-// Names the value for a message. Does not print a text that may hold a password.
+// Returns how a message names the value. Hides a text that may contain a password.
 std::string name_of(const Node& scalar, Kind kind) {
   const bool credentials = kind == Kind::collector && scalar.text.find('@') != std::string::npos;
   return kind == Kind::parent || credentials ? "the value" : shown(scalar);
@@ -167,7 +167,7 @@ void add_statuses(const std::string& text, Lists& lists) {
     lists.statuses.set(static_cast<std::size_t>(status));
 }
 
-// Assigns a list. A node of another kind was already reported.
+// Assigns a list. Ignores a node of another kind, because it was already reported.
 template <typename T, typename Read>
 void put_list(const Node& node, T& target, Read read) {
   if (node.kind != Node::Kind::list) return;
@@ -260,7 +260,7 @@ void assign(const Key& key, const Node& node, std::size_t& target) {
 }
 
 void assign(const Key& key, const Node& node, unsigned& target) {
-  // The range in the key table is far smaller than that of the type.
+  // The cast is safe: the range in the key table is far smaller than that of the type.
   if (!complaint(key, node)) target = static_cast<unsigned>(*parse_whole(node.text).value);
 }
 

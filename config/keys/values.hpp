@@ -12,20 +12,20 @@
 
 namespace reprise::config {
 
-/// Returns the message if the node's text is invalid for that key; nothing if it is valid.
+/// Returns the error message if the node's text is invalid for that key; nothing if it is valid.
 std::optional<std::string> complaint(const Key&, const Node& scalar);
 
-/// Returns the value to propose for an invalid text; empty if there is no proposal.
+/// Suggests a value in place of an invalid text; empty if there is no suggestion.
 std::string correction(const Key&, std::string_view text);
 
 /// Returns the position of the text among the words of the key; nothing if it is not one of them.
 std::optional<std::size_t> word_index(const Key&, std::string_view text);
 
-/// Returns true if the node is the word that may be written in place of that list.
+/// Returns true if the node is the word that may be written in place of that list (`Key::instead`).
 bool is_alternative_word(const Key&, const Node&);
 
-/// Assigns the value of the node. Each function leaves the target unchanged if the node is invalid:
-/// `complaint` has reported it.
+/// Assigns the value of the node. These functions leave the target unchanged if the node is invalid;
+/// `complaint` reports such a node.
 void assign(const Key&, const Node&, bool&);
 void assign(const Key&, const Node&, Duration&);
 void assign(const Key&, const Node&, double&);
@@ -36,19 +36,20 @@ void assign(const Key&, const Node&, std::optional<Duration>&);
 void assign(const Key&, const Node&, std::optional<unsigned>&);
 void assign(const Key&, const Node&, std::optional<std::uint16_t>&);
 void assign(const Key&, const Node&, std::optional<std::string>&);
-/// Assigns only the word; the keys of the section are read one by one.
+/// Assigns only the word in place of the section. The keys of the section are read one by one.
 void assign(const Key&, const Node&, policy::TlsPolicy&);
-/// Assigns only the word. Keys of the section switch it on, unless `enabled` is one of them.
+/// Assigns only the word in place of the section. Any key in the section switches it on, unless `enabled` is
+/// present.
 void assign(const Key&, const Node&, policy::ResumePolicy&);
 void assign(const Key&, const Node&, Endpoint&);
-/// Assigns only the word; the keys of the section are read one by one.
+/// Assigns only the word in place of the section. The keys of the section are read one by one.
 void assign(const Key&, const Node&, Admin&);
 void assign(const Key&, const Node&, GatewayUpstream&);
 void assign(const Key&, const Node&, Parent&);
 void assign(const Key&, const Node&, std::optional<Parent>&);
 void assign(const Key&, const Node&, std::optional<Collector>&);
 void assign(const Key&, const Node&, Deny&);
-/// Makes the target absent if the word is written in place of the list.
+/// Assigns the list. Resets the target if the value is the word that replaces the list (`Key::instead`).
 void assign(const Key&, const Node&, std::optional<PortRanges>&);
 void assign(const Key&, const Node&, policy::RetryOn&);
 void assign(const Key&, const Node&, policy::Refused&);

@@ -21,7 +21,8 @@ Node parsed(const PresetText& preset) {
   return std::move(*root);
 }
 
-// Parsed when first needed, and kept, because routes and messages point into the trees.
+// Returns the parsed presets. They are parsed on first use and kept, because routes and messages point into
+// them.
 const std::vector<Pack>& packs() {
   static const std::vector<Pack> all = [] {
     std::vector<Pack> made;

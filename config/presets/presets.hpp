@@ -1,4 +1,4 @@
-// Gives access to the shipped presets, which are embedded in the program.
+// The shipped presets, which are embedded in the program.
 #pragma once
 
 #include <optional>
@@ -18,23 +18,23 @@ struct PresetText {
 /// Returns the files of config/presets, ordered by name. The build generates this function.
 std::span<const PresetText> preset_texts();
 
-/// Returns the names in alphabetical order.
+/// Returns the names of the presets in alphabetical order.
 std::vector<std::string_view> preset_names();
-/// Returns the file of that preset. Returns nothing if there is no such preset.
+/// Returns the text of that preset; nothing if there is no such preset.
 std::optional<std::string_view> preset_text(std::string_view name);
 
-/// One route of a preset, and the policies that it uses. The nodes live as long as the program.
+/// One route of a preset, and the policies that it uses. The nodes live until the program ends.
 struct PresetRoute {
   std::string_view preset;            ///< preset whose file has the route
   const Node* route = nullptr;        ///< keys of the route; they win over the policies
-  std::vector<const Node*> policies;  ///< from shipped presets, weakest first
+  std::vector<const Node*> policies;  ///< policies of shipped presets, weakest first
 };
 
-/// Returns the routes of a preset in order: its own, then those of presets that it lists.
+/// Returns the routes of a preset in order: its own, then those of the presets that it lists.
 std::vector<PresetRoute> preset_routes(std::string_view name);
 
-/// Returns the policy of that name in any shipped preset. Null if there is none. The node lives as long as
-/// the program.
+/// Returns the policy with that name in any shipped preset. Null if there is none. The node lives until the
+/// program ends.
 const Node* preset_policy(std::string_view name);
 std::vector<std::string_view> preset_policy_names();
 

@@ -10,7 +10,7 @@
 namespace reprise::config {
 namespace {
 
-// The printing form of `Fields` in fields.hpp. Collects dotted paths and prints them nested.
+// The `Fields` class of fields.hpp for printing. Collects dotted paths and prints them as nested keys.
 class Printer {
  public:
   explicit Printer(std::string schema) : schema_(std::move(schema)) {}
@@ -25,7 +25,7 @@ class Printer {
   template <typename T, typename Function>
   void section(std::string_view path, const std::optional<T>& value, Function inside) {
     if (value) return inside(*value);
-    // A section that no word can switch off is left out if it is absent.
+    // An absent section is printed as `off` if a word can switch it off; otherwise it is omitted.
     if (const Key* key = find_key(path_of(path)); key != nullptr && !key->words.empty()) line(path, "off");
   }
 

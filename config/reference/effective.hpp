@@ -7,9 +7,9 @@
 
 namespace reprise::config {
 
-/// The settings as YAML that loads to the same settings again. `${..}` is replaced by its text, secrets
-/// included. The password of `parent` is written as `***`, which does not load. Policies are merged into the
-/// routes.
+/// Returns the settings as YAML that loads to the same settings. Each `${..}` is replaced by its text,
+/// including secrets. The password of `parent` is printed as `***`, which does not load. Policies are merged
+/// into the routes.
 std::string effective_yaml(const Settings&);
 
 }  // namespace reprise::config

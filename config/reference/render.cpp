@@ -36,7 +36,7 @@ std::string scalar_list(const List& list, Text text) {
   return flow_list(items);
 }
 
-// Returns one pattern as a text, several as a list.
+// Returns a single pattern as a text, and several as a list.
 std::string patterns_text(const std::vector<std::string>& patterns) {
   if (patterns.size() == 1) return yaml_scalar(patterns.front());
   return scalar_list(patterns, [](const std::string& pattern) { return pattern; });
@@ -44,7 +44,7 @@ std::string patterns_text(const std::vector<std::string>& patterns) {
 
 std::string absent_word(const Key& key) { return std::string(key.words.substr(0, key.words.find(' '))); }
 
-// Returns 5xx for a whole class, first-last for a run, and single statuses.
+// Returns the statuses as items: 5xx for a whole class, first-last for a range, and single statuses.
 std::vector<std::string> status_items(const std::bitset<policy::highest_status + 1>& statuses) {
   std::vector<std::string> items;
   for (std::size_t status = 200; status < statuses.size(); ++status) {
@@ -114,7 +114,7 @@ Rendered render(const Key& key, const std::optional<std::string>& value) {
   return value ? yaml_scalar(*value) : absent_word(key);
 }
 
-// Each key of these sections is printed instead.
+// Each key of these two sections is printed separately.
 Rendered render(const Key&, const policy::TlsPolicy&) { return std::nullopt; }
 Rendered render(const Key&, const policy::ResumePolicy&) { return std::nullopt; }
 

@@ -11,10 +11,11 @@
 
 namespace reprise::config {
 
-/// Returns the text plain if YAML and `${..}` cannot misread it, else in double quotes.
+/// Returns the text as a YAML scalar: plain if neither YAML nor `${..}` can misread it, otherwise in double
+/// quotes.
 std::string yaml_scalar(std::string_view text);
 
-/// The text of a value. Nothing if the key is to be left out, because its absence means the same.
+/// The YAML text of a value. Nothing if the key is omitted, because its absence has the same meaning.
 using Rendered = std::optional<std::string>;
 Rendered render(const Key&, bool);
 Rendered render(const Key&, Duration);
@@ -29,10 +30,10 @@ Rendered render(const Key&, const std::optional<std::string>&);
 Rendered render(const Key&, const policy::TlsPolicy&);
 Rendered render(const Key&, const policy::ResumePolicy&);
 Rendered render(const Key&, const Endpoint&);
-/// Returns nothing, because each key of the section is printed.
+/// Returns nothing, because each key of the section is printed separately.
 Rendered render(const Key&, const Admin&);
 Rendered render(const Key&, const GatewayUpstream&);
-/// Prints `***` for the password of a parent.
+/// Returns the parent's value, with `***` for the password.
 Rendered render(const Key&, const std::optional<Parent>&);
 Rendered render(const Key&, const std::optional<Collector>&);
 Rendered render(const Key&, const Deny&);

@@ -16,7 +16,7 @@ constexpr std::string_view hash_mark = "# hash: ";
 constexpr std::string_view place_mark = "# place: ";
 constexpr std::string_view hidden = "***";
 
-/// Removes the next line from `text` and returns it without its end.
+/// Removes the first line from `text`, and returns it without its line end.
 std::string_view take_line(std::string_view& text) {
   const std::size_t end = text.find('\n');
   const std::string_view line = text.substr(0, end);
@@ -24,7 +24,7 @@ std::string_view take_line(std::string_view& text) {
   return line;
 }
 
-/// Reads `12 orders-write` or `5 gcs/batch gcs`.
+/// Reads a route's place from `12 orders-write`, or `5 gcs/batch gcs` for a route of a preset.
 void read_place(std::string_view text, RunningText& running) {
   const std::size_t blank = text.find(' ');
   const auto line = parse_whole(text.substr(0, blank));
@@ -60,7 +60,7 @@ RunningText read_running(std::string_view text) {
     if (line.starts_with(hash_mark)) running.hash = line.substr(hash_mark.size());
     if (line.starts_with(place_mark)) read_place(line.substr(place_mark.size()), running);
   }
-  // The hidden password of a parent does not load, so another text replaces it.
+  // A hidden password does not load, so it is replaced by another text.
   const std::string password = ":" + std::string(hidden) + "@";
   while (!text.empty()) {
     std::string line(take_line(text));

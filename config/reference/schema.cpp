@@ -56,7 +56,8 @@ Json reference(std::string_view definition) {
 
 bool is_number(std::string_view word) { return parse_whole(word).value.has_value(); }
 
-// Adds the words of a key. YAML reads 504 as a number, but here it is a text, so both forms are accepted.
+// Adds the words of a key. YAML reads 504 as a number although the key takes a word, so the schema accepts
+// both.
 void add_words(std::vector<Json>& choices, const Key& key) {
   std::vector<Json> words;
   for (const std::string_view word : split_words(key.words)) {

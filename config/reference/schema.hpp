@@ -5,8 +5,8 @@
 
 namespace reprise::config {
 
-/// JSON Schema draft-07 of the keys that are built; an editor completes and checks a file with it.
-/// `config/schema.json` is this text.
+/// Returns the JSON Schema (draft-07) of all supported keys. Editors use it to complete and check a file.
+/// `config/schema.json` has the same text.
 std::string schema_json();
 
 }  // namespace reprise::config

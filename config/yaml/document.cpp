@@ -16,10 +16,10 @@
 namespace reprise::config {
 namespace {
 
-// Ends the parse early if more work is useless. The reason is reported before the throw.
+// Ends the parsing early. The reason has been reported before the throw.
 struct Stop : std::exception {};
 
-// Builds the tree from parser events, because yaml-cpp's own nodes hide duplicate keys and the places of
+// Builds the tree from parser events, because the nodes of yaml-cpp hide duplicate keys and the positions of
 // aliases.
 class Builder : public YAML::EventHandler {
  public:
@@ -72,8 +72,8 @@ class Builder : public YAML::EventHandler {
  private:
   struct Level {
     Node node;
-    std::optional<Entry> pending;             // key of a mapping that still needs its value
-    std::map<std::string, std::size_t> keys;  // keys so far, with their lines
+    std::optional<Entry> pending;             // key whose value has not been read yet
+    std::map<std::string, std::size_t> keys;  // the keys so far, and their lines
   };
 
   static Node node(Node::Kind kind, const YAML::Mark& mark) {
@@ -89,7 +89,8 @@ class Builder : public YAML::EventHandler {
     report_.error(at.line, at.column, {}, std::move(message));
   }
 
-  // Rejects anchors and written tags. A quoted scalar also has the tag "!", so the text at the mark decides.
+  // Rejects anchors and explicit tags. A quoted scalar also has the tag "!", so the character at the mark
+  // decides.
   void look(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) {
     if (anchor != 0)
       refuse(mark, "anchors (&name) are not allowed: write the value again where it is needed");
@@ -138,7 +139,7 @@ class Builder : public YAML::EventHandler {
   void put(Level& level, Node value) {
     Entry entry = *std::exchange(level.pending, std::nullopt);
     if (entry.value.broken) return;
-    // The parser's mark of an absent value is wrong, so use the key's place.
+    // The parser's mark of an absent value is wrong, so the position of the key is used.
     if (value.kind == Node::Kind::nothing && !value.broken) {
       value.line = entry.line;
       value.column = entry.column;
@@ -230,7 +231,7 @@ std::optional<Node> parse_document(std::string_view text, Report& report) {
   } catch (const Stop&) {
     return builder.take();
   } catch (const YAML::Exception& problem) {
-    // The parser saw a blank in place of each tab, so its error would mislead.
+    // The parser read a blank in place of each tab, so its error would mislead.
     if (clean->had_tabs) return std::nullopt;
     YamlMistake mistake =
         find_mistake(clean->text, static_cast<std::size_t>(std::max(problem.mark.line, 0)) + 1,

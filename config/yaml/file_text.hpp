@@ -1,4 +1,4 @@
-// Reads the text of a regular file. Rejects pipes without a writer and devices without an end.
+// Reads the text of a regular file. Cannot hang on a pipe without a writer or on an endless device.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 namespace reprise::config {
 
 struct FileText {
-  std::string text;     ///< at most one byte over the limit, which shows that the file is too large
-  std::string trouble;  ///< reason of a failure, as in `cannot read the file: ..`; empty on success
+  std::string text;     ///< at most `most` + 1 bytes; more than `most` means that the file is too large
+  std::string trouble;  ///< reason of the failure, as in `cannot read the file: ..`; empty on success
 };
 
 /// Reads at most `most` + 1 bytes of a file. Follows links. Never waits for another process, whatever size

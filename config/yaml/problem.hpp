@@ -1,4 +1,4 @@
-// Defines a problem in a configuration file: an error or a warning, and its place.
+// A problem in a configuration file: an error or a warning, and its position.
 #pragma once
 
 #include <cstddef>
@@ -8,22 +8,22 @@
 
 namespace reprise::config {
 
-/// One problem. Lines and columns count from 1. 0:0 is the file as a whole (unreadable, or a key is missing);
-/// column 0 is the whole line.
+/// One problem. Lines and columns count from 1. Position 0:0 means the file as a whole (unreadable, or a key
+/// is missing); column 0 means the whole line.
 struct Problem {
   enum class Severity : std::uint8_t { error, warning };
   Severity severity = Severity::error;
   std::size_t line = 0;
   std::size_t column = 0;
-  std::string path;     ///< the key, such as `routes[0].retry.deadline`; empty: the text itself
+  std::string path;     ///< path of the key, such as `routes[0].retry.deadline`; empty for the text itself
   std::string message;  ///< one line; never contains a value from `${env:..}` or `${file:..}`
-  bool given = false;   ///< `path` is a flag or a variable, so the file is not at fault
+  bool given = false;   ///< `path` is a flag or a variable, so the error is not in the file
 };
 
 /// Returns "error" or "warning".
 std::string_view word(Problem::Severity);
 /// Returns `file:line:col: error: path: message`. Omits line and column for a problem of the whole file.
-/// Omits the severity if `severity` is empty, because a log line has its own.
+/// Omits the severity if `severity` is empty, because a log line already has a severity.
 std::string to_line(const Problem&, std::string_view file, std::string_view severity);
 std::string to_line(const Problem&, std::string_view file);
 

@@ -7,8 +7,8 @@
 namespace reprise::config {
 namespace {
 
-// Returns the length of the UTF-8 sequence at the front (RFC 3629: shortest form, no surrogates, up to
-// U+10FFFF). 0 if it is invalid.
+// Returns the length of the UTF-8 sequence at the front of the text (RFC 3629: shortest form, no surrogates,
+// up to U+10FFFF). Returns 0 if the sequence is invalid.
 std::size_t sequence_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const auto tail = [&](std::size_t i) { return i < text.size() && (byte(i) & 0xc0U) == 0x80; };

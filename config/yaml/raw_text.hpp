@@ -10,11 +10,12 @@
 namespace reprise::config {
 
 struct CleanText {
-  std::string text;       ///< UTF-8 without byte order mark; lines end in LF; blanks replace tabs
-  bool had_tabs = false;  ///< reported; tabs may also cause later errors of the parser
+  std::string text;       ///< UTF-8 without byte order mark; lines end in LF; each tab is replaced by a blank
+  bool had_tabs = false;  ///< tabs were found and reported; the parser's errors may be caused by them
 };
 
-/// Returns nothing if the parser must not read the bytes; the report then has the reason.
+/// Returns the text for the parser. Returns nothing if the bytes must not be parsed; the report then has the
+/// reason.
 std::optional<CleanText> clean_text(std::string_view bytes, Report&);
 
 /// Returns true if a value has a line break or another control character, including DEL.

@@ -100,13 +100,13 @@ class Replacer {
                       " is not known: write ${env:NAME}, ${env:NAME:-default} or ${file:/path}; "
                       "$${ stands for a literal ${";
     }
-    // Limits the total size, so that naming one large file a thousand times does not exhaust the memory.
+    // The total size is limited, so that a file that is named a thousand times does not exhaust the memory.
     total_ += found.text ? found.text->size() : 0;
     if (total_ > largest_file) return {std::nullopt, "all replacements together are larger than 1 MiB"};
     return found;
   }
 
-  // Names a `${..}` without its default, which may be a secret.
+  // Returns the text of a `${..}` without its default, which may be a secret.
   static std::string named(std::string_view body) {
     return "${" + std::string(body.substr(0, body.find(":-"))) + "}";
   }

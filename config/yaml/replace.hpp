@@ -11,15 +11,15 @@
 
 namespace reprise::config {
 
-/// Returns the value of an environment variable, or nothing. Tests pass their own.
+/// Looks up an environment variable; returns nothing if it is not set. Tests pass their own function.
 using Environment = std::function<std::optional<std::string>(std::string_view name)>;
 
 inline constexpr std::size_t largest_replacement = 64 * 1024;
 
 /// Replaces these texts in every scalar value under `root`, but not in keys and not in inserted text. `$${`
-/// stands for `${`. Drops the last line end of a file. Errors are a missing variable without default, a file
-/// that cannot be read or is over 64 KiB, and a control character in inserted text. The node is then
-/// `broken`.
+/// stands for `${`. The last line end of a file is removed. Errors: a missing variable without a default, a
+/// file that cannot be read or is over 64 KiB, and a control character in inserted text. After an error, the
+/// node is `broken`.
 void replace_all(Node& root, const Environment&, Report&);
 
 }  // namespace reprise::config

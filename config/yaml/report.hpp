@@ -1,4 +1,4 @@
-// Collects the problems found in a configuration.
+// Collects the problems of a configuration.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace reprise::config {
 
-/// A list of problems. Repeated problems at one place are kept once.
+/// A list of problems without repetitions at the same position.
 class Report {
  public:
   void error(std::size_t line, std::size_t column, std::string path, std::string message);
@@ -19,8 +19,8 @@ class Report {
   bool has_errors() const { return has_errors_; }
   /// Returns true if there is an error whose path begins with `path`.
   bool refused_under(std::string_view path) const;
-  /// Returns true once no more problems are kept, so that a hostile file causes bounded output and bounded
-  /// work.
+  /// Returns true if the limit of problems is reached; further ones are dropped. This bounds output and work
+  /// for a hostile file.
   bool full() const { return problems_.size() >= most_problems; }
   /// Returns the problems in the order of the file.
   std::vector<Problem> take();

@@ -43,7 +43,7 @@ std::string shortened(std::string_view text) {
   return std::string(text.substr(0, longest)) + (text.size() > longest ? "..." : "");
 }
 
-// Scans lines for brackets, quotes and comments.
+// Scans lines, and records brackets, quotes and comments.
 class Scan {
  public:
   /// Scans the first `count` lines.
@@ -53,9 +53,9 @@ class Scan {
 
   const std::vector<Bracket>& open() const { return open_; }
   std::optional<Bracket> quote() const { return quote_; }
-  /// A `${` inside brackets but without quotes.
+  /// Returns a `${` inside brackets that is not in quotes, if there is one.
   std::optional<Bracket> bare_replacement() const { return replacement_; }
-  /// A closing bracket without an opening one.
+  /// Returns a closing bracket without an opening one, if there is one.
   std::optional<Bracket> stray() const { return stray_; }
 
  private:
@@ -63,7 +63,7 @@ class Scan {
     for (std::size_t i = 0; i < line.size(); ++i) {
       const char c = line[i];
       if (quote_) {
-        // Escaped quotes: "\"" and 'it''s'
+        // An escaped quote: \" inside double quotes, '' inside single quotes.
         const bool escapes = c == (quote_->sign == '"' ? '\\' : '\'') && i + 1 < line.size() &&
                              (c == '\\' || line[i + 1] == '\'');
         if (escapes) {
@@ -102,7 +102,8 @@ class Scan {
   std::optional<Bracket> stray_;
 };
 
-/// Returns the value at that place, up to the character that ends it in brackets or on its line.
+/// Returns the value at that position. It ends at the end of the line, or inside brackets at the next
+/// separator.
 std::string_view value_at(std::string_view line, std::size_t column) {
   const std::string_view rest = line.substr(std::min(column - 1, line.size()));
   const std::size_t end = rest.starts_with("${") ? rest.find('}') + 1 : rest.find_first_of(" ,]}");
@@ -146,7 +147,7 @@ Found unclosed(const Scan& whole) {
                          " ends"};
 }
 
-/// Returns the closest previous line with content; 0 if there is none.
+/// Returns the number of the closest previous line with content; 0 if there is none.
 std::size_t line_before(const std::vector<std::string_view>& lines, std::size_t line) {
   for (--line; line > 0; --line) {
     if (!is_blank_or_comment(lines[line - 1])) return line;
@@ -154,7 +155,7 @@ std::size_t line_before(const std::vector<std::string_view>& lines, std::size_t 
   return 0;
 }
 
-/// Returns a line without its indentation, list dashes and comment.
+/// Returns the content of a line, without indentation, list dashes and comment.
 std::string_view content_of(std::string_view line) {
   line.remove_prefix(indent_of(line));
   while (line.starts_with("- ")) {
@@ -178,7 +179,7 @@ Found missing_blank(const std::vector<std::string_view>& lines, std::size_t line
   return std::nullopt;
 }
 
-/// Detects `defaults: mode: off`.
+/// Finds two keys on one line, such as `defaults: mode: off`.
 Found two_keys(std::string_view line, std::size_t number) {
   const std::string_view content = content_of(line);
   const std::size_t first = content.find(": ");
@@ -191,7 +192,8 @@ Found two_keys(std::string_view line, std::size_t number) {
                          shortened(value) + "}, or the second key in a line of its own, indented deeper"};
 }
 
-/// Returns the columns in which the levels around a line begin. A list item adds its dash and its content.
+/// Returns the columns at which the enclosing levels of a line begin. A list item has two: its dash and its
+/// content.
 std::vector<std::size_t> levels_above(const std::vector<std::string_view>& lines, std::size_t line) {
   std::vector<std::size_t> levels;
   for (std::size_t i = 0; i + 1 < line; ++i) {
@@ -243,7 +245,7 @@ std::string with_blank_behind_colon(std::string_view text) {
   if (colon == none || colon == 0 || colon + 1 == text.size()) return {};
   const std::string_view key = text.substr(0, colon);
   const std::string_view value = text.substr(colon + 1);
-  // The text before the colon is not a key in http://host, 127.0.0.1:80 and ::1.
+  // The colon belongs to a value, not to a key, in http://host, 127.0.0.1:80 and ::1.
   const bool is_key =
       std::all_of(key.begin(), key.end(), is_word_letter) && key.find_first_not_of("0123456789") != none;
   if (!is_key || value.front() == ' ' || value.front() == '/' || value.front() == ':') return {};

@@ -1,4 +1,4 @@
-// Explains text that is not valid YAML: what the author meant, and where to fix it.
+// Explains invalid YAML: what the author probably meant, and where to fix it.
 #pragma once
 
 #include <cstddef>
@@ -7,18 +7,18 @@
 
 namespace reprise::config {
 
-/// A mistake. Lines and columns count from 1.
+/// A mistake and its position. Lines and columns count from 1.
 struct YamlMistake {
   std::size_t line = 1;
   std::size_t column = 1;
   std::string message;  ///< what to change
 };
 
-/// Searches around the place where the parser failed, because that is often after the mistake. Precondition:
-/// `text` has no tabs.
+/// Finds the mistake near the position at which the parser failed. The mistake is often before that position.
+/// Precondition: `text` has no tabs.
 YamlMistake find_mistake(std::string_view text, std::size_t line, std::size_t column);
 
-/// Returns `mode: off` for `mode:off` if the word before the colon may be a key. Empty if no blank is
+/// Returns `mode: off` for `mode:off`, if the word before the colon may be a key. Empty if no blank is
 /// missing.
 std::string with_blank_behind_colon(std::string_view text);
 
