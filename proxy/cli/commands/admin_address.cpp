@@ -12,7 +12,8 @@ namespace {
 
 namespace asio = boost::asio;
 
-// A listener bound to every address is reached at the loopback address.
+// Returns the address at which a bound listener can be reached: the loopback address if it is bound to all
+// addresses.
 std::string asked_at(const std::string& bound) {
   boost::system::error_code ignored;
   const auto address = asio::ip::make_address(bound, ignored);

@@ -35,7 +35,7 @@ const policy::FailureWord& failure_of(const std::string& given) {
                "; there are " + failure_words(", "));
 }
 
-// Returns true for fields that only responses have: those that read_hints reads, and the error type of an AWS
+// Returns true for a field that only responses have: one that read_hints reads, or the error type of an AWS
 // service.
 bool belongs_to_response(const std::string& header) {
   static constexpr std::array<std::string_view, 13> names{
@@ -61,7 +61,7 @@ std::string response_text(int status, const std::vector<std::string>& headers) {
   return text += "\r\n";
 }
 
-// The result has views into `text`.
+// Parses a response head. The result has views into `text`.
 http::ResponseHead read_response(const std::string& text) {
   http::ResponseHead head;
   const http::Parsed parsed = http::parse_response(text, {}, "GET", head);

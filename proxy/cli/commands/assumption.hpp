@@ -12,7 +12,7 @@
 
 namespace reprise::cli {
 
-/// The command line is wrong. The text is one sentence without a full stop.
+/// A wrong command line. The text is one sentence without a full stop.
 class BadUse : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -20,41 +20,41 @@ class BadUse : public std::runtime_error {
 
 struct AssumptionArguments {
   std::optional<int> status;
-  std::string failure;  ///< empty if none is assumed
+  std::string failure;  ///< word of the assumed failure; empty if none is assumed
   std::vector<std::string> response_headers;
-  std::string response_body;  ///< name of a file; empty if there is none
+  std::string response_body;  ///< name of a file with the body; empty if there is none
   unsigned attempt = 1;
 };
 
 struct Assumption {
   policy::Outcome outcome;
   unsigned attempt = 1;
-  std::string words;  ///< for people
+  std::string words;  ///< description of the assumption, for people
   std::vector<std::string> request_headers;
-  std::string response_head;  ///< head of the assumed response, as it would be received
+  std::string response_head;  ///< head of the assumed response, as an upstream would send it
   std::string junk_hint;      ///< a sentence about a malformed retry hint; empty if there is none
   std::string response_body;
 };
 
-/// Reads the assumption. Without a status or a failure, 503 is assumed. If a response is assumed, fields of
-/// `headers` that only responses have (Retry-After, x-should-retry ...) go to the response; the others stay
-/// with the request. Throws BadUse.
+/// Reads the assumption. Without a status or a failure, assumes a 503. If a response is assumed, fields in
+/// `headers` that only responses have (Retry-After, x-should-retry ...) are added to the response; the others
+/// stay with the request. Throws BadUse.
 Assumption assume(const AssumptionArguments&, const std::vector<std::string>& headers, bool tunnel);
 
-/// The words of `--failure`, which are those of `retry.on`.
+/// Returns the words of `--failure`, which are those of `retry.on`.
 std::string failure_words(std::string_view separator);
 
-/// Marks a response that a predicate of the route's `hold.body` matches.
+/// Marks the assumed response as listed if a predicate of the route's `hold.body` matches it.
 void apply_predicates(const policy::RoutePolicy&, Assumption&);
 
-/// Returns the bytes of a file that the command line names. Throws BadUse.
+/// Returns the bytes of a file that the command line names. Throws BadUse if the file cannot be read.
 std::string read_file(const std::string& path);
 
-/// Returns when the request's signature expires, on the clock of tools::explain: the request head arrives at
-/// Instant{}.
+/// Returns when the request's signature expires; nothing if it has none. On the clock of tools::explain, the
+/// request head arrives at Instant{}.
 std::optional<policy::Instant> signature_end(const http::RequestHead&, std::string_view query);
 
-/// Returns the sentence for a rejected request, without its full stop.
+/// Returns the sentence about a rejected request, without a full stop.
 std::string refusal(http::Rejection);
 
 }  // namespace reprise::cli

@@ -1,4 +1,4 @@
-// Findings of explain before any dial: an address that is never dialled, a method that is not registered.
+// Findings of explain that need no dial: an address that is never dialled, a method that is not registered.
 #pragma once
 
 #include <optional>
@@ -10,22 +10,22 @@
 
 namespace reprise::cli {
 
-/// Why nothing would be dialled.
+/// Why the upstream would not be dialled.
 struct NeverDialled {
   policy::Failed failure;
   std::string words;
 };
 
-/// Returns why that host is never dialled, if it is written as an address. Does not resolve names: their
-/// addresses are checked at each dial.
+/// Returns why that host is never dialled. Judges only a host that is written as an address; the addresses of
+/// a name are checked at each dial.
 std::optional<NeverDialled> never_dialled(const config::Settings&, std::string_view host, std::uint16_t port);
 
-/// Returns a sentence on whether a request for that host goes through the parent proxy. Empty if none is
-/// configured.
+/// Returns a sentence that says whether a request for that host goes through the parent proxy. Empty if no
+/// parent is configured.
 std::string way_to(const config::Settings&, std::string_view host);
 
 /// Returns a warning if the method is not in the IANA registry (RFC 9110 16.1): such a request is forwarded,
-/// but is not idempotent by its method. Empty for registered methods.
+/// but does not count as idempotent by its method. Empty for registered methods.
 std::string warning_of_method(std::string_view method);
 
 }  // namespace reprise::cli

@@ -36,8 +36,8 @@ void print_result(const Checked& checked) {
                                          : checked.file + ": " + counted(checked.warnings(), "warning") +
                                                ", which --strict takes for errors");
   }
-  // Standard output and standard error may be the same file: flush to keep the lines in the order of the
-  // files.
+  // Standard output and standard error may be the same file. Flushing keeps the lines in the order of the
+  // checked files.
   std::fflush(stdout);
 }
 

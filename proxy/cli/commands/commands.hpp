@@ -1,4 +1,5 @@
-// The commands of the program, one file each. Each function adds a command that sets `code` to its exit code.
+// Declares the commands of the program; each has its own file. Each function adds a command, which sets
+// `code` to its exit code.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -26,9 +27,10 @@ void add_ca(CLI::App&, int& code);
 void add_redirect(CLI::App&, int& code);
 void add_inject(CLI::App&, int& code);
 void add_top(CLI::App&, int& code);
-/// Adds the commands to a running proxy: reload, drain, quit, status, log, pause.
+/// Adds the commands that control a running proxy: reload, drain, quit, status, log, pause.
 void add_control(CLI::App&, int& code);
-/// `words` is what follows `--` on the command line. Precondition: it outlives the parsing.
+/// Adds exec. `words` are the arguments after `--` on the command line. Precondition: `words` outlives the
+/// parsing.
 void add_exec(CLI::App&, int& code, const std::vector<std::string>& words);
 
 }  // namespace reprise::cli

@@ -33,7 +33,7 @@ std::string quoted(std::string_view text, std::string_view special, std::string_
 
 bool is_below(const CommandOutline& command) { return command.name.find(' ') != std::string::npos; }
 
-/// Returns the last words of the subcommands of that command.
+/// Returns the last word of the name of each subcommand of that command.
 std::vector<std::string> words_below(const std::vector<CommandOutline>& all, const CommandOutline& command) {
   std::vector<std::string> words;
   for (const CommandOutline& other : all) {
@@ -43,7 +43,7 @@ std::vector<std::string> words_below(const std::vector<CommandOutline>& all, con
   return words;
 }
 
-/// Returns the words that may follow the command: its subcommands and its options.
+/// Returns the words that may follow the command: names of subcommands and options.
 std::string following(const std::vector<CommandOutline>& all, const CommandOutline& command) {
   std::vector<std::string> words = words_below(all, command);
   for (const bool positional : {true, false}) {
@@ -64,7 +64,7 @@ std::vector<std::string> first_words(const std::vector<CommandOutline>& all) {
   return words;
 }
 
-// For a word without known choices, the shell offers files.
+// Returns the completion script for bash. For a value without known choices, the shell suggests files.
 std::string for_bash(const std::vector<CommandOutline>& all) {
   std::string text =
       "_reprise() {\n"

@@ -12,7 +12,7 @@
 namespace reprise::cli {
 namespace {
 
-// The default path in the systemd unit and the manifests.
+// The default path, which the systemd unit and the manifests also use.
 constexpr const char* default_path = "/run/reprise/control.sock";
 constexpr std::chrono::seconds control_timeout{10};
 constexpr std::chrono::seconds wait_timeout{24 * 60 * 60};
@@ -20,8 +20,8 @@ constexpr std::chrono::seconds wait_timeout{24 * 60 * 60};
 struct ControlArguments {
   std::string file;
   std::string path;
-  std::string word;      ///< level of `log`, upstream of `pause`
-  std::string duration;  ///< seconds of `pause`
+  std::string word;      ///< level for `log`, upstream for `pause`
+  std::string duration;  ///< seconds for `pause`
   std::string format = "text";
   bool waits = false;
   bool undoes = false;
@@ -59,7 +59,7 @@ int send_command(const ControlArguments& given, const std::string& command) {
   if (path.empty()) return code;
   const server::ControlResponse response =
       server::ask_control(path, command, given.waits ? wait_timeout : control_timeout);
-  // A response that is JSON already is printed unchanged.
+  // A response that is already JSON is printed unchanged.
   if (given.format == "json" && !(response.succeeded && command == "status json")) {
     const json::object out{{"ok", response.succeeded}, {"message", response.text}};
     std::printf("%s\n", telemetry::document_text(out).c_str());
@@ -69,7 +69,7 @@ int send_command(const ControlArguments& given, const std::string& command) {
     print_on_stderr(config::LogLevel::error, telemetry::for_terminal(response.text));
     return exit_runtime;
   }
-  // JSON has its own line end.
+  // A response in JSON already ends with a newline.
   std::printf("%s%s", telemetry::for_terminal(response.text).c_str(),
               response.text.ends_with('\n') ? "" : "\n");
   return exit_ok;
@@ -86,7 +86,7 @@ Given add_common_options(CLI::App* command, const char* example) {
   return given;
 }
 
-// Adds a command without further arguments.
+// Adds a command that has no arguments of its own.
 void add_plain(CLI::App& app, int& code, const char* name, const char* sentence, const char* example) {
   CLI::App* command = app.add_subcommand(name, sentence);
   const Given given = add_common_options(command, example);

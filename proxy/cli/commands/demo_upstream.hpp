@@ -1,5 +1,5 @@
-// A flaky upstream for demonstrations: fails by a script, and prints on standard output how it responds to
-// each request.
+// An upstream for demonstrations. It fails as its script says, and prints its response to each request on
+// standard output.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@ namespace reprise::cli {
 
 struct DemoOptions {
   std::string bind = "127.0.0.1:0";
-  std::string script = "503,503,200";  ///< statuses and `reset`, applied per `id`; the last one repeats
+  std::string script = "503,503,200";  ///< statuses and `reset`, one per request; the last one repeats
 };
 
-/// Serves until SIGTERM or SIGINT. Prints `listening on ADDRESS:PORT`, then a line per request. Returns
-/// false, with a sentence on standard error, if the address cannot be bound or an option is malformed.
-/// - /flaky?id=X runs the script from its start for every new X; requests without an id share one run.
+/// Serves until SIGTERM or SIGINT. Prints `listening on ADDRESS:PORT`, then one line for each request. If the
+/// address cannot be bound or an option is malformed, prints why on standard error and returns false.
+/// - /flaky?id=X runs the script from its start for each new X; all requests without an id share one run.
 /// - /slow responds after a second.
 /// - /reset resets the connection.
 /// - Any other path gets 200.

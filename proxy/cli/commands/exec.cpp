@@ -32,7 +32,7 @@
 namespace reprise::cli {
 namespace {
 
-// The same codes as in a shell.
+// The same exit codes as those of a shell.
 constexpr int exit_not_found = 127;
 constexpr int exit_not_executable = 126;
 
@@ -50,7 +50,8 @@ struct ExecArguments {
   std::shared_ptr<config::Flags> flags = std::make_shared<config::Flags>();
 };
 
-/// Returns the value that a flag or a variable gave for that key, if it is used. Null if neither did.
+/// Returns the value that a flag or a variable set for that key. Null if neither did, or if the value is not
+/// used.
 const config::GivenValue* given_for(const config::Loaded& loaded, std::string_view path) {
   const auto found =
       std::find_if(loaded.given.begin(), loaded.given.end(),
@@ -58,14 +59,14 @@ const config::GivenValue* given_for(const config::Loaded& loaded, std::string_vi
   return found == loaded.given.end() ? nullptr : &*found;
 }
 
-/// Returns true if the value comes from a variable and another process uses that address already. The
-/// variable is then probably meant for commands to that other proxy.
+/// Returns true if a variable gave the value and another process already uses that address. The variable was
+/// then probably meant for commands that query the other proxy.
 bool belongs_to_other_proxy(const config::GivenValue& value, bool is_taken) {
   return is_taken && value.source.starts_with(config::variable_prefix);
 }
 
-/// Returns the admin listener and control socket to bind. Those of the file may belong to another process, so
-/// only those given by a flag or a variable are used.
+/// Returns the admin listener and the control socket for this proxy. Uses only values from flags and
+/// variables, because those in the file may belong to another process.
 config::Admin admin_for_child(const config::Loaded& loaded, std::vector<std::string>& warnings) {
   const config::Admin& wanted = loaded.settings->admin;
   config::Admin admin;
@@ -87,8 +88,8 @@ config::Admin admin_for_child(const config::Loaded& loaded, std::vector<std::str
   return admin;
 }
 
-/// Returns the settings of a proxy for this child only: free loopback ports, and no waiting at shutdown,
-/// because the child has ended by then.
+/// Returns the settings of a proxy that serves only this child: free loopback ports, and no waiting at
+/// shutdown, because the child has already ended then.
 config::Settings for_child(const config::Loaded& loaded, std::vector<std::string>& warnings) {
   config::Settings settings = *loaded.settings;
   std::erase_if(settings.listeners, [](const config::Listener& listener) {
@@ -101,7 +102,8 @@ config::Settings for_child(const config::Loaded& loaded, std::vector<std::string
   return settings;
 }
 
-/// Creates an authority for the lifetime of the command. Its key is in no file. Throws std::runtime_error.
+/// Creates an authority for the duration of the command. Its key is not written to a file. Throws
+/// std::runtime_error.
 std::shared_ptr<const server::Authority> own_authority(const std::vector<policy::HostPattern>& hosts) {
   server::reserve_secret_memory();
   server::PrivateKey key = server::Authority::make_key();
@@ -125,8 +127,8 @@ bool add_hosts(const std::vector<std::string>& wanted, config::Settings& setting
   return true;
 }
 
-/// Sets the parent to the proxy that http_proxy and the like name, unless a parent is configured. Returns
-/// false, and prints why, if the variables cannot be used.
+/// Sets the parent to the proxy that http_proxy and similar variables name, unless a parent is configured.
+/// Returns false, and prints why, if the variables are invalid.
 bool follow_caller(config::Loaded& loaded) {
   config::Settings& settings = *loaded.settings;
   if (settings.parent || given_for(loaded, "parent") != nullptr) return true;
@@ -136,7 +138,7 @@ bool follow_caller(config::Loaded& loaded) {
   return named.problem.empty();
 }
 
-/// Returns the summary line, with the parent if one was used.
+/// Returns the summary line. Includes the parent if one was used.
 std::string summary(const ExecTally& tally, const std::optional<config::Parent>& parent) {
   if (!parent) return tally.line();
   return tally.line() + " (through the parent proxy " + config::parent_text(*parent) + ")";
@@ -198,7 +200,7 @@ int exec(const ExecArguments& given, const std::vector<std::string>& words) {
   if (!given.intercept.empty() && !add_hosts(given.intercept, *loaded.settings)) return exit_usage;
   if (!follow_caller(loaded)) return exit_usage;
   const int log = ::open(given.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR);
-  // Neither file is inherited by the command.
+  // The command does not inherit these two files.
   const std::unique_ptr<std::FILE, CloseFile> report(
       given.report.empty() ? nullptr : std::fopen(given.report.c_str(), "we"));
   if (log < 0 || (!given.report.empty() && report == nullptr)) {

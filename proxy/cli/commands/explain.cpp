@@ -53,15 +53,15 @@ struct Arguments {
   AssumptionArguments assumption;
 };
 
-/// The request, parsed by the proxy's own parser, and where it would go.
+/// A request parsed by the proxy's own parser, and its destination.
 struct Asked {
-  std::string text;  ///< the text that `head` has views into
+  std::string text;  ///< text into which `head` has views
   http::RequestHead head;
-  std::string outgoing;  ///< head that would be sent; empty for a tunnel
+  std::string outgoing;  ///< head that would be sent upstream; empty for a tunnel
   policy::RequestView view;
   bool tunnel = false;
   bool https = false;
-  std::vector<std::string> https_words;  ///< how an https URL would be handled, in sentences
+  std::vector<std::string> https_words;  ///< sentences about how an https URL would be handled
   std::string body;
   std::vector<std::string> notes;
 };
@@ -72,14 +72,14 @@ bool names(const std::vector<std::string>& headers, std::string_view name) {
   });
 }
 
-/// Returns a suggestion for a URL without a scheme, which is a common mistake.
+/// Suggests a URL with a scheme for one without; the missing scheme is a common mistake.
 std::string meant_url(const std::string& url) {
   const bool has_scheme = url.find("://") != std::string::npos;
   if (has_scheme || std::holds_alternative<http::Rejection>(http::split_absolute("http://" + url))) return {};
   return config::did_you_mean("http://" + url);
 }
 
-/// Returns the value of the Host field. For CONNECT it is the request target itself.
+/// Returns the value of the Host field; for CONNECT, this is the request target.
 std::string authority_of(const Arguments& given) {
   if (given.method == "CONNECT") return given.url;
   const auto split = http::split_absolute(given.url);
@@ -125,7 +125,7 @@ const config::Listener* gateway_at(const config::Settings& settings, const polic
   return found == settings.listeners.end() ? nullptr : &*found;
 }
 
-/// Returns the ports that CONNECT may use through the first forward listener; none if there is no such
+/// Returns the ports that CONNECT may use through the first forward listener; empty if there is no such
 /// listener.
 http::PortRanges ports_of(const config::Settings& settings) {
   const config::Listener* const listener = first_forward(settings);
@@ -133,7 +133,8 @@ http::PortRanges ports_of(const config::Settings& settings) {
   return forward::connect_ports_of(settings.security, asio::ip::make_address(listener->bind.address));
 }
 
-// Clients send CONNECT for an https URL. Without interception, only the upstream can read what follows.
+// Returns sentences about https. Clients send CONNECT for an https URL; without interception, the proxy
+// cannot read the requests in the tunnel.
 std::vector<std::string> words_of_https(const config::Settings& settings, std::string_view host) {
   const std::string name(host);
   if (settings.intercept && forward::lists_host(settings.intercept->hosts, host))
@@ -148,8 +149,8 @@ std::vector<std::string> words_of_https(const config::Settings& settings, std::s
           ":443 --failure connect)."};
 }
 
-/// Applies the rules of a forward listener to the request, or those of the gateway listener that the URL
-/// names.
+/// Classifies the request by the rules of a forward listener, or by those of the gateway listener that the
+/// URL names.
 void take(const config::Settings& settings, const Arguments& given, Asked& asked) {
   asked.view.method = asked.head.method;
   asked.view.fields = &asked.head;
@@ -224,17 +225,18 @@ bool carries_credentials(const http::RequestHead& head) {
   return false;
 }
 
-// Row L26. Traffic that stays on this host cannot be read by others.
+// Returns true if the request leaves this host in clear text, although it has credentials or its host uses
+// TLS (row L26).
 bool leaves_in_clear_text(const Asked& asked, const policy::TlsPolicy& tls) {
   if (tls.originate || asked.https || asked.tunnel) return false;
   if (http::is_loopback_host(asked.view.host)) return false;
   return config::is_reached_over_tls(asked.view.host) || carries_credentials(asked.head);
 }
 
-// The default path in the systemd unit and the manifests.
+// The default path, which the systemd unit and the manifests also use.
 constexpr const char* default_control = "/run/reprise/control.sock";
 
-/// The configuration that the explanation is based on.
+/// The configuration on which the explanation is based.
 struct Basis {
   config::Loaded loaded;
   std::string file;
@@ -246,7 +248,8 @@ Basis basis_of(RunningConfiguration running) {
   return {std::move(running.loaded), std::move(running.file), std::move(running.words), true};
 }
 
-/// Asks the proxy at the default addresses. Variables can name other addresses.
+/// Returns the configuration of the proxy at the default addresses, or at those that variables name. If no
+/// proxy responds there, returns the built-in defaults.
 Basis default_basis(const Arguments& given) {
   Basis built_in{read_configuration({}, *given.flags), {}, "built-in defaults"};
   if (!built_in.loaded.settings) return built_in;
@@ -268,8 +271,8 @@ Basis default_basis(const Arguments& given) {
   return built_in;
 }
 
-/// Returns the configuration to explain. If the named proxy does not report its configuration, prints why,
-/// sets `code`, and returns nothing.
+/// Returns the configuration to explain. If the named proxy does not report one, prints why, sets `code`, and
+/// returns nothing.
 std::optional<Basis> find_basis(const Arguments& given, int& code) {
   if (!given.file.empty()) return Basis{read_configuration(given.file, *given.flags), given.file, {}};
   if (given.admin.empty() && given.control.empty()) return default_basis(given);
@@ -302,7 +305,7 @@ int explain(Arguments given) {
   std::optional<Basis> basis = find_basis(given, code);
   if (!basis) return code;
   config::Loaded& loaded = basis->loaded;
-  // A running proxy has lowered its settings and printed its warnings already.
+  // A running proxy has already lowered its settings and printed its warnings.
   std::vector<std::string> fitted;
   if (!basis->is_running) fitted = fit_to(server::read_limits(), loaded, given.file);
   if (!basis->is_running || !loaded.settings) print_problems(loaded, basis->file);

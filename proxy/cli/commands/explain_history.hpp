@@ -1,12 +1,12 @@
-// `explain --request-id`: prints the history of a finished request, as the running proxy recorded it.
+// `explain --request-id`: prints how a finished request went, as recorded by the running proxy.
 #pragma once
 
 #include <string>
 
 namespace reprise::cli {
 
-/// Prints the history from the admin listener that `admin` (HOST:PORT) or else the configuration names. If
-/// there is none, prints why. Returns the exit code.
+/// Prints the history of that request. Gets it from the admin listener at `admin` (HOST:PORT), or else at the
+/// address in the configuration. If that fails, prints why. Returns the exit code.
 int explain_history(const std::string& id, const std::string& admin, const std::string& file,
                     const std::string& format);
 

@@ -29,7 +29,7 @@ struct InjectArguments {
 };
 
 constexpr std::size_t largest_manifest = std::size_t{64} * 1024 * 1024;
-// Kubernetes limits all annotations of a pod together to 256 KiB.
+// The limit leaves room: Kubernetes limits all annotations of a pod together to 256 KiB.
 constexpr std::size_t largest_config = std::size_t{200} * 1024;
 
 /// Returns the content of the file. If it cannot be read, prints why and returns nothing.
@@ -45,7 +45,7 @@ std::optional<std::string> contents(const std::string& path, std::size_t largest
     file.read(block.data(), static_cast<std::streamsize>(block.size()));
     text.append(block, 0, static_cast<std::size_t>(file.gcount()));
   }
-  // A folder can be opened; only reading from it fails.
+  // Opening a folder succeeds; only reading from it fails.
   if (errno != 0 || !file.eof() || text.size() > largest) {
     const std::string why = text.size() > largest ? std::string("it is larger than ") + as_text
                                                   : std::generic_category().message(errno == 0 ? EIO : errno);
@@ -61,7 +61,7 @@ config::LogLevel level_of(std::string_view severity) {
   return severity == "note" ? config::LogLevel::info : config::LogLevel::warn;
 }
 
-/// Prints a message about a whole file.
+/// Prints a message about the file as a whole.
 void print_remark(const std::string& path, const char* severity, const std::string& message) {
   print_on_stderr(level_of(severity), path + ": " + severity + ": " + message);
 }
@@ -92,7 +92,7 @@ int print(const std::string& path, const std::variant<Done, tools::Remark>& outc
   return exit_ok;
 }
 
-/// Prints notes about the whole file.
+/// Prints the notes about the file as a whole.
 void print_file_notes(const InjectArguments& given, const tools::Injected& done) {
   if (done.pods > 0 && !given.options.config_map) {
     for (const std::string& name : done.config_maps) {
@@ -110,8 +110,8 @@ void print_file_notes(const InjectArguments& given, const tools::Injected& done)
   print_remark(given.file, "note", "passed over, because they run no pods: " + kinds);
 }
 
-/// Returns true if the sidecar can work with that configuration. Prints problems. Variables in the
-/// configuration have the values of this process.
+/// Returns true if the sidecar can use that configuration. Prints the problems. Variables in the
+/// configuration get the values of this process.
 bool is_usable(const config::Loaded& loaded, const std::string& file) {
   print_problems(loaded, file);
   if (!loaded.settings) return false;
@@ -132,7 +132,7 @@ bool is_usable(const config::Loaded& loaded, const std::string& file) {
   return true;
 }
 
-/// Reads the configuration that the pods will carry. Returns the exit code if that fails.
+/// Reads the configuration that will be put into the pods. Returns the exit code if that fails.
 std::optional<int> read_config(InjectArguments& given) {
   if (given.config_file.empty()) return std::nullopt;
   const auto text =
@@ -162,7 +162,7 @@ int inject_file(InjectArguments& given) {
   return code;
 }
 
-/// Turns a check into a validator: the text that `judge` returns is an error of use.
+/// Returns a validator that calls `judge`. A text that `judge` returns is an error in the command line.
 CLI::Validator judged_by(std::optional<std::string> (*judge)(std::string_view)) {
   return CLI::Validator([judge](const std::string& text) { return judge(text).value_or(""); }, "");
 }
@@ -180,7 +180,7 @@ CLI::Option* add_resources(CLI::App& command, const std::string& name, tools::Re
       says);
 }
 
-/// Adds the options that describe the sidecar. --remove excludes all of them.
+/// Adds the options that describe the sidecar. --remove cannot be combined with any of them.
 std::vector<CLI::Option*> add_sidecar_options(CLI::App& command, InjectArguments& given) {
   tools::Options& options = given.options;
   std::vector<CLI::Option*> all{

@@ -13,7 +13,7 @@ namespace {
 using telemetry::FieldOf;
 using telemetry::FieldRow;
 
-// Returns the title of the table that contains the field.
+// Returns the title of the table in which the field is listed.
 std::string_view title(FieldOf of) {
   switch (of) {
     case FieldOf::every_line: return "Every line";
@@ -34,7 +34,7 @@ std::string unit(const FieldRow& row) {
   return std::string(own) + (own == otel ? "" : "; " + std::string(otel));
 }
 
-// The page docs/access-log.md contains this text; a test compares them.
+// Returns the tables of fields in Markdown. docs/access-log.md contains the same text; a test compares them.
 std::string fields_markdown() {
   std::string text;
   const FieldRow* before = nullptr;

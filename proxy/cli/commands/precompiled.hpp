@@ -1,4 +1,4 @@
-// The headers that almost every command includes, for the precompiled header.
+// Precompiled header: the includes that nearly all commands share.
 #pragma once
 
 #include <fmt/format.h>

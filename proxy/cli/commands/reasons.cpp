@@ -9,7 +9,7 @@
 namespace reprise::cli {
 namespace {
 
-// The table in docs/reasons.md is this text; a test compares them.
+// Returns the table of reasons in Markdown. docs/reasons.md contains the same text; a test compares them.
 std::string reasons_markdown() {
   std::string text = "| reason | tried again? | meaning |\n|---|---|---|\n";
   for (const policy::Reason reason : policy::all_reasons()) {

@@ -41,8 +41,8 @@ int run_with_input(const char* program, const std::string& text) {
 
 int remove(const RedirectArguments& given) {
   if (given.print.empty()) {
-    // The removal commands do not report rules that do not exist. They would not report missing rights
-    // either, so root is checked first.
+    // The removal commands ignore errors, so that missing rules are not reported. They would not report
+    // missing rights either, so root is checked first.
     if (::geteuid() == 0) return run_with_input("/bin/sh -e", tools::removal_of_both());
     print_on_stderr(config::LogLevel::error, "reprise redirect: only root can remove rules");
     return exit_runtime;
@@ -53,8 +53,8 @@ int remove(const RedirectArguments& given) {
 
 bool is_number(const std::string& user) { return user.find_first_not_of("0123456789") == std::string::npos; }
 
-// Returns the problem with users that would make rules useless or rejected by the packet filter. Users are
-// looked up only with --apply, because printed rules may be for another host.
+// Returns the problem if a user in the rules makes them useless, or the packet filter would reject it. Looks
+// users up only with --apply, because printed rules may be for another host.
 std::string problem_with_users(const RedirectArguments& given) {
   for (const std::string& user : given.only_users) {
     if (user == given.user)
@@ -67,7 +67,8 @@ std::string problem_with_users(const RedirectArguments& given) {
   return {};
 }
 
-// Returns true if a process listens on that port at any address, in the network namespace of this process.
+// Returns true if a process listens on that port at any address. Looks only in the network namespace of this
+// process.
 bool is_port_bound(std::uint16_t port) {
   char wanted[8];
   std::snprintf(wanted, sizeof wanted, ":%04X", static_cast<unsigned>(port));

@@ -28,8 +28,8 @@ struct RunArguments {
   std::shared_ptr<config::Flags> flags = std::make_shared<config::Flags>();
 };
 
-// Reads what the service manager passed, then removes these variables, so that no child process takes them
-// for its own.
+// Reads the variables of the service manager, then removes them from the environment, so that child processes
+// do not use them.
 void read_service_variables(server::ProxyOptions& options) {
   const auto pid = static_cast<std::uint64_t>(::getpid());
   options.notify = net::NotifySocket(variable_now("NOTIFY_SOCKET").value_or(""));

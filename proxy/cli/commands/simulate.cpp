@@ -46,7 +46,8 @@ struct SimulateArguments {
   std::string svg;
 };
 
-// In a replay the upstream does not react to load, so the other policies would show no difference.
+// The default policies of a replay. In a replay, the upstream does not react to load, so the other policies
+// would show no difference.
 constexpr std::array<std::string_view, 3> words_of_replay{"none", "no-budget", "config"};
 
 std::vector<std::string> words_of(const SimulateArguments& given) {
@@ -58,7 +59,7 @@ std::vector<std::string> words_of(const SimulateArguments& given) {
 
 bool is_file(std::string_view word) { return word.find_first_of("./") != std::string_view::npos; }
 
-/// Returns the requested policies. If one is wrong, prints why, sets the exit `code`, and returns nothing.
+/// Returns the requested policies. If one is invalid, prints why, sets the exit `code`, and returns nothing.
 std::optional<std::vector<tools::Subject>> subjects_of(const SimulateArguments& given,
                                                        const policy::RouteTable& routes, int& code) {
   std::vector<tools::Subject> subjects;
@@ -84,7 +85,7 @@ std::optional<std::vector<tools::Subject>> subjects_of(const SimulateArguments& 
   return subjects;
 }
 
-// Returns true if the terminal's text is UTF-8; otherwise block characters would be garbled.
+// Returns true if the terminal's character set is UTF-8. In other sets, block characters would be garbled.
 bool shows_blocks() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     const std::string value = variable_now(name).value_or("");
@@ -123,7 +124,7 @@ int print(const SimulateArguments& given, const tools::Report& report) {
 std::optional<std::string> model_text(const std::string& path) {
   errno = 0;
   std::ifstream file(path, std::ios::binary);
-  // One byte more than the limit, so that a file that is too large is detected.
+  // Reads one byte more than the limit, so that a file that is too large is detected.
   std::string text(config::largest_file + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (!file.is_open() || file.bad() || (!file.eof() && file.gcount() == 0)) {
@@ -135,7 +136,7 @@ std::optional<std::string> model_text(const std::string& path) {
   return text;
 }
 
-/// Returns the requested model. If it is wrong, prints why, sets the exit `code`, and returns nothing.
+/// Returns the requested model. If it is invalid, prints why, sets the exit `code`, and returns nothing.
 std::optional<tools::Model> model_of(const tools::ModelArguments& given, int& code) {
   code = exit_bad_configuration;
   const auto text = given.file.empty() ? std::string() : model_text(given.file);
@@ -174,7 +175,7 @@ int simulate_model(const SimulateArguments& given, const config::Settings& setti
   return print(given, report);
 }
 
-/// Returns the recorded log. If it cannot be read, prints why and returns nothing.
+/// Returns the parsed access log. If it cannot be read, prints why and returns nothing.
 std::optional<tools::ReplayLog> log_of(const SimulateArguments& given,
                                        const std::vector<tools::Subject>& subjects) {
   std::vector<const policy::RouteTable*> tables;
@@ -183,7 +184,7 @@ std::optional<tools::ReplayLog> log_of(const SimulateArguments& given,
   std::ifstream opened;
   errno = 0;
   if (given.log != "-") opened.open(given.log, std::ios::binary);
-  // A folder can be opened; only reading from it fails.
+  // Opening a folder succeeds; only reading from it fails.
   if (given.log != "-" && (!opened || opened.peek() == std::ifstream::traits_type::eof()) && errno != 0) {
     std::fprintf(stderr, "reprise simulate: cannot read %s: %s\n", given.log.c_str(),
                  std::generic_category().message(errno).c_str());
@@ -208,7 +209,7 @@ int simulate_replay(const SimulateArguments& given, const config::Settings& sett
   int code = exit_ok;
   const auto subjects = subjects_of(given, *settings.routes, code);
   if (!subjects) return code;
-  const auto model = model_of(given.model, code);  // only its seed is used
+  const auto model = model_of(given.model, code);  // only the seed of the model is used
   if (!model) return code;
   const auto log = log_of(given, *subjects);
   if (!log) return exit_usage;
@@ -241,8 +242,8 @@ int simulate_replay(const SimulateArguments& given, const config::Settings& sett
   return print(given, report);
 }
 
-// Returns the first model option that was given. A replay excludes them, because the log determines requests
-// and responses.
+// Returns the first model option on the command line. Model options are not valid in a replay, because the
+// log determines requests and responses.
 std::optional<std::string> model_option(const SimulateArguments& given) {
   if (!given.model.file.empty()) return "model";
   for (const auto& [name, texts] : given.model.values) {
@@ -268,7 +269,7 @@ int simulate_command(const SimulateArguments& given) {
                            : simulate_replay(given, *loaded.settings);
 }
 
-/// Returns the policy words for shell completion.
+/// Returns the words for policies, for shell completion.
 std::string joined_words() {
   std::string text;
   for (const std::string_view word : tools::policy_words()) text.append(text.empty() ? "" : ",").append(word);

@@ -39,7 +39,7 @@ Duration interval_of(const std::string& given) {
 
 bool is_set(std::string_view name) { return !variable_now(name).value_or("").empty(); }
 
-// Returns true if the terminal can be drawn on, and not only written to line by line.
+// Returns true if the terminal supports drawing on a screen. Others can only be written to line by line.
 bool has_screen() {
   return isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 && is_set("TERM") &&
          variable_now("TERM") != "dumb";
@@ -58,7 +58,7 @@ int show(const server::AdminAddress& at, Duration interval) {
     return exit_runtime;
   }
   if (end.signal == 0) return exit_ok;
-  // Ends by the same signal, so that the parent process sees what ended this one.
+  // Ends this process by the same signal, so that its parent sees which signal it was.
   std::signal(end.signal, SIG_DFL);
   std::raise(end.signal);
   return exit_runtime;

@@ -46,7 +46,7 @@ std::string read_all(int descriptor) {
   }
 }
 
-// Returns `NAME=value` and a zero byte for each variable.
+// Returns the variables as `NAME=value` texts, each followed by a zero byte.
 std::string packed(const tools::Variables& variables) {
   std::string text;
   for (const auto& [name, value] : variables) text.append(name).append("=").append(value).append(1, '\0');
@@ -56,7 +56,7 @@ std::string packed(const tools::Variables& variables) {
 }  // namespace
 
 ChildProcess::ChildProcess(const std::vector<std::string>& words) {
-  std::signal(SIGCHLD, SIG_DFL);  // if SIGCHLD is ignored, no end is reported
+  std::signal(SIGCHLD, SIG_DFL);  // if SIGCHLD were ignored, the kernel would not report the child's end
   sigemptyset(&waited_);
   for (const int signal : forwarded) sigaddset(&waited_, signal);
   sigaddset(&waited_, SIGCHLD);
@@ -77,7 +77,7 @@ ChildProcess::ChildProcess(const std::vector<std::string>& words) {
 }
 
 ChildProcess::~ChildProcess() {
-  if (to_child_ >= 0) ::close(to_child_);  // a child without an environment ends
+  if (to_child_ >= 0) ::close(to_child_);  // a child that was not started then exits
   if (from_child_ >= 0) ::close(from_child_);
 }
 
@@ -92,7 +92,7 @@ void ChildProcess::become(const std::vector<std::string>& words, int from_parent
   }
   std::vector<char*> arguments;
   arguments.reserve(words.size() + 1);
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): exec(3) takes it so, and changes nothing.
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): exec(3) requires this type, and changes nothing.
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   pthread_sigmask(SIG_SETMASK, &before_, nullptr);
@@ -106,7 +106,7 @@ int ChildProcess::start(const tools::Variables& variables) {
   write_all(to_child_, packed(variables));
   ::close(to_child_);
   to_child_ = -1;
-  // A successful exec closes the child's end of the pipe without sending anything.
+  // A successful exec closes the child's end of the pipe, so nothing is received then.
   const std::string failure_text = read_all(from_child_);
   if (failure_text.empty()) return 0;
   int why = 0;
@@ -115,7 +115,8 @@ int ChildProcess::start(const tools::Variables& variables) {
   return why;
 }
 
-// The kernel sends the terminal's signals to the whole process group already.
+// Forwards a signal, unless it came from the terminal: the kernel has sent such a signal to the whole process
+// group.
 void ChildProcess::pass_on(const siginfo_t& signal) const {
   if (signal.si_code != SI_KERNEL) ::kill(child_, signal.si_signo);
 }
@@ -129,13 +130,13 @@ int ChildProcess::wait() {
       continue;
     }
     int status = 0;
-    // Process 1 of a container inherits every orphan and must reap them (row N14).
+    // As process 1 of a container, this process inherits every orphan and must reap it (row N14).
     const pid_t awaited = ::getpid() == 1 ? -1 : child_;
     for (pid_t ended = 0; (ended = ::waitpid(awaited, &status, WNOHANG | WUNTRACED)) > 0;) {
       if (ended != child_) continue;
       if (WIFEXITED(status)) return WEXITSTATUS(status);
       if (WIFSIGNALED(status)) return 128 + WTERMSIG(status);
-      // If the child is stopped, this process stops too. Continuing the job continues both.
+      // If the child is stopped, this process stops too. When the shell continues the job, both continue.
       if (WIFSTOPPED(status)) ::raise(SIGSTOP);
     }
   }

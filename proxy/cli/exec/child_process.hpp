@@ -1,5 +1,5 @@
-// The child process of exec: starts when its environment is known, gets the forwarded signals, and is waited
-// for.
+// The child process of exec. It starts when its environment is known, and receives the signals of this
+// process.
 #pragma once
 
 #include <sys/types.h>
@@ -12,23 +12,24 @@
 
 namespace reprise::cli {
 
-/// For use on one thread. The constructor forks, so it must run before any other thread exists: otherwise the
-/// child could inherit a lock held by such a thread. The child then waits for its environment.
+/// Single-threaded. The constructor forks, so construct it before any other thread starts: otherwise the
+/// child could inherit a lock that such a thread holds. The child then waits for its environment.
 class ChildProcess {
  public:
-  /// Forks. Blocks the signals to be forwarded, in this thread and in all threads that it starts.
+  /// Forks the child. Blocks the signals that are to be forwarded, in this thread and in all threads that it
+  /// starts.
   explicit ChildProcess(const std::vector<std::string>& words);
-  /// Ends a child that was never started.
+  /// Ends a child that was not started with `start`.
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  /// Starts the command with these variables. Returns 0, or the errno that says why the program cannot be
-  /// run.
+  /// Starts the command with these variables. Returns 0, or the errno with which the program could not be
+  /// executed.
   int start(const tools::Variables&);
   /// Forwards signals until the child ends. Returns its exit code, or 128 plus the number of the signal that
-  /// ended it. The terminal's own signals are not forwarded: the child is in the same process group and gets
-  /// them directly.
+  /// ended it. Signals of the terminal are not forwarded, because the child is in the same process group and
+  /// receives them directly.
   int wait();
 
  private:

@@ -10,11 +10,11 @@
 namespace reprise::cli {
 namespace {
 
-// The summary line counts further hosts as `other`.
+// Maximum number of hosts that the summary names. Further hosts are counted as `other`.
 constexpr std::size_t most_named = 16;
 
-/// Returns true if the client got our own response instead of the upstream's, or an upstream response that
-/// was not retried again. `not_retryable` does not count for an upstream response: that was not a failure.
+/// Returns true if the client got the proxy's own response, or an upstream response that could not be retried
+/// any further. An upstream response with `not_retryable` does not count, because it is no failure.
 bool is_given_up(const telemetry::ExchangeRecord& record) {
   using policy::Reason;
   const Reason reason = record.ledger->reason;

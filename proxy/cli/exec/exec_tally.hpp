@@ -1,4 +1,4 @@
-// Counts for the summary of exec: requests, retried, recovered and given up, with the reasons.
+// Counts for the summary of exec: all requests, those retried, recovered and given up, and the reasons.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@
 
 namespace reprise::cli {
 
-/// The counts of one run of exec. Thread-safe.
+/// The counts for one run of exec. Thread-safe.
 class ExecTally {
  public:
   void count(const telemetry::ExchangeRecord&);
 
   /// Returns `12 requests, 3 retried, 2 recovered, 1 given up: attempts_spent`.
   std::string line() const;
-  /// Returns `5 tunnels to api.example.com:443 could not be read (--intercept api.example.com)`; empty if all
-  /// tunnels were read.
+  /// Returns `5 tunnels to api.example.com:443 could not be read (--intercept api.example.com)`; empty if
+  /// there are no unread tunnels.
   std::string tunnel_line() const;
   /// Returns a JSON object:
   /// {"requests":12,"retried":3,"recovered":2,"given_up":1,"reasons":{"attempts_spent":1},"tunnels":5,

@@ -1,4 +1,4 @@
-// A folder that only this user can read. It is removed at the end.
+// A folder that only this user can access. It is removed at the end.
 #pragma once
 
 #include <string>
@@ -7,12 +7,13 @@
 
 namespace reprise::cli {
 
-/// Mode 0700. Created in the first of XDG_RUNTIME_DIR, TMPDIR and /tmp that permits it.
+/// A folder with mode 0700. It is created in the first of XDG_RUNTIME_DIR, TMPDIR and /tmp in which that
+/// succeeds.
 class PrivateFolder {
  public:
   /// Creates the folder. Throws std::runtime_error if it cannot be created in any of the three places.
   explicit PrivateFolder(const tools::Lookup& now);
-  /// Removes the folder with everything in it.
+  /// Removes the folder and its content.
   ~PrivateFolder();
   PrivateFolder(const PrivateFolder&) = delete;
   PrivateFolder& operator=(const PrivateFolder&) = delete;

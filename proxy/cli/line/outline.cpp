@@ -7,7 +7,7 @@
 namespace reprise::cli {
 namespace {
 
-// Returns the choices from the text that CLI11 writes for a set: "TEXT:{a,b}", "ENUM:value in {...} OR
+// Returns the choices in the text that CLI11 prints for a set: "TEXT:{a,b}" or "ENUM:value in {...} OR
 // {...}".
 std::vector<std::string> choices_in(const std::string& type) {
   std::vector<std::string> choices;
@@ -24,7 +24,7 @@ std::vector<std::string> choices_in(const std::string& type) {
   return choices;
 }
 
-// The options that take a file as their value.
+// The options whose value is the name of a file.
 constexpr auto files = std::to_array<std::string_view>(
     {"config", "report", "log", "control", "body", "answer-body", "html", "svg", "model", "replay"});
 

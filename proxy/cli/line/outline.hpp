@@ -1,4 +1,4 @@
-// The command line as values: every command and option, for code that prints them in other formats.
+// Describes every command and option as values, for code that prints the command line in other formats.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,18 +8,18 @@
 namespace reprise::cli {
 
 struct OptionOutline {
-  std::vector<std::string> names;  ///< with their dashes; a positional option has its plain name
+  std::vector<std::string> names;  ///< names with their dashes; a positional option has its plain name
   std::string description;
-  std::vector<std::string> choices;  ///< choices of its value; empty for any value
+  std::vector<std::string> choices;  ///< valid values; empty if any value is valid
   bool is_positional = false;
   bool takes_value = false;
-  bool is_file = false;  ///< its value names a file
+  bool is_file = false;  ///< the value is the name of a file
 };
 
 struct CommandOutline {
-  std::string name;  ///< two words for a subcommand
+  std::string name;  ///< name of the command; two words for a subcommand
   std::string description;
-  std::string example;  ///< one line for a shell
+  std::string example;  ///< an example, one shell command line
   std::vector<OptionOutline> options;
 };
 

@@ -1,4 +1,4 @@
-// Tables of the manual page besides the commands: files, variables, signals and exit codes.
+// Tables of the manual page that are not about commands: files, variables, signals and exit codes.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@ namespace reprise::cli {
 
 struct PageEntry {
   std::string_view name;
-  std::string_view text;  ///< sentences
+  std::string_view text;  ///< one or more sentences
 };
 
 inline constexpr auto exit_status_entries = std::to_array<PageEntry>({

@@ -35,14 +35,14 @@ void append_plain(std::string& out, char c) {
   }
 }
 
-// Converts one line: code and bold text become bold, links become their text.
+// Converts one line. Code and bold text become bold; links become their text.
 std::string inline_roff(std::string_view text) {
   std::string out;
   bool code = false;
   bool bold = false;
   const auto toggle = [&out](bool& is_on) {
     is_on = !is_on;
-    // Prevents the text after a font change from being read as a roff request.
+    // The empty escape prevents text after a font change from being read as a roff request.
     out += out.empty() ? "\\&" : "";
     out += is_on ? "\\fB" : "\\fR";
   };
@@ -63,7 +63,7 @@ std::string inline_roff(std::string_view text) {
   return out;
 }
 
-// Returns the cells of `| a | b |`. A bar within code is written `\|`.
+// Returns the cells of a table row such as `| a | b |`. A bar inside code is written `\|`.
 std::vector<std::string> cells_of(std::string_view line) {
   std::vector<std::string> cells;
   std::string cell;
@@ -81,7 +81,7 @@ std::vector<std::string> cells_of(std::string_view line) {
   return cells;
 }
 
-/// Reads a page line by line. A paragraph ends at the first line that does not belong to it.
+/// Converts a page line by line. A paragraph ends at the first line that does not belong to it.
 class Page {
  public:
   void line(std::string_view line) {
@@ -109,7 +109,7 @@ class Page {
     is_item_ = false;
   }
 
-  // Omits the title of the page: the manual page has its own.
+  // The title of the page is omitted, because the manual page has its own.
   void heading(std::string_view line) {
     end_paragraph();
     const std::size_t level = line.find_first_not_of('#');
@@ -117,8 +117,8 @@ class Page {
     out_.append(level == 2 ? ".SH " : ".SS ").append(inline_roff(trimmed(line.substr(level)))).append("\n");
   }
 
-  // The first cell is the tag. The column `meaning` comes first in the text; the other columns are preceded
-  // by their names.
+  // Converts a row. The first cell is the tag. The column `meaning` comes first in the text; each other
+  // column follows, with its name before it.
   void row(std::string_view line) {
     end_paragraph();
     std::vector<std::string> cells = cells_of(line);
@@ -147,7 +147,7 @@ class Page {
   std::string out_;
   std::string paragraph_;
   bool is_item_ = false;
-  std::vector<std::string> heads_;  ///< heads of the current table; empty outside tables
+  std::vector<std::string> heads_;  ///< headings of the current table; empty outside of a table
 };
 
 }  // namespace

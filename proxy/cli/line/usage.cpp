@@ -19,7 +19,7 @@ std::vector<std::string_view> names_of_commands(const CLI::App& app) {
   return names;
 }
 
-/// Options of other programs, and the option here with the same meaning.
+/// An option of other programs, and the option of reprise with the same meaning.
 struct OptionSynonym {
   std::string_view words;
   std::string_view option;
@@ -44,7 +44,7 @@ constexpr auto option_synonyms = std::to_array<OptionSynonym>({
     {"--revert --cancel", "--undo"},
 });
 
-/// Returns the option that was probably meant by an unknown one; empty if there is no guess.
+/// Suggests an option for an unknown one; empty if there is no suggestion.
 std::string meant_option(const CLI::App& command, std::string_view word) {
   for (const OptionSynonym& known : option_synonyms) {
     const auto words = config::split_words(known.words);
@@ -66,7 +66,7 @@ std::string quoted_list(const std::vector<std::string>& words) {
   return text;
 }
 
-/// Words of other programs, and the command here with the same meaning.
+/// A word of other programs, and the command of reprise with the same meaning.
 struct CommandSynonym {
   std::string_view words;
   std::string_view command;
@@ -89,7 +89,7 @@ constexpr auto command_synonyms = std::to_array<CommandSynonym>({
     {"sidecar k8s kubernetes", "inject"},
 });
 
-/// Returns the command that was probably meant by an unknown word; empty if there is no guess.
+/// Suggests a command for an unknown word; empty if there is no suggestion.
 std::string meant_command(const CLI::App& command, std::string_view word) {
   for (const CommandSynonym& known : command_synonyms) {
     const auto words = config::split_words(known.words);
@@ -107,11 +107,11 @@ std::string command_without_dashes(const CLI::App& app) {
   return "write -- before the command: reprise exec [options] --" + words;
 }
 
-/// Returns the message for arguments that were not understood, in their order.
+/// Returns the message for arguments that no command accepts. Lists them in their order.
 std::string message_for_extras(const CLI::App& app, const CLI::App& command) {
   const std::vector<std::string> extras = app.remaining(true);
   if (&app == &command) {
-    // An option of a command without the command, as nginx and Envoy accept it.
+    // nginx and Envoy accept such an option without a command.
     std::string all;
     for (const std::string& extra : extras) all.append(" ").append(extra);
     const std::string& first = extras.front();
@@ -135,7 +135,7 @@ std::string message_for_extras(const CLI::App& app, const CLI::App& command) {
   return text;
 }
 
-/// Option values of other programs, and the value here with the same meaning.
+/// Option values of other programs, and the values of reprise with the same meaning.
 constexpr auto value_synonyms = std::to_array<OptionSynonym>({
     {"bash zsh posix", "sh"},
     {"docker compose env", "dotenv"},
@@ -149,7 +149,8 @@ constexpr auto value_synonyms = std::to_array<OptionSynonym>({
     {"plain human", "text"},
 });
 
-/// Returns the message for a wrong value, made from CLI11's `--format: docker not in {sh,fish}`.
+/// Returns the message for a wrong value. Made from CLI11's text, such as `--format: docker not in
+/// {sh,fish}`.
 std::string message_for_value(const std::string& what) {
   const std::size_t colon = what.find(": ");
   const std::size_t no = what.rfind(" not in {");

@@ -1,4 +1,5 @@
-// Error messages for a wrong command line: which command or option was probably meant, and what is missing.
+// Error messages for a wrong command line: the command or option that was probably meant, and what is
+// missing.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,12 +8,13 @@
 
 namespace reprise::cli {
 
-/// Returns the command of that name. Null if there is none.
+/// Returns the command with that name. Null if there is none.
 const CLI::App* find_command(const CLI::App&, std::string_view name);
-/// Returns the message for an unknown command: the probable one, and the list of commands.
+/// Returns the message for an unknown command, with the command that was probably meant and the list of
+/// commands.
 std::string unknown_command(const CLI::App&, std::string_view word);
 
-/// Returns the message for a command line that CLI11 rejected. Arguments are named in their order.
+/// Returns the message for a command line that CLI11 rejected. Names the arguments in their order.
 std::string wrong_use(const CLI::App&, const CLI::ParseError&);
 
 }  // namespace reprise::cli

@@ -1,5 +1,5 @@
-// The files that tell exec and its command which certificates to trust. The caller's own certificates stay
-// trusted.
+// Makes exec and its command trust the right certificates: those that the caller trusts already, and the
+// bundle.
 #pragma once
 
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace reprise::cli {
 
-/// Adds the certificates that the variables name to the roots of this process. The verification of upstreams
-/// and the writer of the bundle both read SSL_CERT_FILE, which this function sets to a file in `folder`. Call
-/// after forking the command and before this process has threads. Returns a warning for each variable whose
-/// certificates cannot be read. Throws std::runtime_error.
+/// Adds the certificates that the variables name to the trusted roots of this process. Writes them to a file
+/// in `folder` and sets SSL_CERT_FILE to it. The verification of upstreams and the writer of the bundle read
+/// that variable. Call after forking the command and before this process has threads. Returns a warning for
+/// each variable whose certificates cannot be read. Throws std::runtime_error.
 std::vector<std::string> trust_as_caller(const tools::Variables& named, const std::string& folder);
 
-/// Creates a folder of ini files in `folder` that make PHP trust the bundle. Returns its path. Throws
-/// std::runtime_error.
+/// Creates a folder of ini files in `folder` that make PHP trust the bundle. Returns the path of the new
+/// folder. Throws std::runtime_error.
 std::string make_php_folder(const std::string& folder, const std::string& bundle);
 
 }  // namespace reprise::cli

@@ -1,4 +1,4 @@
-// The findings of `reprise check` in one configuration file, as values and as JSON.
+// The findings of `reprise check` about one configuration file, as values and as JSON.
 #pragma once
 
 #include <cstddef>
@@ -15,9 +15,9 @@ struct Checked {
   std::string file;
   std::vector<config::Problem> problems;  ///< errors and warnings
   std::vector<std::string> notes;         ///< remarks that are not problems
-  std::size_t routes = 0;                 ///< number of routes of a valid file, without the default route
+  std::size_t routes = 0;                 ///< number of routes in a valid file, without the default route
 
-  int code = 0;            ///< exit code; does not depend on warnings
+  int code = 0;            ///< exit code; warnings do not change it
   bool is_strict = false;  ///< warnings count as errors
 
   std::size_t errors() const;
@@ -25,8 +25,8 @@ struct Checked {
   bool is_good() const { return errors() == 0 && !(is_strict && warnings() > 0); }
 };
 
-/// Checks the configuration and the files that it names (TLS files, the CA). Also creates a file in the
-/// folder for request bodies, to see whether that works.
+/// Checks the configuration and the files that it names (TLS files, the CA). Also tests that a file can be
+/// created in the folder for request bodies.
 Checked check_file(const std::string& file, const config::Flags&, const server::Limits&);
 
 /// Returns an array of `{file, ok, errors, warnings, notes}`. Each error and warning is `{line, column, path,

@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::string_view standard_input = "-";
 
-// Reads one byte more than the limit, so that a text that is too large is detected.
+// Reads standard input, up to one byte more than the limit, so that a text that is too large is detected.
 std::string read_standard_input() {
   std::string text(config::largest_file + 1, '\0');
   std::cin.read(text.data(), static_cast<std::streamsize>(text.size()));
@@ -59,8 +59,8 @@ config::Loaded read_configuration(const std::string& file, const config::Flags& 
 
 bool is_standard_input(const std::string& file) { return file == standard_input; }
 
-// The named files are not known before the first reading. If there are any, the configuration is read a
-// second time, after their digests were taken.
+// The named files are not known before the first reading. If there are any, takes their digests and reads the
+// configuration a second time.
 config::Loaded read_for_watch(const std::string& file, const config::Flags& flags,
                               std::vector<server::WatchedFile>& watched) {
   watched = {digest_now(file)};
@@ -106,7 +106,7 @@ server::NewConfiguration read_again(const std::string& file, const config::Flags
   fit_to(limits, loaded, file);
   read.problems = follow_otel(otel, loaded);
   read.hash = loaded.hash;
-  // If the configuration cannot be used, only the errors matter, so warnings are left out.
+  // Skips warnings if the configuration cannot be used, because only the errors matter then.
   for (const config::Problem& problem : loaded.problems) {
     const bool is_error = problem.severity == config::Problem::Severity::error;
     if (is_error || loaded.settings) read.problems.push_back(config::to_line(problem, file));
@@ -209,14 +209,14 @@ server::ProxyOptions proxy_options(config::Loaded& loaded, const std::string& fi
 }
 
 void prepare_process(const config::Limits& limits) {
-  // If a client or a log reader leaves, the write fails with an error code instead of ending the process by a
-  // signal.
+  // Without this, a write to a client or a log reader that has gone would end the process.
   std::signal(SIGPIPE, SIG_IGN);
-  // A write beyond RLIMIT_FSIZE fails with an error code, as on a full disk.
+  // Without this, a write beyond RLIMIT_FSIZE would end the process. Now it fails like a write to a full
+  // disk.
   std::signal(SIGXFSZ, SIG_IGN);
 #ifdef __GLIBC__
-  // Blocks of the size of a long head get pages of their own, which return to the system when freed. On the
-  // heap, the heads of a burst would stay with the process, between small blocks that live long.
+  // Blocks as large as a long head get their own pages, which return to the system when freed. On the heap, a
+  // burst of long heads would leave unused memory between small blocks that live long.
   ::mallopt(M_MMAP_THRESHOLD, 32 * 1024);
 #endif
   net::raise_descriptor_limit(limits.connections, limits.admin_connections);

@@ -1,4 +1,4 @@
-// Loads a configuration for a command, prints its problems, and makes the options of a proxy from it.
+// Loads a configuration for a command, prints its problems, and derives the options of a proxy from it.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -21,53 +21,55 @@ std::int64_t wall_seconds();
 /// Returns the value of an environment variable, or nothing if it is not set.
 std::optional<std::string> variable_now(std::string_view name);
 
-/// Returns the value of `-c`; empty if the option was not given.
+/// Returns the value of the option `-c`; empty if it was not given.
 std::string given_file(const CLI::Option* option);
-/// Reads a configuration: the built-in defaults if `file` is empty, standard input if it is `-`. `settings`
-/// is absent if any problem is an error.
+/// Reads a configuration. If `file` is empty, uses the built-in defaults; if it is `-`, reads standard input.
+/// `settings` is absent if any problem is an error.
 config::Loaded read_configuration(const std::string& file, const config::Flags& = {});
 bool is_standard_input(const std::string& file);
-/// Reads a configuration file that will be watched. Sets `watched` to the digests, taken before the reading,
-/// of this file, the files that it names, and the system's roots.
+/// Reads a configuration file that will be watched. Sets `watched` to the digests of this file, of the files
+/// that it names, and of the system's roots. The digests are taken before the reading, so that no change is
+/// missed.
 config::Loaded read_for_watch(const std::string& file, const config::Flags&,
                               std::vector<server::WatchedFile>& watched);
-/// Lowers settings to the limits of this process. Returns notes about what was lowered, each with the file
-/// name. Adds a warning to the problems for each value of the file that exceeds the limits.
+/// Lowers settings to the limits of this process. Returns a note about each lowered setting, with the file
+/// name. Adds a warning to the problems for each value in the file that exceeds a limit.
 std::vector<std::string> fit_to(const server::Limits&, config::Loaded&, const std::string& file);
-/// Reads the configuration of a running proxy again after a change. Uses the limits and variables found at
-/// the start.
+/// Reads the configuration of a running proxy again after a change. Uses the limits and variables that were
+/// read at startup.
 server::NewConfiguration read_again(const std::string& file, const config::Flags&, const server::Limits&,
                                     const config::OtelVariables& = {});
-/// Sets the trace collector to the one that the OTEL variables name, unless the file has one. Returns the
-/// problems of these variables.
+/// Uses the trace collector that the OTEL variables name, unless the file has one. Returns the problems of
+/// these variables.
 std::vector<std::string> follow_otel(const config::OtelVariables&, config::Loaded&);
-/// Prints `text`, which may have several lines, on standard error. If standard error is the journal, each
-/// line begins with the priority of `level`.
+/// Prints `text`, which may have several lines, on standard error. If standard error goes to the journal,
+/// puts the priority of `level` before each line.
 void print_on_stderr(config::LogLevel level, const std::string& text);
 /// Prints every problem on standard error.
 void print_problems(const std::vector<config::Problem>&, const std::string& file);
 void print_problems(const config::Loaded&, const std::string& file);
-/// Reads a configuration and prints its problems.
+/// Loads a configuration, prints its problems, and returns it.
 config::Loaded load_configuration(const std::string& file);
-/// Returns the exit code for errors of a configuration: wrong use if only flags are wrong.
+/// Returns the exit code for the errors of a configuration: that of a wrong command line if only flags are
+/// wrong.
 int exit_code_of(const std::vector<config::Problem>&);
-/// Returns one line for each flag and variable that was given: what it sets, or why it is not used.
+/// Returns one line for each flag and variable that was given: the key that it sets, or why it is ignored.
 std::vector<std::string> notes_of_given(const config::Loaded&);
-/// Returns warnings about variables that begin with REPRISE_ and resemble a variable that is read.
+/// Returns warnings about variables that begin with REPRISE_ and whose name resembles a supported variable.
 std::vector<std::string> misspelt_variables();
 
 /// Returns the first listener of mode forward. Null if there is none.
 const config::Listener* first_forward(const config::Settings&);
 
-/// Returns the options that run and exec share. Lowers settings that exceed the limits of this process. The
-/// warnings of the configuration go to the proxy's log.
+/// Returns the options that run and exec have in common. Lowers settings that exceed the limits of this
+/// process. Passes the warnings about the configuration to the proxy's log.
 server::ProxyOptions proxy_options(config::Loaded&, const std::string& file);
-/// Prepares a process that serves: sets its signal handling, and raises the limit of descriptors as far as
-/// the settings need.
+/// Prepares a process that serves requests: sets its signal handling, and raises the limit of descriptors to
+/// what the settings need, if possible.
 void prepare_process(const config::Limits&);
 
-/// Prints every problem of the files that the configuration names, or `otherwise` if all of them can be used
-/// now. Returns the exit code.
+/// Prints every problem of the files that the configuration names, or `otherwise` if all of them can now be
+/// used. Returns the exit code.
 int print_file_errors(const config::Loaded&, const std::string& file, const std::string& otherwise);
 /// Returns the files that clients must trust; nothing if `intercept` has no bundle.
 std::optional<tools::TrustFiles> trust_files(const config::Settings&);

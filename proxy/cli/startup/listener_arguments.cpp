@@ -13,17 +13,17 @@
 namespace reprise::cli {
 namespace {
 
-/// A configuration text in which each line comes from one argument, with these arguments.
+/// A configuration text made from arguments, and the argument that produced each line.
 struct Written {
   std::string text;
-  std::vector<std::string> arguments;  ///< by line; empty for a line that no argument caused
+  std::vector<std::string> arguments;  ///< argument of each line; empty for a line without an argument
   std::vector<std::string> faults;
 
   void line(std::string_view words, std::string argument = {}) {
     text.append(words).append("\n");
     arguments.push_back(std::move(argument));
   }
-  /// Adds a listener: `before` and `after` are the text around its address.
+  /// Adds a listener. `before` and `after` are the configuration text around its address.
   void bind(std::string argument, std::string_view port, std::string_view before, const std::string& after,
             std::string_view form) {
     const auto number = config::parse_whole(port);
@@ -70,8 +70,7 @@ FromArguments configuration_of(const ListenerArguments& given, const config::Fla
   if (!made.faults.empty()) return made;
   made.loaded = config::load_text(file.text, variable_now, flags);
   made.loaded.hash.clear();
-  // The text was generated, so an error in one of its lines is an error of the argument that produced the
-  // line.
+  // The text was generated, so an error in a line is reported as an error of the argument that produced it.
   if (std::any_of(made.loaded.problems.begin(), made.loaded.problems.end(), is_of_variable))
     made.code = exit_bad_configuration;
   for (const config::Problem& problem : made.loaded.problems) {

@@ -1,4 +1,4 @@
-// Listeners that are given on the command line only: `--forward PORT`, `--gateway PORT=URL`.
+// Makes a configuration from listeners on the command line: `--forward PORT`, `--gateway PORT=URL`.
 #pragma once
 
 #include <string>
@@ -9,18 +9,18 @@
 namespace reprise::cli {
 
 struct ListenerArguments {
-  std::vector<std::string> forwards;  ///< `3128` or `127.0.0.1:3128`
+  std::vector<std::string> forwards;  ///< items such as `3128` or `127.0.0.1:3128`
   std::vector<std::string> gateways;  ///< `3180=https://api.example.com`
 
   bool empty() const { return forwards.empty() && gateways.empty(); }
 };
 
-/// The built-in defaults with the given listeners, on 127.0.0.1, in place of the default ones. Other flags
-/// and variables apply too. `faults` has one line for each wrong argument.
+/// The built-in defaults with the given listeners, bound to 127.0.0.1, in place of the default listener.
+/// Other flags and variables also apply. `faults` has one line for each wrong argument.
 struct FromArguments {
   config::Loaded loaded;
   std::vector<std::string> faults;
-  int code = 0;  ///< exit code if there are faults
+  int code = 0;  ///< exit code; set if there are faults
 };
 FromArguments configuration_of(const ListenerArguments&, const config::Flags&);
 

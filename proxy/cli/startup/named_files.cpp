@@ -21,13 +21,13 @@ namespace {
 
 using Severity = config::Problem::Severity;
 
-/// Collects problems without duplicates, with the places of their keys.
+/// Collects problems without duplicates, with the positions of their keys.
 class Found {
  public:
   explicit Found(const config::Loaded& loaded) : loaded_(loaded) {}
 
-  /// Adds the problem to every key that ends with `key` and names `file`. If there is none in the
-  /// configuration, adds it without a place.
+  /// Adds the problem at every key whose path ends with `key` and whose value is `file`. If the configuration
+  /// has no such key, adds the problem without a position.
   void add(std::string_view key, const std::string& file, const std::string& message,
            Severity severity = Severity::error) {
     bool placed = false;
@@ -71,7 +71,7 @@ void check_replay_folder(const config::Limits& limits, Found& found) {
                 "; name a folder that reprise may write to");
 }
 
-// Checks the key by itself, because the TLS library stops at a certificate that is wrong.
+// Checks the key separately, because the TLS library stops at a wrong certificate.
 void check_key(const std::string& file, std::string_view section, Found& found) {
   std::string trouble = net::trouble_with_kind(file);
   if (trouble.empty() && ::access(file.c_str(), R_OK) != 0) trouble = std::generic_category().message(errno);
@@ -94,8 +94,8 @@ void check_tls(const policy::TlsPolicy& policy, std::string_view section, Found&
   }
 }
 
-// Checks the trusted certificates and our own certificate separately, so that a fault of one does not hide a
-// fault of the other.
+// Checks the trusted certificates and the client certificate separately, so that a fault of one does not hide
+// a fault of the other.
 void check_tls_separately(const policy::TlsPolicy& policy, std::string_view section, Found& found) {
   policy::TlsPolicy trusted = policy;
   trusted.certificate.reset();

@@ -1,4 +1,4 @@
-// Problems of the files that a configuration names, each with the place of its key.
+// Finds problems of the files that a configuration names, each with the position of its key.
 #pragma once
 
 #include <string>
@@ -8,20 +8,20 @@
 
 namespace reprise::cli {
 
-/// Reads every file and creates one in the folder for request bodies. Returns the problems in the order of
-/// the configuration. `file` is the name of the configuration, for the commands in messages. Precondition:
-/// the configuration has settings.
+/// Checks that every named file can be read, and that a file can be created in the folder for request bodies.
+/// Returns the problems in the order of the configuration. `file` is the name of the configuration, which
+/// commands in messages contain. Precondition: the configuration has settings.
 std::vector<config::Problem> problems_of_files(const config::Loaded&, const std::string& file);
 
-/// Returns warnings about files that this process can use but the service perhaps cannot, such as a key that
-/// belongs to root. For `check` run as root.
+/// Returns warnings about files that this process can use but the service may not, such as a key that belongs
+/// to root. Used if `check` runs as root.
 std::vector<config::Problem> warnings_of_files(const config::Loaded&);
 
-/// Returns the errors as lines, or only `otherwise` if every file can be used now.
+/// Returns the errors as lines. If every file can now be used, returns only `otherwise`.
 std::vector<std::string> lines_of_files(const config::Loaded&, const std::string& file,
                                         const std::string& otherwise);
 
-/// Returns a line with the text and the place of its key. `text` begins with the key and a colon.
+/// Returns a message line with the text and the position of its key. `text` begins with the key and a colon.
 std::string line_of_file(const config::Loaded&, const std::string& file, const std::string& text);
 
 }  // namespace reprise::cli

@@ -1,4 +1,4 @@
-// Reads the configuration of a running proxy, for a command without a configuration file.
+// Reads the configuration of a running proxy, for a command that was given no configuration file.
 #pragma once
 
 #include <string>
@@ -9,17 +9,17 @@
 
 namespace reprise::cli {
 
-/// The configuration that a running proxy has reported.
+/// The configuration that a running proxy reports.
 struct RunningConfiguration {
   config::Loaded loaded;
-  std::string file;   ///< file of that proxy; empty for built-in defaults
-  std::string words;  ///< where the configuration comes from, for people
-  std::string fault;  ///< why there is no configuration; empty if there is one
+  std::string file;   ///< configuration file of that proxy; empty for the built-in defaults
+  std::string words;  ///< source of the configuration, for people
+  std::string fault;  ///< why the configuration could not be read; empty on success
 };
 
-/// Reads the configuration from the admin listener. The flags override the reported values.
+/// Reads the configuration through the admin listener. The flags override the reported values.
 RunningConfiguration ask_running(const server::AdminAddress&, const config::Flags&);
-/// Reads the configuration from a control socket. The flags override the reported values.
+/// Reads the configuration through a control socket. The flags override the reported values.
 RunningConfiguration ask_running(const std::string& control, const config::Flags&);
 
 }  // namespace reprise::cli

@@ -13,7 +13,8 @@ bool is_list(const config::Key& key) {
   return key.kind == config::Kind::list || key.kind == config::Kind::rule;
 }
 
-/// Keeps the last value of a flag, so that a user can override a flag in a shell alias. Lists are joined.
+/// Stores a flag. A later value replaces an earlier one, so that a user can override a flag in a shell alias.
+/// If `adds_up`, the values are joined to a list.
 void keep(config::Flags& flags, const std::string& name, std::string value, bool adds_up) {
   const auto same =
       std::find_if(flags.begin(), flags.end(), [&](const auto& flag) { return flag.first == name; });
@@ -24,7 +25,8 @@ void keep(config::Flags& flags, const std::string& name, std::string value, bool
   }
 }
 
-/// Returns the placeholder with its choices, `WORD:{error,warn}`, which shell completion uses.
+/// Returns the placeholder with its choices, such as `WORD:{error,warn}`, from which shell completion takes
+/// them.
 std::string type_of(const config::Shortcut& shortcut, const config::Key& key) {
   std::string type(shortcut.value);
   if (key.kind != config::Kind::word) return type;

@@ -10,7 +10,7 @@ namespace reprise::cli {
 
 enum class ShortcutsOf : std::uint8_t { process, routes };
 
-/// Adds all flags, or with `routes` only those that affect how a request is handled. The given values go to
+/// Adds all flags, or for `routes` only those that affect how a request is handled. Stores their values in
 /// `flags`.
 void add_shortcuts(CLI::App& command, ShortcutsOf, const std::shared_ptr<config::Flags>& flags);
 

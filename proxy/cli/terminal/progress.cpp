@@ -12,7 +12,7 @@
 namespace reprise::cli {
 namespace {
 
-// Returns the width of the terminal. A line that wraps could not be overwritten.
+// Returns the width of the terminal. A line must fit, because a wrapped line cannot be overwritten.
 std::size_t width() {
   winsize size{};
   const bool is_known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;

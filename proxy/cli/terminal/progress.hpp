@@ -1,4 +1,4 @@
-// The progress of a long command: one line on a terminal, no output elsewhere.
+// Shows the progress of a long command in one line on a terminal; prints nothing elsewhere.
 #pragma once
 
 #include <chrono>
@@ -9,17 +9,17 @@
 namespace reprise::cli {
 
 /// A line on standard error that is overwritten in place. Prints nothing if standard error is not a terminal.
-/// For use on one thread.
+/// Single-threaded.
 class ProgressLine {
  public:
-  /// `wanted` is false for a command that has no progress to show.
+  /// If `wanted` is false, the line is never shown.
   explicit ProgressLine(bool wanted = true);
   ~ProgressLine() { clear(); }
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
   bool is_shown() const { return is_shown_; }
-  /// Replaces the line by `text`, escaped and cut at the width of the terminal.
+  /// Replaces the line by `text`, escaped and cut to the width of the terminal.
   void show(std::string_view text);
   /// Removes the line. Call before printing other lines.
   void clear();
@@ -46,12 +46,12 @@ class StepProgress {
 /// Shows `reprise simulate: 37 %`, at most ten times a second.
 class ShareProgress {
  public:
-  /// Expects `runs` runs with `each` units of work.
+  /// Computes the percentage for `runs` runs, each with `each` units of work.
   ShareProgress(std::string_view what, std::size_t runs, double each)
       : what_(what), all_(static_cast<double>(runs) * each), each_(each) {}
 
   void next_run() { ++done_; }
-  /// Shows the progress. `work` is the number of units done in the current run.
+  /// Shows the progress. `work` is the number of units of work done in the current run.
   void update(std::uint64_t work);
   void clear() { line_.clear(); }
 

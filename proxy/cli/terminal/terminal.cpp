@@ -29,7 +29,7 @@ bool Terminal::enter() {
   if (tcgetattr(in_, &modes) != 0) return false;
   if (!before_) before_ = modes;
   modes = *before_;
-  // Signal keys stay on: Ctrl-C and Ctrl-Z must also reach processes that wait for this one.
+  // Signal keys are not disabled: Ctrl-C and Ctrl-Z must also reach processes that wait for this one.
   modes.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO | IEXTEN);
   modes.c_iflag &= ~static_cast<tcflag_t>(IXON | ICRNL | INLCR);
   modes.c_oflag &= ~static_cast<tcflag_t>(OPOST);
@@ -61,7 +61,7 @@ TerminalSize Terminal::size() const {
 }
 
 std::optional<std::string> Terminal::read() {
-  // Another program may read from this terminal too, so input that was ready a moment ago may be gone.
+  // Another program may read from this terminal too, so the input may already be gone.
   pollfd ready{in_, POLLIN, 0};
   if (poll(&ready, 1, 0) == 0) return std::string();
   char bytes[256];
@@ -77,7 +77,7 @@ bool Terminal::write(std::string_view bytes) {
     if (sent >= 0) {
       bytes.remove_prefix(static_cast<std::size_t>(sent));
     } else if (errno == EAGAIN) {
-      // Another program on this terminal may have made it non-blocking.
+      // Another program may have made the terminal non-blocking.
       pollfd ready{out_, POLLOUT, 0};
       poll(&ready, 1, -1);
     } else if (errno != EINTR) {

@@ -1,4 +1,4 @@
-// A terminal that a program draws on: its modes, size, input and output. Restores the shell's modes at the
+// A terminal on which a program draws: its modes, size, input and output. Restores the shell's modes at the
 // end.
 #pragma once
 
@@ -18,8 +18,8 @@ struct TerminalSize {
   std::size_t rows = 24;
 };
 
-/// Borrows its descriptors, which may share one open file, and does not change their flags. For use on one
-/// thread.
+/// Does not own its descriptors, which may share one open file, and does not change their flags.
+/// Single-threaded.
 class Terminal {
  public:
   Terminal(int in, int out) : in_(in), out_(out) {}
@@ -27,17 +27,17 @@ class Terminal {
   Terminal(const Terminal&) = delete;
   Terminal& operator=(const Terminal&) = delete;
 
-  /// Switches to an alternate screen where keys arrive one by one without echo. Ctrl-C and Ctrl-Z still send
-  /// signals. Call again after the process was stopped, because the shell has changed the modes. Returns
-  /// false if there is no terminal, or if the terminal is gone.
+  /// Switches to an alternate screen on which keys arrive one by one without echo. Ctrl-C and Ctrl-Z still
+  /// send signals. Call again after the process was stopped, because the shell has changed the modes
+  /// meanwhile. Returns false if there is no terminal, or no longer one.
   bool enter();
   /// Restores the state before the first `enter`. Does nothing if this process is in the background, because
-  /// another process uses the terminal then.
+  /// another process then uses the terminal.
   void leave();
 
   /// Returns the size of the terminal, or 80 by 24 if the size is unknown.
   TerminalSize size() const;
-  /// Returns the keys pressed so far, without waiting. Absent if the terminal is gone.
+  /// Returns the bytes of the keys pressed so far, without waiting; nothing if the terminal is gone.
   std::optional<std::string> read();
   /// Writes all bytes. Returns false if the terminal is gone.
   bool write(std::string_view bytes);
@@ -52,8 +52,8 @@ class Terminal {
   bool entered_ = false;
 };
 
-/// Returns the character set that the locale variables (LC_ALL, LC_CTYPE, LANG) name. Sets LC_CTYPE of this
-/// process, and no other part of its locale.
+/// Returns the character set that the locale variables (LC_ALL, LC_CTYPE, LANG) name. Sets only the LC_CTYPE
+/// category of this process's locale.
 tools::Charset charset_of_locale();
 
 }  // namespace reprise::cli

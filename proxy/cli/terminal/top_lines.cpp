@@ -14,7 +14,7 @@ double in_seconds(Instant instant) {
   return std::chrono::duration<double>(instant.time_since_epoch()).count();
 }
 
-// Returns true if a status was read.
+// Reads the status from the proxy. Returns false, and sets `why`, if that fails.
 bool take_reading(const LinesOptions& options, tools::Watch& watch, std::string& why) {
   const server::AdminResponse response = server::ask_admin(options.at, "/status", status_timeout);
   auto status = tools::read_status(response.body, nullptr);

@@ -1,4 +1,4 @@
-// `reprise top` without a terminal: prints lines for each interval.
+// Runs `reprise top` without a terminal: prints lines for each interval.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ struct LinesOptions {
   server::AdminAddress at;
   Duration interval;
   tools::LineForm form = tools::LineForm::text;
-  std::uint64_t count = 0;                      ///< number of intervals; 0: endless
+  std::uint64_t count = 0;                      ///< number of intervals; 0 for no limit
   std::function<bool(std::string_view)> print;  ///< returns false if the reader has gone
-  std::function<void(std::string_view)> warn;   ///< prints a sentence; its text has no line end
+  std::function<void(std::string_view)> warn;   ///< prints a warning; the text has no line end
 };
 
-/// Prints until `count` intervals are over or the reader has gone. Blocks. Returns false if the proxy did not
-/// respond at first or in the last interval. If the proxy stops responding in between, warns once and keeps
-/// asking; such intervals count.
+/// Prints until `count` intervals have passed or the reader has gone. Blocks. Returns false if the proxy did
+/// not respond to the first request, or in the last interval. If the proxy stops responding in between, warns
+/// once and continues; such intervals count.
 bool print_top(const LinesOptions&);
 
 }  // namespace reprise::cli

@@ -16,17 +16,18 @@ namespace {
 namespace asio = boost::asio;
 using boost::system::error_code;
 
-// A proxy that takes longer than this is shown as not responding.
+// A proxy that needs more time than this is shown as not responding.
 constexpr Duration response_timeout = std::chrono::seconds(3);
-// A terminal sends the bytes of one key at once, but on a slow line some may arrive later.
+// Time to wait after an Escape byte. A terminal sends all bytes of a key at once, but on a slow line some
+// arrive later.
 constexpr Duration escape_wait = std::chrono::milliseconds(50);
-// Number of readings that the figures are computed from.
+// Number of readings from which the figures are computed.
 constexpr std::size_t window = 10;
 
 double seconds_now() { return std::chrono::duration<double>(net::Clock::now().time_since_epoch()).count(); }
 
-// Returns a descriptor that becomes ready when `in` does. Asio would make `in` itself non-blocking. That flag
-// belongs to the open file, which the shell shares, so Asio waits for this descriptor instead.
+// Returns a descriptor that becomes ready when `in` does, for Asio to wait on. Asio would make `in` itself
+// non-blocking, and the shell shares that flag, because it belongs to the open file.
 int readiness_of(int in) {
   const int ready = epoll_create1(EPOLL_CLOEXEC);
   epoll_event event{};
@@ -129,7 +130,8 @@ class TopScreen {
     draw();
   }
 
-  // At most one poll at a time. The next one starts an interval after the start of the previous one.
+  // Sends at most one request at a time. The next one is sent an interval after the start of the previous
+  // one.
   void poll_status() {
     if (view_.paused) return await_next();
     asked_at_ = net::Clock::now();
@@ -179,7 +181,7 @@ class TopScreen {
   tools::View view_;
   tools::Display look_;
   tools::KeyReader keys_;
-  std::string drawn_;  ///< last frame; unchanged parts are not sent again
+  std::string drawn_;  ///< last drawn screen; unchanged parts are not sent again
   int signal_ = 0;
 };
 

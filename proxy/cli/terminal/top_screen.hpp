@@ -1,4 +1,5 @@
-// `reprise top` on a terminal: polls the proxy, draws, and handles keys and signals until the user quits.
+// Runs `reprise top` on a terminal: polls the proxy, draws, and handles keys and signals until the user
+// quits.
 #pragma once
 
 #include <string>
@@ -10,8 +11,8 @@ namespace reprise::cli {
 
 struct ScreenOptions {
   server::AdminAddress at;
-  Duration interval;          ///< between two polls
-  std::string interval_text;  ///< the interval as text
+  Duration interval;          ///< time between two polls
+  std::string interval_text;  ///< the same time as text
   bool colour = true;
   tools::Charset charset;
   int in = 0;
@@ -19,16 +20,17 @@ struct ScreenOptions {
 };
 
 struct ScreenEnd {
-  std::string error;  ///< why the screen could not start; empty if it did
-  int signal = 0;     ///< the signal that must end this process; 0 if the user quit
+  std::string error;  ///< why the screen could not start; empty if it started
+  int signal = 0;     ///< signal that must end this process; 0 if the user has quit
 };
 
-/// Runs the screen until it ends. Blocks. Restores the terminal before returning in every case. If the proxy
-/// does not respond at first, that is an error; later it is shown and the proxy is polled again. SIGINT and a
-/// terminal that is gone quit; SIGTERM, SIGHUP and SIGQUIT end; SIGTSTP stops this process.
+/// Runs the screen until it ends. Blocks. Always restores the terminal before it returns. If the proxy does
+/// not respond at first, returns an error; if it stops responding later, shows that and polls it again.
+/// SIGINT and a terminal that is gone quit as the user does; SIGTERM, SIGHUP and SIGQUIT end the screen;
+/// SIGTSTP stops this process.
 ScreenEnd show_top(const ScreenOptions&);
 
-/// Returns the message for a response that does not come from an admin listener.
+/// Returns the error message for a response that did not come from an admin listener.
 std::string not_understood(const server::AdminAddress&, const server::AdminResponse&, const std::string& why);
 
 }  // namespace reprise::cli
