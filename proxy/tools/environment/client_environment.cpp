@@ -11,7 +11,7 @@ namespace reprise::tools {
 namespace {
 
 constexpr const char* php_folders = "PHP_INI_SCAN_DIR";
-// Each of these variables names a PEM file.
+// The variables that name a PEM file with trusted certificates.
 constexpr std::array trust_variables{"SSL_CERT_FILE",
                                      "CURL_CA_BUNDLE",
                                      "REQUESTS_CA_BUNDLE",
@@ -58,8 +58,8 @@ std::string java_proxy(const std::string& host, unsigned port) {
          " -Dhttps.proxyPort=" + number + " -Dhttp.nonProxyHosts=";
 }
 
-/// Writes `.example.com` as `*.example.com` for Java. An empty list also sends requests for this host through
-/// the proxy, as in other clients.
+/// Returns the Java options for the proxy. Java needs `*.example.com` for `.example.com`. As in other
+/// clients, an empty list of direct hosts means that requests for this host use the proxy too.
 std::string java_options(const std::string& host, unsigned port, std::vector<std::string> direct) {
   for (std::string& name : direct) {
     if (name.starts_with('.')) name.insert(0, "*");
@@ -78,7 +78,7 @@ std::string without_ours(std::string options, const std::string& proxy, const st
   for (std::size_t start = 0; (start = options.find(proxy)) != std::string::npos;) {
     std::size_t end = std::min(options.find(' ', start + proxy.size()), options.size());
     if (!trust.empty() && options.compare(end, trust.size(), trust) == 0) end += trust.size();
-    // Also removes the blank between these options and the others.
+    // The blank between these options and the others is removed too.
     if (start > 0)
       --start;
     else if (end < options.size())
@@ -88,7 +88,7 @@ std::string without_ours(std::string options, const std::string& proxy, const st
   return options;
 }
 
-/// Quotes text with a shell's single quotes. Each quote in the text becomes `quote`.
+/// Returns the text in a shell's single quotes. `quote` replaces each single quote in the text.
 std::string shell_quoted(std::string_view text, std::string_view quote) {
   std::string result = "'";
   for (const char c : text) c == '\'' ? result.append(quote) : result.append(1, c);
@@ -114,7 +114,8 @@ Variables client_environment(const std::string& host, unsigned port, const Looku
     if (std::find(direct.begin(), direct.end(), service) == direct.end()) direct.emplace_back(service);
   }
   Variables made;
-  // all_proxy is not set: FTP and other protocols would be sent to reprise and fail.
+  // all_proxy is not set, because clients would also send FTP and other protocols to reprise, which would
+  // fail.
   for (const char* name : {"http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "ws_proxy", "WS_PROXY",
                            "wss_proxy", "WSS_PROXY"})
     made.emplace_back(name, url);
@@ -126,7 +127,8 @@ Variables client_environment(const std::string& host, unsigned port, const Looku
                                              (trust ? java_trust(*trust) : std::string()));
   if (!trust) return made;
   for (const char* const name : trust_variables) made.emplace_back(name, trust->bundle);
-  // If the variable was not set, the first part is empty: PHP then reads its own folder before ours.
+  // If the variable was not set, the text begins with a colon: PHP then reads its own folder first, then
+  // ours.
   if (!trust->php_folder.empty())
     made.emplace_back(php_folders, now(php_folders).value_or("") + ":" + trust->php_folder);
   return made;
@@ -191,7 +193,7 @@ std::vector<std::string_view> environment_formats() {
 
 std::string written_as(std::string_view format, const Variables& variables) {
   using http::ascii::append;
-  // systemd ignores lines of a drop-in file that are not in a section.
+  // systemd ignores lines of a drop-in file that do not belong to a section.
   std::string text = format == "systemd" ? "[Service]\n" : "";
   for (const auto& [name, value] : variables) {
     if (format == "fish") {

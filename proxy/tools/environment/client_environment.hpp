@@ -1,5 +1,5 @@
-// The environment variables that make a program use the proxy: for the child process of `exec`, and for
-// `env`.
+// The environment variables that make a program use the proxy. Used for the child process of `exec`, for
+// `env`, and for `inject`.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace reprise::tools {
 
-/// Names and values, in the order in which they are printed.
+/// Pairs of name and value, in the order in which they are printed.
 using Variables = std::vector<std::pair<std::string, std::string>>;
 /// Returns the current value of a variable, or nothing if it is not set.
 using Lookup = std::function<std::optional<std::string>(const std::string& name)>;
@@ -21,7 +21,7 @@ struct TrustFiles {
   std::string bundle;      ///< PEM file
   std::string truststore;  ///< PKCS#12 file, for Java
   std::string password;
-  std::string php_folder{};  ///< folder of ini files for PHP; empty: nothing is set for PHP
+  std::string php_folder{};  ///< folder of ini files for PHP; empty if nothing is set for PHP
 };
 
 /// Returns the variables for a proxy at that address and port:
@@ -33,22 +33,23 @@ struct TrustFiles {
 Variables client_environment(const std::string& host, unsigned port, const Lookup& now,
                              const std::optional<TrustFiles>& trust = std::nullopt);
 
-/// Returns the variables by which the caller's programs trust certificates, with their current values. Leaves
-/// out those that name no file, or the same file as SSL_CERT_FILE.
+/// Returns the variables that name the caller's trusted certificates, with their current values. Omits a
+/// variable that names no file, or the same file as SSL_CERT_FILE.
 Variables named_trust(const Lookup& now);
 
-/// Variables and the values to restore; absent: the variable is removed.
+/// The variables to restore, with their values; a variable without a value is removed.
 using Restored = std::vector<std::pair<std::string, std::optional<std::string>>>;
-/// Undoes client_environment for the same arguments. Keeps the hosts in no_proxy and the options in
-/// JAVA_TOOL_OPTIONS that client_environment did not add. Omits variables in which client_environment has put
-/// nothing.
+/// Returns the changes that undo client_environment for the same arguments. Keeps the hosts in no_proxy and
+/// the options in JAVA_TOOL_OPTIONS that client_environment did not add. Omits the variables that
+/// client_environment did not change.
 Restored restored_environment(const std::string& host, unsigned port, const Lookup& now,
                               const std::optional<TrustFiles>& trust = std::nullopt);
-/// Returns text that restores the variables after written_as has set them in the same format: shell commands,
+/// Returns text that restores the variables, in the format in which written_as has set them: shell commands,
 /// empty values for dotenv, UnsetEnvironment= for systemd, `$patch: delete` for Kubernetes.
 std::string restoring_text(std::string_view format, const Restored&);
 
-/// Returns `sh`, `fish`, `dotenv`, `systemd`, `kubernetes`. Each format has one variable per line.
+/// Returns the names of the formats: `sh`, `fish`, `dotenv`, `systemd`, `kubernetes`. Each format has one
+/// variable per line.
 std::vector<std::string_view> environment_formats();
 std::string written_as(std::string_view format, const Variables&);
 

@@ -11,7 +11,8 @@ using namespace policy;
 std::string names_of(const IdempotencyRule& rule) {
   std::string names;
   for (const Condition& condition : rule.conditions) {
-    // Another method would make another request, so the method is named only if it is the only condition.
+    // The condition on idempotent methods is named only if it is the only one, because another method would
+    // mean another request.
     const bool is_any_method =
         condition.kind == Condition::Kind::method && condition.name == idempotent_method;
     if (is_any_method && rule.conditions.size() > 1) continue;
@@ -21,7 +22,7 @@ std::string names_of(const IdempotencyRule& rule) {
   return names;
 }
 
-// Many services use 429 to say that nothing was done.
+// Returns advice about `retry.refused`. Many services use 429 to say that nothing was done.
 std::string for_refusal(const Outcome& outcome) {
   const auto* responded = std::get_if<Responded>(&outcome);
   if (responded == nullptr || responded->status != 429) return {};
@@ -189,7 +190,7 @@ std::string advice_alone(Reason reason, const Explanation& explanation, const Ro
 
 std::string retry_word(const Outcome& outcome) {
   if (const auto* responded = std::get_if<Responded>(&outcome)) return std::to_string(responded->status);
-  // Returns the first word whose list would contain the outcome.
+  // The first word that lists the outcome is returned.
   for (const FailureWord& word : failure_words) {
     RetryOn on;
     on.*word.listed = true;

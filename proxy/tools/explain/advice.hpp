@@ -1,4 +1,4 @@
-// What to change to get another outcome: one sentence for each reason with which an explanation can end.
+// Advice on how to get another outcome: one sentence for each reason with which an explanation can end.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace reprise::tools {
 
-/// Returns advice about keys of the route and about the request, ending with a full stop. Precondition:
-/// `reason` ended a course of the explanation.
+/// Returns advice about the keys of the route and about the request. It ends with a full stop. Precondition:
+/// a course of the explanation ended with `reason`.
 std::string advice(policy::Reason reason, const Explanation&, const policy::RoutePolicy&);
 
-/// Returns the word of `retry.on` that would list the outcome; empty if there is none.
+/// Returns the word to add to `retry.on` so that the outcome is listed; empty if there is none.
 std::string retry_word(const policy::Outcome&);
 
 }  // namespace reprise::tools

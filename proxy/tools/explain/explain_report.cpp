@@ -47,8 +47,8 @@ std::string first_verdict(const ExplainReport& report) {
   return text;
 }
 
-// Groups the routes by the part that does not match, one line for each part, because presets have many
-// routes.
+// Groups the routes that do not match by the part that does not match, one line each, because presets have
+// many routes.
 void list_passed_over(const ExplainReport& report, TextPage& page) {
   constexpr std::size_t most_names = 8;
   for (const auto why : {Mismatch::host, Mismatch::port, Mismatch::method, Mismatch::path, Mismatch::query,
@@ -75,7 +75,7 @@ void list_waits(const Explanation& explanation, TextPage& page) {
     page.line("waits", fmt::format("... only the first {} are listed", explanation.waits.size()));
 }
 
-// Shows the deadline's arithmetic for the course with the longest waits.
+// Returns the calculation of the deadline for the course with the longest waits.
 std::string deadline_text(const ExplainReport& report) {
   const auto& deadline = report.route().policy.retry.deadline;
   if (!deadline) return "none";
@@ -155,7 +155,7 @@ std::string hedge_text(const ExplainReport& report) {
   return fmt::format("none: {}", policy::word(judged));
 }
 
-// The limits that every request lives under, whatever becomes of it.
+// The limits of every request, whatever its outcome.
 
 bool is_repeatable(const ExplainReport& report) {
   const Explanation& explanation = report.explanation;
@@ -291,7 +291,7 @@ std::vector<ReportedLimit> limits_of(const ExplainReport& report) {
     limits.push_back({"answer", answering(report)});
     limits.push_back({"connection", connection(report)});
   }
-  // A route that is off or only observes is not stopped by what it has no part in.
+  // Limits that a route does not use, because it is off or only observes, are not reported.
   const policy::HostParts parts = policy::host_parts(policy);
   if (parts.circuit) limits.push_back({"circuit", circuit(*policy.circuit)});
   if (parts.pause) limits.push_back({"host pause", host_pause(policy.while_paused, policy.retry)});

@@ -1,4 +1,4 @@
-// An explanation as JSON, for programs.
+// Prints an explanation as JSON, for programs.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace reprise::tools {
 
-/// Returns one object with what the text says; spans are milliseconds.
+/// Returns one JSON object with the content of the text. Durations are in milliseconds.
 std::string to_json(const ExplainReport&);
 
 }  // namespace reprise::tools

@@ -13,8 +13,8 @@ namespace {
 
 using namespace policy;
 
-// Returns true if the body breaks after some of it was sent to the client. False if the route holds bytes
-// back: then the break is assumed to happen within them.
+// Returns true if the body breaks after a part of it was sent to the client. False if the route holds bytes
+// back, because the break is then assumed to be within them.
 bool breaks_after_release(const Outcome& outcome, const RoutePolicy& policy) {
   const auto* failed = std::get_if<Failed>(&outcome);
   const HoldPolicy* const hold = hold_for(policy, Responded{200, {}});
@@ -29,7 +29,7 @@ Course course_of(const Rehearsed& done) {
           last.ended - head_at, last.verdict,          done.goes_on(),    done.end,      done.ledger};
 }
 
-// A longer body goes to disk.
+// Returns true if the body is held in memory; a longer one goes to disk.
 bool is_for_memory(const Question& question, const RoutePolicy& policy) {
   return question.body_bytes <= policy.replay_memory_bytes;
 }
@@ -39,7 +39,7 @@ bool is_over_total(const Question& question, const RoutePolicy& policy) {
          (is_for_memory(question, policy) ? question.total_memory : question.total_disk);
 }
 
-// Judges as the proxy does: first the head, then, if that leaves it undecided, a body held in memory.
+// Judges idempotency as the proxy does: by the head, and if that does not decide, by a body held in memory.
 Judgement judge_question(const Question& question, const RoutePolicy& policy) {
   if (question.tunnel) return {Idempotency::yes, nullptr};
   RequestView request = question.request;
@@ -51,7 +51,8 @@ Judgement judge_question(const Question& question, const RoutePolicy& policy) {
   return judge_with_condition(policy.idempotent, request, question.body);
 }
 
-// A body over the limit is discarded once sending it has begun.
+// Returns true if the body can be sent again. A body over the limit is no longer complete once its sending
+// has begun.
 bool is_held(const Question& question, const Facts& facts, const RoutePolicy& policy) {
   const auto* failed = std::get_if<Failed>(&question.outcome);
   const bool sending_began = failed == nullptr || failed->stage >= Stage::send;
@@ -60,8 +61,8 @@ bool is_held(const Question& question, const Facts& facts, const RoutePolicy& po
   return question.first.replayable && (!sending_began || again);
 }
 
-// If the body breaks, the response was good up to its head. The route decides which timer ends an attempt
-// without a response.
+// Returns the outcome of the attempt as decide() sees it. If the body breaks later, the response head was
+// good. Without a response, the route decides which timer ends the attempt.
 Outcome assumed_outcome(const Question& question, const RoutePolicy& policy, const Facts& facts, bool held) {
   if (breaks_after_release(question.outcome, policy)) return Responded{200, {}};
   if (!is_timeout(question.outcome)) return question.outcome;
@@ -71,9 +72,9 @@ Outcome assumed_outcome(const Question& question, const RoutePolicy& policy, con
 
 std::size_t count_waits(const Rehearsed& done) { return done.steps.size() - (done.goes_on() ? 0 : 1); }
 
-/// Returns the bounds of the first `count` waits over all dice rolls. Without a budget, the lowest rolls give
-/// the shortest waits and the earliest starts, and the highest rolls the longest and latest. The deadline
-/// then limits them.
+/// Returns the bounds of the first `count` waits for all dice rolls. Without a budget, the lowest rolls give
+/// the shortest waits and the earliest starts, and the highest rolls the longest waits and the latest starts.
+/// The deadline limits both.
 std::vector<PlannedWait> bounds_of_waits(const RoutePolicy& policy, const Assumed& assumed,
                                          std::size_t count) {
   if (count == 0) return {};
@@ -103,7 +104,8 @@ std::vector<PassedOver> passed_over(const RouteTable& routes, const RequestView&
   return passed;
 }
 
-// Returns true if the response could be resumed provided that its head has every proof that a head can have.
+// Returns true if the response could be resumed, provided that its head has all the fields that this
+// requires.
 bool may_be_continued(const Question& question) {
   PartHead best;
   best.status = 200;
@@ -113,7 +115,7 @@ bool may_be_continued(const Question& question) {
   return !question.tunnel && !question.bound && Download::can_begin(question.download, best);
 }
 
-/// Follows a whole course with a budget of its own.
+/// Runs a whole course with a separate budget.
 Rehearsed whole_course(const RoutePolicy& policy, const Assumed& assumed, Dice& dice) {
   std::optional<Budget> budget;
   if (host_parts(policy).budget) budget.emplace(*policy.budget);
@@ -154,7 +156,7 @@ Explanation explain(const RouteTable& routes, const Question& question) {
   explanation.metadata = http::is_metadata_service(policy::without_last_dot(question.request.host));
   explanation.facts.copyable = question.facts.copyable && !question.tunnel && !question.bound;
   explanation.facts.safe_method = is_safe_method(question.request.method);
-  // Undecided counts as not idempotent: only the body could decide it, and this body cannot be read.
+  // An undecided verdict counts as not idempotent, because only the body could decide and it cannot be read.
   const bool repeatable = explanation.judgement.verdict == Idempotency::yes;
   explanation.facts.idempotent = repeatable ? Idempotency::yes : Idempotency::no;
   explanation.held = is_held(question, explanation.facts, policy);

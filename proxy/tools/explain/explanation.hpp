@@ -1,4 +1,4 @@
-// Explains what would happen to a request and why, by driving the proxy's own state machine.
+// Explains what would happen to a request, and why. The proxy's own state machine makes all decisions.
 #pragma once
 
 #include <cstddef>
@@ -17,92 +17,95 @@ namespace reprise::tools {
 /// A request, and the assumptions about its attempts.
 struct Question {
   policy::RequestView request;
-  /// The fields as they leave reprise; only these count for the rules (row L11). Null if they equal those of
-  /// `request`.
+  /// The fields of the request that reprise would send; the rules use only these (row L11). Null if they are
+  /// the same as those of `request`.
   const policy::FieldLines* leaving = nullptr;
-  const policy::JsonBody* body = nullptr;  ///< null if the body cannot be read (content-coded)
+  const policy::JsonBody* body =
+      nullptr;  ///< null if the body cannot be read, because it has a content coding
   std::uint64_t body_bytes = 0;
-  /// Limits in bytes for the bodies of all requests together, in memory and on disk, so also for one body.
+  /// Limits in bytes for the bodies of all requests together, in memory and on disk. One body must not exceed
+  /// them either.
   std::uint64_t total_memory = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t total_disk = std::numeric_limits<std::uint64_t>::max();
-  /// What the request says about ranges. If it is not a GET, a broken body is not resumed.
+  /// The request's facts about ranges. If it is not a GET, a broken body is not resumed.
   policy::DownloadRequest download;
   /// When the request's signature expires, even if the route ignores signatures (row E11).
   std::optional<policy::Instant> signature_end;
-  bool tunnel = false;  ///< CONNECT: only the dial is an attempt, which is always safe to repeat
-  bool bound = false;   ///< bound to the credentials of its connection: never sent again once it was sent
-  /// `idempotent` and `safe_method` are computed here; the other members are used as they are
+  bool tunnel = false;  ///< CONNECT: an attempt is only the dial, which is always safe to repeat
+  bool bound = false;   ///< the credentials belong to the connection: the request is never sent a second time
+  /// Only `idempotent` and `safe_method` are computed by explain(); set the other members.
   policy::Facts facts;
-  /// Outcome of the first and of every later attempt. attempt_timeout and response_timeout mean "no
+  /// The outcome that is assumed for every attempt. attempt_timeout and response_timeout both mean "no
   /// response": the route decides which of them applies, and when. A Failed at Stage::body means a response
-  /// with status 200 whose body breaks: within the bytes that the route holds back, if there are any.
+  /// with status 200 whose body breaks; if the route holds bytes back, it breaks within them.
   policy::Outcome outcome = policy::Responded{503, {}};
-  /// The attempt with which the explanation begins. Attempts before it are assumed to have failed at once,
-  /// each followed by its backoff, from which `wait` is computed.
+  /// The attempt with which the explanation begins. Earlier attempts are assumed to have failed at once, each
+  /// followed by its backoff; `wait` is computed from that.
   policy::Attempt first;
 };
 
-/// A route before the matching one, which does not match.
+/// A route that was tried before the matching one, and did not match.
 struct PassedOver {
   std::size_t route = 0;
   policy::Mismatch why = policy::Mismatch::none;
 };
 
-/// One possible wait. Its bounds hold for all dice rolls.
+/// One possible wait. The bounds hold for all dice rolls.
 struct PlannedWait {
-  unsigned after = 1;           ///< the attempt before the wait
+  unsigned after = 1;           ///< number of the attempt before the wait
   policy::Duration lowest{};    ///< shortest wait
-  policy::Duration highest{};   ///< longest wait; at most what the deadline leaves
-  policy::Duration earliest{};  ///< start of the next attempt, from the request head
+  policy::Duration highest{};   ///< longest wait, at most the time left until the deadline
+  policy::Duration earliest{};  ///< earliest start of the next attempt, counted from the request head
   policy::Duration latest{};
 };
 
-/// The course of the request if all dice rolls are lowest, or all are highest.
+/// The course of the request if every dice roll gives the lowest number, or the highest.
 struct Course {
-  policy::Attempt first;           ///< as decide() saw it
-  policy::Duration first_ended{};  ///< from the request head
+  policy::Attempt first;           ///< the attempt as decide() received it
+  policy::Duration first_ended{};  ///< counted from the request head
   double first_budget_left = 0;
   policy::Verdict first_verdict;
   policy::Attempt last;
   policy::Duration last_ended{};
   policy::Verdict last_verdict;
-  bool endless = false;  ///< still retrying after `most_attempts`; `last_verdict` is then a retry
-  policy::Action end;    ///< Deliver, Cut or Fail, unless `endless`
+  bool endless = false;  ///< `most_attempts` was reached while still retrying; `last_verdict` is then a retry
+  policy::Action end;    ///< last action: Deliver, Cut or Fail, unless `endless`
   policy::Ledger ledger;
 };
 
 struct Explanation {
   std::size_t route = 0;
   std::vector<PassedOver> passed_over;
-  policy::Judgement judgement;  ///< by the idempotency rule; its condition belongs to the route table
+  policy::Judgement judgement;  ///< verdict of the idempotency rule; its condition belongs to the route table
   bool held = true;             ///< the body can be replayed
-  bool over_total = false;      ///< the body would be held but for limits.replay_memory or limits.replay_disk
-  bool bound = false;           ///< as in the question
-  bool metadata = false;        ///< the host is a cloud's metadata service for credentials (row N20)
-  policy::Facts facts;          ///< as decide() saw them
-  policy::Outcome outcome;      ///< as decide() saw it
+  bool over_total =
+      false;              ///< only limits.replay_memory or limits.replay_disk prevents that the body is held
+  bool bound = false;     ///< copied from the question
+  bool metadata = false;  ///< the host is a metadata service of a cloud, which issues credentials (row N20)
+  policy::Facts facts;    ///< the facts as decide() received them
+  policy::Outcome outcome;  ///< the outcome as decide() received it
   std::vector<PlannedWait> waits;
-  bool waits_left_out = false;  ///< more waits are possible than are listed
-  Course lowest;                ///< with the lowest rolls
-  Course highest;               ///< with the highest rolls
-  /// True if the body breaks and the route resumes it, provided that the response's head allows that: it
-  /// names one version of the bytes by `resume.validators`, has a known length and no content coding. The two
-  /// courses assume a head that does not allow it.
+  bool waits_left_out = false;  ///< more waits are possible than `waits` has
+  Course lowest;                ///< course with the lowest rolls
+  Course highest;               ///< course with the highest rolls
+  /// True if the body breaks and the route would resume it. This requires a response head with a field in
+  /// `resume.validators` that names the version, a known length, and no content coding. The two courses
+  /// assume a head without these.
   bool resumes = false;
-  /// The closed gate, if the body would not be resumed even with such a head.
+  /// The reason of the closed gate, if the body would not be resumed even with such a head.
   policy::Reason not_resumed = policy::Reason::response_started;
-  policy::WaitRange resume_wait;  ///< before the first attempt to resume
-  /// `hedged` if a copy of the first attempt would start, else the closed gate. Absent if the route sends no
-  /// copy of such a request.
+  policy::WaitRange resume_wait;  ///< range of the wait before the first resume
+  /// `hedged` if a copy of the first attempt would start, otherwise the reason of the closed gate. Absent if
+  /// the route sends no copy of such a request.
   std::optional<policy::Reason> hedge;
 };
 
-/// Maximum number of waits that are listed.
+/// Maximum number of waits in an explanation.
 inline constexpr std::size_t most_waits = 64;
 /// Maximum number of attempts in a course.
 inline constexpr unsigned most_attempts = 10'000;
 
-/// Pure. Assumes that no other request uses the upstream's budget.
+/// Returns the explanation. Pure. Assumes that no other request uses the upstream's budget.
 Explanation explain(const policy::RouteTable&, const Question&);
 
 }  // namespace reprise::tools

@@ -1,4 +1,4 @@
-// Writes text in two columns (topic and content), and formats spans for people.
+// Writes text in two columns (topic and content), and formats durations for people.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace reprise::tools {
 
-/// Returns `0s`, `250ms`, `1.75s`, `1m45s`. Rounds to milliseconds above one second.
+/// Returns a duration as `0s`, `250ms`, `1.75s` or `1m45s`. Rounds to milliseconds above one second.
 std::string span(policy::Duration);
-/// Returns `125ms to 250ms`, or one span if both are equal.
+/// Returns a range such as `125ms to 250ms`, or one duration if both ends are equal.
 std::string between(policy::Duration lowest, policy::Duration highest);
 
-/// Lines of two columns. A line with the same heading as the line above does not repeat it.
+/// Collects lines of two columns. A topic that is the same as in the line above is not repeated.
 class TextPage {
  public:
   void line(std::string_view heading, std::string_view text);

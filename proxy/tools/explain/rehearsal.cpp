@@ -48,14 +48,14 @@ class Rehearsal {
   const Ledger& ledger() const { return exchange_.ledger(); }
 
  private:
-  // Only one attempt runs at a time here, so each event leads to exactly one action.
+  // Only one attempt runs at a time here, so each event returns exactly one action.
   static Action last_of(const Actions& actions) {
     assert(actions.size() == 1);
     return actions[0];
   }
 
-  // Replays the attempts before the first one. An attempt that is not charged is the free retry, and comes
-  // first.
+  // Replays the attempts before the first one. If one of them is not charged, it is the free retry, which
+  // comes first.
   void make_earlier_attempts() {
     const Attempt& first = assumed_.first;
     Attempt earlier = first;
@@ -76,7 +76,7 @@ class Rehearsal {
     if (!is_timeout(assumed_.outcome)) return now_;
     const bool repeatable = is_repeatable(assumed_.facts, policy_, assumed_.first.replayable);
     const Instant end = head_limit(policy_, repeatable, now_, exchange_.deadline()).at;
-    // An attempt without a limit still waits at the deadline, so that no retry follows.
+    // An attempt without a limit is assumed to last until the deadline, so that no retry follows.
     return std::max(now_, end == no_end ? exchange_.deadline().value_or(now_) : end);
   }
 
@@ -131,7 +131,7 @@ std::optional<Reason> rehearse_hedge(const RoutePolicy& policy, const Assumed& a
   if (host_parts(policy).budget) budget.emplace(*policy.budget);
   Exchange exchange(timed, assumed.facts, budget ? &*budget : nullptr, head_at);
   LowestDice dice;
-  // starts the first attempt, the only possible action here
+  // The result is not needed: the only possible action is the start of the first attempt.
   static_cast<void>(exchange.begin(head_at, dice));
   const auto due = exchange.hedge_at();
   if (!due) return std::nullopt;

@@ -1,4 +1,4 @@
-// Plays one course of an explained request: the proxy's own state machine on a virtual clock.
+// Runs one course of an explained request: the proxy's own state machine on a virtual clock.
 #pragma once
 
 #include <cstddef>
@@ -9,16 +9,16 @@
 
 namespace reprise::tools {
 
-/// Time of the explained request's head; all times count from it.
+/// When the head of the explained request arrives; all times count from then.
 inline constexpr policy::Instant head_at{};
 
-/// Draws the shortest possible waits.
+/// Always rolls 0, so that every wait is the shortest possible.
 class LowestDice final : public policy::Dice {
  public:
   std::uint64_t roll(std::uint64_t) override { return 0; }
 };
 
-/// Draws the longest possible waits.
+/// Always rolls the highest number, so that every wait is the longest possible.
 class HighestDice final : public policy::Dice {
  public:
   std::uint64_t roll(std::uint64_t highest) override { return highest; }
@@ -28,9 +28,9 @@ class HighestDice final : public policy::Dice {
 struct Assumed {
   policy::Facts facts;
   policy::Outcome outcome;
-  /// The attempt to begin with. Attempts before it failed at once, each followed by its backoff.
+  /// The attempt with which the course begins. Earlier attempts failed at once, each followed by its backoff.
   policy::Attempt first;
-  /// How a delivered body breaks; absent if it is sent whole.
+  /// How the delivered body breaks; absent if it is delivered completely.
   std::optional<policy::Break> breaks;
 };
 
@@ -38,30 +38,31 @@ struct Assumed {
 struct RehearsedStep {
   policy::Attempt attempt;
   policy::Instant ended{};
-  double budget_left = 0;  ///< as decide() saw it
+  double budget_left = 0;  ///< retries left in the budget, as decide() received it
   policy::Verdict verdict;
 };
 
 struct Rehearsed {
   std::vector<RehearsedStep> steps;  ///< at least one
-  policy::Action end;                ///< last action: Start if the course goes on, Wait before a Resume
+  policy::Action end;                ///< last action: Start if more steps would follow, Wait before a Resume
   policy::Ledger ledger;
 
   bool goes_on() const { return std::holds_alternative<policy::Start>(end); }
   bool resumes() const { return std::holds_alternative<policy::Wait>(end); }
 };
 
-/// Follows the course for at most `most` steps, or until a broken body would be resumed. `budget`: null for
-/// none. Precondition: no other request uses it.
+/// Runs the course for at most `most` steps, or until a broken body would be resumed. `budget` may be null.
+/// Precondition: no other request uses the budget.
 Rehearsed rehearse(const policy::RoutePolicy&, const Assumed&, policy::Dice&, policy::Budget*,
                    std::size_t most);
 
-/// Returns `hedged` if a copy of the first attempt would start when there is no response by then, else the
-/// closed gate. Returns nothing if the route sends no copies. An observed p95 is assumed to be zero.
+/// Returns `hedged` if a copy would start because the first attempt has no response when the copy is due;
+/// otherwise the reason of the closed gate. Returns nothing if the route sends no copies. Assumes that an
+/// observed p95 is zero.
 std::optional<policy::Reason> rehearse_hedge(const policy::RoutePolicy&, const Assumed&);
 
-/// Returns true for a failure that means "no response". The route decides which timer ends the attempt, and
-/// when.
+/// Returns true for a failure that means "no response". Then the route decides which timer ends the attempt,
+/// and when.
 bool is_timeout(const policy::Outcome&);
 
 }  // namespace reprise::tools

@@ -107,7 +107,7 @@ std::string client_got(const HistoryEntry& story) {
   return text;
 }
 
-// Returns what decide() saw last, as far as advice depends on it.
+// Returns the facts of the last decision on which the advice depends.
 Explanation as_seen(const HistoryEntry& story) {
   Explanation seen;
   seen.facts.idempotent = story.idempotent ? policy::Idempotency::yes : policy::Idempotency::no;

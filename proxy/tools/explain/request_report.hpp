@@ -1,4 +1,4 @@
-// Describes a finished request to people, and what would have changed its outcome.
+// Describes a finished request to people, and what would have led to another outcome.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace reprise::tools {
 
-/// Returns, in one or two sentences, how to get another outcome: the advice of `explain` for the current
-/// policy of the route. Empty if the request succeeded.
+/// Returns one or two sentences on how to get another outcome: the advice of `explain` for the current policy
+/// of the route. Empty if the request succeeded.
 std::string advice_for(const telemetry::HistoryEntry&, const policy::RoutePolicy&);
 
-/// Returns a few lines for each attempt. The first column says what each line is about. Text that a client or
-/// an upstream chose is escaped. `advice` may be empty.
+/// Returns a few lines for each attempt. The first column is the topic of the line. Escapes text that a
+/// client or an upstream chose. `advice` may be empty.
 std::string to_text(const telemetry::HistoryEntry&, std::string_view advice);
 
 }  // namespace reprise::tools

@@ -14,10 +14,10 @@ namespace {
 
 const Resources usual_requests{{"cpu", "20m"}, {"memory", "32Mi"}};
 const Resources usual_limits{{"memory", "192Mi"}};
-// A pod of class Guaranteed needs a limit for each resource.
+// Limit for the CPU. A pod of class Guaranteed needs a limit for each resource.
 constexpr std::string_view limit_of_cpu = "100m";
 
-/// Returns a quantity of the container; empty if it is not set.
+/// Returns a quantity in the container's resources; empty if it is not set.
 std::string_view amount(const Node& container, std::string_view kind, std::string_view name) {
   const Node* resources = container.find("resources");
   const Node* amounts = resources == nullptr ? nullptr : resources->find(kind);
@@ -50,7 +50,7 @@ bool shares_resources(const Pod& pod) {
   return resources != nullptr && !resources->entries.empty();
 }
 
-/// Returns the image with our version as its tag, if its tag is a version.
+/// Returns the image. If its tag is a version, replaces it by ours.
 std::string upgraded(const std::string& image, std::string_view version) {
   const std::size_t slash = image.rfind('/');
   const std::size_t colon = image.rfind(':');
@@ -61,7 +61,7 @@ std::string upgraded(const std::string& image, std::string_view version) {
   return image.substr(0, colon + 1) + std::string(version);
 }
 
-/// Sets both lists. A default request is lowered to an explicit limit.
+/// Sets the requests and the limits. A default request is lowered to an explicit limit.
 std::optional<std::string> decide_resources(const Pod& pod, const Options& options, Sidecar& sidecar) {
   if (shares_resources(pod) && options.requests.empty() && options.limits.empty()) return std::nullopt;
   const bool guaranteed = is_guaranteed(pod);

@@ -12,7 +12,7 @@ bool is_marker(std::string_view line, std::string_view marker) {
           std::string_view(" \t\r\n").find(line[marker.size()]) != std::string_view::npos);
 }
 
-/// Returns true for a blank line, a comment, or a directive (`%YAML 1.2`).
+/// Returns true for a blank line, a comment, or a directive such as `%YAML 1.2`.
 bool has_no_content(std::string_view line) {
   if (line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
   if (line.starts_with('%')) return true;

@@ -7,7 +7,7 @@ namespace {
 
 bool is_all(std::string_view text, char c) { return text.find_first_not_of(c) == std::string_view::npos; }
 
-/// Returns the place after the quoted text that begins at `at`; npos if it does not end.
+/// Returns the offset after the quoted text that begins at `at`; npos if the quote is not closed.
 std::size_t end_of_quotes(std::string_view text, std::size_t at) {
   const char quote = text[at];
   for (++at; at < text.size(); ++at) {
@@ -21,14 +21,14 @@ std::size_t end_of_quotes(std::string_view text, std::size_t at) {
   return std::string_view::npos;
 }
 
-/// Returns true if quoted text begins here. Only for text in braces. An apostrophe inside a plain word does
-/// not begin quoted text.
+/// Returns true if a quoted text begins at `at`. Used only inside braces. An apostrophe within a plain word
+/// does not begin a quoted text.
 bool begins_quotes(std::string_view text, std::size_t at) {
   return text[at] == '"' ||
          (text[at] == '\'' && std::string_view(" ,:[{\n").find(text[at - 1]) != std::string_view::npos);
 }
 
-/// Groups adjacent places into pairs of first and last.
+/// Returns the first and last place of each run of adjacent places.
 std::vector<std::pair<std::size_t, std::size_t>> runs_of(const std::vector<std::size_t>& places) {
   std::vector<std::pair<std::size_t, std::size_t>> runs;
   for (const std::size_t place : places) {
@@ -97,12 +97,12 @@ void Edits::add_entries(const Node& mapping, std::size_t before, const std::vect
   std::size_t start = line_start(key.at);
   const std::size_t columns = key.at - start;
   if (!is_all(text_.substr(start, columns), ' ')) {
-    // The key does not begin its line, for example after a dash. The additions take its place, and the key
-    // moves to a line of its own.
+    // The key does not begin its line, for example because a dash precedes it. The additions are put in its
+    // place, and the key moves to its own line.
     return put(key.at, 0, indented(lines, columns, line_end_).substr(columns) + std::string(columns, ' '),
                key);
   }
-  // Comments directly above the key belong to it.
+  // Comments directly above the key belong to the key.
   while (start > 0) {
     const std::size_t above = line_start(start - 1);
     const std::string_view line = text_.substr(above, start - above);
@@ -172,7 +172,7 @@ void Edits::fill(const Entry& entry, const std::string& json) {
 std::size_t Edits::end_of_scalar(const Node& scalar) const {
   if (scalar.at >= text_.size()) return std::string_view::npos;
   if (text_[scalar.at] == '"' || text_[scalar.at] == '\'') return end_of_quotes(text_, scalar.at);
-  // A plain scalar is written as it is, unless it covers several lines.
+  // A plain scalar is written as its text is, unless it spans several lines.
   return text_.substr(scalar.at).starts_with(scalar.text) ? scalar.at + scalar.text.size()
                                                           : std::string_view::npos;
 }
@@ -207,9 +207,9 @@ std::size_t Edits::end_of_value(const Node& value) const {
   return std::string_view::npos;
 }
 
-// Returns the start of the first line after a block. The block begins at `start`, which is the start of a
-// line, and is indented by `columns`. If it is a list, its further items belong to it. Blank lines at its end
-// do not belong to it, and comments do only if they are indented more.
+// Returns the start of the first line after a block. The block begins at `start`, the start of a line, and is
+// indented by `columns`. If it is a list, its further items belong to it. Blank lines at the end do not
+// belong to it; comments there do only if they are indented more.
 std::size_t Edits::end_of_block(std::size_t start, std::size_t columns, bool is_list) const {
   std::size_t end = text_.size();
   bool first = true;
@@ -229,8 +229,8 @@ std::size_t Edits::end_of_block(std::size_t start, std::size_t columns, bool is_
   return end;
 }
 
-// Returns the place after the last value of a list in braces, before any comma, blanks or comments; npos if
-// the list does not end.
+// Returns the offset after the last value of a list in braces, before any comma, blanks or comments. Returns
+// npos if the list is not closed.
 std::size_t Edits::end_of_last(const Node& list) const {
   const std::size_t close = end_of_value(list);
   if (close == std::string_view::npos) return close;
@@ -251,7 +251,7 @@ std::size_t Edits::end_of_last(const Node& list) const {
   return end;
 }
 
-// Returns the place of an item's dash. The item may begin on a later line than its dash.
+// Returns the offset of an item's dash. The item may begin on a later line than its dash.
 std::size_t Edits::dash_of(const Node& list, const Node& item) const {
   const std::size_t columns = list.at - line_start(list.at);
   for (std::size_t start = line_start(item.at);; start = line_start(start - 1)) {
@@ -261,7 +261,7 @@ std::size_t Edits::dash_of(const Node& list, const Node& item) const {
   }
 }
 
-// Also removes the newline before the lines if the text does not end with one.
+// Removes whole lines. If the text does not end with a newline, also removes the newline before them.
 void Edits::remove_lines(std::size_t start, std::size_t end, const Node& for_whom) {
   if (end == text_.size() && start > 0 && !text_.ends_with('\n')) {
     --start;
@@ -287,7 +287,7 @@ void Edits::remove_items(const Node& list, const std::vector<std::size_t>& place
       const std::size_t behind = comma + (text_.substr(comma + 1, 1) == " " ? 2 : 1);
       put(first.at, behind - first.at, "", first);
     } else {
-      // The last items: also removes the comma before them, unless they are the first ones, too.
+      // For the last items, the comma before them is removed too, unless they are also the first ones.
       const std::size_t begin = from == 0 ? first.at : std::min(text_.rfind(',', first.at), first.at);
       put(begin, end - begin, "", first);
     }
@@ -319,7 +319,7 @@ void Edits::remove_entries(const Node& mapping, const std::vector<std::size_t>& 
       remove_lines(start, end, key);
       continue;
     }
-    // The key follows a dash: the next key takes its place.
+    // The key follows a dash, so the next key takes its place.
     if (is_last) return refuse(key, "this cannot be removed as it is written");
     const std::size_t next = std::min(text_.find_first_not_of(' ', end), text_.size());
     put(key.at, next - key.at, "", key);
@@ -339,7 +339,8 @@ std::string Edits::applied() const {
   std::size_t done = 0;
   for (const auto& [place, edit] : edits_) {
     const std::size_t at = place.first;
-    // inside a range that another edit replaced; the comparison of the result finds it
+    // This edit is inside a range that another edit has replaced. The comparison of the result detects a
+    // conflict.
     if (at < done) continue;
     result.append(text_.substr(done, at - done)).append(edit.added);
     done = at + edit.erased;

@@ -1,4 +1,5 @@
-// Changes a document's text and leaves every other byte unchanged: adds keys and items, replaces values.
+// Changes a document's text and leaves every other byte unchanged. Adds keys and items, replaces values, and
+// removes them.
 #pragma once
 
 #include <cstddef>
@@ -14,30 +15,30 @@
 
 namespace reprise::tools {
 
-/// A key with its value, or a list item, in block form and in JSON form.
+/// A key with its value, or a list item, written both as block YAML and as JSON.
 struct Addition {
-  std::string block;  ///< lines that end with \n, from column 1
+  std::string block;  ///< lines that end with \n and begin in column 1
   std::string json;   ///< on one line
 };
 
-/// Indents each line by `columns` blanks. A blank line stays empty.
+/// Indents each line by `columns` blanks. Blank lines stay empty.
 std::string indented(std::string_view lines, std::size_t columns, std::string_view line_end = "\n");
-/// Joins the items with commas.
+/// Returns the JSON forms of the items, joined by commas.
 std::string json_items(const std::vector<Addition>&);
-/// Returns a key with a list of the items.
+/// Returns a key whose value is a list of the items.
 Addition list_entry(const std::string& key, const std::vector<Addition>& items);
-/// Returns a key with a mapping of the entries.
+/// Returns a key whose value is a mapping of the entries.
 Addition mapping_entry(const std::string& key, const std::vector<Addition>& entries);
 
-/// Collects changes of one text. All places refer to the unchanged text. The node of an anchor is changed
-/// once, even if several parts request the change. If they request different changes, that is a fault.
+/// Collects the changes of one text. All places refer to the unchanged text. A node with an anchor may be
+/// changed from several parts of the text, but only once: different changes of it are a fault.
 class Edits {
  public:
   explicit Edits(std::string_view text)
       : text_(text), line_end_(text.find("\r\n") == std::string_view::npos ? "\n" : "\r\n") {}
 
-  /// Adds entries before the entry with number `before`. Precondition: the mapping is not empty, unless it is
-  /// in braces.
+  /// Adds entries before the entry at index `before`. Precondition: the mapping is not empty, or it is in
+  /// braces.
   void add_entries(const Node& mapping, std::size_t before, const std::vector<Addition>&);
   /// Adds items at the front of a list.
   void add_items(const Node& list, const std::vector<Addition>&);
@@ -50,12 +51,12 @@ class Edits {
   /// Replaces a scalar that is on one line. Returns its old text.
   std::string replace(const Node& scalar, const std::string& json);
 
-  // The functions below remove or restore. A range may be inside another one; the outer one counts.
-  /// Removes items of a list, by their places, ascending.
+  // Functions that remove or restore follow. If a range is inside another one, only the outer one is applied.
+  /// Removes the items at these indexes of a list. Precondition: the indexes are ascending.
   void remove_items(const Node& list, const std::vector<std::size_t>& places);
-  /// Removes the mapping's own key, with its value.
+  /// Removes the key and its value, if the key belongs to the mapping itself and not to a merge key.
   void remove_entry(const Node& mapping, std::string_view key);
-  /// Removes keys with their values, by their places, ascending.
+  /// Removes the entries at these indexes of a mapping. Precondition: the indexes are ascending.
   void remove_entries(const Node& mapping, const std::vector<std::size_t>& places);
   /// Replaces everything from the colon of a key to the end of its value. Precondition: the value is in
   /// braces, or is a scalar on one line.
@@ -74,7 +75,7 @@ class Edits {
     bool operator==(const Edit&) const = default;
   };
 
-  /// Order of two changes at the same place: one that ends a value comes before one that begins a value.
+  /// Order of two changes at the same place: the end of a value comes before the beginning of another.
   enum class Order : std::uint8_t { behind, before };
   void put(std::size_t at, std::size_t erased, std::string added, const Node& for_whom,
            Order = Order::before);

@@ -13,7 +13,7 @@ namespace {
 
 using Present = std::map<std::string, const Node*, std::less<>>;
 
-/// Returns `http_proxy` for `HTTP_PROXY`, and the reverse.
+/// Returns the name in the other spelling: `http_proxy` for `HTTP_PROXY`, and the reverse.
 std::string other_spelling(std::string name) {
   for (char& c : name) {
     if (c >= 'a' && c <= 'z') {
@@ -30,7 +30,7 @@ const Node* entry_of(const Present& present, std::string_view name) {
   return found == present.end() ? nullptr : found->second;
 }
 
-/// Returns the value that the container sets itself, if it is a text.
+/// Returns the value that the container sets as a literal text; nothing if it sets none.
 std::optional<std::string> literal(const Present& present, std::string_view name) {
   const Node* entry = entry_of(present, name);
   if (entry == nullptr || entry->find("valueFrom") != nullptr) return std::nullopt;
@@ -44,7 +44,7 @@ Variables variables_for(const Present& present) {
         if (name != "NO_PROXY") return own;
         return own.value_or("") + "," + std::string(direct_names);
       });
-  // Extended only if the manifest sets it: a new variable would hide one that the image sets.
+  // JAVA_TOOL_OPTIONS is only extended, because a new variable would hide one that the image sets.
   if (!literal(present, "JAVA_TOOL_OPTIONS"))
     std::erase_if(variables, [](const auto& variable) { return variable.first == "JAVA_TOOL_OPTIONS"; });
   return variables;
@@ -87,7 +87,7 @@ void change(const Node& entry, const std::string& name, const std::string& wante
   }
 }
 
-/// Reads the entries by name. Returns a fault if one of our variables is set twice, or if `env` is not a
+/// Collects the entries by name. Returns a fault if a variable of ours is set twice, or if `env` is not a
 /// list.
 std::optional<Fault> read_environment(const Node& env, Present& present) {
   if (env.kind != Node::Kind::list && env.kind != Node::Kind::nothing)
@@ -100,7 +100,7 @@ std::optional<Fault> read_environment(const Node& env, Present& present) {
   return std::nullopt;
 }
 
-/// Returns the number of the container's entry before which a new `env` is placed.
+/// Returns the index of the container's entry before which a new `env` is inserted.
 std::size_t place_for_env(const Node& container) {
   constexpr std::string_view first[] = {"name", "image",      "imagePullPolicy", "command",
                                         "args", "workingDir", "ports",           "envFrom"};
@@ -111,7 +111,7 @@ std::size_t place_for_env(const Node& container) {
   return container.entries.size() > 1 ? 1 : 0;
 }
 
-/// Returns how many items, from the first, have names from our list in its order.
+/// Counts the items at the front whose names are in our list, in the order of that list.
 template <typename Item, typename Name>
 std::size_t run_of(Item item, Item last_item, Name name, Name last_name) {
   std::size_t count = 0;

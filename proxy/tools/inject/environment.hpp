@@ -1,4 +1,5 @@
-// The environment of one container: every variable that sends its requests through reprise, each one once.
+// Sets the environment of one container: every variable that sends its requests through reprise, without
+// duplicates.
 #pragma once
 
 #include <optional>
@@ -12,24 +13,25 @@
 
 namespace reprise::tools {
 
-/// Hosts that are never sent through reprise, in addition to the container's own exemptions. Kubernetes
-/// replaces the last one by the address of its API.
+/// Hosts that the container reaches directly, in addition to its own exemptions. Kubernetes replaces the last
+/// name by the address of its API.
 inline constexpr std::string_view direct_names =
     "localhost,127.0.0.1,::1,kubernetes.default.svc,$(KUBERNETES_SERVICE_HOST)";
 
 /// Returns true if reprise sets a variable with that name.
 bool is_proxy_variable(std::string_view name);
 
-/// A range of variables that are probably ours, by their names and order: the last ones of the list, or the
-/// first ones if a build of November 2026, before the release of 0.1.0, wrote them.
+/// A range of variables that reprise probably added, judged by their names and order. They are the last ones
+/// of the list, or the first ones if a build of November 2026, before the release of 0.1.0, added them.
 struct Added {
   std::size_t first = 0;
   std::size_t count = 0;
 };
 Added added_variables(const Node& env);
 
-/// Adds the changes to `edits`, notes for the author to `remarks`, and to `undo` what the removal needs.
-/// `place` names the container's environment.
+/// Adds the changes to `edits`, notes for the author to `remarks`, and the facts that the removal needs to
+/// `undo`. `place` identifies the container's environment in `undo`. Returns a fault if the environment
+/// cannot be changed.
 std::optional<Fault> edit_environment(const Node& container, const std::string& place, Edits& edits,
                                       std::vector<Fault>& remarks, Undo& undo);
 

@@ -23,8 +23,8 @@ Fault with_advice(Fault fault, std::string_view text) {
   return fault;
 }
 
-/// Returns the fault of a text that is not YAML. If a line up to the fault is indented with a tab, the tab is
-/// the cause, whatever the parser reports.
+/// Returns the fault for a text that is not YAML. If a line up to the fault is indented with a tab, the tab
+/// is the cause, whatever the parser reports.
 Fault no_yaml(const Fault& fault, std::string_view text) {
   std::size_t line = 1;
   for (std::size_t at = 0; at < text.size() && line <= fault.line; ++line) {
@@ -37,8 +37,8 @@ Fault no_yaml(const Fault& fault, std::string_view text) {
   return with_advice({fault.line, fault.column, "no YAML: " + fault.message}, text);
 }
 
-/// Returns a fault for a line that ends with only a carriage return: YAML accepts it, but edits of lines do
-/// not.
+/// Returns a fault for a line that ends with a carriage return alone. YAML accepts it, but the edits, which
+/// work on lines, do not.
 std::optional<Fault> lone_return(std::string_view text) {
   std::size_t line = 1;
   std::size_t line_start = 0;
@@ -53,7 +53,7 @@ std::optional<Fault> lone_return(std::string_view text) {
   return std::nullopt;
 }
 
-/// A parsed document and its pods. No pods if it is not a workload.
+/// A parsed document and its pods. There are none if it is not a workload.
 struct Parsed {
   Tree tree;
   std::vector<Pod> pods;
@@ -76,7 +76,7 @@ std::variant<Parsed, Fault> parsed(std::string_view text) {
   return result;
 }
 
-/// Returns the text without reprise in the given pods.
+/// Returns the text after reprise was removed from the given pods.
 std::variant<std::string, Fault> without_reprise(std::string_view text, const Parsed& before,
                                                  const std::vector<Pod>& pods) {
   Edits edits(text);
@@ -111,7 +111,7 @@ bool restores_original(std::string_view injected_text, std::string_view original
   return result != nullptr && *result == original;
 }
 
-/// Compares the content of `after` with that of `before`: only reprise may have been added.
+/// Returns a fault if the content of `after` differs from `before` in more than the additions of reprise.
 std::optional<Fault> compared(const Node& before, std::string_view after) {
   auto tree = read(after);
   if (Fault* fault = std::get_if<Fault>(&tree))
@@ -127,7 +127,7 @@ Remark note(const Document& document, const Node& where, std::string message) {
   return noted;
 }
 
-/// Processes one document for inject().
+/// Adds reprise to one document.
 class Injection {
  public:
   Injection(const Document& document, const Options& options, std::string_view version, Injected& done)
@@ -155,7 +155,7 @@ class Injection {
   }
 
  private:
-  /// Counts and notes objects that are not known workloads.
+  /// Counts objects that are not known workloads, and adds notes about them.
   void count_other_objects(const Node& object) {
     const std::string_view kind = object.word("kind");
     if (is_list(object)) {
@@ -176,7 +176,7 @@ class Injection {
     ++done_.passed_over;
   }
 
-  /// Decides which pods get a sidecar, which get a new one, and which stay unchanged.
+  /// Decides which pods get a sidecar, which have theirs replaced, and which stay unchanged.
   std::optional<Fault> choose(const Parsed& known) {
     for (const Pod& pod : known.pods) {
       const Node* const ours = our_container(*pod.spec);
@@ -202,7 +202,7 @@ class Injection {
     return std::nullopt;
   }
 
-  /// Decides the sidecar of each pod in `known`; absent for pods that do not get one.
+  /// Decides the sidecar of each pod in `known`. It is absent for pods that do not get one.
   std::optional<Fault> decide_sidecars(const Parsed& known) {
     for (std::size_t i = 0; i < known.pods.size(); ++i) {
       sidecars_.emplace_back();
@@ -215,7 +215,7 @@ class Injection {
     return std::nullopt;
   }
 
-  /// Adds the sidecars to `text_`. `known`: `text_` as parsed.
+  /// Adds the sidecars to `text_`. `known` is the parsed `text_`.
   std::optional<Fault> add_sidecars(const Parsed& known) {
     if (std::find(gets_sidecar_.begin(), gets_sidecar_.end(), true) == gets_sidecar_.end())
       return std::nullopt;
@@ -226,8 +226,8 @@ class Injection {
     });
     MetadataForm metadata = MetadataForm::whole;
     auto edited = compared_edit(known, before, UndoForm::left_out, metadata);
-    // An anchor may share the metadata with others. Reprise works without the additions to the metadata,
-    // unless they carry its configuration.
+    // An anchor may share the metadata with other pods. Reprise works without the additions to the metadata,
+    // unless they contain its configuration.
     const std::pair<MetadataForm, const char*> less[] = {
         {MetadataForm::annotations, "no label was added, because others share these labels by an anchor"},
         {MetadataForm::left_out,
@@ -254,7 +254,7 @@ class Injection {
     return std::nullopt;
   }
 
-  /// Returns the whole text with reprise added, compared with the original. Sets `remarks_`.
+  /// Returns the whole text with reprise added, after comparing it with the original. Sets `remarks_`.
   std::variant<std::string, Fault> compared_edit(const Parsed& known, std::string_view text, UndoForm form,
                                                  MetadataForm metadata) {
     remarks_.clear();
@@ -293,9 +293,9 @@ class Injection {
   std::string_view version_;
   Injected& done_;
   std::string text_;
-  std::vector<Options> existing_;                 ///< by pod: the options of the existing sidecar
-  std::vector<bool> gets_sidecar_;                ///< by pod: true if it gets a sidecar
-  std::vector<std::optional<Sidecar>> sidecars_;  ///< by pod, once they are decided
+  std::vector<Options> existing_;                 ///< options of the existing sidecar, indexed by pod
+  std::vector<bool> gets_sidecar_;                ///< true if the pod gets a sidecar, indexed by pod
+  std::vector<std::optional<Sidecar>> sidecars_;  ///< decided sidecars, indexed by pod
   std::vector<Pod> replaced_;
   std::size_t unchanged_ = 0;
   std::vector<Fault> remarks_;

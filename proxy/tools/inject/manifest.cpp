@@ -24,7 +24,7 @@ Fault fault_at(const YAML::Mark& mark, std::string message) {
           std::move(message)};
 }
 
-// Builds the tree from parser events, because yaml-cpp's own nodes hide duplicate keys.
+// Builds the tree from parser events, because the nodes of yaml-cpp hide duplicate keys.
 class Builder : public YAML::EventHandler {
  public:
   Builder(std::string_view text, std::size_t skipped) : text_(text) {
@@ -70,7 +70,7 @@ class Builder : public YAML::EventHandler {
  private:
   struct Level {
     Node* node;
-    const Node* key = nullptr;  // a mapping's key that waits for its value
+    const Node* key = nullptr;  // key of a mapping whose value has not been read yet
     std::set<std::string> keys{};
   };
 
@@ -85,7 +85,7 @@ class Builder : public YAML::EventHandler {
     return &node;
   }
 
-  // Skips an anchor (&a) and a tag (!!str). The node may begin on a later line than these.
+  // Returns the offset after an anchor (&a) and a tag (!!str). The node may begin on a later line.
   std::size_t after_properties(std::size_t at) const {
     while (at < text_.size() && (text_[at] == '&' || text_[at] == '!')) {
       at = std::min(text_.find_first_of(" \t\r\n", at), text_.size());
@@ -139,7 +139,7 @@ class Builder : public YAML::EventHandler {
   }
 
   std::string_view text_;
-  std::vector<std::size_t> lines_;  // start of each line
+  std::vector<std::size_t> lines_;  // offset of the start of each line
   Tree tree_;
   std::vector<Level> open_;
   std::map<YAML::anchor_t, const Node*> anchors_;

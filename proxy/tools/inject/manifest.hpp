@@ -1,4 +1,4 @@
-// Parses one document of a manifest into a tree with places in its text: only what edits need.
+// Parses one document of a manifest into a tree with positions in its text. Supports only what edits need.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,10 @@
 
 namespace reprise::tools {
 
-/// The first bytes of a file from some editors.
+/// The byte order mark (UTF-8), with which files of some editors begin.
 inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
-/// What is wrong, and where. Lines and columns of the text, from 1.
+/// A fault and its position. Lines and columns of the text count from 1.
 struct Fault {
   std::size_t line = 1;
   std::size_t column = 1;
@@ -24,24 +24,25 @@ struct Fault {
 
 struct Entry;
 
-/// A value as written. An alias is the node that it refers to, so a node may have several parents.
+/// A value as written. An alias is represented by the node to which it refers, so a node may have several
+/// parents.
 struct Node {
   enum class Kind : std::uint8_t { nothing, scalar, list, mapping };
   Kind kind = Kind::nothing;
-  bool in_braces = false;  ///< `[..]` or `{..}`, as everything in JSON
-  bool is_quoted = false;  ///< quoted or tagged: a string, whatever it looks like
-  std::size_t at = 0;      ///< where it begins, after its anchor and tag; undefined for `nothing`
+  bool in_braces = false;  ///< written as `[..]` or `{..}`, like everything in JSON
+  bool is_quoted = false;  ///< quoted or tagged, and so a string, whatever it looks like
+  std::size_t at = 0;      ///< offset of its first byte, after an anchor and a tag; undefined for `nothing`
   std::size_t line = 1;
   std::size_t column = 1;
-  std::string text;  ///< only for a scalar
+  std::string text;  ///< set for a scalar only
   std::vector<const Node*> items;
   std::vector<Entry> entries;
 
-  /// Returns the key's value, the mapping's own or one from a merge key (`<<`); null if there is none.
+  /// Returns the value of the key, in the mapping itself or from a merge key (`<<`). Null if there is none.
   const Node* find(std::string_view key) const;
-  /// Returns the mapping's own entry for the key, or null.
+  /// Returns the entry of the key in the mapping itself. Null if there is none.
   const Entry* own(std::string_view key) const;
-  /// Returns the text of the key's scalar; empty if there is none.
+  /// Returns the text of the key's value if it is a scalar; otherwise an empty text.
   std::string_view word(std::string_view key) const;
 };
 
@@ -54,7 +55,8 @@ struct Tree {
   std::deque<Node> nodes;
   const Node* root = nullptr;  ///< null if the document is empty
   std::optional<Fault>
-      /// a duplicate key, or a key that is not a scalar: valid YAML, but not a Kubernetes object
+      /// The first duplicate key, or key that is not a scalar: valid YAML, but not a Kubernetes object.
+      /// Absent if there is none.
       unlike_object;
 };
 

@@ -16,7 +16,7 @@ constexpr std::string_view admin_port = "3129";
 
 using Places = std::vector<std::size_t>;
 
-/// Returns a block scalar if it has exactly this value, else quoted text.
+/// Returns the text as a block scalar if that gives exactly this value, otherwise as quoted text.
 std::string block_value(const std::string& text) {
   const bool is_plain = text.find_first_of("\r\t") == std::string::npos && text.ends_with('\n') &&
                         !text.ends_with("\n\n") && text[0] != ' ' && text[0] != '\n' &&
@@ -42,7 +42,7 @@ bool names_volume(std::string_view list) {
   return false;
 }
 
-/// Collects the additions to a pod's annotations and labels.
+/// Collects additions to the annotations and labels of a pod.
 class Metadata {
  public:
   Metadata(const Pod& pod, Edits& edits, std::vector<Fault>& remarks, Undo& undo)
@@ -119,7 +119,7 @@ class Metadata {
     return mapping == nullptr ? nullptr : mapping->find(key);
   }
 
-  /// Returns the place after `name`, if `name` comes first, else 0.
+  /// Returns the index after the entry `name` if that is the first entry, otherwise 0.
   static std::size_t place_in(const Node& metadata) {
     return metadata.entries.size() > 1 && metadata.entries[0].key->text == "name" ? 1 : 0;
   }
@@ -147,7 +147,7 @@ class Metadata {
   std::vector<Addition> labels_;
 };
 
-/// Returns true if inject() added the entry, judged by its value and the recorded facts.
+/// Returns true if inject() added the entry, according to its value and the recorded facts.
 bool is_ours(std::string_view list, const Entry& one, const Undo& undo, bool carries_config) {
   const std::string& key = one.key->text;
   const std::string place = metadata_place(list, key);
@@ -164,7 +164,8 @@ bool carries_config(const Pod& pod) {
          });
 }
 
-/// Removes our entries. Returns true if the key would have none left.
+/// Removes our entries from a list of the metadata. Returns true if the list would then be empty and must be
+/// removed too.
 bool take_out(const Pod& pod, const Node& metadata, const std::string& list, const Undo& undo, Edits& edits) {
   const Entry* own = metadata.own(list);
   const Node* there = metadata.find(list);

@@ -1,4 +1,4 @@
-// Additions to a pod's metadata: a label, and annotations for autoscalers, Prometheus and the configuration.
+// Adds to a pod's metadata: a label, and annotations for autoscalers, Prometheus and the configuration.
 #pragma once
 
 #include <string>
@@ -10,20 +10,21 @@
 
 namespace reprise::tools {
 
-/// Annotation with the volumes that an autoscaler may delete when it moves a pod. Our volume holds only the
-/// bodies of requests in progress.
+/// Annotation that lists the volumes which an autoscaler may delete when it moves a pod. Our volume has only
+/// the bodies of requests in progress.
 inline constexpr std::string_view eviction_key =
     "cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes";
 
 inline constexpr std::string_view scrape_key = "prometheus.io/scrape";
 
-/// Returns the place, as Undo names it, of a key in `annotations` or `labels`.
+/// Returns the place for Undo of a key in `annotations` or `labels`.
 std::string metadata_place(std::string_view list, std::string_view key);
 
 /// Returns the keys that may be added to `annotations` or `labels`.
 std::vector<std::string_view> metadata_keys(std::string_view list);
 
-/// Adds the changes to `edits`, notes for the author to `remarks`, and to `undo` what the removal needs.
+/// Adds the changes to `edits`, notes for the author to `remarks`, and the facts that the removal needs to
+/// `undo`.
 void edit_metadata(const Pod&, const Sidecar&, Edits& edits, std::vector<Fault>& remarks, Undo& undo);
 
 /// Reverses edit_metadata().

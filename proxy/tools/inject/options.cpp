@@ -14,7 +14,7 @@ bool is_digits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// An annotation: the option that it sets, and the check of its value.
+/// An annotation, the option that it sets, and the check of its value.
 struct Annotation {
   std::string_view name;
   std::optional<std::string> (*fault)(std::string_view) = nullptr;
@@ -38,7 +38,7 @@ constexpr Annotation annotations[] = {
 std::optional<Fault> take(const Node& value, const Annotation& what, Options& options) {
   if (value.kind != Node::Kind::scalar)
     return Fault{value.line, value.column, std::string(key_prefix).append(what.name) + " is no text"};
-  // An empty quantity means that there is none.
+  // An empty quantity means that none is set, so it is not checked.
   const bool is_judged = what.fault != nullptr && !(what.resources != nullptr && value.text.empty());
   if (const auto wrong = is_judged ? what.fault(value.text) : std::nullopt)
     return Fault{value.line, value.column, std::string(key_prefix).append(what.name) + ": " + *wrong};
@@ -101,7 +101,8 @@ std::variant<Options, Fault> read_annotations(const Node* metadata) {
 }
 
 Options joined(Options one, const Options& other) {
-  // The two ways to give a configuration exclude each other: if `one` uses either, the other's are ignored.
+  // A configuration can be given in two ways, which exclude each other. If `one` uses either, the other
+  // options' configuration is ignored.
   if (!one.config && !one.config_map) {
     one.config = other.config;
     one.config_map = other.config_map;

@@ -1,4 +1,4 @@
-// Options of the sidecar: from the command line for all pods of a file, from annotations for one pod.
+// Options of the sidecar, from the command line for all pods of a file, or from annotations for one pod.
 #pragma once
 
 #include <array>
@@ -12,17 +12,18 @@
 
 namespace reprise::tools {
 
-/// Quantities by resource name. An empty quantity means that there is none.
+/// Quantities, keyed by the name of the resource. An empty quantity means that none is set.
 using Resources = std::map<std::string, std::string, std::less<>>;
 
-/// An absent or empty option is not set. The policy in deploy/kubernetes reads the same annotations.
+/// An option that is absent or empty is not set. The policy in deploy/kubernetes reads the same annotations.
 struct Options {
   std::optional<std::string> image;
   std::optional<std::string> pull_policy;  ///< Always, IfNotPresent or Never
   std::optional<std::string> pull_secret;  ///< name of a Secret in the pod's namespace
-  std::optional<std::string> user;         ///< user id from 1, or `none`: the namespace decides
-  std::optional<std::string> config_map;  ///< name of a ConfigMap whose key reprise.yaml is the configuration
-  std::optional<std::string> config;      ///< text of reprise.yaml, which the pod then carries itself
+  std::optional<std::string> user;         ///< user id, at least 1, or `none` if the namespace decides
+  std::optional<std::string>
+      config_map;  ///< name of a ConfigMap with the configuration under the key reprise.yaml
+  std::optional<std::string> config;  ///< text of reprise.yaml, which is put into an annotation of the pod
   Resources requests;
   Resources limits;
   bool has_label = false;   ///< adds the label that PodMonitor and NetworkPolicy select
@@ -33,18 +34,19 @@ inline constexpr std::string_view key_prefix = "reprise.dev/";
 inline constexpr std::string_view inject_key = "reprise.dev/inject";
 inline constexpr std::string_view config_key = "reprise.dev/config";
 
-/// Return why the value is invalid, as a sentence that begins with the value; nothing if it is valid.
+/// Return why the value is invalid, as a sentence that begins with the value. Nothing if the value is valid.
 std::optional<std::string> fault_of_quantity(std::string_view text);
 std::optional<std::string> fault_of_user(std::string_view text);
 std::optional<std::string> fault_of_pull_policy(std::string_view text);
 
-/// Parses `cpu=20m,memory=32Mi`. Returns why if it is invalid.
+/// Parses a list such as `cpu=20m,memory=32Mi`. Returns the reason if it is invalid.
 std::variant<Resources, std::string> read_resources(std::string_view text);
 
-/// Reads the options in a pod's annotations. Returns the first fault. `metadata` may be null.
+/// Reads the options in a pod's annotations. Returns the first fault if one is invalid. `metadata` may be
+/// null.
 std::variant<Options, Fault> read_annotations(const Node* metadata);
 
-/// Returns `one`, with options that it does not set taken from `other`.
+/// Returns the options of `one`, and from `other` those that `one` does not set.
 Options joined(Options one, const Options& other);
 
 }  // namespace reprise::tools

@@ -11,7 +11,7 @@
 namespace reprise::tools {
 namespace {
 
-/// A kind that runs pods, its API groups, and the path to its pod spec.
+/// A kind of object that runs pods, its API groups, and the path to its pod spec.
 struct Workload {
   std::string_view kind;
   std::array<std::string_view, 2> groups;
@@ -31,12 +31,12 @@ constexpr Workload workloads[] = {
     {"DeploymentConfig", {"apps.openshift.io/", "apps.openshift.io/"}, "spec.template.spec"},
 };
 
-/// Other API groups have kinds with the same names.
+/// Returns true if the object belongs to the group. Other API groups have kinds with the same names.
 bool is_of_group(std::string_view version, std::string_view group) {
   return version.empty() || (group.ends_with('/') ? version.starts_with(group) : version == group);
 }
 
-// Nested aliases can make a small file huge.
+// Limits the work, because nested aliases can make a small file huge.
 constexpr std::size_t most_nodes = 100'000;
 
 const Workload* workload_of(const Node& object) {
@@ -49,7 +49,7 @@ const Workload* workload_of(const Node& object) {
   return nullptr;
 }
 
-/// Returns true for a Rollout that refers to a Deployment instead of having a template.
+/// Returns true for a Rollout that refers to a Deployment and has no template.
 bool makes_no_pods(const Node& object) {
   const Node* spec = object.word("kind") == "Rollout" ? object.find("spec") : nullptr;
   return spec != nullptr && spec->find("workloadRef") != nullptr && spec->find("template") == nullptr;
@@ -79,7 +79,7 @@ const Node* list_of(const Node& pod, std::string_view key) {
   return list != nullptr && list->kind == Node::Kind::list ? list : nullptr;
 }
 
-/// Adds items at the front of the pod's list, or, if it has no such list, a new list to `fresh`.
+/// Adds items at the front of the pod's list. If the pod has no such list, adds a new list to `fresh`.
 void put_in_list(const Node& pod, const std::string& key, const std::vector<std::string>& items, Edits& edits,
                  std::vector<Addition>& fresh) {
   std::vector<Addition> additions;

@@ -9,12 +9,12 @@
 
 namespace reprise::tools {
 
-/// Returns our container of a pod, or null: an init container called reprise that runs for the life of the
-/// pod and mounts the volume with its configuration. Any other container called reprise was not added by
-/// inject().
+/// Returns the container in a pod that inject() added; null if there is none. It is an init container called
+/// reprise that runs as long as the pod and mounts the volume with its configuration. Other containers called
+/// reprise do not count.
 const Node* our_container(const Node& pod);
 
-/// Adds all changes to the edits. Precondition: the pod has our container.
+/// Adds all changes that remove reprise to the edits. Precondition: the pod has our container.
 std::optional<Fault> remove_from_pod(const Pod&, Edits&);
 
 }  // namespace reprise::tools

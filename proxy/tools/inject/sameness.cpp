@@ -12,7 +12,7 @@
 namespace reprise::tools {
 namespace {
 
-// Nested aliases can make a small file huge.
+// Limits the work, because nested aliases can make a small file huge.
 constexpr std::size_t most_steps = 4'000'000;
 
 class Comparison {
@@ -55,7 +55,8 @@ class Comparison {
            differs(before);
   }
 
-  /// Returns true if `after` has all entries of `before` in order, and otherwise only keys of `more`.
+  /// Returns true if `after` has all entries of `before` in the same order, and besides them only keys in
+  /// `more`.
   template <typename Judge>
   bool same_entries(const Node& before, const Node& after, const std::vector<std::string_view>& more,
                     Judge judge) {
@@ -76,8 +77,8 @@ class Comparison {
            differs(before);
   }
 
-  /// Returns true if `after` has all items of `before`. Added items must all be at the front if `at_front`,
-  /// otherwise all at the end.
+  /// Returns true if `after` has all items of `before`. Added items must be at the front if `at_front`,
+  /// otherwise at the end.
   template <typename Judge>
   bool same_items(const Node& before, const Node& after, bool at_front, Judge judge) {
     const bool was_empty = before.kind == Node::Kind::nothing;
@@ -91,7 +92,7 @@ class Comparison {
     return true;
   }
 
-  /// Compares two mappings. The one before may have been null or missing.
+  /// Compares two mappings. `before` may be null or missing.
   template <typename Judge>
   bool same_mapping(const Node& before, const Node& after, const std::vector<std::string_view>& more,
                     Judge judge) {
@@ -101,8 +102,8 @@ class Comparison {
     return same_entries(before, after, more, judge);
   }
 
-  /// Compares two objects with metadata. Our annotations and labels may have been added, and one annotation
-  /// may have been extended.
+  /// Compares two objects with metadata. Annotations and labels of reprise may have been added, and one
+  /// annotation may have been extended.
   bool same_holder(const Node& before, const Node& after) {
     return same_entries(
         before, after, {"metadata"}, [this](const std::string& key, const Node& one, const Node& other) {
@@ -157,8 +158,8 @@ class Comparison {
         });
   }
 
-  /// Returns true if the items of `before` are the first ones of `after`, by name. Older versions added at
-  /// the front.
+  /// Returns true if the items of `before` have the names of the first items of `after`. Older versions of
+  /// reprise added items at the front.
   static bool is_prefix_by_name(const Node& before, const Node& after) {
     return before.items.size() <= after.items.size() &&
            std::equal(before.items.begin(), before.items.end(), after.items.begin(),

@@ -1,4 +1,4 @@
-// Checks an edit: the new text, parsed again, must have the content that it had before, plus reprise.
+// Checks an edit: the new text, parsed again, must have the same content as before, plus reprise.
 #pragma once
 
 #include <optional>
@@ -8,9 +8,9 @@
 
 namespace reprise::tools {
 
-/// Compares the values of an object before and after, with all anchors and aliases resolved. Except for what
-/// reprise adds to its pods, nothing may be added, missing or changed. Returns the first place in `before`
-/// that violates this.
+/// Compares the values of an object before and after the edit, with anchors and aliases resolved. Except for
+/// the additions of reprise to pods, nothing may be added, missing or changed. Returns the first place in
+/// `before` that violates this; nothing if there is none.
 std::optional<Fault> first_difference(const Node& before, const Node& after);
 
 }  // namespace reprise::tools

@@ -7,7 +7,7 @@
 namespace reprise::tools {
 namespace {
 
-// Must equal deploy/kubernetes/sidecar.yaml; a test compares them.
+// Must be the same as in deploy/kubernetes/sidecar.yaml; a test compares them.
 constexpr std::string_view ports_and_probes = R"(ports:
   - {name: reprise-admin, containerPort: 3129}
 startupProbe:
@@ -35,7 +35,8 @@ volumeMounts:
   - {name: reprise-replay, mountPath: /tmp}
 )";
 
-/// Returns true if JSON reads the scalar the same way. YAML has more spellings of booleans and numbers.
+/// Returns true if JSON reads the scalar with the same value. YAML has more spellings of booleans and
+/// numbers.
 bool is_json_literal(const Node& scalar) {
   if (scalar.is_quoted) return false;
   const std::string& text = scalar.text;
@@ -45,12 +46,12 @@ bool is_json_literal(const Node& scalar) {
          text.find_first_not_of("0123456789", digits) == std::string::npos;
 }
 
-/// Returns one line of `resources`, or nothing.
+/// Returns one line of `resources`; empty if there are no quantities.
 std::string quantities(std::string_view key, const Resources& resources) {
   std::string text;
   for (const auto& [name, quantity] : resources) {
-    // A quantity without a unit is quoted: YAML would read it as a number, which the API accepts but returns
-    // as a text.
+    // A quantity without a unit is quoted. YAML would read it as a number, which the API accepts but returns
+    // as a string.
     const bool has_unit = quantity.find_first_of("mKMGTPEk") != std::string::npos;
     text.append(text.empty() ? "" : ", ")
         .append(name)

@@ -1,4 +1,4 @@
-// The additions to a pod: the container of reprise and its volumes, each in block form and as JSON.
+// The additions to a pod: the container of reprise and its volumes, as block YAML and as JSON.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace reprise::tools {
 
-/// The sidecar of one pod after all decisions. An empty text omits its key.
+/// The settings of one pod's sidecar. If a text is empty, its key is omitted.
 struct Sidecar {
   std::string image;
   std::string pull_policy{};
@@ -19,9 +19,10 @@ struct Sidecar {
   Resources requests{};
   Resources limits{};
   std::string
-      /// ConfigMap whose key reprise.yaml is the configuration; empty: an annotation of the pod has it
+      /// ConfigMap with the configuration under the key reprise.yaml; empty if an annotation of the pod has
+      /// the configuration
       config_map{};
-  std::string config{};  ///< text of that annotation, if the pod does not have it yet
+  std::string config{};  ///< text to write to that annotation; empty if the pod already has it
   bool has_label = false;
   bool is_scraped = false;
 };
@@ -30,7 +31,8 @@ inline constexpr std::string_view container_name = "reprise";
 inline constexpr std::string_view config_volume = "reprise-config";
 inline constexpr std::string_view replay_volume = "reprise-replay";
 
-/// Returns YAML lines that end with \n, from column 1. `undo`: what the removal needs, or empty.
+/// Returns the container as YAML lines that end with
+///  and begin in column 1. `undo` has the facts for the removal; it may be empty.
 std::string container_text(const Sidecar&, const std::string& undo = {});
 std::vector<std::string> volume_texts(const Sidecar&);
 

@@ -1,5 +1,5 @@
-// Facts about the original pod that `reprise inject --remove` needs and that the changed text no longer
-// shows.
+// Facts about the original pod that the changed text no longer shows and that `reprise inject --remove`
+// needs.
 #pragma once
 
 #include <cstddef>
@@ -15,25 +15,25 @@ namespace reprise::tools {
 /// Environment variable of our container that holds these facts.
 inline constexpr std::string_view undo_variable = "INJECT_UNDO";
 
-/// Facts by the place that they are about: `volumes`, `containers.0.env`, `containers.0.env.NO_PROXY`.
+/// The facts, keyed by place: `volumes`, `containers.0.env`, `containers.0.env.NO_PROXY`.
 class Undo {
  public:
-  /// Reads the facts from our container; empty if it has none.
+  /// Reads the facts that our container stores; empty if it stores none.
   static Undo read_from(const Node& container);
 
   /// Records that the list existed and may have been empty.
   void had_list(const std::string& place) { facts_[place] = "list"; }
-  /// Records that the value was null, and how it was written.
+  /// Records that the value was null, and its spelling in the text.
   void had_null(const std::string& place, const std::string& written) { facts_[place] = "null" + written; }
-  /// Records that the value was another one, and how it was written.
+  /// Records that the entry had another value, and its spelling in the text.
   void had_value(const std::string& place, const std::string& written) { facts_[place] = "text" + written; }
   /// Records that the key did not exist.
   void had_none(const std::string& place) { facts_[place] = "none"; }
   /// Records that the entry already existed with our value.
   void had(const std::string& place) { facts_[place] = "kept"; }
-  /// Records which entry of the place is ours.
+  /// Records which entry at that place inject() added.
   void added_one(const std::string& place, const std::string& which) { facts_[place] = "ours" + which; }
-  /// Records that the last `count` entries of the list are ours.
+  /// Records that inject() added the last `count` entries of the list.
   void added(const std::string& place, std::size_t count) {
     counts_[place + ".behind"] = std::to_string(count);
   }
@@ -48,7 +48,7 @@ class Undo {
   std::optional<std::size_t> count_at_end(const std::string& place) const {
     return number(place + ".behind");
   }
-  /// Number of our entries at the front, as recorded by builds that added variables there (`Added`).
+  /// Returns how many entries at the front of the list were added, as recorded by older builds (see `Added`).
   std::optional<std::size_t> count_at_front(const std::string& place) const {
     return number(place + ".added");
   }
@@ -62,7 +62,8 @@ class Undo {
   std::optional<std::string> behind(std::string_view word, const std::string& place) const;
 
   std::map<std::string, std::string> facts_;
-  std::map<std::string, std::string> counts_;  ///< counts that must be written
+  std::map<std::string, std::string>
+      counts_;  ///< counts that cannot be derived from the text and must be stored
 };
 
 }  // namespace reprise::tools

@@ -15,7 +15,8 @@ constexpr std::string_view nft_fresh = "add table inet reprise\ndelete table ine
 
 bool is_v6(std::string_view address) { return address.find(':') != std::string_view::npos; }
 
-// REDIRECT sends this host's own connections to a loopback address. Any other listener address must be named.
+// Returns true if REDIRECT reaches the listener. REDIRECT sends this host's own connections to a loopback
+// address; rules for any other listener must name its address.
 bool is_reached_by_redirect(const config::Endpoint& listener) {
   return listener.address.starts_with("127.") || listener.address == "::1" || listener.address == "0.0.0.0" ||
          listener.address == "::";
@@ -40,7 +41,8 @@ std::string range_text(const PortRange& range, std::string_view between) {
   return text;
 }
 
-// Users are matched, never excluded: a packet without a socket matches no user, and so is not redirected.
+// Returns the match for users and ports. Users are matched, not excluded, because a packet without a socket
+// matches no user and must not be redirected.
 std::string nft_choice(const Redirection& rules) {
   std::string text;
   if (!rules.only_users.empty()) append(text, "meta skuid { ", list_of(rules.only_users), " } ");
@@ -52,7 +54,7 @@ std::string nft_choice(const Redirection& rules) {
   return text;
 }
 
-// Returns one match for each user and range of ports.
+// Returns one match for each combination of user and range of ports.
 std::vector<std::string> iptables_choices(const Redirection& rules) {
   std::vector<std::string> users;
   for (const std::string& user : rules.only_users)
@@ -90,7 +92,8 @@ void add_iptables_family(std::string& text, const Redirection& rules, bool v6) {
   append(text, command, "-A REPRISE -o lo -j RETURN\n");
   for (const std::string& network : of_family(rules.left, v6))
     append(text, command, "-A REPRISE -d ", network, " -j RETURN\n");
-  // The redirections come after the exceptions, so that no connection loops while the chain is filled.
+  // The redirections are added after the exceptions, so that no connection loops while the chain is being
+  // filled.
   for (const std::string& choice : iptables_choices(rules)) {
     append(text, command, "-A REPRISE ", choice);
     if (is_reached_by_redirect(*listener)) {

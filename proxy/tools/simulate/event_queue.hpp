@@ -1,5 +1,5 @@
-// The events of a run in the order of virtual time. Events due at the same time keep the order in which they
-// were added.
+// The events of a run, ordered by virtual time. Events at the same time keep the order in which they were
+// added.
 #pragma once
 
 #include <algorithm>
@@ -15,19 +15,19 @@ namespace reprise::tools {
 using policy::Duration;
 using policy::Instant;
 
-/// Identifies an attempt of a request. When a request is over, its place is reused with another `life`.
+/// Identifies an attempt of a request. When the request ends, its place is reused with another `life`.
 struct Ticket {
   std::uint32_t place = 0;
   std::uint32_t life = 0;
-  std::uint32_t attempt = 0;  ///< from 1; 0: the request as a whole
+  std::uint32_t attempt = 0;  ///< counted from 1; 0 for the request as a whole
 };
 
 struct Event {
   enum class Kind : std::uint8_t {
     reply,     ///< an attempt ends with `outcome`
     served,    ///< an attempt ends with `outcome`, and its worker is free
-    refusal,   ///< a worker that was busy with refusing is free; no attempt waits for this
-    time_out,  ///< an attempt times out
+    refusal,   ///< a worker that was busy with a rejection is free; no attempt waits for this
+    time_out,  ///< an attempt has timed out
     wake,      ///< a wait is over
     hedge,     ///< a copy is due
     departure  ///< the application gives up
@@ -43,7 +43,7 @@ class EventQueue {
  public:
   bool empty() const { return heap_.empty(); }
   std::size_t size() const { return heap_.size(); }
-  /// Precondition: not empty.
+  /// Returns the time of the first event. Precondition: the queue is not empty.
   Instant next_at() const {
     assert(!empty());
     return heap_.front().event.at;
@@ -62,7 +62,7 @@ class EventQueue {
     heap_[at] = moved;
   }
 
-  /// Precondition: not empty.
+  /// Removes and returns the first event. Precondition: the queue is not empty.
   Event pop() {
     assert(!empty());
     const Event first = heap_.front().event;

@@ -9,7 +9,7 @@
 namespace reprise::tools {
 namespace {
 
-/// One kind of account, which every client has.
+/// Identifies a budget, circuit or pause by its host and settings. Every client has one of each.
 template <typename Settings>
 struct Account {
   std::string host;
@@ -31,7 +31,7 @@ std::size_t place_of(const Value& wanted, std::vector<Value>& all) {
 
 HostAccounts::HostAccounts(std::uint64_t clients, std::span<const RequestKind> kinds,
                            std::span<const JudgedKind> judged) {
-  // A route in observe mode has a budget of its own.
+  // A route in observe mode has a separate budget.
   std::vector<Account<std::pair<policy::BudgetPolicy, bool>>> budgets;
   std::vector<Account<policy::CircuitPolicy>> circuits;
   std::vector<Account<bool>> pauses;

@@ -1,4 +1,5 @@
-// What a client's reprise keeps for each upstream host: budgets, circuits, pauses, observed latencies.
+// The state that a client's reprise has for each upstream host: budgets, circuits, pauses, observed
+// latencies.
 #pragma once
 
 #include <memory>
@@ -10,16 +11,16 @@
 
 namespace reprise::tools {
 
-/// The accounts of all clients. Each kind of request uses one budget, one circuit and one pause of its
-/// client: those of its host and of its route's settings, as in the proxy.
+/// The state of all clients. As in the proxy, the host and the route's settings of a request select one
+/// budget, one circuit and one pause of its client.
 class HostAccounts {
  public:
   HostAccounts(std::uint64_t clients, std::span<const RequestKind> kinds, std::span<const JudgedKind> judged);
 
   policy::HostShare share(std::uint32_t client, std::uint32_t kind);
-  /// Returns null if the route does not hedge.
+  /// Returns the observed latencies. Null if the route does not hedge.
   policy::ObservedLatency* latency(std::uint32_t client, std::uint32_t kind);
-  /// Returns the fraction left of the emptiest of all budgets, 0 to 1; 1 if there are no budgets.
+  /// Returns the lowest fraction left in any budget, 0 to 1. Returns 1 if there are no budgets.
   double worst_budget(policy::Instant now);
 
  private:
@@ -38,7 +39,7 @@ class HostAccounts {
     std::vector<std::unique_ptr<policy::ObservedLatency>> latencies;
   };
 
-  std::vector<Places> places_;  ///< by kind of request
+  std::vector<Places> places_;  ///< indexed by kind of request
   std::vector<Client> clients_;
 };
 

@@ -1,4 +1,4 @@
-// A kind of request with its route and its idempotency.
+// A kind of request, with its route and its idempotency.
 #pragma once
 
 #include <span>
@@ -14,11 +14,11 @@ struct JudgedKind {
   std::size_t route = 0;
   const policy::RoutePolicy* policy = nullptr;  ///< owned by the route table
   policy::Facts facts;
-  /// the rule needs data that is missing here, so the request counts as not idempotent
+  /// True if the rule needs data that is not available here. The request then counts as not idempotent.
   bool unknown = false;
 };
 
-/// Returns one item for each kind, in the same order. Precondition: the table outlives them.
+/// Returns one item for each kind, in the same order. Precondition: the table outlives the result.
 std::vector<JudgedKind> judge_kinds(std::span<const RequestKind>, const policy::RouteTable&);
 
 }  // namespace reprise::tools

@@ -14,7 +14,7 @@ namespace {
 
 namespace json = boost::json;
 
-/// Reports an error from deep inside a line. Thrown and caught only in this file.
+/// An error in a part of a line. Thrown and caught only in this file.
 struct LineError {
   std::string why;
 };
@@ -71,14 +71,14 @@ unsigned digits(std::string_view text, std::size_t at, std::size_t count) {
   return number;
 }
 
-// Parses the format that the access log writes: 2026-01-02T10:03:12.345Z.
+// Parses a time in the format of the access log: 2026-01-02T10:03:12.345Z.
 std::int64_t time_of(std::string_view text) {
   if (text.size() != 24 || text[4] != '-' || text[10] != 'T' || text[19] != '.' || text[23] != 'Z')
     throw LineError{"its \"time\" is " + shown(text) + ", not such as 2026-01-02T10:03:12.345Z"};
   namespace chrono = std::chrono;
   const chrono::year_month_day day{chrono::year(static_cast<int>(digits(text, 0, 4))),
                                    chrono::month(digits(text, 5, 2)), chrono::day(digits(text, 8, 2))};
-  // The range of 64-bit nanoseconds since 1970.
+  // Years whose times fit into 64 bits as nanoseconds since 1970.
   if (!day.ok() || day.year() < chrono::year(1970) || day.year() > chrono::year(2261))
     throw LineError{"its \"time\" is no day"};
   const std::int64_t days = chrono::sys_days(day).time_since_epoch().count();

@@ -19,36 +19,37 @@ using policy::Duration;
 struct LoggedAttempt {
   policy::Outcome outcome;
   Duration took{};
-  Duration wait{};  ///< before the attempt
+  Duration wait{};  ///< wait before the attempt
 };
 
 struct LogLine {
-  std::int64_t written = 0;  ///< nanoseconds since 1970: the end of the request, or slightly later
+  std::int64_t written = 0;  ///< when the line was written, in nanoseconds since 1970: at the end of the
+                             ///< request, or slightly later
   std::string method;
   std::string host;
   std::uint16_t port = 80;
   std::string path = "/";
-  std::optional<int> status;  ///< absent if none was sent
+  std::optional<int> status;  ///< absent if no status was sent
   telemetry::Ending ending = telemetry::Ending::answered;
   policy::Reason reason = policy::Reason::success;
-  std::vector<LoggedAttempt> attempts;  ///< only those before the gap if the line leaves some out
+  std::vector<LoggedAttempt> attempts;  ///< if the line omits attempts, only those before the gap
   bool has_gap = false;
   Duration took{};
   bool tunnel = false;
 };
 
-/// A line of reprise's log that is not about a request: a start, a warning, a rejection.
+/// A line of reprise's log that does not describe a request: a start, a warning, a rejection.
 struct OtherLine {};
 
-/// Why a line cannot be read, and what to do: a sentence without the line's number.
+/// Why a line cannot be read, and what to do: a sentence without the line number.
 struct BadLine {
   std::string why;
-  bool broken_off = false;  ///< begins like a line of the log and is cut off
+  bool broken_off = false;  ///< the line begins like one of the log, but is incomplete
 };
 
 using ReadLine = std::variant<LogLine, OtherLine, BadLine>;
 
-/// Precondition: `line` has no newline. Does not throw, whatever bytes it gets.
+/// Parses a line. Precondition: `line` has no newline. Does not throw, whatever the bytes.
 ReadLine read_line(std::string_view line);
 
 }  // namespace reprise::tools

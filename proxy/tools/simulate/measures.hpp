@@ -14,16 +14,16 @@ namespace reprise::tools {
 
 using policy::Duration;
 
-/// A histogram of spans. Each bucket is at most 1/32 wider than the one before, so percentiles are exact to
-/// 3.2 %. Memory: 11 KB.
+/// A histogram of durations. Each bucket is at most 1/32 wider than the previous one, so percentiles are
+/// exact to 3.2 %. Memory: 11 KB.
 class Histogram {
  public:
   void add(Duration);
   std::uint64_t count() const { return count_; }
-  /// Returns the mean, exact to a microsecond; zero if there are no spans.
+  /// Returns the mean, exact to a microsecond; zero if the histogram is empty.
   Duration mean() const;
-  /// Returns the percentile for `share`, 0 to 1, exact to the width of its bucket; zero if there are no
-  /// spans.
+  /// Returns the percentile for `share` (0 to 1), exact to the width of its bucket; zero if the histogram is
+  /// empty.
   Duration percentile(double share) const;
 
  private:
@@ -38,22 +38,22 @@ class Histogram {
   std::uint64_t microseconds_ = 0;
 };
 
-/// Counts within one step of time.
+/// Counts for one step of time.
 struct Step {
-  std::uint64_t requests = 0;   ///< that arrived
-  std::uint64_t succeeded = 0;  ///< of the requests that arrived in this step, whenever they succeeded
-  std::uint64_t attempts = 0;   ///< that were sent to the upstream
-  double budget = 1;            ///< fraction left, at the end of the step, of the emptiest budget, 0 to 1
+  std::uint64_t requests = 0;   ///< requests that arrived in this step
+  std::uint64_t succeeded = 0;  ///< requests that arrived in this step and succeeded, at any time
+  std::uint64_t attempts = 0;   ///< attempts that were sent to the upstream in this step
+  double budget = 1;            ///< fraction left in the emptiest budget at the end of the step, 0 to 1
 };
 
 struct Measures {
   std::string policy;
   std::uint64_t requests = 0;
-  std::uint64_t succeeded = 0;  ///< got a response below 500 other than 408 and 429
+  std::uint64_t succeeded = 0;  ///< requests with a response below 500, other than 408 and 429
   std::uint64_t attempts = 0;
   std::uint64_t retries = 0;  ///< attempts after a failed one
-  std::uint64_t hedges = 0;   ///< copies beside a slow attempt
-  /// attempts that the upstream served although no request waited for them any more
+  std::uint64_t hedges = 0;   ///< copies that were sent beside a slow attempt
+  /// Attempts that the upstream served although their request no longer waited for them.
   std::uint64_t wasted = 0;
   std::uint64_t refused = 0;      ///< attempts rejected because the upstream's queue was full
   std::uint64_t limited = 0;      ///< attempts rejected by the upstream's rate limit
@@ -61,30 +61,30 @@ struct Measures {
   std::uint64_t unfinished = 0;   ///< requests under way when the run ended; they count as failed
   std::uint64_t events = 0;
   std::array<std::uint64_t, policy::reason_count> ended{};  ///< requests by the reason that ended them
-  Histogram latency;                      ///< of successful requests, from the request to its response
-  Histogram latency_of_all;               ///< of all requests that ended
-  Duration step{};                        ///< length of one step
-  std::vector<Step> steps;                ///< steps of the run's duration, not of the time after it
+  Histogram latency;         ///< from a request to its response, for successful requests
+  Histogram latency_of_all;  ///< from a request to its end, for all requests that ended
+  Duration step{};           ///< length of one step
+  std::vector<Step> steps;   ///< steps of the run's duration; the time after the last arrival is not included
   std::optional<Duration> trouble_ended;  ///< end of the last outage or the last burst
-  /// Time from `trouble_ended` to the first of three seconds in which requests succeed as often as before the
-  /// trouble (to 95 %). Absent if that did not happen while requests arrived.
+  /// Time from `trouble_ended` until the first of three consecutive seconds in which at least 95 % as many
+  /// requests succeed as before the trouble. Absent if that did not happen while requests arrived.
   std::optional<Duration> recovered;
-  // The members below are only for a replay.
+  // The members below are used only for a replay.
   std::uint64_t decided_by_log = 0;  ///< requests whose attempts are all in the log
   std::uint64_t assumed = 0;         ///< attempts that are not in the log
   std::uint64_t unknown_rule = 0;  ///< requests whose idempotency depends on data that the log does not have
 
   double success_share() const;
   double amplification() const;
-  /// Returns the attempts per second in the busiest step.
+  /// Returns the highest number of attempts per second in any step.
   double peak_load() const;
-  /// Returns the lowest budget of all steps.
+  /// Returns the lowest `budget` of all steps.
   double lowest_budget() const;
 };
 
-/// Returns a round step length that divides the duration into at most 120 steps.
+/// Returns a round length for steps that divides the duration into at most 120 steps.
 Duration step_of(Duration);
-/// Sets `recovered`. `trouble_from`: start of the first trouble.
+/// Sets `recovered`. `trouble_from` is the start of the first trouble.
 void find_recovery(Measures&, Duration trouble_from);
 
 }  // namespace reprise::tools

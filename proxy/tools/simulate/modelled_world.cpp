@@ -10,12 +10,12 @@ using policy::Responded;
 
 enum Known : std::uint16_t { ok, overloaded, limited, others };
 
-// How long the upstream takes to reject a request that it does not serve.
+// Time that the upstream needs to reject a request.
 constexpr Duration rejection_time = std::chrono::milliseconds(1);
 
 Duration since_start(Instant now) { return now.time_since_epoch(); }
 
-// All times beyond the longest run are equal.
+// Converts seconds to a duration, limited to the longest run, because all later times are equivalent.
 Duration seconds_of(double seconds) {
   return Duration(static_cast<Duration::rep>(std::min(seconds, 1e8) * 1e9));
 }
@@ -42,7 +42,8 @@ ModelledWorld::ModelledWorld(const Model& model)
   coming_ = next_of_rate();
 }
 
-// Times of even arrivals are computed from the count, so that rounding errors do not add up.
+// Returns the next arrival at the model's rate. Even arrivals are computed from the count, so that rounding
+// errors do not accumulate.
 std::optional<Instant> ModelledWorld::next_of_rate() {
   if (model_.rate <= 0) return std::nullopt;
   ++count_;
@@ -111,8 +112,8 @@ Instant ModelledWorld::serve(const Queued& queued, Instant now, EventQueue& even
   return ends;
 }
 
-// Rejecting costs the upstream work, too, as long as rejections fit into its queue. Beyond that the kernel
-// rejects.
+// Rejects an attempt. A rejection also occupies a worker, as long as rejections fit into the queue. Beyond
+// that, the kernel rejects.
 AttemptStart ModelledWorld::reject(const Ticket& ticket, Instant now, EventQueue& events,
                                    Measures& measures) {
   ++measures.refused;
@@ -150,7 +151,7 @@ AttemptStart ModelledWorld::begin(const Ticket& ticket, const Arrival&, unsigned
   return {};
 }
 
-// A free worker handles pending rejections first, then queued requests.
+// Marks a worker as free. It handles pending rejections first, then queued requests.
 void ModelledWorld::free_worker(Instant now, EventQueue& events) {
   if (!model_.capacity) return;
   if (refusals_ > 0) {

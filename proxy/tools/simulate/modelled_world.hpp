@@ -41,15 +41,15 @@ class ModelledWorld final : public World {
   Chance mixing_;
   Chance working_;
   Chance failing_;
-  std::vector<Instant> bursts_;  ///< one for each request of a burst, in reverse order of time
+  std::vector<Instant> bursts_;  ///< times of the requests in bursts, latest first
   std::uint64_t count_ = 0;
   Instant last_{};
   std::optional<Instant> coming_;
   std::vector<policy::Outcome> outcomes_;  ///< 200, 503 and 429, then one for each outage and each error
-  std::size_t first_error_ = 0;            ///< its place in outcomes_
+  std::size_t first_error_ = 0;            ///< index of the first error in outcomes_
   std::uint64_t busy_ = 0;
   std::deque<Queued> queue_;
-  std::uint64_t refusals_ = 0;  ///< rejections for which no worker has been free yet
+  std::uint64_t refusals_ = 0;  ///< rejections that wait for a free worker
   double tokens_ = 0;
   Instant filled_{};
 };

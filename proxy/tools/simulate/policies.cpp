@@ -8,13 +8,13 @@ namespace {
 
 using policy::RoutePolicy;
 
-// As if there were no reprise.
+// Changes the policy so that reprise does nothing, as if it were not there.
 void without_retries(RoutePolicy& policy) {
   policy.mode = policy::Mode::off;
   policy.hedge.reset();
 }
 
-// The loop that most people write first.
+// Changes the policy to a simple loop that retries at once, which is what most people write first.
 void at_once(RoutePolicy& policy) {
   policy.retry.backoff = {Duration::zero(), 1, Duration::zero(), policy::Jitter::none};
   policy.retry.retry_after.honour = false;

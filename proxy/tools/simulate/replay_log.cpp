@@ -13,8 +13,8 @@ using policy::Failed;
 using policy::Outcome;
 using policy::Responded;
 
-// First entries of the table of outcomes: the assumed success of an attempt that is not in the log, and the
-// failure of a request that was never sent.
+// Indexes of the first entries in the table of outcomes: the assumed success of an attempt that is not in the
+// log, and the failure of a request that was never sent.
 constexpr std::uint16_t recovered = 0;
 constexpr std::uint16_t unreachable = 1;
 
@@ -29,8 +29,8 @@ bool is_good(const LogLine& line) {
          *line.status != 408 && *line.status != 429;
 }
 
-// Returns true for a request that was ended from outside or after its response had begun: it does not show
-// how it would have ended.
+// Returns true if the log does not show how the request would have ended: its client ended it, or it broke
+// after its response had begun.
 bool is_open(const LogLine& line) {
   if (line.ending != telemetry::Ending::answered) return true;
   return std::any_of(line.attempts.begin(), line.attempts.end(), [](const LoggedAttempt& attempt) {
@@ -50,7 +50,7 @@ class Reader {
     log_.outcomes = {Responded{200, {}}, Failed{policy::Stage::connect, Cause::refused}};
   }
 
-  /// Returns true if reading may go on.
+  /// Reads one line. Returns true if the reading can continue.
   bool take(std::string_view text, bool whole) {
     ++log_.lines;
     if (text.ends_with('\r')) text.remove_suffix(1);
@@ -164,7 +164,7 @@ class Reader {
     return found->second;
   }
 
-  // Sorts by arrival, because a line is written when its request ends.
+  // Sorts the requests by arrival, because a line is written only when its request ends.
   void sort() {
     auto& requests = log_.requests;
     std::stable_sort(requests.begin(), requests.end(),
@@ -274,7 +274,7 @@ AttemptStart RecordedWorld::begin(const Ticket& ticket, const Arrival& arrival, 
   const auto* failed = std::get_if<Failed>(&log_.outcomes[meets.outcome]);
   const bool silent = failed != nullptr && failed->stage >= policy::Stage::send &&
                       (failed->cause == Cause::attempt_timeout || failed->cause == Cause::response_timeout);
-  // The end is open: the policy decides how long to wait for a response.
+  // No end is returned: the policy decides how long to wait for a response.
   if (silent) return {};
   const Instant ends = now + std::chrono::microseconds(meets.took);
   events.push({Event::Kind::reply, meets.outcome, ticket, ends});

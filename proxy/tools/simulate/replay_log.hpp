@@ -1,4 +1,4 @@
-// An access log as a world: its requests arrive as they did, and attempts get the outcomes in the log.
+// An access log as a world: requests arrive at the recorded times, and attempts have the recorded outcomes.
 #pragma once
 
 #include <cstdint>
@@ -17,37 +17,37 @@ namespace reprise::tools {
 /// A parsed log. Memory: about 50 bytes per request and 12 per attempt.
 struct ReplayLog {
   struct Attempt {
-    std::uint32_t after = 0;  ///< microseconds from the request to the attempt
-    std::uint32_t took = 0;   ///< microseconds
+    std::uint32_t after = 0;  ///< time from the request to the attempt, in microseconds
+    std::uint32_t took = 0;   ///< duration in microseconds
     std::uint16_t outcome = 0;
   };
   struct Request {
-    std::int64_t at = 0;  ///< nanoseconds from the first request
+    std::int64_t at = 0;  ///< time since the first request, in nanoseconds
     std::uint64_t first = 0;
-    std::uint32_t took = 0;  ///< microseconds
+    std::uint32_t took = 0;  ///< duration in microseconds
     std::uint32_t kind = 0;
     std::uint8_t attempts = 0;
-    bool gap = false;   ///< the log leaves out some of its attempts
-    bool good = false;  ///< it succeeded
+    bool gap = false;   ///< the log omits some attempts of the request
+    bool good = false;  ///< the request succeeded
     policy::Reason reason = policy::Reason::success;
   };
 
-  std::vector<RequestKind> kinds;  ///< kinds that a route table can tell apart
+  std::vector<RequestKind> kinds;  ///< kinds of requests that a route table can distinguish
   std::vector<policy::Outcome> outcomes;
   std::vector<Attempt> attempts;
-  std::vector<Request> requests;  ///< in the order of arrival
-  Duration duration{};            ///< from the first request to the last, and slightly more
+  std::vector<Request> requests;  ///< requests in the order of arrival
+  Duration duration{};            ///< from the first request to the last, plus a small margin
   Duration usual{};               ///< median time of a successful attempt
   std::uint64_t lines = 0;
   std::uint64_t other_lines = 0;
   std::uint64_t bad_lines = 0;
-  std::uint64_t left_out = 0;  ///< ended by the client, or broken in the body
-  bool half_line = false;      ///< the last line was incomplete and was left out
+  std::uint64_t left_out = 0;  ///< requests that the client ended, or whose body broke; they are not replayed
+  bool half_line = false;      ///< the last line was incomplete and was skipped
 };
 
 /// Why a log cannot be replayed.
 struct LogFault {
-  std::uint64_t line = 0;  ///< from 1; 0: the log as a whole
+  std::uint64_t line = 0;  ///< line number, counted from 1; 0 for the log as a whole
   std::string why;
 };
 
@@ -56,20 +56,20 @@ inline constexpr std::size_t most_logged = 5'000'000;
 inline constexpr std::size_t most_kinds = 10'000;
 inline constexpr Duration longest_log = std::chrono::hours(24 * 366);
 
-/// Reads a log. `tables`: the configurations for the replay. Requests that no table tells apart are of the
-/// same kind. `lenient`: lines that cannot be read are left out and counted. The last line may always be
-/// incomplete, because the log may have been copied while it was written.
+/// Reads a log. `tables` are the configurations for the replay; requests that no table distinguishes are of
+/// the same kind. If `lenient`, lines that cannot be read are skipped and counted. The last line may always
+/// be incomplete, because the log may have been copied while it was being written.
 std::variant<ReplayLog, LogFault> read_log(std::istream&,
                                            const std::vector<const policy::RouteTable*>& tables,
                                            bool lenient);
 
-/// Returns the results that the log itself has.
+/// Returns the results of the requests as the log records them.
 Measures as_logged(const ReplayLog&);
 
-/// The outcome of attempts that are not in the log.
+/// The outcome that is assumed for attempts that are not in the log.
 enum class Beyond : std::uint8_t {
-  repeat,   ///< the last outcome of the same request
-  recover,  ///< 200, after the usual time
+  repeat,   ///< the last recorded outcome of the same request
+  recover,  ///< 200, after the median time of a successful attempt
 };
 
 class RecordedWorld final : public World {

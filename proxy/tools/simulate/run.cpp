@@ -58,7 +58,7 @@ class Run {
   }
 
  private:
-  /// An attempt that the request waits for.
+  /// An attempt for which the request waits.
   struct Running {
     unsigned number = 0;
     HeadLimit limit;
@@ -68,12 +68,12 @@ class Run {
     std::optional<Exchange> machine;
     Arrival arrival;
     std::uint32_t life = 0;
-    unsigned nth = 0;                ///< attempts begun so far
+    unsigned nth = 0;                ///< number of attempts started so far
     std::optional<Running> attempt;  ///< the current attempt
-    std::optional<Running> copy;     ///< the copy beside it
-    bool all_in_log = true;          ///< so far, the log has all its attempts
+    std::optional<Running> copy;     ///< the hedged copy of the current attempt
+    bool all_in_log = true;          ///< all attempts so far are in the log
 
-    /// Returns null if the request does not wait for this attempt, or no longer does.
+    /// Returns the attempt if the request waits for it, otherwise null.
     std::optional<Running>* find(unsigned number) {
       if (attempt && attempt->number == number) return &attempt;
       return copy && copy->number == number ? &copy : nullptr;
@@ -187,7 +187,7 @@ class Run {
   void obey(const Start& start, std::uint32_t at, Instant now) { begin_attempt(at, start.number, now); }
   void obey(const Wait& wait, std::uint32_t at, Instant) {
     Place& place = places_[at];
-    // A simulated response is short: it has been read before the wait is over.
+    // A simulated response is short, so it is already read when the wait ends.
     place.machine->response_kept();
     events_.push({Event::Kind::wake, 0, {at, place.life, 0}, wait.until});
   }
@@ -202,7 +202,7 @@ class Run {
   }
   void obey(const Fail&, std::uint32_t at, Instant now) { end_request(at, false, now); }
   void obey(const Leave&, std::uint32_t at, Instant now) { end_request(at, false, now); }
-  // Simulated responses are always complete: no body breaks.
+  // Bodies do not break in a simulation, because simulated responses are always complete.
   static void obey(const Resume&, std::uint32_t, Instant) { assert(false); }
   static void obey(const Continue&, std::uint32_t, Instant) { assert(false); }
   static void obey(const Cut&, std::uint32_t, Instant) { assert(false); }

@@ -1,4 +1,4 @@
-// Runs one policy in one world: the proxy's own state machines on a virtual clock.
+// Runs one policy in one world, with the proxy's own state machines and a virtual clock.
 #pragma once
 
 #include <functional>
@@ -8,28 +8,28 @@
 
 namespace reprise::tools {
 
-/// A configuration's routes under a name.
+/// The routes of a configuration, with a name for the report.
 struct Subject {
   std::string name;
-  std::string sentence;  ///< a description
+  std::string sentence;  ///< description of the policy
   policy::RouteTable routes;
 };
 
 /// Settings of a run.
 struct RunOptions {
-  std::uint64_t seed = 1;  ///< for the dice that draw the waits
-  Duration duration{};     ///< measured in steps; requests arrive for this long
+  std::uint64_t seed = 1;  ///< seed of the dice that draw the waits
+  Duration duration{};     ///< time for which requests arrive, divided into steps
   std::optional<Duration> patience;
   std::optional<Duration> trouble_from;   ///< start of the first outage or burst
   std::optional<Duration> trouble_ended;  ///< end of the last outage or burst
-  /// Called with the number of requests so far, every few thousand requests; may be empty.
+  /// Called every few thousand requests with the number of requests so far; may be empty.
   std::function<void(std::uint64_t)> progress;
 };
 
 RunOptions options_for(const Model&);
 
-/// Pure: the same arguments give the same results. Ends with the last request, or `longest_tail` after the
-/// last arrival.
+/// Runs the policy and returns the results. Pure: the same arguments give the same results. Ends with the
+/// last request, or `longest_tail` after the last arrival.
 Measures run(const Subject&, World&, const RunOptions&);
 
 }  // namespace reprise::tools

@@ -1,4 +1,4 @@
-// Draws a request as a bar: its attempts and waits, where each column is a span of time.
+// Draws a request as a bar of attempts and waits. Each column stands for the same time.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace reprise::tools {
 
-/// Result of an attempt, as drawn.
+/// The result of an attempt, as it is drawn.
 enum class DrawnResult : std::uint8_t {
   taken,    ///< a good response, and the client got it
   refused,  ///< a response that was retried, that failed, or that the client did not get
@@ -18,16 +18,16 @@ enum class DrawnResult : std::uint8_t {
 };
 DrawnResult drawn_result(const RequestReading&, const AttemptReading&);
 
-/// Returns the character of one column.
+/// Returns the character that stands for this result in one column.
 std::string mark_of(DrawnResult, const Charset&);
 std::string wait_mark(const Charset&);
 std::string gap_mark(const Charset&);
 Style style_of(DrawnResult);
 
-/// Returns a bar of exactly `columns` columns. If there is room, each attempt has at least one column. Later
-/// attempts are drawn over earlier ones, so that a copy beside a slow attempt is visible.
+/// Returns a bar of exactly `columns` columns. Each attempt has at least one column if there is room. Later
+/// attempts are drawn over earlier ones, so that a copy of a slow attempt is visible.
 std::vector<Piece> bar_of(const RequestReading&, std::size_t columns, const Charset&);
-/// Returns a fraction of 0 to 1 as `[#####-----]`, `columns` wide, but at least three.
+/// Returns a fraction (0 to 1) as a gauge, `[#####-----]`, of `columns` columns, but at least three.
 std::string gauge_of(double share, std::size_t columns);
 
 }  // namespace reprise::tools

@@ -20,7 +20,7 @@ std::optional<double> rate_of(const RouteFigures& route, std::uint64_t count) {
 
 std::optional<double> seconds_of(const std::optional<Quantile>& quantile) {
   if (!quantile) return std::nullopt;
-  // A value beyond the last bound is greater than the bound.
+  // A quantile above the highest bound is sorted as greater than that bound.
   return quantile->seconds * (quantile->beyond ? 1.001 : 1);
 }
 
@@ -38,7 +38,7 @@ std::string text_of_count(std::uint64_t count) { return count_text(static_cast<d
 using Figure = std::optional<double>;
 using Route = const RouteFigures&;
 
-// The lambdas need an explicit type: the type of a function pointer cannot be deduced from a list of lambdas.
+// The type is explicit, because the type of a function pointer cannot be deduced from a list of lambdas.
 constexpr std::array<ColumnOutline, column_count> outlines{{
     {Column::route, "ROUTE", "its name", least_name, 0, [](Route) -> Figure { return std::nullopt; },
      [](Route route) { return route.name; }},
@@ -73,8 +73,8 @@ const ColumnOutline& outline_of(Column column) { return outlines[static_cast<std
 
 TableShape shape_for(std::size_t columns, std::size_t longest) {
   std::vector<bool> shown(column_count, false);
-  // The selection mark is before the name, and two blanks are before each other column. A whole name is worth
-  // more than most columns; only the rate and the success ratio stay.
+  // The selection mark precedes the name, and two blanks precede each other column. A complete name is more
+  // useful than most columns; only the rate and the success ratio have priority over it.
   const std::size_t kept = 1 + 2 * (2 + outlines[static_cast<std::size_t>(Column::rate)].width);
   const std::size_t name_room = columns > kept + least_name ? columns - kept : least_name;
   const std::size_t name = std::min(std::clamp(longest, least_name, most_name_before_columns), name_room);
@@ -92,7 +92,7 @@ TableShape shape_for(std::size_t columns, std::size_t longest) {
   for (std::size_t i = 0; i < column_count; ++i)
     if (shown[i]) shape.columns.push_back(static_cast<Column>(i));
   std::size_t room = columns > used ? columns - used : 0;
-  // Room that completes the longest name is worth more than the reasons, unless the name is cut anyway.
+  // Completing the longest name is more useful than showing reasons, unless the name does not fit anyway.
   const std::size_t rest_of_name = longest > name && longest - name <= room ? longest - name : 0;
   room -= rest_of_name;
   shape.route = std::min(name + rest_of_name, columns > 1 ? columns - 1 : 1);

@@ -13,7 +13,7 @@
 namespace reprise::tools {
 namespace {
 
-// The most important keys come first. The help page has those for which there is no room.
+// Returns the last line, with the most important keys first. Keys that do not fit are only on the help page.
 Line foot(Page page, const Display& display) {
   std::vector<std::string_view> keys{"q quit", "? help", "Esc back", "j/k or arrows scroll", "p pause"};
   if (page == Page::routes)
@@ -40,7 +40,7 @@ std::vector<Line> body(const Watch& watch, const View& view, const Display& disp
   return {};
 }
 
-// Cuts the line to the terminal's width. A selected line is filled to the whole width.
+// Cuts the line to the width of the terminal. A selected line is filled to the full width.
 Line fitted(Line line, const Display& display) {
   std::size_t room = display.columns;
   for (Piece& piece : line.pieces) {

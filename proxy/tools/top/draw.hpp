@@ -1,4 +1,4 @@
-// Draws a screen of text from what is known of a proxy and the user's current view: a pure function.
+// Draws a screen of text from the readings of a proxy and the user's current view. A pure function.
 #pragma once
 
 #include "proxy/tools/top/screen.hpp"
@@ -7,7 +7,8 @@
 
 namespace reprise::tools {
 
-/// Returns at most as many lines as the terminal has, none wider than it. Works for any size from 1 by 1.
+/// Returns the screen. It has at most as many lines as the terminal, none wider than the terminal. Works for
+/// any size from 1 by 1.
 Screen draw(const Watch&, const View&, const Display&);
 
 }  // namespace reprise::tools

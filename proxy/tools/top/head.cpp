@@ -10,9 +10,9 @@
 namespace reprise::tools {
 namespace {
 
-// Number of rows from which there is room for more than one line.
+// Minimum number of rows for a head of more than one line.
 constexpr std::size_t roomy = 16;
-// Number of seconds for which a restart is shown.
+// Number of seconds for which a restart is reported.
 constexpr double restart_shown_seconds = 20;
 
 std::vector<Line> identity(const Watch& watch, const Display& display) {
@@ -80,8 +80,8 @@ std::vector<Line> pools(const Status& status) {
   return items;
 }
 
-// Shows the tunnels, which are not counted as requests: the first host whose HTTPS could not be read, and
-// what would help.
+// Returns lines about tunnels, which do not count as requests: the first host whose HTTPS could not be read,
+// and how to make it readable.
 std::vector<Line> tunnels(const Status& status) {
   Line ended("tunnels ", Style::strong);
   ended.add(fmt::format("{} ended", status.tunnels));
@@ -96,7 +96,7 @@ std::vector<Line> tunnels(const Status& status) {
 
 bool has_tunnels(const Status& status) { return status.tunnels > 0 || !status.unread.empty(); }
 
-// Returns at most one line, the most important one: a notice, a failed reload, or that there are only
+// Returns at most one line, the most important one: a notice, a failed reload, or a note that there were only
 // tunnels.
 std::vector<Line> short_head(const Status& status, std::vector<Line> notice_lines, const Display& display) {
   const auto first_of = [](std::vector<Line> lines) {
@@ -111,7 +111,7 @@ std::vector<Line> short_head(const Status& status, std::vector<Line> notice_line
   return {};
 }
 
-// Returns what the reader must know before believing any figure, most serious first.
+// Returns notices that affect how far the figures can be trusted, the most serious first.
 std::vector<Line> notices(const Watch& watch, const View& view, const Display& display) {
   std::vector<Line> lines;
   if (watch.loss()) {
@@ -163,7 +163,7 @@ std::vector<Line> head_lines(const Watch& watch, const View& view, const Display
   if (has_tunnels(status)) tunnel_lines = flowed(tunnels(status), display);
   std::vector<Line> config_lines = flowed(configuration(status), display);
   std::vector<Line> pool_lines = flowed(pools(status), display);
-  // On a narrow terminal the figures of the routes come first. The upstreams page shows these lines, too.
+  // On a narrow terminal, the figures of the routes have priority. The upstreams page has these lines too.
   const std::size_t most = display.rows / 3;
   const bool failed = status.reload && !status.reload->succeeded;
   const auto size = [&] {

@@ -1,4 +1,4 @@
-// The lines above every page: whose figures they are, and what is wrong with them.
+// The lines above every page: which proxy is shown, and its problems.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 namespace reprise::tools {
 
 std::vector<Line> head_lines(const Watch&, const View&, const Display&);
-/// The last reload in words; `bad`: it failed.
+/// Describes the last reload. Sets `bad` if it failed.
 std::string reload_text(const Status&, bool& bad);
 
 }  // namespace reprise::tools

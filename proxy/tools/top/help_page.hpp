@@ -1,4 +1,4 @@
-// The page of help: what the keys do and what the columns mean.
+// The help page: describes the keys and the columns.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace reprise::tools {
 
-/// Fills at most that many `rows`; the page can be scrolled.
+/// Returns the part of the page at the view's scroll position, at most `rows` lines.
 std::vector<Line> help_page(const View&, const Display&, std::size_t rows);
 
 }  // namespace reprise::tools

@@ -1,4 +1,4 @@
-// Reads members of a JSON object. A missing member and one of another type are treated alike.
+// Reads members of a JSON object. A member of another type counts as missing.
 #pragma once
 
 #include <boost/json.hpp>
@@ -12,7 +12,7 @@
 
 namespace reprise::tools {
 
-/// A view of one object. `charset`: as in read_status. Owns neither.
+/// A view of one JSON object. Owns neither the object nor the charset, which is used as in read_status.
 class Members {
  public:
   Members(const boost::json::object& object, const Charset* charset) : object_(&object), charset_(charset) {}
@@ -22,15 +22,15 @@ class Members {
   std::vector<std::string> texts(std::string_view name) const;
   std::optional<double> number(std::string_view name) const;
   double number_or_0(std::string_view name) const { return number(name).value_or(0); }
-  /// Reads a whole number of 0 or more.
+  /// Returns a whole number of 0 or more.
   std::uint64_t count(std::string_view name) const;
   std::optional<std::int64_t> whole(std::string_view name) const;
   bool flag(std::string_view name) const;
   std::vector<double> numbers(std::string_view name) const;
   std::optional<Members> object(std::string_view name) const;
-  /// Returns the objects among an array's items.
+  /// Returns the items of an array that are objects.
   std::vector<Members> objects(std::string_view name) const;
-  /// Returns the name and value of each member of an object that is a number.
+  /// Returns the names and values of those members of an object that are numbers.
   std::vector<std::pair<std::string, double>> named_numbers(std::string_view name) const;
 
  private:
@@ -40,9 +40,9 @@ class Members {
   const Charset* charset_;
 };
 
-/// Returns nothing if the value is not a number.
+/// Returns the number; nothing if the value is not a number.
 std::optional<double> number_in(const boost::json::value&);
-/// Returns the nearest whole number of 0 or more.
+/// Returns the number rounded to the nearest whole number of 0 or more.
 std::uint64_t count_in(double);
 
 }  // namespace reprise::tools

@@ -7,11 +7,11 @@ namespace reprise::tools {
 namespace {
 
 constexpr char escape = '\x1b';
-// Maximum length of a keyboard's sequence.
+// Maximum length of a key's sequence in bytes.
 constexpr std::size_t longest_sequence = 32;
 
 struct Sequence {
-  std::string_view words;  ///< the bytes after the ESC
+  std::string_view words;  ///< bytes after the ESC
   Key key;
 };
 
@@ -38,7 +38,7 @@ constexpr auto sequences = std::to_array<Sequence>({
 std::size_t length_of(std::string_view text) {
   if (text.size() < 2) return 0;
   if (text[1] == 'O') return text.size() < 3 ? 0 : 3;
-  // The key Escape, followed by another key.
+  // The text is the key Escape, followed by another key.
   if (text[1] != '[') return 1;
   for (std::size_t i = 2; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);

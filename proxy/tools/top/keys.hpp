@@ -12,19 +12,19 @@ enum class Key : std::uint8_t { character, up, down, page_up, page_down, home, e
 
 struct KeyPress {
   Key key = Key::character;
-  char character = 0;  ///< for Key::character: ASCII
+  char character = 0;  ///< set for Key::character; an ASCII character
 
   friend bool operator==(const KeyPress&, const KeyPress&) = default;
 };
 
-/// Takes bytes in pieces of any size. Ignores each sequence that is not one of these keys.
+/// Decodes keys from bytes that arrive in pieces of any size. Ignores sequences of other keys.
 class KeyReader {
  public:
   std::vector<KeyPress> take(std::string_view bytes);
-  /// Returns true if an ESC or an incomplete sequence is pending. A terminal sends a sequence at once, so if
-  /// no more bytes come within about 50 ms, it was the key Escape.
+  /// Returns true if an ESC or an incomplete sequence is pending. A terminal sends the bytes of a sequence
+  /// together, so if no more bytes arrive within about 50 ms, the key was Escape.
   bool is_waiting() const { return !pending_.empty(); }
-  /// Call if no more bytes came. Returns the pending Escape, if there is one.
+  /// Reports that no more bytes arrived. Returns the key Escape if an ESC is pending.
   std::vector<KeyPress> timed_out();
 
  private:

@@ -1,4 +1,4 @@
-// How items and texts become the lines of a page.
+// Arranges items and texts as the lines of a page.
 #pragma once
 
 #include <cstddef>
@@ -10,19 +10,21 @@
 
 namespace reprise::tools {
 
-/// Adds those lines below.
+/// Appends the lines at the end.
 void append(std::vector<Line>&, std::vector<Line>);
-/// Puts items on as many lines as they need, two blanks between two; only an item that is longer than a line
-/// is broken.
+/// Arranges the items on as many lines as needed, separated by two blanks. Breaks only items that are longer
+/// than a line.
 std::vector<Line> flowed(std::vector<Line> items, const Display&);
-/// Returns one line of the first items for which there is room: none of them is cut.
+/// Returns one line with the first items that fit. No item is cut.
 Line fitting(std::vector<Line> items, const Display&);
-/// A heading and text beside it, broken into lines; on a narrow terminal below it.
+/// Appends a heading with text beside it, wrapped into lines. On a narrow terminal, the text is below the
+/// heading.
 void append_row(std::vector<Line>&, std::string_view heading, std::string_view text, const Display&,
                 Style style = Style::plain);
-/// The part of a page of text that is scrolled to.
+/// Returns at most `rows` lines of a page, beginning at line `from`.
 std::vector<Line> scrolled_to(std::vector<Line>, std::size_t from, std::size_t rows);
-/// Returns the first place of the part of a list that is shown: the page of `rows` lines that `place` is on.
+/// Returns the index of the first visible item in a list that is shown in pages of `rows` items. The page
+/// contains the item at index `place`.
 std::size_t page_of(std::size_t place, std::size_t rows);
 
 }  // namespace reprise::tools

@@ -1,4 +1,4 @@
-// Values of the admin listener's documents. A member that an older proxy does not report is absent.
+// The contents of the admin listener's documents. A member that an older proxy does not report is absent.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace reprise::tools {
 
-/// Counts by word, in the order of the document.
+/// Counts keyed by word, in the order of the document.
 using CountsByWord = std::vector<std::pair<std::string, std::uint64_t>>;
 
 /// Counts since the start of the proxy, or between two readings.
@@ -22,9 +22,10 @@ struct RouteCounts {
   std::uint64_t retries = 0;
   std::uint64_t recovered = 0;
   std::uint64_t exhausted = 0;
-  CountsByWord refused;    ///< by reason
-  CountsByWord responses;  ///< `2xx`, `cut`, ...
-  /// Number of requests per bucket of `duration_bounds`; the last item is above the highest bound.
+  CountsByWord refused;    ///< counts by reason
+  CountsByWord responses;  ///< counts by class: `2xx`, `cut`, ...
+  /// Number of requests in each bucket of `duration_bounds`. The last item counts requests above the highest
+  /// bound.
   std::vector<std::uint64_t> durations;
 };
 
@@ -36,20 +37,20 @@ struct RouteReading {
   bool has_durations = false;
 };
 
-/// State of one upstream. If a member is absent: full budget, closed circuit, no pause.
+/// The state of one upstream. Absent members mean a full budget, a closed circuit, and no pause.
 struct UpstreamReading {
   std::string name;
   std::uint64_t attempts = 0;
-  std::optional<double> budget_left;  ///< 0 to 1
-  std::string circuit;                ///< empty: closed
+  std::optional<double> budget_left;  ///< fraction, 0 to 1
+  std::string circuit;                ///< empty for a closed circuit
   std::optional<double> pause_seconds;
 };
 
-/// A host whose HTTPS could not be read, or `other`.
+/// A host whose HTTPS could not be read, or `other` for further hosts.
 struct UnreadReading {
   std::string name;
   std::uint64_t tunnels = 0;
-  std::string intercept;  ///< the name to add to `intercept.hosts`; empty if that would not help
+  std::string intercept;  ///< name to add to `intercept.hosts`; empty if that would not help
 };
 
 struct ReloadReading {
@@ -65,16 +66,16 @@ struct Status {
   std::int64_t uptime = 0;   ///< seconds
   bool ready = false;
   bool draining = false;
-  std::optional<std::string> config_file;  ///< absent: built-in defaults
+  std::optional<std::string> config_file;  ///< absent for built-in defaults
   std::string config_hash;
   std::vector<std::string> listeners;
-  std::vector<double> duration_bounds;  ///< seconds, ascending
+  std::vector<double> duration_bounds;  ///< in seconds, ascending
   std::vector<RouteReading> routes;
   std::vector<UpstreamReading> upstreams;
   std::optional<ReloadReading> reload;
   std::uint64_t requests = 0;
   std::uint64_t rejected = 0;
-  std::uint64_t tunnels = 0;  ///< tunnels that ended
+  std::uint64_t tunnels = 0;  ///< number of tunnels that ended
   std::vector<UnreadReading> unread;
   std::int64_t clients = 0;
   std::optional<std::int64_t> upstream_active;  ///< number of connections
@@ -85,31 +86,31 @@ struct Status {
 struct AttemptReading {
   std::uint64_t number = 0;
   std::string address;
-  int status = 0;     ///< 0: no response
-  std::string stage;  ///< where it failed
+  int status = 0;     ///< 0 if there was no response
+  std::string stage;  ///< stage at which it failed
   std::string error;
-  double at = 0;  ///< from the request head
+  double at = 0;  ///< start, counted from the request head
   double took = 0;
-  double wait = 0;  ///< before the attempt
+  double wait = 0;  ///< wait before the attempt
   bool reused = false;
   std::uint64_t sent_bytes = 0;
   std::string reason;
   bool retried = false;
-  double delay = 0;  ///< after the attempt, drawn between the two below
+  double delay = 0;  ///< wait after the attempt, drawn between the two values below
   double delay_lowest = 0;
   double delay_highest = 0;
-  std::optional<std::int64_t> budget_left;  ///< retries left
+  std::optional<std::int64_t> budget_left;  ///< retries left in the budget
 };
 
 /// One finished request, as in /stories.
 struct RequestReading {
   std::string id;
-  std::string time;  ///< RFC 3339
+  std::string time;  ///< in RFC 3339 format
   std::string route;
   std::string client;
   std::string method;
   std::string target;  ///< URL without query; host:port for a tunnel
-  int status = 0;      ///< 0: no response
+  int status = 0;      ///< 0 if there was no response
   std::string ending;
   bool idempotent = false;
   bool own_response = false;
@@ -118,7 +119,7 @@ struct RequestReading {
   std::string reason;
   std::string meaning;
   std::string advice;  ///< how to get another outcome; may be empty
-  double took = 0;     ///< milliseconds
+  double took = 0;     ///< duration in milliseconds
   std::uint64_t request_bytes = 0;
   std::uint64_t response_bytes = 0;
   std::vector<AttemptReading> attempts;
@@ -126,14 +127,15 @@ struct RequestReading {
   std::size_t before_the_gap = 0;  ///< number of attempts before the gap
 };
 
-/// The content of a document, or why it could not be read.
+/// The content of a document, or the reason why it could not be read.
 template <typename T>
 struct Read {
   std::optional<T> value;
   std::string why;
 };
 
-/// With `charset`, every text is as `shown` returns it. If null, every text is unchanged.
+/// Parses /status. If `charset` is not null, every text is converted by `shown`; otherwise texts are
+/// unchanged.
 Read<Status> read_status(std::string_view json, const Charset* charset);
 Read<std::vector<RequestReading>> read_requests(std::string_view json, const Charset* charset);
 

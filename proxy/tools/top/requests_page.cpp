@@ -13,7 +13,7 @@ namespace {
 
 std::string milliseconds(double span) { return seconds_text(span / 1000); }
 
-// Returns the time of day in `2026-11-24T15:04:05.123Z`.
+// Returns the time of day from a time such as `2026-11-24T15:04:05.123Z`.
 std::string clock_of(const std::string& time) { return time.size() >= 19 ? time.substr(11, 8) : time; }
 
 std::string status_of(const RequestReading& story) {
@@ -108,7 +108,7 @@ std::vector<Line> request_rows(const RequestReading& story, bool with_route, con
     if (whole + columns_of(route, charset) <= display.columns) line.add(route, Style::faint);
     return {std::move(line)};
   }
-  // A target that does not fit gets a line of its own; the bar stays.
+  // If the target does not fit, it gets its own line; the bar is kept.
   std::vector<Line> lines{std::move(line)};
   for (std::string& part :
        wrapped(target + route, display.columns > indent ? display.columns - indent : 1, charset))
@@ -156,10 +156,10 @@ std::vector<Line> requests_page(const Watch& watch, const View& view, const Disp
   }
   const std::size_t place =
       place_in(stories, [&](const RequestReading& one) { return one.id == view.story; });
-  // Below the list is the selected request, if there is room for some of it.
+  // The selected request is shown below the list if there is room for a part of it.
   constexpr std::size_t least_for_both = 14;
   const std::size_t room = rows > lines.size() ? rows - lines.size() : 1;
-  // Each request takes as many lines as the longest one, so that all pages have the same size.
+  // Every request gets as many lines as the longest one, so that all pages have the same number of requests.
   std::size_t each = 1;
   for (const RequestReading& story : stories)
     each = std::max(each, request_rows(story, false, display).size());

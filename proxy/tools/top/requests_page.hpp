@@ -1,4 +1,4 @@
-// The pages of one route's last requests that were retried or refused, and of one of them in full.
+// The page that lists a route's last requests that were retried or refused, and the page of one such request.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +12,15 @@
 
 namespace reprise::tools {
 
-/// Each fills at most that many `rows`; what does not fit is scrolled or left out.
+/// Return at most `rows` lines of the page. The rest is omitted, or reached by scrolling.
 std::vector<Line> requests_page(const Watch&, const View&, const Display&, std::size_t rows);
 std::vector<Line> request_page(const Watch&, const View&, const Display&, std::size_t rows);
 
-/// One request in a list: one line, or more if its target has no room on one.
+/// Returns the lines of a request in a list: one line, or more if its target does not fit on that line.
 std::vector<Line> request_rows(const RequestReading&, bool with_route, const Display&);
-/// One request in full.
+/// Returns all details of one request.
 std::vector<Line> request_lines(const RequestReading&, const Display&);
-/// The reason of a request in words, and what would change it.
+/// Describes the reason of a request, and how to get another outcome.
 std::string reason_text(const RequestReading&);
 
 }  // namespace reprise::tools

@@ -32,7 +32,7 @@ Line table_heading(const TableShape& shape, const View& view, const Display& dis
   return line;
 }
 
-// Green and red are only for what is clearly right or wrong.
+// Green and red are used only for figures that are clearly good or bad.
 Style style_of(Column column, const RouteFigures& route) {
   if (column == Column::success && route.success)
     return *route.success >= 1 ? Style::good : *route.success >= 0.95 ? Style::warning : Style::bad;
@@ -64,7 +64,7 @@ std::vector<Line> table_of(const std::vector<RouteFigures>& routes, const View& 
     longest = std::max(longest, columns_of(route.name, display.charset));
   const TableShape shape = shape_for(display.columns, longest);
   std::vector<Line> lines;
-  // If not all routes fit, those with the most trouble come first.
+  // If not all routes fit, the routes with the most trouble come first.
   const bool by_trouble = is_by_trouble(routes.size(), view);
   if (by_trouble && rows > 3) {
     lines.emplace_back(" THE MOST TROUBLE FIRST (1-9: by column)", Style::heading);
@@ -72,7 +72,7 @@ std::vector<Line> table_of(const std::vector<RouteFigures>& routes, const View& 
   }
   const std::size_t place = place_in(routes, [&](const RouteFigures& one) { return one.name == view.route; });
   const std::size_t shown_rows = rows > 1 ? rows - 1 : 1;
-  // If not all routes fit, the heading shows the selected one's place.
+  // If not all routes fit, the heading shows the position of the selected route.
   const std::string names = routes.size() > shown_rows ? fmt::format("{}/{}", place + 1, routes.size())
                                                        : std::string(outline_of(Column::route).heading);
   lines.push_back(table_heading(shape, view, display, names, by_trouble));
@@ -108,7 +108,7 @@ std::vector<Line> upstreams_in_trouble(const Watch& watch, const Display& displa
     if (upstream.pause_seconds)
       items.emplace_back("paused for " + seconds_text(*upstream.pause_seconds), Style::warning);
     std::vector<Line> one = flowed(std::move(items), display);
-    // The last line is kept for the number of those that do not fit.
+    // The last line is reserved for the number of items that do not fit.
     if (lines.size() + one.size() + 1 > rows && lines.size() > 1) ++left_out;
     if (left_out == 0) append(lines, std::move(one));
   }
@@ -127,7 +127,7 @@ std::vector<Line> last_requests(const Watch& watch, const Display& display, std:
     for (std::string& part : wrapped(
              reason_text(story), display.columns > indent ? display.columns - indent : 1, display.charset))
       one.emplace_back(std::string(indent, ' ') + std::move(part), Style::faint);
-    // A request is shown whole or not at all, except that the first one may be cut.
+    // A request is shown completely or not at all, except the first one, which may be cut.
     if (lines.size() + one.size() > rows && lines.size() > 1) break;
     append(lines, std::move(one));
     if (lines.size() > rows) lines.resize(rows);
@@ -153,7 +153,7 @@ std::vector<Line> routes_page(const Watch& watch, const View& view, const Displa
     chosen = about(routes[place_in(routes, [&](const RouteFigures& one) { return one.name == view.route; })],
                    display);
   if (rows < least_for_more) return table_of(routes, view, display, rows);
-  // The table gets what it needs, up to half of the rows. The blocks below share the rest.
+  // The table gets the rows that it needs, up to half of all. The blocks below share the rest.
   const std::size_t wanted = routes.size() + 1;
   const std::size_t given = std::max<std::size_t>(4, std::min(wanted, rows / 2));
   std::vector<Line> troubled =
@@ -161,7 +161,7 @@ std::vector<Line> routes_page(const Watch& watch, const View& view, const Displa
   const std::size_t below = troubled.empty() ? 0 : troubled.size() + 1;
   const std::size_t used = given + 1 + chosen.size() + below;
   std::vector<Line> stories = last_requests(watch, display, rows > used ? rows - used - 1 : 0);
-  // Room that the requests do not need goes to the routes.
+  // The routes get the rows that the requests do not need.
   const std::size_t request_rows_used = stories.empty() ? 0 : stories.size() + 1;
   const std::size_t left = rows - std::min(rows, 1 + chosen.size() + below + request_rows_used);
   std::vector<Line> lines = table_of(routes, view, display, std::max(given, std::min(wanted, left)));

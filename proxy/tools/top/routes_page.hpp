@@ -1,4 +1,4 @@
-// The first page: the table of routes, upstreams in trouble, and the last requests that were retried or
+// The first page: the table of routes, the upstreams in trouble, and the last requests that were retried or
 // refused.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace reprise::tools {
 
-/// Fills at most that many `rows`.
+/// Returns at most `rows` lines.
 std::vector<Line> routes_page(const Watch&, const View&, const Display&, std::size_t rows);
 
 }  // namespace reprise::tools

@@ -3,7 +3,7 @@
 namespace reprise::tools {
 namespace {
 
-// Select graphic rendition (ECMA-48 8.3.117).
+// Returns the escape sequence of a style (select graphic rendition, ECMA-48 8.3.117).
 std::string_view rendition(Style style, bool colour) {
   switch (style) {
     case Style::plain: break;
@@ -20,7 +20,7 @@ std::string_view rendition(Style style, bool colour) {
 void append(std::string& out, const Line& line, bool colour) {
   for (const Piece& piece : line.pieces) {
     std::string how = line.chosen ? "7" : "";
-    // Colours on a reversed line are hard to read.
+    // A reversed line has no colours, because they would be hard to read.
     const std::string_view style = rendition(piece.style, colour && !line.chosen);
     if (!style.empty()) how.append(how.empty() ? "" : ";").append(style);
     if (!how.empty()) out.append("\x1b[").append(how).append("m");
@@ -44,8 +44,8 @@ std::string text_of(const Screen& screen) {
 
 std::string bytes_of(const Screen& screen, bool colour) {
   std::string out = "\x1b[?2026h\x1b[H";
-  // Terminals with synchronized output (mode 2026) show the screen as a whole; others ignore the mode. Each
-  // line is erased before it is written: after a line as wide as the terminal, the cursor is on its last
+  // Terminals with synchronized output (mode 2026) show the whole screen at once; others ignore the mode.
+  // Each line is erased before it is written. After a line as wide as the terminal, the cursor is on its last
   // character, and erasing then would remove that character (ECMA-48 8.3.41).
   for (std::size_t i = 0; i < screen.size(); ++i) {
     if (i > 0) out += "\r\n";

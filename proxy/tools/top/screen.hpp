@@ -11,13 +11,13 @@ namespace reprise::tools {
 enum class Style : std::uint8_t { plain, strong, faint, heading, good, warning, bad };
 
 struct Piece {
-  std::string text;  ///< as `shown` returns it
+  std::string text;  ///< text, converted by `shown`
   Style style = Style::plain;
 };
 
 struct Line {
   std::vector<Piece> pieces;
-  bool chosen = false;  ///< shown reversed
+  bool chosen = false;  ///< selected, and so shown in reverse video
 
   Line() = default;
   explicit Line(std::string text, Style style = Style::plain) { add(std::move(text), style); }
@@ -27,16 +27,18 @@ struct Line {
   }
 };
 
-/// Lines from the top. Precondition: not more lines than the terminal has, and none wider.
+/// The lines from the top of the screen. Precondition: there are at most as many as the terminal has, none
+/// wider than the terminal.
 using Screen = std::vector<Line>;
 
-/// Returns the text alone. Each line ends with a newline and has no trailing blanks.
+/// Returns the text without styles. Each line ends with a newline and has no trailing blanks.
 std::string text_of(const Screen&);
-/// Returns the bytes that draw the screen and erase what was there before. Without `colour`, styles are only
+/// Returns the bytes that draw the screen over its previous content. Without `colour`, the only styles are
 /// bold, faint and reversed.
 std::string bytes_of(const Screen&, bool colour);
 
-/// Sent before the first screen and after the last one: alternate screen, hidden cursor, no line wrap.
+/// Bytes to send before the first screen and after the last one: alternate screen, hidden cursor, no line
+/// wrap.
 inline constexpr std::string_view enter_screen = "\x1b[?1049h\x1b[?25l\x1b[?7l";
 inline constexpr std::string_view leave_screen = "\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l";
 

@@ -16,7 +16,7 @@ struct Glyph {
   char32_t code = 0;
 };
 
-// Precondition: `text` is the valid UTF-8 that append_visible returns.
+// Decodes the character at `at`. Precondition: `text` is valid UTF-8, as append_visible returns it.
 Glyph glyph_at(std::string_view text, std::size_t at) {
   const auto lead = static_cast<unsigned char>(text[at]);
   if (lead < 0x80) return {1, lead};
@@ -37,7 +37,7 @@ struct Beginning {
   std::size_t columns = 0;
 };
 
-// Returns the longest beginning that fits into `columns`, with the combining marks of its last character.
+// Returns the longest prefix that fits into `columns`, including the combining marks of its last character.
 Beginning beginning(std::string_view text, std::size_t columns, const Charset& charset) {
   Beginning taken;
   while (taken.bytes < text.size()) {
@@ -63,7 +63,8 @@ std::string shown(std::string_view text, const Charset& charset) {
   for (std::size_t at = 0; at < visible.size();) {
     const Glyph glyph = glyph_at(visible, at);
     const int columns = charset.utf8 || glyph.code < 0x80 ? columns_of(glyph.code, charset) : -1;
-    // A combining mark at the beginning is escaped: in a table it would change the character before the cell.
+    // A combining mark at the beginning is escaped, because in a table it would change the last character of
+    // the previous cell.
     if (columns < 0 || (columns == 0 && at == 0)) {
       fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<std::uint32_t>(glyph.code));
     } else {
@@ -100,7 +101,7 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t columns, con
   std::vector<std::string> lines;
   while (!text.empty()) {
     Beginning line = beginning(text, columns, charset);
-    // Takes at least one character, so that the loop ends.
+    // At least one character is taken, so that the loop ends.
     if (line.bytes == 0) line.bytes = glyph_at(text, 0).bytes;
     if (line.bytes < text.size() && text[line.bytes] != ' ') {
       const std::size_t blank = text.substr(0, line.bytes).rfind(' ');
@@ -129,7 +130,7 @@ std::string rate_text(double a_second) {
 
 std::string share_text(double share) {
   if (share >= 1) return "100%";
-  // The small addend keeps a fraction without an exact binary form from being rounded below its value.
+  // The addend prevents that a fraction without an exact binary form is rounded down too far.
   return fmt::format("{:.1f}%", std::floor(share * 1000 + 1e-6) / 10);
 }
 

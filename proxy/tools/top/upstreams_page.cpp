@@ -31,7 +31,7 @@ void append_configuration(std::vector<Line>& lines, const Status& status, const 
   append_row(lines, "listening", listeners, display);
 }
 
-// Lists the hosts whose HTTPS was tunnelled, and what would make it readable.
+// Appends the hosts whose HTTPS passed in unread tunnels, and how to make it readable.
 void append_unread(std::vector<Line>& lines, const Status& status, const Display& display) {
   for (const UnreadReading& host : status.unread) {
     std::string text =
@@ -43,11 +43,11 @@ void append_unread(std::vector<Line>& lines, const Status& status, const Display
 }
 
 constexpr std::string_view figure_headings = "  TRIES/S    CIRCUIT   PAUSE  BUDGET LEFT";
-constexpr std::size_t figures_width = 37;  // without the gauge
+constexpr std::size_t figures_width = 37;  // width of the figures without the gauge
 constexpr std::size_t gauge_width = 22;
 
-// Layout of the table: names have a column, or a line of their own if the widest name does not fit beside the
-// figures.
+// The layout of the table: names have their own column, or their own line if the longest name does not fit
+// beside the figures.
 struct Shape {
   std::size_t name = 0;
   bool beside = true;

@@ -1,4 +1,4 @@
-// The page of the current configuration, the listeners, and every upstream that something is known of.
+// The page of the current configuration, the listeners, and all known upstreams.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace reprise::tools {
 
-/// Fills at most that many `rows`; the page can be scrolled.
+/// Returns the part of the page at the view's scroll position, at most `rows` lines.
 std::vector<Line> upstreams_page(const Watch&, const View&, const Display&, std::size_t rows);
 
 }  // namespace reprise::tools

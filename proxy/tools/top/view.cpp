@@ -7,7 +7,8 @@
 namespace reprise::tools {
 namespace {
 
-// Returns the new place in a list of `size` items after the key; `page` is the number of items on a page.
+// Returns the new index in a list of `size` items after the key was pressed. `page` is the number of items on
+// a page.
 std::size_t moved(Key key, std::size_t place, std::size_t size, std::size_t page) {
   if (size == 0) return 0;
   const std::size_t last = size - 1;
@@ -25,7 +26,7 @@ std::size_t moved(Key key, std::size_t place, std::size_t size, std::size_t page
   return std::min(place, last);
 }
 
-// Maps letters to motion keys, as in less and vi, for keyboards without such keys.
+// Returns the motion key for a letter, as in less and vi, for keyboards that lack motion keys.
 Key as_motion(const KeyPress& press) {
   if (press.key != Key::character) return press.key;
   switch (press.character) {
@@ -55,7 +56,7 @@ void move_request(View& view, Key key, const Watch& watch, std::size_t page) {
 }
 
 void move_text(View& view, Key key, std::size_t page) {
-  // Drawing limits this to the lines that there are.
+  // Drawing limits this to the number of lines.
   constexpr std::size_t far = 1'000'000;
   view.scrolled = moved(key, view.scrolled, far, page);
 }

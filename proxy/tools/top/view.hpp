@@ -12,14 +12,14 @@
 
 namespace reprise::tools {
 
-/// The terminal, and what is the same on every page.
+/// The terminal, and the data that is the same on every page.
 struct Display {
   std::size_t columns = 80;
   std::size_t rows = 24;
   Charset charset;
   std::string where;     ///< host:port of the admin listener
   std::string interval;  ///< time between two readings, as text
-  double now = 0;        ///< on the clock of Watch
+  double now = 0;        ///< current time on the clock of Watch
 };
 
 enum class Page : std::uint8_t { routes, stories, story, upstreams, help };
@@ -28,35 +28,36 @@ enum class Page : std::uint8_t { routes, stories, story, upstreams, help };
 enum class Column : std::uint8_t { route, rate, success, retries, recovered, refused, exhausted, p50, p99 };
 inline constexpr std::size_t column_count = policy::count_of<Column>;
 
-/// The user's current view. A default-constructed View is the first one.
+/// The user's current view. A default-constructed View is the view at the start.
 struct View {
   Page page = Page::routes;
-  Page back = Page::routes;  ///< the page to which Escape returns from upstreams and help
+  Page back = Page::routes;  ///< page to which Escape returns from the pages upstreams and help
   Column sorted_by = Column::rate;
-  bool is_sorted = false;  ///< true if the user chose the column
+  bool is_sorted = false;  ///< the user has chosen the column
   bool reversed = false;
   std::string route;  ///< name of the selected route; if there is no such route, the first one is selected
   std::string story;  ///< id of the selected request; if there is no such request, the first one is selected
-  std::size_t scrolled = 0;  ///< lines scrolled on a page of text
+  std::size_t scrolled = 0;  ///< number of lines by which a page of text is scrolled
   bool paused = false;
   bool quits = false;
 };
 
 View pressed(View, const KeyPress&, const Watch&, const Display&);
 
-/// Sorts figures from the highest and names from the first; `reversed` turns this around. Equal routes keep
-/// the order of the configuration. Routes without a figure come last.
+/// Returns the routes in the order of the view. Figures are sorted from the highest, names from the first;
+/// `reversed` inverts this. Equal routes keep the order of the configuration, and routes without a figure
+/// come last.
 std::vector<RouteFigures> sorted_routes(const Watch&, const View&);
 /// Returns true if the routes are sorted by trouble: there are many, and the user has not chosen a column.
-/// The keys are failed and refused requests of the window, then its retries, then failed and refused since
-/// the start.
+/// The sort keys are the failed and refused requests within the window, then its retries, then the failed and
+/// refused requests since the start.
 bool is_by_trouble(std::size_t routes, const View&);
 /// Returns the requests of the selected route, newest first.
 std::vector<RequestReading> requests_of_route(const Watch&, const View&);
 /// Returns the name of the selected route; empty if there are no routes.
 std::string chosen_route(const Watch&, const View&);
 
-/// Returns the place of the first element for which `is_it` is true; 0 if there is none.
+/// Returns the index of the first element for which `is_it` is true; 0 if there is none.
 template <typename List, typename Predicate>
 std::size_t place_in(const List& list, Predicate is_it) {
   for (std::size_t i = 0; i < list.size(); ++i)

@@ -13,7 +13,7 @@ std::uint64_t count_of(const CountsByWord& counts, std::string_view word) {
   return 0;
 }
 
-// Returns the increases, without zeros.
+// Returns the increase of each count, without those that are zero.
 CountsByWord difference(const CountsByWord& now, const CountsByWord& before) {
   CountsByWord grown;
   for (const auto& [word, count] : now) {
@@ -41,8 +41,8 @@ RouteCounts difference(const RouteCounts& now, const RouteCounts& before) {
   return grown;
 }
 
-// Returns the fraction of successful responses. Clients that left before the response are not counted,
-// because that is not a failure of reprise or of the upstream.
+// Returns the fraction of successful responses. Does not count clients that left before the response, because
+// that is no failure of reprise or the upstream.
 std::optional<double> success_of(const CountsByWord& responses) {
   const std::uint64_t all = sum_of(responses) - count_of(responses, "client_gone");
   if (all == 0) return std::nullopt;
@@ -54,7 +54,7 @@ std::uint64_t failed_or_refused(const RouteCounts& counts) {
   return count_of(counts.responses, "5xx") + count_of(counts.responses, "cut") + sum_of(counts.refused);
 }
 
-// Returns true if another process responded: its counters start again.
+// Returns true if the proxy has restarted, so that its counters began again.
 bool is_restart(const Status& before, const Status& now) {
   return now.started != before.started || now.requests < before.requests;
 }
@@ -107,8 +107,8 @@ void Watch::took(Status status, double at) {
 }
 
 void Watch::took(std::vector<RequestReading> stories) {
-  // The document has the oldest first. Of two requests that ended at the same moment, the later entry is the
-  // newer one. RFC 3339 times in UTC sort as text.
+  // The document has the oldest request first. If two requests ended at the same time, the later entry is the
+  // newer one. Times in RFC 3339 and UTC sort as text.
   std::reverse(stories.begin(), stories.end());
   std::stable_sort(
       stories.begin(), stories.end(),
@@ -138,7 +138,8 @@ std::vector<RouteFigures> Watch::routes() const {
     figures.total = route.counts;
     figures.trouble = {0, 0, failed_or_refused(route.counts), route.counts.requests};
     const auto found = before.find(route.name);
-    // A new route after a reload has no earlier counts. Neither has a route that counts from 0 again.
+    // A route that is new after a reload has no earlier counts. The same holds for a route whose counts began
+    // again.
     if (found == before.end() || found->second->requests > route.counts.requests) continue;
     figures.span = span();
     figures.recent = difference(route.counts, *found->second);

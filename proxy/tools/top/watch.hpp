@@ -1,4 +1,4 @@
-// Figures of a running proxy from repeated readings: the newest ones, and the changes between them.
+// Figures about a running proxy from repeated readings: the newest values, and the changes between readings.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ namespace reprise::tools {
 /// A quantile in seconds. It may be above the highest bucket bound.
 struct Quantile {
   double seconds = 0;
-  bool beyond = false;  ///< true: above `seconds`, which is the highest bound
+  bool beyond = false;  ///< the quantile is above `seconds`, which is the highest bound
 };
 
 /// Figures of one route, since the start of the proxy and within the window.
@@ -25,15 +25,15 @@ struct RouteFigures {
   std::string mode;
   RouteCounts total;
   RouteCounts recent;
-  double span = 0;                ///< seconds that `recent` covers; 0: only one reading so far
-  std::optional<double> success;  ///< fraction of `recent` that was sent whole with a status below 500
-  std::optional<Quantile> p50;    ///< of `recent`; absent if no request was timed
+  double span = 0;                ///< seconds that `recent` covers; 0 after only one reading
+  std::optional<double> success;  ///< fraction of `recent` with a complete response below 500
+  std::optional<Quantile> p50;    ///< quantile of `recent`; absent if no duration was reported
   std::optional<Quantile> p99;
-  /// Sort keys for trouble: failed and refused of `recent`, retries of `recent`, failed and refused since the
-  /// start, requests.
+  /// Sort keys for trouble: failed and refused requests of `recent`, retries of `recent`, failed and refused
+  /// requests since the start, all requests.
   std::array<std::uint64_t, 4> trouble{};
 
-  /// Returns the count per second.
+  /// Returns the rate per second for a count of `recent`.
   double rate(std::uint64_t count) const { return span > 0 ? static_cast<double>(count) / span : 0; }
 };
 
@@ -42,31 +42,31 @@ struct UpstreamFigures {
   double attempts_a_second = 0;
 };
 
-/// Since when the readings fail, and why.
+/// When readings began to fail, and why.
 struct Loss {
   std::string why;
   double since = 0;
 };
 
-/// A value. Times are in seconds on a monotonic clock.
+/// The readings of one proxy. Times are in seconds on a monotonic clock.
 class Watch {
  public:
-  /// `window`: how many readings back the figures are compared with. Precondition: at least 1.
+  /// `window` is how many readings back the figures are compared with. Precondition: at least 1.
   explicit Watch(std::size_t window) : window_(window) { assert(window > 0); }
 
-  /// Adds a reading. After a restart of the proxy (counters that went back count as one), all earlier
-  /// readings are discarded.
+  /// Adds a reading. If the proxy has restarted (its start time differs, or its counters went back), discards
+  /// all earlier readings.
   void took(Status, double at);
   void took(std::vector<RequestReading>);
   void lost(std::string why, double at);
 
   bool empty() const { return samples_.empty(); }
-  /// Returns the newest reading. Precondition: not empty.
+  /// Returns the newest reading. Precondition: there is a reading.
   const Status& status() const {
     assert(!empty());
     return samples_.back().status;
   }
-  /// Returns the requests, newest first.
+  /// Returns the last requests, newest first.
   const std::vector<RequestReading>& stories() const { return stories_; }
   const std::optional<Loss>& loss() const { return loss_; }
   /// Returns when a restart was last detected.
@@ -75,7 +75,7 @@ class Watch {
   /// Returns the figures of the routes, in the order of the configuration.
   std::vector<RouteFigures> routes() const;
   std::vector<UpstreamFigures> upstreams() const;
-  /// Returns all requests per second within the window.
+  /// Returns the number of requests per second of all routes within the window.
   double rate() const;
 
  private:
@@ -92,16 +92,17 @@ class Watch {
   std::optional<double> restarted_at_;
 };
 
-/// Returns the quantile, interpolated within its bucket; absent if nothing was counted or reported. `bounds`:
+/// Returns the quantile, interpolated within its bucket; nothing if nothing was counted. `bounds` are in
 /// seconds, ascending. Precondition: `counts` has one item more than `bounds`.
 std::optional<Quantile> quantile(double share, const std::vector<double>& bounds,
                                  const std::vector<std::uint64_t>& counts);
 /// Returns the sum of all counts.
 std::uint64_t sum_of(const CountsByWord&);
-/// Returns true if the status does not say everything: retried, gave up, cut, or refused a retry.
+/// Returns true if the status alone does not describe the request: it was retried, given up or cut, or a
+/// retry was refused.
 bool is_notable(const RequestReading&);
-/// Returns true for an upstream in trouble: a budget that was drawn on, a circuit that is not closed, or a
-/// pause.
+/// Returns true for an upstream in trouble: retries were taken from its budget, its circuit is not closed, or
+/// it has asked for a pause.
 bool is_notable(const UpstreamReading&);
 
 }  // namespace reprise::tools

@@ -11,7 +11,8 @@ constexpr double root_of_half = 0.707106781186547524400844362105;
 
 }  // namespace
 
-// x = m * 2^k with m near 1. Then ln m = 2 artanh((m - 1) / (m + 1)), whose series converges fast there.
+// Writes x as m * 2^k with m near 1. Then ln m = 2 artanh((m - 1) / (m + 1)), a series that converges fast
+// there.
 double logarithm(double x) {
   int k = 0;
   double m = std::frexp(x, &k);

@@ -1,4 +1,5 @@
-// Seeded randomness with its own distributions, so that every standard library gives the same numbers.
+// Random numbers from a seed. The distributions are implemented here, so that every standard library gives
+// the same numbers.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +20,12 @@ class Chance {
  public:
   explicit Chance(std::uint64_t seed) : dice_(seed) {}
 
-  /// Returns a uniform number: at least 0, below 1.
+  /// Returns a uniform random number in the range 0 <= x < 1.
   double uniform();
-  /// Returns an exponential number with mean 1, at least 0.
+  /// Returns an exponentially distributed random number with mean 1.
   double exponential();
-  /// Returns a normal number with mean 0 and standard deviation 1 (Marsaglia's polar method).
+  /// Returns a normally distributed random number with mean 0 and standard deviation 1 (Marsaglia's polar
+  /// method).
   double normal();
 
  private:
@@ -32,7 +34,7 @@ class Chance {
   bool has_kept_ = false;
 };
 
-/// Returns the seed of one of the streams of a run. The streams are independent of each other.
+/// Returns the seed of one random stream of a run. The streams of a run are independent of each other.
 std::uint64_t seed_of(std::uint64_t run, std::uint64_t stream);
 
 }  // namespace reprise::tools

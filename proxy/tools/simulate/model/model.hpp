@@ -1,4 +1,4 @@
-// The model of a simulation as values: the requests that arrive, and the upstream.
+// The model of a simulation as values: the arriving requests, and the upstream.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,16 @@ namespace reprise::tools {
 using policy::Duration;
 using policy::Instant;
 
-/// How long the upstream works on one request.
+/// The distribution of the time for which the upstream works on one request.
 struct Latency {
   enum class Kind : std::uint8_t { fixed, uniform, exponential, lognormal };
   Kind kind = Kind::fixed;
-  /// the value, the lowest value, the mean, or the median, depending on `kind`
+  /// The fixed value, the lowest value, the mean, or the median, depending on `kind`.
   Duration first = std::chrono::milliseconds(50);
   Duration highest{};  ///< only for `uniform`
   double sigma = 0;    ///< only for `lognormal`: standard deviation of the logarithm
 
-  /// Returns at least 1 ns and at most a day.
+  /// Draws a latency of at least 1 ns and at most a day.
   Duration draw(Chance&) const;
   double mean_seconds() const;
 };
@@ -39,18 +39,18 @@ struct RequestKind {
   std::string query;
   std::vector<std::pair<std::string, std::string>> fields;
   double share = 1;     ///< fraction of all requests, 0 to 1
-  bool tunnel = false;  ///< CONNECT
+  bool tunnel = false;  ///< the request is a CONNECT
 };
 
-/// How an attempt fails. `hangs`: the upstream takes the request and never responds.
+/// How attempts fail. `hangs`: the upstream accepts the request and never responds.
 struct Trouble {
   policy::Outcome outcome = policy::Responded{503, {}};
   bool hangs = false;
-  std::string word = "503";  ///< as written in the model
+  std::string word = "503";  ///< the word in the model
 };
 
 struct Outage {
-  Duration from{};  ///< from the start of the run
+  Duration from{};  ///< counted from the start of the run
   Duration length{};
   Trouble trouble;
 
@@ -62,7 +62,8 @@ struct ErrorShare {
   Trouble trouble;
 };
 
-/// A token bucket that holds the tokens of one second. The upstream responds 429 to requests beyond it.
+/// A token bucket with room for the tokens of one second. The upstream responds with 429 if there is no
+/// token.
 struct RateLimit {
   double per_second = 0;
   std::optional<Duration> retry_after;
@@ -77,20 +78,21 @@ enum class Arrivals : std::uint8_t { poisson, even };
 
 struct Model {
   std::uint64_t seed = 1;
-  // The requests that arrive.
-  double rate = 500;  ///< requests per second, of all clients together
+  // The arriving requests.
+  double rate = 500;  ///< requests per second of all clients together
   Duration duration = std::chrono::seconds(60);
   Arrivals arrivals = Arrivals::poisson;
   std::vector<Burst> bursts;
-  std::uint64_t clients = 20;  ///< each with its own reprise and so with its own budgets
+  std::uint64_t clients = 20;  ///< number of clients; each has its own reprise, and so its own budgets
   std::vector<RequestKind> mix{RequestKind{}};
   std::optional<Duration> patience;  ///< time after which the application gives up
   // The upstream.
   Latency latency{Latency::Kind::lognormal, std::chrono::milliseconds(50), {}, 0.5};
-  /// requests that it works on at the same time; absent: unlimited
+  /// Maximum number of requests that the upstream serves at the same time; absent for no limit.
   std::optional<std::uint64_t> capacity = 40;
-  std::uint64_t queue = 200;  ///< requests that wait for a worker; the upstream responds 503 to any more
-  Duration refusal = std::chrono::milliseconds(20);  ///< work that such a 503 costs the upstream
+  std::uint64_t queue = 200;  ///< maximum number of requests that wait for a worker; the upstream responds
+                              ///< with 503 to further ones
+  Duration refusal = std::chrono::milliseconds(20);  ///< time for which such a 503 occupies the upstream
   std::vector<Outage> outages{{std::chrono::seconds(15), std::chrono::seconds(2), {}}};
   std::vector<ErrorShare> errors{{0.01, {}}};
   std::optional<RateLimit> limit;
@@ -104,16 +106,16 @@ inline constexpr Duration longest_run = std::chrono::hours(24 * 7);
 /// The run ends this long after the last arrival, even if requests are still under way.
 inline constexpr Duration longest_tail = std::chrono::minutes(10);
 
-/// A key of the model, and why its value is impossible.
+/// A key of the model, and why its value contradicts the other values.
 struct Contradiction {
   std::string key;
   std::string why;
 };
 
-/// Returns why the model cannot be run although each value alone is valid.
+/// Returns why the model cannot be run although each value is valid by itself; nothing if it can.
 std::optional<Contradiction> contradiction(const Model&);
 
-/// Returns how many requests per second the upstream can serve without trouble; absent: any number.
+/// Returns how many requests per second the upstream can serve without trouble; absent for no limit.
 std::optional<double> most_served_per_second(const Model&);
 double expected_requests(const Model&);
 

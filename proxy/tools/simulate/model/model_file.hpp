@@ -1,4 +1,5 @@
-// Reads a model from a YAML file, from command-line options with the same keys and values, or from both.
+// Reads a model from a YAML file, from command-line options, or from both. Both have the same keys and
+// values.
 #pragma once
 
 #include <map>
@@ -13,23 +14,23 @@
 
 namespace reprise::tools {
 
-/// Overrides values of the model with those in the file. Adds each error, with its place, to the report.
+/// Sets the values of the model that the file names. Adds each error to the report, with its position.
 void read_model(std::string_view text, Model&, config::Report&);
 
-/// The arguments of the command line, unparsed.
+/// The arguments of the command line, as text.
 struct ModelArguments {
   std::string file;  ///< name of the file; empty if there is none
-  std::map<std::string, std::vector<std::string>, std::less<>> values;  ///< by key
+  std::map<std::string, std::vector<std::string>, std::less<>> values;  ///< the values of each key
   std::optional<std::string> seed;
 };
 
 /// Why the model could not be read.
 struct ModelFault {
-  std::vector<std::string> lines;  ///< the messages, each with its place
-  bool in_file = false;            ///< if false, the fault is on the command line
+  std::vector<std::string> lines;  ///< the messages, each with its position
+  bool in_file = false;            ///< true if the fault is in the file, false if it is on the command line
 };
 
-/// Returns the defaults, overridden by the text of the file, overridden by the options.
+/// Returns the model: the defaults, overridden by the text of the file, overridden by the options.
 std::variant<Model, ModelFault> model_of(const ModelArguments&, std::string_view text);
 
 }  // namespace reprise::tools

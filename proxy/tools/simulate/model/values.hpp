@@ -1,4 +1,4 @@
-// Parses values of a model that have several parts, separated by colons and commas.
+// Parses model values that consist of several parts, separated by colons and commas.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace reprise::tools {
 
-/// Each function sets the target and returns nothing. If the text is invalid, it leaves the target unchanged
-/// and returns why: the rest of a sentence that begins with the text.
+/// Each function parses the text and sets the target. If the text is invalid, it leaves the target unchanged
+/// and returns the reason, which continues a sentence that begins with the text.
 ///
 /// Parses `lognormal:50ms,0.5`, `exp:50ms`, `uniform:10ms,90ms`, `fixed:50ms` or `50ms`.
 std::optional<std::string> read_latency(std::string_view text, Latency&);

@@ -11,31 +11,31 @@
 
 namespace reprise::tools {
 
-/// One value per step; a negative value leaves a gap.
+/// A curve with one value per step; a negative value is a gap.
 struct Curve {
   std::vector<double> values;
-  std::string css;  ///< CSS classes of the line; `area` fills down to the axis
+  std::string css;  ///< CSS classes of the line; with `area`, the region down to the axis is filled
   bool area = false;
 };
 
 struct Chart {
-  double width = 260;  ///< width of the whole chart, in units of the picture
+  double width = 260;  ///< width of the whole chart, in SVG units
   double height = 150;
-  double left = 40;                                   ///< room for the labels of the axis
-  double highest = 1;                                 ///< top of the axis, above 0
+  double left = 40;                                   ///< width for the labels of the axis
+  double highest = 1;                                 ///< value at the top of the axis, above 0
   std::vector<std::pair<double, std::string>> marks;  ///< marks of the axis: value and label
-  std::vector<Curve> curves;                          ///< drawn in this order
-  std::vector<std::pair<double, double>> bands;  ///< bands of trouble: start and end, 0 to 1 of the width
-  std::optional<double> limit;                   ///< a dashed horizontal line
+  std::vector<Curve> curves;                          ///< curves, drawn in this order
+  std::vector<std::pair<double, double>> bands;       ///< outages: start and end as fractions of the width
+  std::optional<double> limit;                        ///< value of a dashed horizontal line
   std::string from_label;
   std::string to_label;
 };
 
-/// Returns a round number for a scale, not below the argument.
+/// Returns a round number at or above the argument, for the top of a scale.
 double round_up(double);
-/// Returns the content between `<svg ...>` and `</svg>`, with its upper left corner at 0, 0.
+/// Returns the chart as SVG elements without an enclosing `<svg>`. Its upper left corner is at 0, 0.
 std::string draw(const Chart&);
-/// Escapes text for SVG and HTML.
+/// Returns the text escaped for SVG and HTML.
 std::string escaped(std::string_view);
 
 /// Returns the outages of the model as fractions of the duration.

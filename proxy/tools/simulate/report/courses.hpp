@@ -1,4 +1,4 @@
-// The curves of a run and their charts, shared by the HTML page and the SVG picture.
+// The curves of a run and their charts. The HTML page and the SVG picture share them.
 #pragma once
 
 #include "proxy/tools/simulate/report/chart.hpp"
@@ -11,16 +11,16 @@ std::vector<double> arrivals_of(const Measures&);  ///< requests per second
 std::vector<double> success_of(const Measures&);   ///< 0 to 1
 std::vector<double> budget_of(const Measures&);    ///< 0 to 1
 
-/// Returns the top of the scale that all load charts of the report share.
+/// Returns the top of the scale in all load charts of the report.
 double highest_load(const Report&);
-/// Draws attempts as an area and requests as a line; `place` selects the colour.
+/// Returns a chart of attempts (filled) and requests (line) of the policy at index `place`, in its colour.
 Chart load_chart(const Report&, std::size_t place);
 Chart success_chart(const Report&, std::size_t place);
 Chart budget_chart(const Report&, std::size_t place);
-/// Draws attempts per request of all policies in one chart.
+/// Returns one chart with the attempts per request of all policies.
 Chart amplification_chart(const Report&);
 
-/// Returns the CSS class that has the policy's colour.
+/// Returns the CSS class with the colour of the policy at index `place`.
 std::string colour_of(std::size_t place);
 
 }  // namespace reprise::tools

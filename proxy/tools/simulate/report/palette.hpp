@@ -1,4 +1,4 @@
-// The colours of the charts: as attributes for every SVG viewer, and as a style sheet for dark pages.
+// The colours of the charts: as SVG attributes for every viewer, and as a style sheet for dark pages.
 #pragma once
 
 #include <string>
@@ -6,10 +6,10 @@
 
 namespace reprise::tools {
 
-/// Returns the colour for a light page, as `#rrggbb`. Names: ink soft rule card band came, and p0 to p7 for
-/// the policies.
+/// Returns a colour for a light page as `#rrggbb`. The names are ink, soft, rule, card, band, came, and p0 to
+/// p7 for the policies.
 std::string_view colour(std::string_view name);
-/// Returns the attributes of a text: font, size and colour.
+/// Returns the SVG attributes of a text: font, size and colour.
 std::string text_attributes(double size, std::string_view colour_name, bool bold = false);
 /// Returns the style rules for a dark page. A light page needs no rules.
 std::string dark_style();

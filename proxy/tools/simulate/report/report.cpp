@@ -65,7 +65,7 @@ std::string log_text(const Replayed& replayed, Duration duration) {
   return text;
 }
 
-// Adds remarks on what the log does not show.
+// Adds remarks about the data that the log does not have.
 void remark_on_replay(const Report& report, std::vector<std::string>& remarks) {
   remarks.emplace_back(
       "The log says what each attempt met, not what another at another time would have. The n-th attempt of "

@@ -1,4 +1,4 @@
-// What `reprise simulate` prints: the policies side by side, as text, one SVG chart or one HTML page.
+// The report of `reprise simulate`: compares policies, as text, one SVG chart or one HTML page.
 #pragma once
 
 #include <optional>
@@ -18,42 +18,44 @@ struct Compared {
   std::string name;
   std::string sentence;
   Measures measures;
-  /// Only for a replay: the results if attempts that are not in the log succeed. `measures` then has the
+  /// The results if attempts that are not in the log succeed; present only for a replay. `measures` has the
   /// results if they repeat the last outcome.
   std::optional<Measures> best_case;
 };
 
-/// The replayed log, and how much of it could be used.
+/// The replayed log, and the parts of it that could be used.
 struct Replayed {
   std::string file;
   std::uint64_t lines = 0;
   std::uint64_t requests = 0;
-  std::uint64_t other_lines = 0;  ///< of reprise's log, but not about a request with attempts
-  std::uint64_t bad_lines = 0;    ///< could not be read, and were left out because that was allowed
-  /// ended by the client, or broken in the body: taken from the log without a new decision
+  std::uint64_t other_lines = 0;  ///< lines of reprise's log that do not describe a request with attempts
+  std::uint64_t bad_lines =
+      0;  ///< lines that could not be read and were skipped, because the user allowed that
+  /// Requests that the client ended, or whose body broke. They are not replayed.
   std::uint64_t as_logged = 0;
 };
 
 struct Report {
-  std::string configuration;  ///< its file, or a name if there is none
+  std::string configuration;  ///< name of the configuration file, or of the built-in settings
   Duration duration{};
-  std::optional<Model> model;  ///< either this or `replayed` is present
+  std::optional<Model> model;  ///< absent for a replay; `replayed` is then present
   std::optional<Replayed> replayed;
   std::vector<Compared> compared;
   std::vector<std::string> notes;
 };
 
-/// Formats `91.20 %` or, for a replay, `91.20 % .. 98.00 %` with the lower value first.
+/// Formats one number of the results, such as `91.20 %`. For a replay, formats a range such as
+/// `91.20 % .. 98.00 %`, with the lower value first.
 std::string range_text(const Compared&, std::string (*shown)(double), double (Measures::*of)() const);
 
-/// One part of what is simulated, in a few lines without markup: the requests, the upstream, its trouble; for
-/// a replay: the log.
+/// One part of the simulated conditions, in a few lines without markup: the requests, the upstream, or its
+/// trouble; for a replay, the log.
 struct Premises {
   std::string what;
   std::string text;
 };
 std::vector<Premises> premises_of(const Report&);
-/// Returns what a reader must know about the results besides the numbers.
+/// Returns remarks that a reader needs to interpret the numbers.
 std::vector<std::string> remarks_on(const Report&);
 
 }  // namespace reprise::tools

@@ -1,4 +1,5 @@
-// The report as one page: no script, nothing from elsewhere; every picture has its numbers in a table.
+// Writes the report as one HTML page. It has no script and loads no other file; every chart also has a table
+// of its numbers.
 #pragma once
 
 #include <string>

@@ -11,7 +11,7 @@ namespace {
 using telemetry::in_milliseconds;
 using telemetry::milliseconds_or_null;
 
-// Of shares and rates.
+// Rounds a fraction or a rate to six decimals.
 double share(double value) {
   constexpr int decimals = 6;
   return telemetry::rounded(value, decimals);

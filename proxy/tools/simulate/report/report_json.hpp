@@ -1,4 +1,4 @@
-// The report of `reprise simulate` as JSON, for programs.
+// Writes the report of `reprise simulate` as JSON, for programs.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace reprise::tools {
 
-/// Returns one object, `"version": 1`; times in milliseconds.
+/// Returns one JSON object with `"version": 1`. Times are in milliseconds.
 std::string to_json(const Report&);
 
 }  // namespace reprise::tools

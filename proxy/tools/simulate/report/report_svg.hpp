@@ -1,4 +1,4 @@
-// One picture that needs no text beside it: the load of the upstream under each policy.
+// Writes one picture that needs no further explanation: the load of the upstream under each policy.
 #pragma once
 
 #include <string>

@@ -18,10 +18,10 @@ constexpr double good = 0.9;
 constexpr std::array<std::string_view, 9> blocks{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 constexpr std::array<std::string_view, 9> letters{" ", ".", ":", "-", "=", "+", "*", "#", "@"};
 
-/// A curve that fits on a line: each column covers several steps.
+/// A curve that fits on one line: each column stands for several steps.
 struct Course {
   std::vector<double> load;     ///< attempts per second
-  std::vector<double> success;  ///< fraction; negative if no requests arrived
+  std::vector<double> success;  ///< fraction of successful requests; negative if no requests arrived
 };
 
 std::size_t steps_in_column(const Measures& measures) {
@@ -55,7 +55,7 @@ class Painter {
     if (!style_.colours || colour.empty()) return std::string(text);
     return fmt::format("\x1b[{}m{}\x1b[0m", colour, text);
   }
-  /// Returns the block for a height of 0 to 1. Any height above 0 is visible.
+  /// Returns the block character for a height of 0 to 1. Any height above 0 is visible.
   std::string_view block(double height) const {
     const auto eighths = static_cast<std::size_t>(std::ceil(std::clamp(height, 0.0, 1.0) * 8 - 1e-9));
     return style_.blocks ? blocks[eighths] : letters[eighths];
@@ -110,7 +110,7 @@ std::string chart_line(const std::vector<double>& values, double highest, double
   return text;
 }
 
-// Marks the outages below the chart.
+// Returns the line below the chart that marks the outages.
 std::string outage_line(const Report& report, std::size_t columns, Duration column) {
   std::string text(columns, ' ');
   if (!report.model) return {};

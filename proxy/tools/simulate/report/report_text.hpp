@@ -1,4 +1,4 @@
-// The report on a terminal: a table, and the course of the load in blocks.
+// Writes the report for a terminal: a table, and the load over time in block characters.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace reprise::tools {
 
 struct TextStyle {
   bool colours = false;
-  bool blocks = true;  ///< the terminal shows U+2581 to U+2588
+  bool blocks = true;  ///< the terminal can show U+2581 to U+2588
 };
 
 std::string to_text(const Report&, TextStyle);

@@ -13,7 +13,7 @@ std::string grouped(std::uint64_t number) {
   return text;
 }
 
-// Rounds down, so that a small failure rate stays visible.
+// Rounds down, so that a low rate of failures stays visible.
 std::string percent(double share) {
   const double hundredths = std::floor(share * 1e4 + 1e-6);
   if (hundredths >= 10'000) return "100 %";
