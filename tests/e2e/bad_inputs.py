@@ -1,5 +1,6 @@
-"""Bad messages by the thousand: each place of the grammar of RFC 9112 with each byte and each form that must not be there,
-and the verdict on it. The verdicts follow from the place, not from what the program says."""
+"""Generates thousands of malformed messages and the expected verdict for each. Every place of the grammar of RFC 9112
+gets each forbidden byte and form. The verdicts follow from the place in the grammar, not from what the program
+returns."""
 
 CONTROLS = [bytes([byte]) for byte in (*range(0x20), 0x7f)]
 NO_TAB = [byte for byte in CONTROLS if byte != b"\t"]
@@ -16,7 +17,8 @@ TRANSFER_ENCODINGS = [
     b"\"chunked\"", b"'chunked'", b"gzip chunked", b"chun ked", b"chunked\xa0", b"\xa0chunked", b"\x85chunked", b"chunked\xff", b"cow",
     b"trailers", b"chunked=1", b"chunked/1", b"-chunked", b"+chunked", b"0", b",", b",,", b"chunked\r\nTransfer-Encoding: chunked",
     b"chunked\r\nTransfer-Encoding: identity", b"chunked\r\nTransfer-Encoding:", b"\r\nTransfer-Encoding: chunked"]
-IDENTITY = [b"identity", b"identity, chunked", b"chunked, identity", b"chunked\r\nTransfer-Encoding: identity"]  # not there, in responses
+# valid in responses, where identity counts as absent
+IDENTITY = [b"identity", b"identity, chunked", b"chunked, identity", b"chunked\r\nTransfer-Encoding: identity"]
 KNOWN_CODINGS = [b"gzip", b"gzip, Chunked", b"x-gzip", b"deflate", b"compress", b"x-compress", b"gzip, chunked", b"deflate, chunked", b"gzip, deflate",
                  b"GZIP", b"compress, gzip, chunked"]
 LENGTHS = [b"", b"+5", b"-5", b"-0", b"0x5", b"5x", b"x5", b"5 5", b"5,5", b"5, 5", b"5,", b",5", b"5;", b"5.0", b"5e0", b"1_0", b"\"5\"", b"five",
@@ -27,7 +29,7 @@ HOSTS = [b"", b"a b", b"a,b", b"a/b", b"a@b", b"@", b"a?b", b"a#b", b"a%b", b"a%
          b"a:8 0", b"a:0x50", b":80", b"..", b".", b"a..b", b".a", b"[::1", b"::1", b"[]", b"[:]", b"[::1]x", b"[::1]:", b"[g::1]", b"[fe80::1%eth0]",
          b"[fe80::1%25eth0]", b"[v1.a]", b"[::1]]", b"]", b"l" * 64, b"a." + b"l" * 64, b".".join([b"l" * 50] * 6), b"\xc3\xa9", b"a\xff",
          b"http://a", b"a:80/", b"a?", b"a#"]
-PORTLESS = b"[::1]:"  # RFC 3986 lets a colon stand without its port; CONNECT does not
+PORTLESS = b"[::1]:"  # RFC 3986 permits an empty port after the colon; CONNECT does not
 OTHER_MAJORS = [b"HTTP/0.9", b"HTTP/0.0", b"HTTP/2.0", b"HTTP/2.1", b"HTTP/3.0", b"HTTP/9.9"]
 BAD_VERSIONS = [b"HTTP/2", b"HTTP/3", b"HTTP/1", b"HTTP/1.", b"HTTP/.1",
                 b"HTTP/11", b"HTTP/01.1", b"HTTP/1,1", b"HTTP/x.1", b"HTTP/1.x", b"HTTP/2.00", b"HTTP/", b"HTTP", b"HTT/1.1", b"http/1.1",
@@ -48,18 +50,18 @@ def with_field(field, method=b"GET", version=b"1.1", rest=b""):
 
 
 def request_lines():
-    """Every byte that is none of a token in a method, every control in target and version, and bad forms of each."""
+    """Yields every non-token byte in a method, every control byte in the target and version, and bad forms of each."""
     for byte in NO_TOKEN:
         line_end = byte in (b"\r", b"\n")
         yield head(b"G" + byte + b"T"), "bad_request_line" if line_end else "bad_method"
         yield head(b"GET" + byte), "bad_request_line" if line_end else "bad_method"
-        # The byte that a TLS handshake begins with is one that listeners of plain HTTP meet.
+        # The first byte of a TLS handshake has its own verdict on a listener for plain HTTP.
         yield head(byte + b"GET"), {b"\r": "bad_request_line", b"\x16": "tls_to_plain_listener"}.get(byte, "bad_method")
     for byte in [b" ", *CONTROLS]:
         line_end = byte in (b"\r", b"\n")
         yield head(target=byte + b"http://h/"), "bad_target"
         for target in (b"http://h/a%sb", b"http://h%s/", b"http://h/?a%sb", b"ht%stp://h/", b"http://h/%s"):
-            # A target that ends its line is one of HTTP/0.9.
+            # A line that ends after the target is a request of HTTP/0.9.
             verdict = "bad_request_line" if line_end else "bad_target"
             trailing = target.endswith(b"%s")
             if not (trailing and byte == b" "):
@@ -85,7 +87,7 @@ def request_lines():
 
 
 def targets():
-    """Schemes, authorities and forms that a forward listener does not serve."""
+    """Yields schemes, authorities and forms of target that a forward listener does not serve."""
     for method in METHODS:
         for scheme in SCHEMES:
             yield head(method, scheme + b"://h/"), "bad_scheme"
@@ -110,7 +112,8 @@ def targets():
 
 
 def field_lines():
-    """Every byte that is none of a token in a name, every control in a value, folds, limits."""
+    """Yields every non-token byte in a field name, every control byte in a value, folded lines, and fields over the
+    limits."""
     for byte in [b" ", *NO_TOKEN]:
         blank = byte in (b" ", b"\t")
         yield with_field(b"X" + byte + b"Y: 1"), "bad_field_name"
@@ -138,7 +141,7 @@ def field_lines():
 
 
 def framing():
-    """Content-Length and Transfer-Encoding, each bad form with each method in each version."""
+    """Yields each bad form of Content-Length and Transfer-Encoding with each method in each version."""
     for method in METHODS:
         for version in VERSIONS:
             for value in LENGTHS:
@@ -160,7 +163,7 @@ def framing():
 
 
 def meanings():
-    """Host, Expect and Max-Forwards."""
+    """Yields bad forms of Host, Expect and Max-Forwards."""
     for method in METHODS:
         yield head(method, fields=b"A: b\r\n"), "missing_host"
         yield head(method, fields=b"Host: h\r\nHost: h\r\n"), "repeated_host"
@@ -181,13 +184,14 @@ def meanings():
 
 
 def bad_heads():
-    """(request, cause): each is refused before anything is dialled."""
+    """Yields (request, cause). Each request is rejected before a dial."""
     for part in (request_lines, targets, field_lines, framing, meanings):
         yield from part()
 
 
 def bad_gateway_heads():
-    """(request, cause): the same in origin-form, but for what is about the target; and targets that only a gateway knows."""
+    """Yields (request, cause) for a gateway: the bad heads in origin-form, without those whose fault is in the
+    target, and targets that only a gateway rejects."""
     for part in (field_lines, framing, meanings):
         for request, cause in part():
             if b" http://h/ " in request[:50]:
@@ -206,7 +210,8 @@ def bad_gateway_heads():
 
 
 def bad_bodies():
-    """(chunked body, cause): each shows only behind a head that was good. None of them is ever a whole message."""
+    """Yields (chunked body, cause). Each follows a valid head, so the fault shows only in the body. No body is a
+    complete message."""
     for byte in [b" ", *CONTROLS]:
         if byte != b"\r":
             yield b"5" + byte + b"x\r\nhello\r\n0\r\n\r\n", "bad_chunk"
@@ -239,7 +244,7 @@ OK = b"HTTP/1.1 200 OK\r\n"
 
 
 def bad_responses():
-    """Heads of upstreams: each is 502 in our own words."""
+    """Yields response heads of upstreams. Each leads to a 502 of the proxy's own."""
     for byte in CONTROLS + HIGH + DELIMITERS:
         yield b"H" + byte + b"TP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
         yield b"HTTP/1.1 2" + byte + b"0 OK\r\nContent-Length: 0\r\n\r\n"
@@ -268,9 +273,9 @@ def bad_responses():
 
 
 def broken_responses():
-    """Bodies of upstreams behind a good head: each is cut, never shown as whole."""
+    """Yields response bodies that follow a valid head. Each response is cut and never looks complete to the client."""
     for body, cause in bad_bodies():
-        # The lines of a response's chunked body may end in LF alone.
+        # The lines of a chunked response body may end in LF alone.
         if body == b"5\r\nhello\n0\r\n\r\n":
             continue
         if cause == "bad_trailer" and body.endswith((b"X: 1\n\r\n\r\n", b"0\r\n\n\r\n\r\n")):

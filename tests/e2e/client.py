@@ -1,4 +1,4 @@
-"""An HTTP client over a raw socket that shows every byte: interim responses, framing, cuts and resets."""
+"""An HTTP client over a raw socket that exposes every byte: interim responses, framing, cuts and resets."""
 import socket
 
 from reader import Response, Cut, Reader, chunked, head_of, reset
@@ -7,7 +7,7 @@ __all__ = ["Client", "Cut", "ask", "chunked", "head_of"]
 
 
 class Client(Reader):
-    """One connection. `connection`: a socket that is connected already."""
+    """One client connection. `connection` is an already connected socket, if given."""
 
     def __init__(self, address, timeout=120, connection=None):
         super().__init__(connection or socket.create_connection(address, timeout))
@@ -24,14 +24,14 @@ class Client(Reader):
         self.socket.sendall(data)
 
     def finish(self):
-        """Closes the sending side: a FIN."""
+        """Closes the sending side with a FIN."""
         self.socket.shutdown(socket.SHUT_WR)
 
     def reset(self):
         reset(self.socket)
 
     def expect_end(self):
-        """Not one more byte: a FIN, or a reset."""
+        """Expects the end of the connection (FIN or reset) with no further byte."""
         try:
             rest = self.read_to_end()
         except ConnectionResetError:
@@ -39,7 +39,7 @@ class Client(Reader):
         assert not rest, f"{rest[:80]!r} before the end"
 
     def read_final_head(self):
-        """The next final response, its body not yet read."""
+        """Returns the next final response. Its body is not read yet."""
         interim = []
         while True:
             response = Response(self.read_head(), interim)
@@ -48,14 +48,14 @@ class Client(Reader):
             interim.append(response)
 
     def read_response(self, method="GET"):
-        """The next final response with its whole body."""
+        """Returns the next final response with its whole body."""
         response = self.read_final_head()
         if response.has_body(method):
             self.read_body(response, until_end=True)
         return response
 
     def ask(self, method, url, body=None, fields=(), version="1.1"):
-        """Sends one request in absolute-form, the body with a Content-Length, and reads its response."""
+        """Sends one request in absolute-form, its body with a Content-Length, and returns the response."""
         host = url.split("/")[2]
         if body is not None:
             fields = [*fields, ("Content-Length", str(len(body)))]
@@ -64,6 +64,6 @@ class Client(Reader):
 
 
 def ask(reprise, method, url, body=None, fields=()):
-    """One request on a connection of its own."""
+    """Sends one request on a new connection and returns the response."""
     with Client(reprise.forward) as client:
         return client.ask(method, url, body, fields)

@@ -1,4 +1,5 @@
-"""What to write in a client: the rows of README's table, and what each was seen to do (test_client_table.py plays them)."""
+"""The rows of README's table of clients: what to configure in each client and how it behaves (verified by
+test_client_table.py)."""
 from dataclasses import dataclass
 from typing import Optional
 
@@ -7,14 +8,14 @@ PROXY = "http://127.0.0.1:3128"
 
 @dataclass
 class Row:
-    """`lower`, `upper`: whether http_proxy and HTTP_PROXY alone are read; `loopback`: whether a request to 127.0.0.1 goes
-    through the proxy as well. None: nobody has played that here."""
+    """One client of the table. `lower` and `upper`: whether the client reads http_proxy alone and HTTP_PROXY alone.
+    `loopback`: whether a request to 127.0.0.1 also goes through the proxy. None if no test has verified it."""
     client: str
     write: str
     lower: Optional[bool]
     upper: Optional[bool]
     loopback: Optional[bool]
-    exception: str = ""  # of the last column
+    exception: str = ""  # text of the last column
 
 
 ROWS = (

@@ -1,4 +1,4 @@
-"""A reprise that can be told things: with a control socket, and a configuration file that a case changes."""
+"""A running reprise with a control socket and a configuration file that a case can change."""
 import os
 import socket
 import subprocess
@@ -12,17 +12,18 @@ def as_yaml(configuration):
 
 
 class Controlled(Reprise):
-    """`change` lays keys over what the file has and writes it in place; `write` takes a text as it is."""
+    """A reprise with a control socket. `change` merges keys into the initial configuration and writes the file in
+    place; `write` writes a text unchanged."""
 
     def __init__(self, **configuration):
-        # A path of a socket is short.
+        # The path of a Unix socket has a short maximum length.
         self.control_folder = tempfile.mkdtemp(prefix="rp-")
         self.control_path = os.path.join(self.control_folder, "c.sock")
         super().__init__(**merge({"admin": {"control": self.control_path}}, configuration))
         self.configuration = merge(self.base(configuration), {})
 
     def base(self, configuration):
-        """What the file has; the harness writes the same."""
+        """Returns the initial configuration. The harness writes the same one."""
         return merge({
             "version": 1,
             "listeners": [{"mode": "forward", "bind": "127.0.0.1:0"}],
@@ -52,13 +53,13 @@ class Controlled(Reprise):
         self.write(self.text_with(**keys))
 
     def tell(self, *words, control=None):
-        """Runs `reprise WORDS`: its code, output and errors."""
+        """Runs `reprise WORDS`. Returns (exit code, standard output, standard error)."""
         command = [options.binary, *words, "--control", control or self.control_path]
         done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
         return done.returncode, done.stdout, done.stderr
 
     def raw(self, data, finish=True):
-        """What the socket answers to these bytes."""
+        """Sends these bytes to the control socket and returns the reply."""
         with socket.socket(socket.AF_UNIX) as line:
             line.settimeout(PATIENCE)
             line.connect(self.control_path)

@@ -1,4 +1,4 @@
-"""Readers of /events: what an EventSource makes of the bytes."""
+"""A client of /events that parses the stream as an EventSource does."""
 import json
 import socket
 
@@ -6,7 +6,7 @@ from harness import PATIENCE
 
 
 class Events:
-    """One connection to /events. `next` gives (name, value) of one event after another."""
+    """One connection to /events. `next` returns (name, value) of the next event."""
 
     def __init__(self, reprise, path="/events", version="1.1", fields=()):
         self.socket = socket.create_connection(reprise.addresses["admin"], PATIENCE)
@@ -39,14 +39,14 @@ class Events:
         return name, json.loads("\n".join(value for field, value in lines if field == "data"))
 
     def until(self, wanted):
-        """The first event of that name."""
+        """Returns the value of the next event with that name."""
         while True:
             name, value = self.next()
             if name == wanted:
                 return value
 
     def to_end(self):
-        """Every event that is left, once the connection has ended."""
+        """Returns all remaining events when the connection has ended."""
         events = []
         try:
             while True:

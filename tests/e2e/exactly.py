@@ -1,5 +1,5 @@
-"""What a row of docs/requirements/robustness.md asks of one message: its verdict, the words of the response, the counter, and the
-exact bytes that reached the upstream."""
+"""Checks that a row of docs/requirements/robustness.md needs for one message: verdict, text of the response, counter,
+and the exact bytes that reached the upstream."""
 import contextlib
 import re
 from pathlib import Path
@@ -13,7 +13,7 @@ REJECTIONS = Path(__file__).resolve().parent.parent.parent / "proxy/http/message
 
 
 def closed_list():
-    """{cause: (status, sentence)} as the program has them."""
+    """Returns {cause: (status, sentence)} as read from the program's source."""
     rows = re.findall(r'\{Rejection::(\w+), (\d+), "\w+",\s*((?:"[^"]*"\s*)+)[,}]', REJECTIONS.read_text(encoding="utf-8"))
     return {cause: (int(status), "".join(re.findall(r'"([^"]*)"', text))) for cause, status, text in rows}
 
@@ -23,14 +23,14 @@ CLOSED_LIST = closed_list()
 
 @contextlib.contextmanager
 def stage(scripts=None, on_head=None, greeting=b"", **configuration):
-    """A reprise and a recording upstream."""
+    """Yields a reprise and a recording upstream."""
     with Upstream(scripts, record=True, on_head=on_head, greeting=greeting) as upstream, \
             Reprise(**configuration) as reprise:
         yield reprise, upstream
 
 
 def causes(reprise):
-    """{cause: count} of the requests rejected so far."""
+    """Returns {cause: count} of the requests rejected so far."""
     found = re.findall(r'^reprise_rejected_requests_total\{cause="(\w+)"\} (\S+)', reprise.admin("/metrics")[1], re.M)
     return {cause: int(float(count)) for cause, count in found if float(count)}
 
@@ -43,7 +43,7 @@ def equal_causes(reprise, before, cause, count=1):
 
 
 def says(response, status, cause, what=""):
-    """That answer refuses for that cause, in the words of the closed list."""
+    """Checks that the response rejects the request for this cause, with the text of the closed list."""
     if isinstance(what, bytes):
         what = repr(what[:300])
     equal(CLOSED_LIST[cause][0], status, f"{cause} in the closed list")
@@ -55,7 +55,8 @@ def says(response, status, cause, what=""):
 
 
 def refused(reprise, upstream, request, cause, address=None):
-    """Sends those bytes on a connection of their own: refused, counted once, closed, and not a byte went upstream."""
+    """Sends these bytes on a new connection. Checks that they are rejected and counted once, that the connection is
+    closed, and that no byte reaches the upstream."""
     before, received = causes(reprise), upstream.bytes_received()
     with Client(address or reprise.forward) as client:
         client.send(request)
@@ -66,7 +67,8 @@ def refused(reprise, upstream, request, cause, address=None):
 
 
 def refused_in_body(reprise, upstream, request, cause):
-    """The same for what shows only in the body: what the upstream received was aborted, and is no whole message."""
+    """Checks a fault that shows only in the body: as refused(), but the upstream receives an aborted message, never a
+    whole one."""
     before, count = causes(reprise), upstream.count()
     with Client(reprise.forward) as client:
         client.send(request)
@@ -80,13 +82,13 @@ def refused_in_body(reprise, upstream, request, cause):
 
 
 def normal(text):
-    """With the pseudonym, which differs by process, and the date made the same."""
+    """Replaces the pseudonym, which differs by process, and the date by fixed text."""
     text = re.sub(rb"reprise-\w+", b"reprise-?", text)
     return re.sub(rb"\r\nDate: \w{3}, [^\r]* GMT\r\n", b"\r\nDate: ?\r\n", text)
 
 
 def sent_upstream(reprise, upstream, request, method="GET", status=200):
-    """Sends those bytes, and gives what reached the upstream for them, byte for byte (pseudonym replaced)."""
+    """Sends these bytes. Returns exactly the bytes that reached the upstream for them (pseudonym replaced)."""
     before = upstream.bytes_received()
     with Client(reprise.forward) as client:
         client.send(request)
@@ -98,7 +100,7 @@ def sent_upstream(reprise, upstream, request, method="GET", status=200):
 
 
 def to(upstream, method="GET", path="/x", fields=b"", body=b"", version=b"1.1"):
-    """The bytes of a request in absolute-form with a right Host."""
+    """Returns the bytes of a request in absolute-form with the matching Host."""
     if isinstance(path, str):
         path = path.encode()
     authority = b"%s:%d" % (LOOPBACK.encode(), upstream.port)
@@ -107,7 +109,7 @@ def to(upstream, method="GET", path="/x", fields=b"", body=b"", version=b"1.1"):
 
 
 def expected(upstream, method="GET", path="/x", fields=b"", body=b"", via=b"1.1"):
-    """What reaches the upstream of that: origin-form, Host, the fields that stay, Via."""
+    """Returns the bytes that reach the upstream for to(): origin-form, Host, the forwarded fields, Via."""
     if isinstance(path, str):
         path = path.encode()
     return b"%s %s HTTP/1.1\r\nHost: %s:%d\r\n%sVia: %s reprise-?\r\n\r\n%s" % (
@@ -115,7 +117,7 @@ def expected(upstream, method="GET", path="/x", fields=b"", body=b"", via=b"1.1"
 
 
 def raw(message, then="stay"):
-    """A step: those bytes, and then the connection stays, is closed (FIN) or is reset."""
+    """Returns a step that sends these bytes. The connection then stays open, is closed (FIN) or is reset."""
     def play(connection, _):
         connection.sendall(message)
         if then == "reset":
@@ -125,7 +127,7 @@ def raw(message, then="stay"):
 
 
 def is_cut(client, what=""):
-    """Reads on behind a head to the FIN: the body as far as it came, framing and all. It has no terminator."""
+    """Reads the body with its framing up to the FIN and returns it. Checks that it has no terminator."""
     text = client.read_to_end()
     assert not text.endswith(b"0\r\n\r\n"), f"a cut answer with a terminator: {text[-100:]!r} {what}"
     return text

@@ -1,4 +1,5 @@
-"""Faults that the kernel plays: namespaces to play them in, processes to stop, and the count of what was played."""
+"""Faults that the kernel produces: the namespaces in which they are produced, processes that can be stopped, and the
+count of faults."""
 import contextlib
 import ctypes
 import functools
@@ -18,28 +19,28 @@ import chance
 from client import ask
 from harness import PATIENCE, NotPlayed, equal, options, part_not_played
 
-INSIDE = "REPRISE_E2E_INSIDE"  # set for a run that has namespaces of its own
+INSIDE = "REPRISE_E2E_INSIDE"  # set if the run already has its own namespaces
 CLONE_NEWNET = 0x40000000
 TWICE = {"retry": {"max_attempts": 2}}
-PLAYED = "played "  # the line by which such a run tells what it played
+PLAYED = "played "  # prefix of the line in which a nested run reports its counts
 
-stories = {}  # by fault kind, how many were played
+stories = {}  # number of stories by kind of fault
 
 
 def played(kind, count=1):
-    """Counts stories of one kind of fault, once they have ended well."""
+    """Counts stories of one kind of fault. Call after they have passed."""
     stories[kind] = stories.get(kind, 0) + count
 
 
 def expect_failure(reprise, url, status, error):
-    """A POST fails at two attempts, under TWICE, and says so."""
+    """Checks that a POST fails after two attempts (settings TWICE), with this status and error."""
     response = ask(reprise, "POST", url, b"order")
     equal((response.status, response.reason, response.attempts), (status, "attempts_spent", 2), url)
     assert f"error={error}" in response.field("Proxy-Status"), response.field("Proxy-Status")
 
 
 def write_figures(file):
-    """Adds nothing up that was not played."""
+    """Writes the number of stories by kind of fault to a JSON file."""
     Path(file).parent.mkdir(parents=True, exist_ok=True)
     figures = {"fault kinds played by the kernel": len(stories), "kernel stories": sum(stories.values()), "kinds": stories}
     Path(file).write_text(json.dumps(figures, sort_keys=True) + "\n", encoding="utf-8")
@@ -47,7 +48,8 @@ def write_figures(file):
 
 @functools.cache
 def unshare_command():
-    """How this machine lets us have a network and mounts of our own; None if it does not."""
+    """Returns the command that starts a program in its own network and mount namespaces. None if this machine does
+    not permit it."""
     if shutil.which("unshare") is None or shutil.which("ip") is None:
         return None
     ways = [["unshare", "-n", "-m"], ["sudo", "-n", "-E", "unshare", "-n", "-m"], ["unshare", "-r", "-n", "-m"]]
@@ -59,14 +61,14 @@ def unshare_command():
 
 
 def without_results():
-    """The environment of a nested run, whose results the outer run reports."""
+    """Returns the environment of a nested run. The outer run reports its results."""
     return {name: value for name, value in os.environ.items() if name != "REPRISE_RESULTS"}
 
 
 def isolated(case=None, *, without=None):
-    """A case that runs in a network and mount namespace of its own, which ends with it, whatever it leaves behind.
+    """Runs a case in its own network and mount namespaces. They end with the case, whatever it leaves behind.
 
-    Where there are none, `without` runs in its place, or it is told that nothing was played."""
+    If namespaces are not available, runs `without` instead, or reports the case as not played."""
     if case is None:
         return functools.partial(isolated, without=without)
 
@@ -110,13 +112,13 @@ def isolated(case=None, *, without=None):
 
 
 def tell_played():
-    """What a run inside a namespace tells the one outside."""
+    """Reports the counts of a run inside a namespace to the run outside."""
     if os.environ.get(INSIDE):
         print(PLAYED + json.dumps(stories))
 
 
 class Host:
-    """Another network namespace, joined to ours by a cable. It ends with the process that holds it."""
+    """Another network namespace, connected to this one by a virtual cable. It ends with the process that holds it."""
 
     def __init__(self, ours="10.77.0.1", theirs="10.77.0.2"):
         self.ours, self.theirs = ours, theirs
@@ -147,7 +149,7 @@ class Host:
         subprocess.run(["ip", *words], check=True)
 
     def slow_down(self, *ways):
-        """What leaves by `cable` (towards that host) or by `plug` (from it) goes at 24 Mbit/s."""
+        """Limits traffic to 24 Mbit/s: `cable` is the direction to that host, `plug` the direction from it."""
         for way in ways:
             enter = [] if way == "cable" else ["nsenter", "-t", str(self.holder.pid), "-n"]
             shape = ["tc", "qdisc", "add", "dev", way, "root", "tbf", "rate", "24mbit", "burst", "32kbit", "latency", "100ms"]
@@ -156,7 +158,7 @@ class Host:
 
     @contextlib.contextmanager
     def inside(self):
-        """Sockets made in here by this thread belong to that host."""
+        """While active, sockets that this thread creates belong to that host."""
         libc = ctypes.CDLL(None, use_errno=True)
         with open("/proc/thread-self/ns/net", "rb") as home, open(f"/proc/{self.holder.pid}/ns/net", "rb") as there:
             if libc.setns(there.fileno(), CLONE_NEWNET) != 0:
@@ -169,7 +171,7 @@ class Host:
 
 @contextlib.contextmanager
 def small_disk(size):
-    """A folder on a file system of that many bytes; for isolated cases."""
+    """Yields a folder on a file system of `size` bytes. For isolated cases."""
     folder = tempfile.mkdtemp(prefix="reprise-disk-")
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", folder], check=True)
     try:
@@ -180,7 +182,7 @@ def small_disk(size):
 
 
 class StoppableUpstream:
-    """An `Upstream` that answers 200 to everything, in a process that can be stopped."""
+    """An `Upstream` that responds with 200 to every request, in a process that can be stopped."""
 
     def __enter__(self):
         script = Path(__file__).with_name("stoppable_upstream.py")
@@ -205,14 +207,14 @@ class StoppableUpstream:
         self.process.send_signal(signal.SIGCONT)
 
     def effects(self):
-        """How often each request id took effect."""
+        """Returns how often each request id took effect."""
         self.process.stdin.write("effects\n")
         self.process.stdin.flush()
         return json.loads(self.process.stdout.readline())
 
 
 def in_background(work):
-    """A thread of `work`, and the list that will hold what it returned."""
+    """Returns a running thread of `work`, and the list that receives its result."""
     results = []
     thread = threading.Thread(target=lambda: results.append(work()))
     thread.start()

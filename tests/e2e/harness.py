@@ -1,4 +1,4 @@
-"""Starts reprise on free ports with a configuration written for one case, and reads what it says: log, metrics, status."""
+"""Starts reprise on free ports with a configuration for one case, and reads its log, metrics and status."""
 import contextlib
 import json
 import os
@@ -16,8 +16,9 @@ from pathlib import Path
 from reader import CRLF, Response
 
 LOOPBACK = "127.0.0.1"
-PATIENCE = 120  # seconds: far above what anything here takes, on any machine
-# The harness is quicker elsewhere: these are the defaults, as tests/config proves. Attempts and jitter are left to the program.
+PATIENCE = 120  # seconds: far longer than any wait here takes, on any machine
+# The harness uses shorter waits by default. These are the shipped ones (verified in tests/config). Attempts and
+# jitter are the program's defaults.
 SHIPPED = {"retry": {"backoff": {"initial": "250ms", "maximum": "8s"}}}
 SANITIZER = re.compile(r"(ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|runtime error:)")
 
@@ -30,48 +31,49 @@ class NotPlayed(Exception):
 
 
 def is_sanitized():
-    """A build under a sanitizer is slow, and its memory is not its own."""
+    """Returns true for a build with a sanitizer: it is slow and uses more memory."""
     text = Path(options.binary).read_bytes()
     return b"__asan_init" in text or b"__tsan_init" in text
 
 
 def needs(*programs):
-    """Plays on only where these are installed."""
+    """Skips the case unless these programs are installed."""
     for program in programs:
         if shutil.which(program) is None:
             raise NotPlayed("client", f"there is no {program} here")
 
 
 def needs_client(program):
-    """As `needs`, of a client that somebody else has written."""
+    """Skips the case unless this third-party client is installed and the build has no sanitizer."""
     if is_sanitized():
         raise NotPlayed("sanitizer", "what a client does is not the sanitizer's business")
     needs(program)
 
 
 def part_not_played(part, kind, why):
-    """Skips a part of a case; the rest of the case is reported as its own result."""
+    """Skips a part of a case. The rest of the case has its own result."""
     options.parts_not_played.append((part, f"{kind}: {why}"))
 
 
 class options:
-    """Set once by run.py."""
+    """Options of the run. Set once by run.py."""
 
     binary = os.environ.get("REPRISE_BIN", "")
     threads = 1
     load = 10000
-    night = os.environ.get("REPRISE_NIGHT") == "1"  # figures of this machine are held to their bounds
-    parts_not_played = []  # of the case that is played
+    night = os.environ.get("REPRISE_NIGHT") == "1"  # true: time, CPU and memory are held to their bounds
+    parts_not_played = []  # skipped parts of the current case
 
 
 def at_most(value, bound, what):
-    """Holds a figure of wall-clock time, CPU or memory to its bound, in the night only: a busy machine exceeds it without a defect."""
+    """Checks a wall-clock time, CPU or memory value against its bound, in the night only: a busy machine exceeds it
+    without a defect."""
     if options.night and value > bound:
         raise AssertionError(f"{what}: {value}, at most {bound}")
 
 
 def eventually(check, what):
-    """Polls until `check` gives something true, and returns it; fails after PATIENCE."""
+    """Polls `check` until its result is true, and returns that result. Fails after PATIENCE."""
     limit = time.monotonic() + PATIENCE
     while True:
         value = check()
@@ -83,13 +85,13 @@ def eventually(check, what):
 
 
 def equal(actual, expected, what=""):
-    """Like assert ==, with both sides in the message."""
+    """Asserts equality. The message has both values."""
     if actual != expected:
         raise AssertionError(f"{what}: expected {expected!r:.400}, got {actual!r:.400}")
 
 
 def yaml_flow(value):
-    """A value as YAML in flow style, with plain scalars where YAML allows them."""
+    """Returns a value as YAML in flow style, with plain scalars where YAML allows them."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key}: {yaml_flow(item)}" for key, item in value.items()) + "}"
     if isinstance(value, (list, tuple)):
@@ -102,7 +104,7 @@ def yaml_flow(value):
 
 
 def merge(base, over):
-    """A new dictionary: `over` laid on `base`, dictionaries merged."""
+    """Returns a new dictionary: `base` with the keys of `over`, recursively."""
     merged = dict(base)
     for key, value in over.items():
         both = isinstance(value, dict) and isinstance(merged.get(key), dict)
@@ -111,8 +113,8 @@ def merge(base, over):
 
 
 def under_some_limit(milliseconds, case):
-    """For what is right only while nobody stalls for as long as a limit: runs `case` with limits that grow from the
-    given one to half a minute, until it gives something true. What is wrong is wrong under each."""
+    """Runs a case that is valid only if no process stalls for longer than a limit. Calls `case` with limits that grow
+    from the given one to 30 s, until it returns a true value. A defect fails under every limit."""
     while milliseconds < 30_000:
         if case(milliseconds):
             return
@@ -121,7 +123,7 @@ def under_some_limit(milliseconds, case):
 
 
 def opened_after(attempts, reprise, open_it):
-    """A thread that calls `open_it` once that many attempts are told in the log of reprise (its level must be debug)."""
+    """Returns a thread that calls `open_it` when the log of reprise has that number of attempts (needs log level debug)."""
     def work():
         reprise.expect_log(f"attempt {attempts}: ")
         open_it()
@@ -131,7 +133,8 @@ def opened_after(attempts, reprise, open_it):
 
 
 def closed_port():
-    """A bound socket that does not listen: a connection to it is refused, and nobody else can take the port."""
+    """Returns a bound socket that does not listen, and its port. A connection to it is refused, and no other process
+    can take the port."""
     held = socket.socket()
     held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     held.bind((LOOPBACK, 0))
@@ -139,23 +142,23 @@ def closed_port():
 
 
 def without_proxies(**more):
-    """The environment of this process but for what names a proxy, and those besides."""
+    """Returns this process's environment without proxy variables, plus `more`."""
     kept = {key: value for key, value in os.environ.items() if not key.lower().endswith("_proxy")}
     return {**kept, **more}
 
 
 def open_links(process):
-    """What a process has open: each link below /proc, and what it points to."""
+    """Yields each open descriptor of a process: its link below /proc and the target of the link."""
     folder = f"/proc/{process.pid}/fd"
     for name in os.listdir(folder):
         link = os.path.join(folder, name)
-        with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+        with contextlib.suppress(FileNotFoundError):  # closed in the meantime
             yield link, os.readlink(link)
 
 
 class Reprise:
-    """A running reprise. Keys given are laid over a configuration with free ports and quick backoffs; `prepare` is called
-    in the process that is to become reprise."""
+    """A running reprise. The given keys are merged into a configuration with free ports and short backoffs. `prepare`
+    is called in the child process before it executes reprise."""
 
     def __init__(self, threads=None, prepare=None, **configuration):
         base = {
@@ -195,7 +198,7 @@ class Reprise:
     def _is_ready(self):
         if self.process.poll() is not None:
             raise AssertionError(f"reprise ended with {self.process.returncode} at start")
-        text = self.text()  # in whatever form the log is
+        text = self.text()  # as text, in any log format
         for name, host, port in re.findall(r"listening (\w+) (\S+):(\d+)\b.*\n", text):
             self.addresses[name] = (host, int(port))
         return re.search(r'[ "]ready"?\}?\n', text)
@@ -237,11 +240,11 @@ class Reprise:
             return file.read()
 
     def expect_log(self, words):
-        """Waits until they are in the log: its lines are written a moment after what they tell of."""
+        """Waits until the log has these words: a line is written shortly after its event."""
         eventually(lambda: words in self.text(), f"the log says {words!r}")
 
     def log(self):
-        """Every whole log line so far."""
+        """Returns every complete log line so far."""
         lines = []
         for line in self.text().split("\n")[:-1]:
             if line.startswith("{"):
@@ -249,14 +252,14 @@ class Reprise:
         return lines
 
     def requests(self, count):
-        """The access lines, once there are `count` of them."""
+        """Returns the access lines when there are at least `count`."""
         def lines():
             found = [line for line in self.log() if "attempts" in line and line.get("level") != "error"]
             return found if len(found) >= count else None
         return eventually(lines, f"{count} access lines")
 
     def admin(self, path, method="GET"):
-        """Status and text of a request to the admin listener."""
+        """Returns status and body of a request to the admin listener."""
         request = urllib.request.Request("http://%s:%d%s" % (*self.addresses["admin"], path), method=method)
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         try:
@@ -266,7 +269,7 @@ class Reprise:
             return error.code, error.read().decode()
 
     def metric(self, name, **labels):
-        """The sum of all samples of that name that carry those labels."""
+        """Returns the sum of all samples of that name with those labels."""
         status, text = self.admin("/metrics")
         equal(status, 200, "/metrics")
         total = 0.0
@@ -279,15 +282,15 @@ class Reprise:
         return total
 
     def expect_metric(self, value, name, **labels):
-        """Waits until the metric has exactly that value: some are counted just after the response left."""
+        """Waits until the metric has exactly this value: some are counted just after the response was sent."""
         eventually(lambda: self.metric(name, **labels) == value, f"{name}{labels} is {value}")
 
     def descriptors(self):
-        """Open ones, without the pipes that rest for the next long download."""
+        """Returns the number of open descriptors, without the pipes that are kept for the next long download."""
         return sum(1 for _, target in open_links(self.process) if not target.startswith("pipe:"))
 
     def cpu_seconds(self):
-        """User and system time so far."""
+        """Returns user and system CPU time so far."""
         with open(f"/proc/{self.process.pid}/stat", encoding="ascii") as file:
             fields = file.read().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -303,7 +306,7 @@ class Reprise:
 
 
 class Curl:
-    """One run of the real curl through the proxy, with its status, head and body."""
+    """One run of the real curl through the proxy: its status, head and body."""
 
     def __init__(self, reprise, url, *arguments):
         with tempfile.TemporaryDirectory() as folder:

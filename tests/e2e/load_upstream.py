@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The upstream of the load case, a process of its own: fails at random, checks every body, counts every effect.
+"""The upstream of the load case, in its own process: fails at random, checks every body, counts every effect.
 
 Takes the seed and prints its port. Paths: /r/ID?size=N&form=length|chunked and /report."""
 import functools
@@ -24,18 +24,18 @@ def pattern():
 
 
 def body_of(number, size):
-    """The body of one request or response: byte i is a function of the request's number and i."""
+    """Returns the body of one request or response: byte i is a function of the request's number and i."""
     start = number * 7919 % SPAN
     return pattern()[start:start + size]
 
 
 def fate_of(number, attempt):
-    """What the upstream does on that attempt: the same on every run with that seed."""
+    """Returns the outcome of this attempt. The same seed gives the same outcomes."""
     return chance.dice("fate", number, attempt).choices(tuple(FATES), FATES.values())[0]
 
 
 class Ledger:
-    """What every request came to, over all connections; and the step that each is answered by."""
+    """Attempts and effects of every request, over all connections. Also the step that responds to each request."""
 
     def __init__(self):
         self.lock = threading.Lock()
@@ -50,14 +50,14 @@ class Ledger:
         if fate in ("unavailable", "broken"):
             say = Say(503 if fate == "unavailable" else 500, b"no %d" % number)
         elif fate not in ("reset", "close"):
-            say = self._effect(request, number)  # also if it is lost, and nobody hears of it
-        request.body = b""  # as the upstream keeps the request
+            say = self._effect(request, number)  # takes effect even if the response is lost
+        request.body = b""  # the upstream keeps the request, so its body is released
         if fate in ("reset", "lost"):
             reset(connection)
         if fate in ("reset", "lost", "close"):
             return False
         connection.sendall(say.text(request, 1))
-        return fate != "leave"  # closes a connection that it had promised to keep
+        return fate != "leave"  # "leave" closes the connection after a response that promised to keep it open
 
     def _attempt(self, number):
         with self.lock:
@@ -65,7 +65,7 @@ class Ledger:
             return self.attempts[number]
 
     def _effect(self, request, number):
-        """The right response, after the request took effect."""
+        """Applies the request's effect and returns the correct response."""
         query = dict(pair.split("=") for pair in request.query.split("&"))
         body = body_of(number, int(query["size"]))
         with self.lock:

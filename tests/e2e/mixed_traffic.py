@@ -1,5 +1,6 @@
-"""Traffic in which everything happens that metrics tell of: retries that help and that do not, refusals of every kind, spent budgets,
-an open circuit, a full replay store, resumed downloads, tunnels, copies, reloads; and, beside it, traffic in which nothing does."""
+"""Traffic that causes every event that the metrics count: successful and failed retries, every kind of rejection,
+spent budgets, an open circuit, a full replay store, resumed downloads, tunnels, hedges, reloads. Also calm traffic
+with none of these."""
 import contextlib
 import socket
 
@@ -11,12 +12,13 @@ from tls import authority
 from upstream import Say, Upstream, resumable
 
 MIB = 1 << 20
-HELD_IN_MEMORY, HELD_ON_DISK = 240_000, 1_000_000  # bytes: four of the one and two of the other nearly fill their stores, but for a block to write
+# bytes: four uploads in memory and two on disk nearly fill the stores; room for one write block is left
+HELD_IN_MEMORY, HELD_ON_DISK = 240_000, 1_000_000
 LIMITS = {"replay_memory": "1MiB", "replay_disk": "2MiB"}
 
 
 def every_other(bad, good):
-    """A step that says one, then the other."""
+    """Returns a step that alternates between the two responses, `bad` first."""
     def step(connection, request):
         connection.sendall((bad if request.order % 2 == 0 else good).text(request, request.order + 1))
         return True
@@ -24,7 +26,7 @@ def every_other(bad, good):
 
 
 def slow_first(connection, request):
-    """Every other request is never answered, so that its copy wins."""
+    """Never responds to every other request, so that its hedge wins."""
     if request.order % 2 == 0:
         connection.recv(1)
         return False
@@ -38,7 +40,7 @@ def echo(connection):
 
 
 class Trouble:
-    """A reprise, and upstreams that fail in each way; `play` is one round. `threads` of the proxy."""
+    """A reprise and upstreams that fail in each way. `play` runs one round. `threads` is the proxy's number of threads."""
 
     routes = ("shop", "hasty", "copied", "reports", "search", "uploads")
 
@@ -83,7 +85,7 @@ class Trouble:
         return self.stack.__exit__(*error)
 
     def fill_the_store(self):
-        """Uploads that their upstream never answers: what they have sent is held for as long."""
+        """Sends uploads to an upstream that never responds. The bytes sent so far stay in the replay store."""
         for size, store, count in ((HELD_IN_MEMORY, "memory", 4), (HELD_ON_DISK, "disk", 2)):
             for _ in range(count):
                 client = self.stack.enter_context(Client(self.reprise.forward))
@@ -135,7 +137,7 @@ class Trouble:
                 assert client.read_to_end(), "what came through the tunnel"
 
     def reset_in_the_middle(self):
-        """A client that leaves while its request is with the upstream."""
+        """Closes a client connection while its request is pending at the upstream."""
         before = self.shop.count("/never")
         with Client(self.reprise.forward) as client:
             url = self.shop.url("/never")
@@ -145,7 +147,7 @@ class Trouble:
             client.reset()
 
     def what_is_read_anew(self):
-        """The last one fails, until the next round."""
+        """Reloads twice: a valid configuration, then an invalid one, which stays until the next round."""
         good = self.reprise.text_with()
         self.reprise.write(good)
         equal(self.reprise.tell("reload", "--wait")[0], 0)
@@ -154,7 +156,7 @@ class Trouble:
 
 
 class Calm:
-    """A reprise whose upstream answers."""
+    """A reprise whose upstream always succeeds."""
 
     def __init__(self):
         self.shop, self.reprise = Upstream(), Reprise()

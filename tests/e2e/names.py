@@ -1,4 +1,4 @@
-"""A name server that answers each name as told, for a process whose resolver file points to it."""
+"""A scripted name server, for a process whose resolv.conf names it."""
 import contextlib
 import os
 import socket
@@ -24,9 +24,9 @@ def record(name, kind, content, ttl=0):
 
 
 class Answer:
-    """What is said to a question: for IPv4 those of the addresses that are such, for IPv6 the others. `alias`: a name that
-    stands for it, which then has the addresses; `truncated`: over UDP that it is too long, and all of it over TCP; `tcp_only`:
-    nothing over UDP; `ipv6_code`: to a question for IPv6, in place of `code`."""
+    """The answer to a query: IPv4 queries get the IPv4 addresses, IPv6 queries get the others. `alias`: canonical
+    name that has the addresses. `truncated`: the answer is truncated over UDP and complete over TCP. `tcp_only`: no
+    answer over UDP. `ipv6_code`: code for IPv6 queries, instead of `code`."""
 
     def __init__(self, *addresses, code=NO_ERROR, records=(), silent=False, ttl=0, alias=None, truncated=False, tcp_only=False,
                  ipv6_code=NO_ERROR):
@@ -51,12 +51,12 @@ class Answer:
 
 
 class NameServer:
-    """Port 53 on loopback, so for isolated cases only. `script[name]` is a list of answers, the last is repeated.
-    `options`: lines of resolv.conf; `hosts`: lines that /etc/hosts gets besides."""
+    """A name server on port 53 of loopback, so for isolated cases only. `script[name]` is a list of answers; the last
+    one repeats. `options`: lines of resolv.conf. `hosts`: additional lines of /etc/hosts."""
 
     def __init__(self, script, options="options timeout:1 attempts:2", hosts=""):
         self.script, self.options, self.hosts = script, options, hosts
-        self.asked = {}  # by name, questions for IPv4 addresses
+        self.asked = {}  # number of IPv4 queries, by name
         self.over_tcp = 0
         self.mounted = []
 
@@ -78,7 +78,7 @@ class NameServer:
         self.tcp.__exit__()
 
     def _lay_over_files(self):
-        self._lay_over("/etc/nsswitch.conf", "hosts: files dns\n")  # whatever this machine asks besides, mDNS say
+        self._lay_over("/etc/nsswitch.conf", "hosts: files dns\n")  # excludes other sources of this machine, such as mDNS
         self._lay_over("/etc/resolv.conf", f"nameserver {LOOPBACK}\n{self.options}\n")
 
     def _lay_over(self, path, text):
@@ -110,7 +110,7 @@ class NameServer:
                 connection.sendall(struct.pack(">H", len(answer)) + answer)
 
     def _answer(self, packet, is_udp=True):
-        """Nothing where the script is silent."""
+        """Returns the answer to a query, or nothing if the script is silent."""
         labels, at = [], 12
         while packet[at]:
             labels.append(packet[at + 1:at + 1 + packet[at]].decode())
@@ -126,7 +126,7 @@ class NameServer:
 
 
 class RefusingNameServer(NameServer):
-    """The resolver file names a server, and nobody is at its port."""
+    """A resolv.conf that names a server at whose port no process listens."""
 
     def __init__(self, options):
         super().__init__({}, options)

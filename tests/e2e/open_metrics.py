@@ -1,4 +1,4 @@
-"""A reader of OpenMetrics 1.0 that believes nothing: text in, families out, or NotOpenMetrics with the line that is wrong."""
+"""A strict parser of OpenMetrics 1.0. Returns metric families, or raises NotOpenMetrics with the line that is wrong."""
 import math
 import re
 
@@ -12,7 +12,7 @@ SUFFIXES = {"counter": ("_total", "_created"), "gauge": ("",), "histogram": ("_b
 
 
 class NotOpenMetrics(AssertionError):
-    """What is wrong with which line."""
+    """The fault, and the line that has it."""
 
 
 def need(right, line, what):
@@ -28,7 +28,7 @@ class Family:
         self.samples = []
 
     def check(self):
-        """What holds for the family as a whole."""
+        """Checks the rules that apply to the whole family."""
         need(self.unit is None or self.name.endswith(f"_{self.unit}"), self.name, f"its name does not end with its unit {self.unit}")
         need(self.unit is None or self.type != "info", self.name, "an info has no unit")
         seen = [(suffix, tuple(sorted(labels.items()))) for suffix, labels, _ in self.samples]
@@ -54,7 +54,7 @@ class Family:
 
 
 def labels_of(text, line):
-    """The labels between the braces."""
+    """Parses the labels between the braces."""
     labels, rest = {}, text or ""
     while rest:
         match = LABEL.match(rest)
@@ -83,7 +83,7 @@ def add_sample(family, line):
 
 
 def read(text):
-    """{name: Family}"""
+    """Returns {name: Family}."""
     need(text.endswith("\n# EOF\n"), text[-40:], "it does not end with # EOF")
     families, family = {}, None
     for line in text[:-len("# EOF\n")].split("\n")[:-1]:

@@ -1,4 +1,4 @@
-"""A collector of OTLP/HTTP in JSON that believes nothing: each body is held against the messages of opentelemetry-proto 1.3 as data."""
+"""A strict collector of OTLP/HTTP in JSON: validates each body against the messages of opentelemetry-proto 1.3."""
 import json
 import re
 
@@ -10,7 +10,7 @@ MOST_64 = 2**63 - 1
 
 
 class NotOtlp(AssertionError):
-    """Where a body differs from the protocol, and how."""
+    """A body violates the protocol; says where and how."""
 
 
 def need(right, where, what):
@@ -19,7 +19,7 @@ def need(right, where, what):
 
 
 def is_id(digits):
-    """Bytes as hex digits: OTLP/JSON differs from ProtoJSON here. All zeros are no id."""
+    """Checks bytes as hex digits: OTLP/JSON differs from ProtoJSON here. All zeros is not a valid id."""
     def check(value, where):
         need(isinstance(value, str) and len(value) == digits and HEX.fullmatch(value) and value.strip("0"), where, f"no id: {value!r}")
     return check
@@ -34,12 +34,12 @@ def is_name(value, where):
 
 
 def is_wide(value, where):
-    """64-bit integers are decimal strings."""
+    """Checks a 64-bit integer, which is a decimal string."""
     need(isinstance(value, str) and re.fullmatch(r"-?(0|[1-9][0-9]*)", value) and abs(int(value)) <= MOST_64, where, f"no int64: {value!r}")
 
 
 def is_word(value, where):
-    """A uint32 or a fixed32."""
+    """Checks a uint32 or a fixed32."""
     need(type(value) is int and 0 <= value < 2**32, where, f"no uint32: {value!r}")
 
 
@@ -52,7 +52,7 @@ def is_flag(value, where):
 
 
 def is_one_of(*numbers):
-    """An enum: as an integer, never as a name."""
+    """Checks an enum value: an integer, never a name."""
     def check(value, where):
         need(type(value) is int and value in numbers, where, f"none of {numbers}: {value!r}")
     return check
@@ -80,7 +80,8 @@ def exactly_one(value, where):
     need(len(value) == 1, where, f"one value, and one alone: {value!r}")
 
 
-# Field by field in lowerCamelCase: its check. A trailing `!` means that it must be there; what is in none of these is unknown.
+# Fields in lowerCamelCase and the check for each. A trailing `!` marks a required field. Any field that is not listed
+# is unknown.
 MESSAGES = {
     "ExportTraceServiceRequest": {"resourceSpans!": each("ResourceSpans")},
     "ResourceSpans": {"resource!": one("Resource"), "scopeSpans!": each("ScopeSpans"), "schemaUrl": is_text},
@@ -104,7 +105,7 @@ MESSAGES = {
 
 
 def hold(message, value, where):
-    """Raises NotOtlp unless the value is that message."""
+    """Raises NotOtlp unless the value is a valid instance of that message."""
     need(isinstance(value, dict), where, f"no {message}: {value!r:.80}")
     fields = {name.rstrip("!"): check for name, check in MESSAGES[message].items()}
     for name in MESSAGES[message]:
@@ -125,7 +126,7 @@ def no_twice(pairs):
 
 
 def plain(value):
-    """An AnyValue as Python has it."""
+    """Returns an AnyValue as a Python value."""
     (kind, inside), = value.items()
     return int(inside) if kind == "intValue" else inside
 
@@ -153,7 +154,7 @@ TAKEN = Say(200, body=b"{}", fields=[("Content-Type", "application/json")])
 
 
 def spans_of(request):
-    """The spans of one POST, or NotOtlp."""
+    """Returns the spans of one POST. Raises NotOtlp if the body is invalid."""
     need(request.method == "POST", "request", request.method)
     need(request.field("Content-Type") == "application/json", "request", "Content-Type")
     body = json.loads(request.body.decode("utf-8"), object_pairs_hook=no_twice)
@@ -168,7 +169,8 @@ def spans_of(request):
 
 
 class Collector(Upstream):
-    """What it answers to each POST is scripted like an upstream's path; `spans` waits for spans that it took or refused."""
+    """A collector whose responses to POSTs are scripted like an upstream's path. `spans` waits for received spans,
+    accepted or not."""
 
     def __init__(self, steps=(TAKEN,), listener=None, path="/v1/traces"):
         super().__init__({path: list(steps)}, otherwise=(404,), listener=listener)
@@ -182,7 +184,7 @@ class Collector(Upstream):
         return self.seen(count, self.path)
 
     def all(self):
-        """Every span so far; a body that is none fails."""
+        """Returns every span so far. Fails if a body is invalid."""
         with self.lock:
             requests = [request for request in self.requests if request.path == self.path]
         return [span for request in requests for span in spans_of(request)]

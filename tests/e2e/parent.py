@@ -1,4 +1,4 @@
-"""A small forward proxy: what reprise has behind it where everything must leave by one."""
+"""A small forward proxy that serves as reprise's parent."""
 import base64
 import select
 import socket
@@ -11,10 +11,11 @@ from server import Server, carry_both
 
 
 class Parent(Server):
-    """Passes requests in absolute-form on, and opens tunnels. `names` resolves here, so that nobody else has to.
+    """Forwards requests in absolute-form, and opens tunnels. `names` maps names to addresses, so that no resolver is
+    needed.
 
-    `refuse` is a list of whole responses (b"": a FIN) given to the first CONNECTs or requests in place of what they ask for.
-    With `login` (user, password), whoever does not prove it gets 407."""
+    `refuse` is a list of complete responses (b"": a FIN) to the first requests, CONNECT or not. With `login` (user,
+    password), a request without these credentials gets 407."""
 
     def __init__(self, names=None, refuse=(), login=None):
         super().__init__()
@@ -28,7 +29,7 @@ class Parent(Server):
         return f"http://{login}{LOOPBACK}:{self.port}"
 
     def asked(self, method):
-        """The targets of the requests with that method."""
+        """Returns the targets of the requests with that method."""
         with self.lock:
             return [request.target for request in self.requests if request.method == method]
 
@@ -60,7 +61,7 @@ class Parent(Server):
         carry_both(connection, upstream)
 
     def secure(self, connection):
-        """What is spoken over: the connection itself, or what is made of it."""
+        """Returns the connection to use: the given one, or a TLS connection over it."""
         return connection
 
     def _address(self, authority, port):
@@ -69,7 +70,8 @@ class Parent(Server):
         return address if isinstance(address, tuple) else (address, int(written or port))
 
     def _passed_on(self, request):
-        """The response, as it came. One connection to the upstream for each request, whose response has a length."""
+        """Returns the response unchanged. Uses one upstream connection for each request. Precondition: the response
+        has a length."""
         authority, slash, path = request.target.removeprefix("http://").partition("/")
         lines = [line for line in request.head.split(CRLF)[1:] if not line.lower().startswith(b"proxy-authorization:")]
         with Client(self._address(authority, 80)) as upstream:
@@ -79,7 +81,7 @@ class Parent(Server):
 
 
 class TlsParent(Parent):
-    """One that is spoken to over TLS, with that certificate."""
+    """A parent that its clients reach over TLS, with that certificate."""
 
     def __init__(self, certificate, **more):
         super().__init__(**more)
@@ -100,7 +102,7 @@ class TlsParent(Parent):
         return wire
 
     def carry(self, connection, upstream):
-        """Both ways on one thread: what OpenSSL has of a connection is for one at a time."""
+        """Carries both directions on one thread: OpenSSL's state of a connection is not thread-safe."""
         other = {connection: upstream, upstream: connection}
         while True:
             ready = [connection] if connection.pending() else select.select(list(other), [], [])[0]

@@ -1,18 +1,18 @@
-"""HTTP messages as they come over a socket: the one reader of heads and bodies for clients, upstreams and proxies of the tests."""
+"""Reads HTTP messages from a socket. Used by all clients, upstreams and proxies of the tests."""
 import socket
 import struct
 import urllib.parse
 
 CRLF = b"\r\n"
-ROOM = 262144  # bytes asked of a socket at once
+ROOM = 262144  # bytes requested from a socket at once
 
 
 class Cut(Exception):
-    """The connection ended before the message did."""
+    """The connection ended before the message was complete."""
 
 
 class Message:
-    """A head, and what was read of the body and trailers behind it. `head` is kept with all its line ends."""
+    """A head, and the body and trailers read so far. `head` keeps all its line ends."""
 
     def __init__(self, head):
         self.head = head
@@ -21,7 +21,7 @@ class Message:
         self.body = self.trailers = b""
 
     def field(self, name):
-        """The value of the last field of that name, or None."""
+        """Returns the value of the last field of that name, or None."""
         values = [value for key, value in self.fields if key.lower() == name.lower()]
         return values[-1] if values else None
 
@@ -31,13 +31,13 @@ class Message:
 
     @property
     def length(self):
-        """What Content-Length says, or None."""
+        """Returns the value of Content-Length, or None."""
         value = self.field("Content-Length")
         return None if value is None else int(value)
 
 
 class Response(Message):
-    """One final response, with the interim ones that came before it."""
+    """One final response, with the interim responses before it."""
 
     def __init__(self, head, interim):
         super().__init__(head)
@@ -58,7 +58,7 @@ class Response(Message):
 
 
 class Request(Message):
-    """One request as it came: on which connection, and how many of its path came before it."""
+    """One request: the number of its connection, and the number of earlier requests with the same path."""
 
     def __init__(self, head, connection=0):
         super().__init__(head)
@@ -72,7 +72,7 @@ class Request(Message):
 
 
 class Reader:
-    """Takes messages from a socket. What has come and was not asked for yet is in `buffer`."""
+    """Reads messages from a socket. `buffer` holds received bytes that no call has returned yet."""
 
     def __init__(self, connection):
         self.socket, self.buffer = connection, bytearray()
@@ -89,7 +89,7 @@ class Reader:
         return taken
 
     def read_until(self, mark):
-        """Everything to the end of that mark."""
+        """Returns everything up to and including the mark."""
         while (at := self.buffer.find(mark)) < 0:
             self.more()
         return self._take(at + len(mark))
@@ -98,7 +98,7 @@ class Reader:
         return self.read_until(CRLF)[:-2]
 
     def read_head(self):
-        """A start line and its fields, without the empty line behind them."""
+        """Returns the start line and the fields, without the final empty line."""
         return self.read_until(CRLF + CRLF)[:-2]
 
     def read_bytes(self, count):
@@ -107,7 +107,7 @@ class Reader:
         return self._take(count)
 
     def read_some(self, most):
-        """What is there, or comes next: at least a byte, and no more than that many."""
+        """Returns buffered or newly received bytes: at least one, at most `most`."""
         if self.buffer:
             return self._take(min(most, len(self.buffer)))
         data = self.socket.recv(min(most, ROOM))
@@ -116,7 +116,7 @@ class Reader:
         return data
 
     def read_to_end(self):
-        """Everything up to the FIN."""
+        """Returns everything up to the FIN."""
         try:
             while True:
                 self.more()
@@ -124,8 +124,8 @@ class Reader:
             return self._take(len(self.buffer))
 
     def pieces(self, message, until_end=False):
-        """The data of the body as it comes, none of it stored; the trailers go to the message. Without a length there is no body,
-        or one that lasts `until_end` of the connection."""
+        """Yields the body's data as it arrives and stores none of it. The trailers are stored in the message. A
+        message without a length has no body, or a body `until_end` of the connection."""
         if message.is_chunked:
             while size := int(self.read_line().split(b";")[0], 16):
                 yield from self._counted(size)
@@ -150,7 +150,7 @@ class Reader:
 
 
 def reset(connection):
-    """Closes with a RST."""
+    """Closes the connection with a RST."""
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     connection.close()
 
@@ -161,10 +161,10 @@ def head_of(method, target, host, fields=(), version="1.1"):
 
 
 def chunked(body, size=1000):
-    """The body in chunks of `size` bytes, with the last chunk."""
+    """Returns the body in chunks of `size` bytes, with the last chunk."""
     return in_chunks(body[i:i + size] for i in range(0, len(body), size))
 
 
 def in_chunks(parts):
-    """Each of the parts as a chunk, and the last chunk."""
+    """Returns each part as a chunk, and the last chunk."""
     return b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in parts) + b"0\r\n\r\n"

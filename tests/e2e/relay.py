@@ -1,4 +1,5 @@
-"""A scripted relay between reprise and an upstream: delay, dribble, and a reset or a half-close at any byte of either direction."""
+"""A scripted relay between reprise and an upstream: delays, single-byte segments, and a reset or half-close at any
+byte of either direction."""
 import selectors
 import socket
 import time
@@ -9,17 +10,18 @@ from server import Server
 
 
 class Fault:
-    """What happens to one connection. `up` is the direction of the request, `down` that of the response.
+    """The fault of one connection. `up` is the direction of the request, `down` that of the response.
 
-    reset: (direction, n): after n bytes of that direction were passed on, RST to reprise, and the upstream's side is closed.
-    finish: (direction, n): after n bytes, FIN behind them; the other direction flows on.
-    delay: seconds before the response is passed on. dribble: every byte is a segment of its own, both ways."""
+    reset: (direction, n): after n bytes of that direction were forwarded, sends a RST to reprise and closes the
+    upstream's side.
+    finish: (direction, n): after n bytes, sends a FIN; the other direction continues.
+    delay: seconds before the response is forwarded. dribble: every byte is its own segment, in both directions."""
 
     def __init__(self, reset=None, finish=None, delay=0.0, dribble=False):
         self.reset, self.finish, self.delay, self.dribble = reset, finish, delay, dribble
 
     def limit(self, direction):
-        """How many bytes of that direction are passed on; None for all."""
+        """Returns how many bytes of that direction are forwarded, or None for all."""
         for told in (self.reset, self.finish):
             if told and told[0] == direction:
                 return told[1]
@@ -27,13 +29,14 @@ class Fault:
 
 
 class Relay(Server):
-    """Listens on a free port. `script(path, order)` gives the Fault, or None, of the order-th connection that asks for that path."""
+    """Listens on a free port. `script(path, order)` returns the Fault, or None, for the order-th connection that
+    requests that path."""
 
     def __init__(self, upstream_port, script):
         super().__init__()
         self.upstream_port, self.script = upstream_port, script
-        self.asked = {}  # connections by path
-        self.passed = {}  # by path, bytes (up, down) of the last connection
+        self.asked = {}  # number of connections by path
+        self.passed = {}  # bytes (up, down) of the last connection, by path
 
     def serve(self, connection, _number):
         connection.settimeout(PATIENCE)
@@ -54,7 +57,7 @@ class Relay(Server):
 
 
 class Passage:
-    """The bytes of one connection."""
+    """The forwarding of one connection."""
 
     def __init__(self, near, far, fault):
         self.near, self.far, self.fault = near, far, fault

@@ -36,7 +36,7 @@ server.serve_forever()
 
 
 class Upstream:
-    """A server in a process of its own, so that a kill ends its connections as a crash does."""
+    """A server in its own process, so that a kill ends its connections as a crash does."""
 
     def __init__(self):
         self.port = 0
@@ -53,7 +53,7 @@ class Upstream:
 
 
 class Load:
-    """Clients that count what they get."""
+    """Clients that count responses and errors."""
 
     def __init__(self, upstream, proxy_port=None):
         self.host = (harness.LOOPBACK, proxy_port or upstream.port)
@@ -89,7 +89,7 @@ class Load:
 
 
 def restarts(reprise=None, number=3, away=1.0):
-    """Requests and errors over that many restarts; without a proxy if there is no `reprise`."""
+    """Returns requests and errors over that many restarts. Without `reprise`, the clients connect directly."""
     upstream = Upstream()
     try:
         with Load(upstream, reprise and reprise.forward[1]) as load:
@@ -100,7 +100,7 @@ def restarts(reprise=None, number=3, away=1.0):
             for _ in range(number):
                 requests_flow()
                 upstream.kill()
-                time.sleep(away)   # the outage itself
+                time.sleep(away)  # the outage
                 upstream.start()
             requests_flow()
         return load.requests, load.errors

@@ -31,11 +31,11 @@ import faults  # noqa: E402
 import harness  # noqa: E402
 from junit import Suite  # noqa: E402
 
-TIMEOUT = 480  # seconds a case may take, unless it says otherwise in `timeout`
+TIMEOUT = 480  # seconds that a case may take, unless its `timeout` says otherwise
 
 
 class OutOfTime(Exception):
-    """The case took longer than it may."""
+    """The case exceeded its time limit."""
 
 
 def on_alarm(*_):
@@ -51,11 +51,11 @@ def cases(only):
 
 
 class Played:
-    """The outcome of one case, its output, and which faults the kernel played in it."""
+    """The outcome of one case, its output, and the faults that the kernel produced in it."""
 
     def __init__(self, name):
         self.name, self.failure, self.output, self.seconds = name, "", "", 0.0
-        self.skipped = []  # (name, why)
+        self.skipped = []  # (name, reason)
         self.stories = {}
 
     @property
@@ -63,7 +63,7 @@ class Played:
         return not self.failure and all(name != self.name for name, _ in self.skipped)
 
     def report(self, suite, first_failure=""):
-        """`first_failure`: of the first run, if this is the second."""
+        """Reports the outcome. `first_failure`: the failure of the first run, if this is the second."""
         if self.output.startswith("note"):
             print(self.output, end="", flush=True)
         if self.failure or first_failure and not self.passed:
@@ -75,7 +75,7 @@ class Played:
 
 
 def run_case(name, case):
-    """Runs one case."""
+    """Runs one case and returns its outcome."""
     played, output, start, failure = Played(name), io.StringIO(), time.monotonic(), ""
     harness.options.parts_not_played = []
     faults.stories.clear()
@@ -101,12 +101,12 @@ def run_case(name, case):
 
 
 def play_by_name(name):
-    """In another process: what was imported there is what is here."""
+    """Runs one case by name. Called in a forked process, which has the same modules."""
     return run_case(name, dict(cases(f"^{re.escape(name)}$"))[name])
 
 
 def play_at_once(names, jobs):
-    """Those cases, in processes that each play one after another."""
+    """Runs these cases in `jobs` parallel processes. Yields each outcome."""
     with concurrent.futures.ProcessPoolExecutor(jobs, multiprocessing.get_context("fork")) as players:
         running = {players.submit(play_by_name, name): name for name in names}
         for done in concurrent.futures.as_completed(running):
@@ -123,7 +123,7 @@ def is_alone(name):
 
 
 def play_again(first, suite):
-    """A case that failed beside others, once more alone."""
+    """Runs a case once more, alone, after it failed beside others."""
     print(f"failed once, runs again alone: {first.name}\n{first.failure}", flush=True)
     for again in play_at_once([first.name], 1):
         again.report(suite, first.failure)
@@ -131,7 +131,7 @@ def play_again(first, suite):
 
 
 def play(chosen, jobs):
-    """Every case of these, as they end."""
+    """Runs every chosen case. Yields outcomes as the cases end."""
     together = [name for name in chosen if not is_alone(name)] if jobs > 1 else []
     if together:
         yield from play_at_once(together, jobs)
@@ -139,7 +139,7 @@ def play(chosen, jobs):
 
 
 def play_and_report(chosen, jobs, suite):
-    """Plays every case, and those that failed once more; returns how many stories of each kind of fault the kernel played."""
+    """Runs every case, and those that failed once more. Returns the number of kernel stories for each kind of fault."""
     stories, failed = collections.Counter(), []
     for played in play(chosen, jobs):
         stories.update(played.stories)
@@ -153,7 +153,8 @@ def play_and_report(chosen, jobs, suite):
 
 
 def self_test():
-    """A case that fails once is flaky, and one that always fails has failed; each is reported with its first failure."""
+    """Checks that a case that fails once is flaky, that a case that always fails has failed, and that each is
+    reported with its first failure."""
     def passes():
         pass
 
@@ -178,13 +179,15 @@ def self_test():
 
 
 def trust_one_authority():
-    """reprise and the clients, where nothing else is said: reading all roots of the system is four fifths of what a start of reprise costs."""
+    """Sets a trust store with one CA for reprise and its clients, unless a case sets another. Reading all system
+    roots takes four fifths of reprise's start-up time."""
     os.environ["SSL_CERT_FILE"] = str(HERE.parent / "support/one_authority.pem")
 
 
 @contextlib.contextmanager
 def folder_of_this_run():
-    """Where temporary files go, as free to everybody as the one around it. It ends with the run: a player's own are not taken away by its end."""
+    """Creates the folder for temporary files of this run, writable by all users. It is removed when the run ends: a
+    worker process does not remove its own files."""
     with tempfile.TemporaryDirectory(prefix="reprise-e2e-run-") as folder:
         os.chmod(folder, 0o1777)
         tempfile.tempdir = folder

@@ -1,4 +1,4 @@
-"""Debian's Prometheus over running proxies: what its queries come to, and which alerts it has seen."""
+"""Debian's Prometheus that scrapes running proxies: evaluates queries and alerts."""
 import json
 import re
 import subprocess
@@ -18,24 +18,24 @@ def promtool(*arguments, text=None):
 
 
 def complaints(done):
-    """What promtool, or something like it, has to say against its input."""
+    """Yields the output of promtool (or a similar program) if it failed or printed an error."""
     if done.returncode != 0 or done.stderr.strip():
         yield done.stdout + done.stderr
 
 
 class QueryError(Exception):
-    """Prometheus does not understand, and says why."""
+    """Prometheus rejected the query; has its message."""
 
 
 class Prometheus:
-    """Scrapes each job's `Reprise`, with the labels that a cluster would give, and evaluates the files of rules."""
+    """Scrapes each job's `Reprise`, adds the labels that a cluster would add, and evaluates the rule files."""
 
     def __init__(self, jobs, rules=(), interval="250ms"):
         self.folder = tempfile.TemporaryDirectory(prefix="reprise-prometheus-")  # pylint: disable=consider-using-with
         self.process = self.port = None
         self.log = Path(self.folder.name) / "log"
         self.file = Path(self.folder.name) / "prometheus.yml"
-        self.file.write_text(json.dumps({  # which is YAML, too
+        self.file.write_text(json.dumps({  # JSON is valid YAML
             "global": {"scrape_interval": interval, "evaluation_interval": interval},
             "rule_files": [str(rule) for rule in rules],
             "scrape_configs": [{"job_name": job, "static_configs": [{
@@ -89,14 +89,14 @@ class Prometheus:
             raise QueryError(json.loads(error.read())["error"]) from error
 
     def query(self, expression):
-        """Each series now: its labels and its value."""
+        """Returns the labels and the current value of each series."""
         return [(row["metric"], float(row["value"][1])) for row in self.api("query", query=expression)["result"]]
 
     def history(self, expression, start, end, step):
-        """Each series: its labels, and pairs of a time and a value."""
+        """Returns the labels of each series, and its (time, value) pairs."""
         found = self.api("query_range", query=expression, start=start, end=end, step=step)["result"]
         return [(row["metric"], [(float(at), float(value)) for at, value in row["values"]]) for row in found]
 
     def alerts(self):
-        """The labels of those whose condition holds, be it for how short a time."""
+        """Returns the labels of all pending and firing alerts."""
         return [alert["labels"] for alert in self.api("alerts")["alerts"]]

@@ -1,4 +1,4 @@
-"""What listens in a test: a port, a thread for each connection, and one end for all of them."""
+"""A TCP server for tests: one port, one thread for each connection, and one shutdown for all."""
 import contextlib
 import socket
 import threading
@@ -10,7 +10,7 @@ BACKLOG = 1024
 
 
 def bound(address=LOOPBACK, port=0):
-    """A socket with a port of its own that does not listen yet."""
+    """Returns a socket that is bound to a port and does not listen yet."""
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind((address, port))
@@ -18,7 +18,8 @@ def bound(address=LOOPBACK, port=0):
 
 
 def fill_queue(listener, fillers):
-    """From now on who dials it, and it accepts nobody, gets neither a connection nor a refusal; until the stack of fillers ends."""
+    """Fills the listener's accept queue until `fillers` ends. Until then a dial gets neither a connection nor a
+    refusal. Precondition: the caller does not accept."""
     for _ in range(8):
         filler = fillers.enter_context(socket.socket())
         filler.setblocking(False)
@@ -27,7 +28,7 @@ def fill_queue(listener, fillers):
 
 @contextlib.contextmanager
 def black_hole(address=LOOPBACK, port=0):
-    """The port of a listener whose queue is full: nobody answers a dial."""
+    """Yields the port of a listener whose accept queue is full: dials get no reply."""
     with bound(address, port) as listener, contextlib.ExitStack() as fillers:
         listener.listen(0)
         fill_queue(listener, fillers)
@@ -35,8 +36,8 @@ def black_hole(address=LOOPBACK, port=0):
 
 
 class Server:
-    """Serves each connection by `work(connection)`, or by what a subclass has for `serve`. It listens inside `with`; `listener` is a
-    socket that is bound already. A connection that breaks, and one that is open at the end, is nobody's failure."""
+    """Serves each connection by `work(connection)`, or by a subclass's `serve`. Listens while inside `with`.
+    `listener` is an already bound socket. A broken connection, or one that is open at the end, is not a failure."""
 
     def __init__(self, work=None, listener=None):
         self.work = work
@@ -54,8 +55,8 @@ class Server:
 
     def __exit__(self, *_):
         self.closing.set()
-        with contextlib.suppress(OSError):  # a script may have done it
-            self.listener.shutdown(socket.SHUT_RDWR)  # wakes the accept
+        with contextlib.suppress(OSError):  # the script may have closed it already
+            self.listener.shutdown(socket.SHUT_RDWR)  # wakes the accept call
         self.listener.close()
         with self.lock:
             for connection in self.open:
@@ -66,7 +67,7 @@ class Server:
         return f"http://{self.address}:{self.port}{path}"
 
     def all_closed(self):
-        """Waits until no connection is open any more."""
+        """Waits until no connection is open."""
         def closed():
             with self.lock:
                 return not self.open
@@ -98,7 +99,7 @@ class Server:
 
 
 def carry(source, sink):
-    """Passes on what comes, to its end; a reset, too, ends what the other side waits for."""
+    """Copies bytes until the source ends. A reset also ends the other direction."""
     with contextlib.suppress(OSError):
         try:
             while data := source.recv(65536):
@@ -108,7 +109,7 @@ def carry(source, sink):
 
 
 def carry_both(here, there):
-    """A tunnel, until both directions have ended."""
+    """Carries a tunnel until both directions have ended."""
     back = threading.Thread(target=carry, args=(there, here), daemon=True)
     back.start()
     carry(here, there)

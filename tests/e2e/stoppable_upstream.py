@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""An upstream in a process of its own, to be stopped and continued. Prints its port, then its effects for each line it reads."""
+"""An upstream in its own process that can be stopped and continued. Prints its port, then its effects for each line
+that it reads."""
 import json
 import sys
 

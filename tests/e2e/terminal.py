@@ -1,4 +1,4 @@
-"""A program on a pseudo-terminal that controls it, and the screen that its bytes come to."""
+"""Runs a program on a pseudo-terminal, its controlling terminal, and reconstructs the screen from its output."""
 import fcntl
 import os
 import pty
@@ -18,13 +18,15 @@ ENTER, LEAVE = "\x1b[?1049h", "\x1b[?1049l"
 
 
 def as_from_a_shell():
-    """Whoever runs the tests may have ignored the interrupt, as a shell does for what it runs in the background."""
+    """Restores the default action of SIGINT: the process that runs the tests may ignore it, as a shell's background
+    job does."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 class OnTerminal:
-    """`reprise ARGUMENTS` on a terminal of that size. Its variables are those of a terminal; None takes one away."""
+    """`reprise ARGUMENTS` on a terminal of that size, with a terminal's usual environment. A value of None removes a
+    variable."""
 
     def __init__(self, *arguments, columns=80, rows=24, **variables):
         environment = without_proxies(TERM="xterm-256color", LC_ALL="C.UTF-8", NO_COLOR="")
@@ -34,7 +36,7 @@ class OnTerminal:
             else:
                 environment[name] = value
         self.came = ""
-        # Its end is held here, too, so that its modes can be seen when nobody else is left.
+        # Keeps the other end open, so that the terminal modes can be read after the program has ended.
         self.terminal, self.other_end = pty.openpty()
         self.modes_before = termios.tcgetattr(self.other_end)
         self.resize(columns, rows)
@@ -53,24 +55,24 @@ class OnTerminal:
         os.close(self.terminal)
 
     def resize(self, columns, rows):
-        """The kernel tells the program with SIGWINCH."""
+        """Resizes the terminal. The kernel sends SIGWINCH to the program."""
         fcntl.ioctl(self.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
     def press(self, keys):
         os.write(self.terminal, keys.encode())
 
     def read(self, wait=0.05):
-        """Whatever has come."""
+        """Reads all available output."""
         while select.select([self.terminal], [], [], wait)[0]:
             try:
                 some = os.read(self.terminal, 65536)
-            except OSError:  # nobody has the other end any more
+            except OSError:  # no process has the other end open
                 return
             self.came += some.decode("utf-8", "replace")
             wait = 0
 
     def lines(self):
-        """Of the last whole frame."""
+        """Returns the lines of the last complete frame."""
         frames = FRAME.findall(self.came)
         return [] if not frames else [STYLE.sub("", line) for line in frames[-1].split("\r\n")]
 
@@ -78,7 +80,7 @@ class OnTerminal:
         return "\n".join(self.lines())
 
     def until(self, check, what):
-        """Waits until `check(screen)`, or that the text `check` is on it."""
+        """Waits until `check(screen)` is true, or until the screen contains the text `check`."""
         shown = (lambda screen: check in screen) if isinstance(check, str) else check
         limit = time.monotonic() + PATIENCE
         while not shown(self.screen()):
@@ -91,13 +93,13 @@ class OnTerminal:
         return self.until(text, f"the screen has {text!r}")
 
     def ended(self):
-        """Exit code, or minus the signal that ended it."""
+        """Waits for the end. Returns the exit code, or the negative number of the signal that ended the program."""
         self.until(lambda _: self.process.poll() is not None, "it ends")
         self.read()
         return self.process.returncode
 
     def stopped(self):
-        """Waits until it is stopped."""
+        """Waits until the program is stopped."""
         def is_stopped(_):
             with open(f"/proc/{self.process.pid}/stat", encoding="utf-8") as file:
                 return file.read().rpartition(")")[2].split()[0] == "T"
@@ -108,7 +110,7 @@ class OnTerminal:
         self.process.send_signal(number)
 
     def is_given_back(self):
-        """Modes, screen, cursor and line breaks are the shell's."""
+        """Checks that terminal modes, screen, cursor and line wrapping are restored."""
         self.read()
         assert termios.tcgetattr(self.other_end) == self.modes_before, "its modes are others than before"
         assert self.came.count(ENTER) == self.came.count(LEAVE) > 0, "the screen is not the shell's"

@@ -1,4 +1,4 @@
-"""The other side of TLS: a local CA made by the openssl command, and upstreams that speak TLS by Python's ssl module."""
+"""The other end of TLS: a local CA made by the openssl command, and TLS upstreams with Python's ssl module."""
 import contextlib
 import datetime
 import functools
@@ -36,11 +36,11 @@ keyUsage = critical,keyCertSign,cRLSign
 """
 
 
-folders = []  # they go with the process
+folders = []  # removed when the process ends
 
 
 class Authority:
-    """A certificate authority in a folder of its own."""
+    """A certificate authority in its own folder."""
 
     def __init__(self, name="reprise test CA"):
         folders.append(tempfile.TemporaryDirectory(prefix="reprise-ca-"))
@@ -74,7 +74,8 @@ class Authority:
         return self._path(name)
 
     def issue(self, common_name="somebody", names=HERE_AND_NOW, starts=-1, ends=10, usage="serverAuth"):
-        """A certificate file and its key file. `names`: alternative names, none if empty; `starts` and `ends` in days."""
+        """Returns a certificate file and its key file. `names`: alternative names, none if empty. `starts` and
+        `ends`: days from now."""
         self._made += 1
         base = f"leaf{self._made}"
         key, request, extensions, certificate = self._key(base + ".key"), *(self._path(base + end) for end in (".csr", ".ext", ".pem"))
@@ -92,7 +93,8 @@ class Authority:
         self._ca("-revoke", certificate)
 
     def with_list(self, *dates):
-        """A file of its certificate and a list of those that it revoked. `dates`: of the list, as `openssl ca` takes them."""
+        """Returns a file with the CA's certificate and its revocation list. `dates`: options of the list for `openssl
+        ca`."""
         self._made += 1
         crl, both = self._path(f"list{self._made}.pem"), self._path(f"both{self._made}.pem")
         self._ca("-gencrl", *(dates or ("-crldays", "1")), "-out", crl)
@@ -103,7 +105,7 @@ class Authority:
         return both
 
     def response(self, certificate, signer=None):
-        """A file with what an OCSP responder says of a certificate; `signer`: another authority."""
+        """Returns a file with an OCSP response for a certificate. `signer`: another authority that signs it."""
         signer = signer or self
         self._made += 1
         file = self._path(f"response{self._made}.der")
@@ -112,7 +114,7 @@ class Authority:
         return file
 
     def self_signed(self):
-        """A certificate that nobody else vouches for, with the right names."""
+        """Returns a self-signed certificate with the right names, and its key."""
         self._made += 1
         key, certificate = self._key(f"self{self._made}.key"), self._path(f"self{self._made}.pem")
         self._openssl("req", "-new", "-x509", "-config", self._path("cnf"), "-days", "10", "-key", key, "-subj", "/CN=localhost",
@@ -122,7 +124,7 @@ class Authority:
 
 @functools.cache
 def authority():
-    """The one that most cases trust."""
+    """Returns the CA that most cases trust."""
     return Authority()
 
 
@@ -132,14 +134,15 @@ def good_certificate():
 
 
 def trusting(ca_file=None, **policy):
-    """`defaults` under which every request is sent over TLS, and that file, or the local CA, is trusted."""
+    """Returns `defaults` that send every request over TLS and trust `ca_file`, or the local CA."""
     return {"tls": {"originate": True, "ca_file": ca_file or authority().file}, **policy}
 
 
 class TlsUpstream(Upstream):
-    """An Upstream that speaks TLS. `cuts`: so many handshakes first are cut by a FIN once the ClientHello is there.
-    `alpn`: what it chooses. `notices`: a connection ends with close_notify. `newest`: its newest version of TLS.
-    `asks_for`: a CA file; a client certificate of it has to be shown. `sni` and `resumed` are told of each handshake."""
+    """An Upstream over TLS. `cuts`: number of first handshakes that are cut by a FIN after the ClientHello. `alpn`:
+    protocols that it may choose. `notices`: ends each connection with close_notify. `newest`: newest TLS version.
+    `asks_for`: file of the CA that must have issued the client certificate. `sni` and `resumed` get one entry for
+    each handshake."""
 
     def __init__(self, scripts=None, certificate=None, cuts=0, alpn=("http/1.1",), notices=True, newest=None, asks_for=None, **more):
         super().__init__(scripts, **more)
@@ -187,7 +190,7 @@ class TlsUpstream(Upstream):
 
 
 def end_of(connection):
-    """How a connection ended that was read from to its end: `notice`, or `fin` without one, or `reset`."""
+    """Reads to the end and returns how the connection ended: `notice`, `fin` (without close_notify) or `reset`."""
     try:
         while connection.recv(65536):
             pass
@@ -200,7 +203,8 @@ def end_of(connection):
 
 @contextlib.contextmanager
 def stapling(certificate, response, version):
-    """The port of a TLS server that brings an OCSP response along, and answers every GET with 200. `version`: as s_server's option."""
+    """Yields the port of a TLS server that staples an OCSP response and responds to every GET with 200. `version`:
+    option of s_server."""
     command = ["openssl", "s_server", "-accept", f"{LOOPBACK}:0", "-cert", certificate[0], "-key", certificate[1],
                "-status_file", response, version, "-www"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as server:

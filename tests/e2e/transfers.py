@@ -1,6 +1,7 @@
-"""Both ends of large transfers: an upstream that knows ranges and breaks as told, and a client that checks every byte. Neither stores them.
+"""Both ends of large transfers: an upstream that supports ranges and breaks as scripted, and a client that checks
+every byte. Neither stores the content.
 
-What stands at a position depends on the position alone, so a byte that is lost, repeated or displaced is seen."""
+Each byte depends only on its position, so a lost, repeated or displaced byte is detected."""
 import functools
 import hashlib
 import socket
@@ -12,16 +13,16 @@ from harness import PATIENCE
 from reader import reset
 from upstream import Upstream
 
-PERIOD = (1 << 20) + 7  # no power of two, so that a shift by any buffer's size shows
+PERIOD = (1 << 20) + 7  # not a power of two, so that a shift by any buffer's size is detected
 PATTERN = chance.content("transfers", PERIOD) * 2
 PIECE = 1 << 20
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
-HASHED = 128 * MIB  # what is longer is compared with what must stand there, byte for byte, and not hashed besides
+HASHED = 128 * MIB  # longer content is compared byte for byte, and not hashed in addition
 ETAG = '"whole-1"'
 
 
 def pieces(start, end):
-    """The content from byte `start` to before byte `end`."""
+    """Yields the content from byte `start` up to, not including, byte `end`."""
     while start < end:
         at = start % PERIOD
         piece = PATTERN[at:at + min(PIECE, PERIOD, end - start)]
@@ -38,7 +39,7 @@ def sha256_of(size):
 
 
 class Checker:
-    """Takes content in order; knows whether it was right so far, and its hash."""
+    """Takes content in order. Records whether it is correct so far, and its hash."""
 
     def __init__(self, size):
         self.size, self.taken, self.right = size, 0, True
@@ -58,10 +59,10 @@ class Checker:
 
 
 class Break:
-    """Where the upstream breaks, and how: RST, or FIN.
+    """Where the upstream breaks the exchange, and how: by RST or FIN.
 
-    place: before_head, in_head; `body` (after `offset` bytes of what it sends, or of what it reads of an upload);
-    after_upload (the upload is read whole, and nothing is answered); status (it answers 503)."""
+    place: before_head, in_head; `body` (after `offset` bytes of the response, or of the upload that it reads);
+    after_upload (the upload is read completely, no response is sent); status (responds with 503)."""
 
     def __init__(self, place, offset=0, how="rst"):
         self.place, self.offset, self.how = place, offset, how
@@ -71,13 +72,14 @@ class Break:
 
 
 class Transfers(Upstream):
-    """The upstream. Paths: /SIZE/NAME; `breaks[path]` has a Break or None for each of its requests, the last one is repeated."""
+    """The upstream. Paths: /SIZE/NAME. `breaks[path]` has a Break or None for each request of the path; the last one
+    repeats."""
 
     def __init__(self, breaks=None, etag=ETAG, listener=None):
         super().__init__(listener=listener)
         self.breaks = breaks or {}
         self.etag = etag
-        self.uploads = []  # of every upload that was read whole: path, and whether it was right
+        self.uploads = []  # (path, whether it was correct) of every upload that was read completely
 
     def taking_over(self, request):
         return self._response
@@ -145,7 +147,7 @@ class Transfers(Upstream):
 
 
 def download(reprise, url, size):
-    """One GET: the response's head, and the checker of its body; (None, checker) if not even a head came."""
+    """Sends one GET. Returns the response's head and the checker of its body, or (None, checker) if no head arrived."""
     checker = Checker(size)
     with Client(reprise.forward) as client:
         client.send(head_of("GET", url, url.split("/")[2]))
@@ -163,7 +165,7 @@ def download(reprise, url, size):
 
 
 def upload(reprise, url, size, chunk=None):
-    """One PUT, sent and answered at once: its final response, or None if there was none."""
+    """Sends one PUT and reads the response meanwhile. Returns the final response, or None if there was none."""
     fields = [("Transfer-Encoding", "chunked")] if chunk else [("Content-Length", str(size))]
     with Client(reprise.forward) as client:
         def send():
@@ -175,7 +177,7 @@ def upload(reprise, url, size, chunk=None):
                     client.send(b"\r\n" if chunk else b"")
                 client.send(b"0\r\n\r\n" if chunk else b"")
             except OSError:
-                pass  # the response says why
+                pass  # the response has the reason
 
         sender = threading.Thread(target=send)
         sender.start()
@@ -185,7 +187,7 @@ def upload(reprise, url, size, chunk=None):
             return None
         finally:
             try:
-                client.socket.shutdown(socket.SHUT_RDWR)  # ends the sender
+                client.socket.shutdown(socket.SHUT_RDWR)  # ends the sender thread
             except OSError:
                 pass
             sender.join()

@@ -1,4 +1,4 @@
-"""The scripted upstream: what it answers on each path is a list of steps, one a request; it keeps every request it saw."""
+"""The scripted upstream: each path has a list of steps, one for each request. Keeps every request."""
 from harness import eventually
 from reader import CRLF, Reader, Request, in_chunks, reset
 from server import Server
@@ -7,7 +7,8 @@ __all__ = ["Request", "Say", "Upstream", "reset", "resumable"]
 
 
 class Say:
-    """A response. `fields` are added as they are; `raw` replaces the whole message; `close` ends the connection behind it."""
+    """A response. `fields` are added unchanged; `raw` replaces the whole message; `close` closes the connection after
+    it."""
 
     def __init__(self, status=200, body=None, fields=(), chunks=None, raw=None, close=False):
         self.status, self.body, self.fields = status, body, tuple(fields)
@@ -45,25 +46,28 @@ class Recorded:
 
 
 class Upstream(Server):
-    """Steps: a status, a Say, a function (connection, request), or one of the words below; what a function returns says whether the
-    connection goes on. The last step of a script is repeated; `otherwise` is the script of every path that has none.
+    """The scripted upstream. A step is a status, a Say, a function (connection, request), or one of the words below.
+    A function returns whether the connection continues. The last step of a script repeats; `otherwise` is the script
+    of all other paths.
 
-    reset: RST instead of a response. close: FIN instead of a response. execute_reset: the request takes effect, then RST.
-    hang: no response until the upstream is closed.
+    reset: RST instead of a response. close: FIN instead of a response. execute_reset: the request takes effect, then
+    RST. hang: no response until the upstream is closed.
+
     `record` keeps every byte of each connection in `received`. `on_head`: functions (connection, request, reader) by
-    path that take over once a head is there, before its body is read. `greeting` is sent unasked to who connects."""
+    path that take over after the head and before the body is read. `greeting` is sent to each new connection, before
+    any request."""
 
     def __init__(self, scripts=None, listener=None, record=False, on_head=None, greeting=b"", otherwise=(200,)):
         super().__init__(listener=listener)
         self.scripts, self.otherwise = scripts or {}, otherwise
         self.record, self.on_head, self.greeting = record, on_head or {}, greeting
-        self.received = {}  # by connection
+        self.received = {}  # bytes by connection
         self.requests = []
-        self.orders = {}  # by path, how many requests
+        self.orders = {}  # number of requests by path
         self.effects = {}
 
     def seen(self, count, path=None):
-        """The requests so far (of one path), once there are at least `count`."""
+        """Returns the requests so far (optionally of one path) when there are at least `count`."""
         def found():
             with self.lock:
                 matching = [request for request in self.requests if path in (None, request.path)]
@@ -75,7 +79,7 @@ class Upstream(Server):
             return sum(1 for request in self.requests if path in (None, request.path))
 
     def bytes_received(self):
-        """Everything that came so far, one item a connection, in the order in which they came."""
+        """Returns all received bytes, one item for each connection, in order of connection."""
         with self.lock:
             return [bytes(self.received.get(number, b"")) for number in range(1, self.connections + 1)]
 
@@ -98,14 +102,14 @@ class Upstream(Server):
             wire.close()
 
     def secure(self, connection):
-        """What is spoken over: the connection itself, or what is made of it."""
+        """Returns the connection to use: the given one, or a TLS connection over it."""
         return connection
 
     def part(self, wire):
-        """Before a connection that was served is closed."""
+        """Hook: called before a served connection is closed."""
 
     def serve_one(self, connection, number, reader):
-        """One request; whether there may be another."""
+        """Serves one request. Returns whether the connection continues."""
         request = Request(reader.read_head() + CRLF, number)
         take_over = self.taking_over(request)
         if take_over:
@@ -118,11 +122,11 @@ class Upstream(Server):
         return self._play(connection, request, steps[min(request.order, len(steps) - 1)])
 
     def taking_over(self, request):
-        """The function that is called before the body is read, if there is one."""
+        """Returns the function that takes over before the body is read, or None."""
         return self.on_head.get(request.path)
 
     def keep(self, request):
-        """Among those that were seen."""
+        """Adds a request to those that were seen."""
         with self.lock:
             request.order = self.orders.get(request.path, 0)
             self.orders[request.path] = request.order + 1
@@ -153,7 +157,8 @@ class Upstream(Server):
 
 
 def resumable(content, cut_at):
-    """A step that ends the connection behind so many bytes of the whole, and answers a range with what it asks for."""
+    """Returns a step that cuts the first response after `cut_at` bytes of the content. A request with a range gets
+    the rest."""
     def step(connection, request):
         offset = int((request.field("Range") or "bytes=0-")[6:].split("-")[0])
         if offset == 0:
