@@ -1,5 +1,6 @@
-"""Thousands of distinct bad messages over raw sockets, each with its verdict; behind each of them, a good request on a new
-connection is answered. How many there were, and how many verdicts were wrong, goes to build/figures/bad_inputs.json."""
+"""Sends thousands of distinct malformed messages over raw sockets and checks each verdict. After each, a valid
+request on a new connection must succeed. Writes the number of messages and of wrong verdicts to
+build/figures/bad_inputs.json."""
 import collections
 import json
 import zlib
@@ -13,12 +14,12 @@ from harness import Reprise, equal
 from upstream import Say, Upstream
 
 FIGURES = Path(__file__).resolve().parent.parent.parent / "build/figures/bad_inputs.json"
-CLIENTS = 32  # at once
+CLIENTS = 32  # parallel clients
 ONCE = {"retry": {"max_attempts": 1}, "resume": {"enabled": False}}
 
 
 def distinct(pairs):
-    """{message: verdict}; one message has one verdict."""
+    """Returns {message: verdict}. Fails if a message has two verdicts."""
     verdicts = {}
     for message, verdict in pairs:
         equal(verdicts.setdefault(message, verdict), verdict, repr(message[:200]))
@@ -26,18 +27,18 @@ def distinct(pairs):
 
 
 def all_bytes(address, *pieces):
-    """What comes back for those bytes, up to the end of the connection, and whether that was a FIN."""
+    """Sends the pieces. Returns the bytes received up to the end of the connection, and whether it ended with a FIN."""
     with Client(address, 60) as client:
         try:
             for piece in pieces:
                 client.send(piece)
             return client.read_to_end(), True
-        except OSError:  # a reset, or nothing for as long as that
+        except OSError:  # a reset or a timeout
             return bytes(client.buffer), False
 
 
 def is_refused(got, request, cause):
-    """All of the response but its Date and pseudonym."""
+    """Checks the whole response except its Date and pseudonym."""
     status, sentence = CLOSED_LIST[cause]
     head, _, body = got.partition(b"\r\n\r\n")
     words = b"reprise: the request is refused: %s\n%s\n" % (cause.encode(), sentence.encode())
@@ -47,7 +48,7 @@ def is_refused(got, request, cause):
 
 
 def each(cases, judge, good):
-    """Judges each case, each followed by a good request; the wrong ones."""
+    """Judges each case and sends a valid request after it. Returns the cases that failed."""
     def one(case):
         verdict = judge(*case)
         return None if verdict and good() else case
@@ -73,7 +74,8 @@ def heads():
     with stage({"/good": [Say(200, b"good")]}, security=closed_ports) as (reprise, upstream):
         def judge(request, cause):
             place = 1 + zlib.crc32(request) % (len(request) - 1)
-            for pieces in ((request,), (request[:place], request[place:])):  # it does not matter how they come
+            # sent whole, then in two pieces: the verdict is the same
+            for pieces in ((request,), (request[:place], request[place:])):
                 got, finished = all_bytes(reprise.forward, *pieces)
                 if not (finished and is_refused(got, request, cause)):
                     print(f"got: {got[:400]!r} for {pieces}")
@@ -166,4 +168,5 @@ def test_every_bad_input_gets_the_expected_verdict_and_causes_no_harm():
     assert total >= 2000, total
 
 
-test_every_bad_input_gets_the_expected_verdict_and_causes_no_harm.timeout = 1200  # for a sanitizer on a busy machine
+# seconds: long enough for a sanitizer build on a busy machine
+test_every_bad_input_gets_the_expected_verdict_and_causes_no_harm.timeout = 1200

@@ -1,4 +1,4 @@
-"""`reprise ca init|show|renew`, what its files are worth, and which files are refused."""
+"""Tests `reprise ca init|show|renew`, the protection of its files, and which files are rejected."""
 import os
 import re
 import stat
@@ -13,7 +13,7 @@ NOBODY = 65534
 
 
 class Folder:
-    """A configuration that intercepts, and a folder for the files of its authority."""
+    """A configuration with interception, and a folder for its CA files."""
 
     def __init__(self, hosts="[localhost, \"*.api.test\"]"):
         self.folder = tempfile.TemporaryDirectory(prefix="reprise-ca-files-")
@@ -39,7 +39,7 @@ class Folder:
         return ran("ca", verb, "-c", self.config, environment={"SSL_CERT_FILE": authority().file, "SSL_CERT_DIR": "/nowhere"})
 
     def refused(self, *words):
-        """By check, and by run before it listens."""
+        """Checks that both `check` and `run` fail with exit code 78 and these words."""
         for command in (["check", self.config], ["run", "-c", self.config]):
             code, _, err = ran(*command)
             equal(code, 78, (command, err))
@@ -97,7 +97,7 @@ def test_ca_init_never_replaces_a_key_and_ca_renew_keeps_the_key():
 
 
 def made_of_the_past(files, constraint):
-    """A certificate of that key that has run out."""
+    """Makes an expired CA certificate for the existing CA key."""
     with open(files.path("past.cnf"), "w", encoding="ascii") as file:
         file.write(CONFIGURATION.format(folder=files.folder.name) + constraint + "\n")
     for name, content in (("index", ""), ("serial", "1000\n")):
@@ -198,14 +198,14 @@ def test_start_rewrites_a_missing_bundle_and_fails_if_the_bundle_cannot_be_writt
 
 
 def secrets_of(key_file):
-    """The private number of a key of P-256."""
+    """Returns the private number of a P-256 key."""
     text = openssl("pkey", "-in", key_file, "-noout", "-text")
     digits = re.search(r"priv:\n(.*?)pub:", text, re.S).group(1)
     return bytes.fromhex("".join(digits.split()).replace(":", ""))[-32:]
 
 
 def mappings(pid):
-    """(range, flags) of everything that the process has mapped."""
+    """Yields (range, flags) of each memory mapping of the process."""
     with open(f"/proc/{pid}/smaps", encoding="ascii", errors="replace") as file:
         found = None
         for line in file:
@@ -217,13 +217,13 @@ def mappings(pid):
 
 
 def test_private_keys_are_excluded_from_core_dumps():
-    """Wherever the authority's key lies in memory, the kernel is told not to dump it."""
+    """Every memory page that holds the CA key is excluded from core dumps."""
     with TlsUpstream() as upstream, Intercepting() as reprise:
         for name in (HOST, HOST):
             with handshake(reprise, upstream.port, reprise.bundle, name):
                 pass
         secret = secrets_of(f"{reprise.own.name}/ca.key")
-        numbers = {secret, secret[::-1]}  # as PEM and DER have it, and as OpenSSL computes
+        numbers = {secret, secret[::-1]}  # the byte orders of PEM and DER, and of OpenSSL's arithmetic
         try:
             memory = open(f"/proc/{reprise.process.pid}/mem", "rb")  # pylint: disable=consider-using-with
         except PermissionError as error:
@@ -231,7 +231,7 @@ def test_private_keys_are_excluded_from_core_dumps():
         hidden = shown = 0
         with memory:
             for start, end, rights, flags in mappings(reprise.process.pid):
-                shadow = end - start > 1 << 32  # a sanitizer's, of terabytes, that nobody wrote
+                shadow = end - start > 1 << 32  # untouched shadow memory of a sanitizer, terabytes in size
                 if "r" not in rights or end > 1 << 47 or shadow:
                     continue
                 try:
@@ -265,7 +265,8 @@ def test_env_prints_variables_that_make_clients_trust_the_ca():
 
 
 def test_ca_key_created_by_root_belongs_to_the_folder_owner():
-    """The service's user must read it; that user hears the command for a key that belongs to root, and so does root from `check`."""
+    """The service's user must be able to read the key. If the key belongs to root, that user gets the command that
+    fixes it; root gets it from `check`."""
     with Folder() as files:
         try:
             os.chown(files.folder.name, NOBODY, NOBODY)

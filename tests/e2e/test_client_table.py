@@ -1,4 +1,4 @@
-"""README's table of clients is what those that are installed here were seen to do, each with one variable, or with its own words."""
+"""Checks README's table of clients against the installed clients, each with one variable or with its own setting."""
 import contextlib
 import os
 import subprocess
@@ -34,14 +34,15 @@ $options = ['ignore_errors' => true] + ($through ? ['proxy' => $through, 'reques
 
 
 class Stage:
-    """A reprise that gives up at once where a name does not resolve, and an upstream on loopback."""
+    """A reprise that fails at once if a name does not resolve, and an upstream on loopback."""
 
     def __init__(self, reprise, upstream):
         self.reprise, self.upstream, self.asked = reprise, upstream, 0
 
     def went_through(self, command, variables, loopback):
-        """Whether the request of that command, which gets its URL last, came to the proxy. One to this host's own address arrives
-        in either case, and Via tells; one to a name is only asked for where it has to come."""
+        """Runs a command with the URL as its last argument. Returns whether its request came through the proxy. With
+        `loopback`, the request arrives at the upstream in either case, and Via decides. A request to a name is only
+        sent if the proxy must receive it; the log confirms it."""
         self.asked += 1
         path = f"/seen-{self.asked}"
         host = f"{LOOPBACK}:{self.upstream.port}" if loopback else "app.test"
@@ -60,11 +61,12 @@ def stage():
 
 
 def played(client, command, more=None):
-    """A client that reads variables: each spelling alone, and an address of this host. `more`: variables that it needs besides."""
+    """Tests a client that reads variables: each spelling alone, then a request to loopback. `more`: additional
+    variables."""
     row, more = row_of(client), more or {}
     with stage() as here:
         for name, expected in (("http_proxy", row.lower), ("HTTP_PROXY", row.upper)):
-            # What goes straight asks a name server that is not there: then an address has to do.
+            # A request that bypasses the proxy would query a name server that does not exist, so it uses an address.
             by_name = expected or not row.loopback
             seen = here.went_through(command, {**more, name: here.reprise.proxy_url}, loopback=not by_name)
             equal(seen, expected, f"{client} with {name}")

@@ -1,4 +1,4 @@
-"""What a newcomer types first: versions, help, words that are no command, files as arguments and on standard input."""
+"""Tests what a new user types first: versions, help, unknown commands, files as arguments and on standard input."""
 import json
 import os
 import re
@@ -12,7 +12,7 @@ from upstream import Upstream
 
 
 def command(*arguments, given=None):
-    """(exit code, standard output, standard error)"""
+    """Returns (exit code, standard output, standard error)."""
     done = subprocess.run([options.binary, *arguments], input=given, capture_output=True, text=True, timeout=60, check=False)
     return done.returncode, done.stdout, done.stderr
 
@@ -141,7 +141,7 @@ def test_invalid_listener_options_are_rejected_with_the_correct_form():
 
 
 class FromTheCommandLine(Reprise):
-    """The same program without a file."""
+    """A reprise that starts without a configuration file."""
 
     def __init__(self, *arguments):
         super().__init__()
@@ -251,7 +251,7 @@ def test_manual_pages_have_every_section_and_no_warning():
             equal((shown.returncode, shown.stderr), (0, ""), f"man --warnings of {page}")
             strict = subprocess.run(["groff", "-ww", "-man", "-Tutf8", "-z", file.name], capture_output=True, text=True, check=False)
             equal((strict.returncode, strict.stderr), (0, ""), f"groff -ww of {page}")
-        # All text is there: no line was taken for a request, and no mark of Markdown is left.
+        # All text is shown: no line is interpreted as a roff request, and no Markdown markup is left.
         assert not re.search(r"\*\*\w[^*]*\*\*|\]\(", shown.stdout), page
     equal(command("man"), command("man", "reprise"))
     equal(command("man", "nothing")[0], 2)

@@ -1,4 +1,4 @@
-"""The control socket: what it is told, who may use it, and what becomes of those who misuse it."""
+"""Tests the control socket: its commands, who may use it, and how misuse is handled."""
 import json
 import os
 import socket
@@ -13,7 +13,7 @@ from upstream import Upstream
 
 
 def started_with(control):
-    """How a reprise ends that is given that control socket."""
+    """Starts reprise with that control socket. Returns its exit code and standard error."""
     reprise = Reprise(admin={"control": control})
     done = subprocess.run(reprise.command(), capture_output=True, text=True, timeout=PATIENCE, check=False)
     return done.returncode, done.stderr

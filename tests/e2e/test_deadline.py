@@ -1,4 +1,5 @@
-"""The deadline ends every stage in which nothing moves, under the shipped defaults; and each preset raises `timeout`, or lists none."""
+"""Tests that the deadline ends every stage in which no byte moves, with the shipped defaults. Tests the
+attempt_timeout of each preset."""
 import contextlib
 import re
 import socket
@@ -16,20 +17,20 @@ from test_rows_silence import vanish
 from upstream import Upstream
 
 DEADLINE = 1.0
-MUCH = 16 << 20  # more than the buffers of two kernels take, less than what is held for a replay
+MUCH = 16 << 20  # more than the buffers of two kernels, less than the replay limit
 ONE_SECOND = {"retry": {"deadline": "1s"}}
 
 
 @contextlib.contextmanager
 def silent_port():
-    """Connections stand, and nobody ever reads or says a word."""
+    """Yields a port that accepts connections in the kernel, and never reads or sends a byte."""
     with socket.create_server((LOOPBACK, 0), backlog=64) as listener:
         yield listener.getsockname()[1]
 
 
 @contextlib.contextmanager
 def mute_resolver():
-    """The name server of this namespace takes every question and answers none."""
+    """Runs a name server for this namespace that receives every query and never answers."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server, tempfile.NamedTemporaryFile("w", suffix=".conf") as file:
         server.bind((LOOPBACK, 53))
         file.write(f"nameserver {LOOPBACK}\noptions timeout:30\n")
@@ -42,7 +43,8 @@ def mute_resolver():
 
 
 def ends_at_the_deadline(what, work, error, stage):
-    """`work` asks and returns the response. The reason tells what ended it; how soon is judged where time is invented, in the stories."""
+    """Runs `work`, which sends a request and returns the response. The reason shows what ended it. The policy
+    stories, with virtual time, check how soon."""
     begun = time.monotonic()
     response = work()
     took = time.monotonic() - begun
@@ -61,7 +63,7 @@ def connect(reprise, authority):
 
 
 def upload(reprise, listener, size, serve):
-    """A PUT whose body is sent once `serve` has the accepted connection and the head; returns the response."""
+    """Sends a PUT. Its body is sent after `serve` got the accepted connection and the head. Returns the response."""
     authority = f"{LOOPBACK}:{listener.getsockname()[1]}"
     with Client(reprise.forward) as client:
         client.send(head_of("PUT", f"http://{authority}/x", authority, [("Content-Length", str(size))]))
@@ -124,7 +126,7 @@ def test_L6_unacknowledged_upload_ends_at_the_deadline():
 def test_L6_upload_that_progressed_and_pauses_past_the_deadline_completes():
     def pauses(connection):
         left = MUCH - len(connection.recv(1000))
-        time.sleep(DEADLINE + 1.5)  # longer than the deadline and the second without an acknowledgement
+        time.sleep(DEADLINE + 1.5)  # longer than the deadline plus the one second without an acknowledgement
         while left > 0:
             left -= len(connection.recv(1 << 20))
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
@@ -136,7 +138,7 @@ def test_L6_upload_that_progressed_and_pauses_past_the_deadline_completes():
 
 
 def test_L6_later_attempt_also_ends_at_the_deadline():
-    """Attempt 1 is answered, attempt 2 finds a black hole: the client gets the response that there was, or a 504."""
+    """Attempt 1 gets a response, attempt 2 dials a black hole. The client gets the first response, or a 504."""
     for out_of_time, status in (("last", 503), ("504", 504)):
         retry = {"deadline": "1s", "out_of_time": out_of_time, "backoff": {"initial": "1ms", "maximum": "1ms"}}
         with bound() as listener, contextlib.ExitStack() as fillers:
@@ -166,13 +168,14 @@ def test_response_timeout_of_an_idempotent_request_is_retried():
 
 
 class Hung(typing.NamedTuple):
-    """A request that a preset repeats after a 503, how many seconds the preset as shipped waits for its response, and what follows."""
+    """A request that a preset repeats after a 503. `seconds`: the attempt_timeout of the shipped preset. The other
+    members say what is expected."""
 
     target: str
     seconds: int
     method: str = "GET"
     fields: tuple = ()
-    is_played_again: bool = True  # if `timeout` is listed; the preset says why it is not
+    is_played_again: bool = True  # the preset lists `timeout`; if it does not, the preset says why
     retries_503: bool = True
 
 
@@ -217,7 +220,7 @@ def file_of(text):
 
 
 def test_L8_explain_states_timeout_and_retry_of_a_hung_attempt_for_each_preset():
-    """What `explain` says of it comes from the same decision as the data path, at the preset's own numbers."""
+    """`explain` makes the same decision as the data path, with the preset's own numbers."""
     for preset, hung in PRESETS.items():
         with file_of(f"presets: [{preset}]\n") as file:
             said = explained(hung, "--failure", "timeout", "-c", file)
@@ -229,7 +232,7 @@ def test_L8_explain_states_timeout_and_retry_of_a_hung_attempt_for_each_preset()
 
 
 def test_L8_each_preset_ends_a_hung_upstream_at_its_attempt_timeout():
-    """On the wire, with the preset's own list and rules; its minute (and the waits) shortened by the entry."""
+    """Tests real requests with the preset's own list and rules. Only attempt_timeout and waits are shortened."""
     for preset, hung in PRESETS.items():
         retry = {"attempt_timeout": "400ms", "backoff": {"initial": "1ms", "maximum": "1ms"}}
         path = "/" + hung.target.split("/", 1)[1]
@@ -296,7 +299,7 @@ def test_L26_clear_text_credentials_cause_a_warning():
     for preset, hung in PRESETS.items():
         with file_of(f"presets: [{preset}]\n") as file:
             said = explained(hung, "-c", file).stdout
-            own_server = preset in ("consul", "health", "vault")  # spoken to as the file says
+            own_server = preset in ("consul", "health", "vault")  # the file says how to reach this upstream
             assert own_server or "over TLS, on port 443" in said and "clear text" not in said, said
     said = reprise_says("explain", "POST", "http://api.anthropic.com/v1/messages").stdout
     assert "In clear text" in said, said

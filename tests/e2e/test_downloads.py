@@ -1,4 +1,4 @@
-"""Long bodies: memory stays the same however many stream at once, and however much a fast side has to give."""
+"""Tests long bodies: memory is bounded however many bodies stream at once, and however fast one side is."""
 import re
 import socket
 import threading
@@ -10,18 +10,18 @@ from upstream import Upstream
 
 STREAMS, EACH = 64, 2 << 20
 BLOCK = bytes(range(256)) * 1024
-# For all streams together; one alone moves a quarter of this, and has gigabytes more to give.
+# For all streams together. One stream alone moves a quarter of this, and could send gigabytes more.
 MOST_KIB = STREAMS * 512
 
 
 def peak_kib(reprise):
-    """The most memory that the process has had resident."""
+    """Returns the peak resident memory of the process in KiB."""
     with open(f"/proc/{reprise.process.pid}/status", encoding="ascii") as file:
         return int(re.search(r"VmHWM:\s+(\d+) kB", file.read()).group(1))
 
 
 def endless(framing):
-    """A response of 16 GiB, as fast as it is taken."""
+    """Returns a step that sends a response of 16 GiB as fast as it is read."""
     def step(connection, _):
         connection.sendall(b"HTTP/1.1 200 OK\r\n" + framing + b"\r\n")
         piece = BLOCK if framing.startswith(b"Content-Length") else b"%x\r\n%s\r\n" % (len(BLOCK), BLOCK)
@@ -31,7 +31,7 @@ def endless(framing):
 
 
 def read_some(address, url, problems):
-    """A client that takes its time and leaves early."""
+    """Runs a client that reads slowly and leaves early."""
     try:
         with Client(address, 60) as client:
             client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
@@ -45,7 +45,7 @@ def read_some(address, url, problems):
 
 
 def stream(reprise, url):
-    """All clients at once; what went wrong."""
+    """Runs all clients at once. Returns what went wrong."""
     problems = []
     clients = [threading.Thread(target=read_some, args=(reprise.forward, url, problems)) for _ in range(STREAMS)]
     for client in clients:
@@ -74,7 +74,7 @@ def test_memory_stays_bounded_during_64_long_chunked_downloads():
 
 
 def send_some(address, host, problems):
-    """A client that uploads to an upstream that takes little."""
+    """Runs a client that uploads to an upstream that reads little."""
     try:
         with Client(address, 60) as client:
             client.send(head_of("POST", f"http://{host}/slow", host, [("Content-Length", str(16 << 30))]))

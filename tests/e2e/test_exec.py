@@ -1,4 +1,4 @@
-"""`reprise exec -- command`: a proxy for one command, its environment, its signals and terminal, its end; and `reprise env`."""
+"""Tests `reprise exec -- command` (a proxy for one command: environment, signals, terminal, end) and `reprise env`."""
 import json
 import os
 import pty
@@ -13,7 +13,7 @@ from pathlib import Path
 from harness import LOOPBACK, NotPlayed, PATIENCE, equal, eventually, needs, options, without_proxies
 from upstream import Upstream
 
-# Says when it listens, then one word for each signal, until a SIGTERM ends it with code 5.
+# Prints a line when it is ready, then one word for each signal. A SIGTERM ends it with code 5.
 LISTENER = """
 import os, signal, sys
 def say(word): os.write(1, (word + '\\n').encode())
@@ -36,14 +36,14 @@ def clean(**more):
 
 
 def ran(*arguments, environment=None, given=None):
-    """(exit code, standard output, standard error)"""
+    """Returns (exit code, standard output, standard error)."""
     done = subprocess.run([options.binary, *arguments], env=environment or clean(), input=given, capture_output=True, text=True,
                           timeout=PATIENCE, check=False)
     return done.returncode, done.stdout, done.stderr
 
 
 def seen_by_child(**environment):
-    """The environment that a child of exec finds."""
+    """Returns the environment of a child of exec."""
     _, out, _ = ran("exec", "--quiet", "--", "env", "-0", environment=clean(**environment))
     return dict(entry.split("=", 1) for entry in out.split("\0") if entry)
 
@@ -101,7 +101,8 @@ def test_exec_exits_when_its_direct_child_exits():
 
 
 def test_N14_exec_as_process_1_reaps_orphans():
-    """Each is the child of a shell that has ended; the command waits until none of them is left as a zombie, or for ever."""
+    """Each orphan's parent shell has ended. The command waits until none of them is a zombie, and hangs if they are
+    not reaped."""
     command = ("for i in 1 2 3; do sh -c 'true & exit 0'; done; "
                "while grep -l '^State:.Z' /proc/[0-9]*/status >/dev/null 2>&1; do :; done; echo none")
     done = subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", options.binary, "exec", "--quiet", "--", "sh", "-c", command],
@@ -165,7 +166,8 @@ def state_of(pid):
 
 
 def test_exec_job_stops_and_continues_with_its_command():
-    # A group of its own: the kernel stops none whose members have no parent outside it, as that of a test run without a terminal.
+    # Uses its own process group: the kernel does not stop an orphaned group, such as that of a test run without a
+    # terminal.
     process = subprocess.Popen([options.binary, "exec", "--quiet", "--", sys.executable, "-c", LISTENER], env=clean(),
                                stdout=subprocess.PIPE, text=True, process_group=0)
     with process:

@@ -1,4 +1,5 @@
-"""Certificate authorities under `reprise exec`: those of the caller are kept, for the command and for upstreams; PHP and Java."""
+"""Tests certificate authorities under `reprise exec`: the caller's are kept, for the command and for upstreams.
+Includes PHP and Java."""
 import os
 import shutil
 import subprocess
@@ -10,7 +11,7 @@ from test_intercept import HOST, SUMMARY, clean, ran
 from tls import Authority, TlsUpstream, authority
 from upstream import Upstream
 
-ALONE = True  # programs that take long to begin, and must speak within 200 ms of a CONNECT
+ALONE = True  # slow to start, but each client must send within 200 ms after its CONNECT
 VARIABLES = ("SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "GIT_SSL_CAINFO", "PIP_CERT", "AWS_CA_BUNDLE",
              "CARGO_HTTP_CAINFO", "HTTPLIB2_CA_CERTS", "CLOUDSDK_CORE_CUSTOM_CA_CERTS_FILE", "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH", "DENO_CERT",
              "NIX_SSL_CERT_FILE", "BUNDLE_SSL_CA_CERT", "COMPOSER_CAFILE", "NPM_CONFIG_CAFILE", "PERL_LWP_SSL_CA_FILE")
@@ -21,14 +22,14 @@ echo file_get_contents($argv[1], false, stream_context_create(['http' => ['proxy
 
 
 def certificate_in(file):
-    """The first certificate of a PEM file, as its text."""
+    """Returns the text of the first certificate of a PEM file."""
     with open(file, encoding="ascii") as opened:
         text = opened.read()
     return text[text.index("-----BEGIN CERTIFICATE-----"):text.index("-----END CERTIFICATE-----")]
 
 
 def intercepted(upstream, *options_of_exec, script=None, **environment):
-    """(exit code, standard output, standard error) of a curl whose HTTPS exec reads"""
+    """Returns (exit code, standard output, standard error) of a curl whose HTTPS exec intercepts."""
     command = ("sh", "-c", script) if script else ("curl", "-sS", upstream.https_url("/x").replace(upstream.address, HOST))
     return ran("exec", "--intercept", HOST, *options_of_exec, "--", *command, environment=environment)
 
@@ -47,7 +48,7 @@ def test_exec_bundle_contains_the_authorities_of_all_variables():
     own = {name: Authority(f"CA of {name}") for name in VARIABLES}
     environment = {name: one.file for name, one in own.items()}
     with tempfile.TemporaryDirectory() as folder, TlsUpstream(certificate=own["DENO_CERT"].issue(names=(f"DNS:{HOST}",))) as upstream:
-        # A folder as OpenSSL looks into it: Requests takes one.
+        # Tests a folder with hashed names, as OpenSSL reads it: Requests accepts one.
         shutil.copy(own["REQUESTS_CA_BUNDLE"].file, f"{folder}/ca.pem")
         subprocess.run(["openssl", "rehash", folder], check=True, timeout=PATIENCE, capture_output=True)
         environment["REQUESTS_CA_BUNDLE"] = folder
@@ -80,7 +81,7 @@ def test_exec_verifies_a_tls_parent_against_the_callers_authorities():
 
 
 def test_first_exec_request_works_behind_a_corporate_proxy_with_its_own_ca():
-    """Names resolve at the company's proxy alone, which has a password, and its authority has signed what lies behind it."""
+    """The company's proxy has a password and is the only resolver. Its CA has signed the certificate of the upstream."""
     own = Authority("company CA")
     with TlsUpstream({"/x": [503, 503, 200]}, certificate=own.issue(names=("DNS:api.test",))) as upstream, \
             Parent({"api.test": (LOOPBACK, upstream.port)}, login=("joe", "5ecret")) as parent:
@@ -90,7 +91,7 @@ def test_first_exec_request_works_behind_a_corporate_proxy_with_its_own_ca():
         equal((code, out), (0, "answer 3 to /x\n"), err)
         equal(err, SUMMARY.replace("\n", f" (through the parent proxy http://joe:***@{LOOPBACK}:{parent.port})\n"))
         equal(set(parent.asked("CONNECT")), {"api.test:443"})
-        # Without interception the command's own TLS goes through both.
+        # Without interception, the command's own TLS passes through both proxies.
         code, out, err = ran("exec", "--", "curl", "-sS", "--cacert", own.file, "https://api.test/x", environment=environment)
         equal((code, out), (0, "answer 4 to /x\n"), err)
 

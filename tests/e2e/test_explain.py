@@ -1,4 +1,5 @@
-"""`reprise explain` says what tests/golden/explain holds. A file there begins with its command line; UPDATE_GOLDEN=1 writes the rest anew."""
+"""Tests `reprise explain` against tests/golden/explain. Each file there begins with its command line; UPDATE_GOLDEN=1
+rewrites the rest."""
 import difflib
 import json
 import os
@@ -16,8 +17,8 @@ GOLDEN = ROOT / "tests/golden/explain"
 
 
 def explain(*arguments):
-    """Exit code and both outputs, one after the other."""
-    # No proxy that runs on this host is asked.
+    """Returns the exit code, and standard output followed by standard error."""
+    # Does not query a proxy that runs on this host.
     alone = {**os.environ, "REPRISE_ADMIN": "off", "REPRISE_CONTROL": "none"}
     done = subprocess.run([options.binary, "explain", *arguments], capture_output=True, text=True, timeout=30, check=False,
                           cwd=ROOT, env=alone)
@@ -25,7 +26,7 @@ def explain(*arguments):
 
 
 def transcript(command):
-    """The command line, what it printed, and its exit code."""
+    """Returns the command line, its output, and its exit code."""
     words = shlex.split(command, comments=False)
     equal(words[:3], ["$", "reprise", "explain"], "a golden file begins with its command")
     code, out = explain(*words[3:])
@@ -48,7 +49,7 @@ def test_explain_output_matches_the_golden_files():
 
 
 def test_D5_explain_predicts_the_attempts_for_body_sizes_around_the_replay_limits():
-    """At each size, `explain` foretells the attempts that the running proxy makes."""
+    """At each size, `explain` predicts the attempts that the running proxy makes."""
     limits = {"replay_memory": "100KiB", "replay_disk": "1MiB"}
     with Upstream({}, otherwise=[503]) as upstream, Reprise(limits=limits, defaults={"retry": {"max_attempts": 3}}) as reprise:
         for size, reason in ((100 << 10, "attempts_spent"), ((100 << 10) + 1, "not_replayable"),

@@ -1,4 +1,4 @@
-"""The forms of /metrics: Prometheus text, OpenMetrics, and gzip, as the request asks for."""
+"""Tests the formats of /metrics: Prometheus text, OpenMetrics, and gzip, as negotiated."""
 import gzip
 import shutil
 import subprocess
@@ -16,7 +16,7 @@ PROMETHEUS = ("application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q
 
 
 def metrics(reprise, method="GET", **fields):
-    """The whole response."""
+    """Returns the whole response."""
     with Client(reprise.addresses["admin"]) as client:
         lines = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in fields.items())
         client.send(f"{method} /metrics HTTP/1.1\r\nHost: {LOOPBACK}\r\n{lines}\r\n".encode())
@@ -24,7 +24,7 @@ def metrics(reprise, method="GET", **fields):
 
 
 def busy(upstream):
-    """A proxy in which most series have something to say."""
+    """Starts a proxy and causes a value in most series."""
     return Reprise(routes=[{"name": "odd-name", "match": {"host": LOOPBACK}}])
 
 
@@ -44,7 +44,7 @@ def test_open_metrics_output_conforms_to_the_standard():
         equal(kinds["reprise_build"], ("info", None))
         equal(kinds["reprise_budget_available_ratio"], ("gauge", "ratio"))
         assert all(family.help and family.samples for family in families.values()), "help and samples"
-        # Each series has the same name and value in both forms, but for the bounds of buckets.
+        # Each series has the same name and value in both formats, except bucket bounds.
         here = {(family.name + suffix, tuple(labels.items())) for family in families.values() for suffix, labels, _ in family.samples}
         for line in plain.splitlines():
             name = line.split("{")[0].split(" ")[0]

@@ -1,4 +1,5 @@
-"""A wall clock that jumps by an hour while reprise runs: waits, deadlines and connections do not notice, dates do."""
+"""Tests a wall clock that jumps by an hour while reprise runs. Waits, deadlines and connections are not affected;
+dates are."""
 import contextlib
 import datetime
 import email.utils
@@ -19,7 +20,7 @@ SOURCE = Path(__file__).with_name("stepping_wall_clock.cpp")
 
 
 class WallClock:
-    """The wall clock of every reprise that is started in here."""
+    """The wall clock of every reprise that starts while this is active."""
 
     def __enter__(self):
         self.folder = tempfile.TemporaryDirectory(prefix="reprise-clock-")
@@ -36,20 +37,20 @@ class WallClock:
         self.folder.cleanup()
 
     def step(self, seconds):
-        """Sets the clock off by so much from the true time."""
+        """Sets the clock's offset from the true time, in seconds."""
         with open(self.file, "r+b" if os.path.exists(self.file) else "wb") as file:
             file.write(struct.pack("=q", int(seconds * 1e9)))
 
 
 @contextlib.contextmanager
 def hours_off():
-    """The clock, for each of the jumps: ahead, and back."""
+    """Yields the clock with each jump: forward and back."""
     with WallClock() as clock:
         yield [(clock, HOUR), (clock, -HOUR)]
 
 
 def wall_of(line):
-    """How far the time of a log line is ahead of ours, in hours."""
+    """Returns by how many hours the time of a log line is ahead of the true time."""
     written = datetime.datetime.fromisoformat(line["time"].replace("Z", "+00:00"))
     return round((written.timestamp() - time.time()) / HOUR)
 
@@ -78,7 +79,8 @@ def date_in(seconds):
 
 
 def test_I8_retry_after_date_is_relative_to_the_response_date_or_the_local_clock():
-    """Retry-After as a date counts from the response's own Date; without one, from our clock, whatever that says."""
+    """A Retry-After date counts from the response's own Date. Without one, it counts from the local clock, even if
+    that is wrong."""
     if is_sanitized():
         raise NotPlayed("sanitizer", "the library of a sanitizer has to be loaded first")
     with hours_off() as jumps, Upstream({}) as upstream, Reprise() as reprise, Client(reprise.forward) as client:
@@ -90,7 +92,8 @@ def test_I8_retry_after_date_is_relative_to_the_response_date_or_the_local_clock
             upstream.scripts.update({f"/{name}/dated": [dated, 200], f"/{name}/undated": [undated, 200]})
             equal(client.ask("GET", upstream.url(f"/{name}/dated")).status, 200)
             response = client.ask("GET", upstream.url(f"/{name}/undated"))
-            # An hour ahead it is long over; an hour back it is further off than anybody waits.
+            # With the clock one hour ahead, the date is in the past. One hour back, it is beyond every permitted
+            # wait.
             expected = (200, None, 2) if step > 0 else (503, "upstream_said_later", 1)
             equal((response.status, response.reason, response.attempts), expected, name)
         eventually(lambda: reprise.metric("reprise_requests_total") == 4, "one connection carried them all")

@@ -1,4 +1,4 @@
-"""A host that fails: processes that stand still, descriptors and disks that run out, names that do not resolve."""
+"""Tests a failing host: stopped processes, exhausted descriptors and disks, names that do not resolve."""
 import os
 import resource
 
@@ -16,7 +16,7 @@ PATIENT = {"max_attempts": "unlimited", "deadline": "10m"}
 def test_stopped_upstream_process_causes_a_timeout():
     with StoppableUpstream() as upstream, \
             Reprise(defaults={"retry": {"attempt_timeout": "100ms", "max_attempts": 3}}) as reprise:
-        upstream.stop()  # its kernel still takes connections and requests
+        upstream.stop()  # its kernel still accepts connections and requests
         response = ask(reprise, "GET", upstream.url("/x?id=1"))
         equal((response.status, response.reason, response.attempts), (504, "attempts_spent", 3))
         reprise.expect_metric(3, "reprise_attempts_total", outcome="timeout")
@@ -46,7 +46,8 @@ def test_stopped_upstream_process_receives_a_post_only_once():
         upstream.stop()
         thread, responses = in_background(lambda: ask(reprise, "POST", upstream.url("/x?id=1"), b"order"))
         reprise.expect_metric(1, "reprise_upstream_connections", state="active")
-        # No limit but response_timeout may end it, and nothing repeats it: a GET beside it is long over by then.
+        # Only response_timeout may end the POST, and it is not repeated. A GET sent at the same time has ended by
+        # then.
         equal(ask(reprise, "GET", upstream.url("/x?id=2")).status, 504)
         upstream.go_on()
         thread.join()
@@ -65,7 +66,7 @@ def test_clients_wait_while_no_descriptor_is_free_for_upstreams():
         soft, hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)
         other = Upstream()
         with other:
-            resource.prlimit(pid, resource.RLIMIT_NOFILE, (3, hard))  # those that are open stay open
+            resource.prlimit(pid, resource.RLIMIT_NOFILE, (3, hard))  # open descriptors stay open
             thread = opened_after(2, reprise, lambda: resource.prlimit(pid, resource.RLIMIT_NOFILE, (soft, hard)))
             response = client.ask("POST", other.url("/x"), b"nothing of it had left")
             thread.join()
@@ -77,7 +78,7 @@ def test_clients_wait_while_no_descriptor_is_free_for_upstreams():
 
 
 def upload_past_a_full_disk(fill, folder):
-    """A body that does not fit is sent on and not played again; one that fits later is."""
+    """Checks that a body that does not fit on the disk is forwarded and not replayed. A later one that fits is replayed."""
     body = BLOCK[:MIB] * 4
     replay = {"memory": "16KiB", "disk": "64MiB"}
     with Upstream({"/big": [503, 200], "/small": [503, 200]}) as upstream, \
@@ -94,7 +95,7 @@ def upload_past_a_full_disk(fill, folder):
 
 
 def too_long_files(reprise):
-    """Where nothing can be mounted: files end after a mebibyte."""
+    """Limits file sizes to 1 MiB. Used if nothing can be mounted."""
     limit = resource.prlimit(reprise.process.pid, resource.RLIMIT_FSIZE)
     resource.prlimit(reprise.process.pid, resource.RLIMIT_FSIZE, (MIB, limit[1]))
     return lambda: resource.prlimit(reprise.process.pid, resource.RLIMIT_FSIZE, limit)
@@ -160,7 +161,7 @@ def test_slow_name_resolution_does_not_delay_other_requests():
 
 @isolated
 def test_name_is_resolved_again_between_attempts():
-    """First there is no such name, then its address is denied, then it is ours to dial."""
+    """The name first does not resolve, then has a denied address, then has an address that may be dialled."""
     script = {"flip.test": [Answer(code=SERVFAIL), Answer(code=SERVFAIL), Answer(LOOPBACK)],
               "mixed.test": [Answer("169.254.169.254", LOOPBACK)], "denied.test": [Answer("169.254.169.254")]}
     retry = {**PATIENT, "backoff": {"initial": "100ms", "maximum": "200ms"}}

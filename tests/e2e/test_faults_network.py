@@ -1,4 +1,4 @@
-"""A network that fails: slow links, routes that lead nowhere, and a cable that is pulled out and put back."""
+"""Tests a failing network: slow links, dead routes, and a cable that is unplugged and plugged in again."""
 import contextlib
 import subprocess
 import threading
@@ -16,7 +16,7 @@ PATIENT = {"max_attempts": "unlimited", "deadline": "10m", "backoff": {"initial"
 
 @contextlib.contextmanager
 def elsewhere(upstream, host):
-    """The upstream, listening on that host."""
+    """Starts the upstream, listening on that host."""
     with host.inside():
         upstream.__enter__()
     try:
@@ -79,7 +79,7 @@ def test_request_succeeds_when_a_missing_route_returns():
 
 @isolated
 def test_lost_return_packets_cause_a_connection_timeout():
-    """The other host has no way back to us: no connection is refused, and none is made."""
+    """The other host has no return route: a dial gets neither a connection nor a refusal."""
     settings = {"connect_timeout": "100ms", **TWICE}
     with Host() as host, upstream_on(host) as upstream, Reprise(defaults=settings) as reprise:
         subprocess.run(["nsenter", "-t", str(host.holder.pid), "-n", "ip", "route", "add", "blackhole", f"{host.ours}/32"], check=True)
@@ -89,7 +89,7 @@ def test_lost_return_packets_cause_a_connection_timeout():
 
 
 class Pulled:
-    """A thread that takes the link down once so many bytes went over it, and up again when told."""
+    """A thread that takes the link down after `threshold` bytes, and up again when `until` is set."""
 
     def __init__(self, host, threshold, until):
         self.host, self.threshold, self.until = host, threshold, until
@@ -113,7 +113,7 @@ class Pulled:
             self.host.ip("link", "set", "cable", "up")
 
     def __enter__(self):
-        subprocess.run(["mount", "-t", "sysfs", "none", "/sys"], check=True)  # that of this network
+        subprocess.run(["mount", "-t", "sysfs", "none", "/sys"], check=True)  # the sysfs of this network namespace
         self.thread.start()
         return self
 
@@ -123,7 +123,7 @@ class Pulled:
 
 
 def segments_are_lost():
-    """Until the kernel has sent something again in vain."""
+    """Waits until the kernel has retransmitted a segment without an acknowledgement."""
 
     def lost():
         told = subprocess.run(["ss", "-tinO"], capture_output=True, text=True, check=True).stdout

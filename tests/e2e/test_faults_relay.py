@@ -1,4 +1,4 @@
-"""A relay that breaks one connection at every byte of a small request and of its response."""
+"""Tests a break at every byte of a small request and of its response, with a relay."""
 import itertools
 import queue
 import threading
@@ -13,9 +13,9 @@ from upstream import Say, Upstream
 CLIENTS = 4
 SIZE = 60
 BODY = b"".join(pieces(0, SIZE))
-# Each attempt has a connection of its own, so that the fault hits the attempt it is meant for.
+# Each attempt uses a new connection, so that the fault hits the intended attempt.
 SETTINGS = {"pool": {"idle": 0}, "defaults": {"retry": {"backoff": {"initial": "1ms", "maximum": "1ms"}}, "budget": "off"}}
-NUMBERS = itertools.count(100000)  # six digits, so that every request is as long as the next
+NUMBERS = itertools.count(100000)  # six digits, so that all requests have the same length
 
 
 def path():
@@ -23,12 +23,12 @@ def path():
 
 
 def positions(length):
-    """Every byte; under sanitizers, which have the same cases and less time, every fifth."""
+    """Returns every byte position, or every fifth one under sanitizers, which have the same cases and less time."""
     return range(0, length, 1 if options.load >= 10000 else 5)
 
 
 def side_by_side(story, work):
-    """Calls `story(*arguments)` for all of `work`, some at once; fails if one failed."""
+    """Calls `story(*arguments)` for all of `work`, several in parallel. Fails if one fails."""
     left, problems = queue.SimpleQueue(), []
     for arguments in work:
         left.put(arguments)
@@ -53,7 +53,7 @@ def side_by_side(story, work):
 
 
 class World:
-    """reprise, the relay with one fault for the first connection of a path, and the upstream behind it."""
+    """A reprise, a relay that applies one fault to the first connection of a path, and an upstream."""
 
     def __init__(self, upstream):
         self.upstream, self.faults = upstream, {}
@@ -78,20 +78,20 @@ class World:
         return self.relay.url(where)
 
     def lengths(self, method, body=None):
-        """Bytes of a whole exchange, up and down."""
+        """Returns the number of bytes of a whole exchange, up and down."""
         where = path()
         equal(ask(self.reprise, method, self.relay.url(where), body).status, 200)
         return eventually(lambda: self.relay.passed.get(where), "the end of a connection")
 
     def recovers(self, fault):
-        """A GET with a validator comes through whole, whatever breaks."""
+        """Checks that a GET whose response has a validator is delivered whole despite the fault."""
         checker = Checker(SIZE)
         response = ask(self.reprise, "GET", self.url(path(), fault))
         checker.take(response.body)
         equal((response.status, checker.whole), (200, True))
 
     def is_sent_once(self, fault, may_be_answered=True):
-        """A POST: one connection at the relay, and no broken response that looks whole."""
+        """Checks that a POST uses one connection at the relay, and that no broken response looks whole."""
         where = path()
         url = self.url(where, fault)
         with Client(self.reprise.forward) as client:
@@ -107,7 +107,7 @@ class World:
 
 
 class Counting(Upstream):
-    """Answers a POST with content, and knows each by its path."""
+    """Responds to a POST with content, and counts effects by path."""
 
     def __init__(self):
         super().__init__(otherwise=[Say(200, BODY)])

@@ -1,4 +1,5 @@
-"""A gateway as a base URL: redirects and cookies of its upstream fit it (`redirects: rewrite`), with curl and Python's urllib."""
+"""Tests a gateway as a base URL: redirects and cookies of its upstream are rewritten (`redirects: rewrite`), with
+curl and Python's urllib."""
 import contextlib
 import http.cookiejar
 import subprocess
@@ -15,7 +16,7 @@ SESSION = "id=7; Domain=localhost; Path=/; HttpOnly; Secure"
 
 @contextlib.contextmanager
 def gateway_to(upstream, origin, **listener):
-    """A gateway that stands for `origin`, where a login sets a cookie and redirects to /home in absolute-form."""
+    """Yields a gateway for `origin`. Its login sets a cookie and redirects to /home with an absolute URL."""
     upstream.scripts["/login"] = [Say(302, fields=[("Location", f"{origin}/home?a=1#top"), ("Set-Cookie", SESSION)])]
     bound = {"mode": "gateway", "bind": f"{LOOPBACK}:0", "upstream": origin, **listener}
     with Reprise(listeners=[bound], defaults={"tls": {"ca_file": authority().file}}) as reprise:
@@ -27,7 +28,7 @@ def trusting_gateway(upstream, **listener):
 
 
 def curl_login(reprise, name):
-    """The body and the URL at which curl ends, with cookies, from /login on."""
+    """Runs curl from /login, with cookies and redirects. Returns the body and the final URL."""
     with tempfile.NamedTemporaryFile() as jar:
         command = ["curl", "-sS", "-L", "--max-time", str(PATIENCE), "-b", jar.name, "-c", jar.name, "-w", "%{url_effective}",
                    f"http://{name}:{reprise.gateway[1]}/login"]

@@ -1,4 +1,4 @@
-"""Every operation of the Cloud Storage table through the real proxy: retried exactly where the table says."""
+"""Tests every operation of the Cloud Storage table through the real proxy: retried exactly where the table says so."""
 import os
 
 from client import Client, head_of
@@ -9,7 +9,7 @@ TABLE = os.path.join(os.path.dirname(__file__), "..", "config", "presets", "gcs.
 
 
 class FailsFirst:
-    """A step for every path: the first request of each case fails, the later ones succeed."""
+    """A step for every path: the first request of each case fails, later ones succeed."""
 
     def __init__(self):
         self.counts = {}
@@ -29,13 +29,13 @@ def rows():
                 continue
             operation, method, target, rule, _also_408, headers = line.split(" ", 5)
             host, _, path = target.partition("/")
-            if host == "storage.googleapis.com":  # names of buckets in the host need a resolver
+            if host == "storage.googleapis.com":  # bucket names in the host need a resolver
                 fields = [] if headers.strip() == "-" else [tuple(each.split("=", 1)) for each in headers.strip().split(",")]
                 yield operation, method, "/" + path, rule, fields
 
 
 def with_condition(condition, path, fields):
-    """The request with that condition in it: path, fields and body."""
+    """Returns path, fields and body of the request with that condition added."""
     kind, name = condition.split(":", 1)
     if kind == "query":
         return path + ("&" if "?" in path else "?") + name + "=1", fields, b"{}"
@@ -45,7 +45,7 @@ def with_condition(condition, path, fields):
 
 
 def cases():
-    """Every row without its condition and, where it has some, with each of them; and how many attempts it must have."""
+    """Yields every row without a condition, and once with each of its conditions, with the expected number of attempts."""
     for operation, method, path, rule, fields in rows():
         yield f"{operation} {method} plain", method, path, fields, b"{}", 2 if rule == "always" else 1
         for condition in rule.split(",") if ":" in rule else []:
@@ -76,8 +76,9 @@ def test_gcs_operations_are_retried_exactly_as_the_table_says():
 
 
 class Bucket:
-    """One object as the service's own emulator serves it: its number and a Content-Range in every response, no entity tag, chunked or counted.
-    Each response up to the last breaks off after as many bytes as `breaks` says; `as_200`: a broken one is a 200, whatever was asked."""
+    """One object as the service's emulator serves it: generation and Content-Range in every response, no entity tag,
+    chunked or with a length. Response n ends after `breaks[n]` bytes; later ones are whole. `as_200`: a broken
+    response is a 200, even for a range."""
 
     def __init__(self, breaks, chunked, as_200=False, generations=(17,)):
         self.object = bytes(33 + (i * 31 + i // 94) % 94 for i in range(512 * 1024))
@@ -105,7 +106,8 @@ class Bucket:
 
 
 def downloads(cases):
-    """The preset as shipped, but for its waits; for each (path, bucket) the client's response, the log's line and what was asked."""
+    """Uses the shipped preset with shorter waits. Yields the client's response, the log line and the upstream's
+    requests for each (path, bucket)."""
     preset = {"name": "gcs", "hosts": [LOOPBACK], "retry": {"backoff": {"initial": "1ms", "maximum": "2ms", "jitter": "none"}}}
     scripts = {path.partition("?")[0]: [bucket] for path, bucket in cases}
     equal(len(scripts), len(cases), "a path of its own for each")
@@ -116,7 +118,7 @@ def downloads(cases):
 
 
 def test_broken_gcs_downloads_without_an_etag_arrive_whole():
-    """Google's retry conformance: two broken streams, and one that breaks after 256 KiB, of each kind of download."""
+    """Google's retry conformance tests: two broken streams, or one that breaks after 256 KiB, for each kind of download."""
     paths = ("/download/storage/v1/b/pail/o/a%%2F%d?alt=media", "/storage/v1/b/pail/o/a%d?alt=media", "/pail/a/%d", "/pail/%d?generation=17")
     kinds = [(path, breaks, chunked) for path in paths for breaks in ([4, 4], [256 * 1024]) for chunked in (False, True)]
     cases = [(path % number, Bucket(breaks, chunked)) for number, (path, breaks, chunked) in enumerate(kinds)]
@@ -127,7 +129,7 @@ def test_broken_gcs_downloads_without_an_etag_arrive_whole():
 
 
 def test_E1_200_response_to_a_range_request_is_discarded_and_the_range_requested_again():
-    """The emulator answers a range with 200 while it breaks streams: those bytes are not taken, the 206 behind it is."""
+    """The emulator responds to a range with a broken 200. Its bytes are discarded; the following 206 is used."""
     chunked, counted = Bucket([4, 4], True, as_200=True), Bucket([4, 4], False, as_200=True)
     for bucket, (got, line, requests) in zip((chunked, counted), downloads([("/storage/v1/b/pail/o/a?alt=media", chunked), ("/pail/a", counted)])):
         equal((got.code, got.status, got.body == bucket.object), (0, 200, True), line)

@@ -1,4 +1,4 @@
-"""A second copy of a slow request."""
+"""Tests hedges: a second copy of a slow request."""
 from client import ask
 from harness import Reprise, equal
 from upstream import Say, Upstream
@@ -6,7 +6,7 @@ from upstream import Say, Upstream
 
 def test_hedged_copy_responds_when_the_first_request_hangs():
     def first_hangs(connection, request):
-        """By the order of the connections: the copy's request may be read first."""
+        """Never responds on the first connection. Decides by connection, because the copy's request may be read first."""
         if request.connection == 1:
             connection.recv(1)
             return False

@@ -1,4 +1,5 @@
-"""Errors behind a status that does not tell of them, with the shipped presets: a 400 that means "slow down", a 200 that is none."""
+"""Tests errors that the status does not show, with the shipped presets: a 400 that means "slow down", a 200 that is
+an error."""
 from client import Client, head_of
 from harness import LOOPBACK, Curl, Reprise, equal
 from upstream import Say, Upstream
@@ -8,7 +9,7 @@ AMZ_JSON = [("Content-Type", "application/x-amz-json-1.0")]
 XML = [("Content-Type", "text/xml;charset=UTF-8")]
 STREAM = [("Content-Type", "text/event-stream")]
 
-# What the services' documents show of an error: status, fields, body.
+# Errors from the services' documentation: status, fields, body.
 THROTTLED = {
     "dynamodb": (400, AMZ_JSON, b'{"__type":"com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException","message":"x"}'),
     "json-1.1": (400, [("Content-Type", "application/x-amz-json-1.1")], b'{"__type":"ThrottlingException","message":"Rate exceeded"}'),
@@ -43,7 +44,7 @@ def saying(response):
 
 
 def reasons(reprise, count):
-    """Of the first `count` requests by path: the reasons of their attempts."""
+    """Returns the attempt reasons of the first `count` requests, by path."""
     return {line["path"]: [attempt["reason"] for attempt in line["attempts"]] for line in reprise.requests(count)}
 
 
@@ -90,7 +91,7 @@ def test_aws_throttled_post_is_retried_only_if_a_rule_allows_it():
 
 
 def stuck(head):
-    """A head, and the body never comes."""
+    """Returns a step that sends a head and never sends the body."""
     def response(connection, request):
         connection.sendall(head)
         connection.recv(1)
@@ -116,7 +117,7 @@ def test_response_is_not_held_if_no_predicate_matches_its_status():
                                    {"header": "x-amzn-errortype"}]}
     with Upstream({f"/{status}": [stuck(head % status)] for status in (200, 404, 410)}) as upstream, \
             Reprise(defaults={"hold": hold}) as reprise:
-        for status in (200, 404, 410):  # 410: a predicate for XML alone
+        for status in (200, 404, 410):  # 410: has a predicate for XML only
             with Client(reprise.forward) as client:
                 client.send(head_of("GET", upstream.url(f"/{status}"), "x"))
                 equal(client.read_head().split(b" ")[1], b"%d" % status)

@@ -1,4 +1,4 @@
-"""Responses that say no behind a 200: nothing of them reaches the client while another attempt may do better."""
+"""Tests errors in a response with status 200: none of their bytes reach the client while a retry is possible."""
 from harness import Curl, Reprise, equal
 from upstream import Say, Upstream
 

@@ -1,4 +1,4 @@
-"""What requests to one host share: the circuit, and the pause that a host has asked for."""
+"""Tests state that all requests to one host share: the circuit, and the pause that a host has asked for."""
 import time
 
 from client import ask

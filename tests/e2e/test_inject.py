@@ -1,4 +1,4 @@
-"""reprise inject: what a pipeline gives it, on a file, on standard input, and what is no manifest at all."""
+"""Tests reprise inject on files, on standard input, and on input that is not a manifest."""
 import subprocess
 import tempfile
 from pathlib import Path
@@ -15,7 +15,7 @@ POD = b"kind: Pod\nmetadata: {name: a}\nspec:\n  containers:\n  - name: a\n"
 
 
 def inject(*arguments, given=None, **more):
-    """(exit code, standard output, standard error)"""
+    """Returns (exit code, standard output, standard error)."""
     done = subprocess.run([options.binary, "inject", *arguments], input=given, capture_output=True, timeout=120, check=False, **more)
     return done.returncode, done.stdout, done.stderr.decode()
 
@@ -37,7 +37,7 @@ def test_inject_produces_the_same_output_from_a_file_and_standard_input():
 
 
 def test_inject_remove_restores_every_manifest_of_the_corpus():
-    """On a real API server: tests/cluster."""
+    """Needs no API server. tests/cluster tests the same on a real one."""
     files = sorted(CORPUS.iterdir())
     assert len(files) > 20, files
     for file in files:

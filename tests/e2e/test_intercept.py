@@ -1,4 +1,5 @@
-"""HTTPS that is retried: a client's TLS is ended here for listed hosts, with a certificate that only its own environment trusts."""
+"""Tests retries of HTTPS: reprise terminates the client's TLS for listed hosts, with a certificate that only the
+client's environment trusts."""
 import contextlib
 import json
 import os
@@ -15,13 +16,13 @@ from names import NameServer
 from tls import Authority, TlsUpstream, authority
 from upstream import Say, Upstream, resumable
 
-ALONE = True  # programs that take long to begin, and must speak within 200 ms of a CONNECT
+ALONE = True  # slow to start, but each client must send within 200 ms after its CONNECT
 SUMMARY = "reprise: 1 requests, 1 retried, 1 recovered\n"
 HOST = "localhost"
 
 
 def trusting():
-    """`defaults` under which upstreams of the test's own authority verify."""
+    """Returns `defaults` that trust upstreams of the test's own CA."""
     return {"tls": {"ca_file": authority().file}}
 
 
@@ -30,20 +31,20 @@ TRUST = ("SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE"
 
 
 def clean(**more):
-    """The environment of this process without proxies, and without anything that says whom to trust."""
+    """Returns this process's environment without proxy and trust variables."""
     kept = {name: value for name, value in without_proxies().items() if name not in (*TRUST, "JAVA_TOOL_OPTIONS")}
     return {**kept, **more}
 
 
 def ran(*arguments, environment=None):
-    """(exit code, standard output, standard error)"""
+    """Returns (exit code, standard output, standard error)."""
     done = subprocess.run([options.binary, *arguments], env=clean(**(environment or {})), capture_output=True, text=True, timeout=PATIENCE,
                           check=False)
     return done.returncode, done.stdout, done.stderr
 
 
 class Intercepting(Reprise):
-    """A reprise with an authority of its own, made by `reprise ca init`."""
+    """A reprise with its own CA, made by `reprise ca init`."""
 
     def __init__(self, hosts=(HOST,), **configuration):
         self.own = tempfile.TemporaryDirectory(prefix="reprise-own-ca-")
@@ -65,14 +66,14 @@ class Intercepting(Reprise):
         return self.metric("reprise_interceptions_total", outcome=outcome)
 
     def curl(self, *arguments):
-        """Standard output and error, and the exit code, of a curl that trusts the bundle alone."""
+        """Runs a curl that trusts only the bundle. Returns standard output, standard error and the exit code."""
         done = subprocess.run(["curl", "-sS", "-x", self.proxy_url, "--noproxy", "", "--cacert", self.bundle, *arguments],
                               env=clean(), capture_output=True, text=True, timeout=PATIENCE, check=False)
         return done.stdout, done.stderr, done.returncode
 
 
 def asked_for(reprise, authority_of_connect):
-    """The socket of a CONNECT that has had its 200."""
+    """Sends a CONNECT. Returns the socket after the 200."""
     client = Client(reprise.forward)
     client.send(f"CONNECT {authority_of_connect} HTTP/1.1\r\nHost: {authority_of_connect}\r\n\r\n".encode())
     equal(client.read_final_head().status, 200)
@@ -93,13 +94,13 @@ def context_of(trusted, alpn=(), newest=None, oldest=None):
 
 
 def issuer_of(wire):
-    """The common name of who signed what the other side has shown."""
+    """Returns the common name of the issuer of the other side's certificate."""
     return dict(pair[0] for pair in wire.getpeercert()["issuer"]).get("commonName")
 
 
 @contextlib.contextmanager
 def handshake(reprise, port, trusted, server_name, host=HOST, **more):
-    """TLS through a CONNECT to that host and port."""
+    """Yields a TLS connection through a CONNECT to that host and port."""
     with asked_for(reprise, f"{host}:{port}") as plain, context_of(trusted, **more).wrap_socket(plain, server_hostname=server_name) as wire:
         yield wire
 
@@ -119,7 +120,7 @@ def test_exec_retries_https_requests_of_a_command():
 
 
 PYTHON = "import sys, urllib.request as r; print(r.urlopen(sys.argv[1]).read().decode(), end='')"
-# This version of Node knows no proxy by itself: a CONNECT by hand, as agents for it do.
+# This version of Node does not support proxies itself: the script sends the CONNECT, as Node's proxy agents do.
 NODE = """
 const http = require('http'), https = require('https'), url = new URL(process.argv[1]), proxy = new URL(process.env.https_proxy);
 http.request({host: proxy.hostname, port: proxy.port, method: 'CONNECT', path: url.host}).on('connect', (_, socket) =>
@@ -164,8 +165,8 @@ func main() {
 
 
 def recovered(command, host=HOST, certificate=None, comes_late=False, **environment):
-    """The command, which gets its URL last, sees the one 200 behind two 503. `comes_late`: on a busy machine it may say nothing for so long
-    that its first stream counts as silent (row G7), and is a request of its own."""
+    """Checks that the command gets a 200 after two 503. The URL is its last argument. `comes_late`: on a busy machine
+    the command may send so late that its first stream is tunnelled (row G7) and counts as a request."""
     with TlsUpstream({"/x": [503, 503, 200]}, certificate=certificate) as upstream:
         code, out, err = ran("exec", "--intercept", host, "--", *command, f"https://{host}:{upstream.port}/x",
                              environment={"SSL_CERT_FILE": authority().file, **environment})
@@ -204,13 +205,14 @@ def test_exec_retries_https_requests_of_go():
             file.write(GO)
         environment = {"HOME": folder, **os.environ, "GOTOOLCHAIN": "local", "CGO_ENABLED": "0"}
         subprocess.run(["go", "build", "-o", f"{folder}/fetch", file.name], check=True, capture_output=True, env=environment, cwd=folder)
-        # It never sends what is on loopback through a proxy, nor what has that name.
+        # Go never uses a proxy for loopback addresses or the name localhost.
         with NameServer({}, hosts=f"{LOOPBACK} api.test\n"):
             recovered([f"{folder}/fetch"], host="api.test")
 
 
 def test_intercepted_https_gets_the_same_retries_replay_and_resume():
-    """A POST goes out once, an upload is replayed, a download is continued, and a client on one connection is served again and again."""
+    """A POST is sent once, an upload is replayed, a download is resumed, and one client connection serves several
+    requests."""
     blob = bytes(range(256)) * 2000
     fields = (("ETag", '"v1"'), ("Accept-Ranges", "bytes"))
     scripts = {"/post": [503], "/put": [503, 200], "/down": [resumable(blob, 100_000)], "/again": [Say(200, b"x", fields)]}
@@ -240,7 +242,8 @@ def test_intercepted_https_gets_the_same_retries_replay_and_resume():
 
 
 def test_D8_failed_first_intercepted_request_closes_the_connection_and_a_later_one_gets_502():
-    """Its first request: the connection ends. A later one, on a fresh connection of ours: a 502, or a JDK would send it again."""
+    """A failure of the connection's first request closes the connection. A later one, on a fresh upstream connection,
+    gets a 502: a JDK would resend it after a close."""
     with TlsUpstream({"/post": ["close"], "/last": [Say(close=True)]}) as upstream, Intercepting() as reprise:
         post = f"POST /post HTTP/1.1\r\nHost: {HOST}:{upstream.port}\r\nContent-Length: 4\r\n\r\nonce".encode()
         with handshake(reprise, upstream.port, reprise.bundle, HOST) as wire:
@@ -286,7 +289,8 @@ def test_intercepted_requests_fail_with_502_if_the_upstream_certificate_is_inval
 
 
 def test_F11_only_listed_hosts_requested_by_their_own_name_are_intercepted():
-    """Whoever asks for another name by SNI, for none, for HTTP/2 alone, or for a host that is not listed gets the upstream's own."""
+    """A client that sends another name in SNI, no name, offers only HTTP/2, or asks for an unlisted host gets the
+    upstream's own certificate."""
     with TlsUpstream(alpn=("h2", "http/1.1")) as upstream, Intercepting(hosts=[HOST, "*.api.test"]) as reprise:
         own = authority().file
         for outcome, name, alpn in (("other_server_name", "api.test", ()), ("no_server_name", None, ()), ("no_http_1_1", HOST, ("h2",))):
@@ -338,7 +342,8 @@ def test_incomplete_tls_handshake_is_closed_after_the_timeout():
 
 
 def test_slow_client_hello_to_a_listed_host_is_still_intercepted():
-    """Behind a CONNECT to a listed host nobody is taken for silent who still may send its ClientHello; the upstream may speak first."""
+    """After a CONNECT to a listed host, reprise waits for the ClientHello without the usual short limit. The upstream
+    may send first."""
     with TlsUpstream({"/x": [503, 200]}) as upstream, Intercepting() as reprise:
         with asked_for(reprise, f"{HOST}:{upstream.port}") as plain:
             eventually(lambda: upstream.connections == 1, "the upstream is dialled, in case it speaks first")

@@ -1,5 +1,5 @@
-"""The Job of an old layout, played as its manifest has it: two containers as two processes, a folder that they share, and a Job that is
-complete because the work tells reprise to quit. Nothing of the work is lost."""
+"""Runs the Job of deploy/kubernetes with the old layout: its two containers are two processes that share a folder.
+The Job completes because the work tells reprise to quit. No request of the work is lost."""
 import os
 import re
 import subprocess
@@ -15,7 +15,7 @@ from upstream import Upstream
 ORDERS = 8
 SHARED = "/run/reprise"
 
-# Orders that must not be sent twice, questions that need a retry, and one that is still being answered when the work ends.
+# POSTs that must not be sent twice, GETs that need a retry, and one that is still pending when the work ends.
 WORK = """\
 #!/bin/sh
 set -e
@@ -31,7 +31,7 @@ exit "$ENDS_WITH"
 
 
 class Pod:
-    """The two containers of the manifest, with a network and a /run of their own."""
+    """The two containers of the manifest, with their own network and /run."""
 
     def __init__(self, upstream, ends_with):
         config, job = manifest("job-old-layout.yaml")
@@ -67,7 +67,7 @@ class Pod:
         given = {variable["name"]: variable["value"] for variable in work["env"] if variable["name"].lower() != "no_proxy"}
         environment = {**without_proxies(), **given, "PATH": f"{self.folder}:{os.environ['PATH']}", "UPSTREAM": self.upstream,
                        "RESULTS": str(self.folder), "ENDS_WITH": str(self.ends_with)}
-        # Into a file: who still asks in the background may hold a pipe open.
+        # Writes to a file: a background process that still runs would keep a pipe open.
         with open(self.folder / "output", "wb") as output:
             return subprocess.Popen([*work["command"], script], env=environment, stdout=output, stderr=output)
 
@@ -121,7 +121,7 @@ def test_failed_old_layout_job_exits_with_its_own_code():
 
 @isolated
 def test_quit_caller_always_gets_a_reply():
-    """Nothing is under way: the process ends at once, and the caller has its answer all the same."""
+    """No request is pending: the process ends at once, and the caller still gets its reply."""
     with Upstream() as upstream:
         pod = Pod(upstream.url(""), 0)
         for _ in range(20):

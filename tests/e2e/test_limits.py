@@ -1,5 +1,5 @@
-"""Limits of the control group: read at the start, told, and obeyed by the default of limits.replay_memory. Once in groups that the kernel
-makes, once in the files of a machine that is another's."""
+"""Tests limits of the control group: read at start-up, reported, and used for the default of limits.replay_memory.
+Tested with real groups of the kernel and with files that imitate another machine."""
 import contextlib
 import json
 import os
@@ -18,7 +18,7 @@ MIB = 1 << 20
 
 
 class Inside(Controlled):
-    """A reprise that is started by a shell, which first puts itself where its limits are."""
+    """A reprise started by a shell that first runs `before` to enter its group."""
 
     def __init__(self, before, **configuration):
         super().__init__(**configuration)
@@ -33,7 +33,7 @@ def run_inside(before, *command):
 
 
 def told_inside(before, *arguments):
-    """(exit code, standard output, standard error) of a command of reprise there."""
+    """Runs a reprise command inside the group. Returns (exit code, standard output, standard error)."""
     done = subprocess.run(run_inside(before, options.binary, *arguments), capture_output=True, text=True, timeout=PATIENCE, check=False)
     return done.returncode, done.stdout, done.stderr
 
@@ -47,7 +47,7 @@ def limits_of(reprise):
 
 
 def group_mounts():
-    """Where hierarchies are, and of which version: [(mount point, controllers or None)]."""
+    """Returns the mounted hierarchies: [(mount point, controllers, or None for version 2)]."""
     found = []
     for line in Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines():
         before, _, behind = line.partition(" - ")
@@ -60,7 +60,7 @@ def group_mounts():
 
 
 def own_group(controllers):
-    """The path of this process's group in a hierarchy."""
+    """Returns the path of this process's group in a hierarchy."""
     for line in Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines():
         _, names, path = line.split(":", 2)
         if (controllers is None and not names) or (controllers and names and set(names.split(",")) & controllers & {"memory", "cpu"}):
@@ -70,7 +70,8 @@ def own_group(controllers):
 
 @contextlib.contextmanager
 def groups_with(memory, quota):
-    """Commands by which a shell enters groups with these limits, of bytes and of 100,000 microseconds; they are gone afterwards."""
+    """Yields shell commands that enter groups with these limits: bytes of memory, and CPU quota per 100,000
+    microseconds. The groups are removed afterwards."""
     entries, made = [], []
 
     def make(mount, controllers, limits):
@@ -123,7 +124,8 @@ def test_cgroup_limits_lower_the_replay_memory_default_and_are_logged():
 
 
 class Elsewhere:
-    """The files of another machine laid over this one's, in a namespace of mounts; commands by which a shell puts itself there."""
+    """Files of another machine, mounted over this machine's in a mount namespace. `enter` has the shell commands that
+    apply the mounts."""
 
     def __init__(self, cgroup, mountinfo, files):
         self.folder = tempfile.mkdtemp(prefix="reprise-cgroup-")
@@ -141,7 +143,7 @@ class Elsewhere:
 
 
 def container(**files):
-    """As Kubernetes starts one: version 2, in a namespace of its own."""
+    """Returns the files of a container in Kubernetes: version 2, with its own cgroup namespace."""
     return Elsewhere("0::/\n", "29 23 0:26 / /sys/fs/cgroup ro - cgroup2 cgroup rw\n",
                      {name.replace("_", "."): text for name, text in files.items()})
 

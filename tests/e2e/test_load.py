@@ -1,4 +1,5 @@
-"""Thousands of mixed requests through an upstream that fails at random: right responses only, once only, nothing left behind."""
+"""Sends thousands of mixed requests to an upstream that fails at random. Every response is right, no effect is
+doubled, no resource is left."""
 import json
 import queue
 import subprocess
@@ -17,11 +18,11 @@ from load_upstream import body_of
 CLIENTS = 64
 POLICY = {"retry": {"max_attempts": 20, "on": [500, 503, "connect", "reset"],
                     "backoff": {"initial": "1ms", "maximum": "10ms"}}, "budget": "off"}
-NO_ANSWER = (500, 502, 503)  # what a POST that was not repeated may end as
+NO_ANSWER = (500, 502, 503)  # possible statuses of a POST that failed and was not repeated
 
 
 class Plan:
-    """What request number N is, from N alone."""
+    """The request with this number. Depends on the number alone."""
 
     def __init__(self, number):
         dice = chance.dice("plan", number)
@@ -41,7 +42,7 @@ class Plan:
         return head_of(self.method, url, host, [("Content-Length", str(len(body)))]) + body
 
     def problem(self, response):
-        """What is wrong with the response, or None."""
+        """Returns what is wrong with the response, or None."""
         if self.method == "POST" and response.status in NO_ANSWER:
             return None if response.reason == "not_idempotent" else f"{response.status} with {response.reason}"
         if self.method == "DELETE":
@@ -57,7 +58,7 @@ class Plan:
 
 
 def work(numbers, reprise, port, problems):
-    """One client: takes numbers until there are none, on one connection for as long as it lives."""
+    """Runs one client: sends numbered requests until the queue is empty, on one connection for as long as it stays open."""
     client = None
     while True:
         try:
@@ -81,7 +82,7 @@ def work(numbers, reprise, port, problems):
 
 
 def run_load(reprise, port, count, first=0):
-    """`count` requests, numbered from `first`; what is wrong with their responses."""
+    """Sends `count` requests, numbered from `first`. Returns what is wrong with their responses."""
     numbers, problems = queue.SimpleQueue(), []
     for number in range(first, first + count):
         numbers.put(number)
@@ -103,7 +104,7 @@ def test_mixed_requests_through_a_failing_upstream_get_correct_responses():
             port = int(upstream.stdout.readline())
             settings = {"defaults": POLICY, "pool": {"idle_timeout": "1s"}, "log": {"access": False}}
             with Reprise(**settings) as reprise:
-                equal(run_load(reprise, port, 1, first=count), [], "the first request")  # its number is not played below
+                equal(run_load(reprise, port, 1, first=count), [], "the first request")  # this number is not used below
                 eventually(lambda: reprise.metric("reprise_upstream_connections") == 0, "the pool is empty")
                 before = reprise.descriptors()
                 problems = run_load(reprise, port, count)
@@ -117,7 +118,8 @@ def test_mixed_requests_through_a_failing_upstream_get_correct_responses():
                 equal(repeated, [], "requests that must not be repeated and were")
                 assert report["attempts"] > count * 1.1, f"only {report['attempts']} attempts: nothing was retried"
                 reprise.expect_metric(count + 1, "reprise_requests_total")
-                # A request that met a dying connection never came through: the upstream may have seen fewer.
+                # A request on a dying connection may not have reached the upstream, so the upstream may count fewer
+                # attempts.
                 assert reprise.metric("reprise_attempts_total") >= report["attempts"]
                 eventually(lambda: reprise.descriptors() <= before, "every descriptor is closed again")
                 assert reprise.pipe_ends() <= 16 * options.threads, f"{reprise.pipe_ends()} ends of pipes rest"

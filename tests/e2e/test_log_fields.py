@@ -1,4 +1,4 @@
-"""The fields of the log: each one that `reprise log-format` names is in a line that the program writes."""
+"""Tests the log's fields: each one that `reprise log-format` names is in a line that the program writes."""
 import json
 
 from client import Client, ask
@@ -9,7 +9,7 @@ from test_rows_never_worse import LOST
 from test_tunnels import open_tunnel
 from upstream import Say, Upstream
 
-# A copy that is due and refused needs a response that is later than a timer.
+# The refusal of a hedge that is due needs a response that is slower than a timer.
 NOT_PLAYED = {"hedge_refused", "reprise.hedge_refused"}
 ATTEMPTS = {"json": "attempts", "otel": "reprise.attempt_list"}
 TRACEPARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
@@ -20,7 +20,7 @@ def echo_once(connection):
 
 
 def first_hangs(connection, request):
-    """The request that is read first: the original or its copy."""
+    """Never responds to the first request that is read: the original or its copy."""
     if request.order == 0:
         connection.recv(1)
         return False
@@ -29,7 +29,7 @@ def first_hangs(connection, request):
 
 
 def play(reprise, upstream, copied, talker):
-    """Sends requests until each field has a reason to be in a line. Returns how many requests were sent."""
+    """Sends requests that cause every field at least once. Returns the number of requests."""
     ask(reprise, "GET", upstream.url("/again"), fields=[("X-Request-Id", "abc"), ("traceparent", TRACEPARENT)])
     ask(reprise, "BREW", upstream.url("/tea"))
     ask(reprise, "GET", upstream.url("/patient"))
@@ -47,7 +47,7 @@ def play(reprise, upstream, copied, talker):
 
 
 def lines(reprise, count):
-    """All lines, once the access lines of so many requests and the message of the start are there."""
+    """Returns all lines when there are at least `count` access lines."""
     def whole():
         found = reprise.log()
         return found if sum(isinstance(line.get(attempts), list) for line in found for attempts in ATTEMPTS.values()) >= count else None
@@ -55,7 +55,7 @@ def lines(reprise, count):
 
 
 def seen_in(line, form):
-    """(object, name) of each field of a line."""
+    """Returns (object, name) of each field of a line."""
     attempts = line.get(ATTEMPTS[form])
     if isinstance(attempts, list):
         return {("request", name) for name in line} | {("attempt", name) for attempt in attempts for name in attempt}

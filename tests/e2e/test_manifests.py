@@ -1,5 +1,5 @@
-"""The manifests of deploy/kubernetes: fields that the API has, one sidecar everywhere, configurations that are good, and what reprise inject
-and kustomize make of them. No cluster is asked."""
+"""Tests the manifests of deploy/kubernetes without a cluster: fields exist in the API, the sidecar is the same
+everywhere, configurations are valid, and reprise inject and kustomize produce the expected output."""
 import copy
 import os
 import re
@@ -39,7 +39,7 @@ def manifest(name):
 
 
 def manifests():
-    """The names of those that are sent to a cluster as they are."""
+    """Returns the names of the manifests that are sent to a cluster unchanged."""
     names = sorted(file.relative_to(FOLDER).as_posix() for file in FOLDER.rglob("*.yaml"))
     assert len(names) > 10, names
     return [name for name in names if name not in OF_KUSTOMIZE + PATCHES and not name.startswith("chart/")]
@@ -57,7 +57,7 @@ def pods(things):
 
 
 def reprise_in(pod):
-    """The container, as it is without what only its place in the pod makes."""
+    """Returns the reprise container, without the keys that depend only on its place in the pod."""
     found = [one for key in ("initContainers", "containers") for one in pod.get(key, []) if one["name"] == "reprise"]
     equal(len(found), 1, str(pod))
     return found[0]
@@ -98,7 +98,7 @@ def test_manifest_check_finds_every_misspelt_field():
     whole = [thing for name in manifests() for thing in manifest(name)]
 
     def planted(thing, at):
-        """Copies of the thing, each with one key misspelt, where keys are those of the API."""
+        """Yields copies of the object, each with one misspelt key. Skips keys that the API does not define."""
         for key, value in list(at.items()):
             if at is thing and key in ("apiVersion", "kind"):
                 continue
@@ -126,7 +126,7 @@ def test_reprise_container_is_identical_in_all_manifests():
     for name in HAVE_REPRISE + PATCHES:
         for pod in pods(manifest(name)):
             found = copy.deepcopy(reprise_in(pod))
-            if name == "job-old-layout.yaml":   # no native sidecar, and a socket more
+            if name == "job-old-layout.yaml":  # no native sidecar, and a control socket
                 found |= {key: wanted[key] for key in ("restartPolicy", "startupProbe")}
                 equal(found["env"], [{"name": "REPRISE_CONTROL", "value": "/run/reprise/control.sock"}])
                 found["env"] = wanted["env"]
@@ -160,7 +160,7 @@ def test_every_container_sends_its_requests_through_reprise():
 
 
 def test_policy_component_and_chart_are_generated_from_the_sidecar():
-    """What the policy does is played on a real API server: tests/cluster."""
+    """tests/cluster tests the policy on a real API server."""
     objects("")
     done = subprocess.run([sys.executable, str(FOLDER / "make.py"), "--check"], capture_output=True, text=True, timeout=60, check=False)
     equal((done.returncode, done.stdout, done.stderr), (0, "", ""))
@@ -246,7 +246,7 @@ def test_kustomize_component_adds_the_sidecar_to_every_workload():
 
 
 def test_kustomization_can_change_what_the_component_added():
-    """The one that the page shows, over the example."""
+    """Applies the kustomization of the README to the example."""
     page = (FOLDER / "README.md").read_text(encoding="utf-8")
     shown, = re.findall(r"<!-- kustomization -->\n```yaml\n(.*?)^```$", page, re.M | re.S)
     with tempfile.TemporaryDirectory() as folder:
@@ -272,12 +272,13 @@ def test_kustomization_can_change_what_the_component_added():
 
 
 def test_readme_example_recovers_all_ten_requests():
-    """The upstream of example/flaky.yaml and the client of example/ask.yaml, as their containers would run them, with reprise between."""
+    """Runs the upstream of example/flaky.yaml and the client of example/ask.yaml as their containers would, with
+    reprise between them."""
     server = pod_of(manifest("example/flaky.yaml")[0])["containers"][0]
     client = pod_of(manifest("example/ask.yaml")[0])["containers"][0]
     asked = {"env": {"PATH": os.environ["PATH"]}, "capture_output": True, "text": True, "timeout": 60, "check": False}
     with Reprise() as reprise:
-        # On a free port, which it tells.
+        # Uses a free port and prints it.
         head, last = server["args"][0].rstrip().rsplit("\n", 1)
         assert last.endswith(".serve_forever()"), last
         program = f"{head}\nserver = {last.removesuffix('.serve_forever()')}\nprint(server.server_address[1], flush=True)\nserver.serve_forever()\n"

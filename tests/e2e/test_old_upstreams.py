@@ -1,5 +1,5 @@
-"""Upstreams as they were: heads whose lines end in LF alone, folded fields, many of them, sizes with leading zeros, HTTP/1.2.
-All of it is read, and what reaches the client is clean."""
+"""Tests upstreams of older software: heads with LF line ends, folded fields, many fields, sizes with leading zeros,
+HTTP/1.2. reprise accepts all of it and sends the client a normalized message."""
 import json
 import re
 import subprocess
@@ -19,7 +19,7 @@ END = b"Reprise-Attempts: 1\r\n\r\n"
 
 
 def becomes(cases):
-    """{what the upstream sends: what the client gets, byte for byte}; both connections go on."""
+    """Checks pairs (sent by the upstream, received by the client), byte for byte. Both connections stay open."""
     with stage({"/x": [raw(came) for came, _ in cases]}, defaults=ONCE, threads=1) as (reprise, upstream), \
             Client(reprise.forward) as client:
         for came, goes in cases:
@@ -116,7 +116,7 @@ def test_leading_zeros_in_request_chunk_sizes_are_removed():
 
 
 def test_hundreds_of_responses_with_lf_line_endings_reach_a_real_client():
-    """As a client's own test suite has its server answer: nearly every head ends its lines in LF alone."""
+    """Imitates the server of a client's own test suite: nearly every head has LF line ends."""
     count = 300
     def head(number):
         lines = [b"HTTP/1.1 200 OK", b"Server: test-server/", b" fake", b"X-Number: %d" % number, b"Content-Length: 6"]

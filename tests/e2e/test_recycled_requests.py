@@ -1,4 +1,5 @@
-"""Every way into reprise after every kind of request: nothing of a request reaches the one that is served in the same memory."""
+"""Tests every listener mode after every kind of request: no data of a request reaches a later one that reuses its
+memory."""
 import contextlib
 import socket
 
@@ -30,7 +31,7 @@ def request(method, target, host, fields="", body=b""):
 
 
 def earlier_requests(upstream):
-    """Bytes on the forward listener, by name; each leaves other traces in the memory of its request."""
+    """Returns requests for the forward listener, by name. Each leaves different data in its request's memory."""
     host = f"{LOOPBACK}:{upstream.port}"
 
     def forward(method, path, fields="", body=b""):

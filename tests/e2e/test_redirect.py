@@ -1,4 +1,4 @@
-"""Transparent listeners: rules printed by reprise, in a network of their own, and clients that know nothing."""
+"""Tests transparent listeners: rules printed by reprise, in a separate network, and clients without proxy settings."""
 import contextlib
 import functools
 import json
@@ -20,7 +20,7 @@ from tls import Authority, TlsUpstream
 from upstream import Upstream
 
 NOBODY = 65534
-PORT = 3190  # of this network alone
+PORT = 3190  # used only in this network namespace
 THEIRS_V6, OURS_V6 = "fd77::2", "fd77::1"
 
 
@@ -32,7 +32,8 @@ BOTH = listeners(f"{LOOPBACK}:{PORT}", f"[::1]:{PORT}")
 
 
 def as_nobody():
-    """Of a child: it is a user whose connections are redirected, while reprise is root, whose are not."""
+    """Makes a child process run as a user whose connections are redirected. reprise runs as root, whose connections
+    are not."""
     os.setgroups([])
     os.setgid(NOBODY)
     os.setuid(NOBODY)
@@ -40,7 +41,7 @@ def as_nobody():
 
 @functools.cache
 def good_names():
-    """The file of an authority, and a certificate of it for the hosts of these cases."""
+    """Returns a CA file, and a certificate of that CA for the hosts of these cases."""
     made = Authority("names CA")
     return made.file, made.issue(names=("DNS:listed.test", "DNS:other.test"))
 
@@ -52,7 +53,7 @@ def redirect(config, *arguments):
 
 @contextlib.contextmanager
 def proxied(dialect, reprise=Reprise, **configuration):
-    """A reprise in whose way the rules are, for IPv4 and IPv6."""
+    """Yields a reprise and applies its redirect rules, for IPv4 and IPv6."""
     if subprocess.run(["true"], preexec_fn=as_nobody, check=False).returncode != 0:
         raise NotPlayed("namespaces", "there are no other users here")
     with reprise(**{"listeners": BOTH, **configuration}) as running:
@@ -112,7 +113,7 @@ def test_transparent_plain_http_is_retried_with_iptables_rules():
 
 @isolated
 def test_transparent_request_naming_a_denied_host_never_reaches_the_parent():
-    """A request names its host itself; the parent gets it in absolute-form, and would dial it."""
+    """The request itself names the host. The parent would get it in absolute-form and dial it."""
     needs("nft")
     with Host() as host, upstream_on(host) as upstream, Parent({"shop.test": (host.theirs, upstream.port)}) as parent, \
             proxied("nft", parent=parent.proxy_url()) as reprise:
@@ -129,7 +130,7 @@ def test_transparent_request_naming_a_denied_host_never_reaches_the_parent():
 
 @isolated
 def test_G7_undecidable_first_bytes_are_forwarded():
-    """A redirected stream whose route no host name decides, and whose TLS nobody ends here."""
+    """No host name decides the route of this redirected stream, and its TLS is not intercepted."""
     needs("nft")
     script = """
 import socket, sys
@@ -173,7 +174,7 @@ def test_transparent_ipv6_is_retried_with_iptables_rules():
 
 
 def tls(host, port, server_name, trusted, path="/x"):
-    """What a TLS client of another user sees: who signed, the status, and the attempts that it is told of."""
+    """Connects as a TLS client of another user. Returns the issuer, the status, and the reported attempts."""
     script = """
 import json, os, socket, ssl, sys
 host, port, name, trusted, path = sys.argv[1:6]
@@ -195,7 +196,7 @@ print(json.dumps([issuer, got.decode()]))
 
 @contextlib.contextmanager
 def readable(file):
-    """A copy of a file that other users can read."""
+    """Yields a copy of a file that other users can read."""
     with tempfile.NamedTemporaryFile(prefix="reprise-trusted-") as copy, open(file, "rb") as original:
         copy.write(original.read())
         copy.flush()
@@ -250,7 +251,7 @@ def test_transparent_listener_relays_a_server_first_protocol():
 
 @isolated
 def test_silent_transparent_clients_close_their_upstream_connections_when_they_leave():
-    """As those that look whether a port is open do; nobody waits for what they could still say."""
+    """Port scanners do this. reprise does not wait for further bytes."""
     needs("nft")
     script = """
 import socket, sys
@@ -269,10 +270,10 @@ for wire in wires:
 
 @isolated
 def test_redirect_rules_without_an_exception_for_the_proxy_do_not_loop():
-    """HTTP, TLS and silence: each comes back once, is known for our own, and ends."""
+    """HTTP, TLS and a silent connection each come back once, are recognized as the proxy's own, and end."""
     needs("nft")
     with Host() as host, upstream_on(host) as upstream, Reprise(listeners=BOTH, defaults={"retry": {"max_attempts": 2}}) as reprise:
-        code, rules, _ = redirect(reprise.config_file, "--print", "nft", "--user", "nobody")  # which is not who reprise runs as
+        code, rules, _ = redirect(reprise.config_file, "--print", "nft", "--user", "nobody")  # reprise runs as another user
         equal(code, 0)
         subprocess.run(["nft", "-f", "-"], input=rules.encode(), check=True)
         with socket.create_connection((host.theirs, upstream.port)) as plain:
@@ -294,7 +295,7 @@ def test_redirect_rules_without_an_exception_for_the_proxy_do_not_loop():
 
 @isolated
 def test_client_port_equal_to_a_dial_port_elsewhere_is_not_a_loop():
-    """The kernel gives one port to connections to several places, all the sooner where it has few."""
+    """The kernel may use one local port for connections to different addresses, especially if few ports are free."""
     needs("nft")
     script = """
 import socket, sys
@@ -439,7 +440,7 @@ def test_redirect_names_missing_options():
 
 
 def only_the_named_user_is_redirected(dialect):
-    """By a host whose other programs must not notice; the upstream's port decides, too."""
+    """Checks `--only-user` and `--ports`: other users and other ports connect directly."""
     with Host() as host, upstream_on(host) as upstream, Reprise(listeners=listeners(f"{LOOPBACK}:{PORT}")) as reprise:
         upstream.scripts = {"/x": [503, 503, 200]}
         url = f"http://{host.theirs}:{upstream.port}/x"

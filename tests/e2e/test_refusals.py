@@ -1,4 +1,4 @@
-"""Bad input, forbidden ways in, wrong configuration: each is refused in its own words, and counted."""
+"""Tests bad input, forbidden access and wrong configuration: each is rejected with its own message, and counted."""
 import json
 import os
 import socket
@@ -10,7 +10,7 @@ from harness import LOOPBACK, Reprise, equal, options
 from upstream import Say, Upstream
 
 HOST = b"Host: h\r\n"
-MALFORMED = [  # request, status, cause
+MALFORMED = [  # (request, status, cause)
     (b"GET http://h/ HTTP/1.1\r\n" + HOST + b"Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\nabc", 400, "length_and_chunked"),
     (b"GET http://h/ HTTP/1.1\r\n" + HOST + b"Content-Length: 3\r\nContent-Length: 4\r\n\r\nabc", 400, "conflicting_content_length"),
     (b"GET http://h/ HTTP/1.1\r\n" + HOST + b"Content-Length: +3\r\n\r\nabc", 400, "bad_content_length"),
@@ -68,7 +68,7 @@ def test_slow_request_head_gets_408():
 
 
 def test_metadata_address_is_denied_without_dialling():
-    with Reprise(defaults={"connect_timeout": "10m"}) as reprise:  # a dial would outlast the client
+    with Reprise(defaults={"connect_timeout": "10m"}) as reprise:  # a dial would take longer than the client waits
         for host in ("169.254.169.254", "[::ffff:169.254.169.254]", "[fe80::1]"):
             response = ask(reprise, "GET", f"http://{host}/latest/meta-data/")
             equal((response.status, response.reason, response.attempts), (403, "address_denied", 1), host)
@@ -117,7 +117,7 @@ def test_admin_endpoints_respond_and_reject_other_methods():
 
 
 def run_with(text, command="run"):
-    """Exit code and output of one command on that configuration text."""
+    """Runs one command with that configuration. Returns its exit code and output."""
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
         file.write(text)
         file.flush()

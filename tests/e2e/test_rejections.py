@@ -1,4 +1,5 @@
-"""What is refused says what, where and what to do: to the client by a reason and a sentence, to the operator by one line."""
+"""Tests rejections: the client gets a reason and a sentence, the operator gets one log line that says what, where and
+what to do."""
 import socket
 import ssl
 
@@ -12,7 +13,7 @@ from upstream import Upstream
 
 
 def rejections(reprise, count=1):
-    """What was logged of requests that were refused, once there are so many."""
+    """Returns the logged rejections when there are at least `count`."""
     def lines():
         found = [line["message"] for line in reprise.log() if line.get("message", "").startswith("rejected ")]
         return found if len(found) >= count else None
@@ -20,7 +21,7 @@ def rejections(reprise, count=1):
 
 
 def told(reprise, client, cause, target, listener="forward"):
-    """The one line of a request that was refused: all of who, where, and what to do."""
+    """Checks the log line of a rejected request: cause, target, client, listener, and advice."""
     address = "%s:%d" % reprise.addresses[listener]
     text = rejections(reprise)[0]
     for part in (cause, f"to {target} ", "from %s:%d " % client.socket.getsockname()[:2], f"at {listener} {address}. "):
@@ -37,7 +38,8 @@ def test_connect_to_a_denied_port_gets_403_with_a_reason():
 
 
 def test_C6_a_body_over_its_limit_is_rejected_with_413():
-    """At the limit it passes; a known length is rejected before anything is sent, chunks as soon as they are more."""
+    """A body at the limit passes. A longer one is rejected: before anything is sent if its length is known, else when
+    the chunks exceed the limit."""
     routes = [{"name": "small", "match": {"path": "/small"}, "request_body": "1KiB"}]
     with Upstream({}) as upstream, Reprise(routes=routes, limits={"request_body": "100KiB"}) as reprise:
         for path, most in (("/small", 1 << 10), ("/other", 100 << 10)):
@@ -64,7 +66,7 @@ def test_connect_to_any_port_is_allowed_on_loopback_but_not_on_remote_listeners(
         with Reprise() as reprise, Client(reprise.forward) as client:
             equal(open_tunnel(client, talker.port).status, 200)
         with Reprise(listeners=anywhere) as reprise:
-            _, port = reprise.forward  # the last that was told: the one that others reach
+            _, port = reprise.forward  # the last listener in the log, which other machines reach
             with Client((LOOPBACK, port)) as client:
                 client.send(head_of("CONNECT", f"{LOOPBACK}:{talker.port}", "h"))
                 says(client.read_response(), 403, "connect_port_denied")
@@ -160,7 +162,7 @@ def test_access_log_contains_the_client_address():
 
 def test_connection_limit_rejection_names_the_key_and_the_listener():
     with Reprise(limits={"connections": 1}) as reprise, Client(reprise.forward) as busy:
-        busy.send(b"GET http://h/ HT")  # not at rest: it makes no room
+        busy.send(b"GET http://h/ HT")  # not idle, so it is not evicted
         with Client(reprise.forward) as client:
             client.send(head_of("GET", "http://h/", "h"))
             response = client.read_response()

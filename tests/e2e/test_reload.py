@@ -1,5 +1,5 @@
-"""Another configuration while requests run: every way in which a file changes, every way in which one can be wrong, and that no
-request is lost, or decided by half of each."""
+"""Tests a reload while requests run: every way in which a file changes, every way in which a file can be invalid. No
+request is lost, or decided by two configurations."""
 import json
 import os
 import re
@@ -23,7 +23,7 @@ THRICE = {"retry": {"max_attempts": 3, "backoff": {"initial": "0ms", "maximum": 
 
 
 def attempts(reprise, upstream, path="/down"):
-    """How often a request is sent that is always answered 503."""
+    """Returns the number of attempts of a request whose response is always 503."""
     return ask(reprise, "GET", upstream.url(path)).attempts
 
 
@@ -67,7 +67,7 @@ def test_configuration_file_replaced_by_rename_is_applied():
 
 
 def test_config_map_update_is_applied():
-    """As the kubelet does it: a folder beside, and the link `..data` turned to it by a rename."""
+    """Imitates the kubelet: writes a new folder and renames the link `..data` to it."""
     with failing() as upstream:
         reprise = Controlled(defaults=TWICE)
         volume = Path(reprise.folder) / "volume"
@@ -134,7 +134,7 @@ def test_reload_applies_replay_limits():
 
 
 def broken_files(reprise):
-    """Names, and what makes the file so; what follows makes it whole again."""
+    """Returns (name, function that breaks the file, expected words). The caller restores the file."""
     path = Path(reprise.config_file)
 
     def swap_for_folder():
@@ -190,7 +190,7 @@ def test_reload_of_an_invalid_file_changes_nothing_and_is_reported():
             assert "FAILED" in said and words in said, said
             code, _, errors = reprise.tell("reload")
             assert code != 0 and words in errors, (name, code, errors)
-            # A comment, so that its bytes are not those of the file that was there before.
+            # The comment makes the content different from every earlier one.
             make_whole(reprise)
             with open(reprise.config_file, "a", encoding="ascii") as file:
                 file.write(f"# {number}\n")
@@ -200,13 +200,13 @@ def test_reload_of_an_invalid_file_changes_nothing_and_is_reported():
 
 
 def waits_in(process, call):
-    """The process is in that function of the kernel, or in one that is called like it."""
+    """Returns true if the process waits in a kernel function whose name contains `call`."""
     with open(f"/proc/{process.pid}/wchan", encoding="ascii") as file:
         return call in file.read()
 
 
 def test_file_change_during_startup_before_the_watch_is_detected():
-    """A control socket whose listener takes nobody holds a start up: behind the reading of the file, before the watch."""
+    """A control socket whose listener does not accept blocks the start, after the file is read and before it is watched."""
     with failing() as upstream:
         reprise = Controlled(defaults=TWICE)
         deaf = socket.socket(socket.AF_UNIX)
@@ -303,7 +303,7 @@ def listeners_told(reprise):
 
 
 def test_reload_moves_a_listener_to_all_addresses_and_back_on_the_same_port():
-    """Which no two sockets may have at once, unless both say so."""
+    """Two sockets cannot have these addresses at once, unless both permit it."""
     with Upstream({"/x": [200]}) as upstream, Controlled() as reprise:
         number, admin = reprise.forward[1], reprise.addresses["admin"][1]
         for address in ("0.0.0.0", LOOPBACK):
@@ -312,7 +312,7 @@ def test_reload_moves_a_listener_to_all_addresses_and_back_on_the_same_port():
                 equal(client.ask("GET", upstream.url("/x")).status, 200)
                 reprise.change(listeners=[{"mode": "forward", "bind": f"{address}:{number}", "allow_remote": True}],
                                admin={"bind": f"{address}:{admin}", "allow_remote": True})
-                # Not by the page: its listener moves, too.
+                # Does not use the status page, because its listener moves too.
                 eventually(lambda wanted=wanted: listeners_told(reprise) == wanted, f"{wanted}")
                 equal(client.ask("GET", upstream.url("/x")).field("Connection"), "close", "who is there is told to go")
             with Client(reprise.forward) as client:
@@ -350,7 +350,7 @@ def test_gateway_upstream_changes_with_the_next_request_after_a_reload():
 
 
 def test_reload_never_changes_the_protocol_of_an_open_connection():
-    """Whether it rests or is busy when that happens."""
+    """Applies to idle and busy connections."""
     port = bound()
     number = port.getsockname()[1]
     port.close()
@@ -367,7 +367,7 @@ def test_reload_never_changes_the_protocol_of_an_open_connection():
 
 
 def test_request_keeps_the_configuration_it_started_with():
-    """It waits while another is put in force that would not have let it go on."""
+    """The request waits while a configuration that would end it is applied."""
     gate = threading.Event()
 
     def held(connection, request):
@@ -387,7 +387,7 @@ def test_request_keeps_the_configuration_it_started_with():
 
 
 class Counting(Upstream):
-    """Keeps of each request how often it came, and with which Reprise-Attempt."""
+    """Records how often each request came, and with which Reprise-Attempt."""
 
     def __init__(self):
         super().__init__(otherwise=(503,))
@@ -400,7 +400,7 @@ class Counting(Upstream):
 
 
 def test_reload_under_load_loses_no_request_and_mixes_no_configurations():
-    """Requests that are sent twice and unmarked under one configuration, three times and marked under the other."""
+    """One configuration sends a request twice without the attempt header, the other three times with it."""
     total, clients = options.load, 8
     reloads = max(10, total // 100)
     one, other = {**TWICE, "attempt_header": False, "budget": "off"}, {**THRICE, "attempt_header": True, "budget": "off"}
@@ -418,7 +418,7 @@ def test_reload_under_load_loses_no_request_and_mixes_no_configurations():
             thread.start()
         done = 0
         while done < reloads or any(thread.is_alive() for thread in threads):
-            # Whole at every moment: the file is looked at while it is written, too.
+            # Replaces the file by a rename: it must be complete whenever it is read.
             fresh = reprise.config_file + ".new"
             Path(fresh).write_text(reprise.text_with(defaults=other if done % 2 == 0 else one), encoding="utf-8")
             os.rename(fresh, reprise.config_file)

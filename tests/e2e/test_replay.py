@@ -1,4 +1,5 @@
-"""Large uploads: played again from disk byte for byte, in constant memory, and past a disk that will not take them."""
+"""Tests large uploads: replayed from disk byte for byte, in constant memory, and forwarded without replay if the disk
+fails."""
 import contextlib
 import hashlib
 import os
@@ -15,11 +16,11 @@ from harness import LOOPBACK, NotPlayed, Reprise, at_most, equal, eventually, is
 from upstream import Say, Upstream
 
 MIB = 1 << 20
-BLOCK = bytes(range(251)) * 4177  # about a mebibyte, and no power of two
+BLOCK = bytes(range(251)) * 4177  # about 1 MiB, and not a power of two
 
 
 def peak_memory(reprise):
-    """The most resident memory so far, in bytes."""
+    """Returns the peak resident memory in bytes."""
     status = Path(f"/proc/{reprise.process.pid}/status").read_text(encoding="ascii")
     line = next(line for line in status.splitlines() if line.startswith("VmHWM:"))
     return int(line.split()[1]) * 1024
@@ -33,7 +34,7 @@ def is_small(peak, most, sanitized):
 
 
 class Sink(Upstream):
-    """Hashes (or only counts) counted bodies of any length, and answers the n-th with the n-th status."""
+    """Hashes (or only counts) bodies with a length, and responds to the n-th with the n-th status."""
 
     def __init__(self, statuses, hashed=True):
         super().__init__()
@@ -47,7 +48,7 @@ class Sink(Upstream):
         if self.hashed:
             for data in reader.pieces(request):
                 digest.update(data)
-        else:  # the kernel drops what nobody wants to look at
+        else:  # the kernel discards the bytes unread
             left -= len(reader.buffer)
             reader.buffer.clear()
             while left > 0:
@@ -62,7 +63,7 @@ class Sink(Upstream):
 
 
 def upload(reprise, url, size):
-    """PUTs that many bytes of a pattern; the response, and the digest of what was sent."""
+    """Sends a PUT with `size` bytes of a pattern. Returns the response, and the digest of the sent bytes."""
     digest, left = hashlib.sha256(), size
     with Client(reprise.forward, 120) as client:
         client.send(head_of("PUT", url, LOOPBACK, [("Content-Length", str(size))]))
@@ -99,7 +100,7 @@ def test_upload_of_4_gib_streams_within_64_mib_of_memory():
             os.ftruncate(zeros, 64 * MIB)
             client.send(head_of("PUT", sink.url("/x"), LOOPBACK, [("Content-Length", str(size))]))
             left = size
-            client.socket.settimeout(None)  # sendfile knows no other waiting
+            client.socket.settimeout(None)  # sendfile needs a blocking socket
             while left > 0:
                 left -= os.sendfile(client.socket.fileno(), zeros, 0, min(left, 64 * MIB))
         finally:
@@ -117,7 +118,7 @@ test_upload_of_4_gib_streams_within_64_mib_of_memory.timeout = 120
 def test_unwritable_replay_disk_is_logged_and_the_upload_continues():
     body = bytes(range(256)) * 8192
     with Upstream({"/small": [503, 200], "/large": [503, 200, 503, 200]}) as upstream, Reprise() as reprise:
-        limit = MIB  # as if the disk were full after a mebibyte: EFBIG, and no SIGXFSZ that kills
+        limit = MIB  # imitates a disk that is full after 1 MiB: EFBIG, with SIGXFSZ ignored
         resource.prlimit(reprise.process.pid, resource.RLIMIT_FSIZE, (limit, limit))
         for path, part, expected in (("/large", body, (503, 1, "not_replayable")), ("/large", body, (200, 1, None)),
                                      ("/large", body, (503, 1, "not_replayable")), ("/small", body[:limit], (200, 2, None))):
@@ -145,7 +146,7 @@ def test_replay_files_are_unnamed_and_disappear_with_the_process():
 
 @contextlib.contextmanager
 def slow_disk():
-    """Each write of every reprise that is started in here takes 100 ms."""
+    """Makes each write to a file take 100 ms, for every reprise that starts while this is active."""
     with tempfile.TemporaryDirectory(prefix="reprise-disk-") as folder:
         library = os.path.join(folder, "slow.so")
         source = Path(__file__).with_name("slow_disk.cpp")
@@ -206,7 +207,7 @@ def is_bounded(reprise):
 
 
 def sidecars_configuration():
-    """What the shipped sidecar is given, with free ports, and with the share of its memory that goes to held bodies."""
+    """Returns the shipped sidecar's settings, with free ports, and with the share of its memory that replay may use."""
     text = (Path(__file__).resolve().parent.parent.parent / "deploy/kubernetes/sidecar.yaml").read_text(encoding="utf-8")
     assert "limits: {memory: 192Mi}" in text and "defaults:\n      retry: {deadline: 30s}" in text, "see the figures in deploy/kubernetes/README.md"
     return {"defaults": {"retry": {"deadline": "30s"}}, "limits": {"replay_memory": "48MiB"}}
@@ -218,7 +219,7 @@ def resident(reprise):
 
 
 def burst(reprise, requests):
-    """Sends each on a connection of its own, and reads all responses."""
+    """Sends each request on its own connection, and reads all responses."""
     with contextlib.ExitStack() as stack:
         clients = [stack.enter_context(Client(reprise.forward)) for _ in requests]
         senders = [threading.Thread(target=client.send, args=(request,)) for client, request in zip(clients, requests)]
@@ -231,7 +232,8 @@ def burst(reprise, requests):
 
 
 def test_sidecar_memory_stays_bounded_with_300_uploads_and_300_long_heads_at_once():
-    """It has 192 MiB. 103 and 79 MB at the peak, and 57 MB for good, before blocks and heads were given back; now 48, 62 and 26."""
+    """The sidecar has 192 MiB. Before blocks and heads were released, it used 103 and 79 MB at the peak and kept 57
+    MB; now 48, 62 and 26 MB."""
     without_sanitizer()
     big = ("X-Big", "y" * 50_000)
     for name, body, fields, most_after in (("uploads", 2_000_000, [], 40 << 20), ("heads", 0, [big], 48 << 20)):

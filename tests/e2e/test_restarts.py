@@ -1,4 +1,4 @@
-"""The shipped defaults outlast the restart of an upstream: its port refuses, and is there again after a while."""
+"""Tests that the shipped defaults outlast the restart of an upstream: its port refuses connections, then listens again."""
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -8,7 +8,8 @@ from restart_load import restarts
 from upstream import Upstream
 
 def asked_while_away(reprise, clients, seconds):
-    """How many of so many requests at once got the upstream's own response, where it is back after that time."""
+    """Sends `clients` requests at once to a closed port that opens after `seconds`. Returns how many got the
+    upstream's response."""
     listener, port = closed_port()
     upstream = Upstream({"/": [200]}, listener=listener)
     opening = threading.Timer(seconds, upstream.__enter__)

@@ -1,4 +1,4 @@
-"""Clients between two requests: what each costs, and that none is forgotten."""
+"""Tests idle client connections: the memory of each, and that all stay usable."""
 import contextlib
 import resource
 
@@ -8,8 +8,8 @@ from test_rows_limits import resident, settled
 from upstream import Upstream
 
 FEW, MANY = 1000, 3000
-BLOCKS_REST = 0.75  # seconds: longer than blocks that nobody needs stay after a burst
-KIB_EACH = 1.5   # a socket's reading and its owner; a session of its own would be three
+BLOCKS_REST = 0.75  # seconds: longer than unused blocks are kept after a burst
+KIB_EACH = 1.5  # the reader of a socket and its owner; a session would need three
 
 
 def test_idle_clients_use_one_kibibyte_each_and_remain_usable():

@@ -1,4 +1,4 @@
-"""What is played again, what is not, when it stops, and which word says so."""
+"""Tests what is retried, what is not, when retries stop, and which reason is reported."""
 import time
 
 from client import Client, ask, chunked, head_of
@@ -7,7 +7,7 @@ from upstream import Say, Upstream, reset
 
 
 def reasons(line):
-    """The reason of each attempt in an access line."""
+    """Returns the reason of each attempt in an access line."""
     return [attempt["reason"] for attempt in line["attempts"]]
 
 
@@ -183,13 +183,13 @@ def test_exceeded_deadline_returns_504_if_configured():
 
 def test_attempt_timeout_is_retried_and_ends_as_504():
     def given_up(connection, _):
-        """No response, until reprise closes the connection."""
+        """Does not respond, and waits until reprise closes the connection."""
         connection.settimeout(PATIENCE)
         connection.recv(1)
         return False
     retry = {"attempt_timeout": "200ms", "max_attempts": 2}
     routes = [{"name": "slow", "match": {"path": "/slow"}, "retry": {"max_attempts": 1000000, "deadline": "unlimited"}, "budget": "off"}]
-    # Where the upstream is itself too slow for the limit, another attempt follows.
+    # If the upstream itself is slower than the limit, another attempt follows.
     with Upstream({"/dead": [given_up], "/slow": [given_up, 200]}) as upstream, \
             Reprise(defaults={"retry": retry}, routes=routes) as reprise:
         response = ask(reprise, "GET", upstream.url("/slow"))
@@ -202,7 +202,7 @@ def test_attempt_timeout_is_retried_and_ends_as_504():
 
 def test_attempt_timeout_does_not_cut_a_post():
     def late(connection, request):
-        time.sleep(0.4)  # the scripted slowness of this upstream
+        time.sleep(0.4)  # this upstream is slow
         connection.sendall(Say(200, b"late but whole").text(request, 1))
         return True
     with Upstream({"/x": [late]}) as upstream, Reprise(defaults={"retry": {"attempt_timeout": "50ms"}}) as reprise:
@@ -210,7 +210,7 @@ def test_attempt_timeout_does_not_cut_a_post():
 
 
 def test_unresolvable_name_gets_502_after_all_attempts():
-    # Where no name server can be reached, the system takes its time to say so.
+    # Without a reachable name server, the system's resolver may take long to fail.
     patient = {"connect_timeout": "1m", "retry": {"max_attempts": 3, "deadline": "unlimited"}}
     with Reprise(defaults=patient) as reprise:
         response = ask(reprise, "GET", "http://nosuch.invalid/")
@@ -294,7 +294,7 @@ def test_reprise_response_fields_are_omitted_if_configured():
 
 def test_stale_connection_is_replaced_at_once():
     def stale(connection, request):
-        """The first request is answered; the connection dies under the second one."""
+        """Responds to the first request. Resets the connection at the second one."""
         if request.order == 1:
             reset(connection)
             return False
@@ -311,7 +311,7 @@ def test_stale_connection_is_replaced_at_once():
 
 
 def established(ports):
-    """Those of the local ports that have a connection without a FIN, as Linux tells it."""
+    """Returns those of the local ports that have an established connection, from /proc/net/tcp."""
     with open("/proc/net/tcp", encoding="ascii") as file:
         rows = [line.split() for line in file.readlines()[1:]]
     return [int(row[1].split(":")[1], 16) for row in rows if row[3] == "01" and int(row[1].split(":")[1], 16) in ports]

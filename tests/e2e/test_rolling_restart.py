@@ -1,4 +1,4 @@
-"""A rolling restart under load: two instances behind one name, one replaced after the other, and no request that fails."""
+"""Tests a rolling restart under load: two instances with one name are replaced in turn, and no request fails."""
 import threading
 
 from client import Client
@@ -9,8 +9,7 @@ from upstream import Upstream
 
 
 class Service:
-    """What stands before the instances, as a Service of Kubernetes does: who is ready gets new connections, and somebody looks at
-    /readyz now and then."""
+    """Imitates a Kubernetes Service: ready instances get new connections, and /readyz is polled."""
 
     def __init__(self):
         self.lock = threading.Lock()
@@ -57,8 +56,8 @@ class Service:
 
 
 class Load:
-    """Clients that keep their connections, as pools do, and send a POST or a GET one after the other. A POST must not be sent twice by
-    anybody, so that each has exactly one effect or has failed."""
+    """Clients that keep their connections, as pools do, and alternately send a POST or a GET. A POST must not be sent
+    twice, so each has exactly one effect or has failed."""
 
     def __init__(self, service, upstream, clients=6):
         self.service, self.upstream = service, upstream
@@ -110,7 +109,7 @@ def instance():
 
 
 def replace(service, old, ask_to_leave):
-    """A new one is ready before the old one is told."""
+    """Starts a new instance and waits until it is ready before it stops the old one."""
     new = instance().__enter__()
     service.add(new)
     eventually(lambda: new in service.ready, "the new one is ready")
@@ -122,7 +121,7 @@ def replace(service, old, ask_to_leave):
 
 
 def by_drain(old):
-    """As a preStop hook does it: away from the Service first, then the end."""
+    """Imitates a preStop hook: leaves the Service first, then quits."""
     equal(old.tell("drain")[0], 0)
     equal(old.tell("quit")[0], 0)
 

@@ -1,4 +1,5 @@
-"""Faults of the host itself: no local port, a log that nobody reads, a full disk for it, and the end without a word."""
+"""Tests faults of the host itself: no free local port, a log that is not read, a full disk for the log, and an abrupt
+end."""
 import contextlib
 import ctypes
 import fcntl
@@ -25,8 +26,8 @@ IFF_UP_AND_RUNNING = 0x41
 
 
 def in_a_network_of_its_own(case, ports):
-    """Runs `case` on a thread whose sockets, and whose processes, see another loopback with only those local ports.
-    False where that is not permitted."""
+    """Runs `case` on a thread whose sockets and child processes use a separate loopback with only those local ports.
+    Returns false if that is not permitted."""
     outcome = []
 
     def work():
@@ -54,7 +55,7 @@ def in_a_network_of_its_own(case, ports):
 
 
 class ClientFrom(Client):
-    """A client with a local port of its choice."""
+    """A client with a given local port."""
 
     def __init__(self, address, port):
         connection = bound(LOOPBACK, port)
@@ -80,7 +81,7 @@ def test_I10_attempt_without_a_local_port_fails_as_connect_and_backs_off():
                         defaults={"retry": {"max_attempts": 3, "backoff": wait}}) as reprise:
             with contextlib.ExitStack() as stack:
                 busy = [stack.enter_context(ClientFrom(reprise.forward, 30000 + number)) for number in range(2)]
-                for client in busy:  # they take both local ports towards that upstream
+                for client in busy:  # use up both local ports for that upstream
                     client.send(head_of("GET", upstream.url("/held"), LOOPBACK))
                 upstream_connections = lambda: upstream.connections == 2  # noqa: E731
                 eventually(upstream_connections, "two connections to the upstream")
@@ -95,7 +96,7 @@ def test_I10_attempt_without_a_local_port_fails_as_connect_and_backs_off():
                 release.set()
                 for client in busy:
                     equal(client.read_response().status, 200)
-                # Once they are gone, there is a local port again.
+                # When their connections have closed, a local port is free again.
                 response = stack.enter_context(ClientFrom(reprise.forward, 30011)).ask("GET", upstream.url("/x"))
                 equal(response.status, 200)
             attempts = reprise.requests(4)[0]["attempts"]
@@ -106,7 +107,7 @@ def test_I10_attempt_without_a_local_port_fails_as_connect_and_backs_off():
 
 
 class Bare:
-    """reprise on fixed ports of the kernel's choice, its log wherever the case wants it: nothing is read from it."""
+    """A reprise on fixed ports that the kernel chose. Its log goes where the case wants it and is never read here."""
 
     def __init__(self, log, **configuration):
         self.log, self.configuration = log, configuration
@@ -132,7 +133,7 @@ class Bare:
         self.folder.cleanup()
 
     def _ports(self):
-        """The two listening ports, by /proc: whoever answers /livez is the admin listener."""
+        """Returns the two listening ports, from /proc. The one that responds to /livez is the admin listener."""
         assert self.process.poll() is None, "reprise ended at start"
         inodes = {target for _, target in open_links(self.process)}
         ports = set()
@@ -157,7 +158,7 @@ class Bare:
 
 
 def ask_until_dropped(reprise, upstream):
-    """Asks until log lines were dropped; each response must be whole."""
+    """Sends requests until log lines are dropped. Each response must be whole."""
     with Client(reprise.forward) as client:
         for number in range(100_000):
             equal(client.ask("GET", upstream.url(f"/{'x' * 100}")).status, 200)

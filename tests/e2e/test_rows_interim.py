@@ -1,4 +1,5 @@
-"""Expect, interim and early responses, upgrades: rows C1 to C9. And what our own responses say of a failure: rows K1 to K4."""
+"""Tests rows C1 to C9 (Expect, interim and early responses, upgrades) and rows K1 to K4 (how the proxy's own responses
+describe a failure)."""
 import re
 import socket
 
@@ -18,7 +19,7 @@ def expect(length):
 
 
 def rest_of(reader):
-    """Everything up to the end of the connection."""
+    """Returns everything up to the end of the connection."""
     try:
         return reader.read_to_end()
     except OSError:
@@ -26,7 +27,7 @@ def rest_of(reader):
 
 
 def take(upstream, connection, request, reader, response=FINAL):
-    """Reads the body, keeps the request, answers."""
+    """Reads the body, keeps the request, and responds."""
     reader.read_body(request)
     upstream.keep(request)
     connection.sendall(response)
@@ -78,7 +79,7 @@ def test_C2_each_kind_of_expect_value_is_ignored_stripped_or_rejected():
 
 
 def refusing(status, bodies):
-    """A function that responds with the status instead of a 100, and keeps what comes after that."""
+    """Returns a function that responds with that status instead of a 100, and keeps the bytes that follow."""
     def on_head(connection, _, reader):
         connection.sendall(b"HTTP/1.1 %d No\r\nContent-Length: 2\r\n\r\nno" % status)
         bodies.append(rest_of(reader))
@@ -100,13 +101,14 @@ def test_C3_N23_final_response_instead_of_100_keeps_the_client_connection_open()
 
 
 def test_N23_body_that_looks_like_a_repeated_request_ends_the_connection():
-    """curl 7.88 asks again in the place of the body after a 417: it is not served as a request, and not waited for."""
+    """After a 417, curl 7.88 sends the request again in place of the body. reprise neither serves it as a request nor
+    waits for more."""
     bodies = []
     with stage(on_head={"/x": refusing(417, bodies)}) as (reprise, upstream), Client(reprise.forward) as client:
         again = to(upstream, "PUT", "/x", b"Content-Length: 2000000\r\n", b"x" * 2_000_000)
         client.send(to(upstream, "PUT", "/x", expect(2_000_000)))
         equal(client.read_response().status, 417)
-        client.send(again)  # all of it is taken: curl tries again after a FIN, and not where its sending fails
+        client.send(again)  # all of it is read: curl tries again after a FIN, but not if its write fails
         equal(client.read_to_end(), b"")
         equal((upstream.count(), causes(reprise)), (0, {}), "nothing of it was served")
 
@@ -119,7 +121,7 @@ def test_C4_retry_after_a_forwarded_100_sends_no_second_100():
             bodies.append(reader.read_body(request))
             reset(connection)
             return False
-        bodies.append(reader.read_body(request))  # comes without waiting for a 100
+        bodies.append(reader.read_body(request))  # the client sends it without waiting for a 100
         connection.sendall(CONTINUE)
         connection.sendall(FINAL)
         return True
@@ -138,7 +140,7 @@ def test_C4_interim_response_does_not_prevent_a_retry():
 
 
 def echoing(length):
-    """A response that begins before the request's body, and echoes so many bytes of it."""
+    """Returns a function whose response begins before the request's body, and echoes `length` bytes of it."""
     def on_head(connection, _, reader):
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % length)
         left = length
@@ -151,7 +153,7 @@ def echoing(length):
 
 
 def test_C5_upload_continues_while_its_response_is_delivered():
-    """As Node's `req.pipe(res)` and aiohttp respond. Each piece is sent when the one before it has come back."""
+    """Node's `req.pipe(res)` and aiohttp respond like this. Each piece is sent after the previous one was echoed."""
     for defaults in ({}, {"mode": "off"}, {"hold": {"bytes": "16KiB", "time": "50ms"}}, {"hedge": {"after": "10s"}},
                      {"replay": {"memory": "16B", "disk": "32B"}}):
         with stage(on_head={"/x": echoing(100)}, defaults=defaults) as (reprise, upstream), Client(reprise.forward) as client:
@@ -167,7 +169,7 @@ def test_C5_upload_continues_while_its_response_is_delivered():
 
 
 def test_C5_upload_continues_after_its_complete_response():
-    """piping-server and its like: 200 at once, and the body is read all the same."""
+    """piping-server and similar programs send a 200 at once, and still read the body."""
     bodies = []
     def on_head(connection, request, reader):
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
@@ -196,7 +198,8 @@ def test_C5_upload_ends_when_the_upstream_closes_after_its_response():
 
 
 def test_C5_upload_ends_when_the_upstream_sends_an_error():
-    """With `Connection: close` at once, else once its body is whole; the rest is read from the client, and not sent."""
+    """With `Connection: close` the upload ends at once, else when the body is whole. The rest is read from the client
+    and discarded."""
     for close in (b"Connection: close\r\n", b""):
         sent = []
         def on_head(connection, _, reader):
@@ -235,7 +238,7 @@ def test_I4_client_that_writes_everything_before_reading_gets_the_error():
                 client.send(to(upstream, "POST", "/x", connection + b"Content-Length: 6000000\r\n", b"x" * 6_000_000))
                 response = client.read_response()
                 equal((response.status, response.body), (401, b"no"), connection)
-        with Client(reprise.forward) as client:  # a response of ours
+        with Client(reprise.forward) as client:  # a response of the proxy's own
             client.send(b"POST http://169.254.169.254/ HTTP/1.1\r\nHost: 169.254.169.254\r\nContent-Length: 6000000\r\n\r\n" + b"x" * 6_000_000)
             equal(client.read_response().status, 403)
 
@@ -250,12 +253,12 @@ def test_C6_body_after_a_local_error_response_is_never_parsed_as_a_request():
                              (to(upstream, "PUT", "/x", b"X: %s\r\n" % (b"x" * 5000) + length), "header_too_large")):
             refused(reprise, upstream, head + smuggled, status)
         denied = b"PUT http://169.254.169.254/ HTTP/1.1\r\nHost: 169.254.169.254\r\n" + length + b"\r\n"
-        with Client(reprise.forward) as client:  # its body is there: read whole, and the connection goes on
+        with Client(reprise.forward) as client:  # the body has arrived: it is read, and the connection stays open
             client.send(denied + smuggled)
             equal(client.read_response().status, 403)
             client.send(to(upstream, path="/next"))
             equal(client.read_response().body, b"answer 1 to /next\n")
-        with Client(reprise.forward) as client:  # its body is not there yet
+        with Client(reprise.forward) as client:  # the body has not arrived yet
             client.send(denied)
             response = client.read_response()
             equal((response.status, response.field("Connection")), (403, "close"))
@@ -265,7 +268,8 @@ def test_C6_body_after_a_local_error_response_is_never_parsed_as_a_request():
 
 
 def early_503(memory):
-    """An upstream that refuses before the body is there, then takes it; what it got, and the response."""
+    """Uses an upstream that responds with 503 before the body, then accepts a retry. Returns what it received, and
+    the response."""
     def on_head(connection, request, reader):
         if not refusals:
             refusals.append(1)
@@ -330,7 +334,7 @@ def test_C9_unsupported_upgrades_are_stripped_and_unrequested_upgrades_become_50
         h2c = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA\r\n"
         equal(sent_upstream(reprise, upstream, to(upstream, fields=h2c)), expected(upstream))
     other = SWITCH.replace(b"echo", b"other")
-    # Docker BuildKit's session: a gateway is no place where HTTP/2 could come by prior knowledge.
+    # Docker BuildKit's session: a gateway does not accept HTTP/2 with prior knowledge.
     to_h2c = b"POST /session HTTP/1.1\r\nHost: docker\r\nConnection: Upgrade\r\nUpgrade: h2c\r\nX-Docker-Expose-Session-Uuid: u\r\n\r\n"
     preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
     def session(connection, request):
@@ -388,7 +392,7 @@ def test_K2_each_failure_has_its_proxy_status_error_and_status_code():
         fails_with(reprise, upstream.url("/reset"), 502, "connection_terminated", "the connection was reset")
         fails_with(reprise, "http://169.254.169.254/", 403, "destination_ip_prohibited", "security.deny")
         fails_with(reprise, reprise.proxy_url + "/", 508, "proxy_loop_detected", "a listener of this proxy")
-        response = ask(reprise, "GET", "http://no-such-host.invalid/")  # a resolver without a network may be slow to say so
+        response = ask(reprise, "GET", "http://no-such-host.invalid/")  # a resolver without a network may be slow to fail
         equal((response.status, response.field("Proxy-Status").split("=")[1]) in ((502, "dns_error"), (504, "dns_timeout")), True)
         refused(reprise, upstream, b"GET / HTTP/1.1\r\n" + HOST + b"\r\n", "not_a_proxy_request")
 

@@ -1,4 +1,5 @@
-"""Connections and descriptors run short, and clients and upstreams that stand still: who has to go, and what it is told."""
+"""Tests exhausted connections and descriptors, and stalled clients and upstreams: which connections are evicted, and
+what response they get."""
 import contextlib
 import itertools
 import os
@@ -17,7 +18,7 @@ LIMIT = "reprise_limits_hit_total"
 
 
 class Held:
-    """A step that answers once it is told to: whoever waits for it is busy."""
+    """A step that responds when it is released. Until then its client is busy."""
 
     def __init__(self):
         self.open = threading.Event()
@@ -29,7 +30,7 @@ class Held:
 
 
 def descriptors_left(reprise, more):
-    """From now on reprise may open only so many descriptors more."""
+    """Limits reprise to `more` additional descriptors."""
     taken = {int(name) for name in os.listdir(f"/proc/{reprise.process.pid}/fd")}
     lowest = next(number for number in itertools.count() if number not in taken)
     _, hard = resource.prlimit(reprise.process.pid, resource.RLIMIT_NOFILE)
@@ -42,7 +43,7 @@ def descriptors_back(reprise):
 
 
 def share_of_a_core(reprise, work, seconds):
-    """The CPU that reprise takes while `work` is done, and for the rest of so many seconds."""
+    """Returns the CPU share of reprise while `work` runs, and for the rest of that many seconds."""
     cpu, start = reprise.cpu_seconds(), time.monotonic()
     work()
     time.sleep(max(0.0, seconds - (time.monotonic() - start)))
@@ -50,7 +51,7 @@ def share_of_a_core(reprise, work, seconds):
 
 
 class Crowd:
-    """Clients that each ask once and stay connected."""
+    """Clients that each send one request and stay connected."""
 
     def __init__(self, reprise, url):
         self.address, self.request = reprise.forward, head_of("GET", url, LOOPBACK)
@@ -71,12 +72,12 @@ class Crowd:
 
     def _asking(self):
         client = Client(self.address)
-        with contextlib.suppress(OSError):  # it may have been turned away already
+        with contextlib.suppress(OSError):  # it may have been evicted already
             client.send(self.request)
         return client
 
     def _response(self, place, client):
-        # Whoever took longer than a second to ask may have made room for another, and comes back.
+        # A client that took longer than a second to send its request may have been evicted. It connects again.
         while True:
             with contextlib.suppress(Cut, OSError):
                 return client.read_response()
@@ -90,7 +91,7 @@ def echo(connection):
 
 
 class Tunnels:
-    """Connections that are held: what is sent into each comes back."""
+    """Open tunnels to a server that echoes."""
 
     def __init__(self, reprise, count):
         self.server = Server(echo).__enter__()
@@ -196,16 +197,16 @@ def test_I6_descriptor_shortage_for_disk_resolver_or_upstream_fails_only_that_st
             equal(client.ask("GET", upstream.url("/spill")).status, 200)  # leaves an idle connection to the upstream
             before = reprise.descriptors()
             descriptors_left(reprise, 0)
-            # The spill file: the upload goes on, and is not held.
+            # No descriptor for the spill file: the upload continues and is not held.
             response = client.ask("PUT", upstream.url("/spill"), b"x" * MIB)
             equal((response.status, response.reason, response.attempts), (503, "not_replayable", 1))
             eventually(lambda: reprise.descriptors() == before - 1, "the upstream's connection is closed")
             descriptors_left(reprise, 0)
-            # The upstream: 503 of our own, each attempt counted and backed off.
+            # No descriptor for the upstream: 503 of the proxy's own, each attempt counted and followed by a backoff.
             response = client.ask("GET", upstream.url())
             equal((response.status, response.reason, response.attempts), (503, "attempts_spent", 3))
             assert "error=connection_limit_reached" in response.field("Proxy-Status"), response.fields
-            # The resolver: that look-up fails.
+            # No descriptor for the resolver: the look-up fails.
             name = upstream.url().replace(LOOPBACK, "localhost")
             response = client.ask("GET", name)
             equal(response.status, 502, response.body)
@@ -213,7 +214,7 @@ def test_I6_descriptor_shortage_for_disk_resolver_or_upstream_fails_only_that_st
             descriptors_back(reprise)
             eventually(lambda: client.ask("GET", name).status == 200, "the name resolves again")
             equal(client.ask("GET", upstream.url()).status, 200)
-        assert len(reprise.requests(6)) >= 6  # the log has not lost a line
+        assert len(reprise.requests(6)) >= 6  # no log line was lost
         assert any("Too many open files" in line.get("message", "") for line in reprise.log())
         reprise.expect_metric(3, "reprise_attempts_total", outcome="connect")
         assert reprise.metric("reprise_log_dropped_total") == 0
@@ -300,7 +301,7 @@ def test_stalled_bodies_are_cut_and_counted():
 
 
 def resident(reprise):
-    """Resident memory in bytes."""
+    """Returns the resident memory in bytes."""
     with open(f"/proc/{reprise.process.pid}/statm", encoding="ascii") as file:
         return int(file.read().split()[1]) * resource.getpagesize()
 
@@ -309,7 +310,8 @@ CONNECTIONS = 200
 
 
 def settled(value, seconds=0.3):
-    """The value once it stands still for so long, at every look: a machine that stalls between two of them is no standstill."""
+    """Returns the value when it has not changed for `seconds`, in several samples: a machine that stalls between two
+    samples does not count as stable."""
     looks = max(6, round(seconds / 0.05))
 
     def stands():
@@ -323,7 +325,8 @@ def settled(value, seconds=0.3):
 
 
 def growth_per_connection(reprise, sent, stays=None):
-    """Resident memory that each of many connections costs which send those bytes and then nothing."""
+    """Returns the growth of resident memory per connection, for many connections that send these bytes and then stay
+    silent."""
     before, clients = settled(lambda: resident(reprise)), []
     for _ in range(CONNECTIONS):
         client = Client(reprise.forward)
@@ -414,7 +417,7 @@ def test_I4_client_that_is_still_sending_receives_the_rejection():
             client.send(b"POST http://a.test/ HTTP/1.1\r\nHost: a.test\r\nContent-Length: x\r\n\r\n" + b"x" * 200_000)
             equal(client.read_response().status, 400)
             equal(client.read_to_end(), b"")
-        with Client(reprise.forward) as client:  # one that never stops
+        with Client(reprise.forward) as client:  # a client that never stops sending
             client.send(b"POST http://a.test/ HTTP/1.1\r\nHost: a.test\r\nContent-Length: x\r\n\r\n")
             with contextlib.suppress(OSError):
                 while True:

@@ -1,4 +1,4 @@
-"""Names as they really fail: for a moment, by moving, by never answering; with the program as it is shipped (rows L1, L2, L3)."""
+"""Tests real failures of names: temporary, moved, never answered; with the shipped defaults (rows L1, L2, L3)."""
 import contextlib
 import re
 import socket
@@ -9,12 +9,12 @@ from harness import LOOPBACK, Reprise, closed_port, equal, eventually
 from names import NXDOMAIN, SERVFAIL, Answer, NameServer, RefusingNameServer
 from upstream import Upstream
 
-USUAL = ""  # nothing in resolv.conf but the server
+USUAL = ""  # resolv.conf names only the server
 THRICE = {"retry": {"max_attempts": 3}}
 
 
 class Shipped(Reprise):
-    """The program with its default configuration, default ports too: for isolated cases only."""
+    """A reprise with its default configuration and default ports. For isolated cases only."""
 
     def __init__(self):
         super().__init__()
@@ -52,7 +52,7 @@ def test_L1_name_lookup_that_fails_once_is_retried():
 @isolated
 def test_L1_lookup_failures_are_not_cached_between_requests():
     with NameServer({"late.test": [Answer(code=NXDOMAIN)] * 3 + [Answer(LOOPBACK)]}, USUAL) as names, \
-            Reprise(defaults=THRICE) as reprise, Upstream() as upstream:  # its waits are short: all within a second
+            Reprise(defaults=THRICE) as reprise, Upstream() as upstream:  # all its waits are below one second in total
         response = get(reprise, "late.test", upstream)
         equal((response.status, response.attempts, response.reason), (502, 3, "attempts_spent"))
         assert "error=dns_error" in response.field("Proxy-Status"), response.head
@@ -64,7 +64,7 @@ def test_L1_lookup_failures_are_not_cached_between_requests():
 @isolated
 def test_L2_changed_address_is_found_within_one_request():
     with contextlib.ExitStack() as stack:
-        held, port = closed_port()  # 127.0.0.1 refuses there
+        held, port = closed_port()  # 127.0.0.1 refuses connections to this port
         stack.callback(held.close)
         upstream = stack.enter_context(upstream_at("127.0.0.2", port))
         names = stack.enter_context(NameServer({"moves.test": [Answer(LOOPBACK, ttl=300), Answer("127.0.0.2", ttl=300)]}, USUAL))
@@ -94,7 +94,7 @@ def test_L2_cached_address_is_evicted_once_it_refuses():
 
 @isolated
 def test_L3_unresponsive_name_lookups_do_not_delay_others():
-    """The good one is there while each of the others is still waited for: those are waited for half a minute and more."""
+    """The good name resolves while all other look-ups are pending. Those take half a minute or more."""
     silent = {f"dead{number}.test": [Answer(silent=True)] for number in range(100)}
     with NameServer({**silent, "good.test": [Answer(LOOPBACK)]}, "options timeout:2 attempts:5") as names, \
             Shipped() as reprise, Upstream() as upstream, contextlib.ExitStack() as stack:

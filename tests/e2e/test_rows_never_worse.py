@@ -1,4 +1,5 @@
-"""Group N: situations in which a client got on better without a proxy. With what is shipped, unless a case names a key."""
+"""Tests group N: situations in which a client did better without a proxy. Uses the shipped defaults unless a case
+names a key."""
 import os
 import pathlib
 import re
@@ -21,7 +22,7 @@ LOST = "execute_reset"
 
 
 def test_N15_upgrade_with_a_lost_response_is_sent_once():
-    """As `kubectl exec`, attach and port-forward ask, through a forward proxy and through CONNECT."""
+    """`kubectl exec`, attach and port-forward send such requests. Tested with a forward proxy and with CONNECT."""
     with Upstream({"/exec": [LOST]}) as upstream, Reprise() as reprise:
         response = ask(reprise, "GET", upstream.url("/exec?command=id"), None, UPGRADE)
         equal((response.status, response.reason, response.attempts), (502, "not_idempotent", 1))
@@ -122,7 +123,7 @@ def test_N18_body_beyond_the_memory_limit_is_kept_for_a_refused_status():
 
 
 def test_N19_defaults_never_cut_silent_connections():
-    """Five minutes and ten seconds in the night, a second in the gate."""
+    """Stays silent for 310 s in the night, and for 1 s in the gate."""
     silence = 310 if options.night else 1
     gone_on, failures = [], []
 
@@ -194,7 +195,7 @@ test_N19_defaults_never_cut_silent_connections.timeout = 900
 
 
 def test_N20_metadata_services_are_exempt_everywhere_proxy_variables_are_written():
-    """What `env` prints is the list; documents, manifests and the policy have it whole."""
+    """The list is the output of `env`. Documents, manifests and the policy must contain all of it."""
     listed = subprocess.run([options.binary, "env", "--format", "dotenv"], capture_output=True, text=True, check=True,
                             env={"PATH": os.environ["PATH"]}).stdout
     exempt = re.search('^no_proxy="(.+)"$', listed, re.M)[1]
@@ -273,7 +274,7 @@ def test_preset_health_returns_the_status_of_a_check_without_retrying():
 
 @isolated
 def test_H5_via_is_added_only_where_no_other_loop_detection_works():
-    """nginx compresses nothing for a request with Via (gzip_proxied): a name that leads elsewhere gets none."""
+    """nginx does not compress for requests with Via (gzip_proxied). A name that resolves to another host gets no Via."""
     subprocess.run(["ip", "addr", "add", "10.77.0.1/32", "dev", "lo"], check=True)
     with NameServer({"up.test": [Answer("10.77.0.1")], "near.test": [Answer("127.0.0.2")]}), \
             Upstream(listener=bound("0.0.0.0")) as upstream, Reprise() as reprise:

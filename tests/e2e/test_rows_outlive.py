@@ -1,4 +1,4 @@
-"""What outlives one request: pooled connections, tunnels, and clients that left (rows N3, N5, N6)."""
+"""Tests what outlives one request: pooled connections, tunnels, and clients that left (rows N3, N5, N6)."""
 import contextlib
 import threading
 
@@ -15,7 +15,7 @@ UPGRADE = [("Connection", "Upgrade"), ("Upgrade", "lines"), ("Sec-WebSocket-Key"
 
 
 class Asked:
-    """A server that repeats each line, answers `late?` when it is told to, and can switch protocols first."""
+    """A server that echoes each line, responds to `late?` when it is released, and can switch protocols first."""
 
     def __init__(self):
         self.heard, self.told = threading.Semaphore(0), threading.Event()

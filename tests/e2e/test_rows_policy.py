@@ -1,4 +1,5 @@
-"""Group L, what is decided: which fields count, what the budget pays for, what the circuit hears, how waits are spread."""
+"""Tests group L, policy: which fields count, what is charged to the budget, what counts for the circuit, how waits
+are spread."""
 import json
 import threading
 import time
@@ -93,7 +94,7 @@ def test_L20_explain_reports_every_limit():
 
 
 def test_L21_one_budget_per_host_holds_across_threads_and_many_other_hosts():
-    three = {"ratio": "0%", "floor": "0.001/s", "window": "1h"}  # retries, for all of this
+    three = {"ratio": "0%", "floor": "0.001/s", "window": "1h"}  # three retries in total for the whole case
     held = [closed_port() for _ in range(40)]
     with Upstream({"/x": [503]}) as upstream, \
             Reprise(threads=4, limits={"upstreams": 4}, defaults={"budget": three}) as reprise:
@@ -113,7 +114,7 @@ def test_L25_unlimited_attempts_are_counted_without_growing_memory():
     with held, Reprise(threads=1, defaults={"retry": retry, "budget": "off"}) as reprise:
         attempts = 0
         for count in (1, 2):
-            # What the first request has touched is no growth.
+            # Memory that the first request allocates is not growth.
             before = settled(lambda: resident(reprise))
             response = ask(reprise, "GET", f"http://{LOOPBACK}:{port}/")
             attempts += response.attempts
@@ -171,5 +172,6 @@ def test_L28_retries_after_a_shared_host_pause_are_spread():
         equal(len(arrivals), 30)
         arrivals.sort()
         middle = arrivals[23] - arrivals[6]
-        # The policy stories prove the spread under the virtual clock; a proxy that a busy machine stalls sends them together.
+        # The policy stories check the spread with virtual time. Here a busy machine may stall the proxy, which then
+        # sends all retries together.
         assert middle > 0.1 or not options.night, f"half of them within {middle:.3f} s"

@@ -1,4 +1,4 @@
-"""Connections to upstreams: which ones serve again, what their end does to a retry."""
+"""Tests upstream connections: which are reused, and how their end affects a retry."""
 import contextlib
 import socket
 import threading
@@ -13,7 +13,7 @@ WAIT = {"initial": "300ms", "maximum": "300ms", "jitter": "none"}
 
 
 def connections_of(upstream, count, path=None):
-    """The number of the connection that each request came on."""
+    """Returns the connection number of each request."""
     return [request.connection for request in upstream.seen(count, path)]
 
 
@@ -54,12 +54,12 @@ def test_D8_last_attempt_that_fails_on_a_reused_connection_gets_502():
 
     with Upstream({"/x": [die_when_reused]}) as upstream, Reprise(threads=1, defaults={"retry": {"max_attempts": 1}}) as reprise:
         with Client(reprise.forward) as client:
-            # The first POST of a client never comes on a connection that has served.
+            # The first POST of a client never uses a reused connection.
             equal(client.ask("POST", upstream.url("/x"), b"first").status, 200)
             response = client.ask("POST", upstream.url("/x"), b"once")
             equal((response.status, response.reason, response.attempts), (502, "not_idempotent", 1))
             assert "error=connection_terminated" in response.field("Proxy-Status"), response.fields
-            # The connection lives on, and so does a GET: stale once, then refused by the limit.
+            # The connection stays open, and the GET uses it: stale once, then the attempt limit ends it.
             response = client.ask("GET", upstream.url("/x"))
             equal((response.status, response.reason), (502, "attempts_spent"))
         equal(connections_of(upstream, 3)[:2], [1, 1], "the POST came on the reused connection")
@@ -96,7 +96,7 @@ def test_D19_attempts_are_never_closer_together_than_the_wait():
 
 
 def test_D20_outer_of_two_proxies_leaves_response_retries_to_the_inner_one():
-    """It retries what has no response, and all of it where the route says so."""
+    """The outer proxy retries failures without a response. It retries everything if the route says so."""
     defaults = {"retry": {"max_attempts": 3, "backoff": {"initial": "0ms"}}}
     outer_too = {"retry": {**defaults["retry"], "inner": "allow"}}
     with Upstream({"/x": [503]}) as upstream, Reprise(defaults=defaults) as outer, Reprise(defaults=outer_too) as both:
@@ -136,7 +136,7 @@ def test_D20_two_chained_proxies_multiply_requests_only_within_their_budgets():
 
 def test_F3_upstream_connection_in_doubt_is_never_reused():
     def early(connection, request):
-        """Answers before the body was read; the rest of the body is never asked for."""
+        """Responds before it reads the body, and never reads the rest."""
         connection.sendall(Say(200).text(request, 1))
         return True
 
@@ -159,7 +159,7 @@ def test_F3_upstream_connection_in_doubt_is_never_reused():
                 equal(second.body, b"answer 2 to " + path.encode() + b"\n", path)
             one, two = connections_of(upstream, 2, path)
             assert one != two, path
-        # What does serve again, so that the above says something.
+        # Checks that a good connection is reused, so that the cases above mean something.
         with Client(reprise.forward) as client:
             for _ in range(2):
                 client.ask("GET", upstream.url("/good"))

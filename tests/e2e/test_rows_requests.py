@@ -1,5 +1,5 @@
-"""Requests, row by row: the framing table, which has no ids. What is refused is refused in its own words, is counted
-once, and not a byte of it goes upstream; what is forwarded is forwarded byte for byte."""
+"""Tests the framing table of requests, whose rows have no ids. A rejected request gets its own message, is counted
+once, and sends no byte upstream. A forwarded request is forwarded byte for byte."""
 from client import Client
 from exactly import CLOSED_LIST, HOST, expected, refused, refused_in_body, sent_upstream, stage, to
 from harness import LOOPBACK, equal

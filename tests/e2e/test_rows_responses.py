@@ -1,5 +1,5 @@
-"""Responses: the section on responses, rows B1 to B14 but for TLS, and row F1 over what is no TLS. The client never
-sees a broken message as a whole one, and a connection that is in doubt is never used again."""
+"""Tests rows B1 to B14 (responses, without TLS), and row F1 with upstreams that do not use TLS. The client never sees
+a broken message as whole, and a doubtful connection is never reused."""
 import fcntl
 import re
 import struct
@@ -16,7 +16,8 @@ OK = b"HTTP/1.1 200 OK\r\n"
 
 
 def becomes_502(heads, error="http_protocol_error", **configuration):
-    """Each is 502 in our own words, one attempt; the client's connection goes on, the upstream's does not."""
+    """Checks that each head leads to a 502 of the proxy's own after one attempt. The client's connection stays open,
+    the upstream's is closed."""
     with stage({"/x": [raw(head, then) for head, then in heads]}, defaults=ONCE, **configuration) as (reprise, upstream), \
             Client(reprise.forward) as client:
         for number, (head, _) in enumerate(heads):
@@ -35,7 +36,7 @@ def becomes_502(heads, error="http_protocol_error", **configuration):
 
 
 def is_cut_after(bodies):
-    """Each response begins, and is cut: by FIN behind every byte that came, never with a terminator, and counted."""
+    """Checks that each response begins and is cut: a FIN after every received byte, never a terminator, and counted."""
     with stage({"/x": [raw(head + body, then) for head, body, then, _ in bodies]}, defaults=ONCE) as (reprise, upstream):
         for number, (head, body, then, most) in enumerate(bodies):
             with Client(reprise.forward) as client:
@@ -50,7 +51,7 @@ def is_cut_after(bodies):
 
 
 def discards(message, method="GET", status=200, body=b"hello"):
-    """The response is delivered, the connection is not used again, and what came behind is nobody's response."""
+    """Checks that the response is delivered, the connection is not reused, and later bytes do not become a response."""
     with stage({"/x": [raw(message)]}) as (reprise, upstream), Client(reprise.forward) as client:
         client.send(to(upstream, method))
         response = client.read_response(method)
@@ -192,7 +193,7 @@ def test_B6_stalled_body_is_cut_after_the_idle_timeout():
 
 
 def sends_and_breaks(head, body):
-    """A step: a RST, once all of it has reached the other side's kernel."""
+    """Returns a step that sends all bytes and resets the connection after the other side's kernel has acknowledged them."""
     def play(connection, _):
         connection.sendall(OK + head + body)
         eventually(lambda: unsent(connection) == 0, "all is acknowledged")
@@ -205,7 +206,7 @@ def unsent(connection):
 
 
 def test_B6_every_received_byte_reaches_a_slow_client():
-    """curl and wget continue from the last byte: of 4 MB before an RST, not one may be lost in our send queue."""
+    """curl and wget continue from the last byte. None of the 4 MB before a RST may be lost in the proxy's send queue."""
     sent = b"x" * 4_000_000
     for head, version, end in ((b"Content-Length: 5000000\r\n\r\n", b"1.1", "FIN"), (b"\r\n", b"1.0", "RST"),
                                (b"Transfer-Encoding: chunked\r\n\r\n3d0901\r\n", b"1.0", "RST")):
@@ -247,7 +248,7 @@ def test_B9_sizes_above_4_gib_are_not_truncated_to_32_bits():
         client.send(to(upstream))
         equal(client.read_response().body, b"hello", "leading zeros are stepped over")
     large = (1 << 32) + 5
-    # Read as 32 bits, each of these would be whole after five bytes.
+    # Truncated to 32 bits, each of these lengths would be complete after five bytes.
     is_cut_after([(OK + b"Content-Length: %d\r\n\r\n" % large, b"hello", "close", b"hello"),
                   (OK + b"Transfer-Encoding: chunked\r\n\r\n", b"%x\r\nhello" % large, "close", b"hello"),
                   (OK + b"Transfer-Encoding: chunked\r\n\r\n", b"%x\r\nhello\r\n0\r\n\r\n" % large, "close", b"hello")])
@@ -314,7 +315,7 @@ def test_B14_many_fields_and_long_lists_pass_only_within_the_limits():
 
 
 def test_F1_connections_are_never_shared_between_authorities():
-    with stage(threads=1) as (reprise, upstream):  # each thread has its own
+    with stage(threads=1) as (reprise, upstream):  # each thread has its own pool
         def ask(host):
             with Client(reprise.forward) as client:
                 client.send(b"GET http://%s:%d/x HTTP/1.1\r\nHost: h\r\n\r\n" % (host, upstream.port))
@@ -324,7 +325,7 @@ def test_F1_connections_are_never_shared_between_authorities():
 
 
 def test_unsupported_transfer_coding_of_a_response_is_named():
-    """The words come from a list of ours: no byte of the message is in them (row H9)."""
+    """The words come from a fixed list and contain no byte of the message (row H9)."""
     for value, words in ((b"chunked, deflate", b"the transfer coding deflate is not supported"), (b"GZIP, chunked", b"the transfer coding gzip is"),
                          (b"chunked\r\nTransfer-Encoding: x-compress", b"the transfer coding x-compress is"),
                          (b"<b>br</b>", b"a transfer coding that is not chunked is not"), (b"chunked, chunked", b"the transfer coding chunked is there twice")):

@@ -1,5 +1,5 @@
-"""Resumed downloads: rows E1 to E12. The first response breaks after 40 of 100 bytes; what comes next makes one whole
-answer of it, or a visible cut, and never a byte that was not there."""
+"""Tests rows E1 to E12, resumed downloads. The first response breaks after 40 of 100 bytes. What follows completes
+the response or leads to a visible cut, and never adds a wrong byte."""
 import contextlib
 import re
 import threading
@@ -9,7 +9,7 @@ from client import Client, Cut, ask
 from exactly import counted, expected, is_cut, normal, raw, stage, to
 from harness import equal, eventually
 
-BODY = bytes(33 + (i * 31 + i // 94) % 94 for i in range(100))  # a byte in the wrong place shows
+BODY = bytes(33 + (i * 31 + i // 94) % 94 for i in range(100))  # each byte depends on its position, so a displaced byte is detected
 GOT = 40
 TAG = b'"v1"'
 DATE = b"Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n"
@@ -25,19 +25,20 @@ def tag(value=TAG):
 
 
 def broken(fields=tag(), length=100, status=200, upto=GOT):
-    """The first response, up to where it breaks."""
+    """Returns a step that sends the first response up to the break."""
     return raw(head(status, b"Content-Type: text/plain\r\n" + fields, length) + BODY[:upto], "close")
 
 
 def part(first=GOT, last=99, total=b"100", fields=tag(), body=None, length=None, kind=b"text/plain", status=206):
-    """A 206; each of its parts can be made to lie."""
+    """Returns a 206. Each of its parts can be made wrong."""
     content = BODY[first:last + 1] if body is None else body
     named = b"Content-Range: bytes %d-%d/%s\r\n" % (first, last, total) if total is not None else b""
     return head(status, b"Content-Type: %s\r\n" % kind + fields + named, len(content) if length is None else length) + content
 
 
 def download(steps, request_fields=b"", path=b"/x", method="GET", **defaults):
-    """The response's head, its body as far as it came, whether it was whole, the requests as the upstream got them, the log line."""
+    """Returns the response's head, its body so far, whether it was whole, the requests that the upstream received,
+    and the log line."""
     with stage({"/x": steps}, defaults=defaults) as (reprise, upstream), Client(reprise.forward) as client:
         client.send(to(upstream, method, path, request_fields))
         response = client.read_final_head()
@@ -79,7 +80,7 @@ def test_E1_full_200_response_completes_the_download_if_nothing_changed():
 
 
 def test_E1_200_response_of_another_length_with_the_same_tag_counts_as_a_break():
-    """As Google's retry test bench sends it."""
+    """Google's retry test bench sends such a response."""
     quick = {"retry": {"backoff": {"initial": "1ms", "maximum": "1ms"}}}
     for other in (head(200, tag(), 101) + BODY + b"x", head(200, tag(), 60) + BODY[40:]):
         _, requests = is_whole([broken(), raw(other), raw(part())], **quick)
@@ -240,7 +241,8 @@ def test_E1_content_range_in_a_200_response_is_ignored():
         fields = tag() + b"Content-Range: %s\r\n" % said
         is_whole([broken(fields), raw(part())])
         is_whole([broken(), raw(head(200, b"Content-Type: text/plain\r\n" + fields, 100) + BODY)])
-        # What is no longer than the rest is not the whole, whatever it says: one more break.
+        # A body no longer than the missing rest is not the whole content, despite its tag. It counts as one more
+        # break.
         is_cut_off([broken(), raw(head(200, b"Content-Type: text/plain\r\n" + fields, 60) + BODY[GOT:])], "attempts_spent",
                    resume={"max_attempts": 1})
     ranged = tag() + b"Content-Range: bytes 10-99/100\r\n"
@@ -257,7 +259,8 @@ def test_E1_incomplete_200_response_without_a_length_leads_to_another_range_requ
 
 
 class ColdCache:
-    """An upstream that pauses in the middle of a body on every connection. `play(number, connection, cache)` says what each does."""
+    """An upstream that pauses in the middle of the body on every connection. `play(number, connection, cache)`
+    handles each connection."""
 
     def __init__(self, plays):
         self.plays, self.asked, self.open, self.most = plays, threading.Semaphore(0), 0, 0
@@ -319,7 +322,7 @@ def downloads(cache, attempts, **more):
 
 
 def only_the_prefix(connection, _):
-    """It knows no ranges, and pauses where every connection pauses."""
+    """Ignores the range, and pauses at the same byte as every connection."""
     connection.sendall(WHOLE + BODY[:GOT])
     until_closed(connection)
 

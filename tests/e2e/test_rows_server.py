@@ -1,4 +1,4 @@
-"""The side that clients, operators and the kernel see, rows L9, L10, L13, L15, L17, L18, L23, L29, L30, L31."""
+"""Tests the side towards clients, operators and the kernel: rows L9, L10, L13, L15, L17, L18, L23, L29, L30, L31."""
 import contextlib
 import re
 import resource
@@ -30,7 +30,7 @@ def livez(client):
 
 @contextlib.contextmanager
 def deaf_visitors(reprise, count, path, times):
-    """Connections to the admin listener that ask for a path many times, and of the responses read one byte."""
+    """Yields connections to the admin listener that request a path many times and read one byte of the responses."""
     with contextlib.ExitStack() as stack:
         for _ in range(count):
             visitor = stack.enter_context(socket.socket())
@@ -50,7 +50,7 @@ def deaf_visitors(reprise, count, path, times):
 
 
 def unsent_to_visitors(port):
-    """What the kernel holds of the responses of that local port, by connection."""
+    """Returns the unsent bytes of the responses from that local port, by connection."""
     with open("/proc/net/tcp", encoding="ascii") as table:
         rows = [line.split() for line in table]
     return sorted((row[2], row[4].split(":")[0]) for row in rows if row[1].endswith(":" + port))
@@ -66,7 +66,7 @@ def test_L9_64_clients_that_do_not_read_block_neither_probes_nor_metrics():
 
 
 def is_open(client):
-    """True where nothing has come, and no end either."""
+    """Returns true if neither a byte nor the end has arrived."""
     client.socket.setblocking(False)
     try:
         return client.socket.recv(1, socket.MSG_PEEK) != b""
@@ -81,13 +81,14 @@ def is_open(client):
 def test_L9_300_silent_admin_connections_evict_the_oldest_and_block_no_probe():
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2000), hard))
-    # Before there was a limit, the listener answered once a silent connection had been closed: here none is closed for its silence.
+    # Without a limit, the listener responded only after a silent connection had been closed. Here none is closed for
+    # being silent.
     with Upstream() as upstream, Reprise(prepare=few_files, log={"access": False}, timers={"header": "1h"}) as reprise, \
             contextlib.ExitStack() as stack:
         crowd = [stack.enter_context(visit(reprise)) for _ in range(300)]
         with visit(reprise) as client:
             equal(livez(client).status, 200)
-            # More clients at once than were left of the descriptors before the admin listener had limits.
+            # More clients than the descriptors that were left before the admin listener had limits.
             waiting = [stack.enter_context(Client(reprise.forward)) for _ in range(60)]
             for one in waiting:
                 one.send(head_of("GET", upstream.url("/x"), LOOPBACK))
@@ -145,7 +146,7 @@ def test_L13_lists_of_30000_members_are_processed_without_quadratic_cost():
             with Client(reprise.forward) as client:
                 client.send(to(upstream, path="/u", fields=b"Connection: upgrade\r\n" + listed(b"Upgrade", 30_000)))
                 equal(client.read_final_head().status, 101)
-        # What is quadratic takes seconds for one of them.
+        # A quadratic algorithm would take seconds for one of them.
         at_most(reprise.cpu_seconds() - before, 3, "CPU seconds")
 
 
@@ -228,7 +229,7 @@ def test_L23_foreign_host_names_are_misdirected_on_a_loopback_admin_listener():
 
 
 class SlowClient(Client):
-    """One whose kernel takes little, and lets reprise's hold little for it."""
+    """A client with a small receive buffer, so that reprise's send buffer stays small too."""
 
     def __init__(self, address):
         connection = socket.socket()
@@ -245,7 +246,7 @@ SMALL_ONES = 20
 
 
 def read_until(client, condition):
-    """Lets the client take a little at a time, until then: no more than that is free in any kernel's buffer."""
+    """Reads small amounts until the condition holds, so that no kernel buffer has more than that free."""
     while not condition():
         client.socket.settimeout(0.02)
         with contextlib.suppress(TimeoutError):
@@ -254,12 +255,13 @@ def read_until(client, condition):
 
 
 def hints_beside_a_copy(milliseconds):
-    """The first attempt's 103 is on its way to a client that does not read when the copy, still sending, is refused."""
+    """The first attempt's 103 is on its way to a client that does not read, when the copy is refused while it is
+    still being sent."""
     asked, hinted, failed = threading.Event(), threading.Event(), threading.Event()
 
     def on_head(connection, request, reader):
         if asked.is_set():
-            hinted.wait(120)  # the copy: its body is never read
+            hinted.wait(120)  # this is the copy: its body is never read
             connection.sendall(b"HTTP/1.1 503 Busy\r\nContent-Length: 4\r\n\r\nbusy")
             failed.wait(120)
             return False
@@ -293,7 +295,7 @@ def hints_beside_a_copy(milliseconds):
         equal([one.status for one in response.interim], [103])
         equal(len(response.interim[0].field("Link")), 60_002, "the whole of it")
         equal((response.status, response.body), (200, b"good"))
-        return copied  # else the body was not there in time for one
+        return copied  # otherwise the body arrived too late for a copy
 
 
 def test_L29_ended_hedge_copy_leaves_an_interim_response_intact():
@@ -330,5 +332,5 @@ def test_L31_more_embedded_forms_of_denied_addresses_are_rejected():
             is_denied(reprise, host)
     with Reprise(defaults={**ONCE, "connect_timeout": "200ms"}) as reprise:
         for host in ("[64:ff9b:1::c000:201]", "[64:ff9b::c000:201]", "[2001:db8::5efe:c000:201]", "[2001:0:c000:201::3fff:fdfe]"):
-            response = ask(reprise, "GET", f"http://{host}/")  # of TEST-NET-1: dialled, and nobody is there
+            response = ask(reprise, "GET", f"http://{host}/")  # an address of TEST-NET-1: dialled, but no host has it
             equal(response.status in (502, 504), True, f"{host}: {response.head}")

@@ -1,4 +1,4 @@
-"""Connections that end without a word: dead peers, hidden idle limits, and what may go out on which connection."""
+"""Tests connections that die silently: dead peers, hidden idle limits, and which request may use which connection."""
 import ctypes
 import socket
 import threading
@@ -13,7 +13,7 @@ SO_ATTACH_FILTER = 26
 
 
 def vanish(connection):
-    """From now on every segment that comes on it is swallowed, and nothing acknowledged: a filter that lets nothing pass."""
+    """Attaches a socket filter that drops every incoming segment, so that nothing is acknowledged."""
     instruction = ctypes.create_string_buffer(b"\x06\0\0\0\0\0\0\0")  # BPF_RET | BPF_K, 0
     program = ctypes.create_string_buffer(ctypes.sizeof(ctypes.c_void_p) * 2)
     ctypes.c_ushort.from_buffer(program).value = 1
@@ -22,7 +22,7 @@ def vanish(connection):
 
 
 class AnswerAndVanish:
-    """A script of Upstream: each response is the last word of its connection."""
+    """A script for Upstream: after each response, its connection dies silently."""
 
     def __init__(self):
         self.gone = threading.Semaphore(0)
@@ -34,12 +34,12 @@ class AnswerAndVanish:
         return True
 
     def wait(self):
-        """Until one more connection is dead: whoever asks sooner is still heard."""
+        """Waits until one more connection is dead. An earlier request would still be received."""
         assert self.gone.acquire(timeout=120)
 
 
 def test_L4_get_on_a_silently_dead_connection_is_retried():
-    """With what is shipped, but for free ports."""
+    """Uses the shipped defaults, except free ports."""
     dead = AnswerAndVanish()
     with Upstream({"/x": [dead, 200]}) as upstream, Reprise(threads=1) as reprise, Client(reprise.forward) as client:
         equal(client.ask("GET", upstream.url("/x")).status, 200)
@@ -48,7 +48,7 @@ def test_L4_get_on_a_silently_dead_connection_is_retried():
         response = client.ask("GET", upstream.url("/x"))
         taken = time.monotonic() - start
         equal((response.status, response.attempts), (200, 2))
-        # A minute without it, or half of the deadline; two to three seconds with it.
+        # Without the liveness check this takes a minute or half of the deadline; with it, two to three seconds.
         assert taken > 1, taken
         at_most(taken, 15, "seconds until the dead connection was noticed")
         attempts = reprise.requests(2)[1]["attempts"]
@@ -64,7 +64,8 @@ def test_L4_post_on_a_silently_dead_connection_is_never_sent_twice():
     with Upstream({"/x": [dead]}) as upstream, \
             Reprise(threads=1, defaults={"response_timeout": "2s"}) as reprise, Client(reprise.forward) as client:
         answered = 0
-        # A slow machine takes longer than a second between two requests now and then: that one goes on a fresh connection.
+        # A slow machine sometimes takes longer than a second between two requests. Such a request uses a fresh
+        # connection.
         while (response := client.ask("POST", upstream.url("/x?id=1"), b"once")).status == 200:
             answered += 1
             dead.wait()
@@ -74,8 +75,8 @@ def test_L4_post_on_a_silently_dead_connection_is_never_sent_twice():
 
 
 class ForgetfulUpstream(Upstream):
-    """Ends each connection that has been idle for a hidden while behind its last response: with a FIN, or, as what stands
-    between does, with a reset for whatever comes later. It has announced neither."""
+    """Ends each connection after it was idle for a hidden time: with a FIN or, like a middlebox, with a reset at the
+    next segment. It announces neither."""
 
     def __init__(self, shortest, longest):
         super().__init__(otherwise=[self._response])
@@ -112,7 +113,7 @@ KEPT = WORKERS * EACH
 
 
 def failures_of_kept_clients(connect, target, workers=WORKERS, requests=EACH):
-    """How many of some clients' POSTs are not answered 200, each client on one connection for as long as that stands."""
+    """Returns how many POSTs of the clients did not get a 200. Each client keeps one connection while it stays open."""
     failures = []
 
     def work(number):
@@ -121,7 +122,7 @@ def failures_of_kept_clients(connect, target, workers=WORKERS, requests=EACH):
         for _ in range(requests):
             time.sleep(dice.uniform(0, 0.06))
             try:
-                # What every careful client does with a connection that it has kept.
+                # A careful client checks a kept connection like this.
                 client = client if client is not None and is_quiet(client.socket) else connect()
                 client.send(head_of("POST", target, LOOPBACK, [("Content-Length", "1")]) + b"x")
                 good = client.read_response("POST").status == 200
@@ -154,16 +155,16 @@ def is_quiet(connection):
 def test_L5_kept_alive_clients_fail_no_more_often_than_without_a_proxy():
     with ForgetfulUpstream(0.001, 0.05) as upstream, Reprise() as reprise:
         through = failures_of_kept_clients(lambda: Client(reprise.forward), upstream.url("/x"))
-        # Whatever the moment, no POST is sent twice, and each that succeeded was received.
+        # At any moment of the close, no POST is sent twice, and each successful one was received.
         assert KEPT - through <= upstream.count() <= KEPT, (through, upstream.count())
     with ForgetfulUpstream(0.001, 0.05) as upstream:
         straight = failures_of_kept_clients(lambda: Client((upstream.address, upstream.port)), "/x")
-    # What a client meets is a matter of the moment between a look and a write; a busy machine may stop either of us in it.
+    # A failure depends on the moment between check and write. A busy machine may delay either program at that moment.
     at_most(through, straight + 10, f"failures, beside {straight} without reprise")
 
 
-WRAPS, LEFT_OF_IT = "1193h2m48s", 0.704  # a limit, and the seconds that are left of its milliseconds in 32 bits
-MARGIN = 4 * LEFT_OF_IT  # reprise must have come to wait, and the limit that it must not have must be over
+WRAPS, LEFT_OF_IT = "1193h2m48s", 0.704  # a limit, and the seconds that remain if its milliseconds are truncated to 32 bits
+MARGIN = 4 * LEFT_OF_IT  # reprise must have started to wait, and the truncated limit must have passed
 
 
 def test_L24_longest_durations_do_not_overflow():
@@ -183,7 +184,7 @@ def test_L24_longest_durations_do_not_overflow():
 
 
 def read_after_a_while(connection, request, reader):
-    """So much that the kernel cannot take it at once, and a window that stays shut for some time."""
+    """Reads late: the body exceeds the kernel's buffers, and the window stays closed for some time."""
     time.sleep(LEFT_OF_IT + MARGIN)
     body = reader.read_body(request)
     connection.sendall(Say(200, body=b"%d" % len(body)).text(request, 1))
@@ -191,7 +192,8 @@ def read_after_a_while(connection, request, reader):
 
 
 def test_F10_first_non_repeatable_request_of_a_client_uses_a_fresh_connection():
-    """By its method, by the length of its body, and again for each client connection; a later one rides what was just used."""
+    """Covers non-repeatable by method and by body length, on each client connection. A later one uses a recently used
+    connection."""
     with Upstream() as upstream, Reprise(threads=1, defaults={"replay": {"memory": "10B", "disk": 0}}) as reprise:
         def on(client, method, body=None):
             equal(client.ask(method, upstream.url("/x"), body).status, 200)

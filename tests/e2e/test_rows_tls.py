@@ -1,4 +1,5 @@
-"""TLS to upstreams, row by row: roots that are replaced, trust files without a root, client certificates that are asked for later or refused."""
+"""Tests TLS to upstreams: replaced roots, trust files without a root, client certificates that are requested late or
+rejected."""
 import contextlib
 import os
 import select
@@ -19,7 +20,7 @@ ONCE = {"retry": {"max_attempts": 1}}
 
 
 def identified(pair, ca_file=None, **policy):
-    """`defaults` with a client certificate."""
+    """Returns `defaults` with a client certificate."""
     defaults = trusting(ca_file, **policy)
     defaults["tls"] |= {"certificate": pair[0], "key": pair[1]}
     return defaults
@@ -27,7 +28,7 @@ def identified(pair, ca_file=None, **policy):
 
 @contextlib.contextmanager
 def own_roots(*files):
-    """A file and a folder in the place of this machine's roots; `set_roots(*files)` replaces what they hold."""
+    """Yields a file and a folder in place of this machine's roots. `set_roots(*files)` replaces their content."""
     with tempfile.TemporaryDirectory(prefix="reprise-roots-") as folder:
         os.mkdir(f"{folder}/hashed")
 
@@ -88,7 +89,8 @@ def test_N4_bundle_follows_the_root_certificates():
 
 
 def chain_of_three(folder):
-    """Files of an intermediate authority, and of the certificate and key of a server that it vouches for, both in one file for the server."""
+    """Returns the files of a root CA, an intermediate CA and a server certificate, and the pair that the server uses:
+    the chain and the key."""
     root = Authority("the root")
     script = f"""
 openssl req -newkey rsa:2048 -nodes -keyout i.key -out i.csr -subj /CN=mid
@@ -117,7 +119,8 @@ def test_N10_issuing_ca_or_the_certificate_itself_is_trusted_without_the_root():
 
 
 def ask_for_certificate(connection, _request):
-    """Once the request is read, a client certificate is asked for (RFC 8446 4.6.2); the response ends when it has come."""
+    """Requests a client certificate after the request was read (RFC 8446 4.6.2). Ends the response when the
+    certificate has arrived."""
     connection.verify_client_post_handshake()
     connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n")
     connection.setblocking(False)

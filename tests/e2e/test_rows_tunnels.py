@@ -1,4 +1,4 @@
-"""Tunnels: rows G1 to G7, and a CONNECT that must not be."""
+"""Tests rows G1 to G7: tunnels, and a CONNECT that must be rejected."""
 import fcntl
 import re
 import signal
@@ -15,7 +15,7 @@ from test_intercept import HOST, Intercepting
 from test_tunnels import echo_backwards_at_the_end, open_tunnel
 from upstream import Say, Upstream
 
-TLS = b"\x16\x03\x01\x00\x05hello"  # no handshake that anybody would answer: what matters is how it begins
+TLS = b"\x16\x03\x01\x00\x05hello"  # not a valid handshake: only the first bytes matter
 
 
 def tunnels(reprise, outcome):
@@ -23,8 +23,8 @@ def tunnels(reprise, outcome):
 
 
 def served_inside(reprise, upstream, case):
-    """Plays `case(client)` in new tunnels until its first words were heard in time: a client that stalls for longer than
-    200 ms is tunnelled, and rightly so."""
+    """Runs `case(client)` in new tunnels until its first bytes arrived in time. A client that stalls for longer than
+    200 ms is correctly tunnelled."""
     for _ in range(20):
         before = tunnels(reprise, "http")
         with Client(reprise.forward) as client:
@@ -97,7 +97,7 @@ def test_G2_early_bytes_reach_only_an_established_connection():
 def test_G3_connect_200_response_has_no_framing_and_no_body():
     with Server(echo_backwards_at_the_end) as talker, Reprise() as reprise, \
             Client(reprise.forward) as client:
-        client.send(f"CONNECT {LOOPBACK}:{talker.port} HTTP/1.0\r\n\r\n".encode())  # as Python sends it
+        client.send(f"CONNECT {LOOPBACK}:{talker.port} HTTP/1.0\r\n\r\n".encode())  # Python sends it in this form
         response = client.read_response("CONNECT")
         equal((response.status, response.field("Content-Length"), response.field("Transfer-Encoding")), (200, None, None))
         client.send(TLS)
@@ -110,7 +110,7 @@ def unacknowledged(connection):
 
 
 def test_G4_bytes_sent_before_a_reset_are_delivered():
-    """The client fills every buffer on the way, then resets; the server first talks into the reset, then reads."""
+    """The client fills every buffer, then resets. The server first sends into the reset connection, then reads."""
     reset, got, done = threading.Event(), bytearray(), threading.Event()
 
     def talk_then_read(connection):
@@ -235,7 +235,7 @@ def test_G7_http_in_a_tunnel_is_retried_and_logged():
 
 
 def test_G7_http_in_a_tunnel_as_undici_sends_it_is_retried():
-    """Node's fetch with NODE_USE_ENV_PROXY=1 and an http:// URL."""
+    """Node's fetch sends this with NODE_USE_ENV_PROXY=1 and an http:// URL."""
     with Upstream({"/x": [503, Say(200, b"fetched")]}) as upstream, Reprise() as reprise:
         for _ in range(20):
             before = tunnels(reprise, "http")
@@ -288,7 +288,8 @@ def test_G7_server_first_silent_and_partial_http_streams_are_tunnelled():
 
 
 def test_G7_upstream_close_before_any_byte_is_passed_on_at_once():
-    """Wherever the client's silence is waited for: 200 ms behind a CONNECT, timers.handshake at a host whose TLS is ended here."""
+    """Covers both waits for the client's first bytes: 200 ms after a CONNECT, and timers.handshake for an intercepted
+    host."""
     def close(_connection):
         return None
 

@@ -1,4 +1,4 @@
-"""What could not be read does not look like a success: tunnels are counted apart from requests (row N13)."""
+"""Tests that tunnels are counted apart from requests: unread content does not look like a success (row N13)."""
 import json
 import re
 import tempfile
@@ -25,7 +25,7 @@ def status_of(reprise):
 
 
 def talk(reprise, authority, early):
-    """One tunnel from its CONNECT to its end."""
+    """Opens one tunnel, sends bytes, and waits for its end."""
     with Client(reprise.forward) as client:
         equal(ask_tunnel(client, authority, early).status, 200)
         client.finish()

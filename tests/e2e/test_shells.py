@@ -1,4 +1,4 @@
-"""What the program prints for shells and for man is what its --help says: every command, every option, and an example."""
+"""Tests shell completions and man pages against --help: every command, every option, and an example."""
 import re
 import subprocess
 import tempfile
@@ -13,7 +13,7 @@ def printed(*arguments):
 
 
 def below(*command):
-    """The commands that --help names."""
+    """Returns the commands that --help lists."""
     listed = printed(*command, "--help").partition("Subcommands:\n")[2]
     return re.findall(r"^  ([\w-]+)", listed, re.M)
 

@@ -1,4 +1,4 @@
-"""Departures: the client leaves, or SIGTERM comes, before, during and between attempts."""
+"""Tests departures: the client leaves, or SIGTERM arrives, before, during and between attempts."""
 import threading
 
 from client import Client, ask, head_of
@@ -10,7 +10,7 @@ LONG_WAIT = {"deadline": "unlimited", "backoff": {"initial": "1h", "maximum": "1
 
 
 class Gate:
-    """An upstream step that says when the request is there, and answers when it is told to."""
+    """An upstream step that reports when the request has arrived, and responds when it is released."""
 
     def __init__(self, say):
         self.say = say
@@ -24,7 +24,7 @@ class Gate:
 
 
 def wait_until_kept(reprise, upstream):
-    """The upstream has answered and reprise has begun to wait: it may be told to stop now."""
+    """Waits until the upstream has responded and reprise waits for the retry. SIGTERM may be sent now."""
     upstream.seen(1)
     reprise.expect_metric(0, "reprise_upstream_connections", state="active")
 
@@ -69,7 +69,7 @@ def test_client_reset_during_an_attempt_cancels_the_attempt():
     gone = threading.Event()
 
     def watch(connection, _):
-        """No response; notes when reprise closes the connection."""
+        """Does not respond. Records when reprise closes the connection."""
         connection.settimeout(None)
         try:
             connection.recv(1)

@@ -1,4 +1,4 @@
-"""Signals from the first line of the program to its last one."""
+"""Tests signals during the whole life of the program."""
 import contextlib
 import os
 import shutil
@@ -18,7 +18,8 @@ TERM = 1 << (signal.SIGTERM - 1)
 
 
 def obeys(pid):
-    """True once it is reprise, and SIGTERM is not left to its default action: it is caught, or held until it is read."""
+    """Returns true if the process is reprise and SIGTERM is caught or blocked, so that its default action does not
+    apply."""
     with contextlib.suppress(FileNotFoundError, ProcessLookupError):
         if not os.path.samefile(f"/proc/{pid}/exe", options.binary):
             return False
@@ -30,7 +31,7 @@ def obeys(pid):
 
 @contextlib.contextmanager
 def commands():
-    """One that reads its configuration until it ends, one that comes to serve, and the demo."""
+    """Yields three commands: one that reads its configuration until standard input ends, one that serves, and the demo."""
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
         file.write(CONFIG)
         file.flush()

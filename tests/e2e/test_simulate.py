@@ -1,4 +1,4 @@
-"""reprise simulate: what it prints, writes and refuses, and a log of a real proxy played again."""
+"""Tests reprise simulate: its output, files and rejections, and the replay of a real proxy's log."""
 import contextlib
 import json
 import os
@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def simulate(*arguments, given=None, locale="C.UTF-8"):
-    """(exit code, standard output, standard error)"""
+    """Returns (exit code, standard output, standard error)."""
     environment = {**os.environ, "LC_ALL": locale}
     done = subprocess.run([options.binary, "simulate", *arguments], input=given, capture_output=True, timeout=240, check=False,
                           cwd=ROOT, env=environment)
@@ -27,7 +27,7 @@ def simulate(*arguments, given=None, locale="C.UTF-8"):
 
 @contextlib.contextmanager
 def written(text):
-    """A file with that text."""
+    """Yields the path of a file with that text."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "model.yaml"
         file.write_text(text, encoding="utf-8")
@@ -85,7 +85,7 @@ def test_simulate_json_contains_the_numbers_of_each_policy():
 
 
 class Page(HTMLParser):
-    """Every tag and its attributes; whether what is opened is closed."""
+    """Records every tag with its attributes, and checks that every opened tag is closed."""
 
     void = {"meta", "br", "hr", "link", "img", "input"}
 

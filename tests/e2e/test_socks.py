@@ -1,4 +1,4 @@
-"""The SOCKS5 listener: who greets, what is refused and how, and that what is spoken inside is found out as behind CONNECT."""
+"""Tests the SOCKS5 listener: greetings, rejections and their replies, and protocol detection as after CONNECT."""
 import contextlib
 import socket
 import struct

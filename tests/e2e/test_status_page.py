@@ -1,5 +1,5 @@
-"""The status page and the events that feed it: what they tell, whom, and that readers of any kind cost the proxy nothing. What a
-browser makes of the page is in tests/browser."""
+"""Tests the status page and its event feed: content, access, and that readers of any kind do not slow the proxy.
+tests/browser tests the page in a browser."""
 import collections
 import contextlib
 import json
@@ -25,14 +25,14 @@ def status_of(reprise):
 
 
 def memory(reprise):
-    """Resident bytes that are its own."""
+    """Returns the private resident memory in bytes."""
     with open(f"/proc/{reprise.process.pid}/smaps_rollup", encoding="ascii") as file:
         text = file.read()
     return 1024 * sum(int(number) for number in re.findall(r"^Private_\w+: +(\d+) kB", text, re.M))
 
 
 def is_sanitized(reprise):
-    """Whether its memory is its own."""
+    """Returns true for a sanitizer build, whose memory cannot be judged."""
     with open(os.path.realpath(reprise.process.args[0]), "rb") as program:
         return bool(re.search(rb"__[at]san_init", program.read()))
 
@@ -55,7 +55,7 @@ def test_status_contains_response_classes_durations_and_upstreams():
 
 
 def minute_of(status, route):
-    """The sums of what that route has counted in the last minute."""
+    """Returns the sums of the route's counters over the last minute."""
     sums = collections.Counter()
     for second in next(each for each in status["routes"] if each["name"] == route)["last_minute"]:
         assert second["clock"] <= status["clock"] + 1, (second, status["clock"])
@@ -192,7 +192,7 @@ def asked_by_a_browser(client, path, site, *more):
 
 
 def test_H6_subresource_and_frame_requests_of_other_sites_are_rejected():
-    """A browser sends no Origin for an image, a script or a frame, but it says whose page asks."""
+    """A browser sends no Origin for an image, a script or a frame, but Sec-Fetch-Site says which site requests it."""
     with Reprise() as reprise:
         for site in ("cross-site", "same-site"):
             for path in ("/", "/events", "/status", "/stories", "/stories/x", "/metrics"):
@@ -224,7 +224,7 @@ def test_page_is_self_contained_and_its_content_security_policy_allows_nothing_e
 
 @contextlib.contextmanager
 def deaf_readers(reprise, count):
-    """Connections that ask for /events and never read."""
+    """Yields connections that request /events and never read."""
     readers = []
     try:
         for _ in range(count):
@@ -240,7 +240,8 @@ def deaf_readers(reprise, count):
 
 
 def test_L32_hundred_unread_event_streams_slow_no_request_and_use_bounded_memory():
-    """Many routes make long events: 600 of them are some 150 KiB at the beginning, so that no buffer of a kernel hides the readers."""
+    """Many routes make long events: 600 routes are about 150 KiB in the first event, so the kernel's buffers cannot
+    hide that nothing is read."""
     routes = [{"name": f"route-{i:04}-{'x' * 40}", "match": {"path": f"/{i}"}} for i in range(600)]
     with Upstream({}) as upstream, Reprise(routes=routes) as reprise, Client(reprise.forward) as client:
         def ask_a_hundred():

@@ -1,4 +1,4 @@
-"""Stories: what the running proxy tells of a request that is over, by its id."""
+"""Tests the request history: what the running proxy reports about a finished request, by its id."""
 import json
 import re
 import subprocess
@@ -13,12 +13,12 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def telling(**keys):
-    """A reprise whose responses carry the id of their request."""
+    """Starts a reprise whose responses carry the request id."""
     return Reprise(**merge({"defaults": {"response_headers": "all"}}, keys))
 
 
 def explain(reprise, name, *arguments):
-    """Exit code, standard output and error of `explain --request-id`."""
+    """Returns (exit code, standard output, standard error) of `explain --request-id`."""
     done = subprocess.run([options.binary, "explain", "--request-id", name, "--admin", "%s:%d" % reprise.addresses["admin"], *arguments],
                           capture_output=True, text=True, check=False)
     return done.returncode, done.stdout, done.stderr
@@ -29,7 +29,7 @@ def id_of(answer):
 
 
 def kept(reprise, name):
-    """A story is kept a moment after its response has left."""
+    """Returns an entry of the request history. It is stored shortly after the response was sent."""
     return json.loads(eventually(lambda: next((text for status, text in [reprise.admin(f"/stories/{name}")] if status == 200), None),
                                  f"there is a story {name}"))
 
@@ -71,7 +71,7 @@ def test_history_of_a_refused_retry_says_what_would_change_it():
 
 
 def shape(text):
-    """What stays of a story where every number and name of one run is taken out."""
+    """Returns the entry with every number and id of this run replaced."""
     text = re.sub(r"\b[0-9a-z]{6}-[0-9a-z]+\b|\S+T\S+Z", "#", text)
     return re.sub(r"[0-9][0-9.:]*(ms|s)?\b", "#", text)
 

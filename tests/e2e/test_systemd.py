@@ -1,4 +1,4 @@
-"""What a service manager and the program tell each other: ready, stopping, alive, and sockets that were there before it."""
+"""Tests the protocol between service manager and program: ready, stopping, watchdog, and sockets passed at start."""
 import contextlib
 import json
 import os
@@ -19,13 +19,13 @@ UNITS = Path(__file__).resolve().parent.parent.parent / "deploy/systemd"
 
 
 class Notified:
-    """The service manager's end of NOTIFY_SOCKET: what was told so far, in order."""
+    """The service manager's end of NOTIFY_SOCKET. Keeps all notifications in order."""
 
     def __init__(self, address):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.socket.bind(address.replace("@", "\0", 1))
         self.told = []
-        self.statuses = []  # the lines for people, apart
+        self.statuses = []  # STATUS lines, kept apart
 
     def hear(self):
         while select.select([self.socket], [], [], 0)[0]:
@@ -37,7 +37,7 @@ class Notified:
         return self.told
 
     def status(self):
-        """The newest line for people."""
+        """Returns the newest STATUS line."""
         self.hear()
         return self.statuses[-1] if self.statuses else ""
 
@@ -46,19 +46,19 @@ class Notified:
 
 
 class Serviced(Reprise):
-    """With the variables of a service manager; `pid_of` names those that hold the process's own number. `sockets` are passed from
-    descriptor 3 on."""
+    """A reprise with a service manager's variables. `pid_of` names variables that hold the process's own id.
+    `sockets` are passed from descriptor 3 on."""
 
     def __init__(self, variables, pid_of=(), sockets=(), **configuration):
         self.variables, self.pid_of, self.sockets = variables, pid_of, sockets
         super().__init__(prepare=self.become, **configuration)
 
     def become(self):
-        """In the child, which becomes reprise."""
+        """Runs in the child process that becomes reprise."""
         os.environ.update(self.variables)
         for name in self.pid_of:
             os.environ[name] = str(os.getpid())
-        held = [os.dup(one.fileno()) for one in self.sockets]  # out of the way of 3, 4, ...
+        held = [os.dup(one.fileno()) for one in self.sockets]  # away from descriptors 3, 4, ...
         held = [os.dup2(one, 100 + place) for place, one in enumerate(held)]
         for place, one in enumerate(held):
             os.dup2(one, 3 + place, inheritable=True)
@@ -67,7 +67,7 @@ class Serviced(Reprise):
 
 @contextlib.contextmanager
 def notified(by_path=True):
-    """(what is told, its address)"""
+    """Yields (notifications, address)."""
     with tempfile.TemporaryDirectory() as folder:
         address = f"{folder}/notify" if by_path else f"@reprise-{os.getpid()}-{os.path.basename(folder)}"
         listener = Notified(address)
@@ -118,7 +118,7 @@ def test_watchdog_is_notified_while_all_threads_are_running():
 
 
 def quiet(manager):
-    """Nothing comes within three times the interval in which something has to."""
+    """Returns true if no notification arrives within three times the watchdog interval."""
     manager.hear()
     return not select.select([manager.socket], [], [], 0.18)[0]
 
@@ -138,7 +138,7 @@ def listener():
 
 
 def test_client_that_connects_between_two_runs_is_served():
-    """The sockets are the service manager's: they take connections while nobody runs, and stand when a run has ended."""
+    """The service manager owns the sockets: they accept connections while no process runs, and stay open after a run."""
     (forward, port), (admin, admin_port) = listener(), listener()
     configuration = {"listeners": [{"mode": "forward", "bind": f"{LOOPBACK}:{port}"}], "admin": {"bind": f"{LOOPBACK}:{admin_port}"}}
     with forward, admin, Upstream() as upstream:
@@ -150,7 +150,7 @@ def test_client_that_connects_between_two_runs_is_served():
                     equal(ask(reprise, "GET", upstream.url("/y")).status, 200)
                     equal(reprise.admin("/readyz")[0], 200)
         with socket.create_connection((LOOPBACK, port), PATIENCE):
-            pass  # never shut down
+            pass  # accepted, because no run has shut the listener down
 
 
 def test_sockets_for_another_process_or_without_a_listener_are_not_used():
@@ -169,7 +169,7 @@ def test_exec_leaves_notify_socket_to_its_command():
 
 
 def test_systemd_units_are_valid_and_the_service_is_restricted():
-    """By the words of systemd itself; the exposure is in tenths, of 100 at most."""
+    """Uses systemd's own checks. The exposure is in tenths, at most 100."""
     needs("systemd-analyze")
     with tempfile.TemporaryDirectory() as folder:
         for name in ("reprise.service", "reprise.socket"):
@@ -190,13 +190,13 @@ def test_socket_unit_lists_the_listeners_of_the_example():
 
 
 def journal_of(descriptor):
-    """What systemd puts into JOURNAL_STREAM if that descriptor leads to the journal."""
+    """Returns the value of JOURNAL_STREAM if that descriptor is connected to the journal."""
     status = os.fstat(descriptor)
     return f"{status.st_dev}:{status.st_ino}"
 
 
 class Journaled(Serviced):
-    """With JOURNAL_STREAM naming its standard error, as under systemd."""
+    """A reprise whose JOURNAL_STREAM names its standard error, as under systemd."""
 
     def __init__(self, **configuration):
         super().__init__({}, **configuration)

@@ -1,4 +1,5 @@
-"""Upstreams over TLS: the same retries as in clear text, and what only TLS can do. The other side is Python's ssl module."""
+"""Tests upstreams over TLS: the same retries as in clear text, and behaviour that only TLS has. The other end is
+Python's ssl module."""
 import hashlib
 import http.client
 import os
@@ -44,7 +45,7 @@ def test_A16_https_target_uses_tls_and_is_retried():
 
 
 class PlainOnly(Upstream):
-    """What a server that speaks plain HTTP does with a ClientHello."""
+    """Responds to a ClientHello as a plain HTTP server does."""
 
     def serve_one(self, connection, number, reader):
         connection.recv(65536)
@@ -97,7 +98,7 @@ def test_truncated_tls_download_is_resumed():
 
 
 def until_close(notice):
-    """A body that only the end of the connection ends."""
+    """Returns a step whose body ends only with the connection."""
     def step(connection, _request):
         connection.sendall(b"HTTP/1.1 200 OK\r\n\r\nthe beginning")
         if not notice:
@@ -140,8 +141,8 @@ def test_F8_early_data_field_and_425_pass_unchanged():
 
 
 def test_F8_resumed_session_sends_no_early_data():
-    # A server that would take it: it resumes, and its first flight is not followed by data before ours is answered.
-    # One client connection: each io thread has sessions of its own.
+    # The server resumes sessions. reprise sends no data between its first flight and the server's reply. Uses one
+    # client connection, because each I/O thread has its own sessions.
     with TlsUpstream({"/x": [Say(200, b"a", close=True)]}) as upstream, Reprise(defaults=trusting()) as reprise, \
             Client(reprise.forward) as client:
         for _ in range(4):

@@ -1,4 +1,4 @@
-"""Spans: what a collector gets of each request, and that no collector, however bad, costs a request anything."""
+"""Tests spans: what a collector receives for each request, and that no collector can slow a request."""
 import os
 import signal
 import subprocess
@@ -22,7 +22,7 @@ def traced(collector, **more):
 
 
 def tree(spans):
-    """The one request and its attempts."""
+    """Returns the span of the only request, and the spans of its attempts."""
     (request,) = [span for span in spans if span.kind == SERVER]
     return request, [span for span in spans if span.kind == CLIENT]
 
@@ -54,7 +54,7 @@ def test_retried_request_is_a_tree_of_spans():
             assert before <= request.start <= attempts[0].start <= attempts[0].end <= attempts[1].start, "in order"
             assert attempts[2].end <= request.end <= time.time_ns(), "in order"
             equal((request.resource["service.name"], request.resource["process.pid"]), ("reprise", reprise.process.pid))
-            # What goes on to the upstream is what came, letter by letter.
+            # The upstream receives the traceparent unchanged.
             equal(upstream.seen(3)[2].field("traceparent"), f"00-{TRACE}-{PARENT}-01")
             reprise.expect_metric(4, "reprise_trace_spans_total")
             equal(reprise.metric("reprise_trace_dropped_total"), 0)
@@ -78,7 +78,7 @@ def test_caller_decides_sampling_of_ordinary_requests_and_failures_are_always_tr
         get("/quiet", parent="none")
         get("/down", parent="none")
         get("/marked", "01")
-        # What is no traceparent is as good as none.
+        # An invalid traceparent counts as absent.
         get("/junk", parent="00-zz-01")
         spans = collector.spans(9)
         equal(sorted(span["url.path"] for span in spans if span.kind == SERVER), ["/down", "/marked"])
@@ -127,7 +127,7 @@ def test_client_supplied_bytes_produce_valid_json_spans():
 
 
 def serving(reprise, upstream, requests=30):
-    """Requests get their responses, whatever becomes of spans."""
+    """Checks that requests get their responses, whatever happens to spans."""
     for _ in range(requests):
         equal(ask(reprise, "GET", upstream.url("/x")).status, 200)
 
@@ -142,7 +142,7 @@ def test_unreachable_collector_fails_no_request():
         serving(reprise, upstream)
         reprise.expect_log("spans are not delivered: it was not reached")
         serving(reprise, upstream)
-        # It comes, and gets what is still held.
+        # The collector starts and gets the spans that are still held.
         held.listen(8)
         with Collector(listener=held) as collector:
             collector.spans(120)
@@ -185,7 +185,7 @@ def test_spans_are_sent_again_to_a_busy_collector():
 
 
 def test_full_span_queue_is_counted_and_its_memory_bounded():
-    """Some thousand requests with 32 told attempts each, for a collector that never answers."""
+    """Sends more than a thousand requests with 32 recorded attempts each, for a collector that never responds."""
     silent = bound()
     silent.listen(16)
     many = {"retry": {"max_attempts": 40, "backoff": {"initial": "0ms", "maximum": "0ms"}}, "budget": "off"}
@@ -242,7 +242,8 @@ def test_reload_starts_redirects_and_stops_tracing():
 
 
 def test_spans_sent_through_their_own_proxy_produce_no_more_spans():
-    """A gateway to the collector on the very proxy: named by another address, the configuration cannot know."""
+    """The spans go through a gateway of the same proxy. It is named by another address, so the configuration cannot
+    detect that."""
     with Upstream() as upstream, Collector() as collector:
         listeners = [{"mode": "forward", "bind": "127.0.0.1:0"},
                      {"mode": "gateway", "bind": "127.0.0.1:0", "upstream": collector.url().rstrip("/")}]
@@ -257,7 +258,7 @@ def test_spans_sent_through_their_own_proxy_produce_no_more_spans():
 
 
 def test_collector_of_the_tests_detects_invalid_spans():
-    """The schema refuses what OTLP/JSON is not."""
+    """The schema rejects what is not valid OTLP/JSON."""
     good = {"traceId": TRACE, "spanId": PARENT, "name": "GET", "kind": 2, "startTimeUnixNano": "1", "endTimeUnixNano": "2"}
     hold("Span", good, "good")
     wrong = [{"trace_id": TRACE}, {"kind": "SPAN_KIND_SERVER"}, {"startTimeUnixNano": 1}, {"spanId": "S/BnqgupArc="}, {"traceId": "0" * 32},
@@ -274,7 +275,7 @@ def test_collector_of_the_tests_detects_invalid_spans():
 
 
 class OverTls(Collector, TlsUpstream):
-    """A collector behind TLS, with a certificate of the test's authority."""
+    """A collector over TLS, with a certificate of the test's CA."""
 
     @property
     def base(self):
@@ -282,13 +283,13 @@ class OverTls(Collector, TlsUpstream):
 
 
 def with_variables(variables, **configuration):
-    """A proxy that was started with them, and without any other variable of OpenTelemetry."""
+    """Starts a proxy with these variables and no other variable of OpenTelemetry."""
     def prepare():
         for name in [name for name in os.environ if name.startswith("OTEL_")]:
             del os.environ[name]
         os.environ.update(variables)
         os.execve(options.binary, reprise.command(), os.environ)
-    reprise = Reprise(prepare=prepare, **configuration)  # its command is known before it starts
+    reprise = Reprise(prepare=prepare, **configuration)  # its command is known before the start
     return reprise
 
 

@@ -1,4 +1,5 @@
-"""Transfers of every size through an upstream that breaks at every kind of place: they end whole or visibly cut, never wrong."""
+"""Tests transfers of every size through an upstream that breaks at every kind of place. They end whole or visibly
+cut, never wrong."""
 from harness import Reprise, equal
 from transfers import GIB, KIB, MIB, Break, Transfers, download, upload
 
@@ -8,13 +9,13 @@ HOW = ("rst", "fin")
 
 
 def offsets(size):
-    """Places in a body of that size: the ends, what lies beside a buffer's end, and some between."""
+    """Returns positions in a body of that size: both ends, the neighbours of buffer ends, and some between."""
     places = {0, 1, 1000, 16 * KIB - 1, 16 * KIB, 16 * KIB + 1, 64 * KIB - 1, 64 * KIB, size // 2, size - 1}
     return sorted(place for place in places if 0 <= place < size)
 
 
 def check_download(reprise, upstream, path, size, broken):
-    """Whole, wherever it broke: it was retried, or continued."""
+    """Checks that the download is whole, wherever it broke."""
     response, checker = download(reprise, upstream.url(path), size)
     assert checker.right, f"wrong bytes: {path} {broken}"
     equal((response.status, checker.whole), (200, True), f"{path} {broken}")
@@ -59,7 +60,7 @@ def test_downloads_that_break_again_during_a_resume_arrive_whole():
             places = offsets(size)
             path = f"/{size}/again"
             upstream.breaks[path] = [Break("body", offset, HOW[i % 2]) for i, offset in enumerate(places)]
-            for place in ("before_head", "in_head", "status"):  # what a resume itself may meet
+            for place in ("before_head", "in_head", "status"):  # faults that a resume attempt may meet
                 upstream.breaks[path].insert(3, Break(place))
             upstream.breaks[path].append(None)
             check_download(reprise, upstream, path, size, upstream.breaks[path][0])
@@ -89,7 +90,7 @@ def test_download_of_2_gib_that_breaks_in_the_middle_is_resumed():
 
 
 def check_upload(reprise, upstream, path, size, replayable, chunk=None):
-    """Never taken for whole when it was not; whole after a break where it could be sent again."""
+    """Checks that an incomplete upload is never counted as whole, and that a replayable one is whole after a break."""
     response = upload(reprise, upstream.url(path), size, chunk)
     told = upstream.breaks.get(path, [None])[0]
     assert all(right for where, right in upstream.uploads if where == path), f"{path} {told}: wrong bytes"

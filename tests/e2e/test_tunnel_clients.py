@@ -1,4 +1,4 @@
-"""Real clients behind https_proxy: Python's urllib and http.client, curl and wget, to a TLS server of the test's own."""
+"""Tests real clients with https_proxy: Python's urllib and http.client, curl and wget, with a TLS server of the tests."""
 import http.client
 import socket
 import ssl
@@ -9,12 +9,12 @@ from harness import LOOPBACK, PATIENCE, Curl, Reprise, equal, opened_after, with
 from tls import TlsUpstream, authority
 from upstream import Say, Upstream, reset
 
-ALONE = True  # programs that take long to begin, and must speak within 200 ms of a CONNECT
+ALONE = True  # slow to start, but each client must send within 200 ms after its CONNECT
 BODY = b"over TLS\n" * 1000
 
 
 class TlsServer(TlsUpstream):
-    """Serves BODY on every path. The next `deaths` connections end when their ClientHello has come: by FIN and by RST in turn."""
+    """Serves BODY on every path. The next `deaths` connections end after their ClientHello, by FIN and by RST in turn."""
 
     def __init__(self):
         super().__init__(otherwise=[Say(200, BODY)])
@@ -81,7 +81,7 @@ def test_G2_https_proxy_clients_get_a_tunnel_after_two_refused_dials():
     retry = {"max_attempts": 1000000, "deadline": "unlimited",
              "backoff": {"initial": "20ms", "maximum": "20ms", "jitter": "none"}}
     for get in (urllib_get, http_client_get, curl_get):
-        server = TlsServer()  # its port refuses
+        server = TlsServer()  # its port refuses connections
         with Reprise(defaults={"retry": retry, "budget": "off"}, log={"level": "debug"}) as reprise:
             opening = opened_after(2, reprise, server.__enter__)
             try:
@@ -96,7 +96,7 @@ def test_G2_https_proxy_clients_get_a_tunnel_after_two_refused_dials():
 
 def test_G7_plain_http_through_a_curl_tunnel_is_retried():
     with Upstream({"/": [503, 503, Say(200, BODY)]}) as upstream, Reprise() as reprise:
-        for _ in range(20):  # curl may be slower than the first words are waited for
+        for _ in range(20):  # curl may send its first bytes too late
             done = Curl(reprise, upstream.url(), "--proxytunnel")
             if reprise.metric("reprise_tunnels_total", outcome="http") > 0:
                 equal((done.code, done.body == BODY), (0, True))
@@ -105,7 +105,7 @@ def test_G7_plain_http_through_a_curl_tunnel_is_retried():
 
 
 def test_G2_client_hello_without_a_response_is_sent_again_if_configured():
-    """A client whose hello comes later than first words are waited for is tunnelled: some tries are allowed."""
+    """A client whose ClientHello arrives too late is tunnelled, so several tries are allowed."""
     defaults = {"tunnel": {"replay_client_hello": True}}
     for get in (urllib_get, curl_get):
         with TlsServer() as server, Reprise(defaults=defaults) as reprise:

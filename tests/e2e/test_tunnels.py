@@ -1,4 +1,4 @@
-"""CONNECT: bytes pass both ways untouched; only the dial is retried."""
+"""Tests CONNECT: bytes pass unchanged in both directions, and only the dial is retried."""
 import socket
 import threading
 
@@ -9,7 +9,7 @@ from server import Server
 
 
 def echo_backwards_at_the_end(connection):
-    """Answers only when the client has closed its side: what a half-closed tunnel must carry."""
+    """Responds only after the client has half-closed: a tunnel must carry that."""
     received = bytearray()
     while data := connection.recv(65536):
         received += data

@@ -1,4 +1,4 @@
-"""Metrics name the upstream, whatever the configuration says of it; never more of them than it allows."""
+"""Tests the upstream label of metrics under every configuration, and its maximum number of values."""
 from client import ask
 from harness import LOOPBACK, Reprise, closed_port, equal
 from upstream import Upstream

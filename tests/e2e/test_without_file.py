@@ -1,4 +1,5 @@
-"""Settings without a file: flags and variables of `run`, `exec` and what reads a configuration, and which of them wins."""
+"""Tests settings without a file: flags and variables of `run`, `exec` and commands that read a configuration, and
+their precedence."""
 import json
 import os
 import re
@@ -17,20 +18,20 @@ FLAGS = ("max-attempts", "deadline", "attempt-timeout", "retry-on", "idempotency
 
 
 def environment(**more):
-    """Variables of this test alone."""
+    """Returns the environment without proxy variables and reprise's own, plus `more`."""
     own = {name: value for name, value in without_proxies().items() if not name.startswith("REPRISE_")}
     return {**own, **more}
 
 
 def ran(*words, given=None, **variables):
-    """(exit code, standard output, standard error)"""
+    """Returns (exit code, standard output, standard error)."""
     done = subprocess.run([options.binary, *words], input=given, env=environment(**variables), capture_output=True, text=True,
                           timeout=60, check=False)
     return done.returncode, done.stdout, done.stderr
 
 
 def in_force(key, *words, given=None, **variables):
-    """What `config --effective` prints for that key of `defaults`."""
+    """Returns what `config --effective` prints for that key of `defaults`."""
     file = ("-c", "-") if given else ()
     code, out, err = ran("config", "--effective", *file, *words, given=given, **variables)
     equal((code, err), (0, ""))
@@ -38,7 +39,7 @@ def in_force(key, *words, given=None, **variables):
 
 
 class Flagged(Controlled):
-    """Started with flags."""
+    """A reprise started with flags."""
 
     def __init__(self, *flags, **configuration):
         super().__init__(**configuration)

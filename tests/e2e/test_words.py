@@ -1,4 +1,5 @@
-"""What every command says of itself and of wrong use; and check of many files: for people, for machines, and on a terminal."""
+"""Tests every command's description of itself and of wrong use. Tests `check` of many files: for people, for
+machines, and on a terminal."""
 import json
 import os
 import pty
@@ -16,13 +17,13 @@ BAD = "version: 1\nlimits: {haeder: 1KiB}\nthreads: many\n"
 
 
 def command(*arguments, given=None):
-    """(exit code, standard output, standard error)"""
+    """Returns (exit code, standard output, standard error)."""
     done = subprocess.run([options.binary, *arguments], input=given, capture_output=True, text=True, timeout=PATIENCE, check=False)
     return done.returncode, done.stdout, done.stderr
 
 
 def outline():
-    """Every command with the options that it takes, from the manual page, which is made of the same table."""
+    """Returns every command with its options, from the manual page, which is generated from the same table."""
     found, name = {}, None
     for line in command("man")[1].replace("\\-", "-").splitlines():
         if line.startswith(".SS reprise "):
@@ -46,7 +47,7 @@ def test_every_command_has_an_example_with_valid_options():
         assert re.search(rf"\breprise {name}\b", example), f"{name}: {example}"
         own = re.search(rf"reprise {name}(.*?)(?: -- .*)?(?:\||\)|>|$)", example)[1]
         for option in re.findall(r"(?<=\s)--?[a-z][-\w]*", own):
-            # Of a command that only has others below it, it is one of theirs.
+            # An option of a command group belongs to one of its subcommands.
             below = set().union(*(options_of for other, options_of in commands.items() if other.startswith(name + " ")))
             assert option in taken | below, f"{name} takes no {option}: {example}"
         assert "\033" not in said, name
@@ -106,7 +107,8 @@ def test_check_json_matches_the_text_output():
 
 
 def on_a_terminal(*arguments):
-    """What a command writes to standard error where that is a terminal of 40 columns, its output, and its code."""
+    """Runs a command whose standard error is a terminal of 40 columns. Returns that output, standard output, and the
+    exit code."""
     ours, theirs = pty.openpty()
     subprocess.run(["stty", "cols", "40"], stdin=theirs, check=True)
     with subprocess.Popen([options.binary, *arguments], stdout=subprocess.PIPE, stderr=theirs, stdin=subprocess.DEVNULL) as running:
@@ -115,7 +117,7 @@ def on_a_terminal(*arguments):
         while select.select([ours], [], [], PATIENCE)[0]:
             try:
                 piece = os.read(ours, 4096)
-            except OSError:  # Linux's way to say that nobody writes any more
+            except OSError:  # Linux reports the end of the other side as an error
                 break
             if not piece:
                 break
