@@ -23,12 +23,13 @@ RULES = FOLDER / "alerts.yaml"
 ALERT = re.compile(r"^ +- alert: (\w+)$", re.M)
 RULE = re.compile(r"^ *- (?:alert|record): ", re.M)
 FIRES = re.compile(r"alertname: (\w+), exp_alerts: \[\{")
-# What is written, and a defect in its place that the cases must notice: of thresholds and of templates.
+# Text of the rules, and a defect in its place that the cases must detect: thresholds and templates.
 DEFECTS = ("> 0.25", "> 0.75"), ("> 0.9\n", "> 0.99\n"), ("humanizePercentage", "humanize"), ("$labels.upstream", "$labels.upstreams")
 
 
 def rules_fire_as_told():
-    """The files as they lie, annotations included. Every alert fires in a case, and no other folder ships rules that nothing plays."""
+    """Checks the rule files with their annotations. Every alert fires in a case, and no other folder ships rules
+    without cases."""
     yield from complaints(promtool("test", "rules", str(FOLDER / "alerts_test.yaml")))
     folders = {file.parent for file in (ROOT / "deploy").rglob("*.y*ml") if RULE.search(file.read_text(encoding="utf-8"))}
     if folders != {FOLDER}:
@@ -45,7 +46,7 @@ def rules_fire_as_told():
 
 
 def seen_by_prometheus():
-    """What is wrong with what it sees. `for` is promtool's to play: minutes."""
+    """Yields faults in what Prometheus evaluates. promtool tests `for`, which takes minutes."""
     wanted = set(ALERT.findall(RULES.read_text(encoding="utf-8")))
     if len(wanted) < 9:
         yield f"only {sorted(wanted)} were found in the rules"
@@ -77,7 +78,7 @@ def seen_by_prometheus():
 
 
 def the_page_says_how():
-    """The configuration in deploy/README.md, with the rules where they are here."""
+    """Checks the configuration in deploy/README.md, with the rules at their place in the tree."""
     page = (ROOT / "deploy/README.md").read_text(encoding="utf-8")
     shown = re.search(r"<!-- prometheus -->\n```yaml\n(.*?)^```$", page, re.M | re.S)
     if not shown or "/etc/prometheus/alerts.yaml" not in shown.group(1):

@@ -1,4 +1,4 @@
-"""The one source of chance of the tests in Python: dice that hang on a seed, which is told, and on what they are thrown for."""
+"""The only source of randomness of the Python tests: generators that depend on a printed seed and on a purpose."""
 import argparse
 import random
 import secrets
@@ -7,13 +7,13 @@ FRESH = "fresh"
 
 
 class source:
-    """Set once, before the first throw, by whoever has the option."""
+    """The seed of the run. Set once before first use, by the program with the option."""
 
     seed = 1
 
 
 def seed_of(word):
-    """A number as it stands, or a new one for `fresh`."""
+    """Parses a seed: a number, or `fresh` for a new one."""
     if word == FRESH:
         return secrets.randbelow(1 << 31)
     if not word.isdigit():
@@ -26,16 +26,17 @@ def add_option(parser, default="1"):
 
 
 def use(seed):
-    """From now on; told, so that a run can be had again."""
+    """Sets the seed and prints it, so that a run can be repeated."""
     source.seed = seed
     print(f"seed {seed}", flush=True)
 
 
 def dice(*names):
-    """Dice for one purpose: the same throws for the same seed and names, whatever else is thrown meanwhile."""
+    """Returns a generator for one purpose. The same seed and names give the same numbers, whatever other generators
+    are used."""
     return random.Random("/".join(map(str, (source.seed, *names))))
 
 
 def content(name, size):
-    """That many bytes."""
+    """Returns that many random bytes."""
     return dice(name).randbytes(size)

@@ -1,10 +1,10 @@
-"""What the scripts have in common that check the tree: a command line, and a self-test of what they must notice."""
+"""Shared parts of the scripts that check the tree: a command line, and a self-test with planted faults."""
 import argparse
 
 
 def run(description, self_test, check, options=()):
-    """The exit code: of `self_test` where that is asked for, whose result is how much was wrong; else of `check`, which is given
-    the arguments. `options`: (flag, help) of each of its own."""
+    """Runs a checking script and returns its exit code. With --self-test it calls `self_test`, which returns the
+    number of wrong results; else `check` with the arguments. `options`: (flag, help) of the script's own flags."""
     arguments = argparse.ArgumentParser(description=description)
     arguments.add_argument("--self-test", action="store_true", help="only check the checks")
     for flag, help_text in options:
@@ -16,7 +16,7 @@ def run(description, self_test, check, options=()):
 
 
 def count_wrong(plants):
-    """How many of [(name, expected, found)] are not as expected; tells each, and the sum."""
+    """Returns how many of [(name, expected, found)] differ. Prints each, and the sum."""
     wrong = [(name, expected, found) for name, expected, found in plants if found != expected]
     for name, expected, found in wrong:
         print(f"self-test: {name}: expected {expected}, found {found}")

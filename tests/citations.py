@@ -11,12 +11,12 @@ from requirements import ENTRY, entries
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = (".github", "config", "cmake", "deploy", "docs", "proxy", "tests")
 SUFFIXES = (".cpp", ".hpp", ".c", ".py", ".sh", ".md", ".yaml", ".yml", ".cmake", ".js", ".css", ".html", ".service", ".txt")
-# These hold ids as values, or plants of this script.
+# These have ids as values, or planted faults of this script.
 SKIPPED = ("tests/requirements.py", "tests/citations.py")
-# Strings of C++ count as prose, because messages cite rows too. In other files everything is prose.
+# C++ strings count as prose, because messages cite rows too. In other files all text is prose.
 PROSE = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'', re.S)
 LEADER = re.compile(r"\n\s*(?://[/!]?<?|#+(?= )|\*(?= ))?")
-OTHERS = re.compile(r"gRPC A6|C1 controls?\b|RENAME \S+|\bd=\S+ ?\S*")   # names of others that look like ids
+OTHERS = re.compile(r"gRPC A6|C1 controls?\b|RENAME \S+|\bd=\S+ ?\S*")  # other names that look like ids
 ID = r"(?<![\w%:.-])(?:[A-LNR][1-9]\d?[a-f]?|M[1-9]\d{0,2})(?![\w-]|:\w|\.\d)"
 CITED = re.compile(rf"(?:\b([Rr]ows?|[Cc]lauses?)\s+`?)?({ID}(?:(?:,\s+(?:and|or)\s+|,\s+|\s+(?:and|or|nor|to)\s+){ID})*)")
 DECISION = re.compile(r"\bdecisions? (\d{4})\b", re.I)
@@ -27,7 +27,8 @@ def blank(match):
 
 
 def prose_of(path, text):
-    """The text with everything but prose blanked. A comment over several lines becomes one. Offsets do not change."""
+    """Returns the text with everything except prose replaced by blanks. A comment over several lines becomes one.
+    Offsets do not change."""
     if path.endswith((".cpp", ".hpp", ".c")):
         kept, end = [], 0
         for match in PROSE.finditer(text):
@@ -54,7 +55,7 @@ def problems(root, prose, known):
 
 
 def check_tree(root):
-    """Every (path, line, message), and the number of files."""
+    """Returns every (path, line, message), and the number of files."""
     known = {**entries(root, "robustness.md"), **entries(root, "retry.md")}
     found, count = [], 0
     for file in sorted([*root.glob("*.md"), *(file for folder in FOLDERS for file in (root / folder).rglob("*"))]):
@@ -79,7 +80,7 @@ PLANTS = {  # path: (text, lines with a problem)
 
 
 def self_test():
-    """Each plant is found, and nothing else."""
+    """Checks that each planted fault is found, and nothing else."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         for path, (text, _) in PLANTS.items():

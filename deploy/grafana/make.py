@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Prints the dashboard for Grafana 10 and 11 that is described below.
+"""Prints the Grafana dashboard (versions 10 and 11) that this file describes.
 
     python3 deploy/grafana/make.py >deploy/grafana/reprise.json
 
-In a query, `{p}` stands for the proxies that the variables choose, `{r}` for their chosen routes; `{r, code="200"}` adds to that, and
-`[]` is an interval that holds some scrapes."""
+In a query, `{p}` selects the proxies that the variables choose, and `{r}` their chosen routes. `{r, code="200"}` adds
+a label. `[]` is an interval with several scrapes."""
 import json
 import re
 import sys
@@ -17,7 +17,7 @@ RED_ABOVE = {"thresholds": [("green", None), ("orange", 0.05), ("red", 0.25)]}
 
 
 def share(part, whole, by=""):
-    """One rate over another; nothing where there were no requests."""
+    """Returns the ratio of two rates, or no value if there were no requests."""
     return f"sum{by} (rate({part}[])) / (sum{by} (rate({whole}[])) > 0)"
 
 
@@ -148,7 +148,7 @@ ROWS = [
                        "Value #D": "configuration in force for"}),
     ]),
 ]
-# name, what Prometheus is asked for its values, what it is called
+# (name, query for its values, label)
 VARIABLES = [
     ("namespace", "label_values(reprise_build_info, namespace)", "Namespace"),
     ("job", 'label_values(reprise_build_info{namespace=~"$namespace"}, job)', "Job"),
@@ -212,7 +212,7 @@ def transformations(described):
 
 
 def panels():
-    """Laid out from left to right and down; a panel that does not fit into the line begins the next."""
+    """Places panels from left to right, top down. A panel that does not fit starts a new line."""
     made, top = [], 0
 
     def add(kind, title, grid, **more):
@@ -234,7 +234,7 @@ def variables():
     yield {"name": "datasource", "label": "Data source", "type": "datasource", "query": "prometheus", "regex": "", "hide": 0, "refresh": 1,
            "includeAll": False, "multi": False, "options": [], "current": {}}
     for name, asked, label in VARIABLES:
-        # A host has no namespace: everything is chosen with what has no such label.
+        # A host has no namespace label: the value for All also matches series without it.
         yield {"name": name, "label": label, "type": "query", "datasource": SOURCE, "definition": asked,
                "query": {"query": asked, "refId": name}, "regex": "", "hide": 0, "refresh": 2, "sort": 1,
                "includeAll": True, "multi": True, "allValue": ".*", "options": [],

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Writes what puts reprise into Pods, all from sidecar.yaml: policy.yaml, the component, and the policy of the Helm chart.
+"""Writes the files that put reprise into Pods, all from sidecar.yaml: policy.yaml, the component, and the policy of
+the Helm chart.
 
     python3 deploy/kubernetes/make.py           writes the files
-    python3 deploy/kubernetes/make.py --check   fails where one of them is not what would be written
+    python3 deploy/kubernetes/make.py --check   fails if a file differs from what would be written
 
-A policy of Kubernetes is a program in CEL. A call of it may cost a million units: it looks at each entry of an environment once."""
+A Kubernetes policy is a program in CEL. One call may cost a million units, so the policy visits each entry of an
+environment once."""
 import sys
 from pathlib import Path
 
@@ -20,7 +22,7 @@ LIST = "Object.spec.initContainers"
 
 
 class Source:
-    """sidecar.yaml: the text of the container and of the volumes, and what both mean."""
+    """sidecar.yaml: the text of the container and the volumes, and their parsed values."""
 
     def __init__(self):
         text = (HERE / "sidecar.yaml").read_text(encoding="utf-8")
@@ -35,13 +37,13 @@ class Source:
 
     @staticmethod
     def _lines(text, first, behind):
-        """Those lines without their indent, from `first` up to `behind`."""
+        """Returns the lines from `first` up to, not including, `behind`, without their indent."""
         begin = text.index(first)
         end = len(text) if behind is None else text.index(behind, begin)
         return [line[8:] for line in text[begin:end].splitlines()]
 
 
-# The component of kustomize.
+# The kustomize component.
 
 def patch(source, name):
     version, kind, path = WORKLOADS[name]
@@ -84,7 +86,7 @@ def text_of(value):
 
 
 def literal(value, path):
-    """A value of YAML as CEL with its types. What is CEL already is a tuple of one; None is left out."""
+    """Returns a YAML value as CEL with its types. A tuple of one is already CEL. None is omitted."""
     if isinstance(value, tuple):
         return value[0]
     if isinstance(value, dict):
@@ -102,7 +104,7 @@ def annotation(name, otherwise):
 
 
 def sidecar(source, values):
-    """The container, with what annotations of the Pod may say in another way."""
+    """Returns the container, with the values that annotations of the Pod may override."""
     container = {}
     for key, value in source.container.items():
         if key == "image":
@@ -132,7 +134,7 @@ def volumes(source):
 
 
 def environments(key):
-    """The operations that give the containers of a list their variables."""
+    """Returns the operations that add the variables to the containers of a list."""
     containers = "object.spec.containers" if key == "containers" else "object.spec.?initContainers.orValue([])"
     which = "" if key == "containers" else " c.?restartPolicy.orValue('') != 'Always',"
     return f"""{containers}.transformList(i, c,{which}
@@ -153,7 +155,7 @@ there.size() > 0 ? there[0].?value.orValue('') : variables.values[n]),
 
 
 def operations(source, values):
-    """The JSON patch, one list after the other."""
+    """Returns the JSON patch, one list after the other."""
     def add(path, value):
         return f"JSONPatch{{op: 'add', path: {path}, value: {value}}}"
 
@@ -304,12 +306,12 @@ apiVersion: {{ include "reprise.admission" . }}
 
 
 def quoted(value):
-    """A value of the chart as a text of CEL."""
+    """Returns a value of the chart as a CEL string."""
     return '{{ include "reprise.cel" (' + value + ") }}"
 
 
 def limit(name, guaranteed):
-    """A limit of the chart. Where it is empty, only a Guaranteed Pod has one."""
+    """Returns a limit of the chart. If it is empty, only a Guaranteed Pod has one."""
     value = quoted(f".Values.resources.limits.{name}")
     return f"{value} != '' ? {value} : variables.guaranteed ? {guaranteed} : ''"
 
@@ -328,7 +330,7 @@ CHART = {
 def files():
     source = Source()
     plain = PLAIN | {"image": text_of(source.container["image"])}
-    # str.format is for the default alone: braces of the chart's own stay.
+    # str.format fills in only the default. Braces of the chart itself are kept.
     chart = {key: value.replace("{}", "\0").replace("{", "{{").replace("}", "}}").replace("\0", "{}") for key, value in CHART.items()}
     chart |= {key: CHART[key] for key in ("image", "pull_policy", "secret", "cpu_limit", "config_map")}
     made = {f"component/{name}.yaml": patch(source, name) for name in WORKLOADS}

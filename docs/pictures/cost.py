@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Draws what a request costs beside other proxies, from tests/bench/results.json; prints SVG.
+"""Draws the cost of a request compared with other proxies, from tests/bench/results.json. Prints SVG.
 
     python3 docs/pictures/cost.py >docs/pictures/cost.svg
 
-A group of bars for each scenario, its ratios to HAProxy. What is more than twice that ends in its number."""
+Each scenario is a group of bars that show ratios to HAProxy. A bar above 2 is cut and ends with its number."""
 import sys
 from pathlib import Path
 

@@ -25,16 +25,16 @@ from reader import Cut  # noqa: E402
 from scraping import Prometheus  # noqa: E402
 from upstream import Say, Upstream  # noqa: E402
 
-PHASES = [(45, 0), (60, 12), (45, 60), (45, 0)]  # seconds, and how many of a hundred requests fail
-CLIENTS, PERIOD = 40, 0.25  # seconds from request to request of each
+PHASES = [(45, 0), (60, 12), (45, 60), (45, 0)]  # (seconds, failing requests in percent)
+CLIENTS, PERIOD = 40, 0.25  # number of clients, and seconds between two requests of each
 CHOSEN = {"$namespace": ".*", "$job": ".*", "$route": ".*", "$__rate_interval": "5s"}
-WIDTH, MARGIN, LINE, PANELS = 860, 12, 24, 17  # PANELS: how many are shown; a row's title is one
+WIDTH, MARGIN, LINE, PANELS = 860, 12, 24, 17  # PANELS: number of panels shown; a row's title counts as one
 PALETTE = ["green", "blue", "amber", "red", "violet", "teal", "pink", "brown"]
 LINE_COLORS = {"200": "green", "503": "red", "with reprise": "green", "without": "red"}
 
 
 class Ailing(Upstream):
-    """Fails the share of its requests that `percent` says, spread evenly; some are slower than others."""
+    """Fails `percent` of its requests, spread evenly. Some are slower than others."""
 
     def __init__(self):
         super().__init__(otherwise=[self.respond])
@@ -51,7 +51,7 @@ class Ailing(Upstream):
 
 
 def ask_on(reprise, url, ended, offset):
-    """One client that does not retry."""
+    """Runs one client that does not retry."""
     due = time.monotonic() + offset
     while not ended.is_set():
         with contextlib.suppress(OSError, Cut), Client(reprise.forward) as client:
@@ -62,7 +62,7 @@ def ask_on(reprise, url, ended, offset):
 
 
 def played(dashboard, binary):
-    """By panel: its series over the whole time, and when that was."""
+    """Returns the series of each panel over the whole run, and the time span of the run."""
     options.binary = binary
     usual = {"retry": {"backoff": {"initial": "250ms", "maximum": "8s"}}}
     with Ailing() as upstream, Reprise(defaults=usual, log={"access": False}) as reprise, \
@@ -103,7 +103,7 @@ def in_words(value, unit, decimals=None):
 
 
 def steps(least, most):
-    """Three or four round numbers between."""
+    """Returns three or four round numbers in the range."""
     span = (most - least) or 1
     unit = 10 ** math.floor(math.log10(span / 3))
     each = next(unit * times for times in (1, 2, 2.5, 5, 10) if unit * times >= span / 4)
@@ -112,7 +112,7 @@ def steps(least, most):
 
 
 def stacked(series):
-    """Each series as the lines under and over it, with 0 where one is not known."""
+    """Yields each series with its lower and upper line. A missing value is 0."""
     below = {at: 0.0 for _, values in series for at, _ in values}
     for name, values in series:
         own = dict(values)
@@ -122,7 +122,7 @@ def stacked(series):
 
 
 class Panel:
-    """One of the dashboard, at its place."""
+    """One panel of the dashboard, at its place."""
 
     def __init__(self, drawing, panel, series, span, place):
         self.drawing, self.panel, self.series, self.span = drawing, panel, series, span

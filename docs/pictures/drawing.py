@@ -1,10 +1,10 @@
-"""What the pictures are drawn with: SVG that reads the same on a light and on a dark page, as text, byte for byte the same each time.
-Programs that know no style sheets (rsvg-convert, ImageMagick, LibreOffice, a sanitizer) show the light one: each element has its colours
-and fonts as plain attributes. A style sheet has the dark colours alone."""
+"""Draws the SVG pictures. They are legible on light and dark pages, and the output is the same byte for byte each
+time. Programs without style sheets (rsvg-convert, ImageMagick, LibreOffice, a sanitizer) show the light version: each
+element has colours and fonts as plain attributes. A style sheet has only the dark colours."""
 import re
 from html import escape
 
-# name: on a light page, on a dark one
+# name: (colour on a light page, on a dark page)
 COLORS = {
     "page": ("#ffffff", "#0d1117"), "edge": ("#d0d7de", "#30363d"), "plain": ("#f6f8fa", "#161b22"), "grid": ("#e6eaef", "#21262d"),
     "text": ("#1f2328", "#e6edf3"), "dim": ("#59636e", "#9198a1"),
@@ -32,7 +32,7 @@ COLOR = re.compile(r"var\(--([\w-]+)\)")
 
 
 def plain_tag(match):
-    """The tag with what its class, its style and the names of its colours mean as attributes."""
+    """Returns the tag with its class, style and colour names replaced by plain attributes."""
     name, text, end = match.groups()
     given = dict(ATTRIBUTE.findall(text))
     kinds = given.pop("class", "").split()
@@ -51,7 +51,7 @@ def plain_tag(match):
 
 
 def plain(markup):
-    """The same picture, with a style sheet for dark pages alone."""
+    """Returns the same picture with a style sheet for dark pages only."""
     markup = TAG.sub(plain_tag, re.sub(r"<style>.*?</style>", "<style></style>", markup, flags=re.S))
     used = sorted(set(re.findall(r"\b[fs]-[\w-]+", " ".join(re.findall(r'class="([^"]*)"', markup)))))
     rules = " ".join(f".{name} {{ {'fill' if name[0] == 'f' else 'stroke'}: {COLORS[name[2:]][1]}; }}" for name in used)
@@ -59,7 +59,7 @@ def plain(markup):
 
 
 class Drawing:
-    """Coordinates are pixels of `width` by `height`, from the upper left."""
+    """A picture. Coordinates are pixels of `width` by `height`, from the upper left."""
 
     def __init__(self, width, height, title, says):
         self.width, self.height, self.title, self.says = width, height, title, says
@@ -74,7 +74,7 @@ class Drawing:
                  f'fill="var(--{fill})" stroke="var(--{color})"{more}>{inside}</rect>')
 
     def text(self, x, y, words, kind="", anchor="start", color=None):
-        """`words` may be of several colours or fonts: pairs of a class and a text."""
+        """Adds a text. `words` may have several colours or fonts: pairs of class and text."""
         if not isinstance(words, str):
             inside = "".join(f'<tspan class="{kind}">{escape(text)}</tspan>' for kind, text in words)
             kind = ""
@@ -85,7 +85,7 @@ class Drawing:
         self.add(f'<text x="{number(x)}" y="{number(y)}"{named} xml:space="preserve">{inside}</text>')
 
     def line(self, path, color="dim", head=True, dashed=False, width=None, opacity=None):
-        """`path` as SVG has it; with an arrow's head at its end."""
+        """Adds a line. `path` is an SVG path; `head` adds an arrowhead at its end."""
         if head:
             self.heads.add(color)
         more = (f' marker-end="url(#to-{color})"' if head else "") + (' stroke-dasharray="4 4"' if dashed else "")

@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
-"""Draws the life of one request; prints SVG.
+"""Draws the life of one request. Prints SVG.
 
     python3 docs/pictures/life.py >docs/pictures/life.svg
 
-What is set in code is the product's own word: tests/docs.py looks each up among the reasons."""
+Words in code font are the product's own: tests/docs.py looks up each of them among the reasons."""
 import sys
 
 from drawing import Drawing
 
 WIDTH, HEIGHT = 860, 546
-BOX, ONE, OTHER = 250, 166, 444  # their width, and where both columns begin
-IN, OUT = 112, 748  # the edges of application and upstream
+BOX, ONE, OTHER = 250, 166, 444  # width of the boxes, and the left edges of both columns
+IN, OUT = 112, 748  # edges of the application and the upstream
 
 
 def words(line, kind="small"):
-    """In a line, `word` is set in code."""
+    """Returns the parts of a line. A `word` is in code font."""
     return [(f"code {kind}" if at % 2 else kind, text) for at, text in enumerate(line.split("`")) if text]
 
 

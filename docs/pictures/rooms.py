@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Draws the rooms of the proxy and what each links, as tests/floors.py reads them from CMake; prints SVG.
+"""Draws the rooms of the proxy and their links, as tests/floors.py reads them from CMake. Prints SVG.
 
     python3 docs/pictures/rooms.py >docs/pictures/rooms.svg
 
-By levels, each room above all that it links; lines that pass a level have a place in it, so that they run round the boxes. The order in a
-level is that of the middle of its neighbours, swept up and down, from many beginnings, the best of which is kept."""
+Each room is above all rooms that it links. A line that crosses a level has a place in that level, so that it runs
+round the boxes. Rooms are ordered by the mean position of their neighbours, swept up and down. Many random starts are
+tried and the best is kept."""
 import sys
 from pathlib import Path
 from zlib import crc32
@@ -17,12 +18,12 @@ from floors import LINKS, PURE, STOREY_OF  # noqa: E402
 
 WIDTH, MARGIN, TOP = 1120, 26, 30
 BOX_HEIGHT, PITCH, PASSAGE = 28, 58, 6
-GAPS = (14, 8, 3)  # between two rooms, a room and a line that passes, two lines
+GAPS = (14, 8, 3)  # between two rooms, between a room and a passing line, between two lines
 ATTEMPTS, SWEEPS, STEPS, STEEPEST = 60, 12, 100, 0.7
 
 
 def levels():
-    """By room: the longest way down to the ground."""
+    """Returns the level of each room: its longest path down."""
     found = {}
 
     def level(room):
@@ -35,7 +36,7 @@ def levels():
 
 
 def direct():
-    """(room, what it links), without what it sees through another anyway."""
+    """Yields (room, linked room), without links that another link implies."""
     def seen(room):
         return {room}.union(*map(seen, LINKS[room]))
     for room, linked in LINKS.items():
@@ -45,7 +46,7 @@ def direct():
 
 
 class Layout:
-    """Where each room is; a line over several levels is a chain of passages, (room, below, level)."""
+    """The place of each room. A line over several levels is a chain of passages, (room, below, level)."""
 
     def __init__(self):
         self.level = levels()
@@ -83,7 +84,7 @@ class Layout:
         return total
 
     def order(self):
-        """The best of many beginnings: fewest crossings, then the least way aside."""
+        """Keeps the best of many starts: fewest crossings, then least sideways movement."""
         best = None
         for attempt in range(ATTEMPTS):
             for row in self.rows:
@@ -117,7 +118,7 @@ class Layout:
         return {node: number for row in self.rows for number, node in enumerate(row)}
 
     def swap(self):
-        """Neighbours that cross less the other way round."""
+        """Swaps neighbours if that reduces crossings."""
         place = self.places()
         for row in self.rows:
             for at in range(len(row) - 1):
@@ -129,7 +130,7 @@ class Layout:
                     place[one], place[other] = at + 1, at
 
     def place(self):
-        """Each towards the middle of its neighbours, none over another."""
+        """Moves each node towards the mean of its neighbours, without overlaps."""
         room = WIDTH - 2 * MARGIN
         self.x.clear()
         for row in self.rows:
@@ -148,7 +149,7 @@ class Layout:
                 self.settle(row, wanted, room)
 
     def settle(self, row, wanted, room):
-        """The places nearest to those wanted, in this order: from the left, from the right, and the mean of both."""
+        """Returns the nearest possible places in this order: the mean of a pass from the left and a pass from the right."""
         apart = [(self.width(a) + self.width(b)) / 2 + self.gap(a, b) for a, b in zip(row, row[1:])]
         from_left, from_right = list(wanted), list(wanted)
         for at in range(1, len(row)):
@@ -180,15 +181,15 @@ LEGEND = [("amber", "the program and its commands"), ("violet", "sockets, files 
 
 
 def point(layout, node, at, length):
-    """Where a line leaves a box, passes a level, or comes to a box."""
+    """Returns the point where a line leaves a box, passes a level, or enters a box."""
     down = BOX_HEIGHT if at == 0 else 0 if at == length - 1 else BOX_HEIGHT / 2
     return MARGIN + layout.x[node], layout.y(node) + down
 
 
 def curve(points):
-    """Through all of them, downright at the boxes and never turning back between."""
+    """Returns a curve through all points, vertical at the boxes and never turning back."""
     slopes = [(x2 - x1) / (y2 - y1) for (x1, y1), (x2, y2) in zip(points, points[1:])]
-    # Not so flat at a level that it meets the box beside it.
+    # Limits the slope at a level, so that the curve does not touch the box beside it.
     leans = [0, *(max(-STEEPEST, min(STEEPEST, 2 * a * b / (a + b))) if a * b > 0 else 0 for a, b in zip(slopes, slopes[1:])), 0]
     path = f"M{points[0][0]:.1f} {points[0][1]:.1f}"
     for at, ((x1, y1), (x2, y2)) in enumerate(zip(points, points[1:])):

@@ -71,7 +71,7 @@ def check_programs(given):
 
 
 def build_tools(folder):
-    """Load generator, origin and floor, from the sources beside this file."""
+    """Builds load generator, origin and dumbpipe from the sources beside this file."""
     folder.mkdir()
     for name in ("loadgen", "upstream", "dumbpipe"):
         compiler = os.environ.get("CC", "cc")
@@ -85,7 +85,7 @@ def build_tools(folder):
 
 
 def chosen(given, taken):
-    """Every target that is asked for."""
+    """Returns every requested target."""
     found = [targets.reprise(given.bin, processes.free_port(taken))] if given.bin else []
     found += [targets.reprise(given.bin, processes.free_port(taken), logged=True)] if given.logged else []
     found += [targets.peer(name, processes.free_port(taken)) for name in given.peers.split(",") if name]
@@ -99,7 +99,7 @@ def chosen(given, taken):
 
 
 def measure(given):
-    """The samples, the names of the targets, what went wrong."""
+    """Returns the samples, the names of the targets, and the failures."""
     with tempfile.TemporaryDirectory(prefix="bench-") as place:
         folder = Path(place)
         folder.chmod(0o755)

@@ -1,4 +1,4 @@
-"""A proxy under callgrind: what a number of requests costs it in user-mode instructions, and in which source files."""
+"""Runs a proxy under callgrind: counts the user-mode instructions of a number of requests, by source file."""
 import re
 import shutil
 import subprocess
@@ -6,22 +6,23 @@ import sys
 from collections import Counter
 from dataclasses import dataclass
 
-WARM = 300   # requests before the first that counts: connections stand, and memory is at hand
+WARM = 300  # uncounted requests first: connections are established, and memory is allocated
 
-# The line that a row of costs begins with: a number, or one beside the last.
+# The start of a cost line: a number, or a number relative to the previous line.
 COST = re.compile(r"[+\-*\d]\S* \d")
 NAMED = re.compile(r"\((\d+)\)(?: (.*))?")
 
 
 @dataclass
 class Count:
-    """What callgrind has counted between two dumps. Events by their names, and those of each (object, source file)."""
+    """The counts of callgrind between two dumps: events by name, in total and for each (object, source file)."""
     total: Counter
     by_file: dict
 
 
 def read(text):
-    """The counts of one dump. Costs of a callee stand in a line of their own, which is the callee's already."""
+    """Returns the counts of one dump. The line after `calls=` repeats costs that the callee already has, so it is
+    skipped."""
     events, total, by_file = [], Counter(), {}
     names = {"ob": {}, "file": {}}
     binary = file = ""
@@ -55,7 +56,7 @@ def read(text):
 
 
 class Callgrind:
-    """One target under callgrind, from its start to its end. `target.command` is put back by stop()."""
+    """One target under callgrind, from start to end. stop() restores `target.command`."""
 
     def __init__(self, bench, target, *options):
         if not shutil.which("valgrind"):
@@ -70,7 +71,7 @@ class Callgrind:
         self.dumps = 0
 
     def count(self, requests, path, *options):
-        """The costs of so many requests, one after the other on one connection."""
+        """Returns the costs of that many requests, sent one after the other on one connection."""
         self._play(WARM, path, options)
         self._dump()
         self._play(requests, path, options)

@@ -28,7 +28,7 @@ ALLOWED = 1.03
 TRIES = 3
 REQUESTS = 2000
 ONE, MANY = "reprise.yaml", "routes.yaml"
-SCENARIOS = {   # configuration, path, options of the load generator
+SCENARIOS = {  # (configuration, path, options of the load generator)
     "get": (ONE, "/", ()),
     "post": (ONE, "/", ("--body", 1024)),
     "hdr20": (ONE, "/", ("--headers", 20)),
@@ -39,7 +39,7 @@ SCENARIOS = {   # configuration, path, options of the load generator
 
 
 def thousand_routes():
-    """The configuration of the benchmark, and a thousand routes of which none is for its origin."""
+    """Returns the benchmark's configuration with a thousand routes that do not match its origin."""
     lines = (targets.HERE / ONE).read_text(encoding="utf-8").rstrip("\n").splitlines()
     lines.append("routes:")
     for number in range(500):
@@ -57,7 +57,8 @@ def configuration(name, folder):
 
 
 def counted(given, names, *options, enough=lambda name, count: True):
-    """The least count of each scenario, by the first that is `enough` or by TRIES; the proxy is started once for each configuration."""
+    """Returns the least count of each scenario: the first that is `enough`, or the least of TRIES. Starts the proxy
+    once for each configuration."""
     counts = {}
     with tempfile.TemporaryDirectory(prefix="bench-") as place:
         folder = Path(place)
@@ -83,7 +84,7 @@ def counted(given, names, *options, enough=lambda name, count: True):
 
 
 def least(count, enough):
-    """Of up to TRIES counts the one with the fewest instructions; none after one that is enough."""
+    """Counts up to TRIES times, until a count is enough. Returns the count with the fewest instructions."""
     best = None
     for _ in range(TRIES):
         tried = count()
@@ -95,8 +96,8 @@ def least(count, enough):
 
 
 def instructions(count):
-    """A request's, on average. Without libcrypto's: these scenarios speak in clear text, and every ten seconds it digests the
-    configuration, to see whether it is another."""
+    """Returns the average instructions of a request, without libcrypto. These scenarios use clear text; libcrypto
+    only hashes the configuration every ten seconds to detect a change."""
     digests = sum(events["Ir"] for (binary, _), events in count.by_file.items() if "/libcrypto." in binary)
     return (count.total["Ir"] - digests) / REQUESTS
 
@@ -106,7 +107,7 @@ def is_dearer(now, kept):
 
 
 def problems(figures, kept):
-    """What has become dearer, or is held to nothing."""
+    """Yields scenarios that became more expensive, and those without a kept figure."""
     for name, now in figures.items():
         if name not in kept:
             yield f"{name}: {now:,.0f} instructions a request; no figure is kept: --write"
@@ -115,13 +116,13 @@ def problems(figures, kept):
 
 
 def self_test():
-    """That the gate notices what it must."""
+    """Checks that the gate detects what it must."""
     assert not list(problems({"get": 1029}, {"get": 1000}))
     assert len(list(problems({"get": 1031}, {"get": 1000}))) == 1
     assert len(list(problems({"get": 1}, {}))) == 1
     counts = [callgrind.Count({"Ir": number * REQUESTS}, {}) for number in (1040, 1020, 1010)]
     given = iter(counts)
-    assert least(lambda: next(given), lambda count: instructions(count) < 1030) is counts[1]   # and none after it
+    assert least(lambda: next(given), lambda count: instructions(count) < 1030) is counts[1]  # no further count after it
     assert next(given) is counts[2]
     given = iter(counts)
     assert least(lambda: next(given), lambda count: False) is counts[2]

@@ -1,4 +1,5 @@
-"""Processes of the benchmark: started in a session of their own, measured by the kernel's clocks, ended and nothing else with them."""
+"""Manages the benchmark's processes: starts each in its own session, measures it with kernel clocks, and ends nothing
+else."""
 import os
 import signal
 import socket
@@ -12,7 +13,7 @@ TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 def table():
-    """Every process: its parent, user ticks and system ticks."""
+    """Returns parent, user ticks and system ticks of every process."""
     found = {}
     for name in os.listdir("/proc"):
         if not name.isdigit():
@@ -22,12 +23,12 @@ def table():
                 fields = file.read().rpartition(")")[2].split()
             found[int(name)] = (int(fields[1]), int(fields[11]), int(fields[12]))
         except (OSError, ValueError, IndexError):
-            pass   # it has ended
+            pass  # the process has ended
     return found
 
 
 def tree(root):
-    """A process and all that descend from it."""
+    """Returns a process and all its descendants."""
     every = table()
     found = [root] if root in every else []
     grew = True
@@ -39,7 +40,7 @@ def tree(root):
 
 
 def session_of(pid):
-    """The session of a living process; -1 for one that has ended."""
+    """Returns the session of a living process, or -1 if it has ended."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
             fields = file.read().rpartition(")")[2].split()
@@ -49,12 +50,12 @@ def session_of(pid):
 
 
 def start(argv, **options):
-    """A process in a session of its own, so that stop() knows what belongs to it."""
+    """Starts a process in its own session, so that stop() can find all its processes."""
     return subprocess.Popen(argv, stdin=subprocess.DEVNULL, start_new_session=True, **options)
 
 
 def stop(process, known=(), patience=2):
-    """Ends the session that start() made, politely at first; no other process is ever signalled."""
+    """Ends the session of start(): SIGTERM first, then SIGKILL. Never signals another process."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         mine = {pid for pid in [*known, *tree(process.pid)] if session_of(pid) == process.pid}
         for pid in mine:
@@ -70,24 +71,24 @@ def stop(process, known=(), patience=2):
 
 
 def cpu_nanoseconds(pids):
-    """CPU time of whole processes, of threads that have ended, too."""
+    """Returns the CPU time of whole processes, including threads that have ended."""
     total = 0
     for pid in pids:
         try:
-            total += time.clock_gettime_ns((~pid << 3) | 2)   # the process's CPU clock, as clock_getcpuclockid makes it
+            total += time.clock_gettime_ns((~pid << 3) | 2)  # the process's CPU clock id, computed as clock_getcpuclockid does
         except OSError:
             pass
     return total
 
 
 def user_and_system(pids):
-    """Ticks spent in the program and in the kernel."""
+    """Returns user and system ticks."""
     every = table()
     return sum(every[pid][1] for pid in pids if pid in every), sum(every[pid][2] for pid in pids if pid in every)
 
 
 def memory(pids):
-    """Resident and proportional memory, KiB."""
+    """Returns resident and proportional memory in KiB."""
     sums = {"Rss:": 0, "Pss:": 0}
     for pid in pids:
         try:
@@ -102,7 +103,7 @@ def memory(pids):
 
 
 def machine_ticks():
-    """Of all cores: stolen by the host, passed, busy."""
+    """Returns ticks of all cores: stolen by the host, elapsed, busy."""
     with open("/proc/stat", encoding="utf-8") as file:
         user, nice, system, idle, waiting, irq, softirq, stolen = (int(number) for number in file.readline().split()[1:9])
     busy = user + nice + system + irq + softirq
@@ -110,7 +111,7 @@ def machine_ticks():
 
 
 def free_port(taken):
-    """A port that nobody listens on, below those that the kernel gives to clients."""
+    """Returns a free port below the kernel's range for clients."""
     for port in chance.dice("ports", len(taken)).sample(range(20000, 31000), 11000):
         if port in taken:
             continue
@@ -126,7 +127,7 @@ def free_port(taken):
 
 
 def listens(port, process, patience=20):
-    """Waits until the port takes connections; False if the process ended or was too slow."""
+    """Waits until the port accepts connections. Returns false if the process ended or was too slow."""
     due = time.monotonic() + patience
     while time.monotonic() < due and process.poll() is None:
         try:
@@ -138,8 +139,8 @@ def listens(port, process, patience=20):
 
 
 class IdlePolling:
-    """Keeps idle cores polling while it is held: in a virtual machine a halted core costs tens of microseconds to wake, which are
-    charged in part to whoever sends the wake-up."""
+    """Keeps idle cores polling while active. In a virtual machine a halted core takes tens of microseconds to wake,
+    and the sender of the wake-up is charged for part of that."""
 
     def __init__(self, wanted):
         self.file = -1

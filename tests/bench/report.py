@@ -1,4 +1,4 @@
-"""Samples as tables: medians, and ratios to the baseline, each the median of the ratios inside the same rounds."""
+"""Prints samples as tables: medians, and ratios to the baseline. A ratio is the median of the ratios within the rounds."""
 import json
 import re
 import statistics
@@ -6,7 +6,7 @@ import statistics
 import results
 import scenarios
 
-COLUMNS = {   # metric, title, how it is shown, whether a ratio follows
+COLUMNS = {  # metric: (title, format, whether a ratio follows)
     "requests": [("rps", "req/s", "{:.0f}", True), ("cpu_us", "CPU us/req", "{:.2f}", True), ("user_share", "user share", "{:.2f}", False),
                  ("busy", "core busy", "{:.2f}", False), ("bad", "non-2xx", "{:.4f}", False), ("foreign", "foreign", "{:.2f}", False)],
     "stream": [("gib_s", "GiB/s", "{:.2f}", True), ("cpu_ms_gib", "CPU ms/GiB", "{:.0f}", True), ("user_share", "user share", "{:.2f}", False),
@@ -15,7 +15,7 @@ COLUMNS = {   # metric, title, how it is shown, whether a ratio follows
              ("p99_added", "+p99", "{:.1f}", False), ("cpu_us", "CPU us/req", "{:.2f}", True), ("foreign", "foreign", "{:.2f}", False)],
     "instr": [("instructions", "user instructions/req", "{:.0f}", True)],
 }
-HEADLINE = {   # what is kept of a scenario, and its unit
+HEADLINE = {  # metric that is kept of a scenario, and its unit
     "requests": ("cpu_us", "us a request"), "stream": ("cpu_ms_gib", "ms a GiB"), "rate": ("cpu_us", "us a request"),
     "instr": ("instructions", "instructions a request")}
 
@@ -28,7 +28,7 @@ def kind_of(scenario):
 
 
 def ratio(mine, base, metric):
-    """None where either was not measured."""
+    """Returns the median ratio, or None if either was not measured."""
     pairs = list(zip(mine.get(metric, ()), (base or {}).get(metric, ())))
     return statistics.median(own / other for own, other in pairs if other) if any(other for _, other in pairs) else None
 
@@ -49,7 +49,7 @@ def aligned(rows):
 
 
 def rows_of(kind, by_target, names, baseline):
-    """The head and a row for each target."""
+    """Returns the header and a row for each target."""
     if kind == "syscalls":
         return [["target", "per request, 1 client", "64 clients", "most of the latter"],
                 *([name, *(f"{statistics.median(by_target[name].get(metric, [float('nan')])):.2f}" for metric in ("per_req_c1", "per_req_c64")),
@@ -71,7 +71,7 @@ def rows_of(kind, by_target, names, baseline):
 
 
 def tables(samples, baseline, order):
-    """Every scenario as a table."""
+    """Returns every scenario as a table."""
     lines = []
     for scenario, by_target in samples.items():
         kind = kind_of(scenario)
@@ -83,7 +83,7 @@ def tables(samples, baseline, order):
 
 
 def absolutes(by_target):
-    """By metric, the medians of each target: of what is kept as it is."""
+    """Returns the medians of each target, for the metrics that are kept as absolute values."""
     kept = {}
     for metric in results.ABSOLUTE:
         medians = {name: round(statistics.median(metrics[metric]), 2) for name, metrics in by_target.items() if metrics.get(metric)}
@@ -93,7 +93,7 @@ def absolutes(by_target):
 
 
 def summary(samples, baseline):
-    """What results.py keeps: for each scenario the headline metric's ratios and medians, and what is told as it is."""
+    """Returns what results.py keeps for each scenario: ratios and medians of the headline metric, and absolute values."""
     kept = {}
     for scenario, by_target in samples.items():
         if kind_of(scenario) == "rate" and "direct" in by_target:

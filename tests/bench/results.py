@@ -1,14 +1,15 @@
-"""What the last runs have measured (results.json), and the parts of README.md and tests/bench/README.md that are written from it."""
+"""Keeps the results of the last runs (results.json), and generates parts of README.md and tests/bench/README.md from
+them."""
 import json
 from pathlib import Path
 
 FILE = Path(__file__).resolve().parent / "results.json"
 BASELINE = "haproxy"
-ABSOLUTE = {   # metric: how it is told, and by what it is divided
+ABSOLUTE = {  # metric: (format, divisor)
     "p50_added": ("added at 2,000 requests a second, p50, us", 1), "p99_added": ("... p99, us", 1), "rss_kib": ("resident with nobody, MB", 1024),
     "kib_a_client_1000": ("KiB for each of 1,000 idle clients", 1), "kib_a_client_10000": ("... of 10,000", 1),
     "start_ms": ("from its start to the first connection, ms", 1)}
-SHOWN = ("get_c64", "post_c64", "hdr20_c64", "tls", "intercept", "down64m_c4", "up64m_c4")   # in README.md
+SHOWN = ("get_c64", "post_c64", "hdr20_c64", "tls", "intercept", "down64m_c4", "up64m_c4")  # scenarios shown in README.md
 
 
 def read():
@@ -16,7 +17,7 @@ def read():
 
 
 def keep(summary, when, rounds, machine):
-    """Each scenario of the run takes the place of its earlier figures; the others stay as they were."""
+    """Replaces the earlier figures of each scenario of the run. Keeps the other scenarios."""
     kept = read()
     for scenario, figures in summary.items():
         kept[scenario] = {"when": when, "rounds": rounds, "machine": machine, **figures}
@@ -24,7 +25,7 @@ def keep(summary, when, rounds, machine):
 
 
 def problems():
-    """What README.md shows and the file does not hold."""
+    """Returns what README.md shows and the file does not have."""
     kept = read()
     return [f"{scenario} has no ratio of reprise in {FILE.name}" for scenario in SHOWN if "reprise" not in kept.get(scenario, {}).get("ratios", {})]
 
@@ -35,7 +36,7 @@ def ratio(scenario, target="reprise"):
 
 
 def sentence():
-    """For README.md."""
+    """Returns the sentence for README.md."""
     get, post, headers, tls, intercept, down, up = (ratio(scenario) for scenario in SHOWN)
     return (f"CPU per request beside HAProxy with its layer-7 retries armed: {get} for small GETs, {post} for 1 KB POSTs, {headers} with\n"
             f"20 request headers, {tls} for GETs that go out over verified TLS, {intercept} for those that come in over TLS, too (interception;\n"
@@ -47,7 +48,7 @@ def row(cells):
 
 
 def table():
-    """For tests/bench/README.md: every scenario that was kept, and what is told as it is."""
+    """Returns the table for tests/bench/README.md: every kept scenario, and the absolute values."""
     kept = read()
     told = [*(figures.get("ratios", {}) for figures in kept.values()),
             *(medians for figures in kept.values() for medians in figures.get("absolutes", {}).values())]

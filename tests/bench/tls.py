@@ -94,7 +94,7 @@ REDIRECTED = """table ip bench {{
   }}
 }}
 """
-CLIENT = 54321  # a user that nothing else here runs as: nginx's workers are nobody's
+CLIENT = 54321  # a user id that no other process here has; nginx's workers run as nobody
 REPRISE = """version: 1
 listeners:
   - {{mode: gateway, bind: "127.0.0.1:{port}", upstream: "https://localhost:{upstream}"}}
@@ -119,7 +119,7 @@ def make_certificates(folder):
 
 @contextlib.contextmanager
 def running(command, cpu, port, folder):
-    """The process, once its port takes connections."""
+    """Starts the process. Yields it when its port accepts connections."""
     with open(folder / f"{Path(command[0]).name}.out", "ab") as log, \
             subprocess.Popen(["taskset", "-c", str(cpu), *command], stdout=log, stderr=log, start_new_session=True) as process:
         try:
@@ -138,7 +138,7 @@ def running(command, cpu, port, folder):
 
 
 def cpu_nanoseconds(session):
-    """Of every thread of every process that was started in that session."""
+    """Returns the CPU time of all threads of all processes in that session."""
     total = 0
     for status in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError, IndexError):
@@ -148,7 +148,7 @@ def cpu_nanoseconds(session):
 
 
 def load(url, seconds, given):
-    """Requests finished; none may have failed."""
+    """Returns the number of finished requests. Ends the run if one failed."""
     wrk = ["wrk", "-t1", f"-c{given.connections}", f"-d{seconds}s", url]
     who = ["setpriv", f"--reuid={CLIENT}", "--clear-groups"] if given.intercept else []
     said = subprocess.run([*who, "taskset", "-c", "1", *wrk], capture_output=True, text=True, check=True).stdout
@@ -158,7 +158,7 @@ def load(url, seconds, given):
 
 
 def measure(name, command, port, url, folder, given):
-    """Microseconds of CPU a request, and requests a second."""
+    """Returns CPU microseconds per request, and requests per second."""
     with running(command, 0, port, folder) as process:
         load(url, 1, given)
         before, began = cpu_nanoseconds(process.pid), time.monotonic()
@@ -169,7 +169,7 @@ def measure(name, command, port, url, folder, given):
 
 
 def prepare_interception(folder, texts, ports):
-    """Clients speak TLS: to the peers with the upstream's certificate, to reprise by a rule of this network."""
+    """Makes clients use TLS: the peers have the upstream's certificate, and a rule of this network redirects to reprise."""
     both = (folder / "leaf.pem").read_text(encoding="utf-8") + (folder / "leaf.key").read_text(encoding="utf-8")
     (folder / "both.pem").write_text(both, encoding="utf-8")
     texts["haproxy"] = texts["haproxy"].replace("{port} backlog 4096", "{port} backlog 4096 ssl crt {folder}/both.pem")

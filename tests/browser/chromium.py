@@ -1,5 +1,4 @@
-"""Debian's Chromium without a window, told what to do over a pipe in the DevTools protocol: one JSON message after another, each
-ended by a NUL."""
+"""Controls Debian's headless Chromium over a pipe with the DevTools protocol: JSON messages, each ended by a NUL."""
 import base64
 import contextlib
 import itertools
@@ -15,23 +14,24 @@ from pathlib import Path
 from harness import PATIENCE, eventually
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
-# A container has no user namespaces for the sandbox, and a small /dev/shm. Nothing is fetched but what the page asks for.
+# A container has no user namespaces for the sandbox, and a small /dev/shm. The browser fetches only what the page
+# requests.
 FLAGS = ["--headless=new", "--remote-debugging-pipe", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--no-first-run",
          "--no-default-browser-check", "--disable-background-networking", "--disable-component-update", "--disable-sync",
          "--disable-extensions", "--hide-scrollbars", "--no-proxy-server", "--force-color-profile=srgb", "--lang=en-GB"]
 
 
 def program():
-    """The path of the browser, or None."""
+    """Returns the path of the browser, or None."""
     return next(filter(None, map(shutil.which, PROGRAMS)), None)
 
 
 class ProtocolError(Exception):
-    """The browser has refused a command, or is gone."""
+    """The browser rejected a command, or has ended."""
 
 
 class Chromium:
-    """The process. Messages are read by a thread of their own, so that no event is missed while nobody waits for one."""
+    """The browser process. A separate thread reads its messages, so that no event is missed."""
 
     def __init__(self):
         self.folder = tempfile.mkdtemp(prefix="reprise-browser-")
@@ -44,7 +44,7 @@ class Chromium:
         self.read_end, from_browser = os.pipe()
 
         def as_three_and_four():
-            # Copies beyond both numbers first: one of the ends may lie on the other's.
+            # Duplicates to high numbers first, because one end may already be descriptor 3 or 4.
             first, second = os.dup2(to_browser, 100), os.dup2(from_browser, 101)
             os.dup2(first, 3, inheritable=True)
             os.dup2(second, 4, inheritable=True)
@@ -88,7 +88,7 @@ class Chromium:
             self.pages[message["sessionId"]].told(message["method"], message["params"])
 
     def send(self, method, session=None, **params):
-        """What the browser answers to a command."""
+        """Sends a command and returns the browser's response."""
         number, waiting = next(self.numbers), queue.Queue()
         self.responses[number] = waiting
         message = {"id": number, "method": method, "params": params, **({"sessionId": session} if session else {})}
@@ -107,7 +107,7 @@ class Chromium:
 
 
 class Page:
-    """One tab. `errors` is all that its console, its exceptions and its policy have complained of."""
+    """One tab. `errors` has all messages of its console, exceptions and policy violations."""
 
     def __init__(self, browser, width=1280, height=900, dark=False):
         self.browser, self.errors, self.requested = browser, [], []
@@ -156,14 +156,14 @@ class Page:
                                                           {"name": "prefers-reduced-motion", "value": motion}])
 
     def evaluate(self, expression):
-        """The value of an expression, awaited where it is a promise."""
+        """Returns the value of an expression. Awaits a promise."""
         result = self.send("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in result:
             raise AssertionError(json.dumps(result["exceptionDetails"])[:2000])
         return result["result"].get("value")
 
     def expect(self, expression, what=None):
-        """Waits until it is true, and returns it."""
+        """Waits until the expression is true, and returns its value."""
         return eventually(lambda: self.evaluate(expression), what or expression)
 
     def text(self, selector):
@@ -173,7 +173,7 @@ class Page:
         eventually(lambda: words in (self.text(selector) or ""), f"{selector} says {words!r}, not {self.text(selector)!r:.300}")
 
     def press(self, key, code=None, shift=False):
-        """One key, by its name in DOM; text keys are typed."""
+        """Presses one key, by its DOM name. Text keys are typed."""
         codes = {"Tab": 9, "Enter": 13, " ": 32, "Escape": 27}
         text = {"Enter": "\r", " ": " "}.get(key, key if len(key) == 1 else "")
         more = {"key": key, "code": code or ("Space" if key == " " else key), "windowsVirtualKeyCode": codes.get(key, 0),
@@ -182,7 +182,7 @@ class Page:
         self.send("Input.dispatchKeyEvent", type="keyUp", **more)
 
     def picture(self, file, whole=True):
-        """A screenshot as PNG, of the whole page or of what is in sight."""
+        """Saves a screenshot as PNG, of the whole page or of the visible part."""
         data = self.send("Page.captureScreenshot", format="png", captureBeyondViewport=whole,
                          **({"clip": self._whole()} if whole else {}))["data"]
         Path(file).parent.mkdir(parents=True, exist_ok=True)
@@ -193,6 +193,6 @@ class Page:
         return {"x": 0, "y": 0, "width": size["width"], "height": min(size["height"], 6000), "scale": 1}
 
     def accessible(self):
-        """[(role, name)] of all that assistive technology is told of."""
+        """Returns [(role, name)] of everything that assistive technology sees."""
         nodes = self.send("Accessibility.getFullAXTree")["nodes"]
         return [(node["role"]["value"], node.get("name", {}).get("value", "")) for node in nodes if not node.get("ignored")]

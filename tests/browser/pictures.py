@@ -1,4 +1,4 @@
-"""The picture of the status page that the papers show."""
+"""Makes the picture of the status page for the documentation."""
 import struct
 import zlib
 from pathlib import Path
@@ -6,18 +6,18 @@ from pathlib import Path
 from chromium import Page
 from traffic import Scene
 
-MOST = 200_000  # bytes of a file that a front page loads
+MOST = 200_000  # maximum size in bytes: the front page loads it
 
 
 def show(page, scene):
-    """Opens the page and waits until half a minute is in its charts."""
+    """Opens the page and waits until its charts show 25 s."""
     page.open(scene.url)
     page.expect("document.querySelectorAll('#stories-list > li').length >= 6", "some stories")
     page.expect("page.tiles.recent.samples.length >= 25", "half a minute of numbers")
 
 
 def chunks(png):
-    """(kind, data) of each chunk of a PNG file."""
+    """Yields (kind, data) of each chunk of a PNG file."""
     at = 8
     while at < len(png):
         size, kind = struct.unpack(">I4s", png[at:at + 8])
@@ -26,7 +26,7 @@ def chunks(png):
 
 
 def packed(png):
-    """The same picture in fewer bytes: a browser packs for speed."""
+    """Returns the same picture in fewer bytes: browsers compress for speed."""
     kept = list(chunks(png))
     lines = zlib.compress(zlib.decompress(b"".join(data for kind, data in kept if kind == b"IDAT")), 9)
     out = png[:8]

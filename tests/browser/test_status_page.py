@@ -1,5 +1,5 @@
-"""The status page as people have it before them: what it shows while there is traffic, in light and dark, at every width, by keyboard,
-to a screen reader, and when the proxy goes away."""
+"""Tests the status page in a browser: with traffic, in light and dark, at every width, by keyboard, for a screen
+reader, and when the proxy ends."""
 import contextlib
 import itertools
 import json
@@ -26,7 +26,7 @@ def measure(page, name):
 
 
 def settle(page):
-    """Waits until another size or scheme is what is seen."""
+    """Waits until a new size or colour scheme is drawn."""
     page.expect("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))")
     page.expect("document.getAnimations().length === 0")
 
@@ -37,7 +37,7 @@ def admin_url(reprise):
 
 @contextlib.contextmanager
 def opened(browser, url, **looks):
-    """A page on which nothing may go wrong; and which asks nobody but its own listener."""
+    """Yields an open page. Checks at the end that it had no error and sent requests only to its own listener."""
     with browser.page(**looks) as page:
         page.open(url)
         page.expect_text("#link", "live")
@@ -75,7 +75,7 @@ def test_page_shows_live_traffic_and_keeps_updating(browser):
 
 
 def test_page_computes_quantiles_rates_and_units_correctly(browser):
-    """Quantiles and rates by hand, and what the page makes of a counter that falls."""
+    """Compares quantiles and rates with values computed by hand, and checks a counter that falls."""
     with Reprise() as reprise, opened(browser, admin_url(reprise)) as page:
         equal(page.evaluate("quantile(0.5, [0, 10, 0], [1, 2])"), {"seconds": 1.5, "above": False})
         equal(page.evaluate("quantile(0.99, [1, 1, 98], [1, 2])"), {"seconds": 2, "above": True})
@@ -248,7 +248,7 @@ def test_tables_can_be_sorted_and_filtered(browser):
 def test_every_control_is_reachable_by_keyboard_with_visible_focus(browser):
     with Scene() as scene, opened(browser, scene.url) as page:
         page.expect("document.querySelectorAll('#stories-list > li').length >= 3")
-        page.evaluate("document.querySelector('#pause').click()")  # nothing comes between two steps
+        page.evaluate("document.querySelector('#pause').click()")  # no update arrives between two steps
         page.evaluate("document.activeElement.blur(); window.getSelection().removeAllRanges()")
         wanted = page.evaluate("""[...document.querySelectorAll('a, button, input, select, summary')]
             .filter(e => e.checkVisibility() && !e.closest('details:not([open]) > :not(summary)')).length""")
@@ -312,7 +312,7 @@ def test_page_reports_a_failed_reload_and_draining(browser):
 
 
 def test_page_reports_a_lost_proxy_and_recovers_when_a_new_proxy_starts(browser):
-    """The second one has the same port; its counters begin at 0."""
+    """The second proxy has the same port. Its counters start at 0."""
     with Upstream({"/flaky": [503, 200]}) as upstream, Reprise() as first, browser.page() as page:
         page.open(admin_url(first))
         ask(first, "GET", upstream.url("/flaky"))
@@ -335,7 +335,7 @@ def test_page_reports_a_lost_proxy_and_recovers_when_a_new_proxy_starts(browser)
             equal(ask(second, "GET", upstream.url("/")).status, 200)
             page.expect("page.routes.table.rows.get('default').requests.textContent === '1'")
             page.expect("page.routes.table.rows.get('default').recent.samples.every(s => s.values.requests <= 1)")
-        # The browser tells of each look that found nobody; that is all it tells of.
+        # The browser reports each failed connection, and must report nothing else.
         others = [error for error in page.errors if "ERR_CONNECTION_REFUSED" not in error and "ERR_INCOMPLETE" not in error
                   and "ERR_CONNECTION_RESET" not in error and "ERR_EMPTY_RESPONSE" not in error]
         equal(others, [])
@@ -355,7 +355,7 @@ def test_page_falls_back_to_polling_when_no_event_stream_is_free(browser):
 
 
 def test_open_page_keeps_a_bounded_request_history(browser):
-    """Hundreds of stories go by: no more of them is kept than is shown."""
+    """After hundreds of stories, the page keeps no more than it shows."""
     with Upstream({}, otherwise=[Say(503)]) as upstream, Reprise(
             defaults={"retry": {"max_attempts": 1}}) as reprise, opened(browser, admin_url(reprise)) as page:
         paths = itertools.count()

@@ -1,5 +1,5 @@
-"""A reprise that has everything to show: routes of every kind, requests that are retried, refused and given up, a circuit that is open,
-a pause, and a reload that failed."""
+"""Starts a reprise with everything to show: routes of every kind, requests that are retried, rejected and given up,
+an open circuit, a pause, and a failed reload."""
 import contextlib
 import threading
 
@@ -8,7 +8,7 @@ from control import Controlled
 from harness import closed_port
 from upstream import Say, Upstream
 
-# Nothing here is chance: which request meets what is told by its number.
+# No randomness: a request's number determines its response.
 SCRIPTS = {
     "/catalog/items": [200] * 6 + [503, 200],
     "/catalog/search": [200, 200, "reset", 503, 200],
@@ -20,7 +20,7 @@ SCRIPTS = {
 
 
 class Cycle(Upstream):
-    """Begins a script anew at its end."""
+    """Repeats a script from its beginning."""
 
     def _play(self, connection, request, step):
         script = self.scripts.get(request.path, self.otherwise)
@@ -44,7 +44,7 @@ def configuration():
 
 
 class Scene:
-    """The proxy, its upstreams and its clients, while the `with` lasts."""
+    """The proxy, its upstreams and its clients, while inside `with`."""
 
     def __init__(self, traffic=True):
         self.traffic, self.stack, self.over = traffic, contextlib.ExitStack(), threading.Event()
@@ -75,7 +75,7 @@ class Scene:
         self.client(0.3, [("GET", down)])
 
     def client(self, pause, requests):
-        """A thread that asks for these in turn."""
+        """Returns a thread that sends these requests in turn."""
         def work():
             number = 0
             while not self.over.is_set():

@@ -1,4 +1,5 @@
-"""What `reprise inject` makes of a corpus of manifests, on a real API server: it is accepted, and nothing but reprise has come."""
+"""Tests the output of `reprise inject` for a corpus of manifests on a real API server: it is accepted, and only
+reprise was added."""
 import json
 import subprocess
 from pathlib import Path
@@ -10,7 +11,8 @@ OPTIONS = {"no options": [],
            "all options": ["--image", "registry.example/reprise:9", "--image-pull-policy", "Always", "--pull-secret", "keys", "--run-as-user", "none",
                            "--requests", "cpu=50m,memory=64Mi", "--limits", "cpu=1,memory=128Mi,ephemeral-storage=2Gi", "--config", str(CONFIG),
                            "--label", "--scrape"]}
-# What a template and a Pod that share their metadata by an anchor cannot be given; and a limit below the request that an option names.
+# A template and a Pod that share metadata through an anchor, and a limit below the request that an option sets: these
+# cannot be injected with options.
 CANNOT_CARRY = ("shared_metadata.yaml", "the shape 'a limit below the usual request'")
 VARIABLES = {name for base in ("http", "https", "ws", "wss", "no") for name in (base + "_proxy", base.upper() + "_PROXY")} | {
     "NODE_USE_ENV_PROXY", "JAVA_TOOL_OPTIONS"}
@@ -25,7 +27,8 @@ def inject(program, text, *arguments):
 
 
 def comes_back(program, text, options):
-    """The manifest with reprise; twice is once, and the way back ends at the same bytes."""
+    """Returns the manifest with reprise. Checks that a second injection changes nothing, and that removal restores
+    the original bytes."""
     once = inject(program, text, *options)
     assert inject(program, once, *options) == once, "twice is not once"
     assert inject(program, once, "--remove") == text, "the way back ends elsewhere"
@@ -33,7 +36,7 @@ def comes_back(program, text, options):
 
 
 def pods_in(thing):
-    """The mappings that have a Pod's metadata and its spec."""
+    """Returns the mappings that have a Pod's metadata and spec."""
     if thing["kind"] == "List":
         return [pod for item in thing["items"] for pod in pods_in(item)]
     if thing["kind"] == "Pod":
@@ -46,7 +49,7 @@ def pods_in(thing):
 
 
 def without_ours(thing):
-    """Everything that reprise does not touch. Changes `thing`."""
+    """Removes what reprise adds. Changes `thing`."""
     for pod in pods_in(thing):
         spec, metadata = pod["spec"], pod.get("metadata") or {}
         for folder, keys in OURS.items():
@@ -61,24 +64,24 @@ def without_ours(thing):
 
 
 def without_the_servers(thing):
-    """What the server makes is new each time, or follows from what reprise has. Changes `thing`."""
+    """Removes what the server generates, and what follows from reprise's additions. Changes `thing`."""
     thing.pop("status", None)
-    thing.get("spec", {}).pop("selector", None)   # of a Job: its own number; what an author writes is not touched by anybody
+    thing.get("spec", {}).pop("selector", None)  # a Job's selector is generated; inject never changes an author's selector
     for pod in [thing, *pods_in(thing)]:
         metadata = pod.get("metadata") or {}
         for made in ("uid", "creationTimestamp", "resourceVersion", "generation", "managedFields", "name"):
             metadata.pop(made, None)
-        # A ReplicationController takes the labels of its template; a Job numbers its own.
+        # A ReplicationController copies the labels of its template; a Job generates its own.
         metadata["labels"] = {key: value for key, value in (metadata.get("labels") or {}).items()
                               if key not in OURS["labels"] and not key.endswith(("controller-uid", "job-name"))}
         pod["metadata"] = metadata
-        # The sum over the containers, where the author has written none.
+        # The sum over the containers, if the author has set none.
         pod.get("spec", {}).get("resources", {}).pop("requests", None)
     return thing
 
 
 def things_in(documents):
-    """Objects of JSON documents that follow one another, those of lists one by one."""
+    """Returns the objects of consecutive JSON documents. A list counts as its items."""
     decoder, at, things = json.JSONDecoder(), 0, []
     documents = documents.rstrip()
     while at < len(documents):
@@ -89,7 +92,7 @@ def things_in(documents):
 
 
 def seen_by(server, text):
-    """The objects as the server would keep them, in order; a field that it does not know is a fault."""
+    """Returns the objects as the server would store them, in order. An unknown field is a failure."""
     done = server.kubectl("create", "--dry-run=server", "--validate=strict", "-o", "json", "-f", "-", text=text.decode())
     assert done.returncode == 0, done.stderr
     return things_in(done.stdout)
@@ -104,12 +107,12 @@ def is_injected(server, program, text, options):
 
 
 def fits(server, program, kind, spec, options):
-    """Into a namespace that demands something of every container; without the options it does not."""
+    """Checks a namespace with requirements for every container: the Pod is accepted only with the options."""
     namespace = kind.lower()
     assert server.kubectl("create", "namespace", namespace).returncode == 0
     demand = {"apiVersion": "v1", "kind": kind, "metadata": {"name": "demand", "namespace": namespace}, "spec": spec}
     assert server.kubectl("apply", "-f", "-", text=json.dumps(demand)).returncode == 0
-    if kind == "ResourceQuota":   # what a controller would write
+    if kind == "ResourceQuota":  # normally written by a controller
         status = json.dumps({"status": {"hard": spec["hard"], "used": {name: "0" for name in spec["hard"]}}})
         done = server.kubectl("patch", "resourcequota", "demand", "-n", namespace, "--subresource=status", "--type=merge", "-p", status)
         assert done.returncode == 0, done.stderr
@@ -124,7 +127,7 @@ def fits(server, program, kind, spec, options):
 
 
 def cases(server, program, shapes):
-    """`shapes`: Pods as mappings, by their names."""
+    """Yields the cases. `shapes`: Pods as mappings, by name."""
     server.knows("argoproj.io", "v1alpha1", "Rollout")
     texts = {file.name: file.read_bytes() for file in sorted(CORPUS.iterdir())}
     texts |= {f"the shape '{name}'": json.dumps(pod, indent=2).encode() for name, pod in shapes.items()}

@@ -33,7 +33,7 @@ def accepts(server, arguments):
 
 
 def refusal(server, level, pod):
-    """Why a namespace that enforces a level of Pod Security refuses it; empty: it does not."""
+    """Returns why a namespace with that Pod Security level rejects the Pod, or an empty text."""
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": level, "labels": {"pod-security.kubernetes.io/enforce": level}}}
     assert server.kubectl("apply", "-f", "-", text=json.dumps(namespace)).returncode == 0
     done = server.kubectl("create", "--dry-run=server", "-n", level, "-f", "-", text=json.dumps(pod))
@@ -41,7 +41,7 @@ def refusal(server, level, pod):
 
 
 def pods_of(server, *arguments):
-    """Pods as the workloads of manifests would make them, by the names of the workloads."""
+    """Returns the Pods that the workloads of the manifests would create, by name of the workload."""
     done = server.kubectl("create", "--dry-run=client", "-o", "json", *arguments)
     assert done.returncode == 0, done.stderr
     return {thing["metadata"]["name"]: {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "shipped"}, "spec": pod["spec"]}
@@ -49,7 +49,7 @@ def pods_of(server, *arguments):
 
 
 def transparent_needs_privileged(server):
-    """It is the redirecting container alone that needs it."""
+    """Only the redirecting container needs the privilege."""
     pod = pods_of(server, "-f", str(FOLDER / "transparent.yaml"))["app-transparent"]
     assert refusal(server, "privileged", pod) == ""
     for level in ("baseline", "restricted"):
@@ -77,7 +77,7 @@ def sidecar_is_restricted(server, program):
 
 
 def has_the_policy(server):
-    """It is in force a little later than it is accepted; and the server finds no type in it wrong."""
+    """Waits until the accepted policy is active. Checks that the server reports no type error in it."""
     accepts(server, ["-f", str(FOLDER / "policy.yaml")])
     assert server.kubectl("apply", "-f", str(FOLDER / "policy.yaml")).returncode == 0
     server.kubectl("create", "namespace", "wanted")
@@ -88,12 +88,12 @@ def has_the_policy(server):
 
 
 def removes_the_policy(server):
-    """One command removes both, in any order, and no Pod is refused meanwhile."""
+    """One command removes policy and binding, in any order, and no Pod is rejected meanwhile."""
     assert server.kubectl("delete", "-f", str(FOLDER / "policy.yaml")).returncode == 0
     server.until(lambda: "initContainers" not in server.created(pod_of(SHAPES[0]))["spec"], "the policy has gone")
 
 
-# Every value of the chart, each with another than its default: as texts, and as numbers and nothing.
+# Every value of the chart, different from its default: as strings, and as numbers and empty values.
 VALUES = {"image": {"repository": "registry.example:5000/reprise", "tag": "9", "pullPolicy": "Always", "pullSecret": "keys"}, "runAsUser": "none",
           "resources": {"requests": {"cpu": "50m", "memory": "64Mi"}, "limits": {"cpu": "1", "memory": "256Mi"}},
           "noProxy": ["only.chart.example", ".all.example"], "configuration": "version: 1   # it's \\\\ \"quoted\"\n",
@@ -104,7 +104,7 @@ MISTAKES = ("runasuser=1", "runAsUser=root", "resources.limits.memroy=1Gi", "noP
 
 
 def names_of(values, prefix=""):
-    """The values by their full names. Labels have any name."""
+    """Yields the full names of the values. Labels may have any name."""
     for name, value in values.items():
         if isinstance(value, dict) and name != "labels":
             yield from names_of(value, f"{prefix}{name}.")
@@ -118,7 +118,8 @@ def render(*arguments, text=None):
 
 
 def apply_chart(server, sign, *arguments, text=None):
-    """Its policy takes the place of another: `sign` is what only this one puts into a Pod."""
+    """Applies the chart and waits until its policy has replaced the earlier one: only the new one puts `sign` into a
+    Pod."""
     lint = subprocess.run([cluster.binary("helm"), "lint", "--strict", str(FOLDER / "chart"), *arguments], input=text, capture_output=True, text=True, check=False)
     done = render(*arguments, text=text)
     assert (lint.returncode, done.returncode) == (0, 0), lint.stdout + done.stderr
@@ -144,7 +145,7 @@ def obeys_every_value(server):
 
 
 def obeys_numbers_and_nothing(server):
-    """A number of a file is a fraction to Helm; a limit that is nothing is none, but for a Guaranteed Pod."""
+    """Helm reads a number in a file as a float. An empty limit means no limit, except for a Guaranteed Pod."""
     apply_chart(server, ".numbers.example", "--values", "-", text=json.dumps(NUMBERS))
     pod = server.created(pod_of(SHAPES[0]))
     takes_the_config_map(pod)
@@ -162,7 +163,7 @@ def refuses_mistakes():
 
 
 def is_for_older_clusters():
-    """Where the API has no v1 of the policy, the chart asks for v1beta1; nothing else differs."""
+    """If the API has no v1 of the policy, the chart uses v1beta1. Nothing else differs."""
     done = subprocess.run([cluster.binary("helm"), "template", "reprise", str(FOLDER / "chart"), "--kube-version", "1.34.0"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.replace("k8s.io/v1beta1", "k8s.io/v1") == render().stdout and "k8s.io/v1beta1" in done.stdout
@@ -176,7 +177,7 @@ def cases(server, program):
     yield "transparent.yaml needs a namespace of the level privileged", lambda: transparent_needs_privileged(server)
     yield "every other Pod is accepted where the level is restricted", lambda: shipped_pods_are_restricted(server)
     yield "the sidecar is accepted where the level is restricted", lambda: sidecar_is_restricted(server, program)
-    # Before the policy, which puts reprise into Pods as well.
+    # Runs before the policy, which also puts reprise into Pods.
     yield from injected.cases(server, program, {shape.name: pod_of(shape) for shape in SHAPES if shape.namespace == "default"})
     yield "the policy comes into force", lambda: has_the_policy(server)
     for shape in SHAPES:

@@ -1,9 +1,10 @@
-"""An API server of Kubernetes with its etcd on loopback, for as long as a test needs it.
+"""Runs a Kubernetes API server with its etcd on loopback during a test.
 
-The binaries are taken from the folder REPRISE_K8S_BIN: kube-apiserver, kubectl and etcd (or Debian's, package etcd-server). To build
-kube-apiserver: an empty Go module that requires k8s.io/kubernetes at v1.36.3, with each `replace k8s.io/X => ./staging/src/k8s.io/X` of
-that module's go.mod as `=> k8s.io/X v0.36.3`; `go mod tidy`, then `CGO_ENABLED=0 go build k8s.io/kubernetes/cmd/kube-apiserver`.
-helm, for the chart: `go install helm.sh/helm/v3/cmd/helm@latest`."""
+The binaries come from the folder REPRISE_K8S_BIN: kube-apiserver, kubectl and etcd (or Debian's, package
+etcd-server). To build kube-apiserver: make an empty Go module that requires k8s.io/kubernetes at v1.36.3, with each
+`replace k8s.io/X => ./staging/src/k8s.io/X` of that module's go.mod as `=> k8s.io/X v0.36.3`; run `go mod tidy`, then
+`CGO_ENABLED=0 go build k8s.io/kubernetes/cmd/kube-apiserver`. helm, for the chart: `go install
+helm.sh/helm/v3/cmd/helm@latest`."""
 import json
 import os
 import shutil
@@ -13,11 +14,11 @@ import tempfile
 import time
 from pathlib import Path
 
-START = 300   # seconds for a server on a busy machine; it takes about ten
+START = 300  # seconds until a server on a busy machine has started; usually about ten
 
 
 def binary(name):
-    """Its path, or None."""
+    """Returns the path of a binary, or None."""
     folder = os.environ.get("REPRISE_K8S_BIN", "")
     found = Path(folder) / name
     return str(found) if folder and found.exists() else shutil.which(name)
@@ -75,7 +76,7 @@ class Server:
                               env=os.environ | {"KUBECONFIG": str(self.folder / "kubeconfig")})
 
     def knows(self, group, version, kind):
-        """Makes it know a kind that others define, with any fields."""
+        """Defines a custom kind with arbitrary fields."""
         plural = kind.lower() + "s"
         definition = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": f"{plural}.{group}"}, "spec": {
             "group": group, "scope": "Namespaced", "names": {"plural": plural, "singular": kind.lower(), "kind": kind},
@@ -86,7 +87,7 @@ class Server:
         self.until(lambda: self.kubectl("create", "--dry-run=server", "-f", "-", text=json.dumps(thing)).returncode == 0, f"the server knows {kind}")
 
     def created(self, thing):
-        """What the server would make of it."""
+        """Returns the object as the server would create it."""
         done = self.kubectl("create", "--dry-run=server", "-o", "json", "-f", "-", text=json.dumps(thing))
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)

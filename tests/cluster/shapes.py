@@ -1,4 +1,4 @@
-"""Pods of every shape that the policy of deploy/kubernetes meets, each with what it must make of it."""
+"""Pods of every shape for the policy of deploy/kubernetes, each with its expected result."""
 from dataclasses import dataclass, field
 from typing import Callable
 
@@ -13,7 +13,7 @@ FROM = {"configMapKeyRef": {"name": "proxies", "key": "http"}}
 class Shape:
     name: str
     spec: dict
-    holds: Callable       # of the Pod that the server made; asserts
+    holds: Callable  # asserts the properties of the created Pod
     annotations: dict = field(default_factory=dict)
     labels: dict = field(default_factory=lambda: {"reprise.dev/inject": "true"})
     namespace: str = "default"
@@ -24,7 +24,7 @@ def ours(pod):
 
 
 def environment(pod, name="a", key="containers"):
-    """In order; a name that comes twice is a fault."""
+    """Returns the variables of a container in order. Fails if a name occurs twice."""
     entries = next(one for one in pod["spec"][key] if one["name"] == name).get("env", [])
     names = [entry["name"] for entry in entries]
     assert len(names) == len(set(names)), names
