@@ -25,29 +25,30 @@ BUILD = ROOT / "build/coverage"
 COUNTS = BUILD / "counts"
 MERGED = COUNTS / "all.profdata"
 FIGURES = ROOT / "build/figures"
-# Per cent of lines and of branches that must have been run.
+# Minimum line and branch coverage in percent.
 BOUNDS = {"policy": (100, 98), "http": (100, 98), "simulate": (95, 85), "top": (95, 85), "sockets": (95, 85)}
-# The rooms above the sockets, but for those of the commands; and what reads a control group from the host.
+# The rooms above the sockets, except those of the commands, and the room that reads control groups.
 SOCKETS = (*(room for room in LINKS if "io" in rooms_seen_by(room) and room not in ("startup", "commands")), "cgroup")
-# Tests over sockets or of what owns threads: these rooms', and those of the whole proxy.
+# Tests with sockets or threads: those of these rooms, and those of the whole proxy.
 SOCKET_TESTS = [f"{room}_test" for room in (*SOCKETS, "whole", "metrics", "history") if (ROOT / "tests" / room).is_dir()]
-# The texts of a command, which goldens and end-to-end cases compare; and what the compiler alone runs.
+# Output of a command, which golden files and end-to-end cases compare, and code that runs only at compile time.
 NOT_JUDGED = r"^proxy/tools/explain/explain_report|^proxy/policy/match/enumerators"
-# Each program, and how it is played.
+# Each program and its arguments.
 PROGRAMS = {**{f"{room}_test": () for room in ("policy", "http", "config", "explain", "simulate", "report", "top", *SOCKETS, "whole")
                if (ROOT / "tests" / room).is_dir()},
             "net_stories": ("--stories", "30000", "--threads", "1"),
             "simulation/policy/policy_stories": ("--random", "100000", "--threads", "1")}
-# Lines that no test can run, by file and a part of their text, and why.
+# Lines that no test can run: by file, parts of their text. A comment gives the reason.
 NEVER_RUN = {
-    # What Beast's parser and Boost.JSON demand of whoever handles them, and never call: heads have no body here, JSON no comments.
+    # Functions that Beast's parser and Boost.JSON require and never call: heads have no body here, JSON has no
+    # comments.
     "proxy/http/http1/beast_check.cpp": ("on_body_init_impl", "on_body_impl", "on_chunk_header_impl", "on_chunk_body_impl"),
     "proxy/http/body_rules/json_probe.cpp": ("on_comment_part", "on_comment("),
 }
 
 
 def play(program):
-    """One program, counting into a file of its own."""
+    """Runs one program. It writes its own count file."""
     name, arguments = program
     counts = COUNTS / f"{Path(name).name}.profraw"
     done = subprocess.run([BUILD / "tests" / name, *arguments], env={**os.environ, "LLVM_PROFILE_FILE": str(counts)},
@@ -71,19 +72,20 @@ def add_up():
 
 
 class File:
-    """What was run of one file: a count for each line with code, and for each way of each branch."""
+    """Coverage of one file: a count for each line with code, and for each way of each branch."""
 
     def __init__(self, path):
         self.path = path
         self.text = (ROOT / path).read_text(encoding="utf-8").splitlines()
         self.lines = {}
-        self.ways = collections.defaultdict(list)   # by line
+        self.ways = collections.defaultdict(list)  # by line
 
     def cannot_run(self, line):
         return self.follows_assert(line) or any(part in self.text[line - 1] for part in NEVER_RUN.get(self.path, ()))
 
     def follows_assert(self, line):
-        """clang 14 sees no way past the call that ends a false assertion, and counts nothing behind it."""
+        """Returns true for a line after an assert: clang 14 sees no path past the call that ends a false assertion,
+        and counts nothing after it."""
         return line > 1 and self.text[line - 2].lstrip().startswith("assert(") and self.lines.get(line - 1, 0) > 0
 
     def missed_lines(self):
@@ -94,7 +96,7 @@ class File:
 
 
 def part_of(name):
-    """Which of BOUNDS a file counts for; None: nothing judges it."""
+    """Returns the part of BOUNDS to which a file belongs, or None."""
     room = floor_of(name) if name.startswith("proxy/") else None
     if room not in LINKS or re.search(NOT_JUDGED, name):
         return None
@@ -106,7 +108,7 @@ def part_of(name):
 
 
 def read_counts():
-    """Every file of the floors by its path in the repository."""
+    """Returns every judged file by its path in the repository."""
     programs = [str(BUILD / "tests" / name) for name in PROGRAMS]
     told = subprocess.run(["llvm-cov-14", "export", "-format=lcov", f"-instr-profile={MERGED}", programs[0],
                            *(f"-object={program}" for program in programs[1:]), "-ignore-filename-regex=^/usr/"], check=True, capture_output=True, text=True,
@@ -115,7 +117,7 @@ def read_counts():
     for line in told.splitlines():
         key, _, rest = line.partition(":")
         if key == "SF":
-            path = (BUILD / rest).resolve()   # headers are found through links to their rooms
+            path = (BUILD / rest).resolve()  # headers are found through links to their rooms
             name = str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else ""
             file = files.setdefault(name, File(name)) if part_of(name) else None
         elif file is not None and key == "DA":
@@ -128,7 +130,7 @@ def read_counts():
 
 
 def judge(files):
-    """Prints the figures; how many hold and how many do not, and each share in per cent."""
+    """Prints the figures. Returns how many bounds hold, how many do not, and each share in percent."""
     suite = Suite("coverage")
     shares = {}
     for floor, bounds in BOUNDS.items():
@@ -139,7 +141,7 @@ def judge(files):
         for bound, (kind, count, missed) in zip(bounds, figures):
             share = 100 * (count - sum(missed.values())) / count
             holds = share >= bound
-            # Rounded down: 100 is all of it.
+            # Rounds down, so that 100 means complete.
             shares[f"{floor} {kind} percent"] = math.floor(10 * share) / 10
             missing = [f"  {number:4} missed in {path}" for path, number in sorted(missed.items(), key=lambda one: -one[1]) if number and not holds]
             suite.add(f"{floor}: {share:.1f} % of {count} {kind}; at least {bound} %", "passed" if holds else "failed", "\n".join(missing))

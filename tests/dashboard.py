@@ -26,10 +26,11 @@ FILE = ROOT / "deploy/grafana/reprise.json"
 SELECTED = re.compile(r"\b((?:reprise|process)_\w+)(?:\{([^}]*)\})?")
 MATCHER = re.compile(r'(\w+)(=~|!~|!=|=)"((?:\\.|[^"\\])*)"')
 GROUPED = re.compile(r"\bby \(([^)]*)\)")
-OF_TARGETS = {"namespace", "job", "instance"}  # what Prometheus adds to every series
-KINDS = {"row", "stat", "table", "timeseries"}  # all of Grafana 10 and 11 itself, none a plugin
+OF_TARGETS = {"namespace", "job", "instance"}  # labels that Prometheus adds to every series
+KINDS = {"row", "stat", "table", "timeseries"}  # panel types built into Grafana 10 and 11
 UNITS = {"Bps", "bytes", "ops", "percentunit", "reqps", "s", "short"}
-CHOSEN = {"$namespace": ".*", "$job": ".*", "$route": ".*", "$__rate_interval": "1m", "$__interval": "1m"}  # as Grafana puts it for All
+# the values that Grafana uses for All
+CHOSEN = {"$namespace": ".*", "$job": ".*", "$route": ".*", "$__rate_interval": "1m", "$__interval": "1m"}
 
 
 def chosen(expression):
@@ -43,7 +44,7 @@ def shown(dashboard):
 
 
 def expressions(dashboard):
-    """Where it stands, the query, and how its series are called; '__auto' by all their labels."""
+    """Yields (place, query, format of the series name). '__auto' means all labels."""
     for panel in shown(dashboard):
         for target in panel["targets"]:
             yield f"{panel['title']}, {target['refId']}", target["expr"], target["legendFormat"]
@@ -52,7 +53,7 @@ def expressions(dashboard):
 
 
 def layout_faults(dashboard):
-    """What Grafana would move, mix up or not show."""
+    """Yields what Grafana would move, confuse or not show."""
     panels = dashboard["panels"]
     if dashboard["schemaVersion"] != 39:
         yield "schemaVersion 39 is what 10.4 and 11 take without a migration"
@@ -88,7 +89,7 @@ def layout_faults(dashboard):
 
 
 def series_of(text):
-    """Of a page of metrics: for each name, the sets of labels that it has."""
+    """Returns the label sets of each metric name on a page of metrics."""
     found = {}
     for name, labels in re.findall(r"^(\w+)(?:\{(.*)\})? \S+$", text, re.M):
         found.setdefault(name, []).append({key: value for key, _, value in MATCHER.findall(labels)})
@@ -96,7 +97,7 @@ def series_of(text):
 
 
 def naming_faults(dashboard, series):
-    """Metrics, labels and values of labels that a running reprise does not have."""
+    """Yields metrics, labels and label values that a running reprise does not have."""
     for where, expression, _ in expressions(dashboard):
         named = SELECTED.findall(expression)
         if not named:
@@ -120,7 +121,7 @@ def naming_faults(dashboard, series):
 
 
 def promtool_faults(dashboard):
-    """As rules that record them: promtool reads queries there alone."""
+    """Checks the queries as recording rules, because promtool reads queries only in rules."""
     rules = [{"record": f"query:{at}", "expr": chosen(expression)} for at, (_, expression, _) in enumerate(expressions(dashboard))]
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
         json.dump({"groups": [{"name": "dashboard", "rules": rules}]}, file)
@@ -129,7 +130,7 @@ def promtool_faults(dashboard):
 
 
 def live_faults(dashboard, prometheus, play):
-    """What stays empty, or has a name that says nothing of it, however long everything happens."""
+    """Yields queries without a result, and series whose name says nothing, after all traffic has been played."""
     waiting = list(expressions(dashboard))
     faults = []
 
@@ -164,7 +165,7 @@ def live_faults(dashboard, prometheus, play):
 
 
 def planted(dashboard):
-    """Dashboards with one fault each, and who must notice it."""
+    """Yields dashboards with one fault each, and the check that must detect it."""
     def with_fault(change):
         other = copy.deepcopy(dashboard)
         change(other, shown(other)[0])

@@ -34,7 +34,7 @@ METRIC = re.compile(r"\breprise_[a-z_]+[a-z]\b")
 COMMAND = re.compile(r"(?:^|\$ |/| )reprise ([a-z][a-z-]+)([^\n]*)", re.M)
 INLINE = re.compile(r"`(reprise [^`\n]+)`")
 FLAG = re.compile(r"(?<=\s)--[a-z-]+")
-MEASURED_PICTURES = {"dashboard"}  # of what a run has measured: no two are alike
+MEASURED_PICTURES = {"dashboard"}  # pictures of measurements: each run draws another one
 SHIPPED = "build/release/reprise"
 DRAWN_BY_HAND = f"python3 docs/pictures/dashboard.py --bin {SHIPPED} >docs/pictures/dashboard.svg"
 FOLDERS = [".", "config", "proxy", "proxy/cli/commands", "docs/decisions", "docs/requirements", "tests", "tests/bench", "deploy",
@@ -42,35 +42,35 @@ FOLDERS = [".", "config", "proxy", "proxy/cli/commands", "docs/decisions", "docs
 
 
 def pages():
-    """Every page of the tree, but for what a build has made."""
+    """Returns every page of the tree, except build output."""
     return [page for page in sorted(ROOT.rglob("*.md")) if "build" not in page.relative_to(ROOT).parts]
 
 
 def guides():
-    """The pages for users."""
+    """Returns the pages for users."""
     return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 class Docs:
-    """All checks over one tree and one binary; counts what it did."""
+    """All checks over one tree and one binary. Counts the results."""
 
     def __init__(self, binary, write):
         self.binary, self.write = binary, write
         self.suite = Suite("docs")
 
     def result(self, what, problem):
-        """Reports one check, which has failed if there is a problem."""
+        """Reports one check. It has failed if there is a problem."""
         self.suite.add(what, "failed" if problem else "passed", str(problem or ""))
 
     def run(self, *arguments):
-        """Exit code and both outputs of the binary."""
-        # No proxy that runs on this host is asked for its configuration.
+        """Returns the exit code and both outputs of the binary."""
+        # Does not query a proxy that runs on this host.
         alone = {**os.environ, "REPRISE_ADMIN": "off", "REPRISE_CONTROL": "none"}
         done = subprocess.run([self.binary, *arguments], capture_output=True, text=True, timeout=60, check=False, cwd=ROOT, env=alone)
         return done.returncode, done.stdout, done.stderr
 
     def load(self, what, text):
-        """`reprise check` must take the text; the files of an authority are made first, as the page says."""
+        """Checks that `reprise check` accepts the text. Creates CA files first if the page says so."""
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "reprise.yaml"
             file.write_text(text.replace("/etc/reprise/", f"{folder}/"), encoding="utf-8")
@@ -80,7 +80,7 @@ class Docs:
         self.result(f"{what} loads", code and f"exit {code}\n{out}{err}")
 
     def printed(self, path, *arguments):
-        """A file of the tree must be what the binary prints."""
+        """Checks that a file of the tree equals the output of the binary."""
         code, out, err = self.run(*arguments)
         file = ROOT / path
         if self.write and code == 0:
@@ -90,7 +90,7 @@ class Docs:
         self.result(f"{path} is printed by the binary", problem)
 
     def picture(self):
-        """The chart of docs/explain.md is what the binary draws of its defaults."""
+        """Checks that the chart of docs/explain.md is what the binary draws for its defaults."""
         with tempfile.TemporaryDirectory() as folder:
             code, _, err = self.run("simulate", "--svg", f"{folder}/chart.svg")
             drawn = None if code else Path(f"{folder}/chart.svg").read_text(encoding="utf-8")
@@ -102,7 +102,7 @@ class Docs:
                     f"exit {code}\n{err}" if code else kept != drawn and "it has drifted; python3 tests/docs.py --write")
 
     def model(self):
-        """The model that docs/simulate.md shows can be run."""
+        """Checks that the model in docs/simulate.md runs."""
         text = (ROOT / "docs/simulate.md").read_text(encoding="utf-8")
         for number, (language, block) in enumerate(FENCE.findall(text), 1):
             if language != "yaml":
@@ -114,7 +114,7 @@ class Docs:
             self.result(f"docs/simulate.md block {number} is a model", code and f"exit {code}\n{err}")
 
     def replace(self, pattern, wanted, what):
-        """Every part of any page that `pattern` marks must be what `wanted(match)` says."""
+        """Checks that every part of a page that matches `pattern` equals `wanted(match)`."""
         total = 0
         for file in pages():
             text = file.read_text(encoding="utf-8")
@@ -133,7 +133,7 @@ class Docs:
     def examples(self):
         self.replace(QUOTED_FILE, lambda match: (ROOT / match.group(2)).read_text(encoding="utf-8"), "quoted files")
         for page in guides():
-            if page.name == "simulate.md":   # its blocks are models
+            if page.name == "simulate.md":  # its blocks are models
                 continue
             for number, (language, block) in enumerate(FENCE.findall(page.read_text(encoding="utf-8")), 1):
                 if language == "yaml" and re.search(r"^version:", block, re.M):
@@ -146,7 +146,7 @@ class Docs:
                   inner and re.sub(rf"^{inner.group(1)}  ", "", inner.group(2), flags=re.M) or "missing")
 
     def commands(self):
-        """Blocks marked with <!-- run --> are run from the root, with the binary on the path."""
+        """Runs the blocks marked with <!-- run --> from the root, with the binary in PATH."""
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "reprise").symlink_to(self.binary)
             environment = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
@@ -156,7 +156,7 @@ class Docs:
                 self.result(f"{page}: {block.strip().splitlines()[0]} ...", done.returncode and done.stdout + done.stderr)
 
     def pictures(self):
-        """Each is what its script draws. A word with an underscore that it shows is a reason."""
+        """Checks that each picture is what its script draws. A word with an underscore in it must be a reason."""
         for script in sorted((ROOT / "docs/pictures").glob("*.py")):
             file = script.with_suffix(".svg")
             if script.name == "drawing.py" or script.stem in MEASURED_PICTURES:
@@ -181,14 +181,15 @@ class Docs:
                     (not shown or shown - known) and f"no reasons: {sorted(shown - known)}")
 
     def opening(self):
-        """README says before its first example that https:// is not retried by itself, and links to what helps."""
+        """Checks that README says before its first example that https:// is not retried by default, and links to the
+        ways to change that."""
         first = (ROOT / "README.md").read_text(encoding="utf-8").partition("\n```")[0]
         links = [link for link in ("#1-a-gateway", "#2-origination", "#3-interception") if f"docs/https.md{link}" not in first]
         self.result("the opening of README.md names the three ways to have https:// retried",
                     ("`https://` request is not retried unless" not in first or links) and f"missing: {links}")
 
     def command_lines(self):
-        """Commands and flags that a page for users shows are those of the program."""
+        """Checks that the program has every command and flag on a page for users."""
         helps = {}
         for page in guides():
             text = page.read_text(encoding="utf-8")
@@ -205,7 +206,8 @@ class Docs:
                 self.result(f"commands of {page.relative_to(ROOT)}: {len(shown)}", unknown and f"there are none of these: {unknown}")
 
     def plays(self):
-        """Each block of commands of deploy/README.md says how it is played, or why it is not; what it names is there."""
+        """Checks that each block of commands in deploy/README.md names its test, or why there is none, and that this
+        test exists."""
         text = (ROOT / "deploy/README.md").read_text(encoding="utf-8")
         cases = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "tests/package").glob("*.py"))
         for mark, block in SHELL.findall(text):
@@ -236,8 +238,8 @@ class Docs:
         self.replace(CLIENTS, lambda _: client_table.markdown(), "the table of clients")
 
     def try_out(self):
-        """The block marked with <!-- try -->, on the ports that it names, in a network of its own: what it starts, then what it asks.
-        The program that it names is the one that is tested."""
+        """Runs the block marked with <!-- try -->, on its own ports in a separate network: first what it starts, then
+        its requests. The tested binary replaces the program that the block names."""
         alone = ["unshare", "--map-root-user", "--net"]
         if subprocess.run([*alone, "true"], capture_output=True, check=False).returncode:
             self.suite.skips("the try-out of README.md", "namespaces: no network of its own is to be had here")
@@ -257,7 +259,7 @@ class Docs:
         self.result("the try-out of README.md", not right and done.stdout + done.stderr)
 
     def costs(self):
-        """What the benchmark has measured is told as tests/bench/results.json has it."""
+        """Checks that the measured costs on the pages equal tests/bench/results.json."""
         missing = results.problems()
         self.result("the benchmark's results", missing and "\n".join(missing))
         if not missing:
@@ -265,7 +267,8 @@ class Docs:
             self.replace(MEASURED, lambda _: results.table(), "the table of measurements")
 
     def explanations(self):
-        """Blocks marked with <!-- explain: ARGUMENTS --> are what `reprise explain ARGUMENTS` prints, under its command line."""
+        """Checks that blocks marked with <!-- explain: ARGUMENTS --> are the output of `reprise explain ARGUMENTS`
+        after its command line."""
         def said(match):
             code, out, err = self.run("explain", *shlex.split(match.group(2)))
             return f"$ reprise explain {match.group(2)}\n{out}{err}" + (f"exit {code}\n" if code else "")
@@ -284,7 +287,7 @@ class Docs:
                     [folder for folder in FOLDERS if not (ROOT / folder / "README.md").exists()])
 
     def metrics(self):
-        """A metric that a page names must be one that the code exports."""
+        """Checks that the code exports every metric that a page names."""
         source = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "proxy/telemetry/metrics").glob("*.cpp"))
         for page in (*guides(), *sorted((ROOT / "deploy").rglob("*.md")), ROOT / "proxy/README.md"):
             named = set(METRIC.findall(page.read_text(encoding="utf-8")))

@@ -20,14 +20,14 @@ TABLE = re.compile(r"(<!-- figures -->\n)(.*?)(<!-- /figures -->)", re.S)
 
 
 class Row:
-    """One row of the table: what it is called, where its number is, and how large or small it must be."""
+    """One row of the table: its name, the place of its number, and its lower or upper bound."""
 
     def __init__(self, name, group, file, key, least=None, most=None):
         self.name, self.group, self.file, self.key = name, group, file, key
         self.least, self.most = least, most
 
     def value(self, folder):
-        """The number, or None if its file or key is not there."""
+        """Returns the number, or None if its file or key does not exist."""
         path = folder / f"{self.file}.json"
         if not path.exists():
             return None
@@ -51,8 +51,9 @@ ROWS = [
     Row("policy stories, every one up to five attempts", "stories_night", "policy_stories", "policy stories enumerated", 2_171_616),
     Row("policy stories at random", "stories_night", "policy_stories", "policy stories random", 1_000_000),
     lost("... that broke a law", "stories_night", "policy_stories", "laws broken"),
-    # A refused dial burdens nobody and is given back, so that everybody who waits survives a restart. Who waits then holds a share of
-    # the budget, and in ten seconds comes to no more than the budget allows; the six attempts of the defaults spread them over 4 s.
+    # A refused dial causes no load and is refunded to the budget, so that every waiting request survives a restart. A
+    # request that waits then holds part of the budget. Their sum over ten seconds stays within the budget; the six
+    # attempts of the defaults are spread over 4 s.
     Row("an outage of 60 s: attempts in any 10 s, % of the requests", "stories_night", "policy_stories", "outage load percent", most=130),
     Row("... in any second after the return, %", "stories_night", "policy_stories", "load percent after an outage", most=250),
     Row("... new requests succeed after the return, ms", "stories_night", "policy_stories", "outage recovery milliseconds", most=50),
@@ -60,20 +61,20 @@ ROWS = [
     Row("... kinds of faults in them", "stories_night", "net_stories", "fault kinds simulated", 40),
     lost("... that broke a law", "stories_night", "net_stories", "laws broken"),
     Row("fuzz targets", "fuzz_night", "fuzz", "fuzz targets", 12),
-    # A target ends after its time, too: a slow machine plays fewer than a million inputs of each.
+    # A target also ends after a time limit: a slow machine runs fewer than a million inputs of each.
     Row("fuzz executions", "fuzz_night", "fuzz", "fuzz executions", 1_000_000),
     lost("... that crashed or broke a law", "fuzz_night", "fuzz", "crashes"),
     *(Row(name, "coverage", "coverage", f"{floor} {kind} percent", bound) for floor, bounds in coverage.BOUNDS.items()
       for kind, name, bound in zip(("lines", "branches"), (f"lines of `{floor}` that tests run, %", "... branches, %"), bounds)),
     Row("bad inputs over raw sockets", "e2e_release", "bad_inputs", "bad inputs over raw sockets", 2_000),
     lost("... with another verdict than theirs", "e2e_release", "bad_inputs", "wrong verdicts"),
-    # Those that need a network of their own are not played where there is none.
+    # Faults that need a separate network are not played if none is available.
     Row("kinds of faults played by the kernel", "e2e_release", "faults", "fault kinds played by the kernel", 10),
     Row("... stories of them", "e2e_release", "faults", "kernel stories", 500),
     Row("POSTs that took effect and were never answered", "soak", "lost_posts", "executed-but-lost POSTs", 10_000),
     lost("... effects duplicated", "soak", "lost_posts", "duplicated effects"),
     Row("soak, minutes", "soak", "soak", "soak minutes", 2),
-    # 240,000 on a machine that keeps the pace.
+    # 240,000 on a fast machine.
     Row("... requests", "soak", "soak", "soak requests", 5_000),
     Row("... kinds of faults", "soak", "soak", "soak fault kinds", 35),
     lost("... effects duplicated", "soak", "soak", "duplicated effects"),
@@ -95,7 +96,7 @@ def table(folder):
 
 
 def problems(folder, groups):
-    """What the figures of those groups lack."""
+    """Yields what the figures of those groups lack."""
     for row in ROWS:
         if row.group not in groups:
             continue
@@ -107,14 +108,15 @@ def problems(folder, groups):
 
 
 def written():
-    """The rows of the table in the page: (name, value, bound)."""
+    """Returns the rows of the table in the page: (name, value, bound)."""
     found = TABLE.search(PAGE.read_text(encoding="utf-8"))
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in (found.group(2) if found else "").splitlines()]
     return [tuple(row) for row in cells if len(row) == 3][2:]
 
 
 def paper_problems():
-    """Rows and bounds of the page are those of this file, and its values hold; they are those of another run."""
+    """Checks that rows and bounds of the page equal those of this file, and that its values are within the bounds.
+    The values come from an earlier run."""
     rows = written()
     if not rows:
         print("tests/README.md has no table yet: python3 tests/figures.py --write after a night")
@@ -128,7 +130,7 @@ def paper_problems():
 
 
 def add_up(file, folder=FIGURES):
-    """Sums, but for kinds: each process may have met all of them."""
+    """Adds the parts up. Of kinds it takes the maximum, because each process may have met all of them."""
     parts = sorted(folder.glob(f"{file}.*.part"))
     told = [json.loads(part.read_text(encoding="utf-8")) for part in parts]
     if not told:

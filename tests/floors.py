@@ -8,7 +8,7 @@ from pathlib import Path
 from checker import count_wrong, run
 
 ROOT = Path(__file__).resolve().parent.parent
-# A storey's line in its CMakeLists.txt, and a room's.
+# The line of a storey in its CMakeLists.txt, and the line of a room.
 STOREY = re.compile(r"^reprise_storey\((\w+)(?: USES ([^)]*))?\)", re.M)
 LINKED = re.compile(r"reprise_(?:io_)?room\(([\w/.]+)([^)]*)\)|target_link_libraries\(reprise_(settings) INTERFACE([^)]*)\)"
                     r"|target_link_libraries\(reprise PRIVATE([^)]*)\)")
@@ -16,7 +16,7 @@ NO_ROOM = {"asio", "boost_json", "switches", "whole_program", "whole_program_lin
 
 
 def cmake_files(root):
-    """Every CMakeLists.txt of the proxy, from the ground up."""
+    """Yields every CMakeLists.txt of the proxy, from the lowest storey up."""
     order = re.findall(r"add_subdirectory\((\w[\w/]*)\)|foreach\(storey ([^)]*)\)", (root / "CMakeLists.txt").read_text(encoding="utf-8"))
     folders = [folder for one, several in order for folder in ([one] if one else [f"proxy/{name}" for name in several.split()])]
     for folder in folders:
@@ -28,8 +28,8 @@ def cmake_files(root):
 
 
 def read_rooms(root):
-    """({storey: the storeys that it uses}, {room: the rooms that it links}, {room: its storey}), as the CMakeLists.txt files say. The values
-    of the configuration are a storey of their own."""
+    """Returns ({storey: storeys that it uses}, {room: rooms that it links}, {room: its storey}), from the
+    CMakeLists.txt files. The configuration values (settings) are a storey of their own."""
     storeys, links, places, storey = {"settings": ("policy",)}, {}, {}, None
     for file in cmake_files(root):
         text = file.read_text(encoding="utf-8")
@@ -42,9 +42,11 @@ def read_rooms(root):
     return storeys, links, places
 
 
-# What each room links: it may include from these, and from what these link in turn, in the storeys that its own uses.
+# The links of each room. A room may include headers of these rooms and of all that they link, within the storeys that
+# its own storey uses.
 STOREYS, LINKS, STOREY_OF = read_rooms(ROOT)
-# What it may include of others', as a pattern over the whole name; standard headers are allowed everywhere.
+# Third-party headers that a room may include, as a pattern for the whole name. Standard headers are allowed
+# everywhere.
 POSIX = r"(sys/)?[a-z_0-9]+\.h|arpa/inet\.h|(netinet|net|linux)/[a-z_0-9]+\.h"
 SOCKETS = r"boost/.*|openssl/.*\.h|fmt/.*\.h|" + POSIX
 THIRD = {
@@ -78,14 +80,14 @@ THIRD = {
     "commands": r"CLI/.*\.hpp|" + SOCKETS,
 }
 SOCKET_HEADERS = {"sys/socket.h", "poll.h", "netdb.h", "sys/epoll.h"}
-# Storeys of the standard library alone.
+# Storeys that use only the standard library.
 BARE = {"policy", "settings"}
-# Storeys with no clock, no chance and no sockets: they are arguments here.
+# Storeys without clock, randomness and sockets: these are passed as arguments.
 PURE = {"policy", "http", "settings", "config", "telemetry", "tools"}
 FORBIDDEN_TOKENS = ("::now(", "random_device", "awaitable")
 FORBIDDEN_WORDS = {"Manager", "Helper", "Helpers", "Util", "Utils", "Common", "Impl", "Data", "Info", "Context"}
 SOURCE_LINES, TEST_LINES = 500, 600
-SEEDED = "tests/chance.py"  # the one source of chance of everything in Python
+SEEDED = "tests/chance.py"  # the only source of randomness in Python code
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.M)
 TYPE = re.compile(r"\b(?:class|struct|union|enum\s+class|enum\s+struct|enum|concept|using|typename)\s+"
@@ -94,7 +96,7 @@ NOISE = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'
 
 
 def floor_of(path):
-    """The room that a source file belongs to, or None for tests and the compiled-once Boost file."""
+    """Returns the room of a source file, or None for tests and for the Boost file that is compiled once."""
     if path == "config/settings.hpp":
         return "settings"
     parts = path.split("/")
@@ -104,24 +106,24 @@ def floor_of(path):
 
 
 def is_room(path, room):
-    """A room has one place: below the folder of its storey."""
+    """Returns true if the room exists and is in the folder of its storey."""
     parts = path.split("/")
     return room in LINKS and (parts[0] != "proxy" or len(parts) == 2 or parts[1] == STOREY_OF[room])
 
 
 def rooms_seen_by(room):
-    """The room itself, what it links, and what these link."""
+    """Returns the room itself, the rooms that it links, and all that those link."""
     return {room}.union(*map(rooms_seen_by, LINKS[room]))
 
 
 def is_seen_by(room, name):
-    """A header may be included if CMake lets the room see it and the storey use it."""
+    """Returns true if CMake links the header's room to this room, directly or not, and the storey may use it."""
     other = floor_of(name)
     return other in rooms_seen_by(room) and STOREY_OF[other] in (STOREY_OF[room], *STOREYS[STOREY_OF[room]])
 
 
 def check_storeys(storeys=None):
-    """No two storeys use each other, in any way round."""
+    """Checks that no storeys use each other, directly or in a cycle."""
     storeys, below = storeys or STOREYS, set()
     while len(below) < len(storeys):
         free = [name for name, uses in storeys.items() if name not in below and below.issuperset(uses)]
@@ -132,7 +134,7 @@ def check_storeys(storeys=None):
 
 
 def check_pages(root):
-    """Each storey, and each room of config, says what it is for and where to start."""
+    """Checks that each storey, and each room of config, has a README.md that says what it is for and where to start."""
     folders = [root / "proxy" / name for name in STOREYS if name not in ("settings", "config")]
     for folder in [*folders, root / "config", *(root / "config").glob("*/")]:
         if any(folder.rglob("*.[ch]pp")) and not (folder / "README.md").is_file():
@@ -140,7 +142,7 @@ def check_pages(root):
 
 
 def blank(match):
-    """Keeps the lines of what is taken away, so that line numbers stay true."""
+    """Replaces removed text but keeps its line breaks, so that line numbers stay correct."""
     return " " + "\n" * match.group(0).count("\n")
 
 
@@ -202,7 +204,7 @@ def check_header(text):
 
 
 def is_command(root, path):
-    """main, and a file that adds one command: they are declared together."""
+    """Returns true for main, and for a file that adds one command: these are declared together."""
     folder, _, name = path.rpartition("/")
     declared = root / folder / "commands.hpp"
     return path == "proxy/main.cpp" or (declared.is_file() and f" add_{name.removesuffix('.cpp')}(" in declared.read_text(encoding="utf-8"))
@@ -214,7 +216,7 @@ def check_own_header(root, path):
 
 
 def check_file(root, path):
-    """Every violation in one file: (line, kind, message)."""
+    """Yields every violation in one file: (line, kind, message)."""
     text = (root / path).read_text(encoding="utf-8")
     floor = floor_of(path) if path.endswith((".hpp", ".cpp")) else None
     if floor is not None and not is_room(path, floor):
@@ -236,7 +238,7 @@ def check_file(root, path):
 
 
 def check_tree(root):
-    """Prints every violation under `root`; returns the number of files and the set of kinds per file."""
+    """Prints every violation below `root`. Returns the number of files and the set of kinds per file."""
     files, found = 0, [*check_storeys(), *check_pages(root)]
     for folder in ("proxy", "config", "tests"):
         for file in sorted((root / folder).rglob("*")):
@@ -249,7 +251,7 @@ def check_tree(root):
 
 
 OPENING = "// A planted file.\n#pragma once\n"
-PLANTS = {  # path, text, the kind that must be found; None: nothing may be found
+PLANTS = {  # name: (path, text, expected kind; None if nothing may be found)
     "up": ("proxy/policy/decision/up.hpp", OPENING + '#include "proxy/http/http1/clean.hpp"\n', "floor"),
     "sideways": ("proxy/telemetry/metrics/side.cpp", '#include "config/load.hpp"\n', "floor"),
     "loader": ("proxy/net/io/loader.cpp", '#include "config/load.hpp"\n', "floor"),
@@ -298,7 +300,7 @@ PLANTS = {  # path, text, the kind that must be found; None: nothing may be foun
 
 
 def self_test():
-    """Plants every kind of violation in a tree of its own; each must be found, and nothing else."""
+    """Plants every kind of violation in a temporary tree. Each must be found, and nothing else."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         for path, planted, kind in PLANTS.values():

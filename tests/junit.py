@@ -20,7 +20,7 @@ import xml.etree.ElementTree as xml
 from dataclasses import dataclass
 from pathlib import Path
 
-# Each class of skips, and where its tests are played in any case.
+# Each class of skips, and where its tests do run.
 CLASSES = {
     "sanitizer": "group release and the end-to-end cases, whose programs have no sanitizer",
     "namespaces": "machines where root may make namespaces and control groups, such as CI",
@@ -28,13 +28,13 @@ CLASSES = {
     "kernel": "machines whose kernel has the module, and that have more than one address or user",
 }
 MOST_FLAKY = 2
-KEPT_LINES = 60   # of the output of a failure
+KEPT_LINES = 60  # lines kept of a failure's output
 NOT_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass
 class Test:
-    """One test: `outcome` is passed, failed, flaky or skipped; `text` is the reason or the output."""
+    """One test. `outcome` is passed, failed, flaky or skipped; `text` is the reason or the output."""
 
     name: str
     outcome: str
@@ -46,7 +46,7 @@ def sum_line(passed, failed, skipped):
 
 
 class Suite:
-    """The results of one program, printed as they come and written to $REPRISE_RESULTS at the end."""
+    """The results of one program. Prints each result, and writes all to $REPRISE_RESULTS at the end."""
 
     def __init__(self, name):
         self.name, self.tests = name, []
@@ -67,13 +67,13 @@ class Suite:
         self.add(name, "skipped", why)
 
     def plays(self, name, case, not_played=()):
-        """Calls the case. An exception of the kind `not_played` skips it; any other is its failure, with the output of a program that ended
-        with an error."""
+        """Calls the case. An exception of kind `not_played` skips it. Any other exception is a failure, with the
+        output of a program that ended with an error."""
         try:
             case()
         except not_played as why:
             self.skips(name, str(why))
-        except Exception as error:   # the next case is worth a look, too
+        except Exception as error:  # the remaining cases still run
             printed = (getattr(error, stream, None) or "" for stream in ("stdout", "stderr"))
             self.fails(name, traceback.format_exc() + "".join(map(str, printed)))
         else:
@@ -83,7 +83,7 @@ class Suite:
         return sum(test.outcome == outcome for test in self.tests)
 
     def end(self):
-        """Writes the results and prints their sum; returns the exit code."""
+        """Writes the results and prints their sum. Returns the exit code."""
         folder = os.environ.get("REPRISE_RESULTS")
         if folder:
             write(Path(folder), self.name, self.tests)
@@ -107,13 +107,13 @@ def write(folder, suite, tests):
 
 
 def skip_reason(element):
-    """GoogleTest writes the place of the skip before the reason."""
+    """Returns the reason of a skip. GoogleTest writes the place before it."""
     lines = [line for line in (element.text or element.get("message") or "").splitlines() if line.strip()]
     return next((line.strip() for line in lines if not re.match(r"\S+:\d+$|\S+:\d+: Skipped$", line.strip())), "no reason given")
 
 
 def read(path):
-    """The tests of one file, written by Suite or by GoogleTest, whose names need the name of their class."""
+    """Returns the tests of one file, written by Suite or by GoogleTest. GoogleTest's names get the name of their class."""
     found = []
     root = xml.parse(path).getroot()
     for case in root.iter("testcase"):
@@ -133,7 +133,7 @@ def read(path):
 
 
 def play(command, environment=None):
-    """The exit code and the output of a command, which is shown as it comes."""
+    """Runs a command and shows its output. Returns the exit code and the output."""
     lines = collections.deque(maxlen=400)
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           env={**os.environ, **(environment or {})}) as process:
@@ -152,7 +152,7 @@ def run_command(folder, name, command):
 
 
 def verdict(name, status, tests, output):
-    """What must be added to the tests of a suite that ended with that exit code, so that neither a crash nor silence passes."""
+    """Returns tests to add for a suite that ended with that exit code, so that neither a crash nor an empty run passes."""
     failures = [test for test in tests if test.outcome == "failed"]
     if status and not failures:
         return [Test(name, "failed", f"exit code {status}, and no test failed\n{output}")]
@@ -171,12 +171,13 @@ def run_suite(folder, name, command):
 
 
 def named(suite, tests):
-    """The tests with the name of their suite in front."""
+    """Returns the tests with the suite's name in front."""
     return [Test(f"{suite}: {test.name}", test.outcome, test.text) for test in tests]
 
 
 def of_ctest(report, results):
-    """The tests of each program that ctest ran. A program that ctest calls failed, and whose XML has no failure, has crashed."""
+    """Returns the tests of each program that ctest ran. If ctest reports a failure and the program's XML has none,
+    the program has crashed."""
     tests = []
     for case in xml.parse(report).getroot().iter("testcase"):
         file = results / f"{case.get('name')}.xml"
@@ -204,7 +205,7 @@ def run_ctest(folder, name, command):
 
 
 def judge(tests, is_ci, is_night):
-    """The lines that end a run, and whether the run is good."""
+    """Returns the lines that end a run, and whether the run passed."""
     by = collections.defaultdict(list)
     for test in tests:
         by[test.outcome].append(test)
@@ -232,7 +233,7 @@ GOOGLE_TEST = """<testsuites><testsuite name="A"><testcase name="passes" status=
 
 
 def self_test():
-    """Every way in which a test ends is counted for what it is, and no crash is lost."""
+    """Checks that every outcome is counted correctly, and that no crash is lost."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         (root / "google.xml").write_text(GOOGLE_TEST, encoding="utf-8")

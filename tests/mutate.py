@@ -23,30 +23,32 @@ import chance
 from junit import Suite
 
 ROOT = Path(__file__).resolve().parent.parent
-# Seconds; a test program that runs longer has noticed. Two hundred thousand stories take a minute on a quiet machine.
+# Seconds. A test program that runs longer counts as having detected the defect. 200,000 stories take a minute on an
+# idle machine.
 LIMITS = {"policy_test": 120, "explain_test": 120, "http_test": 120, "replay_test": 120, "net_stories": 600}
 
-# (floor, file, text, replacement), from tests/planted; a number counts over all floors.
+# (floor, file, text, replacement), from tests/planted. Numbers count over all floors.
 PLANTED = [(floor, *planted) for floor in ("policy", "explain", "http", "net", "replay")
            for planted in json.loads((ROOT / f"tests/planted/{floor}.json").read_text(encoding="utf-8"))]
 
-# What must fail, and what a run of it is.
+# The program that must fail, and its arguments.
 UNIT_TEST = ("--gtest_brief=1", "--gtest_fail_fast")
 JUDGES = {"policy": ("policy_test", UNIT_TEST), "explain": ("explain_test", UNIT_TEST), "http": ("http_test", UNIT_TEST),
           "replay": ("replay_test", UNIT_TEST), "net": ("net_stories", ("--stories", "200000", "--unshrunk"))}
 
 
-# The rooms that a floor's test program judges, where there are several.
+# The rooms that a floor's test program judges, if there are several.
 ROOMS = {"policy": ("decision", "match", "pacing"), "http": ("message", "retry_hints", "http1", "body_rules", "tunnel", "request")}
 
 
 def folder_of(room):
-    """Where a room is: its storey is the folder above."""
+    """Returns the folder of a room, which is below its storey."""
     return next((ROOT / "proxy").glob(f"*/{room}"))
 
 
 def room_and_file(mutant):
-    """Where the text stands: the stories judge all rooms above the sockets, so that their mutants name the room too."""
+    """Returns the room and file of the text. The stories judge all rooms above the sockets, so their defects also
+    name the room."""
     floor, file = mutant[:2]
     if "/" in file:
         return file.split("/")
@@ -93,7 +95,7 @@ class Build:
         return done.stdout
 
     def plant(self, mutant, place):
-        """True if the test program noticed; a text if the defect could not be planted."""
+        """Plants one defect. Returns true if the test program detected it, or a text if it could not be planted."""
         changed, built, program = place / source(mutant).name, place / f"{source(mutant).name}.o", place / self.test
         text = source(mutant).read_text(encoding="utf-8")
         changed.write_text(text.replace(mutant[2], mutant[3]), encoding="utf-8")
@@ -111,7 +113,7 @@ class Build:
         return self.notices(program)
 
     def link_with(self, built, room):
-        """The command that links the test program, with a copy of the room's library that has this object for its own."""
+        """Returns the command that links the test program with a copy of the room's library that contains this object."""
         library, copy = f"{folder_of(room).parent.relative_to(ROOT)}/libreprise_{room}.a", built.parent / "changed.a"
         shutil.copy(self.folder / library, copy)
         self.run("ar", "r", str(copy), str(built))

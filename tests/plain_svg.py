@@ -1,4 +1,4 @@
-"""What keeps a picture from being shown as it is by programs that know no style sheets."""
+"""Finds parts of an SVG picture that programs without style sheets cannot show."""
 import re
 from xml.etree import ElementTree
 
@@ -7,7 +7,8 @@ COLOR = re.compile(r"#[0-9a-f]{6}|none")
 
 
 def problems(text):
-    """A sentence for each: an element whose colours are not in its own attributes, or a rule that a light page needs."""
+    """Returns a sentence for each fault: an element without its own colour attributes, or a style rule that a light
+    page needs."""
     found = [f"{name} outside a style sheet" for name in ("var(", "currentColor") if name in re.sub(r"<style>.*?</style>", "", text, flags=re.S)]
     for sheet in re.findall(r"<style>(.*?)</style>", text, flags=re.S):
         if not re.fullmatch(r"\s*@media \(prefers-color-scheme: ?dark\) ?\{([^{}]*\{[^{}]*\})*\s*\}\s*", sheet):

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Plays the cheap steps of deploy/release/release.sh, and holds the release workflow to them.
+"""Runs the cheap steps of deploy/release/release.sh, and checks the release workflow against them.
 
     python3 tests/release.py
 
-The expensive steps, packages and image, are played by group `releases` of the night (tests/package)."""
+Group `releases` of the night runs the expensive steps, packages and image (tests/package)."""
 import json
 import os
 import re
@@ -25,7 +25,7 @@ VERSION = re.search(r"^project\(reprise VERSION ([0-9.]+)", (ROOT / "CMakeLists.
 
 
 class Tree:
-    """A repository with what the script reads, and nothing else."""
+    """A repository with only the files that the script reads."""
 
     FILES = ("CMakeLists.txt", "CHANGELOG.md", "Dockerfile", "deploy/debian/changelog", "deploy/packages.sh", "deploy/release/release.sh")
 
@@ -144,11 +144,11 @@ def test_build_dependencies_are_known_for_each_supported_release():
 
 def workflow(name):
     found = yaml.safe_load((ROOT / ".github/workflows" / name).read_text(encoding="utf-8"))
-    return found, found[True]  # YAML 1.1: the key `on`
+    return found, found[True]  # YAML 1.1 reads the key `on` as true
 
 
 def needs_of(jobs, name):
-    """Every job that must have succeeded before that one begins."""
+    """Returns every job that must succeed before this one starts."""
     needs = jobs[name].get("needs", [])
     needs = [needs] if isinstance(needs, str) else needs
     return set(needs).union(*(needs_of(jobs, other) for other in needs))
@@ -171,7 +171,7 @@ def test_nothing_is_published_before_gate_and_night_pass():
 
 
 def test_tag_does_not_start_the_gate_twice():
-    """Both runs would have one concurrency group, and one would end the other."""
+    """Both runs would have the same concurrency group, and one would cancel the other."""
     equal(workflow("ci.yml")[1]["push"], {"branches": ["**"]})
 
 

@@ -26,7 +26,7 @@ SMALL = re.compile(r"(?<![^_])(?:[a-l]\d+|r\d+[a-f]?)(?![^_])")
 
 
 def entries(root, book):
-    """{id: what stands behind it} of one rule book."""
+    """Returns {id: rest of its row} of one rule book."""
     return dict(ENTRY.findall((root / "docs/requirements" / book).read_text(encoding="utf-8")))
 
 
@@ -35,7 +35,8 @@ def rows_to_test(book):
 
 
 def ids_of(name):
-    """The ids that a name begins with: `A4_A18_never_...` has two. In `R15AndR17TheCap...` a capital ends the first."""
+    """Returns the ids at the start of a name: `A4_A18_never_...` has two. In `R15AndR17TheCap...` a capital letter
+    ends the first."""
     ids = re.match(r"(?:(?:[A-N]\d+|R\d+[a-f]?)_)*", name).group(0)
     clause = re.match(r"R\d+(?=[A-Z])", name)
     return set(ids.rstrip("_").split("_")) - {""} | ({clause.group(0)} if clause else set())
@@ -49,7 +50,7 @@ def names_of_tests(root):
 
 
 def problems(names, rows, known):
-    """(id, what is wrong) of rows without a test, and of names with an unknown or a lower-case id."""
+    """Returns (id, problem) for rows without a test, and for names with an unknown or lower-case id."""
     tested = {found for name in names for found in ids_of(name)}
     found = [(row, "has no test with its id in the name") for row in rows if row not in tested]
     found += [(row, "is in no rule book") for row in sorted(tested - known)]
@@ -57,13 +58,13 @@ def problems(names, rows, known):
 
 
 def spec_rows(texts):
-    """{id: digest} of the rows of the specification."""
+    """Returns {id: digest} of the rows of the specification."""
     return {match[1] or match[3]: hashlib.sha256((match[2] or match[4]).encode()).hexdigest()[:12]
             for text in texts for match in SPEC_ROW.finditer(text)}
 
 
 def changed(spec, adopted):
-    """(id, what is wrong) of rows that are new, gone or different, but for those that are awaited."""
+    """Yields (id, problem) for rows that are new, gone or different, except awaited ones."""
     for row in sorted({*spec, *adopted}):
         if row not in adopted:
             yield row, "is new in the specification: add it to docs/requirements, or to adopted.txt as awaited"
@@ -90,7 +91,7 @@ def adopt(rows):
 
 
 def self_test():
-    """The checks notice what they must."""
+    """Checks that each kind of problem is found."""
     assert ids_of("A4_A18_never_B1") == {"A4", "A18"} and ids_of("A421LosesAgainst") == set() == ids_of("a_B1_x")
     assert ids_of("R33a_to_R33f_each_conditional_operation_is_retryable_with_its_precondition") == {"R33a"} and ids_of("R15AndR17TheCap") == {"R15"} and ids_of("M103_N7_x") == {"M103", "N7"}
     assert UNIT.findall("TEST_F(PoolTest, F1_x) {\n//TEST(A, B2_y)") == [("PoolTest", "F1_x")]

@@ -31,7 +31,7 @@ def git(*arguments):
 
 
 def changed_files(base):
-    """Paths that differ from `base`, untracked files included; every file if there is no such commit."""
+    """Returns paths that differ from `base`, with untracked files. Returns every file if there is no such commit."""
     bases = [base] if base else git("rev-list", "-1", "--before=24 hours ago", "HEAD")
     if not bases:
         return git("ls-files")
@@ -40,7 +40,7 @@ def changed_files(base):
 
 
 def drawn(files, most=MOST):
-    """At most so many of the files; the same commit always draws the same."""
+    """Returns at most that many of the files. The same commit always draws the same ones."""
     if len(files) <= most:
         return files
     seed = git("rev-parse", "HEAD")[0]
@@ -49,7 +49,7 @@ def drawn(files, most=MOST):
 
 
 def compile_commands(database):
-    """{path: command that only checks the syntax} of the sources in the tree."""
+    """Returns {path: command that only checks the syntax} of the sources in the tree."""
     found = {}
     for entry in json.loads((database / "compile_commands.json").read_text(encoding="utf-8")):
         path = Path(entry["file"])
@@ -61,7 +61,7 @@ def compile_commands(database):
 
 
 def build_precompiled(database, commands):
-    """Builds the precompiled headers that the commands name: clang names the compiled form, GCC the header beside it."""
+    """Builds the precompiled headers that the commands name: clang names the compiled file, GCC the header beside it."""
     told = subprocess.run(["ninja", "-C", str(database), "-t", "targets", "all"], capture_output=True, text=True, check=True).stdout
     known = {str(database / name) for line in told.splitlines() for name in [line.partition(":")[0]] if name.endswith((".pch", ".gch"))}
     named = {word for command in commands for word in command}
@@ -77,9 +77,10 @@ def files_that_include(header):
 
 
 def source_that_includes(header, commands):
-    """The source of the same name, or the nearest that includes the header, maybe by way of others; None if none of the build does."""
+    """Returns the source of the same name, or the nearest one that includes the header, directly or not. None if no
+    source of the build does."""
     headers = [header]
-    for name in headers:   # it grows
+    for name in headers:  # the list grows
         near = [name.removesuffix(".hpp") + ".cpp", *files_that_include(name)]
         source = next((one for one in near if one in commands), None)
         if source is not None:
@@ -89,7 +90,7 @@ def source_that_includes(header, commands):
 
 
 def without_precompiled(words):
-    """A command whose source sees nothing but what it includes."""
+    """Returns the command without precompiled headers, so that the source sees only its own includes."""
     kept = []
     for word in words:
         if "/cmake_pch." not in word:
@@ -101,14 +102,15 @@ def without_precompiled(words):
 
 
 def command_for(path, commands):
-    """The command for a source, or for a header with the flags of a source that includes it; None if no source of the build does."""
+    """Returns the command for a source, or for a header with the flags of a source that includes it. None if no
+    source of the build does."""
     if path in commands or not path.endswith(".hpp"):
         return commands.get(path)
     source = source_that_includes(path, commands)
     if source is None:
         return None
     words = [word for word in without_precompiled(commands[source]) if word not in ("-c", str(ROOT / source))]
-    return [*words, "-x", "c++", "-"]   # a source that only includes it, from standard input
+    return [*words, "-x", "c++", "-"]  # a source that only includes the header, from standard input
 
 
 def compile_alone(compiler, path, commands):
@@ -142,7 +144,7 @@ def check_files(files, suite, jobs):
 
 
 def self_test():
-    """A file that leans on another's include fails, and so does one with a finding."""
+    """Checks that a file that needs another's include fails, and so does a file with a finding."""
     with tempfile.TemporaryDirectory() as folder:
         for name, text, compiles in (("clean", "#include <string>\nstd::string clean() { return {}; }\n", True),
                                      ("leaning", "std::string leaning() { return {}; }\n", False)):
@@ -151,7 +153,7 @@ def self_test():
             for compiler, program in (("clang", "clang++"), ("gcc", "g++")):
                 outcome, _ = compile_alone(compiler, name, {name: [program, "-std=c++20", "-fsyntax-only", str(file)]})
                 assert (outcome == "passed") == compiles, (name, compiler, outcome)
-        precompiled = f"{folder}/cmake_pch.hxx"   # what leans on it alone leans on another's include
+        precompiled = f"{folder}/cmake_pch.hxx"  # code that needs this header relies on another file's include
         Path(precompiled).write_text("#include <string>\n", encoding="utf-8")
         leaning = str(Path(folder) / "leaning.cpp")
         for forced in (["g++", "-include", precompiled], ["clang++", "-Xclang", "-include", "-Xclang", precompiled]):
@@ -175,7 +177,7 @@ def main():
     suite.passes("a planted mistake is found")
     files = git("ls-files") if given.all else changed_files(given.base)
     sources = [path for path in files if path.endswith((".cpp", ".hpp")) and path.startswith(("proxy/", "config/", "tests/"))
-               and not Path(path).name.startswith("precompiled")]   # the build compiles those alone itself
+               and not Path(path).name.startswith("precompiled")]  # the build already compiles those alone
     check_files(sources if given.all else drawn(sources), suite, given.jobs)
     return suite.end()
 

@@ -21,7 +21,7 @@ def text_of(name):
 
 
 def keys(page):
-    """`key SECTION KEY` for each row with a kind and a default in the reference page."""
+    """Returns `key SECTION KEY` for each row with a kind and a default in the reference page."""
     section = ""
     for line in page.splitlines():
         if line.startswith("#"):
@@ -48,7 +48,7 @@ def fields_of_lines(kind, name):
 
 
 def words(source, constant):
-    """The words of a list in the source that the program prints when it does not know a command."""
+    """Returns the words of a list in the source that the program prints for an unknown command."""
     found = re.search(rf"{constant} =\s*((?:\"[^\"]*\"\s*)+);", text_of(source))
     return re.split(r", (?:and )?", "".join(re.findall(r'"([^"]*)"', found[1])))
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 TEXT = (".cpp", ".hpp", ".py", ".md", ".yaml", ".sh")
-WORDS = {   # pattern: what to write
+WORDS = {  # pattern: replacement
     r"\b(told|tells?|telling)\b": "log, report, notify, pass",
     r"\b(heed|heeds|heeded|hears?|heard)\b": "apply, observe, receive",
     r"\banswers?\b": "response, responds",
@@ -26,11 +26,11 @@ WORDS = {   # pattern: what to write
     r"(?:^|[.:] )(Of|Whose|What of|That of|Where)\b": "a subject and a verb first",
     r"(?://+<?|\*|#) *(Of|Whose|What of|That of|Where) ": "a subject and a verb first",
 }
-LONGEST = 40   # words of a sentence
+LONGEST = 40  # words in a sentence
 
 
 def words_of(name, line):
-    """The part of a line that people read: a page, a comment, or what is quoted."""
+    """Returns the part of a line that people read: a page's text, a comment, or a quoted text."""
     if name.endswith(".md"):
         return line
     comment = re.search(r"(?:///?<?|#) (.*)", line)

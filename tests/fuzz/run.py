@@ -26,7 +26,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 import chance  # noqa: E402
 from junit import Suite  # noqa: E402
 
-# name: longest input, dictionary, inputs a CPU second that it should reach, more folders with seeds
+# name: (longest input, dictionary, expected inputs per CPU second, further folders with seeds)
 TARGETS = {
     "request_head": (512, "http", 50_000, ()),
     "request_body": (256, "http", 50_000, ()),
@@ -50,12 +50,12 @@ TARGETS = {
     "inject": (1024, "kubernetes", 2_000, ()),
     "config": (1024, "yaml", 300, ("tests/golden/config", "config/examples")),
 }
-TOLERANCE = 20  # machines differ, and a busy one shares caches as well: only a disaster is below a twentieth
-LEAST = 200  # a run that played fewer inputs than this has proved nothing
+TOLERANCE = 20  # machines differ, and a busy one shares its caches: only a speed below a twentieth is a failure
+LEAST = 200  # a run with fewer inputs proves nothing
 
 
 def play(name, given):
-    """One target's figures, and what it said where it failed."""
+    """Runs one target. Returns its figures, and its output if it failed."""
     if given.keep:
         return play_from(name, given, ROOT / "build/fuzz/corpus" / name)
     with tempfile.TemporaryDirectory() as nothing:
@@ -63,8 +63,8 @@ def play(name, given):
 
 
 def play_from(name, given, found):
-    """The same, on what lies in that folder as well; what is new is written there. On a machine so busy that the time proves
-    nothing, once more without a clock."""
+    """Runs one target with the inputs in folder `found` as well, and adds new ones to it. If a busy machine runs too
+    few inputs in the time, runs again without a time limit."""
     figures, why, readings = run_target(name, given.runs, given.seconds, found)
     if why is None and figures["executions"] < min(LEAST, given.runs):
         figures, why, readings = run_target(name, LEAST, 0, found)
@@ -72,7 +72,7 @@ def play_from(name, given, found):
 
 
 def run_target(name, runs, seconds, found):
-    """One process, for so many inputs and at most so long; 0 seconds: without a limit."""
+    """Runs one process for that many inputs and seconds; 0 seconds means no limit."""
     longest, words, speed, seeds = TARGETS[name]
     build, broken = ROOT / "build/asan", ROOT / "build/fuzz/found"
     broken.mkdir(parents=True, exist_ok=True)
@@ -83,7 +83,7 @@ def run_target(name, runs, seconds, found):
     if words:
         command.append(f"-dict={ROOT}/tests/fuzz/{words}.dict")
     command += [str(found), f"{ROOT}/tests/fuzz/corpus/{name}", *(f"{ROOT}/{seed}" for seed in seeds)]
-    # Without shuffled addresses: the sanitizer of clang 14 cannot place its shadow among all of them.
+    # Disables address randomization: the sanitizer of clang 14 cannot place its shadow memory at all addresses.
     environment = {**os.environ, "ASAN_OPTIONS": "malloc_context_size=3:quarantine_size_mb=16"}
     with tempfile.TemporaryFile(mode="w+", errors="replace") as log:
         process = subprocess.Popen(["setarch", "-R", *command], stdout=log, stderr=log, env=environment)  # pylint: disable=R1732
@@ -97,7 +97,7 @@ def run_target(name, runs, seconds, found):
                "edges": int((re.findall(r" cov: (\d+) ", said) or ["0"])[-1])}
     why = None
     if process.returncode != 0:
-        # First what was broken and by which input: of a long log only the ends are kept.
+        # Puts the broken invariant and its input first: only both ends of a long log are kept.
         told = re.findall(r"^(?:not so: |Base64: |SUMMARY: ).*", said, re.M)
         why = "\n".join([*told, *said.splitlines()[-60:]])
     elif os.environ.get("REPRISE_NIGHT") == "1" and figures["per_cpu_second"] * TOLERANCE < speed:

@@ -1,4 +1,4 @@
-"""The real clients: what each is started with, by which ways it can come, and what it takes to trust an authority."""
+"""Defines the real clients: the command of each, the ways into reprise that it supports, and how it trusts a CA."""
 import shutil
 from dataclasses import dataclass, field
 from typing import Callable, Optional
@@ -13,14 +13,14 @@ VARIABLES = {"http_proxy": f"http://{PROXY}", "https_proxy": f"http://{PROXY}"}
 WS_VARIABLES = {"ws_proxy": f"http://{PROXY}", "wss_proxy": f"http://{PROXY}"}
 TRUST = ("SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "GIT_SSL_CAINFO", "PIP_CERT", "PERL_LWP_SSL_CA_FILE")
 JAVA_PROXY = "-Dhttp.proxyHost=127.0.0.1 -Dhttp.proxyPort={0} -Dhttps.proxyHost=127.0.0.1 -Dhttps.proxyPort={0}".format(PORTS["forward"])
-# Debian's, which has the modules of its packages, where it is there.
+# Prefers Debian's Python, which has the modules of Debian's packages.
 PYTHON = "/usr/bin/python3" if shutil.which("/usr/bin/python3") else "python3"
 
 
 @dataclass
 class Ask:
-    """One call of a client. `base`: the folder on the server that is the case's own; `ca`: a file with the authority that is trusted,
-    `truststore` the same for Java; `folder`: the client's own, and where its programs are."""
+    """One call of a client. `base`: the case's own folder on the server. `ca`: file of the trusted CA; `truststore`:
+    the same for Java. `folder`: the client's own folder. `programs`: folder of the test programs."""
 
     way: str
     method: str
@@ -47,9 +47,9 @@ class Ask:
 
 @dataclass
 class Client:
-    """`command(ask)`: its words; a text is one of a shell. `ways`: for each by which it comes, the environment or the words in front.
-    `scenarios`: what it can be asked for. `tree(base)`: the files that it fetches, and the one that is cut. `why`: for each way by
-    which it cannot come."""
+    """A client. `command(ask)`: its words, or a text for a shell. `ways`: for each supported way, the environment or
+    the words in front. `scenarios`: what the client can do. `tree(base)`: the files that it fetches, and the one that
+    is cut. `why`: the reason for each way that it does not support."""
 
     name: str
     command: Callable
@@ -78,7 +78,7 @@ EVERY = {"variable": variables(), **PLAIN, **EXEC}
 
 
 def program(*interpreter):
-    """A script of tests/interop/programs, which gets METHOD URL [FILE]."""
+    """Returns the command of a script in tests/interop/programs, with arguments METHOD URL [FILE]."""
     *words, script = interpreter
     return lambda ask: [*words, f"{ask.programs}/{script}", *ask.words]
 
@@ -97,7 +97,7 @@ def curl(ask):
 
 
 def bundle_of(ask):
-    """Where a client reads no variable: a word that its shell puts in."""
+    """Returns the CA file for a client that reads no variable: under exec, a word that its shell expands."""
     return "$SSL_CERT_FILE" if ask.way == "exec --intercept" else ask.ca
 
 
@@ -120,7 +120,7 @@ def read(name):
 
 
 def succeeded(*_):
-    """Of what checks by itself that it has got all of it."""
+    """Returns the expected body for a client that checks by itself that it received everything."""
     return HELLO
 
 

@@ -1,4 +1,5 @@
-"""What real clients ask for: an upstream in a network of its own, with a script for each case, and the files that package tools fetch."""
+"""The upstream of the real clients, in a separate network: a script for each case, and the files that package tools
+fetch."""
 import base64
 import contextlib
 import hashlib
@@ -20,17 +21,17 @@ from upstream import Say, Upstream, resumable
 HOST = "app.test"
 HELLO = b"hello from the upstream\n"
 ORDER = b"order=1"
-NAME = "probe"  # of every package
+NAME = "probe"  # name of every package
 WEBSOCKET = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"  # RFC 6455, section 1.3
 
 
 def blob():
-    """What is uploaded and downloaded: more than a connection takes at once."""
+    """Returns the content of uploads and downloads: larger than the buffers of a connection."""
     return chance.content("blob", 1 << 20)
 
 
 def echo(connection, request):
-    """A WebSocket whose first message, a short one, comes back; then it is closed."""
+    """Serves a WebSocket: echoes the first, short message and closes the connection."""
     accept = base64.b64encode(hashlib.sha1((request.field("Sec-WebSocket-Key") + WEBSOCKET).encode()).digest()).decode()
     connection.sendall(f"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
                        f"Sec-WebSocket-Accept: {accept}\r\n\r\n".encode())
@@ -44,7 +45,7 @@ def echo(connection, request):
 
 
 def git_tree(_):
-    """A repository as files; what is cloned has `hello` in it."""
+    """Returns the files of a git repository that contains the file `hello`."""
     with tempfile.TemporaryDirectory() as folder:
         def git(*words, where="work"):
             identity = ["-c", "user.name=n", "-c", "user.email=e@app.test", "-c", "init.defaultBranch=main"]
@@ -60,7 +61,7 @@ def git_tree(_):
 
 
 def apt_tree(_):
-    """A repository of one package, which nobody has signed."""
+    """Returns the files of an unsigned apt repository with one package."""
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder, "package/DEBIAN/control")
         made.parent.mkdir(parents=True)
@@ -117,18 +118,19 @@ def served(content, path):
 
 
 class Closing:
-    """An upstream that ends a connection where its client asks for that (RFC 9112, section 9.6): some read to its end."""
+    """An upstream that closes a connection if its client asks for that (RFC 9112, section 9.6): some clients read to
+    the end."""
 
     def _play(self, connection, request, step):
         return super()._play(connection, request, step) and (request.field("Connection") or "").lower() != "close"
 
 
 class Plain(Closing, Upstream):
-    """Over TCP."""
+    """The upstream over TCP."""
 
 
 class Secure(Closing, TlsUpstream):
-    """Over TLS."""
+    """The upstream over TLS."""
 
 
 class Origin:
@@ -155,12 +157,13 @@ class Origin:
             server.__exit__(*error)
 
     def lay(self, tree, below, fails, cut=None):
-        """Each file of a tree below that path: behind `fails` responses of 503, and the one to `cut` breaks in its middle first."""
+        """Serves each file of a tree below that path after `fails` responses of 503. The file `cut` breaks in the
+        middle first."""
         for name, content in tree.items():
             last = resumable(content, len(content) // 2) if name == cut else served(content, name)
             self.scripts[f"{below}/{name}"] = [503] * fails + [last]
 
     def asked(self, server, below):
-        """The requests for that path and what is below it."""
+        """Returns the requests for that path and for everything below it."""
         with server.lock:
             return [request for request in server.requests if request.path.startswith(below)]

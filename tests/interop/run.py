@@ -41,19 +41,19 @@ TIMEOUT = 90  # seconds that a client may take
 BEGIN, END = "<!-- table -->", "<!-- end of the table -->"
 COLUMNS = ("get", "post", "upload", "download", "https")
 WORDS = {"get": "retried", "post": "once", "upload": "replayed", "download": "resumed", "websocket": "retried"}
-# Whose scenario stands in which column.
+# Scenarios that are shown in the column of another one.
 COLUMN = {"websocket": "get", "secure websocket": "https"}
 
 
 def outcome(way, scenario):
-    """What a case must come to. TLS that reprise does not end is a tunnel."""
+    """Returns the expected outcome of a case. TLS that reprise does not terminate is a tunnel."""
     if scenario in ("https", "secure websocket"):
         return "retried" if way in ("gateway", "exec --intercept") else "tunnelled"
     return WORDS[scenario]
 
 
 def is_secure(way, scenario):
-    """Whether the upstream is asked over TLS."""
+    """Returns true if the upstream is reached over TLS."""
     return way == "exec --intercept" or scenario in ("https", "secure websocket")
 
 
@@ -64,7 +64,7 @@ class Stage:
         self.origin, self.folder = origin, folder
         self.count, self.lock = 0, threading.Lock()
         self.truststore = f"{folder}/truststore"
-        self.transparent = "none played yet"  # why it is not, or nothing
+        self.transparent = "none played yet"  # reason why this way is not available, or empty
 
     def next_path(self):
         with self.lock:
@@ -73,12 +73,12 @@ class Stage:
 
 
 def readable(folder):
-    """Everything in it for everybody."""
+    """Makes everything in the folder readable for all users."""
     subprocess.run(["chmod", "-R", "a+rX", str(folder)], check=True)
 
 
 def prepare_programs(folder):
-    """The programs where every user can start them, compiled where they must be."""
+    """Copies the programs to a folder where every user can start them, and compiles them if needed."""
     shutil.copytree(HERE / "programs", folder / "programs")
     if shutil.which("go"):
         environment = {**os.environ, "HOME": str(folder), "GOTOOLCHAIN": "local", "CGO_ENABLED": "0", "GOFLAGS": "-mod=mod"}
@@ -109,7 +109,7 @@ def configuration(origin):
 
 
 def written(client, way, ask):
-    """(environment, command) of a case: the command is words, or a text of a shell."""
+    """Returns (environment, command) of a case. The command is a list of words, or a text for a shell."""
     how = client.ways[way]
     environment, command = dict(how.get("environment", {})), client.command(ask)
     if ask.is_https and way not in ("gateway", "exec --intercept"):
@@ -122,13 +122,13 @@ def written(client, way, ask):
     if way.startswith("exec"):
         words = ["reprise", "exec", *(["--intercept", HOST] if "intercept" in way else []), "--"]
     if words and isinstance(command, str):
-        # What a shell has to put together is one word of what starts it.
+        # A text for a shell is one argument of the shell that the front starts.
         command = ["sh", "-c", command] if re.search(r"[$|&]", command) else shlex.split(command)
     return environment, [*words, *command] if isinstance(command, list) else command
 
 
 def line(client, way):
-    """What somebody writes to have a GET of URL that way, as it was run."""
+    """Returns the command line that sends a GET of URL by that way, as it was run."""
     if "line" in client.ways[way]:
         return client.ways[way]["line"]
     environment, command = written(client, way, Ask(way, "GET", "URL", path="/"))
@@ -142,7 +142,7 @@ def line(client, way):
 
 
 def run(stage, client, ask):
-    """(exit code, standard output, what it complained of) of one call."""
+    """Runs one call. Returns (exit code, standard output, error output)."""
     environment, command = written(client, ask.way, ask)
     if isinstance(command, str):
         command = ["sh", "-c", command]
@@ -172,7 +172,7 @@ def base_of(way, scenario, path):
 
 
 def lay_out(stage, client, ask, scenario, path):
-    """What the upstream does in this case, and what the client has to bring."""
+    """Scripts the upstream for this case. Returns what the client must print."""
     fails = 2 if outcome(ask.way, scenario) == "retried" else 0
     if client.tree:
         tree, big = client.tree(ask.base)
@@ -192,11 +192,11 @@ def lay_out(stage, client, ask, scenario, path):
 
 
 def judge(stage, client, scenario, ask, path, got):
-    """The upstream's side: how often, and with what, it was asked."""
+    """Checks the upstream's side: the number of requests, and their content."""
     server = stage.origin.secure if is_secure(ask.way, scenario) else stage.origin.plain
     requests = stage.origin.asked(server, path)
-    # exec has no configuration here, and adds no Via: its last line counts what it has seen.
-    # An upgraded connection is a tunnel there and no request (row N13): a client that cannot retry has met 503 and got the echo.
+    # exec has no configuration here and adds no Via, so its last line counts the requests. An upgraded connection is
+    # a tunnel and no request there (row N13): a client that cannot retry got a 503, and then the echo.
     repeated = "websocket" in scenario and len(requests) > 1
     counted = ask.way.startswith("exec") and (repeated or re.search(r"reprise: [1-9]\d* requests", str(got)))
     through = outcome(ask.way, scenario) == "tunnelled" or counted or any(request.field("Via") for request in requests)
@@ -251,7 +251,7 @@ def is_there(need):
 
 
 def absent(client, way):
-    """What is not installed of what a case needs, or nothing."""
+    """Returns a program that a case needs and that is not installed, or None."""
     needs = [*client.needs, *(front for front in client.ways[way].get("front", ()) if front.startswith("proxychains"))]
     return next((need for need in needs if not is_there(need)), None)
 
@@ -306,7 +306,7 @@ def compare_table(suite, write):
 
 
 def apply_redirect(stage, reprise):
-    """Says why there is no transparent way, or makes it."""
+    """Applies the redirect rules. Returns the reason if there is no transparent way."""
     if shutil.which("nft") is None:
         return "there is no nft here"
     try:
@@ -334,7 +334,7 @@ def play_all(stage, only, suite):
             told = f"{type(error).__name__}: {error}"
         return name, time.monotonic() - start, told, None
 
-    # A client that starts computes, and then waits.
+    # A starting client uses CPU first, then waits.
     with concurrent.futures.ThreadPoolExecutor(2 * (os.cpu_count() or 1)) as pool:
         for name, seconds, failure, why in pool.map(one, list(cases(only))):
             if why:
@@ -344,7 +344,7 @@ def play_all(stage, only, suite):
 
 
 def inside(given):
-    """In a network and with mounts of its own."""
+    """Runs the cases in a separate network with its own mounts."""
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
     suite = Suite("interop")
     with contextlib.ExitStack() as stack:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 TABLE = Path(__file__).resolve().parent / "fields.json"
 CORE, OPERATOR = "kubernetes-models", "@kubernetes-models/prometheus-operator"
-KINDS = {  # apiVersion and kind: the package and the file that declare it
+KINDS = {  # (apiVersion, kind): package and file that declare it
     "v1 ConfigMap": (CORE, "v1/ConfigMap"), "v1 Pod": (CORE, "v1/Pod"), "v1 Service": (CORE, "v1/Service"),
     "apps/v1 Deployment": (CORE, "apps/v1/Deployment"), "apps/v1 StatefulSet": (CORE, "apps/v1/StatefulSet"),
     "apps/v1 DaemonSet": (CORE, "apps/v1/DaemonSet"), "apps/v1 ReplicaSet": (CORE, "apps/v1/ReplicaSet"),
@@ -29,18 +29,18 @@ TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[A-Za-z_]\w*|[{}<>\[\]|:;?()&,]|-?\d+')
 
 
 class Declarations:
-    """Reads types from .d.ts files. A type is a word (string, number, boolean, anything, =LITERAL, or @NAME of a declaration), or a
-    list: ["array", T], ["map", T], ["or", T...], ["object", {FIELD: [T, is required]}]."""
+    """Reads types from .d.ts files. A type is a word (string, number, boolean, anything, =LITERAL, or @NAME of a
+    declaration), or a list: ["array", T], ["map", T], ["or", T...], ["object", {FIELD: [T, is required]}]."""
 
     def __init__(self, modules):
         self.modules, self.found, self.imports = Path(modules), {}, {}
 
     def declare(self, file, name=None):
-        """The name in the table of what that file (without .d.ts) declares as its main type."""
+        """Returns the table's name for the main type that this file (without .d.ts) declares."""
         key = file.relative_to(self.modules).as_posix()
         if key in self.found:
             return "@" + key
-        self.found[key] = "anything"   # for what refers to itself
+        self.found[key] = "anything"  # for recursive types
         text = re.sub(r"/\*.*?\*/", "", (file.parent / (file.name + ".d.ts")).read_text(encoding="utf-8"), flags=re.S)
         imports = {name.strip(): path for names, path in re.findall(r'import \{([^}]*)\} from "([^"]+)"', text) for name in names.split(",")}
         begin = re.search(r"export interface (\w+)[^{]*(?=\{)|export (?:declare )?type (I\w+) = ", text)
@@ -130,14 +130,14 @@ def write(modules):
 
 
 class Fields:
-    """Judges objects. `whole`: false for a patch, which need not have what is required."""
+    """Checks objects. `whole` is false for a patch, which may lack required fields."""
 
     def __init__(self):
         table = json.loads(TABLE.read_text(encoding="utf-8"))
         self.kinds, self.types = table["kinds"], table["types"]
 
     def faults(self, thing, whole=True):
-        """What is wrong with an object: `path: what`, one each."""
+        """Returns the faults of an object, each as `path: what`."""
         if not isinstance(thing, dict):
             return ["no object"]
         if thing.get("kind") == "List":

@@ -1,6 +1,6 @@
 """Starts a command as a container runtime would: python3 contain.py ROOT UID:GID COMMAND...
 
-In ROOT, as that user, in no group besides, with an empty environment, without a capability and no way to get one."""
+The command runs in ROOT as that user, without further groups, environment or capabilities, and cannot gain any."""
 import ctypes
 import os
 import sys
@@ -15,7 +15,7 @@ def main():
     os.chroot(root)
     os.chdir("/")
     capability = 0
-    while prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0:  # to the last that the kernel knows
+    while prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0:  # up to the last one that the kernel has
         capability += 1
     if prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "no_new_privs")

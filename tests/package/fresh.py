@@ -1,4 +1,5 @@
-"""From nothing to the first retried request: a host without the libraries, the package and what it needs in apt's cache."""
+"""Tests a fresh host up to its first retried request: no libraries are installed; the package and its dependencies
+are in apt's cache."""
 import os
 import time
 
@@ -8,7 +9,8 @@ from stage import block, need, run
 
 
 def test_fresh_host_retries_its_first_request(stage):
-    """The seconds are printed and not judged: they belong to the machine. The container's start and the download are not in them."""
+    """Prints the seconds and does not judge them, because they depend on the machine. They exclude the start of the
+    container and the download."""
     need("mmdebstrap", "systemd-nspawn", "nsenter")
     deb, root = stage.packed(), stage.folder / "fresh"
     run("mmdebstrap", "--quiet", "--variant=minbase", "--dpkgopt=force-unsafe-io", '--aptopt=Acquire::Languages "none"',

@@ -1,4 +1,4 @@
-"""A Debian of its own, made of the base: with systemd as the first process of a container, or entered by chroot where nothing runs."""
+"""A separate Debian system made from the base: a container with systemd as first process, or a chroot without services."""
 import os
 import re
 import subprocess
@@ -8,14 +8,14 @@ from harness import NotPlayed, eventually
 from stage import shell
 
 ENVIRONMENT = ["/usr/bin/env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LC_ALL=C.UTF-8", "DEBIAN_FRONTEND=noninteractive"]
-# What a running system, apt and dpkg write of themselves.
+# Files that a running system, apt and dpkg write.
 OF_OTHERS = re.compile(r"/(proc|sys|dev|run|tmp|root|var/(log|cache|tmp|lib/(dpkg|apt|systemd/(catalog|random-seed|timers|linger)))|etc/(machine-id|\.updated)"
                        r"|var/\.updated|etc/(passwd|group|shadow|gshadow|subuid|subgid)-?|etc/\.pwd\.lock)(/|$)")
 ACCOUNTS = ("passwd", "group", "shadow", "gshadow", "subuid", "subgid")
 
 
 class Said:
-    """What a command in there has come to."""
+    """The result of a command inside the host."""
 
     def __init__(self, done):
         self.code, self.text = done.returncode, done.stdout
@@ -25,31 +25,31 @@ class Said:
 
 
 class Debian:
-    """A root folder in which commands are run, with no systemd running."""
+    """A root folder in which commands run, without systemd."""
 
     def __init__(self, root):
         self.root = Path(root)
-        # Nothing here asks the network: it has none, or needs none.
+        # No command here needs a network.
         (self.root / "root").mkdir(exist_ok=True)
 
     def way_in(self):
         return ["unshare", "--net", "--mount", "--pid", "--fork", f"--mount-proc={self.root}/proc", "chroot", str(self.root)]
 
     def ask(self, text):
-        """What a text of bash comes to, in root's home there."""
+        """Runs a bash script in root's home there. Returns its result."""
         done = subprocess.run([*self.way_in(), *ENVIRONMENT, *shell(f"cd /root\n{text}")], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, timeout=300, check=False)
         return Said(done)
 
     def must(self, text):
-        """What it says; it must succeed."""
+        """Runs a script that must succeed. Returns its output."""
         said = self.ask(text)
         if said.code != 0:
             raise AssertionError(f"{text}\n{said}")
         return said.text
 
     def holds(self):
-        """Every path that is not of the system's own book-keeping, and every account."""
+        """Returns every path, except the system's own records, and every account."""
         paths = set()
         for folder, folders, files in os.walk(self.root):
             inside = folder.removeprefix(str(self.root)) or ""
@@ -63,7 +63,7 @@ class Debian:
 
 
 class Container(Debian):
-    """One whose systemd runs, in a network of its own; `with` stops it."""
+    """A Debian in a container with systemd and its own network. Leaving `with` stops it."""
 
     def __init__(self, root):
         super().__init__(root)
@@ -80,7 +80,7 @@ class Container(Debian):
             if self.process.poll() is not None:
                 log.seek(0)
                 raise NotPlayed("namespaces", f"no container can be started here: {' '.join(log.read()[-300:].split())}")
-            # Its port must answer at once in what follows.
+            # Later steps need a responding port at once.
             self.must("ip link set lo up 2>/dev/null || true; systemctl is-system-running --wait || true")
         except BaseException:
             self.__exit__()
@@ -88,7 +88,7 @@ class Container(Debian):
         return self
 
     def __exit__(self, *_):
-        self.process.terminate()  # a shutdown of what is inside
+        self.process.terminate()  # shuts down the system inside
         try:
             self.process.wait(30)
         except subprocess.TimeoutExpired:
@@ -96,7 +96,7 @@ class Container(Debian):
             self.process.wait()
 
     def reboot(self):
-        """Shut down and started again; its files stay."""
+        """Shuts the system down and starts it again. Its files stay."""
         self.__exit__()
         self.__enter__()
 

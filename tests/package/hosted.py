@@ -1,4 +1,4 @@
-"""The package on a Debian host: installed, started and asked, then what happens to it in years, to the purge that leaves nothing."""
+"""Tests the package on a Debian host: installation, first requests, later changes, and a purge that leaves nothing."""
 import itertools
 import re
 
@@ -8,7 +8,7 @@ from stage import block, need, patient, retried, run
 
 SERVICE_FILE = "/etc/reprise/reprise.yaml"
 OURS = "reprise.service reprise.socket"
-# What becomes of a client that asks all the time while something happens to the service.
+# Sends requests all the time while WHAT happens to the service, and prints their results.
 ASKING = """
 reprise demo --bind 127.0.0.1:3190 --script 200 >/dev/null 2>&1 & demo=$!
 until (exec 3<>/dev/tcp/127.0.0.1/3190) 2>/dev/null; do sleep 0.05; done
@@ -17,7 +17,7 @@ while [ -e asking ]; do curl -s -o /dev/null -w '%{http_code}:%{exitcode}\\n' --
 WHAT
 rm asking; wait $asker; kill $demo; sort codes | uniq -c
 """
-# A host beside this one, at which a demo listens: an upstream whose connections can be redirected.
+# Another host with a demo: an upstream whose connections can be redirected.
 WORLD = """
 cp -n /usr/bin/reprise world-demo
 systemctl reset-failed world 2>/dev/null || true
@@ -33,7 +33,7 @@ RUNNING = "grep -lx reprise /proc/[0-9]*/comm || true"
 
 
 def host(stage):
-    """The running host that the cases below go on with; the package lies in its root's home."""
+    """Returns the running host that the cases share. The package is in root's home."""
     if stage.host is None:
         stage.host = stage.made("host", lambda: started(stage))
         stage.before = stage.host.holds()
@@ -52,12 +52,12 @@ def pid(there):
 
 
 def program(there):
-    """What the process runs; the kernel tells where the file of it is gone."""
+    """Returns the path of the running program. The kernel marks it if the file was deleted."""
     return there.must(f"readlink /proc/{pid(there)}/exe").strip()
 
 
 def next_package(stage, there, version, file_says):
-    """The same package as it would be in another version, with another configuration file, in the home of the host's root."""
+    """Builds the same package with another version and another configuration file, in the home of the host's root."""
     tree = stage.folder / f"next-{version}"
     run("dpkg-deb", "-R", stage.packed(), tree)
     control = tree / "DEBIAN/control"
@@ -70,7 +70,7 @@ def next_package(stage, there, version, file_says):
 
 
 def asked(there):
-    """The page's request that fails twice."""
+    """Sends the page's request, which fails twice."""
     said = there.must(patient(block("try")))
     assert retried(said), said
 
@@ -143,7 +143,8 @@ def test_port_in_use_does_not_break_an_installation(stage):
 
 
 def test_restart_refuses_no_connection(stage):
-    """Nor does an upgrade, and a stop of the service alone. A crash cuts what is under way, and refuses nobody either."""
+    """The same holds for an upgrade, and for a stop of the service alone. A crash cuts pending requests but refuses
+    no connection."""
     there = host(stage)
     for what in ("for i in 1 2 3; do systemctl restart reprise; done", "dpkg -i reprise_0.1.0-3.deb >/dev/null", "systemctl stop reprise 2>/dev/null"):
         codes = there.must(ASKING.replace("WHAT", what)).split()
@@ -155,7 +156,7 @@ count=$(wc -l <codes); until [ $(wc -l <codes) -gt $((count + 1)) ]; do sleep 0.
 
 
 def test_systemd_sockets_start_a_stopped_service(stage):
-    """The first connection starts the service; nothing does once both were stopped."""
+    """The first connection starts the service. No connection does so after both units were stopped."""
     there = host(stage)
     there.must("systemctl stop reprise.service")
     asked(there)
@@ -181,7 +182,8 @@ def test_service_works_without_systemd_sockets(stage):
 
 
 def test_unusable_file_refuses_clients_until_it_is_repaired(stage):
-    """Each client makes systemd try; it closes the sockets in the end, and a restart opens them again."""
+    """Each client makes systemd try to start the service. systemd closes the sockets in the end; a restart opens them
+    again."""
     there = host(stage)
     there.must(f"cp {SERVICE_FILE} good; echo 'broken: [' >>{SERVICE_FILE}")
     assert there.ask("systemctl restart reprise").code != 0, "the file cannot be used"
@@ -207,7 +209,7 @@ def test_log_rotation_loses_no_existing_line(stage):
 
 
 def test_https_of_an_application_is_intercepted_by_the_documented_commands(stage):
-    """An upstream with a certificate of the host's own roots, and a service that asks it with curl."""
+    """The upstream's certificate is trusted by the host's own roots. A service sends requests with curl."""
     there = host(stage)
     there.must(f"""cp {SERVICE_FILE} before-intercept
 openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj '/CN=api.example.com' -addext 'subjectAltName=DNS:api.example.com' -keyout up.key -out up.crt 2>/dev/null
@@ -221,7 +223,7 @@ printf '[Service]\\nType=oneshot\\nExecStart=/bin/sh -c "curl -sSi https://api.e
     equal(there.must("stat -c %U:%a /etc/reprise/ca.key").strip(), "reprise:600")
     equal(there.must(f"systemctl is-active {OURS}").split(), ["active"] * 2)
     assert "Reprise-Attempts: 1" in there.must("cat said"), "the request inside TLS was read"
-    # As it was before: the key of root.
+    # The earlier state: the key belongs to root.
     there.must("chown root /etc/reprise/ca.key")
     warned = there.must(f"reprise check -c {SERVICE_FILE}")
     assert "chown reprise /etc/reprise/ca.key" in warned, warned
@@ -235,7 +237,7 @@ sed -i '/api.example.com/d' /etc/hosts; [ -s /etc/hosts ] || rm /etc/hosts; cp b
 
 
 def way(there, user="app"):
-    """How a program that knows no proxy reaches the upstream: by reprise, or straight."""
+    """Returns how a program without proxy settings reaches the upstream: through reprise or directly."""
     said = there.must(f"setpriv --reuid={user} --clear-groups curl -sSi --max-time 60 http://10.99.0.2:8080/flaky?id={next(ids)}")
     if "Reprise-Attempts: 3" in said:
         return "by reprise"
@@ -248,7 +250,8 @@ def is_redirected(there):
 
 
 def comes_back(there):
-    """The unit of the rules is started once the service is ready, and whoever starts the service does not wait for it."""
+    """Waits until the rules are applied. Their unit starts when the service is ready, and a start of the service does
+    not wait for it."""
     eventually(lambda: is_redirected(there), "the rules are applied")
     equal(way(there), "by reprise")
 
@@ -277,7 +280,7 @@ def test_crash_leaves_no_redirect_rules_without_a_listener(stage):
     there.must(f"kill -9 {before}")
     eventually(lambda: pid(there) not in (0, before), "the service is back")
     comes_back(there)
-    # And it cannot start again.
+    # After this crash the service cannot start again.
     there.must(f"cp {SERVICE_FILE} good; echo 'broken: [' >>{SERVICE_FILE}; kill -9 {pid(there)}")
     eventually(lambda: there.ask("systemctl is-failed reprise").text.strip() == "failed", "the service has given up")
     eventually(lambda: not is_redirected(there), "the rules are removed")
@@ -305,7 +308,7 @@ def test_redirect_rules_are_removed_even_if_the_program_is_missing(stage):
 
 
 def test_manually_applied_redirect_rules_are_removed_with_the_package(stage):
-    """With the service, or where it is stopped; the listener is gone then."""
+    """Covers a running and a stopped service. The listener is gone afterwards."""
     there = host(stage)
     there.must("systemctl disable --now reprise-redirect; rm -r /etc/systemd/system/reprise-redirect.service.d; systemctl daemon-reload")
     equal((is_redirected(there), way(there)), (False, "straight"))
@@ -340,7 +343,7 @@ def test_disabled_service_stays_disabled_after_an_upgrade(stage):
 
 
 def test_purge_leaves_nothing_behind(stage):
-    """Neither while the service runs, nor where an authority was made; and twice is no error."""
+    """Covers a running service and an existing CA. A second purge is not an error."""
     there = host(stage)
     there.must("systemctl enable --now reprise.service")
     there.must(f"cat >>{SERVICE_FILE} <<'YAML'\nintercept:\n  hosts: [api.example.com]\n"
@@ -354,7 +357,8 @@ def test_purge_leaves_nothing_behind(stage):
 
 
 def test_installation_and_removal_without_systemd_succeed(stage):
-    """As in a container that is built: no service manager runs, and a person's account has the name. It stays when the package goes."""
+    """Imitates a container build: no service manager runs. A person's account has the service's name and stays when
+    the package is removed."""
     there = Debian(stage.copy_of_base("bare"))
     run("cp", stage.packed(), there.root / "root")
     there.must("useradd --create-home reprise")
@@ -364,5 +368,5 @@ def test_installation_and_removal_without_systemd_succeed(stage):
     said = there.must("dpkg --purge reprise; dpkg --purge reprise")
     equal(sorted(there.holds() - before), [], said)
     there.must("id reprise && test -d /home/reprise")
-    # And where the tools that make and remove accounts went before the package did.
+    # Also covers a system whose tools to create and remove accounts were removed before the package.
     there.must(f"userdel -r reprise 2>/dev/null; dpkg -i {name}; dpkg --force-depends --force-remove-protected -r adduser; dpkg --purge reprise")

@@ -1,4 +1,5 @@
-"""The image: built by the Dockerfile as it is, small and bare, run in namespaces as a runtime would; and its bill of materials."""
+"""Tests the image: built by the unchanged Dockerfile, small and minimal, run in namespaces like those of a runtime;
+and its bill of materials."""
 import functools
 import json
 import os
@@ -32,7 +33,8 @@ def with_storage(folder, driver):
 
 @functools.cache
 def driver_for(folder):
-    """`overlay` lays one layer over another, `vfs` copies each; but a container's own files are often such layers, which bear no more."""
+    """Returns the storage driver. `overlay` stacks layers, `vfs` copies each. Inside a container `overlay` often
+    fails, because its own files are already such layers."""
     done = subprocess.run([*with_storage(folder, "overlay"), "info"], capture_output=True, check=False)
     if done.returncode == 0:
         return "overlay"
@@ -42,7 +44,7 @@ def driver_for(folder):
 
 
 def import_base(stage, storage=None):
-    """The base as an image: what mmdebstrap has made."""
+    """Imports the base, which mmdebstrap made, as an image."""
     made = run(*buildah(stage, storage), "from", "scratch").strip()
     tar = (storage or stage.folder) / "base.tar"
     run("tar", "-C", stage.base(), "-cf", tar, ".")
@@ -52,7 +54,7 @@ def import_base(stage, storage=None):
 
 
 def test_image_is_built_by_the_documented_command(stage):
-    """`docker` is buildah here; the base is mmdebstrap's, the package that of the release build, and nothing is compiled."""
+    """Uses buildah as `docker`, mmdebstrap's base and the package of the release build. Compiles nothing."""
     need("buildah")
     import_base(stage)
     packages = stage.folder / "packages"
@@ -97,7 +99,7 @@ def regular_files(root):
 
 
 def test_image_contains_only_what_the_program_needs(stage):
-    """The loader itself tells, inside: every library that is there is used, each that is used is there."""
+    """Asks the loader inside the image: every library in it is used, and every used library is in it."""
     root = built(stage)
     files = regular_files(root)
     loader, = (path for path in files if "/ld-linux" in path)
@@ -118,8 +120,9 @@ def test_image_contains_only_what_the_program_needs(stage):
 
 
 class Container:
-    """The image in a network, mounts and processes of its own. In a script, `container COMMAND...` becomes one that a runtime has started:
-    its root read-only, `files` laid over its own, /tmp in memory unless it is to have none, the user and nobody's rights."""
+    """The image with its own network, mounts and processes. In a script, `container COMMAND...` runs like a process
+    that a runtime has started: read-only root, `files` mounted over its own, /tmp in memory if `has_tmp`, an
+    unprivileged user."""
 
     def __init__(self, stage, user=USER, files=None, has_tmp=True):
         self.root, self.place, self.user = built(stage), stage.folder / "run", user
@@ -128,7 +131,7 @@ class Container:
         for number, (path, content) in enumerate((files or {}).items()):
             over = stage.folder / f"over-{number}"
             over.write_text(content, encoding="utf-8")
-            # As a runtime does: what is mounted on has to be there.
+            # A mount point must exist, so it is created as a runtime does.
             lines += [f"[ -e {self.place}{path} ] || {{ touch {self.place}{path}; made+=({self.root}{path}); }}", f"mount --bind {over} {self.place}{path}"]
         lines += [f"mount -o remount,bind,ro {self.place}", f"mount -t proc proc {self.place}/proc", f"mount -t tmpfs none {self.place}/dev",
                   f"touch {self.place}/dev/null; mount --bind /dev/null {self.place}/dev/null"]
@@ -141,7 +144,7 @@ class Container:
         self.opening = "\n".join(lines)
 
     def play(self, text):
-        """(exit code, what it said) of a script."""
+        """Runs a script. Returns (exit code, output)."""
         done = subprocess.run(["unshare", "--net", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child", *shell(f"{self.opening}\n{text}")], timeout=120,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
         return done.returncode, done.stdout
@@ -153,7 +156,8 @@ class Container:
 
 
 def starting(stage):
-    """What the image starts, and then waits until it serves; beside it the upstream that fails twice."""
+    """Returns a script that starts the image's command and waits until it serves. An upstream that fails twice runs
+    beside it."""
     command = quoted(stage.config["Entrypoint"] + stage.config["Cmd"])
     return f"""{options.binary} demo --bind 127.0.0.1:3190 >/dev/null 2>&1 & container=$!
 port 3190
@@ -166,7 +170,8 @@ ENDED = "kill -TERM $container; wait $container"
 
 
 def served(stage, container, host="127.0.0.1"):
-    """Starts it, has a request retried, looks at what runs, and ends it as a runtime does; says what it saw."""
+    """Starts the container, sends a request that is retried, reads the process status, and stops it like a runtime.
+    Returns the output."""
     script = f"cd {tempfile.mkdtemp(dir=stage.folder)}\n{starting(stage)}\n{ASK % host}; cat /proc/$container/status; {ENDED}; cat log"
     said = container.must(script)
     assert retried(said), said
@@ -174,7 +179,7 @@ def served(stage, container, host="127.0.0.1"):
 
 
 def test_image_runs_without_privileges_and_with_a_read_only_root(stage):
-    """As its own user, and as one that nobody has named, which OpenShift gives; /tmp may be read-only, too."""
+    """Covers the image's own user and an arbitrary one, as OpenShift assigns. /tmp may also be read-only."""
     for user, has_tmp in ((USER, True), ("1234567:0", True), (USER, False)):
         said = served(stage, Container(stage, user, has_tmp=has_tmp))
         state = dict(re.findall(r"^(\w+):\s+(.*)$", said, re.M))
@@ -184,13 +189,13 @@ def test_image_runs_without_privileges_and_with_a_read_only_root(stage):
 
 
 def test_image_resolves_names_despite_unknown_nsswitch_modules(stage):
-    """A mounted nsswitch.conf of a desktop; the C library is asked, which would load them."""
+    """Mounts a desktop's nsswitch.conf. The C library looks names up and would load the modules that this file names."""
     files = {"/etc/hosts": "127.0.0.1 upstream.test\n", "/etc/nsswitch.conf": "hosts: files mdns4_minimal [NOTFOUND=return] dns myhostname\n"}
     served(stage, Container(stage, files=files), "upstream.test")
 
 
 def test_image_uses_the_system_certificate_authorities(stage):
-    """`ca init` writes what reprise itself trusts; a bundle that is mounted stands in its place."""
+    """`ca init` writes the CAs that reprise trusts. A mounted bundle replaces the image's own."""
     text = "version: 1\nintercept:\n  hosts: [a.test]\n  ca: {certificate: /tmp/ca.pem, key: /tmp/ca.key}\n  bundle: /tmp/bundle.pem\n"
     bundle = (built(stage) / "etc/ssl/certs/ca-certificates.crt").read_text(encoding="utf-8")
     one = bundle[:bundle.index("-----END CERTIFICATE-----")] + "-----END CERTIFICATE-----\n"
@@ -213,7 +218,8 @@ COMPOSE = ROOT / "deploy/compose/compose.yaml"
 
 
 def test_compose_file_is_valid_and_its_services_retry(stage):
-    """Compose itself reads the file; its services are started as their lines say, with the image and the mounts that they name."""
+    """Compose itself validates the file. Its services are started by their command lines, with the image and mounts
+    that they name."""
     if shutil.which("docker-compose"):
         run("docker-compose", "-f", COMPOSE, "config", "-q")
     services = yaml.safe_load(COMPOSE.read_text(encoding="utf-8"))["services"]
@@ -242,7 +248,7 @@ def test_image_bill_of_materials_is_correct(stage):
 
 
 def test_release_script_creates_the_image_archive_and_its_bill_of_materials(stage):
-    """By buildah and the base of mmdebstrap, as above; then the steps that name every file."""
+    """Uses buildah and mmdebstrap's base, as above. Then runs the steps that name every file."""
     built(stage)
     folder = stage.folder / "release"
     folder.mkdir()
@@ -258,13 +264,13 @@ def test_release_script_creates_the_image_archive_and_its_bill_of_materials(stag
     equal(sorted(line.split("  ")[1] for line in sums.splitlines()), sorted([archive.name, bill.name, stage.packed().name]))
 
 
-# Whose tests the stage plays here, `metrics` since they read files of deploy: what all of them cost to compile, group release has paid
-# already.
+# Rooms whose tests run in the stage. `metrics` is included because its tests read files of deploy. Group release
+# already compiles all of them.
 ROOMS_OF_THE_STAGE = "cgroup metrics"
 
 
 def test_dockerfile_test_stage_runs_the_tests(stage):
-    """Sources and compiler in an image: on a disk, which has more room than the memory of the rest."""
+    """The image has sources and compiler. It is on a disk, because memory is too small."""
     need("buildah")
     with tempfile.TemporaryDirectory(prefix="reprise-stage-", dir="/var/tmp") as folder:
         storage = Path(folder)

@@ -1,4 +1,5 @@
-"""The bill of materials against what is there: every file with its sum, every package as dpkg has it, nothing besides."""
+"""Compares the bill of materials with the image: every file with its checksum, every package as dpkg has it, and
+nothing else."""
 import hashlib
 import json
 import re
@@ -7,18 +8,18 @@ import shutil
 from harness import equal
 from stage import run
 
-# What fill.sh writes itself.
+# Files that fill.sh writes.
 OURS = {"/etc/group", "/etc/nsswitch.conf", "/etc/passwd", "/var/lib/dpkg/status"}
 FIELDS = {"SPDXID", "name", "downloadLocation", "versionInfo", "licenseConcluded", "licenseDeclared", "copyrightText"}
 
 
 def dpkg(stage, *arguments):
-    """What dpkg says in the base, which the image was made from."""
+    """Returns dpkg's output in the base from which the image was made."""
     return run("chroot", stage.base(), "dpkg-query", *arguments)
 
 
 def check_form(bill):
-    """What SPDX 2.3 demands of each part, and that every reference leads somewhere, once."""
+    """Checks the fields that SPDX 2.3 requires of each part. Every reference has exactly one target."""
     equal((bill["spdxVersion"], bill["dataLicense"], bill["SPDXID"]), ("SPDX-2.3", "CC0-1.0", "SPDXRef-DOCUMENT"))
     assert re.fullmatch(r"https://spdx\.org/spdxdocs/[\w.-]+", bill["documentNamespace"]), bill["documentNamespace"]
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", bill["creationInfo"]["created"]), bill["creationInfo"]
@@ -43,8 +44,8 @@ def check_files(bill, root, files):
 
 
 def check_packages(stage, bill):
-    """Versions are dpkg's, and each file is in a package that has it."""
-    owners = {}  # of files: the package that contains each
+    """Checks that versions equal dpkg's, and that each file belongs to a package that contains it."""
+    owners = {}  # file: packages that contain it
     named = {part["SPDXID"]: part.get("name") or part["fileName"] for part in [*bill["packages"], *bill["files"]]}
     for relation in bill["relationships"]:
         if relation["relationshipType"] == "CONTAINS" and "-file-" in relation["relatedSpdxElement"]:
@@ -68,7 +69,8 @@ def check_packages(stage, bill):
 
 
 def check_codes(bill):
-    """Of a package with files here: the sum over the sums of its files (SPDX 2.3, 7.9)."""
+    """Checks the verification code of each package with files here: the checksum over its files' checksums (SPDX 2.3,
+    7.9)."""
     sums = {file["SPDXID"]: next(one["checksumValue"] for one in file["checksums"] if one["algorithm"] == "SHA1") for file in bill["files"]}
     for package in bill["packages"]:
         theirs = sorted(sums[relation["relatedSpdxElement"]] for relation in bill["relationships"]
@@ -80,14 +82,14 @@ def check_codes(bill):
 
 
 def check_by_the_validator_of_spdx(file):
-    """Python's spdx-tools, where it is installed: Debian has no package of it."""
+    """Runs Python's spdx-tools if installed. Debian has no package of it."""
     validator = shutil.which("pyspdxtools")
     if validator is not None:
         run(validator, "-i", str(file))
 
 
 def check_status(root, bill):
-    """What scanners read: each package of Debian with a file here, and no other."""
+    """Checks the file that scanners read: it names each Debian package with a file here, and no other."""
     status = (root / "var/lib/dpkg/status").read_text(encoding="utf-8")
     named = {package["name"] for package in bill["packages"] if package["SPDXID"].startswith("SPDXRef-deb-")}
     missing = named - set(re.findall("^Package: (.*)$", status, re.MULTILINE))

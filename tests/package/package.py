@@ -1,4 +1,4 @@
-"""The package itself: packed without compiling, clean for lintian, and holding what a Debian package of a service does."""
+"""Tests the package itself: packed without compiling, accepted by lintian, and complete as a Debian service package."""
 import os
 import re
 import subprocess
@@ -19,7 +19,7 @@ PLACES = {
 
 
 def member(deb, path):
-    """The bytes of a file in a package."""
+    """Returns the content of a file in a package."""
     with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", str(deb)], stdout=subprocess.PIPE) as tar:
         done = subprocess.run(["tar", "-xO", f".{path}"], stdin=tar.stdout, capture_output=True, check=True)
         tar.stdout.close()
@@ -35,7 +35,7 @@ def unpacked(compressed):
 
 
 def test_package_contains_the_already_built_program(stage):
-    """By the words of the page, under a umask that hides files; the program inside is the one that was built and tested."""
+    """Runs the page's commands with a restrictive umask. The program inside is the one that was built and tested."""
     need("cpack", "dpkg-shlibdeps", "file", "dpkg-deb")
     folder = Path(os.path.realpath(options.binary)).parent
     for old in folder.glob("*.deb"):
@@ -79,7 +79,8 @@ def test_package_contains_every_expected_file_with_its_current_content(stage):
 
 
 def test_release_build_is_configured_by_the_documented_commands(stage):
-    """In a folder of its own; what would be compiled is asked and not done: that takes minutes, and makes the release build once more."""
+    """Configures in a separate folder. Only asks what would be compiled: compiling takes minutes and repeats the
+    release build."""
     need("cmake", "ninja")
     folder = stage.folder / "configured"
     configure, build = block("build").splitlines()
@@ -93,7 +94,7 @@ def test_release_build_is_configured_by_the_documented_commands(stage):
 
 
 def test_plain_installation_contains_the_same_files_without_debian_specifics(stage):
-    """`cmake --install`, for other packagers: below its prefix alone."""
+    """`cmake --install` for other packagers: writes only below its prefix."""
     place = stage.folder / "plain"
     run(*shell(block("install below").replace("/tmp/package", str(place))), cwd=ROOT)
     files = {str(file.relative_to(place)): file for file in place.rglob("*") if file.is_file()}
@@ -105,7 +106,7 @@ def test_plain_installation_contains_the_same_files_without_debian_specifics(sta
 
 
 def test_packaged_configuration_file_equals_the_defaults(stage):
-    """And the example at its end loads as well, once it is no comment."""
+    """The example at its end also loads when uncommented."""
     with tempfile.TemporaryDirectory(dir=stage.folder) as folder:
         plain, shipped, uncommented = (Path(folder, name) for name in ("plain.yaml", "shipped.yaml", "uncommented.yaml"))
         text = member(stage.packed(), "/etc/reprise/reprise.yaml").decode()
@@ -125,7 +126,7 @@ def test_packaged_units_start_the_packaged_program(stage):
 
 
 def test_package_depends_on_every_library_the_program_links(stage):
-    """A library of a package that Depends does not name would be missing on another host."""
+    """If Depends does not name a library's package, the library is missing on another host."""
     depends = stage.depends()
     for library in re.findall(r"=> (/\S+)", run("ldd", options.binary)):
         for path in (library, os.path.realpath(library), os.path.realpath(library).removeprefix("/usr")):

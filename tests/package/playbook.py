@@ -1,4 +1,4 @@
-"""The playbook of deploy/ansible, played twice on a Debian with systemd: it installs, and then changes nothing."""
+"""Runs the playbook of deploy/ansible twice on a Debian with systemd: it installs, and then changes nothing."""
 import re
 import shutil
 
@@ -11,7 +11,7 @@ PLAY = "ansible-playbook -i localhost, -c local reprise.yaml -e proxy_package=/r
 
 
 def changes(said):
-    """How many tasks have changed something; none has failed."""
+    """Returns how many tasks changed something. Fails if a task failed."""
     changed, failed = re.search(r"changed=(\d+) .*failed=(\d+)", said).groups()
     equal(failed, "0", said)
     return int(changed)
@@ -34,7 +34,7 @@ def test_ansible_playbook_installs_and_a_second_run_changes_nothing(stage):
         equal(there.must("until [ -s said ]; do sleep 0.05; done; cat said").strip(), "http://127.0.0.1:3128")
         before = pid(there)
         equal(changes(there.must(PLAY)), 0, "again changes nothing")
-        # Another configuration is taken up by a reload, and one that cannot be used changes nothing.
+        # A new configuration is applied by a reload. An invalid one changes nothing.
         assert changes(there.must(PLAY + " -e '{\"proxy_config\": {\"version\": 1, \"routes\": [{\"name\": \"other\", \"retry\": {\"on\": [503]}}]}}'")) > 0
         assert '"other"' in there.must("until curl -sS http://127.0.0.1:3129/status | grep -q other; do sleep 0.05; done; curl -sS http://127.0.0.1:3129/status")
         equal(pid(there), before, "no restart")

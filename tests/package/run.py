@@ -32,7 +32,7 @@ from stage import Stage  # noqa: E402
 from junit import Suite  # noqa: E402
 
 INSIDE = "REPRISE_PACKAGE_TESTS"
-MEMORY = "4G"  # at most; what lies there at the end is half of that
+MEMORY = "4G"  # maximum; at the end about half is used
 
 
 def cases(only):
@@ -70,7 +70,7 @@ def inside(only):
 
 
 def why_not():
-    """What this machine lacks for all of it, or nothing."""
+    """Returns what this machine lacks for all cases, or a false value."""
     if os.geteuid() != 0:
         return "a root of its own, a container and an image are made by root alone"
     done = subprocess.run(["unshare", "--mount", "mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True, text=True, check=False)

@@ -1,4 +1,4 @@
-"""What the cases share: the folder in memory, the package once it is packed, the base that Debians and images are made of."""
+"""Shared parts of the package cases: the folder in memory, the package, and the base for Debian hosts and images."""
 import contextlib
 import os
 import re
@@ -14,27 +14,28 @@ README = ROOT / "deploy/README.md"
 
 
 def need(*programs):
-    """Without one of them the case is not played."""
+    """Skips the case unless these programs are installed."""
     for program in programs:
         if shutil.which(program) is None:
             raise NotPlayed("client", f"there is no {program} here")
 
 
 def run(*command, patience=300, **more):
-    """What a command says; it must succeed, within so many seconds."""
+    """Runs a command that must succeed within `patience` seconds. Returns its output."""
     return subprocess.run([str(word) for word in command], check=True, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=patience,
                           **more).stdout
 
 
 def block(name):
-    """The commands of deploy/README.md under <!-- package: NAME -->."""
+    """Returns the commands of deploy/README.md after <!-- package: NAME -->."""
     found = re.search(rf"<!-- package: {name} -->\n```sh\n(.*?)^```$", README.read_text(encoding="utf-8"), re.M | re.S)
     assert found, f"deploy/README.md has no block `package: {name}`"
     return found.group(1)
 
 
 def patient(text):
-    """A block as a script: what ends with & is started, and waited for at the port that its line names."""
+    """Returns a block as a script. A line that ends with & is started in the background; the script waits for the
+    port that the line names."""
     lines = []
     for line in text.splitlines():
         words = line.split("#")[0].strip()
@@ -46,21 +47,21 @@ def patient(text):
 
 
 def retried(said):
-    """Whether curl -i has shown a request that took three attempts."""
+    """Returns true if the output of curl -i shows a request with three attempts."""
     return re.findall(r"^HTTP/1\.1 (\d+)", said, re.M) == ["200"] and "Reprise-Attempts: 3" in said
 
 
 class Stage(contextlib.ExitStack):
-    """Closed at the end: whatever was started ends then."""
+    """The shared state. When it is closed, everything that was started ends."""
 
     def __init__(self, folder):
         super().__init__()
         self.folder = folder
-        self.deb = None  # the package, once it is packed
+        self.deb = None  # the package, when it is packed
         self.base_folder = None
-        self.missing = {}  # what could not be made, and why: it is not tried again
-        self.host = None  # the Debian that runs
-        self.before = None  # what that one held before there was a package
+        self.missing = {}  # what could not be made, and why; not tried again
+        self.host = None  # the running Debian
+        self.before = None  # that host's content before the package
         self.root = None  # the image's files
         self.config = None  # the image's configuration
 
@@ -70,7 +71,7 @@ class Stage(contextlib.ExitStack):
         return self.deb
 
     def made(self, what, make):
-        """What `make` gives; where it has failed before, the case is not played."""
+        """Returns the result of `make`. If it failed before, the case is skipped."""
         if what in self.missing:
             raise NotPlayed("namespaces", f"there is no {what}: {self.missing[what]}")
         try:
@@ -83,11 +84,11 @@ class Stage(contextlib.ExitStack):
             raise
 
     def depends(self):
-        """Names of the packages that ours needs."""
+        """Returns the names of the packages on which the package depends."""
         return re.findall(r"(?:^|, )([^ ,]+)", run("dpkg-deb", "-f", self.packed(), "Depends"))
 
     def base(self):
-        """A folder with a Debian 12 that has what ours needs, and not ours."""
+        """Returns a folder with a Debian 12 that has the package's dependencies, but not the package."""
         if self.base_folder is None:
             self.base_folder = self.made("Debian", self.make_base)
         return self.base_folder

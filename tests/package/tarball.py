@@ -1,4 +1,4 @@
-"""The tarball: packed from what was built, and run from any folder of a host without its libraries."""
+"""Tests the tarball: packed from the existing build, and run from any folder of a host without its libraries."""
 import os
 import re
 

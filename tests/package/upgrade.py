@@ -1,6 +1,7 @@
-"""An upgrade from the package of an earlier commit, with the configuration files that it shipped.
+"""Tests an upgrade from the package of an earlier commit, with the configuration files that it shipped.
 
-The commit stands in `upgrade_from`: that of the last release, once there is one. Its package is built from its own tree, once for each commit."""
+The file `upgrade_from` names the commit: that of the last release, when there is one. Its package is built from its
+own tree, once for each commit."""
 import re
 import shutil
 from pathlib import Path
@@ -15,7 +16,7 @@ PATIENCE = 3600
 
 
 def earlier_package():
-    """Quickly compiled: what counts are its files and scripts, and that it runs."""
+    """Builds the earlier package with a fast compilation: only its files and scripts matter, and that it runs."""
     need("git", "cmake", "ninja")
     folder = ROOT / "build/upgrade" / COMMIT
     if not list(folder.glob("*.deb")):
@@ -45,7 +46,8 @@ def test_earlier_package_is_upgraded_with_its_configuration_files(stage):
         there.must(f"dpkg -i {earlier.name}")
         asked(there)
         equal(there.must("dpkg -V reprise").strip(), "")
-        # What it shipped, as the administrator may have taken it; the service file with a line of theirs.
+        # The shipped files, as an administrator may have copied them. The service file has a line of the
+        # administrator.
         there.must(f"mkdir shipped; cp {SERVICE_FILE} shipped/service.yaml; cp /usr/share/doc/reprise/config/examples/*.yaml shipped\n"
                    f"echo '# ours' >>{SERVICE_FILE}")
         good = there.must("for file in shipped/*.yaml; do ! reprise check -c $file >/dev/null 2>&1 || echo $file; done").split()

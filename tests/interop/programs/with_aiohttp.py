@@ -1,4 +1,5 @@
-"""METHOD URL [FILE]: the response's body to standard output; 1 and the status where that is 400 or above. For ws:// the echo of a word."""
+"""Client with aiohttp. Arguments: METHOD URL [FILE]. Prints the response's body. If the status is 400 or above,
+prints it and exits with 1. For ws:// prints the echo of a word."""
 import asyncio
 import sys
 

@@ -1,4 +1,5 @@
-"""METHOD URL [FILE]: the response's body to standard output; 1 and the status where that is 400 or above."""
+"""Client with urllib. Arguments: METHOD URL [FILE]. Prints the response's body. If the status is 400 or above, prints
+it and exits with 1."""
 import sys
 import urllib.error
 import urllib.request

@@ -1,4 +1,5 @@
-"""METHOD URL: the echo of a word over a WebSocket to standard output. The library knows no proxy."""
+"""Client with websockets. Arguments: METHOD URL. Prints the echo of a word over a WebSocket. The library does not
+support proxies."""
 import asyncio
 import sys
 
