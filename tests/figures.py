@@ -130,7 +130,7 @@ def paper_problems():
 
 
 def add_up(file, folder=FIGURES):
-    """Adds the parts up. Of kinds it takes the maximum, because each process may have met all of them."""
+    """Adds the parts up. For kinds it takes the maximum, because each process may have met all of them."""
     parts = sorted(folder.glob(f"{file}.*.part"))
     told = [json.loads(part.read_text(encoding="utf-8")) for part in parts]
     if not told:

@@ -59,7 +59,7 @@ class Checker:
 
 
 class Break:
-    """Where the upstream breaks the exchange, and how: by RST or FIN.
+    """The place where the upstream breaks the exchange, and how: by RST or FIN.
 
     place: before_head, in_head; `body` (after `offset` bytes of the response, or of the upload that it reads);
     after_upload (the upload is read completely, no response is sent); status (responds with 503)."""
