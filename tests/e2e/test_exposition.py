@@ -24,7 +24,7 @@ def metrics(reprise, method="GET", **fields):
 
 
 def busy(upstream):
-    """Starts a proxy and causes a value in most series."""
+    """Returns a proxy with its own route, so that series have a route name in their labels."""
     return Reprise(routes=[{"name": "odd-name", "match": {"host": LOOPBACK}}])
 
 

@@ -89,7 +89,7 @@ def test_lost_return_packets_cause_a_connection_timeout():
 
 
 class Pulled:
-    """A thread that takes the link down after `threshold` bytes, and up again when `until` is set."""
+    """A thread that takes the link down after `threshold` bytes, and up again when `until()` returns."""
 
     def __init__(self, host, threshold, until):
         self.host, self.threshold, self.until = host, threshold, until

@@ -166,7 +166,7 @@ func main() {
 
 def recovered(command, host=HOST, certificate=None, comes_late=False, **environment):
     """Checks that the command gets a 200 after two 503. The URL is its last argument. `comes_late`: on a busy machine
-    the command may send so late that its first stream is tunnelled (row G7) and counts as a request."""
+    the command may send so late that its first stream counts as silent (row G7), as an additional request."""
     with TlsUpstream({"/x": [503, 503, 200]}, certificate=certificate) as upstream:
         code, out, err = ran("exec", "--intercept", host, "--", *command, f"https://{host}:{upstream.port}/x",
                              environment={"SSL_CERT_FILE": authority().file, **environment})

@@ -66,7 +66,7 @@ def test_L9_64_clients_that_do_not_read_block_neither_probes_nor_metrics():
 
 
 def is_open(client):
-    """Returns true if neither a byte nor the end has arrived."""
+    """Returns true unless the connection has ended."""
     client.socket.setblocking(False)
     try:
         return client.socket.recv(1, socket.MSG_PEEK) != b""

@@ -185,7 +185,7 @@ def test_spans_are_sent_again_to_a_busy_collector():
 
 
 def test_full_span_queue_is_counted_and_its_memory_bounded():
-    """Sends more than a thousand requests with 32 recorded attempts each, for a collector that never responds."""
+    """Sends about a thousand requests with 32 recorded attempts each, for a collector that never responds."""
     silent = bound()
     silent.listen(16)
     many = {"retry": {"max_attempts": 40, "backoff": {"initial": "0ms", "maximum": "0ms"}}, "budget": "off"}
