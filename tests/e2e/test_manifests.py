@@ -57,7 +57,7 @@ def pods(things):
 
 
 def reprise_in(pod):
-    """Returns the reprise container, without the keys that depend only on its place in the pod."""
+    """Returns the only reprise container of the pod."""
     found = [one for key in ("initContainers", "containers") for one in pod.get(key, []) if one["name"] == "reprise"]
     equal(len(found), 1, str(pod))
     return found[0]

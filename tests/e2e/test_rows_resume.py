@@ -259,8 +259,8 @@ def test_E1_incomplete_200_response_without_a_length_leads_to_another_range_requ
 
 
 class ColdCache:
-    """An upstream that pauses in the middle of the body on every connection. `play(number, connection, cache)`
-    handles each connection."""
+    """An upstream that pauses in the middle of the body on every connection. Request n is served by
+    `plays[n]`, called with (connection, cache); the last one repeats."""
 
     def __init__(self, plays):
         self.plays, self.asked, self.open, self.most = plays, threading.Semaphore(0), 0, 0
