@@ -78,7 +78,7 @@ class File:
         self.path = path
         self.text = (ROOT / path).read_text(encoding="utf-8").splitlines()
         self.lines = {}
-        self.ways = collections.defaultdict(list)  # by line
+        self.ways = collections.defaultdict(list)  # counts of each branch's ways, by line
 
     def cannot_run(self, line):
         return self.follows_assert(line) or any(part in self.text[line - 1] for part in NEVER_RUN.get(self.path, ()))

@@ -133,7 +133,7 @@ class Docs:
     def examples(self):
         self.replace(QUOTED_FILE, lambda match: (ROOT / match.group(2)).read_text(encoding="utf-8"), "quoted files")
         for page in guides():
-            if page.name == "simulate.md":  # its blocks are models
+            if page.name == "simulate.md":  # its YAML blocks are models, not configurations
                 continue
             for number, (language, block) in enumerate(FENCE.findall(page.read_text(encoding="utf-8")), 1):
                 if language == "yaml" and re.search(r"^version:", block, re.M):

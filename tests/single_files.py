@@ -177,7 +177,7 @@ def main():
     suite.passes("a planted mistake is found")
     files = git("ls-files") if given.all else changed_files(given.base)
     sources = [path for path in files if path.endswith((".cpp", ".hpp")) and path.startswith(("proxy/", "config/", "tests/"))
-               and not Path(path).name.startswith("precompiled")]  # the build already compiles those alone
+               and not Path(path).name.startswith("precompiled")]  # the build itself compiles each of these alone
     check_files(sources if given.all else drawn(sources), suite, given.jobs)
     return suite.end()
 

@@ -112,7 +112,7 @@ def fits(server, program, kind, spec, options):
     assert server.kubectl("create", "namespace", namespace).returncode == 0
     demand = {"apiVersion": "v1", "kind": kind, "metadata": {"name": "demand", "namespace": namespace}, "spec": spec}
     assert server.kubectl("apply", "-f", "-", text=json.dumps(demand)).returncode == 0
-    if kind == "ResourceQuota":  # normally written by a controller
+    if kind == "ResourceQuota":  # a controller normally writes this status
         status = json.dumps({"status": {"hard": spec["hard"], "used": {name: "0" for name in spec["hard"]}}})
         done = server.kubectl("patch", "resourcequota", "demand", "-n", namespace, "--subresource=status", "--type=merge", "-p", status)
         assert done.returncode == 0, done.stderr

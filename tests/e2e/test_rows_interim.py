@@ -238,7 +238,7 @@ def test_I4_client_that_writes_everything_before_reading_gets_the_error():
                 client.send(to(upstream, "POST", "/x", connection + b"Content-Length: 6000000\r\n", b"x" * 6_000_000))
                 response = client.read_response()
                 equal((response.status, response.body), (401, b"no"), connection)
-        with Client(reprise.forward) as client:  # a response of the proxy's own
+        with Client(reprise.forward) as client:  # gets a response of the proxy's own
             client.send(b"POST http://169.254.169.254/ HTTP/1.1\r\nHost: 169.254.169.254\r\nContent-Length: 6000000\r\n\r\n" + b"x" * 6_000_000)
             equal(client.read_response().status, 403)
 

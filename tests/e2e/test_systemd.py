@@ -58,7 +58,7 @@ class Serviced(Reprise):
         os.environ.update(self.variables)
         for name in self.pid_of:
             os.environ[name] = str(os.getpid())
-        held = [os.dup(one.fileno()) for one in self.sockets]  # away from descriptors 3, 4, ...
+        held = [os.dup(one.fileno()) for one in self.sockets]  # keeps descriptors 3, 4, ... free
         held = [os.dup2(one, 100 + place) for place, one in enumerate(held)]
         for place, one in enumerate(held):
             os.dup2(one, 3 + place, inheritable=True)

@@ -96,7 +96,7 @@ def test_sample_share_is_applied_to_ordinary_requests():
         reprise.process.send_signal(signal.SIGTERM)
         reprise.process.wait(PATIENCE)
         requests = len(collector.all()) / 2
-        assert 50 < requests < 150, requests  # 7 standard deviations
+        assert 50 < requests < 150, requests  # bounds at 7 standard deviations
 
 
 def test_paths_hidden_from_the_log_are_in_no_span():

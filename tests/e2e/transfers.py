@@ -177,7 +177,7 @@ def upload(reprise, url, size, chunk=None):
                     client.send(b"\r\n" if chunk else b"")
                 client.send(b"0\r\n\r\n" if chunk else b"")
             except OSError:
-                pass  # the response has the reason
+                pass  # the response says why the upload was cut
 
         sender = threading.Thread(target=send)
         sender.start()

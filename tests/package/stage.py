@@ -61,7 +61,7 @@ class Stage(contextlib.ExitStack):
         self.base_folder = None
         self.missing = {}  # what could not be made, and why; not tried again
         self.host = None  # the running Debian
-        self.before = None  # that host's content before the package
+        self.before = None  # content of `host` before the package was installed
         self.root = None  # the image's files
         self.config = None  # the image's configuration
 
