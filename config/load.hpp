@@ -33,8 +33,7 @@ struct Loaded {
   /// Every file that the configuration names and reads. If one of them changes, the configuration has
   /// changed.
   std::vector<std::string> files;
-  std::string
-      hash;  ///< 12 hex digits, computed from the bytes of the file; empty if the file could not be read
+  std::string hash;  ///< 12 hex digits computed from the bytes of the file; empty if it could not be read
   std::optional<Place> replay_memory{};  ///< position of `limits.replay_memory`; absent if it is not set
   std::optional<Place> threads{};        ///< position of `threads`; absent if it is not set
   std::optional<Place> otlp{};           ///< position of `trace.otlp`; absent if it is not set

@@ -32,7 +32,8 @@ bool covers_each(Hosts wide, Hosts narrow) {
   });
 }
 
-// A request must match both `host` and `hosts`, so it is enough if one of them is covered.
+// Returns true if `earlier` covers the hosts of `later`. A request must match both `host` and `hosts`, so it
+// is enough if one of them is covered.
 bool covers_hosts(const policy::Match& earlier, const policy::Match& later) {
   const auto covered_by = [&](Hosts wide) {
     return covers_each(wide, {&later.host, 1}) || (!later.hosts.empty() && covers_each(wide, later.hosts));

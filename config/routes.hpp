@@ -20,8 +20,7 @@ struct RouteOrigin {
   };
   Layer over;  ///< keys that flags set for every route
   Layer route;
-  std::vector<const Node*>
-      shipped_route;  ///< the route in the preset; its keys win over those of weaker layers
+  std::vector<const Node*> shipped_route;  ///< the route in the preset; wins over weaker layers
   Layer policy;
   std::vector<const Node*> shipped_policies;
   Layer defaults;

@@ -27,7 +27,7 @@ struct Endpoint {
 };
 
 enum class ListenerMode : std::uint8_t { forward, gateway, transparent, socks };
-/// Where the Host that a gateway's upstream receives comes from.
+/// Source of the Host that a gateway's upstream receives: the upstream's own name, or the client's Host.
 enum class GatewayHost : std::uint8_t { upstream, client };
 
 /// What a gateway does with redirects and cookies of the upstream: rewrite them so that they lead back to the
@@ -90,8 +90,7 @@ using PortRanges = std::vector<std::pair<std::uint16_t, std::uint16_t>>;  ///< b
 
 struct Security {
   Deny deny;
-  std::optional<PortRanges>
-      connect_ports;  ///< absent for `auto`, which depends on the address of each listener
+  std::optional<PortRanges> connect_ports;  ///< absent for `auto` (depends on each listener's address)
 };
 
 struct Limits {

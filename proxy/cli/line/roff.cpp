@@ -109,7 +109,7 @@ class Page {
     is_item_ = false;
   }
 
-  // The title of the page is omitted, because the manual page has its own.
+  // Converts a heading. Omits the title of the page, because the manual page has its own.
   void heading(std::string_view line) {
     end_paragraph();
     const std::size_t level = line.find_first_not_of('#');

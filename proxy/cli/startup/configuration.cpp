@@ -59,8 +59,8 @@ config::Loaded read_configuration(const std::string& file, const config::Flags& 
 
 bool is_standard_input(const std::string& file) { return file == standard_input; }
 
-// The named files are not known before the first reading. If there are any, takes their digests and reads the
-// configuration a second time.
+// Reads the configuration. The named files are not known before the first reading; if there are any, takes
+// their digests and reads the configuration a second time.
 config::Loaded read_for_watch(const std::string& file, const config::Flags& flags,
                               std::vector<server::WatchedFile>& watched) {
   watched = {digest_now(file)};

@@ -78,7 +78,7 @@ void check_key(const std::string& file, std::string_view section, Found& found) 
   if (!trouble.empty()) found.add(std::string(section) + ".key", file, file + " cannot be used: " + trouble);
 }
 
-// The library's error text is `tls.KEY FILE cannot be used: ..`.
+// Adds the problem that the TLS library reports. Its text is `tls.KEY FILE cannot be used: ..`.
 void check_tls(const policy::TlsPolicy& policy, std::string_view section, Found& found) {
   try {
     static_cast<void>(net::TlsClient(policy, 0));
@@ -106,7 +106,8 @@ void check_tls_separately(const policy::TlsPolicy& policy, std::string_view sect
   if (policy.certificate) check_tls(ours, section, found);
 }
 
-// The library's error text is `intercept.KEY: FILE ..`. An error about a host names no file.
+// Adds the problem that the check of the authority reports. Its text is `intercept.KEY: FILE ..`; an error
+// about a host names no file.
 void add_authority(const config::Intercept& settings, const std::string& text, Found& found) {
   const std::size_t colon = text.find(": ");
   const std::string key = text.substr(0, colon);

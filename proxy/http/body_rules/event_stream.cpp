@@ -45,7 +45,7 @@ void FirstEvent::take_field(std::string_view name, std::string_view value) {
   }
 }
 
-// A block without data is not an event.
+// Ends the current block. A block without data is not an event.
 void FirstEvent::dispatch() {
   if (!has_data_) {
     name_.clear();

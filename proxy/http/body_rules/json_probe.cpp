@@ -72,7 +72,7 @@ class PathWatch {
 
  private:
   bool is_wanted_here() const { return is_wanted_ && depth_ == on_path_; }
-  /// Only objects have keys, so a key at depth 1 means that the text is an object.
+  /// Adds a part of a key. Only objects have keys, so a key at depth 1 means that the text is an object.
   bool add_to_key(json::string_view part) {
     if (depth_ == on_path_) current_.append(part.data(), part.size());
     return true;

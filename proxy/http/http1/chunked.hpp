@@ -39,7 +39,7 @@ class ChunkDecoder {
 
  private:
   enum class Part : std::uint8_t { size, extension, size_lf, data, data_cr, data_lf, trailer, done, broken };
-  /// What was done with the previous trailer field.
+  /// Whether the previous trailer field was kept.
   enum class Before : std::uint8_t { none, dropped, kept };
   Step fail(Rejection, std::size_t consumed);
   Step hand_out(std::string_view input, std::size_t at);

@@ -78,8 +78,8 @@ const char* find_control(const char* at, const char* end) {
       if (has_suspect(eight)) break;
       at += 8;
     }
-    // A byte-by-byte check of the block with the suspect byte, or of the tail. If the suspect byte is a tab,
-    // the scan continues after the block.
+    // Checks byte by byte: the block with the suspect byte, or the tail. If the suspect byte is a tab, the
+    // scan continues after the block.
     const char* const stop = end - at >= 8 ? at + 8 : end;
     while (at != stop && !ascii::is_control(*at)) ++at;
     if (at != stop || stop == end) return at;

@@ -47,8 +47,7 @@ struct FieldLine {
 struct Framing {
   enum class Kind : std::uint8_t { none, length, chunked, until_close };
   Kind kind = Kind::none;
-  std::uint64_t length =
-      0;  ///< for kind `length`; a length of 0 has this kind too, so that the field is forwarded
+  std::uint64_t length = 0;  ///< for kind `length`, even if 0, so that the field is forwarded
 };
 
 struct RequestHead final : policy::FieldLines {

@@ -30,7 +30,7 @@ struct Target {
   std::string_view path;   ///< raw; empty if the target has no path ("/" is sent then)
   std::string_view query;  ///< raw, without '?'
   std::string_view
-      path_and_query;  ///< the text to send upstream, without a fragment; may be empty or start with '?'
+      path_and_query;  ///< text to send upstream, without fragment; may be empty or start with '?'
 };
 
 /// Splits `http://host[:port][/path][?query]`. Treats ws as http, and wss as https. Rejects other schemes

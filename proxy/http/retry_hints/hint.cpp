@@ -270,7 +270,8 @@ class Reading {
     no_retry_ = no_retry_ || no;
     if (!no && !ascii::same(field.value, "true") && not_understood_ == nullptr) not_understood_ = &field;
   }
-  // A value that is not a 32-bit number forbids the retry, as a negative number does (gRPC A6).
+  // Reads grpc-retry-pushback-ms. A value that is not a 32-bit number forbids the retry, as a negative number
+  // does (gRPC A6).
   void read_pushback(std::string_view value) {
     const std::optional<Number> count = read_whole_number(value);
     const bool allowed = count && count->whole <= std::numeric_limits<std::int32_t>::max();

@@ -51,16 +51,16 @@ bool ran_out_of_time(const Outcome& outcome, Instant now, std::optional<Instant>
          failed->cause == Cause::parent_timeout || failed->cause == Cause::attempt_timeout;
 }
 
-// An attempt that sent bytes may have taken effect. A retry then needs proof that a second execution does no
-// harm.
+// Returns true if a retry does no harm. An attempt that sent bytes may have taken effect, so this needs proof
+// that the upstream did nothing or that a second execution has no second effect.
 bool is_safe_to_repeat(const Facts& facts, const Outcome& outcome, const RoutePolicy& policy) {
   if (is_refused(facts, outcome, policy)) return true;
   const bool responded = std::holds_alternative<Responded>(outcome);
   return responded ? facts.idempotent == Idempotency::yes : may_follow_lost_response(facts, policy);
 }
 
-// A response_timeout counts as `timeout` in `retry.on` only if the request can be repeated. Otherwise it is
-// never listed.
+// Returns true if `retry.on` lists the outcome. A response_timeout counts as `timeout` only if the request
+// can be repeated; otherwise it is never listed.
 bool is_listed(const Facts& facts, const Attempt& attempt, const Outcome& outcome, const RetryOn& on) {
   const auto* failed = std::get_if<Failed>(&outcome);
   const bool guarded = failed != nullptr && failed->cause == Cause::response_timeout;
@@ -68,7 +68,7 @@ bool is_listed(const Facts& facts, const Attempt& attempt, const Outcome& outcom
   return (!guarded || again) && on.lists(outcome);
 }
 
-// If both copies got a response, the longer of the two pauses applies.
+// Returns the hints of the outcome. If both copies got a response, the longer of the two pauses applies.
 Hints hints_of(const Attempt& attempt, const Outcome& outcome) {
   const auto* responded = std::get_if<Responded>(&outcome);
   if (responded == nullptr) return attempt.other_copy;

@@ -125,13 +125,14 @@ unsigned Exchange::number_of(const AttemptReport& report) const {
   return race_.number_of(report.number, number_);
 }
 
-// Only attempt 1 gets a copy. The circuit admitted it when it started.
+// Returns when the circuit admitted that attempt. Only attempt 1 gets a copy, and it was admitted when it
+// started.
 Instant Exchange::admission_of(unsigned number) const {
   return race_.is_on() && number == HedgeRace::first ? race_.first_started() : admitted_;
 }
 
-// If the copy won, attempt 1 counts with the time until then. Without these slow attempts, each hedge would
-// lower the p95.
+// Records the time to a good response of attempt 1. If its copy won, the time until then counts: without such
+// slow attempts, each hedge would lower the p95.
 void Exchange::observe_latency(const Outcome& outcome, Instant now) {
   if (latency_ == nullptr || !ends_race(outcome, policy_)) return;
   if (!race_.runs(HedgeRace::first, number_)) return;

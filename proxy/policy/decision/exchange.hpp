@@ -106,14 +106,14 @@ class Exchange {
  private:
   enum class State : std::uint8_t { idle, attempting, waiting, delivering, resuming, over };
 
-  // Before an attempt.
+  // Functions for the time before an attempt.
   Actions approach(Instant now);
   Actions start_next(Instant now);
   Actions start_free_retry(Instant now, bool given_back);
   Actions resume_next(Instant now);
   Actions wait_until(Instant);
 
-  // When an attempt ends.
+  // Functions for the end of an attempt.
   bool runs(const AttemptReport&) const;
   bool resumes(const AttemptReport&) const;
   unsigned number_of(const AttemptReport&) const;
@@ -124,19 +124,19 @@ class Exchange {
   Attempt attempt_now(const AttemptReport&) const;
   void enter(const AttemptReport&, const Outcome&, const Verdict&, Instant now);
 
-  // While two copies race.
+  // Functions for the race of attempt 1 and its copy.
   Reason admit_copy(const AttemptReport&, Instant now);
   Actions one_copy_failed(const AttemptReport&, const Outcome&, Instant now);
   std::optional<unsigned> enter_end(const AttemptReport&, const Outcome&, const Verdict&, Instant now);
   void enter_step(const HedgeRace::Step&, const AttemptReport&, const Outcome&, const Verdict&, Instant now);
 
-  // After the response head was sent to the client.
+  // Functions for the time after the response head was sent to the client.
   Actions resume_refused(const AttemptReport&, const Responded&, Instant now, Dice&);
   Actions resume_failed(const AttemptReport&, const Failed&, Instant now, Dice&);
   Actions resume_again(const Hints&, Instant now, Dice&);
   Actions give_up(const AttemptReport&, const Outcome&, Reason, Instant now);
 
-  // How an exchange ends.
+  // Functions that end the exchange or a wait.
   Actions stop(Reason);
   Actions stop_waiting(Reason, Instant now);
   void end_wait(Reason, Instant now);

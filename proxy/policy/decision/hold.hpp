@@ -19,8 +19,7 @@ struct RoutePolicy;
 struct HoldPolicy {
   std::size_t bytes = 0;                    ///< 0: only the bytes that the predicates need
   Duration time = std::chrono::seconds(1);  ///< limit from the response head on, for slow streams
-  std::vector<BodyPredicate>
-      body;  ///< if any predicate matches, the response is retried as if `retry.on` listed it
+  std::vector<BodyPredicate> body;  ///< a response that matches any of these is listed, like `retry.on`
 };
 
 /// The kinds of body that predicates can read. `untyped` may be JSON or XML. A body with a content coding is

@@ -91,8 +91,8 @@ class Ledger : public Conclusion {
     assert(i < size_ && keeps(i));
     return i < inline_entries ? inline_[i] : overflow_[place(i)];
   }
-  /// Exempts the entry of that attempt from eviction, and no longer the previously held one. `number` counts
-  /// from 1; the entry may be added later.
+  /// Exempts the entry of that attempt from eviction. The previously held entry loses this exemption.
+  /// `number` counts from 1; the entry may be added later.
   void hold(unsigned number);
   /// Returns the totals of the evicted entries. Null if no entry was evicted.
   const Evicted* evicted() const { return evicted_.empty() ? nullptr : evicted_.data(); }

@@ -55,8 +55,7 @@ std::string_view word(Cause);
 
 /// The retry hints of an upstream, from a response head.
 struct Hints {
-  std::optional<Duration>
-      retry_after;  ///< longest pause that the response asks for; absent if malformed or 0
+  std::optional<Duration> retry_after;      ///< longest pause in the fields; absent if malformed or 0
   std::optional<Duration> aws_retry_after;  ///< x-amz-retry-after; clamped to the backoff .. backoff + 5 s
   bool said_no = false;                     ///< the upstream explicitly asks not to retry
   bool from_reprise = false;                ///< another reprise has retried this response already (row D20)
@@ -96,7 +95,7 @@ bool is_broken_response(const Outcome&);
 /// Returns true if this host, its resolver or its parent proxy caused the failure. Such a failure says
 /// nothing about the upstream (row L27).
 bool is_fault_of_ours(Cause);
-/// Like the overload above, but also returns true if the failed TLS handshake was with the parent proxy.
+/// Does the same, and also returns true if the failed TLS handshake was with the parent proxy.
 bool is_fault_of_ours(const Failed&);
 
 /// Returns true if the attempt ended before any of its bytes left this host. `all_unsent` means that the

@@ -56,7 +56,7 @@ enum class Reason : std::uint8_t { REPRISE_REASONS(REPRISE_ENUMERATOR) };
 
 inline constexpr std::size_t reason_count = count_of<Reason>;
 
-/// Every enumerator, in declaration order.
+/// Returns every enumerator, in declaration order.
 constexpr std::array<Reason, reason_count> all_reasons() {
   std::array<Reason, reason_count> all{};
   for (std::size_t i = 0; i < reason_count; ++i) all[i] = static_cast<Reason>(i);

@@ -20,7 +20,8 @@ bool is_multipart(std::string_view type) {
   return equals_ignoring_case(type.substr(0, multipart.size()), multipart);
 }
 
-// A comma may mean that two field lines were joined. S3 sends `null` for every version if versioning is off.
+// Returns true if the value identifies one version. A comma may mean that two field lines were joined. S3
+// sends `null` for every version if versioning is off.
 bool names_version(std::string_view value) {
   return !value.empty() && value.find(',') == std::string_view::npos && !equals_ignoring_case(value, "null");
 }
@@ -106,8 +107,8 @@ Continuation Download::judge(const PartHead& head, std::uint64_t sent) {
   return {Continuation::Kind::refused, 0, 0};
 }
 
-// A field of the first response must be repeated. Only a 206 to If-Range may omit the other fields (RFC 9110
-// 15.3.7).
+// Returns true if the response has the same representation. A field of the first response must be repeated;
+// only a 206 to If-Range may omit the other fields (RFC 9110 15.3.7).
 bool Download::is_same(const PartHead& head) const {
   if (head.uses_tags && !has_same_tag(head.entity_tag)) return false;
   if (proof_ == Proof::date && head.last_modified != last_modified_) return false;
@@ -115,14 +116,14 @@ bool Download::is_same(const PartHead& head) const {
   return has_same_versions(head);
 }
 
-// If a listed field is the proof (row E2), the response may omit the tag.
+// Compares the tags. If a listed field is the proof (row E2), the response may omit the tag.
 bool Download::has_same_tag(std::string_view tag) const {
   if (proof_ != Proof::field) return tag == entity_tag_;
   return tag.empty() || entity_tag_.empty() || opaque_tag(tag) == opaque_tag(entity_tag_);
 }
 
-// Without If-Range, the listed fields are the only proof, so all must be equal. With If-Range, a field may be
-// absent but must not differ.
+// Compares the listed fields. Without If-Range, they are the only proof, so all must be equal. With If-Range,
+// a field may be absent but must not differ.
 bool Download::has_same_versions(const PartHead& head) const {
   const bool may_be_left_out = proof_ != Proof::field;
   for (std::size_t i = 0; i < versions_.size(); ++i) {

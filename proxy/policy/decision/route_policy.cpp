@@ -3,8 +3,8 @@
 namespace reprise::policy {
 namespace {
 
-// A parent proxy that requires another password or forbids the upstream will respond the same way to a retry
-// (row L16).
+// Returns true if a retry would get the same response, because the parent proxy requires another password or
+// forbids the upstream (row L16).
 bool is_refused_for_good(const Failed& failed) {
   const int status = failed.received_status;
   return status >= 300 && status < 500 && status != 408 && status != 429;

@@ -11,8 +11,7 @@ namespace reprise::policy {
 struct TlsPolicy {
   bool originate = false;              ///< http:// targets go over TLS too
   std::optional<std::string> ca_file;  ///< the only certificates to trust; absent: the system's certificates
-  std::optional<std::string>
-      certificate;  ///< client certificate, presented if the upstream requests one; absent: none
+  std::optional<std::string> certificate;  ///< client certificate, if the upstream requests one; absent: none
   std::optional<std::string> key;
   std::optional<std::string> key_passphrase = {};  ///< passphrase of an encrypted key
   std::optional<std::string> server_name =

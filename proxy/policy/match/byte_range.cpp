@@ -29,7 +29,7 @@ std::optional<std::string_view> behind_unit(std::string_view value, char separat
   return value.substr(unit.size() + 1);
 }
 
-// etagc (RFC 9110 8.8.3): visible ASCII except the quote, and obs-text.
+// Returns true for an etagc (RFC 9110 8.8.3): visible ASCII except the quote, and obs-text.
 bool is_tag_byte(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return byte == 0x21 || (byte >= 0x23 && byte != 0x7f);

@@ -11,8 +11,8 @@ namespace {
 
 Idempotency from(bool yes) { return yes ? Idempotency::yes : Idempotency::no; }
 
-// The method says nothing about a request that switches to another protocol: `kubectl exec` is a GET (row
-// N15).
+// Returns true if the method alone makes the request idempotent. False if the request switches to another
+// protocol: `kubectl exec` is a GET (row N15).
 bool is_idempotent_by_method(const RequestView& request) {
   return is_idempotent_method(request.method) && !request.changes_protocol;
 }

@@ -10,12 +10,14 @@
 namespace reprise::policy {
 namespace {
 
-// A query condition without a value requires only that the parameter is present; its value may be empty.
+// Returns true if the query has the parameter, even with an empty value, as a query condition without a value
+// requires.
 bool query_present(std::string_view query, std::string_view name) {
   return any_parameter(query, [&](const Parameter& given) { return given.name == name; });
 }
 
-// `names` is a comma-separated list. A name that ends with `*` is a prefix.
+// Returns true if the list has the name. `names` is separated by commas; a name that ends with `*` is a
+// prefix.
 bool lists_name(std::string_view names, std::string_view name) {
   for (std::size_t begin = 0; begin < names.size();) {
     const std::size_t end = std::min(names.find(',', begin), names.size());

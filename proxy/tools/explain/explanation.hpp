@@ -20,8 +20,7 @@ struct Question {
   /// The fields of the request that reprise would send; the rules use only these (row L11). Null if they are
   /// the same as those of `request`.
   const policy::FieldLines* leaving = nullptr;
-  const policy::JsonBody* body =
-      nullptr;  ///< null if the body cannot be read, because it has a content coding
+  const policy::JsonBody* body = nullptr;  ///< null if the body has a content coding
   std::uint64_t body_bytes = 0;
   /// Limits in bytes for the bodies of all requests together, in memory and on disk. One body must not exceed
   /// them either.

@@ -9,7 +9,7 @@ namespace reprise::tools {
 
 using policy::Duration;
 
-// The duration is rounded first, so that 59.9999 s becomes a minute, not 60 s.
+// Formats a duration. Rounds first, so that 59.9999 s becomes a minute, not 60 s.
 std::string span(policy::Duration duration) {
   const auto thousandths = [](std::int64_t value) {
     std::string text = fmt::format("{}.{:03}", value / 1000, value % 1000);

@@ -48,7 +48,7 @@ class Rehearsal {
   const Ledger& ledger() const { return exchange_.ledger(); }
 
  private:
-  // Only one attempt runs at a time here, so each event returns exactly one action.
+  // Returns the only action. Only one attempt runs at a time here, so each event returns exactly one action.
   static Action last_of(const Actions& actions) {
     assert(actions.size() == 1);
     return actions[0];

@@ -24,10 +24,9 @@ struct Remark {
 
 struct Injected {
   std::string text;
-  std::size_t pods = 0;     ///< pods to which reprise was added
-  std::size_t already = 0;  ///< pods that already had reprise and are unchanged
-  std::size_t passed_over =
-      0;  ///< pods that were skipped, and objects of unknown kinds that seem to have pods
+  std::size_t pods = 0;         ///< pods to which reprise was added
+  std::size_t already = 0;      ///< pods that already had reprise and are unchanged
+  std::size_t passed_over = 0;  ///< skipped pods, and objects of unknown kinds that seem to have pods
   std::map<std::string, std::size_t> others{};  ///< number of objects without pods, by kind
   std::set<std::string> config_maps{};          ///< names of ConfigMaps that the pods mount
   std::set<std::string> config_maps_there{};    ///< names of those that the file defines
@@ -40,9 +39,8 @@ std::variant<Injected, Remark> inject(std::string_view file, const Options&, std
 
 struct Removed {
   std::string text;
-  std::size_t pods = 0;  ///< pods from which reprise was removed
-  std::vector<Remark>
-      remarks{};  ///< about containers called reprise that inject() did not add; they are kept
+  std::size_t pods = 0;           ///< pods from which reprise was removed
+  std::vector<Remark> remarks{};  ///< about kept containers called reprise that inject() did not add
 };
 
 /// Reverses inject(). Restores the same bytes, unless the additions were edited since. If a document fails,

@@ -21,8 +21,7 @@ struct Options {
   std::optional<std::string> pull_policy;  ///< Always, IfNotPresent or Never
   std::optional<std::string> pull_secret;  ///< name of a Secret in the pod's namespace
   std::optional<std::string> user;         ///< user id, at least 1, or `none` if the namespace decides
-  std::optional<std::string>
-      config_map;  ///< name of a ConfigMap with the configuration under the key reprise.yaml
+  std::optional<std::string> config_map;   ///< ConfigMap with the configuration in its key reprise.yaml
   std::optional<std::string> config;  ///< text of reprise.yaml, which is put into an annotation of the pod
   Resources requests;
   Resources limits;

@@ -62,8 +62,7 @@ class Undo {
   std::optional<std::string> behind(std::string_view word, const std::string& place) const;
 
   std::map<std::string, std::string> facts_;
-  std::map<std::string, std::string>
-      counts_;  ///< counts that cannot be derived from the text and must be stored
+  std::map<std::string, std::string> counts_;  ///< counts that the text does not show
 };
 
 }  // namespace reprise::tools

@@ -151,7 +151,7 @@ AttemptStart ModelledWorld::begin(const Ticket& ticket, const Arrival&, unsigned
   return {};
 }
 
-// Marks a worker as free. It handles pending rejections first, then queued requests.
+// Gives the free worker its next work: pending rejections first, then queued requests.
 void ModelledWorld::free_worker(Instant now, EventQueue& events) {
   if (!model_.capacity) return;
   if (refusals_ > 0) {

@@ -32,7 +32,7 @@ Line table_heading(const TableShape& shape, const View& view, const Display& dis
   return line;
 }
 
-// Green and red are used only for figures that are clearly good or bad.
+// Returns the style of a figure. Green and red are used only if it is clearly good or bad.
 Style style_of(Column column, const RouteFigures& route) {
   if (column == Column::success && route.success)
     return *route.success >= 1 ? Style::good : *route.success >= 0.95 ? Style::warning : Style::bad;

@@ -29,8 +29,7 @@ struct Replayed {
   std::uint64_t lines = 0;
   std::uint64_t requests = 0;
   std::uint64_t other_lines = 0;  ///< lines of reprise's log that do not describe a request with attempts
-  std::uint64_t bad_lines =
-      0;  ///< lines that could not be read and were skipped, because the user allowed that
+  std::uint64_t bad_lines = 0;    ///< unreadable lines, skipped because the user allowed it
   /// Requests that the client ended, or whose body broke. They are not replayed.
   std::uint64_t as_logged = 0;
 };
