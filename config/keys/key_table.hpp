@@ -29,14 +29,14 @@ enum class Kind : std::uint8_t {
   status,       // 503, 500-599, 5xx or one of `words`
   name,         // name of a policy
   route,        // name of a route; routes of presets are named PRESET/name
-  host,         // exact or *.suffix
+  host,         // an exact host or *.suffix
   destination,  // a host, or a network such as 10.0.0.0/8
   path,
   method,
   version_field,  // a response field
   pairs,          // names that must be present, with or without a value
-  rule,           // idempotent
-  predicates,     // hold.body
+  rule,           // value of the key idempotent
+  predicates,     // value of the key hold.body
   folder,
   file,
   text,

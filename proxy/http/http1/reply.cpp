@@ -13,7 +13,7 @@ namespace {
 struct FailureRow {
   policy::Cause cause;
   int status;
-  std::string_view error;  ///< RFC 9209 2.3
+  std::string_view error;  ///< Proxy-Status error type (RFC 9209 2.3)
   std::string_view sentence;
 };
 

@@ -53,7 +53,7 @@ struct Framing {
 struct RequestHead final : policy::FieldLines {
   std::string_view method;
   std::string_view target;
-  unsigned minor_version = 1;  ///< HTTP/1.x
+  unsigned minor_version = 1;  ///< the x of HTTP/1.x
   std::vector<FieldLine> fields;
   Framing framing;          ///< none, length or chunked
   std::size_t bytes = 0;    ///< length in the buffer, with skipped empty lines and the final blank line

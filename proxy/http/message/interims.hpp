@@ -9,7 +9,7 @@ namespace reprise::http {
 class Interims {
  public:
   static constexpr unsigned most = 100;
-  static constexpr std::size_t most_bytes = std::size_t{64} * 1024;  ///< total of all heads
+  static constexpr std::size_t most_bytes = std::size_t{64} * 1024;  ///< maximum total size of all heads
 
   /// Counts one more response. Returns false if there are now more than `most`, or more than `most_bytes` in
   /// total.

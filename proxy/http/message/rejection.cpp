@@ -9,7 +9,7 @@ struct Row {
   int status;
   std::string_view word;
   std::string_view sentence;
-  std::string_view error = "http_request_error";  ///< RFC 9209 2.3
+  std::string_view error = "http_request_error";  ///< Proxy-Status error type (RFC 9209 2.3)
 };
 
 constexpr std::array<Row, rejection_count> rows{{

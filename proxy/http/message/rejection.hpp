@@ -35,7 +35,7 @@ enum class Rejection : std::uint8_t {
   unsupported_transfer_encoding,
   length_and_chunked,
   length_required,    // 411: chunked to an HTTP/1.0 upstream, body no longer held (row A10)
-  content_too_large,  // 413
+  content_too_large,  // status 413
   chunked_in_http_1_0,
   bad_chunk,
   bad_trailer,
@@ -44,7 +44,7 @@ enum class Rejection : std::uint8_t {
   userinfo_in_authority,
   connect_with_body,
   trace_with_body,
-  connect_port_denied,    // 403
+  connect_port_denied,    // status 403
   not_a_proxy_request,    // origin-form on a forward listener
   misdirected_request,    // 421: absolute-form for another host on a gateway listener
   connect_to_gateway,     // 501: CONNECT on a gateway listener
@@ -54,11 +54,11 @@ enum class Rejection : std::uint8_t {
   socks_method,           // the client offers only methods with authentication
   socks_command,          // BIND or UDP ASSOCIATE
   socks_address,          // unknown address type
-  bad_expect,             // 417
+  bad_expect,             // status 417
   bad_max_forwards,
-  header_timeout,   // 408
-  loop,             // 508
-  bad_status_line,  // from here on: responses only
+  header_timeout,   // status 408
+  loop,             // status 508
+  bad_status_line,  // this cause and all that follow: only for responses
   bad_status,
 };
 

@@ -119,7 +119,7 @@ Pause read_units(std::string_view text) {
 }
 
 Pause read_reset(std::string_view value, const ResponseHead& head, std::int64_t now_unix) {
-  constexpr std::int64_t unix_seconds = 1'000'000'000;         // as a delta: 31 years
+  constexpr std::int64_t unix_seconds = 1'000'000'000;         // as a delay in seconds: 31 years
   constexpr std::int64_t unix_milliseconds = 100'000'000'000;  // as Unix seconds: the year 5138
   std::optional<Number> number = read_number(value);
   if (!number) return read_units(value);

@@ -1,4 +1,4 @@
-// Decides whether a broken download is resumed. decide() decides before the response head, this after it.
+// Decides whether a broken download is resumed. decide() is not used after the response head was delivered.
 #pragma once
 
 #include <optional>

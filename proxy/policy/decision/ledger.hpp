@@ -31,13 +31,13 @@ struct LedgerEntry {
 /// Totals of the attempts whose entries were evicted (row L25).
 struct Evicted {
   std::uint64_t attempts = 0;
-  std::array<std::uint64_t, outcome_labels.size()> outcomes{};  ///< by position in `outcome_labels`
-  std::array<std::uint64_t, reason_count> retries{};            ///< by Reason, for verdicts that retry
-  std::uint64_t waits = 0;                                      ///< retries that came after a backoff
-  double waited = 0;                                            ///< total of these backoffs, in seconds
-  std::uint64_t pauses = 0;                                     ///< responses that asked for a pause
-  double paused = 0;                                            ///< total of these pauses, in seconds
-  double took = 0;          ///< total duration of the attempts, in seconds
+  std::array<std::uint64_t, outcome_labels.size()> outcomes{};  ///< counts, in the order of `outcome_labels`
+  std::array<std::uint64_t, reason_count> retries{};  ///< counts of verdicts that retry, indexed by Reason
+  std::uint64_t waits = 0;                            ///< retries that came after a backoff
+  double waited = 0;                                  ///< total of these backoffs, in seconds
+  std::uint64_t pauses = 0;                           ///< responses that asked for a pause
+  double paused = 0;                                  ///< total of these pauses, in seconds
+  double took = 0;                                    ///< total duration of the attempts, in seconds
   unsigned first_sent = 0;  ///< lowest number of an attempt that may have sent bytes; 0 if there is none
 };
 
@@ -121,7 +121,7 @@ class Ledger : public Conclusion {
 
   std::array<LedgerEntry, inline_entries> inline_{};
   std::vector<LedgerEntry> overflow_;
-  std::vector<Evicted> evicted_;  ///< one element, or empty
+  std::vector<Evicted> evicted_;  ///< one element if an entry was evicted, otherwise empty
   std::size_t size_ = 0;
   std::optional<Lost> lost_;
   std::size_t held_ = 0;

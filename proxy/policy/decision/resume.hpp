@@ -21,7 +21,7 @@ struct DownloadRequest {
   bool get = false;
   bool has_body = false;
   std::string_view range;      ///< the Range field; empty if there is none
-  bool conditional = false;    ///< has If-Range
+  bool conditional = false;    ///< the request has If-Range
   bool fields_signed = false;  ///< a signature covers Range, or a field that a resume request omits
   bool doubled = false;        ///< Range or If-Range occurs more than once
 };
@@ -44,7 +44,7 @@ struct PartHead {
   std::array<std::string_view, most_validators> versions{};
   bool uses_tags = true;                         ///< `resume.validators` lists etag
   std::optional<std::int64_t> last_modified_at;  ///< seconds since 1970; absent if malformed
-  std::optional<std::int64_t> date;              ///< the same for Date
+  std::optional<std::int64_t> date;              ///< Date in seconds since 1970; absent if malformed
   bool doubled = false;                          ///< one of these fields occurs more than once
   bool has_trailer = false;                      ///< the response announced trailers
 };
@@ -52,7 +52,7 @@ struct PartHead {
 /// The range fields of the request that asks for the rest.
 struct RangeAsked {
   ByteRange range;
-  std::string_view if_range;  ///< empty: no If-Range
+  std::string_view if_range;  ///< empty if no If-Range is sent
 };
 
 /// The judgement on a response to a resume request.

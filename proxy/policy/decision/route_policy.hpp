@@ -35,7 +35,7 @@ enum class Nested : std::uint8_t { allow, refuse };
 struct RetryOn {
   std::bitset<highest_status + 1> statuses;
   bool connect = false;    ///< resolve, refused, unreachable, connect timeout
-  bool tls = false;        ///< handshake
+  bool tls = false;        ///< the TLS handshake failed
   bool reset = false;      ///< closed or reset before the response head was complete
   bool timeout = false;    ///< attempt_timeout, response_timeout
   bool truncated = false;  ///< the body ended early while `hold` held all of it back

@@ -79,7 +79,7 @@ struct Explanation {
   bool held = true;             ///< the body can be replayed
   bool over_total =
       false;              ///< only limits.replay_memory or limits.replay_disk prevents that the body is held
-  bool bound = false;     ///< copied from the question
+  bool bound = false;     ///< the same as in the question
   bool metadata = false;  ///< the host is a metadata service of a cloud, which issues credentials (row N20)
   policy::Facts facts;    ///< the facts as decide() received them
   policy::Outcome outcome;  ///< the outcome as decide() received it

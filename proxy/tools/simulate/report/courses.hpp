@@ -6,10 +6,10 @@
 
 namespace reprise::tools {
 
-std::vector<double> load_of(const Measures&);      ///< attempts per second
-std::vector<double> arrivals_of(const Measures&);  ///< requests per second
-std::vector<double> success_of(const Measures&);   ///< 0 to 1
-std::vector<double> budget_of(const Measures&);    ///< 0 to 1
+std::vector<double> load_of(const Measures&);      ///< attempts per second, by step
+std::vector<double> arrivals_of(const Measures&);  ///< requests per second, by step
+std::vector<double> success_of(const Measures&);   ///< fraction of successful requests (0 to 1), by step
+std::vector<double> budget_of(const Measures&);    ///< fraction left in the emptiest budget (0 to 1), by step
 
 /// Returns the top of the scale in all load charts of the report.
 double highest_load(const Report&);
