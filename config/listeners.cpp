@@ -33,7 +33,8 @@ struct ModeTerms {
 constexpr std::array mode_terms{ModeTerms{"a forward listener", 3128, true}, ModeTerms{"a gateway", 3180},
                                 ModeTerms{"a transparent listener", 3190},
                                 ModeTerms{"a SOCKS listener", 1080}};
-static_assert(mode_terms.size() == policy::names_of<ListenerMode>.size());
+static_assert(mode_terms.size() == policy::names_of<ListenerMode>.size(),
+              "every ListenerMode has its row here");
 
 const ModeTerms& terms_of(ListenerMode mode) { return mode_terms[static_cast<std::size_t>(mode)]; }
 
@@ -90,14 +91,14 @@ class ListenerBuilder {
 
   void check_keys(const Node& node, const std::string& path, ListenerMode mode) {
     const ModeTerms& terms = terms_of(mode);
-    if (mode == ListenerMode::gateway && node.find("upstream") == nullptr)
+    if (has_own_upstream(mode) && node.find("upstream") == nullptr)
       report_.error(node.line, node.column, path,
                     "is a gateway without upstream: write upstream: http://host:port");
     if (!terms.has_default_bind && node.find("bind") == nullptr)
       report_.error(node.line, node.column, path,
                     "is " + std::string(terms.name) +
                         " without bind: write bind: 127.0.0.1:" + std::to_string(terms.port));
-    if (mode == ListenerMode::gateway) return;
+    if (has_own_upstream(mode)) return;
     for (const std::string_view key : {"upstream", "host", "redirects"}) {
       if (const Node* extra = node.find(key))
         report_.error(extra->line, extra->column, child_path(path, key),

@@ -27,6 +27,17 @@ struct Endpoint {
 };
 
 enum class ListenerMode : std::uint8_t { forward, gateway, transparent, socks };
+/// Returns true for a mode whose listeners stand for one upstream and need the key `upstream`.
+constexpr bool has_own_upstream(ListenerMode mode) {
+  switch (mode) {
+    case ListenerMode::gateway: return true;
+    case ListenerMode::forward:
+    case ListenerMode::transparent:
+    case ListenerMode::socks: break;
+  }
+  return false;
+}
+
 /// Source of the Host that a gateway's upstream receives: the upstream's own name, or the client's Host.
 enum class GatewayHost : std::uint8_t { upstream, client };
 

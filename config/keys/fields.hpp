@@ -101,7 +101,7 @@ void listener_fields(Fields& fields, OneListener& listener) {
   fields.field("mode", listener.mode);
   fields.field("bind", listener.bind);
   fields.field("allow_remote", listener.allow_remote);
-  if (listener.mode != ListenerMode::gateway) return;
+  if (!has_own_upstream(listener.mode)) return;
   fields.field("upstream", listener.upstream);
   fields.field("host", listener.host);
   fields.field("redirects", listener.redirects);

@@ -203,7 +203,7 @@ def test_N20_metadata_services_are_exempt_everywhere_proxy_variables_are_written
                               "metadata.google.internal"])
     equal("all_proxy" in listed.lower(), False)
     root = pathlib.Path(__file__).parents[2]
-    for file in ("README.md", "deploy/quickstart.sh", "deploy/kubernetes/sidecar.yaml", "deploy/kubernetes/job.yaml",
+    for file in ("docs/clients.md", "deploy/quickstart.sh", "deploy/kubernetes/sidecar.yaml", "deploy/kubernetes/job.yaml",
                  "deploy/kubernetes/job-old-layout.yaml", "deploy/kubernetes/policy.yaml", "deploy/kubernetes/component/environment.yaml"):
         text = (root / file).read_text(encoding="utf-8")
         assert exempt in text, file

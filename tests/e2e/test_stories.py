@@ -77,13 +77,13 @@ def shape(text):
 
 
 def test_readme_history_example_matches_the_real_output():
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    printed = re.search(r"<!-- story -->\n```text\n\$ reprise explain --request-id \S+\n(.*?)```", readme, re.S).group(1)
+    page = (ROOT / "docs/explain.md").read_text(encoding="utf-8")
+    printed = re.search(r"<!-- story -->\n```text\n\$ reprise explain --request-id \S+\n(.*?)```", page, re.S).group(1)
     with Upstream({"/v1/x": [503]}) as upstream, telling(defaults={"retry": {"max_attempts": 2}}) as reprise:
         name = id_of(ask(reprise, "GET", upstream.url("/v1/x")))
         kept(reprise, name)
         told = explain(reprise, name)[1]
-        equal(shape(told), shape(printed), f"README.md has another form than\n{told}")
+        equal(shape(told), shape(printed), f"docs/explain.md has another form than\n{told}")
 
 
 def test_history_of_a_failed_dial_contains_its_address():

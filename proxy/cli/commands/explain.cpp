@@ -118,7 +118,7 @@ void go_to(const http::Target& target, policy::RequestView& view) {
 
 const config::Listener* gateway_at(const config::Settings& settings, const policy::RequestView& view) {
   const auto is_it = [&](const config::Listener& listener) {
-    return listener.mode == config::ListenerMode::gateway && listener.bind.port == view.port &&
+    return config::has_own_upstream(listener.mode) && listener.bind.port == view.port &&
            listener.bind.address == view.host;
   };
   const auto found = std::find_if(settings.listeners.begin(), settings.listeners.end(), is_it);
