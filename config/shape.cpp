@@ -237,24 +237,26 @@ void undo_yaml_1_1(Node& node, const std::string& schema) {
 }
 
 void rename_keys(Node& node, const std::string& path, const std::string& schema, Report& report) {
-  for (Entry& entry : node.entries) {
+  std::erase_if(node.entries, [&](Entry& entry) {
     const std::string own = schema == "policies" ? "policies.*" : child_path(schema, entry.key);
     const auto* const renamed = std::find_if(renamed_keys.begin(), renamed_keys.end(),
                                              [&](const RenamedKey& key) { return key.old_path == own; });
-    if (renamed != renamed_keys.end()) {
-      const std::string now(renamed->path.substr(renamed->path.rfind('.') + 1));
-      const std::string old_path = child_path(path, entry.key);
-      if (node.find(now) != nullptr) {
-        report.error(entry.line, entry.column, old_path,
-                     "is the old name of " + now + ": write one of the two");
-      } else {
-        report.warning(entry.line, entry.column, old_path,
-                       "is called " + now + " now: the old name will not be read by the next release");
-        entry.key = now;
-      }
+    if (renamed == renamed_keys.end()) {
+      rename_keys(entry.value, child_path(path, entry.key), own, report);
+      return false;
     }
-    rename_keys(entry.value, child_path(path, entry.key), own, report);
-  }
+    const std::string now(renamed->path.substr(renamed->path.rfind('.') + 1));
+    const std::string old_path = child_path(path, entry.key);
+    if (node.find(now) != nullptr) {
+      report.error(entry.line, entry.column, old_path,
+                   "is the old name of " + now + ": write one of the two");
+      return true;
+    }
+    report.warning(entry.line, entry.column, old_path,
+                   "is called " + now + " now: the old name will not be read by the next release");
+    entry.key = now;
+    return false;
+  });
   for (std::size_t i = 0; i < node.items.size(); ++i)
     rename_keys(node.items[i], path + "[" + std::to_string(i) + "]", schema + "[]", report);
 }

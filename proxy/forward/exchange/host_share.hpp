@@ -3,6 +3,7 @@
 
 #include "proxy/forward/request/route.hpp"
 #include "proxy/forward/worker/worker.hpp"
+#include "proxy/policy/decision/host_account.hpp"
 
 namespace reprise::forward {
 
