@@ -248,10 +248,13 @@ constexpr auto proved = std::to_array<std::string_view>({
 });
 
 // The names of presets are words, but no enumeration belongs to them.
-static_assert(std::all_of(table.begin(), table.end(), [](const Key& key) {
-  const bool is_proved = std::find(proved.begin(), proved.end(), key.path) != proved.end();
-  return key.kind != word || is_proved || key.path == "presets[].name";
-}), "the words of a key are the enumerators' names, or their spellings: see follows<>()");
+static_assert(std::all_of(table.begin(), table.end(),
+                          [](const Key& key) {
+                            const bool is_proved =
+                                std::find(proved.begin(), proved.end(), key.path) != proved.end();
+                            return key.kind != word || is_proved || key.path == "presets[].name";
+                          }),
+              "the words of a key are the enumerators' names, or their spellings: see follows<>()");
 
 }  // namespace
 
