@@ -25,8 +25,7 @@ telemetry::UpstreamLabels labels_of(const config::Settings& settings) {
     }
   }
   for (const auto& listener : settings.listeners) {
-    if (config::has_own_upstream(listener.mode))
-      hosts.push_back(policy::lower(listener.upstream.host));
+    if (config::has_own_upstream(listener.mode)) hosts.push_back(policy::lower(listener.upstream.host));
   }
   return labels;
 }
