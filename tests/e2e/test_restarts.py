@@ -45,8 +45,8 @@ def test_eighty_concurrent_requests_survive_an_outage_without_spending_the_budge
 
 
 def test_three_upstream_restarts_cause_client_errors_only_without_reprise():
-    _, errors = restarts(number=1)
+    _, errors = restarts(number=1, away=0.2)
     assert errors > 0, errors
     with Reprise(defaults=SHIPPED) as reprise:
-        requests, errors = restarts(reprise)
+        requests, errors = restarts(reprise, away=0.2)
         equal(errors, 0, f"of {requests}")
