@@ -106,7 +106,7 @@ int ChildProcess::start(const tools::Variables& variables) {
   write_all(to_child_, packed(variables));
   ::close(to_child_);
   to_child_ = -1;
-  // A successful exec closes the child's end of the pipe, so nothing is received then.
+  // If exec succeeds, it closes the child's end of the pipe, and the text that is read here is empty.
   const std::string failure_text = read_all(from_child_);
   if (failure_text.empty()) return 0;
   int why = 0;
