@@ -9,11 +9,11 @@ import argparse
 import http.client
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
 import harness
+from client_threads import ClientThreads
 
 CLIENTS, PAUSE = 8, 0.05
 SERVER = r"""
@@ -52,28 +52,15 @@ class Upstream:
         self.process.stdout.close()
 
 
-class Load:
+class Load(ClientThreads):
     """Clients that count responses and errors."""
 
     def __init__(self, upstream, proxy_port=None):
         self.host = (harness.LOOPBACK, proxy_port or upstream.port)
         self.target = f"http://{harness.LOOPBACK}:{upstream.port}/" if proxy_port else "/"
-        self.ended = threading.Event()
-        self.lock = threading.Lock()
-        self.requests = self.errors = 0
-        self.threads = [threading.Thread(target=self.run) for _ in range(CLIENTS)]
+        super().__init__(CLIENTS)
 
-    def __enter__(self):
-        for thread in self.threads:
-            thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.ended.set()
-        for thread in self.threads:
-            thread.join()
-
-    def run(self):
+    def work(self, which):
         connection = None
         while not self.ended.wait(PAUSE):
             try:
@@ -81,11 +68,10 @@ class Load:
                 connection.request("GET", self.target)
                 response = connection.getresponse()
                 good = response.status == 200 and response.read() == b"ok\n"
-            except (OSError, http.client.HTTPException):
-                good, connection = False, None
-            with self.lock:
-                self.requests += 1
-                self.errors += not good
+                self.count(None if good else response.status)
+            except (OSError, http.client.HTTPException) as error:
+                connection = None
+                self.count(error)
 
 
 def restarts(reprise=None, number=3, away=1.0):
@@ -93,17 +79,13 @@ def restarts(reprise=None, number=3, away=1.0):
     upstream = Upstream()
     try:
         with Load(upstream, reprise and reprise.forward[1]) as load:
-            def requests_flow():
-                before = load.requests
-                harness.eventually(lambda: load.requests >= before + 100, "requests flow")
-
             for _ in range(number):
-                requests_flow()
+                load.expect(100)
                 upstream.kill()
                 time.sleep(away)  # the outage
                 upstream.start()
-            requests_flow()
-        return load.requests, load.errors
+            load.expect(100)
+        return load.sent, len(load.failures)
     finally:
         upstream.kill()
 

@@ -2,6 +2,7 @@
 import threading
 
 from client import Client
+from client_threads import ClientThreads
 from control import Controlled
 from harness import equal, eventually
 from reader import Cut
@@ -55,26 +56,13 @@ class Service:
             self.instances.remove(instance)
 
 
-class Load:
+class Load(ClientThreads):
     """Clients that keep their connections, as pools do, and alternately send a POST or a GET. A POST must not be sent
     twice, so each has exactly one effect or has failed."""
 
     def __init__(self, service, upstream, clients=6):
         self.service, self.upstream = service, upstream
-        self.ended = threading.Event()
-        self.lock = threading.Lock()
-        self.sent, self.failures = 0, []
-        self.threads = [threading.Thread(target=self.work, args=(which,)) for which in range(clients)]
-
-    def __enter__(self):
-        for thread in self.threads:
-            thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.ended.set()
-        for thread in self.threads:
-            thread.join()
+        super().__init__(clients)
 
     def work(self, which):
         client = None
@@ -82,6 +70,7 @@ class Load:
         while not self.ended.is_set():
             number += 1
             path = f"/{which}/{number}"
+            failure = None
             try:
                 if client is None:
                     client = Client(self.service.pick().forward)
@@ -93,15 +82,9 @@ class Load:
                     client.socket.close()
                     client = None
             except (OSError, Cut) as error:
-                with self.lock:
-                    self.failures.append((path, repr(error)))
+                failure = (path, repr(error))
                 client = None
-            with self.lock:
-                self.sent += 1
-
-    def expect(self, more):
-        before = self.sent
-        eventually(lambda: self.sent >= before + more, f"{more} more requests")
+            self.count(failure)
 
 
 def instance():

@@ -1,0 +1,40 @@
+"""Clients in threads of their own, for cases that put load on a proxy or an upstream."""
+import threading
+
+from harness import eventually
+
+
+class ClientThreads:
+    """Threads that send requests until the block ends. A subclass sends them in `work(which)`, which runs once in each thread until
+    `ended` is set, and calls `count` after each request."""
+
+    def __init__(self, clients):
+        self.ended = threading.Event()
+        self.lock = threading.Lock()
+        self.sent, self.failures = 0, []
+        self.threads = [threading.Thread(target=self.work, args=(which,)) for which in range(clients)]
+
+    def __enter__(self):
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.ended.set()
+        for thread in self.threads:
+            thread.join()
+
+    def work(self, which):
+        raise NotImplementedError
+
+    def count(self, failure=None):
+        """Counts one finished request, with what failed."""
+        with self.lock:
+            self.sent += 1
+            if failure is not None:
+                self.failures.append(failure)
+
+    def expect(self, more):
+        """Waits until that many more requests have finished."""
+        before = self.sent
+        eventually(lambda: self.sent >= before + more, f"{more} more requests")
