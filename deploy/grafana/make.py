@@ -129,7 +129,7 @@ ROWS = [
               [("sum by (cause) (rate(reprise_rejected_requests_total{p}[]))", "{{cause}}")], unit="ops"),
         panel("Limits hit", "Connections that were turned away or ended.",
               [("sum by (limit) (rate(reprise_limits_hit_total{p}[]))", "{{limit}}")], unit="ops"),
-        panel("Reloads and lost log lines", "failed: the configuration before goes on.",
+        panel("Reloads and lost log lines", "failed: the previous configuration was kept.",
               [("sum by (outcome) (increase(reprise_config_reloads_total{p}[]))", "reload {{outcome}}"),
                ("count(reprise_config_last_reload_successful{p} == 0) or vector(0)", "instances whose last reload failed"),
                ("sum(increase(reprise_log_dropped_total{p}[]))", "log lines dropped")], decimals=0),

@@ -95,14 +95,14 @@ TEST(Load, unreadable_file_is_reported_without_a_line_number) {
   EXPECT_EQ(loaded.hash, "");
   EXPECT_EQ(lines(load_file("/", {})), "f.yaml: error: cannot read the file: Is a directory\n");
   EXPECT_EQ(lines(load_file("/dev/zero", {})),
-            "f.yaml: error: cannot read the file: it is no regular file: name a file\n");
+            "f.yaml: error: cannot read the file: it is not a regular file: name a file\n");
 }
 
 TEST(Load, pipe_is_rejected_without_waiting_for_a_writer) {
   const std::string pipe = testing::TempDir() + "reprise-pipe-" + std::to_string(::getpid());
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   EXPECT_EQ(lines(load_file(pipe, {})),
-            "f.yaml: error: cannot read the file: it is a pipe: write what comes through it into a file\n");
+            "f.yaml: error: cannot read the file: it is a pipe: save its content in a regular file\n");
   EXPECT_NE(first_line("version: 1\nthreads: ${file:" + pipe + "}").find("it is a pipe"), std::string::npos);
   EXPECT_NE(first_line("version: 1\nthreads: ${file:/dev/zero}").find("no regular file"), std::string::npos);
   ::unlink(pipe.c_str());

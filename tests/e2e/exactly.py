@@ -48,7 +48,7 @@ def says(response, status, cause, what=""):
         what = repr(what[:300])
     equal(CLOSED_LIST[cause][0], status, f"{cause} in the closed list")
     equal((response.status, response.field("Connection"), response.field("Reprise-Reason")), (status, "close", cause), f"for {what}")
-    equal(response.body.decode(), f"reprise: the request is refused: {cause}\n{CLOSED_LIST[cause][1]}\n", str(what))
+    equal(response.body.decode(), f"reprise: request rejected: {cause}\n{CLOSED_LIST[cause][1]}\n", str(what))
     equal((response.field("Content-Type"), response.field("X-Content-Type-Options")), ("text/plain", "nosniff"), str(what))
     assert re.fullmatch(r"reprise-\w+; error=(http_request_error|http_request_denied|proxy_loop_detected)",
                         response.field("Proxy-Status")), response.field("Proxy-Status")

@@ -41,7 +41,7 @@ def is_refused(got, request, cause):
     """Checks the whole response except its Date and pseudonym."""
     status, sentence = CLOSED_LIST[cause]
     head, _, body = got.partition(b"\r\n\r\n")
-    words = b"reprise: the request is refused: %s\n%s\n" % (cause.encode(), sentence.encode())
+    words = b"reprise: request rejected: %s\n%s\n" % (cause.encode(), sentence.encode())
     shown = b"" if request.startswith((b"HEAD ", b"HEAD\r")) else words
     return (head.startswith(b"HTTP/1.1 %d " % status) and body == shown and head.endswith(b"\r\nConnection: close")
             and b"\r\nContent-Length: %d\r\n" % len(words) in head and b"\r\nReprise-Reason: %s\r\n" % cause.encode() in head)
@@ -149,7 +149,7 @@ def responses(messages, judge_response, code, outcome):
 
 def is_502(got, finished):
     return finished and got.startswith(b"HTTP/1.1 502 ") and b"; error=http_protocol_error\r\n" in got and got.endswith(
-        b"stopped because: not_retryable (any other answer or failure that the route does not list)\n")
+        b"not retried: not_retryable (the route does not list this status or failure)\n")
 
 
 def is_cut(got, finished):

@@ -180,12 +180,12 @@ def test_check_validates_the_files_named_in_a_configuration():
             file.write("junk\n")
         for tls, told in (
                 (("certificate", "key"), None),
-                (("certificate", "other"), f"it is not the key of {names['certificate']}: certificate and key belong together"),
-                (("certificate", "locked"), "the key is protected by a password, and nobody is there to be asked"),
-                (("certificate", "junk"), "there is no private key in it: it must be PEM, with a line -----BEGIN PRIVATE KEY-----"),
+                (("certificate", "other"), f"it does not belong to the certificate {names['certificate']}: use the private key for which that certificate was issued"),
+                (("certificate", "locked"), "the key is encrypted by a password, and nobody is there to be asked"),
+                (("certificate", "junk"), "there is no private key the file must be PEM, with a line -----BEGIN PRIVATE KEY-----"),
                 (("certificate", "missing"), "No such file or directory"),
                 (("junk", "key"), "there is no certificate in it: it must be PEM"),
-                (("key", "key"), "this holds a private key")):
+                (("key", "key"), "this file contains a private key")):
             text = "version: 1\ndefaults: {tls: {certificate: %s, key: %s}}\n" % tuple(names[name] for name in tls)
             code, _, err = command("check", "-", given=text)
             equal(code, 0 if told is None else 78, err)

@@ -318,7 +318,7 @@ def test_intercepted_clients_may_use_only_tls_1_2_and_1_3():
         assert "alert protocol version" in old.stderr, old.stderr
         equal(upstream.connections, 0, "nothing is dialled for it")
         reprise.expect_metric(1, "reprise_interceptions_total", outcome="handshake_failed")
-        reprise.expect_log("handshake_failed: closed: the handshake failed: ")
+        reprise.expect_log("handshake_failed: closed: the TLS handshake failed: ")
 
 
 def test_client_that_distrusts_the_ca_is_logged():

@@ -74,7 +74,7 @@ def test_tls_parent_is_verified_with_its_own_authorities():
                     response = ask(reprise, "GET", "http://up.test/x")
                     equal(response.status, 502, "it is not who it has to be")
                     assert b"parent proxy" in response.body, response.body
-                    reprise.expect_log("the certificate does not verify")
+                    reprise.expect_log("the certificate could not be verified")
                     equal(parent.connections - before, 1, "the same certificate a moment later proves as little")
             with Reprise(parent=there, defaults={**twice, "tls": {}}) as reprise:
                 equal(ask(reprise, "GET", "https://api.test/y").status, 502, "its authority vouches for no upstream")
@@ -197,8 +197,8 @@ def test_unavailable_or_refusing_parent_is_distinguished_from_the_upstream():
         equal("5ecret" in reprise.text(), False)
     with Parent(login=LOGIN) as parent, Reprise(parent=parent.proxy_url(), defaults=twice) as reprise:
         with tunnel_to(reprise, "up.test:443") as client:
-            is_failure(client.read_response(), 502, "connection_refused", 1, b"the parent proxy opened no tunnel")
-        reprise.expect_log("the parent proxy refused a tunnel with status 407")
+            is_failure(client.read_response(), 502, "connection_refused", 1, b"the parent proxy refused to open a tunnel")
+        reprise.expect_log("the parent proxy refused CONNECT with status 407")
         response = ask(reprise, "GET", "http://up.test/x")
         equal((response.status, response.field("Proxy-Authenticate")), (502, None), response.head)
         assert "error=proxy_configuration_error; received-status=407" in response.field("Proxy-Status"), response.head
@@ -209,10 +209,10 @@ def test_silent_parent_causes_its_own_timeout_error():
             Reprise(parent=f"http://{LOOPBACK}:{silent.getsockname()[1]}",
                     defaults={"connect_timeout": "100ms", "retry": {"max_attempts": 2}}) as reprise:
         with tunnel_to(reprise, "up.test:443") as client:
-            is_failure(client.read_response(), 504, "connection_timeout", 2, b"the parent proxy did not answer in time")
+            is_failure(client.read_response(), 504, "connection_timeout", 2, b"the parent proxy did not respond in time")
         attempts = reprise.requests(1)[0]["attempts"]
         equal([(attempt["stage"], attempt["error"]) for attempt in attempts], [("connect", "parent_timeout")] * 2)
-        reprise.expect_log("the parent proxy did not answer CONNECT in time")
+        reprise.expect_log("the parent proxy did not respond to CONNECT in time")
 
 
 def test_H9_parent_password_never_appears_in_output():
@@ -260,6 +260,6 @@ def test_H5_loop_of_two_mutual_parents_is_detected():
         response = ask(first, "GET", "http://up.test/x")
         equal(response.status, 508, response.head)
         with tunnel_to(first, "up.test:443") as client:
-            is_failure(client.read_response(), 502, "connection_refused", 1, b"the parent proxy opened no tunnel")
+            is_failure(client.read_response(), 502, "connection_refused", 1, b"the parent proxy refused to open a tunnel")
         first.expect_metric(2, "reprise_rejected_requests_total", cause="loop")
         second.expect_metric(2, "reprise_requests_total")

@@ -135,7 +135,7 @@ def test_denied_address_response_names_the_key_to_change():
                 response = client.read_response()
                 equal((response.status, response.reason), (403, "address_denied"))
                 assert b"security.deny" in response.body, response.body
-        reprise.expect_log("169.254.169.254:80 is not dialled: every address of it is under security.deny")
+        reprise.expect_log("169.254.169.254:80 is not dialled: security.deny lists every address of it")
 
 
 def test_certificate_verification_failure_is_explained_to_the_client():
@@ -143,7 +143,7 @@ def test_certificate_verification_failure_is_explained_to_the_client():
         response = ask(reprise, "GET", upstream.https_url("/x"))
         equal(response.status, 502)
         assert b"(unable to get local issuer certificate)" in response.body and b"tls.ca_file" in response.body, response.body
-        reprise.expect_log("the certificate does not verify: unable to get local issuer certificate. If a certification authority")
+        reprise.expect_log("the certificate could not be verified: unable to get local issuer certificate. If a certification authority")
         assert "error:" not in reprise.text().replace('"error":', ""), reprise.text()
 
 

@@ -159,7 +159,7 @@ def broken_files(reprise):
         ("deleted", path.unlink, "cannot read the file"),
         ("a link to nowhere", swap_for_dangling_link, "cannot read the file"),
         ("a pipe that nobody writes to", swap_for(os.mkfifo), "cannot read the file: it is a pipe"),
-        ("a device that never ends", swap_for(lambda path: path.symlink_to("/dev/zero")), "cannot read the file: it is no regular file"),
+        ("a device that never ends", swap_for(lambda path: path.symlink_to("/dev/zero")), "cannot read the file: it is not a regular file"),
         ("ten gigabytes", lambda: os.truncate(path, 10_000_000_000), "the file is larger than 1 MiB"),
     ]
 
@@ -245,7 +245,7 @@ def test_start_rejects_paths_that_are_not_regular_files():
                 done = subprocess.run([options.binary, command, named], capture_output=True, text=True, timeout=PATIENCE, check=False)
                 equal(done.returncode, 78, done.stderr)
                 assert f"tls.{key}: {pipe} cannot be used: it is a pipe" in done.stderr, done.stderr
-        for file, words in ((pipe, "it is a pipe"), ("/dev/zero", "it is no regular file"), (large, "the file is larger than 1 MiB"),
+        for file, words in ((pipe, "it is a pipe"), ("/dev/zero", "it is not a regular file"), (large, "the file is larger than 1 MiB"),
                             (folder, "Is a directory")):
             for command in ("check", "run"):
                 done = subprocess.run([options.binary, command, file], capture_output=True, text=True, timeout=PATIENCE, check=False)

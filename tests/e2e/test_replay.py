@@ -168,7 +168,7 @@ def test_D17_slow_disk_does_not_slow_an_upload():
     with slow_disk(), Sink([200]) as upstream, Reprise() as reprise:
         response, digest = upload(reprise, upstream.url("/x"), 8 * MIB)
         equal((response.status, upstream.taken), (200, [(8 * MIB, digest)]))
-        reprise.expect_log("a request body is not held for replay: the disk is too slow")
+        reprise.expect_log("a request body is not held, so its request cannot be retried: the disk is too slow")
     with slow_disk(), Sink([503]) as upstream, Reprise() as reprise:
         response, _ = upload(reprise, upstream.url("/x"), 8 * MIB)
         equal((response.status, response.field("Reprise-Reason")), (503, "not_replayable"))
@@ -181,7 +181,7 @@ def test_D17_wait_for_a_slow_disk_ends_at_the_deadline():
     with slow_disk(), Sink([503]) as upstream, Reprise(defaults={"retry": retry}) as reprise:
         response, digest = upload(reprise, upstream.url("/x"), 8 * MIB)
         equal((response.status, upstream.taken), (503, [(8 * MIB, digest)]), "the upload streams on")
-        reprise.expect_log("a request body is not held for replay: the disk is too slow")
+        reprise.expect_log("a request body is not held, so its request cannot be retried: the disk is too slow")
 
 
 def test_D17_data_pending_for_a_slow_disk_is_bounded_by_the_memory_limit():

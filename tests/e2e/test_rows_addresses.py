@@ -126,7 +126,7 @@ def test_I13_at_most_16_of_a_thousand_addresses_are_dialled():
         equal((response.status, response.attempts), (502, 1))
         assert "error=connection_refused" in response.field("Proxy-Status"), response.head
         reprise.expect_metric(1, "reprise_attempts_total", outcome="connect")
-        reprise.expect_log(f"{NAME}: 16 of 16 addresses dialled, none stands: refused")
+        reprise.expect_log(f"{NAME}: 16 of 16 addresses dialled, no connection established: refused")
         equal(b"127.1" in response.head + response.body, False, "addresses are told to no client")
 
 

@@ -252,7 +252,7 @@ def test_systemd_status_line_follows_reloads_and_draining():
         routes = [{"name": "one", "match": {"host": "one.test"}}, {"name": "two", "match": {"host": "two.test"}}]
         with Serviced({"NOTIFY_SOCKET": address}, routes=routes, admin={"bind": f"{LOOPBACK}:0", "control": control}) as reprise:
             manager.expect("READY=1")
-            served = "serving 2 routes and the default on forward %s:%d, admin %s:%d" % (*reprise.forward, *reprise.addresses["admin"])
+            served = "serving 2 routes and the default route on forward %s:%d, admin %s:%d" % (*reprise.forward, *reprise.addresses["admin"])
             equal(manager.status(), served)
             reprise.process.send_signal(signal.SIGHUP)
             manager.expect("READY=1", 2)
@@ -261,7 +261,7 @@ def test_systemd_status_line_follows_reloads_and_draining():
             Path(reprise.config_file).write_text(good + "unknown: 1\n", encoding="ascii")
             reprise.process.send_signal(signal.SIGHUP)
             eventually(lambda: manager.status().startswith("reload failed at 2"), "a failed reload is said first")
-            assert f"the configuration before is kept: {reprise.config_file}:" in manager.status(), manager.status()
+            assert f"keeping the previous configuration: {reprise.config_file}:" in manager.status(), manager.status()
             assert manager.status().endswith(served), manager.status()
             Path(reprise.config_file).write_text(good, encoding="ascii")
             reprise.process.send_signal(signal.SIGHUP)

@@ -209,7 +209,7 @@ def test_encrypted_client_key_is_opened_with_its_passphrase():
                 file.write("wrong")
             checked = subprocess.run([options.binary, "check", reprise.config_file], check=False, capture_output=True, text=True)
             equal(checked.returncode, 78)
-            assert "tls.key_passphrase does not open it" in checked.stderr, checked.stderr
+            assert "tls.key_passphrase is not its passphrase" in checked.stderr, checked.stderr
             routes = "".join(f"  - {{name: {name}, match: {{host: {name}.test}}, tls: {{certificate: {certificate}, key: {locked}, "
                              f"key_passphrase: {words}}}}}\n" for name, words in (("right", "se cret"), ("wrong", "wrong")))
             code, told, _ = run_with("version: 1\nroutes:\n" + routes, "check")

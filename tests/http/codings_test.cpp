@@ -23,8 +23,8 @@ TEST(Codings, first_unsupported_transfer_coding_is_named) {
 }
 
 TEST(Codings, error_text_contains_no_bytes_of_the_message) {
-  EXPECT_EQ(refused({"secret"}), "a transfer coding that is not chunked is not supported");
-  EXPECT_EQ(refused({"chunked", "chunked"}), "the transfer coding chunked is there twice");
+  EXPECT_EQ(refused({"secret"}), "only the transfer coding chunked is supported");
+  EXPECT_EQ(refused({"chunked", "chunked"}), "the transfer coding chunked occurs twice");
 }
 
 TEST(Codings, supported_codings_cause_no_error) {

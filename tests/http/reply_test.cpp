@@ -86,8 +86,8 @@ TEST(Reply, error_body_names_attempt_stage_cause_and_stop_reason) {
                                               policy::Reason::attempts_spent, 4),
                                     false, "p");
   EXPECT_EQ(reply.body,
-            "reprise: attempt 4 of 4 failed while connecting to the upstream: connection refused\n"
-            "stopped because: attempts_spent (" +
+            "reprise: attempt 4 of 4 failed while connecting to the upstream: connection refused\nnot "
+            "retried: attempts_spent (" +
                 string(policy::meaning(policy::Reason::attempts_spent)) + ")\n");
   EXPECT_EQ(reply.reason, "attempts_spent");
 }
@@ -112,11 +112,12 @@ TEST(Reply, N11_error_body_names_the_tls_alert_that_rejected_this_client) {
   policy::Failed failed{policy::Stage::tls, policy::Cause::tls_alert_received};
   failed.why = "certificate required";
   const string body = failure_reply(ledger_of(failed, policy::Reason::not_retryable), false, "p").body;
-  EXPECT_NE(body.find("refused this client by a TLS alert (certificate required)\n"), string::npos) << body;
+  EXPECT_NE(body.find("rejected the TLS handshake with an alert (certificate required)\n"), string::npos)
+      << body;
   EXPECT_NE(body.find("tls.certificate and tls.key"), string::npos) << body;
   failed.of_parent = true;
   const string parent = failure_reply(ledger_of(failed, policy::Reason::not_retryable), false, "p").body;
-  EXPECT_NE(parent.find("the parent proxy refused this client by a TLS alert (certificate required)\n"),
+  EXPECT_NE(parent.find("the parent proxy rejected the TLS handshake with an alert (certificate required)\n"),
             string::npos)
       << parent;
 }
@@ -146,7 +147,7 @@ TEST(Reply, exceeded_deadline_gives_504) {
       failure_reply(ledger_of(policy::Responded{503, {}}, policy::Reason::deadline_too_near, 2), true, "p");
   EXPECT_EQ(responded.status, 504);
   EXPECT_EQ(responded.proxy_status, "p; error=http_response_timeout; received-status=503");
-  EXPECT_NE(responded.body.find("attempt 2 of 2 was answered with status 503"), string::npos);
+  EXPECT_NE(responded.body.find("attempt 2 of 2 got status 503"), string::npos);
   EXPECT_EQ(
       failure_reply(ledger_of(policy::Responded{503, {}}, policy::Reason::shutting_down), false, "p").status,
       502);

@@ -103,7 +103,7 @@ TEST_F(ListenerSetTest, port_in_use_is_named_in_the_error_and_no_listener_is_bou
   } catch (const forward::BindError& error) {
     const std::string what = error.what();
     EXPECT_NE(what.find("forward 127.0.0.1:" + std::to_string(taken)), std::string::npos) << what;
-    EXPECT_NE(what.find("choose another port, or end the program that has it"), std::string::npos) << what;
+    EXPECT_NE(what.find("choose another port, or stop the program that uses it"), std::string::npos) << what;
   }
   config::Settings foreign = listening_at({0});
   foreign.listeners.front().bind.address = "192.0.2.1";
@@ -111,7 +111,7 @@ TEST_F(ListenerSetTest, port_in_use_is_named_in_the_error_and_no_listener_is_bou
     static_cast<void>(bind(foreign));
     FAIL() << "it was bound";
   } catch (const forward::BindError& error) {
-    EXPECT_NE(std::string_view(error.what()).find("no interface of this host has that address"),
+    EXPECT_NE(std::string_view(error.what()).find("no network interface of this host has that address"),
               std::string_view::npos)
         << error.what();
   }

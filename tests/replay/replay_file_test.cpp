@@ -290,7 +290,7 @@ TEST_F(ReplayFileTest, disk_limit_is_shared_by_all_files_of_the_process) {
   EXPECT_TRUE(second->append("x"));
   second.reset();
   store().stop();
-  EXPECT_NE(bench_of_store->told().find("limits.replay_disk is spent"), std::string::npos);
+  EXPECT_NE(bench_of_store->told().find("limits.replay_disk is used up"), std::string::npos);
 }
 
 TEST(ReplayStore, each_cause_is_logged_at_most_once_a_second) {

@@ -28,15 +28,15 @@ constexpr std::string_view key = "-----BEGIN PRIVATE KEY-----\nMII=\n-----END PR
 
 TEST_F(TlsFilesTest, error_names_the_expected_and_the_actual_content) {
   const std::string none =
-      "there is no certificate in it: it must be PEM, with a line -----BEGIN CERTIFICATE-----";
+      "there is no certificate the file must be PEM, with a line -----BEGIN CERTIFICATE-----";
   EXPECT_EQ(trouble("", TlsFile::certificate), none + "; the file is empty");
   EXPECT_EQ(trouble("0\x82", TlsFile::trusted), none) << "DER, or anything";
-  EXPECT_EQ(trouble(key, TlsFile::certificate), none + "; this holds a private key");
-  EXPECT_EQ(trouble("-----BEGIN X509 CRL-----\n", TlsFile::trusted), none + "; this holds something else");
-  EXPECT_EQ(
-      trouble(certificate, TlsFile::key),
-      "there is no private key in it: it must be PEM, with a line -----BEGIN PRIVATE KEY-----; this holds "
-      "something else");
+  EXPECT_EQ(trouble(key, TlsFile::certificate), none + "; this file contains a private key");
+  EXPECT_EQ(trouble("-----BEGIN X509 CRL-----\n", TlsFile::trusted),
+            none + "; this file contains something else");
+  EXPECT_EQ(trouble(certificate, TlsFile::key),
+            "there is no private key the file must be PEM, with a line -----BEGIN PRIVATE KEY-----; this "
+            "file contains something else");
 }
 
 TEST_F(TlsFilesTest, encrypted_key_is_distinguished_from_a_mismatched_key) {
@@ -44,15 +44,17 @@ TEST_F(TlsFilesTest, encrypted_key_is_distinguished_from_a_mismatched_key) {
       "-----BEGIN ENCRYPTED PRIVATE KEY-----\nMII=\n-----END ENCRYPTED PRIVATE KEY-----\n", TlsFile::key);
   EXPECT_NE(locked.find("protected by a password"), std::string::npos) << locked;
   EXPECT_NE(locked.find("openssl pkey -in FILE -out NEW"), std::string::npos) << locked;
-  EXPECT_EQ(trouble(key, TlsFile::key), "it is not the key of my.pem: certificate and key belong together");
+  EXPECT_EQ(trouble(key, TlsFile::key),
+            "it does not belong to the certificate my.pem: use the private key for which that certificate "
+            "was issued");
 }
 
 TEST_F(TlsFilesTest, special_and_oversized_files_are_not_read) {
   EXPECT_EQ(trouble_with(folder_.path(), TlsFile::key), "it is a folder");
   EXPECT_EQ(trouble_with(file(), TlsFile::key), "No such file or directory");
-  EXPECT_EQ(trouble_with("/dev/zero", TlsFile::trusted), "it is no regular file") << "it has no end";
+  EXPECT_EQ(trouble_with("/dev/zero", TlsFile::trusted), "it is not a regular file") << "it has no end";
   ASSERT_EQ(::mkfifo(file().c_str(), 0600), 0);
-  EXPECT_EQ(trouble_with(file(), TlsFile::key), "it is a pipe: write what comes through it into a file");
+  EXPECT_EQ(trouble_with(file(), TlsFile::key), "it is a pipe: save its content in a regular file");
   ASSERT_EQ(::unlink(file().c_str()), 0);
   std::ofstream(file()) << certificate;
   EXPECT_EQ(trouble_with_kind(file()), "");

@@ -89,7 +89,7 @@ TEST(ProxyLog, each_attempt_is_logged_at_debug_with_the_next_step) {
     RunningProxy proxy(narrating(policy::Mode::observe, config::LogPath::route));
     EXPECT_EQ(proxy.client().ask(play::get(upstream.authority(), "/v1/secret")).status, 503);
   }
-  EXPECT_TRUE(log.says(": attempt 1: 503, observe_only, would be sent again in ")) << log.text();
+  EXPECT_TRUE(log.says(": attempt 1: 503, observe_only, would be retried in ")) << log.text();
   EXPECT_FALSE(log.says("secret")) << "`log.path: route` keeps paths out";
 }
 

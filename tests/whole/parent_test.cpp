@@ -37,8 +37,8 @@ void expect_failure(const WireResponse& got, int status, std::string_view error,
 }
 
 const char* const unreachable = "the parent proxy cannot be reached";
-const char* const late = "the parent proxy did not answer in time";
-const char* const no_tunnel = "the parent proxy opened no tunnel";
+const char* const late = "the parent proxy did not respond in time";
+const char* const no_tunnel = "the parent proxy refused to open a tunnel";
 
 TEST(ProxyParent, plain_request_is_sent_to_the_parent_in_absolute_form) {
   Heard heard;

@@ -116,9 +116,10 @@ Task<Served> refuse_proxy_authentication(OneExchange& one) {
   reply.proxy_status = one.worker.shared.pseudonym +
                        (by_parent ? "; error=proxy_configuration_error" : "; error=http_protocol_error") +
                        "; received-status=407";
-  reply.body = by_parent
-                   ? "reprise: the parent proxy asked for authentication (407): its configuration is wrong\n"
-                   : "reprise: the upstream asked for proxy authentication (407), which no upstream may\n";
+  reply.body =
+      by_parent ? "reprise: the parent proxy asked for authentication (407): correct the user name and "
+                  "password in the key parent\n"
+                : "reprise: the upstream asked for proxy authentication (407), which only a proxy may do\n";
   return send_reply(one, reply, may_stay_open_after_reply(one));
 }
 

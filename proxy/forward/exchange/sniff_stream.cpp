@@ -95,17 +95,21 @@ Task<void> inspect_client_hello(Worker& worker, const Request& request, TunnelRe
 
 std::string_view sentence(Interception outcome) {
   switch (outcome) {
-    case Interception::intercepted: return "its requests are served one by one";
-    case Interception::unlisted: return "tunnelled blind: intercept.hosts does not list it";
+    case Interception::intercepted: return "intercepted: its requests are read and retried";
+    case Interception::unlisted:
+      return "tunnelled without interception: intercept.hosts does not list the host";
     case Interception::no_server_name:
-      return "tunnelled blind: its ClientHello names no server (SNI), or cannot be read";
+      return "tunnelled without interception: the ClientHello has no server name (SNI), or is malformed";
     case Interception::other_server_name:
-      return "tunnelled blind: its ClientHello names another server (SNI) than the host that it asked for";
+      return "tunnelled without interception: the server name (SNI) in the ClientHello differs from the "
+             "requested host";
     case Interception::no_http_1_1:
-      return "tunnelled blind: the client offers HTTP/2 alone (ALPN), and only HTTP/1.1 is served";
-    case Interception::handshake_failed: return "closed: the handshake failed";
-    case Interception::handshake_timeout: return "closed: no end of the handshake within timers.handshake";
-    case Interception::no_certificate: return "closed: no certificate can be made for that name";
+      return "tunnelled without interception: the client offers only HTTP/2 (ALPN), and only HTTP/1.1 is "
+             "supported";
+    case Interception::handshake_failed: return "closed: the TLS handshake failed";
+    case Interception::handshake_timeout:
+      return "closed: the TLS handshake did not finish within timers.handshake";
+    case Interception::no_certificate: return "closed: no certificate could be created for that server name";
   }
   return {};
 }

@@ -45,15 +45,15 @@ void count_unread(Worker& worker, const TunnelRequest& tunnel) {
   const bool first = worker.shared.metrics.count_unread(name, helps ? host : std::string_view());
   if (!first || worker.shared.log.settings().level < config::LogLevel::info) return;
   std::string text("HTTPS to ");
-  text.append(telemetry::clipped(name))
-      .append(" is tunnelled: its requests cannot be read and are not retried. ");
+  text.append(telemetry::clipped(name)).append(" is tunnelled, so its requests cannot be read or retried. ");
   if (helps)
     text.append("List ")
         .append(telemetry::clipped(host))
         .append(" in intercept.hosts (exec: --intercept), or let");
   else
     text.append("Let");
-  text.append(" the client use http:// and the route tls: originate. Logged once for each host");
+  text.append(
+      " the client use http:// with tls: originate in the route. This message is logged once per host");
   worker.shared.log.message(config::LogLevel::info, text, net::Clock::wall_nanoseconds());
 }
 

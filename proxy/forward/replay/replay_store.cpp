@@ -15,10 +15,10 @@ struct Sentence {
   std::string_view text;
 };
 constexpr std::array<Sentence, policy::count_of<NotHeld>> sentences{{
-    {NotHeld::too_long, "it is over replay.memory, and over replay.disk or not for the disk"},
-    {NotHeld::memory_spent, "limits.replay_memory is spent"},
-    {NotHeld::disk_spent, "limits.replay_disk is spent"},
-    {NotHeld::file_failed, "the temporary file failed"},
+    {NotHeld::too_long, "it is larger than replay.memory and cannot go to disk (replay.disk)"},
+    {NotHeld::memory_spent, "limits.replay_memory is used up"},
+    {NotHeld::disk_spent, "limits.replay_disk is used up"},
+    {NotHeld::file_failed, "writing its temporary file failed"},
     {NotHeld::disk_slow, "the disk is too slow"},
 }};
 static_assert(policy::follows_enumerators(sentences, [](const Sentence& row) { return row.why; }));
@@ -63,7 +63,7 @@ void ReplayStore::log_not_held(NotHeld why, int error) {
     log_limit.suppressed.fetch_add(1, std::memory_order_relaxed);
     return;
   }
-  std::string text = "a request body is not held for replay: ";
+  std::string text = "a request body is not held, so its request cannot be retried: ";
   text.append(sentences[index].text);
   if (why == NotHeld::file_failed) {
     text.append(" (limits.replay_folder: ").append(folder_).append("): ");
@@ -71,7 +71,7 @@ void ReplayStore::log_not_held(NotHeld why, int error) {
   }
   const std::uint64_t suppressed = log_limit.suppressed.exchange(0, std::memory_order_relaxed);
   if (suppressed > 0)
-    text.append("; ").append(std::to_string(suppressed)).append(" more since this was last said");
+    text.append("; ").append(std::to_string(suppressed)).append(" more since the last such message");
   const bool expected = why == NotHeld::too_long;
   log_.message(expected ? config::LogLevel::debug : config::LogLevel::warn, text, now);
 }

@@ -138,12 +138,12 @@ std::string other_port(std::string_view mode) {
 std::string hint_for(const ErrorCode& error, std::string_view mode, const tcp::endpoint& wanted) {
   if (error == asio::error::address_in_use) {
     const std::string holder = holder_of(wanted);
-    return ": choose another port, or end the program that has it" +
-           (holder.empty() ? "" : " (" + holder + ")") + "; " + other_port(mode) + " names another";
+    return ": choose another port, or stop the program that uses it" +
+           (holder.empty() ? "" : " (" + holder + ")") + "; " + other_port(mode) + " sets the port";
   }
-  if (error == asio::error::access_denied) return ": ports below 1024 need a privilege; choose a higher one";
+  if (error == asio::error::access_denied) return ": ports below 1024 need a privilege: choose a higher port";
   if (error == boost::system::errc::address_not_available)
-    return ": no interface of this host has that address";
+    return ": no network interface of this host has that address";
   return {};
 }
 
@@ -194,7 +194,7 @@ tcp::acceptor take_or_bind(asio::io_context& io, std::string_view mode, const co
 
 tcp::acceptor duplicate(asio::io_context& io, tcp::acceptor& original) {
   const int descriptor = ::fcntl(original.native_handle(), F_DUPFD_CLOEXEC, 0);
-  if (descriptor < 0) throw BindError("cannot duplicate a listening socket: no descriptor left");
+  if (descriptor < 0) throw BindError("cannot duplicate a listening socket: no free file descriptor");
   tcp::acceptor acceptor(io, original.local_endpoint().protocol(), descriptor);
   acceptor.non_blocking(true);
   return acceptor;

@@ -83,7 +83,7 @@ void ServedClient::judge(const net::AddressFilter& filter) {
   const OpenTunnel* const open = tunnel_.get();
   if (open == nullptr || !net::is_denied(filter, open->upstream, open->address)) return;
   const std::string text = "the tunnel to " + http::authority_text(open->upstream.host, open->upstream.port) +
-                           " is closed: security.deny has its address since the reload";
+                           " is closed: since the reload, security.deny lists its address";
   worker.shared.log.message(config::LogLevel::warn, text, net::Clock::wall_nanoseconds());
   open->tunnel.deny();
 }

@@ -22,7 +22,7 @@ std::string refusal(Worker& worker, const ListenerMode& mode, LimitHit why, char
   http::Reply reply;
   reply.status = 503;
   reply.proxy_status = worker.shared.pseudonym + "; error=connection_limit_reached";
-  reply.body.append("reprise: the connection is refused: ").append(telemetry::word(why)).append("\n");
+  reply.body.append("reprise: connection rejected: ").append(telemetry::word(why)).append("\n");
   reply.body.append(advice_of(why)).append("\n");
   std::string fields = "Retry-After: 1\r\n";
   append_reason(telemetry::word(why), fields);
@@ -62,8 +62,9 @@ Task<void> turn_away_politely(Worker& worker, tcp::socket socket, const Listener
 
 std::string_view advice_of(LimitHit why) {
   if (why == LimitHit::connection_limit)
-    return "Every connection of limits.connections is in use: try again, or raise it.";
-  return "This process has no file descriptor left: try again, or raise the limit of open files (ulimit -n).";
+    return "All connections that limits.connections allows are in use: try again later, or raise the limit.";
+  return "This process has no free file descriptor: try again later, or raise the limit of open files "
+         "(ulimit -n).";
 }
 
 void turn_away(Worker& worker, tcp::socket socket, const ListenerMode& mode, LimitHit why) {

@@ -45,7 +45,7 @@ std::string_view sentence_about(std::string_view coding) {
   for (const KnownCoding& known : known_codings) {
     if (ascii::same(coding, known.name)) return known.sentence;
   }
-  return "a transfer coding that is not chunked is not supported";
+  return "only the transfer coding chunked is supported";
 }
 
 }  // namespace
@@ -58,7 +58,7 @@ std::string_view unsupported_coding(std::span<const FieldLine> fields) {
     ascii::for_each_member(field.value, [&](std::string_view member) {
       const bool is_chunked = ascii::same(member, "chunked");
       if (found.empty() && !is_chunked && !ascii::same(member, "identity")) found = sentence_about(member);
-      if (found.empty() && is_chunked && chunked) found = "the transfer coding chunked is there twice";
+      if (found.empty() && is_chunked && chunked) found = "the transfer coding chunked occurs twice";
       chunked = chunked || is_chunked;
     });
   }

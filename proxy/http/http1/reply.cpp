@@ -18,38 +18,38 @@ struct FailureRow {
 };
 
 constexpr std::array<FailureRow, policy::cause_count> failures{{
-    {policy::Cause::dns_error, 502, "dns_error", "the name does not resolve"},
-    {policy::Cause::dns_timeout, 504, "dns_timeout", "the resolver did not answer in time"},
+    {policy::Cause::dns_error, 502, "dns_error", "the name of the upstream does not resolve"},
+    {policy::Cause::dns_timeout, 504, "dns_timeout", "the DNS resolver did not respond in time"},
     {policy::Cause::refused, 502, "connection_refused", "connection refused"},
     {policy::Cause::unreachable, 502, "destination_ip_unroutable", "no route to the upstream"},
     {policy::Cause::connect_timeout, 504, "connection_timeout",
-     "no connection within connect_timeout or the deadline"},
-    {policy::Cause::no_local_port, 503, "connection_limit_reached", "this host has no local port left"},
+     "no connection was established within connect_timeout or the deadline"},
+    {policy::Cause::no_local_port, 503, "connection_limit_reached", "this host has no free local port"},
     {policy::Cause::no_descriptor, 503, "connection_limit_reached",
-     "this process has no file descriptor left"},
+     "this process has no free file descriptor"},
     {policy::Cause::address_denied, 403, "destination_ip_prohibited",
-     "every address of the upstream is under security.deny"},
+     "security.deny lists every address of the upstream"},
     {policy::Cause::address_is_self, 508, "proxy_loop_detected", "the address is a listener of this proxy"},
     {policy::Cause::parent_unreachable, 502, "destination_unavailable", "the parent proxy cannot be reached"},
-    {policy::Cause::parent_timeout, 504, "connection_timeout", "the parent proxy did not answer in time"},
-    {policy::Cause::parent_refused, 502, "connection_refused", "the parent proxy opened no tunnel"},
-    {policy::Cause::tls_protocol_error, 502, "tls_protocol_error", "there is no TLS that both sides speak"},
+    {policy::Cause::parent_timeout, 504, "connection_timeout", "the parent proxy did not respond in time"},
+    {policy::Cause::parent_refused, 502, "connection_refused", "the parent proxy refused to open a tunnel"},
+    {policy::Cause::tls_protocol_error, 502, "tls_protocol_error", "TLS negotiation failed"},
     {policy::Cause::tls_certificate_error, 502, "tls_certificate_error",
-     "the upstream's certificate does not prove that it is the upstream"},
+     "the upstream's certificate could not be verified"},
     {policy::Cause::tls_alert_received, 502, "tls_alert_received",
-     "the upstream refused this client by a TLS alert"},
+     "the upstream rejected the TLS handshake with an alert"},
     {policy::Cause::closed, 502, "connection_terminated", "the upstream closed the connection"},
     {policy::Cause::reset, 502, "connection_terminated", "the connection was reset"},
     {policy::Cause::keepalive_lost, 502, "connection_terminated", "the upstream host stopped responding"},
     {policy::Cause::unacknowledged, 502, "connection_terminated",
-     "the upstream acknowledged nothing of the request"},
+     "the upstream's host acknowledged no byte of the request"},
     {policy::Cause::attempt_timeout, 504, "http_response_timeout",
-     "no answer within attempt_timeout or the deadline"},
-    {policy::Cause::response_timeout, 504, "http_response_timeout", "no answer within response_timeout"},
-    {policy::Cause::malformed_response, 502, "http_protocol_error", "the answer is malformed or ambiguous"},
+     "no response within attempt_timeout or the deadline"},
+    {policy::Cause::response_timeout, 504, "http_response_timeout", "no response within response_timeout"},
+    {policy::Cause::malformed_response, 502, "http_protocol_error", "the response is malformed or ambiguous"},
     {policy::Cause::header_too_large, 502, "http_response_header_section_size",
-     "the answer's head is larger than the limits"},
-    {policy::Cause::truncated, 502, "http_response_incomplete", "the answer ended early"},
+     "the response head is larger than limits.header or limits.header_fields"},
+    {policy::Cause::truncated, 502, "http_response_incomplete", "the response ended early"},
     {policy::Cause::cancelled, 503, "proxy_internal_response", "the attempt was cancelled"},
     {policy::Cause::replay_lost, 502, "proxy_internal_error",
      "the held request body could not be read back from disk"},
@@ -65,11 +65,11 @@ std::string_view stage_text(policy::Stage stage) {
     case policy::Stage::connect: return "while connecting to the upstream";
     case policy::Stage::tls: return "in the TLS handshake with the upstream";
     case policy::Stage::send: return "while sending the request";
-    case policy::Stage::await_head: return "while waiting for the answer";
-    case policy::Stage::head: return "while reading the head of the answer";
+    case policy::Stage::await_head: return "while waiting for the response";
+    case policy::Stage::head: return "while reading the response head";
     case policy::Stage::body: break;
   }
-  return "while reading the body of the answer";
+  return "while reading the response body";
 }
 
 /// Returns the Proxy-Status error of a failure. A connection that breaks in the TLS handshake is a TLS error,
@@ -107,8 +107,8 @@ std::string what_failed(const policy::Failed& failed) {
   if (failed.of_parent) {
     std::string text(" failed in the TLS handshake with the parent proxy: the parent proxy");
     return text + (failed.cause == policy::Cause::tls_alert_received
-                       ? " refused this client by a TLS alert"
-                       : "'s certificate does not prove that it is the parent proxy");
+                       ? " rejected the TLS handshake with an alert"
+                       : "'s certificate could not be verified");
   }
   std::string text(" failed ");
   ascii::append(text, stage_text(failed.stage), ": ", row(failed.cause).sentence);
@@ -135,7 +135,7 @@ void describe_lost_attempt(const policy::Ledger& ledger, std::string_view pseudo
   const policy::LedgerEntry& last = ledger.back();
   if (const auto* responded = std::get_if<policy::Responded>(&last.outcome))
     ascii::append(reply.body, "attempt ", std::to_string(last.attempt.number), " got status ",
-                  std::to_string(responded->status), ", which may be about our own repeat\n");
+                  std::to_string(responded->status), ", which may be about the retry itself\n");
 }
 
 void describe_last_attempt(const policy::Ledger& ledger, bool gateway_timeout, std::string_view pseudonym,
@@ -148,7 +148,7 @@ void describe_last_attempt(const policy::Ledger& ledger, bool gateway_timeout, s
   reply.status = 502;
   ascii::append(reply.proxy_status, pseudonym, gateway_timeout ? "; error=http_response_timeout" : "",
                 "; received-status=", status);
-  ascii::append(reply.body, " was answered with status ", status, ", and that answer is not passed on\n");
+  ascii::append(reply.body, " got status ", status, "; that response was not kept and cannot be delivered\n");
 }
 
 }  // namespace
@@ -158,7 +158,7 @@ Reply rejection_reply(Rejection cause, std::string_view pseudonym) {
   reply.status = status_of(cause);
   reply.reason = word(cause);
   ascii::append(reply.proxy_status, pseudonym, "; error=", proxy_status_error(cause));
-  ascii::append(reply.body, "reprise: the request is refused: ", word(cause), "\n", sentence(cause), "\n");
+  ascii::append(reply.body, "reprise: request rejected: ", word(cause), "\n", sentence(cause), "\n");
   return reply;
 }
 
@@ -176,7 +176,7 @@ Reply failure_reply(const policy::Ledger& ledger, bool gateway_timeout, std::str
     describe_last_attempt(ledger, gateway_timeout, pseudonym, reply);
   }
   if (gateway_timeout) reply.status = 504;
-  ascii::append(reply.body, "stopped because: ", reply.reason, " (", policy::meaning(ledger.reason), ")\n");
+  ascii::append(reply.body, "not retried: ", reply.reason, " (", policy::meaning(ledger.reason), ")\n");
   return reply;
 }
 

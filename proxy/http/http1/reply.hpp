@@ -11,13 +11,14 @@ namespace reprise::http {
 
 /// Advice for a certificate that does not verify.
 inline constexpr std::string_view certificate_advice =
-    "If a certification authority of your own signed it, name its file in tls.ca_file of the route.";
+    "If your own certificate authority signed the certificate, set tls.ca_file of the route to that "
+    "authority's file.";
 /// The same advice for the certificate of the parent proxy.
 inline constexpr std::string_view parent_certificate_advice =
-    "If a certification authority of your own signed it, name its file in parent.ca_file.";
+    "If your own certificate authority signed the certificate, set parent.ca_file to that authority's file.";
 /// Advice for an upstream that rejects this client in the TLS handshake.
 inline constexpr std::string_view client_certificate_advice =
-    "tls.certificate and tls.key of the route name the client certificate.";
+    "If the upstream requires a client certificate, set tls.certificate and tls.key of the route.";
 
 struct Reply {
   int status = 0;

@@ -17,8 +17,8 @@ void warn_of_denied_upstream(Dialer& dialer, Upstream& upstream, Cause cause) {
   if (cause != Cause::address_denied && cause != Cause::address_is_self) return;
   std::string text(telemetry::clipped(upstream.account));
   text.append(cause == Cause::address_denied
-                  ? " is not dialled: every address of it is under security.deny"
-                  : " is not dialled: it is a listener of this proxy, and the request would go round");
+                  ? " is not dialled: security.deny lists every address of it"
+                  : " is not dialled: it is a listener of this proxy, so the request would loop");
   warn_of(dialer.log, upstream, text);
 }
 

@@ -75,7 +75,7 @@ void log_failure(Dialer& dialer, const std::string& host, std::size_t dialled, s
       .append(std::to_string(dialled))
       .append(" of ")
       .append(std::to_string(known))
-      .append(" addresses dialled, none stands: ")
+      .append(" addresses dialled, no connection established: ")
       .append(policy::word(failure.cause));
   dialer.log.message(config::LogLevel::debug, text, Clock::wall_nanoseconds());
 }

@@ -80,8 +80,8 @@ class TunnelResponse {
       return said.has_value();
     };
     if (co_await read_head(stream_, buffer_, head_, take)) {
-      if (!stream_.take_limit_hit()) co_return Refusal{"broke off a CONNECT"};
-      co_return Refusal{"did not answer CONNECT in time", Cause::parent_timeout};
+      if (!stream_.take_limit_hit()) co_return Refusal{"closed the connection during a CONNECT"};
+      co_return Refusal{"did not respond to CONNECT in time", Cause::parent_timeout};
     }
     if (said->empty()) co_return std::nullopt;
     co_return Refusal{std::move(*said), Cause::parent_refused, status_};
@@ -95,15 +95,15 @@ class TunnelResponse {
   std::optional<std::string> take_head() {
     if (buffer_.empty()) return std::nullopt;
     const http::Parsed parsed = http::parse_response(buffer_.view(), limits_, "CONNECT", head_);
-    if (std::holds_alternative<http::Rejection>(parsed)) return "answered CONNECT with what is no HTTP";
+    if (std::holds_alternative<http::Rejection>(parsed)) return "sent a response to CONNECT that is not HTTP";
     if (std::get<http::Progress>(parsed) == http::Progress::partial) return std::nullopt;
     const bool interim = head_.status < 200 && head_.status != 101;
-    if (interim && !interims_.admit(head_.bytes)) return "answered CONNECT with too many interim answers";
+    if (interim && !interims_.admit(head_.bytes)) return "sent too many interim responses to CONNECT";
     buffer_.consume(head_.bytes);
     if (interim) return std::string(more);
     if (head_.status >= 200 && head_.status < 300) return std::string();
     status_ = head_.status;
-    return "refused a tunnel with status " + std::to_string(head_.status);
+    return "refused CONNECT with status " + std::to_string(head_.status);
   }
 
   const http::HeadLimits limits_;
@@ -124,7 +124,7 @@ Task<std::optional<Failed>> ask_for_tunnel(Dialer& dialer, const ParentRoute& ro
   pieces.add(head);
   AttemptCancel::Target target(cancel, stream);
   stream.limit_read_until(time.end_of_step(Tick::now()));
-  std::optional<Refusal> refusal = Refusal{"broke off a CONNECT"};
+  std::optional<Refusal> refusal = Refusal{"closed the connection during a CONNECT"};
   TunnelResponse reader(dialer.snapshot.head_limits(), stream, early);
   if (!co_await stream.write_all(pieces, time.each())) refusal = co_await reader.read();
   stream.unlimit_read();

@@ -53,7 +53,7 @@ Task<Dialled> secure(Dialer& dialer, Upstream& upstream, std::unique_ptr<Stream>
   if (cancel.stopped()) co_return Failed{Stage::tls, Cause::cancelled};
   if (stream->take_limit_hit()) {
     log_handshake_failure(dialer, upstream, of_parent,
-                          "no end of the handshake within connect_timeout or the deadline");
+                          "the handshake did not finish within connect_timeout or the deadline");
     co_return Failed{Stage::tls, Cause::connect_timeout};
   }
   Failed failed{Stage::tls, cause_of(error ? error : link.failure())};

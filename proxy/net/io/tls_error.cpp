@@ -19,7 +19,7 @@ class TlsCategory final : public boost::system::error_category {
       case TlsError::protocol: return "TLS protocol error";
       case TlsError::certificate: break;
     }
-    return "the certificate does not verify";
+    return "the certificate could not be verified";
   }
 };
 #pragma GCC diagnostic pop

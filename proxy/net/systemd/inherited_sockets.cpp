@@ -40,8 +40,8 @@ InheritedSockets inherited_sockets(const Environment& environment, std::uint64_t
       found.sockets.push_back({*bound, descriptor});
     } else {
       found.faults.push_back("descriptor " + std::to_string(descriptor) +
-                             ", which the service manager has passed, is no listening TCP socket: "
-                             "closed; write ListenStream=ADDRESS:PORT into its .socket unit");
+                             ", passed by the service manager, is not a listening TCP socket and was closed: "
+                             "write ListenStream=ADDRESS:PORT into its .socket unit");
       ::close(descriptor);
     }
   }

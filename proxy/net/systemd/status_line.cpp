@@ -23,13 +23,13 @@ std::string status_line(const ServiceState& state) {
   const bool failed = !state.why_not.empty();
   if (failed) {
     line.append("reload failed at ").append(moment(state.reloaded));
-    line.append(", the configuration before is kept: ")
+    line.append(", keeping the previous configuration: ")
         .append(telemetry::clipped(state.why_not))
         .append("; ");
   }
-  if (state.draining) line.append("draining: not ready, each response ends its connection; ");
+  if (state.draining) line.append("draining (not ready; connections close after their current response); ");
   line.append("serving ").append(std::to_string(state.routes));
-  line.append(state.routes == 1 ? " route" : " routes").append(" and the default on ");
+  line.append(state.routes == 1 ? " route" : " routes").append(" and the default route on ");
   for (const std::string& listener : state.listeners)
     line.append(&listener == &state.listeners.front() ? "" : ", ").append(listener);
   if (state.reloaded != 0 && !failed) line.append("; reloaded at ").append(moment(state.reloaded));

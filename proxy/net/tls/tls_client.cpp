@@ -51,7 +51,7 @@ void trust(SSL_CTX* settings, const std::optional<std::string>& ca_file) {
   } else if (SSL_CTX_load_verify_file(settings, ca_file->c_str()) != 1) {
     refuse("ca_file", *ca_file, trouble_with(*ca_file, TlsFile::trusted));
   } else if (!holds(settings, X509_LU_X509)) {
-    refuse("ca_file", *ca_file, "it revokes certificates and trusts none: put those to trust into it too");
+    refuse("ca_file", *ca_file, "it contains only revocation lists: add the certificates to trust");
   } else {
     // Every certificate in the file is trusted, including an intermediate authority alone or the upstream's
     // own certificate (row N10).
@@ -71,9 +71,9 @@ void identify(SSL_CTX* settings, const policy::TlsPolicy& policy) {
   if (SSL_CTX_use_PrivateKey_file(settings, policy.key->c_str(), SSL_FILETYPE_PEM) != 1 ||
       SSL_CTX_check_private_key(settings) != 1) {
     const std::string trouble = trouble_with(*policy.key, TlsFile::key, *policy.certificate);
-    const bool is_encrypted = trouble.starts_with("the key is protected");
+    const bool is_encrypted = trouble.starts_with("the key is encrypted");
     refuse("key", *policy.key,
-           is_encrypted && policy.key_passphrase ? "tls.key_passphrase does not open it" : trouble);
+           is_encrypted && policy.key_passphrase ? "tls.key_passphrase is not its passphrase" : trouble);
   }
   SSL_CTX_set_default_passwd_cb_userdata(settings, nullptr);
   OPENSSL_cleanse(passphrase.data(), passphrase.size());

@@ -20,12 +20,12 @@ constexpr std::string_view key_mark = "PRIVATE KEY-----";
 constexpr std::streamsize most_bytes = 16 * 1024 * 1024;
 
 std::string without(std::string_view what, std::string_view begin, std::string_view text) {
-  std::string words = "there is no ";
-  words.append(what).append(" in it: it must be PEM, with a line -----BEGIN ").append(begin);
+  std::string words = "it contains no ";
+  words.append(what).append(": the file must be PEM, with a line -----BEGIN ").append(begin);
   if (text.empty()) return words + "; the file is empty";
   if (text.find("-----BEGIN ") == std::string_view::npos) return words;
-  return words + (text.find(key_mark) != std::string_view::npos ? "; this holds a private key"
-                                                                : "; this holds something else");
+  return words + (text.find(key_mark) != std::string_view::npos ? "; this file contains a private key"
+                                                                : "; this file contains something else");
 }
 
 std::string trouble_in(std::string_view text, TlsFile kind, const std::string& certificate) {
@@ -34,10 +34,10 @@ std::string trouble_in(std::string_view text, TlsFile kind, const std::string& c
     return has(certificate_mark) ? "" : without("certificate", certificate_mark, text);
   if (!has(key_mark)) return without("private key", key_mark, text);
   if (has("ENCRYPTED"))
-    return "the key is protected by a password, and nobody is there to be asked: write tls.key_passphrase, "
-           "or "
-           "the key without one (openssl pkey -in FILE -out NEW)";
-  return "it is not the key of " + certificate + ": certificate and key belong together";
+    return "the key is encrypted: write its passphrase in tls.key_passphrase, or remove the encryption "
+           "(openssl pkey -in FILE -out NEW)";
+  return "it does not belong to the certificate " + certificate +
+         ": use the private key for which that certificate was issued";
 }
 
 }  // namespace
@@ -45,8 +45,8 @@ std::string trouble_in(std::string_view text, TlsFile kind, const std::string& c
 std::string trouble_with_kind(const std::string& file) {
   struct stat found {};
   if (::stat(file.c_str(), &found) != 0 || S_ISDIR(found.st_mode)) return {};
-  if (S_ISFIFO(found.st_mode)) return "it is a pipe: write what comes through it into a file";
-  if (!S_ISREG(found.st_mode)) return "it is no regular file";
+  if (S_ISFIFO(found.st_mode)) return "it is a pipe: save its content in a regular file";
+  if (!S_ISREG(found.st_mode)) return "it is not a regular file";
   if (found.st_size > most_bytes) return "it is larger than 16 MiB";
   return {};
 }

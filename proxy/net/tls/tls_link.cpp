@@ -43,7 +43,7 @@ Handshake TlsLink::shake_hands() {
   SSL* const connection = channel_->connection();
   if (nameless_) {
     failure_ = TlsError::certificate;
-    why_unproved_ = "there is no name that a certificate could prove";
+    why_unproved_ = "no server name is known that the certificate could be verified against";
     words_ = why_unproved_;
     return Handshake::failed;
   }
@@ -53,7 +53,7 @@ Handshake TlsLink::shake_hands() {
     established_ = SSL_is_server(connection) == 1 || is_wanted_protocol(connection);
     if (established_) return Handshake::done;
     failure_ = TlsError::protocol;
-    words_ = "the upstream chose a protocol by ALPN that was not offered";
+    words_ = "the upstream selected a protocol that was not offered (ALPN)";
     return Handshake::failed;
   }
   const int kind = SSL_get_error(connection, result);
@@ -66,7 +66,7 @@ Handshake TlsLink::shake_hands() {
   if (const long verdict = SSL_get_verify_result(connection); verdict != X509_V_OK) {
     failure_ = TlsError::certificate;
     why_unproved_ = X509_verify_cert_error_string(verdict);
-    words_.assign("the certificate does not verify: ").append(why_unproved_);
+    words_.assign("certificate verification failed: ").append(why_unproved_);
   }
   return Handshake::failed;
 }

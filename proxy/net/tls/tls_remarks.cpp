@@ -58,8 +58,8 @@ void note_certificate_requests(SSL_CTX* settings) { SSL_CTX_set_cert_cb(settings
 TlsRefusal refusal_in(const TlsRemarks& remarks) {
   if (remarks.asked_for_renegotiation)
     return {
-        "a second handshake was asked for (renegotiation), which is never done: let it ask for a certificate "
-        "in the first one, or speak TLS 1.3",
+        "the upstream asked for renegotiation, which is not supported: configure it to request the client "
+        "certificate in the first handshake, or to use TLS 1.3",
         true};
   if (remarks.alert < 0) return {};
   const bool is_about_us =

@@ -18,33 +18,33 @@ namespace reprise::policy {
 /// - the Unattempted response: what the client gets if the reason ends a request before any attempt
 /// - the meaning: one sentence for the docs and for people
 #define REPRISE_REASONS(REASON) \
-  REASON(success, ends, never, "an answer below 400 that the route does not list") \
-  REASON(not_retryable, ends, never, "any other answer or failure that the route does not list") \
-  REASON(retryable_status, again, never, "the route lists the status and playing the request again is safe") \
-  REASON(retryable_failure, again, never, "the route lists the failure and playing the request again is safe") \
-  REASON(retryable_body, again, never, "a predicate of the route matches the answer and playing the request again is safe") \
-  REASON(stale_connection, again, never, "a reused connection ended before any answer byte, or answered 421: once more, at once, on a fresh connection") \
-  REASON(hedged, again, never, "a second copy was sent beside the first") \
-  REASON(resumed, again, never, "a broken download is being continued") \
-  REASON(not_idempotent, ends, never, "bytes may have reached the upstream and no rule calls the request idempotent") \
-  REASON(not_replayable, ends, never, "the request body is no longer held (limits), or the connection was authenticated for it (NTLM, Negotiate)") \
-  REASON(attempts_spent, limit, never, "the route's max_attempts are used up") \
-  REASON(deadline_too_near, limit, too_late, "the route's deadline is over, or would be before the next attempt") \
+  REASON(success, ends, never, "the status is below 400 and the route does not list it") \
+  REASON(not_retryable, ends, never, "the route does not list this status or failure") \
+  REASON(retryable_status, again, never, "the route lists this status and a retry is safe") \
+  REASON(retryable_failure, again, never, "the route lists this failure and a retry is safe") \
+  REASON(retryable_body, again, never, "an entry of hold.body matches the response and a retry is safe") \
+  REASON(stale_connection, again, never, "a reused connection ended before any response byte, or its response was 421: one retry at once, on a fresh connection") \
+  REASON(hedged, again, never, "a second copy of the request was sent while the first attempt had no response yet") \
+  REASON(resumed, again, never, "the download broke and reprise requested the rest of it") \
+  REASON(not_idempotent, ends, never, "the upstream may have received the request, and no rule of the route calls it idempotent") \
+  REASON(not_replayable, ends, never, "the request body is no longer held (a limit was reached), or the request belongs to an authenticated connection (NTLM, Negotiate)") \
+  REASON(attempts_spent, limit, never, "the route's max_attempts is reached") \
+  REASON(deadline_too_near, limit, too_late, "the route's deadline is exceeded, or would be before the next attempt") \
   REASON(budget_spent, limit, never, "the retry budget of this upstream is used up") \
-  REASON(upstream_said_later, limit, never, "the upstream asked for a longer pause than the route or the deadline allows") \
-  REASON(upstream_said_no, ends, never, "the upstream said that it must not be tried again") \
-  REASON(nested_retry, ends, never, "the client is itself on a retry, or another reprise has retried this answer, and the route says refuse") \
-  REASON(signature_expired, ends, never, "no attempt can arrive before the request's signature runs out, or its one-time credential may have been used") \
-  REASON(circuit_open, ends, unavailable, "the upstream's circuit is open; nothing was sent") \
-  REASON(host_paused, ends, unavailable, "the upstream has asked for a pause; nothing was sent") \
-  REASON(address_denied, ends, forbidden, "every address of the upstream is under security.deny") \
-  REASON(ambiguous_outcome, ends, never, "an attempt was sent and got no response, and a later response may be about our own repeat") \
-  REASON(response_started, ends, never, "part of the answer is out and it cannot be continued") \
-  REASON(resume_mismatch, ends, never, "the continuation of a download is not the rest of it") \
+  REASON(upstream_said_later, limit, never, "the upstream asked for a longer wait than retry_after.maximum or the deadline allows") \
+  REASON(upstream_said_no, ends, never, "the upstream explicitly asked not to retry") \
+  REASON(nested_retry, ends, never, "the client's request is itself a retry, or another reprise has already retried it, and the route refuses nested retries") \
+  REASON(signature_expired, ends, never, "the request's signature expires before another attempt could arrive, or its one-time credential may have been used") \
+  REASON(circuit_open, ends, unavailable, "the circuit of this upstream is open, so the request was not sent") \
+  REASON(host_paused, ends, unavailable, "this upstream has asked for a pause, so the request was not sent") \
+  REASON(address_denied, ends, forbidden, "security.deny lists every address of the upstream") \
+  REASON(ambiguous_outcome, ends, never, "an earlier attempt was sent and got no response, so the later response may be about the retry itself") \
+  REASON(response_started, ends, never, "the client already has part of the response, and the rest cannot be requested") \
+  REASON(resume_mismatch, ends, never, "the response to a resumed download is not the rest of the first response") \
   REASON(client_gone, ends, never, "the client closed or reset its connection") \
   REASON(shutting_down, ends, never, "reprise is shutting down") \
-  REASON(observe_only, ends, never, "the route only observes: it would have been tried again") \
-  REASON(retries_off, ends, never, "retries are off for this route")
+  REASON(observe_only, ends, never, "the route is in mode observe; in mode active, the request would have been retried") \
+  REASON(retries_off, ends, never, "the route is in mode off")
 // clang-format on
 
 #define REPRISE_ENUMERATOR(name, course, unattempted, meaning) name,

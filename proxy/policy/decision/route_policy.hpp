@@ -56,17 +56,17 @@ struct FailureWord {
 
 /// Every word of `retry.on`, in the order of the members of RetryOn.
 inline constexpr auto failure_words = std::to_array<FailureWord>({
-    {"connect", &RetryOn::connect, {Stage::connect, Cause::refused}, "the connection is refused"},
-    {"tls", &RetryOn::tls, {Stage::tls, Cause::closed}, "the TLS handshake breaks"},
+    {"connect", &RetryOn::connect, {Stage::connect, Cause::refused}, "the upstream refuses the connection"},
+    {"tls", &RetryOn::tls, {Stage::tls, Cause::closed}, "the TLS handshake fails"},
     {"reset",
      &RetryOn::reset,
      {Stage::await_head, Cause::reset},
-     "the connection is reset before the answer"},
-    {"timeout", &RetryOn::timeout, {Stage::await_head, Cause::attempt_timeout}, "no answer comes"},
+     "the connection is reset before the response head"},
+    {"timeout", &RetryOn::timeout, {Stage::await_head, Cause::attempt_timeout}, "no response arrives"},
     {"truncated",
      &RetryOn::truncated,
      {Stage::body, Cause::truncated},
-     "the answer is 200 and its body breaks"},
+     "the response is 200 and its body ends early"},
 });
 
 /// Returns how many members of RetryOn are kinds of failure. Does not compile if a member is missing here.
