@@ -50,7 +50,7 @@ def test_large_download_survives_five_breaks():
         reprise.expect_metric(5, "reprise_attempts_total", outcome="truncated")
         line = reprise.requests(1)[0]
         equal((line["status"], line["ending"], line["reason"], line["response_bytes"]),
-              (200, "answered", "success", 100 * MIB))
+              (200, "complete", "success", 100 * MIB))
         equal([attempt["reason"] for attempt in line["attempts"]][-1], "success")
         equal({attempt["reason"] for attempt in line["attempts"][:-1]}, {"resumed"})
         equal([attempt.get("error") for attempt in line["attempts"]][0], "truncated")

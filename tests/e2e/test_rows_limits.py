@@ -293,10 +293,10 @@ def test_stalled_bodies_are_cut_and_counted():
             client.send(head_of("GET", upstream.url("/stall"), LOOPBACK))
             with contextlib.suppress(ConnectionResetError):
                 assert len(client.read_to_end()) < 1000
-        reprise.expect_metric(1, LIMIT, limit="answer_idle")
+        reprise.expect_metric(1, LIMIT, limit="response_idle")
         with Client(reprise.forward) as client:
             client.send(head_of("GET", upstream.url("/endless"), LOOPBACK))
-            reprise.expect_metric(1, LIMIT, limit="answer_unread")
+            reprise.expect_metric(1, LIMIT, limit="response_unread")
         equal(upstream.count("/"), 0, "half an upload is no request")
 
 

@@ -50,7 +50,7 @@ def download(steps, request_fields=b"", path=b"/x", method="GET", **defaults):
         if not whole and not length:
             body = re.sub(rb"(^|\r\n)[0-9a-f]+\r\n|\r\n$", b"", is_cut(client))
         line = reprise.requests(1)[0]
-        counted(reprise, "reprise_requests_total", code=str(response.status) if line["ending"] == "answered" else "cut")
+        counted(reprise, "reprise_requests_total", code=str(response.status) if line["ending"] == "complete" else "cut")
         if whole:
             counted(reprise, "reprise_resumed_downloads_total", int(len(upstream.requests) > 1))
         return response, body, whole, [normal(request.head) for request in upstream.requests], line
@@ -58,7 +58,7 @@ def download(steps, request_fields=b"", path=b"/x", method="GET", **defaults):
 
 def is_whole(steps, request_fields=b"", body=BODY, asked=b"bytes=40-", **more):
     response, got, whole, requests, line = download(steps, request_fields, **more)
-    equal((whole, got, line["ending"], line["reason"]), (True, body, "answered", "success"))
+    equal((whole, got, line["ending"], line["reason"]), (True, body, "complete", "success"))
     if asked:
         assert b"\r\nRange: " + asked + b"\r\n" in requests[1], requests[1]
     return response, requests
@@ -316,7 +316,7 @@ def downloads(cache, attempts, **more):
         response = ask(reprise, "GET", upstream.url("/x"))
         equal((response.status, response.body), (200, BODY))
         line = reprise.requests(1)[0]
-        equal((line["ending"], len(line["attempts"])), ("answered", attempts), line)
+        equal((line["ending"], len(line["attempts"])), ("complete", attempts), line)
         assert cache.most <= 2, f"{cache.most} connections for one download"
         return line["attempts"]
 
@@ -342,7 +342,7 @@ def test_stalled_body_may_continue_during_the_wait_before_a_resume():
         connection.sendall(BODY[GOT:])
     cache = ColdCache([pauses])
     with stage({"/x": [cache]}, defaults={**STALL, "retry": {"backoff": {"initial": "1h", "maximum": "1h"}, "deadline": "unlimited"}}) as (reprise, upstream):
-        cache.reprise_waits = lambda: eventually(lambda: reprise.metric("reprise_limits_hit_total", limit="answer_idle") == 1, "a stall")
+        cache.reprise_waits = lambda: eventually(lambda: reprise.metric("reprise_limits_hit_total", limit="response_idle") == 1, "a stall")
         response = ask(reprise, "GET", upstream.url("/x"))
         equal((response.status, response.body, upstream.connections), (200, BODY, 1))
         equal(reprise.metric("reprise_resumed_downloads_total"), 0)

@@ -232,7 +232,7 @@ def test_simulate_replays_the_log_of_a_real_proxy():
 
 
 LINE = ('{"time":"2026-01-02T10:00:00.000Z","level":"info","route":"default","method":"GET","host":"a","port":80,"path":"/","status":503,'
-        '"ending":"answered","reason":"retries_off","attempts":[{"n":1,"status":503,"ms":9.000,"wait_ms":0.000,"reason":"retries_off",'
+        '"ending":"complete","reason":"retries_off","attempts":[{"n":1,"status":503,"ms":9.000,"wait_ms":0.000,"reason":"retries_off",'
         '"reused":false}],"request_bytes":0,"response_bytes":0,"ms":9.000}\n')
 
 

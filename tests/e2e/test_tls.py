@@ -118,7 +118,7 @@ def test_B4_close_delimited_tls_body_is_complete_only_after_close_notify():
             except (Cut, ConnectionResetError):
                 pass
         lines = reprise.requests(2)
-        equal([line["ending"] for line in lines], ["answered", "cut"])
+        equal([line["ending"] for line in lines], ["complete", "cut"])
 
 
 def test_F7_tls_connection_ends_with_close_notify():

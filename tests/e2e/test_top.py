@@ -108,7 +108,7 @@ def wide_proxy():
     terminal control sequences."""
     route = {"name": "日本語の検索", "mode": "active", "requests": 7, "refused": {}}
     story = {"id": "a-1", "time": "2026-01-01T00:00:00.000Z", "route": route["name"], "method": "GET", "host": "e\x1b[2J\u202e", "port": 80,
-             "status": 503, "reason": "not_idempotent", "meaning": "because", "ending": "answered", "attempts": [{"n": 1, "status": 503}]}
+             "status": 503, "reason": "not_idempotent", "meaning": "because", "ending": "complete", "attempts": [{"n": 1, "status": 503}]}
     status = {"version": "9", "started": 1, "uptime_seconds": 1, "routes": [route], "totals": {"requests": 7}}
     return Upstream({"/status": [Say(200, json.dumps(status).encode())], "/stories": [Say(200, json.dumps([story]).encode())]})
 

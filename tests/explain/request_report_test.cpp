@@ -29,7 +29,7 @@ TEST(StoryReport, report_shows_each_attempt_and_the_final_outcome) {
   request.attempt(failure(policy::Stage::connect, policy::Cause::refused), 1,
                   retry_in(milliseconds(200), Reason::retryable_failure));
   request.attempt(status(429, std::chrono::seconds(90)), 5, stop(Reason::upstream_said_later), true);
-  request.ends(Ending::answered, 429).ids("client-7", "");
+  request.ends(Ending::complete, 429).ids("client-7", "");
   HistoryEntry story = told(request);
   story.attempts[0].address.family = policy::UpstreamAddress::Family::v4;
   story.attempts[0].address.bytes = {192, 0, 2, 7};
@@ -102,7 +102,7 @@ std::string line_of(const std::string& text, std::string_view heading) {
 // The report shows a complete URL, so that it can be copied and requested again.
 TEST(StoryReport, report_names_the_request_by_its_url) {
   ScriptedRequest request("plain", "GET", "/x");
-  request.attempt(status(200), 1, stop(Reason::success)).ends(Ending::answered, 200);
+  request.attempt(status(200), 1, stop(Reason::success)).ends(Ending::complete, 200);
   HistoryEntry story = told(request);
   const auto asked = [&](bool over_tls, std::uint16_t port) {
     story.over_tls = over_tls;
@@ -118,7 +118,7 @@ TEST(StoryReport, report_names_the_request_by_its_url) {
 
 TEST(StoryReport, report_identifies_the_client_by_address_trace_or_request_id) {
   ScriptedRequest request("named", "GET", "/x");
-  request.attempt(status(200), 1, stop(Reason::success)).ends(Ending::answered, 200);
+  request.attempt(status(200), 1, stop(Reason::success)).ends(Ending::complete, 200);
   HistoryEntry story = told(request);
   const auto by_whom = [&] { return line_of(to_text(story, ""), "client  "); };
   EXPECT_EQ(by_whom(), "") << "nothing is known";
@@ -135,7 +135,7 @@ TEST(StoryReport, report_shows_recovery_and_reused_connections) {
   ScriptedRequest request("recovered", "GET", "/x");
   request.attempt(failure(policy::Stage::await_head, policy::Cause::closed), 1,
                   {true, {}, Reason::stale_connection}, true);
-  request.attempt(status(200), 4, stop(Reason::success)).ends(Ending::answered, 200);
+  request.attempt(status(200), 4, stop(Reason::success)).ends(Ending::complete, 200);
   HistoryEntry story = told(request);
   story.idempotent = true;
   for (HistoryAttempt& attempt : story.attempts) {
@@ -152,13 +152,13 @@ TEST(StoryReport, report_shows_recovery_and_reused_connections) {
 
 TEST(StoryAdvice, advice_is_for_the_reason_that_ended_the_request) {
   ScriptedRequest refused("refused", "POST", "/x");
-  refused.attempt(status(503), 1, stop(Reason::not_idempotent)).ends(Ending::answered, 503);
+  refused.attempt(status(503), 1, stop(Reason::not_idempotent)).ends(Ending::complete, 503);
   EXPECT_TRUE(has(advice_for(told(refused), {}), "Idempotency-Key"));
   ScriptedRequest spent("spent", "GET", "/x");
-  spent.attempt(status(503), 1, stop(Reason::attempts_spent)).ends(Ending::answered, 503);
+  spent.attempt(status(503), 1, stop(Reason::attempts_spent)).ends(Ending::complete, 503);
   EXPECT_EQ(advice_for(told(spent), {}), "Raise `retry.max_attempts` of the route.");
   ScriptedRequest never("never", "GET", "/x");
-  never.ends(Ending::answered, 503);
+  never.ends(Ending::complete, 503);
   HistoryEntry opened = told(never);
   opened.reason = Reason::circuit_open;
   EXPECT_TRUE(has(advice_for(opened, {}), "circuit: off"));
@@ -168,7 +168,7 @@ TEST(StoryAdvice, advice_is_for_the_reason_that_ended_the_request) {
 TEST(StoryAdvice, advice_adds_a_second_obstacle_only_if_it_would_prevent_the_retry) {
   ScriptedRequest request("unlisted", "POST", "/x");
   request.attempt(failure(policy::Stage::send, policy::Cause::reset), 1, stop(Reason::not_retryable));
-  request.ends(Ending::answered, 502);
+  request.ends(Ending::complete, 502);
   HistoryEntry story = told(request);
   story.attempts[0].may_have_sent = true;
   EXPECT_TRUE(has(advice_for(story, {}), "That alone is not enough"));
@@ -181,7 +181,7 @@ TEST(StoryAdvice, advice_adds_a_second_obstacle_only_if_it_would_prevent_the_ret
 
 TEST(StoryAdvice, advice_is_empty_if_no_retry_was_refused) {
   ScriptedRequest good("good", "GET", "/x");
-  good.attempt(status(200), 1, stop(Reason::success)).ends(Ending::answered, 200);
+  good.attempt(status(200), 1, stop(Reason::success)).ends(Ending::complete, 200);
   EXPECT_EQ(advice_for(told(good), {}), "");
 }
 

@@ -17,7 +17,7 @@ ScriptedRequest retried(const std::string& path, int failures = 1) {
   ScriptedRequest request("retried", "GET", path);
   for (int i = 0; i < failures; ++i)
     request.attempt(status(503), 2, retry_in(milliseconds(250), Reason::retryable_status));
-  request.attempt(status(200), 3, stop(Reason::success)).ends(Ending::answered, 200);
+  request.attempt(status(200), 3, stop(Reason::success)).ends(Ending::complete, 200);
   return request;
 }
 
@@ -40,7 +40,7 @@ TEST(HistoryRing, stored_request_is_read_back) {
   policy::Responded refused{429, {std::chrono::seconds(3), {}, true}};
   request.attempt(failure(policy::Stage::connect, policy::Cause::refused), 1,
                   retry_in(milliseconds(200), Reason::retryable_failure));
-  request.attempt(refused, 5, stop(Reason::upstream_said_no), true).ends(Ending::answered, 429);
+  request.attempt(refused, 5, stop(Reason::upstream_said_no), true).ends(Ending::complete, 429);
   request.host("api.example.com", 8443).ids("client-7", "").bytes(11, 22).ambiguous();
   HistoryRing ring(64 * 1024);
   keep(ring, request, 42);

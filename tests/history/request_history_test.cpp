@@ -22,13 +22,13 @@ void keep(ThreadHistory& book, ScriptedRequest& scripted, std::int64_t wall) {
 
 ScriptedRequest plain(const std::string& path) {
   ScriptedRequest request("plain", "GET", path);
-  request.attempt(status(200), 1, stop(Reason::success)).ends(Ending::answered, 200);
+  request.attempt(status(200), 1, stop(Reason::success)).ends(Ending::complete, 200);
   return request;
 }
 
 ScriptedRequest refused(const std::string& path) {
   ScriptedRequest request("refused", "POST", path);
-  request.attempt(status(503), 1, stop(Reason::not_idempotent)).ends(Ending::answered, 503);
+  request.attempt(status(503), 1, stop(Reason::not_idempotent)).ends(Ending::complete, 503);
   return request;
 }
 
@@ -128,7 +128,7 @@ TEST(WorthTelling, failed_retried_and_abandoned_requests_are_notable) {
   EXPECT_TRUE(is_notable(gone.record()));
   ScriptedRequest twice("twice", "GET", "/a");
   twice.attempt(status(503), 1, retry_in(milliseconds(1), Reason::retryable_status));
-  twice.attempt(status(200), 1, stop(Reason::success)).ends(Ending::answered, 200);
+  twice.attempt(status(200), 1, stop(Reason::success)).ends(Ending::complete, 200);
   EXPECT_TRUE(is_notable(twice.record()));
 }
 

@@ -84,11 +84,11 @@ TEST(LastMinuteOfMetrics, requests_count_per_route_and_upstream_in_the_second_th
     record.started = policy::Instant(seconds(at));
     metrics.count(record);
   };
-  count(0, Ending::answered, 200, 10);
-  count(0, Ending::answered, 503, 10);
+  count(0, Ending::complete, 200, 10);
+  count(0, Ending::complete, 503, 10);
   count(0, Ending::cut, 200, 12);
   count(0, Ending::client_gone, 0, 12);
-  count(1, Ending::answered, 404, 13);
+  count(1, Ending::complete, 404, 13);
   metrics.upstream("a.test:80").attempts[0] += 2;
   const auto api = metrics.last_minute_of(0, policy::Instant(seconds(20)));
   ASSERT_EQ(api.size(), 2U);
@@ -112,7 +112,7 @@ TEST(LastMinuteOfMetrics, concurrent_counting_loses_nothing) {
   const auto work = [&metrics] {
     for (int i = 0; i < each; ++i) {
       ScriptedRequest story("x", "GET", "/");
-      ExchangeRecord record = story.ends(Ending::answered, 200).record();
+      ExchangeRecord record = story.ends(Ending::complete, 200).record();
       record.started = policy::Instant(seconds(i / 100));
       metrics.count(record);
     }

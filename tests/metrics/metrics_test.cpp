@@ -120,7 +120,7 @@ TEST(MetricsReasons, each_reason_has_exactly_one_series) {
     } else {
       story.attempt(status(503), 1, stop(reason));
     }
-    metrics.count(story.ends(Ending::answered, 200).record());
+    metrics.count(story.ends(Ending::complete, 200).record());
     const std::string text = metrics.text();
     const std::string word(policy::word(reason));
     const bool refused = !policy::is_retry(reason) && reason != Reason::success;
@@ -140,7 +140,7 @@ TEST_F(MetricsTest, interrupted_wait_counts_under_the_reason_that_ended_it) {
   ScriptedRequest story("ended", "GET", "/");
   story.attempt(status(503), 1, {true, milliseconds(10), Reason::retryable_status})
       .attempt(status(503), 1, {false, milliseconds(500), Reason::shutting_down});
-  metrics_.count(story.ends(Ending::answered, 503).record());
+  metrics_.count(story.ends(Ending::complete, 503).record());
   EXPECT_EQ(value("reprise_retries_refused_total{route=\"api\",reason=\"shutting_down\"}"), "1");
   EXPECT_EQ(value("reprise_retries_total{route=\"api\",reason=\"retryable_status\"}"), "1");
   EXPECT_EQ(value("reprise_backoff_seconds_count{route=\"api\"}"), "1") << "the wait that became a retry";
@@ -155,11 +155,11 @@ TEST_F(MetricsTest, code_label_is_the_status_sent_or_the_ending) {
     record.status = code;
     metrics_.count(record);
   };
-  count(Ending::answered, 200);
+  count(Ending::complete, 200);
   count(Ending::cut, 200);
   count(Ending::client_gone, 0);
   count(Ending::client_gone, 206);
-  count(Ending::answered, 599);
+  count(Ending::complete, 599);
   EXPECT_EQ(value("reprise_requests_total{route=\"api\",code=\"200\"}"), "1");
   EXPECT_EQ(value("reprise_requests_total{route=\"api\",code=\"cut\"}"), "1");
   EXPECT_EQ(value("reprise_requests_total{route=\"api\",code=\"client_gone\"}"), "1");
@@ -191,10 +191,10 @@ TEST_F(MetricsTest, recovered_counts_only_complete_successful_responses_after_a_
   story.attempt(status(503), 1, {true, {}, Reason::retryable_status})
       .attempt(status(200), 1, stop(Reason::success));
   metrics_.count(story.ends(Ending::cut, 200).record());
-  metrics_.count(story.ends(Ending::answered, 404).record());
+  metrics_.count(story.ends(Ending::complete, 404).record());
   metrics_.count(story.ends(Ending::client_gone, 0).record());
   EXPECT_EQ(value("reprise_recovered_total{route=\"api\"}"), "0");
-  metrics_.count(story.ends(Ending::answered, 200).record());
+  metrics_.count(story.ends(Ending::complete, 200).record());
   EXPECT_EQ(value("reprise_recovered_total{route=\"api\"}"), "1");
 }
 
@@ -203,13 +203,13 @@ TEST_F(MetricsTest, response_with_a_failing_body_does_not_count_as_recovered) {
   ScriptedRequest story("listed", "GET", "/");
   story.attempt(listed, 1, {true, {}, Reason::retryable_body})
       .attempt(listed, 1, stop(Reason::attempts_spent));
-  metrics_.count(story.ends(Ending::answered, 200).record());
+  metrics_.count(story.ends(Ending::complete, 200).record());
   EXPECT_EQ(value("reprise_recovered_total{route=\"api\"}"), "0");
   EXPECT_EQ(value("reprise_retries_total{route=\"api\",reason=\"retryable_body\"}"), "1");
   ScriptedRequest better("listed", "GET", "/");
   better.attempt(listed, 1, {true, {}, Reason::retryable_body})
       .attempt(status(200), 1, stop(Reason::success));
-  metrics_.count(better.ends(Ending::answered, 200).record());
+  metrics_.count(better.ends(Ending::complete, 200).record());
   EXPECT_EQ(value("reprise_recovered_total{route=\"api\"}"), "1");
 }
 
@@ -219,7 +219,7 @@ TEST_F(MetricsTest, only_complete_downloads_count_as_resumed) {
       .attempt(status(206), 1, stop(Reason::resume_mismatch));
   metrics_.count(story.ends(Ending::cut, 200).record());
   EXPECT_EQ(value("reprise_resumed_downloads_total{route=\"api\"}"), "0");
-  metrics_.count(story.ends(Ending::answered, 200).record());
+  metrics_.count(story.ends(Ending::complete, 200).record());
   EXPECT_EQ(value("reprise_resumed_downloads_total{route=\"api\"}"), "1");
   EXPECT_EQ(value("reprise_recovered_total{route=\"api\"}"), "1");
 }
@@ -228,7 +228,7 @@ TEST_F(MetricsTest, bucket_counts_values_at_or_below_its_bound) {
   ScriptedRequest two("two", "GET", "/");
   two.attempt(status(503), 1, {true, milliseconds(249), Reason::retryable_status})
       .attempt(status(200), 0, stop(Reason::success));
-  metrics_.count(two.ends(Ending::answered, 200).record());
+  metrics_.count(two.ends(Ending::complete, 200).record());
   EXPECT_EQ(value("reprise_attempts_per_request_bucket{route=\"api\",le=\"1\"}"), "0");
   EXPECT_EQ(value("reprise_attempts_per_request_bucket{route=\"api\",le=\"2\"}"), "1");
   EXPECT_EQ(value("reprise_attempts_per_request_bucket{route=\"api\",le=\"+Inf\"}"), "1");
@@ -240,10 +240,10 @@ TEST_F(MetricsTest, bucket_counts_values_at_or_below_its_bound) {
 TEST_F(MetricsTest, N13_opened_tunnels_and_upgraded_connections_do_not_count_as_requests) {
   ScriptedRequest tunnel("tunnel", "CONNECT", "");
   tunnel.attempt(status(200), 1, stop(Reason::success)).tunnel().carried(Carried::tls);
-  metrics_.count(tunnel.took(milliseconds(60000)).ends(Ending::answered, 200).record());
+  metrics_.count(tunnel.took(milliseconds(60000)).ends(Ending::complete, 200).record());
   ScriptedRequest upgraded("upgraded", "GET", "/socket");
   upgraded.attempt(status(101), 1, stop(Reason::success)).carried(Carried::upgraded);
-  metrics_.count(upgraded.took(milliseconds(60000)).ends(Ending::answered, 101).record());
+  metrics_.count(upgraded.took(milliseconds(60000)).ends(Ending::complete, 101).record());
   EXPECT_EQ(value("reprise_requests_total{route=\"api\",code=\"200\"}"), "");
   EXPECT_EQ(value("reprise_requests_total{route=\"api\",code=\"101\"}"), "");
   EXPECT_EQ(value("reprise_request_duration_seconds_count{route=\"api\"}"), "");
@@ -255,7 +255,7 @@ TEST_F(MetricsTest, attempt_durations_are_per_upstream_and_bytes_per_route) {
   ScriptedRequest two("two", "POST", "/");
   two.attempt(status(503), 40, {true, milliseconds(1), Reason::retryable_status})
       .attempt(status(200), 10, stop(Reason::success));
-  two.ends(Ending::answered, 200);
+  two.ends(Ending::complete, 200);
   ExchangeRecord record = two.record();
   record.upstream = &metrics_.upstream("api.internal:80");
   record.request_bytes = 300;
@@ -274,7 +274,7 @@ TEST_F(MetricsTest, attempt_durations_are_per_upstream_and_bytes_per_route) {
 TEST_F(MetricsTest, attempts_evicted_from_the_ledger_are_timed_too) {
   ScriptedRequest patient("patient", "GET", "/");
   for (int i = 0; i < 99; ++i) patient.attempt(status(503), 20, {true, {}, Reason::retryable_status});
-  patient.attempt(status(200), 20, stop(Reason::success)).ends(Ending::answered, 200);
+  patient.attempt(status(200), 20, stop(Reason::success)).ends(Ending::complete, 200);
   ExchangeRecord record = patient.record();
   record.upstream = &metrics_.upstream("api.internal:80");
   metrics_.count(record);
@@ -300,7 +300,7 @@ TEST(OpenMetrics, openmetrics_texts_and_numbers_follow_the_standard) {
 
 TEST_F(MetricsTest, N13_refused_tunnel_counts_as_a_request) {
   ScriptedRequest refused("refused", "CONNECT", "");
-  metrics_.count(refused.tunnel().took(milliseconds(100)).ends(Ending::answered, 502).record());
+  metrics_.count(refused.tunnel().took(milliseconds(100)).ends(Ending::complete, 502).record());
   EXPECT_EQ(value("reprise_requests_total{route=\"api\",code=\"502\"}"), "1");
   EXPECT_EQ(value("reprise_request_duration_seconds_count{route=\"api\"}"), "1");
 }
@@ -514,7 +514,7 @@ TEST_F(MetricsTest, totals_contain_response_classes_durations_and_upstream_outco
     metrics_.count(record);
   };
   for (const int status : {101, 200, 204, 304, 404, 500, 599})
-    count(Ending::answered, status, milliseconds(7));
+    count(Ending::complete, status, milliseconds(7));
   count(Ending::cut, 200, std::chrono::hours(1));
   count(Ending::client_gone, 0, milliseconds(0));
   const Metrics::RouteTotals totals = metrics_.totals_of(0);

@@ -25,7 +25,7 @@ std::string failed(int n, const std::string& stage, const std::string& error) {
 
 /// Returns the log line of a request that took 10 ms. `at` is its time in milliseconds after 10:00.
 std::string line(int at, const std::string& attempts, const std::string& status = "200",
-                 const std::string& more = R"("ending":"answered","reason":"success")",
+                 const std::string& more = R"("ending":"complete","reason":"success")",
                  const std::string& method = "GET") {
   char time[40];
   std::snprintf(time, sizeof time, "2026-01-02T10:00:%02d.%03dZ", at / 1000, at % 1000);
@@ -78,10 +78,17 @@ TEST(ReplayLog, access_log_of_the_proxy_is_readable) {
   EXPECT_GT(log.requests.size(), 3U);
 }
 
+TEST(ReplayLog, the_old_word_for_a_complete_response_is_readable) {
+  const ReplayLog log =
+      good(line(1000, responded(1, 200), "200", R"("ending":"answered","reason":"success")"));
+  ASSERT_EQ(log.requests.size(), 1U);
+  EXPECT_EQ(as_logged(log).succeeded, 1U);
+}
+
 TEST(ReplayLog, requests_are_ordered_by_their_start) {
   const ReplayLog log =
       good(line(2000, responded(1, 200)) + line(1000, responded(1, 503) + "," + responded(2, 200, 90)) +
-           "\n" + line(3000, responded(1, 404), "404", R"("ending":"answered","reason":"not_retryable")"));
+           "\n" + line(3000, responded(1, 404), "404", R"("ending":"complete","reason":"not_retryable")"));
   ASSERT_EQ(log.requests.size(), 3U);
   EXPECT_EQ(log.requests[0].attempts, 2);
   EXPECT_EQ(log.requests[1].at, 1'000'000'000);
@@ -96,7 +103,7 @@ TEST(ReplayLog, requests_are_ordered_by_their_start) {
 TEST(ReplayLog, another_policy_is_evaluated_on_the_logged_attempts) {
   const std::string text =
       line(1000, responded(1, 503) + "," + responded(2, 503, 50) + "," + responded(3, 200, 90)) +
-      line(2000, responded(1, 503), "503", R"("ending":"answered","reason":"retries_off")");
+      line(2000, responded(1, 503), "503", R"("ending":"complete","reason":"retries_off")");
   const ReplayLog log = good(text);
   const Measures once = played(log, plain(1), Beyond::repeat);
   EXPECT_EQ(once.succeeded, 0U);
@@ -126,13 +133,13 @@ TEST(ReplayLog, timed_out_attempt_takes_as_long_as_the_policy_waits) {
 TEST(ReplayLog, requests_with_too_little_information_are_skipped_and_counted) {
   const std::string gone = R"("ending":"client_gone","reason":"client_gone")";
   const std::string cut = R"("ending":"cut","reason":"response_started")";
-  const std::string resumed = R"("ending":"answered","reason":"success")";
+  const std::string resumed = R"("ending":"complete","reason":"success")";
   const ReplayLog log =
       good(line(1, responded(1, 200)) + line(2, responded(1, 503), "null", gone) +
            line(3, failed(1, "body", "truncated"), "200", cut) +
            line(4, failed(1, "body", "truncated") + "," + responded(2, 206), "200", resumed) +
-           line(5, "", "400", R"("ending":"answered","reason":"not_retryable")") +
-           line(6, "", "503", R"("ending":"answered","reason":"circuit_open")") +
+           line(5, "", "400", R"("ending":"complete","reason":"not_retryable")") +
+           line(6, "", "503", R"("ending":"complete","reason":"circuit_open")") +
            "{\"time\":\"2026-01-02T10:00:00.000Z\",\"level\":\"info\",\"message\":\"listening\"}\n");
   EXPECT_EQ(log.requests.size(), 2U);
   EXPECT_EQ(log.left_out, 3U);
@@ -155,7 +162,7 @@ TEST(ReplayLog, attempts_after_a_gap_are_unknown) {
 TEST(ReplayLog, requests_are_grouped_by_what_configurations_distinguish) {
   const ReplayLog log =
       good(line(1, responded(1, 200)) +
-           line(2, responded(1, 200), "200", R"("ending":"answered","reason":"success")", "POST") +
+           line(2, responded(1, 200), "200", R"("ending":"complete","reason":"success")", "POST") +
            line(3, responded(1, 200)));
   EXPECT_EQ(log.kinds.size(), 2U);
   EXPECT_EQ(log.requests[0].kind, log.requests[2].kind);
@@ -190,7 +197,7 @@ TEST(ReplayLog, foreign_input_is_reported) {
 
 TEST(ReplayLog, log_of_another_version_is_reported) {
   const std::string whole =
-      line(1, failed(1, "connect", "refused"), "502", R"("ending":"answered","reason":"attempts_spent")");
+      line(1, failed(1, "connect", "refused"), "502", R"("ending":"complete","reason":"attempts_spent")");
   const auto changed = [&](const std::string& what, const std::string& to) {
     std::string text = whole;
     const std::size_t at = text.find(what);
@@ -226,7 +233,7 @@ TEST(ReplayLog, log_must_not_span_more_than_a_year) {
 }
 
 TEST(ReplayLog, logged_refusal_to_retry_is_respected) {
-  std::string text = line(1, responded(1, 503), "503", R"("ending":"answered","reason":"upstream_said_no")");
+  std::string text = line(1, responded(1, 503), "503", R"("ending":"complete","reason":"upstream_said_no")");
   const std::size_t at = text.find(R"("reason":"success")");
   text.replace(at, 18, R"("reason":"upstream_said_no")");
   const Measures measures = played(good(text), plain(6), Beyond::recover);

@@ -80,7 +80,7 @@ struct Account {
   /// The client is slow or pipelines, or this is a tunnel: a reset may overtake the response.
   bool may_miss_response = false;
   unsigned records = 0;
-  telemetry::Ending ending = telemetry::Ending::answered;
+  telemetry::Ending ending = telemetry::Ending::complete;
   int status = 0;  ///< status that the client received
   bool got_error_in_head = false;
   Instant head_at{};

@@ -116,8 +116,8 @@ class Judge {
 
   bool ends_alike() const {
     const bool has_response = account_.end == ClientEnd::whole || account_.end == ClientEnd::own_response;
-    if (has_response) return account_.ending == Ending::answered || account_.ending == Ending::client_gone;
-    return account_.end == ClientEnd::left || account_.ending != Ending::answered ||
+    if (has_response) return account_.ending == Ending::complete || account_.ending == Ending::client_gone;
+    return account_.end == ClientEnd::left || account_.ending != Ending::complete ||
            account_.may_miss_response;
   }
 

@@ -128,25 +128,25 @@ inline void add_short_stories(std::vector<ScriptedRequest>& all) {
   using policy::Stage;
   all.push_back(ScriptedRequest("plain", "GET", "/v1/x")
                     .attempt(status(200), 12, stop(Reason::success), true)
-                    .ends(Ending::answered, 200)
+                    .ends(Ending::complete, 200)
                     .bytes(0, 512));
   all.push_back(ScriptedRequest("recovered", "GET", "/v1/x")
                     .attempt(status(503), 40, retry_in(milliseconds(120), Reason::retryable_status))
                     .attempt(failure(Stage::await_head, Cause::reset), 12,
                              retry_in(milliseconds(340), Reason::retryable_failure), true)
                     .attempt(status(200), 300, stop(Reason::success))
-                    .ends(Ending::answered, 200)
+                    .ends(Ending::complete, 200)
                     .bytes(0, 512)
                     .ids("req-17", "4bf92f3577b34da6a3ce929d0e0e4736"));
   all.push_back(ScriptedRequest("refused_post", "POST", "/v1/orders")
                     .route(1)
                     .host("orders.internal", 8080)
                     .attempt(status(503), 5, stop(Reason::not_idempotent))
-                    .ends(Ending::answered, 503)
+                    .ends(Ending::complete, 503)
                     .bytes(1024, 20));
   all.push_back(ScriptedRequest("connect_failure", "GET", "/v1/x")
                     .attempt(failure(Stage::connect, Cause::refused), 0, stop(Reason::retries_off))
-                    .ends(Ending::answered, 502)
+                    .ends(Ending::complete, 502)
                     .own_response());
   all.push_back(ScriptedRequest("cut", "GET", "/v1/big")
                     .attempt(failure(Stage::body, Cause::truncated), 2100, stop(Reason::response_started))
@@ -167,7 +167,7 @@ inline void add_limited_stories(std::vector<ScriptedRequest>& all) {
                     .attempt(failure(Stage::await_head, Cause::attempt_timeout), 1000,
                              retry_in(milliseconds(80), Reason::retryable_failure))
                     .attempt(status(404), 9, stop(Reason::not_retryable))
-                    .ends(Ending::answered, 404)
+                    .ends(Ending::complete, 404)
                     .ambiguous());
   all.push_back(ScriptedRequest("exhausted", "GET", "/v1/x")
                     .attempt(status(503), 10, retry_in(milliseconds(200), Reason::retryable_status))
@@ -176,7 +176,7 @@ inline void add_limited_stories(std::vector<ScriptedRequest>& all) {
                     .attempt(status(429, std::chrono::seconds(2)), 10,
                              retry_in(milliseconds(2000), Reason::retryable_status))
                     .attempt(status(503), 10, stop(Reason::attempts_spent))
-                    .ends(Ending::answered, 503)
+                    .ends(Ending::complete, 503)
                     .bytes(0, 20)
                     .ids("req-18", ""));
   all.push_back(ScriptedRequest("out_of_time", "PUT", "/v1/orders/18")
@@ -184,14 +184,14 @@ inline void add_limited_stories(std::vector<ScriptedRequest>& all) {
                     .host("orders.internal", 8080)
                     .attempt(failure(Stage::await_head, Cause::attempt_timeout), 59000,
                              {false, milliseconds(4000), Reason::deadline_too_near})
-                    .ends(Ending::answered, 504)
+                    .ends(Ending::complete, 504)
                     .bytes(64, 0)
                     .own_response());
   all.push_back(
       ScriptedRequest("stale", "GET", "/v1/x")
           .attempt(failure(Stage::await_head, Cause::closed), 1, {true, {}, Reason::stale_connection}, true)
           .attempt(status(200), 4, stop(Reason::success))
-          .ends(Ending::answered, 200)
+          .ends(Ending::complete, 200)
           .bytes(0, 3));
 }
 
@@ -200,7 +200,7 @@ inline void add_strange_stories(std::vector<ScriptedRequest>& all) {
   all.push_back(ScriptedRequest("tunnel", "CONNECT", "")
                     .host("db.internal", 443)
                     .took(milliseconds(75000))
-                    .ends(Ending::answered, 200)
+                    .ends(Ending::complete, 200)
                     .bytes(5000, 7000)
                     .tunnel()
                     .carried(Carried::tls));
@@ -209,13 +209,13 @@ inline void add_strange_stories(std::vector<ScriptedRequest>& all) {
                                     std::string(1000, 'p'))
                     .host("evil\nhost\t" + std::string(1000000, 'h'), 80)
                     .attempt(status(200), 3, stop(Reason::success))
-                    .ends(Ending::answered, 200)
+                    .ends(Ending::complete, 200)
                     .ids("id\"\n\x01" + std::string("\0x", 2), "\x1b]0;owned\x07"));
   ScriptedRequest patient("patient", "GET", "/v1/patient");
   for (int i = 0; i < 39; ++i) {
     patient.attempt(status(503), 1, retry_in(milliseconds(1), Reason::retryable_status));
   }
-  all.push_back(patient.attempt(status(200), 1, stop(Reason::success)).ends(Ending::answered, 200));
+  all.push_back(patient.attempt(status(200), 1, stop(Reason::success)).ends(Ending::complete, 200));
 }
 
 /// Returns one request of each kind that the log distinguishes.

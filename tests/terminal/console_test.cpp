@@ -96,7 +96,7 @@ class Admin {
           } else {
             peer.send(play::response(
                 200, R"([{"id":"1-1","route":"payments","method":"GET","host":"h","port":80,"path":"/p",
-              "status":503,"ending":"answered","reason":"not_idempotent","meaning":"because"}])"));
+              "status":503,"ending":"complete","reason":"not_idempotent","meaning":"because"}])"));
           }
         }) {}
 

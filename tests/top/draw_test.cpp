@@ -250,7 +250,7 @@ TEST(Draw, every_page_fits_every_terminal_size) {
 TEST(Draw, traffic_cannot_inject_terminal_control_sequences) {
   const char* const nasty =
       R"([{"id":"1-1","time":"t","route":"payments","method":"GET","host":"a\u001b[2Jb","port":80,
-    "path":"/\u009b31m\u202e\u0301","status":503,"ending":"answered","reason":"not_idempotent","meaning":"m","ms":1e308,
+    "path":"/\u009b31m\u202e\u0301","status":503,"ending":"complete","reason":"not_idempotent","meaning":"m","ms":1e308,
     "attempts":[{"n":1,"at_ms":-5,"ms":1e308,"error":"\u0007","stage":"x"},{"n":2,"at_ms":1e308,"ms":1e308}]}])";
   const Watch watch = seen(after_json(), utf8(), nasty);
   for (const Page page : {Page::routes, Page::stories, Page::story}) {

@@ -84,14 +84,14 @@ inline const char* const troubled =
 
 inline const char* const stories_json = R"([
 {"id":"1-2f","time":"2026-01-03T12:03:04.125Z","route":"payments","client":"127.0.0.1:51180","method":"POST",
- "host":"api.example.com","port":443,"path":"/v1/charges","tls":true,"status":503,"ending":"answered",
+ "host":"api.example.com","port":443,"path":"/v1/charges","tls":true,"status":503,"ending":"complete",
  "reason":"not_idempotent","ms":412,"request_bytes":120,"response_bytes":18,
  "meaning":"the request may have had an effect, and nothing says that it may be repeated",
  "advice":"Send an Idempotency-Key, or write a rule.","attempts":[
  {"n":1,"address":"192.0.2.7:443","status":503,"at_ms":1.5,"ms":410,"wait_ms":0,"reused":true,"may_have_sent":true,
   "sent_bytes":420,"reason":"not_idempotent","retry":false,"budget_left":96}]},
 {"id":"1-2e","time":"2026-01-03T12:03:01.001Z","route":"payments","client":"127.0.0.1:51180","method":"GET",
- "host":"api.example.com","port":443,"path":"/v1/charges/7","tls":true,"status":200,"ending":"answered","idempotent":true,
+ "host":"api.example.com","port":443,"path":"/v1/charges/7","tls":true,"status":200,"ending":"complete","idempotent":true,
  "recovered":true,"reason":"success","ms":1200,"request_bytes":0,"response_bytes":2048,"meaning":"a response was delivered",
  "attempts":[
  {"n":1,"address":"192.0.2.7:443","stage":"connect","error":"refused","at_ms":0,"ms":200,"wait_ms":0,"reused":false,
@@ -101,7 +101,7 @@ inline const char* const stories_json = R"([
  {"n":3,"address":"192.0.2.8:443","status":200,"at_ms":900,"ms":300,"wait_ms":300,"reused":true,
   "sent_bytes":380,"reason":"success","retry":false}]},
 {"id":"1-2d","time":"2026-01-03T12:03:00.000Z","route":"default","method":"GET","host":"search.example.com","port":80,
- "path":"/","status":200,"ending":"answered","idempotent":true,"reason":"success","ms":3,"meaning":"a response was delivered",
+ "path":"/","status":200,"ending":"complete","idempotent":true,"reason":"success","ms":3,"meaning":"a response was delivered",
  "attempts":[{"n":1,"status":200,"at_ms":0,"ms":3,"reason":"success","retry":false}]}
 ])";
 

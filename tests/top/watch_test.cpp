@@ -164,14 +164,14 @@ TEST(Stories, only_noteworthy_requests_are_shown) {
   const auto worth = [](const std::string& members) {
     return is_notable(read_requests("[{" + members + "}]", nullptr).value->front());
   };
-  EXPECT_FALSE(worth(R"("reason":"success","ending":"answered","attempts":[{}])"));
-  EXPECT_FALSE(worth(R"("reason":"not_retryable","ending":"answered","attempts":[{}])"));
+  EXPECT_FALSE(worth(R"("reason":"success","ending":"complete","attempts":[{}])"));
+  EXPECT_FALSE(worth(R"("reason":"not_retryable","ending":"complete","attempts":[{}])"));
   EXPECT_FALSE(worth(""));
   EXPECT_TRUE(worth(R"("reason":"success","attempts":[{},{}])"));
   EXPECT_TRUE(worth(R"("reason":"success","attempts_left_out":3)"));
   EXPECT_TRUE(worth(R"("reason":"success","recovered":true)"));
   EXPECT_TRUE(worth(R"("reason":"success","ending":"cut")"));
-  EXPECT_TRUE(worth(R"("reason":"not_idempotent","ending":"answered")"));
+  EXPECT_TRUE(worth(R"("reason":"not_idempotent","ending":"complete")"));
 }
 
 TEST(Lines, each_route_has_one_line_per_interval) {

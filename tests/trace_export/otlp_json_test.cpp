@@ -70,7 +70,7 @@ class OtlpJsonTest : public testing::Test {
 TEST_F(OtlpJsonTest, request_without_retries_has_exactly_this_json) {
   ScriptedRequest request("plain", "GET", "/v1/x");
   request.attempt(telemetry::status(200), 12, telemetry::stop(Reason::success), true)
-      .ends(telemetry::Ending::answered, 200);
+      .ends(telemetry::Ending::complete, 200);
   EXPECT_EQ(
       text(story_of(request.record())),
       R"({"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"reprise"}},)"
@@ -105,7 +105,7 @@ TEST_F(OtlpJsonTest, attempts_are_children_of_the_request_span) {
   request.attempt(telemetry::failure(Stage::await_head, Cause::reset), 20,
                   telemetry::retry_in(milliseconds(5), Reason::retryable_failure), true);
   request.attempt(telemetry::status(200), 30, telemetry::stop(Reason::success))
-      .ends(telemetry::Ending::answered, 200);
+      .ends(telemetry::Ending::complete, 200);
   request.host("::1", 8443);
   telemetry::ExchangeRecord record = request.record();
   record.traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
@@ -148,13 +148,13 @@ TEST_F(OtlpJsonTest, errors_are_marked_according_to_span_kind_and_outcome) {
   const auto requested = [this](const ScriptedRequest& request) { return spans(story_of(request.record())); };
   ScriptedRequest lost("lost", "GET", "/");
   lost.attempt(telemetry::status(404), 1, telemetry::stop(Reason::not_retryable))
-      .ends(telemetry::Ending::answered, 404);
+      .ends(telemetry::Ending::complete, 404);
   json::array all = requested(lost);
   EXPECT_FALSE(all[0].as_object().contains("status")) << "of a server a 404 is no error, of a client it is";
   EXPECT_EQ(all[1].at("status").at("code").as_int64(), 2);
   ScriptedRequest failed("failed", "GET", "/");
   failed.attempt(telemetry::failure(Stage::connect, Cause::refused), 1, telemetry::stop(Reason::retries_off));
-  failed.ends(telemetry::Ending::answered, 502).own_response();
+  failed.ends(telemetry::Ending::complete, 502).own_response();
   all = requested(failed);
   EXPECT_EQ(all[0].at("status").at("code").as_int64(), 2);
   EXPECT_TRUE(attributes(all[0]).contains("error.type=502"));
@@ -178,7 +178,7 @@ TEST_F(OtlpJsonTest, errors_are_marked_according_to_span_kind_and_outcome) {
 TEST_F(OtlpJsonTest, unknown_method_is_not_used_as_a_span_name) {
   ScriptedRequest odd("odd", "get", "/");
   odd.attempt(telemetry::status(200), 1, telemetry::stop(Reason::success))
-      .ends(telemetry::Ending::answered, 200);
+      .ends(telemetry::Ending::complete, 200);
   const json::array all = spans(story_of(odd.record()));
   ASSERT_EQ(all.size(), 2U) << "of the request and of its attempt";
   for (const json::value& span : all) {
@@ -202,7 +202,7 @@ TEST_F(OtlpJsonTest, any_request_content_yields_valid_json) {
 TEST_F(OtlpJsonTest, peer_is_recorded_as_address_and_port) {
   ScriptedRequest request("peer", "OPTIONS", "*");
   request.attempt(telemetry::status(200), 1, telemetry::stop(Reason::success))
-      .ends(telemetry::Ending::answered, 200);
+      .ends(telemetry::Ending::complete, 200);
   HistoryEntry story = story_of(request.record());
   story.attempts[0].address.family = policy::UpstreamAddress::Family::v6;
   story.attempts[0].address.bytes[15] = 1;
@@ -229,7 +229,7 @@ TEST_F(OtlpJsonTest, peer_is_recorded_as_address_and_port) {
 TEST_F(OtlpJsonTest, batch_holds_many_requests) {
   ScriptedRequest request("plain", "GET", "/v1/x");
   request.attempt(telemetry::status(200), 12, telemetry::stop(Reason::success))
-      .ends(telemetry::Ending::answered, 200);
+      .ends(telemetry::Ending::complete, 200);
   encoder_.begin();
   for (int i = 0; i < 100; ++i) encoder_.add(story_of(request.record()), 1);
   EXPECT_EQ(encoder_.spans(), 200U);

@@ -66,7 +66,7 @@ class SpanExporterTest : public testing::Test {
   void request() {
     ScriptedRequest made("plain", "GET", "/x");
     made.attempt(telemetry::status(200), 1, telemetry::stop(Reason::success))
-        .ends(telemetry::Ending::answered, 200);
+        .ends(telemetry::Ending::complete, 200);
     telemetry::ExchangeRecord record = made.record();
     record.number = 5;
     telemetry::offer_spans(queues.of(0), *metrics, record, true, 1, dice);

@@ -21,7 +21,7 @@ ScriptedRequest request(const std::string& path, int attempts = 1) {
     made.attempt(telemetry::status(503), 1,
                  telemetry::retry_in(std::chrono::milliseconds(1), Reason::retryable_status));
   return made.attempt(telemetry::status(200), 1, telemetry::stop(Reason::success))
-      .ends(telemetry::Ending::answered, 200);
+      .ends(telemetry::Ending::complete, 200);
 }
 
 bool push(telemetry::SpanQueue& queue, const ScriptedRequest& scripted, std::uint64_t random) {

@@ -130,7 +130,7 @@ TEST(ProxyClients, I5_client_that_does_not_read_is_reset_after_idle_timeout) {
     client.send("GET http://" + upstream.authority() + "/ HTTP/1.0\r\n\r\n");
     EXPECT_TRUE(play::eventually([&] { return over.load(); }));
     EXPECT_EQ(client.socket().read_to_end(), Wire::reset);
-    EXPECT_EQ(proxy.metric("reprise_limits_hit_total{limit=\"answer_unread\"}"), 1);
+    EXPECT_EQ(proxy.metric("reprise_limits_hit_total{limit=\"response_unread\"}"), 1);
   }
 }
 

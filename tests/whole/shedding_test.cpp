@@ -239,7 +239,7 @@ TEST(ProxyShedding, response_that_stops_is_cut_and_counted) {
   RawClient client = proxy.client();
   client.send(play::get(upstream.authority()));
   EXPECT_EQ(client.socket().read_to_end(), Wire::fin);
-  EXPECT_EQ(proxy.metric(series("answer_idle")), 1);
+  EXPECT_EQ(proxy.metric(series("response_idle")), 1);
   over = true;
 }
 

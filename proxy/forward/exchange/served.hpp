@@ -9,7 +9,7 @@ namespace reprise::forward {
 
 /// The data that the session needs to record the exchange and to decide whether the connection continues.
 struct Served {
-  telemetry::Ending ending = telemetry::Ending::answered;
+  telemetry::Ending ending = telemetry::Ending::complete;
   int status = 0;
   bool own_response = false;
   std::uint64_t request_bytes = 0;  ///< bytes through a tunnel; RequestBody counts all others

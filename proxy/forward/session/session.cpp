@@ -167,7 +167,7 @@ Task<bool> Session::serve(Request& request) {
   const bool is_cut = served.ending == telemetry::Ending::cut;
   const bool still_sending =
       !has_whole_body || !client_.buffer.empty() || stream.unread() == net::Unread::bytes;
-  if (is_cut || (still_sending && served.ending == telemetry::Ending::answered)) co_await client_.linger();
+  if (is_cut || (still_sending && served.ending == telemetry::Ending::complete)) co_await client_.linger();
   co_return false;
 }
 

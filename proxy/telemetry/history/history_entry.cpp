@@ -6,7 +6,7 @@ namespace reprise::telemetry {
 
 bool is_notable(const ExchangeRecord& record) {
   const policy::Ledger& ledger = *record.ledger;
-  return ledger.size() > 1 || ledger.reason != policy::Reason::success || record.ending != Ending::answered ||
+  return ledger.size() > 1 || ledger.reason != policy::Reason::success || record.ending != Ending::complete ||
          record.status >= 500 || ledger.ambiguous;
 }
 

@@ -102,7 +102,7 @@ inline constexpr std::array<FieldRow, policy::count_of<Field>> field_rows{{
   {Field::path, FieldOf::request, {"path", "url.path"}, "string", {}, "Path without query, or the route's name with `log.path: route`."},
   {Field::status, FieldOf::request, {"status", "http.response.status_code"}, "integer", {}, "Status sent to the client. If none was sent: null in `status`, else absent."},
   {Field::error_type, FieldOf::request, {"", "error.type"}, "string", {}, "`cut` or `client_gone`, or the status if it is 500 or above."},
-  {Field::ending, FieldOf::request, {"ending", "reprise.ending"}, "string", {}, "`answered`, `cut` (the response was cut) or `client_gone`."},
+  {Field::ending, FieldOf::request, {"ending", "reprise.ending"}, "string", {}, "`complete`, `cut` (the response was cut) or `client_gone`."},
   {Field::reason, FieldOf::request, {"reason", "reprise.reason"}, "string", {}, "Why the request ended: a word of `reprise reasons`."},
   {Field::attempt_count, FieldOf::request, {"", "reprise.attempts"}, "integer", {}, "Number of attempts."},
   {Field::attempts, FieldOf::request, {"attempts", "reprise.attempt_list"}, "array of objects", {}, "The attempts in order; the first 24 and the last 8 if there are more than 32."},

@@ -7,7 +7,7 @@ namespace reprise::telemetry {
 
 std::string_view word(Ending ending) {
   switch (ending) {
-    case Ending::answered: return "answered";
+    case Ending::complete: return "complete";
     case Ending::cut: return "cut";
     case Ending::client_gone: break;
   }
@@ -40,12 +40,12 @@ bool has_error_body(const policy::Ledger& ledger) {
 }  // namespace
 
 bool is_recovered(const ExchangeRecord& record) {
-  if (record.ending != Ending::answered || record.status == 0 || record.status >= 400) return false;
+  if (record.ending != Ending::complete || record.status == 0 || record.status >= 400) return false;
   return record.ledger->retried() && !has_error_body(*record.ledger);
 }
 
 bool is_resumed(const ExchangeRecord& record) {
-  if (record.ending != Ending::answered) return false;
+  if (record.ending != Ending::complete) return false;
   const policy::Ledger& ledger = *record.ledger;
   const policy::Evicted* evicted = ledger.evicted();
   if (evicted != nullptr && evicted->retries[static_cast<std::size_t>(policy::Reason::resumed)] > 0)

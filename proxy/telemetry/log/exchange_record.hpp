@@ -13,7 +13,7 @@ struct UpstreamCells;
 
 /// The end of an exchange as the client saw it: a whole response, a cut response, or none because the client
 /// left first.
-enum class Ending : std::uint8_t { answered, cut, client_gone };
+enum class Ending : std::uint8_t { complete, cut, client_gone };
 
 /// Returns the word that logs use: the enumerator's name.
 std::string_view word(Ending);
@@ -41,7 +41,7 @@ struct ExchangeNumbers {
   std::uint32_t route = 0;      ///< index in the route table
   std::int32_t status = 0;      ///< the status sent; 0 if none was
   std::uint16_t port = 0;       ///< port of the upstream
-  Ending ending = Ending::answered;
+  Ending ending = Ending::complete;
   bool idempotent = false;    ///< the route's verdict on the request head, without its body
   bool own_response = false;  ///< this proxy generated the response
   bool tunnel = false;        ///< the client asked for a tunnel, by CONNECT, SOCKS or a redirected connection

@@ -123,7 +123,7 @@ void append_status(Line& out, const ExchangeRecord& record) {
     }
   } else {
     if (record.status != 0) to.template number<Field::status>(static_cast<std::uint64_t>(record.status));
-    if (record.ending != Ending::answered) {
+    if (record.ending != Ending::complete) {
       to.template word<Field::error_type>(word(record.ending));
     } else if (record.status >= 500) {
       to.template word<Field::error_type>(std::to_string(record.status));

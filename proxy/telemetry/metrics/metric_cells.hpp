@@ -85,13 +85,7 @@ inline constexpr std::int64_t no_certificate = std::numeric_limits<std::int64_t>
 inline constexpr auto& reload_words = policy::names_of<ReloadOutcome>;
 inline constexpr auto& span_drop_words = policy::names_of<SpanDrop>;
 inline constexpr auto& lookup_words = policy::names_of<LookupOutcome>;
-// Two labels keep a spelling that is older than the name of their enumerator.
-inline constexpr auto limit_words = [] {
-  auto words = policy::names_of<LimitHit>;
-  words[static_cast<std::size_t>(LimitHit::response_idle)] = "answer_idle";
-  words[static_cast<std::size_t>(LimitHit::response_unread)] = "answer_unread";
-  return words;
-}();
+inline constexpr auto& limit_words = policy::names_of<LimitHit>;
 inline constexpr auto& upstream_words = policy::names_of<UpstreamState>;
 inline constexpr auto& replay_words = policy::names_of<ReplayMedium>;
 

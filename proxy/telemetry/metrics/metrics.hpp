@@ -57,8 +57,7 @@ enum class LimitHit : std::uint8_t {
   response_unread,  // the client took no byte of the response for idle_timeout
 };
 inline constexpr std::size_t limit_hit_count = policy::count_of<LimitHit>;
-/// Returns the metric label: the enumerator's name, but `answer_idle` and `answer_unread` for the two limits
-/// of a response.
+/// Returns the metric label: the enumerator's name.
 std::string_view word(LimitHit);
 
 /// Result of a reload: whether the new configuration was applied.

@@ -79,7 +79,7 @@ void add_client(OtlpAttributes& to, const std::string& client) {
 }
 
 std::string request_error(const HistoryEntry& story) {
-  if (story.ending != Ending::answered) return std::string(word(story.ending));
+  if (story.ending != Ending::complete) return std::string(word(story.ending));
   return story.status >= 500 ? std::to_string(story.status) : std::string();
 }
 

@@ -98,7 +98,7 @@ std::string client_got(const HistoryEntry& story) {
   std::string text = story.status == 0 ? "no response" : std::to_string(story.status);
   if (story.own_response) text += " from reprise";
   text += fmt::format(" after {}, {} bytes of body", span(story.took), story.response_bytes);
-  if (story.ending != telemetry::Ending::answered) text += fmt::format("; {}", word(story.ending));
+  if (story.ending != telemetry::Ending::complete) text += fmt::format("; {}", word(story.ending));
   if (story.recovered) text += "; recovered";
   if (story.ambiguous) text += "; ambiguous: an earlier attempt may have taken effect";
   if (story.hedge != policy::HedgeOutcome::none) text += fmt::format("; copy {}", policy::word(story.hedge));

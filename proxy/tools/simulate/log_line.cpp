@@ -123,7 +123,9 @@ LogLine request_of(const json::object& of, const json::array& attempts) {
   line.written = time_of(text_of(of, "time"));
   line.method = text_of(of, "method");
   line.host = text_of(of, "host");
-  line.ending = word_of<telemetry::Ending>(of, "ending");
+  // Logs of builds before 0.1.0 write `answered` for a complete response.
+  line.ending = text_of(of, "ending") == "answered" ? telemetry::Ending::complete
+                                                    : word_of<telemetry::Ending>(of, "ending");
   line.reason = word_of<policy::Reason>(of, "reason");
   if (of.contains("port")) line.port = static_cast<std::uint16_t>(number_of(of, "port", 65535));
   if (of.contains("path")) line.path = text_of(of, "path");

@@ -30,7 +30,7 @@ struct LogLine {
   std::uint16_t port = 80;
   std::string path = "/";
   std::optional<int> status;  ///< absent if no status was sent
-  telemetry::Ending ending = telemetry::Ending::answered;
+  telemetry::Ending ending = telemetry::Ending::complete;
   policy::Reason reason = policy::Reason::success;
   std::vector<LoggedAttempt> attempts;  ///< if the line omits attempts, only those before the gap
   bool has_gap = false;

@@ -25,14 +25,14 @@ std::uint32_t microseconds(Duration span) {
 }
 
 bool is_good(const LogLine& line) {
-  return line.ending == telemetry::Ending::answered && line.status && *line.status < 500 &&
+  return line.ending == telemetry::Ending::complete && line.status && *line.status < 500 &&
          *line.status != 408 && *line.status != 429;
 }
 
 // Returns true if the log does not show how the request would have ended: its client ended it, or it broke
 // after its response had begun.
 bool is_open(const LogLine& line) {
-  if (line.ending != telemetry::Ending::answered) return true;
+  if (line.ending != telemetry::Ending::complete) return true;
   return std::any_of(line.attempts.begin(), line.attempts.end(), [](const LoggedAttempt& attempt) {
     const auto* failed = std::get_if<Failed>(&attempt.outcome);
     return failed != nullptr && (failed->stage == policy::Stage::body || failed->cause == Cause::cancelled);

@@ -23,7 +23,7 @@ std::string status_of(const RequestReading& story) {
 }
 
 Style style_of_ending(const RequestReading& story) {
-  if (story.ending != "answered" || story.status == 0 || story.status >= 500) return Style::bad;
+  if (story.ending != "complete" || story.status == 0 || story.status >= 500) return Style::bad;
   return story.status >= 400 ? Style::warning : Style::good;
 }
 
@@ -56,7 +56,7 @@ std::string client_got(const RequestReading& story) {
   std::string text = story.status == 0 ? "no response" : std::to_string(story.status);
   if (story.own_response) text += " from reprise";
   text += fmt::format(" after {}, {} bytes of body", milliseconds(story.took), story.response_bytes);
-  if (story.ending != "answered" && !story.ending.empty()) text += "; " + story.ending;
+  if (story.ending != "complete" && !story.ending.empty()) text += "; " + story.ending;
   if (story.recovered) text += "; recovered";
   if (story.ambiguous) text += "; ambiguous: an earlier attempt may have taken effect";
   return text;

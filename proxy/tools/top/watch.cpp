@@ -69,7 +69,7 @@ std::uint64_t sum_of(const CountsByWord& counts) {
 
 bool is_notable(const RequestReading& story) {
   if (story.attempts.size() > 1 || story.left_out > 0 || story.recovered) return true;
-  if (!story.ending.empty() && story.ending != "answered") return true;
+  if (!story.ending.empty() && story.ending != "complete") return true;
   return story.reason != "success" && story.reason != "not_retryable" && !story.reason.empty();
 }
 

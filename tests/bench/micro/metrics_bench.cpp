@@ -11,14 +11,14 @@ namespace {
 ScriptedRequest plain() {
   return ScriptedRequest("plain", "GET", "/v1/orders/17")
       .attempt(status(200), 3, {false, {}, policy::Reason::success})
-      .ends(Ending::answered, 200);
+      .ends(Ending::complete, 200);
 }
 
 ScriptedRequest recovered() {
   return ScriptedRequest("recovered", "GET", "/v1/orders/17")
       .attempt(status(503), 3, {true, milliseconds(40), policy::Reason::retryable_status})
       .attempt(status(200), 3, {false, {}, policy::Reason::success})
-      .ends(Ending::answered, 200);
+      .ends(Ending::complete, 200);
 }
 
 void count(benchmark::State& state, const ScriptedRequest& request) {
