@@ -20,6 +20,7 @@ SERVER = r"""
 import http.server, sys
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    wbufsize = -1  # Head and body leave in one write. A kill between two writes cuts a response that the client already has in part.
     def do_GET(self):
         self.send_response(200)
         self.send_header("Content-Length", "3")

@@ -181,17 +181,17 @@ def test_check_validates_the_files_named_in_a_configuration():
         for tls, told in (
                 (("certificate", "key"), None),
                 (("certificate", "other"), f"it does not belong to the certificate {names['certificate']}: use the private key for which that certificate was issued"),
-                (("certificate", "locked"), "the key is encrypted by a password, and nobody is there to be asked"),
-                (("certificate", "junk"), "there is no private key the file must be PEM, with a line -----BEGIN PRIVATE KEY-----"),
+                (("certificate", "locked"), "the key is encrypted: write its passphrase in tls.key_passphrase"),
+                (("certificate", "junk"), "it contains no private key: the file must be PEM, with a line -----BEGIN PRIVATE KEY-----"),
                 (("certificate", "missing"), "No such file or directory"),
-                (("junk", "key"), "there is no certificate in it: it must be PEM"),
+                (("junk", "key"), "it contains no certificate: the file must be PEM"),
                 (("key", "key"), "this file contains a private key")):
             text = "version: 1\ndefaults: {tls: {certificate: %s, key: %s}}\n" % tuple(names[name] for name in tls)
             code, _, err = command("check", "-", given=text)
             equal(code, 0 if told is None else 78, err)
             assert told is None or (re.match(r"-:2:\d+: error: defaults\.tls\.(certificate|key): /", err) and told in err), (told, err)
             assert "routines" not in err and "error:0" not in err, err
-        for value, told in ((folder, "it is a folder"), (names["junk"], "there is no certificate in it"), (names["missing"], "No such")):
+        for value, told in ((folder, "it is a folder"), (names["junk"], "it contains no certificate"), (names["missing"], "No such")):
             code, _, err = command("check", "-", given="version: 1\ndefaults: {tls: {ca_file: %s}}\n" % value)
             assert code == 78 and err.startswith(f"-:2:27: error: defaults.tls.ca_file: {value} cannot be used: {told}"), err
         folder_of = "version: 1\nlimits: {replay_folder: /nowhere%s}\n"

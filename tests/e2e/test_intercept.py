@@ -297,7 +297,7 @@ def test_F11_only_listed_hosts_requested_by_their_own_name_are_intercepted():
             with handshake(reprise, upstream.port, own, name, alpn=alpn) as wire:
                 equal(issuer_of(wire), "reprise test CA", outcome)
             equal(reprise.interceptions(outcome), 1, outcome)
-            reprise.expect_log(f": {outcome}: tunnelled blind")
+            reprise.expect_log(f": {outcome}: tunnelled without interception")
         with handshake(reprise, upstream.port, own, HOST, host=LOOPBACK) as wire:
             equal(issuer_of(wire), "reprise test CA", "an address is never listed")
         equal(reprise.interceptions("intercepted"), 0)

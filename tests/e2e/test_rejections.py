@@ -143,7 +143,7 @@ def test_certificate_verification_failure_is_explained_to_the_client():
         response = ask(reprise, "GET", upstream.https_url("/x"))
         equal(response.status, 502)
         assert b"(unable to get local issuer certificate)" in response.body and b"tls.ca_file" in response.body, response.body
-        reprise.expect_log("the certificate could not be verified: unable to get local issuer certificate. If a certification authority")
+        reprise.expect_log("the certificate could not be verified: unable to get local issuer certificate. If your own certificate authority")
         assert "error:" not in reprise.text().replace('"error":', ""), reprise.text()
 
 

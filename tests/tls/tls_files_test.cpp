@@ -28,21 +28,21 @@ constexpr std::string_view key = "-----BEGIN PRIVATE KEY-----\nMII=\n-----END PR
 
 TEST_F(TlsFilesTest, error_names_the_expected_and_the_actual_content) {
   const std::string none =
-      "there is no certificate the file must be PEM, with a line -----BEGIN CERTIFICATE-----";
+      "it contains no certificate: the file must be PEM, with a line -----BEGIN CERTIFICATE-----";
   EXPECT_EQ(trouble("", TlsFile::certificate), none + "; the file is empty");
   EXPECT_EQ(trouble("0\x82", TlsFile::trusted), none) << "DER, or anything";
   EXPECT_EQ(trouble(key, TlsFile::certificate), none + "; this file contains a private key");
   EXPECT_EQ(trouble("-----BEGIN X509 CRL-----\n", TlsFile::trusted),
             none + "; this file contains something else");
   EXPECT_EQ(trouble(certificate, TlsFile::key),
-            "there is no private key the file must be PEM, with a line -----BEGIN PRIVATE KEY-----; this "
+            "it contains no private key: the file must be PEM, with a line -----BEGIN PRIVATE KEY-----; this "
             "file contains something else");
 }
 
 TEST_F(TlsFilesTest, encrypted_key_is_distinguished_from_a_mismatched_key) {
   const std::string locked = trouble(
       "-----BEGIN ENCRYPTED PRIVATE KEY-----\nMII=\n-----END ENCRYPTED PRIVATE KEY-----\n", TlsFile::key);
-  EXPECT_NE(locked.find("protected by a password"), std::string::npos) << locked;
+  EXPECT_NE(locked.find("the key is encrypted"), std::string::npos) << locked;
   EXPECT_NE(locked.find("openssl pkey -in FILE -out NEW"), std::string::npos) << locked;
   EXPECT_EQ(trouble(key, TlsFile::key),
             "it does not belong to the certificate my.pem: use the private key for which that certificate "

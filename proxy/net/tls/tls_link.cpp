@@ -66,7 +66,7 @@ Handshake TlsLink::shake_hands() {
   if (const long verdict = SSL_get_verify_result(connection); verdict != X509_V_OK) {
     failure_ = TlsError::certificate;
     why_unproved_ = X509_verify_cert_error_string(verdict);
-    words_.assign("certificate verification failed: ").append(why_unproved_);
+    words_.assign("the certificate could not be verified: ").append(why_unproved_);
   }
   return Handshake::failed;
 }

@@ -36,7 +36,7 @@ std::string hint_of(const UnreadHost& host) {
 void append_reload_lines(std::string& out, const StatusFacts& facts) {
   if (!facts.reload) return append_line(out, "reload", "none since the start");
   if (facts.reload->succeeded) return append_line(out, "reload", "succeeded " + ago_text(facts));
-  append_line(out, "reload", "FAILED " + ago_text(facts) + "; the previous configuration was kept");
+  append_line(out, "reload", "FAILED " + ago_text(facts) + ", keeping the previous configuration");
   for (const std::string& error : facts.reload->errors) append_line(out, "", error);
 }
 
