@@ -7,6 +7,7 @@
 #include "proxy/forward/exchange/open_tunnel.hpp"
 #include "proxy/forward/tunnel/client_hello.hpp"
 #include "proxy/forward/tunnel/first_byte_watch.hpp"
+#include "proxy/forward/tunnel/read_opening.hpp"
 #include "proxy/net/io/failure.hpp"
 
 namespace reprise::forward {
@@ -21,15 +22,9 @@ namespace {
 // not arrive.
 Task<bool> read_hello(Worker& worker, net::Stream& client, net::Buffer& early) {
   if (early.empty()) co_return false;
-  Hello hello = judge_client_hello(early.view());
   client.limit_read(worker.shared.sniff_limit);
-  while (hello == Hello::more) {
-    if (early.room_left() == 0) early.grow();
-    const auto [error, bytes] = co_await client.read_some(early.room());
-    if (error) break;
-    early.commit(bytes);
-    hello = judge_client_hello(early.view());
-  }
+  const Hello hello = co_await read_opening(client, early, judge_client_hello,
+                                            [](Hello judged) { return judged == Hello::more; });
   client.end_limit();
   co_return hello == Hello::whole;
 }

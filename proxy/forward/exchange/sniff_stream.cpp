@@ -1,6 +1,7 @@
 #include "proxy/forward/exchange/sniff_stream.hpp"
 
 #include "proxy/forward/tunnel/interception.hpp"
+#include "proxy/forward/tunnel/read_opening.hpp"
 #include "proxy/forward/tunnel/sniff_protocol.hpp"
 #include "proxy/net/tls/client_tls.hpp"
 #include "proxy/policy/match/ascii.hpp"
@@ -53,15 +54,11 @@ SniffLimits sniff_limits_of(const Worker& worker, const Route& route, const Tunn
 
 // Reads until the ClientHello is complete. Returns `more` if the client did not complete it.
 Task<std::variant<Hello, ClientHello>> read_hello(net::Buffer& early, net::Stream& client, Duration limit) {
-  auto hello = read_client_hello(early.view());
   client.limit_read(limit);
-  while (std::holds_alternative<Hello>(hello) && std::get<Hello>(hello) == Hello::more) {
-    if (early.room_left() == 0) early.grow();
-    const auto [error, bytes] = co_await client.read_some(early.room());
-    if (error) break;
-    early.commit(bytes);
-    hello = read_client_hello(early.view());
-  }
+  auto hello = co_await read_opening(client, early, read_client_hello, [](const auto& parsed) {
+    const auto* const incomplete = std::get_if<Hello>(&parsed);
+    return incomplete != nullptr && *incomplete == Hello::more;
+  });
   client.unlimit_read();
   co_return hello;
 }

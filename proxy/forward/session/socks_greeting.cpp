@@ -1,5 +1,7 @@
 #include "proxy/forward/session/socks_greeting.hpp"
 
+#include "proxy/forward/tunnel/read_opening.hpp"
+
 namespace reprise::forward {
 
 using http::Rejection;
@@ -12,27 +14,14 @@ Task<ErrorCode> send(net::Stream& client, std::string_view bytes, Duration limit
   co_return co_await client.write_all(pieces, limit);
 }
 
-/// Reads until `parse` returns a result. Returns `SocksPartial` if the client left or was too slow.
-template <typename Parse>
-Task<decltype(std::declval<Parse>()(std::string_view()))> read_until(net::Stream& client, net::Buffer& buffer,
-                                                                     Parse parse) {
-  auto parsed = parse(buffer.view());
-  while (std::holds_alternative<SocksPartial>(parsed)) {
-    if (buffer.room_left() == 0) buffer.grow();
-    const auto [error, bytes] = co_await client.read_some(buffer.room());
-    if (error) break;
-    buffer.commit(bytes);
-    parsed = parse(buffer.view());
-  }
-  co_return parsed;
-}
+constexpr auto is_partial = [](const auto& parsed) { return std::holds_alternative<SocksPartial>(parsed); };
 
 }  // namespace
 
 Task<std::variant<StreamGone, Rejection, SocksRequest>> greet_socks(net::Stream& client, net::Buffer& buffer,
                                                                     Duration limit) {
   client.limit_read(limit);
-  const auto greeting = co_await read_until(client, buffer, read_socks_greeting);
+  const auto greeting = co_await read_opening(client, buffer, read_socks_greeting, is_partial);
   if (const auto* const refused = std::get_if<Rejection>(&greeting)) {
     // Only a client that speaks SOCKS5 can read the reply.
     const std::string reply = socks_method_reply(false);
@@ -44,7 +33,7 @@ Task<std::variant<StreamGone, Rejection, SocksRequest>> greet_socks(net::Stream&
   buffer.consume(greeted->bytes);
   const std::string reply = socks_method_reply(true);
   if (co_await send(client, reply, limit)) co_return StreamGone{};
-  const auto wanted = co_await read_until(client, buffer, read_socks_request);
+  const auto wanted = co_await read_opening(client, buffer, read_socks_request, is_partial);
   if (const auto* const refused = std::get_if<Rejection>(&wanted)) {
     co_await refuse_socks(client, *refused, limit);
     co_return *refused;
