@@ -100,8 +100,7 @@ void write_response_head(Worker& worker, Request& request, const Response& respo
   rewrite.via_pseudonym = worker.shared.pseudonym;
   rewrite.date = worker.date();
   rewrite.extra_fields = responses.own_fields;
-  rewrite.drop_alt_svc = in.kind == RequestKind::gateway || in.kind == RequestKind::intercepted ||
-                         in.kind == RequestKind::redirected;
+  rewrite.drop_alt_svc = !addresses_a_proxy(in.kind);
   rewrite.gateway = responses.gateway ? &*responses.gateway : nullptr;
   responses.head.clear();
   http::write_response_head(response.head, rewrite, responses.head);

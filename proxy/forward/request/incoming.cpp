@@ -15,9 +15,8 @@ void Incoming::clear() {
 }
 
 http::ToH2c to_h2c(const Incoming& in) {
-  const bool asked_a_proxy = in.kind == RequestKind::forward || in.kind == RequestKind::inside_tunnel;
   const bool offers = in.head.find("HTTP2-Settings") != nullptr;
-  return asked_a_proxy || offers ? http::ToH2c::dropped : http::ToH2c::passed;
+  return addresses_a_proxy(in.kind) || offers ? http::ToH2c::dropped : http::ToH2c::passed;
 }
 
 }  // namespace reprise::forward

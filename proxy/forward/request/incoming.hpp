@@ -19,6 +19,12 @@ enum class RequestKind : std::uint8_t {
   redirected,     ///< plain HTTP on a connection of a transparent listener
 };
 
+/// Returns true if the client has addressed its request to a proxy. Any other client believes that it talks
+/// to the upstream itself.
+constexpr bool addresses_a_proxy(RequestKind kind) {
+  return kind == RequestKind::forward || kind == RequestKind::inside_tunnel;
+}
+
 /// Holds views into the session that reads the request. They are valid until the request ends.
 struct Incoming {
   static constexpr bool never_closed = false;
