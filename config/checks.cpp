@@ -111,7 +111,7 @@ class RouteChecker {
     const auto& backoff = route_.policy.retry.backoff;
     if (backoff.maximum >= backoff.initial) return;
     error({"retry.backoff.maximum", "retry.backoff.initial"},
-          "the maximum wait is shorter than the initial one: write maximum >= initial");
+          "the maximum wait is shorter than the initial wait: write maximum >= initial");
   }
 
   void check_first_wait() {
@@ -129,16 +129,16 @@ class RouteChecker {
     if (!policy.hedge || policy.mode == policy::Mode::off) return;
     std::string why;
     if (policy.idempotent.kind == IdempotencyRule::Kind::never) {
-      why = "idempotent is never, and only idempotent requests are copied";
+      why = "idempotent is never, and only idempotent requests are hedged";
     } else if (policy.retry.max_attempts == 1U) {
-      why = "max_attempts is 1, and a copy is an attempt";
+      why = "max_attempts is 1, and a hedged request counts as an attempt";
     } else if (policy.retry.deadline && policy.hedge->after &&
                *policy.hedge->after > *policy.retry.deadline) {
       why = "hedge.after is longer than the deadline";
     }
     if (why.empty()) return;
     if (const auto at = blame({"hedge.after", "idempotent", "retry.max_attempts", "retry.deadline"}))
-      report_.warning(at->line, at->column, at->path, "no copy can ever be sent here: " + why);
+      report_.warning(at->line, at->column, at->path, "no hedged request can be sent here: " + why);
   }
 
   void check_json() {
@@ -148,13 +148,13 @@ class RouteChecker {
     if (!asks_json) return;
     if (route_.policy.replay_memory_bytes == 0)
       error({"idempotent", "replay.memory"},
-            "a json condition needs the body held, and replay.memory is 0: write replay: {memory: 256KiB}");
+            "a json condition needs a held body, but replay.memory is 0: write replay: {memory: 256KiB}");
     // Returns early for an inherited rule, which also serves other routes, and for a preset's rule, which the
     // author did not write.
     const Node* own = origin_.route.node == nullptr ? nullptr : locate(*origin_.route.node, "idempotent");
     if (own == nullptr || !route_.source.empty()) return;
     if (const std::string why = why_no_json(route_.match); !why.empty())
-      error({"idempotent"}, "a json condition can never hold here: " + why);
+      error({"idempotent"}, "a json condition can never be true here: " + why);
   }
 
   // Returns why a request of this match cannot have a JSON body; empty if it can.
@@ -164,14 +164,14 @@ class RouteChecker {
       return std::find(bodiless.begin(), bodiless.end(), method) != bodiless.end();
     };
     if (!match.methods.empty() && std::all_of(match.methods.begin(), match.methods.end(), has_no_body))
-      return "requests of these methods have no body";
+      return "requests with these methods have no body";
     for (const Condition& field : match.headers) {
       const std::string value = policy::lower(field.value);
       if (policy::equals_ignoring_case(field.name, "Content-Type") && !value.empty() &&
           value.find("json") == std::string::npos)
-        return "the match asks for a body that is not JSON";
+        return "the match requires a body that is not JSON";
       if (policy::equals_ignoring_case(field.name, "Content-Encoding") && value != "identity")
-        return "the match asks for a coded body, which is not read";
+        return "the match requires a body with a content coding, which is not read";
     }
     return {};
   }
@@ -181,10 +181,9 @@ class RouteChecker {
     const auto& methods = route_.match.methods;
     if (!methods.empty() && std::all_of(methods.begin(), methods.end(), policy::is_idempotent_method)) return;
     if (const auto at = blame({"idempotent"}))
-      report_.warning(
-          at->line, at->column, at->path,
-          "always holds for POST too: a request that took effect before its answer was lost is sent "
-          "again, and may be executed twice; limit match.methods, or name a condition");
+      report_.warning(at->line, at->column, at->path,
+                      "always applies to POST too: a request that took effect before its response was lost "
+                      "is sent again, and may be executed twice; limit match.methods, or write a condition");
   }
 
   void check_truncated() {
@@ -193,8 +192,8 @@ class RouteChecker {
     if (!policy.retry.on.truncated || holds) return;
     if (const auto at = blame({"retry.on"}))
       report_.warning(at->line, at->column, at->path,
-                      "truncated is listed, but nothing is held back that could be tried again: write hold: "
-                      "{bytes: 64KiB}");
+                      "truncated is listed, but no response is held back, so a broken one cannot be retried: "
+                      "write hold: {bytes: 64KiB}");
   }
 
   // Warns if `retry.on` lists `timeout` but no timeout can occur. Skips the built-in list, because the author
@@ -208,8 +207,8 @@ class RouteChecker {
     if (const auto at = blame({"retry.attempt_timeout", "retry.on", "response_timeout", "retry.deadline"}))
       report_.warning(
           at->line, at->column, at->path,
-          "timeout is listed, but nothing raises it before the deadline: write attempt_timeout: 10s, or "
-          "whatever the upstream may take at most, or a response_timeout below the deadline");
+          "timeout is listed, but no timeout can occur before the deadline: write attempt_timeout: 10s, or "
+          "the longest time that the upstream may take, or a response_timeout below the deadline");
   }
 
   // Returns true if the file or a preset sets `retry.on`.
@@ -233,7 +232,7 @@ class RouteChecker {
       if (const auto at = blame({"hold.body"}))
         report_.warning(at->line, at->column, at->path,
                         "retry.on lists " + policy::describe(*predicate.status) +
-                            " already, whatever the answer says: the predicate for it is never asked");
+                            " already, so the predicate for it is never checked: remove one of the two");
       return;
     }
   }
@@ -248,26 +247,25 @@ class RouteChecker {
   void check_tls() {
     const policy::TlsPolicy& tls = route_.policy.tls;
     if (tls.key_passphrase && !tls.key)
-      error({"tls.key_passphrase"}, "there is no key that it opens: write tls.key too");
+      error({"tls.key_passphrase"}, "the passphrase is set without a private key: write tls.key too");
     const auto is_in_a_name = [](char c) {
       return is_alphanumeric(c) || std::string_view(".-_:").find(c) != std::string_view::npos;
     };
     if (tls.server_name && !std::all_of(tls.server_name->begin(), tls.server_name->end(), is_in_a_name))
-      error({"tls.server_name"}, "is not a host name or an address: write one without scheme and port");
+      error({"tls.server_name"}, "is not a host name or an address: write a name without scheme and port");
     if (tls.certificate.has_value() == tls.key.has_value()) return;
     error({"tls.certificate", "tls.key"},
-          tls.key ? "there is a key without its certificate: write tls.certificate too"
-                  : "there is a certificate without its private key: write tls.key too");
+          tls.key ? "the private key is set without its certificate: write tls.certificate too"
+                  : "the certificate is set without its private key: write tls.key too");
   }
 
   void check_on_broken() {
     if (route_.policy.on_broken != policy::OnBroken::close || !is_reached_by_others()) return;
     if (const auto at = blame({"on_broken"}))
-      report_.warning(
-          at->line, at->column, at->path,
-          "other hosts reach a forward listener, and close ends the connections of their clients too: a "
-          "browser or a JDK sends the request again on its own when a connection that it has used before "
-          "ends, and may execute it twice; write auto");
+      report_.warning(at->line, at->column, at->path,
+                      "other hosts can reach a forward listener, so close ends the connections of their "
+                      "clients too: a browser or a JDK resends the request by itself when a connection that "
+                      "it has used before ends, and the request may be executed twice; write auto");
   }
 
   // Returns true for a forward listener with `allow_remote`.
@@ -301,9 +299,9 @@ class RouteChecker {
     if (!at || at->path.starts_with("defaults")) return;
     report_.warning(at->line, at->column, at->path,
                     *post +
-                        " is not idempotent by its method: once a byte of it was sent it is not retried "
-                        "(not_idempotent), whatever max_attempts says; if the upstream knows a repeated "
-                        "request by a key, write idempotent: {any: [{header: Idempotency-Key}]}");
+                        " is not idempotent by its method: once any of its bytes was sent, it is not retried "
+                        "(not_idempotent), even if max_attempts permits it; if the upstream recognizes a "
+                        "repeated request by a key, write idempotent: {any: [{header: Idempotency-Key}]}");
   }
 
   // Warns about a path that ends in `/`, because other proxies treat such a path as a prefix.
@@ -315,8 +313,8 @@ class RouteChecker {
     if (!path->text.ends_with('/') || !policy::PathPattern::parse(path->text)) return;
     const bool is_plain = path->origin.empty() && path->text.size() <= 60;
     report_.warning(path->line, path->column, origin_.route.path + ".match.path",
-                    shown(*path) + " matches this path alone: write " + (is_plain ? path->text : "it with ") +
-                        "** for everything below it as well");
+                    shown(*path) + " matches only this path: write " +
+                        (is_plain ? path->text : "the path with ") + "** to match everything below it too");
   }
 
   // Warns if a route's limit is above the limit of the process. If the route's limit is the default, the
@@ -333,10 +331,10 @@ class RouteChecker {
       at = Blame{written->line, written->column, limit};
     }
     report_.warning(at->line, at->column, at->path,
-                    key + " of one request is " + size_text(of_route) + ", and " + limit + " of all is " +
-                        size_text(total) +
-                        ": a body between the two is never held, and its request is not "
-                        "retried (not_replayable); lower the one or raise the other");
+                    key + " of one request is " + size_text(of_route) + ", and " + limit +
+                        " of all requests is " + size_text(total) +
+                        ": a body with a size between the two is never held, and its request is not retried "
+                        "(not_replayable); lower the first or raise the second");
   }
 
   const Route& route_;
@@ -361,7 +359,8 @@ void check_reachable(const BuiltRoutes& built, Report& report) {
       const RouteOrigin::Layer& at = built.origins[later].route;
       report.warning(at.node->line, at.node->column, at.path,
                      "no request can reach this route: " + built.origins[earlier].route.path + " (line " +
-                         std::to_string(built.routes[earlier].line) + ") matches all that it matches");
+                         std::to_string(built.routes[earlier].line) +
+                         ") matches every request that this route matches");
       break;
     }
   }

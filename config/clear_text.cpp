@@ -66,9 +66,9 @@ class ClearTextChecker {
     const Node* tls = origin_.route.node->find("tls");
     const Node& at = tls != nullptr ? *tls : *origin_.route.node;
     warn(at, tls != nullptr ? ".tls" : "",
-         "what a client asks of http://" + found->text +
-             " leaves in clear text, credentials too, and that service is reached over TLS: write tls: "
-             "originate (a CONNECT goes through as it is)");
+         "requests to http://" + found->text +
+             " are sent in clear text, with their credentials, but this service uses TLS: write tls: "
+             "originate (CONNECT tunnels are not affected)");
   }
 
   void check_preset() {
@@ -78,15 +78,15 @@ class ClearTextChecker {
     const Node* hosts = entry.find("hosts");
     if (hosts == nullptr)
       return warn(tls != nullptr ? *tls : entry, tls != nullptr ? ".tls" : "",
-                  "this service is reached over TLS: what a client asks of it by http:// would leave in "
-                  "clear text, credentials too: remove the key, or write tls: originate");
+                  "this service uses TLS, but requests to its http:// URLs would be sent in clear text, with "
+                  "their credentials: remove the key, or write tls: originate");
     const bool tls_is_set =
         tls != nullptr || (origin_.policy.node != nullptr && origin_.policy.node->find("tls") != nullptr);
     const std::vector<HostPattern>& given = route_.match.hosts;
     if (tls_is_set || std::all_of(given.begin(), given.end(), is_local)) return;
     warn(*hosts, ".hosts",
-         "these hosts are spoken to in clear text, and get the service's credentials in it: write tls: "
-         "originate, or tls: off if that is meant");
+         "requests to these hosts are sent in clear text, with the service's credentials: write tls: "
+         "originate, or tls: off if this is intended");
   }
 
   void warn(const Node& at, std::string_view below, const std::string& message) {

@@ -24,7 +24,7 @@ std::string meaning(const std::string& network) {
   if (network.starts_with("169.254.")) return "cloud metadata and link-local addresses";
   if (network.starts_with("100.100.")) return "cloud metadata of Alibaba Cloud";
   if (network.starts_with("192.0.0.")) return "cloud metadata of Oracle Cloud";
-  return network.starts_with("fe80:") ? "link-local addresses of IPv6" : "cloud metadata over IPv6";
+  return network.starts_with("fe80:") ? "IPv6 link-local addresses" : "cloud metadata over IPv6";
 }
 
 }  // namespace
@@ -44,8 +44,8 @@ void check_deny(const Node& root, const Deny& deny, Report& report) {
   if (!deny.self) add("self", "the proxy's own listeners");
   if (open.empty()) return;
   report.warning(list->line, list->column, "security.deny",
-                 "this list takes the place of the default one, and what it does not deny may be dialled: " +
-                     open + "; add what is not meant to be");
+                 "this list replaces the default list, so these default entries may now be dialled: " + open +
+                     "; add those that must not be dialled");
 }
 
 }  // namespace reprise::config

@@ -123,7 +123,8 @@ GivenValues::GivenValues(const Flags& flags, const Environment& environment, Rep
     std::string value = variable(source);
     if (const std::string other = variable(shortcut.alias); !other.empty()) {
       if (!value.empty() && value != other)
-        report.error(0, 0, std::string(shortcut.alias), "differs from " + source + ": set one of the two");
+        report.error(0, 0, std::string(shortcut.alias),
+                     "differs from " + source + ": set only one of the two");
       if (value.empty()) source = std::string(shortcut.alias);
       if (value.empty()) value = other;
     }

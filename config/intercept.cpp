@@ -26,15 +26,16 @@ bool is_address(const std::string& host) {
 
 Parsed<policy::HostPattern> parse_intercepted(std::string_view text) {
   if (text == "*")
-    return {std::nullopt, "is every host: write the names of hosts, or a suffix such as *.example.com", {}};
+    return {std::nullopt, "means every host: write host names, or a suffix such as *.example.com", {}};
   auto pattern = parse_host_pattern(text);
   if (!pattern) return pattern;
   const std::string& host = pattern.value->text;
   const bool is_suffix = host.starts_with("*.");
   if (is_address(is_suffix ? host.substr(2) : host))
-    return {std::nullopt, "is an address: there is no certificate for one here; name the host", {}};
+    return {std::nullopt, "is an address, but the local authority signs only names: write the host name", {}};
   if (is_suffix && host.find('.', 2) == std::string::npos)
-    return {std::nullopt, "is every host under a top-level domain: write a suffix such as *.example.com", {}};
+    return {
+        std::nullopt, "means every host under a top-level domain: write a suffix such as *.example.com", {}};
   return pattern;
 }
 
@@ -57,16 +58,15 @@ void check_intercept(const Node& root, Report& report) {
   if (hosts == nullptr || (listed && hosts->items.empty())) {
     const Node& at = hosts == nullptr ? *section : *hosts;
     report.error(at.line, at.column, "intercept.hosts",
-                 "names no host: write hosts: [api.example.com], or remove intercept");
+                 "has no host: write hosts: [api.example.com], or remove intercept");
   }
   for (std::size_t i = 0; listed && i < hosts->items.size() && !report.full(); ++i)
     check_host(hosts->items[i], "intercept.hosts[" + std::to_string(i) + "]", report);
   for (const char* const file : {"ca.certificate", "ca.key"}) {
     if (locate(*section, file) != nullptr) continue;
-    report.error(
-        section->line, section->column, std::string("intercept.") + file,
-        "is missing: write ca: {certificate: /run/reprise/ca/ca.pem, key: /run/reprise/ca/ca.key}, and "
-        "make both with reprise ca init");
+    report.error(section->line, section->column, std::string("intercept.") + file,
+                 "is missing: write ca: {certificate: /run/reprise/ca/ca.pem, key: /run/reprise/ca/ca.key}, "
+                 "and create both files with reprise ca init");
   }
 }
 

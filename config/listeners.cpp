@@ -55,7 +55,8 @@ class ListenerBuilder {
       listeners.clear();
       if (list->items.empty())
         report_.error(list->line, list->column, "listeners",
-                      "is empty: nothing could connect; remove the key for the default listener");
+                      "is empty, so no client could connect: write a listener, or remove the key to use the "
+                      "default listener");
       // The limit also bounds the work of comparing each address with every other.
       if (list->items.size() > most_listeners)
         report_.error(list->line, list->column, "listeners",
@@ -102,7 +103,7 @@ class ListenerBuilder {
     for (const std::string_view key : {"upstream", "host", "redirects"}) {
       if (const Node* extra = node.find(key))
         report_.error(extra->line, extra->column, child_path(path, key),
-                      "belongs to mode gateway: write mode: gateway, or remove the key");
+                      "is only for mode gateway: write mode: gateway, or remove the key");
     }
   }
 
@@ -111,8 +112,8 @@ class ListenerBuilder {
     if (!fits(bind, schema) || allow_remote || is_loopback(endpoint)) return;
     report_.error(bind->line, bind->column, child_path(path, "bind"),
                   shown(*bind) +
-                      " can be reached from other machines: write allow_remote: true if that is meant, "
-                      "or bind 127.0.0.1:" +
+                      " can be reached from other machines: write allow_remote: true if this is intended, or "
+                      "bind 127.0.0.1:" +
                       std::to_string(port));
   }
 

@@ -89,9 +89,9 @@ NamedValues read_list(const Found& found, std::vector<std::string>& warnings) {
     if (equals == std::string_view::npos)
       return refuse({}, "an item has no equals sign: write name=value,name=value");
     const std::string_view name = without_blanks(item.substr(0, equals));
-    if (!is_list_name(name)) return refuse({}, "a name is empty or has a character that none may have");
+    if (!is_list_name(name)) return refuse({}, "a name is empty or has a character that is not allowed");
     auto value = decoded_value(without_blanks(item.substr(equals + 1)));
-    if (!value) return refuse(name, "a percent sign without two hexadecimal digits: write %25");
+    if (!value) return refuse(name, "a percent sign is not followed by two hexadecimal digits: write %25");
     const auto same =
         std::find_if(list.begin(), list.end(), [&](const auto& each) { return each.first == name; });
     if (same != list.end()) {
@@ -125,7 +125,7 @@ NamedValues read_headers(const Found& found, std::vector<std::string>& warnings)
     if (!good)
       warnings.push_back(
           found.variable + ": " + header.first +
-          " is not sent: it is a header of reprise's own, or its value has a control character");
+          " is not sent: reprise reserves this header for itself, or its value has a control character");
     return !good;
   });
   return headers;
@@ -153,7 +153,7 @@ std::optional<Collector> read_endpoint(const Found& found, std::vector<std::stri
   if (has_grpc_port(*parsed.value))
     warnings.push_back(
         found.variable +
-        " has port 4317, where collectors take OTLP over gRPC: over HTTP they take it at 4318");
+        " has port 4317, which collectors use for OTLP over gRPC: use 4318, the port for OTLP over HTTP");
   return std::move(parsed.value);
 }
 
@@ -163,13 +163,13 @@ bool is_switched_off(const Lookup& lookup, std::vector<std::string>& warnings) {
   if (exporter_named == "none") return true;
   if (exporter_named && exporter_named->find("otlp") == std::string::npos) {
     warnings.emplace_back(
-        "OTEL_TRACES_EXPORTER names no exporter of reprise, which has otlp: no spans are sent");
+        "OTEL_TRACES_EXPORTER does not contain otlp, the only exporter of reprise: no spans are sent");
     return true;
   }
   const auto protocol = of_exporter(lookup, "PROTOCOL");
   if (!protocol || protocol->value.starts_with("http/")) return false;
   warnings.push_back(protocol->variable +
-                     " is not http/json: reprise sends OTLP over HTTP alone, so no spans are sent");
+                     " is not http/json: reprise sends OTLP only over HTTP, so no spans are sent");
   return true;
 }
 
@@ -186,7 +186,7 @@ bool is_disabled(const Lookup& lookup, std::vector<std::string>& warnings) {
 std::vector<std::string> warnings_of_ignored(const Lookup& lookup) {
   std::vector<std::string> warnings;
   if (const auto timeout = of_exporter(lookup, "TIMEOUT"))
-    warnings.push_back(timeout->variable + " is ignored: the collector has 10 s for each batch");
+    warnings.push_back(timeout->variable + " is ignored: the time limit for a batch is always 10 s");
   const auto compression = of_exporter(lookup, "COMPRESSION");
   if (compression && compression->value != "none")
     warnings.push_back(compression->variable + " is ignored: batches are not compressed");
@@ -230,7 +230,7 @@ void follow_otel(const OtelVariables& otel, bool is_in_file, Settings& settings,
   if (!is_in_file && is_own_listener(*collector, settings)) {
     warnings.push_back(
         otel.endpoint_variable +
-        " is ignored: it is a listener of this very proxy, so that every span would make the next one");
+        " is ignored: it is a listener of this proxy, so every span would create another span");
     collector.reset();
     return;
   }

@@ -82,13 +82,14 @@ class RouteBuilder {
     route.name = name->text;
     const std::string place = child_path(path, "name");
     if (name->text == fallback_name)
-      return report_.error(name->line, name->column, place,
-                           shown(*name) + " is the name of what no route matches: choose another");
+      return report_.error(
+          name->line, name->column, place,
+          shown(*name) + " is reserved for requests that match no route: choose another name");
     const auto [first, is_new] = names_.emplace(name->text, Owner{name->line, false});
     if (!is_new)
-      report_.error(
-          name->line, name->column, place,
-          shown(*name) + " is taken: the route in line " + std::to_string(first->second.line) + " has it");
+      report_.error(name->line, name->column, place,
+                    shown(*name) + " is already the name of the route in line " +
+                        std::to_string(first->second.line) + ": choose another name");
   }
 
   // Reads the policy that a route names. A policy of the file wins over a preset's policy with the same name.
@@ -106,8 +107,9 @@ class RouteBuilder {
       for (const Entry& entry : policies->entries) known.emplace_back(entry.key);
     }
     const std::string_view near = name->origin.empty() ? nearest(name->text, known) : std::string_view();
-    report_.error(name->line, name->column, child_path(path, "policy"),
-                  shown(*name) + " is not under policies, and no preset has it" + did_you_mean(near));
+    report_.error(
+        name->line, name->column, child_path(path, "policy"),
+        shown(*name) + " is not the name of a policy in policies or in a preset" + did_you_mean(near));
   }
 
   static void apply_policies(const RouteOrigin& origin, policy::RoutePolicy& policy) {
@@ -133,7 +135,7 @@ class RouteBuilder {
       const Node* name = item.kind == Node::Kind::scalar ? &item : item.find("name");
       if (item.kind == Node::Kind::mapping && name == nullptr)
         report_.error(item.line, item.column, path,
-                      "has no name: write name: gcs, or that of another preset");
+                      "has no name: write name: gcs, or the name of another preset");
       if (name == nullptr || name->kind != Node::Kind::scalar || name->broken) continue;
       add_preset(item, path, name->text);
     }
@@ -148,7 +150,7 @@ class RouteBuilder {
       reader.field("hosts", hosts);
       const Node& list = *entry.find("hosts");
       if (list.kind == Node::Kind::list && list.items.empty())
-        report_.error(list.line, list.column, path + ".hosts", "is empty: name a host, or remove the key");
+        report_.error(list.line, list.column, path + ".hosts", "is empty: write a host, or remove the key");
     }
     RouteOrigin origin{over_, {&entry, path}, {}, {}, {}, defaults_};
     read_policy(entry, path, origin);
@@ -196,10 +198,10 @@ class RouteBuilder {
     if (is_new) return true;
     const std::string line = std::to_string(first->second.line);
     report_.error(entry.line, entry.column, path,
-                  first->second.preset ? "brings the routes that the preset in line " + line +
-                                             " has brought: remove one of them"
-                                       : "brings a route " + in_quotes(name) + ", but the route in line " +
-                                             line + " has that name: rename it");
+                  first->second.preset
+                      ? "adds the same routes as the preset in line " + line + ": remove one of the two"
+                      : "adds a route " + in_quotes(name) + ", but the route in line " + line +
+                            " already has that name: rename that route");
     return false;
   }
 

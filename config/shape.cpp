@@ -93,7 +93,7 @@ class ShapeChecker {
   static std::string missing_blank(const Place& place, const std::string& text) {
     const std::string mended = with_blank_behind_colon(text);
     if (mended.empty() || find_key(join(place.schema, text.substr(0, text.find(':')))) == nullptr) return {};
-    return " (did you mean " + printable(mended.substr(0, 60)) + "? a colon is followed by a blank)";
+    return " (did you mean " + printable(mended.substr(0, 60)) + "? write a space after the colon)";
   }
 
   void error(const Place& place, std::string message) {
@@ -163,7 +163,7 @@ class ShapeChecker {
   // that.
   void version_fields(const Place& place) {
     const std::vector<Node>& items = place.node.items;
-    if (items.empty()) return error(place, "is empty: name a field such as etag, or write resume: off");
+    if (items.empty()) return error(place, "is empty: write a field such as etag, or write resume: off");
     if (items.size() > policy::most_validators)
       return error(place, "is too long: at most " + std::to_string(policy::most_validators) + " fields");
     for (auto item = items.begin(); item != items.end(); ++item) {
@@ -172,15 +172,14 @@ class ShapeChecker {
       };
       if (!std::any_of(items.begin(), item, is_alike)) continue;
       const std::string path = place.path + "[" + std::to_string(item - items.begin()) + "]";
-      report_.error(item->line, item->column, path,
-                    shown(*item) + " is there already: remove one of the two");
+      report_.error(item->line, item->column, path, shown(*item) + " is listed twice: remove one of the two");
     }
   }
 
   void scalar(const Place& place, const Key& key) {
     if (place.node.kind != Node::Kind::scalar) {
       return error(place, key.kind == Kind::list
-                              ? "each item is one text: this is " + kind_of(place.node)
+                              ? "each item must be a single value: this is " + kind_of(place.node)
                               : "must be " + expectation(key) + ": this is " + kind_of(place.node) +
                                     did_you_mean(meant_form(place.schema, key, place.node)));
     }
@@ -249,11 +248,11 @@ void rename_keys(Node& node, const std::string& path, const std::string& schema,
     const std::string old_path = child_path(path, entry.key);
     if (node.find(now) != nullptr) {
       report.error(entry.line, entry.column, old_path,
-                   "is the old name of " + now + ": write one of the two");
+                   "is the old name of " + now + ": write only one of the two");
       return true;
     }
     report.warning(entry.line, entry.column, old_path,
-                   "is called " + now + " now: the old name will not be read by the next release");
+                   "is now called " + now + ": the next release will not accept the old name");
     entry.key = now;
     return false;
   });

@@ -96,13 +96,14 @@ Parsed<Endpoint> parse_endpoint(std::string_view text) {
   const auto bare = without_brackets(host);
   const auto port = port_number(text.substr(colon + 1));
   if (!bare) return refuse<Endpoint>(form);
-  if (!port) return refuse<Endpoint>("has no valid port: a port is 0 to 65535, and 0 binds a free one");
+  if (!port) return refuse<Endpoint>("has no valid port: a port is 0 to 65535, and 0 binds a free port");
   const auto address = numeric(*bare);
   if (!address) {
     const bool local = lower(*bare) == "localhost" || bare->empty();
     const std::string meant = local ? "127.0.0.1:" : (*bare == "*" ? "0.0.0.0:" : "");
-    return refuse<Endpoint>("names a host: listeners bind numeric addresses only, such as 127.0.0.1 or [::1]",
-                            meant.empty() ? meant : meant + std::to_string(*port));
+    return refuse<Endpoint>(
+        "has a host name: listeners bind only numeric addresses, such as 127.0.0.1 or [::1]",
+        meant.empty() ? meant : meant + std::to_string(*port));
   }
   return {Endpoint{canonical(*address), *port}, {}, {}};
 }
@@ -111,13 +112,14 @@ Parsed<std::string> parse_network(std::string_view text) {
   const std::size_t slash = text.find('/');
   const auto given = without_brackets(text.substr(0, slash));
   auto address = given ? numeric(*given) : std::nullopt;
-  if (!address) return refuse<std::string>("is no network: write 10.0.0.0/8, fe80::/10 or a bare address");
+  if (!address)
+    return refuse<std::string>("is not a network: write 10.0.0.0/8, fe80::/10 or a single address");
   const std::size_t width = address->size * 8;
   std::size_t prefix = width;
   if (slash != std::string_view::npos) {
     const auto length = parse_whole(text.substr(slash + 1));
     if (!length || *length.value > width)
-      return refuse<std::string>("has no valid prefix length: 0 to " + std::to_string(width) + " here");
+      return refuse<std::string>("has no valid prefix length: it must be 0 to " + std::to_string(width));
     prefix = static_cast<std::size_t>(*length.value);
   }
   bool beyond = false;
@@ -137,8 +139,8 @@ Parsed<std::pair<std::uint16_t, std::uint16_t>> parse_ports(std::string_view tex
   const auto first = port_number(text.substr(0, dash));
   const auto last = dash == std::string_view::npos ? first : port_number(text.substr(dash + 1));
   if (!first || !last || *first == 0)
-    return refuse<Ports>("is no port: write a number from 1 to 65535, or a range such as 1024-65535");
-  if (*first > *last) return refuse<Ports>("runs backwards: the lower port comes first");
+    return refuse<Ports>("is not a port: write a number from 1 to 65535, or a range such as 1024-65535");
+  if (*first > *last) return refuse<Ports>("is in the wrong order: the lower port comes first");
   return {Ports{*first, *last}, {}, {}};
 }
 
@@ -149,10 +151,9 @@ Parsed<std::string> parse_host(std::string_view text) {
   }
   std::string name = lower(text);
   if (name.ends_with('.')) name.pop_back();
-  if (name.find("://") != std::string::npos)
-    return refuse<std::string>("is a URL: write the host name alone");
+  if (name.find("://") != std::string::npos) return refuse<std::string>("is a URL: write only the host name");
   if (!is_name(name))
-    return refuse<std::string>("is no host name: write api.example.com, or a literal address");
+    return refuse<std::string>("is not a host name: write a name such as api.example.com, or an address");
   return {name, {}, {}};
 }
 
@@ -175,7 +176,8 @@ Parsed<Endpoint> parse_authority(std::string_view text, const std::string& form)
 }
 
 Parsed<GatewayUpstream> parse_upstream(std::string_view text) {
-  const std::string form = "is no upstream: write http://host, https://host:8443 or http://host/prefix";
+  const std::string form =
+      "is not an upstream URL: write http://host, https://host:8443 or http://host/prefix";
   const std::string lowered = lower(text.substr(0, https_scheme.size()));
   const bool https = lowered.starts_with(https_scheme);
   if (!https && !lowered.starts_with(http_scheme)) {
@@ -187,7 +189,8 @@ Parsed<GatewayUpstream> parse_upstream(std::string_view text) {
   const std::size_t slash = rest.find('/');
   const std::string_view authority = rest.substr(0, slash);
   if (authority.find('@') != std::string_view::npos)
-    return refuse<GatewayUpstream>("has a user name: credentials do not belong into an upstream");
+    return refuse<GatewayUpstream>(
+        "has a user name: remove it, because an upstream must not contain credentials");
   const auto where = parse_authority(authority, form);
   if (!where) return refuse<GatewayUpstream>(where.reason);
   GatewayUpstream upstream;
@@ -201,7 +204,7 @@ Parsed<GatewayUpstream> parse_upstream(std::string_view text) {
     return static_cast<unsigned char>(c) > ' ' && c != 0x7f && c != '?' && c != '#';
   };
   if (!std::all_of(prefix.begin(), prefix.end(), plain))
-    return refuse<GatewayUpstream>("has a query, a fragment or a blank: only a path may follow the host");
+    return refuse<GatewayUpstream>("has a query, a fragment or a space: only a path may follow the host");
   upstream.path_prefix = std::string(prefix);
   return {upstream, {}, {}};
 }

@@ -28,7 +28,7 @@ bool is_at(const Collector& collector, const Endpoint& listener) {
 
 Parsed<Collector> parse_collector(std::string_view text, std::uint16_t http_port) {
   const std::string form =
-      "is no collector: write http://collector:4318, or https://collector.example.com/path";
+      "is not a collector URL: write http://collector:4318, or https://collector.example.com/path";
   const bool tls = policy::lower(text.substr(0, https_scheme.size())) == https_scheme;
   const std::string_view scheme = tls ? https_scheme : http_scheme;
   if (policy::lower(text.substr(0, scheme.size())) != scheme) {
@@ -41,7 +41,7 @@ Parsed<Collector> parse_collector(std::string_view text, std::uint16_t http_port
   const std::size_t slash = std::min(rest.find('/'), rest.size());
   const std::string_view authority = rest.substr(0, slash);
   if (authority.find('@') != std::string_view::npos)
-    return refuse<Collector>("has a user name: credentials go into OTEL_EXPORTER_OTLP_HEADERS");
+    return refuse<Collector>("has a user name: set credentials in OTEL_EXPORTER_OTLP_HEADERS");
   const auto where = parse_authority(authority, form);
   if (!where) return refuse<Collector>(where.reason);
   Collector collector;
@@ -51,11 +51,11 @@ Parsed<Collector> parse_collector(std::string_view text, std::uint16_t http_port
   const std::string_view path = rest.substr(slash);
   if (!is_plain_path(path))
     return refuse<Collector>(
-        "has a query, a fragment, a blank or more than 1024 bytes behind the host: only a path may follow");
+        "has a query, a fragment, a space or more than 1024 bytes after the host: only a path may follow");
   if (collector.port == 0) collector.port = tls ? https_port : http_port;
   if (collector.port == 0) {
     collector.port = standard_port;
-    return refuse<Collector>("has no port: OTLP over HTTP is usually at 4318",
+    return refuse<Collector>("has no port: OTLP over HTTP usually uses 4318",
                              std::string(http_scheme).append(authority).append(":4318").append(path));
   }
   if (path.size() > 1) collector.path = std::string(path);
@@ -83,10 +83,11 @@ void check_collector(const Node& root, const Settings& settings, Report& report)
   const Collector& collector = *settings.trace.otlp;
   if (is_own_listener(collector, settings))
     report.error(otlp->line, otlp->column, "trace.otlp",
-                 "is a listener of this very proxy: every span sent there would make the next one");
+                 "is a listener of this proxy: every span sent there would create another span");
   if (has_grpc_port(collector))
-    report.warning(otlp->line, otlp->column, "trace.otlp",
-                   "has port 4317, where collectors take OTLP over gRPC: over HTTP they take it at 4318");
+    report.warning(
+        otlp->line, otlp->column, "trace.otlp",
+        "has port 4317, which collectors use for OTLP over gRPC: use 4318, the port for OTLP over HTTP");
 }
 
 }  // namespace reprise::config

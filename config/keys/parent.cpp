@@ -62,15 +62,15 @@ std::string read_credentials(std::string_view text, Parent& parent) {
   const std::string_view password = colon == std::string_view::npos ? "" : text.substr(colon + 1);
   if (user.empty()) return "has no user name before the @";
   if (password == hidden)
-    return "has *** for a password, which is what is printed in its place: write the password";
+    return "has *** as its password, which reprise prints instead of the password: write the password";
   const auto plain_user = percent_decoded(user);
   const auto plain_password = percent_decoded(password);
   if (!plain_user || !plain_password)
-    return "has a user name or password that is not percent-encoded as it has to be: write %25 for a percent "
-           "sign, and no control character";
+    return "has a user name or password that is not correctly percent-encoded: write %25 for a percent sign, "
+           "and no control characters";
   // RFC 7617 2: the first colon ends the user name.
   if (plain_user->find(':') != std::string::npos)
-    return "has a colon in its user name, which the Basic scheme cannot carry";
+    return "has a colon in its user name, which Basic authentication does not allow";
   parent.user = std::string(user);
   parent.authorization = "Basic " + base64(*plain_user + ":" + *plain_password);
   return {};
@@ -115,10 +115,10 @@ std::string proposal(std::string text) { return read_exception(text) ? std::move
 
 Parsed<std::string> parse_exception(std::string_view text) {
   if (auto exception = read_exception(text)) return {std::move(exception), {}, {}};
-  if (text == "*") return refuse<std::string>("is every host: write parent: none for that");
+  if (text == "*") return refuse<std::string>("means every host: write parent: none to use no parent");
   if (const std::size_t scheme = text.find("://"); scheme != std::string_view::npos) {
     const std::string_view authority = text.substr(scheme + 3);
-    return refuse<std::string>("is a URL: write the host alone",
+    return refuse<std::string>("is a URL: write only the host",
                                proposal(std::string(authority.substr(0, authority.find_first_of(":/")))));
   }
   if (text.find('/') != std::string_view::npos) return parse_network(text);
@@ -126,7 +126,7 @@ Parsed<std::string> parse_exception(std::string_view text) {
     return refuse<std::string>("is the beginning of an address: write a network", std::move(begun));
   const std::size_t colon = text.rfind(':');
   if (colon != std::string_view::npos && parse_whole(text.substr(colon + 1)))
-    return refuse<std::string>("has a port: write the host alone",
+    return refuse<std::string>("has a port: write only the host",
                                proposal(std::string(text.substr(0, colon))));
   const std::size_t suffix = std::min(text.find_first_not_of("*."), text.size());
   return refuse<std::string>(
@@ -136,7 +136,7 @@ Parsed<std::string> parse_exception(std::string_view text) {
 
 Parsed<Parent> parse_parent(std::string_view text) {
   const std::string form =
-      "is no parent proxy: write http://proxy:3128, https://proxy:3128 or http://user:password@proxy:3128";
+      "is not a proxy URL: write http://proxy:3128, https://proxy:3128 or http://user:password@proxy:3128";
   const std::string lowered = policy::lower(text.substr(0, https_scheme.size()));
   const bool secure = lowered == https_scheme;
   if (!secure && !lowered.starts_with(http_scheme)) return refuse<Parent>(form);
@@ -144,8 +144,8 @@ Parsed<Parent> parse_parent(std::string_view text) {
   if (rest.ends_with('/')) rest.remove_suffix(1);
   if (rest.find_first_of("/?# ") != std::string_view::npos)
     return refuse<Parent>(
-        "has more than a host and a port: write http://proxy:3128, and percent-encode / ? # and "
-        "blanks in a password");
+        "has more than a host and a port: write http://proxy:3128, and percent-encode / ? # and spaces in a "
+        "password");
   Parent parent;
   if (secure) parent.tls.emplace();
   const std::size_t at = rest.rfind('@');
@@ -180,7 +180,7 @@ void check_parent(const Node& root, Report& report) {
   const auto parsed = parse_parent(url->text);
   if (file != nullptr && parsed && !parsed.value->tls)
     report.error(file->line, file->column, "parent.ca_file",
-                 "is for a parent that is reached over TLS: write https:// in its url");
+                 "is only for a parent with TLS: write https:// in its url");
 }
 
 }  // namespace reprise::config

@@ -41,7 +41,7 @@ Parsed<Condition> check_header(Condition condition) {
   const std::string& value = condition.value;
   if (value.starts_with(' ') || value.ends_with(' '))
     return refuse<Condition>(
-        "has blanks around its value, which no header keeps",
+        "has spaces around its value, which are not part of a header value: remove them",
         condition.name + "=" + value.substr(std::min(value.find_first_not_of(' '), value.size())));
   return {std::move(condition), {}, {}};
 }
@@ -52,11 +52,11 @@ Parsed<Condition> check_query(Condition condition) {
     return std::all_of(text.begin(), text.end(), is_query_part);
   };
   if (condition.name == "*" && !condition.value.empty() && condition.value != "*")
-    return refuse<Condition>("has a value: the name * stands for any parameter that has none", "*");
+    return refuse<Condition>("has a value: the name * means any parameter without a value", "*");
   if (condition.name.starts_with('!') && (condition.name.size() == 1 || !condition.value.empty()))
-    return refuse<Condition>("does not list names: write !NAME,PREFIX*, for any parameter but these");
+    return refuse<Condition>("does not list names: write !NAME,PREFIX* to match any parameter except these");
   if (!plain(condition.name) || !plain(condition.value))
-    return refuse<Condition>("has a blank, & or # in it: parameters are compared percent-encoded, as sent");
+    return refuse<Condition>("has a space, & or # in it: parameters are compared percent-encoded, as sent");
   return {std::move(condition), {}, {}};
 }
 
@@ -69,7 +69,7 @@ Parsed<Condition> parse_pair(Condition::Kind kind, std::string_view text,
     condition.name = std::string(text.substr(0, equals));
     condition.value = std::string(text.substr(equals + 1));
     if (condition.value.empty())
-      return refuse<Condition>("has no value after its =: an empty value is no condition", condition.name);
+      return refuse<Condition>("has no value after its =: an empty value is not a condition", condition.name);
   }
   return check(std::move(condition));
 }
@@ -80,7 +80,8 @@ Parsed<std::string> parse_name(std::string_view text) {
   constexpr std::size_t longest = 64;
   const auto allowed = [](char c) { return is_alphanumeric(c) || c == '.' || c == '-' || c == '_'; };
   if (text.empty() || text.size() > longest || !std::all_of(text.begin(), text.end(), allowed))
-    return refuse<std::string>("is no name: 1 to 64 letters, digits, dots, dashes and underscores");
+    return refuse<std::string>(
+        "is not a valid name: use 1 to 64 letters, digits, dots, dashes and underscores");
   return {std::string(text), {}, {}};
 }
 
@@ -128,17 +129,18 @@ std::string path_in_pattern(std::string_view text) {
 }  // namespace
 
 Parsed<policy::HostPattern> parse_host_pattern(std::string_view text) {
-  if (text == "*") return refuse<policy::HostPattern>("is every host: leave `host` out for that");
+  if (text == "*") return refuse<policy::HostPattern>("means every host: remove `host` to match every host");
   const bool wild = text.starts_with("*.");
   auto host = parse_host(wild ? text.substr(2) : text);
   if (host) return {policy::HostPattern{(wild ? "*." : "") + *host.value}, {}, {}};
   if (text.find('*') != std::string_view::npos)
-    return refuse<policy::HostPattern>("has a * in the wrong place: only *.suffix is known", suffix_in(text));
+    return refuse<policy::HostPattern>("has a * in the wrong place: only *.suffix is supported",
+                                       suffix_in(text));
   const std::size_t colon = text.rfind(':');
   if (colon != std::string_view::npos && parse_host(text.substr(0, colon)) &&
       parse_whole(text.substr(colon + 1)))
     return refuse<policy::HostPattern>(
-        "has a port: write `host` and `port` apart",
+        "has a port: write `host` and `port` as separate keys",
         "host: " + std::string(text.substr(0, colon)) + ", port: " + std::string(text.substr(colon + 1)));
   return refuse<policy::HostPattern>(std::move(host.reason),
                                      text.starts_with('.') ? suffix_in(text) : host_in_url(text));
@@ -146,13 +148,14 @@ Parsed<policy::HostPattern> parse_host_pattern(std::string_view text) {
 
 Parsed<policy::PathPattern> parse_path(std::string_view text) {
   if (text.find_first_of("?#") != std::string_view::npos)
-    return refuse<policy::PathPattern>("has a query or fragment: a path ends before them; see `query`",
-                                       path_in_pattern(text));
+    return refuse<policy::PathPattern>(
+        "has a query or a fragment, which are not part of a path: use `query` to match a query",
+        path_in_pattern(text));
   auto pattern = policy::PathPattern::parse(text);
   if (pattern && std::all_of(text.begin(), text.end(), is_path_part)) return {std::move(pattern), {}, {}};
   const bool relative = !text.empty() && is_alphanumeric(text.front());
   return refuse<policy::PathPattern>(
-      "is no path: it starts with /, {x} is one segment, and ** may only be the last segment",
+      "is not a path: a path starts with /, {x} is one segment, and ** may only be the last segment",
       relative && policy::PathPattern::parse("/" + std::string(text)) ? "/" + std::string(text)
                                                                       : path_in_pattern(text));
 }
@@ -160,8 +163,8 @@ Parsed<policy::PathPattern> parse_path(std::string_view text) {
 Parsed<std::string> parse_method(std::string_view text) {
   static constexpr std::array<std::string_view, 9> known{"GET",    "HEAD", "OPTIONS", "TRACE",  "PUT",
                                                          "DELETE", "POST", "PATCH",   "CONNECT"};
-  if (text == "*") return refuse<std::string>("is every method: leave `methods` out for that");
-  if (!is_token(text)) return refuse<std::string>("is no method: write a token such as POST");
+  if (text == "*") return refuse<std::string>("means every method: remove `methods` to match every method");
+  if (!is_token(text)) return refuse<std::string>("is not a method: write a token such as POST");
   const std::string large = upper(text);
   if (large != text && std::find(known.begin(), known.end(), large) != known.end())
     return refuse<std::string>("is in the wrong case: methods are case-sensitive", large);
@@ -196,16 +199,16 @@ Parsed<std::string> parse_version_field(std::string_view text) {
                                                           "vary",
                                                           "via"};
   if (!is_token(text))
-    return refuse<std::string>("is no field name: write a token such as x-goog-generation");
+    return refuse<std::string>("is not a field name: write a token such as x-goog-generation");
   const std::string name = policy::lower(text);
   if (name == "last-modified")
     return refuse<std::string>(
-        "is no version of its own: remove it; a date that is 60 s older than its answer is used anyway where "
-        "there "
-        "is no version");
+        "cannot be listed as a validator: remove it; if no other validator is present, a Last-Modified that "
+        "is "
+        "at least 60 s older than the response's Date is used anyway");
   if (std::find(never.begin(), never.end(), name) != never.end())
     return refuse<std::string>(
-        "names no version of the bytes: write a field that does, such as x-goog-generation");
+        "does not identify a version of the content: write a field that does, such as x-goog-generation");
   return {std::string(text), {}, {}};
 }
 

@@ -31,7 +31,7 @@ class PredicateReader {
 
   bool read(const Node& node, const std::string& path, BodyPredicate& predicate) {
     if (node.broken) return false;
-    if (node.kind != Node::Kind::mapping) return refuse(node, path, "this is no predicate: ");
+    if (node.kind != Node::Kind::mapping) return refuse(node, path, "this is not a predicate: ");
     bool all_right = true;
     for (const Entry& entry : node.entries) {
       const bool right = read_entry(entry, path, predicate);
@@ -52,13 +52,13 @@ class PredicateReader {
     const bool json = !predicate.json.empty(), xml = !predicate.xml.empty(),
                header = !predicate.header.empty();
     const int places = (json ? 1 : 0) + (xml ? 1 : 0) + (header ? 1 : 0);
-    if (places > 1) return "a predicate looks at one place, so json, xml and header need one each: ";
-    if (places == 0 && predicate.event.empty()) return "none of json, xml, header and event is there: ";
-    if (!predicate.event.empty() && (xml || header)) return "an event has JSON alone, no xml and no header: ";
+    if (places > 1) return "json, xml and header each need a predicate of their own: ";
+    if (places == 0 && predicate.event.empty()) return "json, xml, header and event are all missing: ";
+    if (!predicate.event.empty() && (xml || header))
+      return "event can be combined with json, but not with xml or header: ";
     if (predicate.value.equals && !predicate.value.matches.empty())
-      return "equals and matches ask for the same text, so only one can be there: ";
-    if (places == 0 && predicate.value.reads_text())
-      return "equals and matches need the place of a value, json, xml or header: ";
+      return "equals and matches cannot be combined: ";
+    if (places == 0 && predicate.value.reads_text()) return "equals and matches need json, xml or header: ";
     return {};
   }
 
@@ -73,7 +73,7 @@ class PredicateReader {
     if (entry.value.broken) return false;
     const std::string place = child_path(path, entry.key);
     if (entry.key == "matches") return read_patterns(entry.value, place, predicate.value.matches);
-    if (entry.value.kind != Node::Kind::scalar) return refuse(entry.value, place, "needs a text: ");
+    if (entry.value.kind != Node::Kind::scalar) return refuse(entry.value, place, "must be a text: ");
     return read_scalar(entry, place, predicate);
   }
 
@@ -87,19 +87,20 @@ class PredicateReader {
     } else if (entry.key == "equals") {
       predicate.value.equals = text;
     } else if (entry.key == "event") {
-      if (text.empty()) return refuse(entry.value, place, "an event has a name: ");
+      if (text.empty()) return refuse(entry.value, place, "the name of the event is empty: ");
       predicate.event = text;
     } else if (entry.key == "json") {
       if (!is_path(text))
-        return refuse(entry.value, place, shown(entry.value) + " is no path such as error.type: ");
+        return refuse(entry.value, place, shown(entry.value) + " is not a path such as error.type: ");
       predicate.json = text;
     } else if (entry.key == "xml") {
       if (!is_element_path(text))
-        return refuse(entry.value, place, shown(entry.value) + " is no element such as Code or Error.Code: ");
+        return refuse(entry.value, place,
+                      shown(entry.value) + " is not an element such as Code or Error.Code: ");
       predicate.xml = text;
     } else {
       if (!parse_condition(policy::Condition::Kind::header, text) || text.find('=') != std::string::npos)
-        return refuse(entry.value, place, shown(entry.value) + " is no name of a field: ");
+        return refuse(entry.value, place, shown(entry.value) + " is not the name of a field: ");
       predicate.header = text;
     }
     return true;
@@ -117,7 +118,7 @@ class PredicateReader {
   bool read_patterns(const Node& node, const std::string& place, std::vector<std::string>& patterns) {
     if (node.kind == Node::Kind::scalar) return read_pattern(node, place, patterns);
     if (node.kind != Node::Kind::list || node.items.empty() || node.items.size() > most_patterns)
-      return refuse(node, place, "needs a pattern, or a list of up to 32: ");
+      return refuse(node, place, "must be a pattern, or a list of 1 to 32 patterns: ");
     bool all_right = true;
     for (std::size_t i = 0; i < node.items.size(); ++i) {
       const bool right = read_pattern(node.items[i], place + "[" + std::to_string(i) + "]", patterns);
@@ -148,7 +149,7 @@ void read_predicates(const Node& node, const std::string& path, Report& report,
     return;
   }
   if (node.items.empty() || node.items.size() > most_predicates) {
-    reader.refuse(node, path, "this has no predicate, or more than 16: ");
+    reader.refuse(node, path, "the list must have 1 to 16 predicates: ");
     return;
   }
   bool all_right = true;

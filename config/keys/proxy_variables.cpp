@@ -72,17 +72,16 @@ NamedParent parent_of_variables(
     const std::string value = lookup(name).value_or("");
     if (value.empty()) continue;
     if (value.find("://") != std::string::npos && policy::lower(value).starts_with("socks"))
-      return {std::nullopt,
-              std::string(name) +
-                  " names a SOCKS proxy: write an HTTP proxy into the key parent of a "
-                  "configuration file (-c FILE), or unset the variable; --parent URL names one, too"};
+      return {std::nullopt, std::string(name) +
+                                " names a SOCKS proxy: write an HTTP proxy in the key parent of a "
+                                "configuration file (-c FILE), use --parent URL, or unset the variable"};
     auto parsed = parse_parent(completed_proxy_url(value));
     if (!parsed) return {std::nullopt, std::string(name) + " " + parsed.reason};
     if (named.parent && !names_same_proxy(*named.parent, *parsed.value))
       return {std::nullopt,
               std::string(first) + " and " + std::string(name) +
-                  " name different proxies: write one of them into the key parent of a "
-                  "configuration file (-c FILE), or unset a variable; --parent URL names one, too"};
+                  " name different proxies: write one of them in the key parent of a configuration file (-c "
+                  "FILE), use --parent URL, or unset one of the variables"};
     if (!named.parent) first = name;
     named.parent = std::move(parsed.value);
   }

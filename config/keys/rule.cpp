@@ -80,7 +80,8 @@ class RuleReader {
   void read(const Node& node, const std::string& path, IdempotencyRule& rule) {
     if (node.kind == Node::Kind::scalar) return read_word(node, path, rule);
     if (node.kind != Node::Kind::mapping || node.entries.size() != 1)
-      return error(node, path, "this is no rule: " + std::string(rule_form) + did_you_mean(meant_by(node)));
+      return error(node, path,
+                   "this is not a rule: " + std::string(rule_form) + did_you_mean(meant_by(node)));
     const Entry& entry = node.entries.front();
     auto read = rule_called(entry.key);
     if (!read || !read->has_conditions()) {
@@ -108,7 +109,7 @@ class RuleReader {
     std::string near(node.origin.empty() ? meant_by(node.text) : "");
     if (const std::string condition = condition_of(node); near.empty() && !condition.empty())
       near = "{any: [" + condition + "]}";
-    error(node, path, shown(node) + " is no rule: " + std::string(rule_form) + did_you_mean(near));
+    error(node, path, shown(node) + " is not a rule: " + std::string(rule_form) + did_you_mean(near));
   }
 
   bool read_conditions(const Node& list, const std::string& path, std::vector<Condition>& conditions) {
@@ -133,7 +134,7 @@ class RuleReader {
     if (node.broken) return false;
     if (node.kind != Node::Kind::mapping || node.entries.size() != 1) {
       error(node, path,
-            "this is no condition: " + std::string(condition_form) +
+            "this is not a condition: " + std::string(condition_form) +
                 did_you_mean(node.text == "by_method" ? "{method: idempotent}" : condition_of(node)));
       return false;
     }
@@ -148,7 +149,7 @@ class RuleReader {
     if (entry.value.broken) return false;
     const std::string place = child_path(path, entry.key);
     if (entry.value.kind != Node::Kind::scalar) {
-      error(entry.value, place, "a condition needs a text: " + std::string(condition_form));
+      error(entry.value, place, "the value of a condition must be a text: " + std::string(condition_form));
       return false;
     }
     auto condition =

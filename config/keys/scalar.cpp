@@ -163,10 +163,12 @@ Parsed<Duration> parse_duration(std::string_view text) {
         return refuse<Duration>(form + " (units: us, ms, s, m, h)", plain_duration(text));
       return refuse<Duration>(form + " (units are lower case)", lower(text));
     }
-    if (unit < next_unit) return refuse<Duration>("names its units twice or out of order: write 1m30s");
+    if (unit < next_unit)
+      return refuse<Duration>("has a unit twice or in the wrong order: write units as in 1m30s");
     next_unit = unit + 1;
     const auto part = scaled(number, unit->size);
-    if (!part || *part > whole_limit - total) return refuse<Duration>("is too long: at most 292 years fit");
+    if (!part || *part > whole_limit - total)
+      return refuse<Duration>("is too long: the maximum is 292 years");
     total += *part;
   } while (!left.empty());
   return {Duration(static_cast<Duration::rep>(total)), {}, {}};
@@ -191,7 +193,7 @@ Parsed<std::uint64_t> parse_size(std::string_view text) {
     return refuse<std::uint64_t>(form, std::string(number).append(meant->name));
   }
   const auto bytes = scaled(number, unit->size);
-  if (!bytes) return refuse<std::uint64_t>("is too large: it does not fit 63 bits");
+  if (!bytes) return refuse<std::uint64_t>("is too large: it does not fit in 63 bits");
   return {*bytes, {}, {}};
 }
 
@@ -202,7 +204,7 @@ Parsed<double> parse_ratio(std::string_view text) {
   const double ratio = percent ? *number / 100 : *number;
   if (ratio > 1) {
     const std::string meant = percent || *number > 100 ? std::string() : std::string(text) + "%";
-    return refuse<double>("is more than everything: a ratio is 0% to 100%, or 0 to 1", meant);
+    return refuse<double>("is more than 100%: a ratio is 0% to 100%, or 0 to 1", meant);
   }
   return {ratio, {}, {}};
 }
@@ -239,13 +241,14 @@ Parsed<std::uint64_t> parse_whole(std::string_view text) {
     return refuse<std::uint64_t>("is not a whole number: write decimal digits only");
   if (text.size() > 1 && text.front() == '0') {
     const std::size_t first = std::min(text.find_first_not_of('0'), text.size() - 1);
-    return refuse<std::uint64_t>("starts with a zero, which some readers take for octal: write it without",
-                                 std::string(text.substr(first)));
+    return refuse<std::uint64_t>(
+        "starts with a zero, which some parsers read as octal: write it without the zero",
+        std::string(text.substr(first)));
   }
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size())
-    return refuse<std::uint64_t>("is too large: it does not fit 64 bits");
+    return refuse<std::uint64_t>("is too large: it does not fit in 64 bits");
   return {value, {}, {}};
 }
 
@@ -256,7 +259,7 @@ Parsed<double> parse_number(std::string_view text) {
 }
 
 Parsed<StatusRange> parse_statuses(std::string_view text) {
-  const std::string form = "is no status: write 503, 500-599 or 5xx, from 200 to 999";
+  const std::string form = "is not a status: write 503, 500-599 or 5xx, from 200 to 999";
   if (text.size() == 3 && text.substr(1) == "xx" && text.front() >= '2' && text.front() <= '9') {
     const int first = (text.front() - '0') * 100;
     return {StatusRange{first, first + 99}, {}, {}};
@@ -268,7 +271,8 @@ Parsed<StatusRange> parse_statuses(std::string_view text) {
   const auto last = dash == std::string_view::npos ? first : parse_whole(text.substr(dash + 1));
   if (!first || !last || *first.value < 200 || *last.value > policy::highest_status)
     return refuse<StatusRange>(form);
-  if (*first.value > *last.value) return refuse<StatusRange>("runs backwards: the lower status comes first");
+  if (*first.value > *last.value)
+    return refuse<StatusRange>("is in the wrong order: the lower status comes first");
   return {StatusRange{static_cast<int>(*first.value), static_cast<int>(*last.value)}, {}, {}};
 }
 

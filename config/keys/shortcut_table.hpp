@@ -19,22 +19,23 @@ struct Shortcut {
 inline constexpr std::string_view variable_prefix = "REPRISE_";
 
 inline constexpr auto shortcut_table = std::to_array<Shortcut>({
-    {"max-attempts", "defaults.retry.max_attempts", "N", "attempts in all, the first included; or unlimited"},
+    {"max-attempts", "defaults.retry.max_attempts", "N",
+     "maximum number of attempts, including the first; or unlimited"},
     {"deadline", "defaults.retry.deadline", "TIME",
-     "no retry begins later than this after the request, such as 30s; or unlimited",
+     "time after the request head from which no retry starts, such as 30s; or unlimited",
      "REPRISE_RETRY_DEADLINE"},
     {"attempt-timeout", "defaults.retry.attempt_timeout", "TIME",
-     "ends an attempt that may be repeated and has no response by then, such as 5s; or none"},
+     "maximum time to a response in an attempt that may be repeated, such as 5s; or none"},
     {"retry-on", "defaults.retry.on", "LIST",
-     "statuses and failures that are retried, such as 5xx,429,connect,reset"},
+     "statuses and failures to retry, such as 5xx,429,connect,reset"},
     {"idempotency-header", "defaults.idempotent", "NAME",
-     "a request with this header is safe to send again, too, whatever its method; several with commas"},
-    {"parent", "parent", "URL", "another proxy that everything goes through; or none"},
+     "header that makes a request of any method safe to send again; separate several with commas"},
+    {"parent", "parent", "URL", "another proxy through which all upstreams are reached; or none"},
     {"admin", "admin.bind", "ADDRESS",
-     "PORT on 127.0.0.1, or ADDRESS:PORT, of metrics, health and status; or off"},
-    {"control", "admin.control", "PATH", "unix socket for reload, drain, status, quit; or none"},
-    {"log-format", "log.format", "WORD", "how log lines are written"},
-    {"log-level", "log.level", "WORD", "the least severe lines that are logged"},
+     "PORT on 127.0.0.1, or ADDRESS:PORT, for metrics, health and status; or off"},
+    {"control", "admin.control", "PATH", "path of a unix socket for reload, drain, status and quit; or none"},
+    {"log-format", "log.format", "WORD", "format of the log lines"},
+    {"log-level", "log.level", "WORD", "least severe level that is logged"},
 });
 
 /// Returns the name of the environment variable, such as `REPRISE_MAX_ATTEMPTS`.

@@ -12,15 +12,15 @@ struct Synonym {
   std::string_view note{};  ///< explanation, added to the message
 };
 
-inline constexpr std::string_view counts_all = "it counts the first attempt too";
+inline constexpr std::string_view counts_all = "it includes the first attempt";
 inline constexpr std::string_view always_verified =
     "certificates are always verified: name the file of the authority that signed them";
 inline constexpr std::string_view three_times =
-    "or connect_timeout, response_timeout, retry.deadline: each ends something else";
+    "or connect_timeout, response_timeout, retry.deadline: each limits a different time";
 
 inline constexpr std::string_view routes_decide =
-    "requests go where their URL says; routes say how they are retried, and a gateway listener has an "
-    "upstream";
+    "requests go to the host in their URL; routes say how they are retried, and only a gateway listener has "
+    "an upstream";
 
 inline constexpr auto synonym_table = std::to_array<Synonym>({
     {"retries", "defaults.retry.max_attempts", counts_all},
@@ -123,9 +123,9 @@ inline constexpr auto synonym_table = std::to_array<Synonym>({
     {"domains", "routes[].match.hosts"},
     {"servername", "routes[].match.host"},
     {"authority", "routes[].match.host"},
-    {"prefix", "routes[].match.path", "/v1/** stands for all below /v1/"},
-    {"pathprefix", "routes[].match.path", "/v1/** stands for all below /v1/"},
-    {"regex", "routes[].match.path", "{x} is one segment, ** at the end is the rest"},
+    {"prefix", "routes[].match.path", "/v1/** matches everything below /v1/"},
+    {"pathprefix", "routes[].match.path", "/v1/** matches everything below /v1/"},
+    {"regex", "routes[].match.path", "{x} is one segment, ** at the end is the rest of the path"},
     {"uri", "routes[].match.path"},
     {"url", "routes[].match.path"},
     {"verb", "routes[].match.methods"},

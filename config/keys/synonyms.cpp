@@ -139,7 +139,7 @@ std::optional<std::vector<std::string>> texts_of(const Node& list) {
 
 std::string meant_list(std::string_view schema, const Key& key, const Node& node) {
   if (node.kind == Node::Kind::mapping)
-    return key.item == Kind::mapping ? "a list: - before its first key" : "";
+    return key.item == Kind::mapping ? "a list: write - before its first key" : "";
   if (key.item != Kind::mapping) return list_of(key, parts_of(node.text), true);
   if (const Key* const name = find_key(std::string(schema) + "[].name");
       name != nullptr && name->kind == Kind::word)

@@ -61,7 +61,7 @@ std::optional<Complaint> check_word(const Key& key, std::string_view text) {
 
 std::optional<Complaint> check_absolute(std::string_view text, std::string_view example) {
   if (text.starts_with("/")) return std::nullopt;
-  return Complaint{"is not an absolute path: write one such as " + std::string(example), {}, false};
+  return Complaint{"is not an absolute path: write a path such as " + std::string(example), {}, false};
 }
 
 std::optional<Complaint> check_host(const Key& key, std::string_view text) {
@@ -69,11 +69,11 @@ std::optional<Complaint> check_host(const Key& key, std::string_view text) {
   const std::string_view name = last_part(key.path);
   if (key.path == "intercept.hosts")
     return Complaint{
-        "is every host, and only hosts that are listed are intercepted: write their names, or a "
-        "suffix such as *.example.com",
+        "means every host, but only listed hosts are intercepted: write their names, or a suffix such as "
+        "*.example.com",
         {},
         true};
-  return Complaint{"is every host: leave `" + std::string(name) + "` out for that", {}, true};
+  return Complaint{"means every host: remove `" + std::string(name) + "` to match every host", {}, true};
 }
 
 // Suggests only a host with a port, because any other part of the text may contain a password.

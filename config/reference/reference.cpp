@@ -10,117 +10,120 @@ namespace {
 
 constexpr std::string_view introduction = R"(# Configuration
 
-One YAML file, given with `-c`. Every key has a default; a file needs only `version: 1`.
-`reprise check -c reprise.yaml` names every mistake in one run, as `file:line:col: error: path: message`.
-`reprise config --effective -c reprise.yaml` prints what is in force.
+The configuration is one YAML file, given with `-c`. Every key has a default; a file needs only `version: 1`.
+`reprise check -c reprise.yaml` reports every mistake in one run, as `file:line:col: error: path: message`.
+`reprise config --effective -c reprise.yaml` prints the effective configuration.
 
-- [reprise.yaml](reprise.yaml) is a commented file with all defaults; [examples](examples) has whole setups.
+- [reprise.yaml](reprise.yaml) is a commented file with all defaults; [examples](examples) has complete setups.
 - [schema.json](schema.json) is a JSON Schema (draft-07) for editors.
-- This page is printed by `reprise config --reference`; the key table in `key_table.cpp` makes both.
+- `reprise config --reference` prints this page. The page and the schema are generated from the key table in `key_table.cpp`.
 
 ## How values are written
 
 | kind | examples | rules |
 |---|---|---|
-| duration | `250ms` `1m30s` `1.5s` | units us, ms, s, m, h, each at most once, largest first; only 0 needs none |
-| size | `64KiB` `10MB` `512B` | B, KiB, MiB, GiB (powers of 1024), KB, MB, GB (powers of 1000); only 0 needs none |
+| duration | `250ms` `1m30s` `1.5s` | units us, ms, s, m, h, each at most once, largest first; only 0 needs no unit |
+| size | `64KiB` `10MB` `512B` | B, KiB, MiB, GiB (powers of 1024), KB, MB, GB (powers of 1000); only 0 needs no unit |
 | ratio | `20%` `0.2` | 0 to 1 |
 | rate | `10/s` | per second; only 0 needs no unit |
-| boolean | `true` `false` | no other word; a file that a YAML 1.1 tool has rewritten is read as well: `false` is `off` where `off` is a word, a key `true` under `retry` is `on` |
+| boolean | `true` `false` | no other word. Files that a YAML 1.1 tool has rewritten are read too: `false` counts as `off` if `off` is a word of the key, and a key `true` under `retry` counts as `on` |
 | whole number | `4` | decimal digits, no leading zero |
-| address and port | `127.0.0.1:3128` `"[::1]:3128"` | numeric addresses only; port 0 binds a free one |
+| address and port | `127.0.0.1:3128` `"[::1]:3128"` | numeric addresses only; port 0 binds a free port |
 
 Unknown keys, duplicate keys, anchors, aliases, tags, tabs, a file over 1 MiB and nesting over 32 levels are errors.
 
-**Replaced text.** In values, never in keys: `${env:NAME}` is a variable of the environment, `${env:NAME:-default}`
-has a default, `${file:/path}` is the content of a file of up to 64 KiB without its last line end. `$${` is a literal
-`${`. Inside `{..}` and `[..]` such a value needs quotes. Messages never print what was put in;
-`config --effective` does, but for the password of `parent`.
+**Replaced text.** Values, but not keys, may contain `${env:NAME}` for an environment variable, `${env:NAME:-default}` for
+a variable with a default, and `${file:/path}` for the content of a file of up to 64 KiB, without its last line end. Write
+`$${` for a literal `${`. Inside `{..}` and `[..]` such a value needs quotes. Messages never print the inserted text;
+`config --effective` prints it, except the password of `parent` and `tls.key_passphrase`.
 
-**Without a file.** Ten settings are flags of `run`, `exec`, `check` and `config --effective`, and variables of the
-environment. The file wins over variables, flags win over the file: also over what a route, a policy or a preset says,
-but for `--idempotency-header`, since a route's own `idempotent` says what its upstream can bear. An empty variable
-counts as none. A wrong flag ends the program with 2, a wrong variable with 78. A reload keeps flags and variables.
-`REPRISE_RETRY_DEADLINE` is `REPRISE_DEADLINE`.
+**Without a file.** Ten settings are also flags of `run`, `exec`, `check` and `config --effective`, and environment
+variables. Flags override the file, and the file overrides variables. A flag also overrides the keys of routes, policies
+and presets, except `--idempotency-header`, because a route's own `idempotent` says what is safe for its upstream. An
+empty variable counts as unset. A wrong flag ends the program with exit code 2, a wrong variable with 78. A reload keeps
+flags and variables. `REPRISE_RETRY_DEADLINE` is another name of `REPRISE_DEADLINE`.
 
 <!-- shortcuts -->
 
-**Presets.** `presets: [gcs]` appends the routes of a shipped file, so a route of your own always goes first.
-`reprise config --preset gcs` prints the file, whose keys are the ones on this page; its policies are there by name for
-your own routes, listed or not. `{name: gcs, hosts: [..]}` moves it to other hosts; any other key of an item wins over
-what the preset says.
+**Presets.** `presets: [gcs]` appends the routes of a shipped file, so your own routes always come first.
+`reprise config --preset gcs` prints that file; it uses the keys on this page. Your own routes can use the policies of
+every preset by name, even if the preset is not listed. `{name: gcs, hosts: [..]}` applies the preset to other hosts; any
+other key of an item overrides the preset's.
 
-| preset | for | is sent again | is not | whose numbers |
+| preset | for | retried | not retried | source of the settings |
 |---|---|---|---|---|
-| [gcs](presets/gcs.yaml) | Google Cloud Storage, JSON and XML API | what the service calls idempotent, operation by operation, or made so by a precondition | any other write once bytes of it may have arrived | Google's retry strategy: 1 s to 64 s, 10 minutes |
-| [gcs-metadata](presets/gcs-metadata.yaml) | the same, policy `gcs-metadata` | the same | the same | Google's Python library: 1, 2, 60, 120 s |
-| [gsutil](presets/gsutil.yaml) | the same, policies `gsutil`, `gcloud` | the same | the same | Google's command-line tools: 23 retries, 60 s at most |
-| [memorystore](presets/memorystore.yaml) | the administration API of Google Memorystore | by method | POST and PATCH once bytes of them may have arrived | Google's Memorystore documents: 1 s to 32 s |
-| [aws](presets/aws.yaml) | AWS, with throttling that hides behind a 400; policies `aws`, `aws-2026`, `aws-2026-dynamodb` | by method; reads by POST that the head names: of DynamoDB, SQS, Secrets Manager, Systems Manager, KMS, Kinesis, STS | any other POST once bytes of it may have arrived; anything after its signature has run out | the AWS SDKs, standard mode: 3 attempts, 20 s at most |
-| [git](presets/git.yaml) | git over smart HTTP | fetch and clone | a push; a pack that broke | our own: 0.5 s to 15 s, 2 minutes |
-| [llm](presets/llm.yaml) | language-model APIs | calls that were answered 429, 503 or 529, also as the first event of a stream | 500, a timeout, a stream that has begun | our own: 0.5 s to 30 s, 5 minutes; the pause they ask for first |
-| [oci](presets/oci.yaml) | registries of container images | by method; anything that was answered 429 | an upload (POST, PATCH, PUT with `digest`) once bytes of it may have arrived | our own: 0.5 s to 8 s, 90 s |
-| [consul](presets/consul.yaml) | HashiCorp Consul | by method | `?cas=`, events, sessions, transactions; the statuses of an agent's health checks | our own: 0.25 s to 4 s, 30 s |
-| [vault](presets/vault.yaml) | HashiCorp Vault, OpenBao | reads, also after a 412 | every write, credentials that a read makes, the statuses of `sys/health` | Vault's Go client, waits up to 4 s, 45 s |
-| [health](presets/health.yaml) | health checks at any host | a failure without a response | any status: it is the answer | our own: 3 attempts in 2 s |
+| [gcs](presets/gcs.yaml) | Google Cloud Storage, JSON and XML API | operations that the service calls idempotent, always or because of a precondition | any other write once any of its bytes may have arrived | Google's retry strategy: 1 s to 64 s, 10 minutes |
+| [gcs-metadata](presets/gcs-metadata.yaml) | the same, policy `gcs-metadata` | the same | the same | Google's Python library: waits of 1 s, doubled up to 60 s, 2 minutes |
+| [gsutil](presets/gsutil.yaml) | the same, policies `gsutil`, `gcloud` | the same | the same | Google's command-line tools: 23 retries, waits of at most 60 s |
+| [memorystore](presets/memorystore.yaml) | the administration API of Google Memorystore | by method | POST and PATCH once any of their bytes may have arrived | Google's Memorystore documents: 1 s to 32 s |
+| [aws](presets/aws.yaml) | AWS, including throttling errors that are sent as a 400; policies `aws`, `aws-2026`, `aws-2026-dynamodb` | by method; also POST requests whose head names a read of DynamoDB, SQS, Secrets Manager, Systems Manager, KMS, Kinesis or STS | any other POST once any of its bytes may have arrived; any request after its signature has expired | the AWS SDKs, standard mode: 3 attempts, waits of at most 20 s |
+| [git](presets/git.yaml) | git over smart HTTP | fetch and clone | a push; a pack that breaks | this project: 0.5 s to 15 s, 2 minutes |
+| [llm](presets/llm.yaml) | language-model APIs | calls that got 429, 503 or 529, or the same error as the first event of a stream | 500, a timeout, a stream that has begun | this project: 0.5 s to 30 s, 5 minutes; a pause that the API asks for overrides the waits |
+| [oci](presets/oci.yaml) | registries of container images | by method; any request that got 429 | an upload (POST, PATCH, PUT with `digest`) once any of its bytes may have arrived | this project: 0.5 s to 8 s, 90 s |
+| [consul](presets/consul.yaml) | HashiCorp Consul | by method | `?cas=`, events, sessions, transactions; the statuses of an agent's health checks | this project: 0.25 s to 4 s, 30 s |
+| [vault](presets/vault.yaml) | HashiCorp Vault, OpenBao | reads, also after a 412 | every write, reads that create credentials, the statuses of `sys/health` | Vault's Go client, with waits up to 4 s, 45 s |
+| [health](presets/health.yaml) | health checks at any host | a failure without a response | any status, because the status is the result | this project: 3 attempts in 2 s |
 
-**Which key wins.** Built-in defaults, then `defaults`, then the route's `policy`, then the route's own keys, merged
-key by key: a route may override `retry.backoff.jitter` alone. Lists and `idempotent` are replaced as a whole.
-For a preset: `defaults`, the preset's policy, the item's `policy`, the preset's route, the item's own keys.
-`budget: off` of one layer is switched on again by any key of `budget` in a stronger one.
+**Which key wins.** The layers are the built-in defaults, `defaults`, the route's `policy`, and the route's own keys. A
+later layer overrides an earlier one key by key: a route may override `retry.backoff.jitter` alone. Lists and
+`idempotent` are replaced as a whole. For a preset the layers are `defaults`, the preset's policy, the item's `policy`,
+the preset's route, and the item's own keys. If a layer has `budget: off`, any key of `budget` in a later layer switches
+the budget on again.
 
-**Idempotency.** `always`, `never`, `by_method` (the methods that the IANA registry calls idempotent: GET, HEAD,
-OPTIONS, TRACE, PUT, DELETE, and those of WebDAV and others, such as PROPFIND, REPORT, SEARCH, QUERY, MKCOL, COPY, MOVE; not if the request asks for another
-protocol by `Upgrade`), or `{any: [...]}` and
-`{all: [...]}` of conditions:
+**Idempotency.** `idempotent` is `always`, `never`, `by_method`, `{any: [...]}` or `{all: [...]}`. `by_method` means the
+methods that the IANA registry calls idempotent: GET, HEAD, OPTIONS, TRACE, PUT, DELETE, and those of WebDAV and others,
+such as PROPFIND, REPORT, SEARCH, QUERY, MKCOL, COPY, MOVE. A request that asks for another protocol with `Upgrade` is
+not idempotent by its method. `any` and `all` contain conditions:
 
-| condition | holds when |
+| condition | true if |
 |---|---|
-| `{header: NAME}` `{header: NAME=value}` | the field is there with a value, or with that value |
-| `{query: NAME}` `{query: NAME=value}` | the parameter is there with a value, or with that value, percent-encoded as sent |
-| `{json: KEY}` | the JSON body has that top-level key, not null and not empty; judged on a body of at most `replay.memory` |
-| `{method: NAME}` | the method is that one; `{method: idempotent}`: it is one of those that `by_method` means |
+| `{header: NAME}` `{header: NAME=value}` | the field is present with any value, or with that value |
+| `{query: NAME}` `{query: NAME=value}` | the parameter is present with any value, or with that value, percent-encoded as sent |
+| `{json: KEY}` | the JSON body has that top-level key, not null and not empty; checked only in a body of at most `replay.memory` |
+| `{method: NAME}` | the request has that method; `{method: idempotent}` means any method of `by_method` |
 
-**Held answers.** With `hold`, the client sees nothing of an answer until its body is whole, or `bytes` of it are
-there, or the first event of an event stream (`text/event-stream`), or until `time` is over. If the body breaks before
-that, the attempt has failed as `truncated`, which `retry.on` may list (it does not by default); where it is not tried
-again, the client gets what came, cut. `body` names what makes an answer worth another attempt although its status does
-not; a list holds if one of its items does, an item if all of its keys do:
+**Held responses.** With `hold`, the client gets no part of a response until its whole body has arrived, or `bytes` of
+it, or the first event of an event stream (`text/event-stream`), or until `time` is over. If the body breaks before that,
+the attempt has failed as `truncated`, which `retry.on` may list (the default does not). If it is not retried, the client
+gets the part that arrived, and then the connection breaks. `body` lists predicates: a response that matches one is
+retried although its status is not listed. A list matches if one of its items does, an item if all of its keys do:
 
-| predicate | holds when |
+| predicate | true if |
 |---|---|
 | `{json: error.type}` | the JSON object has a value at that dotted path, not null and not empty |
-| `{json: error.type, equals: overloaded_error}` | the string, number or boolean there has that text |
-| `{event: error}` | the first event of the event stream has that name; `message` is one without a name |
-| `{event: error, json: error.type, equals: overloaded_error}` | both; in an event stream `json` looks into the data of the first event |
-| `{xml: Code, matches: "*Throttling*"}` | the first element of that name, at any depth, has a text like the pattern; `Error.Code` is a `Code` directly in an `Error` |
-| `{header: x-amzn-errortype, matches: "Throttling*"}` | the head has that field with such a value; no body is needed or held |
-| `{status: 400, json: __type, matches: ["*Throttling*", SlowDown]}` | the status is that one (or in `400-403`, `4xx`) and the value is like one of the patterns |
-| `{event: error, json: code, equals: slow_down, refused: true}` | the same as without `refused`; such a response says that nothing was done, so that a request of any method is sent again, as after a status in `retry.refused` |
+| `{json: error.type, equals: overloaded_error}` | the string, number or boolean at that path has that text |
+| `{event: error}` | the first event of the event stream has that name; `message` means an event without a name |
+| `{event: error, json: error.type, equals: overloaded_error}` | both are true; in an event stream `json` reads the data of the first event |
+| `{xml: Code, matches: "*Throttling*"}` | the first element of that name, at any depth, has a text that matches the pattern; `Error.Code` is a `Code` directly in an `Error` |
+| `{header: x-amzn-errortype, matches: "Throttling*"}` | the head has that field, and its value matches; no body is needed or held |
+| `{status: 400, json: __type, matches: ["*Throttling*", SlowDown]}` | the status is that one (ranges such as `400-403` and `4xx` are possible), and the value matches one of the patterns |
+| `{event: error, json: code, equals: slow_down, refused: true}` | the same as without `refused`. `refused: true` says that the upstream did nothing, so a request of any method is sent again, as after a status in `retry.refused` |
 
-Without `status`, an answer of any status that `retry.on` does not list is looked at; where `bytes` is 0, only what a
-predicate for that status could match is held at all. `matches` goes wherever `equals` does: one pattern or up to 32, in
-which `*` stands for any characters, case-sensitive, for the whole text. With neither, the value is there and not empty.
+A predicate without `status` applies to every response whose status `retry.on` does not list. If `bytes` is 0, a response
+is held only if a predicate for its status could match. `matches` is possible wherever `equals` is. It has one pattern or
+up to 32; `*` matches any characters, and a pattern must match the whole text, case-sensitive. Without `equals` and
+`matches`, the value must be present and not empty.
 
-JSON is looked for in a whole body of `application/json`, `application/x-amz-json-*`, any `+json` type or none, XML in one
-of `application/xml`, `text/xml`, any `+xml` type or none; neither in a content-coded one. In XML, entities are never
-expanded, name prefixes do not count, and a text with a document type has no elements.
-Whether the request may be sent again is judged as for every other retry.
+`json` is read from a whole body of type `application/json`, `application/x-amz-json-*`, any `+json` type, or no type.
+`xml` is read from a whole body of type `application/xml`, `text/xml`, any `+xml` type, or no type. A body with a content
+coding is not read. In XML, entities are not expanded, name prefixes are ignored, and a text with a document type has no
+elements. Whether the request may be sent again is decided as for every other retry.
 
-`always` on a route that matches POST loads with a warning: a request that took effect before its answer was lost is
+`always` on a route that matches POST loads with a warning: a request that took effect before its response was lost is
 then sent again.
 
-**A parent proxy.** Plain requests go to it in absolute-form, with the connections of all hosts in one pool; tunnels
-and TLS go through its CONNECT, and each host keeps its own. It resolves the names, so `security.deny` judges only
-upstreams that are written as addresses, in whatever spelling, and the address of the parent itself, which is not dialled
-if it is denied. What `except` lists is dialled from here, as if there were no parent. Budgets, circuits and pauses stay those of the upstream. With a gateway's `host: client`, a parent
-replaces Host by the authority that it is asked for (RFC 9112 3.2.2).
+**A parent proxy.** Plain requests go to the parent in absolute-form, and the connections for all hosts share one pool.
+Tunnels and TLS use CONNECT, and each host has its own connections. The parent resolves the names. Therefore
+`security.deny` applies only to upstreams that are written as addresses, in any spelling, and to the address of the
+parent itself. A parent with a denied address is not dialled. Hosts in `except` are dialled directly, as without a parent.
+Budgets, circuits and pauses still belong to the upstream. With a gateway's `host: client`, a parent replaces Host by the
+authority of the request target (RFC 9112 3.2.2).
 
-**Refused as a whole.** `retry.max_attempts` and `retry.deadline` both unlimited; a maximum wait below the initial one;
-a deadline that no first wait fits into; a listener that other machines reach without `allow_remote: true`; two
-listeners on one address and port; a `json` condition where `replay.memory` is 0, or in a route whose methods,
-`Content-Type` or `Content-Encoding` leave no JSON body; two presets with the same routes; a
-`trace.otlp` that is one of the listeners.
+**Combinations that are errors.** `retry.max_attempts` and `retry.deadline` are both unlimited; the maximum wait is below
+the initial wait; the deadline is shorter than the shortest first wait; other machines can reach a listener without
+`allow_remote: true`; two listeners have the same address and port; a `json` condition is set while `replay.memory` is 0,
+or in a route whose methods, `Content-Type` or `Content-Encoding` exclude a JSON body; two presets have the same routes;
+`trace.otlp` is one of the listeners.
 )";
 
 std::string code(std::string_view text) { return text.empty() ? "" : "`" + std::string(text) + "`"; }

@@ -29,7 +29,7 @@ class Builder : public YAML::EventHandler {
 
   void OnDocumentStart(const YAML::Mark& mark) override {
     if (++documents_ < 2) return;
-    refuse(mark, "a second document begins here: one file is one configuration");
+    refuse(mark, "a second document begins here: a file must contain only one document");
     throw Stop();
   }
   void OnDocumentEnd() override {}
@@ -97,7 +97,7 @@ class Builder : public YAML::EventHandler {
     const auto at = static_cast<std::size_t>(std::max(mark.pos, 0));
     const bool written = tag == "!" && at < text_.size() && text_[at] == '!';
     if (written || (!tag.empty() && tag != "?" && tag != "!"))
-      refuse(mark, "tags (!name) are not allowed: kinds follow from the key");
+      refuse(mark, "tags (!name) are not allowed: remove the tag");
   }
 
   void open(Node::Kind kind, const YAML::Mark& mark) {
@@ -148,7 +148,7 @@ class Builder : public YAML::EventHandler {
     if (!is_new) {
       if (report_.full()) throw Stop();
       report_.error(entry.line, entry.column, {},
-                    "key " + in_quotes(entry.key) + " is here twice: the first is in line " +
+                    "key " + in_quotes(entry.key) + " is written twice: the first is in line " +
                         std::to_string(first->second));
       return;
     }

@@ -17,8 +17,8 @@ std::string words_of(int error) { return std::generic_category().message(error);
 std::string trouble_with_kind(mode_t mode) {
   if (S_ISREG(mode)) return {};
   if (S_ISDIR(mode)) return words_of(EISDIR);
-  if (S_ISFIFO(mode)) return "it is a pipe: write what comes through it into a file";
-  return "it is no regular file: name a file";
+  if (S_ISFIFO(mode)) return "it is a pipe: save its content in a regular file";
+  return "it is not a regular file: name a file";
 }
 
 FileText read_all(int descriptor, std::size_t most) {
@@ -44,7 +44,7 @@ FileText text_of_file(const std::string& path, std::size_t most) {
   // O_NONBLOCK makes a pipe open at once, even without a writer.
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   // A socket cannot be opened: open fails with ENXIO.
-  if (descriptor < 0) return {{}, errno == ENXIO ? "it is no regular file: name a file" : words_of(errno)};
+  if (descriptor < 0) return {{}, errno == ENXIO ? "it is not a regular file: name a file" : words_of(errno)};
   FileText file = read_all(descriptor, most);
   ::close(descriptor);
   return file;

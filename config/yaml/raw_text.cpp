@@ -56,7 +56,7 @@ class Cleaner {
     const char c = left_.front();
     if (c == '\t') {
       clean_.had_tabs = true;
-      if (line_ != tab_line_) report_.error(line_, column_, {}, "tabs are not allowed: use blanks");
+      if (line_ != tab_line_) report_.error(line_, column_, {}, "tabs are not allowed: use spaces");
       tab_line_ = line_;
       clean_.text.push_back(' ');
     } else {

@@ -25,7 +25,7 @@ Replacement from_environment(std::string_view body, const Environment& environme
   const std::size_t dash = body.find(":-");
   const std::string_view name = body.substr(0, dash);
   if (!is_variable_name(name))
-    return {std::nullopt, in_quotes(name) + " is no variable name: write ${env:NAME}"};
+    return {std::nullopt, in_quotes(name) + " is not a variable name: write ${env:NAME}"};
   auto value = environment ? environment(name) : std::nullopt;
   if (value) return {std::move(value), {}};
   if (dash != std::string_view::npos) return {std::string(body.substr(dash + 2)), {}};
@@ -75,7 +75,7 @@ class Replacer {
       result.append(left.substr(0, start));
       const std::size_t end = left.find('}', start);
       if (end == std::string_view::npos)
-        return fail(node, path, "a ${ has no }; $${ stands for a literal ${");
+        return fail(node, path, "${ has no closing }: write the }, or write $${ for a literal ${");
       const std::string_view body = left.substr(start + 2, end - start - 2);
       Replacement replacement = look_up(body);
       if (!replacement.text) return fail(node, path, replacement.problem);
@@ -97,8 +97,8 @@ class Replacer {
       report_.file(std::string(body.substr(5)));
     } else {
       found.problem = in_quotes(body) +
-                      " is not known: write ${env:NAME}, ${env:NAME:-default} or ${file:/path}; "
-                      "$${ stands for a literal ${";
+                      " is not known: write ${env:NAME}, ${env:NAME:-default} or ${file:/path}, or write $${ "
+                      "for a literal ${";
     }
     // The total size is limited, so that a file that is named a thousand times does not exhaust the memory.
     total_ += found.text ? found.text->size() : 0;

@@ -116,7 +116,8 @@ Found bare_replacement(const Scan& scan, const std::vector<std::string_view>& li
   const std::string value = shortened(value_at(lines[at->line - 1], at->column));
   return YamlMistake{
       at->line, at->column,
-      "${...} inside brackets has to be quoted, for its own braces end the mapping: write \"" + value + "\""};
+      "${...} inside brackets must be quoted, because its own braces end the mapping: write \"" + value +
+          "\""};
 }
 
 Found odd_beginning(const std::vector<std::string_view>& lines, std::size_t line, std::size_t column) {
@@ -126,7 +127,7 @@ Found odd_beginning(const std::vector<std::string_view>& lines, std::size_t line
   const std::string value = shortened(value_at(text, column));
   return YamlMistake{line, column,
                      "a value that begins with " + std::string(1, text[column - 1]) +
-                         " has to be quoted: write \"" + value + "\""};
+                         " must be quoted: write \"" + value + "\""};
 }
 
 Found unclosed(const Scan& whole) {
@@ -136,8 +137,9 @@ Found unclosed(const Scan& whole) {
                            " at the end of the value"};
   if (const auto stray = whole.stray())
     return YamlMistake{stray->line, stray->column,
-                       "this " + std::string(1, stray->sign) + " closes nothing: remove it, or write the " +
-                           (stray->sign == '}' ? "{" : "[") + " that it belongs to"};
+                       "this " + std::string(1, stray->sign) +
+                           " has no opening bracket: remove it, or write the " +
+                           (stray->sign == '}' ? "{" : "[") + " before it"};
   if (whole.open().empty()) return std::nullopt;
   const Bracket& bracket = whole.open().back();
   const char wanted = bracket.sign == '{' ? '}' : ']';
@@ -174,7 +176,7 @@ Found missing_blank(const std::vector<std::string_view>& lines, std::size_t line
     if (mended.empty()) continue;
     const auto start = static_cast<std::size_t>(content.data() - lines[at - 1].data());
     return YamlMistake{at, start + content.find(':') + 2,
-                       "a blank is missing behind the colon: write " + shortened(mended)};
+                       "a space is missing after the colon: write " + shortened(mended)};
   }
   return std::nullopt;
 }
@@ -188,8 +190,8 @@ Found two_keys(std::string_view line, std::size_t number) {
   if (value.find(": ") == none) return std::nullopt;
   const auto start = static_cast<std::size_t>(value.data() - line.data());
   return YamlMistake{number, start + 1,
-                     "two keys stand in one line: write " + shortened(content.substr(0, first)) + ": {" +
-                         shortened(value) + "}, or the second key in a line of its own, indented deeper"};
+                     "two keys are on one line: write " + shortened(content.substr(0, first)) + ": {" +
+                         shortened(value) + "}, or write the second key on its own line, indented deeper"};
 }
 
 /// Returns the columns at which the enclosing levels of a line begin. A list item has two: its dash and its
@@ -209,7 +211,7 @@ std::vector<std::size_t> levels_above(const std::vector<std::string_view>& lines
   return levels;
 }
 
-std::string blanks(std::size_t count) { return std::to_string(count) + (count == 1 ? " blank" : " blanks"); }
+std::string blanks(std::size_t count) { return std::to_string(count) + (count == 1 ? " space" : " spaces"); }
 
 Found indentation(const std::vector<std::string_view>& lines, std::size_t line) {
   if (line > lines.size() || is_blank_or_comment(lines[line - 1])) return std::nullopt;
@@ -220,11 +222,11 @@ Found indentation(const std::vector<std::string_view>& lines, std::size_t line) 
   const bool opens = content_of(lines[above - 1]).ends_with(':');
   const bool known = std::find(levels.begin(), levels.end(), indent) != levels.end();
   if (known || (opens && indent > levels.back())) return std::nullopt;
-  std::string text = "this line is indented by " + blanks(indent) + ", which fits no line above it: ";
-  text.append("keys that belong together begin in one column, here after ");
+  std::string text = "this line is indented by " + blanks(indent) + ", which matches no line above it: ";
+  text.append("keys of one mapping must start in the same column, here after ");
   for (std::size_t i = 0; i < levels.size(); ++i)
     text.append(i == 0 ? "" : (i + 1 == levels.size() ? " or " : ", ")).append(std::to_string(levels[i]));
-  text.append(levels.size() == 1 && levels.front() == 1 ? " blank" : " blanks");
+  text.append(levels.size() == 1 && levels.front() == 1 ? " space" : " spaces");
   return YamlMistake{line, indent + 1, text};
 }
 
@@ -233,9 +235,8 @@ Found misplaced_item(const std::vector<std::string_view>& lines, std::size_t lin
   const std::string_view text = lines[line - 1];
   const std::size_t indent = indent_of(text);
   if (!text.substr(indent).starts_with("- ")) return std::nullopt;
-  return YamlMistake{
-      line, indent + 1,
-      "a list item stands where a key has to be: write the key of the list in a line before it"};
+  return YamlMistake{line, indent + 1,
+                     "a list item is in the place of a key: write the key of the list on a line before it"};
 }
 
 }  // namespace
@@ -266,10 +267,9 @@ YamlMistake find_mistake(std::string_view text, std::size_t line, std::size_t co
     if (Found found = line == last ? two_keys(lines[line - 1], line) : std::nullopt) return *found;
     if (Found found = misplaced_item(lines, line)) return *found;
   }
-  return {
-      line, column,
-      "this cannot be read as YAML: look here and in the line above for a missing blank, quotation mark or "
-      "bracket"};
+  return {line, column,
+          "this is not valid YAML: check here and on the line above for a missing space, quotation mark or "
+          "bracket"};
 }
 
 }  // namespace reprise::config

@@ -36,9 +36,9 @@ TEST(CollectorText, invalid_collector_url_error_suggests_a_valid_one) {
   EXPECT_NE(problems_with("http://collector/x").find("did you mean http://collector:4318/x?"),
             std::string::npos);
   EXPECT_NE(problems_with("http://collector:0").find("1 to 65535"), std::string::npos);
-  EXPECT_NE(problems_with("http://co llector:1").find("is no collector"), std::string::npos);
-  EXPECT_NE(problems_with("collector").find("is no collector"), std::string::npos);
-  EXPECT_NE(problems_with("grpc://collector:4317").find("is no collector"), std::string::npos);
+  EXPECT_NE(problems_with("http://co llector:1").find("is not a collector URL"), std::string::npos);
+  EXPECT_NE(problems_with("collector").find("is not a collector URL"), std::string::npos);
+  EXPECT_NE(problems_with("grpc://collector:4317").find("is not a collector URL"), std::string::npos);
   EXPECT_NE(problems_with("http://c:1/" + std::string(1024, 'x')).find("more than 1024 bytes"),
             std::string::npos);
   const std::string secret = problems_with("http://user:secret@collector:4318");

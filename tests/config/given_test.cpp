@@ -133,8 +133,9 @@ TEST(Given, deadline_can_be_set_by_two_variables_that_must_agree) {
   ASSERT_TRUE(one.settings) << said_of(one);
   EXPECT_EQ((*one.settings->routes)[0].policy.retry.deadline, std::chrono::seconds(5));
   EXPECT_EQ(one.given.front().source, "REPRISE_RETRY_DEADLINE");
-  EXPECT_EQ(said_of(deadline({{"REPRISE_RETRY_DEADLINE", "5s"}, {"REPRISE_DEADLINE", "6s"}})),
-            "reprise: error: REPRISE_RETRY_DEADLINE: differs from REPRISE_DEADLINE: set one of the two\n");
+  EXPECT_EQ(
+      said_of(deadline({{"REPRISE_RETRY_DEADLINE", "5s"}, {"REPRISE_DEADLINE", "6s"}})),
+      "reprise: error: REPRISE_RETRY_DEADLINE: differs from REPRISE_DEADLINE: set only one of the two\n");
   EXPECT_TRUE(deadline({{"REPRISE_RETRY_DEADLINE", "5s"}, {"REPRISE_DEADLINE", "5s"}}).settings);
 }
 

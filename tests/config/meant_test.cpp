@@ -39,7 +39,7 @@ TEST(Meant, error_suggests_the_value_that_was_probably_meant) {
       {"routes: [{name: a, match: {methods: post}}]", "[POST]"},
       {"routes: [{name: a, match: a.test}]", "{host: a.test}"},
       {"routes: [{name: a, match: /v1}]", "{path: /v1}"},
-      {"routes: {name: a}", "a list: - before its first key"},
+      {"routes: {name: a}", "a list: write - before its first key"},
       {"defaults: {retry: 5}", "{max_attempts: 5}"},
       {"defaults: {retry: off}", "{max_attempts: 1}"},
       {"defaults: {retry: 30s}", "{deadline: 30s}"},
@@ -82,7 +82,7 @@ TEST(Meant, error_suggests_the_value_that_was_probably_meant) {
       {"trace: http://127.0.0.1:4318", "{otlp: http://127.0.0.1:4318}"},
       {"shutdown: 30s", "{grace: 30s}"},
       {"defaults: {retry_policy: {}}", "retry?"},
-      {"clusters: []", "routes? requests go where"},
+      {"clusters: []", "routes? requests go to the host"},
       {"defaults: {outlier_detection: {}}", "circuit?"},
       {"mode: observe", "defaults.mode?"},
       {"admin: {port: 1}", "bind?"},
@@ -104,9 +104,10 @@ TEST(Meant, every_value_synonym_belongs_to_an_existing_key_and_is_unique) {
 
 TEST(Meant, star_is_rejected_as_a_list_of_hosts_or_methods) {
   EXPECT_NE(said_of("intercept: {hosts: [\"*\"], ca: {certificate: /a, key: /b}}")
-                .find("only hosts that are listed are intercepted"),
+                .find("only listed hosts are intercepted"),
             std::string::npos);
-  EXPECT_NE(said_of("routes: [{name: a, match: {methods: [\"*\"]}}]").find("leave `methods` out for that"),
+  EXPECT_NE(said_of("routes: [{name: a, match: {methods: [\"*\"]}}]")
+                .find("remove `methods` to match every method"),
             std::string::npos);
 }
 

@@ -149,7 +149,7 @@ TEST(OtelVariables, unsupported_variables_cause_warnings_only_with_a_collector) 
   variables.insert(endpoint);
   EXPECT_EQ(warnings_of(variables),
             (std::vector<std::string>{
-                "OTEL_EXPORTER_OTLP_TIMEOUT is ignored: the collector has 10 s for each batch",
+                "OTEL_EXPORTER_OTLP_TIMEOUT is ignored: the time limit for a batch is always 10 s",
                 "OTEL_EXPORTER_OTLP_TRACES_COMPRESSION is ignored: batches are not compressed",
                 "OTEL_TRACES_SAMPLER is ignored: set the key trace.sample in the configuration",
                 "OTEL_TRACES_SAMPLER_ARG is ignored: set the key trace.sample in the configuration"}));

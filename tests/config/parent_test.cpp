@@ -100,7 +100,8 @@ TEST(Parent, tls_parent_may_have_its_own_ca_file) {
         << to_line(bad.problems.front(), "t");
   };
   refused("{ca_file: /etc/proxy.pem}", "parent: has no url");
-  refused("{url: \"http://proxy:3128\", ca_file: /etc/proxy.pem}", "parent.ca_file: is for a parent");
+  refused("{url: \"http://proxy:3128\", ca_file: /etc/proxy.pem}",
+          "parent.ca_file: is only for a parent with TLS");
   refused("{url: \"https://proxy:3128\", ca_file: proxy.pem}", "parent.ca_file: ");
   refused("{url: none}", "parent.url: ");
 }

@@ -74,8 +74,8 @@ TEST(ProxyVariables, socks_proxy_is_rejected_as_a_parent) {
     const NamedParent found = named({{"https_proxy", value}});
     EXPECT_FALSE(found.parent);
     EXPECT_EQ(found.problem,
-              "https_proxy names a SOCKS proxy: write an HTTP proxy into the key parent of a configuration "
-              "file (-c FILE), or unset the variable; --parent URL names one, too");
+              "https_proxy names a SOCKS proxy: write an HTTP proxy in the key parent of a configuration "
+              "file (-c FILE), use --parent URL, or unset the variable");
   }
   EXPECT_EQ(url_of({{"http_proxy", "socks.test:3128"}}), "http://socks.test:3128") << "a name";
 }
@@ -86,7 +86,7 @@ TEST(ProxyVariables, two_different_proxy_variables_are_an_error) {
     const NamedParent found = named({{"http_proxy", "http://proxy:3128"}, {"HTTPS_PROXY", other}});
     EXPECT_FALSE(found.parent) << other;
     EXPECT_TRUE(found.problem.starts_with(
-        "http_proxy and HTTPS_PROXY name different proxies: write one of them into the key parent of"))
+        "http_proxy and HTTPS_PROXY name different proxies: write one of them in the key parent of"))
         << found.problem;
   }
 }

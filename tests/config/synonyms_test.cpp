@@ -21,9 +21,9 @@ TEST(Synonyms, each_synonym_refers_to_an_existing_key_and_is_not_a_key_itself) {
 }
 
 TEST(Synonyms, suggested_key_is_written_relative_to_the_section_of_the_mistake) {
-  EXPECT_EQ(synonym("defaults.retry", "retries"), "max_attempts? it counts the first attempt too");
-  EXPECT_EQ(synonym("routes[]", "maxRetries"), "retry.max_attempts? it counts the first attempt too");
-  EXPECT_EQ(synonym("routes[].retry", "max-retries"), "max_attempts? it counts the first attempt too");
+  EXPECT_EQ(synonym("defaults.retry", "retries"), "max_attempts? it includes the first attempt");
+  EXPECT_EQ(synonym("routes[]", "maxRetries"), "retry.max_attempts? it includes the first attempt");
+  EXPECT_EQ(synonym("routes[].retry", "max-retries"), "max_attempts? it includes the first attempt");
   EXPECT_EQ(synonym("", "attempts"), "defaults.retry.max_attempts?");
   EXPECT_EQ(synonym("log", "log_level"), "level?");
   EXPECT_EQ(synonym("listeners[]", "port"), "bind?");

@@ -34,9 +34,9 @@ bool says(const std::string& text, std::initializer_list<std::string_view> words
 TEST(Warnings, D5_warns_if_the_replay_limit_of_one_request_exceeds_the_total) {
   EXPECT_TRUE(says("limits: {replay_memory: 1MiB}\ndefaults: {replay: {memory: 2MiB}}\n",
                    {"f:3:29: warning: defaults.replay.memory: replay.memory of one request is 2MiB, and "
-                    "limits.replay_memory of all is 1MiB"}));
+                    "limits.replay_memory of all requests is 1MiB"}));
   EXPECT_TRUE(says("routes: [{name: r, match: {host: h}, replay: {disk: 2GiB}}]\n",
-                   {"warning: routes[0].replay.disk: ", "limits.replay_disk of all is 1GiB"}));
+                   {"warning: routes[0].replay.disk: ", "limits.replay_disk of all requests is 1GiB"}));
   EXPECT_TRUE(says("limits: {replay_disk: 8MiB}\n", {"f:2:23: warning: limits.replay_disk: "}));
   EXPECT_EQ(said_of("limits: {replay_disk: 0, replay_memory: 256KiB}\n"), "") << "none on disk is meant";
   EXPECT_EQ(said_of("limits: {replay_memory: 1MiB}\ndefaults: {replay: {memory: 1MiB}}\n"), "");
@@ -87,11 +87,11 @@ TEST(Warnings, L14_warns_if_a_deny_list_drops_a_default_entry) {
 
 TEST(Warnings, L26_warns_if_a_preset_service_is_reached_without_tls) {
   EXPECT_TRUE(says("presets:\n  - {name: aws, tls: off}\n",
-                   {"f:3:22: warning: presets[0].tls: this service is reached over TLS", "clear text"}));
+                   {"f:3:22: warning: presets[0].tls: this service uses TLS", "clear text"}));
   EXPECT_TRUE(says("presets: [{name: gcs, tls: {originate: false}}]\n", {"presets[0].tls: "}));
-  EXPECT_TRUE(says(
-      "presets: [{name: gcs, hosts: [store.example, localhost]}]\n",
-      {"warning: presets[0].hosts: these hosts are spoken to in clear text", "tls: originate, or tls: off"}));
+  EXPECT_TRUE(says("presets: [{name: gcs, hosts: [store.example, localhost]}]\n",
+                   {"warning: presets[0].hosts: requests to these hosts are sent in clear text",
+                    "tls: originate, or tls: off"}));
   for (const std::string quiet :
        {"hosts: [127.0.0.1, localhost, '::1', x.localhost]", "hosts: [store.example], tls: originate",
         "hosts: [emulator], tls: off", "hosts: [storage.googleapis.com]"})
@@ -102,9 +102,8 @@ TEST(Warnings, L26_warns_if_a_preset_service_is_reached_without_tls) {
 }
 
 TEST(Warnings, L26_warns_if_a_custom_route_reaches_a_tls_service_in_clear_text) {
-  EXPECT_TRUE(
-      says("routes:\n  - {name: r, match: {host: api.openai.com}}\n",
-           {"f:3:5: warning: routes[0]: what a client asks of http://api.openai.com leaves in clear text"}));
+  EXPECT_TRUE(says("routes:\n  - {name: r, match: {host: api.openai.com}}\n",
+                   {"f:3:5: warning: routes[0]: requests to http://api.openai.com are sent in clear text"}));
   EXPECT_TRUE(says("routes: [{name: r, match: {hosts: [h, pail.s3.amazonaws.com]}, tls: off}]\n",
                    {"routes[0].tls: "}));
   EXPECT_EQ(said_of("routes: [{name: r, match: {host: api.openai.com}, tls: originate}]\n"), "");
@@ -197,8 +196,8 @@ TEST(RenamedKeys, old_name_is_read_and_causes_a_warning) {
   EXPECT_EQ(loaded.settings->limits.kept_response_bytes, 1024U);
   EXPECT_EQ(
       said_of("limits: {kept_answer: 1KiB}\n"),
-      "f:2:10: warning: limits.kept_answer: is called kept_response now: the old name will not be read by "
-      "the next release\n");
+      "f:2:10: warning: limits.kept_answer: is now called kept_response: the next release will not accept "
+      "the old name\n");
 }
 
 TEST(RenamedKeys, old_and_new_name_together_are_an_error) {
@@ -206,7 +205,7 @@ TEST(RenamedKeys, old_and_new_name_together_are_an_error) {
   EXPECT_FALSE(loaded.settings);
   ASSERT_EQ(loaded.problems.size(), 1U);
   EXPECT_EQ(to_line(loaded.problems[0], "f"),
-            "f:2:10: error: limits.kept_answer: is the old name of kept_response: write one of the two");
+            "f:2:10: error: limits.kept_answer: is the old name of kept_response: write only one of the two");
 }
 
 TEST(RenamedKeys, every_new_name_is_a_key_and_no_old_name_is) {

@@ -27,26 +27,26 @@ void expect(const std::string& text, const std::string& beginning) {
 
 TEST(YamlMistake, wrong_indentation_is_reported_with_the_valid_columns) {
   expect("a:\n  b:\n    c: 1\n   d: 2\n",
-         "4:4: this line is indented by 3 blanks, which fits no line above it: "
-         "keys that belong together begin in one column, here after 0, 2 or 4 blanks");
-  expect("a:\n  b: 1\n    c: 2\n", "3:5: this line is indented by 4 blanks");
-  expect("a:\n- b: 1\n - c: 2\n", "3:2: this line is indented by 1 blank,");
+         "4:4: this line is indented by 3 spaces, which matches no line above it: keys of one mapping must "
+         "start in the same column, here after 0, 2 or 4 spaces");
+  expect("a:\n  b: 1\n    c: 2\n", "3:5: this line is indented by 4 spaces");
+  expect("a:\n- b: 1\n - c: 2\n", "3:2: this line is indented by 1 space,");
   expect("a: 1\n b: 2\n",
-         "2:2: this line is indented by 1 blank, which fits no line above it: keys that belong "
-         "together begin in one column, here after 0 blanks");
-  expect("a:\n  # comment\n\n  b: 1\n     c: 2\n", "5:6: this line is indented by 5 blanks");
+         "2:2: this line is indented by 1 space, which matches no line above it: keys of one mapping must "
+         "start in the same column, here after 0 spaces");
+  expect("a:\n  # comment\n\n  b: 1\n     c: 2\n", "5:6: this line is indented by 5 spaces");
 }
 
 TEST(YamlMistake, unquoted_replacement_inside_brackets_is_reported) {
   expect("a: {b: ${env:X}}\n",
-         "1:8: ${...} inside brackets has to be quoted, for its own braces end the mapping: "
-         "write \"${env:X}\"");
+         "1:8: ${...} inside brackets must be quoted, because its own braces end the mapping: write "
+         "\"${env:X}\"");
   expect("a: [{b: 1, c: ${file:/x/y}, d: 2}]\n", "1:15: ${...} inside brackets");
 }
 
 TEST(YamlMistake, value_with_a_reserved_first_character_is_reported_with_its_quoted_form) {
-  expect("a: *.example.com\n", "1:4: a value that begins with * has to be quoted: write \"*.example.com\"");
-  expect("a: {b: *.x, c: 1}\n", "1:8: a value that begins with * has to be quoted: write \"*.x\"");
+  expect("a: *.example.com\n", "1:4: a value that begins with * must be quoted: write \"*.example.com\"");
+  expect("a: {b: *.x, c: 1}\n", "1:8: a value that begins with * must be quoted: write \"*.x\"");
   expect("a: @b\n", "1:4: a value that begins with @");
   expect("a: `b`\n", "1:4: a value that begins with `");
   expect("a: %b\n", "1:4: a value that begins with %");
@@ -58,20 +58,20 @@ TEST(YamlMistake, unclosed_and_unmatched_brackets_and_quotes_are_reported) {
   expect("a: {b: [1, {c: 2}\n", "1:8: this [ is not closed");
   expect("a: {b: \"c}\n", "1:8: this quotation mark is not closed: write another \" at the end of the value");
   expect("a: {b: 'it''s}\n", "1:8: this quotation mark is not closed");
-  expect("a: {b: 1}}\n", "1:10: this } closes nothing: remove it, or write the { that it belongs to");
+  expect("a: {b: 1}}\n", "1:10: this } has no opening bracket: remove it, or write the { before it");
   expect("a: [1]]\n", "1:7: this ] closes nothing");
   expect("a: {b: \"\\\"}\", c: '}', d: 1 # }\n", "1:4: this { is not closed");
 }
 
 TEST(YamlMistake, missing_blank_after_a_colon_and_two_keys_in_a_line_are_reported) {
-  expect("a:\n  b:1\n  c: 2\n", "2:5: a blank is missing behind the colon: write b: 1");
-  expect("a:\n  - b:1\n    c: 2\n", "2:7: a blank is missing behind the colon: write b: 1");
+  expect("a:\n  b:1\n  c: 2\n", "2:5: a space is missing after the colon: write b: 1");
+  expect("a:\n  - b:1\n    c: 2\n", "2:7: a space is missing after the colon: write b: 1");
   expect("a: b: c\n",
-         "1:4: two keys stand in one line: write a: {b: c}, or the second key in a line of its own");
+         "1:4: two keys are on one line: write a: {b: c}, or write the second key on its own line");
 }
 
 TEST(YamlMistake, list_item_among_keys_is_reported) {
-  expect("a: 1\n- b\n", "2:1: a list item stands where a key has to be");
+  expect("a: 1\n- b\n", "2:1: a list item is in the place of a key");
 }
 
 TEST(YamlMistake, parser_messages_never_reach_the_user) {

@@ -145,7 +145,7 @@ def test_missing_readable_mismatched_or_broken_ca_files_are_rejected():
 
 def test_invalid_intercept_hosts_are_rejected():
     for hosts, words in (("[127.0.0.1]", "is an address"), ("[\"[::1]\"]", "is an address"), ("[0x7f.1]", "is an address"),
-                         ("[\"*\"]", "every host"), ("[\"*.com\"]", "top-level domain"), ("[]", "names no host")):
+                         ("[\"*\"]", "every host"), ("[\"*.com\"]", "top-level domain"), ("[]", "has no host")):
         with Folder(hosts) as files:
             files.refused("intercept.hosts", words)
 

@@ -121,7 +121,7 @@ def test_unknown_arguments_are_reported_as_typed():
             (("simulate", "--policy", "no-jiter"), 'reprise simulate: --policy: no policy is called "no-jiter"; there are none, immediate, '
                                                    'no-jitter, no-budget, config, and configuration files (did you mean no-jitter?)\n'),
             (("exec", "--intercept", "https://h.test/x", "--", "true"),
-             "reprise exec: --intercept https://h.test/x is a URL: write the host name alone (did you mean h.test?)\n"),
+             "reprise exec: --intercept https://h.test/x is a URL: write only the host name (did you mean h.test?)\n"),
             (("config",), "reprise config: name what to print: --effective, --preset NAME, --reference or --schema; see reprise help config\n"),
             (("config", "--preset", "s3"), "reprise config: there is no preset s3 (did you mean aws?); the presets are: aws consul gcs "
                                            "gcs-metadata git gsutil health llm memorystore oci vault\n"),
@@ -133,7 +133,7 @@ def test_invalid_listener_options_are_rejected_with_the_correct_form():
     for arguments, told in (
             (("--gateway", "3180"), "--gateway 3180: write --gateway PORT=URL, such as --gateway 3180=https://api.example.com"),
             (("--gateway", "3180="), "--gateway 3180=: write --gateway PORT=URL, such as --gateway 3180=https://api.example.com"),
-            (("--gateway", "0=ftp://h"), '--gateway 0=ftp://h: "ftp://h" is no upstream: write http://host, '
+            (("--gateway", "0=ftp://h"), '--gateway 0=ftp://h: "ftp://h" is not an upstream URL: write http://host, '
                                          "https://host:8443 or http://host/prefix"),
             (("--forward", "65536"), "--forward 65536: write --forward PORT, such as --forward 3128"),
             (("--forward", "3129"), "--forward 3129: binds the same address and port as admin.bind (its default): choose another port")):
@@ -165,7 +165,7 @@ def test_startup_warnings_are_log_lines():
     with Reprise(security={"deny": ["self"]}) as reprise:
         lines = reprise.log()
         equal([line["level"] for line in lines[:2]], ["warn", "info"])
-        assert "security.deny: this list takes the place of the default one" in lines[0]["message"], lines
+        assert "security.deny: this list replaces the default list" in lines[0]["message"], lines
         assert lines[0]["message"].startswith(reprise.config_file + ":"), lines
 
 

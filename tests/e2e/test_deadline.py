@@ -283,7 +283,7 @@ def test_L14_deny_list_that_omits_default_denied_networks_causes_a_warning():
     line, = warnings_of("security: {deny: [169.254.169.254, 'fe80::/10', 'fd00::/8', self]}\n")
     assert "169.254.0.0/16" in line and "fe80" not in line and "self" not in line, line
     with silent_port(), Reprise(security={"deny": ["10.0.0.0/8"]}) as reprise:
-        reprise.expect_log(": security.deny: this list takes the place")
+        reprise.expect_log(": security.deny: this list replaces the default list")
 
 
 def test_L26_clear_text_credentials_cause_a_warning():

@@ -144,7 +144,7 @@ def test_exec_logs_warnings_and_reports_an_unwritable_report_file():
         code, _, err = ran("exec", "-c", f"{folder}/reprise.yaml", "--log", f"{folder}/log", "--", "true")
         equal((code, err), (0, "reprise: 0 requests, 0 retried, 0 recovered\n"), "one line, and no other")
         with open(f"{folder}/log", encoding="utf-8") as file:
-            assert "security.deny: this list takes the place" in file.readline()
+            assert "security.deny: this list replaces the default list" in file.readline()
     equal(ran("exec", "--quiet", "--report", "/dev/full", "--", "true"), (0, "", "reprise exec: /dev/full cannot be written\n"))
 
 

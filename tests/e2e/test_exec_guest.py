@@ -6,7 +6,7 @@ from parent import Parent
 from test_exec import clean, ran, seen_by_child
 from upstream import Upstream
 
-FILE = "into the key parent of a configuration file (-c FILE), or unset"
+FILE = "in the key parent of a configuration file (-c FILE), use --parent URL, or unset"
 
 
 def asked(url, *options_of_exec, **environment):
@@ -68,8 +68,8 @@ def test_nested_exec_uses_the_outer_proxy_as_its_parent():
 
 
 def test_exec_exits_with_2_if_proxy_variables_name_no_usable_parent():
-    socks = f"names a SOCKS proxy: write an HTTP proxy {FILE} the variable; --parent URL names one, too\n"
-    differ = f"name different proxies: write one of them {FILE} a variable; --parent URL names one, too\n"
+    socks = f"names a SOCKS proxy: write an HTTP proxy {FILE} the variable\n"
+    differ = f"name different proxies: write one of them {FILE} one of the variables\n"
     for environment, message in (
             ({"http_proxy": "socks5://proxy:1080"}, "http_proxy " + socks),
             ({"HTTPS_PROXY": "socks5h://u:5ecret@proxy:1080"}, "HTTPS_PROXY " + socks),
