@@ -32,7 +32,7 @@ def test_help_covers_all_commands_and_each_command():
     equal(command("--help"), (0, out, ""))
     code, out, err = command("help", "check")
     equal((code, err), (0, ""))
-    assert "say everything that is wrong" in out and "--config" in out, out
+    assert "report every problem in configuration files" in out and "--config" in out, out
 
 
 def test_unknown_command_is_rejected_with_a_suggestion():
@@ -57,19 +57,19 @@ def test_command_names_of_other_programs_get_a_suggestion():
 def test_check_counts_one_route_in_the_singular_and_strict_treats_warnings_as_errors():
     post = "version: 1\nroutes: [{name: r, match: {host: h, methods: [POST]}, retry: {max_attempts: 8}}]\n"
     code, out, err = command("check", "-", given=post)
-    equal((code, out), (0, "-: good, 1 route and the default\n"))
+    equal((code, out), (0, "-: OK (1 route)\n"))
     assert err.startswith("-:2:77: warning: routes[0].retry.max_attempts: POST is not idempotent by its method"), err
     equal(err.count("\n"), 1)
     code, out, err = command("check", "--strict", "-", given=post)
     equal((code, out), (78, ""))
-    assert err.endswith("\n-: 1 warning, which --strict takes for errors\n"), err
+    assert err.endswith("\n-: 1 warning, which --strict treats as errors\n"), err
     code, out, _ = command("check", "--strict", "--format", "json", "-", given=post)
     equal((code, '"ok":false' in out), (78, True))
-    equal(command("check", "--strict", "-", given="version: 1\n"), (0, "-: good, 0 routes and the default\n", ""))
+    equal(command("check", "--strict", "-", given="version: 1\n"), (0, "-: OK (0 routes)\n", ""))
 
 
 def test_check_reads_a_configuration_from_standard_input():
-    equal(command("check", "-", given="version: 1\n"), (0, "-: good, 0 routes and the default\n", ""))
+    equal(command("check", "-", given="version: 1\n"), (0, "-: OK (0 routes)\n", ""))
     code, out, err = command("check", "-", given="version: 1\nlimits: {haeder: 1KiB}\n")
     equal((code, out), (78, ""))
     assert err.startswith('-:2:10: error: limits: unknown key "haeder" (did you mean header?)'), err
@@ -86,18 +86,18 @@ def test_unknown_arguments_are_reported_as_typed():
     for arguments, told in (
             (("run", "a", "b", "c"), 'reprise run: "b", "c" are not understood; see reprise help run\n'),
             (("ca", "shwo"), 'reprise ca: "shwo" is not understood (did you mean show?); see reprise help ca\n'),
-            (("ca",), "reprise ca: one of its commands is missing: init show renew; see reprise help ca\n"),
+            (("ca",), "reprise ca: a subcommand is missing; the subcommands are: init show renew; see reprise help ca\n"),
             (("ca", "init", "--fromat", "json"), 'reprise ca init: "--fromat" is not understood (did you mean --format?); see reprise help ca init\n'),
-            (("check", "-", "-"), "reprise check: - is there twice: standard input can be read once; see reprise help check\n"),
+            (("check", "-", "-"), "reprise check: - is given twice: standard input can be read only once; see reprise help check\n"),
             (("explain", "--hedaer", "x", "GET", "http://h/", "more"),
              'reprise explain: "--hedaer", "http://h/", "more" are not understood (did you mean --header?); see reprise help explain\n'),
             (("run", "--cofnig", "x"), 'reprise run: "--cofnig" is not understood (did you mean --config?); see reprise help run\n'),
             (("explain", "GET"), "reprise explain: url is missing; see reprise help explain\n"),
             (("check", "-c"), "reprise check: --config needs a value; see reprise help check\n"),
             (("explain", "GET", "http://h/", "--status", "abc"),
-             'reprise explain: "abc" is no value for --status; see reprise help explain\n'),
+             'reprise explain: "abc" is not a valid value for --status; see reprise help explain\n'),
             (("run", "--forward", "1", "x.yaml"),
-             "reprise run: --config and --forward do not go together; see reprise help run\n"),
+             "reprise run: --config and --forward cannot be combined; see reprise help run\n"),
             (("--verbose",), 'reprise: "--verbose" is not understood; see reprise help\n'),
             (("-c", "x.yaml"), "reprise: a command is missing (did you mean run -c x.yaml?); see reprise help\n"),
             (("-t",), "reprise: a command is missing (did you mean check -c FILE?); see reprise help\n"),
@@ -108,13 +108,13 @@ def test_unknown_arguments_are_reported_as_typed():
             (("explain", "GET", "h/x"), "reprise explain: h/x: The target is not an http or https URI (did you mean http://h/x?)\n"),
             (("explain", "GET", "http://h/", "-H", "A: 1"),
              'reprise explain: "-H", "A: 1" are not understood (did you mean --header?); see reprise help explain\n'),
-            (("explain", "GET", "http://h/", "--failure", "conn-failure"), "reprise explain: no failure is called conn-failure (did you mean "
-                                                                           f"connect?); there are {failures}\n"),
+            (("explain", "GET", "http://h/", "--failure", "conn-failure"), "reprise explain: unknown failure conn-failure (did you mean "
+                                                                           f"connect?); the failures are {failures}\n"),
             (("run", "--retries", "3"), 'reprise run: "--retries" is not understood (did you mean --max-attempts?); see reprise help run\n'),
             (("run", "--port=3128"), 'reprise run: "--port=3128" is not understood (did you mean --forward?); see reprise help run\n'),
-            (("env", "--format", "bash"), 'reprise env: "bash" is no value for --format: write sh, fish, dotenv, systemd or kubernetes (did you '
+            (("env", "--format", "bash"), 'reprise env: "bash" is not a valid value for --format: write sh, fish, dotenv, systemd or kubernetes (did you '
                                           'mean sh?); see reprise help env\n'),
-            (("log", "level", "warning"), 'reprise log level: "warning" is no value for level: write error, warn, info or debug (did you mean '
+            (("log", "level", "warning"), 'reprise log level: "warning" is not a valid value for level: write error, warn, info or debug (did you mean '
                                           'warn?); see reprise help log level\n'),
             (("log", "debug"), 'reprise log: "debug" is not understood (did you mean level?); see reprise help log\n'),
             (("ca", "create"), 'reprise ca: "create" is not understood (did you mean init?); see reprise help ca\n'),
@@ -123,7 +123,7 @@ def test_unknown_arguments_are_reported_as_typed():
             (("exec", "--intercept", "https://h.test/x", "--", "true"),
              "reprise exec: --intercept https://h.test/x is a URL: write only the host name (did you mean h.test?)\n"),
             (("config",), "reprise config: name what to print: --effective, --preset NAME, --reference or --schema; see reprise help config\n"),
-            (("config", "--preset", "s3"), "reprise config: there is no preset s3 (did you mean aws?); the presets are: aws consul gcs "
+            (("config", "--preset", "s3"), "reprise config: unknown preset s3 (did you mean aws?); the presets are: aws consul gcs "
                                            "gcs-metadata git gsutil health llm memorystore oci vault\n"),
             ((), "reprise: a command is missing; see reprise help\n")):
         equal(command(*arguments), (2, "", told), " ".join(arguments))

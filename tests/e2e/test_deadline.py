@@ -302,8 +302,8 @@ def test_L26_clear_text_credentials_cause_a_warning():
             own_server = preset in ("consul", "health", "vault")  # the file says how to reach this upstream
             assert own_server or "over TLS, on port 443" in said and "clear text" not in said, said
     said = reprise_says("explain", "POST", "http://api.anthropic.com/v1/messages").stdout
-    assert "In clear text" in said, said
+    assert "Clear text" in said, said
     said = reprise_says("explain", "GET", "http://api.internal/x", "--header", "Authorization: Bearer x").stdout
-    assert "In clear text" in said, said
+    assert "Clear text" in said, said
     said = reprise_says("explain", "GET", "http://api.internal/x").stdout
-    assert "In clear text" not in said, said
+    assert "Clear text" not in said, said

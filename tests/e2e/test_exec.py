@@ -91,7 +91,7 @@ def test_exec_with_wrong_arguments_runs_no_command():
     equal(ran("exec"), (2, "", missing))
     equal(ran("exec", "--"), (2, "", missing))
     equal(ran("exec", "true"), (2, "", "reprise exec: write -- before the command: reprise exec [options] -- true; see reprise help exec\n"))
-    equal(ran("exec", "--report", "/nowhere/report", "--", "true"), (2, "", "reprise exec: /nowhere/report cannot be written: name a file in a folder that is there\n"))
+    equal(ran("exec", "--report", "/nowhere/report", "--", "true"), (2, "", "reprise exec: /nowhere/report cannot be written: name a file in an existing folder\n"))
     equal(ran("exec", "-c", "/nowhere/file", "--", "true")[0], 78)
 
 
@@ -274,6 +274,6 @@ def test_env_derives_the_proxy_address_from_the_configuration():
         equal(of("[{bind: '[::1]:4000'}]"), (0, "export http_proxy='http://[::1]:4000'", ""))
         equal(of("[{bind: 0.0.0.0:4000, allow_remote: true}]"), (0, "export http_proxy='http://127.0.0.1:4000'", ""))
         code, _, err = of("[{mode: gateway, bind: 127.0.0.1:4000, upstream: http://h}]")
-        assert code == 2 and "no listener of mode forward" in err, err
+        assert code == 2 and "no listener has mode forward" in err, err
         code, _, err = of("[{bind: 127.0.0.1:0}]")
         assert code == 2 and "port 0" in err, err

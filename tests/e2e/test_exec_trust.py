@@ -106,7 +106,7 @@ def test_unreadable_ca_file_is_logged_as_a_warning():
         with open(f"{folder}/log", encoding="utf-8") as file:
             text = file.read()
         for name in ("PIP_CERT", "AWS_CA_BUNDLE", "DENO_CERT"):
-            assert f"{name} names {environment[name]}, in which no certificate can be read: it adds none to those that are trusted" in text, text
+            assert f"{name} names {environment[name]}, which has no readable certificate: no certificate is added to the trusted ones" in text, text
         equal("SSL_CERT_FILE names" in text, False)
 
 

@@ -95,7 +95,7 @@ def test_explain_names_the_preset_of_a_route():
     assert re.search(r"^route +gcs/[\w.]+ \(preset gcs:\d+\)$", out, re.M), out
     assert "ends        not_idempotent after attempt 1" in out, out
     code, out = explain("PATCH", f"{url}?ifMetagenerationMatch=3", "-c", "tests/golden/explain/presets.yaml")
-    assert "idempotent  yes: it has `query: ifMetagenerationMatch`" in out, out
+    assert "idempotent  yes: the request has `query: ifMetagenerationMatch`" in out, out
     assert len(out.splitlines()) < 90, "an unlimited route still fits a few pages"
 
 
@@ -108,3 +108,17 @@ def test_explain_reports_an_unreadable_body_and_a_bad_configuration():
     code, out = explain("GET", "http://h/", "-c", "tests/golden/config/tabs.yaml")
     equal(code, 78)
     assert "tabs.yaml:" in out, out
+
+
+def test_explain_accepts_the_old_names_of_two_options_and_warns():
+    request = ("GET", "http://hidden.internal/x", "-c", "tests/golden/explain/hidden.yaml", "--status", "400")
+    field, body = "Content-Type: application/x-amz-json-1.0", "tests/golden/explain/throttled.json"
+    code, new = explain(*request, "--response-header", field, "--response-body", body)
+    equal(code, 0)
+    assert f"assumed     every attempt: the response is 400, {field}, with the body in {body}\n" in new, new
+    assert "\nattempt 1   retryable_body: " in new and "warning" not in new, new
+    equal(explain(*request, "--answer-header", field, "--answer-body", body),
+          (0, f"{new}warning: --answer-header is now --response-header\nwarning: --answer-body is now --response-body\n"))
+    equal(explain(*request, "--answer-body", body, "--response-body", body)[0], 2, "both names of one option")
+    _, usage = explain("--help")
+    assert "--response-header" in usage and "--response-body" in usage and "--answer-" not in usage, usage

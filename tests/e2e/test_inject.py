@@ -24,16 +24,16 @@ def test_inject_produces_the_same_output_from_a_file_and_standard_input():
     wanted = (GOLDEN / "workloads.injected.yaml").read_bytes()
     code, out, err = inject("-f", str(GOLDEN / "workloads.yaml"))
     equal((code, out), (0, wanted))
-    equal(err.replace(f"{GOLDEN}/workloads.yaml:", ""), "36:15: warning: document 2: HTTPS_PROXY comes from elsewhere (valueFrom) and stays as it is\n"
-          + NEEDS_CONFIG_MAP + " note: passed over, because they run no pods: 1 ConfigMap, 1 Service\n")
+    equal(err.replace(f"{GOLDEN}/workloads.yaml:", ""), "36:15: warning: document 2: HTTPS_PROXY comes from valueFrom and is left unchanged\n"
+          + NEEDS_CONFIG_MAP + " note: left unchanged, because they do not run pods: 1 ConfigMap, 1 Service\n")
     code, out, err = inject("-f", "-", given=(GOLDEN / "workloads.yaml").read_bytes())
     equal((code, out), (0, wanted))
     assert err.startswith("-:36:15: warning: document 2: "), err
     code, out, err = inject(str(GOLDEN / "workloads.injected.yaml"))
     equal((code, out), (0, wanted))
     equal([line.partition(": note: ")[2] for line in err.splitlines()],
-          [f"document {number}: it has reprise already: left as it is" for number in (2, 3, 4)]
-          + ["passed over, because they run no pods: 1 ConfigMap, 1 Service"])
+          [f"document {number}: left unchanged: it already has reprise" for number in (2, 3, 4)]
+          + ["left unchanged, because they do not run pods: 1 ConfigMap, 1 Service"])
 
 
 def test_inject_remove_restores_every_manifest_of_the_corpus():
@@ -53,7 +53,7 @@ def test_inject_remove_restores_the_original_manifest():
     before = (GOLDEN / "workloads.yaml").read_bytes()
     equal(inject("--remove", "-f", str(GOLDEN / "workloads.injected.yaml")), (0, before, ""))
     equal(inject("--remove", "-f", "-", given=(GOLDEN / "workloads.injected.yaml").read_bytes()), (0, before, ""))
-    note = "-: note: no pod has a sidecar of `reprise inject`: nothing was changed\n"
+    note = "-: note: no pod has a sidecar that `reprise inject` added: nothing was changed\n"
     equal(inject("--remove", "-f", "-", given=before), (0, before, note))
     foreign = b"kind: Pod\nspec:\n  containers:\n  - name: reprise\n    image: somebody/else\n"
     code, out, err = inject("--remove", "-f", "-", given=foreign)
@@ -76,17 +76,17 @@ def test_inject_passes_non_workloads_byte_for_byte():
                  b"\xef\xbb\xbfkind: Secret\nstringData: {a: '{{ x }}'}", b"kind: Widget\nspec:\n  containers: [{name: a}]\n  a: 1\n  a: 2\n"):
         code, out, err = inject("-f", "-", given=text)
         equal((code, out), (0, text))
-        equal(err, "-: note: no workload is in it: nothing was changed\n")
+        equal(err, "-: note: the file has no workload: nothing was changed\n")
 
 
 def test_inject_prints_nothing_if_one_document_is_wrong():
     good = b"kind: Pod\nspec: {containers: [{name: a}]}\n---\n"
-    for text, told in ((b"a: [\n", ":5:1: error: document 2: no YAML: "), (b"words\n", ":4:1: error: document 2: no Kubernetes object"),
+    for text, told in ((b"a: [\n", ":5:1: error: document 2: not YAML: "), (b"words\n", ":4:1: error: document 2: not a Kubernetes object"),
                        (b"kind: Deployment\n", ":4:1: error: document 2: Deployment: spec.template.spec.containers is missing or empty"),
-                       (b"kind: Pod\nspec:\n\tcontainers:\n", ":6:1: error: document 2: no YAML: a tab"),
+                       (b"kind: Pod\nspec:\n\tcontainers:\n", ":6:1: error: document 2: not YAML: this line is indented with a tab"),
                        (b"kind: Pod\nspec:\n  containers:\n  - name: {{ .Values.name }}\n", "(is this a template? render it first)"),
-                       (bytes(range(256)) * 40, "error: document 1: not text in UTF-8"),
-                       ("kind: Pod\n".encode("utf-16"), "not text in UTF-8")):
+                       (bytes(range(256)) * 40, "error: document 1: not UTF-8 text"),
+                       ("kind: Pod\n".encode("utf-16"), "not UTF-8 text")):
         code, out, err = inject("-f", "-", given=good + text)
         equal((code, out), (1, b""), text)
         assert told in err and err.count("\n") == 1 and "-:" in err, err
@@ -116,7 +116,7 @@ def test_inject_handles_a_large_file_and_rejects_a_file_over_64_mib():
     equal((code, err, out.count(b"- name: reprise\n")), (0, "-:" + NEEDS_CONFIG_MAP, count))
     with tempfile.NamedTemporaryFile() as file:
         file.truncate(64 * 1024 * 1024 + 1)
-        equal(inject("-f", file.name), (1, b"", f"reprise inject: cannot read {file.name}: it is larger than 64 MiB; name a manifest, or - for standard input\n"))
+        equal(inject("-f", file.name), (1, b"", f"reprise inject: cannot read {file.name}: the file is larger than 64 MiB; name a manifest, or - for standard input\n"))
 
 
 def test_inject_embeds_a_valid_configuration_and_warns_if_the_sidecar_cannot_use_it():
@@ -135,7 +135,7 @@ def test_inject_embeds_a_valid_configuration_and_warns_if_the_sidecar_cannot_use
         equal(inject("--remove", "-f", "-", given=out)[:2], (0, POD))
         code, out, err = with_config("version: 1\nlisteners: [{mode: forward, bind: 127.0.0.1:3130}]\n")
         equal(code, 0)
-        assert "has no listener of mode forward" in err and "the probes ask port 3129" in err, err
+        assert "has no forward listener on that port" in err and "the probes connect to port 3129" in err, err
         code, out, err = with_config("version: 1\ndefaults: {retry: {deadlin: 1s}}\n")
         equal((code, out), (78, b""))
         assert "reprise.yaml:2:" in err and "deadline" in err, err
@@ -158,14 +158,14 @@ def test_inject_applies_sidecar_options_or_reports_their_mistake():
     assert b"runAsUser" not in out, out
     equal(inject("-f", "-", given=out)[1], out, "what it was told stays")
     equal(inject("--remove", "-f", "-", given=out)[:2], (0, POD))
-    for option, value, told in (("--requests", "gpu=1", "cpu, memory or ephemeral-storage"), ("--limits", "cpu=much", "'much' is no quantity"),
-                                ("--run-as-user", "0", "0 is root"), ("--image-pull-policy", "Daily", "none of Always, IfNotPresent and Never")):
+    for option, value, told in (("--requests", "gpu=1", "cpu, memory or ephemeral-storage"), ("--limits", "cpu=much", "'much' is not a Kubernetes quantity"),
+                                ("--run-as-user", "0", "0 is root"), ("--image-pull-policy", "Daily", "write Always, IfNotPresent or Never")):
         code, out, err = inject("-f", "-", option, value, given=POD)
         equal((code, out), (2, b""))
         assert option in err and told in err, err
     code, out, err = inject("-f", "-", "--requests", "memory=1Gi", given=POD)
     equal((code, out), (1, b""))
-    assert "would request memory=1Gi and be limited to 192Mi" in err, err
+    assert "would request memory=1Gi, which is more than its limit of 192Mi" in err, err
 
 
 def test_inject_reports_what_it_leaves_unchanged():
@@ -173,9 +173,9 @@ def test_inject_reports_what_it_leaves_unchanged():
              b"kind: CloneSet\nspec: {template: {spec: {containers: [{name: a, image: x}]}}}\n")
     code, out, err = inject("-f", "-", given=given)
     equal((code, out), (0, given))
-    equal(err, "-:4:7: note: document 2: left alone: hostNetwork: the ports of reprise would be those of the node\n"
-          "-:8:1: note: document 4: passed over: CloneSet is not a kind that is known here, but has spec.template.spec.containers\n"
-          "-: note: passed over, because they run no pods: 2 Service\n")
+    equal(err, "-:4:7: note: document 2: left unchanged: it uses hostNetwork, so reprise would use the ports of the node\n"
+          "-:8:1: note: document 4: left unchanged: CloneSet is not a known kind of workload, but has spec.template.spec.containers\n"
+          "-: note: left unchanged, because they do not run pods: 2 Service\n")
 
 
 def test_inject_replaces_a_sidecar_of_another_version():

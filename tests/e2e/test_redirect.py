@@ -378,7 +378,7 @@ def test_redirect_prints_rules_for_each_transparent_listener():
         file.flush()
         code, _, err = redirect(file.name, "--print", "nft")
         equal(code, 78, err)
-        assert "none is transparent" in err, err
+        assert "no listener is transparent" in err, err
 
 
 @contextlib.contextmanager
@@ -489,4 +489,4 @@ def test_redirect_warns_if_no_listener_is_running():
     with Host(), a_file_with('{mode: transparent, bind: "127.0.0.1:3191"}') as file:
         code, _, err = redirect(file, "--print", "nft", "--apply", "--user", "root", "--ports", "1")
         equal(code, 0, err)
-        assert "nothing listens at port 3191 yet" in err, err
+        assert "no process listens on port 3191 yet" in err, err

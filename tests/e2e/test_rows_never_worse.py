@@ -216,7 +216,7 @@ def test_N20_metadata_services_are_exempt_everywhere_proxy_variables_are_written
 def test_N20_explain_advises_direct_access_for_metadata_urls():
     for host in ("169.254.169.254", "169.254.170.2", "169.254.170.23", "[fd00:ec2::254]", "100.100.100.200", "192.0.0.192"):
         _, out = explain("GET", f"http://{host}/latest/meta-data/")
-        assert "ends        address_denied" in out and "ask the cloud's metadata service directly" in out, (host, out)
+        assert "ends        address_denied" in out and "send requests to the cloud's metadata service directly" in out, (host, out)
 
 
 def test_N22_get_on_a_stale_connection_is_retried_in_off_and_observe_mode():

@@ -72,23 +72,23 @@ def test_L20_explain_reports_every_limit():
     code, out = explain("GET", "http://api.example.com/v1/x")
     equal(code, 0)
     for words in ("\nbudget      100 retries left", "\nreplay      a body of up to 256KiB is held in memory, a longer one of up to 64MiB on disk",
-                  "64MiB and 1GiB", "\nconnect     5s to connect to one address, 10s for all of them; name, dial and TLS end at the deadline",
-                  "\nanswer      as long as the upstream takes (response_timeout: none)",
-                  "\nconnection  any idle one; if it was stale (stale_connection), once again at once on a fresh one"):
+                  "64MiB in memory and 1GiB on disk", "\nconnect     5s to connect to one address, 10s for all of them; resolving, connecting and TLS end at the deadline",
+                  "\nresponse    as long as the upstream takes (response_timeout: none)",
+                  "\nconnection  any idle connection; if it was stale, an immediate retry on a fresh one (stale_connection)"):
         assert words in out, (words, out)
     code, out = explain("POST", "http://api.example.com/v1/x")
-    for words in ("\nreplay      no body is held", "\nconnection  a fresh one for the first such request"):
+    for words in ("\nreplay      the body is not held", "\nconnection  a fresh one for the first unrepeatable request"):
         assert words in out, (words, out)
     file = "tests/golden/explain/limits.yaml"
     code, out = explain("GET", "http://api.example.com/v1/x", "-c", file)
-    for words in ("\ncircuit     opens where 50% of at least 20 attempts within 10s failed; for 5s then nothing is sent (circuit_open)",
-                  "\nhost pause  while the upstream has asked for a pause every attempt waits for its end and up to ",
-                  "\nhedge       a copy after 200ms", "\nanswer      3s from the last request byte to the response head (attempt_timeout), or the deadline"):
+    for words in ("\ncircuit     opens if 50% of at least 20 attempts within 10s failed; nothing is sent for 5s after that (circuit_open)",
+                  "\nhost pause  while the upstream has asked for a pause, every attempt waits until the pause ends, and up to ",
+                  "\nhedge       a hedge after 200ms", "\nresponse    3s from the last request byte to the response head (attempt_timeout), or the deadline"):
         assert words in out, (words, out)
     code, out = explain("GET", "http://api.example.com/v1/x", "-c", file, "--format", "json")
     equal(sorted(json.loads(out)["limits"]), ["answer", "circuit", "connect", "connection", "host pause", "replay"])
     code, out = explain("POST", "http://keyed.test/x", "-c", file, "--header", "X-Token: 1")
-    assert "\nidempotent  yes: it has `header: X-Token`" in out, out
+    assert "\nidempotent  yes: the request has `header: X-Token`" in out, out
     code, out = explain("POST", "http://keyed.test/x", "-c", file, "--header", "X-Token: 1", "--header", "Connection: X-Token")
     assert "\nidempotent  no" in out, "row L11"
 

@@ -95,6 +95,6 @@ def test_N13_exec_counts_tunnels_separately_from_requests():
 def test_N13_explain_of_an_https_url_starts_with_what_is_not_retried():
     _, out = explain("GET", "https://api.test/x")
     beginning = out[:out.index("\nrequest ")]
-    for words in ("Not retried unless", "tls: originate", "--intercept api.test", "only its dial is retried"):
+    for words in ("The request is not retried", "tls: originate", "--intercept api.test", "only connecting is retried"):
         assert words in beginning, out
-    assert "Not retried unless" not in explain("GET", "http://api.test/x")[1]
+    assert "The request is not retried" not in explain("GET", "http://api.test/x")[1]

@@ -164,7 +164,7 @@ def test_simulate_reports_bad_models_with_their_position():
                             (("--error", "60%:503", "--error", "50%:500"), "--error: the shares come to more than 100%"),
                             (("--mix", "GET 40%"), "--mix: the shares come to 40%"), (("--seed", "x"), "--seed: "),
                             (("--clients", "0"), "--clients: "), (("--policy", "best"), 'no policy is called "best"'),
-                            (("--lenient",), "--lenient is about the log"), (("--rats", "5"), "see reprise help simulate"),
+                            (("--lenient",), "--lenient needs --replay"), (("--rats", "5"), "see reprise help simulate"),
                             (("--rate",), "--rate needs a value")):
         code, out, err = simulate(*arguments)
         equal((code, out), (2, ""), arguments)
@@ -254,13 +254,13 @@ def test_simulate_reports_bad_logs_with_their_line():
         equal((code, out), (2, ""), given[:60])
         assert told in err and err.count("\n") == 1, err
     code, out, err = simulate("--replay", "-", given=whole + whole[:100])
-    equal((code, err), (0, "-:2: warning: half a line at the end: it is left out\n"))
+    equal((code, err), (0, "-:2: warning: the last line is incomplete and was left out\n"))
     code, out, err = simulate("--replay", "-", "--lenient", given=b"junk\n" + whole)
     equal((code, err), (0, ""))
     assert "1 bad lines left out" in out, out
     for arguments, told in ((("--replay", "/nowhere/log"), "cannot read /nowhere/log: No such file"), (("--replay", str(ROOT)), "Is a directory"),
-                            (("--replay", "x", "--rate", "5/s"), "--replay and --rate do not go together"),
-                            (("--replay", "x", "--model", "m"), "--replay and --model do not go together")):
+                            (("--replay", "x", "--rate", "5/s"), "--replay and --rate cannot be combined"),
+                            (("--replay", "x", "--model", "m"), "--replay and --model cannot be combined")):
         code, out, err = simulate(*arguments)
         equal((code, out), (2, ""), arguments)
         assert told in err, err

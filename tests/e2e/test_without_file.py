@@ -121,7 +121,7 @@ def test_effective_configuration_and_check_report_flags_and_variables():
 
 def test_misspelt_variable_causes_a_warning_and_kubernetes_variables_do_not():
     code, _, err = ran("check", "-", given="version: 1\n", REPRISE_MAX_ATEMPTS="3")
-    equal((code, err), (0, "reprise: warning: REPRISE_MAX_ATEMPTS is not read (did you mean REPRISE_MAX_ATTEMPTS?)\n"))
+    equal((code, err), (0, "reprise: warning: REPRISE_MAX_ATEMPTS is ignored: unknown variable (did you mean REPRISE_MAX_ATTEMPTS?)\n"))
     _, _, err = ran("check", "-", given="version: 1\n", REPRISE_PORT="tcp://10.0.0.1:3128", REPRISE_SERVICE_HOST="10.0.0.1",
                     REPRISE_PORT_3128_TCP_ADDR="10.0.0.1", REPRISE_HOME="/x")
     equal(err, "")
@@ -173,7 +173,7 @@ def test_exec_ignores_listener_variables_if_another_proxy_uses_their_addresses()
         with open(f"{folder}/log", encoding="utf-8") as file:
             text = file.read()
         for name, value in taken.items():
-            assert f"{name}={value} is not used: another process has it" in text, text
+            assert f"{name}={value} is ignored: another process already uses that address" in text, text
         code, _, err = ran("exec", "--admin", taken["REPRISE_ADMIN"], "--", "true")
         equal(code, 69, err)
 
@@ -281,13 +281,13 @@ def test_explain_uses_the_configuration_of_the_running_proxy():
         assert "attempts_spent after attempt 2" in out, out
         equal("secret" in reprise.admin("/config")[1], False)
         code, out, _ = ran("explain", "GET", "http://a.test/", "--format", "json", "--admin", where)
-        assert json.loads(out)["settings"].startswith(f"as the proxy at {where} has them now"), out
+        assert json.loads(out)["settings"].startswith(f"current settings of the proxy at {where} ("), out
     _, out, _ = ran("explain", "GET", "http://a.test/", REPRISE_CONTROL="none", REPRISE_ADMIN="off")
     assert out.startswith("settings    built-in defaults\n"), out
     held, port = closed_port()
     with held:
         _, out, _ = ran("explain", "GET", "http://a.test/", REPRISE_CONTROL="none", REPRISE_ADMIN=str(port))
-        assert out.startswith(f"settings    built-in defaults (no reprise answers at 127.0.0.1:{port})\n"), out
+        assert out.startswith(f"settings    built-in defaults (no reprise responds at 127.0.0.1:{port})\n"), out
         code, out, err = ran("explain", "GET", "http://a.test/", "--admin", f"127.0.0.1:{port}")
         equal((code, out), (1, ""))
         assert "no response from the admin listener" in err, err
@@ -297,9 +297,9 @@ def test_explain_does_not_mistake_another_program_for_reprise():
     with Upstream({}, otherwise=[200]) as upstream:
         code, out, err = ran("explain", "GET", "http://a.test/", "--admin", f"127.0.0.1:{upstream.port}")
         equal((code, out), (1, ""))
-        assert "does not tell a configuration" in err, err
+        assert "does not report a configuration" in err, err
         code, out, _ = ran("explain", "GET", "http://a.test/", REPRISE_CONTROL="none", REPRISE_ADMIN=str(upstream.port))
-        equal((code, out.startswith("settings    built-in defaults (no reprise answers")), (0, True))
+        equal((code, out.startswith("settings    built-in defaults (no reprise responds")), (0, True))
 
 
 def test_second_proxy_names_the_process_that_uses_its_port():

@@ -78,7 +78,7 @@ def test_check_of_several_files_prints_a_line_for_each_and_a_total():
         good, bad, warned = files_in(folder, good=GOOD, bad=BAD, warned=WARNED)
         code, said, errors = command("check", good, bad, warned, "/nowhere/x.yaml")
         equal(code, 78)
-        equal(said, f"{good}: good, 0 routes and the default\n{warned}: good, 0 routes and the default\n4 files: 2 good, 2 with errors\n")
+        equal(said, f"{good}: OK (0 routes)\n{warned}: OK (0 routes)\n4 files: 2 OK, 2 with errors\n")
         lines = errors.splitlines()
         assert lines[0].startswith(f'{bad}:2:10: error: limits: unknown key "haeder" (did you mean header?)'), lines
         equal(lines[2], f"{bad}: 2 errors")
@@ -136,7 +136,7 @@ def test_check_shows_progress_on_a_terminal_and_erases_it():
         equal([line[:8] for line in lines[::2]], [f"{number} of 5: " for number in range(1, 6)], repr(shown))
         assert all(len(line) < 40 for line in lines), lines
         equal(set(lines[1::2]), {""}, "each is taken away again")
-        equal(output.splitlines()[-1], "5 files: 5 good, 0 with errors")
+        equal(output.splitlines()[-1], "5 files: 5 OK, 0 with errors")
         equal(on_a_terminal("check", names[0])[0], "", "one file needs no such line")
         equal(command("check", *names)[2], "", "nor has anything that is no terminal one")
 

@@ -83,7 +83,7 @@ TEST(Advice, advice_names_the_replay_limit_that_the_body_exceeds) {
   EXPECT_TRUE(says(advised(question, policy), "no-store"));
   question.facts.no_store = false;
   policy.mode = Mode::observe;
-  EXPECT_TRUE(says(advised(question, policy), "or `replay.disk` where the route retries"));
+  EXPECT_TRUE(says(advised(question, policy), "or `replay.disk` if the route retries"));
 }
 
 TEST(Advice, D5_advice_names_the_total_limit_if_the_route_limit_is_large_enough) {
@@ -138,9 +138,9 @@ TEST(Advice, advice_says_to_list_a_failure_only_if_retry_on_has_a_word_for_it) {
   policy.retry.on.connect = true;
   EXPECT_EQ(end_of(refused, policy), Reason::attempts_spent);
   const Question malformed = ask("GET", Failed{Stage::head, Cause::malformed_response});
-  EXPECT_TRUE(says(advised(malformed, policy), "No key does"));
+  EXPECT_TRUE(says(advised(malformed, policy), "No key changes this"));
   const Question loop = ask("GET", Failed{Stage::connect, Cause::address_is_self});
-  EXPECT_TRUE(says(advised(loop, policy), "Ask for the upstream itself"));
+  EXPECT_TRUE(says(advised(loop, policy), "Send the request to the upstream itself"));
 }
 
 TEST(Advice, advice_names_what_a_truncated_download_lacks_for_a_resume) {
@@ -150,14 +150,16 @@ TEST(Advice, advice_names_what_a_truncated_download_lacks_for_a_resume) {
   EXPECT_TRUE(says(advised(ask("GET", truncated), policy),
                    "x-goog-generation or x-amz-version-id, a Content-Length"));
   policy.resume.validators = {"x-checksum"};
-  EXPECT_TRUE(says(advised(ask("GET", truncated), policy), "give its answer x-checksum, a Content-Length"));
-  EXPECT_TRUE(says(advised(ask("POST", truncated), policy), "No key does")) << "only a GET is continued";
+  EXPECT_TRUE(
+      says(advised(ask("GET", truncated), policy), "send its response with x-checksum, a Content-Length"));
+  EXPECT_TRUE(says(advised(ask("POST", truncated), policy), "No key changes this"))
+      << "only a GET is continued";
   RoutePolicy poor;
   poor.budget = BudgetPolicy{0, 0, 1s};
   EXPECT_TRUE(says(advised(ask("GET", truncated), poor), "`budget.floor`")) << "a head would not help";
   Question late = ask("GET", truncated);
   late.signature_end = Instant{} - 1s;
-  EXPECT_TRUE(says(advised(late, policy), "Sign the request for longer"));
+  EXPECT_TRUE(says(advised(late, policy), "Use a signature that is valid for longer"));
   policy.resume.enabled = false;
   EXPECT_TRUE(says(advised(ask("GET", truncated), policy), "`resume: {enabled: true}`"));
   policy.mode = Mode::observe;
@@ -218,14 +220,15 @@ TEST(Advice, advice_names_every_alternative_key_of_an_any_rule) {
   policy.idempotent = {
       IdempotencyRule::Kind::any,
       {{Condition::Kind::header, "Idempotency-Key", ""}, {Condition::Kind::query, "requestId", ""}}};
-  EXPECT_TRUE(says(advised(ask("POST", Responded{503, {}}), policy),
-                   "one of `header: Idempotency-Key`, `query: requestId`."));
+  EXPECT_TRUE(says(
+      advised(ask("POST", Responded{503, {}}), policy),
+      "Send one of these with a value that is not empty: `header: Idempotency-Key`, `query: requestId`."));
 }
 
 TEST(Advice, advice_explains_that_a_content_coded_body_cannot_be_inspected) {
   RoutePolicy policy;
   policy.idempotent = {IdempotencyRule::Kind::any, {{Condition::Kind::json, "etag", ""}}};
-  EXPECT_TRUE(says(advised(ask("PATCH", Responded{503, {}}), policy), "not content-coded"));
+  EXPECT_TRUE(says(advised(ask("PATCH", Responded{503, {}}), policy), "without a content coding"));
 }
 
 TEST(Advice, advice_names_the_limit_that_the_requested_delay_exceeds) {
@@ -242,10 +245,11 @@ TEST(Advice, advice_for_an_attempt_timeout_names_the_missing_setting) {
   policy.retry.attempt_timeout = 2s;
   EXPECT_EQ(end_of(question, policy), Reason::attempts_spent);
   const Question write = ask("POST", question.outcome);
-  EXPECT_TRUE(says(advised(write, policy), "Only an attempt that may be repeated"));
+  EXPECT_TRUE(says(advised(write, policy), "ends only an attempt that may be repeated"));
   policy.retry.on.timeout = false;
   EXPECT_TRUE(says(advised(question, policy), "List `timeout`"));
-  EXPECT_TRUE(says(advised(write, policy), "List `timeout` under `retry.on` of the route, and give it"));
+  EXPECT_TRUE(says(advised(write, policy),
+                   "List `timeout` under `retry.on` of the route, and give the route an `attempt_timeout`"));
   policy.retry.on.timeout = true;
   policy.retry.attempt_timeout = 2min;
   EXPECT_TRUE(says(advised(question, policy), "Raise `retry.deadline`")) << "the deadline ended it";

@@ -38,26 +38,27 @@ TEST(StoryReport, report_shows_each_attempt_and_the_final_outcome) {
   story.attempts[0].budget_left = 9.5F;
   story.attempts[1].sent_bytes = 98;
   story.traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-  EXPECT_EQ(to_text(story, "Raise it."),
-            "request     GET http://api.internal/x\n"
-            "id          k3x9q2-1\n"
-            "ended       2026-01-02T10:03:12.345Z\n"
-            "client      X-Request-Id client-7, trace 0af7651916cd43dd8448eb211c80319c\n"
-            "route       api\n"
-            "idempotent  no, or not before its body was looked into\n"
-            "attempt 1   at 0s: 192.0.2.7:80\n"
-            "            refused in stage connect after 1ms; nothing sent\n"
-            "            retryable_failure: again in 200ms, drawn from 125ms to 250ms; 9 retries left in the "
-            "budget\n"
-            "attempt 2   at 201ms: nothing dialled\n"
-            "            429 after 5ms; 98 bytes sent\n"
-            "            asked for a pause of 1m30s\n"
-            "            upstream_said_later\n"
-            "ends        upstream_said_later: " +
-                std::string(policy::meaning(Reason::upstream_said_later)) +
-                "\n"
-                "client got  429 after 206ms, 0 bytes of body\n"
-                "to change   Raise it.\n");
+  EXPECT_EQ(
+      to_text(story, "Raise it."),
+      "request     GET http://api.internal/x\n"
+      "id          k3x9q2-1\n"
+      "ended       2026-01-02T10:03:12.345Z\n"
+      "client      X-Request-Id client-7, trace 0af7651916cd43dd8448eb211c80319c\n"
+      "route       api\n"
+      "idempotent  no, or not known before the body was read\n"
+      "attempt 1   at 0s: 192.0.2.7:80\n"
+      "            refused in stage connect after 1ms; nothing sent\n"
+      "            retryable_failure: retried after 200ms, drawn from 125ms to 250ms; 9 retries left in the "
+      "budget\n"
+      "attempt 2   at 201ms: no connection opened\n"
+      "            429 after 5ms; 98 bytes sent\n"
+      "            the upstream asked for a pause of 1m30s\n"
+      "            upstream_said_later\n"
+      "ends        upstream_said_later: " +
+          std::string(policy::meaning(Reason::upstream_said_later)) +
+          "\n"
+          "client got  429 after 206ms, 0 bytes of body\n"
+          "to change   Raise it.\n");
 }
 
 TEST(StoryReport, report_contains_no_terminal_control_characters) {
@@ -85,11 +86,11 @@ TEST(StoryReport, report_shows_rare_events) {
   story.attempts_before_the_gap = 1;
   const std::string text = to_text(story, "");
   for (const char* words :
-       {"CONNECT api.internal:80", "hedged: a copy after 30ms", "stale_connection: again at once",
-        "...         5 more", "client_gone: a wait of 30ms was not begun or not ended",
-        "asked not to be tried again", "another reprise", "its body says that it failed",
-        "some of it may have been sent", "409 from reprise", "ambiguous", "copy refused: budget_spent",
-        "client_gone"})
+       {"CONNECT api.internal:80", "hedged: a hedge after 30ms", "stale_connection: retried at once",
+        "...         5 more", "client_gone: a wait of 30ms did not start or did not end",
+        "the upstream asked not to retry", "another reprise", "the body reports a failure",
+        "part of the request may have been sent", "409 from reprise", "ambiguous",
+        "hedge refused: budget_spent", "client_gone"})
     EXPECT_TRUE(has(text, words)) << words << "\n" << text;
 }
 
@@ -145,7 +146,7 @@ TEST(StoryReport, report_shows_recovery_and_reused_connections) {
   }
   const std::string text = to_text(story, "");
   EXPECT_EQ(line_of(text, "idempotent"), "idempotent  yes");
-  EXPECT_EQ(line_of(text, "attempt 1"), "attempt 1   at 0s: 192.0.2.7:80, a connection that was used before");
+  EXPECT_EQ(line_of(text, "attempt 1"), "attempt 1   at 0s: 192.0.2.7:80, on a reused connection");
   EXPECT_EQ(line_of(text, "attempt 2"), "attempt 2   at 1ms: 192.0.2.7:80");
   EXPECT_EQ(line_of(text, "client got"), "client got  200 after 5ms, 0 bytes of body; recovered");
 }

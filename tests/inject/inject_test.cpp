@@ -98,7 +98,7 @@ TEST(remove, removal_keeps_foreign_sidecars_and_later_changes) {
   const auto outcome = remove(foreign);
   EXPECT_EQ(std::get<Removed>(outcome).text, foreign);
   ASSERT_EQ(std::get<Removed>(outcome).remarks.size(), 1U);
-  EXPECT_NE(std::get<Removed>(outcome).remarks[0].message.find("it stays"), std::string::npos);
+  EXPECT_NE(std::get<Removed>(outcome).remarks[0].message.find("left unchanged"), std::string::npos);
   const std::string mesh =
       pod("  initContainers:\n  - name: mesh\n    restartPolicy: Always\n    env:\n    - {name: http_proxy, "
           "value: own}\n"
@@ -244,7 +244,7 @@ TEST(inject, yaml_anchor_shared_with_unrelated_uses_is_rejected) {
       "  initContainers:\n  - name: mesh\n    restartPolicy: Always\n    env: &env [{name: A, value: b}]\n"
       "  containers:\n  - name: a\n    env: *env\n"));
   EXPECT_EQ(shared.line, 7U);
-  EXPECT_NE(shared.message.find("write out"), std::string::npos) << shared.message;
+  EXPECT_NE(shared.message.find("shared values out"), std::string::npos) << shared.message;
   const Remark value =
       refusal(pod("  containers:\n  - name: a\n    env:\n    - {name: A, value: &v x}\n    - {name: "
                   "NO_PROXY, value: *v}\n"));
@@ -259,10 +259,10 @@ TEST(inject, errors_name_the_document_and_line) {
     const char* words;
   };
   for (const Case& one : {
-           Case{good + "a: [b\n", 2, 7, "no YAML"},
+           Case{good + "a: [b\n", 2, 7, "not YAML"},
            Case{good + "a:\n  b: 1\n\tc: 2\n", 2, 8, "a tab"},
-           Case{good + "words alone\n", 2, 6, "no Kubernetes object"},
-           Case{good + "- a\n", 2, 6, "no Kubernetes object"},
+           Case{good + "words alone\n", 2, 6, "not a Kubernetes object"},
+           Case{good + "- a\n", 2, 6, "not a Kubernetes object"},
            Case{good + "kind: Pod\nspec: {containers: {{ .Values.all }}\n", 2, 8, "render it first"},
            Case{good + "kind: Pod\nspec:\n  containers:\n  - name: {{ .Values.name }}\n", 2, 9,
                 "render it first"},
@@ -270,8 +270,8 @@ TEST(inject, errors_name_the_document_and_line) {
            Case{good + "kind: Pod\nspec: {containers: []}\n", 2, 7, "missing or empty"},
            Case{good + "kind: Pod\n", 2, 6, "Pod: spec.containers is missing"},
            Case{good + "kind: Job\nspec: {template: {}}\n", 2, 6, "spec.template.spec.containers"},
-           Case{good + "kind: Pod\nspec: {containers: [a]}\n", 2, 7, "no mapping"},
-           Case{good + "kind: Pod\nspec: {containers: [{name: a, env: {A: b}}]}\n", 2, 7, "no list"},
+           Case{good + "kind: Pod\nspec: {containers: [a]}\n", 2, 7, "not a mapping"},
+           Case{good + "kind: Pod\nspec: {containers: [{name: a, env: {A: b}}]}\n", 2, 7, "not a list"},
            Case{good + "kind: Pod\nspec: {containers: [{name: a, env: [{name: http_proxy}, {name: "
                        "http_proxy}]}]}\n",
                 2, 7, "set twice"},
@@ -281,13 +281,13 @@ TEST(inject, errors_name_the_document_and_line) {
                 2, 12, "write it on one"},
            Case{good + "kind: Pod\nspec: {containers: [{name: a}], volumes: [{name: reprise-config}]}\n", 2,
                 7, "no container reprise"},
-           Case{good + "kind: Pod\nspec: &s {containers: *s}\n", 2, 7, "alias within"},
-           Case{good + "kind: Pod\nspec: *nothing\n", 2, 7, "no YAML"},
-           Case{"kind: Pod\n\x01\n", 1, 2, "not text"},
-           Case{"kind: \xff\xfe\n", 1, 1, "not text"},
+           Case{good + "kind: Pod\nspec: &s {containers: *s}\n", 2, 7, "alias is inside"},
+           Case{good + "kind: Pod\nspec: *nothing\n", 2, 7, "not YAML"},
+           Case{"kind: Pod\n\x01\n", 1, 2, "not UTF-8 text"},
+           Case{"kind: \xff\xfe\n", 1, 1, "not UTF-8 text"},
            Case{good + "kind: Pod\nspec:\n  containers:\n  - name: a\n    \r b\n", 2, 10,
-                "carriage return alone"},
-           Case{std::string("k\0i\0", 4), 1, 1, "not text"},
+                "only a carriage return"},
+           Case{std::string("k\0i\0", 4), 1, 1, "not UTF-8 text"},
            Case{"a: " + std::string(200, '[') + std::string(200, ']'), 1, 1, "nested too deeply"},
        }) {
     const Remark refused = refusal(one.text);

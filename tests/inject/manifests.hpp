@@ -74,7 +74,7 @@ inline std::size_t count(const std::string& text, std::string_view what) {
 /// value comes from another object (valueFrom).
 inline std::string value_of(const std::string& text, const std::string& name, std::size_t container = 0) {
   auto tree = read(text);
-  if (std::holds_alternative<Fault>(tree)) return "no YAML: " + std::get<Fault>(tree).message;
+  if (std::holds_alternative<Fault>(tree)) return "not YAML: " + std::get<Fault>(tree).message;
   const Node* spec = std::get<Tree>(tree).root->find("spec");
   if (spec == nullptr || spec->find("containers") == nullptr) return "no pod: " + text;
   std::string values;

@@ -16,7 +16,7 @@ namespace {
 /// Returns the first init container of a pod, which is the sidecar, as JSON.
 std::string sidecar_in(const std::string& text) {
   auto tree = read(text);
-  if (std::holds_alternative<Fault>(tree)) return "no YAML: " + std::get<Fault>(tree).message;
+  if (std::holds_alternative<Fault>(tree)) return "not YAML: " + std::get<Fault>(tree).message;
   const Node* spec = std::get<Tree>(tree).root->find("spec");
   return spec == nullptr ? text : as_json(*spec->find("initContainers")->items[0]);
 }
@@ -51,7 +51,7 @@ TEST(resources, sidecar_resources_follow_the_command_line) {
       R"({"requests": {"cpu": "2", "memory": "16Mi"}, "limits": {"ephemeral-storage": "2Gi", "memory": "16Mi"}})")
       << "a request that nobody asked for is not over the limit";
   options.requests = {{"memory", "1Gi"}};
-  EXPECT_NE(injected(bare, options).find("would request memory=1Gi and be limited to 16Mi"),
+  EXPECT_NE(injected(bare, options).find("would request memory=1Gi, which is more than its limit of 16Mi"),
             std::string::npos);
 }
 
@@ -126,7 +126,8 @@ TEST(options, invalid_options_and_annotations_are_reported) {
       "kind: Pod\nmetadata:\n  annotations:\n    reprise.dev/memory-limit: much\nspec: {containers: [{name: "
       "a}]}\n");
   EXPECT_EQ(annotation.line, 4U);
-  EXPECT_NE(annotation.message.find("'much' is no quantity"), std::string::npos) << annotation.message;
+  EXPECT_NE(annotation.message.find("'much' is not a Kubernetes quantity"), std::string::npos)
+      << annotation.message;
 }
 
 TEST(left_alone, skipped_pods_are_reported_with_the_reason) {
@@ -140,20 +141,20 @@ TEST(left_alone, skipped_pods_are_reported_with_the_reason) {
         Case{"kind: Pod\nspec: {os: {name: windows}, " + container + "}\n", "Windows"},
         Case{"kind: Pod\nspec: {nodeSelector: {kubernetes.io/os: windows}, " + container + "}\n", "Windows"},
         Case{"kind: Pod\nmetadata: {labels: {reprise.dev/inject: 'false'}}\nspec: {" + container + "}\n",
-             "says \"false\""},
+             "is \"false\""},
         Case{"kind: Pod\nmetadata: {annotations: {reprise.dev/inject: 'false'}}\nspec: {" + container + "}\n",
-             "says \"false\""},
+             "is \"false\""},
         Case{"kind: Deployment\nmetadata: {annotations: {reprise.dev/inject: 'false'}}\nspec: {template: "
              "{spec: {" +
                  container + "}}}\n",
-             "says \"false\""},
+             "is \"false\""},
         Case{
             "kind: Deployment\nspec: {template: {metadata: {labels: {reprise.dev/inject: 'false'}}, spec: {" +
                 container + "}}}\n",
-            "says \"false\""},
+            "is \"false\""},
         Case{"kind: Pod\nspec: {containers: [{name: reprise}]}\n", "did not add"},
         Case{"kind: CloneSet\nspec: {template: {spec: {containers: [{name: a, image: x}]}}}\n",
-             "CloneSet is not a kind that is known here, but has spec.template.spec.containers"},
+             "CloneSet is not a known kind of workload, but has spec.template.spec.containers"},
         Case{"kind: List\nitems: [{kind: Pod, spec: {hostNetwork: true, " + container + "}}]\n",
              "hostNetwork"}}) {
     EXPECT_EQ(injected(one.text), one.text);
@@ -219,7 +220,8 @@ TEST(metadata, requested_label_and_prometheus_annotations_never_replace_existing
       "kind: Pod\nmetadata: {annotations: {prometheus.io/port: '80'}}\nspec: {containers: [{name: a}]}\n";
   const auto messages = told(own, options);
   ASSERT_EQ(messages.size(), 1U);
-  EXPECT_NE(messages[0].find("prometheus.io/port is the application's"), std::string::npos) << messages[0];
+  EXPECT_NE(messages[0].find("prometheus.io/port belongs to the application"), std::string::npos)
+      << messages[0];
   EXPECT_EQ(count(injected(own, options), "prometheus.io"), 1U);
 }
 
@@ -263,7 +265,7 @@ TEST(upgrade, sidecar_of_another_version_is_replaced_and_keeps_its_options) {
   const auto messages = told(older);
   ASSERT_EQ(messages.size(), 1U);
   EXPECT_EQ(messages[0], "note: its sidecar, registry.example:5000/reprise:0.0.9, was replaced");
-  EXPECT_EQ(told(result), std::vector<std::string>{"note: it has reprise already: left as it is"});
+  EXPECT_EQ(told(result), std::vector<std::string>{"note: left unchanged: it already has reprise"});
 }
 
 TEST(upgrade, sidecar_of_versions_that_prepended_variables_is_recognized) {

@@ -37,7 +37,7 @@ std::optional<server::AdminAddress> admin_address(const std::string& given, cons
                                                   int& code) {
   if (!given.empty()) {
     auto at = split(given);
-    if (!at) throw BadUse("--admin " + given + ": write HOST:PORT, as in 127.0.0.1:3129");
+    if (!at) throw BadUse("--admin " + given + ": not an address: write HOST:PORT, such as 127.0.0.1:3129");
     return at;
   }
   const config::Loaded loaded = load_configuration(file);
@@ -48,17 +48,17 @@ std::optional<server::AdminAddress> admin_address(const std::string& given, cons
   const config::Endpoint& bound = loaded.settings->admin.bind;
   if (bound.is_off()) {
     std::fprintf(stderr,
-                 "%s: error: admin is off: there is nothing to ask; reprise status asks the control socket\n",
+                 "%s: error: admin is off, so this command cannot reach the proxy: use reprise status, which "
+                 "uses the control socket\n",
                  file.empty() ? "reprise" : file.c_str());
     code = exit_usage;
     return std::nullopt;
   }
   if (bound.port == 0) {
-    std::fprintf(
-        stderr,
-        "%s: error: admin.bind: its port is chosen at start (0): name it with --admin HOST:PORT, as the "
-        "log has it\n",
-        file.empty() ? "reprise" : file.c_str());
+    std::fprintf(stderr,
+                 "%s: error: admin.bind: port 0 means that the port is chosen at start: write --admin "
+                 "HOST:PORT with the address from the proxy's log\n",
+                 file.empty() ? "reprise" : file.c_str());
     code = exit_usage;
     return std::nullopt;
   }

@@ -31,8 +31,8 @@ const policy::FailureWord& failure_of(const std::string& given) {
   if (const auto known = called(given); known != none) return *known;
   const config::Key* const key = config::find_key("defaults.retry.on");
   const std::string meant = key == nullptr ? std::string() : config::correction(*key, given);
-  throw BadUse("no failure is called " + given + config::did_you_mean(called(meant) == none ? "" : meant) +
-               "; there are " + failure_words(", "));
+  throw BadUse("unknown failure " + given + config::did_you_mean(called(meant) == none ? "" : meant) +
+               "; the failures are " + failure_words(", "));
 }
 
 // Returns true for a field that only responses have: one that read_hints reads, or the error type of an AWS
@@ -66,9 +66,9 @@ http::ResponseHead read_response(const std::string& text) {
   http::ResponseHead head;
   const http::Parsed parsed = http::parse_response(text, {}, "GET", head);
   if (const auto* cause = std::get_if<http::Rejection>(&parsed))
-    throw BadUse("in the answer: " + refusal(*cause));
+    throw BadUse("in the assumed response: " + refusal(*cause));
   if (head.bytes != text.size() || !head.clean.empty())
-    throw BadUse("in the answer: a header has a line break");
+    throw BadUse("in the assumed response: a header has a line break");
   return head;
 }
 
@@ -90,8 +90,9 @@ std::string from_attempt(unsigned attempt) {
 
 Assumption assume_failure(const AssumptionArguments& given, const std::vector<std::string>& headers) {
   if (!given.response_headers.empty())
-    throw BadUse("an attempt that fails has no answer, and no answer header");
-  if (!given.response_body.empty()) throw BadUse("an attempt that fails has no answer, and no answer body");
+    throw BadUse("--response-header describes a response: use it with --status, not with --failure");
+  if (!given.response_body.empty())
+    throw BadUse("--response-body describes a response: use it with --status, not with --failure");
   const policy::FailureWord& failure = failure_of(given.failure);
   Assumption assumed;
   assumed.outcome = failure.example;
@@ -112,13 +113,13 @@ std::string failure_words(std::string_view separator) {
 
 Assumption assume(const AssumptionArguments& given, const std::vector<std::string>& headers, bool tunnel) {
   if (!given.failure.empty()) return assume_failure(given, headers);
-  if (tunnel) throw BadUse("the answers inside a tunnel cannot be seen; ask with --failure connect");
+  if (tunnel) throw BadUse("responses inside a tunnel cannot be read: for CONNECT, use --failure connect");
   const int status = given.status.value_or(503);
   if (status < 200 || status > policy::highest_status)
-    throw BadUse("a status is a number from 200 to " + std::to_string(policy::highest_status));
+    throw BadUse("--status: write a number from 200 to " + std::to_string(policy::highest_status));
   Assumption assumed;
   assumed.attempt = given.attempt;
-  assumed.words = from_attempt(given.attempt) + " is answered " + std::to_string(status);
+  assumed.words = from_attempt(given.attempt) + ": the response is " + std::to_string(status);
   std::vector<std::string> response = given.response_headers;
   for (const std::string& header : headers) {
     (belongs_to_response(header) ? response : assumed.request_headers).push_back(header);
@@ -132,8 +133,9 @@ Assumption assume(const AssumptionArguments& given, const std::vector<std::strin
   const http::ResponseHead head = read_response(assumed.response_head);
   assumed.outcome = policy::Responded{status, http::read_hints(head, now_unix())};
   if (const http::FieldLine* junk = http::hint_not_understood(head, now_unix())) {
-    ascii::append(assumed.junk_hint, "\"", junk->name, ": ", junk->value,
-                  "\" is not understood: write seconds, such as 30, or an HTTP date. The backoff applies.");
+    ascii::append(
+        assumed.junk_hint, "\"", junk->name, ": ", junk->value,
+        "\" is malformed, so only the backoff applies: write seconds, such as 30, or an HTTP date.");
   }
   return assumed;
 }

@@ -58,10 +58,10 @@ std::string warning_of_method(std::string_view method) {
   for (const policy::RegisteredMethod& registered : policy::registered_methods())
     known.push_back(registered.name);
   if (std::find(known.begin(), known.end(), method) != known.end()) return {};
-  std::string text = "\"" + std::string(method) + "\" is no registered method";
+  std::string text = "\"" + std::string(method) + "\" is not a registered method";
   const std::string_view meant = config::nearest(method, known);
   if (!meant.empty()) text.append(" (did you mean ").append(meant).append("?)");
-  return text + ": it is forwarded as it is, and `by_method` calls it not idempotent.";
+  return text + ": reprise forwards it unchanged, and `by_method` does not count it as idempotent.";
 }
 
 }  // namespace reprise::cli

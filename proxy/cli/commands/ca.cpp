@@ -77,7 +77,7 @@ void print(const CaArguments& given, const config::Intercept& intercept, const A
               date_text(authority.expires()).c_str(), fingerprint_text(authority.certificate()).c_str());
   if (const auto command = server::command_for_owner(intercept.key))
     print_on_stderr(config::LogLevel::warn,
-                    "warning: a service of another user cannot read the key: write " + *command);
+                    "warning: a service that runs as another user cannot read the key: run " + *command);
   if (!intercept.bundle) return;
   std::printf("bundle       %s\ntruststore   %s (password %s)\n", intercept.bundle->c_str(),
               server::truststore_file(*intercept.bundle).c_str(), server::truststore_password);
@@ -90,10 +90,10 @@ Authority certified(server::PrivateKey key, const config::Intercept& intercept) 
 }
 
 void write(const config::Intercept& intercept, const Authority& authority, StepProgress& progress) {
-  progress.step("the certificate " + intercept.certificate);
+  progress.step("writing the certificate " + intercept.certificate);
   server::replace_file(intercept.certificate, authority.certificate_text());
   if (!intercept.bundle) return;
-  progress.step("what clients trust, " + *intercept.bundle);
+  progress.step("writing the files that clients trust, " + *intercept.bundle);
   server::write_trust(*intercept.bundle, authority);
 }
 
@@ -101,7 +101,7 @@ std::size_t steps_of(const config::Intercept& intercept) { return intercept.bund
 
 void init(const CaArguments& given, const config::Intercept& intercept) {
   StepProgress progress(steps_of(intercept));
-  progress.step("the key " + intercept.key);
+  progress.step("creating the key " + intercept.key);
   server::PrivateKey key = Authority::make_key();
   server::write_new_key(intercept.key, key.get());
   const Authority authority = certified(std::move(key), intercept);
@@ -112,7 +112,7 @@ void init(const CaArguments& given, const config::Intercept& intercept) {
 
 void renew(const CaArguments& given, const config::Intercept& intercept) {
   StepProgress progress(steps_of(intercept));
-  progress.step("the key that is there, " + intercept.key);
+  progress.step("reading the existing key " + intercept.key);
   const Authority authority = certified(server::read_key(intercept, given.file), intercept);
   write(intercept, authority, progress);
   progress.clear();
@@ -156,13 +156,14 @@ int ca(std::string_view verb, const CaArguments& given) {
 }  // namespace
 
 void add_ca(CLI::App& app, int& code) {
-  CLI::App* command = app.add_subcommand("ca", "make, show or renew the authority of intercept");
+  CLI::App* command =
+      app.add_subcommand("ca", "create, show or renew the certificate authority for interception");
   command->require_subcommand(1);
   command->footer("reprise ca init -c reprise.yaml");
   constexpr std::array<std::pair<const char*, const char*>, 3> verbs{
-      {{"init", "make the key and the certificate, and the bundle; a key that is there is never replaced"},
-       {"show", "say for which hosts it is, until when, and what is wrong with it"},
-       {"renew", "make a new certificate of the same key for the hosts that are listed now"}}};
+      {{"init", "create the key, the certificate and the bundle; an existing key is never replaced"},
+       {"show", "show the certificate's hosts and expiry, and report problems"},
+       {"renew", "issue a new certificate with the same key for the hosts that are listed now"}}};
   for (const auto& [verb, sentence] : verbs) {
     CLI::App* one = command->add_subcommand(verb, sentence);
     const auto given = std::make_shared<CaArguments>();

@@ -29,12 +29,12 @@ void print_result(const Checked& checked) {
   print_problems(checked.problems, checked.file);
   for (const std::string& note : checked.notes) print_on_stderr(config::LogLevel::info, "note: " + note);
   if (checked.is_good()) {
-    std::printf("%s: good, %s and the default\n", file, counted(checked.routes, "route").c_str());
+    std::printf("%s: OK (%s)\n", file, counted(checked.routes, "route").c_str());
   } else {
     print_on_stderr(config::LogLevel::error,
                     checked.errors() > 0 ? checked.file + ": " + counted(checked.errors(), "error")
                                          : checked.file + ": " + counted(checked.warnings(), "warning") +
-                                               ", which --strict takes for errors");
+                                               ", which --strict treats as errors");
   }
   // Standard output and standard error may be the same file. Flushing keeps the lines in the order of the
   // checked files.
@@ -43,8 +43,9 @@ void print_result(const Checked& checked) {
 
 int check(const CheckArguments& given) {
   if (std::count_if(given.files.begin(), given.files.end(), is_standard_input) > 1) {
-    std::fputs("reprise check: - is there twice: standard input can be read once; see reprise help check\n",
-               stderr);
+    std::fputs(
+        "reprise check: - is given twice: standard input can be read only once; see reprise help check\n",
+        stderr);
     return exit_usage;
   }
   const bool as_text = given.format == "text";
@@ -66,7 +67,7 @@ int check(const CheckArguments& given) {
   if (!as_text) {
     std::fputs(as_json(all).c_str(), stdout);
   } else if (all.size() > 1) {
-    std::printf("%zu files: %zu good, %zu with %s\n", all.size(), all.size() - bad, bad,
+    std::printf("%zu files: %zu OK, %zu with %s\n", all.size(), all.size() - bad, bad,
                 given.strict ? "errors or warnings" : "errors");
   }
   return code;
@@ -75,12 +76,12 @@ int check(const CheckArguments& given) {
 }  // namespace
 
 void add_check(CLI::App& app, int& code) {
-  CLI::App* command = app.add_subcommand("check", "say everything that is wrong with configuration files");
+  CLI::App* command = app.add_subcommand("check", "report every problem in configuration files");
   const auto given = std::make_shared<CheckArguments>();
   command->add_option("-c,--config,config", given->files, "configuration files; - for standard input")
       ->required();
   command->add_option("--format", given->format, "text or json")->check(CLI::IsMember({"text", "json"}));
-  command->add_flag("--strict", given->strict, "warnings count as errors: exit code 78");
+  command->add_flag("--strict", given->strict, "treat warnings as errors (exit code 78)");
   add_shortcuts(*command, ShortcutsOf::process, given->flags);
   command->footer("reprise check -c reprise.yaml");
   command->callback([given, &code] { code = check(*given); });

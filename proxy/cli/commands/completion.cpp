@@ -92,13 +92,9 @@ std::string for_bash(const std::vector<CommandOutline>& all) {
     }
   }
   return text +
-         "    esac\n"
-         "  fi\n"
-         "  # Where options alone could follow, something else may as well.\n"
-         "  [[ $known == -* && $word != -* ]] && known=\n"
-         "  [ -z \"$known\" ] || mapfile -t COMPREPLY < <(compgen -W \"$known\" -- \"$word\")\n"
-         "}\n"
-         "complete -o default -F _reprise reprise\n";
+         "    esac\n  fi\n  # If only options are known here, the shell may also complete files.\n  [[ "
+         "$known == -* && $word != -* ]] && known=\n  [ -z \"$known\" ] || mapfile -t COMPREPLY < <(compgen "
+         "-W \"$known\" -- \"$word\")\n}\ncomplete -o default -F _reprise reprise\n";
 }
 
 std::string zsh_option(const OptionOutline& option, const std::string& name) {
@@ -172,7 +168,7 @@ std::string for_fish(const std::vector<CommandOutline>& all) {
 }  // namespace
 
 void add_completion(CLI::App& app, int& code) {
-  CLI::App* command = app.add_subcommand("completion", "print what a shell completes, for it to read");
+  CLI::App* command = app.add_subcommand("completion", "print a completion script for a shell");
   const auto shell = std::make_shared<std::string>();
   command->add_option("shell", *shell, "bash, zsh or fish")
       ->required()

@@ -39,7 +39,7 @@ int print_preset(const std::string& name) {
   }
   std::string known;
   for (const std::string_view preset : config::preset_names()) known.append(" ").append(preset);
-  std::fprintf(stderr, "reprise config: there is no preset %s%s; the presets are:%s\n",
+  std::fprintf(stderr, "reprise config: unknown preset %s%s; the presets are:%s\n",
                config::printable(name).c_str(), config::did_you_mean(config::meant_preset(name)).c_str(),
                known.c_str());
   return exit_usage;
@@ -57,15 +57,17 @@ std::string type_of_presets() {
 
 void add_config(CLI::App& app, int& code) {
   CLI::App* command = app.add_subcommand(
-      "config", "print the settings in force, a preset, the reference page or the JSON Schema");
+      "config", "print the effective configuration, a preset, the reference page or the JSON Schema");
   const CLI::Option* file =
-      command->add_option("-c,--config,config", "configuration file; without it the built-in defaults");
+      command->add_option("-c,--config,config", "configuration file (default: the built-in defaults)");
   const CLI::Option* effective =
-      command->add_flag("--effective")->description("the settings in force, as YAML");
-  const CLI::Option* reference = command->add_flag("--reference")->description("every key, as Markdown");
-  const CLI::Option* schema = command->add_flag("--schema")->description("JSON Schema, for editors");
+      command->add_flag("--effective")->description("print the effective configuration, as YAML");
+  const CLI::Option* reference =
+      command->add_flag("--reference")->description("print a description of every key, as Markdown");
+  const CLI::Option* schema =
+      command->add_flag("--schema")->description("print the JSON Schema, for editors");
   const CLI::Option* preset =
-      command->add_option("--preset", "the file of a shipped preset")->type_name(type_of_presets());
+      command->add_option("--preset", "print the file of a shipped preset")->type_name(type_of_presets());
   const auto flags = std::make_shared<config::Flags>();
   add_shortcuts(*command, ShortcutsOf::process, flags);
   command->footer("reprise config --effective -c reprise.yaml");

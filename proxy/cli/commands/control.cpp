@@ -40,16 +40,16 @@ std::string path_of(const ControlArguments& given, int& code) {
   const config::Loaded loaded = load_configuration(given.file);
   code = exit_bad_configuration;
   if (!loaded.settings) {
-    std::fprintf(
-        stderr,
-        "its control socket cannot be told from a file with errors: name it with --control, such as %s\n",
-        default_path);
+    std::fprintf(stderr,
+                 "the control socket is unknown, because the configuration file has errors: name the socket "
+                 "with --control, such as %s\n",
+                 default_path);
     return {};
   }
   if (loaded.settings->admin.control) return *loaded.settings->admin.control;
-  std::fprintf(
-      stderr, "%s: error: admin.control: is not set: write admin: {control: %s}, and start reprise with it\n",
-      given.file.c_str(), default_path);
+  std::fprintf(stderr,
+               "%s: error: admin.control: is not set: write admin: {control: %s}, and restart reprise\n",
+               given.file.c_str(), default_path);
   return {};
 }
 
@@ -78,8 +78,10 @@ int send_command(const ControlArguments& given, const std::string& command) {
 Given add_common_options(CLI::App* command, const char* example) {
   auto given = std::make_shared<ControlArguments>();
   CLI::Option* path = command->add_option("--control", given->path,
-                                          "the control socket of the running proxy; REPRISE_CONTROL");
-  command->add_option("-c,--config", given->file, "the configuration file that names it (admin.control)")
+                                          "control socket of the running proxy; variable REPRISE_CONTROL");
+  command
+      ->add_option("-c,--config", given->file,
+                   "configuration file that names the control socket (admin.control)")
       ->excludes(path);
   command->add_option("--format", given->format, "text or json")->check(CLI::IsMember({"text", "json"}));
   command->footer(example);
@@ -94,32 +96,33 @@ void add_plain(CLI::App& app, int& code, const char* name, const char* sentence,
 }
 
 void add_reload(CLI::App& app, int& code) {
-  CLI::App* command = app.add_subcommand("reload", "have a running proxy read its configuration again");
+  CLI::App* command = app.add_subcommand("reload", "make a running proxy read its configuration again");
   const Given given = add_common_options(command, "reprise reload -c /etc/reprise/reprise.yaml");
-  command->add_flag("--wait", given->waits, "wait for the outcome however long it takes; else ten seconds");
+  command->add_flag("--wait", given->waits, "wait for the outcome for up to a day instead of ten seconds");
   command->callback([given, &code] { code = send_command(*given, "reload"); });
 }
 
 void add_drain(CLI::App& app, int& code) {
-  CLI::App* command = app.add_subcommand(
-      "drain", "have a running proxy say that it is not ready, and end connections politely");
+  CLI::App* command = app.add_subcommand("drain",
+                                         "make a running proxy report that it is not ready, and close each "
+                                         "connection after its current response");
   const Given given = add_common_options(command, "reprise drain --control /run/reprise/control.sock");
   command->add_flag("--undo", given->undoes, "make the proxy ready again");
   command->callback([given, &code] { code = send_command(*given, given->undoes ? "drain undo" : "drain"); });
 }
 
 void add_status(CLI::App& app, int& code) {
-  CLI::App* command = app.add_subcommand("status", "how a running proxy fares");
+  CLI::App* command = app.add_subcommand("status", "show the status of a running proxy");
   const Given given = add_common_options(command, "reprise status -c /etc/reprise/reprise.yaml");
   command->callback(
       [given, &code] { code = send_command(*given, given->format == "json" ? "status json" : "status"); });
 }
 
 void add_log(CLI::App& app, int& code) {
-  CLI::App* log = app.add_subcommand("log", "what a running proxy logs");
+  CLI::App* log = app.add_subcommand("log", "change what a running proxy logs");
   log->require_subcommand(1);
   log->footer("reprise log level debug");
-  CLI::App* level = log->add_subcommand("level", "from now on, until the next reload");
+  CLI::App* level = log->add_subcommand("level", "set the log level until the next reload");
   const Given given =
       add_common_options(level, "reprise log level debug --control /run/reprise/control.sock");
   level->add_option("level", given->word, "error, warn, info or debug")
@@ -130,10 +133,10 @@ void add_log(CLI::App& app, int& code) {
 
 void add_pause(CLI::App& app, int& code) {
   CLI::App* command =
-      app.add_subcommand("pause", "let routes with host_pause leave an upstream alone for a while");
+      app.add_subcommand("pause", "pause requests to an upstream for a while, on routes with host_pause");
   const Given given = add_common_options(command, "reprise pause api.example.com:443 30");
   command->add_option("upstream", given->word, "HOST:PORT")->required();
-  command->add_option("seconds", given->duration, "for how long, 1 to 86400")->required();
+  command->add_option("seconds", given->duration, "length of the pause in seconds, 1 to 86400")->required();
   command->callback(
       [given, &code] { code = send_command(*given, "pause " + given->word + " " + given->duration); });
 }
@@ -144,7 +147,7 @@ void add_control(CLI::App& app, int& code) {
   add_reload(app, code);
   add_status(app, code);
   add_drain(app, code);
-  add_plain(app, code, "quit", "end a running proxy once what is under way has ended, as SIGTERM does",
+  add_plain(app, code, "quit", "shut down a running proxy gracefully, as SIGTERM does",
             "reprise quit --control /run/reprise/control.sock");
   add_log(app, code);
   add_pause(app, code);

@@ -150,7 +150,9 @@ bool run_demo(const DemoOptions& options) {
   const auto endpoint = parse_endpoint(options.bind);
   const auto steps = parse_script(options.script);
   if (!endpoint || !steps) {
-    std::fprintf(stderr, "reprise: demo wants --bind ADDRESS:PORT and --script such as 503,reset,200\n");
+    std::fprintf(stderr,
+                 "reprise: demo: invalid --bind or --script: write --bind ADDRESS:PORT and a --script such "
+                 "as 503,reset,200\n");
     return false;
   }
   asio::io_context io(1);

@@ -36,11 +36,11 @@ int env(const EnvArguments& given) {
   if (!loaded.settings) return exit_bad_configuration;
   const config::Listener* const listener = first_forward(*loaded.settings);
   if (listener == nullptr || listener->bind.port == 0) {
-    std::fprintf(
-        stderr, "reprise env: %s\n",
-        listener == nullptr
-            ? "there is no listener of mode forward: clients of a gateway need its base URL, and no variables"
-            : "the listener takes any free port (port 0): give it one, or use reprise exec");
+    std::fprintf(stderr, "reprise env: %s\n",
+                 listener == nullptr
+                     ? "no listener has mode forward: clients of a gateway need its base URL, not variables"
+                     : "the forward listener uses any free port (port 0): configure a fixed port, or use "
+                       "reprise exec");
     return exit_usage;
   }
   if (given.unset) return print_removal(given.format, *listener, trust_files(*loaded.settings));
@@ -53,14 +53,16 @@ int env(const EnvArguments& given) {
 }  // namespace
 
 void add_env(CLI::App& app, int& code) {
-  CLI::App* command = app.add_subcommand("env", "print the variables of a client of the proxy");
+  CLI::App* command =
+      app.add_subcommand("env", "print the environment variables that a client of the proxy needs");
   const auto given = std::make_shared<EnvArguments>();
   command->add_option("-c,--config,config", given->file,
-                      "configuration file; without it the built-in defaults");
+                      "configuration file (default: the built-in defaults)");
   const auto formats = tools::environment_formats();
   command->add_option("--format", given->format, "sh, fish, dotenv, systemd or kubernetes")
       ->check(CLI::IsMember(std::vector<std::string>(formats.begin(), formats.end())));
-  command->add_flag("--unset", given->unset, "print what removes the variables again, in the same format");
+  command->add_flag("--unset", given->unset,
+                    "print the lines that remove the variables again, in the same format");
   command->footer("eval \"$(reprise env -c reprise.yaml)\"");
   command->callback([given, &code] { code = env(*given); });
 }

@@ -72,7 +72,8 @@ config::Admin admin_for_child(const config::Loaded& loaded, std::vector<std::str
   config::Admin admin;
   admin.bind.port = 0;
   const auto leave = [&](const config::GivenValue& value) {
-    warnings.push_back(value.source + "=" + value.text + " is not used: another process has it");
+    warnings.push_back(value.source + "=" + value.text +
+                       " is ignored: another process already uses that address");
   };
   if (const auto* const value = given_for(loaded, "admin.bind"); value != nullptr) {
     const bool is_taken =
@@ -204,7 +205,7 @@ int exec(const ExecArguments& given, const std::vector<std::string>& words) {
   const std::unique_ptr<std::FILE, CloseFile> report(
       given.report.empty() ? nullptr : std::fopen(given.report.c_str(), "we"));
   if (log < 0 || (!given.report.empty() && report == nullptr)) {
-    std::fprintf(stderr, "reprise exec: %s cannot be written: name a file in a folder that is there\n",
+    std::fprintf(stderr, "reprise exec: %s cannot be written: name a file in an existing folder\n",
                  (log < 0 ? given.log : given.report).c_str());
     return exit_usage;
   }
@@ -241,22 +242,22 @@ int exec(const ExecArguments& given, const std::vector<std::string>& words) {
 
 void add_exec(CLI::App& app, int& code, const std::vector<std::string>& words) {
   CLI::App* command =
-      app.add_subcommand("exec", "run a command with a proxy of its own: exec [options] -- command args");
+      app.add_subcommand("exec", "run a command with its own proxy: exec [options] -- command args");
   const auto given = std::make_shared<ExecArguments>();
   command->add_option("-c,--config", given->file,
-                      "configuration file; its forward listeners and ports are not bound");
+                      "configuration file; its forward listeners, admin.bind and admin.control are not used");
   command
-      ->add_option(
-          "--intercept", given->intercept,
-          "HOST or *.SUFFIX whose HTTPS is retried, too: the command trusts an authority that lives as "
-          "long as it does; repeated")
+      ->add_option("--intercept", given->intercept,
+                   "HOST or *.SUFFIX whose HTTPS requests are retried too: the command trusts a temporary "
+                   "certificate authority; repeatable")
       ->allow_extra_args(false);
-  command->add_option("--report", given->report, "file for the summary as JSON");
-  command->add_option("--log", given->log, "file that the log is appended to, as JSON");
-  command->add_flag("--no-java", given->no_java,
-                    "leave JAVA_TOOL_OPTIONS unchanged: each JDK prints \"Picked up JAVA_TOOL_OPTIONS\"");
+  command->add_option("--report", given->report, "write the summary to this file, as JSON");
+  command->add_option("--log", given->log, "append the log to this file, as JSON");
+  command->add_flag(
+      "--no-java", given->no_java,
+      "leave JAVA_TOOL_OPTIONS unchanged: if it is set, Java prints \"Picked up JAVA_TOOL_OPTIONS\"");
   add_shortcuts(*command, ShortcutsOf::process, given->flags);
-  command->add_flag("--quiet", given->quiet, "no summary on standard error");
+  command->add_flag("--quiet", given->quiet, "print no summary on standard error");
   command->footer("reprise exec --intercept api.example.com -- curl https://api.example.com/v1/x");
   command->callback([given, &words, &code] {
     if (words.empty()) {

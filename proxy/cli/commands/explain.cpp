@@ -51,6 +51,8 @@ struct Arguments {
   std::shared_ptr<config::Flags> flags = std::make_shared<config::Flags>();
   std::vector<std::string> headers;
   AssumptionArguments assumption;
+  std::vector<std::string> old_response_headers;  ///< values of --answer-header
+  std::string old_response_body;                  ///< value of --answer-body
 };
 
 /// A request parsed by the proxy's own parser, and its destination.
@@ -138,14 +140,16 @@ http::PortRanges ports_of(const config::Settings& settings) {
 std::vector<std::string> words_of_https(const config::Settings& settings, std::string_view host) {
   const std::string name(host);
   if (settings.intercept && forward::lists_host(settings.intercept->hosts, host))
-    return {"intercept.hosts lists " + name + ": a client that trusts intercept.bundle is retried as below."};
+    return {"intercept.hosts lists " + name +
+            ": requests of a client that trusts intercept.bundle are handled as below."};
   return {
-      "Not retried unless one of three things is done: the client sends CONNECT, and its tunnel cannot be "
-      "read.",
+      "The request is not retried, because the client sends CONNECT and reprise cannot read its tunnel. "
+      "Choose one of three:",
       "1. origination: the client uses http://" + name +
-          " with tls: originate, or a gateway listener: as below;",
-      "2. interception: " + name + " in intercept.hosts, or reprise exec --intercept " + name + ": as below;",
-      "3. a blind tunnel, without any change: only its dial is retried (explain CONNECT " + name +
+          " and the route has tls: originate, or the client uses a gateway listener: handled as below;",
+      "2. interception: list " + name + " in intercept.hosts, or use reprise exec --intercept " + name +
+          ": handled as below;",
+      "3. no change: the tunnel cannot be read, and only connecting is retried (explain CONNECT " + name +
           ":443 --failure connect)."};
 }
 
@@ -163,7 +167,7 @@ void take(const config::Settings& settings, const Arguments& given, Asked& asked
     return;
   }
   if (std::holds_alternative<http::Respond>(intake))
-    throw BadUse("Max-Forwards has run out: reprise answers that request itself, nothing is attempted");
+    throw BadUse("Max-Forwards is 0: reprise responds to this request itself and sends no attempt");
   const auto split = http::split_absolute(asked.head.target);
   const auto* target = std::get_if<http::Target>(&split);
   const auto* rejected = std::get_if<http::Rejected>(&intake);
@@ -209,13 +213,13 @@ tools::Question question_of(const Asked& asked, const policy::RoutePolicy& polic
 }
 
 constexpr const char* upgrade_note =
-    "It offers an upgrade: any answer but 101 has declined that, and a download that breaks then goes on by "
-    "requests without the field. Unless the upgrade is to TLS alone, no copy is sent beside it.";
+    "The request offers an upgrade. Any response other than 101 declines it; if a download of such a "
+    "response breaks, it is resumed by requests without the Upgrade field. Unless the upgrade is only to "
+    "TLS, no hedge is sent.";
 
 constexpr const char* clear_text_note =
-    "In clear text: the upstream is reached without TLS, and the credentials of the request can be read on "
-    "the way. Write "
-    "tls: originate for the route.";
+    "Clear text: reprise connects to the upstream without TLS, so any credentials in the request can be read "
+    "on the way. Write tls: originate in the route.";
 
 bool carries_credentials(const http::RequestHead& head) {
   for (const std::string_view name :
@@ -267,7 +271,7 @@ Basis default_basis(const Arguments& given) {
   const server::AdminAddress at{admin.bind.address, std::to_string(admin.bind.port)};
   auto running = ask_running(at, *given.flags);
   if (running.fault.empty()) return basis_of(std::move(running));
-  built_in.words += " (no reprise answers at " + server::authority_of(at) + ")";
+  built_in.words += " (no reprise responds at " + server::authority_of(at) + ")";
   return built_in;
 }
 
@@ -293,8 +297,22 @@ void demand_a_request(const Arguments& given) {
   if (!given.method.empty() && given.url.empty()) throw BadUse("url is missing; see reprise help explain");
   if (given.method.empty())
     throw BadUse(
-        "name a request, as in `reprise explain GET http://api.example.com/`, or one that is over, with "
-        "`--request-id ID` (its id is in the access log and in Reprise-Request-Id)");
+        "a request is missing: write `reprise explain GET http://api.example.com/`, or name a finished "
+        "request with `--request-id ID` (the id is in the access log and in Reprise-Request-Id)");
+}
+
+// Accounts for the options that were given under their old names, and warns of each.
+void accept_old_names(Arguments& given) {
+  AssumptionArguments& assumption = given.assumption;
+  if (!given.old_response_headers.empty()) {
+    print_on_stderr(config::LogLevel::warn, "warning: --answer-header is now --response-header");
+    assumption.response_headers.insert(assumption.response_headers.end(), given.old_response_headers.begin(),
+                                       given.old_response_headers.end());
+  }
+  if (!given.old_response_body.empty()) {
+    print_on_stderr(config::LogLevel::warn, "warning: --answer-body is now --response-body");
+    assumption.response_body = given.old_response_body;
+  }
 }
 
 int explain(Arguments given) {
@@ -333,7 +351,7 @@ int explain(Arguments given) {
   apply_predicates(policy, assumed);
   if (const auto closed = never_dialled(*loaded.settings, asked.view.host, asked.view.port)) {
     assumed.outcome = closed->failure;
-    report.assumed = "nothing: " + closed->words;
+    report.assumed = "no connection is opened: " + closed->words;
   }
   if (std::string way = way_to(*loaded.settings, asked.view.host); !way.empty())
     report.notes.push_back(std::move(way));
@@ -341,7 +359,7 @@ int explain(Arguments given) {
     report.notes.push_back(std::move(warning));
   if (!assumed.junk_hint.empty()) report.notes.push_back(assumed.junk_hint);
   if (policy.tls.originate && !asked.https && !asked.tunnel) {
-    report.notes.push_back("The upstream is reached over TLS, on port " +
+    report.notes.push_back("reprise connects to the upstream over TLS, on port " +
                            std::to_string(http::port_over_tls(asked.view.port)) + ".");
   }
   if (leaves_in_clear_text(asked, policy.tls)) report.notes.emplace_back(clear_text_note);
@@ -360,16 +378,15 @@ int explain(Arguments given) {
 }  // namespace
 
 void add_explain(CLI::App& app, int& code) {
-  CLI::App* command = app.add_subcommand("explain", "say what would become of a request, and why");
+  CLI::App* command = app.add_subcommand("explain", "explain how a request would be handled, and why");
   const auto given = std::make_shared<Arguments>();
-  CLI::Option* method = command->add_option("method", given->method, "GET, POST ...");
-  command->add_option("url", given->url, "absolute; host:port for CONNECT");
-  CLI::Option* id =
-      command
-          ->add_option("--request-id", given->request_id,
-                       "tell what became of a request that is over: the id of its log line, or its "
-                       "client's X-Request-Id")
-          ->excludes(method);
+  CLI::Option* method = command->add_option("method", given->method, "method, such as GET or POST");
+  command->add_option("url", given->url, "absolute URL; for CONNECT, host:port");
+  CLI::Option* id = command
+                        ->add_option("--request-id", given->request_id,
+                                     "explain a finished request: the id from its log line, or the "
+                                     "X-Request-Id that its client sent")
+                        ->excludes(method);
   CLI::Option* admin =
       command->add_option("--admin", given->admin, "HOST:PORT of the running proxy's admin listener");
   command->add_option("--control", given->control, "control socket of the running proxy")
@@ -377,27 +394,35 @@ void add_explain(CLI::App& app, int& code) {
       ->excludes(id);
   command->add_option(
       "-c,--config", given->file,
-      "configuration file; without it that of the running proxy, or else the built-in defaults");
+      "configuration file (default: that of the running proxy, otherwise the built-in defaults)");
   add_shortcuts(*command, ShortcutsOf::routes, given->flags);
-  command->add_option("--header", given->headers, "'Name: value' of the request, repeated")
+  command->add_option("--header", given->headers, "'Name: value' field of the request; repeatable")
       ->allow_extra_args(false);
   command->add_option("--body", given->body_file, "file with the request body");
   command->add_option("--format", given->format, "text or json")->check(CLI::IsMember({"text", "json"}));
   command->footer("reprise explain POST https://api.example.com/v1/orders -c reprise.yaml --status 503");
   AssumptionArguments& assumption = given->assumption;
-  CLI::Option* status =
-      command->add_option("--status", assumption.status, "every attempt is answered so (default 503)");
-  command->add_option("--failure", assumption.failure, "every attempt fails so: " + failure_words(" "))
+  CLI::Option* status = command->add_option("--status", assumption.status,
+                                            "status of the response to every attempt (default 503)");
+  command->add_option("--failure", assumption.failure, "how every attempt fails: " + failure_words(" "))
       ->type_name("WORD:{" + failure_words(",") + "}")
       ->excludes(status);
   command
-      ->add_option("--answer-header", assumption.response_headers, "'Name: value' of the answers, repeated")
+      ->add_option("--response-header", assumption.response_headers,
+                   "'Name: value' field of the assumed responses; repeatable")
       ->allow_extra_args(false);
-  command->add_option("--answer-body", assumption.response_body, "file with the body of the answers");
-  command->add_option("--attempt", assumption.attempt, "begin with attempt N; those before it failed, too")
+  CLI::Option* body = command->add_option("--response-body", assumption.response_body,
+                                          "file with the body of the assumed responses");
+  // The old names of these two options. The empty group hides them from --help.
+  command->add_option("--answer-header", given->old_response_headers)->allow_extra_args(false)->group("");
+  command->add_option("--answer-body", given->old_response_body)->excludes(body)->group("");
+  command
+      ->add_option("--attempt", assumption.attempt,
+                   "start with attempt N; the earlier attempts failed the same way")
       ->check(CLI::Range(1U, 1000U));
   command->callback([given, &code] {
     try {
+      accept_old_names(*given);
       code = explain(*given);
     } catch (const BadUse& error) {
       std::fprintf(stderr, "reprise explain: %s\n", error.what());

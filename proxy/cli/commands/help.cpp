@@ -9,9 +9,9 @@
 namespace reprise::cli {
 
 void add_help(CLI::App& app, int& code) {
-  CLI::App* command = app.add_subcommand("help", "say what there is, or how a command is used");
+  CLI::App* command = app.add_subcommand("help", "list the commands, or show how to use one of them");
   const auto wanted = std::make_shared<std::vector<std::string>>();
-  command->add_option("command", *wanted, "one of the commands, such as ca init");
+  command->add_option("command", *wanted, "command, such as ca init");
   command->footer("reprise help exec");
   command->callback([&app, wanted, &code] {
     if (wanted->empty()) {

@@ -47,7 +47,7 @@ std::optional<std::string> contents(const std::string& path, std::size_t largest
   }
   // Opening a folder succeeds; only reading from it fails.
   if (errno != 0 || !file.eof() || text.size() > largest) {
-    const std::string why = text.size() > largest ? std::string("it is larger than ") + as_text
+    const std::string why = text.size() > largest ? std::string("the file is larger than ") + as_text
                                                   : std::generic_category().message(errno == 0 ? EIO : errno);
     print_on_stderr(config::LogLevel::error, "reprise inject: cannot read " + path + ": " + why +
                                                  "; name a " + what + ", or - for standard input");
@@ -107,7 +107,7 @@ void print_file_notes(const InjectArguments& given, const tools::Injected& done)
   std::string kinds;
   for (const auto& [kind, count] : done.others)
     kinds.append(kinds.empty() ? "" : ", ").append(std::to_string(count)).append(" ").append(kind);
-  print_remark(given.file, "note", "passed over, because they run no pods: " + kinds);
+  print_remark(given.file, "note", "left unchanged, because they do not run pods: " + kinds);
 }
 
 /// Returns true if the sidecar can use that configuration. Prints the problems. Variables in the
@@ -121,14 +121,13 @@ bool is_usable(const config::Loaded& loaded, const std::string& file) {
         return one.mode == config::ListenerMode::forward && one.bind.port == 3128;
       });
   if (!has_listener)
-    print_remark(
-        file, "warning",
-        "the variables of the containers name 127.0.0.1:3128, where this has no listener of mode forward");
+    print_remark(file, "warning",
+                 "the proxy variables of the containers name 127.0.0.1:3128, but this configuration has no "
+                 "forward listener on that port");
   if (settings.admin.bind.port != 3129 || !settings.admin.allow_remote)
-    print_remark(
-        file, "warning",
-        "the probes ask port 3129 of the pod's address, where this does not answer: write admin: {bind: "
-        "0.0.0.0:3129, allow_remote: true}");
+    print_remark(file, "warning",
+                 "the probes connect to port 3129 of the pod's address, but this configuration does not "
+                 "serve it: write admin: {bind: 0.0.0.0:3129, allow_remote: true}");
   return true;
 }
 
@@ -137,7 +136,8 @@ std::optional<int> read_config(InjectArguments& given) {
   if (given.config_file.empty()) return std::nullopt;
   const auto text =
       contents(given.config_file, largest_config,
-               "200 KiB, and all annotations of a pod have 256: use a ConfigMap", "configuration");
+               "200 KiB, and Kubernetes allows 256 KiB for all annotations of a pod: use a ConfigMap",
+               "configuration");
   if (!text) return exit_runtime;
   if (!is_usable(config::load_text(*text, variable_now), given.config_file)) return exit_bad_configuration;
   given.options.config = *text;
@@ -151,13 +151,13 @@ int inject_file(InjectArguments& given) {
     const auto outcome = tools::remove(*text);
     const auto* done = std::get_if<tools::Removed>(&outcome);
     const bool none = done != nullptr && done->pods == 0;
-    return print(given.file, outcome, none ? "no pod has a sidecar of `reprise inject`" : nullptr);
+    return print(given.file, outcome, none ? "no pod has a sidecar that `reprise inject` added" : nullptr);
   }
   if (const auto code = read_config(given)) return *code;
   const auto outcome = tools::inject(*text, given.options, REPRISE_VERSION);
   const auto* done = std::get_if<tools::Injected>(&outcome);
   const bool none = done != nullptr && done->pods + done->already + done->passed_over == 0;
-  const int code = print(given.file, outcome, none ? "no workload is in it" : nullptr);
+  const int code = print(given.file, outcome, none ? "the file has no workload" : nullptr);
   if (done != nullptr && code == exit_ok) print_file_notes(given, *done);
   return code;
 }
@@ -184,32 +184,33 @@ CLI::Option* add_resources(CLI::App& command, const std::string& name, tools::Re
 std::vector<CLI::Option*> add_sidecar_options(CLI::App& command, InjectArguments& given) {
   tools::Options& options = given.options;
   std::vector<CLI::Option*> all{
-      command.add_option("--image", options.image,
-                         "the image of reprise (default reprise:" REPRISE_VERSION ")"),
+      command.add_option("--image", options.image, "image of reprise (default reprise:" REPRISE_VERSION ")"),
       command.add_option("--image-pull-policy", options.pull_policy, "Always, IfNotPresent or Never")
           ->check(judged_by(tools::fault_of_pull_policy)),
-      command.add_option("--pull-secret", options.pull_secret, "the Secret with which the image is pulled"),
+      command.add_option("--pull-secret", options.pull_secret, "Secret for pulling the image"),
       command
           .add_option("--run-as-user", options.user,
-                      "the user's number, or none where the namespace says it (default 65532)")
+                      "numeric user id, or none if the namespace assigns one (default 65532)")
           ->check(judged_by(tools::fault_of_user)),
       add_resources(
           command, "--requests", options.requests,
-          "what the container requests (default cpu=20m,memory=32Mi; in a Guaranteed pod its limits)"),
-      add_resources(command, "--limits", options.limits,
-                    "what it is limited to (default memory=192Mi; in a Guaranteed pod cpu=100m, too)")};
+          "resource requests of the sidecar (default cpu=20m,memory=32Mi; in a Guaranteed pod, the limits)"),
+      add_resources(
+          command, "--limits", options.limits,
+          "resource limits of the sidecar (default memory=192Mi; in a Guaranteed pod, also cpu=100m)")};
   CLI::Option* config_map =
       command.add_option("--config-map", options.config_map,
-                         "the ConfigMap whose key reprise.yaml is the configuration (default reprise)");
+                         "ConfigMap that has the configuration in its key reprise.yaml (default reprise)");
   all.push_back(config_map);
   all.push_back(
       command
-          .add_option("--config", given.config_file,
-                      "a configuration that the pods carry as an annotation, so that no ConfigMap is needed")
+          .add_option(
+              "--config", given.config_file,
+              "configuration file to store in an annotation of the pods, so that no ConfigMap is needed")
           ->excludes(config_map));
   all.push_back(command.add_flag(
       "--label", options.has_label,
-      "add the label reprise.dev/inject: \"true\", by which podmonitor.yaml and networkpolicy.yaml select"));
+      "add the label reprise.dev/inject: \"true\", which podmonitor.yaml and networkpolicy.yaml select"));
   all.push_back(command.add_flag("--scrape", options.is_scraped,
                                  "add the annotations prometheus.io/scrape and prometheus.io/port"));
   return all;
@@ -219,15 +220,15 @@ std::vector<CLI::Option*> add_sidecar_options(CLI::App& command, InjectArguments
 
 void add_inject(CLI::App& app, int& code) {
   CLI::App* command =
-      app.add_subcommand("inject", "put reprise into the pods of a Kubernetes manifest; prints the result");
+      app.add_subcommand("inject", "add reprise to the pods of a Kubernetes manifest, and print the result");
   const auto given = std::make_shared<InjectArguments>();
   command
       ->add_option("-f,--file,file", given->file,
-                   "the manifest, of any number of documents; - is standard input")
+                   "manifest with any number of documents; - is standard input")
       ->required();
-  const CLI::Option* remove = command->add_flag(
-      "--remove", given->removes,
-      "take the sidecar, its volumes and the proxy variables out again; other sidecars stay");
+  const CLI::Option* remove =
+      command->add_flag("--remove", given->removes,
+                        "remove the sidecar, its volumes and the proxy variables; other sidecars stay");
   const std::vector<CLI::Option*> others = add_sidecar_options(*command, *given);
   command->footer("reprise inject -f app.yaml | kubectl apply -f -");
   command->callback([given, remove, others, &code] {

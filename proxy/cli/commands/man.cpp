@@ -75,9 +75,8 @@ std::string man_page(const CLI::App& app) {
   }
   add_entries("EXIT STATUS", exit_status_entries, text);
   text.append(
-      ".PP\n\\fBreprise exec\\fR ends as its command does: 127 if there is none of that name, 126 if it "
-      "cannot be "
-      "executed, 128 and its number for a signal.\n");
+      ".PP\n\\fBreprise exec\\fR returns the exit code of its command: 127 if the command is not found, 126 "
+      "if it cannot be executed, and 128 plus the signal's number if a signal ended it.\n");
   add_entries("ENVIRONMENT", variable_entries, text);
   add_shortcut_variables(text);
   add_entries("FILES", file_entries, text);
@@ -95,14 +94,15 @@ std::string file_page() {
       ".SH DESCRIPTION\n");
   text.append(roff_of_markdown(config::reference_markdown()));
   return text.append(
-      ".SH FILES\n.TP\n.B /etc/reprise/reprise.yaml\nThe file of the packaged service.\n"
-      ".SH SEE ALSO\n.BR reprise (1)\n");
+      ".SH FILES\n.TP\n.B /etc/reprise/reprise.yaml\nThe configuration of the packaged service.\n.SH SEE "
+      "ALSO\n.BR reprise (1)\n");
 }
 
 }  // namespace
 
 void add_man(CLI::App& app, int& code) {
-  CLI::App* command = app.add_subcommand("man", "print a manual page: of the program, or of its file");
+  CLI::App* command =
+      app.add_subcommand("man", "print a manual page: of the program, or of its configuration file");
   const auto page = std::make_shared<std::string>("reprise");
   command->add_option("page", *page, "reprise or reprise.yaml")
       ->check(CLI::IsMember({"reprise", "reprise.yaml"}));

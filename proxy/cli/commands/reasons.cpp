@@ -11,7 +11,7 @@ namespace {
 
 // Returns the table of reasons in Markdown. docs/reasons.md contains the same text; a test compares them.
 std::string reasons_markdown() {
-  std::string text = "| reason | tried again? | meaning |\n|---|---|---|\n";
+  std::string text = "| reason | retried? | meaning |\n|---|---|---|\n";
   for (const policy::Reason reason : policy::all_reasons()) {
     text.append("| `").append(policy::word(reason)).append("` | ");
     text.append(policy::is_retry(reason) ? "yes" : "no")

@@ -63,7 +63,7 @@ std::string problem_with_users(const RedirectArguments& given) {
       return "--only-user " + user + ": this host has no such user";
   }
   if (given.apply && !is_number(given.user) && ::getpwnam(given.user.c_str()) == nullptr)
-    return "--user " + given.user + ": this host has no such user; name the one that reprise runs as";
+    return "--user " + given.user + ": this host has no such user: name the user that reprise runs as";
   return {};
 }
 
@@ -85,11 +85,11 @@ void warn(const RedirectArguments& given, const tools::Redirection& rules) {
   if (rules.is_of_whole_host())
     print_on_stderr(
         config::LogLevel::warn,
-        "warning: this redirects the TCP connections of every user of this host; name the application with "
-        "--only-user NAME, or the ports of its upstreams with --ports 80,443");
+        "warning: this redirects the TCP connections of every user of this host: name the application's user "
+        "with --only-user NAME, or the ports of its upstreams with --ports 80,443");
   for (const auto& listener : {rules.ipv4, rules.ipv6}) {
     if (given.apply && listener && !is_port_bound(listener->port))
-      print_on_stderr(config::LogLevel::warn, "warning: nothing listens at port " +
+      print_on_stderr(config::LogLevel::warn, "warning: no process listens on port " +
                                                   std::to_string(listener->port) +
                                                   " yet: redirected connections fail until reprise runs");
   }
@@ -115,16 +115,16 @@ int redirect(const RedirectArguments& given) {
   rules.only_users = given.only_users;
   if (!given.ports.empty()) rules.ports = tools::parse_ports(given.ports).value();
   if (!rules.ipv4 && !rules.ipv6) {
-    print_on_stderr(
-        config::LogLevel::error,
-        given.file +
-            ": error: listeners: none is transparent: write {mode: transparent, bind: 127.0.0.1:3190}");
+    print_on_stderr(config::LogLevel::error, given.file +
+                                                 ": error: listeners: no listener is transparent: write "
+                                                 "{mode: transparent, bind: 127.0.0.1:3190}");
     return exit_bad_configuration;
   }
   for (const auto& listener : {rules.ipv4, rules.ipv6}) {
     if (!listener || listener->port != 0) continue;
-    print_on_stderr(config::LogLevel::error,
-                    "reprise redirect: the transparent listener takes any free port (port 0): give it one");
+    print_on_stderr(
+        config::LogLevel::error,
+        "reprise redirect: the transparent listener uses any free port (port 0): configure a fixed port");
     return exit_usage;
   }
   const std::string text = nft ? tools::nft_rules(rules) : tools::iptables_rules(rules);
@@ -138,44 +138,46 @@ std::string is_user(const std::string& name) {
   constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
   const bool plain =
       !name.empty() && name.front() != '-' && name.find_first_not_of(letters) == std::string::npos;
-  return plain ? std::string() : "is no name of a user: " + name;
+  return plain ? std::string() : "not a user name: " + name;
 }
 
 }  // namespace
 
 void add_redirect(CLI::App& app, int& code) {
-  CLI::App* command =
-      app.add_subcommand("redirect", "the rules that send this host's connections to transparent listeners");
+  CLI::App* command = app.add_subcommand(
+      "redirect",
+      "print or apply firewall rules that redirect this host's connections to transparent listeners");
   const auto given = std::make_shared<RedirectArguments>();
   command->add_option("-c,--config,config", given->file,
                       "configuration file; required unless --remove is given");
   command
       ->add_option("--print", given->print,
-                   "nft: for nft -f -; iptables: commands for a shell; required unless --remove is given")
+                   "format of the rules: nft (input for nft -f -) or iptables (shell commands); required "
+                   "unless --remove is given")
       ->check(CLI::IsMember({"nft", "iptables"}));
   command
       ->add_option("--user", given->user,
-                   "the user that reprise runs as, whose connections are left alone; a name or a number")
+                   "user that reprise runs as, by name or number; its connections are not redirected")
       ->check(is_user);
   command
       ->add_option("--only-user", given->only_users,
-                   "redirect connections of this user alone; a name or a number, may be repeated")
+                   "redirect only connections of this user, by name or number; repeatable")
       ->type_name("NAME")
       ->allow_extra_args(false)
       ->check(is_user);
   command
       ->add_option("--ports", given->ports,
-                   "redirect connections to these ports alone, such as 80,443,8000-8099")
+                   "redirect only connections to these ports, such as 80,443,8000-8099")
       ->type_name("LIST")
       ->check([](const std::string& list) {
         return tools::parse_ports(list) ? std::string()
-                                        : "is no list of ports such as 80,443,8000-8099: " + list;
+                                        : "not a list of ports such as 80,443,8000-8099: " + list;
       });
   CLI::Option* apply = command->add_flag("--apply", given->apply, "apply the rules (idempotent)");
   command
-      ->add_flag(
-          "--remove", given->remove,
-          "remove the rules, whether they exist or not; of both nft and iptables unless --print names one")
+      ->add_flag("--remove", given->remove,
+                 "remove the rules of nft and iptables, or only those that --print names; missing rules are "
+                 "not an error")
       ->excludes(apply);
   command->footer("sudo reprise redirect --print nft --only-user app --apply -c reprise.yaml");
   command->callback([given, &code] { code = redirect(*given); });

@@ -99,15 +99,16 @@ void add_run(CLI::App& app, int& code) {
   CLI::App* command = app.add_subcommand("run", "run the proxy until SIGTERM");
   const auto given = std::make_shared<RunArguments>();
   CLI::Option* file = command->add_option("-c,--config,config", given->file,
-                                          "configuration file; without it the built-in defaults");
+                                          "configuration file (default: the built-in defaults)");
   command
       ->add_option("--forward", given->listeners.forwards,
-                   "PORT on 127.0.0.1: an HTTP proxy there; without a file, repeated")
+                   "PORT: listen as an HTTP proxy on 127.0.0.1:PORT; repeatable, not together with -c")
       ->allow_extra_args(false)
       ->excludes(file);
   command
-      ->add_option("--gateway", given->listeners.gateways,
-                   "PORT=URL: what is asked of that port goes to the URL; without a file, repeated")
+      ->add_option(
+          "--gateway", given->listeners.gateways,
+          "PORT=URL: forward requests to 127.0.0.1:PORT to the URL; repeatable, not together with -c")
       ->allow_extra_args(false)
       ->excludes(file);
   add_shortcuts(*command, ShortcutsOf::process, given->flags);

@@ -70,7 +70,7 @@ std::optional<std::vector<tools::Subject>> subjects_of(const SimulateArguments& 
       if (!other.settings) return std::nullopt;
       subjects.push_back(*tools::policy_of("config", *other.settings->routes));
       subjects.back().name = word;
-      subjects.back().sentence = "another configuration as it is";
+      subjects.back().sentence = "another configuration, unchanged";
       continue;
     }
     auto subject = tools::policy_of(word, routes);
@@ -199,8 +199,8 @@ std::optional<tools::ReplayLog> log_of(const SimulateArguments& given,
   }
   auto& log = std::get<tools::ReplayLog>(read);
   if (log.half_line) {
-    std::fprintf(stderr, "%s:%llu: warning: half a line at the end: it is left out\n", given.log.c_str(),
-                 static_cast<unsigned long long>(log.lines));
+    std::fprintf(stderr, "%s:%llu: warning: the last line is incomplete and was left out\n",
+                 given.log.c_str(), static_cast<unsigned long long>(log.lines));
   }
   return std::move(log);
 }
@@ -222,7 +222,7 @@ int simulate_replay(const SimulateArguments& given, const config::Settings& sett
                                     log->other_lines,
                                     log->bad_lines,
                                     log->left_out};
-  report.compared.push_back({"as it was", "by the log itself", tools::as_logged(*log), {}});
+  report.compared.push_back({"as it was", "as recorded in the log", tools::as_logged(*log), {}});
   ShareProgress line("reprise simulate", 2 * subjects->size(), static_cast<double>(log->requests.size()));
   tools::RunOptions options;
   options.seed = model->seed;
@@ -255,12 +255,14 @@ std::optional<std::string> model_option(const SimulateArguments& given) {
 int simulate_command(const SimulateArguments& given) {
   const auto odd = model_option(given);
   if (!given.log.empty() && odd) {
-    std::fprintf(stderr, "reprise simulate: --replay and --%s do not go together: the log says what comes\n",
-                 odd->c_str());
+    std::fprintf(
+        stderr,
+        "reprise simulate: --replay and --%s cannot be combined: the log determines requests and responses\n",
+        odd->c_str());
     return exit_usage;
   }
   if (given.log.empty() && given.lenient) {
-    std::fputs("reprise simulate: --lenient is about the log of --replay, and there is none\n", stderr);
+    std::fputs("reprise simulate: --lenient needs --replay: it is about lines of the log\n", stderr);
     return exit_usage;
   }
   const config::Loaded loaded = load_configuration(given.config);
@@ -279,27 +281,27 @@ std::string joined_words() {
 }  // namespace
 
 void add_simulate(CLI::App& app, int& code) {
-  CLI::App* command =
-      app.add_subcommand("simulate", "try a configuration against a simulated upstream, or a log");
+  CLI::App* command = app.add_subcommand(
+      "simulate", "try a configuration against a simulated upstream or a recorded access log");
   const auto given = std::make_shared<SimulateArguments>();
-  command->add_option("-c,--config", given->config, "configuration file; without it the built-in defaults");
+  command->add_option("-c,--config", given->config, "configuration file (default: the built-in defaults)");
   command
       ->add_option(
           "--policy", given->policies,
-          "what to compare: none, immediate, no-jitter, no-budget, config, or another configuration file; "
-          "repeated, or with commas (all five)")
+          "policies to compare: none, immediate, no-jitter, no-budget, config, or another configuration "
+          "file; repeatable or comma-separated (default: all five; with --replay: none, no-budget, config)")
       ->type_name("WORD:{" + joined_words() + "}")
       ->allow_extra_args(false);
   command->add_option("--replay", given->log,
-                      "play this access log again (JSON form; - is standard input) instead of a model");
-  command->add_flag("--lenient", given->lenient,
-                    "leave lines of the log out that cannot be read, and count them");
+                      "replay this access log (JSON form; - is standard input) instead of using a model");
+  command->add_flag("--lenient", given->lenient, "skip and count log lines that cannot be read");
   command->add_option("--format", given->format, "text or json")->check(CLI::IsMember({"text", "json"}));
   command->add_option("--html", given->html, "write a report with charts to this file");
   command->add_option("--svg", given->svg, "write one chart to this file: the load under each policy");
   command->add_option("--model", given->model.file,
-                      "a file with the keys below, as YAML; what is given here comes before it");
-  command->add_option("--seed", given->model.seed, "of all chance (1): the same seed gives the same bytes");
+                      "YAML file with the keys below; options on the command line win over it");
+  command->add_option("--seed", given->model.seed,
+                      "seed of the random numbers (default 1): the same seed gives the same output");
   for (const tools::ModelKey& key : tools::model_keys()) {
     const std::string name(key.name);
     command->add_option("--" + name, given->model.values[name], std::string(key.sentence))

@@ -33,7 +33,7 @@ Duration interval_of(const std::string& given) {
   const auto parsed = config::parse_duration(given);
   if (!parsed) throw BadUse("--interval: `" + given + "` " + parsed.reason);
   if (*parsed.value < shortest || *parsed.value > longest)
-    throw BadUse("--interval " + given + ": write 100ms to 1h");
+    throw BadUse("--interval " + given + ": out of range: write 100ms to 1h");
   return *parsed.value;
 }
 
@@ -96,14 +96,16 @@ void add_top(CLI::App& app, int& code) {
   const auto given = std::make_shared<TopArguments>();
   CLI::Option* admin =
       command->add_option("--admin", given->admin, "HOST:PORT of the running proxy's admin listener");
-  command->add_option("-c,--config", given->file, "the configuration file that names it (admin.bind)")
+  command
+      ->add_option("-c,--config", given->file,
+                   "configuration file that names the admin listener (admin.bind)")
       ->excludes(admin);
-  command->add_option("--interval", given->interval, "between two readings, 100ms to 1h; default 1s");
+  command->add_option("--interval", given->interval, "time between two readings, 100ms to 1h (default 1s)");
   command
       ->add_option("--format", given->format,
-                   "lines instead of a screen, as without a terminal: text or json")
+                   "print lines instead of a screen: text or json (without a terminal: text)")
       ->check(CLI::IsMember({"text", "json"}));
-  command->add_option("--count", given->count, "lines of so many intervals, then the end")
+  command->add_option("--count", given->count, "print the lines of this many intervals, then exit")
       ->check(CLI::PositiveNumber);
   command->footer("reprise top --format json --interval 10s --count 6");
   command->callback([given, &code] {

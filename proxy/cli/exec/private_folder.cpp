@@ -19,7 +19,7 @@ PrivateFolder::PrivateFolder(const tools::Lookup& now) {
     }
     why = errno;
   }
-  throw std::runtime_error("no private folder can be made under XDG_RUNTIME_DIR, TMPDIR or /tmp: " +
+  throw std::runtime_error("cannot create a private folder under XDG_RUNTIME_DIR, TMPDIR or /tmp: " +
                            std::generic_category().message(why));
 }
 

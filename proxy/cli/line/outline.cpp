@@ -26,7 +26,7 @@ std::vector<std::string> choices_in(const std::string& type) {
 
 // The options whose value is the name of a file.
 constexpr auto files = std::to_array<std::string_view>(
-    {"config", "report", "log", "control", "body", "answer-body", "html", "svg", "model", "replay"});
+    {"config", "report", "log", "control", "body", "response-body", "html", "svg", "model", "replay"});
 
 OptionOutline outline_of(const CLI::Option& option) {
   OptionOutline made;
@@ -48,7 +48,7 @@ void add_commands(const CLI::App& of, const std::string& before, std::vector<Com
   for (const CLI::App* const command : of.get_subcommands([](const CLI::App*) { return true; })) {
     CommandOutline made{before + command->get_name(), command->get_description(), command->get_footer(), {}};
     for (const CLI::Option* const option : command->get_options())
-      made.options.push_back(outline_of(*option));
+      if (!option->get_group().empty()) made.options.push_back(outline_of(*option));
     all.push_back(std::move(made));
     add_commands(*command, before + command->get_name() + " ", all);
   }

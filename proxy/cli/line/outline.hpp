@@ -23,7 +23,8 @@ struct CommandOutline {
   std::vector<OptionOutline> options;
 };
 
-/// Returns every command in the order of --help. A command comes before its subcommands.
+/// Returns every command in the order of --help. A command comes before its subcommands. Omits options that
+/// --help does not show.
 std::vector<CommandOutline> outline_of(const CLI::App& program);
 
 }  // namespace reprise::cli

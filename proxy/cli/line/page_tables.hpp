@@ -21,12 +21,12 @@ inline constexpr auto exit_status_entries = std::to_array<PageEntry>({
 
 inline constexpr auto signal_entries = std::to_array<PageEntry>({
     {"SIGTERM, SIGINT, SIGQUIT",
-     "Begin an orderly end: /readyz says no, listeners close after shutdown.linger, requests have "
-     "shutdown.grace "
-     "to end. A second one ends the process at once. The exit code is 0."},
-    {"SIGHUP", "Reads the configuration again. A file that cannot be used changes nothing."},
+     "Start a graceful shutdown: /readyz reports not ready, listeners close after shutdown.linger, and "
+     "requests have shutdown.grace to end. A second signal ends the process at once. The exit code is 0."},
+    {"SIGHUP", "Reads the configuration again. If the file cannot be used, the current configuration stays."},
     {"SIGUSR1, SIGUSR2, SIGWINCH and others", "Are ignored, and logged once."},
-    {"SIGPIPE, SIGXFSZ", "Are ignored: a reader that leaves or a full disk is an error of a write."},
+    {"SIGPIPE, SIGXFSZ",
+     "Are ignored: a write to a closed pipe or beyond the file size limit fails instead."},
 });
 
 inline constexpr auto file_entries = std::to_array<PageEntry>({
@@ -34,31 +34,31 @@ inline constexpr auto file_entries = std::to_array<PageEntry>({
     {"/run/reprise/control.sock",
      "Usual place of the control socket (admin.control), for reload, drain, quit, status, log and pause. "
      "Mode 0600."},
-    {"/run/reprise/ca/", "Usual place of the authority of intercept and its bundle."},
+    {"/run/reprise/ca/", "Usual place of the certificate authority for interception and its bundle."},
     {"/tmp", "Request bodies that are too long for memory (limits.replay_folder). The files have no name."},
-    {"$XDG_RUNTIME_DIR, $TMPDIR", "The private folder of exec, mode 0700, which is removed at its end."},
-    {"/etc/ssl/certs", "Roots that upstreams are verified against, where a route has no ca_file."},
+    {"$XDG_RUNTIME_DIR, $TMPDIR",
+     "Place of exec's private folder. The folder has mode 0700, and exec removes it at its end."},
+    {"/etc/ssl/certs", "Root certificates for verifying upstreams, if a route has no ca_file."},
     {"/etc/resolv.conf, /etc/hosts", "How names are resolved."},
 });
 
 inline constexpr auto variable_entries = std::to_array<PageEntry>({
     {"http_proxy, https_proxy, no_proxy",
-     "Read by exec, in either case: the proxy that they name becomes the parent, unless the file has one. "
-     "exec and "
-     "env set them for the application."},
-    {"SSL_CERT_FILE, SSL_CERT_DIR", "Roots in the place of the system's."},
+     "Read by exec, in lower and upper case: the proxy that they name becomes the parent, unless the file "
+     "has a parent. exec and env set these variables for the application."},
+    {"SSL_CERT_FILE, SSL_CERT_DIR", "Root certificates that are used instead of the system's."},
     {"OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES",
-     "Read by run: attributes of the resource of all spans. The name wins over service.name of the "
-     "attributes."},
+     "Read by run: resource attributes of all spans. OTEL_SERVICE_NAME wins over service.name in "
+     "OTEL_RESOURCE_ATTRIBUTES."},
     {"OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
      "Read by run: the collector of spans, if the file does not have trace.otlp. /v1/traces is appended to "
-     "the "
-     "first one; the second one is used as it is, and wins."},
+     "the first variable; the second is used unchanged, and wins."},
     {"OTEL_EXPORTER_OTLP_HEADERS, OTEL_EXPORTER_OTLP_TRACES_HEADERS",
-     "Read by run: headers of each batch of spans, as name=value,name=value with percent-encoded values."},
+     "Read by run: headers that are sent with each batch of spans, as name=value,name=value with "
+     "percent-encoded values."},
     {"OTEL_EXPORTER_OTLP_CERTIFICATE, OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE",
-     "Read by run: the only certificates that a collector over TLS is verified against, as a PEM file."},
-    {"OTEL_SDK_DISABLED", "Read by run: true makes it ignore the other OTEL_ variables."},
+     "Read by run: a PEM file with the only certificates that are trusted for a collector over TLS."},
+    {"OTEL_SDK_DISABLED", "Read by run: if true, run ignores the other OTEL_ variables."},
     {"OTEL_TRACES_EXPORTER, OTEL_EXPORTER_OTLP_PROTOCOL, OTEL_EXPORTER_OTLP_TRACES_PROTOCOL",
      "Read by run: none, or a protocol other than http, means that the endpoint is not used."},
     {"OTEL_EXPORTER_OTLP_TIMEOUT, OTEL_EXPORTER_OTLP_COMPRESSION, OTEL_TRACES_SAMPLER, "
@@ -66,12 +66,12 @@ inline constexpr auto variable_entries = std::to_array<PageEntry>({
      "No effect: run logs a warning for each if it has a collector. trace.sample decides which requests get "
      "spans."},
     {"NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID",
-     "Set by systemd: it is told when reprise is ready, reloads, stops and is alive, and a status line."},
-    {"LISTEN_FDS, LISTEN_PID", "Set by systemd: listening sockets that were opened before the start."},
+     "Set by systemd: reprise notifies systemd when it is ready, reloads, stops and is alive, and sends a "
+     "status line."},
+    {"LISTEN_FDS, LISTEN_PID", "Set by systemd: listening sockets that systemd opened before the start."},
     {"JOURNAL_STREAM",
-     "Set by systemd: if it names standard error, each line begins with its priority, and lines of text have "
-     "no "
-     "clock."},
+     "Set by systemd: if it names standard error, each line begins with its priority, and text lines have no "
+     "timestamp."},
     {"NO_COLOR, TERM", "No colours in top if NO_COLOR is set or TERM is dumb."},
     {"RES_OPTIONS", "Options of the resolver, as in resolv.conf(5)."},
     {"NAME", "Any variable that the configuration names as ${env:NAME}."},

@@ -54,6 +54,7 @@ std::string meant_option(const CLI::App& command, std::string_view word) {
   }
   std::vector<std::string> names;
   for (const CLI::Option* option : command.get_options()) {
+    if (option->get_group().empty()) continue;  // an old name, which is not suggested
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
   }
   const std::vector<std::string_view> candidates(names.begin(), names.end());
@@ -171,7 +172,7 @@ std::string message_for_value(const std::string& what) {
                        std::find(choices.begin(), choices.end(), known.option) != choices.end();
     if (is_it) meant = known.option;
   }
-  return "\"" + value + "\" is no value for " + what.substr(0, colon) + ": write " +
+  return "\"" + value + "\" is not a valid value for " + what.substr(0, colon) + ": write " +
          config::either(candidates) + config::did_you_mean(meant);
 }
 
@@ -215,7 +216,7 @@ std::string wrong_use(const CLI::App& app, const CLI::ParseError& error) {
   } else if (name.empty()) {
     what = "a command is missing";
   } else if (!commands_of(command).empty()) {
-    what = "one of its commands is missing:";
+    what = "a subcommand is missing; the subcommands are:";
     for (const std::string_view below : names_of_commands(command)) what.append(" ").append(below);
   } else if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
     what = first_word(what) + " is missing";
@@ -225,11 +226,12 @@ std::string wrong_use(const CLI::App& app, const CLI::ParseError& error) {
     const std::size_t equal = what.rfind(" = ");
     const std::size_t option = what.find("--");
     if (option < equal && equal != std::string::npos)
-      what = "\"" + what.substr(equal + 3) + "\" is no value for " + what.substr(option, equal - option);
+      what = "\"" + what.substr(equal + 3) + "\" is not a valid value for " +
+             what.substr(option, equal - option);
   } else if (dynamic_cast<const CLI::ValidationError*>(&error) != nullptr) {
     what = message_for_value(what);
   } else if (dynamic_cast<const CLI::ExcludesError*>(&error) != nullptr) {
-    what = first_word(what) + " and " + what.substr(what.rfind(' ') + 1) + " do not go together";
+    what = first_word(what) + " and " + what.substr(what.rfind(' ') + 1) + " cannot be combined";
   }
   return "reprise" + name + ": " + what + "; see reprise help" + name;
 }

@@ -21,7 +21,7 @@ std::vector<std::string> trust_as_caller(const tools::Variables& named, const st
     if (std::find(joined.unread.begin(), joined.unread.end(), place) == joined.unread.end()) continue;
     std::string& warning = warnings.emplace_back(name);
     warning.append(" names ").append(place);
-    warning.append(", in which no certificate can be read: it adds none to those that are trusted");
+    warning.append(", which has no readable certificate: no certificate is added to the trusted ones");
   }
   return warnings;
 }

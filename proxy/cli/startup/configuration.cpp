@@ -181,7 +181,7 @@ std::vector<std::string> misspelt_variables() {
     const std::string_view own = name.substr(config::variable_prefix.size());
     const std::string_view near = config::nearest(own, candidates);
     if (near.empty() || near == own) continue;
-    warnings.push_back(config::printable(name) + " is not read" +
+    warnings.push_back(config::printable(name) + " is ignored: unknown variable" +
                        config::did_you_mean(std::string(config::variable_prefix).append(near)));
   }
   return warnings;

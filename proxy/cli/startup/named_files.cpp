@@ -155,10 +155,10 @@ std::vector<config::Problem> warnings_of_files(const config::Loaded& loaded) {
   const auto& intercept = loaded.settings->intercept;
   const auto command = intercept ? server::command_for_owner(intercept->key) : std::nullopt;
   if (command)
-    found.add(
-        "intercept.ca.key", intercept->key,
-        intercept->key + " belongs to root: a service of another user cannot read it; write " + *command,
-        Severity::warning);
+    found.add("intercept.ca.key", intercept->key,
+              intercept->key +
+                  " belongs to root, so a service that runs as another user cannot read it: run " + *command,
+              Severity::warning);
   return std::move(found).in_order();
 }
 

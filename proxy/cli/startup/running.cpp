@@ -16,12 +16,12 @@ RunningConfiguration taken_from(const std::string& text, const std::string& wher
   RunningConfiguration made;
   const config::RunningText running = config::read_running(text);
   if (running.yaml.empty()) {
-    made.fault = where + " does not tell a configuration: what answers there is no reprise, or an older one";
+    made.fault = where + " does not report a configuration: it is not reprise, or it is an older version";
     return made;
   }
   made.loaded = config::load_text(running.yaml, nullptr, flags);
   made.file = running.file;
-  made.words = "as the proxy at " + where + " has them now (";
+  made.words = "current settings of the proxy at " + where + " (";
   made.words.append(running.file.empty() ? "built-in defaults" : running.file);
   if (!running.hash.empty()) made.words.append(", hash ").append(running.hash);
   made.words.append(")");

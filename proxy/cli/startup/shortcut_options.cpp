@@ -52,7 +52,7 @@ void add_shortcuts(CLI::App& command, ShortcutsOf which, const std::shared_ptr<c
             [flags, name, adds_up = is_list(*key)](const std::vector<std::string>& values) {
               for (const std::string& value : values) keep(*flags, name, value, adds_up);
             },
-            about + "; " + config::variable_of(shortcut))
+            about + "; variable " + config::variable_of(shortcut))
         ->type_name(type_of(shortcut, *key))
         ->expected(1)
         ->allow_extra_args(false)

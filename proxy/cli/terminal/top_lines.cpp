@@ -49,7 +49,8 @@ bool print_top(const LinesOptions& options) {
       continue;
     }
     if (watch.restarted_at() && (!restarted_before || *watch.restarted_at() != before))
-      options.warn("the proxy has started anew: it counts from 0 again, and the next interval is the first");
+      options.warn(
+          "the proxy has restarted: its counters begin at 0 again, and the next interval is the first");
     if (!options.print(tools::interval_lines(watch, options.form, net::Clock::wall_nanoseconds())))
       return true;
   }

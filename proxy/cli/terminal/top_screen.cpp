@@ -53,7 +53,7 @@ class TopScreen {
 
   ScreenEnd run(tools::Status first) {
     watch_.took(std::move(first), seconds_now());
-    if (!terminal_.enter()) return {"it is no terminal, or it is gone", 0};
+    if (!terminal_.enter()) return {"standard input is not a terminal, or the terminal was closed", 0};
     await_signal();
     await_keys();
     draw();
@@ -192,7 +192,7 @@ std::string not_understood(const server::AdminAddress& at, const server::AdminRe
   if (response.status == 0) return response.body;
   const std::string what = response.status == 200 ? why : "status " + std::to_string(response.status);
   return "no admin listener of reprise at " + server::authority_of(at) + ": " + what +
-         "; name it with --admin HOST:PORT, or -c FILE";
+         "; name the address with --admin HOST:PORT, or with -c FILE";
 }
 
 ScreenEnd show_top(const ScreenOptions& options) {

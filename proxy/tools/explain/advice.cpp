@@ -32,44 +32,44 @@ std::string for_refusal(const Outcome& outcome) {
 
 std::string for_not_idempotent(const Explanation& explanation, const IdempotencyRule& rule) {
   if (explanation.facts.changes_protocol && rule.kind == IdempotencyRule::Kind::by_method)
-    return "No key should: what the new protocol has begun is not known. The request is repeated while "
-           "unsent, "
-           "and after a listed 429 or 503.";
+    return "No key should change this, because it is unknown what the new protocol has started. The request "
+           "is retried only if none of it was sent, or after a listed 429 or 503.";
   if (explanation.facts.create_only && explanation.facts.idempotent == Idempotency::yes)
-    return "No key should: `If-None-Match: *` creates only, and a second execution would fail because of the "
-           "first. "
-           "A rule such as `idempotent: {any: [{header: If-None-Match}]}` repeats it all the same.";
+    return "No key should change this: `If-None-Match: *` only creates, and a second execution would fail "
+           "because of the first. With a rule such as `idempotent: {any: [{header: If-None-Match}]}` the "
+           "request is retried anyway.";
   if (explanation.judgement.verdict == Idempotency::undecided) {
-    return "Send the body whole and not content-coded, and give the route a `replay.memory` above its size: "
-           "only then can `" +
-           describe(*explanation.judgement.because) + "` be looked for.";
+    return "Send the whole body without a content coding, and give the route a `replay.memory` above the "
+           "size of the body: only then can reprise look for `" +
+           describe(*explanation.judgement.because) + "` in it.";
   }
   switch (rule.kind) {
-    case IdempotencyRule::Kind::any: return "Send, not empty, one of " + names_of(rule) + ".";
+    case IdempotencyRule::Kind::any:
+      return "Send one of these with a value that is not empty: " + names_of(rule) + ".";
     case IdempotencyRule::Kind::all:
       if (explanation.judgement.because == nullptr) break;
-      return "Let the request have `" + describe(*explanation.judgement.because) + "`, too.";
+      return "The request must also have `" + describe(*explanation.judgement.because) + "`.";
     case IdempotencyRule::Kind::never:
-      return "The route says `idempotent: never`: take that away only if a second execution does no harm.";
+      return "The route has `idempotent: never`: remove it only if a second execution does no harm.";
     case IdempotencyRule::Kind::by_method:
     case IdempotencyRule::Kind::always: break;
   }
-  return "If the upstream knows a repeated request by a key, give the route `idempotent: {any: [{header: "
-         "Idempotency-Key}]}` and send that header.";
+  return "If the upstream recognizes a repeated request by a key, give the route `idempotent: {any: "
+         "[{header: Idempotency-Key}]}` and send that header.";
 }
 
 std::string for_not_listed(const Outcome& outcome, const RetryPolicy& retry) {
   const auto* failed = std::get_if<Failed>(&outcome);
   if (failed != nullptr && failed->cause == Cause::response_timeout) {
     if (retry.on.timeout)
-      return "Only an attempt that may be repeated ends at `attempt_timeout`, and is tried again after a "
-             "timeout.";
-    return "List `timeout` under `retry.on` of the route, and give it an `attempt_timeout`.";
+      return "`attempt_timeout` ends only an attempt that may be repeated, and only such an attempt is "
+             "retried after a timeout.";
+    return "List `timeout` under `retry.on` of the route, and give the route an `attempt_timeout`.";
   }
   if (failed != nullptr && failed->cause == Cause::address_is_self)
-    return "Ask for the upstream itself: what is asked for is a listener of this proxy.";
+    return "Send the request to the upstream itself: its target is a listener of this proxy.";
   const std::string word = retry_word(outcome);
-  if (word.empty()) return "No key does: nothing under `retry.on` stands for this failure.";
+  if (word.empty()) return "No key changes this: `retry.on` has no word for this failure.";
   return "List `" + word + "` under `retry.on` of the route.";
 }
 
@@ -83,60 +83,61 @@ std::string for_deadline(const Outcome& outcome, const RetryPolicy& retry) {
 std::string for_later(const Explanation& explanation, const RetryPolicy& retry) {
   const Duration asked = explanation.lowest.last_verdict.delay;
   if (asked > retry.retry_after.maximum) {
-    return "Raise `retry.retry_after.maximum` (and the deadline, if the pause does not fit), or wait the "
-           "backoff alone with `retry_after: {honour: false}`.";
+    return "Raise `retry.retry_after.maximum` (and the deadline, if the pause does not fit), or wait only "
+           "for the backoff with `retry_after: {honour: false}`.";
   }
-  return "Raise `retry.deadline` until the pause fits, or wait the backoff alone with `retry_after: {honour: "
-         "false}`.";
+  return "Raise `retry.deadline` until the pause fits, or wait only for the backoff with `retry_after: "
+         "{honour: false}`.";
 }
 
 constexpr std::string_view for_budget = "Raise `budget.floor` or `budget.ratio` of the route.";
-constexpr std::string_view for_signature = "Sign the request for longer, or shorten `backoff`.";
+constexpr std::string_view for_signature = "Use a signature that is valid for longer, or shorten `backoff`.";
 
 std::string for_broken(const Explanation& explanation, const RoutePolicy& policy) {
   if (explanation.not_resumed == Reason::budget_spent) return std::string(for_budget);
   if (explanation.not_resumed == Reason::signature_expired) return std::string(for_signature);
   if (explanation.resumes)
-    return "Let the upstream give its answer " + either_of_validators(policy.resume) +
+    return "Let the upstream send its response with " + either_of_validators(policy.resume) +
            ", a Content-Length and no content coding.";
   if (policy.mode == Mode::active && !policy.resume.enabled)
-    return "Give the route `resume: {enabled: true}`: a GET whose answer has " +
-           either_of_validators(policy.resume) + " is then continued.";
-  return "No key does: what is continued is a GET, without a body and without If-Range, of a route with "
+    return "Give the route `resume: {enabled: true}`: a GET whose response has " +
+           either_of_validators(policy.resume) + " is then resumed.";
+  return "No key changes this: only a GET without a body and without If-Range is resumed, on a route with "
          "`mode: active`.";
 }
 
 std::string for_not_replayable(const Explanation& explanation, const RoutePolicy& policy) {
   if (explanation.bound)
-    return "No key does: its credentials (NTLM, Negotiate) are those of its connection, and end with it.";
+    return "No key changes this: the request's credentials (NTLM, Negotiate) belong to its connection and "
+           "end with it.";
   if (explanation.over_total)
     return "Raise `limits.replay_memory` or `limits.replay_disk`, the totals of all requests, above the size "
-           "of the body; the first by default is at most a quarter of a control group's memory.";
+           "of the body; by default, `limits.replay_memory` is at most a quarter of the control group's "
+           "memory.";
   if (disk_share(explanation.facts, policy) > 0)
     return "Raise `replay.disk` of the route above the size of the body.";
   return "Raise `replay.memory` of the route above the size of the body" +
-         std::string(explanation.facts.no_store
-                         ? ": a `no-store` request is not written to disk."
-                         : ", or `replay.disk` where the route retries such requests.");
+         std::string(explanation.facts.no_store ? ": a `no-store` request is not written to disk."
+                                                : ", or `replay.disk` if the route retries such requests.");
 }
 
 std::string for_nested(const Explanation& explanation, const RoutePolicy& policy) {
   const auto* responded = std::get_if<Responded>(&explanation.outcome);
   if (refuses_nested_client(explanation.facts, policy) || responded == nullptr ||
       !responded->hints.from_reprise)
-    return "Switch the client's own retries off, or give the route `nested: allow` under `retry`.";
-  return "Let the reprise behind this one retry it, or give the route `inner: allow` under `retry`.";
+    return "Turn off the client's own retries, or give the route `nested: allow` under `retry`.";
+  return "Let the other reprise, which is between this one and the upstream, do the retries, or give the "
+         "route `inner: allow` under `retry`.";
 }
 
 std::string for_denied(const Explanation& explanation) {
-  if (!explanation.metadata) return "Take the address out of `security.deny`.";
+  if (!explanation.metadata) return "Remove the address from `security.deny`.";
   std::string names;
   for (const std::string_view service : http::metadata_services)
     names.append(names.empty() ? "" : ",").append(service);
-  return "Let the client ask the cloud's metadata service directly, as it would without a proxy: its "
-         "`no_proxy` needs "
-         "`" +
-         names + "`, which `reprise env`, `exec` and `inject` write.";
+  return "Let the client send requests to the cloud's metadata service directly, as it would without a "
+         "proxy: its `no_proxy` needs `" +
+         names + "`, which `reprise env`, `exec` and `inject` set.";
 }
 
 bool may_have_arrived(const Explanation& explanation) {
@@ -147,7 +148,7 @@ bool may_have_arrived(const Explanation& explanation) {
 std::string advice_alone(Reason reason, const Explanation& explanation, const RoutePolicy& policy) {
   switch (reason) {
     case Reason::success:
-      return "Nothing is wrong; to have it tried again, list its status under `retry.on`.";
+      return "Nothing is wrong. To retry such a response, list its status under `retry.on`.";
     case Reason::not_retryable: return for_not_listed(explanation.outcome, policy.retry);
     case Reason::not_idempotent:
       return for_refusal(explanation.outcome) + for_not_idempotent(explanation, policy.idempotent);
@@ -156,17 +157,16 @@ std::string advice_alone(Reason reason, const Explanation& explanation, const Ro
     case Reason::deadline_too_near: return for_deadline(explanation.outcome, policy.retry);
     case Reason::budget_spent: return std::string(for_budget);
     case Reason::upstream_said_later: return for_later(explanation, policy.retry);
-    case Reason::upstream_said_no: return "No key does: the upstream itself has to stop saying no.";
+    case Reason::upstream_said_no: return "No key changes this: the upstream asks not to retry.";
     case Reason::nested_retry: return for_nested(explanation, policy);
     case Reason::signature_expired:
       if (explanation.facts.one_time)
-        return "Let the client sign each try anew; only if the upstream accepts a credential twice, give the "
-               "route "
-               "`signature: {one_time: false}`.";
+        return "Let the client sign each try with a new signature. Only if the upstream accepts a credential "
+               "twice, give the route `signature: {one_time: false}`.";
       return std::string(for_signature);
     case Reason::ambiguous_outcome:
-      return "Send an idempotency key and name it under `idempotent` of the route, or give it `ambiguous: "
-             "response`.";
+      return "Send an idempotency key and name it under `idempotent` of the route, or give the route "
+             "`ambiguous: response`.";
     case Reason::address_denied: return for_denied(explanation);
     case Reason::response_started: return for_broken(explanation, policy);
     case Reason::observe_only: return "Give the route `mode: active`.";
@@ -176,14 +176,14 @@ std::string advice_alone(Reason reason, const Explanation& explanation, const Ro
     case Reason::retryable_status:
     case Reason::retryable_body:
     case Reason::retryable_failure:
-    case Reason::stale_connection: return "Limit it with `retry.max_attempts` or `retry.deadline`.";
+    case Reason::stale_connection: return "Limit the retries with `retry.max_attempts` or `retry.deadline`.";
     case Reason::hedged:
     case Reason::resumed:
     case Reason::resume_mismatch:
     case Reason::client_gone:
     case Reason::shutting_down: break;
   }
-  return "No key changes it.";
+  return "No key changes this.";
 }
 
 }  // namespace
@@ -204,7 +204,7 @@ std::string advice(Reason reason, const Explanation& explanation, const RoutePol
       reason == Reason::not_retryable || reason == Reason::retries_off || reason == Reason::nested_retry;
   std::string text = advice_alone(reason, explanation, policy);
   if (earlier && explanation.facts.idempotent != Idempotency::yes && may_have_arrived(explanation)) {
-    text += " That alone is not enough: it is not idempotent. " +
+    text += " That alone is not enough, because the request is not idempotent. " +
             for_not_idempotent(explanation, policy.idempotent);
   }
   return text;

@@ -24,16 +24,16 @@ using policy::WhilePaused;
 std::string quoted(const policy::Condition& condition) { return "`" + policy::describe(condition) + "`"; }
 
 std::string judged(const ExplainReport& report) {
-  if (report.question.tunnel) return "yes: a tunnel sends nothing before it stands";
+  if (report.question.tunnel) return "yes: a tunnel carries no bytes before it is established";
   const policy::Judgement& judgement = report.explanation.judgement;
   const std::string rule = policy::describe(report.route().policy.idempotent);
   std::string text = report.explanation.facts.idempotent == policy::Idempotency::yes ? "yes" : "no";
   if (judgement.verdict == policy::Idempotency::undecided) {
-    return text + ": the body cannot be looked into for " + quoted(*judgement.because) + " (" + rule + ")";
+    return text + ": the body cannot be searched for " + quoted(*judgement.because) + " (" + rule + ")";
   }
   if (judgement.because != nullptr) {
     const bool holds = judgement.verdict == policy::Idempotency::yes;
-    text += (holds ? ": it has " : ": it does not have ") + quoted(*judgement.because);
+    text += (holds ? ": the request has " : ": the request does not have ") + quoted(*judgement.because);
   }
   return text + " (" + rule + ")";
 }
@@ -60,7 +60,7 @@ void list_passed_over(const ExplainReport& report, TextPage& page) {
       names.append(names.empty() ? "" : ", ").append((*report.routes)[passed.route].name);
     }
     if (count > most_names) names += fmt::format(" and {} more", count - most_names);
-    if (count > 0) page.line("passed over", fmt::format("by {}: {}", policy::word(why), names));
+    if (count > 0) page.line("not matched", fmt::format("by {}: {}", policy::word(why), names));
   }
 }
 
@@ -84,27 +84,29 @@ std::string deadline_text(const ExplainReport& report) {
                                  span(*deadline), course.last.number, span(course.last_ended));
   const Duration left = *deadline - course.last_ended;
   const Duration wait = course.last_verdict.delay;
-  const std::string late = left < Duration::zero() ? span(-left) + " after it" : "which ends it";
+  const std::string late =
+      left < Duration::zero() ? span(-left) + " after the deadline" : "exactly at the deadline";
   if (course.last_verdict.reason == Reason::deadline_too_near && left <= Duration::zero())
     return text + ", " + late;
   if (course.last_verdict.reason == Reason::deadline_too_near) {
     return text +
            fmt::format(", {} left; a wait of {} ends {} too late", span(left), span(wait), span(wait - left));
   }
-  return text + (left < Duration::zero() ? fmt::format(", {} after it", span(-left))
+  return text + (left < Duration::zero() ? fmt::format(", {} after the deadline", span(-left))
                                          : fmt::format(", {} left", span(left)));
 }
 
 std::string pause_text(const ExplainReport& report, Duration asked) {
   const policy::RetryPolicy& retry = report.route().policy.retry;
-  std::string text = fmt::format("{} asked for, {} allowed (retry_after.maximum)", span(asked),
-                                 span(retry.retry_after.maximum));
-  if (!retry.retry_after.honour) text = span(asked) + " asked for, not honoured (retry_after.honour)";
+  std::string text = fmt::format("the upstream asks for {}, the route allows {} (retry_after.maximum)",
+                                 span(asked), span(retry.retry_after.maximum));
+  if (!retry.retry_after.honour)
+    text = "the upstream asks for " + span(asked) + ", which is not honoured (retry_after.honour)";
   return text;
 }
 
 std::string ending(const Course& course) {
-  if (course.endless) return fmt::format("still trying after attempt {}", course.last.number);
+  if (course.endless) return fmt::format("still retrying after attempt {}", course.last.number);
   const Reason reason = course.last_verdict.reason;
   return fmt::format("{} after attempt {}: {}", policy::word(reason), course.last.number,
                      policy::meaning(reason));
@@ -115,11 +117,12 @@ void list_resume(const ExplainReport& report, TextPage& page) {
   if (!explanation.resumes) return;
   const policy::RoutePolicy& policy = report.route().policy;
   page.line("resume",
-            fmt::format("if the answer has {}, a known length and no content coding, it is continued:",
-                        policy::either_of_validators(policy.resume)));
+            fmt::format(
+                "if the response has {}, a known length and no content coding, a broken download is resumed:",
+                policy::either_of_validators(policy.resume)));
   page.line("resume",
-            fmt::format("after {}, then longer; up to {} attempts in a row without a byte; after {} "
-                        "without a byte it is asked for on a second connection beside the first",
+            fmt::format("after {}, then after longer waits; up to {} attempts in a row without a byte; after "
+                        "{} without a byte, the rest is also requested on a second connection",
                         between(explanation.resume_wait.lowest, explanation.resume_wait.highest),
                         policy.resume.max_attempts, span(policy.resume.stall)));
 }
@@ -140,7 +143,7 @@ void list_hint(const ExplainReport& report, TextPage& page) {
 
 std::string budget_text(const ExplainReport& report) {
   if (!policy::host_parts(report.route().policy).budget) return "off";
-  return fmt::format("{} retries left, if nobody else asks this upstream",
+  return fmt::format("{} retries left, if no other requests go to this upstream",
                      std::floor(report.explanation.lowest.first_budget_left));
 }
 
@@ -148,10 +151,10 @@ std::string hedge_text(const ExplainReport& report) {
   const policy::RoutePolicy& policy = report.route().policy;
   const auto& after = policy.hedge->after;
   const std::string when = after ? span(*after) + " without a response head"
-                                 : "the route's p95 without a response head (from 20 answers on)";
+                                 : "the route's p95 without a response head (once there are 20 responses)";
   const Reason judged = *report.explanation.hedge;
-  if (judged == Reason::hedged) return "a copy after " + when;
-  if (judged == Reason::observe_only) return "none; outside observe mode a copy after " + when;
+  if (judged == Reason::hedged) return "a hedge after " + when;
+  if (judged == Reason::observe_only) return "none; outside observe mode a hedge after " + when;
   return fmt::format("none: {}", policy::word(judged));
 }
 
@@ -166,14 +169,15 @@ std::string replay(const ExplainReport& report) {
   const policy::RoutePolicy& policy = report.route().policy;
   const policy::Facts& facts = report.explanation.facts;
   const bool repeats = facts.idempotent == policy::Idempotency::yes || policy::repeats_after_refusal(policy);
-  if (policy.mode == policy::Mode::off || !repeats) return "no body is held: nothing could send it again";
+  if (policy.mode == policy::Mode::off || !repeats)
+    return "the body is not held, because the request would not be sent again";
   const std::uint64_t disk =
       std::min(policy::disk_share(facts, policy), std::uint64_t{report.limits.replay_disk_bytes});
   const std::uint64_t memory =
       std::min<std::uint64_t>(policy.replay_memory_bytes, report.limits.replay_memory_bytes);
   std::string text = fmt::format("a body of up to {} is held in memory", size_text(memory));
   if (disk > 0) text += fmt::format(", a longer one of up to {} on disk", size_text(disk));
-  return text + fmt::format("; those of all requests together: {} and {}",
+  return text + fmt::format("; limits of all requests together: {} in memory and {} on disk",
                             size_text(report.limits.replay_memory_bytes),
                             size_text(report.limits.replay_disk_bytes));
 }
@@ -183,7 +187,7 @@ std::string connecting(const ExplainReport& report) {
   std::string text =
       fmt::format("{} to connect to one address, {} for all of them", duration_text(policy.connect_timeout),
                   duration_text(2 * policy.connect_timeout));
-  if (policy.retry.deadline) text += "; name, dial and TLS end at the deadline";
+  if (policy.retry.deadline) text += "; resolving, connecting and TLS end at the deadline";
   return text;
 }
 
@@ -195,7 +199,7 @@ std::string answering(const ExplainReport& report) {
                        policy.retry.deadline ? ", or the deadline" : "");
   }
   const std::string_view why =
-      policy.retry.attempt_timeout ? ": an attempt that cannot be repeated is not cut" : "";
+      policy.retry.attempt_timeout ? ": attempt_timeout does not end an attempt that cannot be repeated" : "";
   if (policy.response_timeout == policy::no_limit)
     return fmt::format("as long as the upstream takes (response_timeout: none){}", why);
   return fmt::format("{} from the last request byte to the response head (response_timeout){}",
@@ -204,23 +208,25 @@ std::string answering(const ExplainReport& report) {
 
 std::string connection(const ExplainReport& report) {
   if (is_repeatable(report))
-    return "any idle one; if it was stale (stale_connection), once again at once on a fresh one";
-  return "a fresh one for the first such request of a client connection, then also one that was used in the "
-         "last second: what must not be sent twice shall not meet a stale one";
+    return "any idle connection; if it was stale, an immediate retry on a fresh one (stale_connection)";
+  return "a fresh one for the first unrepeatable request of a client connection; later also one that was "
+         "used "
+         "in the last second, so that such a request does not use a stale connection";
 }
 
 std::string circuit(const policy::CircuitPolicy& circuit) {
   return fmt::format(
-      "opens where {:g}% of at least {} attempts within {} failed; for {} then nothing is sent "
+      "opens if {:g}% of at least {} attempts within {} failed; nothing is sent for {} after that "
       "(circuit_open)",
       circuit.failures * 100, circuit.requests, duration_text(circuit.window), duration_text(circuit.open));
 }
 
 std::string host_pause(WhilePaused what, const policy::RetryPolicy& retry) {
   if (what == WhilePaused::fail)
-    return "while the upstream has asked for a pause nothing is sent (host_paused)";
+    return "while the upstream has asked for a pause, nothing is sent (host_paused)";
   return fmt::format(
-      "while the upstream has asked for a pause every attempt waits for its end and up to {} more",
+      "while the upstream has asked for a pause, every attempt waits until the pause ends, and up to {} "
+      "longer",
       duration_text(retry.backoff.initial));
 }
 
@@ -237,14 +243,15 @@ std::string client_gets(const ExplainReport& report) {
   const Course& course = explanation.highest;
   if (course.endless) return "nothing yet";
   if (explanation.resumes)
-    return "the whole answer if it is continued; else what came of it, and a cut connection";
+    return "the whole response if it is resumed; otherwise the part that arrived, and then the end of the "
+           "connection";
   if (std::holds_alternative<policy::Cut>(course.end))
-    return "the part of the answer that came, and a connection that is cut";
+    return "the part of the response that arrived, and then the end of the connection";
   const auto* fail = std::get_if<policy::Fail>(&course.end);
   if (fail == nullptr)
-    return fmt::format("the upstream's last answer, {}, unchanged",
+    return fmt::format("the upstream's last response, {}, unchanged",
                        std::get<policy::Responded>(explanation.outcome).status);
-  if (fail->close) return "no answer: its connection ends as the upstream's did (on_broken)";
+  if (fail->close) return "no response: its connection is closed, as the upstream's was (on_broken)";
   const int status = http::failure_reply(course.ledger, fail->gateway_timeout, "reprise").status;
   std::string text = fmt::format("{} from reprise", status);
   if (report.route().policy.response_headers != policy::ResponseHeaders::none)
@@ -252,7 +259,7 @@ std::string client_gets(const ExplainReport& report) {
   policy::Facts if_intercepted = explanation.facts;
   if_intercepted.unaware_client = true;
   if (policy::closes_like_upstream(if_intercepted, course.ledger, report.route().policy))
-    text += "; a transparent or intercepted client gets the end of its connection (on_broken)";
+    text += "; for a transparent or intercepted client, the connection is closed instead (on_broken)";
   return text;
 }
 
@@ -267,17 +274,18 @@ std::vector<std::string> held_back(const ExplainReport& report) {
   std::vector<std::string> lines;
   const std::string time = duration_text(policy.hold->time);
   if (policy.hold->bytes > 0) {
-    lines.push_back(
-        fmt::format("up to {} of the body, for up to {}; a break in them is `truncated`, a later one is not",
-                    size_text(policy.hold->bytes), time));
+    lines.push_back(fmt::format(
+        "up to {} of the body, for up to {}; a break in this part is `truncated`, a later one is not",
+        size_text(policy.hold->bytes), time));
   }
   if (responded == nullptr) return lines;
   for (const policy::BodyPredicate& predicate : policy.hold->body) {
     if (!policy::concerns(predicate, responded->status)) continue;
     const std::string asked = policy::describe(predicate);
-    lines.push_back(predicate.header.empty()
-                        ? fmt::format("for up to {}, to be tried again where the body has `{}`", time, asked)
-                        : fmt::format("nothing of it, to be tried again where the head has `{}`", asked));
+    lines.push_back(
+        predicate.header.empty()
+            ? fmt::format("for up to {}; the request is retried if the body has `{}`", time, asked)
+            : fmt::format("nothing; the request is retried if the head has `{}`", asked));
   }
   return lines;
 }
@@ -327,7 +335,10 @@ std::string to_text(const ExplainReport& report) {
   page.line("deadline", deadline_text(report));
   page.line("budget", budget_text(report));
   if (explanation.hedge) page.line("hedge", hedge_text(report));
-  for (const ReportedLimit& limit : limits_of(report)) page.line(limit.name, limit.text);
+  for (const ReportedLimit& limit : limits_of(report)) {
+    // The JSON member is still called `answer`, because programs read it.
+    page.line(limit.name == "answer" ? "response" : limit.name, limit.text);
+  }
   list_resume(report, page);
   for (const std::string& text : held_back(report)) page.line("held back", text);
   list_endings(explanation, page);

@@ -43,8 +43,8 @@ std::string by_whom(const HistoryEntry& story) {
 
 std::string where(const HistoryAttempt& attempt) {
   std::string text = telemetry::text_of(attempt.address);
-  if (text.empty()) return "nothing dialled";
-  return text + (attempt.reused ? ", a connection that was used before" : "");
+  if (text.empty()) return "no connection opened";
+  return text + (attempt.reused ? ", on a reused connection" : "");
 }
 
 std::string outcome_text(const HistoryAttempt& attempt) {
@@ -54,7 +54,7 @@ std::string outcome_text(const HistoryAttempt& attempt) {
                                                      policy::word(failed->stage));
   text += fmt::format(" after {}", span(attempt.ended - attempt.started));
   if (attempt.sent_bytes > 0) return text + fmt::format("; {} bytes sent", attempt.sent_bytes);
-  return text + (attempt.may_have_sent ? "; some of it may have been sent" : "; nothing sent");
+  return text + (attempt.may_have_sent ? "; part of the request may have been sent" : "; nothing sent");
 }
 
 std::string hints_text(const policy::Outcome& outcome) {
@@ -62,10 +62,11 @@ std::string hints_text(const policy::Outcome& outcome) {
   if (responded == nullptr) return {};
   std::string text;
   const auto add = [&](std::string_view more) { text += (text.empty() ? "" : "; ") + std::string(more); };
-  if (responded->hints.retry_after) add("asked for a pause of " + span(*responded->hints.retry_after));
-  if (responded->hints.said_no) add("asked not to be tried again");
-  if (responded->hints.from_reprise) add("retried already by another reprise");
-  if (responded->body_listed) add("its body says that it failed");
+  if (responded->hints.retry_after)
+    add("the upstream asked for a pause of " + span(*responded->hints.retry_after));
+  if (responded->hints.said_no) add("the upstream asked not to retry");
+  if (responded->hints.from_reprise) add("another reprise has already retried the request");
+  if (responded->body_listed) add("the body reports a failure");
   return text;
 }
 
@@ -74,11 +75,12 @@ std::string decided(const HistoryAttempt& attempt) {
   std::string text(policy::word(verdict.reason));
   const bool drawn = attempt.bounds.highest > policy::Duration::zero();
   if (verdict.reason == Reason::hedged) {
-    text += ": a copy after " + span(verdict.delay);
+    text += ": a hedge after " + span(verdict.delay);
   } else if (verdict.retry) {
-    text += ": again " + (verdict.delay > policy::Duration::zero() ? "in " + span(verdict.delay) : "at once");
+    text += ": retried " +
+            (verdict.delay > policy::Duration::zero() ? "after " + span(verdict.delay) : "at once");
   } else if (verdict.delay > policy::Duration::zero()) {
-    text += ": a wait of " + span(verdict.delay) + " was not begun or not ended";
+    text += ": a wait of " + span(verdict.delay) + " did not start or did not end";
   }
   if (drawn) text += ", drawn from " + between(attempt.bounds.lowest, attempt.bounds.highest);
   if (std::isfinite(attempt.budget_left))
@@ -101,7 +103,7 @@ std::string client_got(const HistoryEntry& story) {
   if (story.ending != telemetry::Ending::complete) text += fmt::format("; {}", word(story.ending));
   if (story.recovered) text += "; recovered";
   if (story.ambiguous) text += "; ambiguous: an earlier attempt may have taken effect";
-  if (story.hedge != policy::HedgeOutcome::none) text += fmt::format("; copy {}", policy::word(story.hedge));
+  if (story.hedge != policy::HedgeOutcome::none) text += fmt::format("; hedge {}", policy::word(story.hedge));
   if (story.hedge == policy::HedgeOutcome::refused)
     text += fmt::format(": {}", policy::word(story.hedge_refusal));
   return text;
@@ -135,7 +137,7 @@ std::string to_text(const HistoryEntry& story, std::string_view advice) {
   page.line("ended", telemetry::timestamp(story.ended_wall));
   if (const std::string text = by_whom(story); !text.empty()) page.line("client", text);
   page.line("route", visible(story.route_name));
-  page.line("idempotent", story.idempotent ? "yes" : "no, or not before its body was looked into");
+  page.line("idempotent", story.idempotent ? "yes" : "no, or not known before the body was read");
   for (std::size_t i = 0; i < story.attempts.size(); ++i) {
     if (story.attempts_left_out > 0 && i == story.attempts_before_the_gap)
       page.line("...", fmt::format("{} more", story.attempts_left_out));

@@ -84,9 +84,9 @@ std::optional<std::string> decide_resources(const Pod& pod, const Options& optio
           .append(name)
           .append("=")
           .append(request)
-          .append(" and be limited to ")
+          .append(", which is more than its limit of ")
           .append(limit->second)
-          .append(": say both, with --requests and --limits or by annotations");
+          .append(": set both, with --requests and --limits or by annotations");
   }
   return std::nullopt;
 }

@@ -72,8 +72,7 @@ std::optional<Fault> not_text(std::string_view file) {
   std::size_t line_start = 0;
   for (std::size_t at = 0; at < file.size();) {
     const std::size_t length = length_of_character(file.substr(at, 4));
-    if (length == 0)
-      return Fault{line, at - line_start + 1, "not text in UTF-8: is it another kind of file?"};
+    if (length == 0) return Fault{line, at - line_start + 1, "not UTF-8 text: is this another kind of file?"};
     at += length;
     if (file[at - 1] == '\n') {
       ++line;

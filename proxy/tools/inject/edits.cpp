@@ -81,7 +81,9 @@ void Edits::put(std::size_t at, std::size_t erased, std::string added, const Nod
   Edit edit{erased, std::move(added)};
   const auto [place, is_new] = edits_.try_emplace({at, order}, edit);
   if (!is_new && place->second != edit)
-    refuse(for_whom, "an anchor's value is used here by parts that need different changes: write it out");
+    refuse(for_whom,
+           "parts that need different changes share this value through an anchor: write the value out for "
+           "each of them");
 }
 
 void Edits::add_entries(const Node& mapping, std::size_t before, const std::vector<Addition>& additions) {
@@ -132,7 +134,7 @@ void Edits::append_items(const Node& list, const std::vector<Addition>& addition
   if (list.in_braces && list.items.empty()) return add_items(list, additions);
   if (list.in_braces) {
     const std::size_t end = end_of_last(list);
-    if (end == std::string_view::npos) return refuse(list, "this list cannot be edited as it is written");
+    if (end == std::string_view::npos) return refuse(list, "this list cannot be edited in its current form");
     return put(end, 0, ", " + json_items(additions), list, Order::behind);
   }
   const std::size_t start = line_start(list.at);
@@ -165,7 +167,7 @@ void Edits::fill(const Entry& entry, const std::string& json) {
   const std::size_t colon = colon_after(key);
   if (colon == std::string_view::npos)
     return refuse(key, "the value of " + key.text +
-                           " is null in a way that cannot be edited: write [] or leave it out");
+                           " is null in a form that cannot be edited: write [] or remove the key");
   put(colon + 1, written_null(entry).size(), " " + json, key);
 }
 
@@ -181,7 +183,7 @@ std::string Edits::replace(const Node& scalar, const std::string& json) {
   const std::size_t end = end_of_scalar(scalar);
   if (end == std::string_view::npos ||
       text_.substr(scalar.at, end - scalar.at).find('\n') != std::string_view::npos) {
-    refuse(scalar, "this value has to change, and stands on several lines: write it on one");
+    refuse(scalar, "this value must change, but it spans several lines: write it on one line");
     return {};
   }
   put(scalar.at, end - scalar.at, json, scalar);
@@ -281,7 +283,8 @@ void Edits::remove_items(const Node& list, const std::vector<std::size_t>& place
       continue;
     }
     const std::size_t end = end_of_value(last);
-    if (end == std::string_view::npos) return refuse(last, "this cannot be removed as it is written");
+    if (end == std::string_view::npos)
+      return refuse(last, "this cannot be removed in its current form: remove it by hand");
     const std::size_t comma = text_.find_first_not_of(" \t\r\n", end);
     if (to + 1 < list.items.size() && comma != std::string_view::npos && text_[comma] == ',') {
       const std::size_t behind = comma + (text_.substr(comma + 1, 1) == " " ? 2 : 1);
@@ -307,7 +310,8 @@ void Edits::remove_entries(const Node& mapping, const std::vector<std::size_t>& 
     if (mapping.in_braces) {
       const std::size_t end =
           is_last ? end_of_value(*mapping.entries[to].value) : mapping.entries[to + 1].key->at;
-      if (end == std::string_view::npos) return refuse(key, "this cannot be removed as it is written");
+      if (end == std::string_view::npos)
+        return refuse(key, "this cannot be removed in its current form: remove it by hand");
       const std::size_t begin = from == 0 || !is_last ? key.at : text_.rfind(',', key.at);
       put(begin, end - begin, "", key);
       continue;
@@ -320,7 +324,7 @@ void Edits::remove_entries(const Node& mapping, const std::vector<std::size_t>& 
       continue;
     }
     // The key follows a dash, so the next key takes its place.
-    if (is_last) return refuse(key, "this cannot be removed as it is written");
+    if (is_last) return refuse(key, "this cannot be removed in its current form: remove it by hand");
     const std::size_t next = std::min(text_.find_first_not_of(' ', end), text_.size());
     put(key.at, next - key.at, "", key);
   }
@@ -330,7 +334,7 @@ void Edits::put_value(const Entry& entry, const std::string& written) {
   const std::size_t colon = colon_after(*entry.key);
   const std::size_t end = end_of_value(*entry.value);
   if (colon == std::string_view::npos || end == std::string_view::npos)
-    return refuse(*entry.key, "this cannot be removed as it is written");
+    return refuse(*entry.key, "this cannot be removed in its current form: remove it by hand");
   put(colon + 1, end - colon - 1, written, *entry.key);
 }
 

@@ -68,11 +68,10 @@ void change(const Node& entry, const std::string& name, const std::string& wante
   if (before == wanted) return;
   if (names_proxy(name)) {
     const char* const was =
-        before.empty()
-            ? " was empty, which means no proxy, and names reprise now: if this container is to go "
-              "without, say reprise.dev/inject: \"false\" for its pod"
-            : " named another proxy and names reprise now: if reprise is to ask that proxy, write it as "
-              "parent into its configuration";
+        before.empty() ? " was empty, which means no proxy, and now names reprise: if this container must "
+                         "not use reprise, set reprise.dev/inject: \"false\" for its pod"
+                       : " named another proxy and now names reprise: if reprise must use that proxy, set it "
+                         "as parent in the configuration of reprise";
     remarks.push_back({entry.line, entry.column, name + was});
   }
   const Entry* value = entry.own("value");
@@ -91,11 +90,11 @@ void change(const Node& entry, const std::string& name, const std::string& wante
 /// list.
 std::optional<Fault> read_environment(const Node& env, Present& present) {
   if (env.kind != Node::Kind::list && env.kind != Node::Kind::nothing)
-    return Fault{env.line, env.column, "env is no list"};
+    return Fault{env.line, env.column, "env is not a list"};
   for (const Node* item : env.items) {
     const std::string name(item->word("name"));
     if (!present.emplace(name, item).second && is_proxy_variable(name))
-      return Fault{item->line, item->column, name + " is set twice: leave one"};
+      return Fault{item->line, item->column, name + " is set twice: remove one of them"};
   }
   return std::nullopt;
 }
@@ -145,17 +144,15 @@ std::optional<Fault> edit_environment(const Node& container, const std::string& 
     if (auto fault = read_environment(*env, present)) return fault;
   }
   if (const Node* from = container.find("envFrom"); from != nullptr && !from->items.empty())
-    remarks.push_back(
-        {from->line, from->column,
-         "envFrom is not looked into: a proxy variable or a NO_PROXY that it brings gives way to "
-         "the one that stands in env now"});
+    remarks.push_back({from->line, from->column,
+                       "envFrom is not read: if it has a proxy variable or NO_PROXY, the variable that is "
+                       "now in env overrides it"});
   std::vector<Addition> missing;
   for (const auto& [name, wanted] : variables_for(present)) {
     const Node* own = entry_of(present, name);
     const Node* other = entry_of(present, other_spelling(name));
     if (own != nullptr && own->find("valueFrom") != nullptr) {
-      remarks.push_back(
-          {own->line, own->column, name + " comes from elsewhere (valueFrom) and stays as it is"});
+      remarks.push_back({own->line, own->column, name + " comes from valueFrom and is left unchanged"});
     } else if (own != nullptr) {
       change(*own, name, wanted, std::string(place).append(".").append(name), edits, remarks, undo);
     } else if (const Node* from = other == nullptr ? nullptr : other->find("valueFrom")) {

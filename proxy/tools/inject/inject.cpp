@@ -30,11 +30,11 @@ Fault no_yaml(const Fault& fault, std::string_view text) {
   for (std::size_t at = 0; at < text.size() && line <= fault.line; ++line) {
     const std::size_t first = text.find_first_not_of(' ', at);
     if (first != std::string_view::npos && text[first] == '\t')
-      return {line, first - at + 1, "no YAML: a tab indents this line: write spaces"};
+      return {line, first - at + 1, "not YAML: this line is indented with a tab: write spaces"};
     const std::size_t end = text.find('\n', at);
     at = end == std::string_view::npos ? text.size() : end + 1;
   }
-  return with_advice({fault.line, fault.column, "no YAML: " + fault.message}, text);
+  return with_advice({fault.line, fault.column, "not YAML: " + fault.message}, text);
 }
 
 /// Returns a fault for a line that ends with a carriage return alone. YAML accepts it, but the edits, which
@@ -45,7 +45,7 @@ std::optional<Fault> lone_return(std::string_view text) {
   for (std::size_t at = 0; at < text.size(); ++at) {
     if (text[at] == '\r' && text.substr(at + 1, 1) != "\n")
       return Fault{line, at - line_start + 1,
-                   "this line ends with a carriage return alone: write \\n, or \\r\\n"};
+                   "this line ends with only a carriage return: write \\n or \\r\\n"};
     if (text[at] != '\n') continue;
     ++line;
     line_start = at + 1;
@@ -66,7 +66,7 @@ std::variant<Parsed, Fault> parsed(std::string_view text) {
   const Node* root = result.tree.root;
   if (root == nullptr) return result;
   if (root->kind != Node::Kind::mapping)
-    return Fault{root->line, root->column, "no Kubernetes object: that is a mapping of keys"};
+    return Fault{root->line, root->column, "not a Kubernetes object: an object is a mapping of keys"};
   auto found = pods_of(*root);
   if (Fault* fault = std::get_if<Fault>(&found)) return with_advice(std::move(*fault), text);
   result.pods = std::get<0>(std::move(found));
@@ -90,8 +90,7 @@ std::variant<std::string, Fault> without_reprise(std::string_view text, const Pa
   if (tree == nullptr || tree->root == nullptr || first_difference(*tree->root, *before.tree.root))
     return Fault{
         before.tree.root->line, before.tree.root->column,
-        "reprise cannot be taken out as this is written, because it was changed after `reprise inject`: "
-        "take it out by hand"};
+        "reprise cannot be removed, because this was changed after `reprise inject`: remove it by hand"};
   return result;
 }
 
@@ -117,7 +116,7 @@ std::optional<Fault> compared(const Node& before, std::string_view after) {
   if (Fault* fault = std::get_if<Fault>(&tree))
     return Fault{
         before.line, before.column,
-        "this cannot be edited as it is written: write its lists in blocks (" + fault->message + ")"};
+        "this cannot be edited in its current form: write its lists in block style (" + fault->message + ")"};
   return first_difference(before, *std::get<Tree>(tree).root);
 }
 
@@ -171,8 +170,8 @@ class Injection {
       return;
     }
     done_.remarks.push_back(note(document_, object,
-                                 "passed over: " + std::string(kind.empty() ? "it" : kind) +
-                                     " is not a kind that is known here, but has " + path));
+                                 "left unchanged: " + std::string(kind.empty() ? "it" : kind) +
+                                     " is not a known kind of workload, but has " + path));
     ++done_.passed_over;
   }
 
@@ -183,12 +182,12 @@ class Injection {
       existing_.push_back(ours == nullptr ? Options() : options_of(*ours, pod));
       gets_sidecar_.push_back(false);
       if (const std::string why = obstacle(pod); !why.empty() && !is_injected(*pod.spec)) {
-        done_.remarks.push_back(note(document_, *pod.spec, "left alone: " + why));
+        done_.remarks.push_back(note(document_, *pod.spec, "left unchanged: " + why));
         ++done_.passed_over;
       } else if (ours == nullptr && is_injected(*pod.spec)) {
         done_.remarks.push_back(
             note(document_, *pod.spec,
-                 "left alone: it has a container reprise that `reprise inject` did not add"));
+                 "left unchanged: it has a container reprise that `reprise inject` did not add"));
         ++done_.already;
       } else {
         const auto wanted = sidecar_for(pod, options_, existing_.back(), version_);
@@ -229,9 +228,10 @@ class Injection {
     // An anchor may share the metadata with other pods. Reprise works without the additions to the metadata,
     // unless they contain its configuration.
     const std::pair<MetadataForm, const char*> less[] = {
-        {MetadataForm::annotations, "no label was added, because others share these labels by an anchor"},
+        {MetadataForm::annotations,
+         "no label was added, because other objects share these labels through an anchor"},
         {MetadataForm::left_out,
-         "no annotation or label was added, because others share this metadata by an anchor"}};
+         "no annotation or label was added, because other objects share this metadata through an anchor"}};
     for (const auto& [form, why] : less) {
       if (std::holds_alternative<std::string>(edited)) break;
       auto with_less = compared_edit(known, before, UndoForm::left_out, form);
@@ -283,7 +283,7 @@ class Injection {
     }
     done_.already += unchanged_;
     if (unchanged_ > 0)
-      done_.remarks.push_back(note(document_, *before.tree.root, "it has reprise already: left as it is"));
+      done_.remarks.push_back(note(document_, *before.tree.root, "left unchanged: it already has reprise"));
     for (Fault& one : remarks_) done_.remarks.push_back(remark(document_, std::move(one)));
     done_.text += text_;
   }
@@ -313,7 +313,7 @@ std::optional<Fault> remove_document(const Document& document, Removed& done) {
     if (is_injected(*pod.spec) && our_container(*pod.spec) == nullptr)
       done.remarks.push_back(
           remark(document, {pod.spec->line, pod.spec->column,
-                            "the container reprise was not added by `reprise inject`: it stays"}));
+                            "left unchanged: the container reprise was not added by `reprise inject`"}));
   }
   done.text += std::get<std::string>(without);
   return std::nullopt;

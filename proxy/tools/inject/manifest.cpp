@@ -45,7 +45,7 @@ class Builder : public YAML::EventHandler {
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const Node* node = anchors_[anchor];
     for (const Level& level : open_) {
-      if (level.node == node) throw Stop(fault_at(mark, "an alias within what it stands for"));
+      if (level.node == node) throw Stop(fault_at(mark, "an alias is inside the value that it refers to"));
     }
     place(node);
   }
@@ -132,9 +132,9 @@ class Builder : public YAML::EventHandler {
     if (tree_.unlike_object) return;
     if (key.kind != Node::Kind::scalar) {
       tree_.unlike_object = {key.line, key.column,
-                             "a key has to be a word: is this a template, not yet rendered?"};
+                             "a key must be a word: is this a template that is not rendered yet?"};
     } else if (key.text != "<<" && !level.keys.insert(key.text).second) {
-      tree_.unlike_object = {key.line, key.column, "the key " + key.text + " stands there twice"};
+      tree_.unlike_object = {key.line, key.column, "the key " + key.text + " appears twice"};
     }
   }
 

@@ -75,10 +75,10 @@ class Metadata {
     for (const auto& [key, value] : wanted) {
       const Node* there = find("annotations", key);
       if (there == nullptr || there->text == value) continue;
-      remarks_.push_back(
-          {there->line, there->column,
-           "the annotation " + std::string(key) +
-               " is the application's and stays: a PodMonitor finds reprise at the port reprise-admin"});
+      remarks_.push_back({there->line, there->column,
+                          "the annotation " + std::string(key) +
+                              " belongs to the application and is left unchanged: use a PodMonitor, which "
+                              "finds reprise at the port reprise-admin"});
       return;
     }
     for (const auto& [key, value] : wanted) {

@@ -37,7 +37,7 @@ constexpr Annotation annotations[] = {
 
 std::optional<Fault> take(const Node& value, const Annotation& what, Options& options) {
   if (value.kind != Node::Kind::scalar)
-    return Fault{value.line, value.column, std::string(key_prefix).append(what.name) + " is no text"};
+    return Fault{value.line, value.column, std::string(key_prefix).append(what.name) + " is not text"};
   // An empty quantity means that none is set, so it is not checked.
   const bool is_judged = what.fault != nullptr && !(what.resources != nullptr && value.text.empty());
   if (const auto wrong = is_judged ? what.fault(value.text) : std::nullopt)
@@ -51,13 +51,13 @@ std::optional<Fault> take(const Node& value, const Annotation& what, Options& op
 
 std::optional<std::string> fault_of_quantity(std::string_view text) {
   if (quantity(text)) return std::nullopt;
-  return "'" + std::string(text) + "' is no quantity of Kubernetes: write 100m or 192Mi, say";
+  return "'" + std::string(text) + "' is not a Kubernetes quantity: write a quantity such as 100m or 192Mi";
 }
 
 std::optional<std::string> fault_of_user(std::string_view text) {
   if (text == "none") return std::nullopt;
   if (!is_digits(text) || text.size() > 10)
-    return "'" + std::string(text) + "' is neither a user's number nor none";
+    return "'" + std::string(text) + "' is not a user: write a numeric user id, or none";
   if (text.find_first_not_of('0') == std::string_view::npos)
     return std::string("0 is root, and the container must not run as root");
   return std::nullopt;
@@ -65,7 +65,7 @@ std::optional<std::string> fault_of_user(std::string_view text) {
 
 std::optional<std::string> fault_of_pull_policy(std::string_view text) {
   if (text == "Always" || text == "IfNotPresent" || text == "Never") return std::nullopt;
-  return "'" + std::string(text) + "' is none of Always, IfNotPresent and Never";
+  return "'" + std::string(text) + "' is not a pull policy: write Always, IfNotPresent or Never";
 }
 
 std::variant<Resources, std::string> read_resources(std::string_view text) {
@@ -82,9 +82,10 @@ std::variant<Resources, std::string> read_resources(std::string_view text) {
              "' is not NAME=QUANTITY with cpu, memory or ephemeral-storage as the name";
     const std::string value(one.substr(equals + 1));
     if (auto wrong = fault_of_quantity(value)) return name + ": " + *wrong;
-    if (!resources.emplace(name, value).second) return name + " is there twice";
+    if (!resources.emplace(name, value).second) return name + " is given twice";
   }
-  if (resources.empty()) return std::string("nothing is said: write cpu=20m,memory=32Mi, say");
+  if (resources.empty())
+    return std::string("the value is empty: write quantities such as cpu=20m,memory=32Mi");
   return resources;
 }
 

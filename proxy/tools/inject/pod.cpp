@@ -100,14 +100,14 @@ std::optional<Fault> misshapen(const Node& pod) {
     const Node* list = pod.find(key);
     if (list == nullptr || (list->kind == Node::Kind::nothing && key != "containers")) continue;
     if (list->kind != Node::Kind::list)
-      return Fault{list->line, list->column, std::string(key) + " is no list"};
+      return Fault{list->line, list->column, std::string(key) + " is not a list"};
     for (const Node* item : list->items) {
       if (item->kind != Node::Kind::mapping || item->entries.empty())
-        return Fault{item->line, item->column, "an entry of " + std::string(key) + " is no mapping"};
+        return Fault{item->line, item->column, "an entry of " + std::string(key) + " is not a mapping"};
       const std::string_view name = item->word("name");
       if (key == "volumes" && (name == config_volume || name == replay_volume))
         return Fault{item->line, item->column,
-                     "there is a volume " + std::string(name) + ", but no container reprise"};
+                     "the pod has a volume " + std::string(name) + ", but no container reprise"};
     }
   }
   return std::nullopt;
@@ -161,16 +161,16 @@ std::string obstacle(const Pod& pod) {
     for (const std::string_view list : {"labels", "annotations"}) {
       const Node* there = metadata == nullptr ? nullptr : metadata->find(list);
       if (there != nullptr && there->word(inject_key) == "false")
-        return std::string(inject_key) + " says \"false\"";
+        return std::string(inject_key) + " is \"false\"";
     }
   }
   if (pod.spec->word("hostNetwork") == "true")
-    return "hostNetwork: the ports of reprise would be those of the node";
+    return "it uses hostNetwork, so reprise would use the ports of the node";
   const Node* os = pod.spec->find("os");
   const Node* selector = pod.spec->find("nodeSelector");
   if ((os != nullptr && os->word("name") == "windows") ||
       (selector != nullptr && selector->word("kubernetes.io/os") == "windows"))
-    return "it is a pod of Windows";
+    return "it is a Windows pod";
   return {};
 }
 

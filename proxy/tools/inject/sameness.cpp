@@ -42,15 +42,17 @@ class Comparison {
   }
 
  private:
-  bool differs(const Node& before,
-               std::string message =
-                   "this would have changed with the edit: write out what anchors and merge keys bring") {
+  bool differs(
+      const Node& before,
+      std::string message =
+          "the edit would also change this through an anchor or a merge key: write the shared values out") {
     if (!fault) fault = Fault{before.line, before.column, std::move(message)};
     return false;
   }
 
   bool alike(const Node& before, const Node& after) {
-    if (++steps_ > most_steps) return differs(before, "too much to compare: are there aliases of aliases?");
+    if (++steps_ > most_steps)
+      return differs(before, "too large to compare: does it have aliases of aliases?");
     return (before.kind == after.kind && before.text == after.text && before.is_quoted == after.is_quoted) ||
            differs(before);
   }
@@ -177,7 +179,7 @@ std::optional<Fault> first_difference(const Node& before, const Node& after) {
   auto pods = pods_of(before);
   Comparison comparison(std::get<0>(pods));
   if (comparison.same(before, after)) return std::nullopt;
-  return comparison.fault.value_or(Fault{before.line, before.column, "it cannot be edited"});
+  return comparison.fault.value_or(Fault{before.line, before.column, "this cannot be edited"});
 }
 
 }  // namespace reprise::tools
