@@ -86,7 +86,7 @@ def test_L20_explain_reports_every_limit():
                   "\nhedge       a hedge after 200ms", "\nresponse    3s from the last request byte to the response head (attempt_timeout), or the deadline"):
         assert words in out, (words, out)
     code, out = explain("GET", "http://api.example.com/v1/x", "-c", file, "--format", "json")
-    equal(sorted(json.loads(out)["limits"]), ["answer", "circuit", "connect", "connection", "host pause", "replay"])
+    equal(sorted(json.loads(out)["limits"]), ["circuit", "connect", "connection", "host pause", "replay", "response"])
     code, out = explain("POST", "http://keyed.test/x", "-c", file, "--header", "X-Token: 1")
     assert "\nidempotent  yes: the request has `header: X-Token`" in out, out
     code, out = explain("POST", "http://keyed.test/x", "-c", file, "--header", "X-Token: 1", "--header", "Connection: X-Token")

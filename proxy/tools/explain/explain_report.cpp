@@ -191,7 +191,7 @@ std::string connecting(const ExplainReport& report) {
   return text;
 }
 
-std::string answering(const ExplainReport& report) {
+std::string responding(const ExplainReport& report) {
   const policy::RoutePolicy& policy = report.route().policy;
   if (is_repeatable(report) && policy.retry.attempt_timeout) {
     return fmt::format("{} from the last request byte to the response head (attempt_timeout){}",
@@ -296,7 +296,7 @@ std::vector<ReportedLimit> limits_of(const ExplainReport& report) {
   if (!report.question.tunnel) limits.push_back({"replay", replay(report)});
   limits.push_back({"connect", connecting(report)});
   if (!report.question.tunnel) {
-    limits.push_back({"answer", answering(report)});
+    limits.push_back({"response", responding(report)});
     limits.push_back({"connection", connection(report)});
   }
   // Limits that a route does not use, because it is off or only observes, are not reported.
@@ -337,7 +337,7 @@ std::string to_text(const ExplainReport& report) {
   if (explanation.hedge) page.line("hedge", hedge_text(report));
   for (const ReportedLimit& limit : limits_of(report)) {
     // The JSON member is still called `answer`, because programs read it.
-    page.line(limit.name == "answer" ? "response" : limit.name, limit.text);
+    page.line(limit.name, limit.text);
   }
   list_resume(report, page);
   for (const std::string& text : held_back(report)) page.line("held back", text);
