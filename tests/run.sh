@@ -142,7 +142,7 @@ group_fuzz() { builds asan fuzz_targets && suite "fuzz" python3 tests/fuzz/run.p
 group_e2e() { builds check reprise && e2e check --fault-figures build/figures/faults.json; }
 
 quickstart_names_a_missing_program() {
-  ! REPRISE_BIN=/none bash deploy/quickstart.sh >build/quickstart 2>&1 && grep -x "REPRISE_BIN: '/none' is no program.*" build/quickstart
+  ! REPRISE_BIN=/none bash deploy/quickstart.sh >build/quickstart 2>&1 && grep -x "REPRISE_BIN: '/none' is not a program.*" build/quickstart
 }
 
 group_docs() {

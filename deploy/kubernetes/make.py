@@ -47,7 +47,7 @@ class Source:
 
 def patch(source, name):
     version, kind, path = WORKLOADS[name]
-    lines = [f"# Added to {'whatever has a Pod template' if name == 'pod-template' else kind + 's'} by kustomization.yaml; the name is ignored.",
+    lines = [f"# kustomization.yaml adds this to {'every object with a Pod template' if name == 'pod-template' else 'every ' + kind}. The name is ignored.",
              f"apiVersion: {version}", f"kind: {kind}", "metadata:", "  name: any"]
     *folders, last = path.split(".")
     for depth, key in enumerate(folders):
@@ -61,8 +61,8 @@ def patch(source, name):
 
 
 def environment(source):
-    lines = ["# The entries that the replacements put into containers; for kustomize alone, which leaves this out of what it prints. An entry is",
-             "# replaced as a whole, so that none has a value and a `valueFrom`.",
+    lines = ["# The variables that the replacements put into containers. Only kustomize reads this object; its output does not contain it. An entry",
+             "# is replaced as a whole, so that no entry has both a value and a `valueFrom`.",
              "apiVersion: reprise.dev/v1", "kind: Environment", "metadata:", "  name: reprise-environment",
              '  annotations: {config.kubernetes.io/local-config: "true"}', "spec:"]
     lines += [f'  {name}: {{name: {name}, value: "{value}"}}' for name, value in source.environment.items()]
@@ -197,16 +197,16 @@ def policy(source, values):
         ("obstacle",
          "object.spec.?hostNetwork.orValue(false) ? 'hostNetwork: the ports of reprise would be those of the node' :\n"
          "object.spec.?os.?name.orValue('') == 'windows' || object.spec.?nodeSelector[?'kubernetes.io/os'].orValue('') == 'windows' ?\n"
-         "'a Pod of Windows' : ''", "Why a Pod is left alone: it is written into its annotation reprise.dev/status."),
+         "'a Windows Pod' : ''", "The reason why a Pod is left alone. The annotation reprise.dev/status of the Pod has it."),
         ("containers", "object.spec.containers + object.spec.?initContainers.orValue([])", None),
         ("notes",
          "variables.containers.exists(c, c.?envFrom.orValue([]).size() > 0) ?\n"
-         "'; envFrom is not looked into: what it says of a proxy gives way' : ''", "What its author should know: it is written there, too."),
+         "'; envFrom is not read: the variables of reprise override its proxy variables' : ''", "Notes for the author of the Pod, in the same annotation."),
         ("empty",
          "variables.containers.exists(c, c.?env.orValue([]).exists(e,\n"
          "e.name in ['http_proxy', 'HTTP_PROXY'] && !has(e.valueFrom) && e.?value.orValue('') == '')) ?\n"
-         "'; an empty http_proxy stays: that container does not go through reprise' : ''", None),
-        ("names", "[" + ", ".join(f"'{name}'" for name in source.environment) + "]", "What a container is to have, and the other spelling of each."),
+         "'; an empty http_proxy is kept: that container does not use reprise' : ''", None),
+        ("names", "[" + ", ".join(f"'{name}'" for name in source.environment) + "]", "The variables that each container gets, and the other spelling of each."),
         ("spellings", f"{{{spelled}}}", None),
         ("values", f"{{{valued}}}", None),
         ("direct", values["no_proxy"].format(text_of(source.environment["no_proxy"])), None),
@@ -214,11 +214,11 @@ def policy(source, values):
          "variables.containers.all(c, ['cpu', 'memory'].all(n,\n"
          "c.?resources.?limits[?n].hasValue() && c.?resources.?requests[?n].hasValue() &&\n"
          "quantity(string(c.resources.requests[n])).compareTo(quantity(string(c.resources.limits[n]))) == 0))",
-         "A Pod whose containers all have limits that equal their requests is Guaranteed, and stays it."),
+         "A Pod whose containers all have limits that equal their requests is Guaranteed, and stays Guaranteed."),
         ("bounds",
          f"{{'cpu': {annotation('cpu-limit', values['cpu_limit'])},\n"
          f"'memory': {annotation('memory-limit', values['memory_limit'].format(text_of(resources['limits']['memory'])))}}}",
-         "An empty limit or request is none. A request that nobody wrote is never above the limit, nor below it in a Guaranteed Pod."),
+         "An empty limit or request means none. A default request is never above the limit; in a Guaranteed Pod it equals the limit."),
         ("limits", "variables.bounds.transformMap(n, v, v != '', v)", None),
         ("asked", f"{{'cpu': {values['cpu_request'].format(text_of(resources['requests']['cpu']))}, "
                   f"'memory': {values['memory_request'].format(text_of(resources['requests']['memory']))}}}", None),
@@ -228,12 +228,12 @@ def policy(source, values):
          "variables.bounds[n] : v)).transformMap(n, v, v != '', v)", None),
         ("shares",
          "has(object.spec.resources) && !variables.annotations.exists(k, k.startsWith('reprise.dev/cpu-') || k.startsWith('reprise.dev/memory-'))",
-         "The containers of a Pod with resources of its own share them."),
+         "The containers of a Pod that has its own resources share them."),
         ("user", annotation("run-as-user", values["user"].format(text_of(str(source.container["securityContext"]["runAsUser"])))), None),
         ("secret", annotation("pull-secret", values["secret"]), None),
         ("configMap", annotation("config-map", values["config_map"]), None),
         ("configuration", values["configuration"].format(text_of(source.configuration)),
-         "The configuration of a Pod that names none. It becomes an annotation, and the annotation a file of the container."),
+         "The configuration of a Pod that does not name one. It becomes an annotation of the Pod, and a file in the container."),
     ]
     lines = ["  variables:"]
     for name, expression, says in variables:
@@ -270,7 +270,7 @@ spec:
         !object.spec.?initContainers.orValue([]).exists(c, c.name == 'reprise')
 """
 BINDINGS = """---
-# Pods that say so.
+# Pods with the label.
 apiVersion: admissionregistration.k8s.io/v1
 kind: MutatingAdmissionPolicyBinding
 metadata:
@@ -281,7 +281,7 @@ spec:
     objectSelector:
       matchLabels: {reprise.dev/inject: "true"}
 ---
-# Pods that say nothing, in namespaces that say so.
+# Pods without the label, in namespaces with the label.
 apiVersion: admissionregistration.k8s.io/v1
 kind: MutatingAdmissionPolicyBinding
 metadata:
@@ -295,12 +295,12 @@ spec:
       matchExpressions:
         - {key: reprise.dev/inject, operator: NotIn, values: ["true", "false"]}
 """
-POLICY_COMMENT = """# Puts reprise into new Pods without a webhook server: into each with the label reprise.dev/inject: "true", and into those of a namespace
-# with that label, unless a Pod says "false". Annotations of a Pod say what is different for it: README.md. The API is v1 from
-# Kubernetes 1.36; on 1.34 and 1.35 write v1beta1, which is behind the feature gate MutatingAdmissionPolicy. Written by make.py.
+POLICY_COMMENT = """# Adds reprise to new Pods without a webhook server: to each Pod with the label reprise.dev/inject: "true", and to the Pods of a namespace
+# with that label, except Pods with the value "false". Annotations of a Pod override the defaults: see README.md. The API is v1 from
+# Kubernetes 1.36. On 1.34 and 1.35 write v1beta1, and enable the feature gate MutatingAdmissionPolicy. Written by make.py.
 apiVersion: admissionregistration.k8s.io/v1
 """
-CHART_COMMENT = """{{/* Written by deploy/kubernetes/make.py: the policy, with what values.yaml says in place of the defaults. */ -}}
+CHART_COMMENT = """{{/* Written by deploy/kubernetes/make.py: the policy, with values.yaml in place of the defaults. */ -}}
 apiVersion: {{ include "reprise.admission" . }}
 """
 

@@ -206,7 +206,7 @@ TEST_F(ControlSocketTest, new_caller_gets_try_again_when_all_slots_wait_for_resp
   ssize_t bytes = 0;
   while ((bytes = ::recv(late, text.data(), text.size(), MSG_DONTWAIT)) <= 0) io_.run_one();
   EXPECT_EQ(std::string(text.data(), static_cast<std::size_t>(bytes)),
-            "error\n16 commands are being carried out: try again later\n");
+            "error\n16 commands are already running: try again later\n");
   for (const ControlSocket::Respond& respond : waiting) respond({true, "done"});
   for (const int line : lines) {
     while (::recv(line, text.data(), 3, MSG_DONTWAIT) != 3) io_.run_one();
@@ -246,7 +246,7 @@ TEST_F(ControlSocketTest, I6_client_and_server_both_report_too_many_open_files) 
 
 TEST_F(ControlSocketTest, client_reports_why_the_control_socket_gave_no_response) {
   ControlResponse response = ask_control(path_, "x", patience);
-  EXPECT_NE(response.text.find("nobody listens at"), std::string::npos) << response.text;
+  EXPECT_NE(response.text.find("no process listens at"), std::string::npos) << response.text;
   response = ask_control("/" + std::string(200, 'x'), "x", patience);
   EXPECT_FALSE(response.succeeded);
   const int deaf = ::socket(AF_UNIX, SOCK_STREAM, 0);
@@ -256,7 +256,7 @@ TEST_F(ControlSocketTest, client_reports_why_the_control_socket_gave_no_response
   ASSERT_EQ(::bind(deaf, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
   ASSERT_EQ(::listen(deaf, 5), 0);
   response = ask_control(path_, "x", std::chrono::seconds(1));
-  EXPECT_NE(response.text.find("no answer within 1 s"), std::string::npos) << response.text;
+  EXPECT_NE(response.text.find("no response within 1 s"), std::string::npos) << response.text;
   std::thread babbler([&] {
     for (int i = 0; i < 2; ++i) {
       const int caller = ::accept(deaf, nullptr, nullptr);

@@ -58,7 +58,7 @@ TEST(Events, L32_event_readers_are_limited_and_metrics_scrapes_still_work) {
   const WireResponse refused = client.ask(ask_for("/events"));
   EXPECT_EQ(refused.status, 503);
   EXPECT_EQ(refused.field("Retry-After"), "5");
-  EXPECT_NE(refused.body.find("/status and /stories tell the same"), std::string::npos);
+  EXPECT_NE(refused.body.find("read /status and /stories instead"), std::string::npos);
   EXPECT_EQ(client.ask(ask_for("/metrics")).status, 200) << "on the same connection";
   std::vector<RawClient> others;
   for (int i = 0; i < 7; ++i) {

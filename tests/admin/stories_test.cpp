@@ -78,7 +78,7 @@ TEST(AdminStories, missing_history_response_names_the_limit_that_may_have_evicte
   for (const char* path : {"/stories/", "/storiesx", "/storiesxy"}) {
     const WireResponse nothing = told.ask(path);
     EXPECT_EQ(nothing.status, 404) << path;
-    EXPECT_EQ(nothing.body, "a story is at /stories/ID\n") << path;
+    EXPECT_EQ(nothing.body, "not found: the history of a request is at /stories/ID\n") << path;
   }
 }
 

@@ -59,7 +59,7 @@ def test_page_shows_live_traffic_and_keeps_updating(browser):
         page.expect_text("#upstreams-table", f"127.0.0.1:{scene.upstream.port}")
         page.expect_text("#upstreams-table", "open")
         page.expect_text("#stories-list", "recovered, attempt 2")
-        page.expect_text("#stories-list", "What would change it:")
+        page.expect_text("#stories-list", "To change this:")
         page.expect_text("#stories-list", "upstream said later")
         page.expect_text("#pools", "clients:")
         hash_of = json.loads(scene.reprise.admin("/status")[1])["config"]["hash"]
@@ -98,7 +98,7 @@ def test_page_text_is_readable_at_every_width_in_light_and_dark(browser):
         scene.fail_a_reload()
         with opened(browser, scene.url) as page:
             page.expect("document.querySelectorAll('#stories-list > li').length >= 6", "stories")
-            page.expect_text("#notices", "was not reloaded")
+            page.expect_text("#notices", "failed. The previous configuration stays active.")
             page.evaluate("document.querySelector('#stories-list details').open = true")
             for dark in (False, True):
                 page.scheme(dark)
@@ -140,7 +140,7 @@ def test_layout_checks_detect_planted_defects(browser):
 
 def test_page_says_nothing_yet_after_a_fresh_start(browser):
     with Reprise() as reprise, opened(browser, admin_url(reprise)) as page:
-        page.expect_text("#stories-none", "Nothing yet")
+        page.expect_text("#stories-none", "None yet")
         page.expect_text("#upstreams-none", "No attempt has been made yet")
         page.expect_text("#settings", "none since the start")
         for dark in (False, True):
@@ -158,7 +158,8 @@ def test_N13_page_lists_tunnels_separately_and_says_how_to_make_them_readable(br
         with Client(reprise.forward) as client:
             client.send(head_of("CONNECT", authority, authority) + hello)
             equal(client.read_response("CONNECT").status, 200)
-            page.expect_text("#unread", f"HTTPS to {authority} could not be read: 1 tunnel. To have it retried: --intercept localhost, or")
+            page.expect_text("#unread", f"HTTPS to {authority} could not be read: 1 tunnel. "
+                                        "To retry this traffic, use --intercept localhost, or")
         page.expect_text("#tunnels", "Tunnels that ended: 1. They are not counted as requests.")
         settle(page)
         equal([each for each in measure(page, "contrasts") if each["ratio"] < each["least"]], [])
@@ -189,7 +190,7 @@ def test_history_entry_shows_each_attempt_the_reason_and_the_advice(browser):
             page.expect_text(recovered, "recovered, attempt 3")
             page.expect_text(recovered, "retryable status")
             page.expect_text(refused, "not idempotent: bytes may have reached the upstream")
-            page.expect_text(refused, "What would change it: ")
+            page.expect_text(refused, "To change this: ")
             page.evaluate(f"document.querySelector('{recovered} summary').click()")
             page.expect_text(recovered, "drawn from")
             page.expect_text(recovered, f"127.0.0.1:{upstream.port}")
@@ -322,8 +323,8 @@ def test_page_reports_a_lost_proxy_and_recovers_when_a_new_proxy_starts(browser)
         first.wait()
         page.expect_text("#link", "connection lost")
         page.expect_text("#notices", "The proxy has shut down")
-        page.expect_text("#notices", "What is shown is as it was at")
-        page.expect_text("#state", "not known")
+        page.expect_text("#notices", "This page shows the state at")
+        page.expect_text("#state", "unknown")
         page.expect("document.title === 'reprise, connection lost'")
         page.picture(PICTURES / "lost.png")
         with Reprise(admin={"bind": "%s:%d" % first.addresses["admin"]}) as second:
@@ -347,7 +348,7 @@ def test_page_falls_back_to_polling_when_no_event_stream_is_free(browser):
             reader.send(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
             equal(reader.read_final_head().status, 200)
             page.open(admin_url(reprise))
-            page.expect_text("#link", "every few seconds")
+            page.expect_text("#link", "polling")
             ask(reprise, "GET", upstream.url("/"))
             page.expect("page.routes.table.rows.get('default')?.requests.textContent === '1'")
             reader.socket.close()
@@ -381,7 +382,7 @@ def test_identical_history_entries_are_folded_with_a_count(browser):
             ask(reprise, "GET", upstream.url("/gone"))
             page.expect("document.querySelectorAll('#stories-list > li').length === 2")
             page.expect_text("#stories-list > li:nth-child(2)", "5 times since")
-            page.expect_text("#stories-note", "the last 6, identical ones folded")
+            page.expect_text("#stories-note", "the last 6, identical ones grouped")
             equal(page.evaluate("document.querySelector('#stories-list > li:nth-child(1) .times')"), None)
             ask(reprise, "GET", upstream.url("/down"))
             page.expect_text("#stories-list > li:nth-child(1)", "6 times since")
@@ -456,7 +457,7 @@ def test_page_shows_the_ten_most_failing_routes_when_there_are_many(browser):
                 ask(reprise, "GET", broken.url("/s299/x"))
             ask(reprise, "GET", broken.url("/s170/x"))
             page.expect(f"{names}.length === 10 && {names}[0] === 'service-299' && {names}[1] === 'service-170'", "trouble comes first")
-            page.expect_text("#routes-note", "10 of 301, the most trouble first")
+            page.expect_text("#routes-note", "10 of 301, most problems first")
             page.expect_text("#jump-routes", "301")
             for dark in (False, True):
                 page.scheme(dark)
@@ -475,7 +476,7 @@ def test_page_shows_the_ten_most_failing_routes_when_there_are_many(browser):
             page.evaluate("(e => { e.value = 'service-12'; e.dispatchEvent(new Event('input')); })(document.querySelector('#routes-filter'))")
             equal(page.evaluate(f"{names}.length"), 10, "service-120 to service-129")
             page.evaluate("(e => { e.value = 'nobody'; e.dispatchEvent(new Event('input')); })(document.querySelector('#routes-filter'))")
-            page.expect_text("#routes-unmatched", "No route has this in its name")
+            page.expect_text("#routes-unmatched", "No route name contains this text")
 
 
 def test_jump_links_move_the_focus_to_each_part(browser):
@@ -512,7 +513,7 @@ def test_empty_sections_name_the_next_command(browser):
         forward = "127.0.0.1:%d" % reprise.forward[1]
         page.expect_text("#first-steps", f"curl -x http://{forward} http://example.com/")
         page.expect_text("#first-steps", "reprise demo")
-        page.expect_text("#tunnels-none", "its dial is retried, the requests in it are not")
+        page.expect_text("#tunnels-none", "reprise retries the connection to the upstream, but not the requests in the tunnel")
         for dark in (False, True):
             page.scheme(dark)
             settle(page)
@@ -521,7 +522,7 @@ def test_empty_sections_name_the_next_command(browser):
             page.picture(PICTURES / f"first-steps-{'dark' if dark else 'light'}.png")
         ask(reprise, "GET", upstream.url("/"))
         page.expect("document.querySelector('#first-steps').hidden")
-        page.expect_text("#stories-none", "the only request so far was answered at the first attempt")
+        page.expect_text("#stories-none", "the only request so far got its response at the first attempt")
         page.expect_text("#stories-none", "reprise explain GET http://api.example.com/ --status 503 -c ")
 
 

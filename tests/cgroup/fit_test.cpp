@@ -35,10 +35,9 @@ TEST(Fit, default_replay_memory_is_lowered_and_reported_if_above_its_share) {
   EXPECT_EQ(fitted.replay_memory_bytes, 16 * mebibyte);
   ASSERT_EQ(fitted.notes.size(), 1U);
   EXPECT_EQ(fitted.notes[0].path, "limits.replay_memory");
-  EXPECT_EQ(
-      fitted.notes[0].message,
-      "is 16MiB instead of 64MiB: a quarter of 64MiB of memory (/cg/memory.max); a value in the file is left "
-      "as it is");
+  EXPECT_EQ(fitted.notes[0].message,
+            "is 16MiB instead of 64MiB: a quarter of 64MiB of memory (/cg/memory.max); a value that is set "
+            "in the file is not lowered");
   EXPECT_TRUE(fitted.warnings.empty());
 }
 
@@ -89,7 +88,7 @@ TEST(Fit, warns_about_more_threads_than_cpus_and_keeps_the_count) {
   EXPECT_EQ(fitted.warnings[0].path, "threads");
   EXPECT_EQ(
       fitted.warnings[0].message,
-      "4 threads share 1.5 CPUs (/cg/cpu.max), and all of them stand still once that is used up: write 2, "
+      "4 threads share 1.5 CPUs (/cg/cpu.max), and all of them pause when that time is used up: write 2, "
       "or raise that limit");
   settings.threads = 2;
   EXPECT_TRUE(fit(settings, false, cpus(1.5)).warnings.empty());

@@ -84,12 +84,12 @@ def keeps_theirs(pod):
 
 def keeps_an_empty_proxy(pod):
     assert not environment(pod)["HTTP_PROXY"], environment(pod)
-    assert "an empty http_proxy stays" in pod["metadata"]["annotations"]["reprise.dev/status"], pod["metadata"]
+    assert "an empty http_proxy is kept" in pod["metadata"]["annotations"]["reprise.dev/status"], pod["metadata"]
 
 
 def notes_what_is_not_seen(pod):
     assert environment(pod)["http_proxy"] == PROXY
-    assert "envFrom is not looked into" in pod["metadata"]["annotations"]["reprise.dev/status"], pod["metadata"]
+    assert "envFrom is not read" in pod["metadata"]["annotations"]["reprise.dev/status"], pod["metadata"]
 
 
 def joins_no_proxy(pod):

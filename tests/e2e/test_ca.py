@@ -84,7 +84,7 @@ def test_ca_init_never_replaces_a_key_and_ca_renew_keeps_the_key():
         assert "intercept.ca.key" in err and "never replaced" in err, err
         equal((files.read("ca.key"), files.read("ca.pem")), (key, certificate))
         files.list("[other.test]")
-        files.refused("intercept.hosts: other.test is outside", f"reprise ca renew -c {files.config}")
+        files.refused("intercept.hosts: other.test is not permitted", f"reprise ca renew -c {files.config}")
         code, out, err = files.ca("show")
         equal(code, 78, out)
         assert "other.test" in err and "localhost" in out, (out, err)
@@ -114,7 +114,7 @@ def test_missing_readable_mismatched_or_broken_ca_files_are_rejected():
         files.refused("intercept.ca.certificate", "reprise ca init -c")
         equal(files.ca("init")[0], 0)
         os.chmod(files.path("ca.key"), 0o640)
-        files.refused("intercept.ca.key", "can be read by others", "chmod 600")
+        files.refused("intercept.ca.key", "can be read by other users", "chmod 600")
         os.chmod(files.path("ca.key"), 0o600)
         equal(ran("check", files.config)[0], 0)
         with Folder() as others:
@@ -122,16 +122,16 @@ def test_missing_readable_mismatched_or_broken_ca_files_are_rejected():
             own = files.read("ca.key")
             with open(files.path("ca.key"), "wb") as file:
                 file.write(others.read("ca.key"))
-            files.refused("intercept.ca.key", "is not the key of", "reprise ca renew -c")
+            files.refused("intercept.ca.key", "does not match the certificate", "reprise ca renew -c")
             with open(files.path("ca.key"), "wb") as file:
                 file.write(own)
         made = ["req", "-new", "-x509", "-key", files.path("ca.key"), "-subj", "/CN=x", "-out", files.path("ca.pem")]
         constraint = "nameConstraints=critical,permitted;DNS:localhost,permitted;DNS:.api.test"
         excluded = ",excluded;IP:0.0.0.0/0.0.0.0,excluded;IP:::/::"
         for arguments, words in (
-                (["-days", "30"], "is not constrained"),
+                (["-days", "30"], "has no critical nameConstraints"),
                 (["-days", "30", "-addext", constraint], "does not exclude IP addresses"),
-                (["-days", "30", "-addext", constraint.replace("critical,", "") + excluded], "is not constrained")):
+                (["-days", "30", "-addext", constraint.replace("critical,", "") + excluded], "has no critical nameConstraints")):
             openssl(*made, *arguments)
             files.refused("intercept.ca.certificate", words, "reprise ca renew -c")
         made_of_the_past(files, constraint + excluded)

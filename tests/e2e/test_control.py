@@ -126,12 +126,12 @@ def test_control_socket_in_use_or_plain_file_at_its_path_is_never_replaced():
             file.write("mine")
         code, errors = started_with(plain)
         equal(code, 69)
-        assert "is no socket" in errors, errors
+        assert "the file exists and is not a socket" in errors, errors
         with open(plain, encoding="ascii") as file:
             equal(file.read(), "mine")
         code, errors = started_with("/nowhere/at/all.sock")
         equal(code, 69)
-        assert "there is no such folder" in errors, errors
+        assert "the folder does not exist" in errors, errors
         code, errors = started_with("/" + "long/" * 40 + "c.sock")
         equal(code, 69)
         assert "at most 107 bytes" in errors, errors
@@ -168,7 +168,7 @@ def test_control_command_fails_with_a_reason_if_no_proxy_responds():
     with Controlled() as reprise:
         code, _, errors = reprise.tell("status", control=reprise.control_path + "x")
         equal(code, 1)
-        assert "nobody listens" in errors and "admin.control" in errors, errors
+        assert "no process listens" in errors and "admin.control" in errors, errors
         deaf = socket.socket(socket.AF_UNIX)
         path = os.path.join(reprise.control_folder, "d.sock")
         deaf.bind(path)
@@ -183,6 +183,6 @@ def test_control_command_fails_with_a_reason_if_no_proxy_responds():
         thread.start()
         code, _, errors = reprise.tell("status", control=path)
         equal(code, 1)
-        assert "no reprise" in errors, errors
+        assert "does not come from reprise" in errors, errors
         thread.join()
         deaf.close()

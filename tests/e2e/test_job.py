@@ -94,7 +94,8 @@ def play_job(ends_with):
         with pod.start_work() as work:
             try:
                 equal(work.wait(PATIENCE), ends_with)
-                equal(pod.result("output"), "ends once what is under way has ended\n", "what quit was told")
+                equal(pod.result("output"), "shutting down: open requests may finish within shutdown.grace\n",
+                      "what quit was told")
                 eventually(lambda: "shutting down" in pod.log(), "reprise was told")
                 equal(reprise.poll(), None, "it waits for the last answer")
             finally:
@@ -128,5 +129,6 @@ def test_quit_caller_always_gets_a_reply():
             reprise = pod.start_reprise()
             done = subprocess.run([options.binary, "quit", "--control", f"{SHARED}/control.sock"], capture_output=True, text=True,
                                   timeout=PATIENCE, check=False)
-            equal((done.returncode, done.stdout, done.stderr), (0, "ends once what is under way has ended\n", ""))
+            equal((done.returncode, done.stdout, done.stderr),
+                  (0, "shutting down: open requests may finish within shutdown.grace\n", ""))
             equal(reprise.wait(PATIENCE), 0)

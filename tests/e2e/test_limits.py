@@ -120,7 +120,7 @@ def test_cgroup_limits_lower_the_replay_memory_default_and_are_logged():
         reprise.change(log={"level": "debug"})
         reprise.expect_reload("success")
         equal(limits_of(reprise)["replay_memory_bytes"], 24 * MIB, "after a reload")
-        assert "can only change at a start" not in reprise.text(), "the default is what it was"
+        assert "can only change at a restart" not in reprise.text(), "the default is what it was"
 
 
 class Elsewhere:
@@ -176,11 +176,11 @@ def test_explicit_replay_memory_is_kept_and_warned_about_with_its_line():
         equal(limits_of(reprise)["replay_memory_bytes"], 32 * MIB)
         code, _, said = told_inside(there.enter, "check", reprise.config_file)
         equal(code, 0, "a warning is no error")
-        assert re.search(r":\d+:\d+: warning: limits\.replay_memory: 32MiB of held request bodies .* write 16MiB or less", said), said
+        assert re.search(r":\d+:\d+: warning: limits\.replay_memory: 32MiB for held request bodies .* write 16MiB or less", said), said
         assert re.search(r":\d+:\d+: warning: threads: 3 threads share 1 CPU ", said), said
-        reprise.expect_log("limits.replay_memory: 32MiB of held request bodies")
+        reprise.expect_log("limits.replay_memory: 32MiB for held request bodies")
         reprise.change(limits={"replay_memory": "48MiB"})
-        reprise.expect_log("limits.replay_memory: 48MiB of held request bodies")
+        reprise.expect_log("limits.replay_memory: 48MiB for held request bodies")
         eventually(lambda: limits_of(reprise)["replay_memory_bytes"] == 48 * MIB, "a reload allows more")
 
 

@@ -117,8 +117,8 @@ def test_reload_reports_keys_that_only_a_restart_applies():
         code, said, _ = reprise.tell("reload", "--wait")
         equal(code, 0)
         for key in ("threads", "limits.upstreams"):
-            assert f"{key} can only change at a start" in said, said
-            reprise.expect_log(f"{key} can only change at a start")
+            assert f"{key} can only change at a restart" in said, said
+            reprise.expect_log(f"{key} can only change at a restart")
 
 
 def test_reload_applies_replay_limits():
@@ -446,5 +446,5 @@ def test_reload_without_a_configuration_file_is_logged_and_changes_nothing():
             return [options.binary, "run", "--forward", "0", "--admin", "0"]
     with Defaults() as reprise, Upstream({"/x": [200]}) as upstream:
         reprise.process.send_signal(signal.SIGHUP)
-        reprise.expect_log("there is no configuration file to read again")
+        reprise.expect_log("cannot reload: reprise was started without a configuration file")
         equal(ask(reprise, "GET", upstream.url("/x")).status, 200)

@@ -153,17 +153,17 @@ def test_simulate_options_override_the_model_file():
 
 def test_simulate_reports_bad_models_with_their_position():
     for text, code, told in (("version: 1\nrate: 5\nratee: 1\n", 78, ":2:7: error: rate: \"5\" has no unit"),
-                             ("version: 1\nrate: 5\nratee: 1\n", 78, ":3:1: error: ratee: no key of a model (did you mean rate?)"),
-                             ("version: 1\nrate: 1000000/s\nduration: 1h\n", 78, ": error: duration: that is about 3600000000 requests"),
+                             ("version: 1\nrate: 5\nratee: 1\n", 78, ":3:1: error: ratee: unknown key of a model (did you mean rate?)"),
+                             ("version: 1\nrate: 1000000/s\nduration: 1h\n", 78, ": error: duration: about 3600000000 requests"),
                              ("version: 1\nbad: [\n", 78, "error:"), ("\x00", 78, "error:"), ("", 78, "the file is empty")):
         with written(text) as file:
             got, out, err = simulate("--model", file)
         equal((got, out), (code, ""), text)
         assert told in err, err
-    for arguments, told in ((("--rate", "5"), '--rate: "5" has no unit'), (("--outage", "2m+1s"), "--outage: one begins at 2m"),
-                            (("--error", "60%:503", "--error", "50%:500"), "--error: the shares come to more than 100%"),
-                            (("--mix", "GET 40%"), "--mix: the shares come to 40%"), (("--seed", "x"), "--seed: "),
-                            (("--clients", "0"), "--clients: "), (("--policy", "best"), 'no policy is called "best"'),
+    for arguments, told in ((("--rate", "5"), '--rate: "5" has no unit'), (("--outage", "2m+1s"), "--outage: the outage at 2m begins"),
+                            (("--error", "60%:503", "--error", "50%:500"), "--error: the shares add up to more than 100%"),
+                            (("--mix", "GET 40%"), "--mix: the shares add up to 40%"), (("--seed", "x"), "--seed: "),
+                            (("--clients", "0"), "--clients: "), (("--policy", "best"), 'unknown policy "best"'),
                             (("--lenient",), "--lenient needs --replay"), (("--rats", "5"), "see reprise help simulate"),
                             (("--rate",), "--rate needs a value")):
         code, out, err = simulate(*arguments)
@@ -244,12 +244,13 @@ def test_simulate_says_what_a_log_cannot_decide():
 
 def test_simulate_reports_bad_logs_with_their_line():
     whole = LINE.encode()
-    for given, told in ((b"", "-: error: no request is in it"), (b"10.0.0.1 - - GET\n", "-:1: error: it is no JSON: a log to be played is"),
-                        (whole + b'{"a":1}\n', "-:2: error: it is JSON, and not of reprise's log"),
-                        (whole[:100] + b"\n" + whole, "-:1: error: it breaks off: half a line (--lenient"),
+    for given, told in ((b"", "-: error: the log has no request"),
+                        (b"10.0.0.1 - - GET\n", "-:1: error: the line is not JSON: write the log"),
+                        (whole + b'{"a":1}\n', "-:2: error: the line is JSON, but does not come from reprise"),
+                        (whole[:100] + b"\n" + whole, "-:1: error: the line is incomplete (--lenient"),
                         (whole.replace(b"retries_off", b"warp", 1), '"warp", which this version does not know'),
                         (bytes(range(256)) * 40, "-:1: error: "), (b"\x1f\x8b\x08\x00", "zcat FILE"),
-                        (b"{" * 3_000_000, "-:1: error: it is longer than 1 MiB")):
+                        (b"{" * 3_000_000, "-:1: error: the line is longer than 1 MiB")):
         code, out, err = simulate("--replay", "-", given=given)
         equal((code, out), (2, ""), given[:60])
         assert told in err and err.count("\n") == 1, err
@@ -257,7 +258,7 @@ def test_simulate_reports_bad_logs_with_their_line():
     equal((code, err), (0, "-:2: warning: the last line is incomplete and was left out\n"))
     code, out, err = simulate("--replay", "-", "--lenient", given=b"junk\n" + whole)
     equal((code, err), (0, ""))
-    assert "1 bad lines left out" in out, out
+    assert "1 bad lines skipped" in out, out
     for arguments, told in ((("--replay", "/nowhere/log"), "cannot read /nowhere/log: No such file"), (("--replay", str(ROOT)), "Is a directory"),
                             (("--replay", "x", "--rate", "5/s"), "--replay and --rate cannot be combined"),
                             (("--replay", "x", "--model", "m"), "--replay and --model cannot be combined")):

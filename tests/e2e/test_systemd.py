@@ -159,7 +159,7 @@ def test_sockets_for_another_process_or_without_a_listener_are_not_used():
         with Serviced({"LISTEN_FDS": "1", "LISTEN_PID": "1"}, sockets=[passed]) as reprise:
             assert reprise.forward[1] != port
         with Serviced({"LISTEN_FDS": "1"}, pid_of=["LISTEN_PID"], sockets=[passed]) as reprise:
-            reprise.expect_log(f"has passed a socket that listens at {LOOPBACK}:{port}, which is no listener's: closed")
+            reprise.expect_log(f"closed a socket from the service manager, because no listener uses its address: {LOOPBACK}:{port}")
 
 
 def test_exec_leaves_notify_socket_to_its_command():
@@ -215,11 +215,12 @@ def test_journal_lines_have_a_priority_and_no_duplicate_timestamp():
             with open(reprise.config_file, "a", encoding="ascii") as file:
                 file.write("unknown: 1\n")
             reprise.process.send_signal(signal.SIGHUP)
-            reprise.expect_log("configuration not reloaded")
+            reprise.expect_log("reload failed, keeping the previous configuration")
             lines = reprise.text().splitlines()
             equal([line for line in lines if not re.match("<[3467]>", line)], [], "each line has a priority")
-            levels = {words: line[:3] for line in lines for words in ("retries exhausted", "not reloaded", "listening forward") if words in line}
-            equal(levels, {"retries exhausted": "<3>", "not reloaded": "<3>", "listening forward": "<6>"})
+            levels = {words: line[:3] for line in lines for words in ("retries exhausted", "reload failed", "listening forward")
+                      if words in line}
+            equal(levels, {"retries exhausted": "<3>", "reload failed": "<3>", "listening forward": "<6>"})
             clocks = [line for line in lines if re.match(r"<\d>(\S+ )?\d\d:\d\d:\d\d", line)]
             equal(clocks, [], "the journal has a clock of its own")
             if form == "json":

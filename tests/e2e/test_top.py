@@ -83,7 +83,7 @@ def test_top_keys_switch_between_history_upstreams_and_help():
             terminal.press("\r")
             terminal.until(lambda screen: "LAST RETRIED" not in screen, "one story in full")
             screen = terminal.sees("client got")
-            assert "retryable_status: again in " in screen and ", drawn from 2.5ms to 5.0ms" in screen, screen
+            assert "retryable_status: retry after " in screen and ", drawn from 2.5ms to 5.0ms" in screen, screen
             terminal.press("\x1b")
             terminal.sees("LAST RETRIED")
             terminal.press("\x1b")
@@ -92,7 +92,7 @@ def test_top_keys_switch_between_history_upstreams_and_help():
             screen = terminal.sees("BUDGET LEFT")
             assert f"127.0.0.1:{upstream.port}" in screen and "reprise.yaml" in screen, screen
             terminal.press("?")
-            terminal.sees("sort the other way round")
+            terminal.sees("reverse the sort order")
             terminal.press("\x1b")
             terminal.sees("ROUTE")
             terminal.press("p")
@@ -156,13 +156,13 @@ def test_top_lists_failing_routes_first_when_there_are_many():
     routes = [{"name": f"service-{number:03}", "match": {"path": f"/s{number}/**"}} for number in range(300)]
     with Upstream({}, otherwise=[503]) as upstream, Reprise(defaults={"retry": {"max_attempts": 1}}, routes=routes) as reprise:
         with on_terminal(reprise) as terminal:
-            terminal.sees("THE MOST TROUBLE FIRST")
+            terminal.sees("MOST PROBLEMS FIRST")
             ask(reprise, "GET", upstream.url("/s222/x"))
             terminal.sees(">service-222")
             terminal.press("1")
-            terminal.until(lambda screen: "THE MOST TROUBLE FIRST" not in screen, "by name")
+            terminal.until(lambda screen: "MOST PROBLEMS FIRST" not in screen, "by name")
             terminal.press("0")
-            terminal.sees("THE MOST TROUBLE FIRST")
+            terminal.sees("MOST PROBLEMS FIRST")
 
 
 def test_top_restores_the_terminal_however_it_ends():
@@ -219,7 +219,7 @@ def test_top_keys_work_while_the_proxy_hangs():
         os.kill(reprise.process.pid, signal.SIGSTOP)
         try:
             terminal.press("?")
-            terminal.sees("sort the other way round")
+            terminal.sees("reverse the sort order")
             terminal.sees("NO RESPONSE")
         finally:
             os.kill(reprise.process.pid, signal.SIGCONT)

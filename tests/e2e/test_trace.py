@@ -140,13 +140,13 @@ def test_unreachable_collector_fails_no_request():
     held, port = closed_port()
     with Upstream() as upstream, Reprise(trace=traced(f"http://{LOOPBACK}:{port}")) as reprise:
         serving(reprise, upstream)
-        reprise.expect_log("spans are not delivered: it was not reached")
+        reprise.expect_log("spans are not delivered: the connection to the collector failed")
         serving(reprise, upstream)
         # The collector starts and gets the spans that are still held.
         held.listen(8)
         with Collector(listener=held) as collector:
             collector.spans(120)
-            reprise.expect_log("it takes spans again")
+            reprise.expect_log("the collector accepts spans again")
             reprise.expect_metric(120, "reprise_trace_spans_total")
             equal(dropped(reprise), 0)
 
@@ -166,7 +166,7 @@ def test_spans_rejected_by_the_collector_are_counted_and_logged():
         with Reprise(trace=traced(collector)) as reprise:
             ask(reprise, "GET", upstream.url("/x"))
             eventually(lambda: dropped(reprise, cause="refused") == 2, "the first are refused")
-            reprise.expect_log("it gave status 400: no such field")
+            reprise.expect_log("the collector responded with status 400: no such field")
             ask(reprise, "GET", upstream.url("/x"))
             eventually(lambda: dropped(reprise, cause="refused") == 4, "and the second")
             ask(reprise, "GET", upstream.url("/x"))
@@ -252,7 +252,7 @@ def test_spans_sent_through_their_own_proxy_produce_no_more_spans():
             equal(reprise.tell("reload")[0], 0)
             ask(reprise, "GET", upstream.url("/x"))
             eventually(lambda: dropped(reprise, cause="refused") == 2, "what comes back is a loop")
-            reprise.expect_log("it gave status 508")
+            reprise.expect_log("the collector responded with status 508")
             equal(len(reprise.requests(1)), 1)
             equal(collector.connections, 0)
 
@@ -349,7 +349,7 @@ def test_tls_collector_must_present_a_trusted_certificate():
             reprise.expect_metric(4, "reprise_trace_spans_total")
         with with_variables({"OTEL_EXPORTER_OTLP_ENDPOINT": collector.base}) as reprise:
             one_request(reprise)
-            reprise.expect_log("spans are not delivered: TLS with it failed")
+            reprise.expect_log("spans are not delivered: TLS with the collector failed")
             reprise.expect_log("certificate")
         equal(len(collector.all()), 4)
 

@@ -240,10 +240,10 @@ def test_file_is_read_only_on_request_if_watching_is_off():
 
 def test_drain_can_be_undone():
     with Upstream({"/x": [200]}) as upstream, Controlled() as reprise:
-        equal(reprise.tell("drain", "--undo"), (0, "it was not draining: nothing has changed\n", ""))
+        equal(reprise.tell("drain", "--undo"), (0, "reprise was not draining: nothing has changed\n", ""))
         equal(reprise.tell("drain")[0], 0)
         equal(reprise.admin("/readyz")[0], 503)
-        equal(reprise.tell("drain", "--undo"), (0, "ready again: /readyz says so, and connections stay open\n", ""))
+        equal(reprise.tell("drain", "--undo"), (0, "ready again: /readyz returns 200, and connections stay open\n", ""))
         equal(reprise.admin("/readyz")[0], 200)
         with Client(reprise.forward) as client:
             for _ in range(2):

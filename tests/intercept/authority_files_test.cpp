@@ -127,7 +127,7 @@ TEST_F(AuthorityFiles, key_of_another_certificate_is_rejected) {
   make();
   ::unlink(settings_.key.c_str());
   write_new_key(settings_.key, Authority::make_key().get());
-  expect_trouble("intercept.ca.key: ", "is not the key of");
+  expect_trouble("intercept.ca.key: ", "does not match the certificate");
   certify(read_key(settings_, "r.yaml").get());
   EXPECT_EQ(trouble(), "") << "as ca renew mends it";
 }
@@ -147,7 +147,7 @@ TEST_F(AuthorityFiles, existing_key_is_never_replaced) {
   make();
   const string before = content_of(settings_.key);
   const string said = refusal([this] { write_new_key(settings_.key, Authority::make_key().get()); });
-  EXPECT_NE(said.find("a key is never replaced"), string::npos) << said;
+  EXPECT_NE(said.find("already exists and is never replaced"), string::npos) << said;
   EXPECT_EQ(content_of(settings_.key), before);
 }
 

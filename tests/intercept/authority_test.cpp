@@ -127,15 +127,15 @@ TEST(Authority, insufficiently_constrained_authority_is_rejected) {
   const auto refused = [](int kind, const std::string& value, const char* words) {
     EXPECT_NE(odd(kind, value.c_str()).trouble(now).find(words), std::string::npos) << value;
   };
-  refused(NID_name_constraints, "", "is not constrained");
-  refused(NID_name_constraints, "permitted;DNS:api.test" + addresses, "is not constrained");
-  refused(NID_name_constraints, "critical" + addresses, "is not constrained");
+  refused(NID_name_constraints, "", "has no critical nameConstraints");
+  refused(NID_name_constraints, "permitted;DNS:api.test" + addresses, "has no critical nameConstraints");
+  refused(NID_name_constraints, "critical" + addresses, "has no critical nameConstraints");
   refused(NID_name_constraints, "critical,permitted;DNS:api.test,permitted;email:a.test" + addresses,
-          "is not constrained");
+          "has no critical nameConstraints");
   refused(NID_name_constraints, names, "does not exclude IP addresses");
   refused(NID_name_constraints, names + ",excluded;IP:0.0.0.0/0.0.0.0", "does not exclude IP addresses");
   refused(NID_name_constraints, names + ",excluded;IP:10.0.0.0/255.0.0.0", "does not exclude IP addresses");
-  refused(NID_basic_constraints, "critical,CA:FALSE", "is not the certificate of an authority");
+  refused(NID_basic_constraints, "critical,CA:FALSE", "is not a CA certificate");
   EXPECT_EQ(odd(NID_name_constraints, "").first_outside(hosts), "api.test");
   EXPECT_TRUE(odd(NID_name_constraints, "").permitted().empty());
 }

@@ -228,7 +228,7 @@ printf '[Service]\\nType=oneshot\\nExecStart=/bin/sh -c "curl -sSi https://api.e
     warned = there.must(f"reprise check -c {SERVICE_FILE}")
     assert "chown reprise /etc/reprise/ca.key" in warned, warned
     assert there.ask("systemctl restart reprise").code != 0, "the key cannot be read"
-    assert "reprise runs as reprise: write chown reprise /etc/reprise/ca.key" in there.must("journalctl --no-pager -u reprise"), "the command"
+    assert "reprise runs as reprise: run chown reprise /etc/reprise/ca.key" in there.must("journalctl --no-pager -u reprise"), "the command"
     there.must(f"chown reprise /etc/reprise/ca.key; systemctl stop {OURS}; systemctl reset-failed {OURS} 2>/dev/null || true\n" + block("start"))
     there.must("systemctl restart my-app; grep -q Reprise-Attempts said")
     there.must(f"""systemctl stop upstream; rm -r /etc/systemd/system/my-app.service*; systemctl daemon-reload

@@ -103,42 +103,42 @@ TEST(ModelKeys, invalid_values_are_rejected_with_a_suggestion) {
       {"rate", "2000000/s", "at most 1000000/s"},
       {"duration", "0", "is out of range: from 100ms to 168h"},
       {"duration", "x", "is not a duration"},
-      {"arrivals", "odd", "is none of poisson and even"},
+      {"arrivals", "odd", "is not an arrival pattern: write poisson or even"},
       {"clients", "0", "is out of range: from 1 to 10000"},
       {"clients", "many", "is not a whole number"},
       {"patience", "0", "is out of range"},
       {"capacity", "0", "or unlimited"},
-      {"latency", "x", "is no latency: write"},
-      {"latency", "lognormal:50ms", "needs how far it is spread"},
-      {"latency", "lognormal:50ms,9", "needs how far it is spread"},
-      {"latency", "lognormal:0,1", "has to be more than 0"},
-      {"latency", "uniform:10ms", "is no latency"},
+      {"latency", "x", "is not a latency: write"},
+      {"latency", "lognormal:50ms", "needs sigma after a comma"},
+      {"latency", "lognormal:50ms,9", "needs sigma after a comma"},
+      {"latency", "lognormal:0,1", "must be more than 0"},
+      {"latency", "uniform:10ms", "is not a latency"},
       {"latency", "uniform:10ms,x", "has a part \"x\""},
-      {"latency", "uniform:10ms,5ms", "highest value below its lowest"},
-      {"latency", "gauss:10ms", "is no latency"},
-      {"latency", "exp:10ms,2", "is no latency"},
+      {"latency", "uniform:10ms,5ms", "has a maximum below its minimum"},
+      {"latency", "gauss:10ms", "is not a latency"},
+      {"latency", "exp:10ms,2", "is not a latency"},
       {"latency", "fixed:200h", "is too long"},
-      {"outage", "10s", "is no outage: write when"},
+      {"outage", "10s", "is not an outage: write its start"},
       {"outage", "x+1s", "has a part \"x\""},
-      {"outage", "1s+0", "has to be more than 0"},
-      {"outage", "1s+1s:200", "is no trouble"},
-      {"outage", "1s+1s:bang", "is no trouble"},
+      {"outage", "1s+0", "must be more than 0"},
+      {"outage", "1s+1s:200", "is not a failure"},
+      {"outage", "1s+1s:bang", "is not a failure"},
       {"error", "120%", "is more than everything"},
       {"error", "x", "is not a ratio"},
-      {"error", "1%:x", "is no trouble"},
+      {"error", "1%:x", "is not a failure"},
       {"limit", "5", "has no unit"},
-      {"limit", "0/s", "lets nothing through"},
+      {"limit", "0/s", "lets no request through"},
       {"limit", "5/s:x", "write retry-after=2s"},
       {"limit", "5/s:retry-after=x", "has a part \"x\""},
-      {"burst", "5s", "is no burst"},
-      {"burst", "5s+0", "is no burst"},
+      {"burst", "5s", "is not a burst"},
+      {"burst", "5s+0", "is not a burst"},
       {"burst", "x+5", "has a part \"x\""},
-      {"mix", "GET", "is no part of a mix"},
-      {"mix", "get 5%", "is no method"},
+      {"mix", "GET", "is not a part of a mix"},
+      {"mix", "get 5%", "is not a method"},
       {"mix", "GET x", "is not a ratio"},
-      {"mix", "GET ftp://x/ 5%", "is no URL"},
+      {"mix", "GET ftp://x/ 5%", "is not a URL"},
       {"mix", "GET http:///x 5%", "has no host"},
-      {"mix", "GET http://a:0/ 5%", "is no port"},
+      {"mix", "GET http://a:0/ 5%", "is not a port"},
   };
   for (const auto& [key, text, wanted] : rows)
     EXPECT_NE(complaint(key, text).find(wanted), std::string::npos)
@@ -161,22 +161,22 @@ TEST(Model, default_model_is_valid_and_contradictory_models_are_rejected) {
     return impossible ? impossible->key + ": " + impossible->why : std::string();
   };
   EXPECT_EQ(why([](Model&) {}), "");
-  EXPECT_EQ(why([](Model& m) { m.rate = 1e6; }).substr(0, 33), "duration: that is about 60000000 ");
-  EXPECT_EQ(why([](Model& m) { m.rate = 0; }).substr(0, 30), "rate: no request would come: r");
-  EXPECT_EQ(why([](Model& m) { m.bursts = {{seconds(60), 1}}; }).substr(0, 20), "burst: one comes at ");
+  EXPECT_EQ(why([](Model& m) { m.rate = 1e6; }).substr(0, 25), "duration: about 60000000 ");
+  EXPECT_EQ(why([](Model& m) { m.rate = 0; }).substr(0, 32), "rate: no request would arrive: r");
+  EXPECT_EQ(why([](Model& m) { m.bursts = {{seconds(60), 1}}; }).substr(0, 20), "burst: the burst at ");
   EXPECT_EQ(why([](Model& m) {
               m.outages = {{seconds(60), seconds(1), {}}};
             }).substr(0, 22),
-            "outage: one begins at ");
+            "outage: the outage at ");
   EXPECT_EQ(why([](Model& m) {
               m.outages = {{seconds(9), seconds(2), {}}, {seconds(8), seconds(2), {}}};
             }),
-            "outage: the one at 9s begins in that before it: make them one");
+            "outage: the outage at 9s begins before the previous outage ends: make them one outage");
   EXPECT_EQ(why([](Model& m) {
               m.errors = {{0.6, {}}, {0.5, {}}};
             }),
-            "error: the shares come to more than 100%");
-  EXPECT_EQ(why([](Model& m) { m.mix.resize(2); }), "mix: the shares come to 2, not to 100%");
+            "error: the shares add up to more than 100%");
+  EXPECT_EQ(why([](Model& m) { m.mix.resize(2); }), "mix: the shares add up to 2, not to 100%");
 }
 
 TEST(ModelFile, model_file_has_the_keys_of_the_command_line) {
@@ -217,15 +217,15 @@ TEST(ModelFile, command_line_options_override_the_model_file) {
 
 TEST(ModelFile, error_names_the_model_file_or_the_option) {
   EXPECT_EQ(fault_of({"m", {}, {}}, "version: 1\nrat: 5/s\n"),
-            "file m:2:1: error: rat: no key of a model (did you mean rate?)");
+            "file m:2:1: error: rat: unknown key of a model (did you mean rate?)");
   EXPECT_EQ(fault_of({"m", {}, "x"}, "version: 1\n").substr(0, 39),
             "option reprise simulate: --seed: \"x\" is");
   EXPECT_EQ(fault_of({"", {{"rate", {"5"}}}, {}}, "").substr(0, 48),
             "option reprise simulate: --rate: \"5\" has no unit");
   EXPECT_EQ(fault_of({"m", {}, {}}, "version: 1\nerror: [60%, 50%]\n"),
-            "file m: error: error: the shares come to more than 100%");
+            "file m: error: error: the shares add up to more than 100%");
   EXPECT_EQ(fault_of({"m", {{"error", {"60%", "50%"}}}, {}}, "version: 1\n"),
-            "option reprise simulate: --error: the shares come to more than 100%");
+            "option reprise simulate: --error: the shares add up to more than 100%");
 }
 
 TEST(ModelFile, error_names_line_and_column_in_the_model_file) {
@@ -234,18 +234,19 @@ TEST(ModelFile, error_names_line_and_column_in_the_model_file) {
   EXPECT_EQ(problems("rate: 5/s\n"),
             "m:1:1: error: version: 1 is missing: write it at the top of the file\n");
   EXPECT_EQ(problems("version: 2\n"),
-            "m:1:10: error: version: only 1 is known: is the model for a later reprise?\n");
+            "m:1:10: error: version: only version 1 is supported: the model may be for a later version of "
+            "reprise\n");
   EXPECT_EQ(problems("version: 1\nrat: 5/s\n"),
-            "m:2:1: error: rat: no key of a model (did you mean rate?)\n");
-  EXPECT_NE(problems("version: 1\nzzzzzzzzz: 5/s\n").find("; there are version, seed, rate,"),
-            std::string::npos);
+            "m:2:1: error: rat: unknown key of a model (did you mean rate?)\n");
+  EXPECT_NE(problems("version: 1\nzzzzzzzzz: 5/s\n").find("; write version, seed, rate,"), std::string::npos);
   EXPECT_EQ(problems("version: 1\nseed: x\n").substr(0, 24), "m:2:7: error: seed: \"x\" ");
   EXPECT_NE(problems("version: 1\nrate: [5/s]\n").find("m:2:7: error: rate: one value is expected"),
             std::string::npos);
   EXPECT_NE(problems("version: 1\noutage: {a: b}\n").find("m:2:9: error: outage: a list is expected"),
             std::string::npos);
-  EXPECT_NE(problems("version: 1\noutage: [1s+1s, x]\n").find("m:2:17: error: outage: \"x\" is no outage"),
-            std::string::npos);
+  EXPECT_NE(
+      problems("version: 1\noutage: [1s+1s, x]\n").find("m:2:17: error: outage: \"x\" is not an outage"),
+      std::string::npos);
   EXPECT_NE(problems("version: 1\nrate: 5/s\nrate: 6/s\n").find("m:3:1: error"), std::string::npos);
   EXPECT_NE(problems("version: [\n").find("error"), std::string::npos);
 }

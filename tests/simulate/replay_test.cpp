@@ -174,7 +174,7 @@ TEST(ReplayLog, incomplete_last_line_is_skipped_and_other_incomplete_lines_fail)
   EXPECT_TRUE(log.half_line);
   EXPECT_EQ(log.requests.size(), 1U);
   EXPECT_EQ(fault(whole + whole.substr(0, 90) + "\n" + whole),
-            "2: it breaks off: half a line (--lenient leaves such lines out)");
+            "2: the line is incomplete (--lenient skips such lines)");
   EXPECT_EQ(good(whole + whole.substr(0, 90) + "\n" + whole, true).bad_lines, 1U);
   // A line is complete without a line end, and with CRLF.
   EXPECT_EQ(good(whole.substr(0, whole.size() - 1)).requests.size(), 1U);
@@ -183,15 +183,18 @@ TEST(ReplayLog, incomplete_last_line_is_skipped_and_other_incomplete_lines_fail)
 
 TEST(ReplayLog, foreign_input_is_reported) {
   const std::string whole = line(1, responded(1, 200));
-  EXPECT_EQ(fault("127.0.0.1 - - [10/Oct/2000] \"GET /\" 200 12\n").substr(0, 20), "1: it is no JSON: a ");
-  EXPECT_EQ(fault(whole + "{\"a\":1}\n").substr(0, 42), "2: it is JSON, and not of reprise's log: -");
-  EXPECT_EQ(fault("[1]\n").substr(0, 26), "1: it is JSON, and not of ");
-  EXPECT_EQ(fault("{]\n").substr(0, 17), "1: it is no JSON:");
+  EXPECT_EQ(fault("127.0.0.1 - - [10/Oct/2000] \"GET /\" 200 12\n").substr(0, 30),
+            "1: the line is not JSON: write");
+  EXPECT_EQ(fault(whole + "{\"a\":1}\n").substr(0, 54),
+            "2: the line is JSON, but does not come from reprise: -");
+  EXPECT_EQ(fault("[1]\n").substr(0, 44), "1: the line is JSON, but does not come from ");
+  EXPECT_EQ(fault("{]\n").substr(0, 24), "1: the line is not JSON:");
   EXPECT_NE(fault("\x1f\x8b\x08stuff\n").find("zcat FILE | reprise"), std::string::npos);
-  EXPECT_EQ(fault("").substr(0, 25), "0: no request is in it: -");
-  EXPECT_EQ(fault(std::string(3 * longest_line, 'x') + "\n" + whole).substr(0, 26),
-            "1: it is longer than 1 MiB");
-  EXPECT_EQ(fault(whole + std::string(2 * longest_line, '{')).substr(0, 26), "2: it is longer than 1 MiB");
+  EXPECT_EQ(fault("").substr(0, 28), "0: the log has no request: -");
+  EXPECT_EQ(fault(std::string(3 * longest_line, 'x') + "\n" + whole).substr(0, 32),
+            "1: the line is longer than 1 MiB");
+  EXPECT_EQ(fault(whole + std::string(2 * longest_line, '{')).substr(0, 32),
+            "2: the line is longer than 1 MiB");
   EXPECT_EQ(good(std::string(3 * longest_line, 'x') + "\n" + whole, true).bad_lines, 1U);
 }
 
@@ -207,20 +210,21 @@ TEST(ReplayLog, log_of_another_version_is_reported) {
   for (const auto& [what, to] :
        {std::pair{"\"refused\"", "\"warped\""}, std::pair{"\"connect\"", "\"warped\""},
         std::pair{"\"attempts_spent\"", "\"warped\""}, std::pair{"\"answered\"", "\"warped\""}}) {
-    EXPECT_NE(
-        changed(what, to).find("\"warped\", which this version does not know: the log is of another version"),
-        std::string::npos)
+    EXPECT_NE(changed(what, to).find(
+                  "\"warped\", which this version does not know: the log comes from another version"),
+              std::string::npos)
         << what;
   }
-  EXPECT_EQ(changed("\"host\":\"a.example\"", "\"hast\":1").substr(0, 20), "1: it has no \"host\" ");
-  EXPECT_EQ(changed("\"method\":\"GET\"", "\"method\":7").substr(0, 26), "1: its \"method\" is no text");
-  EXPECT_EQ(changed("\"port\":80", "\"port\":70000").substr(0, 29), "1: its \"port\" is no such numb");
-  EXPECT_EQ(changed("\"ms\":10.000", "\"ms\":-1").substr(0, 20), "1: its \"ms\" is no su");
-  EXPECT_EQ(changed("\"attempts\":[{", "\"attempts\":[7,{").substr(0, 18), "1: its \"attempts\" ");
-  EXPECT_EQ(changed("\"time\":\"2026-01", "\"time\":\"2026-13").substr(0, 23), "1: its \"time\" is no day");
-  EXPECT_EQ(changed("\"time\":\"2026-01", "\"time\":\"2026x01").substr(0, 17), "1: its \"time\" is ");
-  EXPECT_EQ(changed("T10:00", "T1x:00").substr(0, 23), "1: its \"time\" is no tim");
-  EXPECT_EQ(fault(std::string(5000, '[') + "\n").substr(0, 17), "1: it is no JSON:");
+  EXPECT_EQ(changed("\"host\":\"a.example\"", "\"hast\":1").substr(0, 26), "1: the line has no \"host\" ");
+  EXPECT_EQ(changed("\"method\":\"GET\"", "\"method\":7").substr(0, 27), "1: \"method\" is not a string");
+  EXPECT_EQ(changed("\"port\":80", "\"port\":70000").substr(0, 23), "1: \"port\" is not a numb");
+  EXPECT_EQ(changed("\"ms\":10.000", "\"ms\":-1").substr(0, 21), "1: \"ms\" is not a numb");
+  EXPECT_EQ(changed("\"attempts\":[{", "\"attempts\":[7,{").substr(0, 14), "1: \"attempts\" ");
+  EXPECT_EQ(changed("\"time\":\"2026-01", "\"time\":\"2026-13").substr(0, 29),
+            "1: \"time\" is not a valid date");
+  EXPECT_EQ(changed("\"time\":\"2026-01", "\"time\":\"2026x01").substr(0, 13), "1: \"time\" is ");
+  EXPECT_EQ(changed("T10:00", "T1x:00").substr(0, 28), "1: \"time\" is not a valid tim");
+  EXPECT_EQ(fault(std::string(5000, '[') + "\n").substr(0, 24), "1: the line is not JSON:");
 }
 
 TEST(ReplayLog, log_must_not_span_more_than_a_year) {
@@ -229,7 +233,7 @@ TEST(ReplayLog, log_must_not_span_more_than_a_year) {
   EXPECT_EQ(fault(line(1, responded(1, 200)) + late).substr(0, 44),
             "0: from its first request to its last is mor");
   late.replace(late.find("2028"), 4, "9999");
-  EXPECT_EQ(fault(late).substr(0, 23), "1: its \"time\" is no day");
+  EXPECT_EQ(fault(late).substr(0, 29), "1: \"time\" is not a valid date");
 }
 
 TEST(ReplayLog, logged_refusal_to_retry_is_respected) {

@@ -211,8 +211,8 @@ TEST(Policies, policies_are_listed_with_commas_or_repeated_options) {
             (std::vector<std::string>{"none", "config", "a.yaml"}));
   EXPECT_EQ(split_policies({""}), std::vector<std::string>{""});
   EXPECT_EQ(unknown_policy("x"),
-            "no policy is called \"x\"; there are none, immediate, no-jitter, no-budget, config, "
-            "and configuration files");
+            "unknown policy \"x\": write none, immediate, no-jitter, no-budget, config, "
+            "or a configuration file");
 }
 
 TEST(Measures, percentiles_are_exact_to_the_bucket_width) {

@@ -60,12 +60,13 @@ TEST(Delivery, failure_without_a_response_is_retried) {
 }
 
 TEST(Delivery, delivery_result_is_described) {
-  EXPECT_EQ(words_of(responded(400, "no such field")), "it gave status 400: no such field");
-  EXPECT_EQ(words_of(responded(413)), "it gave status 413");
+  EXPECT_EQ(words_of(responded(400, "no such field")),
+            "the collector responded with status 400: no such field");
+  EXPECT_EQ(words_of(responded(413)), "the collector responded with status 413");
   EXPECT_EQ(words_of(responded(200, R"({"partialSuccess":{"rejectedSpans":"3","errorMessage":"old"}})")),
-            "it gave status 200: old");
+            "the collector responded with status 200: old");
   EXPECT_EQ(words_of(responded(200, R"({"partialSuccess":{"rejectedSpans":"3","errorMessage":7}})")),
-            "it gave status 200");
+            "the collector responded with status 200");
   EXPECT_LT(words_of(responded(400, std::string(100'000, 'x'))).size(), 300U);
   EXPECT_NE(words_of({End::malformed}).find("port"), std::string::npos);
 }

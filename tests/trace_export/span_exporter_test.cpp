@@ -147,7 +147,8 @@ TEST_F(SpanExporterTest, unreachable_collector_drops_spans_and_is_logged_once) {
   ASSERT_TRUE(eventually([&] { return dropped("unreachable") == 2; }));
   request();
   ASSERT_TRUE(eventually([&] { return dropped("unreachable") == 4; }));
-  ASSERT_TRUE(eventually([&] { return log_file.says("spans are not delivered: it was not reached"); }));
+  ASSERT_TRUE(eventually(
+      [&] { return log_file.says("spans are not delivered: the connection to the collector failed"); }));
   EXPECT_FALSE(log_file.says("not delivered", 2));
 }
 
@@ -159,7 +160,7 @@ TEST_F(SpanExporterTest, recovered_collector_is_logged) {
   ASSERT_TRUE(eventually([&] { return sent() == 2; }));
   EXPECT_EQ(heard.size(), 3U);
   EXPECT_EQ(heard.at(0), heard.at(2)) << "the same spans";
-  ASSERT_TRUE(eventually([&] { return log_file.says("it takes spans again"); }));
+  ASSERT_TRUE(eventually([&] { return log_file.says("the collector accepts spans again"); }));
 }
 
 TEST_F(SpanExporterTest, batch_rejected_by_the_collector_is_not_sent_again) {
@@ -175,8 +176,8 @@ TEST_F(SpanExporterTest, batch_rejected_by_the_collector_is_not_sent_again) {
   ASSERT_TRUE(eventually([&] { return dropped("rejected") == 1; }));
   EXPECT_EQ(sent(), 1);
   EXPECT_EQ(heard.size(), 3U);
-  ASSERT_TRUE(eventually([&] { return log_file.says("it rejects single spans"); }));
-  EXPECT_TRUE(log_file.says("it gave status 400: no such\\u000afield"));
+  ASSERT_TRUE(eventually([&] { return log_file.says("the collector rejects some spans"); }));
+  EXPECT_TRUE(log_file.says("the collector responded with status 400: no such\\u000afield"));
 }
 
 TEST_F(SpanExporterTest, busy_collector_is_retried_up_to_the_limit) {
@@ -194,7 +195,7 @@ TEST_F(SpanExporterTest, retry_after_of_the_collector_is_respected) {
   ScriptedUpstream upstream(collector(heard, {busy}));
   start(upstream.port());
   request();
-  ASSERT_TRUE(eventually([&] { return log_file.says("it gave status 503"); }));
+  ASSERT_TRUE(eventually([&] { return log_file.says("the collector responded with status 503"); }));
   exporter->finish();
   EXPECT_EQ(heard.size(), 2U) << "one more at the end, and none before";
   EXPECT_EQ(dropped("busy") + dropped("shutting_down"), 2);
@@ -227,7 +228,7 @@ TEST_F(SpanExporterTest, retry_after_may_be_a_date) {
       collector(heard, {response(503, "", "Retry-After: Fri, 01 Jan 2100 00:00:00 GMT\r\n")}));
   start(upstream.port());
   request();
-  ASSERT_TRUE(eventually([&] { return log_file.says("it gave status 503"); }));
+  ASSERT_TRUE(eventually([&] { return log_file.says("the collector responded with status 503"); }));
   exporter->finish(true);
   EXPECT_EQ(heard.size(), 1U);
   EXPECT_EQ(dropped("shutting_down"), 2);
@@ -240,7 +241,7 @@ TEST_F(SpanExporterTest, collector_without_a_response_is_given_up) {
   start(port.number());
   request();
   ASSERT_TRUE(eventually([&] { return dropped("unreachable") == 2; }));
-  EXPECT_TRUE(eventually([&] { return log_file.says("it gave no response in time"); }));
+  EXPECT_TRUE(eventually([&] { return log_file.says("the collector did not respond in time"); }));
 }
 
 TEST_F(SpanExporterTest, collector_that_closes_during_its_response_is_retried) {
@@ -267,7 +268,7 @@ TEST_F(SpanExporterTest, response_that_is_not_http_is_logged_as_such) {
   start(upstream.port());
   request();
   ASSERT_TRUE(eventually([&] { return dropped("unreachable") == 2; }));
-  EXPECT_TRUE(eventually([&] { return log_file.says("is that the port of OTLP over HTTP?"); }));
+  EXPECT_TRUE(eventually([&] { return log_file.says("check that this port accepts OTLP over HTTP"); }));
 }
 
 TEST_F(SpanExporterTest, oversized_response_is_not_read) {
@@ -329,7 +330,7 @@ TEST_F(SpanExporterTest, collector_name_is_resolved_and_retried_after_a_failure)
   start(upstream.port(), "collector.test");
   request();
   ASSERT_TRUE(eventually([&] { return sent() == 2; }));
-  EXPECT_TRUE(eventually([&] { return log_file.says("its name has no address"); }));
+  EXPECT_TRUE(eventually([&] { return log_file.says("the host name of the collector does not resolve"); }));
   EXPECT_EQ(names.asked("collector.test"), 3);
 }
 

@@ -107,8 +107,9 @@ TEST(ProxyLog, L18_sighup_without_a_configuration_file_is_logged) {
     ASSERT_TRUE(play::eventually([&] { return log.says("ready"); }));
     for (int times = 1; times <= 3; ++times) {
       ASSERT_EQ(::kill(::getpid(), SIGHUP), 0);
-      EXPECT_TRUE(
-          play::eventually([&] { return log.says("there is no configuration file to read again", times); }));
+      EXPECT_TRUE(play::eventually([&] {
+        return log.says("cannot reload: reprise was started without a configuration file", times);
+      }));
       EXPECT_EQ(proxy.client().ask(play::get(upstream.authority())).body, "x");
     }
   }

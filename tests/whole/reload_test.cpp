@@ -180,7 +180,7 @@ TEST(ProxyReload, settings_that_need_a_restart_are_reported) {
   const ReloadReport report = world.reload();
   ASSERT_TRUE(report.succeeded);
   ASSERT_EQ(report.words.size(), 3U);
-  EXPECT_EQ(report.words[0], "threads can only change at a start: it stays as it was until then");
+  EXPECT_EQ(report.words[0], "threads can only change at a restart: the running value is kept until then");
 }
 
 TEST(ProxyReload, replay_memory_limit_follows_the_reload) {
@@ -244,8 +244,8 @@ TEST(ProxyReload, control_socket_reports_the_result_of_each_command) {
   Reloading::give_route(*world.next, tries(1));
   EXPECT_EQ(said("reload"), "reloaded, hash hash2");
   EXPECT_EQ(said("pause a.test:80 5"),
-            "a.test:80 is paused for 5 s; no route obeys: host_pause is off everywhere");
-  EXPECT_EQ(said("quit"), "ends once what is under way has ended");
+            "a.test:80 is paused for 5 s; this has no effect, because host_pause is off on every route");
+  EXPECT_EQ(said("quit"), "shutting down: open requests may finish within shutdown.grace");
   world.proxy.join();
 }
 
@@ -257,7 +257,7 @@ TEST(ProxyReload, reload_without_a_configuration_file_fails) {
   const RunningProxy proxy(wishes);
   const ControlResponse response = ask_control(path, "reload", std::chrono::seconds(60));
   EXPECT_FALSE(response.succeeded);
-  EXPECT_EQ(response.text, "there is no configuration file to read again");
+  EXPECT_EQ(response.text, "cannot reload: reprise was started without a configuration file");
 }
 
 // A file that cannot be read completely may name other files. So all files that were watched stay watched.

@@ -49,7 +49,7 @@ bool is_private(std::string_view path) {
 }
 
 std::string why_refused(const Query& query, std::string_view path, const AdminVisitor& visitor) {
-  if (!visitor.local) return std::string(path) + " answers this machine only\n";
+  if (!visitor.local) return std::string(path) + " is served only to this machine\n";
   if (!has_address_as_host(query)) return "Host must be an address or localhost\n";
   return {};
 }
@@ -82,7 +82,7 @@ Page no_more_pages(const Query& query) {
 
 Page no_more_readers(const Query& query) {
   Page page = text_page(query, bhttp::status::service_unavailable,
-                        "/events has as many readers as it may have; /status and /stories tell the same\n");
+                        "/events has the maximum number of readers: read /status and /stories instead\n");
   page.set(bhttp::field::retry_after, "5");
   return page;
 }
@@ -110,7 +110,7 @@ Task<Page> history_page(const Query& query, std::string_view escaped_id, const A
   auto history_text = co_await asio::co_spawn(page_thread, call(make), asio::use_awaitable);
   if (!history_text)
     co_return text_page(query, bhttp::status::not_found,
-                        "no such request: it was never here, or newer ones have taken its place "
+                        "no such request: the id is unknown, or newer requests have replaced it "
                         "(limits.stories)\n");
   co_return form == HistoryForm::text ? text_page(query, bhttp::status::ok, std::move(*history_text))
                                       : json_page(query, std::move(*history_text));
@@ -152,7 +152,8 @@ Task<Page> private_page(const Query& query, std::string_view path, const AdminVi
   }
   if (path.size() > histories_path.size() + 1 && path[histories_path.size()] == '/')
     co_return co_await history_page(query, path.substr(histories_path.size() + 1), pages, page_thread);
-  co_return text_page(query, bhttp::status::not_found, "a story is at /stories/ID\n");
+  co_return text_page(query, bhttp::status::not_found,
+                      "not found: the history of a request is at /stories/ID\n");
 }
 
 Task<Page> metrics_page(const Query& query, const AdminPages& pages, asio::thread_pool& page_thread) {
@@ -181,7 +182,7 @@ bool begins_events(const AdminQuery& query, const AdminVisitor& visitor) {
 Task<PageResponse> respond_to(const AdminQuery& query, AdminVisitor visitor, const AdminPages& pages,
                               asio::thread_pool& page_thread) {
   if (query.method() != bhttp::verb::get && query.method() != bhttp::verb::head) {
-    Page page = text_page(query, bhttp::status::method_not_allowed, "only GET and HEAD\n");
+    Page page = text_page(query, bhttp::status::method_not_allowed, "only GET and HEAD are supported\n");
     page.set(bhttp::field::allow, "GET, HEAD");
     co_return page;
   }
@@ -189,7 +190,8 @@ Task<PageResponse> respond_to(const AdminQuery& query, AdminVisitor visitor, con
   if (!visitor.may_have_page) co_return no_more_pages(query);
   const bool known = path == "/livez" || path == "/readyz" || path == "/metrics";
   if ((is_private(path) || path == "/metrics") && is_forbidden_cross_origin(query, path))
-    co_return text_page(query, bhttp::status::forbidden, "only pages of this listener may ask for this\n");
+    co_return text_page(query, bhttp::status::forbidden,
+                        "cross-origin request rejected: only pages of this listener may load this\n");
   if (is_private(path)) co_return co_await private_page(query, path, visitor, pages, page_thread);
   if (known && visitor.loopback && is_rebound(query))
     co_return text_page(query, bhttp::status::misdirected_request, "Host must be an address or localhost\n");

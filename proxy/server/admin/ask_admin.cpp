@@ -63,7 +63,8 @@ class Question : public std::enable_shared_from_this<Question> {
   }
   void fail(Error error) {
     handler_({0, "no response from the admin listener at " + authority_of(at_) + ": " + error.message() +
-                     "; is reprise running, and is that its admin.bind? (--admin HOST:PORT, or -c FILE)"});
+                     "; check that reprise is running and that this is its admin.bind (--admin HOST:PORT or "
+                     "-c FILE)"});
   }
 
   AdminAddress at_;

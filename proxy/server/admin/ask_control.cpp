@@ -74,8 +74,9 @@ class Line {
 
 std::string why_not(const std::string& path, int error) {
   if (error == ENOENT || error == ECONNREFUSED)
-    return "nobody listens at " + path + ": is reprise running, with admin.control: " + path + "?";
-  if (error == EACCES) return path + ": only the user that reprise runs as, and root, may use it";
+    return "no process listens at " + path + ": check that reprise is running with admin.control: " + path;
+  if (error == EACCES)
+    return path + ": permission denied: run this command as root or as the user that reprise runs as";
   return path + ": " + words_of(error);
 }
 
@@ -91,13 +92,14 @@ ControlResponse ask_control(const std::string& path, std::string_view command, s
   int error = line.send(std::string(command) + "\n");
   if (error == 0) error = line.read_all(text);
   if (error == EAGAIN || error == EWOULDBLOCK)
-    return {false, path + ": no answer within " + std::to_string(timeout.count()) +
-                       " s; look at its log, and ask reprise status"};
+    return {false, path + ": no response within " + std::to_string(timeout.count()) +
+                       " s; look at the log of reprise, and run reprise status"};
   if (error != 0) return {false, path + ": " + words_of(error)};
   if (text.ends_with('\n')) text.pop_back();
   const std::size_t end = text.find('\n');
   const std::string_view first = std::string_view(text).substr(0, end);
-  if (first != "ok" && first != "error") return {false, path + ": what answers there is no reprise"};
+  if (first != "ok" && first != "error")
+    return {false, path + ": the response does not come from reprise; check the path"};
   return {first == "ok", end == std::string::npos ? std::string() : text.substr(end + 1)};
 }
 

@@ -37,12 +37,12 @@ void make_way(const std::string& path) {
     if (errno != ENOENT) refuse(path, text_of(errno));
     return;
   }
-  if (!S_ISSOCK(found.st_mode)) refuse(path, "it is there and is no socket; name another path, or remove it");
+  if (!S_ISSOCK(found.st_mode))
+    refuse(path, "the file exists and is not a socket; remove it or choose another path");
   const int error = try_control(path);
-  if (error == 0) refuse(path, "another process listens there; end it, or name another path");
+  if (error == 0) refuse(path, "another process listens there; stop it or choose another path");
   if (error != ECONNREFUSED) refuse(path, text_of(error));
-  if (::unlink(path.c_str()) != 0)
-    refuse(path, "what an ended process has left cannot be removed: " + text_of(errno));
+  if (::unlink(path.c_str()) != 0) refuse(path, "the stale socket file cannot be removed: " + text_of(errno));
 }
 
 std::vector<std::string> split(const std::string& line) {
@@ -83,8 +83,8 @@ struct ControlSocket::Calls {
 ControlSocket::ControlSocket(asio::io_context& io, std::string path)
     : path_(std::move(path)), calls_(std::make_shared<Calls>(io)) {
   if (path_.size() >= sizeof(sockaddr_un::sun_path))
-    refuse(path_,
-           "a path of a socket has at most " + std::to_string(sizeof(sockaddr_un::sun_path) - 1) + " bytes");
+    refuse(path_, "the path is too long: a socket path has at most " +
+                      std::to_string(sizeof(sockaddr_un::sun_path) - 1) + " bytes");
   make_way(path_);
   ErrorCode error;
   calls_->acceptor.open(Protocol(), error);
@@ -99,7 +99,7 @@ ControlSocket::ControlSocket(asio::io_context& io, std::string path)
   if (!error) calls_->acceptor.listen(most_callers, error);
   if (!error) calls_->acceptor.non_blocking(true, error);
   if (error == boost::system::errc::no_such_file_or_directory)
-    refuse(path_, "there is no such folder; make it first");
+    refuse(path_, "the folder does not exist; create it first");
   if (error) refuse(path_, error.message());
 }
 
@@ -156,7 +156,7 @@ bool ControlSocket::make_room(Calls& calls) {
 
 void ControlSocket::refuse_caller(Socket& socket) {
   static const std::string text =
-      "error\n" + std::to_string(most_callers) + " commands are being carried out: try again later\n";
+      "error\n" + std::to_string(most_callers) + " commands are already running: try again later\n";
   ErrorCode ignored;
   socket.non_blocking(true, ignored);
   socket.write_some(asio::buffer(text), ignored);

@@ -20,11 +20,11 @@ void fit_routes(const policy::RouteTable* routes, Fitted& fitted) {
         route.policy.replay_memory_bytes <= fitted.replay_memory_bytes)
       continue;
     fitted.warnings.push_back(
-        {"routes." + route.name, "replay.memory of one request is " +
-                                     config::size_text(route.policy.replay_memory_bytes) +
-                                     ", more than limits.replay_memory, which this control group lowers to " +
-                                     config::size_text(fitted.replay_memory_bytes) +
-                                     ": a body between the two is not held (not_replayable)"});
+        {"routes." + route.name,
+         "replay.memory is " + config::size_text(route.policy.replay_memory_bytes) +
+             " per request, but the memory limit of this control group lowers limits.replay_memory to " +
+             config::size_text(fitted.replay_memory_bytes) +
+             ": a body whose size is between the two is not held (not_replayable)"});
   }
 }
 
@@ -38,15 +38,15 @@ void fit_memory(const policy::RouteTable* routes, bool says_it, const Limits& li
     fitted.warnings.push_back(
         {replay_memory,
          config::size_text(fitted.replay_memory_bytes) +
-             " of held request bodies are more than a quarter of what this control group may have, " + limit +
-             ", and it ends who takes more: write " + config::size_text(share) +
+             " for held request bodies is more than a quarter of the limit of this control group, " + limit +
+             "; the kernel may end a process that exceeds the limit: write " + config::size_text(share) +
              " or less, or raise that limit"});
     return;
   }
   fitted.notes.push_back({replay_memory, "is " + config::size_text(share) + " instead of " +
                                              config::size_text(fitted.replay_memory_bytes) +
                                              ": a quarter of " + limit +
-                                             "; a value in the file is left as it is"});
+                                             "; a value that is set in the file is not lowered"});
   fitted.replay_memory_bytes = share;
   fit_routes(routes, fitted);
 }
@@ -58,7 +58,7 @@ void fit_threads(unsigned threads, const Limits& limits, Fitted& fitted) {
   if (static_cast<double>(threads) <= useful) return;
   fitted.warnings.push_back({"threads", std::to_string(threads) + " threads share " +
                                             cpus_text(*limits.cpus) + " (" + limits.cpu_file +
-                                            "), and all of them stand still once that is used up: write " +
+                                            "), and all of them pause when that time is used up: write " +
                                             config::number_text(useful) + ", or raise that limit"});
 }
 

@@ -183,19 +183,18 @@ std::vector<std::string> Authority::permitted() const {
 }
 
 std::string Authority::trouble(std::int64_t now) const {
-  if (X509_check_ca(certificate()) != 1) return "is not the certificate of an authority (CA:TRUE)";
+  if (X509_check_ca(certificate()) != 1) return "is not a CA certificate (CA:TRUE)";
   if (expires() <= now) return "has expired";
   if (seconds_of(X509_get0_notBefore(certificate())) > now) return "is not valid yet";
   const Constraints constraints = constraints_of(certificate());
   constexpr std::size_t ipv4 = 8;
   constexpr std::size_t ipv6 = 32;
   if (constraints == nullptr || permitted_names(*constraints).empty())
-    return "is not constrained to names of hosts (a critical nameConstraints): who trusts it would trust it "
-           "for "
-           "every host";
+    return "has no critical nameConstraints that permit only host names: an application that trusts it would "
+           "trust it for every host";
   if (!excludes_all(*constraints, ipv4) || !excludes_all(*constraints, ipv6))
-    return "does not exclude IP addresses (0.0.0.0/0 and ::/0): who trusts it would trust it for each of "
-           "them";
+    return "does not exclude IP addresses (0.0.0.0/0 and ::/0): an application that trusts it would trust it "
+           "for every IP address";
   return {};
 }
 
@@ -212,7 +211,8 @@ std::string Authority::first_outside(const std::vector<policy::HostPattern>& hos
 }
 
 Leaf Authority::issue(const std::string& name, std::int64_t now) const {
-  if (!is_host_name(name)) throw std::runtime_error("there is no certificate for what is no host name");
+  if (!is_host_name(name))
+    throw std::runtime_error("cannot issue a certificate: the name is not a host name");
   const std::int64_t until = std::min(now + leaf_lifetime, expires());
   Certificate made = begin_certificate(leaf_key_.get(), now - backdated, until);
   X509* const certificate = made.get();

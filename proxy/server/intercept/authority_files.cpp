@@ -39,13 +39,13 @@ std::string command(std::string_view verb, const std::string& at) {
 std::string unreadable(const std::string& file, int why, const std::string& at) {
   std::string text = "cannot be read: " + std::generic_category().message(why);
   struct stat state {};
-  if (why == ENOENT) return text + "; make it with " + command("init", at);
+  if (why == ENOENT) return text + "; create it with " + command("init", at);
   if (why != EACCES) return text;
   const std::string self = user_name(::geteuid());
   if (::stat(file.c_str(), &state) != 0)
-    return text + "; the user " + self + " may not enter the folder of that file";
+    return text + "; the user " + self + " has no access to the folder of that file";
   return text + "; the file belongs to " + user_name(state.st_uid) + ", and reprise runs as " + self +
-         ": write chown " + self + " " + file;
+         ": run chown " + self + " " + file;
 }
 
 // Creates every missing parent folder. Other users may enter it whatever the umask, because applications read
@@ -112,7 +112,7 @@ PrivateKey read_key(const config::Intercept& settings, const std::string& at) {
   struct stat state {};
   if (::fstat(opened.get(), &state) != 0 || (state.st_mode & (S_IRWXG | S_IRWXO)) != 0)
     refuse(key_path, file,
-           "can be read by others: whoever has it can be any of the listed hosts; write chmod "
+           "can be read by other users, and anyone who has it can impersonate every listed host: run chmod "
            "600 " +
                file);
   SecretBytes text(largest);
@@ -137,7 +137,7 @@ Certificate read_certificate(const std::string& file, const std::string& at) {
   const std::unique_ptr<BIO, decltype(&BIO_free)> opened(BIO_new_file(file.c_str(), "r"), BIO_free);
   if (opened == nullptr)
     refuse(certificate_path, file,
-           "cannot be read: " + error_words() + "; make it with " + command("init", at));
+           "cannot be read: " + error_words() + "; create it with " + command("init", at));
   Certificate certificate(PEM_read_bio_X509(opened.get(), nullptr, nullptr, nullptr));
   if (certificate == nullptr)
     refuse(certificate_path, file, "cannot be used: " + net::trouble_with(file, net::TlsFile::certificate));
@@ -152,9 +152,8 @@ std::shared_ptr<const Authority> read_authority(const config::Intercept& setting
   if (X509_check_private_key(certificate.get(), key.get()) != 1) {
     static_cast<void>(net::tls_words());
     refuse(key_path, settings.key,
-           "is not the key of " + settings.certificate +
-               ": name the files that belong together, or make a new "
-               "certificate of this key with " +
+           "does not match the certificate " + settings.certificate +
+               ": name two files that belong together, or make a new certificate for this key with " +
                command("renew", at));
   }
   return std::make_shared<const Authority>(std::move(certificate), std::move(key));
@@ -163,10 +162,11 @@ std::shared_ptr<const Authority> read_authority(const config::Intercept& setting
 void check_authority(const Authority& authority, const config::Intercept& settings, const std::string& at,
                      std::int64_t now) {
   if (const std::string trouble = authority.trouble(now); !trouble.empty())
-    refuse(certificate_path, settings.certificate, trouble + "; make a new one with " + command("renew", at));
+    refuse(certificate_path, settings.certificate,
+           trouble + "; make a new certificate with " + command("renew", at));
   if (const std::string host = authority.first_outside(settings.hosts); !host.empty())
-    throw InterceptError("intercept.hosts: " + host + " is outside of what " + settings.certificate +
-                         " is constrained to; make a new one with " + command("renew", at));
+    throw InterceptError("intercept.hosts: " + host + " is not permitted by the name constraints of " +
+                         settings.certificate + "; make a new certificate with " + command("renew", at));
 }
 
 std::shared_ptr<const Authority> load_authority(const config::Intercept& settings, const std::string& at,
@@ -181,8 +181,9 @@ void write_new_key(const std::string& file, EVP_PKEY* key) {
   const std::optional<Account> owner = owner_of_key_file(file);
   const OpenFile opened(file, O_WRONLY | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
   if (!opened && errno == EEXIST)
-    refuse(key_path, file,
-           "is there already, and a key is never replaced: reprise ca renew makes a new certificate of it");
+    refuse(
+        key_path, file,
+        "already exists and is never replaced: run reprise ca renew to make a new certificate for this key");
   if (!opened) refuse(key_path, file, "cannot be written: " + error_words());
   const std::unique_ptr<BIO, decltype(&BIO_free)> memory(BIO_new(BIO_s_secmem()), BIO_free);
   char* text = nullptr;

@@ -134,9 +134,9 @@ ConfigControl::~ConfigControl() {
 
 void ConfigControl::close_unwanted(const std::vector<net::InheritedSocket>& inherited) {
   for (const net::InheritedSocket& left : inherited) {
-    runtime_.log_message(config::LogLevel::warn, "the service manager has passed a socket that listens at " +
-                                                     net::endpoint_text(left.bound) +
-                                                     ", which is no listener's: closed");
+    runtime_.log_message(config::LogLevel::warn,
+                         "closed a socket from the service manager, because no listener uses its address: " +
+                             net::endpoint_text(left.bound));
     ::close(left.descriptor);
   }
 }
@@ -247,7 +247,7 @@ ReloadReport ConfigControl::apply(NewConfiguration read) {
   next.hash = read.hash;
   ReloadReport report{true, read.hash, 0, std::move(read.problems)};
   for (const std::string& path : keep_start_only(before.snapshot->settings, *read.settings))
-    report.words.push_back(path + " can only change at a start: it stays as it was until then");
+    report.words.push_back(path + " can only change at a restart: the running value is kept until then");
   try {
     std::vector<net::InheritedSocket> none;
     const LentPorts lent(runtime_.workers.front()->io, before.listeners->moved_by(*read.settings),
@@ -319,7 +319,7 @@ ReloadReport ConfigControl::reload() {
     for (const std::string& warning : report.words) runtime_.log_message(config::LogLevel::warn, warning);
     runtime_.log_message(config::LogLevel::info, "configuration reloaded, hash " + report.hash);
   } else {
-    runtime_.log_message(config::LogLevel::error, "configuration not reloaded, the one before goes on: " +
+    runtime_.log_message(config::LogLevel::error, "reload failed, keeping the previous configuration: " +
                                                       first_and_count(report.words));
   }
   if (!runtime_.phase.stopping)
@@ -329,7 +329,7 @@ ReloadReport ConfigControl::reload() {
 
 void ConfigControl::ask_to_reload(Reloader::Done done) {
   if (reloader_ != nullptr) return reloader_->ask(std::move(done));
-  const std::string why = "there is no configuration file to read again";
+  const std::string why = "cannot reload: reprise was started without a configuration file";
   runtime_.log_message(config::LogLevel::warn, why);
   if (done) done({false, {}, 0, {why}});
 }

@@ -36,7 +36,7 @@ ControlResponse ControlCommands::pause(std::string_view host, std::string_view h
   const auto read = std::from_chars(how_long.data(), how_long.data() + how_long.size(), seconds);
   if (read.ec != std::errc() || read.ptr != how_long.data() + how_long.size() || seconds == 0 ||
       seconds > most)
-    return {false, "how long to pause is a whole number of seconds, 1 to 86400"};
+    return {false, "not a valid pause: write a whole number of seconds from 1 to 86400"};
   const std::size_t colon = host.rfind(':');
   if (colon == std::string_view::npos || colon + 1 == host.size())
     return {false, "name the upstream as HOST:PORT, as in the labels of the metrics"};
@@ -49,7 +49,7 @@ ControlResponse ControlCommands::pause(std::string_view host, std::string_view h
   for (std::size_t i = 0; i < routes->size(); ++i)
     obeyed = obeyed || (*routes)[i].policy.while_paused != policy::WhilePaused::go;
   std::string text = account + " is paused for " + std::to_string(seconds) + " s";
-  if (!obeyed) text += "; no route obeys: host_pause is off everywhere";
+  if (!obeyed) text += "; this has no effect, because host_pause is off on every route";
   runtime_.log_message(config::LogLevel::info, text);
   return {true, std::move(text)};
 }
@@ -67,28 +67,31 @@ ControlSocket::Commands ControlCommands::commands() {
       });
     if (command == "drain") {
       lifecycle_.drain();
-      return respond({true, "draining: /readyz says so, and each response ends its connection"});
+      return respond(
+          {true, "draining: /readyz returns 503, and each connection closes after its current response"});
     }
     if (command == "drain\nundo") {
-      if (runtime_.phase.stopping) return respond({false, "it is shutting down, which cannot be undone"});
+      if (runtime_.phase.stopping)
+        return respond({false, "reprise is shutting down, which cannot be undone"});
       const bool was = runtime_.phase.leaving;
       lifecycle_.undo_drain();
-      return respond({true, was ? "ready again: /readyz says so, and connections stay open"
-                                : "it was not draining: nothing has changed"});
+      return respond({true, was ? "ready again: /readyz returns 200, and connections stay open"
+                                : "reprise was not draining: nothing has changed"});
     }
     if (command == "config") return respond({true, views_.effective_configuration()});
     if (command == "quit")
-      return respond({true, "ends once what is under way has ended", [this] { lifecycle_.stop(); }});
+      return respond({true, "shutting down: open requests may finish within shutdown.grace",
+                      [this] { lifecycle_.stop(); }});
     if (words.size() == 2 && words[0] == "story") {
       auto history_text = views_.history(words[1], HistoryForm::text);
       if (!history_text)
-        return respond({false, "no such request: it was never here, or newer ones have taken its place"});
+        return respond({false, "no such request: the id is unknown, or newer requests have replaced it"});
       return respond({true, std::move(*history_text)});
     }
     if (words.size() == 3 && words[0] == "log" && words[1] == "level")
       return respond(set_log_level(words[2]));
     if (words.size() == 3 && words[0] == "pause") return respond(pause(words[1], words[2]));
-    respond({false, "there is no such command; there are: " + std::string(known_commands)});
+    respond({false, "unknown command; the commands are: " + std::string(known_commands)});
   };
 }
 

@@ -19,7 +19,7 @@ void Lifecycle::stop_now() {
 void Lifecycle::drain() {
   if (runtime_.phase.leaving.exchange(true)) return;
   runtime_.log_message(config::LogLevel::info,
-                       "draining: not ready any more, and each response ends its connection");
+                       "draining: not ready, and each connection closes after its current response");
   runtime_.options.notify.send(service_status(config_.now(), true));
   end_after_response();
 }

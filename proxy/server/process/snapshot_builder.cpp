@@ -45,7 +45,7 @@ std::shared_ptr<net::ClientTls> SnapshotBuilder::make_client_tls(const config::S
   if (!settings.intercept) return nullptr;
   const config::Intercept& intercept = *settings.intercept;
   if (!reserve_secret_memory())
-    warn("the memory of private keys cannot be locked (ulimit -l): it may be swapped out");
+    warn("the memory of private keys cannot be locked and may be swapped out: raise the limit (ulimit -l)");
   const std::int64_t now = net::Clock::wall_nanoseconds() / 1'000'000'000;
   const auto authority = authority_ ? authority_ : load_authority(intercept, config_file_, now);
   ends.push_back({telemetry::CertificateUse::authority, "intercept.ca", authority->expires(),
@@ -71,7 +71,7 @@ std::shared_ptr<net::ClientTls> SnapshotBuilder::make_client_tls(const config::S
 void SnapshotBuilder::log_changed_roots() {
   std::string now = net::digest_of_files(net::root_places().all());
   if (!roots_.empty() && roots_ != now)
-    log_.message(config::LogLevel::info, "the trusted roots of this host have changed: they are read again",
+    log_.message(config::LogLevel::info, "the trusted roots of this host have changed and were read again",
                  net::Clock::wall_nanoseconds());
   roots_ = std::move(now);
 }

@@ -58,17 +58,18 @@ Decision decide(const Posted& posted, unsigned tries, unsigned most, std::uint64
 
 std::string words_of(const Posted& posted) {
   switch (posted.end) {
-    case Posted::End::unresolved: return "its name has no address";
-    case Posted::End::unconnected: return "it was not reached";
-    case Posted::End::unproved: return "TLS with it failed: " + std::string(telemetry::clipped(posted.body));
-    case Posted::End::timed_out: return "it gave no response in time";
+    case Posted::End::unresolved: return "the host name of the collector does not resolve";
+    case Posted::End::unconnected: return "the connection to the collector failed";
+    case Posted::End::unproved:
+      return "TLS with the collector failed: " + std::string(telemetry::clipped(posted.body));
+    case Posted::End::timed_out: return "the collector did not respond in time";
     case Posted::End::broken: return "the connection ended before a response";
     case Posted::End::malformed:
-      return "what it gave is no HTTP/1.1 response: is that the port of OTLP over HTTP?";
-    case Posted::End::cancelled: return "it was given up";
+      return "the response is not HTTP/1.1: check that this port accepts OTLP over HTTP";
+    case Posted::End::cancelled: return "the export was cancelled";
     case Posted::End::responded: break;
   }
-  std::string text = "it gave status " + std::to_string(posted.status);
+  std::string text = "the collector responded with status " + std::to_string(posted.status);
   std::string_view said = posted.body;
   json::object partial;
   if (is_taken(posted)) {

@@ -46,8 +46,8 @@ Decision decide(const Posted&, unsigned tries, unsigned most, std::uint64_t span
 /// Returns true if the failure may be temporary.
 bool is_temporary(const Posted&);
 
-/// Describes the result in a few words for the log, such as `it gave status 400: unknown field`. The
-/// collector's text is clipped here and escaped by the log.
+/// Describes the result in a few words for the log, such as `the collector responded with status 400: unknown
+/// field`. The collector's text is clipped here and escaped by the log.
 std::string words_of(const Posted&);
 
 }  // namespace reprise::server

@@ -182,10 +182,11 @@ void SpanExporter::Loop::log_result(const Posted& posted, const Decision& decisi
   if (kind == std::exchange(trouble_, kind)) return;
   const std::string where =
       "trace.otlp, " + collector.host + " port " + std::to_string(collector.port) + collector.path + ": ";
-  if (fine) return log_message(config::LogLevel::info, where + "it takes spans again");
-  const std::string lost = "; what is lost meanwhile is in reprise_trace_dropped_total";
+  if (fine) return log_message(config::LogLevel::info, where + "the collector accepts spans again");
+  const std::string lost = "; lost spans are counted in reprise_trace_dropped_total";
   if (decision.kind == Decision::Kind::taken)
-    return log_message(config::LogLevel::warn, where + "it rejects single spans: " + words_of(posted) + lost);
+    return log_message(config::LogLevel::warn,
+                       where + "the collector rejects some spans: " + words_of(posted) + lost);
   log_message(config::LogLevel::warn, where + "spans are not delivered: " + words_of(posted) + lost);
 }
 

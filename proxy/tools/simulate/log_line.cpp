@@ -29,13 +29,13 @@ std::string shown(std::string_view text) {
 
 const json::value& member(const json::object& of, std::string_view name) {
   const json::value* const found = of.if_contains(name);
-  if (found == nullptr) throw LineError{"it has no \"" + std::string(name) + "\""};
+  if (found == nullptr) throw LineError{"the line has no \"" + std::string(name) + "\""};
   return *found;
 }
 
 std::string_view text_of(const json::object& of, std::string_view name) {
   const json::string* const text = member(of, name).if_string();
-  if (text == nullptr) throw LineError{"its \"" + std::string(name) + "\" is no text"};
+  if (text == nullptr) throw LineError{"\"" + std::string(name) + "\" is not a string"};
   return {text->data(), text->size()};
 }
 
@@ -43,7 +43,7 @@ double number_of(const json::object& of, std::string_view name, double highest) 
   json::error_code failed;
   const auto number = member(of, name).to_number<double>(failed);
   if (failed || !(number >= 0) || number > highest)
-    throw LineError{"its \"" + std::string(name) + "\" is no such number"};
+    throw LineError{"\"" + std::string(name) + "\" is not a number in the allowed range"};
   return number;
 }
 
@@ -58,29 +58,29 @@ Enum word_of(const json::object& of, std::string_view name) {
   for (std::size_t i = 0; i < policy::count_of<Enum>; ++i) {
     if (policy::names_of<Enum>[i] == word) return static_cast<Enum>(i);
   }
-  throw LineError{
-      "its \"" + std::string(name) + "\" is " + shown(word) +
-      ", which this version does not know: the log is of another version of reprise; play it with that one"};
+  throw LineError{"\"" + std::string(name) + "\" is " + shown(word) +
+                  ", which this version does not know: the log comes from another version of reprise; replay "
+                  "it with that version"};
 }
 
 unsigned digits(std::string_view text, std::size_t at, std::size_t count) {
   unsigned number = 0;
   const char* const end = text.data() + at + count;
   const auto [stopped, failed] = std::from_chars(text.data() + at, end, number);
-  if (failed != std::errc() || stopped != end) throw LineError{"its \"time\" is no time"};
+  if (failed != std::errc() || stopped != end) throw LineError{"\"time\" is not a valid time"};
   return number;
 }
 
 // Parses a time in the format of the access log: 2026-01-02T10:03:12.345Z.
 std::int64_t time_of(std::string_view text) {
   if (text.size() != 24 || text[4] != '-' || text[10] != 'T' || text[19] != '.' || text[23] != 'Z')
-    throw LineError{"its \"time\" is " + shown(text) + ", not such as 2026-01-02T10:03:12.345Z"};
+    throw LineError{"\"time\" is " + shown(text) + ", not a time such as 2026-01-02T10:03:12.345Z"};
   namespace chrono = std::chrono;
   const chrono::year_month_day day{chrono::year(static_cast<int>(digits(text, 0, 4))),
                                    chrono::month(digits(text, 5, 2)), chrono::day(digits(text, 8, 2))};
   // Years whose times fit into 64 bits as nanoseconds since 1970.
   if (!day.ok() || day.year() < chrono::year(1970) || day.year() > chrono::year(2261))
-    throw LineError{"its \"time\" is no day"};
+    throw LineError{"\"time\" is not a valid date"};
   const std::int64_t days = chrono::sys_days(day).time_since_epoch().count();
   const std::int64_t seconds =
       ((days * 24 + digits(text, 11, 2)) * 60 + digits(text, 14, 2)) * 60 + digits(text, 17, 2);
@@ -89,7 +89,7 @@ std::int64_t time_of(std::string_view text) {
 
 LoggedAttempt attempt_of(const json::value& value) {
   const json::object* const of = value.if_object();
-  if (of == nullptr) throw LineError{"its \"attempts\" are none of ours"};
+  if (of == nullptr) throw LineError{"\"attempts\" does not have the form of a log of reprise"};
   LoggedAttempt attempt;
   if (of->contains("error")) {
     attempt.outcome =
@@ -139,12 +139,11 @@ LogLine request_of(const json::object& of, const json::array& attempts) {
 
 BadLine no_json(std::string_view line, json::error_code why) {
   const bool ours = line.starts_with("{\"time\":\"");
-  if (why == json::error::incomplete && ours) return {"it breaks off: half a line", true};
+  if (why == json::error::incomplete && ours) return {"the line is incomplete", true};
   if (line.starts_with("\x1f\x8b"))
     return {"the file is compressed: zcat FILE | reprise simulate --replay -"};
-  if (!line.starts_with("{"))
-    return {"it is no JSON: a log to be played is written with log: {format: json}"};
-  return {"it is no JSON: " + why.message()};
+  if (!line.starts_with("{")) return {"the line is not JSON: write the log with log: {format: json}"};
+  return {"the line is not JSON: " + why.message()};
 }
 
 }  // namespace
@@ -157,7 +156,8 @@ ReadLine read_line(std::string_view line) {
   if (failed) return no_json(line, failed);
   const json::object* const of = value.if_object();
   if (of == nullptr || !of->contains("time") || !of->contains("level"))
-    return BadLine{"it is JSON, and not of reprise's log: --replay takes the access log of reprise run"};
+    return BadLine{
+        "the line is JSON, but does not come from reprise: --replay needs the access log of reprise run"};
   const json::value* const attempts = of->if_contains("attempts");
   if (attempts == nullptr || !attempts->is_array()) return OtherLine{};
   try {

@@ -40,11 +40,11 @@ struct Row {
 constexpr std::array<Row, 5> rows{{
     {"none", "no retry", "each request is sent once, as if reprise were not there", &without_retries},
     {"immediate", "immediate retries",
-     "as many attempts as the configuration has, at once, with no limit besides", &at_once},
-    {"no-jitter", "without jitter", "the configuration, with waits that are the same for all",
-     &without_jitter},
-    {"no-budget", "without budget", "the configuration, with no budget for retries", &without_budget},
-    {"config", "as configured", "the configuration as it is", &as_it_is},
+     "as many attempts as the configuration allows, at once, without budget, circuit and retry hints",
+     &at_once},
+    {"no-jitter", "without jitter", "the configuration, with waits that do not vary", &without_jitter},
+    {"no-budget", "without budget", "the configuration, without a retry budget", &without_budget},
+    {"config", "as configured", "the configuration, unchanged", &as_it_is},
 }};
 
 }  // namespace
@@ -86,9 +86,9 @@ std::vector<std::string> split_policies(const std::vector<std::string>& lists) {
 }
 
 std::string unknown_policy(std::string_view word) {
-  std::string text = "no policy is called \"" + std::string(word) + "\"; there are ";
+  std::string text = "unknown policy \"" + std::string(word) + "\": write ";
   for (const Row& row : rows) text.append(row.word).append(", ");
-  return text + "and configuration files";
+  return text + "or a configuration file";
 }
 
 }  // namespace reprise::tools

@@ -62,21 +62,22 @@ class Reader {
     return true;
   }
 
-  bool too_long() { return refuse({"it is longer than 1 MiB, which no line of ours is"}, true); }
+  bool too_long() {
+    return refuse({"the line is longer than 1 MiB, so it does not come from reprise"}, true);
+  }
 
   std::variant<ReplayLog, LogFault> end() {
     if (fault_) return *fault_;
     if (log_.requests.empty()) {
       return LogFault{
           0,
-          "no request is in it: --replay takes the access log of reprise run, with log: {format: json, "
+          "the log has no request: --replay needs the access log of reprise run, with log: {format: json, "
           "level: info}"};
     }
     sort();
     if (log_.duration > longest_log) {
-      return LogFault{0,
-                      "from its first request to its last is more than a year: is it one log, and were its "
-                      "clocks right?"};
+      return LogFault{
+          0, "the log spans more than a year: check that it is one log and that its clock was right"};
     }
     return std::move(log_);
   }
@@ -91,7 +92,7 @@ class Reader {
       ++log_.bad_lines;
       return true;
     }
-    fault_ = LogFault{log_.lines, bad.why + " (--lenient leaves such lines out)"};
+    fault_ = LogFault{log_.lines, bad.why + " (--lenient skips such lines)"};
     return false;
   }
 
@@ -105,9 +106,10 @@ class Reader {
       return true;
     }
     if (log_.requests.size() >= most_logged) {
-      fault_ = LogFault{log_.lines,
-                        "more than 5000000 requests: play a part of it, such as head -n 5000000 FILE | "
-                        "reprise simulate --replay -"};
+      fault_ =
+          LogFault{log_.lines,
+                   "more than 5000000 requests: replay a part of the log, such as head -n 5000000 FILE | "
+                   "reprise simulate --replay -"};
       return false;
     }
     const auto kind = kind_of(line);
@@ -144,8 +146,8 @@ class Reader {
         kinds_.try_emplace(std::move(key), static_cast<std::uint32_t>(log_.kinds.size()));
     if (!fresh) return found->second;
     if (log_.kinds.size() >= most_kinds) {
-      fault_ =
-          LogFault{log_.lines, "more than 10000 hosts, methods and routes: play the part of it that matters"};
+      fault_ = LogFault{log_.lines,
+                        "more than 10000 combinations of host, method and route: replay a part of the log"};
       return std::nullopt;
     }
     log_.kinds.push_back(std::move(kind));
@@ -217,7 +219,7 @@ std::variant<ReplayLog, LogFault> read_log(std::istream& stream,
       rest.remove_prefix(end + 1);
     }
   }
-  if (goes_on && stream.bad()) return LogFault{0, "it cannot be read to its end"};
+  if (goes_on && stream.bad()) return LogFault{0, "the log cannot be read to its end"};
   if (goes_on && skipping) goes_on = reader.take({}, true) && reader.too_long();
   if (goes_on && !kept.empty()) static_cast<void>(reader.take(kept, false));
   return reader.end();

@@ -17,10 +17,10 @@ namespace {
 Line foot(Page page, const Display& display) {
   std::vector<std::string_view> keys{"q quit", "? help", "Esc back", "j/k or arrows scroll", "p pause"};
   if (page == Page::routes)
-    keys = {"q quit",     "? help",    "j/k or arrows choose", "Enter its stories",
+    keys = {"q quit",     "? help",    "j/k or arrows choose", "Enter its requests",
             "s/0-9 sort", "r reverse", "u upstreams",          "p pause"};
   if (page == Page::stories)
-    keys = {"q quit", "? help", "Esc back", "j/k or arrows choose", "Enter all of it", "p pause"};
+    keys = {"q quit", "? help", "Esc back", "j/k or arrows choose", "Enter details", "p pause"};
   std::vector<Line> items;
   items.reserve(keys.size());
   for (const std::string_view key : keys) items.emplace_back(std::string(key), Style::faint);

@@ -75,7 +75,7 @@ std::vector<Line> pools(const Status& status) {
   };
   add(troubles.circuits, "circuits not closed", "circuits closed", Style::bad);
   add(troubles.pauses, "paused", "no pause", Style::warning);
-  add(troubles.budgets, "budgets drawn on", "budgets full", Style::warning);
+  add(troubles.budgets, "budgets in use", "budgets full", Style::warning);
   if (status.rejected > 0) items.emplace_back(fmt::format("{} rejected", status.rejected));
   return items;
 }
@@ -90,7 +90,8 @@ std::vector<Line> tunnels(const Status& status) {
   const UnreadReading& host = status.unread.front();
   items.emplace_back("HTTPS not read: " + host.name, Style::warning);
   if (!host.intercept.empty()) items.emplace_back("(--intercept " + host.intercept + ")");
-  if (status.unread.size() > 1) items.emplace_back(fmt::format("and {} more: u", status.unread.size() - 1));
+  if (status.unread.size() > 1)
+    items.emplace_back(fmt::format("and {} more: press u", status.unread.size() - 1));
   return items;
 }
 
@@ -106,7 +107,7 @@ std::vector<Line> short_head(const Status& status, std::vector<Line> notice_line
   if (!notice_lines.empty()) return first_of(std::move(notice_lines));
   if (status.reload && !status.reload->succeeded)
     return {
-        fitting({Line("reload FAILED", Style::bad), Line("the one before goes on: u", Style::bad)}, display)};
+        fitting({Line("reload FAILED", Style::bad), Line("previous kept: press u", Style::bad)}, display)};
   if (has_tunnels(status) && status.requests == 0) return {fitting(tunnels(status), display)};
   return {};
 }
@@ -117,7 +118,7 @@ std::vector<Line> notices(const Watch& watch, const View& view, const Display& d
   if (watch.loss()) {
     const double seconds = std::max(0.0, display.now - watch.loss()->since);
     const std::string text =
-        fmt::format("NO RESPONSE for {}; asking again every {}, and these are figures of before: {}",
+        fmt::format("NO RESPONSE for {}; trying again every {}; these figures are old; cause: {}",
                     age_text(static_cast<std::int64_t>(seconds)), display.interval,
                     shown(watch.loss()->why, display.charset));
     constexpr std::size_t most_lines = 4;
@@ -125,8 +126,8 @@ std::vector<Line> notices(const Watch& watch, const View& view, const Display& d
       if (lines.size() < most_lines) lines.emplace_back(std::move(part), Style::bad);
   }
   if (watch.restarted_at() && display.now - *watch.restarted_at() < restart_shown_seconds)
-    lines.emplace_back("RESTARTED: the proxy counts from 0 again", Style::warning);
-  if (view.paused) lines.emplace_back("PAUSED: p goes on", Style::warning);
+    lines.emplace_back("RESTARTED: counters start again from 0", Style::warning);
+  if (view.paused) lines.emplace_back("PAUSED: press p to continue", Style::warning);
   return lines;
 }
 
@@ -137,11 +138,11 @@ std::string reload_text(const Status& status, bool& bad) {
   const std::string ago = age_text(status.started + status.uptime - status.reload->unix_time) + " ago";
   if (status.reload->succeeded) return "succeeded " + ago;
   bad = true;
-  std::string text = "FAILED " + ago + ", the one before goes on";
+  std::string text = "FAILED " + ago + ", previous one kept";
   const auto& errors = status.reload->errors;
   if (errors.empty()) return text;
   text += ": " + errors.front();
-  if (errors.size() > 1) text += fmt::format(" (and {} more: u)", errors.size() - 1);
+  if (errors.size() > 1) text += fmt::format(" (and {} more: press u)", errors.size() - 1);
   return text;
 }
 

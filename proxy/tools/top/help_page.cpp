@@ -15,15 +15,15 @@ struct Explained {
 };
 
 constexpr Explained keys[] = {
-    {"j k, arrows", "choose a route or a request, or scroll"},
-    {"space b", "a page on, a page back (Page Down, Page Up); g and G: the first, the last"},
-    {"Enter", "the chosen route's last retried or refused requests, then one of them in full"},
+    {"j k, arrows", "select a route or a request, or scroll"},
+    {"space b", "next page, previous page (Page Down, Page Up); g, G: first, last"},
+    {"Enter", "last retried or refused requests of the selected route; then details of one request"},
     {"Esc", "back"},
-    {"1 to 9, s", "sort by that column, by the next one"},
-    {"0", "more than twelve routes: the most trouble first, as at the start"},
-    {"r", "sort the other way round"},
+    {"1 to 9, s", "sort by the column with that number, or by the next column"},
+    {"0", "the initial order; with more than twelve routes, most problems first"},
+    {"r", "reverse the sort order"},
     {"u", "upstreams: circuits, pauses, budgets; the configuration and its last reload"},
-    {"p", "pause: nothing is asked, figures stay"},
+    {"p", "pause or continue the updates"},
     {"q", "quit"},
 };
 
@@ -37,16 +37,15 @@ std::vector<Line> help_page(const View& view, const Display& display, std::size_
     const ColumnOutline& column = outline_of(static_cast<Column>(i));
     append_row(lines, fmt::format("{} {}", i + 1, column.heading), column.meaning, display);
   }
-  append_row(lines, "", "Per second, OK, P50 and P99 are of the last ten readings.", display);
+  append_row(lines, "", "Rates, OK, P50 and P99 cover the last ten readings.", display);
   lines.emplace_back();
   append_row(lines, "bars",
-             fmt::format(
-                 "a request from its head to its end: {} a response that the client got, {} a response that "
-                 "was not the one, "
-                 "{} an attempt that failed, {} a wait, {} attempts that are not told",
-                 mark_of(DrawnResult::taken, display.charset), mark_of(DrawnResult::refused, display.charset),
-                 mark_of(DrawnResult::failed, display.charset), wait_mark(display.charset),
-                 gap_mark(display.charset)),
+             fmt::format("a request from its head to its end: {} response delivered to the client, {} "
+                         "response not delivered, {} failed attempt, {} wait, {} attempts not shown",
+                         mark_of(DrawnResult::taken, display.charset),
+                         mark_of(DrawnResult::refused, display.charset),
+                         mark_of(DrawnResult::failed, display.charset), wait_mark(display.charset),
+                         gap_mark(display.charset)),
              display);
   return scrolled_to(std::move(lines), view.scrolled, rows);
 }

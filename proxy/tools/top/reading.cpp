@@ -19,7 +19,7 @@ std::optional<json::value> parsed(std::string_view text, std::string& why) {
   boost::system::error_code error;
   json::value value = json::parse(json::string_view(text.data(), text.size()), error, {}, options);
   if (!error) return value;
-  why = "it is no JSON: " + error.message();
+  why = "the response is not JSON: " + error.message();
   return std::nullopt;
 }
 
@@ -169,7 +169,7 @@ Read<Status> read_status(std::string_view text, const Charset* charset) {
   if (!document) return read;
   const json::object* const object = document->if_object();
   if (object == nullptr || !object->contains("routes") || !object->contains("version")) {
-    read.why = "it is no status of reprise";
+    read.why = "the response is not a status of reprise";
     return read;
   }
   read.value = status_in({*object, charset});
@@ -181,7 +181,7 @@ Read<std::vector<RequestReading>> read_requests(std::string_view text, const Cha
   const auto document = parsed(text, read.why);
   if (!document) return read;
   if (!document->is_array()) {
-    read.why = "it is no list of stories";
+    read.why = "the response is not a list of requests";
     return read;
   }
   read.value.emplace();

@@ -36,7 +36,7 @@ std::string outcome_text(const AttemptReading& attempt) {
 std::string what_then(const AttemptReading& attempt) {
   std::string text = attempt.reason;
   if (attempt.retried)
-    text += attempt.delay > 0 ? ": again in " + milliseconds(attempt.delay) : ": again at once";
+    text += attempt.delay > 0 ? ": retry after " + milliseconds(attempt.delay) : ": retry at once";
   if (attempt.delay_highest > 0)
     text += fmt::format(", drawn from {} to {}", milliseconds(attempt.delay_lowest),
                         milliseconds(attempt.delay_highest));
@@ -46,8 +46,8 @@ std::string what_then(const AttemptReading& attempt) {
 
 void append_attempt(std::vector<Line>& lines, const AttemptReading& attempt, const Display& display) {
   std::string text = "at " + milliseconds(attempt.at) + ": ";
-  text += attempt.address.empty() ? "nothing dialled" : attempt.address;
-  if (attempt.reused) text += ", a connection that was used before";
+  text += attempt.address.empty() ? "not dialled" : attempt.address;
+  if (attempt.reused) text += ", reused connection";
   append_row(lines, fmt::format("attempt {}", attempt.number),
              text + "; " + outcome_text(attempt) + "; " + what_then(attempt), display);
 }
@@ -67,8 +67,8 @@ std::vector<Line> legend(const Display& display) {
   const auto add = [&items](const std::string& mark, std::string_view meaning) {
     items.emplace_back((items.empty() ? " " : "") + mark + " " + std::string(meaning), Style::faint);
   };
-  add(mark_of(DrawnResult::taken, display.charset), "response taken");
-  add(mark_of(DrawnResult::refused, display.charset), "response not taken");
+  add(mark_of(DrawnResult::taken, display.charset), "response delivered");
+  add(mark_of(DrawnResult::refused, display.charset), "response not delivered");
   add(mark_of(DrawnResult::failed, display.charset), "failed");
   add(wait_mark(display.charset), "wait");
   return items;
@@ -126,8 +126,8 @@ std::vector<Line> request_lines(const RequestReading& story, const Display& disp
   for (Line& line : flowed(legend(display), display)) lines.push_back(std::move(line));
   append_row(lines, "id", story.id + ", ended " + story.time, display);
   if (!story.client.empty()) append_row(lines, "client", story.client, display);
-  append_row(lines, "idempotent", story.idempotent ? "yes" : "no, or not before its body was looked into",
-             display);
+  append_row(lines, "idempotent",
+             story.idempotent ? "yes" : "no (judged by the request head, without the body)", display);
   for (std::size_t i = 0; i < story.attempts.size(); ++i) {
     if (story.left_out > 0 && i == story.before_the_gap)
       append_row(lines, "...", fmt::format("{} more", story.left_out), display);
@@ -147,10 +147,9 @@ std::vector<Line> requests_page(const Watch& watch, const View& view, const Disp
       {Line(fmt::format(" LAST RETRIED OR REFUSED OF {}: {}", view.route, stories.size()), Style::heading)},
       display);
   if (stories.empty()) {
-    for (std::string& part :
-         wrapped("none is known: the proxy tells of the last 100 that were retried, refused, "
-                 "cut or failed",
-                 display.columns, display.charset))
+    for (std::string& part : wrapped("none in the history: the proxy keeps the last 100 requests that were "
+                                     "retried, refused, cut or failed",
+                                     display.columns, display.charset))
       lines.emplace_back(std::move(part), Style::faint);
     return lines;
   }
@@ -186,7 +185,7 @@ std::vector<Line> request_page(const Watch& watch, const View& view, const Displ
   const auto found =
       std::find_if(all.begin(), all.end(), [&](const RequestReading& one) { return one.id == view.story; });
   if (found == all.end())
-    return {Line(" request " + view.story + " is no longer among the last ones", Style::faint)};
+    return {Line(" request " + view.story + " is no longer in the history", Style::faint)};
   return scrolled_to(request_lines(*found, display), view.scrolled, rows);
 }
 

@@ -67,7 +67,7 @@ std::vector<Line> table_of(const std::vector<RouteFigures>& routes, const View& 
   // If not all routes fit, the routes with the most trouble come first.
   const bool by_trouble = is_by_trouble(routes.size(), view);
   if (by_trouble && rows > 3) {
-    lines.emplace_back(" THE MOST TROUBLE FIRST (1-9: by column)", Style::heading);
+    lines.emplace_back(" MOST PROBLEMS FIRST (1-9: by column)", Style::heading);
     --rows;
   }
   const std::size_t place = place_in(routes, [&](const RouteFigures& one) { return one.name == view.route; });
@@ -112,7 +112,7 @@ std::vector<Line> upstreams_in_trouble(const Watch& watch, const Display& displa
     if (lines.size() + one.size() + 1 > rows && lines.size() > 1) ++left_out;
     if (left_out == 0) append(lines, std::move(one));
   }
-  if (left_out > 0) lines.emplace_back(fmt::format(" and {} more: u", left_out), Style::faint);
+  if (left_out > 0) lines.emplace_back(fmt::format(" and {} more: press u", left_out), Style::faint);
   return lines;
 }
 
@@ -132,7 +132,7 @@ std::vector<Line> last_requests(const Watch& watch, const Display& display, std:
     append(lines, std::move(one));
     if (lines.size() > rows) lines.resize(rows);
   }
-  if (lines.size() == 1) lines.emplace_back(" none is known", Style::faint);
+  if (lines.size() == 1) lines.emplace_back(" none in the history", Style::faint);
   return lines;
 }
 

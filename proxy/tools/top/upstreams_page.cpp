@@ -22,7 +22,7 @@ void append_configuration(std::vector<Line>& lines, const Status& status, const 
     append_row(lines, "reload", reload, display, bad ? Style::bad : Style::plain);
   } else {
     const std::string ago = age_text(status.started + status.uptime - status.reload->unix_time);
-    append_row(lines, "reload", "FAILED " + ago + " ago, the one before goes on:", display, Style::bad);
+    append_row(lines, "reload", "FAILED " + ago + " ago, previous configuration kept:", display, Style::bad);
     for (const std::string& error : status.reload->errors) append_row(lines, "", error, display, Style::bad);
   }
   std::string listeners;
@@ -104,7 +104,8 @@ std::vector<Line> upstreams_page(const Watch& watch, const View& view, const Dis
   const auto upstreams = watch.upstreams();
   append_upstreams(lines, upstreams, display);
   if (upstreams.empty())
-    append_row(lines, "", "nothing is known of any: full budgets, closed circuits, no pause", display,
+    append_row(lines, "",
+               "no upstream to report: budgets are full, circuits are closed, no upstream is paused", display,
                Style::faint);
   return scrolled_to(std::move(lines), view.scrolled, rows);
 }

@@ -62,7 +62,7 @@ class Feed {
     const pause = LOOK_AGAIN[Math.min(this.failures, LOOK_AGAIN.length - 1)];
     this.failures += 1;
     if (await this.look()) {
-      this.found("every few seconds");
+      this.found("polling");
     } else {
       this.isLost = true;
       this.told.link("bad", "connection lost");

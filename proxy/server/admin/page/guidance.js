@@ -51,17 +51,17 @@ function drawFirstSteps(status) {
   const [forward] = boundAs(status, "forward");
   const use = forward
       ? [element("p", {}, "For an application that reads proxy variables:"), commandLine(`export http_proxy=${shellWord("http://" + dialled(forward))}`),
-         element("p", {}, "To see a retry, start an upstream that fails twice, and ask it through the proxy:"),
+         element("p", {}, "To see a retry, start an upstream that fails twice, and send a request to it through the proxy:"),
          commandLine("reprise demo --bind 127.0.0.1:3190 &\n" + `curl -i --noproxy "" -x ${shellWord("http://" + dialled(forward))} "http://127.0.0.1:3190/flaky?id=1"`)]
       : [];
-  fill(byId("first-steps-text"), element("p", {}, "No request has come through this proxy yet. Send the first one:"),
+  fill(byId("first-steps-text"), element("p", {}, "This proxy has not received a request yet. Send the first one:"),
        ...waysIn(status).map(commandLine), ...use);
 }
 
 function unreadText(host) {
   const tunnels = `HTTPS to ${host.name} could not be read: ${count(host.tunnels)} tunnel${host.tunnels === 1 ? "" : "s"}`;
   if (host.name === "other") return tunnels;
-  return `${tunnels}. To have it retried: ${host.intercept ? `--intercept ${host.intercept}, or ` : ""}http:// and tls: originate`;
+  return `${tunnels}. To retry this traffic, use ${host.intercept ? `--intercept ${host.intercept}, or ` : ""}http:// and tls: originate`;
 }
 
 // Returns the three ways to retry HTTPS that README describes, for the host with the most tunnels.
@@ -70,12 +70,12 @@ function waysToRead(status) {
   const authority = host ? host.name.replace(/:443$/, "") : "api.example.com";
   const name = authority.replace(/:\d+$/, "");
   const ways = [
-    [`A gateway: the application's base URL becomes http://127.0.0.1:3180, and reprise speaks TLS to ${authority}.`,
+    [`A gateway: set the application's base URL to http://127.0.0.1:3180; reprise speaks TLS to ${authority}.`,
      `reprise run --gateway ${shellWord("3180=https://" + authority)}`],
-    ["Origination: the application says http:// through the proxy, and a route of the file turns it into https://.",
+    ["Origination: the application uses http:// through the proxy, and a route of the configuration changes it to https://.",
      `routes: [{name: api, match: {host: "${name}"}, tls: originate}]`]];
   if (!host || host.intercept) {
-    ways.push(["Interception: the application says https:// as before and trusts a local authority. For one command:",
+    ways.push(["Interception: the application uses https:// as before and trusts a local certificate authority. For one command:",
                `reprise exec --intercept ${shellWord(host ? host.intercept : name)} -- COMMAND`]);
   }
   return element("ol", {class: "ways"}, ...ways.map(([text, command]) => element("li", {}, text, commandLine(command))));

@@ -4,8 +4,8 @@ class Tiles {
   constructor() {
     this.recent = new Recent();
     this.tiles = new Map();
-    for (const [key, title, unit] of [["requests", "Requests", "a second"], ["success", "Success", "last minute"], ["retries", "Retries", "a second"],
-                                      ["recovered", "Recovered", "last minute"], ["refused", "Not tried again", "last minute"],
+    for (const [key, title, unit] of [["requests", "Requests", "per second"], ["success", "Success", "last minute"], ["retries", "Retries", "per second"],
+                                      ["recovered", "Recovered", "last minute"], ["refused", "Not retried", "last minute"],
                                       ["p99", "p99", ""]]) {
       const tile = {value: element("strong", {}), unit: element("span", {class: "soft"}, unit), spark: new Sparkline()};
       tile.spark.node.classList.add(key);
@@ -62,7 +62,7 @@ function shares(part, whole) {
 
 // Shows that the state is unknown.
 function drawUnknown() {
-  say(byId("state"), "not known");
+  say(byId("state"), "unknown");
   mark(byId("state"), "pill idle");
   document.title = "reprise, connection lost";
 }
@@ -103,21 +103,21 @@ class Notices {
   take(status) {
     const reload = status.reload;
     if (reload && reload.outcome === "failed") {
-      this.set("reload", "bad", `The configuration was not reloaded at ${clockText(new Date(reload.time * 1000))}; the one before goes on.`, reload.errors);
+      this.set("reload", "bad", `The reload at ${clockText(new Date(reload.time * 1000))} failed. The previous configuration stays active.`, reload.errors);
     } else {
       this.clear("reload");
     }
-    if (status.draining) this.set("draining", "warn", "Draining: not ready any more, and each response ends its connection.");
+    if (status.draining) this.set("draining", "warn", "Draining: not ready, and each connection closes after its current response.");
     else this.clear("draining");
   }
 }
 
 function drawSettings(status) {
   const reload = status.reload;
-  const rows = [["File", status.config.file || "none: the built-in defaults"], ["Hash", status.config.hash || NONE],
+  const rows = [["File", status.config.file || "none (built-in defaults)"], ["Hash", status.config.hash || NONE],
                 ["Last reload", !reload ? "none since the start" : `${reload.outcome === "failed" ? "failed" : "succeeded"}, ${new Date(reload.time * 1000).toLocaleString("en-GB")}`],
                 ["Started", new Date(status.started * 1000).toLocaleString("en-GB")], ["Threads", String(status.threads)],
-                ["Listeners", status.listeners.join(", ")], ["Malformed", `${count(status.totals.rejected)} requests were rejected before any route`]];
+                ["Listeners", status.listeners.join(", ")], ["Malformed", `${count(status.totals.rejected)} requests were rejected before routing`]];
   const list = byId("settings");
   rows.forEach(([name, text], i) => {
     if (!list.children[i]) list.append(element("div", {}, element("dt", {}, name), element("dd", {})));

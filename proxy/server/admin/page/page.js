@@ -32,7 +32,7 @@ class Page {
   // Keeps the time of the first failure; later failures do not change it.
   showLost(text) {
     if (this.lastSeen === null) this.lastSeen = clockText(new Date());
-    this.notices.set("link", "bad", `${text} What is shown is as it was at ${this.lastSeen}; the page looks again by itself.`);
+    this.notices.set("link", "bad", `${text} This page shows the state at ${this.lastSeen}. It reconnects automatically.`);
     drawUnknown();
   }
 
@@ -42,7 +42,7 @@ class Page {
     this.stories.held = paused;
     const button = byId("pause");
     button.setAttribute("aria-pressed", String(paused));
-    say(button, paused ? "Go on" : "Pause");
+    say(button, paused ? "Continue" : "Pause");
     if (this.link) this.showLink(...this.link);
     this.stories.settle();
     if (this.status && !paused) this.draw(this.at);

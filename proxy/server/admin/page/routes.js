@@ -86,7 +86,7 @@ class Table {
     let shown = isLong && !this.isWhole ? found.slice(0, TOP) : found;
     this.all.hidden = !isLong;
     this.all.setAttribute("aria-expanded", String(this.isWhole));
-    say(this.all, this.isWhole ? `Show only the ${TOP} with the most trouble` : `Show all ${count(found.length)}`);
+    say(this.all, this.isWhole ? `Show only the ${TOP} with the most problems` : `Show all ${count(found.length)}`);
     const before = this.shown || [];
     const isRead = !asked && this.isByTrouble && this.node.matches(":hover, :focus-within");
     if (isRead && before.length === shown.length && before.every((row) => this.rows.get(row.name) === row)) shown = before;
@@ -99,7 +99,7 @@ class Table {
   note() {
     const [all, shown] = [this.rows.size, this.shown.length];
     if (shown === all) return "";
-    const order = this.isByTrouble ? ", the most trouble first" : "";
+    const order = this.isByTrouble ? ", most problems first" : "";
     return `${count(shown)} of ${count(all)}${order}. `;
   }
 }
@@ -120,14 +120,14 @@ function byColumn({key, down}) {
 }
 
 const ROUTE_COLUMNS = [
-  {key: "place", title: "Route", kind: "name", about: "In the order of the configuration: the first that matches has the request"},
-  {key: "rate", title: "Rate", kind: "chart", about: "Requests a second"},
-  {key: "success", title: "Success", about: "Requests of the last minute that were answered below 500, of those whose client stayed"},
-  {key: "recovered", title: "Recovered", about: "Requests that were tried again and then succeeded, in the last minute"},
-  {key: "retries", title: "Retries/s", about: "Further attempts a second"},
-  {key: "p50", title: "p50", about: "Half of the last minute's requests took no longer"},
-  {key: "p99", title: "p99", about: "99 of 100 of the last minute's requests took no longer"},
-  {key: "refused", title: "Not tried again", kind: "reasons", about: "Requests that were not tried again, by reason, since the start"},
+  {key: "place", title: "Route", kind: "name", about: "In the order of the configuration. The first route that matches a request handles it"},
+  {key: "rate", title: "Rate", kind: "chart", about: "Requests per second"},
+  {key: "success", title: "Success", about: "Share of the requests in the last minute that got a whole response with a status below 500. Requests whose client left are not counted"},
+  {key: "recovered", title: "Recovered", about: "Requests in the last minute that succeeded after a retry"},
+  {key: "retries", title: "Retries/s", about: "Retries per second"},
+  {key: "p50", title: "p50", about: "Half of the requests in the last minute took at most this long"},
+  {key: "p99", title: "p99", about: "99 of 100 requests in the last minute took at most this long"},
+  {key: "refused", title: "Not retried", kind: "reasons", about: "Requests that were not retried, by reason, since the start"},
   {key: "requests", title: "Requests", about: "Since the start"},
 ];
 
@@ -170,7 +170,7 @@ class Routes {
 
   note() {
     const all = this.known.size;
-    say(byId("routes-note"), (this.table.note() || `${count(all)}. `) + "Figures are of the last minute.");
+    say(byId("routes-note"), (this.table.note() || `${count(all)}. `) + "Figures cover the last minute.");
   }
 
   begin() { this.table.begin(); }

@@ -11,10 +11,10 @@ function verdictOf(story) {
   if (story.ending === "client_gone") return {kind: "idle", text: "client left"};
   if (story.ending === "cut") return {kind: "bad", text: "cut off"};
   if (story.recovered) return {kind: "good", text: `recovered, attempt ${attempts}`};
-  if (story.reason === "success") return {kind: "good", text: "answered"};
+  if (story.reason === "success") return {kind: "good", text: "succeeded"};
   if (attempts === 0) return {kind: "bad", text: "nothing sent"};
-  if (story.status !== null && story.status < 500 && attempts > 1) return {kind: "idle", text: `answered, attempt ${attempts}`};
-  return attempts === 1 ? {kind: "warn", text: "not tried again"} : {kind: "bad", text: `failed after ${attempts} attempts`};
+  if (story.status !== null && story.status < 500 && attempts > 1) return {kind: "idle", text: `response of attempt ${attempts}`};
+  return attempts === 1 ? {kind: "warn", text: "not retried"} : {kind: "bad", text: `failed after ${attempts} attempts`};
 }
 
 function attemptsOf(story) { return story.attempts.length + (story.attempts_left_out || 0); }
@@ -80,11 +80,11 @@ function attemptRow(attempt) {
   const delay = attempt.delay_ms === undefined ? null : spanText(attempt.delay_ms);
   const bounds = attempt.delay_highest_ms === undefined ? ""
       : ` (drawn from ${spanText(attempt.delay_lowest_ms || 0)} to ${spanText(attempt.delay_highest_ms)})`;
-  const next = attempt.retry ? `again${delay ? " after " + delay + bounds : " at once"}` : "no more";
-  const facts = [attempt.address || "not dialled", attempt.reused ? "kept connection" : null,
+  const next = attempt.retry ? `retried${delay ? " after " + delay + bounds : " at once"}` : "no retry";
+  const facts = [attempt.address || "not dialled", attempt.reused ? "reused connection" : null,
                  attempt.may_have_sent ? `${bytesText(attempt.sent_bytes)} sent` : "nothing sent",
                  attempt.retry_after_ms === undefined ? null : `Retry-After ${spanText(attempt.retry_after_ms)}`,
-                 attempt.budget_left === undefined ? null : `budget for ${count(attempt.budget_left)} more`];
+                 attempt.budget_left === undefined ? null : `budget left for ${count(attempt.budget_left)} retries`];
   return element("li", {}, element("strong", {}, `${attempt.n}. ${outcomeOf(attempt)}`), ` at ${spanText(attempt.at_ms)}, took ${spanText(attempt.ms)}`,
                  element("br"), element("span", {class: "soft"}, facts.filter(Boolean).join(", ")),
                  element("br"), `${words(attempt.reason)}: ${next}`);
@@ -94,7 +94,7 @@ function attemptRow(attempt) {
 function reasonOf(story) {
   if (story.reason !== "success") return element("p", {class: "why"}, element("strong", {}, words(story.reason)), `: ${story.meaning}.`);
   const why = [...new Set(story.attempts.filter((attempt) => attempt.retry).map((attempt) => words(attempt.reason)))].join(", ");
-  return element("p", {class: "why"}, why ? `Tried again: ${why}.` : "Nothing was refused.");
+  return element("p", {class: "why"}, why ? `Retried: ${why}.` : "No retry was sent or refused.");
 }
 
 // Returns the --admin option with the address of this page, which the admin listener served.
@@ -108,7 +108,7 @@ function storyLink(story, text) { return element("a", {href: "/stories/" + encod
 function detailsOf(story, earlier) {
   const facts = [whereOf(story), `route ${story.route}`, story.client ? `client ${story.client}` : null, story.request_id ? `X-Request-Id ${story.request_id}` : null,
                  `${bytesText(story.request_bytes)} up, ${bytesText(story.response_bytes)} down`,
-                 story.ambiguous ? "may have taken effect" : null];
+                 story.ambiguous ? "an earlier attempt may have taken effect" : null];
   const before = earlier.flatMap((each, i) => [i === 0 ? "Earlier: " : ", ", storyLink(each, clockText(new Date(each.time)))]);
   return element("details", {}, element("summary", {}, "Every attempt"),
                  element("ol", {class: "attempts"}, ...story.attempts.map(attemptRow)),
@@ -131,7 +131,7 @@ function storyNode({story, times, since, earlier, isPartial}) {
                                  element("span", {class: `tag ${verdict.kind}`}, verdict.text), repeated,
                                  element("span", {class: "soft"}, `${status}, ${spanText(story.ms)}`))),
                  story.attempts.length > 0 ? barOf(story) : null, reasonOf(story),
-                 story.advice ? element("p", {class: "advice"}, element("span", {class: "soft"}, "What would change it: "), story.advice) : null,
+                 story.advice ? element("p", {class: "advice"}, element("span", {class: "soft"}, "To change this: "), story.advice) : null,
                  detailsOf(story, earlier));
 }
 
@@ -235,24 +235,26 @@ class Stories {
     if (this.size === 0) return "";
     const times = shown.reduce((total, group) => total + group.times, 0);
     if (shown.length < this.all.length) return `${count(times)} of the last ${count(this.size)}`;
-    return this.size > this.all.length ? `the last ${count(this.size)}, identical ones folded` : `the last ${count(this.size)}`;
+    return this.size > this.all.length ? `the last ${count(this.size)}, identical ones grouped` : `the last ${count(this.size)}`;
   }
 
   // Explains why the list is empty, and what to do.
   explainEmpty(status) {
     const {requests} = status.totals;
     const tunnels = tunnelsOf(status);
-    const rule = "A request that is tried again, refused, cut or failed is shown here, with the reason.";
+    const rule = "This list shows every request that was retried, was not allowed a retry, was cut off or failed, with the reason.";
     if (requests > 0) {
+      const which = requests === 1 ? "the only request so far" : `each of the ${count(requests)} requests so far`;
       fill(byId("stories-none"),
-           element("p", {}, `Nothing yet: ${requests === 1 ? "the only request so far was" : `all ${count(requests)} requests so far were`} answered at the first attempt. ${rule}`),
-           element("p", {}, "To see what a failure would bring, without one:"),
+           element("p", {}, `None yet: ${which} got its response at the first attempt. ${rule}`),
+           element("p", {}, "To see what would happen after a failure:"),
            commandLine(`reprise explain GET http://api.example.com/ --status 503${fileOption(status)}`));
     } else if (tunnels > 0) {
-      fill(byId("stories-none"), element("p", {}, `Nothing yet. All traffic so far is in tunnels, in which no request can be read or retried: see `,
-                                         element("a", {href: "#tunnels-card"}, "Tunnels"), "."));
+      fill(byId("stories-none"),
+           element("p", {}, `None yet. All traffic so far is in tunnels. reprise cannot read or retry the requests in a tunnel: see `,
+                   element("a", {href: "#tunnels-card"}, "Tunnels"), "."));
     } else {
-      fill(byId("stories-none"), element("p", {}, `Nothing yet. ${rule}`));
+      fill(byId("stories-none"), element("p", {}, `None yet. ${rule}`));
     }
   }
 }

@@ -3,10 +3,10 @@
 const UPSTREAM_COLUMNS = [
   {key: "name", title: "Upstream", kind: "name"},
   {key: "rate", title: "Attempts/s", kind: "chart"},
-  {key: "failing", title: "Failing", about: "Attempts of the last minute that came to a 5xx, or to no response at all"},
-  {key: "budget", title: "Budget left", kind: "gauge", about: "What is left of its retry budget"},
+  {key: "failing", title: "Failing", about: "Attempts in the last minute that got a 5xx response or no response"},
+  {key: "budget", title: "Budget left", kind: "gauge", about: "Remaining part of the upstream's retry budget"},
   {key: "circuit", title: "Circuit", kind: "word"},
-  {key: "pause", title: "Pause", about: "For how long it has asked to be left alone"},
+  {key: "pause", title: "Pause", about: "Remaining time of the pause that the upstream asked for"},
 ];
 
 const CIRCUITS = {closed: ["closed", ""], half_open: ["probing", "tag warn"], open: ["open", "tag bad"]};

@@ -18,12 +18,13 @@ std::optional<Contradiction> contradiction_of_outages(const Model& model) {
   for (std::size_t i = 0; i < sorted.size(); ++i) {
     const std::string at = config::duration_text(sorted[i].from);
     if (sorted[i].from >= model.duration) {
-      return Contradiction{"outage", "one begins at " + at +
-                                         ", when the last request has come: the duration is " +
+      return Contradiction{"outage", "the outage at " + at +
+                                         " begins after the last request: the duration is " +
                                          config::duration_text(model.duration)};
     }
     if (i > 0 && sorted[i].from < sorted[i - 1].from + sorted[i - 1].length)
-      return Contradiction{"outage", "the one at " + at + " begins in that before it: make them one"};
+      return Contradiction{
+          "outage", "the outage at " + at + " begins before the previous outage ends: make them one outage"};
   }
   return std::nullopt;
 }
@@ -31,12 +32,12 @@ std::optional<Contradiction> contradiction_of_outages(const Model& model) {
 std::optional<Contradiction> contradiction_of_shares(const Model& model) {
   double failing = 0;
   for (const ErrorShare& error : model.errors) failing += error.share;
-  if (failing > 1 + 1e-9) return Contradiction{"error", "the shares come to more than 100%"};
+  if (failing > 1 + 1e-9) return Contradiction{"error", "the shares add up to more than 100%"};
   double all = 0;
   for (const RequestKind& kind : model.mix) all += kind.share;
   if (std::abs(all - 1) > 1e-6) {
     return Contradiction{
-        "mix", "the shares come to " + config::ratio_text(std::round(all * 1e4) / 1e4) + ", not to 100%"};
+        "mix", "the shares add up to " + config::ratio_text(std::round(all * 1e4) / 1e4) + ", not to 100%"};
   }
   return std::nullopt;
 }
@@ -79,15 +80,15 @@ std::optional<double> most_served_per_second(const Model& model) {
 std::optional<Contradiction> contradiction(const Model& model) {
   const double requests = expected_requests(model);
   if (requests > most_requests) {
-    return Contradiction{"duration",
-                         "that is about " + std::to_string(std::llround(requests)) +
-                             " requests; one run has at most 20000000: lower the rate or the duration"};
+    return Contradiction{
+        "duration", "about " + std::to_string(std::llround(requests)) +
+                        " requests are too many; a run has at most 20000000: lower the rate or the duration"};
   }
-  if (requests < 1) return Contradiction{"rate", "no request would come: raise it, or add a burst"};
+  if (requests < 1) return Contradiction{"rate", "no request would arrive: raise the rate, or add a burst"};
   for (const Burst& burst : model.bursts) {
     if (burst.at >= model.duration) {
-      return Contradiction{"burst", "one comes at " + config::duration_text(burst.at) +
-                                        ", after the end: the duration is " +
+      return Contradiction{"burst", "the burst at " + config::duration_text(burst.at) +
+                                        " comes after the end: the duration is " +
                                         config::duration_text(model.duration)};
     }
   }

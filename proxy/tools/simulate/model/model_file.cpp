@@ -38,9 +38,9 @@ std::string unknown(std::string_view word) {
   std::vector<std::string_view> names{"version", "seed"};
   for (const ModelKey& key : model_keys()) names.push_back(key.name);
   const std::string_view meant = config::nearest(word, names);
-  std::string message = "no key of a model";
+  std::string message = "unknown key of a model";
   if (!meant.empty()) return message + " (did you mean " + std::string(meant) + "?)";
-  message += "; there are ";
+  message += "; write ";
   return message + config::either(names);
 }
 
@@ -111,7 +111,7 @@ void read_model(std::string_view text, Model& model, config::Report& report) {
   if (version == nullptr) report.error(1, 1, {}, "version: 1 is missing: write it at the top of the file");
   if (version != nullptr && version->text != "1")
     report.error(version->line, version->column, "version",
-                 "only 1 is known: is the model for a later reprise?");
+                 "only version 1 is supported: the model may be for a later version of reprise");
   for (const config::Entry& entry : root->entries) {
     if (entry.key == "version") continue;
     const ModelKey* key = find_model_key(entry.key);

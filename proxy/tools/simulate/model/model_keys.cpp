@@ -33,7 +33,7 @@ Complaint put_span(std::string_view text, Duration lowest, Duration highest, Dur
 
 template <typename Value>
 Complaint add(std::string_view text, std::vector<Value>& to, Complaint (*read)(std::string_view, Value&)) {
-  if (to.size() >= 100) return "is one too many: at most 100";
+  if (to.size() >= 100) return "is too many: at most 100 are allowed";
   Value made;
   if (auto wrong = read(text, made)) return wrong;
   to.push_back(std::move(made));
@@ -43,13 +43,13 @@ Complaint add(std::string_view text, std::vector<Value>& to, Complaint (*read)(s
 Complaint put_rate(Model& model, std::string_view text) {
   const auto parsed = config::parse_rate(text);
   if (!parsed) return parsed.reason;
-  if (*parsed.value > 1e6) return "is too many: at most 1000000/s";
+  if (*parsed.value > 1e6) return "is too high: at most 1000000/s";
   model.rate = *parsed.value;
   return std::nullopt;
 }
 
 Complaint put_arrivals(Model& model, std::string_view text) {
-  if (text != "poisson" && text != "even") return "is none of poisson and even";
+  if (text != "poisson" && text != "even") return "is not an arrival pattern: write poisson or even";
   model.arrivals = text == "even" ? Arrivals::even : Arrivals::poisson;
   return std::nullopt;
 }
@@ -98,39 +98,42 @@ Complaint put_error(Model& model, std::string_view text) {
 }
 
 constexpr std::array<ModelKey, 14> keys{{
-    {"rate", "requests a second, of all clients together (500/s)", false, &put_rate},
-    {"duration", "for how long they come (60s)", false,
+    {"rate", "requests per second of all clients together (500/s)", false, &put_rate},
+    {"duration", "time during which requests arrive (60s)", false,
      [](Model& model, std::string_view text) {
        return put_span(text, std::chrono::milliseconds(100), longest_run, model.duration);
      }},
-    {"arrivals", "how: poisson (by chance) or even", false, &put_arrivals},
-    {"burst", "so many at once, besides: AT+REQUESTS, as 20s+1000; repeated", true,
+    {"arrivals", "arrival pattern: poisson (random) or even", false, &put_arrivals},
+    {"burst", "more requests that arrive at once: AT+REQUESTS, such as 20s+1000; repeatable", true,
      [](Model& model, std::string_view text) { return add(text, model.bursts, &read_burst); },
      [](Model& model) { model.bursts.clear(); }},
     {"mix",
-     "a kind of request and its share: \"GET 90%\", \"POST http://host/path Name:value 10%\"; repeated", true,
-     [](Model& model, std::string_view text) { return add(text, model.mix, &read_kind); },
+     "a kind of request and its share: \"GET 90%\", \"POST http://host/path Name:value 10%\"; repeatable",
+     true, [](Model& model, std::string_view text) { return add(text, model.mix, &read_kind); },
      [](Model& model) { model.mix.clear(); }},
-    {"clients", "how many send them, each through a reprise of its own (20)", false,
+    {"clients", "number of clients, each with its own reprise (20)", false,
      [](Model& model, std::string_view text) { return put_whole(text, 1, most_clients, model.clients); }},
-    {"patience", "after so long the application gives up (unlimited)", false, &put_patience},
+    {"patience", "time after which the application gives up (unlimited)", false, &put_patience},
     {"latency",
-     "time that the upstream works on one: fixed:D, uniform:D,D, exp:MEAN or lognormal:MEDIAN,SIGMA", false,
-     [](Model& model, std::string_view text) { return read_latency(text, model.latency); }},
-    {"capacity", "how many it works on at a time (40), or unlimited", false, &put_capacity},
-    {"queue", "how many wait for that (200); what comes then is answered 503", false,
+     "time that the upstream needs for a request: fixed:D, uniform:D,D, exp:MEAN or lognormal:MEDIAN,SIGMA",
+     false, [](Model& model, std::string_view text) { return read_latency(text, model.latency); }},
+    {"capacity", "number of requests that the upstream serves at a time (40), or unlimited", false,
+     &put_capacity},
+    {"queue", "number of requests that wait at the upstream (200); further requests get a 503", false,
      [](Model& model, std::string_view text) { return put_whole(text, 0, 1'000'000, model.queue); }},
-    {"refusal", "the work that such a 503 costs it (20ms)", false,
+    {"refusal", "work that each 503 of a full queue costs the upstream (20ms)", false,
      [](Model& model, std::string_view text) {
        return put_span(text, Duration::zero(), std::chrono::hours(1), model.refusal);
      }},
     {"outage",
-     "it is down: AT+LENGTH, as 15s+2s, or 15s+2s:KIND with a status, refused, tls, reset or hang; repeated; "
-     "or none",
+     "time in which the upstream is down: AT+LENGTH, such as 15s+2s, or 15s+2s:KIND with a status, refused, "
+     "tls, reset or hang; repeatable; or none",
      true, &put_outage, [](Model& model) { model.outages.clear(); }},
-    {"error", "a share of attempts ends so: 1%:503, or refused, tls, reset, hang; repeated; or none", true,
-     &put_error, [](Model& model) { model.errors.clear(); }},
-    {"limit", "it answers 429 beyond a rate: 400/s, 400/s:retry-after=2s (none)", false, &put_limit},
+    {"error",
+     "fraction of attempts that fail this way: 1%:503, or refused, tls, reset, hang; repeatable; or none",
+     true, &put_error, [](Model& model) { model.errors.clear(); }},
+    {"limit", "rate above which the upstream responds with 429: 400/s, 400/s:retry-after=2s (none)", false,
+     &put_limit},
 }};
 
 }  // namespace

@@ -35,7 +35,7 @@ std::string about(std::string_view part, const std::string& reason) {
 Complaint read_span(std::string_view text, Duration& target, bool above_zero) {
   const auto parsed = config::parse_duration(text);
   if (!parsed) return about(text, parsed.reason);
-  if (above_zero && *parsed.value <= Duration::zero()) return about(text, "has to be more than 0");
+  if (above_zero && *parsed.value <= Duration::zero()) return about(text, "must be more than 0");
   if (*parsed.value > longest_run) return about(text, "is too long: at most 168h");
   target = *parsed.value;
   return std::nullopt;
@@ -48,14 +48,13 @@ constexpr std::array<std::pair<std::string_view, Failed>, 3> failure_words{{
 }};
 
 constexpr const char* latency_forms =
-    "is no latency: write fixed:50ms, uniform:10ms,90ms, exp:50ms (its mean) or lognormal:50ms,0.5 (its "
-    "median, "
-    "and how far it is spread)";
+    "is not a latency: write fixed:50ms, uniform:10ms,90ms, exp:50ms (mean) or lognormal:50ms,0.5 (median, "
+    "sigma)";
 
 Complaint read_lognormal(const Halves& numbers, Latency& made) {
   const auto sigma = config::parse_number(numbers.behind.value_or(""));
   if (!sigma || *sigma.value > 4) {
-    return "needs how far it is spread behind a comma, a number from 0 to 4, such as lognormal:" +
+    return "needs sigma after a comma, a number from 0 to 4, such as lognormal:" +
            std::string(numbers.before) + ",0.5";
   }
   made.sigma = *sigma.value;
@@ -75,14 +74,15 @@ std::vector<std::string_view> words_of(std::string_view text) {
 Complaint read_url(std::string_view url, RequestKind& kind) {
   const bool https = url.starts_with("https://");
   if (!https && !url.starts_with("http://"))
-    return about(url, "is no URL: write http://host/path, or Name:value for a header");
+    return about(url, "is not a URL: write http://host/path, or Name:value for a header");
   url.remove_prefix(https ? 8 : 7);
   const std::size_t slash = std::min(url.find('/'), url.size());
   const Halves authority = split(url.substr(0, slash), ':');
   std::uint64_t port = https ? 443 : 80;
   if (authority.behind) {
     const auto parsed = config::parse_whole(*authority.behind);
-    if (!parsed || *parsed.value == 0 || *parsed.value > 65535) return about(*authority.behind, "is no port");
+    if (!parsed || *parsed.value == 0 || *parsed.value > 65535)
+      return about(*authority.behind, "is not a port");
     port = *parsed.value;
   }
   if (authority.before.empty()) return about(url, "has no host");
@@ -118,7 +118,7 @@ Complaint read_latency(std::string_view text, Latency& target) {
     made.kind = Latency::Kind::uniform;
     if (!numbers.behind) return latency_forms;
     if (auto wrong = read_span(*numbers.behind, made.highest, true)) return wrong;
-    if (made.highest < made.first) return "has its highest value below its lowest";
+    if (made.highest < made.first) return "has a maximum below its minimum";
   } else if ((named.before == "exp" || named.before == "fixed") && !numbers.behind) {
     made.kind = named.before == "exp" ? Latency::Kind::exponential : Latency::Kind::fixed;
   } else {
@@ -144,7 +144,7 @@ Complaint read_trouble(std::string_view text, Trouble& target) {
   }
   const auto status = config::parse_whole(text);
   if (!status || *status.value < 400 || *status.value > policy::highest_status)
-    return about(text, "is no trouble: write a status from 400 to 999, refused, tls, reset or hang");
+    return about(text, "is not a failure: write a status from 400 to 999, refused, tls, reset or hang");
   made.outcome = policy::Responded{static_cast<int>(*status.value), {}};
   target = made;
   return std::nullopt;
@@ -153,7 +153,7 @@ Complaint read_trouble(std::string_view text, Trouble& target) {
 Complaint read_outage(std::string_view text, Outage& target) {
   const Halves halves = split(text, '+');
   if (!halves.behind)
-    return "is no outage: write when it begins and how long it lasts, such as 10s+5s or 10s+5s:refused";
+    return "is not an outage: write its start and its length, such as 10s+5s or 10s+5s:refused";
   const Halves end = split(*halves.behind, ':');
   Outage made;
   if (auto wrong = read_span(halves.before, made.from, false)) return wrong;
@@ -181,12 +181,12 @@ Complaint read_limit(std::string_view text, RateLimit& target) {
   const Halves halves = split(text, ':');
   const auto rate = config::parse_rate(halves.before);
   if (!rate) return about(halves.before, rate.reason);
-  if (*rate.value <= 0) return about(halves.before, "lets nothing through: an outage says that");
+  if (*rate.value <= 0) return about(halves.before, "lets no request through: write an outage instead");
   RateLimit made{*rate.value, std::nullopt};
   if (halves.behind) {
     const Halves hint = split(*halves.behind, '=');
     if (hint.before != "retry-after" || !hint.behind)
-      return about(*halves.behind, "is not understood: write retry-after=2s");
+      return about(*halves.behind, "is not supported: write retry-after=2s");
     made.retry_after.emplace();
     if (auto wrong = read_span(*hint.behind, *made.retry_after, true)) return wrong;
   }
@@ -198,7 +198,7 @@ Complaint read_burst(std::string_view text, Burst& target) {
   const Halves halves = split(text, '+');
   const auto requests = config::parse_whole(halves.behind.value_or(""));
   if (!requests || *requests.value == 0 || *requests.value > 1'000'000)
-    return "is no burst: write when it comes and how many requests (at most 1000000), such as 20s+1000";
+    return "is not a burst: write its time and its number of requests (at most 1000000), such as 20s+1000";
   Burst made;
   if (auto wrong = read_span(halves.before, made.at, false)) return wrong;
   made.requests = *requests.value;
@@ -209,10 +209,11 @@ Complaint read_burst(std::string_view text, Burst& target) {
 Complaint read_kind(std::string_view text, RequestKind& target) {
   const std::vector<std::string_view> words = words_of(text);
   if (words.size() < 2)
-    return "is no part of a mix: write a method and its share, such as \"GET 90%\", with a URL between them "
+    return "is not a part of a mix: write a method and its share, such as \"GET 90%\", with a URL between "
+           "them "
            "if routes differ";
   RequestKind made;
-  if (!is_method(words.front())) return about(words.front(), "is no method: write GET, POST ...");
+  if (!is_method(words.front())) return about(words.front(), "is not a method: write GET, POST ...");
   made.method = words.front();
   made.tunnel = made.method == "CONNECT";
   const auto share = config::parse_ratio(words.back());

@@ -15,12 +15,12 @@ std::string traffic(const Model& model) {
   std::string text = fmt::format("{} requests/s for {} from {} {} ({}, seed {})",
                                  config::number_text(model.rate), config::duration_text(model.duration),
                                  model.clients, model.clients == 1 ? "client" : "clients",
-                                 model.arrivals == Arrivals::even ? "evenly" : "by chance", model.seed);
+                                 model.arrivals == Arrivals::even ? "evenly" : "at random", model.seed);
   for (const Burst& burst : model.bursts)
-    text += fmt::format("; {} at once at {}", grouped(burst.requests), config::duration_text(burst.at));
+    text += fmt::format("; {} more at once at {}", grouped(burst.requests), config::duration_text(burst.at));
   if (model.patience) text += "; the application gives up after " + config::duration_text(*model.patience);
   if (model.mix.size() > 1 || model.mix.front().method != "GET") {
-    text += "; of these";
+    text += "; mix:";
     for (const RequestKind& kind : model.mix)
       text += fmt::format(" {} {}", config::ratio_text(kind.share), kind.method);
   }
@@ -29,10 +29,11 @@ std::string traffic(const Model& model) {
 
 std::string upstream(const Model& model) {
   const std::string latency = latency_text(model.latency);
-  if (!model.capacity) return "any number at a time, each " + latency;
-  return fmt::format("{} at a time, each {}: serves up to {}; {} more wait; turning one away costs {}",
-                     *model.capacity, latency, per_second(*most_served_per_second(model)),
-                     grouped(model.queue), config::duration_text(model.refusal));
+  if (!model.capacity) return "any number of requests at a time, each " + latency;
+  return fmt::format(
+      "{} requests at a time, each {}: serves up to {}; queue: {}; rejecting a request costs {}",
+      *model.capacity, latency, per_second(*most_served_per_second(model)), grouped(model.queue),
+      config::duration_text(model.refusal));
 }
 
 std::string trouble(const Model& model) {
@@ -45,7 +46,7 @@ std::string trouble(const Model& model) {
   for (const ErrorShare& error : model.errors)
     add(fmt::format("{} of attempts: {}", config::ratio_text(error.share), error.trouble.word));
   if (model.limit) {
-    add("429 beyond " + config::rate_text(model.limit->per_second) +
+    add("429 above " + config::rate_text(model.limit->per_second) +
         (model.limit->retry_after ? ", Retry-After " + config::duration_text(*model.limit->retry_after)
                                   : ""));
   }
@@ -56,10 +57,10 @@ std::string log_text(const Replayed& replayed, Duration duration) {
   std::string text =
       fmt::format("{}: {} requests in {}", replayed.file, grouped(replayed.requests), span_text(duration));
   if (replayed.other_lines > 0)
-    text += fmt::format("; {} other lines passed over", grouped(replayed.other_lines));
-  if (replayed.bad_lines > 0) text += fmt::format("; {} bad lines left out", grouped(replayed.bad_lines));
+    text += fmt::format("; {} other lines ignored", grouped(replayed.other_lines));
+  if (replayed.bad_lines > 0) text += fmt::format("; {} bad lines skipped", grouped(replayed.bad_lines));
   if (replayed.as_logged > 0) {
-    text += fmt::format("; {} taken out (left by their client, or broken in the body)",
+    text += fmt::format("; {} requests excluded (the client left, or the body broke)",
                         grouped(replayed.as_logged));
   }
   return text;
@@ -68,28 +69,25 @@ std::string log_text(const Replayed& replayed, Duration duration) {
 // Adds remarks about the data that the log does not have.
 void remark_on_replay(const Report& report, std::vector<std::string>& remarks) {
   remarks.emplace_back(
-      "The log says what each attempt met, not what another at another time would have. The n-th attempt of "
-      "a "
-      "request is taken to meet what its n-th attempt met in the log, whenever it is made.");
+      "The log has the outcome of each attempt, but not of an attempt at another time. The n-th attempt of a "
+      "request is assumed to have the outcome of its n-th attempt in the log, whenever it is made.");
   for (const Compared& one : report.compared) {
     if (!one.best_case) continue;
     const std::uint64_t requests = one.measures.requests;
     const std::uint64_t open = requests - std::min(requests, one.measures.decided_by_log);
     if (open == 0) continue;
     remarks.push_back(
-        fmt::format("{}: the log decides {} of {} requests. The others go on for longer than it knows: the "
-                    "lower figures are "
-                    "for their last outcome again and again ({} attempts assumed), the higher ones for a "
-                    "response of 200.",
+        fmt::format("{}: the log decides {} of {} requests. The others have more attempts than the log: the "
+                    "lower figures assume that the last outcome repeats ({} attempts assumed), the higher "
+                    "figures assume a 200.",
                     one.name, grouped(requests - open), grouped(requests), grouped(one.measures.assumed)));
   }
   std::uint64_t unknown = 0;
   for (const Compared& one : report.compared) unknown = std::max(unknown, one.measures.unknown_rule);
   if (unknown > 0) {
     remarks.push_back(
-        fmt::format("{} requests are idempotent or not by headers, query or body, which a log does not have: "
-                    "they are taken not "
-                    "to be.",
+        fmt::format("For {} requests, the headers, the query or the body decide whether the request is "
+                    "idempotent. A log does not have these: the requests are assumed not to be idempotent.",
                     grouped(unknown)));
   }
 }
@@ -122,24 +120,24 @@ std::vector<std::string> remarks_on(const Report& report) {
   if (report.model) {
     const auto most = most_served_per_second(*report.model);
     if (most && report.model->rate > *most)
-      remarks.push_back(fmt::format("More come than the upstream can serve ({} of {}): no policy helps that.",
-                                    per_second(report.model->rate), per_second(*most)));
+      remarks.push_back(fmt::format(
+          "More requests arrive ({}) than the upstream can serve ({}): no policy can correct that.",
+          per_second(report.model->rate), per_second(*most)));
   }
   for (const Compared& one : report.compared) {
     const Measures& measures = one.measures;
     if (measures.trouble_ended && !measures.recovered)
       remarks.push_back(one.name +
-                        ": had not recovered when the last request came; what came shortly before that "
-                        "succeeds since no more come.");
+                        ": had not recovered when the last request arrived. The last requests may succeed "
+                        "only because no more arrive.");
     if (measures.turned_away > 0)
       remarks.push_back(
-          fmt::format("{}: {} requests found {} under way, which is the most that are simulated, and "
-                      "count as failed.",
+          fmt::format("{}: {} requests arrived while {} others were open, which is the limit of the "
+                      "simulation. They count as failed.",
                       one.name, grouped(measures.turned_away), grouped(most_under_way)));
     if (measures.unfinished > 0)
       remarks.push_back(
-          fmt::format("{}: {} requests were still under way {} after the last had come, and count as "
-                      "failed.",
+          fmt::format("{}: {} requests were still open {} after the last one arrived. They count as failed.",
                       one.name, grouped(measures.unfinished), span_text(longest_tail)));
   }
   return remarks;

@@ -37,11 +37,10 @@ void write_head(const Report& report, std::string& out) {
       "do</h1>\n<p "
       "class=\"lead\">{}</p>\n<div class=\"box\"><dl>\n",
       csp, page_style, dark_style(),
-      report.replayed
-          ? "The requests of a log, once more, under each policy. Every decision is made by reprise's own "
-            "code, on a clock that nobody waits for."
-          : "The same requests, the same upstream, the same trouble, under each policy. Every decision is "
-            "made by reprise's own code, on a clock that nobody waits for.");
+      report.replayed ? "The requests of a log, replayed under each policy. The code of reprise makes every "
+                        "decision, on a simulated clock."
+                      : "The same requests, the same upstream and the same failures under each policy. The "
+                        "code of reprise makes every decision, on a simulated clock.");
   for (const Premises& premise : premises_of(report))
     out += fmt::format("<dt>{}</dt><dd>{}</dd>\n", escaped(premise.what), escaped(premise.text));
   out += "</dl></div>\n</header>\n";
@@ -61,14 +60,14 @@ void write_card(const Report& report, std::size_t place, std::string& out) {
       "class=\"unit\">of {} requests succeed</p>\n",
       colour_of(place), escaped(one.name), escaped(one.sentence),
       range_text(one, &percent, &Measures::success_share), grouped(measures.requests));
-  out += "<p class=\"what\">attempts a second</p>\n";
+  out += "<p class=\"what\">attempts per second</p>\n";
   out += picture(load_chart(report, place), id + "l", one.name + ": load", load_text(measures));
-  out += "<p class=\"what\">success, by when they came</p>\n";
+  out += "<p class=\"what\">success, by time of arrival</p>\n";
   out += picture(success_chart(report, place), id + "s", one.name + ": success",
                  fmt::format("{} of all requests succeed; recovered: {}.", percent(measures.success_share()),
                              recovery_text(measures)));
   if (has_budget(measures)) {
-    out += "<p class=\"what\">budget left, worst client</p>\n";
+    out += "<p class=\"what\">lowest budget left of any client</p>\n";
     out += picture(budget_chart(report, place), id + "b", one.name + ": budget",
                    fmt::format("At least {} of the budget is left.", percent(measures.lowest_budget())));
   }
@@ -77,13 +76,11 @@ void write_card(const Report& report, std::size_t place, std::string& out) {
 
 void write_table(const Report& report, std::string& out) {
   out +=
-      "<h2>In numbers</h2>\n<div class=\"box scroll\"><table>\n<caption>Attempts: at the upstream, for each "
-      "request. "
-      "Latency: of what succeeded, waits included. Recovered: from the end of the trouble until requests "
-      "succeed as "
-      "before it.</caption>\n<thead><tr>";
+      "<h2>In numbers</h2>\n<div class=\"box scroll\"><table>\n<caption>Attempts: per request, at the "
+      "upstream. Latency: of successful requests, waits included. Recovered: time from the end of the "
+      "trouble until requests succeed as before.</caption>\n<thead><tr>";
   for (const std::string_view name : {"policy", "success", "attempts", "peak load", "p50", "p90", "p99",
-                                      "recovered", "turned away", "work in vain", "budget spent"})
+                                      "recovered", "rejected", "wasted work", "budget spent"})
     out += fmt::format("<th scope=\"col\">{}</th>", name);
   out += "</tr></thead>\n<tbody>\n";
   for (std::size_t i = 0; i < report.compared.size(); ++i) {
@@ -110,7 +107,7 @@ void write_table(const Report& report, std::string& out) {
 
 void write_amplification(const Report& report, std::string& out) {
   out +=
-      "<h2>Amplification: attempts for each request that comes</h2>\n<div class=\"box\"><ul "
+      "<h2>Amplification: attempts per request</h2>\n<div class=\"box\"><ul "
       "class=\"legend\">";
   std::string text;
   for (std::size_t i = 0; i < report.compared.size(); ++i) {
@@ -147,8 +144,8 @@ void write_steps(const Report& report, std::string& out) {
   if (report.compared.empty()) return;
   out +=
       "<details><summary>The numbers of the charts</summary>\n<div class=\"box "
-      "scroll\"><table>\n<caption>Attempts a "
-      "second, and the share that succeeds of the requests that came then.</caption>\n<thead><tr><th "
+      "scroll\"><table>\n<caption>Attempts per second, and the share of the requests that arrived in that "
+      "time and succeeded.</caption>\n<thead><tr><th "
       "scope=\"col\">from</th>";
   for (const Compared& one : report.compared)
     out += fmt::format("<th scope=\"col\">{}</th>", escaped(one.name));
@@ -172,17 +169,18 @@ void write_steps(const Report& report, std::string& out) {
 std::string to_html(const Report& report) {
   std::string out;
   write_head(report, out);
-  out += fmt::format("<h2>Side by side</h2>\n<p class=\"lead\">{}Thin line: {}</p>\n<div class=\"cards\">\n",
-                     report.model ? "Red: the upstream is down. Dashed: what it can serve. " : "",
-                     report.replayed
-                         ? "the requests that came, or success where attempts unknown to the log succeed."
-                         : "the requests that came.");
+  out += fmt::format(
+      "<h2>Side by side</h2>\n<p class=\"lead\">{}Thin line: {}</p>\n<div class=\"cards\">\n",
+      report.model ? "Red: the upstream is down. Dashed: capacity of the upstream. " : "",
+      report.replayed
+          ? "the requests that arrived, or the success if attempts that are not in the log succeed."
+          : "the requests that arrived.");
   for (std::size_t i = 0; i < report.compared.size(); ++i) write_card(report, i, out);
   out += "</div>\n";
   write_table(report, out);
   const std::vector<std::string> remarks = remarks_on(report);
   if (!remarks.empty()) {
-    out += "<h2>To be known</h2>\n<div class=\"box\"><ul class=\"remarks\">\n";
+    out += "<h2>Notes</h2>\n<div class=\"box\"><ul class=\"remarks\">\n";
     for (const std::string& remark : remarks) out += "<li>" + escaped(remark) + "</li>\n";
     out += "</ul></div>\n";
   }

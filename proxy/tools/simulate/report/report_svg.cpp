@@ -16,7 +16,7 @@ constexpr double chart_height = 132;
 constexpr std::size_t most_in_row = 5;
 
 std::string recovery_words(const Measures& measures) {
-  if (!measures.trouble_ended) return fmt::format("{} attempts a request", times(measures.amplification()));
+  if (!measures.trouble_ended) return fmt::format("{} attempts per request", times(measures.amplification()));
   return measures.recovered ? "recovered " + recovery_text(measures) : "not recovered";
 }
 
@@ -50,17 +50,17 @@ std::string to_svg(const Report& report) {
   out += "\n<title id=\"t\">Load of an upstream under " + std::to_string(count) +
          " retry policies</title>\n<desc id=\"d\">";
   for (const Compared& one : report.compared) {
-    out += fmt::format("{}: {} succeed, {} attempts a request, peak {}, recovered {}. ", escaped(one.name),
+    out += fmt::format("{}: {} succeed, {} attempts per request, peak {}, recovered {}. ", escaped(one.name),
                        percent(one.measures.success_share()), times(one.measures.amplification()),
                        per_second(one.measures.peak_load()), recovery_text(one.measures));
   }
   out += "</desc>\n<style>" + dark_style() + "</style>\n";
   out += fmt::format(R"(<rect class="back" fill="{}" width="{:.0f}" height="{:.0f}" rx="8"/>)",
                      colour("card"), width, height);
-  out += fmt::format(R"(<text class="title" {} x="{:.0f}" y="26">Attempts a second at the upstream</text>)",
+  out += fmt::format(R"(<text class="title" {} x="{:.0f}" y="26">Attempts per second at the upstream</text>)",
                      text_attributes(16, "ink", true), gap);
   out += fmt::format(
-      R"(<text class="tick" {} x="{:.0f}" y="44">Red: it is down. Thin line: the requests that came. Dashed: what it can serve.</text>)",
+      R"(<text class="tick" {} x="{:.0f}" y="44">Red: the upstream is down. Thin line: requests that arrived. Dashed: capacity of the upstream.</text>)",
       text_attributes(10.5, "soft"), gap);
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t above = i / in_row;

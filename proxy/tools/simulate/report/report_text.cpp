@@ -97,7 +97,8 @@ void write_table(const Report& report, const Painter& painter, std::string& out)
            "\n";
   }
   out +=
-      "success: of all requests; attempts: at the upstream, for each request; p50, p99: of what succeeded\n";
+      "success: of all requests; attempts: per request, at the upstream; p50, p99: latency of successful "
+      "requests\n";
 }
 
 std::string chart_line(const std::vector<double>& values, double highest, double limit, bool above,
@@ -146,11 +147,11 @@ void write_charts(const Report& report, const Painter& painter, std::string& out
     }
     if (!marks.empty()) out += std::string(names + 2, ' ') + marks + "\n";
   };
-  write(fmt::format("load: attempts at the upstream; a column is {}, full height {}",
+  write(fmt::format("load: attempts at the upstream; one column is {}, full height is {}",
                     config::duration_text(column), per_second(highest)),
         true);
-  write(fmt::format("success: share of the requests that came then; full height 100 %{}",
-                    report.replayed ? ", at the lower end" : ""),
+  write(fmt::format("success: share of the requests that arrived in that time; full height is 100 %{}",
+                    report.replayed ? ", lower bound" : ""),
         false);
 }
 
