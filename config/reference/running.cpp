@@ -10,7 +10,7 @@
 namespace reprise::config {
 namespace {
 
-constexpr std::string_view first_line = "# configuration in force";
+constexpr std::string_view first_line = "# current configuration";
 constexpr std::string_view file_mark = "# file: ";
 constexpr std::string_view hash_mark = "# hash: ";
 constexpr std::string_view place_mark = "# place: ";

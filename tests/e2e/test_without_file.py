@@ -316,4 +316,4 @@ def test_configuration_endpoint_rejects_foreign_host_names():
         client.send(b"GET /config HTTP/1.1\r\nHost: evil.test\r\n\r\n")
         equal(client.read_response().status, 403)
         status, text = reprise.admin("/config")
-        equal((status, text.startswith("# configuration in force\n")), (200, True))
+        equal((status, text.startswith("# current configuration\n")), (200, True))

@@ -36,7 +36,7 @@ std::string outcome_text(const AttemptReading& attempt) {
 std::string what_then(const AttemptReading& attempt) {
   std::string text = attempt.reason;
   if (attempt.retried)
-    text += attempt.delay > 0 ? ": retry after " + milliseconds(attempt.delay) : ": retry at once";
+    text += attempt.delay > 0 ? ": retried after " + milliseconds(attempt.delay) : ": retried at once";
   if (attempt.delay_highest > 0)
     text += fmt::format(", drawn from {} to {}", milliseconds(attempt.delay_lowest),
                         milliseconds(attempt.delay_highest));
@@ -46,7 +46,7 @@ std::string what_then(const AttemptReading& attempt) {
 
 void append_attempt(std::vector<Line>& lines, const AttemptReading& attempt, const Display& display) {
   std::string text = "at " + milliseconds(attempt.at) + ": ";
-  text += attempt.address.empty() ? "not dialled" : attempt.address;
+  text += attempt.address.empty() ? "no connection opened" : attempt.address;
   if (attempt.reused) text += ", reused connection";
   append_row(lines, fmt::format("attempt {}", attempt.number),
              text + "; " + outcome_text(attempt) + "; " + what_then(attempt), display);
@@ -127,7 +127,7 @@ std::vector<Line> request_lines(const RequestReading& story, const Display& disp
   append_row(lines, "id", story.id + ", ended " + story.time, display);
   if (!story.client.empty()) append_row(lines, "client", story.client, display);
   append_row(lines, "idempotent",
-             story.idempotent ? "yes" : "no (judged by the request head, without the body)", display);
+             story.idempotent ? "yes" : "no, or not known before the body was read", display);
   for (std::size_t i = 0; i < story.attempts.size(); ++i) {
     if (story.left_out > 0 && i == story.before_the_gap)
       append_row(lines, "...", fmt::format("{} more", story.left_out), display);
