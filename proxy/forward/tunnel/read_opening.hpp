@@ -12,9 +12,8 @@ namespace reprise::forward {
 /// Reads until `is_partial` is false for the result of `parse`, which gets all bytes of the buffer each time.
 /// Returns the last result. It is still partial if the client left or the stream's read limit was reached.
 template <typename Parse, typename IsPartial>
-net::Task<std::invoke_result_t<Parse&, std::string_view>> read_opening(net::Stream& client,
-                                                                       net::Buffer& buffer, Parse parse,
-                                                                       IsPartial is_partial) {
+Task<std::invoke_result_t<Parse&, std::string_view>> read_opening(net::Stream& client, net::Buffer& buffer,
+                                                                  Parse parse, IsPartial is_partial) {
   auto parsed = parse(buffer.view());
   while (is_partial(parsed)) {
     if (buffer.room_left() == 0) buffer.grow();
