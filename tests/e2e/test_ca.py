@@ -282,7 +282,7 @@ def test_ca_key_created_by_root_belongs_to_the_folder_owner():
         for asked in (["check", files.config], ["ca", "show", "-c", files.config]):
             code, _, err = ran(*asked)
             equal(code, 0, err)
-            assert "warning: " in err and f"write {command}" in err, (asked, err)
+            assert "warning: " in err and f"run {command}" in err, (asked, err)
         done = subprocess.run([options.binary, "run", "-c", files.config], capture_output=True, text=True, timeout=PATIENCE, user=NOBODY, group=NOBODY,
                               extra_groups=[], check=False)
         equal(done.returncode, 78, done.stderr)

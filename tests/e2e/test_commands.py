@@ -105,7 +105,7 @@ def test_unknown_arguments_are_reported_as_typed():
             (("exec", "--quiet", "curl", "-s", "http://h/"),
              "reprise exec: write -- before the command: reprise exec [options] -- curl -s http://h/; see reprise help exec\n"),
             (("explain", "http://h/"), "reprise explain: the method is missing (did you mean reprise explain GET http://h/?)\n"),
-            (("explain", "GET", "h/x"), "reprise explain: h/x: The target is not an http or https URI (did you mean http://h/x?)\n"),
+            (("explain", "GET", "h/x"), "reprise explain: h/x: The request target must be an http or https URI (did you mean http://h/x?)\n"),
             (("explain", "GET", "http://h/", "-H", "A: 1"),
              'reprise explain: "-H", "A: 1" are not understood (did you mean --header?); see reprise help explain\n'),
             (("explain", "GET", "http://h/", "--failure", "conn-failure"), "reprise explain: unknown failure conn-failure (did you mean "

@@ -227,7 +227,7 @@ def test_L8_explain_states_timeout_and_retry_of_a_hung_attempt_for_each_preset()
         equal((said.returncode, said.stderr), (0, ""), preset)
         then = "attempt 1 +retryable_failure" if hung.is_played_again else "ends +not_retryable after attempt 1"
         waits = "as long as the upstream takes" if hung.seconds is None else f"{hung.seconds // 60}m from the last request byte"
-        for told in (f"answer +{waits}", then):
+        for told in (f"response +{waits}", then):
             assert re.search(f"^{told}", said.stdout, re.M), f"{told}\n{said.stdout}"
 
 

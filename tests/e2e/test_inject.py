@@ -58,7 +58,7 @@ def test_inject_remove_restores_the_original_manifest():
     foreign = b"kind: Pod\nspec:\n  containers:\n  - name: reprise\n    image: somebody/else\n"
     code, out, err = inject("--remove", "-f", "-", given=foreign)
     equal((code, out), (0, foreign))
-    assert err.startswith("-:3:3: warning: document 1: the container reprise was not added by") and err.endswith(note), err
+    assert err.startswith("-:3:3: warning: document 1: left unchanged: the container reprise was not added by") and err.endswith(note), err
     for broken in (b"a: [\n", b"kind: Deployment\n", "kind: Pod\n".encode("utf-16")):
         equal(inject("--remove", "-f", "-", given=broken), inject("-f", "-", given=broken), "errors are those of inject")
     code, _, err = inject("--remove", "--image", "x", "-f", "-", given=before)

@@ -93,7 +93,7 @@ def test_parent_with_an_invalid_certificate_is_dialled_once_and_named():
                 tunnel = client.read_response("CONNECT")
             for response in (plain, tunnel):
                 is_failure(response, 502, "tls_certificate_error", 1, b"in the TLS handshake with the parent proxy: ")
-                assert b"name its file in parent.ca_file." in response.body and b"of the route" not in response.body, response.body
+                assert b"set parent.ca_file to that authority's file." in response.body and b"of the route" not in response.body, response.body
                 equal(response.reason, "not_retryable")
             equal(parent.connections, 2 * asked)
         reprise.expect_log("TLS with the parent proxy")

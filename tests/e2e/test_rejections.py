@@ -34,7 +34,7 @@ def test_connect_to_a_denied_port_gets_403_with_a_reason():
         client.send(head_of("CONNECT", f"{LOOPBACK}:9200", f"{LOOPBACK}:9200"))
         says(client.read_response(), 403, "connect_port_denied")
         text = told(reprise, client, "rejected 403 connect_port_denied: CONNECT", f"{LOOPBACK}:9200")
-        assert text.endswith("add it to security.connect_ports."), text
+        assert text.endswith("add the port to security.connect_ports."), text
 
 
 def test_C6_a_body_over_its_limit_is_rejected_with_413():

@@ -126,8 +126,8 @@ def test_unwritable_replay_disk_is_logged_and_the_upload_continues():
                 response = client.ask("PUT", upstream.url(path), part)
             equal((response.status, response.attempts, response.reason), expected, path)
         equal({request.body == body for request in upstream.seen(3, "/large")}, {True})
-        reprise.expect_log("not held for replay")
-        told = [line["message"] for line in reprise.log() if "not held for replay" in line.get("message", "")]
+        reprise.expect_log("a request body is not held")
+        told = [line["message"] for line in reprise.log() if "a request body is not held" in line.get("message", "")]
         assert told and "File too large" in told[0], told
 
 

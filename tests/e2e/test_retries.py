@@ -121,7 +121,7 @@ def test_attempts_are_logged_as_they_happen_at_level_debug():
             lines = [line["message"] for line in reprise.log() if line["level"] == "debug"]
             return lines if len(lines) >= 2 else None
         told = eventually(debug_lines, "two debug lines")
-        assert "attempt 1: 503, retryable_status, again in " in told[0], told
+        assert "attempt 1: 503, retryable_status, retry in " in told[0], told
         assert told[1].endswith("attempt 2: 200, success"), told
         assert "secret" not in "".join(told), "no query in the log"
 

@@ -5,7 +5,7 @@ import socket
 
 from client import Client, ask, chunked
 from exactly import HOST, causes, expected, normal, raw, refused, sent_upstream, stage, to
-from harness import LOOPBACK, Reprise, closed_port, equal
+from harness import LOOPBACK, Reprise, closed_port, equal, eventually
 from server import black_hole
 from upstream import Say, Upstream, reset
 
@@ -97,6 +97,7 @@ def test_C3_N23_final_response_instead_of_100_keeps_the_client_connection_open()
             client.send(b"body" + to(upstream, path="/next"))
             equal(client.read_response().body, b"answer 1 to /next\n", "the body was read and thrown away")
             upstream.seen(1, "/next")
+            eventually(lambda: len(bodies) == 1, "the connection is closed")
             equal((bodies, upstream.connections, causes(reprise)), ([b""], 2, {}), "the body is not sent, its connection is closed")
 
 
@@ -384,7 +385,7 @@ def test_K2_each_failure_has_its_proxy_status_error_and_status_code():
     with held, black_hole() as full, stage(scripts, defaults={"retry": {"max_attempts": 1}}, routes=[
             {"name": "full", "match": {"port": full}, "connect_timeout": "300ms"}, quiet]) as (reprise, upstream):
         fails_with(reprise, f"http://{LOOPBACK}:{port}/", 502, "connection_refused", "while connecting to the upstream: connection refused")
-        fails_with(reprise, f"http://{LOOPBACK}:{full}/", 504, "connection_timeout", "no connection within connect_timeout")
+        fails_with(reprise, f"http://{LOOPBACK}:{full}/", 504, "connection_timeout", "no connection was established within connect_timeout")
         fails_with(reprise, upstream.url("/hang"), 504, "http_response_timeout", "no response within response_timeout")
         fails_with(reprise, upstream.url("/bad"), 502, "http_protocol_error", "the response is malformed or ambiguous")
         fails_with(reprise, upstream.url("/large"), 502, "http_response_header_section_size", "larger than the limits")

@@ -85,7 +85,7 @@ def test_N3_tunnel_to_an_address_denied_by_a_reload_is_closed_and_logged():
         for client in clients:
             equal(client.read_to_end(), b"")
         reprise.expect_metric(len(WAYS), "reprise_tunnels_total", outcome="denied")
-        words = f"the tunnel to {LOOPBACK}:{server.port} is closed: security.deny has its address"
+        words = f"the tunnel to {LOOPBACK}:{server.port} is closed: since the reload, security.deny lists its address"
         eventually(lambda: reprise.text().count(words) == len(WAYS), "each is told")
 
 

@@ -51,7 +51,7 @@ def test_request_history_is_found_by_the_id_in_the_response():
         assert "secret" not in json.dumps(story)
         code, told, _ = explain(reprise, name)
         equal(code, 0)
-        for words in ("attempt 1   at ", "503 after", "bytes sent", "retryable_status: again in", "drawn from 2.5ms to 5ms",
+        for words in ("attempt 1   at ", "503 after", "bytes sent", "retryable_status: retried after", "drawn from 2.5ms to 5ms",
                       "100 retries left in the budget", "client got  200 after", "recovered"):
             assert words in told, told
         equal(explain(reprise, "mine/1")[1], told, "the client's own id finds it, too")

@@ -209,12 +209,12 @@ def test_encrypted_client_key_is_opened_with_its_passphrase():
                 file.write("wrong")
             checked = subprocess.run([options.binary, "check", reprise.config_file], check=False, capture_output=True, text=True)
             equal(checked.returncode, 78)
-            assert "tls.key_passphrase is not its passphrase" in checked.stderr, checked.stderr
+            assert "the passphrase in tls.key_passphrase is wrong" in checked.stderr, checked.stderr
             routes = "".join(f"  - {{name: {name}, match: {{host: {name}.test}}, tls: {{certificate: {certificate}, key: {locked}, "
                              f"key_passphrase: {words}}}}}\n" for name, words in (("right", "se cret"), ("wrong", "wrong")))
             code, told, _ = run_with("version: 1\nroutes:\n" + routes, "check")
             equal(code, 78, told)
-            assert re.search(r"yaml:4:\d+: error: routes\[1\]\.tls\.key: .*key_passphrase does not open it", told), told
+            assert re.search(r"yaml:4:\d+: error: routes\[1\]\.tls\.key: .*the passphrase in tls.key_passphrase is wrong", told), told
 
 
 def test_client_certificate_is_sent_if_the_upstream_requests_it():

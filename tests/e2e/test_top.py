@@ -83,7 +83,7 @@ def test_top_keys_switch_between_history_upstreams_and_help():
             terminal.press("\r")
             terminal.until(lambda screen: "LAST RETRIED" not in screen, "one story in full")
             screen = terminal.sees("client got")
-            assert "retryable_status: retry after " in screen and ", drawn from 2.5ms to 5.0ms" in screen, screen
+            assert "retryable_status: retried after " in screen and ", drawn from 2.5ms to 5.0ms" in screen, screen
             terminal.press("\x1b")
             terminal.sees("LAST RETRIED")
             terminal.press("\x1b")

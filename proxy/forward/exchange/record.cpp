@@ -114,7 +114,7 @@ void log_decision(Worker& worker, const Request& request, const policy::LedgerEn
     text.append(" after ");
     telemetry::append_span(text, entry.verdict.delay);
   } else if (entry.verdict.retry || would_retry) {
-    text.append(would_retry ? ", would be retried in " : ", retried in ");
+    text.append(would_retry ? ", would be retried in " : ", retry in ");
     telemetry::append_span(text, entry.verdict.delay);
   }
   worker.shared.log.message(config::LogLevel::debug, text, net::Clock::wall_nanoseconds());

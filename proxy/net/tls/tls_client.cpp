@@ -73,7 +73,7 @@ void identify(SSL_CTX* settings, const policy::TlsPolicy& policy) {
     const std::string trouble = trouble_with(*policy.key, TlsFile::key, *policy.certificate);
     const bool is_encrypted = trouble.starts_with("the key is encrypted");
     refuse("key", *policy.key,
-           is_encrypted && policy.key_passphrase ? "tls.key_passphrase is not its passphrase" : trouble);
+           is_encrypted && policy.key_passphrase ? "the passphrase in tls.key_passphrase is wrong" : trouble);
   }
   SSL_CTX_set_default_passwd_cb_userdata(settings, nullptr);
   OPENSSL_cleanse(passphrase.data(), passphrase.size());
