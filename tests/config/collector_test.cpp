@@ -48,10 +48,11 @@ TEST(CollectorText, invalid_collector_url_error_suggests_a_valid_one) {
 
 TEST(CollectorText, collector_on_a_listener_of_this_proxy_is_rejected) {
   const std::string own = "listeners: [{mode: forward, bind: \"0.0.0.0:4318\", allow_remote: true}]\n";
-  EXPECT_NE(problems_with("http://127.0.0.1:4318", own).find("very proxy"), std::string::npos);
-  EXPECT_NE(problems_with("http://127.0.0.1:3129").find("very proxy"), std::string::npos)
+  EXPECT_NE(problems_with("http://127.0.0.1:4318", own).find("is a listener of this proxy"),
+            std::string::npos);
+  EXPECT_NE(problems_with("http://127.0.0.1:3129").find("is a listener of this proxy"), std::string::npos)
       << "the admin listener";
-  EXPECT_NE(problems_with("http://LOCALHOST:3128").find("very proxy"), std::string::npos);
+  EXPECT_NE(problems_with("http://LOCALHOST:3128").find("is a listener of this proxy"), std::string::npos);
   EXPECT_EQ(problems_with("http://127.0.0.1:4318"), "");
   EXPECT_EQ(problems_with("http://127.0.0.2:3128"), "");
 }

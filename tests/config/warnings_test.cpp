@@ -69,10 +69,11 @@ TEST(Warnings, L8_no_warning_if_timeout_can_occur_or_is_not_explicitly_listed) {
 }
 
 TEST(Warnings, L14_warns_if_a_deny_list_drops_a_default_entry) {
-  EXPECT_TRUE(says("security:\n  deny: [10.0.0.0/8]\n",
-                   {"f:3:9: warning: security.deny: ", "169.254.0.0/16 (cloud metadata",
-                    "100.100.100.200/32 (cloud", "192.0.0.192/32 (cloud", "fe80::/10 (link-local",
-                    "fd00:ec2::254/128 (cloud metadata over IPv6)", "self (the proxy's own listeners)"}));
+  EXPECT_TRUE(
+      says("security:\n  deny: [10.0.0.0/8]\n",
+           {"f:3:9: warning: security.deny: ", "169.254.0.0/16 (cloud metadata", "100.100.100.200/32 (cloud",
+            "192.0.0.192/32 (cloud", "fe80::/10 (IPv6 link-local addresses)",
+            "fd00:ec2::254/128 (cloud metadata over IPv6)", "self (the proxy's own listeners)"}));
   EXPECT_TRUE(says("security: {deny: []}\n", {"169.254.0.0/16", "self"}));
   const std::string narrow = said_of("security: {deny: [169.254.169.254, 'fe80::/9', 'fd00::/8', self]}\n");
   EXPECT_NE(narrow.find("169.254.0.0/16"), std::string::npos) << "the rest of it is open";

@@ -59,7 +59,7 @@ TEST(YamlMistake, unclosed_and_unmatched_brackets_and_quotes_are_reported) {
   expect("a: {b: \"c}\n", "1:8: this quotation mark is not closed: write another \" at the end of the value");
   expect("a: {b: 'it''s}\n", "1:8: this quotation mark is not closed");
   expect("a: {b: 1}}\n", "1:10: this } has no opening bracket: remove it, or write the { before it");
-  expect("a: [1]]\n", "1:7: this ] closes nothing");
+  expect("a: [1]]\n", "1:7: this ] has no opening bracket");
   expect("a: {b: \"\\\"}\", c: '}', d: 1 # }\n", "1:4: this { is not closed");
 }
 

@@ -104,7 +104,7 @@ TEST(Reply, error_body_names_the_parent_if_its_certificate_fails_verification) {
   failed.of_parent = true;
   const Reply reply = failure_reply(ledger_of(failed, policy::Reason::not_retryable), false, "p");
   EXPECT_NE(reply.body.find("handshake with the parent proxy: "), string::npos) << reply.body;
-  EXPECT_NE(reply.body.find("parent.ca_file.\n"), string::npos) << reply.body;
+  EXPECT_NE(reply.body.find("set parent.ca_file to that authority's file.\n"), string::npos) << reply.body;
   EXPECT_EQ(reply.body.find("the upstream's certificate"), string::npos) << reply.body;
 }
 

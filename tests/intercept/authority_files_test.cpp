@@ -97,10 +97,10 @@ TEST_F(AuthorityFiles, authority_with_an_rsa_key_is_accepted) {
 }
 
 TEST_F(AuthorityFiles, error_for_a_missing_file_names_the_command_that_creates_it) {
-  expect_trouble("intercept.ca.certificate: ", "make it with reprise ca init -c r.yaml");
+  expect_trouble("intercept.ca.certificate: ", "create it with reprise ca init -c r.yaml");
   make();
   ::unlink(settings_.key.c_str());
-  expect_trouble("intercept.ca.key: ", "make it with reprise ca init -c r.yaml");
+  expect_trouble("intercept.ca.key: ", "create it with reprise ca init -c r.yaml");
 }
 
 TEST_F(AuthorityFiles, key_readable_by_others_is_rejected) {

@@ -34,12 +34,15 @@ bool has(const std::string& text, std::string_view what) { return text.find(what
 TEST(Report, text_report_has_a_table_charts_and_notes) {
   const Report report = two_policies();
   const std::string text = to_text(report, {false, false});
-  EXPECT_TRUE(has(text, "requests       500 requests/s for 1m from 20 clients (by chance, seed 1)\n"))
+  EXPECT_TRUE(has(text, "requests       500 requests/s for 1m from 20 clients (at random, seed 1)\n"))
       << text;
   EXPECT_TRUE(has(text, "down from 15s to 17s (503); 1% of attempts: 503")) << text;
   EXPECT_TRUE(has(text, "\nwithout budget   ")) << text;
   EXPECT_TRUE(has(text, "^^  ")) << text;
-  EXPECT_TRUE(has(text, "without budget: had not recovered when the last request came; what ")) << text;
+  EXPECT_TRUE(has(text,
+                  "without budget: had not recovered when the last request arrived. The last requests may "
+                  "succeed only because no more arrive."))
+      << text;
   EXPECT_TRUE(
       std::all_of(text.begin(), text.end(), [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); }));
   const std::string coloured = to_text(report, {true, true});
@@ -67,7 +70,7 @@ TEST(Report, svg_is_self_contained) {
   EXPECT_TRUE(has(svg, "not recovered"));
   Report calm_one = two_policies();
   calm_one.compared[0].measures.trouble_ended.reset();
-  EXPECT_TRUE(has(to_svg(calm_one), "attempts a request</text>"));
+  EXPECT_TRUE(has(to_svg(calm_one), "attempts per request</text>"));
 }
 
 TEST(Report, replay_report_shows_the_lower_and_upper_bound) {
@@ -82,16 +85,19 @@ TEST(Report, replay_report_shows_the_lower_and_upper_bound) {
   one.measures.unknown_rule = 17;
   report.notes = {"A note."};
   const std::string text = to_text(report, {});
-  EXPECT_TRUE(has(
-      text, "access.log: 90 requests in 60 s; 3 other lines passed over; 2 bad lines left out; 5 taken out"))
+  EXPECT_TRUE(
+      has(text,
+          "access.log: 90 requests in 60 s; 3 other lines ignored; 2 bad lines skipped; 5 requests excluded"))
       << text;
   EXPECT_TRUE(has(text, " % .. ")) << text;
   EXPECT_TRUE(has(text, "as configured: the log decides 1,000 of 29,859 requests.")) << text;
   EXPECT_TRUE(has(text, "12,345 attempts assumed")) << text;
-  EXPECT_TRUE(has(text, "17 requests are idempotent or not by headers")) << text;
+  EXPECT_TRUE(has(
+      text, "For 17 requests, the headers, the query or the body decide whether the request is idempotent."))
+      << text;
   EXPECT_TRUE(has(text, "A note.")) << text;
   EXPECT_TRUE(has(to_json(report), "\"if_unknown_attempts_succeed\":{"));
-  EXPECT_TRUE(has(to_html(report), "The requests of a log, once more"));
+  EXPECT_TRUE(has(to_html(report), "The requests of a log, replayed under each policy."));
 }
 
 TEST(Report, report_notes_parameters_that_overload_the_model) {
@@ -104,14 +110,14 @@ TEST(Report, report_notes_parameters_that_overload_the_model) {
   report.compared[0].measures.turned_away = 4;
   report.compared[0].measures.unfinished = 5;
   const std::string text = to_text(report, {});
-  for (const char* told :
-       {"More come than the upstream can serve (900/s of 706/s)", "4 requests found 250,000 under way",
-        "5 requests were still under way", "429 beyond 50/s, Retry-After 2s", "gives up after 3s",
-        "1,000 at once at 1s", "90% GET 10% POST"})
+  for (const char* told : {"More requests arrive (900/s) than the upstream can serve (706/s)",
+                           "4 requests arrived while 250,000 others were open",
+                           "5 requests were still open 600 s after", "429 above 50/s, Retry-After 2s",
+                           "gives up after 3s", "1,000 more at once at 1s", "90% GET 10% POST"})
     EXPECT_TRUE(has(text, told)) << told << text;
   report.model = calm();
   const std::string calmly = to_text(report, {});
-  EXPECT_TRUE(has(calmly, "any number at a time, each fixed:1us")) << calmly;
+  EXPECT_TRUE(has(calmly, "any number of requests at a time, each fixed:1us")) << calmly;
   EXPECT_TRUE(has(calmly, "trouble        none")) << calmly;
 }
 

@@ -123,7 +123,7 @@ TEST(ModelKeys, invalid_values_are_rejected_with_a_suggestion) {
       {"outage", "1s+0", "must be more than 0"},
       {"outage", "1s+1s:200", "is not a failure"},
       {"outage", "1s+1s:bang", "is not a failure"},
-      {"error", "120%", "is more than everything"},
+      {"error", "120%", "is more than 100%"},
       {"error", "x", "is not a ratio"},
       {"error", "1%:x", "is not a failure"},
       {"limit", "5", "has no unit"},

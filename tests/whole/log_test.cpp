@@ -83,7 +83,7 @@ TEST(ProxyLog, each_attempt_is_logged_at_debug_with_the_next_step) {
     RunningProxy proxy(narrating(policy::Mode::active, config::LogPath::full));
     EXPECT_EQ(proxy.client().ask(play::get(upstream.authority(), "/v1/told")).status, 200);
   }
-  EXPECT_TRUE(log.says("/v1/told: attempt 1: 503, retryable_status, again in ")) << log.text();
+  EXPECT_TRUE(log.says("/v1/told: attempt 1: 503, retryable_status, retry in ")) << log.text();
   EXPECT_TRUE(log.says("/v1/told: attempt 2: 200, success\""));
   {
     RunningProxy proxy(narrating(policy::Mode::observe, config::LogPath::route));

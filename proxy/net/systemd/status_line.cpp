@@ -27,7 +27,7 @@ std::string status_line(const ServiceState& state) {
         .append(telemetry::clipped(state.why_not))
         .append("; ");
   }
-  if (state.draining) line.append("draining (not ready; connections close after their current response); ");
+  if (state.draining) line.append("draining: not ready, connections close after their current response; ");
   line.append("serving ").append(std::to_string(state.routes));
   line.append(state.routes == 1 ? " route" : " routes").append(" and the default route on ");
   for (const std::string& listener : state.listeners)
