@@ -286,7 +286,7 @@ def test_ca_key_created_by_root_belongs_to_the_folder_owner():
         done = subprocess.run([options.binary, "run", "-c", files.config], capture_output=True, text=True, timeout=PATIENCE, user=NOBODY, group=NOBODY,
                               extra_groups=[], check=False)
         equal(done.returncode, 78, done.stderr)
-        assert f"the file belongs to root, and reprise runs as {owner}: write {command}" in done.stderr, done.stderr
+        assert f"the file belongs to root, and reprise runs as {owner}: run {command}" in done.stderr, done.stderr
 
 
 def test_ca_folders_created_under_a_strict_umask_stay_accessible_to_applications():

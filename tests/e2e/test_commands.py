@@ -118,8 +118,8 @@ def test_unknown_arguments_are_reported_as_typed():
                                           'warn?); see reprise help log level\n'),
             (("log", "debug"), 'reprise log: "debug" is not understood (did you mean level?); see reprise help log\n'),
             (("ca", "create"), 'reprise ca: "create" is not understood (did you mean init?); see reprise help ca\n'),
-            (("simulate", "--policy", "no-jiter"), 'reprise simulate: --policy: no policy is called "no-jiter"; there are none, immediate, '
-                                                   'no-jitter, no-budget, config, and configuration files (did you mean no-jitter?)\n'),
+            (("simulate", "--policy", "no-jiter"), 'reprise simulate: --policy: unknown policy "no-jiter": write none, immediate, '
+                                                   'no-jitter, no-budget, config, or a configuration file (did you mean no-jitter?)\n'),
             (("exec", "--intercept", "https://h.test/x", "--", "true"),
              "reprise exec: --intercept https://h.test/x is a URL: write only the host name (did you mean h.test?)\n"),
             (("config",), "reprise config: name what to print: --effective, --preset NAME, --reference or --schema; see reprise help config\n"),

@@ -97,7 +97,7 @@ def test_parent_with_an_invalid_certificate_is_dialled_once_and_named():
                 equal(response.reason, "not_retryable")
             equal(parent.connections, 2 * asked)
         reprise.expect_log("TLS with the parent proxy")
-        reprise.expect_log("name its file in parent.ca_file.")
+        reprise.expect_log("set parent.ca_file to that authority's file.")
         attempts = [line["attempts"][0] for line in reprise.requests(6)]
         equal({(one["stage"], one["error"]) for one in attempts}, {("tls", "tls_certificate_error")})
         equal(reprise.metric("reprise_circuit_state", upstream="up.test:80"), 0, "it says nothing of the upstream")

@@ -245,7 +245,7 @@ def test_unloadable_tls_files_are_reported_before_any_port_is_bound():
                            ("{ca_file: /nowhere/ca.pem}", ("/nowhere/ca.pem", "No such file")),
                            (f"{{certificate: {junk.name}, key: {key}}}", ("tls.certificate", junk.name)),
                            (f"{{certificate: {certificate}, key: /nowhere/k.pem}}", ("tls.key", "/nowhere/k.pem")),
-                           (f"{{certificate: {certificate}, key: {other_key}}}", ("tls.key", "belong together"))):
+                           (f"{{certificate: {certificate}, key: {other_key}}}", ("tls.key", "does not belong to the certificate"))):
             for command in (("check",), ("run", "-c")):
                 code, text = start(command, tls)
                 equal(code, 78, text)
