@@ -162,7 +162,7 @@ TEST(Statuses, statuses_are_one_status_a_range_or_a_class) {
                                   {"199", "is not a status", ""},
                                   {"1000", "is not a status", ""},
                                   {"500-1000", "is not a status", ""},
-                                  {"599-500", "backwards", ""},
+                                  {"599-500", "is in the wrong order", ""},
                                   {"-", "is not a status", ""},
                                   {"", "is not a status", ""},
                                   {"0503", "is not a status", ""}});
