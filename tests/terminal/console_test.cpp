@@ -160,7 +160,7 @@ TEST_F(OnTerminal, keys_are_recognised_even_in_pieces) {
   pty_.type("\x1b");
   pty_.until("ROUTE");
   pty_.type("?");
-  pty_.until("the chosen route's last retried");
+  pty_.until("last retried or refused requests of the selected route");
   pty_.type("\x1b");
   pty_.until("ROUTE");
   pty_.type("p");
