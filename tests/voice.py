@@ -18,7 +18,7 @@ WORDS = {  # pattern: replacement
     r"\b(anew|once more)\b": "again",
     r"\b(eldest)\b": "the first N",
     r"\b(nobody|nothing) (is|was|are|were)\b": "negate the verb",
-    r"\bis no [a-z]": "is not a",
+    r"\bis no (?!longer\b)[a-z]": "is not a",
     r"\b(whoever|whatever|whosoever)\b": "name the thing",
     r"\b(lest|meanwhile|besides|likewise)\b": "so that ... not, while, in addition, also",
     r"\b(first words|stands)\b": "peek, detect; is established",

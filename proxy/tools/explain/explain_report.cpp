@@ -336,7 +336,6 @@ std::string to_text(const ExplainReport& report) {
   page.line("budget", budget_text(report));
   if (explanation.hedge) page.line("hedge", hedge_text(report));
   for (const ReportedLimit& limit : limits_of(report)) {
-    // The JSON member is still called `answer`, because programs read it.
     page.line(limit.name, limit.text);
   }
   list_resume(report, page);
