@@ -14,7 +14,7 @@ cmake --build --preset profile --target reprise
 rm -rf "$build/counts"
 python3 tests/bench/bench.py --bin "$program" --peers '' --baseline reprise --rounds 1 --secs 1 --tries 1 \
   --scenarios get_c1,get_c64,post_c64,hdr20_c64,get10k_c64,get1m_c8,flaky_c64,post_flaky_c64,down64m_c4,up64m_c4,lat
-python3 tests/bench/bench.py --bin "$program" --logged --peers '' --baseline reprise --rounds 1 --secs 1 --tries 1 --scenarios get_c64,post_c64,hdr20_c64
+python3 tests/bench/bench.py --bin "$program" --logged --peers '' --baseline reprise --rounds 1 --secs 2 --tries 1 --scenarios get_c64,post_c64,hdr20_c64
 python3 tests/bench/tls.py --reprise "$program" --rounds 1 --seconds 1
 unshare -n python3 tests/bench/tls.py --reprise "$program" --intercept --rounds 1 --seconds 1
 
