@@ -111,12 +111,12 @@ def play_job(ends_with):
 
 
 @isolated
-def test_old_layout_job_completes_without_losing_requests():
+def test_ordinary_sidecar_job_completes_without_losing_requests():
     play_job(ends_with=0)
 
 
 @isolated
-def test_failed_old_layout_job_exits_with_its_own_code():
+def test_failed_ordinary_sidecar_job_exits_with_its_own_code():
     play_job(ends_with=3)
 
 

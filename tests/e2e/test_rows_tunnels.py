@@ -287,7 +287,7 @@ def test_G7_server_first_silent_and_partial_http_streams_are_tunnelled():
         equal(client.read_bytes(7), b"at last")
 
 
-def test_G7_upstream_close_before_any_byte_is_passed_on_at_once():
+def test_G7_close_by_the_upstream_before_its_first_byte_reaches_the_client_at_once():
     """Covers both waits for the client's first bytes: 200 ms after a CONNECT, and timers.handshake for an intercepted
     host."""
     def close(_connection):

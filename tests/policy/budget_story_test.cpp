@@ -103,7 +103,7 @@ TEST_F(SharedBudget, retry_that_sent_a_byte_is_not_refunded) {
   EXPECT_EQ(left(), 0);
 }
 
-TEST_F(SharedBudget, free_retry_takes_over_the_payment_of_the_stale_attempt) {
+TEST_F(SharedBudget, free_retry_inherits_the_budget_charge_of_the_stale_attempt) {
   Exchange one = exchange();
   std::ignore = one.begin(epoch, dice);
   std::ignore = one.responded(sent, {503, {}}, epoch, dice);
@@ -236,7 +236,7 @@ TEST_F(PausedHost, L28_retry_due_after_the_pause_starts_at_once) {
   EXPECT_TRUE(std::holds_alternative<Start>(one.waited(due)[0]));
 }
 
-TEST_F(PausedHost, L28_spread_is_skipped_when_it_does_not_fit_the_deadline) {
+TEST_F(PausedHost, L28_random_wait_after_a_pause_is_skipped_if_it_does_not_fit_the_deadline) {
   play::LoadedDice dice = play::LoadedDice::highest();
   policy.retry.deadline = 10s;
   Hints asked;

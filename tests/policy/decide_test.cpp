@@ -305,7 +305,7 @@ TEST(Decide, L6_attempt_ended_by_the_deadline_has_reason_deadline_too_near) {
   }
 }
 
-TEST(Decide, L6_other_failures_after_the_deadline_keep_their_reason) {
+TEST(Decide, L6_failures_not_caused_by_the_deadline_keep_their_reason) {
   Case late;
   late.deadline = now - 1s;
   late.policy.retry.on = {};

@@ -265,7 +265,7 @@ TEST(Resume, E8_other_kinds_of_client_ranges_are_not_resumed) {
   EXPECT_FALSE(begins(get_range("bytes=20-69"), part("", 50)));
 }
 
-TEST(Resume, E9_other_statuses_refuse_the_resume) {
+TEST(Resume, E9_statuses_other_than_200_and_206_end_the_resume) {
   for (const int status : {204, 301, 307, 401, 404, 408, 412, 416, 429, 500, 503})
     EXPECT_EQ(after_40(with(rest, [&](PartHead& h) { h.status = status; })), Kind::refused) << status;
 }
