@@ -1,4 +1,4 @@
-// The reprise program: its commands, and the exit code of what one of them came to.
+// The reprise program: runs one of its commands and returns the exit code.
 #include <CLI/CLI.hpp>
 #include <exception>
 #include <string>
@@ -21,13 +21,14 @@ void print_error(const std::string& text) {
 
 int main(int argc, char** argv) {
   reprise::net::clear_openssl_memory();
-  // Before anything else: these two run until a signal ends them.
+  // Comes first, because these two commands run until a signal ends them.
   if (const std::string_view command = argc > 1 ? argv[1] : ""; command == "run" || command == "demo")
     reprise::server::end_at_signals();
   CLI::App app{"reprise: retries for applications that cannot retry", "reprise"};
   app.require_subcommand(1);
   int code = 0;
-  // The command of exec is its own business, whatever it looks like.
+  // Removes the command after `exec --` from the arguments, so that its options are not parsed as options of
+  // reprise.
   std::vector<std::string> child;
   for (int i = 2; i < argc; ++i) {
     if (std::string_view(argv[1]) != "exec" || std::string_view(argv[i]) != "--") continue;
@@ -53,7 +54,7 @@ int main(int argc, char** argv) {
   reprise::cli::add_man(app, code);
   reprise::cli::add_version(app, code);
   reprise::cli::add_help(app, code);
-  // Told here: the library would say that a command is required, whatever stands in its place.
+  // Checked here, because for an unknown command CLI11 would only say that a command is required.
   const std::string_view first = argc > 1 ? argv[1] : "";
   if (!first.empty() && !first.starts_with('-') && reprise::cli::find_command(app, first) == nullptr) {
     print_error("reprise: " + reprise::cli::unknown_command(app, first));
@@ -62,7 +63,7 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    // Of help, which is no wrong use.
+    // A request for help is not an error.
     if (error.get_exit_code() == 0) return app.exit(error);
     print_error(reprise::cli::wrong_use(app, error));
     return reprise::cli::exit_usage;

@@ -27,7 +27,7 @@ namespace {
 
 constexpr int switching_protocols = 101;
 
-// Returns the lines that end this attempt's head; empty if `out.head` is complete already.
+// Returns the last lines of this attempt's request head. Empty if `out.head` is complete already.
 std::string last_lines(const Worker& worker, const Outgoing& out, unsigned number,
                        const net::UpstreamConnection& connection) {
   std::string lines;
@@ -38,15 +38,15 @@ std::string last_lines(const Worker& worker, const Outgoing& out, unsigned numbe
   return lines += "\r\n";
 }
 
-// Returns when to stop holding a response: after `hold.time`, but not after the deadline, because no retry
-// follows then.
+// Returns the time at which a held response is released: after `hold.time`, but at the latest at the
+// deadline, because no retry can follow the deadline.
 Instant hold_limit(const policy::HoldPolicy& hold, std::optional<Instant> deadline) {
   const Instant until = net::Tick::now() + hold.time;
   return deadline ? std::min(until, *deadline) : until;
 }
 
-// Holds the whole body first, because an HTTP/1.0 upstream cannot read chunks. A body that is too long to
-// hold is sent chunked, and the upstream may respond 411 or 505 (row A10).
+// Reads the whole request body to learn its length, because an HTTP/1.0 upstream cannot read chunks. A body
+// that is too long to hold is sent chunked, and the upstream may respond 411 or 505 (row A10).
 Task<ClientState> frame_for_1_0(OneAttempt& one) {
   Outgoing& out = one.out;
   if (out.never_gets_continue() && !co_await send_continue(*one.client, out)) co_return ClientState::gone;
@@ -70,7 +70,7 @@ Task<policy::Outcome> judge_content(OneAttempt& one, const policy::HoldPolicy& h
   const Instant until = hold_limit(hold, one.deadline);
   const policy::Outcome outcome = co_await hold_back(one.worker.pool, hold, responded,
                                                      stall_limit_of(one.out, response), until, response);
-  // A body that was cut off by a cancel of this attempt did not break.
+  // A cancel of this attempt has cut the body off, not the upstream.
   if (one.cancel.stopped()) co_return Failed{Stage::body, Cause::cancelled};
   co_return outcome;
 }
@@ -104,14 +104,14 @@ struct Conversation final : OvertakenRequest {
         dead_peer_check(out, one.response, begun, one.deadline) {}
 };
 
-// Waits until the disk has stored the body or has failed. Whether a retry is possible depends on the result.
+// Waits until the disk has stored the request body or has failed, because a retry needs the stored body.
 Task<void> settle(RequestBody& body, net::AttemptCancel& cancel) {
   const net::AttemptCancel::Target file(cancel, body);
   co_await body.settle();
 }
 
-// Returns the result for a connection that the upstream closed while it was idle; nothing was sent on it.
-// Over TLS 1.3 a fresh connection ends in this way if the upstream rejects the client's certificate.
+// Returns the result for an idle connection that the upstream has closed; nothing was sent on the connection.
+// Over TLS 1.3 a fresh connection also ends in this way if the upstream rejects the client certificate.
 AttemptResult closed_while_idle(const Outgoing& out, unsigned number, net::UpstreamConnection& connection) {
   Failed failed{Stage::send, Cause::closed};
   if (!connection.reused())
@@ -119,7 +119,7 @@ AttemptResult closed_while_idle(const Outgoing& out, unsigned number, net::Upstr
   return {failed, report_of_unsent(out, number, connection.address())};
 }
 
-// Logs why the upstream ended TLS, at most once a second for each upstream.
+// Logs the TLS alert with which the upstream ended the connection, at most once a second for each upstream.
 void warn_of_refusal(Worker& worker, net::Upstream& upstream, const policy::Outcome& outcome) {
   const auto* failed = std::get_if<Failed>(&outcome);
   if (failed == nullptr || failed->why.empty() || failed->cause == Cause::malformed_response) return;
@@ -129,14 +129,14 @@ void warn_of_refusal(Worker& worker, net::Upstream& upstream, const policy::Outc
   net::warn_of(worker.shared.log, upstream, text);
 }
 
-// Returns true if the upstream sent bytes before the request. Such a connection carries no second request
-// (row B11).
+// Returns true if the upstream sent bytes before it received the request. The connection is then not used for
+// another request (row B11).
 bool sent_before_request(net::Unread unread, const Response& response) {
   return unread == net::Unread::bytes || (!response.connection->reused() && !response.buffer.empty());
 }
 
-// Returns how the response is held back; null if it is not. A resumed download holds nothing back, because
-// its client has the beginning already.
+// Returns the `hold` settings for this response; null if the response is not held back. For a resumed
+// download it is not, because the client has the beginning already.
 const policy::HoldPolicy* hold_of(const Outgoing& out, const Responded& responded) {
   return out.resuming ? nullptr : policy::hold_for(*out.route.policy, responded);
 }
@@ -151,8 +151,9 @@ void note_response(const Conversation& talk, Outgoing& out, unsigned number, boo
                       (response.overtook || talk.sending.end() == UploadEnd::sent);
 }
 
-// Returns true if the upload continues. A response that permits a retry ends the upload. After any other
-// response, the upload continues until the delivery of the response decides about it (row C5).
+// Returns true if the upload continues after the response head. A 101, or a response that permits a retry,
+// ends the upload. After any other response the upload continues, and the code that delivers the response
+// decides when the upload ends (row C5).
 bool leaves_sending(const policy::RoutePolicy& policy, const policy::Outcome& outcome) {
   const auto* responded = std::get_if<Responded>(&outcome);
   return responded != nullptr && !policy.retry.on.lists(outcome) &&

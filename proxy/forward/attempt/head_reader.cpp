@@ -67,8 +67,8 @@ Failed HeadReader::failed(const ErrorCode& error, UploadEnd upload, const Upload
   const Stage stage = began ? Stage::head : (sending ? Stage::send : Stage::await_head);
   const bool limit_hit = stream.take_limit_hit();
   const Cause cause = limit_hit ? limit_cause_ : net::cause_of(error);
-  // While the upload runs, the only limit is that of its writes. TCP_USER_TIMEOUT of the kernel may fire a
-  // little earlier.
+  // While the upload runs, only its writes have a time limit. The kernel's TCP_USER_TIMEOUT may end a write a
+  // little before that limit.
   if (upload == UploadEnd::running && (limit_hit || cause == Cause::keepalive_lost))
     worker_.shared.metrics.count_limit(LimitHit::request_unread);
   if (cause == Cause::cancelled || limit_hit) return {stage, cause};
@@ -79,7 +79,7 @@ void HeadReader::begin(const Upload& upload) {
   if (upload.end() != UploadEnd::running) limit_head();
 }
 
-// This is not a coroutine itself, which saves every request a coroutine frame.
+// This function is not a coroutine, so that it costs a request no coroutine frame.
 Task<ErrorCode> HeadReader::read_on() {
   if (taken_ == Taken::interim) return pass_on_interim();
   return net::read_head(upstream(), response_.buffer, response_.head, [this] {
@@ -94,7 +94,7 @@ std::optional<policy::Outcome> HeadReader::outcome_of(const ErrorCode& error, co
   return taken_ == Taken::outcome ? std::optional(outcome_) : std::nullopt;
 }
 
-// Parses the front of the buffer. A complete final head, or a malformed one, is the attempt's outcome.
+// Parses the front of the buffer. A complete final head or a malformed head is the attempt's outcome.
 HeadReader::Taken HeadReader::take_head() {
   net::Buffer& buffer = response_.buffer;
   http::ResponseHead& head = response_.head;
@@ -112,7 +112,8 @@ HeadReader::Taken HeadReader::take_head() {
   }
   if (std::get<http::Progress>(parsed) == http::Progress::partial) return Taken::partial;
   const bool switching = head.status == 101;
-  // A hedged copy and a resumed download have no client whose protocol could change.
+  // A 101 to a hedged copy or to a resumed download is out of order: these attempts cannot change the
+  // protocol of a client's connection.
   const bool out_of_order =
       switching ? client_ == nullptr || !http::is_offered_upgrade(out_.in.head, to_h2c(out_.in), head)
                 : head.status < 200 && !interims_.admit(head.bytes);

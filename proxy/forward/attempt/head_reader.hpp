@@ -1,4 +1,4 @@
-// Reads the response head of one attempt, if need be while the request is still being sent.
+// Reads the response head of one attempt, also while the request is still being sent.
 #pragma once
 
 #include <optional>
@@ -25,8 +25,8 @@ class HeadReader final : public UploadListener {
 
   /// Starts waiting for the response. Precondition: the upload has begun.
   void begin(const Upload&);
-  /// Reads until a head is complete or none can come. If the previous call has read an interim head, passes
-  /// that head to the client instead.
+  /// Reads until a head is complete or no head can follow. If the previous call has read an interim head,
+  /// passes that interim head to the client instead of reading.
   Task<ErrorCode> read_on();
   /// Returns the result of `read_on`: the final head, whose body is unread, or a failure. Absent if `read_on`
   /// must be called again.

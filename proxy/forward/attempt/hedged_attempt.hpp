@@ -34,7 +34,8 @@ class HedgedAttempt final : public net::Cancellable {
   /// Cancels that attempt, waits for its end and discards its response. Does nothing if `next_end` has
   /// already returned it.
   Task<void> stop(unsigned number);
-  /// Discards the response of each attempt that `next_end` returned, except `worth_keeping` (may be null).
+  /// Discards the response of each attempt that `next_end` returned, except the response `worth_keeping`. If
+  /// `worth_keeping` is null, discards all of them.
   Task<void> drop_losers(const Response* worth_keeping);
   /// Returns true while an attempt is running, or has ended without being returned by `next_end` or stopped.
   bool goes_on() const;
@@ -53,7 +54,7 @@ class HedgedAttempt final : public net::Cancellable {
   std::array<Runner, 2> runners_;
 };
 
-/// Returns the estimate of how long this route's first attempts take. Null if the route does not use it.
+/// Returns the observed latency of this route's first attempts. Null if the route does not use it.
 policy::ObservedLatency* latency_of(Worker&, const Route&);
 /// Returns a report of an attempt that has no response yet.
 policy::AttemptReport report_of_slow(const Outgoing&, unsigned number);

@@ -10,7 +10,8 @@
 namespace reprise::forward {
 namespace {
 
-// Returns true unless the framing shows that the body exceeds both limits. The body itself is not read yet.
+// Returns false if the request body is known to exceed both the memory limit and the disk limit. Does not
+// read the body.
 bool can_be_held(const http::Framing& framing, const HoldLimits& limits) {
   return framing.kind != http::Framing::Kind::length ||
          framing.length <= std::max<std::uint64_t>(limits.memory, limits.disk);
@@ -22,8 +23,8 @@ Duration age_limit(Duration max_age, policy::Dice& dice) {
   return max_age * (800 + static_cast<Duration::rep>(dice.roll(400))) / 1000;
 }
 
-// Returns the route through the parent. In absolute-form, the parent is asked for the host that the request
-// names.
+// Returns the route through the parent proxy. If the parent gets the request in absolute-form, the parent is
+// asked for the host that the request names; else for the upstream's host.
 net::ParentRoute parent_route_of(const Incoming& in, const Route& route) {
   const bool to_parent = route.is_for_parent();
   const std::string_view asked = to_parent ? in.view.host : std::string_view(route.upstream->host);
@@ -73,8 +74,8 @@ std::unique_ptr<net::UpstreamConnection> lease(Worker& worker, Outgoing& out, co
   auto connection = out.pin->take(carrier);
   if (connection != nullptr && connection->is_denied(filter)) connection.reset();
   if (connection == nullptr && !start.fresh) {
-    // A retry prefers an address that the request has not tried (row N1). A resumed download goes where it
-    // began, because another replica may assign another version to the same bytes.
+    // A retry prefers an address that the request has not tried (row N1). A resumed download prefers the
+    // address where the download began, because the other replicas may use other ETags for the same content.
     std::span<const policy::UpstreamAddress> not_to;
     if (!out.resuming && !out.tried.empty() && out.has_untried_address()) not_to = out.tried;
     do {

@@ -12,8 +12,9 @@
 namespace reprise::forward {
 
 /// Returns which idle connections may carry the request. Precondition: the head, the facts and the policy of
-/// the request are known. `limits`: those of its body. `before`: the upstream or parent that received the
-/// last non-repeatable request of this client connection; null if there was none (row F10).
+/// the request are known. `limits`: how much of the request body may be held. `before`: the upstream or
+/// parent that received the last non-repeatable request of this client connection; null if there was none
+/// (row F10).
 net::Freshness freshness_of(const Outgoing&, const HoldLimits& limits, const net::Upstream* before);
 
 /// Returns the report of an attempt that ended before anything was sent. `address`: the address that was
@@ -30,13 +31,13 @@ net::Unread unread_of(net::UpstreamConnection&);
 /// deadline, so that a retry still fits. Otherwise: the system's own limit.
 Duration user_timeout_of(const Outgoing&);
 
-/// Returns the pinned connection or one from the pool, never that of the previous attempt. Null if a fresh
-/// one has to be dialled.
+/// Returns the pinned connection or a pooled one, but never the connection of the previous attempt. Null if a
+/// fresh connection has to be dialled.
 std::unique_ptr<net::UpstreamConnection> lease(Worker&, Outgoing&, const policy::Start&);
 
-/// Dials a fresh connection by `deadline` and stores it in `response.connection`. Returns the failure if this
-/// fails; no byte of the request was sent then. `address`: receives the connected address, or the last one
-/// dialled.
+/// Dials a fresh connection until `deadline` and stores it in `response.connection`. If no connection can be
+/// established, returns the failure; no byte of the request was sent then. `address`: receives the connected
+/// address, or else the last address that was dialled.
 Task<std::optional<policy::Failed>> connect_for(OneAttempt&, std::optional<Instant> deadline,
                                                 policy::UpstreamAddress& address);
 

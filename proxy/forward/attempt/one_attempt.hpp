@@ -16,8 +16,8 @@ namespace reprise::forward {
 enum class ClientState : std::uint8_t {
   present,
   gone,       ///< the client left while its body was read, or an interim response could not be sent
-  malformed,  ///< the chunked coding of the request body is malformed (400), or a body held to learn its
-              ///< length was lost (411)
+  malformed,  ///< the chunked coding of the request body is malformed (400), or the body was lost while its
+              ///< length was being determined (411)
 };
 
 struct AttemptResult {
@@ -32,10 +32,12 @@ struct OneAttempt {
   Outgoing& out;        ///< the request
   net::Stream* client;  ///< receives interim responses; null: they are discarded
   net::AttemptCancel& cancel;
-  /// Deadline for attempts that may be repeated. For all others it limits only the time to get a connection.
+  /// Deadline of an attempt that may be repeated. For any other attempt, it limits only the time to get a
+  /// connection.
   std::optional<Instant> deadline;
   Response& response;  ///< receives the head, with the body unread; otherwise stays empty
-  /// Written at the end. Not the return value of the coroutine, which would cost every request another copy.
+  /// Written at the end of the attempt. A return value of the coroutine would cost every request another
+  /// copy.
   AttemptResult result{};
 };
 

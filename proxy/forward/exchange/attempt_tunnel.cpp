@@ -18,8 +18,8 @@ using policy::Stage;
 
 namespace {
 
-// Waits for the rest of a ClientHello, as long as for the first bytes of a stream. Returns false if it does
-// not arrive.
+// Waits for the rest of a ClientHello, at most as long as for the first bytes of a stream. Returns false if
+// the rest does not arrive.
 Task<bool> read_hello(Worker& worker, net::Stream& client, net::Buffer& early) {
   if (early.empty()) co_return false;
   client.limit_read(worker.shared.sniff_limit);
@@ -29,8 +29,9 @@ Task<bool> read_hello(Worker& worker, net::Stream& client, net::Buffer& early) {
   co_return hello == Hello::whole;
 }
 
-// Sends the ClientHello and waits until the upstream sends a byte or ends, or until the client sends more.
-// Returns the cause if the upstream has ended; otherwise the stream is an ordinary tunnel from then on.
+// Sends the ClientHello and waits until the upstream sends a byte or ends the connection, or the client sends
+// more bytes. Returns the cause if the upstream has ended the connection. Otherwise the stream is an ordinary
+// tunnel from then on.
 Task<std::optional<Cause>> offer_hello(TunnelRequest& tunnel, Duration idle, net::Stream& client,
                                        net::Stream& upstream) {
   net::Gather pieces;
@@ -45,8 +46,8 @@ Task<std::optional<Cause>> offer_hello(TunnelRequest& tunnel, Duration idle, net
   co_return end ? std::optional(net::cause_of(end)) : std::nullopt;
 }
 
-// Makes an attempt that ends when the connection is established. The response is a generated 200, and its
-// connection is the tunnel's.
+// Makes an attempt that ends when the connection is established. The response is a generated 200, and the
+// tunnel uses the connection of that response.
 Task<void> attempt_connect(OneAttempt& one, const policy::Start& start) {
   AttemptResult& result = one.result;
   result.report.number = start.number;

@@ -43,16 +43,16 @@ void write_own_fields(const Worker& worker, Request& request) {
   if (ledger.ambiguous) lines.append("Reprise-Ambiguous: true\r\n");
 }
 
-// Returns false for CONNECT too: bytes after a failed CONNECT were meant for the tunnel and are not a request
-// (row G2).
+// Returns true if another request may follow on the client's connection. Returns false for CONNECT, because
+// bytes after a failed CONNECT were meant for the tunnel and are not a request (row G2).
 bool may_stay_open(const OneExchange& one) {
   const http::RequestHead& head = one.request.in.head;
   return one.request.tunnel() == nullptr && head.minor_version > 0 && head.keep_alive() &&
          !one.worker.draining && !is_last(one.worker, one.request.in);
 }
 
-// Requires a complete request body: after a generated response, the rest of the body is not worth waiting
-// for.
+// Returns true if another request may follow after a generated response. The request body must be complete
+// for this, because waiting for the rest of a body is not worthwhile.
 bool may_stay_open_after_reply(const OneExchange& one) {
   return one.request.out.body.complete() && may_stay_open(one);
 }
@@ -178,7 +178,7 @@ Task<void> deliver_response(OneExchange& one, Response& response, Delivered& del
     Relayed relayed =
         co_await relay(worker.pool, request.out, client.stream, request.responses.head, response);
     if (response.sending != nullptr) co_await duplex.end(relayed);
-    watched.end();  // the connection may serve another request by now
+    watched.end();  // the upstream connection may serve another request by now
     if (duplex.client_left()) relayed.end = Relayed::End::client_gone;
     count_limit(worker.shared.metrics, relayed, client.stream);
     delivered.end = relayed.end;
@@ -187,7 +187,7 @@ Task<void> deliver_response(OneExchange& one, Response& response, Delivered& del
     delivered.cause = relayed.cause;
     delivered.stalled = relayed.stalled;
     delivered.served.response_bytes = relayed.bytes;
-    // The body broke because the watch saw the client leave, not because of the upstream.
+    // The body broke because the client reset its connection, not because of the upstream.
     if (relayed.end == Relayed::End::broken && client.watch.client_reset())
       delivered.end = Relayed::End::client_gone;
   }
@@ -199,7 +199,8 @@ Task<Served> deliver_failure(OneExchange& one, bool gateway_timeout) {
   const Ledger& ledger = request.ledger();
   const http::Reply reply = http::failure_reply(ledger, gateway_timeout, one.worker.shared.pseudonym);
   if (const TunnelRequest* const tunnel = request.tunnel()) {
-    // The client gets a failure in its own protocol. The log has the status that an HTTP client would get.
+    // The client gets the failure in its own protocol (SOCKS, for example). The log has the status that an
+    // HTTP client would get.
     const auto* const failed = ledger.empty() ? nullptr : std::get_if<policy::Failed>(&ledger.back().outcome);
     std::string& text = request.responses.head;
     text.clear();

@@ -50,7 +50,7 @@ ExchangeDriver::ExchangeDriver(OneExchange& one)
 }
 
 Actions ExchangeDriver::next() {
-  // No I/O is pending here, so the machine must ask for an action or be over.
+  // No I/O is pending here, so the state machine has an action to execute or the exchange is over.
   assert(policy::leads_on(machine_, actions_));
   return std::exchange(actions_, {});
 }
@@ -74,7 +74,7 @@ Served ExchangeDriver::end() {
   return served_;
 }
 
-// This is not a coroutine itself, which saves every request a coroutine frame.
+// This function is not a coroutine, so that it costs a request no coroutine frame.
 Task<void> ExchangeDriver::obey(const policy::Start& start) {
   if (machine_.hedge_at()) return start_hedged(start);
   LoneAttempt& alone = alone_.emplace(one_, machine_.deadline(), *live_);
@@ -93,8 +93,8 @@ void ExchangeDriver::report_result() {
   }
 }
 
-// Runs an attempt and, when the machine asks for it, its hedged copy. The machine also decides whether the
-// end of one of them ends both.
+// Runs an attempt and, when the state machine asks for it, its hedged copy. When the attempt or the copy
+// ends, the state machine decides whether the other one is stopped.
 Task<void> ExchangeDriver::start_hedged(policy::Start start) {
   hedge_ = std::make_unique<HedgedAttempt>(worker_, request_.out, client_.pause, machine_.deadline());
   HedgedAttempt& race = *hedge_;
@@ -144,8 +144,8 @@ void ExchangeDriver::attempted(const AttemptResult& result) {
   log_decision(worker_, request_, machine_.ledger()[result.report.number - 1]);
 }
 
-// Reports a departure or a shutdown to the machine, which returns actions only if it is waiting or
-// delivering.
+// Reports the client's departure or a shutdown to the state machine. The state machine returns actions only
+// if it is waiting or delivering.
 Actions ExchangeDriver::report_departures() {
   const net::ClientWatch& watch = client_.watch;
   const Instant now = net::Tick::now();
@@ -156,7 +156,8 @@ Actions ExchangeDriver::report_departures() {
   return watch.shutting_down() ? machine_.shutdown(now) : Actions{};
 }
 
-// Accepts the machine's reaction to a departure or a shutdown during an attempt: there are no actions then.
+// Checks that the state machine returned no actions: it returns none for a departure or a shutdown that is
+// reported during an attempt.
 void ExchangeDriver::note(const Actions& nothing) {
   assert(nothing.size() == 0);
   static_cast<void>(nothing);
@@ -181,7 +182,7 @@ Task<void> ExchangeDriver::keep(Instant until) {
   const std::size_t most = request_.route.snapshot->settings.limits.kept_response_bytes;
   if (live_->kept && live_->body.size() > most) live_->clear();
   if (live_->connection != nullptr && !live_->kept && request_.tunnel() == nullptr) {
-    // A departure ends the reading too (row L17).
+    // If the client leaves, the reading ends too (row L17).
     const net::ClientWatch::Waiting waiting(client_.watch, live_->connection->stream());
     co_await keep_response(worker_.pool, *live_, most, limit);
   }
@@ -201,7 +202,7 @@ Task<void> ExchangeDriver::obey(const policy::Wait& wait) {
   net::ClientWatch& watch = client_.watch;
   watch.look();
   actions_ = report_departures();
-  // A departure may leave this wait unchanged, because attempt 1 always starts.
+  // This wait may continue although the client has left, because attempt 1 always starts.
   StalledBody* const stalled = resumption_ == nullptr ? nullptr : resumption_->stalled();
   while (actions_.size() == 0 && net::Tick::now() < wait.until) {
     {
@@ -216,7 +217,7 @@ Task<void> ExchangeDriver::obey(const policy::Wait& wait) {
   if (actions_.size() == 0) actions_ = machine_.waited(net::Tick::now());
 }
 
-// This is not a coroutine itself, which saves every request a coroutine frame.
+// This function is not a coroutine, so that it costs a request no coroutine frame.
 Task<void> ExchangeDriver::obey(const policy::Deliver& deliver) {
   const bool live = live_->number == deliver.number;
   if (!live) live_->clear();
@@ -234,7 +235,8 @@ void ExchangeDriver::delivered(const Delivered& delivery_result) {
              delivery_result.stalled);
 }
 
-// Reports that the stalled body has continued. The response that was requested in its place is discarded.
+// Reports that the stalled body has continued. Discards the response that was requested to replace the rest
+// of that body.
 void ExchangeDriver::body_went_on(const policy::AttemptReport& report) {
   resumption_->response().clear();
   actions_ = machine_.body_went_on(report, net::Tick::now());
@@ -310,11 +312,12 @@ Task<void> ExchangeDriver::obey(const policy::Fail& fail) {
   }
 }
 
-// Delivers every byte that arrived, because clients resume a download after its last byte (row B6).
+// Delivers every byte that arrived, because clients resume a download after the last byte that they received
+// (row B6).
 Task<void> ExchangeDriver::obey(const policy::Cut&) {
   served_.ending = telemetry::Ending::cut;
   served_.keep_alive = false;
-  if (is_framed_) co_return;  // the session sends a FIN, and the framing shows the cut
+  if (is_framed_) co_return;  // the session sends a FIN, and the framing shows that the response was cut
   co_await until_all_is_acknowledged(client_.stream, client_.pause);
   client_.stream.cut();
 }
@@ -327,8 +330,8 @@ Task<void> ExchangeDriver::obey(const policy::Leave&) {
   }
 }
 
-// Ends the client's connection as the upstream's ended: FIN for FIN, RST for RST. The client observes what it
-// would observe without a proxy.
+// Ends the client's connection in the same way as the upstream ended its own: FIN for FIN, RST for RST. The
+// client observes what it would observe without a proxy.
 void ExchangeDriver::end_like_upstream() {
   const auto& failed = std::get<policy::Failed>(machine_.ledger().back().outcome);
   if (failed.cause == policy::Cause::reset) client_.stream.cut();
@@ -336,7 +339,7 @@ void ExchangeDriver::end_like_upstream() {
   served_.keep_alive = false;
 }
 
-// Ends the exchange without a complete response, either the upstream's or a generated one.
+// Ends the exchange when the client got no complete response, neither the upstream's nor a generated one.
 void ExchangeDriver::end_without_response(telemetry::Ending ending) {
   // A slow client may still be reading: a partial response must not look complete (row I5).
   if (ending == telemetry::Ending::cut || response_begun_) client_.stream.cut();

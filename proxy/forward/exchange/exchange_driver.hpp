@@ -17,7 +17,7 @@ namespace reprise::forward {
 Task<Served> exchange(OneExchange&);
 
 /// One exchange: the state machine and its I/O. The caller passes each action that `next` returns to `obey`,
-/// in order, and then calls `report_result`, until `next` returns no action.
+/// in order, then calls `report_result`, and repeats this until `next` returns no action.
 class ExchangeDriver {
  public:
   /// `one` must outlive this object.
@@ -30,15 +30,15 @@ class ExchangeDriver {
   /// Returns the download whose stalled body must be dropped before the action, because the action does not
   /// need it. Null if there is none.
   Resumption* stalled_without(const policy::Action&);
-  /// Returns the response whose request is still being sent and must be stopped before the action, unless the
-  /// action delivers that response. Null if there is none.
+  /// Returns the response whose request is still being sent, if the action requires that this sending is
+  /// stopped first. An action that delivers the same response does not require it. Null if there is none.
   Response* overtaken_without(const policy::Action&);
-  /// Executes one action, which must stay valid. Every kind of action needs an overload below, or this does
-  /// not compile.
+  /// Executes one action. The action must stay valid until the task ends. Each kind of action needs an
+  /// overload below; without it, this function does not compile.
   Task<void> obey(const policy::Action& action) {
     return std::visit([this](const auto& asked) { return obey(asked); }, action);
   }
-  /// Reports the result of the attempt or delivery that was just executed to the machine (decision 0021).
+  /// Reports to the state machine (decision 0021) the result of the attempt or delivery that has just ended.
   void report_result();
   /// Returns the result. Precondition: the exchange is over.
   Served end();

@@ -1,4 +1,5 @@
-// Continues sending a request beside the relay of its response, if the response began first (row C5).
+// Continues to send a request while its response is relayed, if the response began before the request was
+// sent (row C5).
 #pragma once
 
 #include "proxy/forward/exchange/client_side.hpp"

@@ -1,4 +1,4 @@
-// The state that a request shares with all others to its upstream host: budget, circuit, pause.
+// The state that a request shares with all other requests to the same upstream host: budget, circuit, pause.
 #pragma once
 
 #include "proxy/forward/request/route.hpp"

@@ -37,9 +37,11 @@ Task<ErrorCode> accept_stream(TunnelRequest& tunnel, std::string_view own_fields
 Task<void> carry_tunnel(OneExchange& one, net::Buffer& early, Response& response, Served& served) {
   auto& [worker, request, client] = one;
   take_early(early, client.buffer);
-  // If the request body was streamed, bytes of the new protocol may have been read together with its end.
+  // The read that returned the end of a streamed request body may also have returned bytes of the new
+  // protocol.
   take_early(early, request.out.body.read_beyond());
-  // Either side may pause, and the kernel counts a closed window as a dead peer.
+  // The timeout is the idle limit, because either side may pause and the kernel counts a closed window as a
+  // dead peer.
   const Duration idle = request.route.policy->idle_timeout;
   response.connection->stream().set_user_timeout(idle);
   Tunnel tunnel(worker.tick, client.stream, response.connection->stream(), idle);
@@ -77,7 +79,7 @@ Task<Delivered> open_tunnel(OneExchange& one, TunnelRequest& tunnel, Response& r
     delivered.end = Relayed::End::client_gone;
     co_return delivered;
   }
-  // The client was silent before the dial.
+  // The client had sent nothing before the dial.
   if (tunnel.words == DetectedProtocol::more)
     co_await sniff_stream(worker, request, tunnel, client.stream, &response.connection->stream());
   delivered.served.carried = carried_by(tunnel);

@@ -15,8 +15,9 @@ Task<ErrorCode> accept_stream(TunnelRequest&, std::string_view own_fields, Durat
 /// `tunnel.words` and `tunnel.early`. Returns false if the client is gone.
 Task<bool> accept_and_sniff(OneExchange&, TunnelRequest&, Response&);
 
-/// Accepts the stream if that was not done yet, and relays it to its end. If it carries requests that are
-/// served one by one, sets `Served::inside`, and pools or closes the upstream connection instead.
+/// Accepts the stream if that was not done yet, and relays it until it ends. If the stream carries requests
+/// that are served one by one, does not relay it: sets `Served::inside`, and pools or closes the upstream
+/// connection.
 Task<Delivered> open_tunnel(OneExchange&, TunnelRequest&, Response&);
 
 /// Relays a connection whose protocol has changed (CONNECT or 101) to its end. `early`: bytes that the client

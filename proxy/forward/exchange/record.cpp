@@ -17,8 +17,8 @@ bool is_lower_hex(std::string_view text) {
   return text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-// Returns version "-" trace-id "-" parent-id "-" flags (W3C Trace Context 2.2). Accepts nothing more than
-// that if the version is 00. Returns an empty text if it is malformed.
+// Returns the part `version-trace_id-parent_id-flags` of a traceparent (W3C Trace Context 2.2). In version 00
+// nothing may follow that part. Returns an empty text if the traceparent is malformed.
 std::string_view well_formed(std::string_view traceparent) {
   constexpr std::size_t length = 55;
   if (traceparent.size() < length || (traceparent.size() > length && traceparent.starts_with("00")))
@@ -68,7 +68,7 @@ void record(Worker& worker, const Request& request, const Served& served) {
   const bool kept = worker.histories != nullptr && request.number != 0;
   const config::Trace& trace = route.snapshot->settings.trace;
   const bool traced = trace.otlp.has_value() && worker.spans != nullptr;
-  // Requests that were given up are logged even without access lines (row L15, clause R24).
+  // Requests whose retries were exhausted are logged even without access lines (row L15, clause R24).
   if (!kept && !traced && !log.access && !exhausted) return;
   exchange.traceparent = well_formed(value_of(in.head, "traceparent"));
   exchange.request_id = value_of(in.head, "X-Request-Id");

@@ -64,7 +64,7 @@ class BodyWriter {
   }
 
   std::uint64_t bytes() const { return bytes_; }
-  /// Adds body bytes that were sent in another way.
+  /// Counts body bytes that were spliced, so that this object did not send them.
   void count(std::uint64_t bytes) { bytes_ += bytes; }
 
  private:

@@ -16,12 +16,12 @@ struct Relayed {
   bool stalled = false;  ///< for `broken`: the upstream sent no byte within its limit
 };
 
-/// Sends `head` first; empty if a stalled body continues. A body that brings no byte for `stall_limit_of` has
-/// broken. A broken body is never terminated: no last chunk and no clean close (the caller cuts the
-/// connection).
+/// Sends `head` first; `head` is empty if a stalled body continues. A body without a new byte for
+/// `stall_limit_of` counts as broken. A broken body is never terminated: the client gets no last chunk and no
+/// clean close (the caller cuts the connection).
 Task<Relayed> relay(net::Pool&, const Outgoing&, net::Stream& client, std::string_view head, Response&);
 
-/// Returns the result for a body that broke with that step. `bytes`: body bytes that the client has.
+/// Returns the result for a body that broke with `step`. `bytes`: number of body bytes that the client has.
 Relayed broken(net::BodyStep step, std::uint64_t bytes);
 
 /// Waits until the client's host has acknowledged all bytes, or has acknowledged none for half a minute.

@@ -83,8 +83,8 @@ policy::Actions Resumption::judge(policy::Exchange& machine, const policy::Attem
   return machine.uncounted(report, responded, now, dice);
 }
 
-// Removes the bytes that the client has from `piece`, and holds back the last byte of the body: a body that
-// continues after its range was not the missing part. Returns false for such a body.
+// Removes from `piece` the bytes that the client already has, and holds back the last byte of the body. If
+// the body continues beyond the requested range, it was not the missing part: returns false.
 bool Resumption::take(Rest& rest, std::string_view piece) {
   const std::uint64_t skipped = std::min<std::uint64_t>(rest.skip, piece.size());
   rest.skip -= skipped;
@@ -160,8 +160,8 @@ Task<Relayed> Resumption::relay_part(net::Pool& pool, net::Stream& client, Part&
       co_return Relayed{Relayed::End::broken, Cause::malformed_response, rest.sent};
     }
     if (rest.piece.empty()) continue;
-    co_await drop_stalled();  // this one was first to bring a byte for the client; the skipped prefix does
-                              // not count
+    co_await drop_stalled();  // this one was first (the new response, not the stalled one) to bring a byte
+                              // for the client; the skipped prefix does not count
     if (co_await send(client, rest.piece))
       co_return Relayed{Relayed::End::client_gone, Cause::truncated, rest.sent};
     rest.left -= rest.piece.size();
@@ -169,7 +169,7 @@ Task<Relayed> Resumption::relay_part(net::Pool& pool, net::Stream& client, Part&
   }
 }
 
-// Completes a body that arrived whole: sends the byte that was held back, and the end of the client's
+// Completes a body that arrived completely: sends the byte that was held back, and the end of the client's
 // framing.
 Task<Relayed> Resumption::finish(net::Pool& pool, net::Stream& client, Part& part, bool surplus) {
   Rest& rest = part.rest;

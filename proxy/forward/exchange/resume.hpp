@@ -19,7 +19,7 @@ namespace reprise::forward {
 /// stalled body stays open beside the new request: at most two connections for one download.
 class Resumption {
  public:
-  /// The client has received the head of `first`. Both arguments must outlive this object.
+  /// Precondition: the client has received the head of `first`. Both arguments must outlive this object.
   Resumption(Outgoing& out, Response& first);
 
   /// Records that the body broke after the client had received `bytes` more bytes. Keeps the connection if
@@ -27,12 +27,13 @@ class Resumption {
   policy::Break broke(policy::Cause, std::uint64_t bytes, bool stalled);
   /// Makes the request's next attempts ask for the missing part.
   void ask();
-  /// Judges the head in `response()` and reports to the machine whether it continues the download.
+  /// Judges the head in `response()` and reports to the state machine whether that response continues the
+  /// download.
   policy::Actions judge(policy::Exchange&, const policy::AttemptReport&, const policy::Responded&,
                         Instant now, policy::Dice&);
-  /// Sends the client the missing part of the body from that attempt, framed like the beginning. A body that
-  /// is longer than announced ends as broken, and no byte of the excess is sent. Ends as stalled without
-  /// sending a byte if the body stalls, or if the earlier stalled body brings a byte first.
+  /// Sends the client the missing part of the body from that attempt, framed like the beginning. If the body
+  /// is longer than announced, the result is `broken`, and no byte of the excess is sent. If the body stalls,
+  /// or if the earlier stalled body brings a byte first, the result is stalled and no byte is sent.
   Task<Relayed> relay_rest(net::Pool&, net::Stream& client, unsigned number);
   /// Returns the stream that carries the body of that attempt.
   net::Stream& stream_of(unsigned number);
@@ -61,7 +62,7 @@ class Resumption {
   };
 
   Part& part_of_attempt() { return parts_[attempt_]; }
-  /// Returns true if the body of that attempt is the stalled one.
+  /// Returns true if the body of that attempt is the stalled body.
   bool has_stalled(unsigned number) { return stalled_ && response_of(stalled_part_).number == number; }
   Response& response_of(Part* part) { return part == nullptr ? first_ : part->response; }
   void begin_part(Part&);

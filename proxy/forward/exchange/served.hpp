@@ -16,7 +16,7 @@ struct Served {
   std::uint64_t response_bytes = 0;
   bool keep_alive = false;  ///< another request may follow on the connection
   telemetry::Carried carried = telemetry::Carried::nothing;
-  bool inside = false;  ///< a tunnel that carries requests, whose first bytes are in `early`
+  bool inside = false;  ///< true for a tunnel that carries HTTP requests; their first bytes are in `early`
 };
 
 }  // namespace reprise::forward

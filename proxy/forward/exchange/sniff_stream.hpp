@@ -6,22 +6,23 @@
 
 namespace reprise::forward {
 
-/// Returns true if the client's first bytes are read before anything is dialled: the stream was redirected,
-/// so that only they can name the host, or TLS to the requested host is intercepted.
+/// Returns true if the client's first bytes are read before anything is dialled: because the stream was
+/// redirected, so that only these bytes can name the host, or because TLS to the requested host is
+/// intercepted.
 bool sniffs_before_dial(const Route&, const TunnelRequest&);
 
 /// Stores what the stream carries in `tunnel.words` and, for TLS, in `tunnel.tls`. The bytes that were read
 /// are in `tunnel.early`. `upstream`: null if no upstream is connected yet.
 ///
-/// Without an upstream, a client that stays silent for the whole wait but may still send a ClientHello leaves
-/// `words` at `more`. Call again once an upstream is connected, because that upstream may send first. The
+/// Without an upstream, `words` stays `more` if the client sends nothing during the whole wait but may still
+/// send a ClientHello. Call again once an upstream is connected, because that upstream may send first. The
 /// second call waits for `timers.handshake`.
 ///
-/// An incomplete beginning or ClientHello is also waited for that long if interception or the route depends
-/// on it; otherwise it is forwarded after 200 ms (row G7).
+/// If interception or the route depends on the client's first bytes, an incomplete beginning or ClientHello
+/// is also waited for that long. Otherwise it is forwarded after 200 ms (row G7).
 Task<void> sniff_stream(Worker&, const Request&, TunnelRequest&, net::Stream& client, net::Stream* upstream);
 
-/// Logs what became of a client's TLS: the outcome, the server name, and the listener.
+/// Logs how a client's TLS was handled: the outcome, the server name, and the listener.
 void log_interception(Worker&, const Incoming&, const TunnelRequest&, telemetry::Interception,
                       std::string_view words = {});
 

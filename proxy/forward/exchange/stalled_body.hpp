@@ -1,4 +1,5 @@
-// Watches a stalled body while its rest is requested on another connection: the first to bring a byte wins.
+// Watches a stalled body while its rest is requested on another connection: the connection that brings a byte
+// first wins.
 #pragma once
 
 #include <optional>

@@ -9,7 +9,8 @@
 
 namespace reprise::forward {
 
-/// The limit of one medium. Reports its use to the medium's gauges. Thread-safe; must outlive its allotments.
+/// The limit of one medium (memory or disk). Reports its use to the medium's gauges. Thread-safe; must
+/// outlive its allotments.
 class ReplayAllowance {
  public:
   ReplayAllowance(std::uint64_t most_bytes, telemetry::ReplayMedium medium, telemetry::Metrics& metrics)

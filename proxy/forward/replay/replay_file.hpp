@@ -89,14 +89,14 @@ class ReplayFile {
     /// Ends the piece: returns its memory, and also its buffer unless another piece still needs the buffer.
     void give_back(SpareBuffers&);
   };
-  /// Leads from a job back to the file. `file` is null once the file is destroyed.
+  /// Connects a job with its file. `file` is null once the file is destroyed.
   struct Link {
     ReplayFile* file = nullptr;
     std::atomic<bool> is_wanted{true};  ///< false: no further job writes
   };
 
-  /// Registers a pause that `wake` ends, for the lifetime of this object. A Waiter may outlive the file when
-  /// the coroutines of an ending thread are destroyed.
+  /// Registers a pause for the lifetime of this object; `wake` ends a registered pause. A Waiter may outlive
+  /// the file when the coroutines of an ending thread are destroyed.
   class [[nodiscard]] Waiter {
    public:
     explicit Waiter(const ReplayFile&);

@@ -24,10 +24,10 @@ class ReplayReader {
   ReplayReader& operator=(const ReplayReader&) = delete;
 
   bool at_end() const { return offset_ == size_; }
-  /// Reads the next piece, which is valid until the next call. Returns false if the piece is `lost`, or if
-  /// `cancel` was called. Precondition: not `at_end`.
+  /// Reads the next piece, which is valid until the next call. Returns false if the piece could not be read
+  /// (see `lost`), or if `cancel` was called. Precondition: not `at_end`.
   Task<bool> next(std::string_view& piece);
-  /// Returns true if the file could not be read, or not in time. The failure was logged.
+  /// Returns true if the file could not be read, or was not read in time. The failure was logged.
   bool lost() const { return lost_; }
   /// Ends a pending call of `next`.
   void cancel();

@@ -62,8 +62,8 @@ class ReplayStore {
     if (thread_) thread_->join();
   }
 
-  /// Logs the cause, at most once a second for each, so that a full disk does not flood the log. `error`: an
-  /// errno, or 0.
+  /// Logs the cause, at most once a second for each cause, so that a full disk does not flood the log.
+  /// `error`: an errno, or 0.
   void log_not_held(NotHeld why, int error = 0);
 
  private:

@@ -106,12 +106,12 @@ class RequestBody final : public net::Cancellable {
   std::string held_;
   Allotment memory_;
   std::unique_ptr<ReplayFile> file_;
-  std::string_view unheld_;    ///< read, and not returned by `next` yet
+  std::string_view unheld_;    ///< bytes that were read, but that `next` has not returned yet
   std::string_view in_place_;  ///< a whole body that came with its head, held in the head's buffer
   bool replayable_ = true;
   bool over_limit_ = false;
   bool wanted_ = false;     ///< some rule could allow a retry
-  bool uncounted_ = false;  ///< lost while its length was being determined
+  bool uncounted_ = false;  ///< the body was lost while its length was being determined
   bool cancelled_ = false;
   Duration waited_{};  ///< total time spent waiting for memory that other bodies' blocks occupy
 };

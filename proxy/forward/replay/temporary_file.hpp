@@ -24,7 +24,7 @@ struct FileCalls {
   std::function<ssize_t(int descriptor, const char* bytes, std::size_t count, off_t offset)> write;
   std::function<ssize_t(int descriptor, char* bytes, std::size_t count, off_t offset)> read;
   /// Total time that the first 64 MiB of a body may wait for a disk that is slower than the client; each
-  /// further 64 MiB adds the same. Afterwards the body is no longer held and streams on.
+  /// further 64 MiB adds the same time. After that the body is still sent, but no longer held.
   policy::Duration patience = std::chrono::seconds(1);
   /// Time that a request which needs the stored data waits while the disk makes no progress.
   policy::Duration long_patience = std::chrono::seconds(10);
@@ -34,7 +34,7 @@ struct FileCalls {
 /// support it; pwrite(2); pread(2).
 FileCalls system_file_calls();
 
-/// Every call may block, so it is used on the disk thread only. After the first failure every call fails,
+/// Used on the disk thread only, because every call may block. After the first failure every call fails,
 /// because bytes written after a gap must never be read.
 class TemporaryFile {
  public:

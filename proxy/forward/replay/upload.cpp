@@ -93,8 +93,8 @@ Task<UploadEnd> Upload::pump() {
   }
 }
 
-// Sends the part that earlier attempts have put on disk. If that fails, the connection ends, so that a part
-// never passes for the whole.
+// Sends the part of the body that is on disk. If that fails, the connection ends, so that the upstream never
+// takes a part for the whole body.
 Task<UploadEnd> Upload::send_stored() {
   stored_ = body_.read_stored();
   UploadEnd end = UploadEnd::running;
@@ -140,7 +140,7 @@ Task<void> Upload::stop() {
   if (end_ != UploadEnd::running) co_return;
   assert(joined_);
   stopping_ = true;
-  // Stops the sending only, because the body of an early response may still have to be read (row C5).
+  // Stops only the sending, because the body of an early response may still have to be read (row C5).
   upstream_.end_writing();
   body_.client().end_read();
   body_.cancel();

@@ -14,7 +14,7 @@ namespace reprise::forward {
 enum class UploadEnd : std::uint8_t {
   running,
   sent,              ///< the kernel has taken every byte
-  upstream_failed,   ///< EPIPE, reset or no progress; a response may have arrived all the same
+  upstream_failed,   ///< EPIPE, reset or no progress; a response may nevertheless have arrived
   upstream_stalled,  ///< like `upstream_failed`, if TCP_USER_TIMEOUT detected it
   client_gone,       ///< the client left before the end of its body
   client_stalled,    ///< the client sent no byte of its body for the idle limit
@@ -23,7 +23,7 @@ enum class UploadEnd : std::uint8_t {
   stopped,           ///< ended by `stop`
 };
 
-/// Is notified when an upload ends, while it waits for something else.
+/// Notified when an upload ends while this listener waits for something else.
 class UploadListener {
  public:
   virtual void upload_ended(UploadEnd) = 0;

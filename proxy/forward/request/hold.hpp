@@ -15,8 +15,8 @@ namespace reprise::forward {
 Task<policy::Outcome> hold_back(net::Pool&, const policy::HoldPolicy&, const policy::Responded& head,
                                 Duration idle, Instant until, Response& response);
 
-/// Returns the predicate that matches by the head alone, so that no body has to be held back. Null if none
-/// does.
+/// Returns the predicate that matches by the head alone, so that no body has to be held back. Null if no
+/// predicate matches.
 const policy::BodyPredicate* listed_by_head(const policy::HoldPolicy&, const Response&);
 
 /// Returns true if the route holds back some of this response. Precondition: the body is unread.

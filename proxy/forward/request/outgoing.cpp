@@ -58,12 +58,13 @@ bool is_among(const std::vector<policy::UpstreamAddress>& all, const policy::Ups
 }  // namespace
 
 void Outgoing::note_address(const policy::UpstreamAddress& address) {
-  constexpr std::size_t most = 16;  // the most addresses that a name may have (row I13)
+  constexpr std::size_t most = 16;  // maximum number of addresses of a name (row I13)
   if (address.known() && tried.size() < most && !is_among(tried, address)) tried.push_back(address);
 }
 
 void Outgoing::note_connection(unsigned number, bool copy, const net::UpstreamConnection& connection) {
-  // The copy may be sent before the first attempt, so neither of the two clears the other's number.
+  // The copy may be sent before the first attempt, so neither of them clears the connection number of the
+  // other.
   if (number > 1 && !copy) recent = {};
   recent[number % recent.size()] = connection.number();
   note_address(connection.address());

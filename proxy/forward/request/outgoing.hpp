@@ -34,8 +34,8 @@ class Outgoing {
   AttemptVia via = AttemptVia::in_the_head;
   bool continue_sent = false;  ///< the client has received a 100
   bool resuming = false;  ///< the client has the head already: attempts ask for the missing part of the body
-  /// The upstream authenticates the connection and not the request, so no other connection may carry it (row
-  /// F2).
+  /// The upstream authenticates the connection and not each request, so no other connection may carry the
+  /// request (row F2).
   bool bound = false;
   net::Freshness freshness = net::Freshness::any;  ///< which connections may carry the request
   net::RecentConnections recent{};                 ///< connections of the last attempts
@@ -56,7 +56,7 @@ class Outgoing {
   /// Evaluates the route's idempotency rule on the fields in `head` (row L11). `held`: the body; null while
   /// it is not held completely.
   policy::Idempotency judge(const policy::JsonBody* held) const;
-  /// Evaluates the rule on the part of the body that is held now (clause R33c).
+  /// Evaluates the idempotency rule on the part of the body that is held now (clause R33c).
   policy::Idempotency judge_now() const;
   /// Returns true if the request may be sent again without repeating an effect. Uses `judge_now`.
   bool may_be_repeated() const;

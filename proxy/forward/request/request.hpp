@@ -13,7 +13,7 @@
 
 namespace reprise::forward {
 
-/// The upstreams' responses, and what the client receives before a body.
+/// The upstreams' responses, and the response head that the client gets.
 struct Responses {
   Response live;           ///< response of the last attempt
   Response copy;           ///< response of the hedged copy of the first attempt

@@ -10,7 +10,7 @@ namespace reprise::forward {
 /// Longest time for which a client's bytes are read and discarded before the connection is closed, as in
 /// nginx. Without this, the client's kernel may discard the response (RFC 9112 9.6, rows C5, I4).
 inline constexpr Duration linger_time = std::chrono::seconds(30);
-/// Longest pause between two bytes during that time.
+/// Longest pause between two bytes while the client's bytes are read and discarded.
 inline constexpr Duration linger_idle = std::chrono::seconds(5);
 
 /// Sends FIN, discards what is in the buffer, and closes. Before the close it reads and discards what the

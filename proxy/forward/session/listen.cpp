@@ -90,9 +90,9 @@ void AcceptLoop::admit(tcp::socket socket, const tcp::endpoint& client) {
   serve(worker_, {std::move(socket), listener_, listener_->role, ends, place_of_client(shared)});
 }
 
-// Waits for a client before it calls accept(2), which fails without a free descriptor even if no client
-// waits. If there is still no free descriptor, an idle connection gives up its own. If there is no idle
-// connection, the new client gets the reserve descriptor while it is turned away.
+// Waits for a client before it calls accept(2): without a free descriptor, accept(2) fails even if no client
+// waits. If there is still no free descriptor when a client comes, an idle connection is closed for it. If
+// there is no idle connection, the client gets the reserve descriptor while it is turned away.
 Task<void> AcceptLoop::accept_without_descriptor() {
   const auto [error] = co_await acceptor_.async_wait(tcp::acceptor::wait_read, as_result);
   if (error) co_return;
@@ -107,7 +107,7 @@ Task<void> AcceptLoop::accept_without_descriptor() {
   acceptor_.accept(socket, client, refused);
   if (!refused) log_no_room(LimitHit::no_descriptor, client);
   if (!refused) turn_away_now(worker_, std::move(socket), listener_->role->mode(), LimitHit::no_descriptor);
-  // Another thread took the descriptor that the reserve gave up.
+  // Another thread has taken the descriptor that the reserve had freed.
   if (net::is_out_of_descriptors(refused.value())) co_await pause_accepting();
 }
 

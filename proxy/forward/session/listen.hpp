@@ -24,8 +24,8 @@ std::string_view word(config::ListenerMode);
 /// overlapping address.
 enum class Port : std::uint8_t { own, lent };
 
-/// Binds and listens with SO_REUSEADDR. Does not use SO_REUSEPORT, which would hide that a port is in use,
-/// except during the bind itself if the port is `lent`. Throws BindError.
+/// Binds and listens with SO_REUSEADDR. Throws BindError. Sets SO_REUSEPORT only if the port is `lent`, and
+/// only during the bind, because SO_REUSEPORT would hide that a port is in use.
 tcp::acceptor bind_listener(asio::io_context&, std::string_view mode, const config::Endpoint&,
                             Port port = Port::own);
 /// `lent`: sets SO_REUSEPORT, so that another listener of this process can bind the port. `own`: clears
@@ -47,7 +47,7 @@ Task<void> accept_clients(Worker& worker, std::shared_ptr<Listener> listener);
 void close_listener(Worker& worker, std::shared_ptr<Listener> listener);
 
 /// Returns the ports that CONNECT may reach through a listener at that address. For `auto`: any port if only
-/// this host reaches the listener, because its clients could dial themselves; else 443, 80 and 8443.
+/// this host reaches the listener, because local clients could also connect directly; else 443, 80 and 8443.
 http::PortRanges connect_ports_of(const config::Security&, const asio::ip::address& bound);
 /// Returns the settings for sessions of that listener. `bound`: its actual address.
 ListenerRole role_of(const config::Listener&, const config::Security&, const tcp::endpoint&);

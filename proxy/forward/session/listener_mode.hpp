@@ -23,7 +23,8 @@ class ListenerMode {
   ListenerMode(const ListenerMode&) = delete;
   ListenerMode& operator=(const ListenerMode&) = delete;
 
-  /// Returns the mode's interface for HTTP requests; null if its connections do not begin with one.
+  /// Returns the mode's interface for HTTP requests; null if its connections do not begin with an HTTP
+  /// request.
   virtual const RequestListener* requests() const { return nullptr; }
   /// Returns the mode's interface for byte streams; null if its connections begin with an HTTP request.
   /// Exactly one of `requests` and `streams` returns null.
@@ -95,7 +96,7 @@ class StreamListener : public ListenerMode, public StreamProtocol {
   ~StreamListener() = default;
 };
 
-/// Returns the object of a mode.
+/// Returns the object for that mode.
 const ListenerMode& mode_of(config::ListenerMode);
 
 }  // namespace reprise::forward

@@ -1,4 +1,4 @@
-// Decides for a request's head where the request goes, by which route and under which terms, or why it is
+// Decides from a request's head where the request goes, by which route and with which settings, or why it is
 // rejected.
 #pragma once
 

@@ -19,7 +19,7 @@ using telemetry::LimitHit;
 
 namespace {
 
-// An idle connection returns its block after this time without a byte.
+// An idle connection returns its memory block after this time without a byte.
 constexpr Duration quiet = net::Tick::granule;
 
 }  // namespace
@@ -110,7 +110,7 @@ Task<Session::Arrived> Session::wait_for_bytes() {
     if (error && stream.take_limit_hit()) worker_.shared.metrics.count_limit(LimitHit::keep_alive);
     stream.end_limit();
   }
-  // The drain has ended the read, but a request arrived before that.
+  // The drain has ended the read, but a request had arrived before the drain.
   if (error && worker_.draining && client_.has_pending_request())
     std::tie(error, bytes) = co_await stream.read_some(buffer.room());
   if (error) co_return Arrived::nothing;
@@ -150,7 +150,7 @@ Task<Session::HeadState> Session::read_head(Request& request, Rejection& why) {
   co_return state;
 }
 
-// Returns true if another request may follow.
+// Returns true if another request may follow on the connection.
 Task<bool> Session::serve(Request& request) {
   Served served;
   {

@@ -10,11 +10,12 @@ namespace reprise::forward {
 std::string_view advice_of(telemetry::LimitHit why);
 
 /// Waits up to a second for the client's request, sends 503 with Retry-After and Reprise-Reason, and closes
-/// gracefully. Responds at once if many clients are already being turned away. Counts the limit. Returns
-/// immediately; a coroutine does the rest.
+/// gracefully. Responds at once if many clients are already being turned away. Counts in the metrics that the
+/// limit was reached. Returns immediately; a coroutine does the rest.
 void turn_away(Worker&, tcp::socket, const ListenerMode&, telemetry::LimitHit why);
 
-/// Responds and closes before returning, for a client on a borrowed descriptor. Counts the limit.
+/// Responds and closes before returning, for a client on a borrowed descriptor. Counts in the metrics that
+/// the limit was reached.
 void turn_away_now(Worker&, tcp::socket, const ListenerMode&, telemetry::LimitHit why);
 
 }  // namespace reprise::forward

@@ -50,8 +50,8 @@ class Reader {
 constexpr unsigned server_name_extension = 0;
 constexpr unsigned protocols_extension = 16;
 
-/// Calls `take(type, content)` for each extension in a ClientHello's body, until it returns false. Returns
-/// false if it did, or if the body is malformed.
+/// Calls `take(type, content)` for each extension in a ClientHello's body, until `take` returns false.
+/// Returns false in that case, or if the body is malformed.
 template <typename Take>
 bool each_extension(std::string_view body, Take take) {
   Reader hello(body);
@@ -128,7 +128,8 @@ std::optional<Message> read_records(std::string_view bytes) {
   return message;
 }
 
-/// Returns the body of the ClientHello at the front of the bytes, or how much of it has arrived.
+/// Returns the body of the ClientHello at the front of the bytes. If there is none, returns `more`
+/// (incomplete) or `other`.
 std::variant<Hello, std::string> read_message(std::string_view bytes) {
   std::string message;
   for (;;) {

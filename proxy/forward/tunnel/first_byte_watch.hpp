@@ -8,7 +8,8 @@ namespace reprise::forward {
 /// Reads nothing. Both streams must outlive this object, and `stop` must be awaited before it is destroyed.
 class FirstByteWatch {
  public:
-  /// Ends a read of `interrupted`, or a wait for one, as soon as `watched` has a byte or has ended.
+  /// Ends a read of `interrupted`, or a wait for readable bytes on it, as soon as `watched` has a byte or has
+  /// ended.
   FirstByteWatch(net::Stream& watched, net::Stream& interrupted);
   FirstByteWatch(const FirstByteWatch&) = delete;
   FirstByteWatch& operator=(const FirstByteWatch&) = delete;

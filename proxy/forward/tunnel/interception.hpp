@@ -1,4 +1,5 @@
-// Decides whether a client's TLS is terminated here: only for a listed host that the client names.
+// Decides whether a client's TLS is terminated here: only for a host that the client names and that is listed
+// in `intercept.hosts`.
 #pragma once
 
 #include <string_view>

@@ -17,12 +17,12 @@ class SplicePipe {
   static constexpr std::size_t wanted_bytes = std::size_t{256} * 1024;
   /// Smallest useful capacity. A smaller pipe is not used, because a copy through memory costs less.
   static constexpr std::size_t least_bytes = std::size_t{64} * 1024;
-  /// Limit for all threads together, because pipes count against descriptors and against the user's pipe
-  /// memory (pipe(7)).
+  /// Maximum number of pipes of all threads together, because pipes count against descriptors and against the
+  /// user's pipe memory (pipe(7)).
   static constexpr int most_pipes = 128;
 
-  /// Returns a pipe. Returns an empty object if the kernel grants no useful size, or if `most_pipes` exist.
-  /// Also if more than half of the process's descriptors are in use, because sockets need them more.
+  /// Returns a pipe. Returns an empty object in three cases: the kernel grants no useful size, `most_pipes`
+  /// exist, or more than half of the process's descriptors are in use, because sockets need them more.
   static SplicePipe lend();
 
   SplicePipe() = default;
@@ -54,14 +54,15 @@ class SplicePipe {
 
 /// The result of moving a body, with the failures of both sides kept apart.
 struct Spliced {
-  /// `end`, or how the upstream broke. All bytes before that were sent.
+  /// `end`, or how the upstream's body broke. All bytes that arrived before were sent to the client.
   net::BodyStep step = net::BodyStep::end;
   ErrorCode unsent;         ///< set if the client took no more bytes; `step` is then meaningless
   std::uint64_t bytes = 0;  ///< bytes that the client's kernel took
 };
 
 /// Returns true if the rest of the body can be spliced and is long enough to gain by it: both ends are plain
-/// sockets, the length is known, no byte of it is buffered, and it is passed unchanged.
+/// sockets, the length of the body is known, no byte of the body is buffered, and the body is passed
+/// unchanged.
 bool may_splice(net::BodyReader&, const net::Stream& to);
 
 /// The longest time without progress, for each side.

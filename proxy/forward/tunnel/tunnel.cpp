@@ -41,7 +41,7 @@ Task<void> Tunnel::run_spawned(Tunnel& tunnel, Way& way, net::Buffer& first) {
   tunnel.joined_.cancel();
 }
 
-// Relays one direction until its FIN, which is passed on, or its reset.
+// Relays one direction until its sender sends a FIN, which is passed on, or resets the connection.
 Task<void> Tunnel::carry(Way& way, net::Buffer& buffer) {
   ErrorCode error = detected_end(way.from);
   for (;;) {
@@ -72,7 +72,7 @@ Task<void> Tunnel::carry(Way& way, net::Buffer& buffer) {
   way.to.finish_sending();
 }
 
-// Writes all pieces. A side that takes only a part of the bytes counts as progress.
+// Writes all pieces. Each part that the receiver accepts counts as progress.
 Task<ErrorCode> Tunnel::write(net::Stream& to, net::Gather& pieces) {
   for (;;) {
     const ErrorCode failure = to.write_now(pieces);
@@ -97,8 +97,8 @@ void Tunnel::refuse(Way& way) {
   arm_check();
 }
 
-// Returns the outcome of a tunnel whose read or write was cancelled. During a drain, this is the end of the
-// grace period.
+// Returns the outcome of a tunnel whose read or write was cancelled. If the tunnel is draining, the grace
+// period is over.
 TunnelOutcome Tunnel::cut_short() const { return draining_ ? TunnelOutcome::drained : TunnelOutcome::broken; }
 
 void Tunnel::break_off(TunnelOutcome outcome) {
@@ -109,8 +109,8 @@ void Tunnel::break_off(TunnelOutcome outcome) {
   down_.from.cancel();
 }
 
-// Returns how long no byte may move. During a drain the limit is short, unless the client sent the last
-// bytes: the client then waits for a response and gets the whole idle time.
+// Returns the longest time for which no byte may move. During a drain this limit is short, unless the client
+// sent the last bytes: the client then waits for a response and gets the whole idle time.
 Duration Tunnel::idle_limit() const {
   return draining_ && !client_sent_last_ ? std::min(idle_, drain_idle) : idle_;
 }

@@ -16,9 +16,9 @@ class Tunnel final : public net::Timed {
   Tunnel(net::Tick& tick, net::Stream& client, net::Stream& upstream, Duration idle);
 
   /// `from_client` and `from_upstream` hold bytes that were already read; they are sent first. Ends when both
-  /// sides have closed, or when one side is reset; its earlier bytes are then delivered first. Also ends when
-  /// no byte has moved for `idle`, which is detected up to a quarter of that later. `draining`: shutdown has
-  /// begun already.
+  /// sides have closed, or when one side is reset and the bytes that this side sent before are delivered.
+  /// Also ends when no byte has moved for `idle`, which is detected up to a quarter of that later.
+  /// `draining`: shutdown has begun already.
   Task<telemetry::TunnelOutcome> run(net::Buffer& from_client, net::Buffer& from_upstream, bool draining);
   /// Starts the shutdown: the tunnel ends as soon as no byte moves for a second. If the client sent the last
   /// bytes, it ends after the response (row N5).

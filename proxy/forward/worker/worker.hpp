@@ -78,8 +78,8 @@ struct Worker {
   bool make_room();
   /// Returns the dialer for a request that is pinned to that snapshot.
   net::Dialer dialer(const net::Snapshot&);
-  /// Returns the latencies of the first attempts of that route on this thread. `route`: the number under
-  /// which the route is counted.
+  /// Returns the latencies of the first attempts of that route on this thread. `route`: the number of the
+  /// route in the metrics.
   policy::ObservedLatency& latency(std::size_t route);
 
   Shared& shared;
@@ -100,7 +100,8 @@ struct Worker {
   telemetry::ThreadHistory* histories;  ///< this thread's request history; null: not recorded
   telemetry::SpanQueue* spans;          ///< this thread's spans; null: never sent
   bool draining = false;
-  bool leaving = false;  ///< a drain was requested: each response ends its connection and says so
+  bool leaving = false;  ///< a drain was requested: each response announces that it is the last on its
+                         ///< connection
 
  private:
   net::SpareBlocks spare_blocks_{tick};

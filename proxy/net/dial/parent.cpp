@@ -71,7 +71,7 @@ class TunnelResponse {
   TunnelResponse(const http::HeadLimits& limits, Stream& stream, Buffer& buffer)
       : limits_(limits), stream_(stream), buffer_(buffer) {}
 
-  /// Returns none once the tunnel is established.
+  /// Returns no value once the tunnel is established.
   Task<std::optional<Refusal>> read() {
     std::optional<std::string> said;
     const auto take = [&] {
@@ -130,7 +130,7 @@ Task<std::optional<Failed>> ask_for_tunnel(Dialer& dialer, const ParentRoute& ro
   stream.unlimit_read();
   target.end();
   if (!refusal) {
-    // No byte of the request itself was sent.
+    // The bytes sent so far belong to the CONNECT and not to the request.
     stream.reset_sent();
     co_return std::nullopt;
   }

@@ -5,7 +5,7 @@
 
 namespace reprise::net {
 
-/// Takes `plain` over. Dial and handshake together have `connect_timeout`, or less if the other addresses or
+/// Takes over `plain`. Dial and handshake together have `connect_timeout`, or less if the other addresses or
 /// the deadline leave less. Failures have stage `tls`. OpenSSL's description is logged at most once a second
 /// per upstream. A cancel through AttemptCancel ends the handshake with the cause `cancelled`. `of_parent`:
 /// the other side is the parent proxy, which is verified against parent.ca_file.

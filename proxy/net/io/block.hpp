@@ -66,7 +66,8 @@ void empty_out(Storage& storage) {
   }
 }
 
-/// Returns spare blocks of this thread to the system: as many as were idle all the time since the last call.
+/// Returns to the system as many blocks of this thread as were idle during the whole time since the last
+/// call.
 void free_spare_blocks();
 
 /// Bytes between a begin and an end inside one block. Owns no memory until the first read.
@@ -77,7 +78,7 @@ class Buffer {
   std::string_view view() const { return {block_.data() + begin_, size()}; }
 
   /// Returns the room for the next read, behind the current bytes; takes a block if there is none. Never
-  /// moves bytes that are not consumed yet. If there are none, views into consumed bytes become invalid.
+  /// moves bytes that are not consumed yet. If all bytes are consumed, views into them become invalid.
   boost::asio::mutable_buffer room();
   std::size_t room_left() const { return block_ ? block_.size() - end_ : block_bytes; }
   void commit(std::size_t bytes) { end_ += bytes; }

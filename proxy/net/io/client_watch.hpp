@@ -54,7 +54,7 @@ class ClientWatch final : public Timed {
   bool client_finished() const { return finished_; }
   bool client_reset() const { return reset_; }
   bool shutting_down() const { return shutting_down_; }
-  /// Reports that other code has read the end of what the client sends.
+  /// Reports that other code has found that the client has closed its sending side.
   void report_finished();
   /// Reports that other code has found the client gone (a read of its body failed, or a write of an interim
   /// response).

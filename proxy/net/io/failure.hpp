@@ -10,8 +10,8 @@
 
 namespace reprise::net {
 
-/// Returns the cause of an error on an established connection. `eof` is `closed`. So is the end of TLS
-/// without close_notify, because a head never becomes complete by such an end. An error without a cause of
+/// Returns the cause of an error on an established connection. `eof` is `closed`. The end of TLS without
+/// close_notify is `closed` too, because such an end never completes a head. An error that has no cause of
 /// its own is `reset`.
 policy::Cause cause_of(const ErrorCode&);
 /// Returns the cause of an error before a connection was established. An unknown error is `unreachable`.

@@ -46,8 +46,8 @@ class Link {
   virtual Task<ErrorCode> connect(const tcp::endpoint&) = 0;
   /// Reads at least one byte, or fails (eof for FIN).
   virtual ReadTask read_some(asio::mutable_buffer) = 0;
-  /// Reads the available bytes without waiting; would_block if there are none. Only supported by links that
-  /// another link can run over.
+  /// Reads the available bytes without waiting. The error is would_block if there are none. Only supported by
+  /// links that another link can run over.
   virtual std::size_t read_now(asio::mutable_buffer, ErrorCode& error) {
     error = asio::error::operation_not_supported;
     return 0;
@@ -73,9 +73,10 @@ class Link {
   virtual bool sealed() const { return false; }
   /// Returns why the other side ended TLS; empty if it has not.
   virtual TlsRefusal refusal() const { return {}; }
-  /// Returns the descriptor of the socket below, for socket options only; -1 if there is none.
+  /// Returns the descriptor of the underlying socket, for socket options only; -1 if there is none.
   virtual int descriptor() { return -1; }
-  /// Returns how many bytes the other host has not acknowledged. By default the count of the socket below.
+  /// Returns how many bytes the other host has not acknowledged. By default the count of the underlying
+  /// socket.
   virtual std::uint64_t unacknowledged();
 };
 
@@ -92,8 +93,8 @@ class SecureLink : public Link {
   virtual ErrorCode failure() const = 0;
   /// Returns OpenSSL's description of a failed handshake, for the log. The text may quote the other side.
   virtual std::string words() const = 0;
-  /// Returns why the certificate does not verify, as OpenSSL's static text; empty if it does or was not
-  /// checked.
+  /// Returns why the certificate does not verify, as OpenSSL's static text. Empty if the certificate verifies
+  /// or was not checked.
   virtual std::string_view why_unproved() const { return {}; }
   bool sealed() const override { return true; }
   Task<ErrorCode> connect(const tcp::endpoint&) final { co_return asio::error::already_connected; }

@@ -78,7 +78,8 @@ class Stream final : public Cancellable {
   /// connection. Precondition: a plain socket.
   tcp::endpoint begin_connect(const tcp::endpoint&);
 
-  /// Sets the read limit: the pending read, or a later one, fails then. Stays in effect until changed.
+  /// Sets the read limit: the time at which a pending read fails, or a read that begins later. Stays in
+  /// effect until changed.
   void limit_read(Duration after) {
     limit_hit_ = false;
     tick_.arm(read_limit_, after);

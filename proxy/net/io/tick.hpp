@@ -53,8 +53,9 @@ class Tick {
   /// Arms the entry for a point in time; meant for few entries. `no_end` disarms.
   void arm_until(Timed&, Instant due);
   static void disarm(Timed&);
-  /// Maximum number of durations with a list of their own. All other durations share one unordered list, so
-  /// that many different durations do not cost memory and time permanently.
+  /// Maximum number of durations that have their own ordered list of entries. The entries of all other
+  /// durations share one unordered list, so that many different durations do not cost memory and time
+  /// permanently.
   static constexpr std::size_t most_lists = 64;
   std::size_t lists() const { return lists_.size(); }
   /// Stops the timer, so that the io_context can run out of work.

@@ -121,7 +121,8 @@ bool DnsChannel::init(const NameFiles& files, const LookupOptions& lookup_option
   std::string resolv = files.resolv;
   char sources[] = {source, '\0'};
   ares_options options{};
-  // With a single server, a SERVFAIL counts as its response: the retry of the request asks again.
+  // If there is only one name server, its SERVFAIL is taken as the response, because a retry of the HTTP
+  // request asks again.
   options.flags = ARES_FLAG_NOSEARCH | (lookup_options.one_server ? ARES_FLAG_NOCHECKRESP : 0) |
                   (lookup_options.over_tcp ? ARES_FLAG_USEVC : 0);
   options.timeout = static_cast<int>(lookup_options.first.count());

@@ -22,7 +22,8 @@ namespace reprise::net {
 /// detected within a second while names are looked up.
 class NameService {
  public:
-  /// Questions per channel. After these a new channel is opened, with sockets and ports of its own.
+  /// Maximum number of questions per channel. After these a new channel is opened, with its own sockets and
+  /// ports.
   static constexpr std::size_t questions_of_a_channel = 64;
   /// Maximum number of channels. Beyond it the oldest channels are closed.
   static constexpr std::size_t most_channels = 64;

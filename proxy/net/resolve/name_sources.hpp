@@ -26,7 +26,7 @@ struct HostsLine {
 /// do not know the name. `resolve` (systemd-resolved) counts as DNS and as one of the others.
 HostsLine read_hosts_line(std::string_view text);
 
-/// Returns true if the C library must be asked for a name that neither the file nor DNS knows.
+/// Returns true if the C library must be asked for a name that neither /etc/hosts nor DNS knows.
 bool is_for_others(const HostsLine&, std::string_view name, std::string_view own_name);
 
 /// How name servers are asked, and how long to wait for them.

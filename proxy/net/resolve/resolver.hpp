@@ -44,9 +44,9 @@ class Resolver {
   using Query = std::function<void(Question)>;
 
   struct Limits {
-    /// Maximum number of cached names, including names that have resolved once. The name that was requested
-    /// longest ago is evicted. Pending lookups are not counted, because each of them has a waiting caller or
-    /// ends soon.
+    /// Maximum number of names that are kept: names with cached addresses, and names that have resolved once.
+    /// The name that was requested longest ago is evicted. Pending lookups are not counted, because each of
+    /// them has a waiting caller or ends soon.
     std::size_t names = 1024;
     Duration positive = std::chrono::seconds(10);  ///< longest caching of a success, whatever its TTL
   };
@@ -60,7 +60,7 @@ class Resolver {
   /// Starts a lookup, or joins a pending one. `executor` is the caller's; the result is used on that thread
   /// only.
   std::shared_ptr<Lookup> start(const std::string& name, const asio::any_io_executor& executor);
-  /// Drops the cached addresses of a name that turned out to be useless, so that the next lookup asks again
+  /// Drops the cached addresses of a name because they turned out to be useless. The next lookup asks again
   /// (rows L1, L2).
   void evict(const std::string& name);
 

@@ -1,5 +1,5 @@
-// Listening sockets that a service manager opened before it started this process (sd_listen_fds(3)). Clients
-// that connect before this process accepts wait in them.
+// Listening sockets that a service manager opened before it started this process (sd_listen_fds(3)). A client
+// that connects before this process accepts connections waits in the queue of such a socket.
 #pragma once
 
 #include <string>

@@ -32,7 +32,7 @@ struct CloseFolder {
   void operator()(DIR* folder) const { ::closedir(folder); }
 };
 
-// Adds the entries of a folder. A link counts as its target. The entry `.` stands for the folder itself: its
+// Adds the entries of a folder. A link counts as its target. The entry `.` represents the folder itself: its
 // time changes with each entry that is added or removed. Takes ownership of the descriptor, because a second
 // one may not be available.
 void add_folder(const Digest& digest, int descriptor) {
@@ -56,8 +56,8 @@ void add_folder(const Digest& digest, int descriptor) {
   }
 }
 
-// Adds the content of a regular file, or the type of a special file, which might block or never end. Returns
-// the errno of open, or 0.
+// Adds the content of a regular file. For a special file adds only the type, because reading it might block
+// or never end. Returns the errno of open, or 0.
 int add_file(const Digest& digest, const std::string& file) {
   std::array<char, 16 * 1024> piece{};
   std::uint64_t length = 0;

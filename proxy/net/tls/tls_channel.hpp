@@ -1,4 +1,5 @@
-// The transport of a TLS connection and its OpenSSL state. Outlives its link while a close_notify is pending.
+// The transport and the OpenSSL state of a TLS connection, which outlive their TlsLink while a close_notify
+// is pending.
 #pragma once
 
 #include <openssl/types.h>

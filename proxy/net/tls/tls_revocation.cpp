@@ -50,8 +50,8 @@ int allow_missing_crl(int verified, X509_STORE_CTX* verification) {
   return 1;
 }
 
-/// Returns true if the response names this certificate. It is named by hashes of its issuer; the responder
-/// chooses the hash function.
+/// Returns true if the response names this certificate. A response identifies the issuer of a certificate by
+/// hashes; the responder chooses the hash function.
 bool is_about(const OCSP_CERTID* named, X509* certificate, X509* issuer) {
   ASN1_OBJECT* algorithm = nullptr;
   auto* const name = const_cast<OCSP_CERTID*>(named);

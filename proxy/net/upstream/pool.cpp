@@ -64,7 +64,8 @@ bool is_denied(const AddressFilter& filter, const Upstream& upstream,
           filter.judge_unresolved(upstream.host, upstream.port) != AddressVerdict::allowed);
 }
 
-// Remembers the filter that last allowed the address, so that it is judged again only after a reload.
+// Remembers the filter that last allowed the address, so that the address is judged again only after a
+// reload.
 bool UpstreamConnection::is_denied(const std::shared_ptr<const AddressFilter>& filter) {
   if (filter == allowed_by_) return false;
   if (net::is_denied(*filter, *upstream_, address_)) return true;
@@ -203,8 +204,8 @@ std::unique_ptr<UpstreamConnection> Pool::lease(Upstream& upstream, Freshness fr
   if (upstream.idle_life.known()) close_outlived(upstream, now);
   for (std::size_t place = idle.size(); place-- > 0;) {
     const UpstreamConnection& candidate = *idle[place];
-    // The loop goes from the most recently used connection to the oldest. If one is too old, so are all that
-    // follow.
+    // The loop goes from the most recently used connection to the oldest. If one connection is too old, so
+    // are all further connections in the loop.
     if (freshness != Freshness::any && now - candidate.idle_since_ > recent_limit) break;
     if (freshness == Freshness::unused && candidate.reused_) continue;
     if (std::find(recent.begin(), recent.end(), candidate.number_) != recent.end()) continue;
@@ -232,7 +233,8 @@ std::unique_ptr<UpstreamConnection> Pool::take(Upstream& upstream, std::size_t p
   return connection;
 }
 
-// Closes all connections that have been idle for longer than this one was, because they are stale too.
+// Learns from the closed connection how long the upstream keeps idle connections, and closes all connections
+// that have been idle for longer.
 void Pool::ended_after_idle(const UpstreamConnection& connection, Instant end) {
   Upstream& upstream = *connection.upstream_;
   const Instant now = Tick::now();

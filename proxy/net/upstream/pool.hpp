@@ -164,9 +164,9 @@ class Pool {
   policy::Circuit* circuit(Upstream&, const policy::CircuitPolicy&);
   policy::HostPause* pause(Upstream&);
 
-  /// Returns an idle connection without FIN and unsolicited bytes; null if there is none. It has been idle
-  /// for no longer than this upstream is known to allow, is not one of the `recent` connections, and does not
-  /// go to an address in `not_to`.
+  /// Returns an idle connection without FIN and unsolicited bytes; null if there is none. The connection has
+  /// been idle for no longer than this upstream is known to allow, is not one of the `recent` connections,
+  /// and does not go to an address in `not_to`.
   [[nodiscard]] std::unique_ptr<UpstreamConnection> lease(
       Upstream&, Freshness, const RecentConnections& recent = {},
       std::span<const policy::UpstreamAddress> not_to = {});

@@ -19,7 +19,7 @@ namespace reprise::net {
 /// The expiry of one of this side's certificates.
 struct CertificateEnd {
   telemetry::CertificateUse use = telemetry::CertificateUse::client;
-  std::string name;          ///< `intercept.ca`, or the key and its file
+  std::string name;          ///< `intercept.ca`, or the configuration key and the file of the certificate
   std::int64_t expires = 0;  ///< seconds since 1970
   std::string advice;        ///< what to do about it, for a warning
 };
@@ -32,7 +32,7 @@ struct Snapshot {
   std::shared_ptr<const TlsClients> tls;
   std::shared_ptr<ClientTls> client_tls;  ///< terminates the clients' TLS; null without interception
   std::vector<CertificateEnd> certificate_ends;
-  /// For each route: its number in metrics and logs. A name has the same number in every snapshot.
+  /// For each route: its number in metrics and logs. A route name has the same number in every snapshot.
   std::vector<std::size_t> counted_as;
   /// Maximum number of clients: limits.connections, or what the file descriptors allow if that is lower.
   std::size_t most_clients = std::numeric_limits<std::size_t>::max();
