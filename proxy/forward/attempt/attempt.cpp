@@ -135,8 +135,8 @@ bool sent_before_request(net::Unread unread, const Response& response) {
   return unread == net::Unread::bytes || (!response.connection->reused() && !response.buffer.empty());
 }
 
-// Returns the `hold` settings for this response; null if the response is not held back. For a resumed
-// download it is not, because the client has the beginning already.
+// Returns the `hold` settings for this response; null if the response is not held back. A resumed download is
+// never held back, because the client has the beginning already.
 const policy::HoldPolicy* hold_of(const Outgoing& out, const Responded& responded) {
   return out.resuming ? nullptr : policy::hold_for(*out.route.policy, responded);
 }

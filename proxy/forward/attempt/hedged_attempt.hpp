@@ -20,7 +20,7 @@ class HedgedAttempt final : public net::Cancellable {
     enum class State : std::uint8_t { idle, running, ended, reported } state = State::idle;
   };
 
-  /// `pause` serves the waits of this object. All arguments must outlive this object.
+  /// `pause` is used for the waits of this object. All arguments must outlive this object.
   HedgedAttempt(Worker& worker, Outgoing& out, net::Pause& pause, std::optional<Instant> deadline)
       : worker_(worker), out_(out), pause_(pause), deadline_(deadline) {}
   HedgedAttempt(const HedgedAttempt&) = delete;

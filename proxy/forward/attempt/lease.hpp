@@ -26,9 +26,9 @@ policy::AttemptReport report_of_unsent(const Outgoing&, unsigned number,
 net::Unread unread_of(net::UpstreamConnection&);
 
 /// Returns how long bytes of the request may stay unacknowledged. For a body that is chunked or longer than
-/// one receive window: `idle_timeout`, because the kernel counts a closed window too and an upstream may
-/// pause. Otherwise, for a repeatable request with a deadline: the lesser of one minute and half the
-/// deadline, so that a retry still fits. Otherwise: the system's own limit.
+/// one receive window: `idle_timeout`, because the kernel also counts the time of a closed window, and an
+/// upstream may pause. Otherwise, for a repeatable request with a deadline: the lesser of one minute and half
+/// the deadline, so that a retry still fits. Otherwise: the system's own limit.
 Duration user_timeout_of(const Outgoing&);
 
 /// Returns the pinned connection or a pooled one, but never the connection of the previous attempt. Null if a

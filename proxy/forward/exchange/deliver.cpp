@@ -26,7 +26,7 @@ bool shows_outcome(const policy::RoutePolicy& policy) {
   return policy.response_headers != policy::ResponseHeaders::none;
 }
 
-// Writes the header lines of this proxy: the number of attempts and why they stopped.
+// Writes the header lines of this proxy: the number of attempts and why there was no further attempt.
 void write_own_fields(const Worker& worker, Request& request) {
   const Ledger& ledger = request.ledger();
   const policy::RoutePolicy& policy = *request.route.policy;

@@ -163,8 +163,8 @@ void ExchangeDriver::note(const Actions& nothing) {
   static_cast<void>(nothing);
 }
 
-// Stops an attempt and discards its response. Only hedged attempts can still be running: a lone one has ended
-// before its result was reported.
+// Stops an attempt and discards its response. Only hedged attempts can still be running here, because an
+// attempt without a copy ends before its result is reported.
 Task<void> ExchangeDriver::obey(const policy::Cancel& cancel) {
   if (hedge_) co_await hedge_->stop(cancel.number);
   for (Response* response : {live_, &kept_}) {

@@ -28,7 +28,7 @@ class ExchangeDriver {
   /// Returns the actions that the machine asks for, each once. Returns none only at the end.
   policy::Actions next();
   /// Returns the download whose stalled body must be dropped before the action, because the action does not
-  /// need it. Null if there is none.
+  /// need that body. Null if there is none.
   Resumption* stalled_without(const policy::Action&);
   /// Returns the response whose request is still being sent, if the action requires that this sending is
   /// stopped first. An action that delivers the same response does not require it. Null if there is none.

@@ -64,7 +64,7 @@ class BodyWriter {
   }
 
   std::uint64_t bytes() const { return bytes_; }
-  /// Counts body bytes that were spliced, so that this object did not send them.
+  /// Counts body bytes that splice(2) has sent instead of this object.
   void count(std::uint64_t bytes) { bytes_ += bytes; }
 
  private:

@@ -13,13 +13,13 @@
 
 namespace reprise::forward {
 
-/// The longest parts of one body that may be held, in bytes. All are 0 for a request that no rule could
+/// Limits on how much of one request body may be held, in bytes. All are 0 for a request that no rule could
 /// retry.
 struct HoldLimits {
   std::uint64_t memory = 0;
   std::uint64_t disk = 0;  ///< a body longer than `memory` goes to disk completely
-  /// Limit for a body that arrived completely with its head, which costs nothing to hold. A longer one is not
-  /// replayable once its sending has begun (row D5).
+  /// Limit for a body that arrived completely with its head; holding such a body costs nothing. A body beyond
+  /// this limit is not replayable once its sending has begun (row D5).
   std::uint64_t in_place = 0;
   Instant until = Instant::max();  ///< time after which no wait for the disk continues
   /// Longest accepted body, in bytes. A longer body ends as `malformed`.

@@ -26,7 +26,7 @@ struct FileCalls {
   /// Total time that the first 64 MiB of a body may wait for a disk that is slower than the client; each
   /// further 64 MiB adds the same time. After that the body is still sent, but no longer held.
   policy::Duration patience = std::chrono::seconds(1);
-  /// Time that a request which needs the stored data waits while the disk makes no progress.
+  /// A request that needs the stored data waits at most this long while the disk makes no progress.
   policy::Duration long_patience = std::chrono::seconds(10);
 };
 

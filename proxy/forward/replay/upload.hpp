@@ -32,8 +32,9 @@ class UploadListener {
   ~UploadListener() = default;
 };
 
-/// One per attempt. Small requests are sent within `start`; a second coroutine starts only if bytes do not
-/// fit or have not arrived yet. Must be stopped (joined) before it is destroyed.
+/// One per attempt. Small requests are sent within `start`. A second coroutine starts only if the kernel does
+/// not take all bytes at once, or if some have not arrived from the client yet. Must be stopped (joined)
+/// before it is destroyed.
 class Upload {
  public:
   Upload(asio::any_io_executor executor, net::Stream& upstream, RequestBody& body, Duration idle);

@@ -10,7 +10,7 @@
 namespace reprise::forward {
 
 /// One per attempt. Ends the attempt if the request may be repeated and the peer has acknowledged no byte of
-/// it (row L4).
+/// the request (row L4).
 class DeadPeerCheck final : public net::LivenessCheck {
  public:
   /// `begun`: no byte of the request was sent before this time. All arguments must outlive this object.

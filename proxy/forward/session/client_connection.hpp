@@ -47,7 +47,7 @@ using ClientPlace = std::unique_ptr<Shared, LeavePlace>;
 /// frees the place.
 ClientPlace place_of_client(Shared&);
 
-/// Passed from the listener to a session, and from one session to the next.
+/// A client's connection as the listener passes it to a session, and one session to the next.
 struct ClientConnection {
   net::Carrier carrier;
   std::shared_ptr<const Listener> listener;

@@ -82,8 +82,9 @@ bool Session::can_wait_alone() const {
          client_.pin.empty();
 }
 
-// Waits for the next request. An idle client occupies no block: after a tick without a byte, the session only
-// waits until the socket is readable. A plain socket then waits without a session.
+// Waits for the next request. An idle client occupies no memory block: after a tick without a byte, the
+// session only waits until the socket is readable. A connection on a plain socket then waits without a
+// session.
 Task<Session::Arrived> Session::wait_for_bytes() {
   const bool is_new = !client_.had_request;
   if (worker_.draining && !is_new && !client_.has_pending_request()) co_return Arrived::nothing;

@@ -44,7 +44,7 @@ void StreamSession::report_refusal(Rejection cause) {
   log_rejection(client_.worker, request_, http::rejection_reply(cause, shared.pseudonym), cause);
 }
 
-// This is not a coroutine itself, because it only calls one of two coroutines.
+// This function is not a coroutine, because it only calls one of two coroutines.
 Task<std::optional<InsideStream>> StreamSession::carry() {
   return sniffs_before_dial(request_.route, tunnel()) ? sniff_and_carry() : exchange_bytes();
 }

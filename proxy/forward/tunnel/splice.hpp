@@ -37,7 +37,7 @@ class SplicePipe {
   /// Takes at most `most` bytes from the socket. Returns 0 without an error on FIN. Precondition: the pipe is
   /// empty, so that would_block refers to the socket.
   std::size_t fill(int socket, std::uint64_t most, ErrorCode&);
-  /// Passes on as many bytes as the socket's kernel buffer takes now. Every error is that of the socket.
+  /// Passes on as many bytes as the socket's kernel buffer takes now. Any error is an error of the socket.
   std::size_t drain(int socket, ErrorCode&);
 
   struct Ends {

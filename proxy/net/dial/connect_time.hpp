@@ -12,8 +12,9 @@ using policy::Duration;
 using policy::Instant;
 
 /// One per attempt (decision 0014, row L6). Each step has `connect_timeout`, all addresses together have
-/// twice that time, and no step goes past the request's deadline. Stopping there is safe, because nothing was
-/// sent before a connection is established. Reads no clock: the caller passes the current time.
+/// twice that time, and no step goes past the request's deadline. Stopping at the deadline is safe, because
+/// no byte of the request is sent before a connection is established. Reads no clock: the caller passes the
+/// current time.
 class ConnectTime {
  public:
   /// `each`: connect_timeout. `deadline`: the request's deadline, if it has one.

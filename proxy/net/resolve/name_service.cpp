@@ -158,9 +158,7 @@ void NameService::look_at_files() {
 bool NameService::read_files() {
   const Stamp resolv = stamp_of(files_.resolv), sources = stamp_of(files_.sources);
   const auto resolv_text = text_of(files_.resolv), sources_text = text_of(files_.sources);
-  if (!resolv_text || !sources_text)
-    return false;  // the stamps stay old, so that the next check reads the
-                   // files again
+  if (!resolv_text || !sources_text) return false;  // old stamps remain: the next check reads again
   const char* environment = ::getenv("RES_OPTIONS");
   sources_ = read_hosts_line(*sources_text);
   lookup_options_ = read_lookup_options(*resolv_text, environment == nullptr ? "" : environment);

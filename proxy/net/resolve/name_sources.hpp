@@ -23,7 +23,7 @@ struct HostsLine {
   bool myhostname = false;   ///< nss-myhostname(8): knows this host's own name
 };
 /// Reads the line `hosts:`. Ignores actions in brackets: the next source is always asked if the previous ones
-/// do not know the name. `resolve` (systemd-resolved) counts as DNS and as one of the others.
+/// do not know the name. The source `resolve` (systemd-resolved) counts as DNS and also sets `others`.
 HostsLine read_hosts_line(std::string_view text);
 
 /// Returns true if the C library must be asked for a name that neither /etc/hosts nor DNS knows.

@@ -18,9 +18,9 @@ bool holds(SSL_CTX* settings, int kind);
 /// certificates are loaded.
 /// CRLs (RFC 5280) are those in the files of the trusted certificates. A CRL applies to every certificate
 /// that its issuer signed; an expired CRL fails all of them. If an issuer has no CRL, its certificates are
-/// accepted; none is downloaded.
-/// OCSP responses (RFC 6960) are those that the upstream staples (RFC 6066 8). Only "revoked" has an effect;
-/// any other response, and none, leaves the certificate valid.
+/// accepted; no CRL is downloaded.
+/// OCSP responses (RFC 6960) are those that the upstream staples (RFC 6066 8). Only the status "revoked" has
+/// an effect. With any other response, or without a response, the certificate stays valid.
 void refuse_revoked(SSL_CTX* settings);
 
 /// Returns true if the OCSP `response` (DER) reports the first certificate of `chain` as revoked. The

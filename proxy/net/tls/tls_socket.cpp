@@ -17,7 +17,7 @@ TlsSocketErrors& socket_of(BIO* bio) { return *static_cast<TlsSocketErrors*>(BIO
 
 bool would_block(int error) { return error == EAGAIN || error == EWOULDBLOCK; }
 
-// Reports the result of a link below in the form of a failed system call.
+// Reports an error of the link below to OpenSSL, as a failed system call of a socket would be reported.
 int report_result(BIO* bio, TlsSocketErrors& socket, const ErrorCode& error, bool reading) {
   if (error == asio::error::would_block) {
     reading ? BIO_set_retry_read(bio) : BIO_set_retry_write(bio);

@@ -266,8 +266,8 @@ void Pool::make_idle(std::unique_ptr<UpstreamConnection> connection) {
   const Instant expires = connection->expires_.value_or(policy::no_end);
   if (settings_.idle == 0 || life <= Duration::zero() || expires <= now) return;
   Upstream& upstream = *connection->upstream_;
-  // Under load more connections than pool.idle are idle for a short time between two requests. They are kept
-  // briefly, so that they are not dialled again.
+  // Under load, more connections than pool.idle are idle for a short time between two requests. They are kept
+  // for a moment, so that they need not be dialled again.
   const bool spare = upstream.idle.size() >= settings_.idle;
   connection->idle_ = true;
   connection->idle_since_ = now;
