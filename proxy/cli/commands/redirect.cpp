@@ -34,8 +34,9 @@ int run_with_input(const char* program, const std::string& text) {
   }
   std::fputs(text.c_str(), pipe);
   if (::pclose(pipe) == 0) return exit_ok;
-  print_on_stderr(config::LogLevel::error, std::string("reprise redirect: ") + program +
-                                               " rejected the rules: install it, and run it as root");
+  print_on_stderr(config::LogLevel::error,
+                  std::string("reprise redirect: ") + program +
+                      " did not apply the rules: check that it is installed, and run this command as root");
   return exit_runtime;
 }
 
@@ -176,8 +177,8 @@ void add_redirect(CLI::App& app, int& code) {
   CLI::Option* apply = command->add_flag("--apply", given->apply, "apply the rules (idempotent)");
   command
       ->add_flag("--remove", given->remove,
-                 "remove the rules of nft and iptables, or only those that --print names; missing rules are "
-                 "not an error")
+                 "remove the rules of nft and of iptables, or only those of the tool that --print names; "
+                 "missing rules are not an error")
       ->excludes(apply);
   command->footer("sudo reprise redirect --print nft --only-user app --apply -c reprise.yaml");
   command->callback([given, &code] { code = redirect(*given); });

@@ -121,7 +121,8 @@ constexpr std::array<ModelKey, 14> keys{{
      &put_capacity},
     {"queue", "number of requests that wait at the upstream (200); further requests get a 503", false,
      [](Model& model, std::string_view text) { return put_whole(text, 0, 1'000'000, model.queue); }},
-    {"refusal", "work that each 503 of a full queue costs the upstream (20ms)", false,
+    {"refusal", "time that the upstream spends on each 503 that it sends because its queue is full (20ms)",
+     false,
      [](Model& model, std::string_view text) {
        return put_span(text, Duration::zero(), std::chrono::hours(1), model.refusal);
      }},
