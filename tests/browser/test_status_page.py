@@ -189,7 +189,7 @@ def test_history_entry_shows_each_attempt_the_reason_and_the_advice(browser):
             equal(page.evaluate(f"document.querySelectorAll('{recovered} .wait').length"), 2)
             page.expect_text(recovered, "recovered, attempt 3")
             page.expect_text(recovered, "retryable status")
-            page.expect_text(refused, "not idempotent: bytes may have reached the upstream")
+            page.expect_text(refused, "not idempotent: the upstream may have received the request")
             page.expect_text(refused, "To change this: ")
             page.evaluate(f"document.querySelector('{recovered} summary').click()")
             page.expect_text(recovered, "drawn from")

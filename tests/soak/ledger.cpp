@@ -56,7 +56,7 @@ void Ledger::end(const Plan& plan, Ending ending, int status, unsigned attempts,
 }
 
 void Ledger::ends_answered(const Plan& plan, int status, unsigned attempts, std::string_view reason) {
-  end(plan, Ending::complete, status, attempts, reason);
+  end(plan, Ending::responded, status, attempts, reason);
 }
 
 void Ledger::ends_cut(const Plan& plan, int status, unsigned attempts, std::string_view reason) {
@@ -112,7 +112,7 @@ Ledger::Sums Ledger::sums() {
         ++sums.lost;
         complain(plan, "never ended");
         break;
-      case Ending::complete:
+      case Ending::responded:
         ++sums.responded;
         ++sums.codes[std::to_string(record.status)];
         break;
