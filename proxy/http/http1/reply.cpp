@@ -73,7 +73,7 @@ std::string_view stage_text(policy::Stage stage) {
 }
 
 /// Returns the Proxy-Status error of a failure. A connection that breaks in the TLS handshake is a TLS error,
-/// whatever the socket reported. A timeout in the handshake is a connection timeout.
+/// whichever error the socket reported. A timeout in the handshake is a connection timeout.
 std::string_view error_of(const policy::Failed& failed) {
   const bool broke = failed.cause == policy::Cause::closed || failed.cause == policy::Cause::reset ||
                      failed.cause == policy::Cause::malformed_response;

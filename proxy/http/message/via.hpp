@@ -1,4 +1,4 @@
-// Detects which proxies a message has passed: this one (a loop), or another reprise.
+// Detects whether a message has passed this proxy (a loop) or another reprise.
 #pragma once
 
 #include <string_view>

@@ -42,7 +42,7 @@ struct Cut {};
 /// Send an error response of the proxy: there is no upstream response to deliver, or `out_of_time` requires a
 /// 504.
 struct Fail {
-  bool gateway_timeout = false;  ///< 504, because of `out_of_time`
+  bool gateway_timeout = false;  ///< send a 504, because `out_of_time` requires it
   bool close = false;  ///< send no response; end the client's connection as the upstream ended its own
 };
 /// Send nothing: the client is gone.

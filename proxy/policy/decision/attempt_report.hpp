@@ -15,7 +15,7 @@ struct AttemptReport {
   bool replayable = true;
   Idempotency idempotent =
       Idempotency::no;  ///< judged at the time of this report, on the part of the body that is held then
-  unsigned number = 0;  ///< number of the attempt; 0 for the only one that runs
+  unsigned number = 0;  ///< number of the attempt; 0 for the running attempt if only one runs
   UpstreamAddress address{};  ///< only recorded in the ledger, like the next member
   std::uint64_t sent_bytes = 0;
 };

@@ -30,7 +30,8 @@ void Exchange::take_up(const LedgerEntry& earlier) {
   assert(earlier.attempt.number == number_);
   AttemptReport report;
   report.sent = earlier.attempt.sent;
-  // The result is needed only to pay for a free retry, and the free retry of a stale attempt is made already.
+  // The result is needed only to pay for a free retry, and the free retry of a stale attempt was already
+  // made.
   static_cast<void>(host_.account_for(number_, number_, report, earlier.outcome, earlier.ended));
   ledger_.add(earlier);
   wait_ = earlier.verdict.delay;
@@ -125,8 +126,8 @@ unsigned Exchange::number_of(const AttemptReport& report) const {
   return race_.number_of(report.number, number_);
 }
 
-// Returns when the circuit admitted that attempt. Only attempt 1 gets a copy, and it was admitted when it
-// started.
+// Returns when the circuit admitted that attempt. A hedge copy exists only beside attempt 1, and attempt 1
+// was admitted when it started.
 Instant Exchange::admission_of(unsigned number) const {
   return race_.is_on() && number == HedgeRace::first ? race_.first_started() : admitted_;
 }

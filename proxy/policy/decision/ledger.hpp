@@ -38,7 +38,7 @@ struct Evicted {
   std::uint64_t pauses = 0;                           ///< responses that asked for a pause
   double paused = 0;                                  ///< total of these pauses, in seconds
   double took = 0;                                    ///< total duration of the attempts, in seconds
-  unsigned first_sent = 0;  ///< lowest number of an attempt that may have sent bytes; 0 if there is none
+  unsigned first_sent = 0;  ///< number of the first attempt that may have sent bytes; 0 if no attempt has
 };
 
 /// An attempt that may have sent bytes and got no response. Whether it took effect is unknown.

@@ -65,7 +65,7 @@ constexpr std::array<Reason, reason_count> all_reasons() {
 
 /// The response to a request that a reason ends before any attempt.
 enum class Unattempted : std::uint8_t {
-  never,        ///< does not occur: the reason judges an attempt, or the client no longer waits
+  never,        ///< no response: the reason is given only after an attempt, or the client no longer waits
   forbidden,    ///< the upstream may not be contacted
   too_late,     ///< no response could arrive in time
   unavailable,  ///< the upstream is not contacted for a while

@@ -116,14 +116,15 @@ bool Download::is_same(const PartHead& head) const {
   return has_same_versions(head);
 }
 
-// Compares the tags. If a listed field is the proof (row E2), the response may omit the tag.
+// Compares the ETags. If a field of `resume.validators` proves the version instead (row E2), the response may
+// omit the ETag.
 bool Download::has_same_tag(std::string_view tag) const {
   if (proof_ != Proof::field) return tag == entity_tag_;
   return tag.empty() || entity_tag_.empty() || opaque_tag(tag) == opaque_tag(entity_tag_);
 }
 
-// Compares the listed fields. Without If-Range, they are the only proof, so all must be equal. With If-Range,
-// a field may be absent but must not differ.
+// Compares the fields of `resume.validators`. Without If-Range, they are the only proof, so all must be
+// equal. With If-Range, a field may be absent but must not differ.
 bool Download::has_same_versions(const PartHead& head) const {
   const bool may_be_left_out = proof_ != Proof::field;
   for (std::size_t i = 0; i < versions_.size(); ++i) {
@@ -153,8 +154,8 @@ Continuation Download::judge_whole(const PartHead& head, std::uint64_t sent) con
   // No If-Range was sent, so a 200 from the first byte does not mean that the content has changed.
   if (proof_ == Proof::field && head.end != BodyEnd::length) return {Continuation::Kind::uncounted, 0, 0};
   if (head.end != BodyEnd::length || !place_.complete) return {};
-  // The listed fields prove the same version, so the different length is an error of this response. It counts
-  // as one more break.
+  // The fields of `resume.validators` prove the same version, so the different length is an error of this
+  // response. It counts as one more break.
   if (head.length != *place_.complete) return {Continuation::Kind::uncounted, 0, 0};
   if (sent >= head.length) return {};
   return {Continuation::Kind::whole, sent, head.length - sent};

@@ -60,7 +60,8 @@ struct Continuation {
   enum class Kind : std::uint8_t {
     rest,       ///< a 206 with exactly the missing bytes
     whole,      ///< a 200 with the same representation; the client already has its first `skip` bytes
-    uncounted,  ///< a 200 of the same version (by a listed field), but without a usable length
+    uncounted,  ///< a 200 of the same version (by a field of `resume.validators`), but without a usable
+                ///< length
     mismatch,   ///< a 200 or 206 that is not, or not certainly, the rest of the download
     refused,    ///< another status: the body has no bytes of the download
   };
@@ -98,7 +99,7 @@ class Download {
   /// Returns the range fields to send. The views are valid as long as the download.
   RangeAsked ask(std::uint64_t sent) const;
   /// Judges a response to `ask(sent)`. If the first response did not name the length of the download, takes
-  /// it from this one.
+  /// the length from the judged response.
   Continuation judge(const PartHead&, std::uint64_t sent);
   /// Returns false if all bytes or more have arrived and only the end mark was missing, so that nothing is
   /// left to request.

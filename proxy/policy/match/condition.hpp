@@ -23,7 +23,7 @@ struct Condition {
   bool operator==(const Condition&) const = default;
 };
 
-/// The name in a `method` condition that stands for every method that `by_method` calls idempotent.
+/// The name in a `method` condition that means every method that `by_method` calls idempotent.
 inline constexpr std::string_view idempotent_method = "idempotent";
 
 /// The word of each kind, in the order of the enumerators. It is the key of the condition in a configuration.

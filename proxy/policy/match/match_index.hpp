@@ -20,8 +20,8 @@ class MatchIndex {
  public:
   void add(const Match&);
 
-  /// Returns the lowest number whose match the request meets, or the number of matches if there is none.
-  /// `match_of` returns the match of a number.
+  /// Returns the lowest index of a match that the request meets, or the count of all matches if the request
+  /// meets none. `match_of` returns the match with a given index.
   template <typename MatchOf>
   std::size_t find(const RequestView& request, const MatchOf& match_of) const {
     std::size_t first = size_;

@@ -6,7 +6,7 @@ void PathTree::add(const PathPattern& pattern, std::size_t number) {
   PathTree* place = this;
   for (const PathPattern::Segment& segment : pattern.segments()) place = &place->child(segment);
   Numbers& numbers = pattern.has_rest() ? place->tails_ : place->ends_;
-  // Several hosts of one match may share a tree, so the number may already be in the list.
+  // Several hosts of one match may share a tree, so the number of the match may already be in the list.
   if (numbers.empty() || numbers.back() != number) numbers.push_back(number);
 }
 

@@ -57,7 +57,7 @@ struct Match {
   std::vector<std::string> methods;  ///< empty for any method
   /// Conditions on the query; all must hold. Without `value`, the parameter must be present. The name `*`
   /// requires any parameter with an empty or absent value. The name `!a,b*` requires such a parameter, or any
-  /// parameter that is not listed.
+  /// parameter whose name is not in the list after the `!`.
   std::vector<Condition> query;
   std::vector<Condition> headers;  ///< conditions on header fields; all must hold
   std::vector<HostPattern> hosts;  ///< any of them must match, in addition to `host`; empty for any host

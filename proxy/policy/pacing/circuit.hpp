@@ -30,8 +30,8 @@ class Circuit {
 
   explicit Circuit(const CircuitPolicy&);
 
-  /// Returns true if an attempt may start now. A half-open circuit admits one probe at a time. A probe
-  /// without a result after `open` no longer blocks the next probe.
+  /// Returns true if an attempt may start now. A half-open circuit admits one probe at a time. If a probe has
+  /// no result after the time `open`, the next probe may start.
   [[nodiscard]] bool admit(Instant now);
   void succeeded(Instant now, Instant admitted);
   void failed(Instant now, Instant admitted);

@@ -89,7 +89,7 @@ class AdminVisits {
   const std::size_t most_;
   const std::size_t most_pages_;
   std::size_t count_ = 0;           ///< open connections; excludes closed ones that are not destroyed yet
-  std::size_t pages_ = 0;           ///< connections whose page is being built or sent
+  std::size_t pages_ = 0;           ///< connections whose response is being built or sent
   std::list<AdminVisit*> waiting_;  ///< the longest waiting first
   std::list<AdminVisit*> sending_;  ///< the latest progress last
 };

@@ -77,7 +77,7 @@ struct ControlSocket::Calls {
   asio::io_context& io;
   Protocol::acceptor acceptor;
   Commands commands;
-  std::list<std::shared_ptr<Caller>> callers;  ///< the caller that has been idle longest comes first
+  std::list<std::shared_ptr<Caller>> callers;  ///< sorted: the caller that has been idle longest is first
 };
 
 ControlSocket::ControlSocket(asio::io_context& io, std::string path)

@@ -26,7 +26,7 @@ struct FeedLimits {
   std::size_t readers = 16;
   std::size_t unsent = 1 << 20;          ///< bytes pending for one reader; a single event may be larger
   std::size_t kernel_buffer = 64 << 10;  ///< bytes of a connection's send buffer
-  Duration patience = std::chrono::seconds(10);  ///< time limit for sending one event
+  Duration patience = std::chrono::seconds(10);  ///< time limit for sending one event to a reader
   Duration period = std::chrono::seconds(1);     ///< time between two editions
   Duration least_period =
       std::chrono::milliseconds(200);  ///< shortest time between two editions, if there is a new reader

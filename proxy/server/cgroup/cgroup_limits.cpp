@@ -38,13 +38,14 @@ std::string text_in(const std::string& file) {
   return text;
 }
 
-/// Keeps the lowest limit seen.
+/// Keeps the lowest of the limits read so far.
 class Tightest {
  public:
   explicit Tightest(std::string root) : root_(std::move(root)) {}
 
   void look_into(const Group& group) {
-    // Starts at the group itself: if two groups have the same limit, the nearest is reported.
+    // Starts at the process's own group, so that the nearest group is reported if two groups have the same
+    // limit.
     for (std::size_t depth = group.below.size() + 1; depth-- > 0;) {
       std::string folder = group.mount_point == "/" ? std::string() : group.mount_point;
       for (std::size_t i = 0; i < depth; ++i) folder.append("/").append(group.below[i]);

@@ -53,7 +53,7 @@ void fit_memory(const policy::RouteTable* routes, bool says_it, const Limits& li
 
 void fit_threads(unsigned threads, const Limits& limits, Fitted& fitted) {
   if (!limits.cpus) return;
-  // One thread is never too many, however small the CPU limit.
+  // Never warns about a single thread, however small the CPU limit.
   const double useful = std::max(1.0, std::ceil(*limits.cpus));
   if (static_cast<double>(threads) <= useful) return;
   fitted.warnings.push_back({"threads", std::to_string(threads) + " threads share " +

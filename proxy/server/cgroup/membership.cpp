@@ -9,7 +9,7 @@ namespace {
 
 /// A path in a hierarchy, relative to the root of this process's cgroup namespace.
 struct HierarchyPath {
-  std::size_t up = 0;  ///< number of `..`: groups above that root
+  std::size_t up = 0;  ///< number of leading `..` in the path
   std::vector<std::string> names;
 };
 

@@ -48,8 +48,8 @@ std::string unreadable(const std::string& file, int why, const std::string& at) 
          ": run chown " + self + " " + file;
 }
 
-// Creates every missing parent folder. Other users may enter it whatever the umask, because applications read
-// the bundle there.
+// Creates every missing parent folder. Whatever the umask, other users may enter the folders, because
+// applications read the bundle there.
 void make_folders(const std::filesystem::path& folder) {
   if (folder.empty() || std::filesystem::exists(folder)) return;
   make_folders(folder.parent_path());

@@ -221,7 +221,7 @@ Edition AdminViews::edition(bool whole) {
                without_end(telemetry::status_json(facts, settings, totals, moved)));
   append_new_histories(edition.changes);
   // Computed last: a request that ends while the edition is made may be sent twice, but is never missed.
-  // Readers recognise the second one by its id.
+  // Readers recognise the second copy by its id.
   if (minute) facts.minute.swap(minute);
   if (whole)
     append_event(edition.whole, "status", without_end(telemetry::status_json(facts, settings, totals)));

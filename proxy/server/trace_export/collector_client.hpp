@@ -13,7 +13,7 @@
 
 namespace reprise::server {
 
-/// A separate HTTP client that uses no proxy, not even this one. Used by one thread.
+/// A separate HTTP client that uses no proxy, not even this process. Used by one thread.
 class CollectorClient {
  public:
   /// `via`: this proxy's name, which detects a loop if the request comes back.

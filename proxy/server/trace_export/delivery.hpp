@@ -39,8 +39,8 @@ struct Decision {
 /// - 2xx: the batch is accepted, except for the spans that partialSuccess rejects;
 /// - 429, 502, 503, 504 and failures without a response: the batch is posted again;
 /// - everything else is final.
-/// `tries`: number of posts including this one. `most`: the batch is dropped after that many. `spans`: number
-/// of spans in the batch.
+/// `tries`: number of posts so far, including the latest. `most`: the batch is dropped after that many.
+/// `spans`: number of spans in the batch.
 Decision decide(const Posted&, unsigned tries, unsigned most, std::uint64_t spans);
 
 /// Returns true if the failure may be temporary.
