@@ -17,7 +17,7 @@ namespace {
 using TextPointers = decltype(pointers_to(std::declval<ExchangeTexts<std::string_view>&>()));
 constexpr std::size_t text_count = std::tuple_size_v<TextPointers>;
 
-// The place of the request id among the texts.
+// Index of the request id in the list of texts.
 constexpr std::size_t request_id_place = [] {
   ExchangeTexts<int> texts{};
   const auto all = pointers_to(texts);

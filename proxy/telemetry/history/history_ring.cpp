@@ -36,7 +36,7 @@ void HistoryRing::keep(const ExchangeRecord& record, bool path) {
 std::byte* HistoryRing::make_room(std::size_t bytes) {
   if (bytes > capacity_) return nullptr;
   if (end_ + bytes > capacity_) {
-    // Entries between here and the end are older than all entries at the beginning.
+    // Entries between this place and the end of the memory are older than all entries at its beginning.
     while (first_ != none && first_ >= end_) drop_first();
     if (end_ < capacity_) std::memcpy(bytes_.get() + end_, &wrapped, sizeof wrapped);
     end_ = 0;

@@ -56,7 +56,7 @@ class Log {
   LineForm form(config::LogFormat) const;
   void open_line(config::LogLevel, std::string& out) const;
 
-  std::atomic<std::uint32_t> settings_;  ///< a config::Log as bytes
+  std::atomic<std::uint32_t> settings_;  ///< settings of the log (a config::Log), packed into bytes
   GrowingList<const std::string> routes_;
   const LogReader reader_;
   std::unique_ptr<Writer> writer_;

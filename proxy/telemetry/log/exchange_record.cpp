@@ -27,8 +27,8 @@ std::string_view word(Carried carried) {
 
 namespace {
 
-// Returns true if the client got a response whose body the route lists as an error. That response is the last
-// one in the ledger.
+// Returns true if the client got a response whose body the route's settings define as an error. That response
+// is the last one in the ledger.
 bool has_error_body(const policy::Ledger& ledger) {
   const policy::Responded* last = nullptr;
   for (std::size_t i = 0; i < ledger.size(); i = ledger.next(i)) {

@@ -55,7 +55,7 @@ std::string visible(std::string_view value) {
   return text;
 }
 
-// Returns the target as the client sees it: no scheme, and no port if it is the default one.
+// Returns the target as the client sees it: no scheme, and no port if the port is the scheme's default.
 std::string target_of(const ExchangeRecord& record, std::string_view route, config::LogPath path) {
   const std::string url = url_of(record, route, path);
   return visible(std::string_view(url).substr(record.tunnel ? 0 : url.find("//") + 2));

@@ -52,14 +52,15 @@ class LastMinute {
  public:
   static constexpr std::int64_t seconds = 60;
 
-  /// Begins the second in which a request ended, if it is a new one. Call before that request is counted.
+  /// If a request ended in a new second, begins that second. Call before that request is counted.
   /// `totals` returns the counts so far. Thread-safe: if two threads begin a second, only one of them reads
   /// the totals.
   template <typename Totals>
   void before_count(std::int64_t second, const Totals& totals) {
     if (second > current_.load(std::memory_order_relaxed)) begin(second, totals);
   }
-  /// Returns those of the 60 seconds up to `now` that have counts, the oldest first.
+  /// Returns the counts of the 60 seconds up to `now`, the oldest first, without the seconds that have no
+  /// counts.
   template <typename Totals>
   std::vector<CountedSecond<Numbers>> list(std::int64_t now, const Totals& totals) const {
     std::vector<CountedSecond<Numbers>> all;
