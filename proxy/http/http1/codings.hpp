@@ -18,7 +18,7 @@ struct Codings {
 
   void add(std::string_view value) { ++count, last = value; }
   /// Adds a Transfer-Encoding field of a response, without the member `identity`, which older RFCs defined.
-  /// The rest of the field counts, even an empty member.
+  /// The other members count, even an empty member.
   void add_but_identity(std::string_view value);
   /// Returns nothing if the fields are exactly one `chunked`, in any letter case (RFC 9112 7). Returns
   /// unsupported_transfer_encoding (501) if every member is a registered coding, otherwise

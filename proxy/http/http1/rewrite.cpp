@@ -130,7 +130,7 @@ void append_max_forwards(const RequestHead& head, std::string& out) {
   if (head.method != "OPTIONS" && head.method != "TRACE") return;
   const FieldLine* const field = head.find(FieldId::max_forwards);
   if (field == nullptr) return;
-  // Intake has already responded to 0 and rejected values that are not numbers.
+  // Earlier steps have already responded to a Max-Forwards of 0 and rejected values that are not numbers.
   const std::uint64_t left = ascii::decimal(field->value).value_or(0);
   out += "Max-Forwards: ";
   append_number(left == 0 ? 0 : left - 1, out);

@@ -21,7 +21,7 @@ namespace reprise::policy {
 ///   first    any end, abandon            off
 ///   second   any end, abandon            off
 ///
-/// `step` reads the last five rows from a table. That table also says what the ledger records about each
+/// `step` reads the last five rows from a table. The table also defines what the ledger records about each
 /// attempt.
 class HedgeRace {
  public:

@@ -19,7 +19,8 @@ struct RoutePolicy;
 struct HoldPolicy {
   std::size_t bytes = 0;                    ///< 0: only the bytes that the predicates need
   Duration time = std::chrono::seconds(1);  ///< limit from the response head on, for slow streams
-  std::vector<BodyPredicate> body;  ///< a response that matches any of these is listed, like `retry.on`
+  std::vector<BodyPredicate>
+      body;  ///< a response that matches any of these predicates is retried as if `retry.on` listed it
 };
 
 /// The kinds of body that predicates can read. `untyped` may be JSON or XML. A body with a content coding is

@@ -51,8 +51,8 @@ class HostAccount {
   /// not.
   Reason admit_copy(Reason judged, Instant now);
 
-  /// Returns the number of retries left in the budget, and stores it for `budget_last_seen`. Infinite if
-  /// there is no budget.
+  /// Returns the number of retries left in the budget, and stores it for `budget_last_seen`. The number is
+  /// infinite if there is no budget.
   double budget_left(Instant now);
   double budget_last_seen() const { return budget_seen_; }
   /// Counts the first attempt of this request in the budget. Later calls do nothing.

@@ -18,7 +18,7 @@
 namespace reprise::server {
 namespace {
 
-// Added to the eventfd by `stop`; `ask` adds 1.
+// Number that `stop` adds to the eventfd; `ask` adds 1.
 constexpr std::uint64_t stop_request = 1ULL << 32U;
 
 using Steady = std::chrono::steady_clock;
@@ -112,7 +112,7 @@ bool FileWatch::drain_events() const {
   return any;
 }
 
-// Returns how many `ask` calls were made. Also records a `stop`.
+// Returns how many `ask` calls were made. Also records whether `stop` was called.
 unsigned FileWatch::take_requests() {
   std::uint64_t requests = 0;
   if (::read(requests_, &requests, sizeof requests) != sizeof requests) return 0;

@@ -44,8 +44,8 @@ struct ProxyOptions {
   Limits limits;                      ///< for /status
   int log_descriptor = 2;
   telemetry::LogReader log_reader = telemetry::LogReader::stream;
-  /// Handle signals: SIGTERM, SIGINT and SIGQUIT end the proxy, SIGHUP reloads. Tests call `stop` and
-  /// `reload` instead. Precondition if true: `hold_signals` was called.
+  /// True if the proxy handles signals: SIGTERM, SIGINT and SIGQUIT end the proxy, SIGHUP reloads. Tests call
+  /// `stop` and `reload` instead. Precondition if true: `hold_signals` was called.
   bool handle_signals = true;
   /// Called with every finished request, on its io thread. May be empty.
   std::function<void(const telemetry::ExchangeRecord&)> observer;

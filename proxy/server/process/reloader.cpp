@@ -36,8 +36,8 @@ std::vector<Reloader::Done> Reloader::take_waiting() {
   return std::exchange(waiting_, {});
 }
 
-// Reloads once and reports the result to all who had asked before. A request that arrives during this reload
-// waits for the next one, because the file may have changed after it was read.
+// Reloads once and reports the result to every caller that requested a reload before it began. A request that
+// arrives during this reload waits for the next one, because the file may have changed after it was read.
 void Reloader::reload_for_all() {
   const std::vector<Done> waiting = take_waiting();
   const ReloadReport report = reload_();

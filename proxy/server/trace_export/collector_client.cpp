@@ -19,7 +19,8 @@ using Parser = beast::http::response_parser<beast::http::string_body>;
 constexpr std::size_t most_header = 16 * 1024;
 constexpr std::size_t most_body = 64 * 1024;
 constexpr std::size_t piece_bytes = 16 * 1024;
-constexpr Duration dial_limit = std::chrono::seconds(3);  // for one address, and for a name
+constexpr Duration dial_limit =
+    std::chrono::seconds(3);  // time limits: for one address of the collector, and for a name lookup
 constexpr Duration longest_pause = std::chrono::minutes(5);
 
 std::string authority_of(const config::Collector& collector) {
@@ -78,7 +79,7 @@ Task<Posted> CollectorClient::post(const config::Collector& collector, std::stri
   stopped_ = Posted::End::responded;
   const Instant due = due_ = net::Tick::now() + limit;
   limit_.expires_at(due);
-  // A timer of an earlier post may fire late and is ignored.
+  // The timer of an earlier post may fire late; such a call is ignored.
   limit_.async_wait([this, due](const ErrorCode& error) {
     if (!error && posting_ && due_ == due) stop(Posted::End::timed_out);
   });

@@ -45,7 +45,7 @@ std::optional<double> count_descriptors() {
   while (const dirent* entry = readdir(folder.get())) {
     if (entry->d_name[0] != '.') ++count;
   }
-  return count - 1;  // one of them is the folder itself
+  return count - 1;  // one of the entries is the folder itself, opened for reading
 }
 
 std::optional<double> descriptor_limit() {

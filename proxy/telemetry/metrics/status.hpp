@@ -45,7 +45,7 @@ struct StatusFacts {
   std::vector<std::string> listeners;  ///< such as `forward 127.0.0.1:3128`
   /// In the order of the routes in the settings.
   std::vector<Metrics::RouteTotals> routes;
-  std::optional<StatusMinute> minute;  ///< absent if it was not requested
+  std::optional<StatusMinute> minute;  ///< absent if the last minute was not requested
   /// Upstreams whose budget was drawn on, with the fraction that is left, 0 to 1.
   std::vector<std::pair<std::string, double>> budgets;
   /// State of one upstream. If a member is absent: full budget, closed circuit, no pause.

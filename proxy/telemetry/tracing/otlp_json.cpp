@@ -181,7 +181,7 @@ void OtlpJson::begin() {
   spans_ = 0;
 }
 
-// Draws a span id. Never all zeros, which is not a valid id.
+// Draws a span id. The id is never all zeros, because such an id is not valid.
 std::string OtlpJson::draw_id() {
   std::string id;
   append_hex(id, 1 + dice_.roll(std::numeric_limits<std::uint64_t>::max() - 1));

@@ -34,7 +34,7 @@ void SpanBell::call() const {
 }
 
 // This access is sequentially consistent, as are all other reads and writes of the flags here: either the
-// exporter sees the request, or the io thread sees that it must ring.
+// exporter sees the request, or the io thread sees that it must wake the exporter.
 void SpanBell::reset() {
   pressed_ = false;
   rung_ = false;
