@@ -29,8 +29,8 @@ Attribute attribute_of(std::string_view part) {
   return {ascii::trim(part.substr(0, equals)), ascii::trim(part.substr(equals + 1))};
 }
 
-// Returns the path under which a client of the gateway requests it, that is, without the prefix. Returns
-// nothing if `path` is outside of the prefix.
+// Returns the path by which a client of the gateway requests the resource at `path`: the path without the
+// prefix. Returns nothing if `path` is outside of the prefix.
 std::optional<std::string_view> below_prefix(std::string_view path, std::string_view prefix) {
   if (!path.starts_with(prefix)) return std::nullopt;
   path.remove_prefix(prefix.size());

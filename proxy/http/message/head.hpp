@@ -63,7 +63,7 @@ struct RequestHead final : policy::FieldLines {
   /// Resets every member but keeps the storage of `fields`. Call before the buffer changes or the head is
   /// reused.
   void reset();
-  /// Returns the first field with that name, ignoring case. Null if there is none.
+  /// Returns the first field with that name; letter case is ignored. Null if there is none.
   const FieldLine* find(std::string_view name) const;
   const FieldLine* find(FieldId) const;
   bool has(std::string_view name, std::string_view value) const override;

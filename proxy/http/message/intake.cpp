@@ -26,7 +26,7 @@ Intake take_connect(const RequestHead& head, const PortRanges& connect_ports) {
 }
 
 /// Returns a rejection for TRACE with a body, or the proxy's own response for OPTIONS and TRACE with
-/// Max-Forwards 0 (RFC 9110 7.6.2, 9.3.8). Returns nothing if the request goes on.
+/// Max-Forwards 0 (RFC 9110 7.6.2, 9.3.8). Returns nothing if the request is to be processed further.
 std::optional<Intake> stop_here(const RequestHead& head) {
   const bool trace = head.method == "TRACE";
   if (!trace && head.method != "OPTIONS") return std::nullopt;

@@ -14,7 +14,8 @@ inline constexpr std::array<std::string_view, 7> metadata_services{
     "169.254.169.254", "169.254.170.2", "169.254.170.23",          "fd00:ec2::254",
     "100.100.100.200", "192.0.0.192",   "metadata.google.internal"};
 
-/// Returns true if `host` is one of these. `host` is in lower case, without brackets and port.
+/// Returns true if `host` is the address or name of a metadata service. `host` is in lower case, without
+/// brackets and port.
 constexpr bool is_metadata_service(std::string_view host) {
   return std::find(metadata_services.begin(), metadata_services.end(), host) != metadata_services.end();
 }

@@ -21,7 +21,7 @@ constexpr bool is_loopback_host(std::string_view host) {
 
 /// Returns `host:port`, or `[v6]:port` for IPv6. `host` is without brackets.
 std::string authority_text(std::string_view host, std::uint16_t port);
-/// Returns the same, but without the port if the port is `standard`.
+/// Returns the same text, but without the port if it equals `standard`.
 std::string authority_text(std::string_view host, std::uint16_t port, std::uint16_t standard);
 
 }  // namespace reprise::http

@@ -1,5 +1,5 @@
-// Reads the three forms of an HTTP date by hand, because GCC 12 has no std::chrono::parse, and it would
-// accept too much.
+// Reads the three forms of an HTTP date by hand, because GCC 12 has no std::chrono::parse, and that function
+// would also accept malformed dates.
 #include "proxy/http/retry_hints/date.hpp"
 
 #include <algorithm>
