@@ -129,8 +129,7 @@ bool worth_waiting(std::string_view buffer, std::size_t start_line_bytes, Spelli
   if (line_end == std::string_view::npos) return buffer.size() <= start_line_bytes;
   for (; line_end != std::string_view::npos; line_end = buffer.find('\n', line_end + 1)) {
     const bool bare = line_end == 0 || buffer[line_end - 1] != '\r';
-    if (bare && (line_end == 0 || spelling == Spelling::strict))
-      return false;  // the full scan rejects this LF
+    if (bare && (line_end == 0 || spelling == Spelling::strict)) return false;  // rejected by the full scan
     const std::string_view next = buffer.substr(line_end + 1, 2);
     if (next == "\r\n" || next.starts_with('\n')) return false;
   }

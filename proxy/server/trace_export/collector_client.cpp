@@ -19,8 +19,8 @@ using Parser = beast::http::response_parser<beast::http::string_body>;
 constexpr std::size_t most_header = 16 * 1024;
 constexpr std::size_t most_body = 64 * 1024;
 constexpr std::size_t piece_bytes = 16 * 1024;
-constexpr Duration dial_limit =
-    std::chrono::seconds(3);  // time limits: for one address of the collector, and for a name lookup
+// Limit for one name lookup, and for connecting to one address.
+constexpr Duration dial_limit = std::chrono::seconds(3);
 constexpr Duration longest_pause = std::chrono::minutes(5);
 
 std::string authority_of(const config::Collector& collector) {
