@@ -239,7 +239,7 @@ LINE = ('{"time":"2026-01-02T10:00:00.000Z","level":"info","route":"default","me
 def test_simulate_says_what_a_log_cannot_decide():
     code, out, err = simulate("--replay", "-", given=(LINE * 10).encode())
     equal((code, err), (0, ""))
-    assert "as configured: the log decides 0 of 10 requests." in out and "0.00 % .. 100 %" in out, out
+    assert "as configured: for 0 of 10 requests, the log has the outcome of every attempt." in out and "0.00 % .. 100 %" in out, out
 
 
 def test_simulate_reports_bad_logs_with_their_line():

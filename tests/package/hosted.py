@@ -317,7 +317,7 @@ def test_manually_applied_redirect_rules_are_removed_with_the_package(stage):
     equal(way(there), "by reprise")
     there.must(block("stop"))
     equal((is_redirected(there), way(there)), (False, "straight"))
-    assert "nothing listens at port 3191 yet" in there.must(by_hand)
+    assert "no process listens on port 3191" in there.must(by_hand)
     there.must("apt remove -y reprise")
     equal((is_redirected(there), way(there)), (False, "straight"))
     there.must(f"cp before-redirect {SERVICE_FILE}; dpkg -i reprise_0.1.0-3.deb; systemctl stop world; ip link delete near 2>/dev/null || true; userdel app")

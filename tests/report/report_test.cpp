@@ -90,7 +90,9 @@ TEST(Report, replay_report_shows_the_lower_and_upper_bound) {
           "access.log: 90 requests in 60 s; 3 other lines ignored; 2 bad lines skipped; 5 requests excluded"))
       << text;
   EXPECT_TRUE(has(text, " % .. ")) << text;
-  EXPECT_TRUE(has(text, "as configured: the log decides 1,000 of 29,859 requests.")) << text;
+  EXPECT_TRUE(
+      has(text, "as configured: for 1,000 of 29,859 requests, the log has the outcome of every attempt."))
+      << text;
   EXPECT_TRUE(has(text, "12,345 attempts assumed")) << text;
   EXPECT_TRUE(has(
       text, "For 17 requests, the headers, the query or the body decide whether the request is idempotent."))

@@ -179,7 +179,9 @@ std::optional<Fault> first_difference(const Node& before, const Node& after) {
   auto pods = pods_of(before);
   Comparison comparison(std::get<0>(pods));
   if (comparison.same(before, after)) return std::nullopt;
-  return comparison.fault.value_or(Fault{before.line, before.column, "this cannot be edited"});
+  return comparison.fault.value_or(
+      Fault{before.line, before.column,
+            "this part of the manifest cannot be edited without changing another part: edit it by hand"});
 }
 
 }  // namespace reprise::tools

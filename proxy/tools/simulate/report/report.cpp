@@ -77,9 +77,9 @@ void remark_on_replay(const Report& report, std::vector<std::string>& remarks) {
     const std::uint64_t open = requests - std::min(requests, one.measures.decided_by_log);
     if (open == 0) continue;
     remarks.push_back(
-        fmt::format("{}: the log decides {} of {} requests. The others have more attempts than the log: the "
-                    "lower figures assume that the last outcome repeats ({} attempts assumed), the higher "
-                    "figures assume a 200.",
+        fmt::format("{}: for {} of {} requests, the log has the outcome of every attempt. The other requests "
+                    "need more attempts than were logged: the low estimate repeats the last outcome ({} "
+                    "attempts assumed), the high estimate assumes a 200.",
                     one.name, grouped(requests - open), grouped(requests), grouped(one.measures.assumed)));
   }
   std::uint64_t unknown = 0;
