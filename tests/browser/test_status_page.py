@@ -138,7 +138,7 @@ def test_layout_checks_detect_planted_defects(browser):
             page.evaluate("[...document.querySelectorAll('button')].filter(e => e.textContent === 'planted').forEach(e => e.remove())")
 
 
-def test_page_says_nothing_yet_after_a_fresh_start(browser):
+def test_page_after_a_fresh_start_says_that_there_are_no_requests_and_attempts_yet(browser):
     with Reprise() as reprise, opened(browser, admin_url(reprise)) as page:
         page.expect_text("#stories-none", "None yet")
         page.expect_text("#upstreams-none", "No attempt has been made yet")
@@ -342,7 +342,7 @@ def test_page_reports_a_lost_proxy_and_recovers_when_a_new_proxy_starts(browser)
         equal(others, [])
 
 
-def test_page_falls_back_to_polling_when_no_event_stream_is_free(browser):
+def test_page_polls_when_all_event_streams_are_in_use_and_returns_to_live_updates_later(browser):
     with Upstream({}) as upstream, Reprise(limits={"admin_connections": 4}) as reprise:
         with Client(reprise.addresses["admin"]) as reader, browser.page() as page:
             reader.send(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -479,7 +479,7 @@ def test_page_shows_the_ten_most_failing_routes_when_there_are_many(browser):
             page.expect_text("#routes-unmatched", "No route name contains this text")
 
 
-def test_jump_links_move_the_focus_to_each_part(browser):
+def test_jump_links_move_the_focus_to_the_section_they_name(browser):
     with Reprise() as reprise, opened(browser, admin_url(reprise)) as page:
         links = page.evaluate("[...document.querySelectorAll('.jumps a')].map(e => e.getAttribute('href'))")
         equal(links, ["#routes", "#stories", "#upstreams", "#tunnels-card", "#configuration"])
@@ -508,7 +508,7 @@ def test_attempt_bars_stay_on_one_line_at_every_width(browser):
                 page.picture(PICTURES / f"bars-{width}.png")
 
 
-def test_empty_sections_name_the_next_command(browser):
+def test_empty_sections_of_the_page_suggest_a_command_to_run_next(browser):
     with Upstream({}) as upstream, Reprise() as reprise, opened(browser, admin_url(reprise), width=360) as page:
         forward = "127.0.0.1:%d" % reprise.forward[1]
         page.expect_text("#first-steps", f"curl -x http://{forward} http://example.com/")

@@ -109,7 +109,7 @@ def made_of_the_past(files, constraint):
             "200101000000Z", "-enddate", "210101000000Z", "-in", files.path("past.csr"), "-out", files.path("ca.pem"))
 
 
-def test_missing_readable_mismatched_or_broken_ca_files_are_rejected():
+def test_ca_files_that_are_missing_or_broken_or_mismatched_or_readable_by_others_are_rejected():
     with Folder() as files:
         files.refused("intercept.ca.certificate", "reprise ca init -c")
         equal(files.ca("init")[0], 0)
@@ -180,7 +180,7 @@ def test_java_reads_the_truststore():
         equal(done.stdout.count("BEGIN CERTIFICATE"), 2, done.stderr)
 
 
-def test_start_rewrites_a_missing_bundle_and_fails_if_the_bundle_cannot_be_written():
+def test_startup_rewrites_a_missing_ca_bundle_and_fails_if_it_cannot_be_written():
     with TlsUpstream() as upstream, Intercepting() as reprise:
         os.unlink(reprise.bundle)
         reprise.terminate()

@@ -110,7 +110,7 @@ def test_L6_silent_tls_server_ends_at_the_deadline():
         ends_at_the_deadline("POST", lambda: ask(reprise, "POST", url, b"order"), "connection_timeout", b"in the TLS handshake")
 
 
-def test_L6_unresponsive_parent_connect_ends_at_the_deadline():
+def test_L6_connect_to_a_parent_that_does_not_respond_ends_at_the_deadline():
     with silent_port() as port, Reprise(defaults=ONE_SECOND, parent=f"http://{LOOPBACK}:{port}") as reprise:
         ends_at_the_deadline("CONNECT", lambda: connect(reprise, "up.test:443"), "connection_timeout", b"while connecting")
 

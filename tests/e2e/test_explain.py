@@ -82,7 +82,7 @@ def test_explain_json_matches_the_text_output():
     assert told["client_gets"] in text and told["to_change"][0] in text
 
 
-def test_explain_json_has_no_budget_if_the_route_is_off():
+def test_explain_json_has_no_budget_if_the_mode_of_the_route_is_off():
     command = (GOLDEN / "off.txt").read_text(encoding="utf-8").split("\n", 1)[0]
     code, out = explain(*shlex.split(command)[3:], "--format", "json")
     equal((code, json.loads(out)["budget_left"]), (0, None))

@@ -77,49 +77,50 @@ def demo(host):
 
 def test_every_fail_open_recipe_has_a_test():
     equal(sorted(recipes()), sorted(WAYS))
-    equal(sorted(WAYS), sorted(name.removeprefix("test_").removesuffix("_goes_straight_if_the_proxy_refuses") for name in globals() if name.endswith("proxy_refuses")))
+    end = "_connects_directly_if_the_proxy_refuses_connections"
+    equal(sorted(WAYS), sorted(name.removeprefix("test_client_").removesuffix(end) for name in globals() if name.endswith(end)))
 
 
 @isolated
-def test_sh_goes_straight_if_the_proxy_refuses():
+def test_client_sh_connects_directly_if_the_proxy_refuses_connections():
     fails_open("sh")
 
 
 @isolated
-def test_urllib_goes_straight_if_the_proxy_refuses():
+def test_client_urllib_connects_directly_if_the_proxy_refuses_connections():
     fails_open("urllib")
 
 
 @isolated
-def test_requests_goes_straight_if_the_proxy_refuses():
+def test_client_requests_connects_directly_if_the_proxy_refuses_connections():
     fails_open("requests")
 
 
 @isolated
-def test_java_goes_straight_if_the_proxy_refuses():
+def test_client_java_connects_directly_if_the_proxy_refuses_connections():
     fails_open("java")
 
 
 @isolated
-def test_node_goes_straight_if_the_proxy_refuses():
+def test_client_node_connects_directly_if_the_proxy_refuses_connections():
     fails_open("node")
 
 
 @isolated
-def test_go_goes_straight_if_the_proxy_refuses():
+def test_client_go_connects_directly_if_the_proxy_refuses_connections():
     fails_open("go")
 
 
 @isolated
-def test_php_goes_straight_if_the_proxy_refuses():
+def test_client_php_connects_directly_if_the_proxy_refuses_connections():
     fails_open("php")
 
 
 @isolated
-def test_ruby_goes_straight_if_the_proxy_refuses():
+def test_client_ruby_connects_directly_if_the_proxy_refuses_connections():
     fails_open("ruby")
 
 
 @isolated
-def test_perl_goes_straight_if_the_proxy_refuses():
+def test_client_perl_connects_directly_if_the_proxy_refuses_connections():
     fails_open("perl")

@@ -151,7 +151,7 @@ def test_llm_overload_in_the_first_event_is_retried():
         equal(reasons(reprise, len(OVERLOADED)), {f"/{name}": ["retryable_body", "success"] for name in OVERLOADED})
 
 
-def test_llm_other_errors_are_passed_on():
+def test_llm_errors_other_than_overload_are_passed_on_without_a_retry():
     with Upstream({f"/{name}": [saying(response)] for name, response in NOT_OVERLOADED.items()}) as upstream, \
             Reprise(presets=[preset("llm")]) as reprise:
         for name, (status, _, body) in NOT_OVERLOADED.items():

@@ -111,17 +111,17 @@ def play_job(ends_with):
 
 
 @isolated
-def test_ordinary_sidecar_job_completes_without_losing_requests():
+def test_job_with_an_ordinary_sidecar_container_completes_without_losing_requests():
     play_job(ends_with=0)
 
 
 @isolated
-def test_failed_ordinary_sidecar_job_exits_with_its_own_code():
+def test_failed_job_with_an_ordinary_sidecar_container_keeps_the_exit_code_of_the_job():
     play_job(ends_with=3)
 
 
 @isolated
-def test_quit_caller_always_gets_a_reply():
+def test_quit_command_always_gets_a_reply_before_the_process_ends():
     """No request is pending: the process ends at once, and the caller still gets its reply."""
     with Upstream() as upstream:
         pod = Pod(upstream.url(""), 0)

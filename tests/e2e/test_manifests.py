@@ -142,7 +142,7 @@ def test_reprise_container_is_identical_in_all_manifests():
           (True, True, False, {"drop": ["ALL"]}))
 
 
-def test_only_the_redirecting_container_has_a_capability():
+def test_only_the_container_that_redirects_traffic_gets_a_linux_capability():
     for name in manifests():
         for pod in pods(manifest(name)):
             for container in pod.get("initContainers", []) + pod["containers"]:
@@ -159,7 +159,7 @@ def test_every_container_sends_its_requests_through_reprise():
                     check_environment(container)
 
 
-def test_policy_component_and_chart_are_generated_from_the_sidecar():
+def test_admission_policy_and_component_and_chart_are_generated_from_sidecar_yaml():
     """tests/cluster tests the policy on a real API server."""
     objects("")
     done = subprocess.run([sys.executable, str(FOLDER / "make.py"), "--check"], capture_output=True, text=True, timeout=60, check=False)

@@ -97,7 +97,7 @@ def test_broken_download_resumes_from_an_old_style_206():
         reprise.expect_metric(1, "reprise_resumed_downloads_total")
 
 
-def test_old_style_connect_response_of_a_parent_proxy_is_accepted():
+def test_http_1_0_connect_response_with_lf_line_ends_from_a_parent_proxy_is_accepted():
     with Upstream() as upstream, Parent(refuse=[b"HTTP/1.1 503 Busy\nX: 1\n\n"]) as parent:
         parent.established = b"HTTP/1.0 200 Connection\nX-Parent: old\n folded\n\n"
         with Reprise(parent=parent.proxy_url()) as reprise, Client(reprise.forward) as client:

@@ -103,7 +103,7 @@ def test_parent_with_an_invalid_certificate_is_dialled_once_and_named():
         equal(reprise.metric("reprise_circuit_state", upstream="up.test:80"), 0, "it says nothing of the upstream")
 
 
-def test_hosts_under_except_bypass_the_parent():
+def test_hosts_listed_in_parent_except_are_reached_directly():
     with Upstream() as upstream, Parent({"up.test": (LOOPBACK, upstream.port)}) as parent:
         there = {"url": parent.proxy_url(), "except": ["127.0.0.0/8", "*.up.test"]}
         with Reprise(parent=there) as reprise:
@@ -184,7 +184,7 @@ def test_retries_go_through_the_parent():
         equal((response.status, response.body), (200, b"answer 3 to /x\n"), response.head)
 
 
-def test_unavailable_or_refusing_parent_is_distinguished_from_the_upstream():
+def test_failure_of_the_parent_is_reported_as_its_own_and_not_as_one_of_the_upstream():
     held, port = closed_port()
     twice = {"retry": {"max_attempts": 2}}
     with held, Reprise(parent=f"http://joe:5ecret@{LOOPBACK}:{port}", defaults=twice) as reprise:
@@ -204,7 +204,7 @@ def test_unavailable_or_refusing_parent_is_distinguished_from_the_upstream():
         assert "error=proxy_configuration_error; received-status=407" in response.field("Proxy-Status"), response.head
 
 
-def test_silent_parent_causes_its_own_timeout_error():
+def test_parent_that_does_not_respond_to_connect_causes_the_error_parent_timeout():
     with socket.create_server((LOOPBACK, 0)) as silent, \
             Reprise(parent=f"http://{LOOPBACK}:{silent.getsockname()[1]}",
                     defaults={"connect_timeout": "100ms", "retry": {"max_attempts": 2}}) as reprise:

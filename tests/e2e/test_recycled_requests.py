@@ -105,7 +105,7 @@ def by_forward(reprise, _echoing, upstream):
         equal(client.ask("POST", upstream.url("/last"), b"last").status, 200)
 
 
-def test_recycled_request_memory_leaks_nothing_into_later_requests():
+def test_reused_request_memory_carries_no_data_into_later_requests():
     with Upstream({"/failing": [503, 200]}) as upstream, Server(echo) as echoing, Reprise(threads=1, listeners=listeners(upstream)) as reprise:
         for name, earlier in earlier_requests(upstream).items():
             for entrance in (by_connect, by_socks, http_by_socks, by_gateway, by_forward):

@@ -205,7 +205,7 @@ def readable(file):
 
 
 @isolated
-def test_transparent_https_passes_and_listed_hosts_are_retried():
+def test_transparent_https_is_passed_through_except_to_listed_hosts_which_are_retried():
     needs("nft")
     with Host() as host, elsewhere(TlsUpstream({"/x": [503, 200], "/y": [503]}, listener=listener_on(host)), host) as upstream, \
             proxied("nft", lambda **more: Intercepting(["listed.test"], **more),
@@ -250,7 +250,7 @@ def test_transparent_listener_relays_a_server_first_protocol():
 
 
 @isolated
-def test_silent_transparent_clients_close_their_upstream_connections_when_they_leave():
+def test_transparent_client_that_leaves_without_sending_anything_ends_its_upstream_connection():
     """Port scanners do this. reprise does not wait for further bytes."""
     needs("nft")
     script = """
@@ -294,7 +294,7 @@ def test_redirect_rules_without_an_exception_for_the_proxy_do_not_loop():
 
 
 @isolated
-def test_client_port_equal_to_a_dial_port_elsewhere_is_not_a_loop():
+def test_client_with_the_local_port_of_a_dial_to_another_address_is_not_taken_for_a_loop():
     """The kernel may use one local port for connections to different addresses, especially if few ports are free."""
     needs("nft")
     script = """
@@ -333,7 +333,7 @@ def test_transparent_routes_in_off_and_observe_mode_do_not_retry():
 
 
 @isolated
-def test_transparent_client_over_the_limit_gets_a_response_if_it_speaks_http():
+def test_transparent_client_over_the_connection_limit_gets_a_503_only_if_it_speaks_http():
     held = threading.Event()
     with Host() as host, upstream_on(host) as upstream, proxied("nft", limits={"connections": 1}) as reprise:
         upstream.scripts = {"/held": [lambda connection, request: held.wait() and False]}

@@ -37,7 +37,7 @@ def test_connect_to_a_denied_port_gets_403_with_a_reason():
         assert text.endswith("add the port to security.connect_ports."), text
 
 
-def test_C6_a_body_over_its_limit_is_rejected_with_413():
+def test_C6_request_body_over_the_limit_of_its_route_is_rejected_with_413():
     """A body at the limit passes. A longer one is rejected: before anything is sent if its length is known, else when
     the chunks exceed the limit."""
     routes = [{"name": "small", "match": {"path": "/small"}, "request_body": "1KiB"}]

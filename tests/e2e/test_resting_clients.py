@@ -12,7 +12,7 @@ BLOCKS_REST = 0.75  # seconds: longer than unused blocks are kept after a burst
 KIB_EACH = 1.5  # the reader of a socket and its owner; a session would need three
 
 
-def test_idle_clients_use_one_kibibyte_each_and_remain_usable():
+def test_idle_client_connections_use_one_kibibyte_each_and_remain_usable():
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard < MANY + 1000:
         raise NotPlayed("namespaces", f"{MANY} clients need more than {hard} open files")

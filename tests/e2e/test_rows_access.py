@@ -144,7 +144,7 @@ def own_addresses():
     return own
 
 
-def test_H4_own_listeners_are_rejected_by_any_address():
+def test_H4_requests_to_an_own_listener_are_rejected_under_any_of_its_addresses():
     with Reprise() as reprise:
         for port in (reprise.forward[1], reprise.addresses["admin"][1]):
             for host in ("127.0.0.1", "0.0.0.0", "[::]", "[::ffff:127.0.0.1]", "localhost"):
@@ -282,7 +282,7 @@ def test_H8_odd_bytes_from_traffic_cannot_corrupt_the_log():
                 equal((told["method"], len(told["path"]) <= 256), (method, True))
 
 
-def test_H9_own_responses_reveal_no_secrets():
+def test_H9_responses_generated_by_reprise_contain_no_secrets_of_the_request():
     secrets = b"Authorization: Bearer 5ecret\r\nCookie: a=5ecret\r\nX-Internal: 5ecret\r\n"
     with stage({"/reset": ["reset"]}, defaults=ONCE) as (reprise, upstream):
         asked = [to(upstream, path="/reset?token=5ecret", fields=secrets), to(upstream, fields=secrets + b"Content-Length: 5ecret\r\n"),

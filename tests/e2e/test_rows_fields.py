@@ -170,7 +170,7 @@ def test_J10_alt_svc_is_kept_only_in_forward_mode():
             equal((response.status, response.field("Alt-Svc")), (200, None))
 
 
-def test_J11_resume_request_replaces_conditional_fields_with_range_and_if_range():
+def test_J11_range_request_of_a_resume_has_range_and_if_range_and_no_conditions_of_the_client():
     script = Breaking(10_000, [4_000])
     with stage({"/x": [script]}) as (reprise, upstream):
         fields = b"If-None-Match: \"other\"\r\nIf-Modified-Since: Sun, 06 Nov 1994 08:49:37 GMT\r\nA: 1\r\n"

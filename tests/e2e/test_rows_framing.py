@@ -106,7 +106,7 @@ def test_A9_bytes_after_an_http_1_0_request_without_a_length_are_ignored():
             equal(causes(reprise), {})
 
 
-def test_A10_chunked_upload_to_http_1_0_gets_a_content_length_if_the_body_is_held():
+def test_A10_chunked_upload_to_an_http_1_0_upstream_gets_a_content_length_if_the_body_is_held():
     old = Say(raw=b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok", close=True)
     with stage({"/old": [old], "/x": [old]}, threads=1, defaults={"replay": {"memory": "1KiB", "disk": 0}}) as (reprise, upstream):
         equal(sent_upstream(reprise, upstream, to(upstream, path="/old")), expected(upstream, path="/old"))
@@ -200,7 +200,7 @@ def test_A16_https_is_never_sent_in_clear_text():
         equal(upstream.count(), 0)
 
 
-def test_A17_bytes_after_a_body_are_the_next_request_or_discarded():
+def test_A17_bytes_after_a_request_body_are_parsed_as_the_next_request():
     with stage() as (reprise, upstream), Client(reprise.forward) as client:
         client.send(to(upstream, "POST", "/a", b"Content-Length: 3\r\n", b"abc") + to(upstream, path="/b"))
         equal([client.read_response().body for _ in range(2)], [b"answer 1 to /a\n", b"answer 1 to /b\n"])

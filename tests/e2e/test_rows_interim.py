@@ -34,7 +34,7 @@ def take(upstream, connection, request, reader, response=FINAL):
     return True
 
 
-def test_C1_head_is_sent_before_the_body_and_one_100_is_passed_back():
+def test_C1_head_with_expect_is_sent_before_the_body_and_the_client_gets_one_100_response():
     def on_head(connection, request, reader):
         equal(reader.buffer, b"", "the head was sent at once, before any body")
         connection.sendall(CONTINUE * 2)
@@ -101,7 +101,7 @@ def test_C3_N23_final_response_instead_of_100_keeps_the_client_connection_open()
             equal((bodies, upstream.connections, causes(reprise)), ([b""], 2, {}), "the body is not sent, its connection is closed")
 
 
-def test_N23_body_that_looks_like_a_repeated_request_ends_the_connection():
+def test_N23_request_sent_again_in_place_of_the_refused_body_ends_the_connection_unserved():
     """After a 417, curl 7.88 sends the request again in place of the body. reprise neither serves it as a request nor
     waits for more."""
     bodies = []

@@ -188,7 +188,7 @@ def test_I6_client_is_rejected_without_a_busy_loop_if_no_descriptor_is_left():
         reprise.expect_metric(21, LIMIT, limit="no_descriptor")
 
 
-def test_I6_descriptor_shortage_for_disk_resolver_or_upstream_fails_only_that_step():
+def test_I6_lack_of_a_descriptor_for_disk_or_resolver_or_upstream_fails_only_that_step():
     if is_sanitized():
         raise NotPlayed("sanitizer", "sanitizers need descriptors of their own")
     steps = {"/spill": [200, Say(503, close=True)], "/": [Say(200, close=True)]}
@@ -400,7 +400,7 @@ def test_I1_tiny_chunks_cost_at_most_ten_times_a_plain_body_of_equal_bytes():
         at_most(max(up, down), 10, "times the CPU of a plain transfer")
 
 
-def test_I3_pipelining_client_that_does_not_read_stops_reading_of_its_requests():
+def test_I3_pipelined_requests_are_not_forwarded_while_the_client_reads_no_responses():
     with Upstream({"/x": [Say(200, body=b"x" * 4_000_000)]}) as upstream, Reprise() as reprise:
         with Client(reprise.forward) as client:
             client.send(head_of("GET", upstream.url("/x"), LOOPBACK) * 50)

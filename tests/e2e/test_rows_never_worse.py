@@ -194,7 +194,7 @@ def test_N19_defaults_never_cut_silent_connections():
 test_N19_defaults_never_cut_silent_connections.timeout = 900
 
 
-def test_N20_metadata_services_are_exempt_everywhere_proxy_variables_are_written():
+def test_N20_every_file_that_sets_proxy_variables_exempts_all_metadata_services():
     """The list is the output of `env`. Documents, manifests and the policy must contain all of it."""
     listed = subprocess.run([options.binary, "env", "--format", "dotenv"], capture_output=True, text=True, check=True,
                             env={"PATH": os.environ["PATH"]}).stdout
@@ -273,7 +273,7 @@ def test_preset_health_returns_the_status_of_a_check_without_retrying():
 
 
 @isolated
-def test_H5_via_is_added_only_where_no_other_loop_detection_works():
+def test_H5_via_is_added_to_a_request_only_if_no_other_loop_detection_works():
     """nginx does not compress for requests with Via (gzip_proxied). A name that resolves to another host gets no Via."""
     subprocess.run(["ip", "addr", "add", "10.77.0.1/32", "dev", "lo"], check=True)
     with NameServer({"up.test": [Answer("10.77.0.1")], "near.test": [Answer("127.0.0.2")]}), \

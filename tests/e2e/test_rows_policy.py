@@ -93,7 +93,7 @@ def test_L20_explain_reports_every_limit():
     assert "\nidempotent  no" in out, "row L11"
 
 
-def test_L21_one_budget_per_host_holds_across_threads_and_many_other_hosts():
+def test_L21_all_threads_share_one_budget_per_host_even_with_many_other_hosts():
     three = {"ratio": "0%", "floor": "0.001/s", "window": "1h"}  # three retries in total for the whole case
     held = [closed_port() for _ in range(40)]
     with Upstream({"/x": [503]}) as upstream, \
@@ -148,7 +148,7 @@ def test_L27_local_and_parent_failures_never_open_the_circuit():
         equal(reprise.metric("reprise_circuit_state"), 0, "of any upstream")
 
 
-def test_L28_retries_after_a_shared_host_pause_are_spread():
+def test_L28_retries_that_wait_for_the_same_host_pause_start_at_different_times():
     arrivals, lock, all_here = [], threading.Lock(), threading.Barrier(30)
 
     def asks_all_at_once(connection, _):

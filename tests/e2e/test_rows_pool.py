@@ -95,7 +95,7 @@ def test_D19_attempts_are_never_closer_together_than_the_wait():
     assert len(gaps) == 3 and min(gaps) >= 0.3, gaps
 
 
-def test_D20_outer_of_two_proxies_leaves_response_retries_to_the_inner_one():
+def test_D20_outer_reprise_does_not_retry_a_response_that_an_inner_reprise_already_retried():
     """The outer proxy retries failures without a response. It retries everything if the route says so."""
     defaults = {"retry": {"max_attempts": 3, "backoff": {"initial": "0ms"}}}
     outer_too = {"retry": {**defaults["retry"], "inner": "allow"}}
@@ -134,7 +134,7 @@ def test_D20_two_chained_proxies_multiply_requests_only_within_their_budgets():
             assert 1000 < upstream.count() <= 1450, (passed_on, upstream.count())
 
 
-def test_F3_upstream_connection_in_doubt_is_never_reused():
+def test_F3_upstream_connection_is_not_reused_after_a_response_that_makes_reuse_unsafe():
     def early(connection, request):
         """Responds before it reads the body, and never reads the rest."""
         connection.sendall(Say(200).text(request, 1))

@@ -14,7 +14,7 @@ def each_is_refused(rows, **configuration):
             refused(reprise, upstream, request, cause)
 
 
-def test_framing_length_together_with_chunked_is_rejected():
+def test_framing_content_length_together_with_transfer_encoding_is_rejected():
     each_is_refused([(PUT + fields + b"\r\n5\r\nhello\r\n0\r\n\r\n", "length_and_chunked") for fields in (
         b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n",
         b"Transfer-Encoding: chunked\r\nContent-Length: 5\r\n",

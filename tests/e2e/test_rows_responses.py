@@ -271,7 +271,7 @@ def test_B11_bytes_after_a_response_are_discarded():
     discards(OK + b"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n" + first)
 
 
-def test_B11_response_sent_before_the_request_is_used_and_its_connection_not_reused():
+def test_B11_response_sent_before_the_request_is_delivered_and_its_connection_not_reused():
     told = threading.Event()
     def response(connection, request):
         connection.sendall(Say(200, b"late").text(request, 1))

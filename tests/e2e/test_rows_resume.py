@@ -79,7 +79,7 @@ def test_E1_full_200_response_completes_the_download_if_nothing_changed():
         is_cut_off([broken(), raw(other)], "resume_mismatch")
 
 
-def test_E1_200_response_of_another_length_with_the_same_tag_counts_as_a_break():
+def test_E1_200_response_with_the_same_etag_and_another_length_counts_as_a_broken_attempt():
     """Google's retry test bench sends such a response."""
     quick = {"retry": {"backoff": {"initial": "1ms", "maximum": "1ms"}}}
     for other in (head(200, tag(), 101) + BODY + b"x", head(200, tag(), 60) + BODY[40:]):
@@ -327,7 +327,7 @@ def only_the_prefix(connection, _):
     until_closed(connection)
 
 
-def test_stalled_body_that_continues_before_its_replacement_is_kept():
+def test_stalled_body_is_kept_if_it_continues_before_the_resume_delivers_a_byte():
     for second in (silent, silent_behind_its_head, only_the_prefix):
         attempts = downloads(ColdCache([wakes_after(2), second]), 2)
         equal((attempts[0]["status"], attempts[0]["reason"]), (200, "resumed"))
@@ -335,7 +335,7 @@ def test_stalled_body_that_continues_before_its_replacement_is_kept():
     equal([attempt["reason"] for attempt in attempts[:2]], ["resumed", "resumed"], "the second stalled, too: a third was asked")
 
 
-def test_stalled_body_may_continue_during_the_wait_before_a_resume():
+def test_stalled_body_that_continues_during_the_wait_before_a_resume_is_kept():
     def pauses(connection, cache):
         connection.sendall(WHOLE + BODY[:GOT])
         cache.reprise_waits()
@@ -348,7 +348,7 @@ def test_stalled_body_may_continue_during_the_wait_before_a_resume():
         equal(reprise.metric("reprise_resumed_downloads_total"), 0)
 
 
-def test_replacement_of_a_stalled_body_is_kept_if_it_delivers_first():
+def test_resume_of_a_stalled_body_is_kept_if_it_delivers_a_byte_first():
     def delivers(connection, _):
         connection.sendall(REST + BODY[GOT:])
     def stalls(connection, _):

@@ -70,7 +70,7 @@ def test_D3_added_and_removed_fields_are_the_same_in_all_four_attempts():
         equal(parts(upstream), [expected(upstream, fields=stays)] * 4)
 
 
-def test_D4_body_arriving_during_the_wait_is_sent_with_the_retry():
+def test_D4_body_bytes_that_arrive_during_the_backoff_wait_are_sent_with_the_retry():
     def refuse(connection, request, reader):
         if not refused:
             refused.append(bytes(reader.buffer))
@@ -93,7 +93,7 @@ def test_D4_body_arriving_during_the_wait_is_sent_with_the_retry():
               (200, 2, [b""], [b"0123456789"]))
 
 
-def test_D5_bodies_are_replayed_up_to_each_limit_and_not_above():
+def test_D5_request_bodies_are_replayed_up_to_the_memory_and_disk_limits_and_not_above():
     memory, disk = 1024, 4096
     sizes = [(size, True) for size in (memory - 1, memory, memory + 1, disk - 1, disk)] + [(disk + 1, False)]
     with stage({f"/{form}{size}": [503, 200] for form in "lc" for size, _ in sizes},
@@ -111,7 +111,7 @@ def test_D5_bodies_are_replayed_up_to_each_limit_and_not_above():
         eventually(lambda: reprise.metric("reprise_replay_bytes") == 0, "what was held is given back")
 
 
-def test_D6_refused_connection_after_a_503_is_recorded_as_a_separate_failure():
+def test_D6_refused_connection_after_a_503_is_recorded_as_a_failure_and_the_503_is_delivered():
     upstream = Upstream()
     def refuse_and_stop(connection, request):
         upstream.listener.shutdown(socket.SHUT_RDWR)
@@ -164,7 +164,7 @@ def test_D8_last_attempt_that_fails_on_a_reused_connection_gets_502():
                 assert "error=connection_terminated" in response.field("Proxy-Status")
 
 
-def test_D8_on_broken_close_ends_the_client_connection_like_the_upstream_did():
+def test_D8_on_broken_set_to_close_ends_the_client_connection_as_the_upstream_ended_its_own():
     with stage({"/fin": ["close"], "/rst": ["reset"], "/busy": [503, "close"], "/slow": ["hang"]}, limits={"header": "8KiB"},
                defaults={"on_broken": "close", "response_timeout": "200ms"}) as (reprise, upstream):
         for path, ending in (("/fin", "FIN"), ("/rst", "RST")):
@@ -184,7 +184,7 @@ def test_D8_on_broken_close_ends_the_client_connection_like_the_upstream_did():
         equal(response.status, 503, "after a repeat always a response")
 
 
-def test_D9_timed_out_attempt_is_closed_before_the_next():
+def test_D9_connection_of_a_timed_out_attempt_is_closed_before_the_next_attempt():
     def hang(connection, _):
         first.append(connection)
         done.wait(60)
@@ -223,7 +223,7 @@ def test_D10_stale_connection_costs_one_retry_on_a_fresh_connection():
         equal(reasons(reprise.requests(3)[2]), ["stale_connection", "retryable_failure", "success"], "a second goes through the policy")
 
 
-def test_D10_stale_retry_exceeds_max_attempts_only_if_max_attempts_is_one():
+def test_D10_retry_of_a_stale_connection_exceeds_max_attempts_only_if_max_attempts_is_1():
     for limit, attempts in ((1, 2), (2, 2), (3, 3), (4, 4), (6, 6)):
         retry = {"max_attempts": limit, "backoff": {"initial": "1ms", "maximum": "1ms"}}
         for script in (["reset", 503], ["reset"], [503, "reset"]):

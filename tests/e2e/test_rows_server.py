@@ -111,7 +111,7 @@ def test_L9_admin_connections_key_sets_the_connection_limit():
         equal(livez(crowd[7]).status, 200, "who has sent nothing is not slow")
 
 
-def test_L10_slow_head_that_grew_gets_408():
+def test_L10_slow_request_head_that_outgrew_its_first_buffer_gets_408():
     with stage(timers={"header": "1s"}) as (reprise, upstream), contextlib.ExitStack() as stack:
         slow = stack.enter_context(Client(reprise.forward))
         slow.send(b"POST http://h/ HTTP/1.1\r\nHost: h\r\n")
@@ -129,7 +129,7 @@ def listed(name, members):
     return b"%s: %secho\r\n" % (name, b"a," * members)
 
 
-def test_L13_lists_of_30000_members_are_processed_without_quadratic_cost():
+def test_L13_connection_and_upgrade_lists_of_30000_members_cost_no_quadratic_time():
     def long_lists(connection, request):
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n" + listed(b"Connection", 30_000) + b"\r\n")
         return True
@@ -164,7 +164,7 @@ def test_L15_exhausted_request_is_logged_even_without_an_access_log():
         equal([line for line in reprise.log() if "attempts" in line and line.get("level") != "error"], [], "no access line")
 
 
-def test_L17_half_close_or_shutdown_while_a_503_is_read_ends_with_a_response():
+def test_L17_client_gets_a_response_if_it_half_closes_or_reprise_stops_while_a_503_is_read():
     for leave in ("FIN", "SIGTERM"):
         for sent in (b"ha", b"half"):
             def refuse(connection, request, sent=sent):
@@ -298,7 +298,7 @@ def hints_beside_a_copy(milliseconds):
         return copied  # otherwise the body arrived too late for a copy
 
 
-def test_L29_ended_hedge_copy_leaves_an_interim_response_intact():
+def test_L29_interim_response_is_delivered_intact_when_the_hedged_copy_is_ended():
     under_some_limit(500, hints_beside_a_copy)
 
 

@@ -101,7 +101,7 @@ class ForgetfulUpstream(Upstream):
         return True
 
 
-def test_L5_posts_of_new_clients_never_meet_an_idle_close():
+def test_L5_post_of_a_new_client_never_uses_a_connection_that_the_upstream_closes_as_idle():
     for shortest, longest in ((0.001, 0.001), (0.001, 0.05)):
         with ForgetfulUpstream(shortest, longest) as upstream, Reprise() as reprise:
             statuses = [ask(reprise, "POST", upstream.url("/x"), b"once").status for _ in range(1000)]
@@ -152,7 +152,7 @@ def is_quiet(connection):
         connection.settimeout(timeout)
 
 
-def test_L5_kept_alive_clients_fail_no_more_often_than_without_a_proxy():
+def test_L5_posts_of_keep_alive_clients_fail_no_more_often_than_without_a_proxy():
     with ForgetfulUpstream(0.001, 0.05) as upstream, Reprise() as reprise:
         through = failures_of_kept_clients(lambda: Client(reprise.forward), upstream.url("/x"))
         # At any moment of the close, no POST is sent twice, and each successful one was received.

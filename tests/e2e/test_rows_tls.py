@@ -74,7 +74,7 @@ def test_N4_root_certificates_added_to_or_removed_from_the_folder_apply():
         eventually(lambda: ask(reprise, "GET", upstream.url("/")).status == 502, "a root that was removed counts no more")
 
 
-def test_N4_bundle_follows_the_root_certificates():
+def test_N4_ca_bundle_contains_new_root_certificates_after_a_reload():
     first, second = Authority("first CA"), Authority("second CA")
     with open(second.file, encoding="ascii") as file:
         wanted = file.read().split("-----BEGIN CERTIFICATE-----")[1].split()[0]
@@ -104,7 +104,7 @@ cat s.pem i.pem >chain.pem"""
     return root.file, f"{folder}/i.pem", f"{folder}/s.pem", (f"{folder}/chain.pem", f"{folder}/s.key")
 
 
-def test_N10_issuing_ca_or_the_certificate_itself_is_trusted_without_the_root():
+def test_N10_ca_file_with_only_the_issuing_ca_or_the_server_certificate_is_sufficient():
     with tempfile.TemporaryDirectory(prefix="reprise-chain-") as folder:
         root, issuing, own, served = chain_of_three(folder)
         with TlsUpstream(certificate=served) as upstream:
@@ -143,7 +143,7 @@ def test_N9_client_certificate_is_sent_if_requested_after_the_request():
         equal((response.status, response.body), (200, b"ok"))
 
 
-def test_N9_tls_1_2_renegotiation_is_rejected_by_name():
+def test_N9_tls_1_2_renegotiation_request_is_rejected_with_an_error_that_names_it():
     client = authority().issue("the client", names=(), usage="clientAuth")
     certificate, key = authority().issue()
     command = ["openssl", "s_server", "-accept", f"{LOOPBACK}:0", "-cert", certificate, "-key", key, "-tls1_2", "-CAfile", authority().file]
@@ -164,7 +164,7 @@ def test_N9_tls_1_2_renegotiation_is_rejected_by_name():
         server.kill()
 
 
-def test_N11_alert_about_the_client_certificate_is_named_and_not_retried():
+def test_N11_tls_alert_about_the_client_certificate_is_named_in_the_502_and_not_retried():
     unknown, expired = Authority("another CA").issue(names=(), usage="clientAuth"), authority().issue(names=(), ends=-0.5, usage="clientAuth")
     cases = [(ssl.TLSVersion.TLSv1_3, None, b"certificate required"), (ssl.TLSVersion.TLSv1_3, unknown, b"unknown CA"),
              (ssl.TLSVersion.TLSv1_3, expired, b"certificate expired"), (ssl.TLSVersion.TLSv1_2, None, b"handshake failure"),

@@ -79,7 +79,7 @@ def test_G1_rejected_connect_gives_a_reason():
             counted(reprise, "reprise_requests_total", before + 1, code=str(status))
 
 
-def test_G2_early_bytes_reach_only_an_established_connection():
+def test_G2_bytes_sent_with_connect_are_discarded_if_no_upstream_connection_is_established():
     early = TLS + bytes(range(256)) * 40
     with Server(echo_backwards_at_the_end) as talker, Reprise() as reprise:
         with Client(reprise.forward) as client:
@@ -149,7 +149,7 @@ def test_G4_bytes_sent_before_a_reset_are_delivered():
         reprise.expect_metric(1, "reprise_tunnels_total", outcome="broken")
 
 
-def test_G4_fin_with_pending_data_is_a_half_close():
+def test_G4_client_fin_after_data_is_a_half_close_and_all_data_arrives():
     payload = bytes(range(256)) * 4000
     with Server(echo_backwards_at_the_end) as talker, Reprise() as reprise, \
             Client(reprise.forward) as client:
@@ -164,7 +164,7 @@ def test_G4_fin_with_pending_data_is_a_half_close():
         equal((line["request_bytes"], line["response_bytes"]), (whole, whole))
 
 
-def test_G5_thousand_tunnels_closed_at_once_by_the_upstream_all_end():
+def test_G5_all_of_a_thousand_tunnels_end_if_the_upstream_closes_them_at_once():
     with Server(lambda connection: None) as talker, Reprise() as reprise:
         for _ in range(1000):
             with Client(reprise.forward) as client:
@@ -304,7 +304,7 @@ def test_G7_close_by_the_upstream_before_its_first_byte_reaches_the_client_at_on
                     client.expect_end()
 
 
-def test_G7_incomplete_client_hello_followed_by_silence_ends_as_idle():
+def test_G7_tunnel_with_an_incomplete_client_hello_is_closed_after_idle_timeout():
     with Server(lambda connection: connection.recv(99) and connection.recv(1)) as talker, \
             Reprise(defaults={"idle_timeout": "300ms"}) as reprise, Client(reprise.forward) as client:
         equal(open_tunnel(client, talker.port).status, 200)
@@ -313,7 +313,7 @@ def test_G7_incomplete_client_hello_followed_by_silence_ends_as_idle():
         reprise.expect_metric(1, "reprise_tunnels_total", outcome="idle")
 
 
-def test_G7_tunnel_of_a_route_that_is_off_is_not_inspected():
+def test_G7_tunnel_is_not_inspected_if_the_mode_of_its_route_is_off():
     with Upstream({"/first": [503]}) as upstream, Reprise(defaults={"mode": "off"}) as reprise, \
             Client(reprise.forward) as client:
         equal(open_tunnel(client, upstream.port).status, 200)

@@ -92,7 +92,7 @@ def test_N13_exec_counts_tunnels_separately_from_requests():
         equal(ran("exec", "--quiet", "--", "curl", "-sk", url)[2], "")
 
 
-def test_N13_explain_of_an_https_url_starts_with_what_is_not_retried():
+def test_N13_explain_of_an_https_url_begins_with_the_notice_that_the_request_is_not_retried():
     _, out = explain("GET", "https://api.test/x")
     beginning = out[:out.index("\nrequest ")]
     for words in ("The request is not retried", "tls: originate", "--intercept api.test", "only connecting is retried"):

@@ -118,7 +118,7 @@ def test_socks_failed_dial_gets_a_reply_code_for_the_reason():
         reprise.expect_log("rejected 403 connect_port_denied")
 
 
-def test_socks_bad_input_is_rejected_with_a_cause():
+def test_socks_malformed_input_is_rejected_with_a_counted_cause():
     bad = [
         (b"GET / HTTP/1.1\r\n\r\n", b"", "socks_version"),
         (b"\x04\x01\x00\x50\x7f\x00\x00\x01\x00", b"", "socks_version"),

@@ -37,7 +37,7 @@ def is_sanitized(reprise):
         return bool(re.search(rb"__[at]san_init", program.read()))
 
 
-def test_status_contains_response_classes_durations_and_upstreams():
+def test_status_contains_counts_of_responses_by_class_and_durations_and_upstreams():
     with Upstream({"/ok": [200], "/bad": [503], "/flaky": [503, 200]}) as upstream, Reprise(defaults=TWICE) as reprise:
         for path in ("/ok", "/bad", "/flaky"):
             ask(reprise, "GET", upstream.url(path))

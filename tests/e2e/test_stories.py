@@ -58,7 +58,7 @@ def test_request_history_is_found_by_the_id_in_the_response():
         equal(json.loads(explain(reprise, name, "--format", "json")[1]), story)
 
 
-def test_history_of_a_refused_retry_says_what_would_change_it():
+def test_history_of_a_request_that_was_not_retried_advises_what_would_make_it_retryable():
     with Upstream({"/x": [503]}) as upstream, telling() as reprise:
         answer = ask(reprise, "POST", upstream.url("/x"), b"body")
         equal(answer.reason, "not_idempotent")

@@ -137,7 +137,7 @@ def listener():
     return made, made.getsockname()[1]
 
 
-def test_client_that_connects_between_two_runs_is_served():
+def test_client_that_connects_before_reprise_starts_is_served_through_the_systemd_socket():
     """The service manager owns the sockets: they accept connections while no process runs, and stay open after a run."""
     (forward, port), (admin, admin_port) = listener(), listener()
     configuration = {"listeners": [{"mode": "forward", "bind": f"{LOOPBACK}:{port}"}], "admin": {"bind": f"{LOOPBACK}:{admin_port}"}}
@@ -153,7 +153,7 @@ def test_client_that_connects_between_two_runs_is_served():
             pass  # accepted, because no run has shut the listener down
 
 
-def test_sockets_for_another_process_or_without_a_listener_are_not_used():
+def test_systemd_sockets_of_another_process_or_without_a_matching_listener_are_not_used():
     passed, port = listener()
     with passed:
         with Serviced({"LISTEN_FDS": "1", "LISTEN_PID": "1"}, sockets=[passed]) as reprise:

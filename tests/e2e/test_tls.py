@@ -246,7 +246,7 @@ def test_https_gateway_retries_and_sends_the_upstream_host_name():
             equal(upstream.sni, ["localhost"] * 2)
 
 
-def test_gateway_with_the_clients_host_verifies_the_upstream_for_that_name():
+def test_gateway_that_keeps_the_clients_host_verifies_the_upstream_certificate_for_that_host():
     with TlsUpstream() as upstream:
         listeners = [{"mode": "forward", "bind": "127.0.0.1:0"},
                      {"mode": "gateway", "bind": "127.0.0.1:0", "upstream": f"https://127.0.0.1:{upstream.port}", "host": "client"}]

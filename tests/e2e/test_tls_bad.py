@@ -50,12 +50,12 @@ def test_F5_certificate_for_another_name_is_rejected():
     refused(authority().issue(names=("DNS:other.test",)), "hostname mismatch", host="localhost")
 
 
-def test_F5_name_only_in_the_common_name_is_rejected():
+def test_F5_certificate_with_the_host_name_only_in_its_common_name_is_rejected():
     refused(authority().issue(common_name="localhost", names=()), "hostname mismatch", host="localhost")
     refused(authority().issue(common_name="localhost", names=("DNS:other.test",)), "hostname mismatch", host="localhost")
 
 
-def test_F5_address_without_an_ip_subject_alternative_name_is_rejected():
+def test_F5_certificate_for_an_address_without_an_ip_subject_alternative_name_is_rejected():
     refused(authority().issue(common_name=LOOPBACK, names=("DNS:localhost", f"DNS:{LOOPBACK}")), "IP address mismatch")
 
 

@@ -45,7 +45,7 @@ def row_of(screen, name):
     return next(line for line in screen.splitlines() if line.startswith(name)).split()
 
 
-def test_top_shows_routes_and_retried_or_refused_requests():
+def test_top_shows_routes_and_requests_that_were_retried_or_whose_retry_was_refused():
     # Enough rows for both stories, however many lines the configuration's path takes.
     with Upstream(SCRIPT) as upstream, Reprise() as reprise, on_terminal(reprise, rows=40) as terminal:
         terminal.sees("ROUTE")

@@ -27,7 +27,7 @@ def tree(spans):
     return request, [span for span in spans if span.kind == CLIENT]
 
 
-def test_retried_request_is_a_tree_of_spans():
+def test_retried_request_produces_a_request_span_with_one_child_span_per_attempt():
     with Upstream({"/x": [Say(503, fields=[("Retry-After", "0")]), "reset", 200]}) as upstream, Collector() as collector:
         with Reprise(trace=traced(collector)) as reprise:
             before = time.time_ns()
@@ -89,7 +89,7 @@ def test_caller_decides_sampling_of_ordinary_requests_and_failures_are_always_tr
         equal([span["url.path"] for span in collector.spans(11) if span.kind == SERVER].count("/junk"), 0)
 
 
-def test_sample_share_is_applied_to_ordinary_requests():
+def test_sample_of_50_percent_traces_about_half_of_the_ordinary_requests():
     with Upstream() as upstream, Collector() as collector, Reprise(trace=traced(collector, sample="50%")) as reprise:
         for _ in range(200):
             ask(reprise, "GET", upstream.url("/x"))
@@ -241,7 +241,7 @@ def test_reload_starts_redirects_and_stops_tracing():
         equal((len(one.all()), len(two.all())), (2, 2))
 
 
-def test_spans_sent_through_their_own_proxy_produce_no_more_spans():
+def test_spans_exported_through_the_proxy_that_made_them_produce_no_more_spans():
     """The spans go through a gateway of the same proxy. It is named by another address, so the configuration cannot
     detect that."""
     with Upstream() as upstream, Collector() as collector:

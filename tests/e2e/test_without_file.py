@@ -144,7 +144,7 @@ def test_exec_applies_flags_and_variables():
             assert "{" not in text and "ready" not in text and "503" in text, text
 
 
-def test_exec_prefers_its_own_parent_over_the_callers_proxy():
+def test_exec_prefers_its_parent_flag_or_variable_over_the_proxy_variables_of_the_caller():
     held, port = closed_port()
     with Upstream({"/x": [200]}) as upstream, held:
         curl = ("--", "curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", "--noproxy", "", upstream.url("/x"))
@@ -155,7 +155,7 @@ def test_exec_prefers_its_own_parent_over_the_callers_proxy():
         assert "(through the parent proxy http://127.0.0.1:8)" in err, err
 
 
-def test_exec_opens_the_requested_control_socket_and_no_admin_listener_if_off():
+def test_exec_opens_the_requested_control_socket_but_no_admin_listener_if_admin_is_off():
     with tempfile.TemporaryDirectory(prefix="rp-") as folder:
         path = f"{folder}/c.sock"
         code, out, err = ran("exec", "--quiet", "--control", path, "--admin", "off", "--", options.binary, "status",
@@ -224,7 +224,7 @@ def test_control_socket_works_with_the_admin_listener_off():
     assert "admin is off" in err, err
 
 
-def test_file_is_read_only_on_request_if_watching_is_off():
+def test_changed_file_is_loaded_only_by_the_reload_command_if_reload_watch_is_off():
     with Upstream({}, otherwise=[503]) as upstream, Controlled(reload={"watch": False}) as reprise:
         retry = {"max_attempts": 2, "backoff": {"initial": "5ms", "maximum": "20ms"}}
         reprise.change(defaults={"retry": retry})
