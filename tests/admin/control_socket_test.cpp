@@ -159,7 +159,7 @@ TEST_F(ControlSocketTest, silent_callers_are_disconnected) {
   for (const int line : lines) ::close(line);
 }
 
-TEST_F(ControlSocketTest, caller_that_disconnects_just_as_its_timeout_fires_leaves_no_handler) {
+TEST_F(ControlSocketTest, caller_that_disconnects_at_the_moment_of_its_timeout_does_no_harm) {
   begin();
   std::vector<int> lines;
   for (unsigned i = 1; i < ControlSocket::most_callers; ++i) lines.push_back(raw());
@@ -188,7 +188,7 @@ TEST_F(ControlSocketTest, evicts_the_longest_silent_caller_when_all_slots_are_ta
   for (const int line : lines) ::close(line);
 }
 
-TEST_F(ControlSocketTest, new_caller_gets_try_again_when_all_slots_wait_for_responses) {
+TEST_F(ControlSocketTest, new_caller_is_told_to_try_again_if_all_earlier_callers_still_await_a_response) {
   ControlSocket socket(io_, path_);
   std::vector<ControlSocket::Respond> waiting;
   socket.serve([&waiting](const std::vector<std::string>&, const ControlSocket::Respond& respond) {

@@ -143,7 +143,7 @@ TEST(EventFeed, L32_reader_is_disconnected_when_its_unsent_bytes_exceed_the_limi
   EXPECT_TRUE(readers.is_left_by(0)) << "without a limit of time it goes by its bytes";
 }
 
-TEST(EventFeed, L32_feed_has_no_room_beyond_the_reader_limit) {
+TEST(EventFeed, L32_event_feed_has_no_room_for_more_readers_than_its_limit) {
   FeedLimits limits = quick();
   limits.readers = 2;
   Readers readers(limits);

@@ -35,7 +35,7 @@ unsigned attempts_of(const Loaded& loaded, std::size_t route = 0) {
   return loaded.settings ? (*loaded.settings->routes)[route].policy.retry.max_attempts.value_or(0) : 0;
 }
 
-TEST(Given, every_shortcut_sets_an_existing_key_and_has_a_unique_name) {
+TEST(Given, every_flag_for_a_key_names_an_existing_key_and_has_a_unique_variable) {
   std::set<std::string> names;
   for (const Shortcut& shortcut : shortcut_table) {
     EXPECT_NE(find_key(shortcut.path), nullptr) << shortcut.path;
@@ -62,7 +62,7 @@ TEST(Given, flag_overrides_routes_and_presets_but_variable_does_not) {
     EXPECT_EQ(attempts_of(load(file, {{"max-attempts", "3"}}), route), 3U) << route;
 }
 
-TEST(Given, idempotency_header_flag_keeps_the_own_rule_of_a_route) {
+TEST(Given, idempotency_header_flag_does_not_override_the_rule_set_by_a_route) {
   const Loaded loaded = load("routes: [{name: r, match: {host: h}, idempotent: never}]\n",
                              {{"idempotency-header", "Idempotency-Key, X-Key"}});
   ASSERT_TRUE(loaded.settings) << said_of(loaded);

@@ -148,7 +148,7 @@ std::string by_yaml_1_1(std::string text) {
   return text;
 }
 
-TEST(Yaml11, shipped_files_load_the_same_after_a_yaml_1_1_rewrite) {
+TEST(Yaml11, shipped_files_load_the_same_after_a_yaml_1_1_tool_has_rewritten_them) {
   for (const char* const name :
        {"config/reprise.yaml", "config/examples/gateway.yaml", "config/examples/legacy-daemon.yaml",
         "config/examples/orders.yaml", "config/examples/sidecar.yaml"}) {
@@ -160,7 +160,7 @@ TEST(Yaml11, shipped_files_load_the_same_after_a_yaml_1_1_rewrite) {
   }
 }
 
-TEST(Yaml11, key_true_means_on_and_value_false_means_off_where_off_is_allowed) {
+TEST(Yaml11, key_true_is_read_as_on_and_value_false_is_read_as_off_where_off_is_allowed) {
   EXPECT_EQ(said_of("defaults: {retry: {true: [503]}, budget: false, hedge: false, mode: false}"), "");
   EXPECT_EQ(said_of("admin: false\npolicies: {p: {circuit: false, retry: {true: [503]}}}"), "");
   const Loaded loaded = load_text("version: 1\ndefaults: {via: false, retry: {true: [503]}}\n", nullptr);

@@ -76,7 +76,7 @@ TEST(OtelVariables, attributes_are_percent_decoded_and_service_name_variable_has
   EXPECT_TRUE(made.warnings.empty());
 }
 
-TEST(OtelVariables, one_malformed_item_makes_the_whole_variable_ignored) {
+TEST(OtelVariables, list_variable_with_a_malformed_item_is_ignored_as_a_whole) {
   for (const char* bad : {"a=1,b", "a=1,=2", "a=1,b c=2", "a=%", "a=%4", "a=%4g", "a=1,b=%zz"}) {
     const OtelVariables made = read({{"OTEL_RESOURCE_ATTRIBUTES", bad}});
     EXPECT_TRUE(made.resource.empty()) << bad;

@@ -122,7 +122,7 @@ TEST(PresetGcs, R33_R34_R37_R38_only_the_documented_precondition_makes_an_operat
   }
 }
 
-TEST(PresetGcs, R34_precondition_value_zero_counts) {
+TEST(PresetGcs, R34_precondition_with_the_value_0_makes_the_request_idempotent) {
   EXPECT_TRUE(
       Asked("POST", "storage.googleapis.com/upload/storage/v1/b/p/o?ifGenerationMatch=0").repeatable(gcs()));
   EXPECT_TRUE(Asked("PUT", "storage.googleapis.com/p/o")
@@ -175,7 +175,7 @@ TEST(PresetGcs, R33a_to_R33f_each_conditional_operation_is_retryable_with_its_pr
   EXPECT_FALSE(is("POST", "b/p/acl", "query:ifMetagenerationMatch"));
 }
 
-TEST(PresetGcs, R40_unknown_operations_are_retried_only_if_they_are_reads) {
+TEST(PresetGcs, R40_requests_for_unknown_operations_are_retried_only_if_they_are_reads) {
   for (const char* target :
        {"storage.googleapis.com/storage/v2/b/p", "storage.googleapis.com/storage/v1/b/p/o/x/explode",
         "storage.googleapis.com/", "pail.storage.googleapis.com/x"}) {
@@ -291,7 +291,7 @@ TEST(PresetGcs, R39_R41_operator_can_allow_or_forbid_retries_of_an_operation) {
   EXPECT_FALSE(Asked("GET", "storage.googleapis.com/p/o").repeatable(refused));
 }
 
-TEST(PresetGcs, object_name_is_one_percent_encoded_path_segment) {
+TEST(PresetGcs, object_name_with_encoded_slashes_is_a_single_path_segment) {
   const std::string at = "storage.googleapis.com/storage/v1/b/p/o/";
   EXPECT_EQ(Asked("DELETE", at + "a%2Fb%2Fc").route(gcs()).name, "gcs/objects.delete");
   EXPECT_EQ(Asked("DELETE", at + "a/b").route(gcs()).name, "gcs/json.other");

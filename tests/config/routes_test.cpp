@@ -73,7 +73,7 @@ routes:
   EXPECT_EQ(route.idempotent.conditions[1], (Condition{Condition::Kind::json, "k", ""}));
 }
 
-TEST(Precedence, route_can_disable_a_default_by_word_and_enable_it_by_keys) {
+TEST(Precedence, route_can_disable_a_default_by_a_word_and_enable_it_by_its_keys) {
   const std::string defaults = "defaults: {budget: off, retry: {attempt_timeout: 2s, deadline: unlimited}}\n";
   const auto off = first(defaults + "routes: [{name: r, retry: {attempt_timeout: none}}]");
   EXPECT_FALSE(off.budget);
@@ -144,7 +144,7 @@ policy::Match match(const std::string& host, const std::string& path, std::vecto
   return made;
 }
 
-TEST(Covers, route_covers_another_only_if_nothing_is_left_unmatched) {
+TEST(Covers, route_covers_a_later_route_only_if_it_matches_all_requests_of_that_route) {
   struct Row {
     policy::Match earlier;
     policy::Match later;

@@ -35,7 +35,7 @@ TEST(Tls, tls_setting_is_a_word_or_a_mapping) {
             (TlsPolicy{true, "/ca.pem", "/c.pem", "/k.pem"}));
 }
 
-TEST(Tls, tls_word_in_a_route_keeps_the_inherited_files) {
+TEST(Tls, tls_setting_of_a_route_keeps_the_inherited_files_that_it_does_not_name) {
   const std::string layers = "defaults: {tls: {originate: true, ca_file: /ca.pem}}\nroutes:\n";
   EXPECT_EQ(first(layers + "  - {name: r, tls: off}\n"), (TlsPolicy{false, "/ca.pem", {}, {}}));
   EXPECT_EQ(first(layers + "  - {name: r, tls: {ca_file: system}}\n"), (TlsPolicy{true, {}, {}, {}}));
@@ -44,7 +44,7 @@ TEST(Tls, tls_word_in_a_route_keeps_the_inherited_files) {
   EXPECT_EQ(first(shown + "  - {name: r, tls: {certificate: none, key: none}}\n"), TlsPolicy());
 }
 
-TEST(Tls, preset_can_be_sent_over_tls) {
+TEST(Tls, requests_of_a_preset_can_be_sent_over_tls) {
   const Settings settings = load("presets: [{name: memorystore, hosts: [localhost], tls: originate}]\n");
   EXPECT_TRUE((*settings.routes)[0].policy.tls.originate);
 }

@@ -50,7 +50,7 @@ TEST(AttemptCancel, target_ended_early_is_not_stopped_and_another_can_follow) {
   EXPECT_EQ(second.times, 1);
 }
 
-TEST(AttemptCancel, liveness_check_runs_only_on_the_watched_object) {
+TEST(AttemptCancel, liveness_check_reaches_the_attempt_only_while_it_is_registered_as_watched) {
   AttemptCancel cancel;
   Waited waited;
   AttemptCancel& looked_at = cancel;

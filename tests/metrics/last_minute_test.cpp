@@ -68,7 +68,7 @@ TEST_F(LastMinuteTest, request_of_a_past_second_counts_in_the_current_second) {
   EXPECT_EQ(at(101), "100:1 101:2 ");
 }
 
-TEST_F(LastMinuteTest, totals_may_overflow_without_a_wrong_difference) {
+TEST_F(LastMinuteTest, counts_per_second_are_correct_when_a_32_bit_total_overflows) {
   count(0xffffffff, 10);
   count(3, 100);
   EXPECT_EQ(at(100), "100:3 ");

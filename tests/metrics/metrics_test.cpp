@@ -136,7 +136,7 @@ TEST(MetricsReasons, each_reason_has_exactly_one_series) {
   }
 }
 
-TEST_F(MetricsTest, interrupted_wait_counts_under_the_reason_that_ended_it) {
+TEST_F(MetricsTest, interrupted_backoff_counts_under_the_reason_that_ended_it) {
   ScriptedRequest story("ended", "GET", "/");
   story.attempt(status(503), 1, {true, milliseconds(10), Reason::retryable_status})
       .attempt(status(503), 1, {false, milliseconds(500), Reason::shutting_down});
@@ -224,7 +224,7 @@ TEST_F(MetricsTest, only_complete_downloads_count_as_resumed) {
   EXPECT_EQ(value("reprise_recovered_total{route=\"api\"}"), "1");
 }
 
-TEST_F(MetricsTest, bucket_counts_values_at_or_below_its_bound) {
+TEST_F(MetricsTest, histogram_bucket_counts_values_at_or_below_its_bound) {
   ScriptedRequest two("two", "GET", "/");
   two.attempt(status(503), 1, {true, milliseconds(249), Reason::retryable_status})
       .attempt(status(200), 0, stop(Reason::success));

@@ -9,7 +9,7 @@
 namespace reprise::telemetry {
 namespace {
 
-TEST(UpstreamTable, first_upstreams_get_their_own_label_and_the_rest_share_other) {
+TEST(UpstreamTable, first_upstreams_get_a_label_each_and_all_others_share_the_label_other) {
   UpstreamTable table({{}, 2, 10});
   EXPECT_EQ(table.cells_of("a:80").label, "a:80");
   EXPECT_EQ(table.cells_of("a:81").label, "a:81");

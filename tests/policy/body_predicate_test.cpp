@@ -110,7 +110,7 @@ TEST(BodyPredicate, predicate_matches_only_when_all_of_its_keys_match) {
   EXPECT_FALSE(matches(overloaded_event, body));
 }
 
-TEST(BodyPredicate, predicate_reads_only_the_place_it_names) {
+TEST(BodyPredicate, body_predicate_is_matched_only_against_the_kind_of_content_it_names) {
   const Values code{{"Code", "SlowDown"}};
   EXPECT_TRUE(match_body({slow_down}, 400, Told("", {}, code)));
   EXPECT_FALSE(match_body({slow_down}, 400, Told("", code, {})));

@@ -190,7 +190,7 @@ struct PausedHost : testing::Test {
   }
 };
 
-TEST_F(PausedHost, L28_retries_after_a_pause_are_spread_over_the_initial_backoff) {
+TEST_F(PausedHost, L28_retries_after_a_host_pause_start_evenly_distributed_over_the_initial_backoff) {
   SeededDice dice(7);
   Hints asked;
   asked.retry_after = 10s;
@@ -218,7 +218,7 @@ TEST_F(PausedHost, L28_retries_after_a_pause_are_spread_over_the_initial_backoff
   EXPECT_LT(early, 600);
 }
 
-TEST_F(PausedHost, L28_retry_due_during_a_pause_is_spread_like_the_others) {
+TEST_F(PausedHost, L28_retry_due_during_a_host_pause_starts_a_random_time_after_its_end) {
   play::LoadedDice dice = play::LoadedDice::highest();
   Exchange one(policy, get, {nullptr, nullptr, &pause}, epoch);
   std::ignore = one.begin(epoch, dice);

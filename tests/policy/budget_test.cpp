@@ -124,7 +124,7 @@ TEST(Budget, thousand_simultaneous_failures_get_only_the_budgeted_retries) {
 }
 
 // Checks the limit in every window that ends with a retry, against a plain list of events.
-TEST(Budget, no_window_has_more_retries_than_its_share) {
+TEST(Budget, no_budget_window_has_more_retries_than_the_ratio_and_floor_allow) {
   SeededDice dice(20250101);
   for (int round = 0; round < 20; ++round) {
     const BudgetPolicy policy{0.1 * static_cast<double>(dice.roll(10)), static_cast<double>(dice.roll(4)),

@@ -31,7 +31,7 @@ struct Case {
   Verdict decided() { return decide(facts, attempt, outcome, policy, now, deadline, dice, budget_left); }
 };
 
-TEST(Decide, request_is_retried_when_all_gates_pass) {
+TEST(Decide, request_is_retried_if_no_gate_is_closed) {
   Case open;
   const Verdict verdict = open.decided();
   EXPECT_TRUE(verdict.retry);
@@ -129,7 +129,7 @@ TEST(Decide, each_reason_belongs_to_a_gate_or_to_the_list_of_other_reasons) {
   }
 }
 
-TEST(Decide, each_closed_gate_alone_prevents_the_retry) {
+TEST(Decide, each_gate_prevents_the_retry_if_it_is_the_only_closed_gate) {
   for (const Gate& gate : gates()) {
     Case closed;
     gate.close(closed);
@@ -139,7 +139,7 @@ TEST(Decide, each_closed_gate_alone_prevents_the_retry) {
   }
 }
 
-TEST(Decide, earliest_closed_gate_gives_the_reason) {
+TEST(Decide, first_closed_gate_in_the_order_of_checks_gives_the_reason) {
   Case closed;
   for (const Gate& gate : gates()) {
     gate.close(closed);
@@ -147,7 +147,7 @@ TEST(Decide, earliest_closed_gate_gives_the_reason) {
   }
 }
 
-TEST(Decide, random_wait_is_drawn_only_when_a_gate_needs_it) {
+TEST(Decide, random_wait_is_not_drawn_if_an_earlier_gate_already_prevents_the_retry) {
   for (const Gate& gate : gates()) {
     Case closed;
     gate.close(closed);
@@ -163,7 +163,7 @@ TEST(Decide, observe_mode_reports_the_wait_that_a_retry_would_have) {
   EXPECT_EQ(observed.decided().delay, 3s);
 }
 
-TEST(Decide, backoff_counts_only_charged_attempts) {
+TEST(Decide, backoff_grows_only_with_attempts_that_were_charged) {
   Case counted;
   counted.attempt.number = 4;
   counted.attempt.charged = 3;
@@ -177,7 +177,7 @@ TEST(Decide, decorrelated_backoff_uses_the_previous_wait) {
   EXPECT_EQ(grown.decided().delay, 3s);
 }
 
-TEST(Decide, budget_of_one_allows_a_retry_and_less_does_not) {
+TEST(Decide, retry_needs_at_least_one_retry_left_in_the_budget) {
   Case last;
   last.budget_left = 1;
   EXPECT_TRUE(last.decided().retry);

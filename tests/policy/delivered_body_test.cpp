@@ -54,7 +54,7 @@ TEST_F(DeliveredBodyTest, history_counts_resumes_since_the_last_received_byte) {
   EXPECT_EQ(body.history(3s).in_vain, 0U);
 }
 
-TEST_F(DeliveredBodyTest, stalled_body_gets_its_outcome_back_when_it_continues) {
+TEST_F(DeliveredBodyTest, attempt_with_a_stalled_body_gets_its_earlier_outcome_back_when_the_body_continues) {
   body.broke({.stays_open = true}, ledger, noon);
   body.resume_scheduled();
   body.continued_by(2);
@@ -75,7 +75,7 @@ TEST_F(DeliveredBodyTest, finally_broken_body_cannot_continue) {
   EXPECT_TRUE(std::holds_alternative<Failed>(ledger[0].outcome));
 }
 
-TEST_F(DeliveredBodyTest, older_stall_is_discarded_after_progress_or_a_final_break) {
+TEST_F(DeliveredBodyTest, stalled_body_is_discarded_if_its_resume_made_progress_or_its_connection_closed) {
   body.broke({.stays_open = true}, ledger, noon);
   body.broke({.stays_open = false}, ledger, noon);
   EXPECT_FALSE(body.went_on(ledger));
@@ -85,7 +85,7 @@ TEST_F(DeliveredBodyTest, older_stall_is_discarded_after_progress_or_a_final_bre
   EXPECT_EQ(body.went_on(ledger)->attempt, 2U);
 }
 
-TEST_F(DeliveredBodyTest, older_stall_is_kept_when_its_continuation_stalls_without_a_byte) {
+TEST_F(DeliveredBodyTest, stalled_body_can_still_continue_if_its_resume_stalled_without_a_byte) {
   body.broke({.stays_open = true}, ledger, noon);
   body.continued_by(2);
   body.broke({.stays_open = true}, ledger, noon);
@@ -105,7 +105,7 @@ TEST(ResponseAtHandTest, response_is_lost_with_its_connection_unless_it_is_compl
   EXPECT_EQ(response.attempt(), 2U);
 }
 
-TEST(ResponseAtHandTest, keeping_a_response_has_no_effect_when_there_is_none) {
+TEST(ResponseAtHandTest, keep_has_no_effect_without_a_response) {
   ResponseAtHand response;
   response.kept();
   EXPECT_EQ(response.attempt(), std::nullopt);

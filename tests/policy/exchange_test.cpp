@@ -47,7 +47,7 @@ TEST_F(ExchangeTest, exchange_is_over_only_after_delivery) {
 
 // When the driver reports an event, no other work is pending. An empty list of actions would leave the client
 // waiting for ever.
-TEST_F(ExchangeTest, every_event_of_the_running_attempt_leads_to_an_action_until_the_end) {
+TEST_F(ExchangeTest, every_event_of_a_running_attempt_leads_to_an_action_until_the_exchange_ends) {
   Exchange exchange(policy, get, nullptr, epoch);
   EXPECT_TRUE(leads_on(exchange, exchange.begin(epoch, dice)));
   AttemptReport of_another = safe;
@@ -102,7 +102,7 @@ TEST_F(TakenUp, imported_attempts_that_sent_no_byte_are_refunded) {
   EXPECT_EQ(exchange.ledger().back().budget_left, 2);
 }
 
-TEST_F(TakenUp, first_attempt_that_failed_locally_adds_nothing_through_its_retry) {
+TEST_F(TakenUp, retry_of_an_attempt_that_failed_locally_adds_nothing_to_the_budget) {
   const AttemptReport unsent{false, Sent::nothing, true, Idempotency::yes};
   std::ignore = exchange.begin(epoch, dice);
   EXPECT_TRUE(play::waits(exchange.failed(unsent, {Stage::connect, Cause::no_descriptor}, epoch, dice)));
@@ -125,7 +125,7 @@ TEST_F(ExchangeTest, violated_preconditions_fail_assertions_in_debug_builds) {
   EXPECT_DEBUG_DEATH(exchange.delivered(), "delivering");
 }
 
-TEST_F(ExchangeTest, second_exchange_gets_no_retry_after_another_took_the_last) {
+TEST_F(ExchangeTest, exchange_is_not_retried_if_another_exchange_took_the_last_retry_of_the_budget) {
   Exchange first(policy, get, &budget, epoch);
   Exchange second(policy, get, &budget, epoch);
   std::ignore = first.begin(epoch, dice);
@@ -155,7 +155,7 @@ TEST_F(ExchangeTest, retry_is_not_started_if_the_budget_was_spent_during_the_dec
   EXPECT_EQ(exchange.ledger().reason, Reason::budget_spent);
 }
 
-TEST_F(ExchangeTest, second_begin_has_no_effect) {
+TEST_F(ExchangeTest, second_call_of_begin_has_no_effect) {
   Budget earned({1, 0, 10s});
   Exchange exchange(policy, get, &earned, epoch);
   EXPECT_EQ(exchange.begin(epoch, dice).size(), 1U);
@@ -164,7 +164,7 @@ TEST_F(ExchangeTest, second_begin_has_no_effect) {
   EXPECT_EQ(earned.left(epoch), 1) << "one first attempt";
 }
 
-TEST_F(ExchangeTest, withdrawn_retry_is_refunded_if_the_wait_is_abandoned) {
+TEST_F(ExchangeTest, retry_is_refunded_to_the_budget_if_the_wait_before_it_is_abandoned) {
   const auto waits_then = [&](auto leave) {
     Exchange exchange(policy, get, &budget, epoch);
     std::ignore = exchange.begin(epoch, dice);
@@ -223,7 +223,7 @@ TEST_F(ExchangeTest, older_response_is_unaffected_by_reports_about_a_newer_attem
   EXPECT_TRUE(std::holds_alternative<Deliver>(exchange.client_finished(epoch + 1s)[0]));
 }
 
-TEST_F(ExchangeTest, observe_mode_draws_on_its_shadow_budget) {
+TEST_F(ExchangeTest, observe_mode_withdraws_retries_from_the_budget_it_is_given) {
   policy.mode = Mode::observe;
   Exchange exchange(policy, get, &budget, epoch);
   std::ignore = exchange.begin(epoch, dice);
@@ -312,7 +312,7 @@ TEST_F(ExchangeTest, attempt_reports_are_recorded_in_the_ledger) {
   EXPECT_EQ(second.charged, 1U);
 }
 
-TEST_F(ExchangeTest, latest_idempotency_judgement_counts) {
+TEST_F(ExchangeTest, idempotency_of_the_latest_attempt_report_decides) {
   Exchange exchange(policy, {Idempotency::undecided, false, false}, nullptr, epoch);
   std::ignore = exchange.begin(epoch, dice);
   std::ignore = exchange.responded({false, Sent::maybe, true, Idempotency::yes}, {503, {}}, epoch, dice);

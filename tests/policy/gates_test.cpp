@@ -23,7 +23,7 @@ TEST(Gates, nested_client_is_refused_only_if_the_route_refuses_nested_retries) {
   EXPECT_FALSE(refuses_nested_client(facts, policy));
 }
 
-TEST(Gates, response_already_retried_by_an_inner_proxy_has_its_own_setting) {
+TEST(Gates, response_already_retried_by_an_inner_proxy_is_judged_by_the_setting_retry_inner) {
   RoutePolicy policy;
   Hints hints;
   EXPECT_FALSE(refuses_retried_response(hints, policy));
@@ -34,7 +34,7 @@ TEST(Gates, response_already_retried_by_an_inner_proxy_has_its_own_setting) {
   EXPECT_FALSE(refuses_retried_response(hints, policy));
 }
 
-TEST(Gates, signature_and_deadline_include_their_last_instant) {
+TEST(Gates, signature_and_deadline_are_still_valid_at_their_last_instant) {
   Facts facts;
   EXPECT_TRUE(is_signed_at(facts, Instant::max()));
   facts.signed_until = noon;
@@ -45,7 +45,7 @@ TEST(Gates, signature_and_deadline_include_their_last_instant) {
   EXPECT_FALSE(is_in_time(noon, noon + 1ns));
 }
 
-TEST(Gates, too_long_retry_hints_count_only_if_hints_are_honoured) {
+TEST(Gates, retry_hint_above_the_maximum_counts_only_if_hints_are_honoured) {
   RoutePolicy policy;
   policy.retry.retry_after.maximum = 10s;
   Hints said;
@@ -59,7 +59,7 @@ TEST(Gates, too_long_retry_hints_count_only_if_hints_are_honoured) {
   EXPECT_EQ(honoured(said, policy).retry_after, std::nullopt);
 }
 
-TEST(Gates, budget_signature_and_mode_gates_are_checked_in_this_order) {
+TEST(Gates, gates_are_checked_in_the_order_signature_then_budget_then_mode) {
   RoutePolicy policy;
   Facts facts;
   EXPECT_EQ(last_closed_gate(facts, policy, noon, 1), std::nullopt);
@@ -71,7 +71,7 @@ TEST(Gates, budget_signature_and_mode_gates_are_checked_in_this_order) {
   EXPECT_EQ(last_closed_gate(facts, policy, noon + 1ns, 0.99), Reason::signature_expired);
 }
 
-TEST(Gates, attempts_and_budget_are_spent_exactly_at_their_limits) {
+TEST(Gates, attempts_are_spent_at_max_attempts_and_the_budget_below_one_retry) {
   EXPECT_FALSE(are_attempts_spent(1'000'000, std::nullopt));
   EXPECT_FALSE(are_attempts_spent(3, 4U));
   EXPECT_TRUE(are_attempts_spent(4, 4U));

@@ -61,7 +61,7 @@ TEST(HedgeRaceTest, each_race_transition_matches_the_table) {
   }
 }
 
-TEST(HedgeRaceTest, hedge_is_due_only_after_planning_it_with_a_time) {
+TEST(HedgeRaceTest, hedge_is_due_only_after_it_was_planned_with_a_time) {
   HedgeRace one;
   EXPECT_EQ(one.due(), std::nullopt);
   one.plan(noon);
@@ -115,7 +115,7 @@ TEST(HedgeRaceTest, report_with_a_number_refers_to_that_attempt) {
   EXPECT_EQ(HedgeRace().number_of(1, 7), 1U);
 }
 
-TEST(HedgeRaceTest, retry_hints_of_the_failed_attempt_shrink_to_zero) {
+TEST(HedgeRaceTest, delays_in_the_hints_of_a_failed_attempt_shrink_to_zero_as_time_passes) {
   HedgeRace one = race(Before::second);
   Hints hints;
   hints.retry_after = 10s;
@@ -129,7 +129,7 @@ TEST(HedgeRaceTest, retry_hints_of_the_failed_attempt_shrink_to_zero) {
   EXPECT_EQ(one.hints_left(noon + 6s).aws_retry_after, 0s);
 }
 
-TEST(HedgeRaceTest, next_race_starts_without_hints) {
+TEST(HedgeRaceTest, next_race_does_not_inherit_hints_of_the_previous_race) {
   HedgeRace one = race(Before::second);
   Hints hints;
   hints.retry_after = 10s;

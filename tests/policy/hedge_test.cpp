@@ -353,7 +353,7 @@ TEST_F(HedgeTest, observe_mode_records_a_hedge_without_sending_it) {
   EXPECT_NE(at<Deliver>(one.responded(of(1), {200, {}}, epoch + 250ms, dice), 0), nullptr);
 }
 
-TEST_F(HedgeTest, observed_hedge_does_not_take_the_probe_slot) {
+TEST_F(HedgeTest, hedge_in_observe_mode_does_not_take_the_probe_slot_of_the_circuit) {
   policy.mode = Mode::observe;
   Circuit circuit({1.0, 10s, 1, 100ms});
   Exchange one = exchange({nullptr, &circuit, nullptr});
@@ -402,7 +402,7 @@ TEST_F(HedgeTest, cancelled_attempt_does_not_count_in_the_circuit) {
   EXPECT_EQ(fresh.state(epoch + 210ms), Circuit::State::open) << "a copy that failed says something";
 }
 
-TEST_F(HedgeTest, response_closes_the_circuit_although_its_hedge_is_cancelled) {
+TEST_F(HedgeTest, good_response_to_attempt_1_closes_the_circuit_while_its_hedge_is_cancelled) {
   Circuit circuit({1.0, 10s, 1, 100ms});
   ASSERT_TRUE(circuit.admit(epoch - 1s));
   circuit.failed(epoch - 1s, epoch - 1s);
@@ -425,20 +425,20 @@ struct HedgeProbe : HedgeTest {
   Exchange one = exchange({nullptr, &circuit, nullptr});
 };
 
-TEST_F(HedgeProbe, failure_of_the_other_attempt_does_not_count_for_the_probe) {
+TEST_F(HedgeProbe, failure_of_attempt_1_does_not_count_if_its_hedge_is_the_circuit_probe) {
   std::ignore = one.failed(of(1), {Stage::await_head, Cause::reset}, epoch + 220ms, dice);
   EXPECT_EQ(circuit.state(epoch + 220ms), Circuit::State::half_open);
   std::ignore = one.responded(of(2), {200, {}}, epoch + 230ms, dice);
   EXPECT_EQ(circuit.state(epoch + 230ms), Circuit::State::closed);
 }
 
-TEST_F(HedgeProbe, cancelled_probe_frees_the_probe_slot) {
+TEST_F(HedgeProbe, cancelled_hedge_that_is_the_circuit_probe_frees_the_probe_slot) {
   std::ignore = one.responded(of(1), {200, {}}, epoch + 220ms, dice);
   EXPECT_EQ(circuit.state(epoch + 220ms), Circuit::State::half_open);
   EXPECT_TRUE(circuit.admit(epoch + 220ms));
 }
 
-TEST_F(HedgeProbe, probe_on_a_stale_connection_frees_the_probe_slot) {
+TEST_F(HedgeProbe, hedge_that_is_the_circuit_probe_frees_the_slot_on_a_stale_connection) {
   AttemptReport stale = of(2);
   stale.reused = true;
   std::ignore = one.failed(stale, {Stage::await_head, Cause::closed}, epoch + 220ms, dice);
@@ -454,7 +454,7 @@ TEST_F(HedgeTest, denied_address_of_a_hedge_does_not_count_in_the_circuit) {
 }
 
 // The hedge has failed. Attempt 3 starts when the stale connection of the first attempt is reported.
-TEST_F(HedgeTest, stale_retry_after_a_race_starts_when_the_race_is_over) {
+TEST_F(HedgeTest, retry_of_a_stale_connection_after_a_failed_hedge_starts_when_the_failure_is_reported) {
   Exchange one = exchange();
   race(one);
   std::ignore = one.responded(of(2), {429, {}}, epoch + 210ms, dice);
@@ -468,7 +468,7 @@ TEST_F(HedgeTest, stale_retry_after_a_race_starts_when_the_race_is_over) {
 }
 
 // Attempt 1 delivers the body, but attempt 2 is the last entry in the ledger.
-TEST_F(HedgeTest, body_break_after_a_failed_hedge_is_decided_in_the_last_entry) {
+TEST_F(HedgeTest, verdict_on_a_broken_body_is_in_the_last_ledger_entry_although_the_hedge_failed) {
   for (const bool continuable : {true, false}) {
     Exchange one = exchange();
     race(one);
@@ -489,7 +489,7 @@ TEST_F(HedgeTest, body_break_after_a_failed_hedge_is_decided_in_the_last_entry) 
 }
 
 // Attempt 1 broke while its body was held, after its hedge had failed. The verdict stays on record.
-TEST_F(HedgeTest, held_body_break_after_a_failed_hedge_keeps_its_reason) {
+TEST_F(HedgeTest, reason_of_a_held_body_that_broke_after_a_failed_hedge_is_not_overwritten) {
   Exchange one = exchange();
   race(one);
   std::ignore = one.failed(of(2), {Stage::connect, Cause::refused}, epoch + 210ms, dice);
@@ -575,7 +575,7 @@ TEST_F(HedgeTest, x_amz_retry_after_of_either_attempt_counts) {
   EXPECT_EQ(at<Wait>(next, 0)->until, epoch + 5s);
 }
 
-TEST_F(HedgeTest, refusal_to_retry_by_either_response_counts) {
+TEST_F(HedgeTest, retry_hint_of_either_response_in_a_race_can_forbid_retries) {
   Responded no{503, {}};
   no.hints.said_no = true;
   Exchange one = exchange();

@@ -159,7 +159,7 @@ INSTANTIATE_TEST_SUITE_P(Stories, Hold, testing::ValuesIn(hold_stories()),
                          [](const auto& instance) { return instance.param.name; });
 
 // The first verdict is about the attempt that broke. The exchange itself ends in success.
-TEST(HeldBreak, continued_response_ends_in_success) {
+TEST(HeldBreak, exchange_with_a_resumed_held_response_ends_in_success) {
   const Played played = run(get(), {cut_short.body_breaks(Breaking::mid_way), status(206)});
   EXPECT_EQ(played.ledger[0].verdict.reason, policy::Reason::resumed);
   EXPECT_EQ(played.ledger.reason, policy::Reason::success);

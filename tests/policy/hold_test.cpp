@@ -39,7 +39,7 @@ std::vector<BodyKind> held_for(const BodyPredicate& predicate, int status = 200)
   return kinds;
 }
 
-TEST(HoldPolicy, response_is_not_held_when_its_status_is_listed_or_refused) {
+TEST(HoldPolicy, response_is_not_held_if_its_status_is_listed_in_retry_on_or_retry_refused) {
   RoutePolicy policy;
   policy.hold = HoldPolicy{};
   EXPECT_EQ(hold_for(policy, {409, {}}), &*policy.hold);
@@ -48,7 +48,7 @@ TEST(HoldPolicy, response_is_not_held_when_its_status_is_listed_or_refused) {
   EXPECT_EQ(hold_for(policy, {503, {}}), nullptr);
 }
 
-TEST(HoldPolicy, without_a_byte_limit_only_bodies_a_predicate_may_match_are_held) {
+TEST(HoldPolicy, body_is_held_without_a_byte_limit_only_if_a_predicate_may_match_its_kind) {
   using Kinds = std::vector<BodyKind>;
   for (const BodyKind kind : every_kind) EXPECT_EQ(bytes_to_hold(HoldPolicy{}, 200, kind), 0U);
   EXPECT_EQ(held_for(overloaded), (Kinds{BodyKind::json, BodyKind::untyped, BodyKind::event_stream}));
@@ -62,7 +62,7 @@ TEST(HoldPolicy, without_a_byte_limit_only_bodies_a_predicate_may_match_are_held
   EXPECT_EQ(bytes_to_hold(both, 200, BodyKind::json), 0U);
 }
 
-TEST(HoldPolicy, without_a_byte_limit_statuses_no_predicate_covers_are_not_held) {
+TEST(HoldPolicy, body_is_held_without_a_byte_limit_only_if_a_predicate_covers_its_status) {
   BodyPredicate predicate = overloaded;
   predicate.status = StatusRange{400, 403};
   EXPECT_EQ(held_for(predicate, 400).size(), 3U);

@@ -50,7 +50,7 @@ TEST_F(HostAccountTest, request_is_always_admitted_if_no_budget_circuit_or_pause
   EXPECT_GT(alone.budget_left(noon), 1e9);
 }
 
-TEST_F(HostAccountTest, request_waits_for_the_end_of_a_pause_plus_a_random_spread) {
+TEST_F(HostAccountTest, request_waits_for_the_end_of_a_host_pause_plus_a_random_time) {
   pause.ask(noon + 1s);
   HostAccount one = account();
   one.draw_spread(dice);
@@ -124,7 +124,7 @@ TEST_F(HostAccountTest, retry_is_not_refunded_when_bytes_were_sent) {
   EXPECT_EQ(one.budget_left(noon), 1);
 }
 
-TEST_F(HostAccountTest, free_retry_is_paid_only_if_the_stale_attempt_was_refunded) {
+TEST_F(HostAccountTest, free_retry_of_a_stale_connection_is_charged_only_if_the_stale_attempt_was_refunded) {
   HostAccount one = account();
   ASSERT_TRUE(one.pay_for_retry(noon));
   one.pass_payment_on(false, noon);
@@ -164,7 +164,7 @@ TEST_F(HostAccountTest, report_pauses_the_host_no_longer_than_the_route_allows) 
   EXPECT_EQ(pause.end(), noon + 2s);
 }
 
-TEST_F(HostAccountTest, discarded_attempt_frees_the_probe_slot) {
+TEST_F(HostAccountTest, probe_of_a_circuit_frees_the_probe_slot_if_its_attempt_is_discarded) {
   open_circuit();
   HostAccount one = account();
   ASSERT_NE(as<HostAccount::Admitted>(one.admit(noon + 5s, std::nullopt, std::nullopt)), nullptr);

@@ -72,7 +72,7 @@ TEST_F(OpenCircuit, failures_of_earlier_attempts_do_not_extend_the_open_time) {
   EXPECT_TRUE(circuit.admit(epoch + 5s));
 }
 
-TEST_F(OpenCircuit, failed_probe_gives_up_the_probe_slot) {
+TEST_F(OpenCircuit, success_of_an_older_attempt_does_not_close_the_circuit_after_a_failed_probe) {
   ASSERT_TRUE(circuit.admit(epoch + 5s));
   circuit.failed(epoch + 6s, epoch + 5s);
   circuit.succeeded(epoch + 7s, epoch + 7s);
@@ -112,7 +112,7 @@ TEST_F(OpenCircuit, only_the_result_of_the_probe_closes_the_circuit) {
   EXPECT_EQ(circuit.state(epoch + 1s), Circuit::State::open) << "an attempt from before it opened";
 }
 
-TEST_F(OpenCircuit, probe_without_a_result_is_given_up_after_the_open_time) {
+TEST_F(OpenCircuit, another_probe_is_admitted_if_a_probe_has_no_result_after_the_open_time) {
   ASSERT_TRUE(circuit.admit(epoch + 5s));
   EXPECT_FALSE(circuit.admit(epoch + 9s));
   EXPECT_TRUE(circuit.admit(epoch + 10s));
@@ -276,7 +276,7 @@ TEST_F(SharedHost, stale_connection_does_not_count_in_the_circuit) {
   EXPECT_EQ(circuit.state(epoch), Circuit::State::closed);
 }
 
-TEST_F(SharedHost, stale_probe_keeps_the_probe_slot_for_its_free_retry) {
+TEST_F(SharedHost, probe_on_a_stale_connection_keeps_the_probe_slot_for_its_retry) {
   for (int i = 0; i < 4; ++i) circuit.failed(epoch, epoch);
   Exchange probe = exchange();
   std::ignore = probe.begin(epoch + 5s, dice);
@@ -303,7 +303,7 @@ TEST_F(SharedHost, excessive_hint_pauses_the_host_no_longer_than_the_route_allow
   EXPECT_EQ(pause.until(epoch), epoch + 60s);
 }
 
-TEST_F(SharedHost, requests_waiting_for_a_pause_are_spread_over_the_initial_backoff) {
+TEST_F(SharedHost, request_that_waits_for_a_host_pause_starts_up_to_the_initial_backoff_after_its_end) {
   policy.while_paused = WhilePaused::wait;
   pause.ask(epoch + 10s);
   Exchange late = exchange();

@@ -20,7 +20,7 @@ TEST(ObservedLatency, p95_is_unknown_before_twenty_samples) {
   EXPECT_EQ(after(20).p95(), 19ms);
 }
 
-TEST(ObservedLatency, p95_is_the_nearest_rank) {
+TEST(ObservedLatency, p95_is_computed_by_the_nearest_rank_method) {
   EXPECT_EQ(after(21).p95(), 20ms);
   EXPECT_EQ(after(100).p95(), 95ms);
   EXPECT_EQ(after(101).p95(), 96ms);

@@ -214,7 +214,7 @@ TEST(Law, same_seed_generates_the_same_scenarios) {
 }
 
 // Checks the judge: each of these runs was tampered with, and an invariant must detect it.
-TEST(Law, every_tampered_run_breaks_an_invariant) {
+TEST(Law, every_result_that_was_tampered_with_violates_an_invariant) {
   const Script script{status(503), status(200)};
   const Scene scene = put().budget(2);
   const Played good = run(scene, script);

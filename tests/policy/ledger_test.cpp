@@ -122,7 +122,7 @@ TEST(Ledger, cancelled_attempt_does_not_count_as_lost_although_bytes_were_sent) 
 }
 
 // Attempt 40 is evicted after later attempts, but it was still the first one that was sent.
-TEST(Ledger, L25_held_attempt_evicted_late_is_still_the_first_that_was_sent) {
+TEST(Ledger, L25_attempt_evicted_after_later_attempts_still_counts_as_the_first_that_was_sent) {
   Ledger ledger = of(39);
   ledger.hold(40);
   for (unsigned number = 40; number <= 200; ++number) {
@@ -165,7 +165,7 @@ TEST(Exchange, L25_unlimited_attempts_use_bounded_memory_and_end_as_usual) {
 }
 
 // The only attempt that may have had an effect was evicted from the ledger.
-TEST(Exchange, L25_effect_of_an_evicted_attempt_still_makes_the_response_ambiguous) {
+TEST(Exchange, L25_evicted_attempt_that_may_have_had_an_effect_makes_the_response_ambiguous) {
   Scene scene = put();
   scene.policy = endless();
   for (const bool sent : {true, false}) {

@@ -332,7 +332,7 @@ TEST(Clause, R12_first_wait_is_one_second_plus_a_random_part) {
   EXPECT_EQ(starts_of(scene.rolling(LoadedDice::highest())), (Starts{0, 2, 5, 10}));
 }
 
-TEST(Clause, R15_R17_maximum_applies_to_the_sum_and_stays) {
+TEST(Clause, R15_R17_maximum_wait_limits_the_sum_of_exponential_and_random_part_from_then_on) {
   const Scene scene = document(32s, 1h, Jitter::additive).attempts(9);
   EXPECT_EQ(starts_of(scene.rolling(LoadedDice::highest())), (Starts{0, 2, 5, 10, 19, 36, 68, 100, 132}));
 }
@@ -341,7 +341,7 @@ TEST(Clause, R16_maximum_wait_is_configurable) {
   EXPECT_EQ(starts_of(document(2s, 1h, Jitter::none).attempts(5)), (Starts{0, 1, 3, 5, 7}));
 }
 
-TEST(Clause, R18_two_requests_do_not_wait_in_step) {
+TEST(Clause, R18_two_requests_draw_different_random_waits) {
   const Script script{status(503)};
   const Scene scene = document(64s, 600s, Jitter::additive);
   policy::SeededDice dice(1);

@@ -31,7 +31,7 @@ std::string words_of(bool (*is_one)(Reason)) {
   return words;
 }
 
-TEST(Reason, reasons_for_retries_and_exhausted_limits_are_exactly_these) {
+TEST(Reason, only_the_listed_reasons_mean_a_retry_or_an_exhausted_limit) {
   EXPECT_EQ(words_of(is_retry),
             "retryable_status retryable_failure retryable_body stale_connection hedged resumed");
   EXPECT_EQ(words_of(is_exhausted), "attempts_spent deadline_too_near budget_spent upstream_said_later");

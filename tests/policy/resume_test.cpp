@@ -98,7 +98,7 @@ TEST(Resume, E1_response_200_is_accepted_if_nothing_differs) {
   }
 }
 
-TEST(Resume, E1_response_200_has_no_rest_for_a_client_that_received_everything) {
+TEST(Resume, E1_response_200_is_a_mismatch_if_the_client_has_already_received_every_byte) {
   Download download = Download::begin(get(), whole()).value();
   EXPECT_EQ(download.judge(whole(), 99).bytes, 1U);
   for (const std::uint64_t sent : {total, total + 1}) {
@@ -369,7 +369,7 @@ TEST(ResumeByField, malformed_version_values_prevent_a_resume) {
   EXPECT_TRUE(begins(get(), with(whole(), version("nullable"))));
 }
 
-TEST(ResumeByField, all_listed_version_fields_must_match) {
+TEST(ResumeByField, resume_needs_a_match_of_all_listed_version_fields) {
   const auto two = [](std::string_view one, std::string_view other) {
     return [=](PartHead& h) {
       h.entity_tag = "";

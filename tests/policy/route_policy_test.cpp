@@ -76,7 +76,7 @@ TEST(RetryOn, every_failure_is_listed_by_exactly_one_word) {
   }
 }
 
-TEST(RetryOn, each_word_lists_only_its_own_example) {
+TEST(RetryOn, each_word_of_retry_on_lists_only_the_failure_that_is_its_example) {
   for (const FailureWord& of : failure_words) {
     EXPECT_FALSE(of.sentence.empty()) << of.text;
     for (const FailureWord& each : failure_words) {

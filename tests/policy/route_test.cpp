@@ -162,7 +162,7 @@ TEST(Match, star_matches_any_parameter_without_a_value) {
     EXPECT_FALSE(matches(query)) << query;
 }
 
-TEST(Match, exclusion_list_matches_any_parameter_it_does_not_name) {
+TEST(Match, query_condition_with_exclusions_matches_any_parameter_with_another_name) {
   Match match;
   match.query = {{Condition::Kind::query, "!a,x-*", ""}};
   const auto matches = [&](std::string_view query) {

@@ -116,7 +116,7 @@ TEST_F(FileWatchTest, file_that_changes_continuously_is_still_checked) {
   writer.join();
 }
 
-TEST_F(FileWatchTest, change_since_the_file_was_read_is_reported_at_once) {
+TEST_F(FileWatchTest, change_between_reading_a_file_and_watching_it_is_reported_at_once) {
   write("f", "one");
   const std::string read = path("f");
   const std::string digest = net::digest_of_files({&read, 1});
@@ -140,7 +140,7 @@ TEST_F(FileWatchTest, special_files_are_not_read) {
   EXPECT_NE(net::digest_of_files({&folder, 1}), net::digest_of_files({&zero, 1}));
 }
 
-TEST_F(FileWatchTest, stamp_of_an_unchanged_file_reveals_any_later_write) {
+TEST_F(FileWatchTest, stamp_of_a_file_is_given_only_if_it_would_reveal_any_later_write) {
   write("f", "one");
   const std::string file = path("f"), folder = folder_.string();
   const std::int64_t now = net::Clock::wall_nanoseconds(), later = now + 3'000'000'000;
@@ -198,7 +198,7 @@ TEST_F(FileWatchTest, relative_file_name_is_watched_in_the_working_directory) {
   EXPECT_EQ(watch.wait(), Woken::asked) << "neither is there, which is no change";
 }
 
-TEST_F(FileWatchTest, request_wakes_the_watch_once_and_stop_wakes_it_for_good) {
+TEST_F(FileWatchTest, reload_requests_wake_the_file_watch_once_and_stop_wakes_it_permanently) {
   FileWatch watch(by_sign);
   watch.watch({{path("nothing/at/all")}});
   watch.ask();

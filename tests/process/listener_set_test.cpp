@@ -86,7 +86,7 @@ TEST_F(ListenerSetTest, listener_moves_to_another_address_at_the_same_port_and_b
   }
 }
 
-TEST_F(ListenerSetTest, listener_that_stays_does_not_lend_its_port) {
+TEST_F(ListenerSetTest, bind_to_all_addresses_fails_on_the_port_of_a_listener_that_is_kept) {
   const ListenerSet before = bind(listening_at({0}));
   config::Settings more = listening_at({0});
   more.listeners.push_back(at("0.0.0.0", before.all().front()->endpoint.port()).listeners.front());
@@ -117,7 +117,7 @@ TEST_F(ListenerSetTest, port_in_use_is_named_in_the_error_and_no_listener_is_bou
   }
 }
 
-TEST_F(ListenerSetTest, socket_passed_by_a_service_manager_is_used_once) {
+TEST_F(ListenerSetTest, socket_passed_by_a_service_manager_is_taken_from_the_list_when_it_is_used) {
   tcp::acceptor passed = forward::bind_listener(binding_, "forward", {"127.0.0.1", 0});
   const tcp::endpoint where = passed.local_endpoint();
   inherited_.push_back({where, passed.release()});

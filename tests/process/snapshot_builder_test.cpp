@@ -70,7 +70,7 @@ TEST(SnapshotBuilder, certificates_are_reused_while_their_settings_stay_the_same
 }
 
 // If a listener fails to open after a snapshot was built, the snapshot is never applied.
-TEST(SnapshotBuilder, snapshot_is_compared_with_the_running_one_not_with_a_failed_one) {
+TEST(SnapshotBuilder, snapshot_is_built_from_the_running_one_and_not_from_one_that_was_never_applied) {
   Building world(made_at(today()));
   const auto running = world.build(intercepting("api.test"), nullptr);
   static_cast<void>(world.build(intercepting("*.wild.test"), running.get()));

@@ -72,7 +72,7 @@ TEST_F(HoldTest, B11_bytes_after_a_held_body_close_the_connection) {
   EXPECT_FALSE(pooled());
 }
 
-TEST_F(HoldTest, bytes_after_the_held_part_can_still_be_read) {
+TEST_F(HoldTest, body_bytes_after_the_held_part_can_still_be_read) {
   arrive("HTTP/1.1 200 OK\r\nContent-Length: 16\r\n\r\n0123456789ab");
   EXPECT_TRUE(std::holds_alternative<Responded>(held()));
   EXPECT_FALSE(response.kept);
@@ -126,7 +126,7 @@ TEST_F(HoldTest, broken_held_body_keeps_the_bytes_received) {
   EXPECT_FALSE(response.kept);
 }
 
-TEST_F(HoldTest, malformed_chunk_has_its_own_cause) {
+TEST_F(HoldTest, malformed_chunk_in_a_held_body_fails_as_malformed_response) {
   arrive("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabcX\r\n");
   const Outcome outcome = held();
   ASSERT_TRUE(std::holds_alternative<Failed>(outcome));
@@ -143,7 +143,7 @@ TEST_F(HoldTest, hold_timeout_ends_the_hold_and_the_body_continues) {
   EXPECT_EQ(response.body, "abcdef");
 }
 
-TEST_F(HoldTest, stalled_body_ends_the_hold_as_a_break) {
+TEST_F(HoldTest, held_body_that_stalls_fails_as_truncated) {
   arrive("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nabc");
   const Outcome outcome = held(1h, 1ms);
   ASSERT_TRUE(std::holds_alternative<Failed>(outcome));

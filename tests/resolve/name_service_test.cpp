@@ -100,7 +100,7 @@ TEST_F(NameServiceTest, L2_evicted_name_is_queried_again) {
   EXPECT_EQ(look_up("moves.test"), one("192.0.2.2"));
 }
 
-TEST_F(NameServiceTest, L3_names_without_a_response_delay_no_other_name) {
+TEST_F(NameServiceTest, L3_names_without_a_dns_response_do_not_delay_other_names) {
   server_.set("good.test", {says({"192.0.2.1"})});
   // Each query without a response takes about a minute.
   start("hosts: files dns\n", "options timeout:2 attempts:5\n");
@@ -115,7 +115,7 @@ TEST_F(NameServiceTest, L3_names_without_a_response_delay_no_other_name) {
   for (const auto& lookup : hanging) EXPECT_EQ(bench_.run(wait(lookup, Duration::zero())), nullptr);
 }
 
-TEST_F(NameServiceTest, L3_longest_pending_lookups_fail_first_beyond_the_limit) {
+TEST_F(NameServiceTest, L3_lookup_that_waited_longest_fails_when_too_many_lookups_wait) {
   start("hosts: files dns\n", "options timeout:30 attempts:5\n");
   const std::size_t bound = NameService::questions_of_a_channel * NameService::most_channels;
   std::vector<std::shared_ptr<Lookup>> hanging;
@@ -200,7 +200,7 @@ TEST_F(NameServiceTest, sources_are_queried_in_the_order_of_nsswitch) {
   EXPECT_EQ(library_asked_, 0);
 }
 
-TEST_F(NameServiceTest, c_library_is_queried_only_for_names_from_other_sources) {
+TEST_F(NameServiceTest, c_library_is_queried_only_for_names_that_files_and_dns_do_not_know) {
   library_knows_ = "printer.local";
   server_.set("up.test", {says({"192.0.2.2"})});
   start("hosts: files mdns4_minimal [NOTFOUND=return] dns\n");

@@ -191,7 +191,7 @@ TEST_F(ResolverTest, lookup_without_waiters_can_be_abandoned) {
   EXPECT_EQ(bench.run(wait(lookup, long_enough))->list, one("192.0.2.2"));
 }
 
-TEST_F(ResolverTest, hanging_name_delays_no_other) {
+TEST_F(ResolverTest, lookups_that_hang_do_not_delay_other_lookups) {
   names.set("a.test", one("192.0.2.1"));
   const auto resolver = make();
   std::vector<std::shared_ptr<Lookup>> stuck;

@@ -72,7 +72,7 @@ TEST(ModelKeys, outage_has_a_start_a_length_and_a_kind_of_failure) {
   EXPECT_EQ(outage.trouble.word, "hang");
 }
 
-TEST(ModelKeys, trouble_is_a_status_or_a_failure) {
+TEST(ModelKeys, simulated_error_is_a_status_or_a_network_failure) {
   EXPECT_TRUE(with("outage", "1s+1s:hang").outages.at(0).trouble.hangs);
   for (const auto& [word, stage] :
        {std::pair{"refused", policy::Stage::connect}, std::pair{"tls", policy::Stage::tls},

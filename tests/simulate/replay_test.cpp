@@ -78,7 +78,7 @@ TEST(ReplayLog, access_log_of_the_proxy_is_readable) {
   EXPECT_GT(log.requests.size(), 3U);
 }
 
-TEST(ReplayLog, the_old_word_for_a_complete_response_is_readable) {
+TEST(ReplayLog, log_with_the_old_word_answered_for_a_complete_response_is_readable) {
   const ReplayLog log =
       good(line(1000, responded(1, 200), "200", R"("ending":"answered","reason":"success")"));
   ASSERT_EQ(log.requests.size(), 1U);
@@ -151,7 +151,7 @@ TEST(ReplayLog, requests_with_too_little_information_are_skipped_and_counted) {
   EXPECT_EQ(played(log, plain(2), Beyond::recover).succeeded, 2U);
 }
 
-TEST(ReplayLog, attempts_after_a_gap_are_unknown) {
+TEST(ReplayLog, attempts_after_a_gap_in_the_logged_attempts_are_treated_as_unknown) {
   const std::string gap = line(1, responded(1, 503) + "," + responded(33, 200), "200");
   const ReplayLog log = good(gap);
   EXPECT_EQ(log.requests[0].attempts, 1);
@@ -159,7 +159,7 @@ TEST(ReplayLog, attempts_after_a_gap_are_unknown) {
   EXPECT_EQ(played(log, plain(2), Beyond::repeat).assumed, 1U);
 }
 
-TEST(ReplayLog, requests_are_grouped_by_what_configurations_distinguish) {
+TEST(ReplayLog, logged_requests_that_no_configuration_can_distinguish_form_one_group) {
   const ReplayLog log =
       good(line(1, responded(1, 200)) +
            line(2, responded(1, 200), "200", R"("ending":"complete","reason":"success")", "POST") +

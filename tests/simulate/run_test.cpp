@@ -192,7 +192,7 @@ TEST(Run, progress_is_reported) {
   EXPECT_EQ(told, measures.requests / 4096 * 4096);
 }
 
-TEST(Policies, built_in_policies_remove_one_part_of_the_configuration) {
+TEST(Policies, built_in_policies_are_the_configuration_without_one_of_its_parts) {
   const policy::RouteTable config = subject(policy::RoutePolicy{}).routes;
   EXPECT_FALSE(policy_of("others", config));
   EXPECT_EQ(policy_words().size(), 5U);
@@ -230,7 +230,7 @@ TEST(Measures, percentiles_are_exact_to_the_bucket_width) {
   EXPECT_GE(histogram.percentile(1), std::chrono::hours(24 * 365));
 }
 
-TEST(Measures, recovery_is_the_first_of_three_good_seconds) {
+TEST(Measures, recovery_time_is_the_start_of_the_first_three_consecutive_good_seconds) {
   Measures measures;
   measures.step = milliseconds(500);
   measures.trouble_ended = seconds(4);

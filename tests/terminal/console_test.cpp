@@ -153,7 +153,7 @@ TEST_F(OnTerminal, display_is_drawn_until_the_user_quits) {
   EXPECT_EQ(fcntl(pty_.slave(), F_GETFL) & O_NONBLOCK, 0) << "what the shell has open too is not changed";
 }
 
-TEST_F(OnTerminal, keys_are_recognised_even_in_pieces) {
+TEST_F(OnTerminal, keys_are_recognised_even_if_their_bytes_arrive_separately) {
   begin();
   pty_.type("\r");
   pty_.until("LAST RETRIED OR REFUSED OF payments");

@@ -130,7 +130,7 @@ TEST(Draw, lost_connection_is_shown_above_the_last_known_figures) {
   EXPECT_EQ(screen_of(watch, {}, display).find("NO RESPONSE"), std::string::npos);
 }
 
-TEST(Draw, restart_is_shown_for_a_while) {
+TEST(Draw, restart_of_the_proxy_is_shown_for_some_seconds) {
   Watch watch = seen(after_json(), utf8());
   watch.took(*read_status(status_json(1, 5, routes_json(1, 5)), nullptr).value, 1011);
   Display display = look_of(80, 24, utf8());
@@ -147,7 +147,7 @@ TEST(Draw, paused_display_is_marked) {
             std::string::npos);
 }
 
-TEST(Draw, proxy_states_are_shown) {
+TEST(Draw, not_ready_draining_defaults_and_failed_reload_are_shown_in_the_header) {
   const auto told = [](std::string json, const std::string& from, const std::string& to) {
     json.replace(json.find(from), from.size(), to);
     return screen_of(seen(json, utf8()), {}, look_of(80, 24, utf8()));
@@ -192,7 +192,7 @@ TEST(Draw, pages_are_not_truncated_from_40_to_200_columns) {
   }
 }
 
-TEST(Draw, routes_with_most_trouble_come_first_until_a_column_is_chosen) {
+TEST(Draw, routes_with_most_failures_come_first_until_a_sort_column_is_chosen) {
   const auto json = [](int uptime, int failed) {
     std::string routes = routes_json(20, 10);
     routes +=

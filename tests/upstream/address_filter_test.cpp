@@ -25,7 +25,7 @@ INSTANTIATE_TEST_SUITE_P(AddressFilter, DeniedByDefault,
                                            "192.0.0.192"));
 
 class OpenByDefault : public ::testing::TestWithParam<std::string> {};
-TEST_P(OpenByDefault, H1_similar_but_undenied_address_is_allowed) {
+TEST_P(OpenByDefault, H1_address_that_only_resembles_a_denied_address_is_allowed) {
   const AddressFilter filter(config::Deny{}, {});
   EXPECT_EQ(filter.judge(at(GetParam())), AddressVerdict::allowed);
 }
@@ -68,7 +68,7 @@ INSTANTIATE_TEST_SUITE_P(AddressFilter, PublicInside,
                                            "2001:db8::1:5efe:a9fe:a9fe",  // not ISATAP
                                            "2001:1::5601:5601", "::1"));
 
-TEST(AddressFilter, L31_embedded_address_of_an_own_listener_counts_as_self) {
+TEST(AddressFilter, L31_ipv6_address_that_embeds_the_address_of_an_own_listener_counts_as_self) {
   const AddressFilter filter(config::Deny{}, {at("127.0.0.1", 3128)});
   for (const char* text :
        {"64:ff9b:1::7f00:1", "::ffff:0:127.0.0.1", "2001:db8::5efe:7f00:1", "2001::80ff:fffe"}) {
@@ -172,7 +172,7 @@ TEST(AddressFilter, H4_wildcard_listener_counts_as_self_at_every_local_address) 
   EXPECT_EQ(both.judge(at("127.0.0.1", 3128)), AddressVerdict::self);
 }
 
-TEST(AddressFilter, H4_self_can_be_allowed_while_denied_networks_stay_denied) {
+TEST(AddressFilter, H4_own_listeners_can_be_allowed_while_denied_networks_stay_denied) {
   config::Deny deny;
   deny.self = false;
   const AddressFilter filter(deny, {at("127.0.0.1", 3128)});
@@ -180,7 +180,7 @@ TEST(AddressFilter, H4_self_can_be_allowed_while_denied_networks_stay_denied) {
   EXPECT_EQ(filter.judge(at("169.254.1.1", 3128)), AddressVerdict::denied);
 }
 
-TEST(AddressFilter, H4_denied_takes_precedence_over_self) {
+TEST(AddressFilter, H4_own_listener_in_a_denied_network_counts_as_denied_and_not_as_self) {
   const AddressFilter filter(deny_only("127.0.0.0/8"), {at("127.0.0.1", 3128)});
   EXPECT_EQ(filter.judge(at("127.0.0.1", 3128)), AddressVerdict::denied);
 }

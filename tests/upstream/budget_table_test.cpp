@@ -27,7 +27,7 @@ TEST(BudgetTable, same_host_settings_and_kind_share_a_budget) {
   EXPECT_NE(budgets.account("a:80", tight(), BudgetKind::real), one);
 }
 
-TEST(BudgetTable, shadow_budget_does_not_affect_the_real_one) {
+TEST(BudgetTable, shadow_budget_of_observe_mode_does_not_affect_the_real_budget) {
   BudgetTable budgets(8);
   const auto real = budgets.account("a:80", tight(), BudgetKind::real);
   const auto shadow = budgets.account("a:80", tight(), BudgetKind::shadow);

@@ -111,7 +111,7 @@ TEST_F(PoolTest, N2_idle_connection_is_closed_at_its_maximum_age) {
   EXPECT_TRUE(bench.run_until([&] { return idle(*pool) == 0; }));
 }
 
-TEST_F(PoolTest, fresh_connection_does_not_count_as_reused) {
+TEST_F(PoolTest, connection_that_never_was_idle_does_not_count_as_reused) {
   const auto pool = make();
   Pair pair = connect_pair(bench);
   const UpstreamConnection connection(*pool, pool->upstream("a.test", 80), std::move(pair.stream));
@@ -127,7 +127,7 @@ TEST_F(PoolTest, F1_connections_are_separated_by_host_and_port_ignoring_case) {
   EXPECT_EQ(lease(*pool), nullptr);
 }
 
-TEST_F(PoolTest, excepted_upstream_does_not_use_the_parent_proxy) {
+TEST_F(PoolTest, upstream_in_the_list_of_parent_exceptions_does_not_use_the_parent) {
   const auto pool = make();
   pool->go_through("proxy.test", 3128, {}, {"*.internal"});
   const auto excepted = pool->upstream("a.internal", 80);
@@ -267,7 +267,7 @@ TEST_F(PoolTest, L5_connections_past_the_learned_limit_close_when_another_become
   EXPECT_EQ(resting.read_to_end(), Wire::fin);
 }
 
-TEST_F(PoolTest, D10_connections_of_the_last_attempts_are_skipped) {
+TEST_F(PoolTest, D10_idle_connections_used_by_the_last_attempts_of_a_request_are_skipped) {
   const auto pool = make();
   RawSocket first = add(*pool);
   RawSocket second = add(*pool);
@@ -387,7 +387,7 @@ TEST_F(PoolTest, zero_idle_limit_keeps_no_connection) {
   EXPECT_EQ(raw.read_to_end(), Wire::fin);
 }
 
-TEST_F(PoolTest, full_host_table_evicts_the_oldest_host) {
+TEST_F(PoolTest, full_host_table_evicts_the_oldest_host_and_closes_its_idle_connections) {
   const auto pool = make({}, 3);
   RawSocket first = add(*pool, "h0.test");
   for (int i = 1; i < 50; ++i) pool->upstream("h" + std::to_string(i) + ".test", 80);
