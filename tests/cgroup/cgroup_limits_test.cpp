@@ -88,7 +88,7 @@ TEST_F(CgroupLimits, hybrid_hierarchy_limits_are_read_where_the_controllers_are_
   EXPECT_EQ(limits().memory_file, "/cg/memory/x/memory.limit_in_bytes");
 }
 
-TEST_F(CgroupLimits, file_path_of_a_root_mount_has_no_double_slash) {
+TEST_F(CgroupLimits, path_of_the_limit_file_of_a_root_mount_has_no_double_slash) {
   write("/proc/self/cgroup", "0::/\n");
   write("/proc/self/mountinfo", "1 1 0:1 / / rw - cgroup2 c rw\n");
   write("/memory.max", "8000000\n");

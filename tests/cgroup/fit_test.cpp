@@ -21,7 +21,7 @@ Limits cpus(double share) {
   return limits;
 }
 
-TEST(Fit, replay_memory_share_is_a_quarter_of_the_limit_in_whole_mebibytes) {
+TEST(Fit, replay_memory_share_is_a_quarter_of_the_cgroup_limit_in_whole_mebibytes) {
   EXPECT_EQ(replay_share(256 * mebibyte), 64 * mebibyte);
   EXPECT_EQ(replay_share(192 * mebibyte), 48 * mebibyte);
   EXPECT_EQ(replay_share(100'000'000), 23 * mebibyte);

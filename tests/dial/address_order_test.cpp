@@ -42,7 +42,7 @@ TEST(AddressOrder, N2_rotation_keeps_the_positions_of_ipv4_and_ipv6_addresses) {
   EXPECT_EQ(of_two(2), "a3b12");
 }
 
-TEST(AddressOrder, N1_retry_tries_already_used_addresses_last) {
+TEST(AddressOrder, N1_retry_dials_addresses_of_earlier_attempts_last) {
   const policy::UpstreamAddress first = as_address(at("10.0.0.1"));
   const policy::UpstreamAddress both[] = {first, as_address(at("10.0.0.3"))};
   EXPECT_EQ(of_one_family({0, {&first, 1}}), "231");

@@ -45,7 +45,7 @@ TEST(HappyEyeballs, D12_next_dial_starts_250_ms_after_the_previous_one) {
   EXPECT_EQ(eyes.order.begun(), 3U);
 }
 
-TEST(HappyEyeballs, D12_stagger_delay_counts_from_the_last_dial) {
+TEST(HappyEyeballs, D12_delay_before_the_next_dial_counts_from_the_previous_dial) {
   Eyes eyes(3);
   EXPECT_EQ(eyes.at(0), "dial 0");
   EXPECT_EQ(eyes.at(1000), "dial 1");

@@ -63,7 +63,7 @@ TEST(Advice, every_reason_has_advice_for_every_rule_and_outcome) {
   }
 }
 
-TEST(Advice, each_outcome_maps_to_its_retry_on_word) {
+TEST(Advice, retry_on_word_for_each_outcome_is_found) {
   EXPECT_EQ(retry_word(Responded{418, {}}), "418");
   EXPECT_EQ(retry_word(Failed{Stage::resolve, Cause::dns_error}), "connect");
   EXPECT_EQ(retry_word(Failed{Stage::tls, Cause::closed}), "tls");

@@ -310,7 +310,7 @@ TEST(Explanation, explanation_can_start_at_a_later_attempt) {
   EXPECT_EQ(told.waits[0].latest, 1750ms) << "the waits before it count";
 }
 
-TEST(Explanation, attempt_is_ended_by_the_timer_that_the_route_configures) {
+TEST(Explanation, explained_timeout_names_the_timer_that_the_route_configures) {
   Question question = get();
   question.outcome = Failed{Stage::await_head, Cause::attempt_timeout};
   Explanation told = explain(only({}), question);
@@ -325,7 +325,7 @@ TEST(Explanation, attempt_is_ended_by_the_timer_that_the_route_configures) {
   EXPECT_EQ(told.waits.size(), 5U);
 }
 
-TEST(Explanation, truncated_response_counts_as_started) {
+TEST(Explanation, truncated_response_is_not_retried_because_the_client_has_its_beginning) {
   Question question = get();
   question.outcome = Failed{Stage::body, Cause::truncated};
   EXPECT_EQ(explain(only({}), question).lowest.last_verdict.reason, Reason::response_started);
@@ -376,7 +376,7 @@ TEST(Explanation, reason_is_named_if_a_truncated_response_is_not_resumed) {
   EXPECT_TRUE(std::holds_alternative<Cut>(told.lowest.end));
 }
 
-TEST(Explanation, truncated_retryable_response_is_cut_when_delivered_last) {
+TEST(Explanation, last_response_that_is_delivered_although_truncated_is_cut) {
   Question question = get();
   question.outcome = Failed{Stage::body, Cause::truncated};
   RoutePolicy policy;
@@ -506,7 +506,7 @@ TEST(Explanation, retryable_status_is_retried_before_its_body_can_be_truncated) 
   EXPECT_FALSE(explain(only(policy), question).resumes) << "it is repeated for ever";
 }
 
-TEST(Explanation, tunnel_is_always_safe_to_dial_again) {
+TEST(Explanation, connect_request_counts_as_idempotent_because_dialling_again_is_safe) {
   Question question;
   question.request = {"CONNECT", "api.internal", 443, "/", "", nullptr};
   question.tunnel = true;
@@ -560,7 +560,7 @@ Explanation explained_with_a_tight_budget(const Outcome& outcome) {
   return explain(RouteTable({}, route_of("default", {}, policy)), question);
 }
 
-TEST(Explanation, L20_budget_accounts_for_deposits_and_refunds) {
+TEST(Explanation, L20_explained_budget_includes_first_attempts_and_refunds) {
   EXPECT_EQ(explained_with_a_tight_budget(Responded{503, {}}).lowest.last.number, 2U);
   EXPECT_EQ(explained_with_a_tight_budget(Failed{Stage::connect, Cause::refused}).lowest.last.number, 9U)
       << "a retry that was refused burdened nobody";

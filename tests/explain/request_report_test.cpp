@@ -151,7 +151,7 @@ TEST(StoryReport, report_shows_recovery_and_reused_connections) {
   EXPECT_EQ(line_of(text, "client got"), "client got  200 after 5ms, 0 bytes of body; recovered");
 }
 
-TEST(StoryAdvice, advice_is_for_the_reason_that_ended_the_request) {
+TEST(StoryAdvice, advice_refers_to_the_reason_that_ended_the_request) {
   ScriptedRequest refused("refused", "POST", "/x");
   refused.attempt(status(503), 1, stop(Reason::not_idempotent)).ends(Ending::complete, 503);
   EXPECT_TRUE(has(advice_for(told(refused), {}), "Idempotency-Key"));

@@ -255,7 +255,7 @@ TEST(Chunked, A6_overhead_limit_is_exact_to_the_byte) {
 
 // Chunks decoded together use the same allowance as when decoded one by one, even after the allowance is used
 // up.
-TEST(Chunked, A6_unpadded_small_chunks_stay_allowed_after_the_overhead_is_used_up) {
+TEST(Chunked, A6_small_chunks_without_padding_are_accepted_even_after_the_overhead_allowance_is_used_up) {
   string spent;
   for (int i = 0; i < 3; ++i) spent += "1;a=" + string(4093, 'b') + "\r\nx\r\n";
   spent += "1;a=" + string(4092, 'b') + "\r\nx\r\n";

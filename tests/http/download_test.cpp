@@ -131,7 +131,7 @@ TEST(PartHead, hop_by_hop_field_is_not_a_version) {
   EXPECT_EQ(read_part_head(hop.head, {"keep-alive"}, now).versions[0], "");
 }
 
-TEST(PartHead, end_of_body_kind_is_read_from_the_framing) {
+TEST(PartHead, way_in_which_a_body_ends_is_read_from_the_framing_fields) {
   const ReadResponse chunked(ok("Transfer-Encoding: chunked\r\nTrailer: X\r\n"));
   EXPECT_EQ(part_of(chunked).end, BodyEnd::last_chunk);
   EXPECT_TRUE(part_of(chunked).has_trailer);

@@ -109,12 +109,12 @@ TEST(FirstBytes, tls_handshake_record_and_http2_preface_are_detected) {
   EXPECT_EQ(judged(preface + "x"), DetectedProtocol::http2);
 }
 
-TEST(FirstBytes, G7_protocol_where_the_server_sends_first_is_never_http) {
+TEST(FirstBytes, G7_stream_in_which_the_server_sends_first_is_never_detected_as_http) {
   EXPECT_EQ(detect_by_first_bytes({"", true}, tunnel, 100), DetectedProtocol::server_first);
   EXPECT_EQ(detect_by_first_bytes({"GET / HTTP/1.1\r\n", true}, tunnel, 100), DetectedProtocol::server_first);
 }
 
-TEST(FirstBytes, G7_after_the_timeout_partial_requests_are_opaque_and_no_bytes_mean_silence) {
+TEST(FirstBytes, G7_after_the_timeout_a_partial_request_is_opaque_and_a_client_without_bytes_is_silent) {
   EXPECT_EQ(detect_by_first_bytes({"", false, false}, tunnel, 100), DetectedProtocol::more);
   EXPECT_EQ(detect_by_first_bytes({"", false, true}, tunnel, 100), DetectedProtocol::silence);
   EXPECT_EQ(detect_by_first_bytes({"\x16", false, true}, tunnel, 100), DetectedProtocol::opaque);
@@ -122,7 +122,7 @@ TEST(FirstBytes, G7_after_the_timeout_partial_requests_are_opaque_and_no_bytes_m
   EXPECT_EQ(detect_by_first_bytes({"GET / HTTP/1.1\r\n", false, true}, tunnel, 100), DetectedProtocol::http);
 }
 
-TEST(FirstBytes, G7_target_over_its_limit_is_opaque_at_once) {
+TEST(FirstBytes, G7_request_line_with_a_target_over_the_limit_is_opaque_at_once) {
   const std::string line = "GET /" + std::string(99, 'a');
   EXPECT_EQ(detect_by_first_bytes({line}, tunnel, 100), DetectedProtocol::more);
   EXPECT_EQ(detect_by_first_bytes({line + "a"}, tunnel, 100), DetectedProtocol::opaque);

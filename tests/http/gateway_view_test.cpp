@@ -28,7 +28,7 @@ TEST(GatewayLocation, location_with_the_upstream_origin_gets_the_gateway_origin)
   EXPECT_EQ(location(over_tls, "//api.example.com/x"), "http://127.0.0.1:3180/x");
 }
 
-TEST(GatewayLocation, locations_with_other_origins_or_relative_references_stay) {
+TEST(GatewayLocation, location_with_another_origin_or_a_relative_reference_is_unchanged) {
   for (const std::string_view value :
        {"http://api.example.com/x", "https://api.example.com:8443/x", "https://other.example.com/x",
         "https://api.example.com.evil.test/x", "https://user@api.example.com/x", "//other.test/x", "/v1/x",
@@ -37,7 +37,7 @@ TEST(GatewayLocation, locations_with_other_origins_or_relative_references_stay) 
   }
 }
 
-TEST(GatewayLocation, location_loses_the_path_prefix_and_stays_if_outside_it) {
+TEST(GatewayLocation, path_prefix_is_removed_from_location_which_is_unchanged_if_it_lacks_the_prefix) {
   EXPECT_EQ(location(below_base, "http://api.example.com:8080/base/x"), "http://localhost:3180/x");
   EXPECT_EQ(location(below_base, "http://api.example.com:8080/base"), "http://localhost:3180/");
   EXPECT_EQ(location(below_base, "http://api.example.com:8080/base?q"), "http://localhost:3180/?q");
@@ -70,7 +70,7 @@ TEST(GatewayCookie, cookie_that_requires_secure_is_unchanged) {
     EXPECT_EQ(cookie(value), stays) << value;
 }
 
-TEST(NamesGateway, host_names_the_gateway_by_port_unless_it_names_the_upstream) {
+TEST(NamesGateway, host_field_with_the_gateway_port_names_the_gateway_unless_it_is_the_upstream_authority) {
   EXPECT_TRUE(names_gateway(over_tls, "127.0.0.1:3180", 3180));
   EXPECT_TRUE(names_gateway(over_tls, "reprise:3180", 3180));
   EXPECT_TRUE(names_gateway(over_tls, "[::1]:3180", 3180));

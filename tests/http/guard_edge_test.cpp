@@ -95,7 +95,7 @@ TEST(GuardEdge, framing_guard_alone_decides_whether_a_connection_is_reusable) {
   EXPECT_TRUE(reusable("HTTP/1.1 204 X\r\n\r\n", "GET"));
 }
 
-TEST(GuardEdge, A2_prefix_of_a_framing_field_name_is_accepted) {
+TEST(GuardEdge, A2_field_whose_name_is_only_a_prefix_of_a_framing_field_name_is_accepted) {
   EXPECT_EQ(request(get("C: 1\r\nContent: 2\r\nContent-: 3\r\nTransfer: 4\r\nTransfer_Encodin: 5\r\n")),
             complete);
 }
@@ -134,7 +134,7 @@ TEST(GuardEdge, control_byte_is_rejected_at_every_offset_of_a_value) {
   }
 }
 
-TEST(GuardEdge, I1_large_head_gets_its_verdict_as_soon_as_one_is_possible) {
+TEST(GuardEdge, I1_large_head_is_accepted_or_rejected_at_the_first_byte_that_decides) {
   const string start = "GET http://h/ HTTP/1.1\r\nHost: h\r\nX: " + string(3000, 'v') + "\r\n";
   EXPECT_EQ(request(start + ": v\r\n"), Parsed{Rejection::bad_field_name});
   EXPECT_EQ(request(start + "\r\nbody without an end"), complete);
@@ -147,7 +147,7 @@ TEST(GuardEdge, I1_large_head_gets_its_verdict_as_soon_as_one_is_possible) {
   EXPECT_EQ(response(head + "\r\n\r\nbody without an end"), complete);
 }
 
-TEST(GuardEdge, oddities_are_reset_for_each_response) {
+TEST(GuardEdge, reported_oddities_of_a_response_do_not_include_those_of_an_earlier_response) {
   Oddities oddities;
   ResponseHead head;
   ASSERT_EQ(guard_response("HTTP/1.1 200\r\nX : y\r\n\r\n", {}, "GET", head, oddities), complete);
@@ -240,7 +240,7 @@ TEST(GuardEdge, trailers_with_content_digests_are_kept) {
 
 // The parser may skip a partial head after its buffer has grown. Views from the previous call point into the
 // old buffer, so they must be cleared.
-TEST(GuardEdge, L10_partial_parse_after_buffer_growth_keeps_no_stale_views) {
+TEST(GuardEdge, L10_partially_parsed_head_has_no_views_into_the_old_buffer_after_the_buffer_grew) {
   RequestHead head;
   std::string first = "POST http://h/ HTTP/1.1\r\nHost: h\r\nX: ";
   EXPECT_EQ(parse_request(first, {}, head), partial);

@@ -264,7 +264,7 @@ TEST(Guard, request_method_must_be_a_token) {
   EXPECT_EQ(request("GET\r\n"), Parsed{Rejection::bad_request_line});
 }
 
-TEST(Guard, tls_handshake_on_a_plain_listener_has_its_own_rejection) {
+TEST(Guard, tls_handshake_on_a_plain_listener_is_rejected_as_tls_to_plain_listener) {
   EXPECT_EQ(request("\x16\x03\x01\x02"), Parsed{Rejection::tls_to_plain_listener});
   EXPECT_EQ(request("\x16"), Parsed{Rejection::tls_to_plain_listener});
   EXPECT_EQ(request("\r\n\x16"), Parsed{Rejection::bad_method}) << "behind a line end nobody speaks TLS";

@@ -236,7 +236,7 @@ TEST(Hints, pushback_delay_does_not_override_should_retry_false) {
   EXPECT_EQ(found.retry_after, milliseconds(100));
 }
 
-TEST(Hints, longest_of_several_delay_hints_wins) {
+TEST(Hints, longest_of_several_delay_hints_is_used) {
   EXPECT_EQ(pause("Retry-After: 5\r\nRetry-After: 9\r\nRetry-After: junk\r\nRetry-After: 7\r\n"), seconds(9));
   EXPECT_EQ(pause("Retry-After: 1\r\nretry-after-ms: 900\r\n"), seconds(1));
   EXPECT_EQ(pause("Retry-After: 1\r\nretry-after-ms: 1900\r\nRateLimit: \"a\";r=0;t=1\r\n"),

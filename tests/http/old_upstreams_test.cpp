@@ -74,7 +74,7 @@ TEST(OldUpstreams, ambiguous_folded_lines_are_rejected) {
   }
 }
 
-TEST(OldUpstreams, malformed_heads_are_rejected_also_in_lenient_mode) {
+TEST(OldUpstreams, heads_that_even_lenient_mode_does_not_tolerate_are_rejected) {
   const std::pair<string, Rejection> cases[] = {
       {"HTTP/1.1 200 O\rK\n\n", Rejection::bad_status_line},
       {"HTTP/1.1 200 OK\r\r\n\r\n", Rejection::bad_status_line},
@@ -176,7 +176,7 @@ TEST(OldUpstreams, head_limits_count_the_received_bytes_before_normalization) {
   EXPECT_EQ(response(start + many + "\n"), complete) << "200 field lines pass";
 }
 
-TEST(OldUpstreams, I1_lenient_head_fed_byte_by_byte_costs_about_as_much_as_a_strict_one) {
+TEST(OldUpstreams, I1_parsing_a_lenient_head_byte_by_byte_takes_about_as_long_as_a_strict_head) {
   const auto seconds = [](const string& line_end, const string& next) {
     string text = "HTTP/1.1 200 OK" + line_end + "A: a" + line_end;
     for (int i = 0; i < 200; ++i) text += next + string(250, 'x') + line_end;
@@ -193,7 +193,7 @@ TEST(OldUpstreams, I1_lenient_head_fed_byte_by_byte_costs_about_as_much_as_a_str
   EXPECT_LT(seconds("\n", " "), 10 * clean + 0.05) << "folds";
 }
 
-TEST(OldUpstreams, moved_response_head_keeps_valid_views) {
+TEST(OldUpstreams, views_of_a_response_head_stay_valid_after_it_is_moved) {
   ReadResponse read("HTTP/1.1 200 OK\nA: a\n\n");
   const ResponseHead moved = std::move(read.head);
   read.text.assign(read.text.size(), '?');

@@ -19,7 +19,7 @@ TEST(Origin, default_port_of_the_scheme_is_omitted) {
   EXPECT_EQ(authority_text("::1", 443, http_port), "[::1]:443");
 }
 
-TEST(Origin, port_80_becomes_443_over_tls_and_other_ports_stay) {
+TEST(Origin, upstream_port_80_becomes_443_over_tls_and_other_ports_are_unchanged) {
   EXPECT_EQ(port_over_tls(80), 443);
   EXPECT_EQ(port_over_tls(443), 443);
   EXPECT_EQ(port_over_tls(8080), 8080);

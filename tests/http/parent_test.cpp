@@ -40,7 +40,7 @@ TEST(ParentHead, server_wide_options_request_to_the_parent_has_no_path) {
             "OPTIONS http://h:8080 HTTP/1.1\r\nHost: h:8080\r\nVia: 1.1 reprise-x1\r\n");
 }
 
-TEST(ParentHead, request_to_the_parent_has_our_proxy_authorization_not_the_clients) {
+TEST(ParentHead, request_to_the_parent_replaces_the_clients_proxy_authorization_by_the_configured_value) {
   EXPECT_EQ(
       absolute("GET http://h/ HTTP/1.1\r\nHost: h\r\nProxy-Authorization: Basic theirs\r\n\r\n",
                "Basic ours"),

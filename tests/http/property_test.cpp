@@ -77,7 +77,7 @@ Parsed parse_one_response(std::string_view text) {
   return parse_response(text, {}, "GET", head);
 }
 
-TEST(Property, valid_heads_are_partial_until_their_last_byte) {
+TEST(Property, valid_head_counts_as_partial_until_its_last_byte_has_arrived) {
   for (const string& text : request_heads) {
     for (std::size_t length = 0; length < text.size(); ++length) {
       ASSERT_EQ(parse_one_request(std::string_view(text).substr(0, length)), partial) << text << length;

@@ -122,7 +122,7 @@ TEST(Reply, N11_error_body_names_the_tls_alert_that_rejected_this_client) {
       << parent;
 }
 
-TEST(Reply, every_failure_stage_has_its_own_wording) {
+TEST(Reply, error_body_differs_for_every_failure_stage) {
   std::set<string> bodies;
   for (int stage = 0; stage < policy::stage_count; ++stage) {
     const policy::Failed failed{static_cast<policy::Stage>(stage), policy::Cause::reset};
@@ -131,7 +131,7 @@ TEST(Reply, every_failure_stage_has_its_own_wording) {
   EXPECT_EQ(bodies.size(), policy::stage_count);
 }
 
-TEST(Reply, L16_status_of_a_parent_refusal_is_reported) {
+TEST(Reply, L16_proxy_status_reports_the_status_with_which_the_parent_refused) {
   const policy::Failed refused{policy::Stage::connect, policy::Cause::parent_refused, 407};
   const Reply reply = failure_reply(ledger_of(refused, policy::Reason::not_retryable), false, "p");
   EXPECT_EQ(reply.status, 502);
@@ -180,7 +180,7 @@ TEST(Reply, every_reason_without_an_attempt_has_its_own_status_or_503) {
   }
 }
 
-TEST(Reply, every_rejection_has_a_word_a_sentence_and_a_status) {
+TEST(Reply, every_rejection_has_a_unique_word_and_a_sentence_and_a_status) {
   std::set<string> words;
   std::set<string> sentences;
   const auto all = all_words();

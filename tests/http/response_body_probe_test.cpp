@@ -23,7 +23,7 @@ BodyKind kind_of(const std::string& fields) {
   return body_kind(head);
 }
 
-TEST(ResponseBody, body_kind_follows_the_content_type) {
+TEST(ResponseBody, kind_of_a_response_body_follows_from_its_content_type) {
   EXPECT_EQ(kind_of(""), BodyKind::untyped);
   for (const std::string type :
        {"application/json", "Application/JSON; charset=utf-8", "application/problem+json",
@@ -120,7 +120,7 @@ TEST(JsonPath, malformed_or_truncated_json_has_no_values) {
     EXPECT_FALSE(JsonText(text).has_at("a", Text{"x"})) << text;
 }
 
-TEST(EventResponse, event_predicate_reads_the_data_of_the_first_event) {
+TEST(EventResponse, event_predicate_is_matched_against_the_complete_first_event_only) {
   FirstEvent first;
   first.feed("event: error\ndata: {\"error\":\ndata:  {\"type\":\"overloaded_error\"}}\n");
   const EventResponse body(first);

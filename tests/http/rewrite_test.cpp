@@ -52,7 +52,7 @@ string response(const string& text, const ResponseRewrite& rewrite, std::string_
   return out;
 }
 
-TEST(Rewrite, A10_chunked_request_head_can_be_rewritten_with_a_length) {
+TEST(Rewrite, A10_head_of_a_chunked_request_can_be_rewritten_with_a_content_length) {
   string head = rewrite(
       "PUT http://h/ HTTP/1.1\r\nHost: h\r\nA: 1\r\nTransfer-Encoding: chunked\r\ntrailer: X\r\n"
       "B: Transfer-Encoding: chunked\r\n\r\n");
@@ -210,13 +210,13 @@ TEST(Rewrite, attempt_field_of_an_outer_reprise_is_removed) {
   EXPECT_EQ(rewrite(get("Reprise-Attempt: 2\r\nVia: 1.1 outer\r\n")), sent("Via: 1.1 outer\r\n"));
 }
 
-TEST(Rewrite, other_fields_of_an_outer_reprise_stay_unless_connection_names_them) {
+TEST(Rewrite, other_reprise_fields_of_a_request_are_forwarded_unless_connection_names_them) {
   EXPECT_EQ(rewrite(get("Reprise-No: 1\r\n")), sent("Reprise-No: 1\r\n"));
   EXPECT_EQ(rewrite(get("Reprise-No: 1\r\nReprise-Yes: 2\r\nConnection: reprise-no\r\n")),
             sent("Reprise-Yes: 2\r\n"));
 }
 
-TEST(Rewrite, J6_fields_special_only_in_responses_are_forwarded_in_requests) {
+TEST(Rewrite, J6_fields_with_a_meaning_only_in_responses_are_forwarded_unchanged_in_requests) {
   const string lines =
       "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\nRetry-After: 5\r\nProxy-Status: cdn; error=dns_error\r\n";
   EXPECT_EQ(rewrite(get(lines)), sent(lines));
@@ -251,7 +251,7 @@ TEST(Rewrite, J6_response_fields_are_forwarded_byte_for_byte) {
             "HTTP/1.1 200 OK\r\n" + lines + "Content-Length: 0\r\n" + date_line + via_line + "\r\n");
 }
 
-TEST(Rewrite, J6_fields_special_only_in_requests_are_forwarded_in_responses) {
+TEST(Rewrite, J6_fields_with_a_meaning_only_in_requests_are_forwarded_unchanged_in_responses) {
   const string lines = "Expect: 100-continue\r\nHost: h\r\nMax-Forwards: 0\r\nRetry-After: 5\r\n";
   EXPECT_EQ(response(ok("Proxy-Authorization: Basic x\r\n" + lines + "Content-Length: 0\r\n"), ours()),
             "HTTP/1.1 200 OK\r\n" + lines + "Content-Length: 0\r\n" + date_line + via_line + "\r\n");

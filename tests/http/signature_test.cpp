@@ -84,7 +84,7 @@ TEST(Signature, expiry_of_signed_header_fields_is_read) {
             now + 300);
 }
 
-TEST(Signature, unreadable_or_unsigned_header_fields_have_no_expiry) {
+TEST(Signature, header_fields_that_are_unreadable_or_not_signed_give_no_expiry) {
   const string date = "X-Amz-Date: " + stamp + "\r\n";
   for (const string& lines : std::vector<string>{
            "", date, authorization, authorization + "X-Amz-Date: junk\r\n",
@@ -99,7 +99,7 @@ TEST(Signature, unreadable_or_unsigned_header_fields_have_no_expiry) {
   }
 }
 
-TEST(Signature, signed_query_overrides_signed_header_fields) {
+TEST(Signature, expiry_of_a_signed_query_overrides_that_of_signed_header_fields) {
   const string fields = authorization + "X-Amz-Date: 20231115T000000Z\r\n";
   EXPECT_EQ(by_fields(fields, amz(stamp, "60")), now + 60);
   EXPECT_EQ(by_fields(fields, amz("junk", "60")), std::nullopt);

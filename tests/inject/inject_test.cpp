@@ -109,7 +109,7 @@ TEST(remove, removal_keeps_foreign_sidecars_and_later_changes) {
   EXPECT_EQ(removed(later), pod("  containers:\n  - name: a\n    image: x:2\n"));
 }
 
-TEST(remove, undo_record_is_written_only_if_removal_needs_it) {
+TEST(remove, undo_record_is_written_only_if_the_removal_needs_it_to_restore_the_manifest) {
   EXPECT_EQ(injected(pod("  containers:\n  - name: a\n")).find("INJECT_UNDO"), std::string::npos);
   const std::string text =
       injected(pod("  containers:\n  - name: a\n    env: [{name: NO_PROXY, value: 'x'}]\n"));
@@ -151,7 +151,7 @@ TEST(inject, every_workload_kind_is_injected_and_no_other_object) {
   }
 }
 
-TEST(inject, variables_are_unique_and_no_proxy_spellings_are_merged) {
+TEST(inject, values_of_both_spellings_of_no_proxy_are_merged_and_every_variable_is_set_once) {
   const std::string text = injected(pod(
       "  containers:\n  - name: a\n    env:\n    - {name: no_proxy, value: \"a,b\"}\n"
       "    - name: NO_PROXY\n      value: b, c  # why\n    - {name: http_proxy, value: http://corp:3128}\n"));
@@ -178,7 +178,7 @@ TEST(inject, existing_proxy_variable_is_replaced_and_reported_without_its_passwo
   EXPECT_EQ(value_of(done.text, "HTTP_PROXY"), "[http://127.0.0.1:3128]");
 }
 
-TEST(inject, value_from_a_reference_stays_and_is_copied_to_the_other_spelling) {
+TEST(inject, no_proxy_value_from_a_reference_stays_and_is_copied_to_the_other_spelling) {
   const std::string text =
       injected(pod("  containers:\n  - name: a\n    env:\n    - name: NO_PROXY\n      valueFrom:\n"
                    "        configMapKeyRef: {name: net, key: direct}\n"));
@@ -297,7 +297,7 @@ TEST(inject, errors_name_the_document_and_line) {
   }
 }
 
-TEST(inject, exponential_yaml_aliases_are_rejected) {
+TEST(inject, yaml_aliases_that_expand_exponentially_are_rejected) {
   std::string text = "kind: Pod\nx0: &a0 [1]\n";
   for (int i = 1; i < 40; ++i) {
     const std::string before = "*a" + std::to_string(i - 1);

@@ -55,7 +55,7 @@ TEST(resources, sidecar_resources_follow_the_command_line) {
             std::string::npos);
 }
 
-TEST(resources, sidecar_resources_keep_a_guaranteed_pod_guaranteed) {
+TEST(resources, pod_of_the_qos_class_guaranteed_stays_guaranteed_with_the_sidecar) {
   const std::string both =
       R"({"requests": {"cpu": "100m", "memory": "192Mi"}, "limits": {"cpu": "100m", "memory": "192Mi"}})";
   EXPECT_EQ(resources_in(injected(pod("  containers: [{name: a, " + guaranteed + "}]\n"))), both);
@@ -197,7 +197,7 @@ TEST(environment, env_from_and_an_empty_proxy_variable_are_reported) {
   EXPECT_NE(empty[0].find("means no proxy"), std::string::npos) << empty[0];
 }
 
-TEST(metadata, safe_to_evict_annotation_lets_the_autoscaler_move_the_pod) {
+TEST(metadata, safe_to_evict_annotation_for_the_replay_volume_is_added_or_extended) {
   const std::string key = "cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes";
   EXPECT_NE(injected(pod("  containers: [{name: a}]\n"))
                 .find("metadata:\n  annotations:\n    " + key + ": \"reprise-replay\"\nspec:"),
@@ -225,7 +225,7 @@ TEST(metadata, requested_label_and_prometheus_annotations_never_replace_existing
   EXPECT_EQ(count(injected(own, options), "prometheus.io"), 1U);
 }
 
-TEST(metadata, shared_metadata_is_unchanged_and_is_an_error_if_configuration_needs_it) {
+TEST(metadata, metadata_shared_by_a_yaml_anchor_is_unchanged_and_an_error_if_configuration_needs_it) {
   const std::string text =
       "kind: Deployment\nmetadata: &m {name: a}\nspec: {template: {metadata: *m, spec: {containers: [{name: "
       "a}]}}}\n";
@@ -268,7 +268,7 @@ TEST(upgrade, sidecar_of_another_version_is_replaced_and_keeps_its_options) {
   EXPECT_EQ(told(result), std::vector<std::string>{"note: left unchanged: it already has reprise"});
 }
 
-TEST(upgrade, sidecar_of_versions_that_prepended_variables_is_recognized) {
+TEST(upgrade, sidecar_added_by_an_older_version_that_put_its_variables_first_is_recognized) {
   const std::string older =
       pod("  initContainers:\n    - name: reprise\n      image: reprise:0.0.1\n      restartPolicy: Always\n"
           "      volumeMounts: [{name: reprise-config, mountPath: /etc/reprise}]\n"

@@ -123,7 +123,7 @@ TEST_F(AuthorityFiles, malformed_key_or_certificate_is_rejected) {
   }
 }
 
-TEST_F(AuthorityFiles, key_of_another_certificate_is_rejected) {
+TEST_F(AuthorityFiles, private_key_that_belongs_to_another_certificate_is_rejected) {
   make();
   ::unlink(settings_.key.c_str());
   write_new_key(settings_.key, Authority::make_key().get());

@@ -120,7 +120,7 @@ Authority odd(int kind, const char* value) {
   return {std::move(copy), PrivateKey(good->key())};
 }
 
-TEST(Authority, insufficiently_constrained_authority_is_rejected) {
+TEST(Authority, ca_certificate_with_missing_or_too_wide_constraints_is_rejected) {
   const std::string addresses = ",excluded;IP:0.0.0.0/0.0.0.0,excluded;IP:0:0:0:0:0:0:0:0/0:0:0:0:0:0:0:0";
   const std::string names = "critical,permitted;DNS:api.test";
   EXPECT_EQ(odd(NID_name_constraints, (names + addresses).c_str()).trouble(now), "");

@@ -29,12 +29,12 @@ TEST(KeyOwner, keys_written_by_a_non_root_user_keep_their_owner) {
   EXPECT_EQ(name_of(owner_of_key(1001, root, service)), "nobody else");
 }
 
-TEST(KeyOwner, non_system_user_named_like_the_service_gets_no_key) {
+TEST(KeyOwner, user_named_like_the_service_gets_no_key_unless_it_is_a_system_user) {
   EXPECT_EQ(name_of(owner_of_key(0, root, Account{1000, 1000, "reprise"})), "nobody else");
   EXPECT_EQ(name_of(owner_of_key(0, root, Account{0, 0, "reprise"})), "nobody else");
 }
 
-TEST(KeyOwner, root_gives_new_keys_to_the_folder_owner_and_suggests_chown_for_old_ones) {
+TEST(KeyOwner, key_created_by_root_belongs_to_the_folder_owner_and_chown_is_suggested_for_old_keys) {
   if (::geteuid() != 0) GTEST_SKIP() << "kernel: only root gives files away";
   constexpr uid_t theirs = 65534;
   const play::OwnFolder folder;

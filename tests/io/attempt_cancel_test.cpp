@@ -37,7 +37,7 @@ TEST(AttemptCancel, target_registered_after_cancel_is_stopped_at_once) {
   EXPECT_EQ(waited.times, 1);
 }
 
-TEST(AttemptCancel, target_ended_early_is_not_stopped_and_another_can_follow) {
+TEST(AttemptCancel, cancel_does_not_stop_a_target_that_ended_earlier_but_the_one_registered_after_it) {
   AttemptCancel cancel;
   Waited first;
   Waited second;
@@ -65,7 +65,7 @@ TEST(AttemptCancel, liveness_check_reaches_the_attempt_only_while_it_is_register
 }
 
 // When a thread ends, frames of separately spawned coroutines are destroyed in no fixed order.
-TEST(AttemptCancel, guard_may_outlive_the_cancel_object) {
+TEST(AttemptCancel, registration_guards_may_be_destroyed_after_the_cancel_object) {
   Waited waited;
   auto cancel = std::make_unique<AttemptCancel>();
   std::optional<AttemptCancel::Target> target(std::in_place, *cancel, waited);

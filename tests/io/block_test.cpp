@@ -91,7 +91,7 @@ TEST(Block, moved_block_keeps_its_memory) {
   EXPECT_EQ(third.size(), block_bytes);
 }
 
-TEST(Buffer, buffer_has_full_room_before_the_first_read) {
+TEST(Buffer, empty_buffer_has_room_for_a_whole_block) {
   Buffer buffer;
   EXPECT_TRUE(buffer.empty());
   EXPECT_TRUE(buffer.view().empty());
@@ -165,7 +165,7 @@ TEST(Buffer, clear_discards_the_bytes_and_keeps_the_block) {
   EXPECT_EQ(buffer.room().data(), place);
 }
 
-TEST(Buffer, only_an_empty_buffer_gets_a_large_block) {
+TEST(Buffer, buffer_is_enlarged_to_a_large_block_only_if_it_is_empty) {
   Buffer buffer;
   fill(buffer, "ab");
   buffer.enlarge_if_empty();
@@ -195,7 +195,7 @@ TEST(Buffer, many_concurrent_long_bodies_get_smaller_blocks) {
   EXPECT_EQ(next.room_left(), std::size_t{256} << 10) << "once the others have ended";
 }
 
-TEST(Storage, only_small_string_storage_is_kept_for_reuse) {
+TEST(Storage, cleared_string_keeps_its_storage_only_if_it_is_small) {
   std::string small(100, 'x');
   std::string large(70'000, 'x');
   empty_out(small);

@@ -64,7 +64,7 @@ Task<std::size_t> next_size(BodyReader& reader) {
   co_return piece.size();
 }
 
-TEST_F(BodyReaderTest, read_that_fills_its_buffer_is_followed_by_a_larger_read) {
+TEST_F(BodyReaderTest, body_read_that_fills_its_buffer_is_followed_by_a_larger_read) {
   constexpr std::size_t sent = 2 * large_block_bytes + 1;
   const int room = 1 << 20;
   ASSERT_EQ(::setsockopt(pair.stream->descriptor(), SOL_SOCKET, SO_RCVBUF, &room, sizeof room), 0);
@@ -76,7 +76,7 @@ TEST_F(BodyReaderTest, read_that_fills_its_buffer_is_followed_by_a_larger_read) 
   EXPECT_EQ(bench.run(next_size(reader)), large_block_bytes + 1);
 }
 
-TEST_F(BodyReaderTest, absent_or_empty_body_is_complete_at_once) {
+TEST_F(BodyReaderTest, body_that_is_absent_or_empty_is_complete_at_once) {
   begin(Kind::none);
   EXPECT_TRUE(reader.complete());
   EXPECT_EQ(read().last, BodyStep::end);
@@ -219,7 +219,7 @@ TEST_F(BodyReaderTest, reset_fails_the_body) {
   EXPECT_EQ(read().last, BodyStep::failed);
 }
 
-TEST_F(BodyReaderTest, B6_stall_is_reported_if_no_bytes_arrive_and_never_early) {
+TEST_F(BodyReaderTest, B6_stall_is_reported_after_the_stall_timeout_without_bytes_and_never_earlier) {
   begin(Kind::length, 10, "abc");
   const Instant before = Tick::now();
   const Read all = read(milliseconds(120));

@@ -23,7 +23,7 @@ class WatchTest : public ::testing::Test {
   Stopped wait;
 };
 
-TEST_F(WatchTest, connected_client_ends_neither_the_wait_nor_the_attempt) {
+TEST_F(WatchTest, bytes_from_a_connected_client_end_neither_the_wait_nor_the_attempt) {
   const ClientWatch::Waiting waiting(watch, wait);
   const ClientWatch::Attempt attempting(watch, &attempt);
   pair.raw.send("pipelined");
@@ -107,7 +107,7 @@ TEST_F(WatchTest, D15_shutdown_ends_the_wait_but_not_the_attempt) {
   EXPECT_EQ(attempt.times, 0);
 }
 
-TEST_F(WatchTest, externally_reported_reset_stops_the_attempt_once) {
+TEST_F(WatchTest, client_reset_that_is_reported_twice_stops_the_attempt_once) {
   const ClientWatch::Attempt attempting(watch, &attempt);
   watch.report_reset();
   watch.report_reset();

@@ -69,7 +69,7 @@ TEST(Tick, timers_of_all_durations_fire) {
   }
 }
 
-TEST(Tick, number_of_duration_lists_is_limited_if_all_durations_differ) {
+TEST(Tick, number_of_timer_lists_is_limited_if_all_durations_differ) {
   Bench bench;
   std::vector<std::unique_ptr<Bell>> bells;
   for (int i = 0; i < 1000; ++i) {
@@ -202,7 +202,7 @@ TEST(Tick, disarmed_or_destroyed_timer_never_fires) {
   EXPECT_FALSE(fired);
 }
 
-TEST(Tick, stop_lets_the_event_loop_finish_with_armed_timers) {
+TEST(Tick, event_loop_ends_after_stop_although_timers_are_armed) {
   Bench bench;
   Bell bell;
   bench.tick.arm(bell, seconds(3600));

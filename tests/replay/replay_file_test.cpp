@@ -66,7 +66,7 @@ TEST_F(ReplayFileTest, appended_bytes_can_be_read_back_repeatedly) {
   }
 }
 
-TEST_F(ReplayFileTest, two_readers_are_independent) {
+TEST_F(ReplayFileTest, two_readers_of_a_replay_file_do_not_affect_each_other) {
   const auto file = make();
   const std::string bytes = pattern(500'000);
   EXPECT_TRUE(append(*file, bytes));
@@ -116,7 +116,7 @@ TEST_F(ReplayFileTest, writer_waits_for_a_disk_slower_than_the_client) {
   EXPECT_FALSE(file->failed());
 }
 
-TEST_F(ReplayFileTest, two_waits_for_the_disk_can_run_at_once) {
+TEST_F(ReplayFileTest, two_waits_for_the_disk_can_be_pending_at_the_same_time) {
   disk().stick();
   const auto file = make();
   ASSERT_TRUE(file->append(pattern(block)));
@@ -262,7 +262,7 @@ struct EndingLoop : asio::io_context {
 };
 
 // When a thread ends, an attempt's frame may be destroyed after its session's frame, which owns the file.
-TEST_F(ReplayFileTest, wait_can_be_destroyed_after_its_file) {
+TEST_F(ReplayFileTest, wait_for_the_disk_can_be_destroyed_after_its_replay_file) {
   disk().stick();
   EndingLoop loop;
   auto file = std::make_unique<ReplayFile>(store(), loop.get_executor());
@@ -293,7 +293,7 @@ TEST_F(ReplayFileTest, disk_limit_is_shared_by_all_files_of_the_process) {
   EXPECT_NE(bench_of_store->told().find("limits.replay_disk is used up"), std::string::npos);
 }
 
-TEST(ReplayStore, each_cause_is_logged_at_most_once_a_second) {
+TEST(ReplayStore, each_cause_of_a_body_that_cannot_be_replayed_is_logged_at_most_once_a_second) {
   StoreBench bench;
   std::thread other([&] {
     for (int i = 0; i < 1000; ++i) bench.store->log_not_held(NotHeld::file_failed, EROFS);
@@ -310,7 +310,7 @@ TEST(ReplayStore, each_cause_is_logged_at_most_once_a_second) {
   EXPECT_EQ(told.find("replay.memory"), std::string::npos);
 }
 
-TEST(ReplayAllowance, lowered_limit_is_reported_and_applies_while_more_is_held) {
+TEST(ReplayAllowance, lowered_replay_limit_applies_at_once_even_if_more_is_held) {
   StoreBench bench(100, 1000);
   ReplayAllowance& memory = bench.store->memory();
   EXPECT_EQ(bench.limit("memory"), 100);
@@ -334,7 +334,7 @@ TEST(ReplayAllowance, lowered_limit_is_reported_and_applies_while_more_is_held) 
   EXPECT_TRUE(StoreBench::is_free(memory, 200));
 }
 
-TEST(ReplayAllowance, allowance_grants_up_to_its_limit) {
+TEST(ReplayAllowance, replay_allowance_grants_at_most_its_limit) {
   const auto metrics = net::make_metrics();
   ReplayAllowance allowance(100, telemetry::ReplayMedium::disk, *metrics);
   EXPECT_TRUE(allowance.take(100));

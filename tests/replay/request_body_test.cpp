@@ -103,7 +103,7 @@ class RequestBodyTest : public ::testing::Test {
   std::string out;
 };
 
-TEST_F(RequestBodyTest, missing_body_is_complete_and_replayable) {
+TEST_F(RequestBodyTest, request_without_a_body_is_complete_and_replayable) {
   begin(http::RequestHead(), 50);
   EXPECT_FALSE(body.has_body());
   EXPECT_TRUE(body.complete());
@@ -111,7 +111,7 @@ TEST_F(RequestBodyTest, missing_body_is_complete_and_replayable) {
   EXPECT_EQ(body.held(), "");
 }
 
-TEST_F(RequestBodyTest, body_received_with_its_head_is_held_in_place) {
+TEST_F(RequestBodyTest, body_received_together_with_its_head_is_held_in_the_read_buffer) {
   put("hellonext");
   begin(counted(5), 50);
   EXPECT_TRUE(body.complete());
@@ -292,7 +292,7 @@ TEST_F(RequestBodyTest, D17_body_continues_unreplayable_when_the_disk_is_too_slo
   EXPECT_LE(stores.disk.written, 65'536U) << "only the write that was under way when the body was released";
 }
 
-TEST_F(RequestBodyTest, finished_body_releases_its_block) {
+TEST_F(RequestBodyTest, finished_request_body_releases_its_read_buffer) {
   begin(counted(100'000), 0);
   std::thread client([&] { pair.raw.send(std::string(100'000, 'y')); });
   EXPECT_EQ(read(), net::BodyStep::end);
@@ -301,7 +301,7 @@ TEST_F(RequestBodyTest, finished_body_releases_its_block) {
       << "no block is lent: the response may be long in coming";
 }
 
-TEST_F(RequestBodyTest, D17_little_memory_suffices_if_the_disk_keeps_up) {
+TEST_F(RequestBodyTest, D17_large_body_needs_only_one_block_of_memory_if_the_disk_is_fast_enough) {
   allow_blocks();
   ASSERT_TRUE(memory.take(most_held - 65'536));
   const std::string text(900'000, 'y');
@@ -338,7 +338,7 @@ TEST_F(RequestBodyTest, D17_body_waits_for_memory_that_another_body_is_writing_t
   memory.give_back(most_held - 65'536);
 }
 
-TEST_F(RequestBodyTest, bodies_in_memory_leave_one_block_for_disk_writes) {
+TEST_F(RequestBodyTest, bodies_held_in_memory_leave_one_block_of_the_limit_for_disk_writes) {
   allow_blocks();
   for (const std::size_t bytes : {most_held - 65'536, most_held - 65'535}) {
     begin(counted(bytes), most_held);
@@ -350,7 +350,7 @@ TEST_F(RequestBodyTest, bodies_in_memory_leave_one_block_for_disk_writes) {
   }
 }
 
-TEST_F(RequestBodyTest, body_over_the_shared_disk_limit_is_read_on_and_its_space_released) {
+TEST_F(RequestBodyTest, body_over_the_shared_disk_limit_is_read_to_its_end_and_its_disk_space_released) {
   allow_blocks();
   ASSERT_TRUE(stores.store->disk().take(most_stored - 1000));
   begin(counted(2000), 40, 5000);
@@ -417,7 +417,7 @@ TEST_F(RequestBodyTest, A10_counting_a_chunked_body_stops_when_the_shared_memory
   memory.give_back(80);
 }
 
-TEST_F(RequestBodyTest, A10_counted_body_is_rejected_when_the_disk_loses_it) {
+TEST_F(RequestBodyTest, A10_chunked_body_stored_to_count_its_length_is_rejected_if_the_disk_is_full) {
   allow_blocks();
   stores.disk.room = 10;
   begin(chunked(), 10, 1000);

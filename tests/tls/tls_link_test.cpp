@@ -188,7 +188,7 @@ TEST_F(TlsLinkTest, issuer_without_a_revocation_list_is_accepted) {
   connect([](TlsEnd& end) { end.read_to_end(); });
 }
 
-TEST_F(TlsLinkTest, missing_revocation_list_is_not_blamed_for_a_later_failure) {
+TEST_F(TlsLinkTest, missing_revocation_list_is_not_reported_as_the_cause_of_a_later_tls_failure) {
   serve();
   const play::TlsAuthority another("another authority");
   server_->publish(another.list({}));
@@ -255,7 +255,7 @@ TEST_F(TlsLinkTest, F7_close_never_blocks_and_completes_within_its_limit) {
   join();
 }
 
-TEST_F(TlsLinkTest, F7_delayed_close_notify_is_sent_once_there_is_room) {
+TEST_F(TlsLinkTest, F7_close_notify_that_could_not_be_sent_at_once_is_sent_when_there_is_room) {
   std::atomic<bool> go{false};
   std::atomic<bool> ended{false};
   TlsLink& link = connect([&](TlsEnd& end) {

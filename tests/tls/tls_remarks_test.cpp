@@ -53,7 +53,7 @@ TEST(TlsRemarks, N9_renegotiation_request_is_named_regardless_of_the_following_a
   }
 }
 
-TEST(TlsRemarks, missing_alert_is_not_a_refusal) {
+TEST(TlsRemarks, tls_failure_without_an_alert_is_not_reported_as_a_refusal) {
   EXPECT_EQ(refusal_in({}).words, "");
   EXPECT_FALSE(refusal_in({}).is_permanent);
 }

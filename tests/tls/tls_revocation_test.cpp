@@ -54,7 +54,7 @@ TEST_F(TlsRevocationTest, revocation_by_an_authorised_responder_counts) {
   EXPECT_TRUE(revoked_by(authority_.response({revoked}, &responder)));
 }
 
-TEST_F(TlsRevocationTest, certificate_is_kept_unless_revoked) {
+TEST_F(TlsRevocationTest, certificate_is_accepted_unless_the_response_says_that_it_is_revoked) {
   EXPECT_FALSE(responded({serial, V_OCSP_CERTSTATUS_GOOD}));
   EXPECT_FALSE(responded({serial, V_OCSP_CERTSTATUS_UNKNOWN}));
   EXPECT_FALSE(responded({serial + 1})) << "another certificate";

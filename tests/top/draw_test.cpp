@@ -50,16 +50,16 @@ View on(Page page) {
   return view;
 }
 
-TEST(Draw, routes_page_on_a_standard_terminal) {
+TEST(Draw, routes_page_on_a_terminal_of_80_by_24_matches_the_golden_file) {
   expect_golden("routes-80x24.txt", screen_of(seen(after_json(), utf8()), {}, look_of(80, 24, utf8())));
 }
 
-TEST(Draw, routes_page_on_a_wide_terminal) {
+TEST(Draw, routes_page_on_a_terminal_of_132_by_36_matches_the_golden_file) {
   expect_golden("routes-132x36.txt",
                 screen_of(seen(after_json(troubled), utf8()), {}, look_of(132, 36, utf8())));
 }
 
-TEST(Draw, routes_page_on_a_small_terminal) {
+TEST(Draw, routes_page_on_a_terminal_of_40_by_10_matches_the_golden_file) {
   expect_golden("routes-40x10.txt",
                 screen_of(seen(after_json(troubled), utf8()), {}, look_of(40, 10, utf8())));
 }
@@ -82,7 +82,7 @@ TEST(Draw, readme_screenshot_is_up_to_date) {
   expect_golden("readme.txt", screen_of(watch, {}, look_of(128, 23, utf8())));
 }
 
-TEST(Draw, request_history_page_of_a_route) {
+TEST(Draw, request_history_page_of_a_route_matches_the_golden_file) {
   const Watch watch = seen(after_json(), utf8());
   expect_golden("stories-100x30.txt", screen_of(watch, on(Page::stories), look_of(100, 30, utf8())));
   expect_golden("stories-40x10.txt", screen_of(watch, on(Page::stories), look_of(40, 10, utf8())));
@@ -91,7 +91,7 @@ TEST(Draw, request_history_page_of_a_route) {
   EXPECT_NE(screen_of(watch, none, look_of(100, 30, utf8())).find("none in the history"), std::string::npos);
 }
 
-TEST(Draw, single_request_page) {
+TEST(Draw, page_of_one_request_matches_the_golden_file_and_can_be_scrolled) {
   const Watch watch = seen(after_json(), utf8());
   expect_golden("story-80x24.txt", screen_of(watch, on(Page::story), look_of(80, 24, utf8())));
   View scrolled = on(Page::story);
@@ -103,7 +103,7 @@ TEST(Draw, single_request_page) {
   EXPECT_NE(screen_of(watch, gone, look_of(80, 24, utf8())).find("no longer"), std::string::npos);
 }
 
-TEST(Draw, upstreams_and_configuration_page) {
+TEST(Draw, page_of_upstreams_and_configuration_matches_the_golden_file) {
   expect_golden("upstreams-80x24.txt",
                 screen_of(seen(after_json(troubled), utf8()), on(Page::upstreams), look_of(80, 24, utf8())));
   const std::string none =
@@ -111,7 +111,7 @@ TEST(Draw, upstreams_and_configuration_page) {
   EXPECT_NE(none.find("no upstream to report"), std::string::npos) << none;
 }
 
-TEST(Draw, help_page) {
+TEST(Draw, help_page_matches_the_golden_file) {
   expect_golden("help-80x40.txt",
                 screen_of(seen(after_json(), utf8()), on(Page::help), look_of(80, 40, utf8())));
 }

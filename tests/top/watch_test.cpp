@@ -76,7 +76,7 @@ TEST(Watch, rates_cover_the_window) {
   EXPECT_DOUBLE_EQ(watch.rate(), 100);
 }
 
-TEST(Watch, single_reading_has_no_rate) {
+TEST(Watch, rate_is_zero_after_a_single_reading_of_the_status) {
   Watch watch(10);
   EXPECT_TRUE(watch.empty());
   EXPECT_TRUE(watch.routes().empty());

@@ -199,7 +199,7 @@ TEST_F(OtlpJsonTest, any_request_content_yields_valid_json) {
   }
 }
 
-TEST_F(OtlpJsonTest, peer_is_recorded_as_address_and_port) {
+TEST_F(OtlpJsonTest, span_of_an_attempt_contains_the_address_and_port_of_its_peer) {
   ScriptedRequest request("peer", "OPTIONS", "*");
   request.attempt(telemetry::status(200), 1, telemetry::stop(Reason::success))
       .ends(telemetry::Ending::complete, 200);

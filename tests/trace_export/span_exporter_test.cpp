@@ -129,7 +129,7 @@ TEST_F(SpanExporterTest, batch_size_is_limited) {
   EXPECT_EQ(spans_in(heard.at(1)), 288U);
 }
 
-TEST_F(SpanExporterTest, half_full_queue_is_sent_without_waiting) {
+TEST_F(SpanExporterTest, half_full_span_queue_is_sent_before_the_batch_interval_ends) {
   times.batch = std::chrono::hours(1);
   Heard heard;
   ScriptedUpstream upstream(collector(heard));
@@ -201,7 +201,7 @@ TEST_F(SpanExporterTest, retry_after_of_the_collector_is_respected) {
   EXPECT_EQ(dropped("busy") + dropped("shutting_down"), 2);
 }
 
-TEST_F(SpanExporterTest, batch_in_flight_at_shutdown_is_retried_one_time) {
+TEST_F(SpanExporterTest, batch_in_flight_at_shutdown_is_sent_again_only_once) {
   Heard heard;
   std::atomic<bool> ending{false};
   ScriptedUpstream upstream([&](Peer& peer) {
@@ -343,7 +343,7 @@ TEST_F(SpanExporterTest, hanging_name_lookup_is_given_up) {
   EXPECT_TRUE(eventually([&] { return dropped("unreachable") == 2; }));
 }
 
-TEST_F(SpanExporterTest, new_collector_gets_the_spans_the_old_one_did_not_accept) {
+TEST_F(SpanExporterTest, new_collector_gets_the_spans_that_the_previous_collector_did_not_accept) {
   const play::SilentPort silent;
   start(silent.number());
   request();

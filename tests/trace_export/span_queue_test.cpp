@@ -114,7 +114,7 @@ TEST(SpanQueue, entries_of_any_size_come_out_in_order) {
   }
 }
 
-TEST(SpanQueue, reader_is_woken_once_per_batch_and_once_when_half_full) {
+TEST(SpanQueue, span_reader_is_woken_once_for_each_batch_and_once_when_the_queue_is_half_full) {
   telemetry::SpanBell bell;
   telemetry::SpanQueue queue(4096, bell);
   ASSERT_TRUE(push(queue, request("/a"), 1)) << "before anybody listens";

@@ -18,7 +18,7 @@ using play::number;
 using play::record;
 using play::some_extensions;
 
-TEST(ClientHello, client_hello_is_complete_and_every_prefix_needs_more) {
+TEST(ClientHello, every_prefix_of_a_client_hello_is_incomplete) {
   const std::string hello = client_hello();
   for (std::size_t i = 0; i < hello.size(); ++i) {
     ASSERT_EQ(judge_client_hello(std::string_view(hello).substr(0, i)), Hello::more) << i;

@@ -124,7 +124,7 @@ TEST(Interception, F11_only_listed_hosts_with_a_matching_server_name_are_interce
   EXPECT_EQ(judged("other.test", ""), Interception::unlisted);
 }
 
-TEST(Interception, F11_redirected_stream_is_intercepted_by_its_server_name) {
+TEST(Interception, F11_redirected_tls_stream_is_intercepted_if_its_server_name_is_listed) {
   EXPECT_EQ(judged("", "api.test"), Interception::intercepted);
   EXPECT_EQ(judged("", "other.test"), Interception::unlisted);
   EXPECT_EQ(judged("", ""), Interception::unlisted);

@@ -62,7 +62,7 @@ TEST(SplicePipe, pipe_with_unread_bytes_is_closed) {
   });
 }
 
-TEST(SplicePipe, moved_pipe_is_returned_once) {
+TEST(SplicePipe, pipe_that_was_moved_to_another_object_is_returned_only_once) {
   const std::size_t before = open_pipe_ends();
   on_a_fresh_thread([&] {
     SplicePipe first = SplicePipe::lend();
@@ -208,7 +208,7 @@ TEST_F(SpliceTest, cancelled_upstream_read_ends_the_transfer) {
   EXPECT_EQ(move(5).step, net::BodyStep::failed);
 }
 
-TEST_F(SpliceTest, only_long_counted_bodies_without_buffered_bytes_are_spliced) {
+TEST_F(SpliceTest, only_long_bodies_with_content_length_and_no_buffered_bytes_are_spliced) {
   using Kind = http::Framing::Kind;
   const auto response = [&](Kind kind, std::uint64_t length, std::string_view at_hand) {
     net::Buffer buffer;

@@ -92,7 +92,7 @@ double allocations_per_request(std::string_view method, std::string_view body) {
   return each;
 }
 
-TEST(ProxyAllocation, plain_exchange_needs_few_allocations) {
+TEST(ProxyAllocation, plain_http_exchange_needs_fewer_than_20_allocations) {
   const std::size_t before = allocations;
   EXPECT_LT(allocations_per_request("GET", ""), 20);
   EXPECT_LT(allocations_per_request("POST", std::string(500, 'x')), 20);

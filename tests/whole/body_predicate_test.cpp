@@ -173,7 +173,7 @@ TEST(ProxyBodyPredicate, stream_that_is_not_retried_continues_after_its_first_ev
   EXPECT_EQ(got.body, all);
 }
 
-TEST(ProxyBodyPredicate, matched_response_is_delivered_when_no_better_one_follows) {
+TEST(ProxyBodyPredicate, response_matched_by_a_predicate_is_delivered_if_the_last_attempt_fails) {
   ScriptedUpstream upstream([](Peer& peer) {
     if (peer.read_request().empty()) return;
     if (peer.number == 1)
@@ -193,7 +193,7 @@ TEST(ProxyBodyPredicate, matched_response_is_delivered_when_no_better_one_follow
   EXPECT_EQ(proxy.metric("reprise_recovered_total{route=\"default\"}"), 0) << "nothing was won";
 }
 
-TEST(ProxyBodyPredicate, body_over_the_kept_response_limit_is_not_kept) {
+TEST(ProxyBodyPredicate, response_with_a_body_over_the_kept_response_limit_is_not_kept) {
   ScriptedUpstream upstream([](Peer& peer) {
     if (!peer.read_request().empty() && peer.number == 1)
       peer.send(response(200, overloaded, json_type + "Connection: close\r\n"));

@@ -43,7 +43,7 @@ ScriptedUpstream::Script responses_at(unsigned number, Heard& heard, std::size_t
   };
 }
 
-TEST(ProxyClientHello, unanswered_client_hello_is_replayed_once_per_connection) {
+TEST(ProxyClientHello, client_hello_without_a_response_is_sent_again_once_on_each_new_connection) {
   const std::string hello = play::client_hello();
   Heard heard;
   ScriptedUpstream upstream(responses_at(3, heard, hello.size()));
@@ -143,7 +143,7 @@ TEST(ProxyClientHello, client_hello_is_never_replayed_after_a_byte_from_the_upst
   EXPECT_EQ(upstream.connections(), 1U);
 }
 
-TEST(ProxyClientHello, client_that_sends_more_before_a_response_is_tunnelled) {
+TEST(ProxyClientHello, stream_is_tunnelled_if_the_client_sends_more_before_the_response_to_its_client_hello) {
   const std::string hello = play::client_hello();
   Heard heard;
   ScriptedUpstream upstream([&](Peer& peer) {

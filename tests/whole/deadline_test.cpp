@@ -133,7 +133,7 @@ TEST(ProxyDeadline, L6_unacknowledged_upload_ends_at_the_deadline) {
   }
 }
 
-TEST(ProxyDeadline, L6_partly_accepted_upload_continues_although_nobody_reads_it) {
+TEST(ProxyDeadline, L6_upload_is_not_ended_if_the_kernel_accepted_a_part_that_the_upstream_does_not_read) {
   const SilentPort silent;
   RunningProxy proxy(with_deadline(milliseconds(100)));
   for (const std::size_t bytes : {much, std::size_t{512} << 10}) {
@@ -163,7 +163,7 @@ TEST(ProxyDeadline, L6_upload_that_pauses_after_progress_is_completed) {
   EXPECT_EQ(client.read_response().body, "all of it");
 }
 
-TEST(ProxyDeadline, L6_upload_with_progress_and_a_pausing_client_are_not_cut) {
+TEST(ProxyDeadline, L6_upload_that_progresses_slowly_or_whose_client_pauses_is_not_cut) {
   std::atomic<std::size_t> got{0};
   ScriptedUpstream upstream([&](Peer& peer) {
     peer.read_head();

@@ -88,7 +88,7 @@ INSTANTIATE_TEST_SUITE_P(ProxyDownloads, Download,
                          ::testing::Values(0, 1, 64 * kib - 1, 64 * kib, 64 * kib + 1, 256 * kib - 1,
                                            256 * kib, 256 * kib + 1, mib, 8 * mib));
 
-TEST(ProxyDownloads, long_download_uses_a_pipe_that_is_kept_for_the_next) {
+TEST(ProxyDownloads, long_download_uses_a_pipe_that_is_reused_by_the_next_download) {
   const std::string body = noise(2 * mib);
   std::atomic<bool> go{false};
   ScriptedUpstream upstream([&](Peer& peer) {
@@ -165,7 +165,7 @@ TEST_P(BrokenDownload, client_gets_the_received_bytes_and_then_a_cut) {
 INSTANTIATE_TEST_SUITE_P(ProxyDownloads, BrokenDownload, ::testing::Bool(),
                          [](const auto& one) { return one.param ? "by_a_reset" : "by_a_fin"; });
 
-TEST(ProxyDownloads, break_while_the_client_still_reads_never_looks_complete) {
+TEST(ProxyDownloads, download_that_breaks_while_the_client_still_reads_never_looks_complete) {
   const std::string body = noise(4 * mib);
   play::Chance dice(9);
   for (int round = 0; round < 8; ++round) {

@@ -99,7 +99,7 @@ bool is_answered_if_sent(Asks asks, int step) {
 
 class ProxyDrain : public ::testing::TestWithParam<Asks> {};
 
-TEST_P(ProxyDrain, request_sent_before_its_connection_ends_gets_a_response) {
+TEST_P(ProxyDrain, request_sent_at_any_moment_of_a_drain_gets_a_response) {
   int step = 1;
   while (is_answered_if_sent(GetParam(), step)) ++step;
   EXPECT_GT(step, 3);

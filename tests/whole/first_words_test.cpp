@@ -102,7 +102,7 @@ TEST(ProxyFirstWords, G7_later_requests_in_a_tunnel_cannot_leave_its_authority) 
   EXPECT_EQ(proxy.metric("reprise_rejected_requests_total{cause=\"bad_target\"}"), 1);
 }
 
-TEST(ProxyFirstWords, G7_tls_after_a_plain_request_gets_400) {
+TEST(ProxyFirstWords, G7_tls_handshake_after_a_plain_request_in_a_tunnel_gets_400) {
   ScriptedUpstream upstream(play::responses({response(200, "plain")}));
   RunningProxy proxy(patient());
   RawClient client = open_tunnel(proxy, upstream);
@@ -114,7 +114,8 @@ TEST(ProxyFirstWords, G7_tls_after_a_plain_request_gets_400) {
 
 // If neither side had sent a byte, the upstream's close would be passed on. Here the client sends its request
 // together with the CONNECT.
-TEST(ProxyFirstWords, G7_closed_upstream_connection_is_dialled_again) {
+TEST(ProxyFirstWords,
+     G7_request_sent_with_connect_is_sent_again_if_the_upstream_closes_its_first_connection) {
   ScriptedUpstream upstream([&](Peer& peer) {
     if (peer.number == 1) return peer.socket.reset();
     peer.read_request();

@@ -134,7 +134,7 @@ TEST(ProxyHedges, request_with_an_incomplete_body_is_not_hedged) {
   EXPECT_EQ(client.read_response().status, 200);
 }
 
-TEST(ProxyHedges, failed_attempt_leaves_the_response_to_the_other) {
+TEST(ProxyHedges, response_of_the_other_attempt_is_delivered_if_one_attempt_of_a_race_fails) {
   for (const unsigned failing : {1U, 2U}) {
     std::atomic<bool> failed{false};
     ScriptedUpstream upstream([&](Peer& peer) {

@@ -113,7 +113,7 @@ TEST(ProxyHold, break_after_the_held_part_is_not_retried) {
   EXPECT_EQ(upstream.connections(), 1U);
 }
 
-TEST(ProxyHold, unlisted_break_of_a_held_body_delivers_the_received_bytes) {
+TEST(ProxyHold, broken_held_body_is_delivered_as_received_if_retry_on_does_not_list_truncated) {
   for (const std::string text : {"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345",
                                  "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\n12345"}) {
     ScriptedUpstream upstream([&](Peer& peer) {
@@ -148,7 +148,7 @@ TEST(ProxyHold, broken_held_body_of_a_post_is_delivered) {
   EXPECT_EQ(upstream.connections(), 1U);
 }
 
-TEST(ProxyHold, older_response_is_still_available_after_a_held_break) {
+TEST(ProxyHold, earlier_response_is_delivered_if_a_later_held_body_breaks) {
   ScriptedUpstream upstream([](Peer& peer) {
     if (peer.read_request().empty()) return;
     if (peer.number == 1) peer.send(response(503, "later", "Connection: close\r\n"));
@@ -179,7 +179,7 @@ TEST(ProxyHold, small_held_body_is_sent_with_its_head_in_one_write) {
       << client.socket().received();
 }
 
-TEST(ProxyHold, longer_body_continues_after_the_held_part) {
+TEST(ProxyHold, body_longer_than_the_hold_limit_continues_after_the_held_part) {
   std::string body;
   for (int i = 0; i < 40'000; ++i) body += std::to_string(i);
   ScriptedUpstream upstream([&](Peer& peer) {

@@ -98,7 +98,7 @@ TEST(ProxyLimits, wait_that_would_cross_the_deadline_is_never_started) {
   EXPECT_EQ(got.field("Reprise-Reason"), "deadline_too_near");
 }
 
-TEST(ProxyLimits, out_of_time_504_replaces_the_last_response) {
+TEST(ProxyLimits, exceeded_deadline_gives_504_instead_of_the_last_response_if_configured) {
   ScriptedUpstream upstream(play::responses({response(503, "busy")}));
   Wishes wishes;
   wishes.route.retry.deadline = seconds(20);
@@ -124,7 +124,7 @@ TEST(ProxyLimits, retry_after_is_respected_unless_it_exceeds_the_deadline) {
   EXPECT_EQ(got.field("Reprise-Reason"), "upstream_said_later");
 }
 
-TEST(ProxyLimits, observe_and_off_send_once_and_report_the_reason) {
+TEST(ProxyLimits, request_in_observe_or_off_mode_is_sent_once_and_the_reason_is_reported) {
   for (const auto& [mode, reason] :
        {std::pair{policy::Mode::observe, "observe_only"}, std::pair{policy::Mode::off, "retries_off"}}) {
     ScriptedUpstream upstream(play::responses({response(503, "busy"), response(200, "never asked for")}));

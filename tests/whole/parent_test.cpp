@@ -71,7 +71,7 @@ TEST(ProxyParent, F1_connections_to_the_parent_are_shared_by_all_hosts) {
   EXPECT_EQ(parent.connections(), 1U);
 }
 
-TEST(ProxyParent, circuits_stay_per_upstream) {
+TEST(ProxyParent, each_upstream_behind_a_parent_has_its_own_circuit) {
   ScriptedUpstream parent([](Peer& peer) {
     for (std::string got = peer.read_request(); !got.empty(); got = peer.read_request())
       peer.send(got.starts_with("GET http://bad.test/") ? response(503, "bad") : response(200, "good"));
@@ -188,7 +188,7 @@ TEST(ProxyParent, tunnel_is_opened_with_connect_to_the_parent) {
 }
 
 class RefusedTunnel : public ::testing::TestWithParam<const char*> {};
-TEST_P(RefusedTunnel, refusal_is_attributed_to_the_parent_and_retried_unless_permanent) {
+TEST_P(RefusedTunnel, connect_refused_by_the_parent_is_reported_as_such_and_retried_unless_permanent) {
   const std::string_view said = GetParam();
   const bool is_permanent = said.find(" 407 ") == 8 || said.find(" 403 ") == 8 || said.find(" 302 ") == 8;
   ScriptedUpstream parent([&](Peer& peer) {
@@ -221,7 +221,7 @@ INSTANTIATE_TEST_SUITE_P(
         "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n",
         "SSH-2.0-OpenSSH_9.2\r\n\r\n", "HTTP/2 200\r\n\r\n", "\x15\x03\x01\r\n\r\n"));
 
-TEST(ProxyParent, endless_connect_response_head_of_the_parent_is_cut) {
+TEST(ProxyParent, endless_head_of_the_parents_connect_response_ends_the_attempt_with_502) {
   ScriptedUpstream parent([](Peer& peer) {
     peer.read_head();
     peer.send("HTTP/1.1 200 OK\r\n");
@@ -233,7 +233,7 @@ TEST(ProxyParent, endless_connect_response_head_of_the_parent_is_cut) {
   expect_failure(proxy.client().ask(connect_to("up.test:443")), 502, "connection_refused", no_tunnel);
 }
 
-TEST(ProxyParent, flood_of_interim_responses_opens_no_tunnel) {
+TEST(ProxyParent, endless_interim_responses_of_the_parent_to_connect_give_502) {
   ScriptedUpstream parent([](Peer& peer) {
     peer.read_head();
     while (peer.socket.send("HTTP/1.1 100 Continue\r\n\r\n")) {
@@ -329,7 +329,7 @@ TEST(ProxyParent, H3_denied_parent_address_is_not_dialled) {
   EXPECT_EQ(parent.connections(), 0U);
 }
 
-TEST(ProxyParent, gateway_requests_use_the_parent_too) {
+TEST(ProxyParent, gateway_requests_are_sent_through_the_parent_too) {
   Heard heard;
   ScriptedUpstream parent([&](Peer& peer) {
     for (std::string got = peer.read_request(); !got.empty(); got = peer.read_request()) {

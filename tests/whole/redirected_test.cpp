@@ -23,7 +23,7 @@ TEST(ProxyRedirected, redirected_http_request_to_the_proxy_itself_gets_508) {
   EXPECT_EQ(proxy.metric("reprise_streams_total{protocol=\"http\"}"), 1);
 }
 
-TEST(ProxyRedirected, other_redirected_streams_to_the_proxy_are_closed) {
+TEST(ProxyRedirected, redirected_streams_to_the_proxy_itself_that_are_not_http_are_closed) {
   const RunningProxy proxy(transparent());
   for (const std::string& said :
        {play::client_hello(), std::string("what is this"), std::string("\x16\x03\x01\x00\x05hello", 10)}) {
@@ -38,7 +38,7 @@ TEST(ProxyRedirected, other_redirected_streams_to_the_proxy_are_closed) {
   EXPECT_EQ(silent.socket().received(), "");
 }
 
-TEST(ProxyRedirected, upstream_dials_of_other_listeners_are_not_mistaken_for_a_loop) {
+TEST(ProxyRedirected, gateway_request_is_not_mistaken_for_a_loop_beside_a_transparent_listener) {
   ScriptedUpstream upstream(play::responses({response(200, "yes")}));
   const RunningProxy proxy(transparent());
   RawClient client(proxy.gateway_port());

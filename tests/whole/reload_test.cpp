@@ -78,7 +78,7 @@ TEST(ProxyReload, next_request_on_an_open_connection_uses_the_new_routes) {
   EXPECT_EQ(world.proxy.metric(R"(reprise_config_info{hash="hash2"})"), 1);
 }
 
-TEST(ProxyReload, failed_reload_keeps_everything_as_it_was) {
+TEST(ProxyReload, failed_reload_keeps_the_previous_configuration) {
   ScriptedUpstream upstream(play::responses({play::response(503, "x")}));
   Reloading world(wishing(2));
   auto client = world.proxy.client();
@@ -126,7 +126,7 @@ TEST(ProxyReload, listeners_are_added_and_removed) {
   EXPECT_EQ(client.ask(play::get(upstream.authority())).field("Connection"), "");
 }
 
-TEST(ProxyReload, response_through_a_removed_listener_is_the_last_on_its_connection) {
+TEST(ProxyReload, connection_of_a_listener_removed_by_a_reload_closes_after_its_current_response) {
   std::promise<void> asked;
   std::promise<void> taken_away;
   ScriptedUpstream upstream([&](play::Peer& peer) {

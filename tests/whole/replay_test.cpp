@@ -266,7 +266,7 @@ TEST(ProxyReplay, D17_stored_body_that_cannot_be_read_back_aborts_the_attempt) {
   }
 }
 
-TEST(ProxyReplay, D17_replay_works_again_when_a_removed_folder_returns) {
+TEST(ProxyReplay, D17_replay_works_again_after_a_removed_replay_folder_is_created_again) {
   const play::OwnFolder folder;
   World world;
   world.wishes.settings.limits.replay_folder = folder.path();
@@ -309,7 +309,7 @@ TEST(ProxyReplay, disk_space_used_by_one_request_is_released_for_the_next) {
   EXPECT_EQ(world.proxy().client().ask(play::with_body("PUT", upstream.authority(), body)).status, 200);
 }
 
-TEST(ProxyReplay, disk_is_not_written_if_disabled_or_for_requests_never_retried) {
+TEST(ProxyReplay, body_is_not_written_to_disk_if_replay_is_disabled_or_the_request_is_never_retried) {
   for (void (*const change)(Wishes&) : {
            +[](Wishes& wishes) { wishes.settings.limits.replay_disk_bytes = 0; },
            +[](Wishes& wishes) { wishes.route.replay_disk_bytes = 0; },
@@ -330,7 +330,7 @@ TEST(ProxyReplay, disk_is_not_written_if_disabled_or_for_requests_never_retried)
   }
 }
 
-TEST(ProxyReplay, C7_early_503_is_retried_with_the_stored_bytes_and_the_rest_in_order) {
+TEST(ProxyReplay, C7_retry_after_an_early_503_sends_the_stored_bytes_and_then_the_rest_of_the_body) {
   for (const bool chunked : {false, true}) {
     World world;
     Heard heard;

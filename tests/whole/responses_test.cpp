@@ -265,7 +265,7 @@ TEST(ProxyResponses, B10_interim_heads_above_64_kib_in_total_give_502) {
 
 // Tests of connection reuse.
 class Surplus : public ::testing::TestWithParam<std::string> {};
-TEST_P(Surplus, B11_surplus_bytes_end_the_connection_and_reach_no_client) {
+TEST_P(Surplus, B11_bytes_after_a_response_close_its_connection_and_reach_no_client) {
   ScriptedUpstream upstream([&](Peer& peer) {
     peer.read_request();
     peer.send(GetParam() + (peer.number == 1 ? response(200, "poison") : ""));
@@ -285,7 +285,7 @@ INSTANTIATE_TEST_SUITE_P(ProxyResponses, Surplus,
                                            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
                                            "5\r\nright\r\n0\r\n\r\n"));
 
-TEST(ProxyResponses, obsolete_syntax_is_normalised_for_the_client) {
+TEST(ProxyResponses, obsolete_syntax_of_a_response_is_normalised_for_the_client) {
   ScriptedUpstream upstream(
       play::responses({"HTTP/1.2 200 OK\nX:\n a\r\n\tb\nTransfer-Encoding: identity, "
                        "Chunked\n\n000005\r\nhello\r\n00\r\nY: 1\n 2\n\n"}));
@@ -301,7 +301,7 @@ TEST(ProxyResponses, obsolete_syntax_is_normalised_for_the_client) {
   EXPECT_EQ(upstream.connections(), 1U) << "an old spelling is no reason to part";
 }
 
-TEST(ProxyResponses, F3_closing_and_http_1_0_connections_are_not_pooled) {
+TEST(ProxyResponses, F3_connection_is_not_pooled_after_http_1_0_or_close_or_conflicting_framing) {
   for (const std::string& wire : {std::string(response(200, "x", "Connection: close\r\n")),
                                   std::string("HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\nx"),
                                   std::string("HTTP/1.1 200 OK\r\nContent-Length: 9\r\nTransfer-Encoding: "

@@ -123,7 +123,7 @@ TEST_F(ProxyResume, stalled_download_is_resumed) {
       {{cut_off(whole_of(body), got_first), Turn::How::silent}, {rest_of(body, got_first).text()}}, wishes)));
 }
 
-TEST_F(ProxyResume, resume_without_a_response_head_is_repeated) {
+TEST_F(ProxyResume, resume_that_gets_no_response_head_is_tried_again) {
   Wishes wishes;
   wishes.route.resume.stall = std::chrono::milliseconds(200);
   EXPECT_TRUE(is_whole(
@@ -165,7 +165,7 @@ TEST_F(ProxyResume, download_is_cut_if_resume_is_off_observed_or_over_budget) {
   EXPECT_EQ(heard_.size(), 3U);
 }
 
-TEST_F(ProxyResume, E1_same_representation_sent_in_full_again_is_accepted) {
+TEST_F(ProxyResume, E1_full_200_response_with_the_same_representation_continues_the_download) {
   EXPECT_TRUE(is_whole(download({broken_first(), {whole_of(body).text()}})));
   EXPECT_TRUE(is_whole(download({broken_first(),
                                  {cut_off(whole_of(body), 20)},
@@ -262,7 +262,7 @@ TEST_F(ProxyResume, E8_other_kinds_of_client_ranges_are_not_resumed) {
   EXPECT_EQ(heard_.size(), 3U);
 }
 
-TEST_F(ProxyResume, E9_retryable_status_delays_the_resume) {
+TEST_F(ProxyResume, E9_resume_is_tried_again_after_a_retryable_status) {
   EXPECT_TRUE(is_whole(download({broken_first(),
                                  {play::response(503, "later", "X-Only: 503\r\n")},
                                  {play::response(429, "later")},

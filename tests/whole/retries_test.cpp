@@ -79,7 +79,7 @@ TEST(ProxyRetries, D1_post_is_sent_once_and_the_upstream_error_is_delivered) {
   EXPECT_EQ(heard.size(), 1U);
 }
 
-TEST(ProxyRetries, K4_earlier_response_is_kept_through_later_resets) {
+TEST(ProxyRetries, K4_earlier_response_is_delivered_if_all_later_attempts_are_reset) {
   std::atomic<int> asked{0};
   ScriptedUpstream upstream([&](Peer& peer) {
     peer.read_request();
@@ -140,7 +140,7 @@ TEST(ProxyRetries, response_above_the_limit_is_not_kept) {
   }
 }
 
-TEST(ProxyRetries, kept_response_that_never_ends_does_not_delay_the_retry) {
+TEST(ProxyRetries, response_body_that_never_ends_does_not_delay_the_retry) {
   std::atomic<int> asked{0};
   ScriptedUpstream upstream([&](Peer& peer) {
     peer.read_request();

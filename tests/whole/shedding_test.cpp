@@ -78,7 +78,7 @@ TEST(ProxyShedding, I6_client_is_rejected_without_a_free_descriptor_and_others_c
   EXPECT_EQ(busy.proxy.metric(series("no_descriptor")), 3);
 }
 
-TEST(ProxyShedding, I6_reserve_descriptor_is_taken_again_once_one_is_free) {
+TEST(ProxyShedding, I6_reserve_descriptor_is_opened_again_once_a_descriptor_is_free) {
   if (sanitizer_needs_descriptors) GTEST_SKIP() << "sanitizer: needs descriptors of its own";
   Busy busy;
   ASSERT_TRUE(busy.is_held());

@@ -177,7 +177,7 @@ ScriptedUpstream::Script closing_after(std::chrono::milliseconds idle) {
   };
 }
 
-TEST(ProxySilence, L5_post_of_a_new_client_never_meets_an_idle_close) {
+TEST(ProxySilence, L5_post_of_a_new_client_never_uses_a_connection_that_the_upstream_closes_as_idle) {
   for (const int idle : {1, 3, 20}) {
     ScriptedUpstream upstream(closing_after(std::chrono::milliseconds(idle)));
     RunningProxy proxy;

@@ -65,7 +65,7 @@ TEST(ProxyTunnelEnds, G4_bytes_sent_before_an_upstream_reset_are_delivered) {
 
 // The client sends nothing for many times the limit while it reads slowly. Its idle read side must not end a
 // write in progress.
-TEST(ProxyTunnelEnds, G6_silent_client_that_reads_slowly_is_not_idle) {
+TEST(ProxyTunnelEnds, G6_tunnel_is_not_idle_while_a_client_that_sends_nothing_reads_slowly) {
   constexpr std::size_t many = 30'000'000;
   EXPECT_TRUE(play::under_some_limit(milliseconds(200), [&](milliseconds limit) {
     ScriptedUpstream upstream([&](Peer& peer) {

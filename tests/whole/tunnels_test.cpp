@@ -164,7 +164,7 @@ TEST(ProxyTunnels, G6_tunnel_with_one_way_traffic_stays_open) {
   }));
 }
 
-TEST(ProxyTunnels, G6_shutdown_ends_a_quiet_tunnel) {
+TEST(ProxyTunnels, G6_shutdown_closes_a_tunnel_without_traffic) {
   ScriptedUpstream upstream(echo);
   Wishes wishes;
   wishes.settings.shutdown.grace = seconds(60);

@@ -116,7 +116,7 @@ TEST(ProxyUploads, A10_body_too_long_to_hold_is_sent_chunked_from_its_first_byte
   EXPECT_EQ(body, std::string(80, 'a') + std::string(80, 'b') + "ccccc");
 }
 
-TEST(ProxyUploads, L7_single_http_1_0_error_page_does_not_affect_chunked_uploads) {
+TEST(ProxyUploads, L7_chunked_uploads_stay_chunked_after_a_single_http_1_0_error_page) {
   Heard heard;
   ScriptedUpstream upstream([&](Peer& peer) {
     heard.add(peer.read_request());
@@ -135,7 +135,7 @@ TEST(ProxyUploads, L7_single_http_1_0_error_page_does_not_affect_chunked_uploads
   EXPECT_EQ(heard.at(1).find("Content-Length"), std::string::npos);
 }
 
-TEST(ProxyUploads, A10_counted_body_that_breaks_or_is_malformed_is_not_forwarded) {
+TEST(ProxyUploads, A10_chunked_body_that_is_incomplete_or_malformed_is_not_sent_to_an_http_1_0_upstream) {
   Heard heard;
   ScriptedUpstream upstream(old_upstream(heard));
   RunningProxy proxy;

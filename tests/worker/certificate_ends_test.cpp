@@ -34,7 +34,7 @@ TEST(EndingCertificates, N12_warning_gives_the_days_left_and_the_remedy) {
                 "the certificate of intercept.ca expired 2 days ago: reprise ca renew makes a new one"});
 }
 
-TEST(EndingCertificates, N12_each_certificate_is_warned_about_on_its_own_day) {
+TEST(EndingCertificates, N12_warning_about_each_certificate_is_repeated_a_day_after_its_previous_warning) {
   EndingCertificates ending;
   net::CertificateEnd client{telemetry::CertificateUse::client, "tls.certificate /c.pem", start + day,
                              "put a new one there"};
@@ -43,7 +43,7 @@ TEST(EndingCertificates, N12_each_certificate_is_warned_about_on_its_own_day) {
   EXPECT_EQ(ending.warnings({authority_in(day), client}, start + day).size(), 1U);
 }
 
-TEST(EndingCertificates, N12_renewed_certificate_or_clock_set_back_resets_the_warnings) {
+TEST(EndingCertificates, N12_expiry_warning_is_logged_again_after_a_renewal_or_a_clock_that_was_set_back) {
   EndingCertificates ending;
   EXPECT_EQ(ending.warnings({authority_in(day)}, start).size(), 1U);
   EXPECT_TRUE(ending.warnings({authority_in(400 * day)}, start + 10).empty());

@@ -40,9 +40,7 @@ class RestingTest : public ::testing::Test {
   Client three{closed, 3};
 };
 
-TEST_F(RestingTest, I6_no_room_can_be_made_without_idle_clients) {
-  EXPECT_FALSE(clients.make_room(much_later));
-}
+TEST_F(RestingTest, I6_no_client_is_evicted_if_none_is_idle) { EXPECT_FALSE(clients.make_room(much_later)); }
 
 TEST_F(RestingTest, I6_longest_idle_client_is_evicted_first) {
   const Membership first(clients, two, start);
