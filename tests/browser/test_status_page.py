@@ -150,7 +150,7 @@ def test_page_after_a_fresh_start_says_that_there_are_no_requests_and_attempts_y
             page.picture(PICTURES / f"fresh-{'dark' if dark else 'light'}.png")
 
 
-def test_N13_page_lists_tunnels_separately_and_says_how_to_make_them_readable(browser):
+def test_N13_page_lists_tunnels_separately_from_requests_and_advises_interception(browser):
     hello = b"\x16\x03\x01\x00\x05hello"
     with Upstream({}) as upstream, Reprise() as reprise, opened(browser, admin_url(reprise), width=320) as page:
         equal(page.evaluate("document.querySelector('#unread').hidden"), True)
@@ -271,7 +271,7 @@ def test_every_control_is_reachable_by_keyboard_with_visible_focus(browser):
         page.expect("document.querySelector('#pause').getAttribute('aria-pressed') === 'false'")
 
 
-def test_page_exposes_roles_and_names_to_screen_readers(browser):
+def test_page_gives_screen_readers_the_role_and_name_of_every_part(browser):
     with Scene() as scene, opened(browser, scene.url, width=320) as page:
         page.expect("document.querySelectorAll('#stories-list > li').length >= 3")
         told = page.accessible()
@@ -425,7 +425,7 @@ def test_recent_window_starts_with_the_seconds_kept_by_the_proxy(browser):
         equal(page.evaluate("(r => { r.begin(7, {n: 3}, [], [], 4); return [r.grown('n'), r.seconds]; })(new Recent())"), [0, 3])
 
 
-def test_history_entry_command_names_the_admin_address(browser):
+def test_command_shown_for_a_history_entry_contains_the_admin_address(browser):
     for bind, quote in (("127.0.0.1:0", ""), ("127.0.0.7:0", ""), ("[::1]:0", "'"), ("0.0.0.0:0", "")):
         admin = {"bind": bind, **({"allow_remote": True} if bind.startswith("0") else {})}
         with Upstream({"/flaky": [503, 200]}) as upstream:

@@ -24,7 +24,7 @@ def test_version_is_both_a_command_and_an_option():
     equal(command("--version"), (0, out, ""))
 
 
-def test_help_covers_all_commands_and_each_command():
+def test_help_lists_all_commands_and_describes_each_command():
     code, out, err = command("help")
     equal((code, err), (0, ""))
     for name in ("run", "check", "explain", "config", "demo", "help", "version"):
@@ -54,7 +54,7 @@ def test_command_names_of_other_programs_get_a_suggestion():
         assert err.startswith(f'reprise: unknown command "{word}" (did you mean {meant}?); '), err
 
 
-def test_check_counts_one_route_in_the_singular_and_strict_treats_warnings_as_errors():
+def test_check_reports_warnings_and_treats_them_as_errors_with_strict():
     post = "version: 1\nroutes: [{name: r, match: {host: h, methods: [POST]}, retry: {max_attempts: 8}}]\n"
     code, out, err = command("check", "-", given=post)
     equal((code, out), (0, "-: OK (1 route)\n"))
@@ -234,7 +234,7 @@ limits: {replay_folder: /nowhere}
             equal((code, [line.split(" cannot be ")[0] for line in lines]), (78, [f"{file.name}:{place}" for place in places]), err)
 
 
-def test_manual_pages_have_every_section_and_no_warning():
+def test_manual_pages_have_every_section_and_groff_reports_no_warning():
     sections = {"reprise": ["NAME", "SYNOPSIS", "DESCRIPTION", "COMMANDS", "EXIT STATUS", "ENVIRONMENT", "FILES", "SIGNALS", "SEE ALSO"],
                 "reprise.yaml": ["NAME", "SYNOPSIS", "DESCRIPTION", "FILES", "SEE ALSO"]}
     needs("man", "groff")

@@ -107,14 +107,14 @@ def files_that_may_not_grow():
 
 
 @isolated(without=files_that_may_not_grow)
-def test_full_disk_disables_only_replay():
+def test_full_disk_disables_replay_to_disk_and_nothing_else():
     with small_disk(2 * MIB) as folder:
         upload_past_a_full_disk(lambda _: lambda: None, folder)
     played("ENOSPC")
 
 
 @isolated(without=files_that_may_not_grow)
-def test_disk_filled_by_other_programs_disables_only_replay():
+def test_disk_filled_by_other_programs_disables_replay_to_disk_and_nothing_else():
     with small_disk(16 * MIB) as folder:
         ballast = os.path.join(folder, "ballast")
 

@@ -136,7 +136,7 @@ def test_get_recovers_if_the_connection_ends_at_any_byte_of_the_request():
             played(word, len(work))
 
 
-def test_post_is_sent_once_whichever_byte_the_connection_fails_at():
+def test_post_is_sent_once_if_the_connection_fails_at_any_byte():
     with World(Counting()) as world:
         up, down = world.lengths("POST", BODY)
         work = [(Fault(reset=("up", at)), False) for at in positions(up)]
@@ -148,7 +148,7 @@ def test_post_is_sent_once_whichever_byte_the_connection_fails_at():
         equal(max(world.upstream.effects.values()), 1)
 
 
-def test_put_is_replayed_whole_whichever_byte_the_connection_fails_at():
+def test_put_body_is_sent_again_completely_if_the_connection_fails_at_any_byte():
     with World(Counting()) as world:
         up, _ = world.lengths("PUT", BODY)
 

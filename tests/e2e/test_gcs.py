@@ -53,7 +53,7 @@ def cases():
             yield f"{operation} {method} {condition}", method, path_with, fields_with, body, 2
 
 
-def test_gcs_operations_are_retried_exactly_as_the_table_says():
+def test_gcs_operations_are_retried_exactly_as_the_table_of_operations_says():
     scripts = FailsFirst()
     preset = {"name": "gcs", "hosts": [LOOPBACK], "budget": "off",
               "retry": {"backoff": {"initial": "1ms", "maximum": "2ms"}}}

@@ -168,7 +168,7 @@ def test_inject_applies_sidecar_options_or_reports_their_mistake():
     assert "would request memory=1Gi, which is more than its limit of 192Mi" in err, err
 
 
-def test_inject_reports_what_it_leaves_unchanged():
+def test_inject_reports_the_documents_that_it_leaves_unchanged():
     given = (b"kind: Service\n---\nkind: Pod\nspec: {hostNetwork: true, containers: [{name: a}]}\n---\nkind: Service\n---\n"
              b"kind: CloneSet\nspec: {template: {spec: {containers: [{name: a, image: x}]}}}\n")
     code, out, err = inject("-f", "-", given=given)

@@ -115,7 +115,7 @@ def test_leading_zeros_in_request_chunk_sizes_are_removed():
             equal(sent, expected(upstream, "PUT", "/x", b"Transfer-Encoding: chunked\r\n", b"5\r\nhello\r\n0\r\n\r\n"))
 
 
-def test_hundreds_of_responses_with_lf_line_endings_reach_a_real_client():
+def test_curl_gets_300_responses_whose_heads_have_lf_line_ends():
     """Imitates the server of a client's own test suite: nearly every head has LF line ends."""
     count = 300
     def head(number):

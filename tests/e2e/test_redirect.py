@@ -429,7 +429,7 @@ def test_redirect_names_users_that_cannot_be_redirected():
         assert "--user no-such-user: this host has no such user" in err, err
 
 
-def test_redirect_names_missing_options():
+def test_redirect_without_a_required_option_names_that_option():
     done = subprocess.run([options.binary, "redirect", "--print", "nft"], capture_output=True, text=True, timeout=PATIENCE, check=False)
     equal(done.returncode, 2)
     assert "-c is required" in done.stderr, done.stderr

@@ -160,7 +160,7 @@ def test_access_log_contains_the_client_address():
                     eventually(lambda reprise=reprise, told=f"  from {address}\n": reprise.text().count(told) == 2, "both lines")
 
 
-def test_connection_limit_rejection_names_the_key_and_the_listener():
+def test_rejection_at_the_connection_limit_names_the_configuration_key_and_the_listener():
     with Reprise(limits={"connections": 1}) as reprise, Client(reprise.forward) as busy:
         busy.send(b"GET http://h/ HT")  # not idle, so it is not evicted
         with Client(reprise.forward) as client:

@@ -72,7 +72,7 @@ def test_access_admin_allows_only_get_and_head_and_reveals_no_secret():
         del os.environ["E2E_SECRET"]
 
 
-def test_access_http_1_0_client_gets_one_plain_response():
+def test_access_http_1_0_client_gets_one_response_without_chunks_and_interim_responses():
     def hint_first(connection, request):
         connection.sendall(b"HTTP/1.1 103 Early Hints\r\n\r\n" + Say(200, chunks=[b"one", b"two"]).text(request, 1))
         return True

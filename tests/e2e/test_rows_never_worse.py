@@ -21,7 +21,7 @@ OAUTH_1 = [("Authorization", 'OAuth oauth_consumer_key="k", oauth_nonce="n1", oa
 LOST = "execute_reset"
 
 
-def test_N15_upgrade_with_a_lost_response_is_sent_once():
+def test_N15_upgrade_request_is_sent_once_if_its_response_is_lost():
     """`kubectl exec`, attach and port-forward send such requests. Tested with a forward proxy and with CONNECT."""
     with Upstream({"/exec": [LOST]}) as upstream, Reprise() as reprise:
         response = ask(reprise, "GET", upstream.url("/exec?command=id"), None, UPGRADE)
@@ -36,7 +36,7 @@ def test_N15_upgrade_with_a_lost_response_is_sent_once():
         equal(upstream.count("/exec"), 2, "each was sent once")
 
 
-def test_N15_upgrade_is_retried_after_503_but_not_after_500():
+def test_N15_upgrade_request_is_retried_after_503_but_not_after_500():
     with Upstream({"/busy": [503, 404], "/broken": [500]}) as upstream, Reprise() as reprise:
         response = ask(reprise, "GET", upstream.url("/busy"), None, UPGRADE)
         equal((response.status, response.attempts), (404, 2))
@@ -96,7 +96,7 @@ def test_N17_one_time_credentials_are_sent_once():
         equal(ask(reprise, "GET", upstream.url("/x"), None, OAUTH_1).attempts, 2, "where the file says that the upstream takes them twice")
 
 
-def test_N18_request_of_any_method_is_retried_after_a_refused_status():
+def test_N18_request_of_any_method_is_retried_after_a_status_listed_in_retry_refused():
     retry = {"refused": [429], "backoff": {"initial": "1ms", "maximum": "1ms"}}
     with Upstream({"/busy": [429, 200], "/lost": [LOST], "/broken": [500]}) as upstream, Reprise(defaults={"retry": retry}) as reprise:
         response = ask(reprise, "POST", upstream.url("/busy"), b"order")
@@ -113,7 +113,7 @@ def test_N18_request_of_any_method_is_retried_after_a_refused_status():
     assert "give the route `retry: {refused: [429]}`" in out, out
 
 
-def test_N18_body_beyond_the_memory_limit_is_kept_for_a_refused_status():
+def test_N18_body_over_the_replay_memory_is_sent_again_after_a_status_listed_in_retry_refused():
     defaults = {"retry": {"refused": [429], "backoff": {"initial": "1ms", "maximum": "1ms"}}, "replay": {"memory": "1KiB"}}
     body = b"x" * 100_000
     with Upstream({"/x": [429, 200]}) as upstream, Reprise(defaults=defaults) as reprise:
@@ -122,7 +122,7 @@ def test_N18_body_beyond_the_memory_limit_is_kept_for_a_refused_status():
         equal([request.body for request in upstream.seen(2)], [body, body])
 
 
-def test_N19_defaults_never_cut_silent_connections():
+def test_N19_default_timeouts_never_cut_a_connection_that_is_silent_for_310_seconds():
     """Stays silent for 310 s in the night, and for 1 s in the gate."""
     silence = 310 if options.night else 1
     gone_on, failures = [], []
@@ -191,7 +191,7 @@ def test_N19_defaults_never_cut_silent_connections():
     equal((sorted(gone_on), failures), (["events", "long_poll", "post", "tunnel", "upload"], []))
 
 
-test_N19_defaults_never_cut_silent_connections.timeout = 900
+test_N19_default_timeouts_never_cut_a_connection_that_is_silent_for_310_seconds.timeout = 900
 
 
 def test_N20_every_file_that_sets_proxy_variables_exempts_all_metadata_services():
@@ -342,7 +342,7 @@ def test_registered_methods_are_retried_by_their_registered_idempotency():
 
 
 @isolated
-def test_never_resolved_name_gets_three_lookups_and_a_once_resolved_name_all_attempts():
+def test_name_that_never_resolved_gets_three_attempts_and_one_that_did_gets_all_attempts():
     slow = {"retry": {"backoff": {"initial": "1ms", "jitter": "none"}, "max_attempts": 6}}
     once = {"moving.test": [Answer(LOOPBACK), Answer(code=NXDOMAIN)]}
     with NameServer(once) as names, Upstream({"/last": [Say(close=True)]}) as upstream, Reprise(defaults=slow) as reprise:

@@ -89,7 +89,7 @@ def test_N3_tunnel_to_an_address_denied_by_a_reload_is_closed_and_logged():
         eventually(lambda: reprise.text().count(words) == len(WAYS), "each is told")
 
 
-def test_N5_tunnel_with_a_pending_response_gets_the_shutdown_grace_period():
+def test_N5_tunnel_that_awaits_a_response_may_continue_for_the_shutdown_grace_period():
     asked = Asked()
     with Server(asked) as server, Reprise(listeners=LISTENERS, shutdown={"grace": "1h"}) as reprise, \
             contextlib.ExitStack() as stack:
@@ -106,7 +106,7 @@ def test_N5_tunnel_with_a_pending_response_gets_the_shutdown_grace_period():
         equal(reprise.wait(), 0)
 
 
-def test_N6_connections_of_departed_clients_are_evicted_first():
+def test_N6_connections_of_clients_that_have_left_are_evicted_first():
     hung = Gate(Say(200))
     asked = Asked()
     with Upstream({"/hangs": [hung]}) as upstream, Server(asked) as server, \

@@ -58,7 +58,7 @@ def test_L16_connect_denied_by_a_parent_is_not_retried():
                 assert f"; received-status={status}" in response.field("Proxy-Status"), response.head
 
 
-def test_L19_decorrelated_waits_reach_but_never_exceed_the_maximum():
+def test_L19_waits_with_decorrelated_jitter_reach_but_never_exceed_the_maximum():
     retry = {"max_attempts": 32, "backoff": {"initial": "5ms", "maximum": "10ms", "jitter": "decorrelated"}}
     with Upstream({"/x": [503]}) as upstream, Reprise(defaults={"retry": retry}) as reprise:
         equal(ask(reprise, "GET", upstream.url("/x")).attempts, 32)

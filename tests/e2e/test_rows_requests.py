@@ -191,7 +191,7 @@ def test_framing_connect_with_a_body_or_bad_authority_is_rejected():
             refused(reprise, upstream, b"CONNECT %s HTTP/1.1\r\n" % target + HOST + b"\r\n", cause)
 
 
-def test_framing_connection_stays_open_after_valid_requests():
+def test_framing_client_connection_stays_open_after_valid_chunked_requests():
     with stage() as (reprise, upstream), Client(reprise.forward) as client:
         for _ in range(3):
             client.send(to(upstream, "PUT", "/x", b"Transfer-Encoding: chunked\r\n", b"1;a=b\r\nx\r\n0\r\n\r\n"))

@@ -100,7 +100,7 @@ def test_responses_with_truncated_bodies_are_cut():
                   (chunked, b"5\r\nhello\r\n", "reset", b"hello"), (chunked, b"", "close", b""), (chunked, b"5", "close", b"")])
 
 
-def test_responses_that_are_interim_are_passed_on_and_an_unrequested_101_becomes_502():
+def test_responses_that_are_interim_are_passed_on_but_an_unrequested_101_becomes_502():
     hints = b"HTTP/1.1 103 Early Hints\r\nLink: </s.css>\r\n\r\n"
     with stage({"/x": [raw(b"HTTP/1.1 100 Continue\r\n\r\n" + hints + b"HTTP/1.1 102 Processing\r\n\r\n" +
                            OK + b"Content-Length: 5\r\n\r\nhello")]}) as (reprise, upstream), Client(reprise.forward) as client:
@@ -205,7 +205,7 @@ def unsent(connection):
     return struct.unpack("i", fcntl.ioctl(connection, termios.TIOCOUTQ, b"0000"))[0]
 
 
-def test_B6_every_received_byte_reaches_a_slow_client():
+def test_B6_client_that_reads_slowly_gets_every_byte_received_before_a_break():
     """curl and wget continue from the last byte. None of the 4 MB before a RST may be lost in the proxy's send queue."""
     sent = b"x" * 4_000_000
     for head, version, end in ((b"Content-Length: 5000000\r\n\r\n", b"1.1", "FIN"), (b"\r\n", b"1.0", "RST"),
@@ -222,7 +222,7 @@ def test_B6_every_received_byte_reaches_a_slow_client():
             equal((got, ended), (len(sent), end), head)
 
 
-def test_B7_blank_before_the_colon_is_removed_or_rejected_in_framing_fields():
+def test_B7_blank_before_a_colon_is_removed_but_rejected_in_framing_fields():
     with stage({"/x": [raw(OK + b"X-A : 1\r\nX-B\t:2\r\nContent-Length: 5\r\n\r\nhello")]}) as (reprise, upstream), \
             Client(reprise.forward) as client:
         client.send(to(upstream))

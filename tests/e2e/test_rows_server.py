@@ -212,7 +212,7 @@ def test_L18_sighup_never_stops_the_proxy():
         equal(reprise.wait(), 0)
 
 
-def test_L23_foreign_host_names_are_misdirected_on_a_loopback_admin_listener():
+def test_L23_loopback_admin_listener_rejects_foreign_host_names_with_421():
     paths = ("/metrics", "/livez", "/readyz")
     for bind, foreign in (({}, 421), ({"bind": "0.0.0.0:0", "allow_remote": True}, 200)):
         with Reprise(admin=bind) as reprise:

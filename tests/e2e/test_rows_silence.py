@@ -167,7 +167,7 @@ WRAPS, LEFT_OF_IT = "1193h2m48s", 0.704  # a limit, and the seconds that remain 
 MARGIN = 4 * LEFT_OF_IT  # reprise must have started to wait, and the truncated limit must have passed
 
 
-def test_L24_longest_durations_do_not_overflow():
+def test_L24_longest_configurable_durations_do_not_overflow():
     """The kernel takes an int of milliseconds."""
     longest = "8760h"
     defaults = {"idle_timeout": WRAPS, "response_timeout": longest, "connect_timeout": longest,

@@ -254,7 +254,7 @@ def test_G7_http_in_a_tunnel_as_undici_sends_it_is_retried():
         raise AssertionError("never heard in time")
 
 
-def test_G7_server_first_silent_and_partial_http_streams_are_tunnelled():
+def test_G7_stream_is_tunnelled_if_the_server_sends_first_or_the_request_line_is_incomplete():
     def greet(connection):
         connection.sendall(b"220 ready\r\n")
         echo_backwards_at_the_end(connection)

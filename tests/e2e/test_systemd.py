@@ -162,7 +162,7 @@ def test_systemd_sockets_of_another_process_or_without_a_matching_listener_are_n
             reprise.expect_log(f"closed a socket from the service manager, because no listener uses its address: {LOOPBACK}:{port}")
 
 
-def test_exec_leaves_notify_socket_to_its_command():
+def test_exec_passes_the_variable_notify_socket_to_its_command():
     done = subprocess.run([options.binary, "exec", "--quiet", "--", "env"], env={**os.environ, "NOTIFY_SOCKET": "@of-the-command"},
                           capture_output=True, text=True, timeout=PATIENCE, check=True)
     assert "NOTIFY_SOCKET=@of-the-command" in done.stdout, done.stdout

@@ -133,7 +133,7 @@ def test_F7_tls_connection_ends_with_close_notify():
         equal(ends, ["notice"])
 
 
-def test_F8_early_data_field_and_425_pass_unchanged():
+def test_F8_early_data_field_and_425_responses_are_passed_on_unchanged():
     with TlsUpstream({"/x": [Say(425, b"too early")]}) as upstream, Reprise(defaults=trusting()) as reprise:
         response = ask(reprise, "GET", upstream.url("/x"), fields=[("Early-Data", "1")])
         equal((response.status, response.body, response.attempts), (425, b"too early", 1))

@@ -144,13 +144,13 @@ def test_tls_on_a_plain_http_port_becomes_502():
         equal(upstream.count(), 0)
 
 
-def test_upstream_without_an_alpn_choice_is_used_with_http_1_1():
+def test_upstream_that_selects_no_alpn_protocol_is_used_with_http_1_1():
     for offered in ((), ("h2",)):
         with TlsUpstream(alpn=offered) as upstream, Reprise(defaults=trusting()) as reprise:
             equal(ask(reprise, "GET", upstream.url("/x")).status, 200)
 
 
-def test_unfinished_upstream_handshake_is_a_connect_timeout():
+def test_tls_handshake_that_the_upstream_does_not_finish_is_a_connect_timeout():
     listener = socket.create_server((LOOPBACK, 0))
     policy = trusting(connect_timeout="100ms", retry={"max_attempts": 2, "backoff": {"initial": "1ms"}})
     with listener, Reprise(defaults=policy) as reprise:

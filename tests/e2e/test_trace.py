@@ -99,7 +99,7 @@ def test_sample_of_50_percent_traces_about_half_of_the_ordinary_requests():
         assert 50 < requests < 150, requests  # bounds at 7 standard deviations
 
 
-def test_paths_hidden_from_the_log_are_in_no_span():
+def test_spans_contain_no_path_if_the_log_is_configured_to_hide_paths():
     with Upstream() as upstream, Collector() as collector, Reprise(trace=traced(collector), log={"path": "route"}) as reprise:
         ask(reprise, "GET", upstream.url("/secret"))
         collector.spans(2)
@@ -221,7 +221,7 @@ def test_shutdown_sends_the_remaining_spans():
         equal(len(collector.all()), 40)
 
 
-def test_reload_starts_redirects_and_stops_tracing():
+def test_reload_can_start_tracing_and_change_the_collector_and_stop_tracing():
     with Upstream() as upstream, Collector() as one, Collector(path="/two") as two, Controlled() as reprise:
         ask(reprise, "GET", upstream.url("/before"))
         threads = reprise.metric("process_threads")
