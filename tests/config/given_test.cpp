@@ -139,7 +139,7 @@ TEST(Given, deadline_can_be_set_by_two_variables_that_must_agree) {
   EXPECT_TRUE(deadline({{"REPRISE_RETRY_DEADLINE", "5s"}, {"REPRISE_DEADLINE", "5s"}}).settings);
 }
 
-TEST(Given, flags_and_variables_are_listed_with_whether_they_took_effect) {
+TEST(Given, flags_and_variables_are_listed_with_a_note_whether_they_took_effect) {
   const Loaded loaded = load("log: {level: warn}\n", {{"deadline", "9s"}},
                              {{"REPRISE_LOG_LEVEL", "debug"}, {"REPRISE_DEADLINE", "8s"}});
   ASSERT_EQ(loaded.given.size(), 3U);

@@ -95,7 +95,7 @@ TEST(OtelVariables, headers_that_affect_framing_are_ignored) {
       (NamedValues{{"b", "2"}}));
 }
 
-TEST(OtelVariables, disabling_variables_switch_the_export_off) {
+TEST(OtelVariables, export_is_off_if_an_otel_variable_disables_it) {
   const std::string url = "http://c:4318";
   const auto with = [&](const char* name, const char* value) {
     return endpoint({{"OTEL_EXPORTER_OTLP_ENDPOINT", url}, {name, value}}) != "none";

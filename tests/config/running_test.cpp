@@ -47,7 +47,7 @@ TEST(Running, built_in_defaults_have_no_file_name) {
   EXPECT_EQ(effective_yaml(*again.settings), effective_yaml(built_in()));
 }
 
-TEST(Running, unrelated_text_is_not_read_as_a_running_configuration) {
+TEST(Running, text_that_is_no_running_configuration_is_not_read_as_one) {
   EXPECT_EQ(read_running("").yaml, "");
   EXPECT_EQ(read_running("version: 1\n").yaml, "");
   EXPECT_EQ(read_running("<html>").yaml, "");

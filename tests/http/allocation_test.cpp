@@ -65,7 +65,7 @@ void exchange(Connection& connection) {
   write_response_head(connection.response, rewrite, connection.out);
 }
 
-TEST(Allocation, second_plain_exchange_on_a_connection_allocates_nothing) {
+TEST(Allocation, second_exchange_with_content_length_on_a_connection_allocates_nothing) {
   Connection connection;
   const std::size_t before_first = allocations;
   exchange(connection);

@@ -119,7 +119,7 @@ TEST(PartHead, duplicate_version_field_is_flagged_in_any_case) {
   EXPECT_FALSE(read_part_head(twice.head, {"etag"}, now).doubled) << "it is not listed";
 }
 
-TEST(PartHead, hop_by_hop_field_is_not_a_version) {
+TEST(PartHead, hop_by_hop_field_of_a_response_is_not_used_as_a_version_field) {
   const ReadResponse named(
       ok("x-goog-generation: 17\r\nx-amz-version-id: a\r\nConnection: X-Goog-Generation\r\n"
          "Content-Length: 5\r\n"));

@@ -175,7 +175,7 @@ TEST(FirstBytes, J4_tunnelled_request_with_max_forwards_0_gets_a_local_response)
   EXPECT_EQ(std::get<Rejected>(intake).cause, Rejection::bad_max_forwards);
 }
 
-TEST(FirstBytes, redirected_request_goes_to_its_host_field_at_the_dialled_port) {
+TEST(FirstBytes, redirected_request_is_forwarded_to_the_name_in_its_host_field_and_the_dialled_port) {
   const auto host_of = [](const std::string& text) {
     RequestHead head = parsed(text);
     for (FieldLine& field : head.fields) {

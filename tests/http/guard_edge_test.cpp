@@ -75,7 +75,7 @@ TEST(GuardEdge, transfer_coding_of_a_response_is_case_insensitive) {
   EXPECT_EQ(read.head.framing.kind, Framing::Kind::chunked);
 }
 
-TEST(GuardEdge, framing_guard_alone_decides_whether_a_connection_is_reusable) {
+TEST(GuardEdge, framing_guard_decides_correctly_whether_a_connection_is_reusable) {
   const auto reusable = [](const string& text, std::string_view method) {
     ResponseHead head;
     Oddities oddities;

@@ -230,7 +230,7 @@ TEST(Hints, grpc_pushback_sets_a_delay_or_forbids_retries) {
   EXPECT_FALSE(hints("grpc-retry-pushback-ms: 0\r\n").said_no);
 }
 
-TEST(Hints, pushback_delay_does_not_override_should_retry_false) {
+TEST(Hints, grpc_pushback_delay_does_not_override_x_should_retry_false) {
   const policy::Hints found = hints("x-should-retry: false\r\ngrpc-retry-pushback-ms: 100\r\n");
   EXPECT_TRUE(found.said_no);
   EXPECT_EQ(found.retry_after, milliseconds(100));

@@ -194,7 +194,7 @@ TEST(Intake, gateway_that_keeps_the_host_field_of_the_client_keeps_its_spelling)
   EXPECT_EQ(host_field("http://127.0.0.1:81/", "UP"), "127.0.0.1:81");
 }
 
-TEST(Intake, J4_J5_gateway_responds_itself_when_max_forwards_is_0) {
+TEST(Intake, J4_J5_gateway_generates_the_response_to_trace_and_options_if_max_forwards_is_0) {
   const auto intake = [](const string& method, const string& lines) {
     const ReadRequest read(method + " / HTTP/1.1\r\nHost: h\r\n" + lines + "\r\n");
     EXPECT_EQ(read.parsed, complete) << lines;

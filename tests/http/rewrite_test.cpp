@@ -325,7 +325,7 @@ TEST(Rewrite, B8_missing_blank_after_the_status_is_added) {
             "HTTP/1.1 200 \r\nContent-Length: 0\r\n" + date_line + via_line + "\r\n");
 }
 
-TEST(Rewrite, K1_own_proxy_status_is_appended_after_an_existing_one) {
+TEST(Rewrite, K1_proxy_status_of_reprise_is_added_after_that_of_the_upstream) {
   ResponseRewrite rewrite = ours();
   rewrite.extra_fields = "Reprise-Attempts: 2\r\nProxy-Status: reprise-x1; received-status=503\r\n";
   rewrite.close = true;

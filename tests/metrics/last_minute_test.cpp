@@ -49,7 +49,7 @@ TEST_F(LastMinuteTest, seconds_older_than_60_are_omitted) {
   EXPECT_EQ(at(161), "");
 }
 
-TEST_F(LastMinuteTest, requests_before_a_long_pause_keep_their_second) {
+TEST_F(LastMinuteTest, requests_before_a_pause_of_minutes_do_not_count_in_the_last_minute) {
   count(7, 100);
   count(2, 400);
   EXPECT_EQ(at(400), "400:2 ");
@@ -61,7 +61,7 @@ TEST_F(LastMinuteTest, at_most_60_seconds_are_listed) {
   EXPECT_EQ(minute_.list(999, [this] { return totals_; }).front().second, 940);
 }
 
-TEST_F(LastMinuteTest, request_of_a_past_second_counts_in_the_current_second) {
+TEST_F(LastMinuteTest, request_reported_with_an_earlier_time_counts_in_the_current_second) {
   count(1, 100);
   count(1, 101);
   count(1, 100);

@@ -249,7 +249,7 @@ TEST(JsonText, every_byte_is_preserved_or_replaced) {
   }
 }
 
-TEST(JsonText, clipping_never_splits_a_character) {
+TEST(JsonText, truncated_text_never_ends_within_a_utf8_character) {
   EXPECT_EQ(clipped(std::string(256, 'a')).size(), 256U);
   EXPECT_EQ(clipped(std::string(257, 'a')).size(), 256U);
   EXPECT_EQ(clipped(std::string(255, 'a') + "\xc3\xa9").size(), 255U);

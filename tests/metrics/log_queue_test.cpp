@@ -212,7 +212,7 @@ TEST(Log, I11_full_disk_drops_and_counts_lines) {
   close(full);
 }
 
-TEST(Log, partially_written_line_does_not_corrupt_the_next) {
+TEST(Log, partially_written_log_line_does_not_corrupt_the_next_line) {
   std::string path = testing::TempDir() + "reprise_log_XXXXXX";
   const int file = mkstemp(path.data());
   ASSERT_GE(file, 0);

@@ -271,7 +271,7 @@ TEST_F(MetricsTest, attempt_durations_are_per_upstream_and_bytes_per_route) {
 }
 
 // The histogram counts every attempt, including those that the ledger has evicted.
-TEST_F(MetricsTest, attempts_evicted_from_the_ledger_are_timed_too) {
+TEST_F(MetricsTest, duration_histogram_includes_attempts_evicted_from_the_ledger) {
   ScriptedRequest patient("patient", "GET", "/");
   for (int i = 0; i < 99; ++i) patient.attempt(status(503), 20, {true, {}, Reason::retryable_status});
   patient.attempt(status(200), 20, stop(Reason::success)).ends(Ending::complete, 200);
@@ -481,7 +481,7 @@ bool names(std::string_view text, std::string_view metric) {
   return false;
 }
 
-TEST(MetricTable, each_own_metric_is_shown_on_the_dashboard) {
+TEST(MetricTable, each_metric_that_begins_with_reprise_is_shown_on_the_dashboard) {
   const std::string dashboard = read_file(std::string(REPRISE_SOURCE_DIR) + "/deploy/grafana/reprise.json");
   for (const MetricRow& each : metric_rows()) {
     if (!each.name.starts_with("reprise_")) continue;

@@ -142,7 +142,7 @@ TEST(Status, last_minute_is_listed_by_second_if_requested) {
             boost::json::parse(R"([{"clock":40,"attempts":6,"failed":1},{"clock":41,"attempts":1}])"));
 }
 
-TEST(Status, uptime_counts_each_started_clock_second_up_to_60) {
+TEST(Status, seconds_since_the_start_include_every_started_clock_second_up_to_60) {
   using namespace std::chrono_literals;
   const auto lived = [](policy::Duration started, policy::Duration now) {
     return seconds_lived(policy::Instant(started), policy::Instant(now));

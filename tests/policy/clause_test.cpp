@@ -110,7 +110,7 @@ TEST(Clause, R7_timeouts_are_retried) {
   EXPECT_EQ(attempts(documented(get()), {timed_out, status(200)}), 2U);
 }
 
-TEST(Clause, R8_disconnects_are_retried) {
+TEST(Clause, R8_connections_closed_by_the_upstream_are_retried) {
   for (const Step& step : {refused, reset, closed, fails(Stage::head, Cause::closed)}) {
     EXPECT_EQ(attempts(documented(get()), {step, status(200)}), 2U) << text(step.outcome);
   }
@@ -328,7 +328,7 @@ TEST(Clause, R36_only_keys_of_a_completely_held_json_body_count) {
   EXPECT_EQ(verdict(rule, "", &lines, &without), Idempotency::no) << "a header is no body";
 }
 
-TEST(Clause, R41_operator_can_override_idempotency_both_ways) {
+TEST(Clause, R41_operator_can_declare_requests_idempotent_always_or_never) {
   using Kind = policy::IdempotencyRule::Kind;
   const std::vector<Condition> condition{{Condition::Kind::query, "ifGenerationMatch", ""}};
   for (const auto* query : {"", "ifGenerationMatch=1"}) {

@@ -125,7 +125,7 @@ TEST(Rule, method_condition_matches_the_exact_method) {
   EXPECT_EQ(judge(any({method("patch")}), request, nullptr), Idempotency::no);
 }
 
-TEST(Rule, method_condition_can_mean_every_idempotent_method) {
+TEST(Rule, method_condition_idempotent_matches_every_idempotent_method) {
   const IdempotencyRule rule{IdempotencyRule::Kind::any,
                              {header("Idempotency-Key"), method(std::string(idempotent_method))}};
   RequestView request;
@@ -153,7 +153,7 @@ TEST(Rule, R36_json_key_condition_is_undecided_until_the_body_is_held) {
   EXPECT_EQ(judge(rule, request, &without), Idempotency::no);
 }
 
-TEST(Rule, any_rule_is_decided_by_one_match) {
+TEST(Rule, rule_any_is_decided_by_one_condition_that_matches) {
   const RequestView request{"PUT", "h", 80, "/", "a=1", nullptr};
   const Keys body({"etag"});
   EXPECT_EQ(judge(any({json("etag"), query("a")}), request, nullptr), Idempotency::yes);
@@ -163,7 +163,7 @@ TEST(Rule, any_rule_is_decided_by_one_match) {
   EXPECT_EQ(judge(any({}), request, nullptr), Idempotency::no);
 }
 
-TEST(Rule, all_rule_is_decided_by_one_mismatch) {
+TEST(Rule, rule_all_is_decided_by_one_condition_that_does_not_match) {
   const RequestView request{"PUT", "h", 80, "/", "a=1&b=2", nullptr};
   const Keys body({"etag"});
   EXPECT_EQ(judge(all({query("a"), query("b")}), request, nullptr), Idempotency::yes);
@@ -180,7 +180,7 @@ TEST(Rule, rule_without_conditions_makes_nothing_idempotent) {
   EXPECT_EQ(judge(any({}), request, nullptr), Idempotency::no);
 }
 
-TEST(Rule, judgement_names_the_condition_that_decided_it) {
+TEST(Rule, verdict_on_idempotency_names_the_condition_that_decided) {
   const RequestView request{"PUT", "h", 80, "/", "a=1", nullptr};
   const Keys body({"name"});
   const auto ground = [&](const IdempotencyRule& rule, const JsonBody* held) -> std::string {
@@ -200,7 +200,7 @@ TEST(Rule, judgement_names_the_condition_that_decided_it) {
   EXPECT_EQ(ground({Kind::by_method, {}}, nullptr), "");
 }
 
-TEST(Rule, rules_and_conditions_describe_themselves) {
+TEST(Rule, description_of_a_rule_lists_its_conditions_as_in_the_configuration) {
   EXPECT_EQ(describe(header("If-Match")), "header: If-Match");
   EXPECT_EQ(describe(query("uploadType", "resumable")), "query: uploadType=resumable");
   EXPECT_EQ(describe(json("etag")), "json: etag");

@@ -156,7 +156,7 @@ TEST(Decide, random_wait_is_not_drawn_if_an_earlier_gate_already_prevents_the_re
   }
 }
 
-TEST(Decide, observe_mode_reports_the_wait_that_a_retry_would_have) {
+TEST(Decide, observe_mode_reports_how_long_a_retry_would_have_waited) {
   Case observed;
   observed.policy.mode = Mode::observe;
   std::get<Responded>(observed.outcome).hints.retry_after = 3s;
@@ -276,7 +276,7 @@ TEST(Decide, x_amz_retry_after_is_limited_to_the_backoff_plus_five_seconds) {
   }
 }
 
-TEST(Decide, denied_address_is_the_reason_regardless_of_retry_lists) {
+TEST(Decide, reason_of_a_denied_address_is_address_denied_even_in_mode_off) {
   Case denied;
   denied.outcome = Failed{Stage::resolve, Cause::address_denied};
   denied.policy.mode = Mode::off;
@@ -381,7 +381,7 @@ TEST(HeadLimit, head_limit_is_the_earlier_of_attempt_timeout_and_deadline) {
   EXPECT_EQ(head_limit(policy, true, now, now + 4s).cause, Cause::attempt_timeout);
 }
 
-TEST(HeadLimit, request_that_must_not_be_repeated_gets_the_response_timeout) {
+TEST(HeadLimit, attempt_that_cannot_be_retried_is_limited_by_response_timeout_only) {
   RoutePolicy policy;
   policy.retry.attempt_timeout = 10s;
   policy.response_timeout = 2min;

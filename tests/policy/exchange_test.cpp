@@ -34,7 +34,7 @@ TEST_F(ExchangeTest, deadline_counts_from_the_request_head) {
   EXPECT_EQ(Exchange(policy, get, nullptr, epoch).deadline(), std::nullopt);
 }
 
-TEST_F(ExchangeTest, exchange_is_over_only_after_delivery) {
+TEST_F(ExchangeTest, exchange_is_not_over_before_its_response_is_delivered) {
   Exchange exchange(policy, get, nullptr, epoch);
   std::ignore = exchange.begin(epoch, dice);
   EXPECT_TRUE(play::waits(exchange.responded(safe, {503, {}}, epoch, dice)));
@@ -81,7 +81,7 @@ struct TakenUp : ExchangeTest {
   }
 };
 
-TEST_F(TakenUp, imported_attempts_count_in_the_budget_like_local_ones) {
+TEST_F(TakenUp, imported_attempts_count_in_the_budget_like_attempts_of_the_exchange) {
   const Failed closed{Stage::await_head, Cause::closed};
   take_up(1, Sent::maybe, closed);
   EXPECT_EQ(shared.left(epoch), 1);
@@ -199,7 +199,7 @@ TEST_F(ExchangeTest, first_attempt_counts_in_the_budget_once_it_was_sent) {
 }
 
 // Attempt 2 brought no response. Reports about a response must not be applied to the response of attempt 1.
-TEST_F(ExchangeTest, older_response_is_unaffected_by_reports_about_a_newer_attempt) {
+TEST_F(ExchangeTest, reports_about_a_newer_attempt_do_not_change_the_response_of_an_older_one) {
   policy.retry.max_attempts = 2;
   for (const bool whole : {true, false}) {
     Exchange exchange(policy, get, nullptr, epoch);
@@ -321,7 +321,7 @@ TEST_F(ExchangeTest, idempotency_of_the_latest_attempt_report_decides) {
   EXPECT_EQ(exchange.ledger().reason, Reason::not_idempotent);
 }
 
-TEST_F(ExchangeTest, ledger_distinguishes_retried_requests_from_single_attempts) {
+TEST_F(ExchangeTest, ledger_counts_a_request_as_retried_only_if_a_retry_was_decided) {
   for (const int status : {200, 503}) {
     Exchange exchange(policy, get, nullptr, epoch);
     std::ignore = exchange.begin(epoch, dice);

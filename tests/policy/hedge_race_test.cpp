@@ -46,7 +46,7 @@ constexpr std::array<Row, 11> rows{
      {Before::second, 2, true, HedgeOutcome::won, Entry::none, Entry::outcome, 0},
      {Before::second, 0, false, HedgeOutcome::cancelled, Entry::none, Entry::cancelled, 0}}};
 
-TEST(HedgeRaceTest, each_race_transition_matches_the_table) {
+TEST(HedgeRaceTest, each_end_of_an_attempt_in_a_race_has_the_effect_in_the_table) {
   for (const Row& row : rows) {
     SCOPED_TRACE(testing::Message() << "before " << static_cast<int>(row.before) << ", ends " << row.ends
                                     << (row.wins ? ", wins" : ""));
@@ -83,7 +83,7 @@ TEST(HedgeRaceTest, race_records_when_the_first_attempt_started) {
   EXPECT_EQ(race(Before::second).first_started(), noon);
 }
 
-TEST(HedgeRaceTest, only_the_latest_attempt_runs_without_a_race) {
+TEST(HedgeRaceTest, without_a_race_only_the_latest_attempt_is_running) {
   const HedgeRace off;
   EXPECT_TRUE(off.runs(3, 3));
   EXPECT_FALSE(off.runs(2, 3));

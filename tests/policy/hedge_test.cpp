@@ -124,7 +124,7 @@ TEST_F(HedgeTest, winning_first_attempt_is_delivered_and_the_hedge_cancelled) {
   EXPECT_FALSE(ledger.retried());
 }
 
-TEST_F(HedgeTest, non_retryable_response_wins_the_race_too) {
+TEST_F(HedgeTest, response_with_a_status_that_is_not_retryable_wins_the_race_too) {
   Exchange one = exchange();
   race(one);
   const Actions asked = one.responded(of(2), {404, {}}, epoch + 250ms, dice);
@@ -132,7 +132,7 @@ TEST_F(HedgeTest, non_retryable_response_wins_the_race_too) {
   EXPECT_EQ(one.ledger().reason, Reason::not_retryable);
 }
 
-TEST_F(HedgeTest, race_waits_for_the_other_attempt_when_one_fails) {
+TEST_F(HedgeTest, race_of_two_attempts_waits_for_the_other_when_one_fails) {
   for (const unsigned failing : {1U, 2U}) {
     const unsigned other = 3 - failing;
     Exchange one = exchange();
@@ -150,7 +150,7 @@ TEST_F(HedgeTest, race_waits_for_the_other_attempt_when_one_fails) {
   }
 }
 
-TEST_F(HedgeTest, winning_hedge_counts_as_a_retry_of_the_failed_first_attempt) {
+TEST_F(HedgeTest, hedge_that_wins_after_the_first_attempt_failed_counts_as_a_retry) {
   Exchange one = exchange();
   race(one);
   std::ignore = one.failed(of(1), {Stage::await_head, Cause::reset}, epoch + 210ms, dice);
@@ -217,7 +217,7 @@ TEST_F(HedgeTest, stale_connection_of_one_attempt_is_not_retried_during_a_race) 
   EXPECT_NE(at<Wait>(asked, 0), nullptr);
 }
 
-TEST_F(HedgeTest, misdirected_or_refused_response_loses_against_a_running_attempt) {
+TEST_F(HedgeTest, response_421_or_listed_in_retry_refused_loses_against_the_attempt_still_running) {
   policy.retry.refused.statuses.set(409);
   for (const int status : {421, 409}) {
     Exchange one = exchange();

@@ -58,7 +58,7 @@ struct OpenCircuit : testing::Test {
   Circuit circuit{quick};
 };
 
-TEST(Circuit, event_with_an_older_time_counts_in_the_newest_slot) {
+TEST(Circuit, attempt_reported_with_an_older_time_counts_in_the_newest_slot_of_the_circuit) {
   Circuit circuit(quick);
   circuit.failed(epoch, epoch);
   circuit.failed(epoch, epoch);
@@ -118,14 +118,14 @@ TEST_F(OpenCircuit, another_probe_is_admitted_if_a_probe_has_no_result_after_the
   EXPECT_TRUE(circuit.admit(epoch + 10s));
 }
 
-TEST_F(OpenCircuit, another_probe_is_admitted_after_a_discarded_one) {
+TEST_F(OpenCircuit, another_probe_is_admitted_after_a_probe_was_discarded) {
   ASSERT_TRUE(circuit.admit(epoch + 5s));
   circuit.discard(epoch + 5s);
   EXPECT_TRUE(circuit.admit(epoch + 5s));
 }
 
 // An attempt admitted before the circuit opened is never a probe, however late it ends.
-TEST_F(OpenCircuit, results_of_older_attempts_do_not_affect_the_probe) {
+TEST_F(OpenCircuit, results_of_attempts_older_than_the_probe_do_not_affect_it) {
   ASSERT_TRUE(circuit.admit(epoch + 5s));
   circuit.discard(epoch);
   EXPECT_FALSE(circuit.admit(epoch + 6s));
@@ -135,7 +135,7 @@ TEST_F(OpenCircuit, results_of_older_attempts_do_not_affect_the_probe) {
   EXPECT_FALSE(circuit.admit(epoch + 6s));
 }
 
-TEST(HostPause, pause_keeps_its_latest_end_and_is_over_at_that_instant) {
+TEST(HostPause, host_pause_ends_exactly_at_the_latest_end_that_was_requested) {
   HostPause pause;
   EXPECT_EQ(pause.until(epoch), std::nullopt);
   pause.ask(epoch + 3s);
@@ -180,7 +180,7 @@ TEST_F(SharedHost, response_still_being_read_is_delivered_if_the_circuit_opens) 
   EXPECT_EQ(only<Deliver>(waiting.waited(epoch + 1s)).number, 1U);
 }
 
-TEST_F(SharedHost, first_attempt_starts_even_if_its_signature_has_expired) {
+TEST_F(SharedHost, first_attempt_starts_after_a_host_pause_even_if_its_signature_expired_meanwhile) {
   policy.while_paused = WhilePaused::wait;
   pause.ask(epoch + 1s);
   Facts signed_request = get;
@@ -249,7 +249,7 @@ TEST_F(SharedHost, retry_hint_pauses_the_host_for_other_requests) {
   EXPECT_EQ(second.ledger().reason, Reason::host_paused);
 }
 
-TEST_F(SharedHost, only_an_honoured_hint_of_a_listed_response_pauses_the_host) {
+TEST_F(SharedHost, hint_pauses_the_host_only_if_it_is_honoured_and_its_status_is_in_retry_on) {
   Exchange unlisted = exchange();
   std::ignore = unlisted.begin(epoch, dice);
   std::ignore = unlisted.responded(safe, {404, asking(10s)}, epoch, dice);
@@ -261,7 +261,7 @@ TEST_F(SharedHost, only_an_honoured_hint_of_a_listed_response_pauses_the_host) {
   EXPECT_EQ(pause.until(epoch), std::nullopt);
 }
 
-TEST_F(SharedHost, default_route_ignores_a_host_pause) {
+TEST_F(SharedHost, request_does_not_wait_for_a_host_pause_by_default) {
   pause.ask(epoch + 10s);
   Exchange going = exchange();
   EXPECT_EQ(only<Start>(going.begin(epoch, dice)).number, 1U);

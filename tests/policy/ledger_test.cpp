@@ -180,7 +180,7 @@ TEST(Exchange, L25_evicted_attempt_that_may_have_had_an_effect_makes_the_respons
 
 // Attempt 40 gets a response, which is kept. All later attempts are refused, and the kept response is
 // delivered.
-TEST(Exchange, L25_response_kept_long_ago_is_delivered) {
+TEST(Exchange, L25_response_kept_many_attempts_ago_is_delivered) {
   Scene scene = put();
   scene.policy = endless();
   scene.policy.retry.max_attempts = 300;
@@ -194,7 +194,7 @@ TEST(Exchange, L25_response_kept_long_ago_is_delivered) {
 }
 
 // A response cannot refer to effects of later attempts, whether these were evicted or not.
-TEST(Exchange, L25_later_effects_do_not_make_an_earlier_response_ambiguous) {
+TEST(Exchange, L25_response_is_not_ambiguous_because_of_attempts_made_after_it) {
   Scene scene = put();
   scene.policy = endless();
   scene.policy.retry.max_attempts = 300;

@@ -322,7 +322,7 @@ TEST(Clause, R19_retries_continue_until_the_deadline) {
   EXPECT_EQ(starts_of(scene), expected);
 }
 
-TEST(Clause, R27_waits_without_jitter_are_exact) {
+TEST(Clause, R27_waits_without_jitter_double_exactly_up_to_the_maximum) {
   EXPECT_EQ(starts_of(document(60s, 120s, Jitter::none)), (Starts{0, 1, 3, 7, 15, 31, 63}));
 }
 

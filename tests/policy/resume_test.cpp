@@ -68,7 +68,7 @@ TEST(Resume, resume_requests_the_missing_range) {
   EXPECT_FALSE(download.has_rest(101));
 }
 
-TEST(Resume, continuation_must_be_exactly_the_missing_rest) {
+TEST(Resume, response_206_must_continue_with_exactly_the_missing_bytes) {
   const Continuation found = Download::begin(get(), whole()).value().judge(rest, 40);
   EXPECT_EQ(found.kind, Kind::rest);
   EXPECT_EQ(found.bytes, 60U);
@@ -235,7 +235,7 @@ TEST(Resume, E8_client_range_is_resumed_at_absolute_offsets) {
   EXPECT_EQ(all.ask(40).range, (ByteRange{40, std::nullopt}));
 }
 
-TEST(Resume, E8_chunked_part_ends_where_its_content_range_says) {
+TEST(Resume, E8_chunked_206_response_to_a_client_range_ends_where_its_content_range_says) {
   const PartHead chunked = with(part("bytes 20-69/100", 0), [](PartHead& h) { h.end = BodyEnd::last_chunk; });
   const Download download = Download::begin(get_range("bytes=20-69"), chunked).value();
   EXPECT_EQ(download.ask(40).range, (ByteRange{60, 69}));
@@ -385,7 +385,7 @@ TEST(ResumeByField, resume_needs_a_match_of_all_listed_version_fields) {
   EXPECT_EQ(after_40(with(whole(), two("17", "null")), with(rest, two("17", "null"))), Kind::rest);
 }
 
-TEST(ResumeByField, version_field_beside_a_strong_tag_may_be_missing_but_not_differ) {
+TEST(ResumeByField, version_field_beside_a_strong_etag_may_be_missing_in_the_206_but_must_not_differ) {
   const PartHead tagged = with(whole(), version("17", "\"v1\""));
   EXPECT_EQ(Download::begin(get(), tagged).value().ask(40).if_range, "\"v1\"");
   EXPECT_EQ(after_40(tagged, with(rest, version("17", "\"v1\""))), Kind::rest);

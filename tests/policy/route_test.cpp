@@ -133,7 +133,7 @@ TEST(Match, first_mismatching_part_is_named) {
   EXPECT_TRUE(match.matches(request));
 }
 
-TEST(Match, any_host_of_the_list_must_match_in_addition_to_the_host) {
+TEST(Match, request_must_match_both_the_host_and_one_entry_of_the_list_of_hosts) {
   const auto matches = [](const Match& match, std::string_view host) {
     return match.matches(RequestView{"GET", host, 80, "/", "", nullptr});
   };
@@ -151,7 +151,7 @@ TEST(Match, empty_match_accepts_every_request) {
   EXPECT_TRUE(Match().matches(RequestView{"BREW", "pot", 1, "/tea", "", nullptr}));
 }
 
-TEST(Match, star_matches_any_parameter_without_a_value) {
+TEST(Match, query_condition_star_matches_any_parameter_that_has_no_value) {
   Match match;
   match.query = {{Condition::Kind::query, "*", ""}};
   const auto matches = [&](std::string_view query) {

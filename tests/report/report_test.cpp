@@ -73,7 +73,7 @@ TEST(Report, svg_is_self_contained) {
   EXPECT_TRUE(has(to_svg(calm_one), "attempts per request</text>"));
 }
 
-TEST(Report, replay_report_shows_the_lower_and_upper_bound) {
+TEST(Report, report_of_a_replayed_log_shows_a_lower_and_an_upper_bound) {
   Report report = two_policies();
   report.model.reset();
   report.replayed = Replayed{"access.log", 100, 90, 3, 2, 5};
@@ -136,7 +136,7 @@ TEST(Words, figures_are_formatted_for_readers) {
   EXPECT_EQ(escaped("a\n\x1b"), "a  ");
 }
 
-TEST(Charts, chart_scales_are_rounded_and_curves_stay_inside) {
+TEST(Charts, chart_scales_end_at_a_round_number_and_curves_stay_inside_the_chart) {
   EXPECT_EQ(round_up(0), 1);
   EXPECT_EQ(round_up(1), 1);
   EXPECT_EQ(round_up(3179), 4000);

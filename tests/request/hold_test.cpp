@@ -85,7 +85,7 @@ TEST_F(HoldTest, body_bytes_after_the_held_part_can_still_be_read) {
   EXPECT_TRUE(pooled());
 }
 
-TEST_F(HoldTest, held_body_too_long_to_keep_is_discarded) {
+TEST_F(HoldTest, held_body_over_the_limit_for_kept_responses_is_discarded) {
   arrive("HTTP/1.1 200 OK\r\nContent-Length: 16\r\n\r\n0123456789ab");
   held();
   upstream.send("cdef");
@@ -94,7 +94,7 @@ TEST_F(HoldTest, held_body_too_long_to_keep_is_discarded) {
   EXPECT_EQ(response.connection, nullptr);
 }
 
-TEST_F(HoldTest, chunked_body_too_long_to_keep_is_discarded_at_its_end) {
+TEST_F(HoldTest, held_chunked_body_over_the_limit_for_kept_responses_is_discarded_at_its_end) {
   hold.bytes = 12;
   arrive("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nc\r\n0123456789ab\r\n");
   held();

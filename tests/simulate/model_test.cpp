@@ -58,7 +58,7 @@ TEST(ModelKeys, model_keys_accept_their_documented_values) {
   EXPECT_EQ(find_model_key("rates"), nullptr);
 }
 
-TEST(ModelKeys, latencies_are_parsed_and_formatted_alike) {
+TEST(ModelKeys, latency_is_printed_in_the_form_in_which_it_is_parsed) {
   for (const char* text : {"fixed:50ms", "uniform:10ms,90ms", "exp:50ms", "lognormal:50ms,0.5"}) {
     EXPECT_EQ(latency_text(with("latency", text).latency), text);
   }
@@ -145,7 +145,7 @@ TEST(ModelKeys, invalid_values_are_rejected_with_a_suggestion) {
         << key << ' ' << text << ": " << complaint(key, text);
 }
 
-TEST(ModelKeys, list_values_are_bounded) {
+TEST(ModelKeys, number_of_values_in_a_list_of_the_model_is_limited) {
   Model model;
   const ModelKey* key = find_model_key("error");
   key->clear(model);
@@ -179,7 +179,7 @@ TEST(Model, default_model_is_valid_and_contradictory_models_are_rejected) {
   EXPECT_EQ(why([](Model& m) { m.mix.resize(2); }), "mix: the shares add up to 2, not to 100%");
 }
 
-TEST(ModelFile, model_file_has_the_keys_of_the_command_line) {
+TEST(ModelFile, model_file_accepts_the_names_of_the_command_line_options_as_keys) {
   Model model;
   EXPECT_EQ(
       problems("version: 1\nseed: 9\nrate: 20/s\nclients: 3\noutage: [1s+1s, 5s+1s:refused]\nerror: none\n"

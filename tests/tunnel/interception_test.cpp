@@ -44,7 +44,7 @@ TEST(ClientHelloWords, server_name_and_protocols_are_parsed) {
   EXPECT_EQ(hello_of({}).server_name, "");
 }
 
-TEST(ClientHelloWords, early_data_and_following_bytes_are_ignored) {
+TEST(ClientHelloWords, server_name_is_read_although_early_data_or_other_bytes_follow) {
   const std::string hello = client_hello() + record("x") + "\x17\x03\x03";
   const auto read = read_client_hello(hello);
   ASSERT_TRUE(std::holds_alternative<ClientHello>(read));
@@ -52,7 +52,7 @@ TEST(ClientHelloWords, early_data_and_following_bytes_are_ignored) {
   EXPECT_EQ(hello_of(server_name("a.test") + extension(42, "")).server_name, "a.test");
 }
 
-TEST(ClientHelloWords, every_prefix_needs_more_for_any_split_into_records) {
+TEST(ClientHelloWords, client_hello_split_into_records_anywhere_is_incomplete_until_its_last_byte) {
   const std::string message = hello_message(server_name("api.test") + extension(51, std::string(900, 'k')));
   for (const std::size_t first :
        {message.size(), std::size_t{1}, std::size_t{3}, std::size_t{5}, std::size_t{700}}) {

@@ -25,7 +25,7 @@ SocksRequest request_of(const std::string& text) {
   return std::holds_alternative<SocksRequest>(read) ? std::get<SocksRequest>(read) : SocksRequest();
 }
 
-TEST(Socks5, incomplete_greeting_waits_for_more) {
+TEST(Socks5, incomplete_socks_greeting_waits_for_more_bytes) {
   const std::string greeting = bytes({5, 3, 1, 0, 2});
   for (std::size_t i = 0; i < greeting.size(); ++i)
     EXPECT_TRUE(std::holds_alternative<SocksPartial>(read_socks_greeting(greeting.substr(0, i)))) << i;
@@ -34,7 +34,7 @@ TEST(Socks5, incomplete_greeting_waits_for_more) {
   EXPECT_EQ(std::get<SocksGreeting>(read).bytes, 5U);
 }
 
-TEST(Socks5, invalid_greetings_are_rejected) {
+TEST(Socks5, invalid_socks_greetings_are_rejected) {
   EXPECT_EQ(std::get<http::Rejection>(read_socks_greeting("GET / HTTP/1.1")), http::Rejection::socks_version);
   EXPECT_EQ(std::get<http::Rejection>(read_socks_greeting(bytes({4, 1}))), http::Rejection::socks_version);
   EXPECT_EQ(std::get<http::Rejection>(read_socks_greeting(bytes({5, 0}))), http::Rejection::socks_malformed);
@@ -42,7 +42,7 @@ TEST(Socks5, invalid_greetings_are_rejected) {
             http::Rejection::socks_method);
 }
 
-TEST(Socks5, incomplete_request_waits_for_more) {
+TEST(Socks5, incomplete_socks_request_waits_for_more_bytes) {
   for (const std::string& whole : {by_name, by_v4, by_v6}) {
     for (std::size_t i = 0; i < whole.size(); ++i)
       EXPECT_TRUE(std::holds_alternative<SocksPartial>(read_socks_request(whole.substr(0, i)))) << i;
@@ -56,7 +56,7 @@ TEST(Socks5, incomplete_request_waits_for_more) {
   EXPECT_EQ(request_of(by_v6).port, 8080);
 }
 
-TEST(Socks5, invalid_requests_are_rejected) {
+TEST(Socks5, invalid_socks_requests_are_rejected) {
   const std::vector<std::pair<std::string, http::Rejection>> bad{
       {bytes({4}), http::Rejection::socks_malformed},
       {bytes({5, 2}), http::Rejection::socks_command},

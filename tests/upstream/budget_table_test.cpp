@@ -18,7 +18,7 @@ policy::BudgetPolicy tight() {
   return policy;
 }
 
-TEST(BudgetTable, same_host_settings_and_kind_share_a_budget) {
+TEST(BudgetTable, routes_with_the_same_budget_settings_and_kind_share_one_budget_per_host) {
   BudgetTable budgets(8);
   const auto one = budgets.account("a:80", {}, BudgetKind::real);
   EXPECT_EQ(budgets.account("a:80", {}, BudgetKind::real), one);

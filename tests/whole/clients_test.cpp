@@ -383,7 +383,7 @@ TEST(ProxyShutdown, D15_backoff_wait_ends_with_the_last_response) {
   EXPECT_TRUE(play::eventually([&] { return proxy.ended(); }));
 }
 
-TEST(ProxyShutdown, everything_ends_after_the_grace_period) {
+TEST(ProxyShutdown, pending_request_ends_with_the_grace_period_of_a_shutdown) {
   std::atomic<bool> asked{false};
   ScriptedUpstream upstream([&](Peer& peer) {
     peer.read_request();

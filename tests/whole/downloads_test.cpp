@@ -69,7 +69,7 @@ void take_little(RawClient& client) {
 }
 
 class Download : public ::testing::TestWithParam<std::size_t> {};
-TEST_P(Download, download_is_complete_and_its_connections_are_reused) {
+TEST_P(Download, download_of_any_size_is_complete_and_its_connections_are_reused) {
   const std::string body = noise(GetParam());
   ScriptedUpstream upstream([&](Peer& peer) {
     for (unsigned seed = 1; !peer.read_request().empty(); ++seed)

@@ -117,7 +117,7 @@ TEST(ProxyParent, unreachable_parent_is_distinguished_from_an_unreachable_upstre
       [&] { return proxy.metric("reprise_attempts_total{route=\"default\",outcome=\"connect\"}") == 6; }));
 }
 
-TEST(ProxyParent, unresponsive_parent_address_is_a_timeout) {
+TEST(ProxyParent, parent_address_that_does_not_respond_is_reported_as_a_timeout) {
   const play::RefusingPort port;
   const BlackHole hole("127.0.0.2", port.number());
   Wishes wishes = through(port.number());
@@ -127,7 +127,7 @@ TEST(ProxyParent, unresponsive_parent_address_is_a_timeout) {
   expect_failure(proxy.client().ask(play::get("up.test")), 504, "connection_timeout", late);
 }
 
-TEST(ProxyParent, hanging_lookup_of_the_parent_name_is_a_timeout) {
+TEST(ProxyParent, lookup_of_the_parent_name_that_hangs_is_reported_as_a_timeout) {
   play::Names names;
   names.hold_back("parent.test");
   Wishes wishes = through(3128);

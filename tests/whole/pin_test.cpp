@@ -77,7 +77,7 @@ TEST(ProxyPin, F2_request_on_an_authenticated_connection_is_not_retried_on_anoth
   EXPECT_EQ(upstream.connections(), 1U);
 }
 
-TEST(ProxyPin, F2_connection_is_shared_without_connection_based_authentication) {
+TEST(ProxyPin, F2_connection_with_basic_authentication_is_shared_by_all_clients) {
   Heard heard;
   ScriptedUpstream upstream([&heard](Peer& peer) {
     for (std::string got = peer.read_request(); !got.empty(); got = peer.read_request()) {
