@@ -111,7 +111,7 @@ TEST(OtelVariables, export_is_off_if_an_otel_variable_disables_it) {
   EXPECT_TRUE(only_warning({{"OTEL_SDK_DISABLED", "1"}}).starts_with("OTEL_SDK_DISABLED is neither"));
 }
 
-TEST(OtelVariables, file_endpoint_overrides_variables_but_uses_their_headers) {
+TEST(OtelVariables, collector_in_the_file_overrides_the_variables_but_uses_their_headers) {
   const OtelVariables variables = read({{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://variable:4318"},
                                         {"OTEL_EXPORTER_OTLP_HEADERS", "k=v"},
                                         {"OTEL_EXPORTER_OTLP_CERTIFICATE", "/ca.pem"}});

@@ -115,7 +115,7 @@ def test_stale_control_socket_is_replaced_at_startup():
         equal(reprise.tell("status")[0], 0)
 
 
-def test_control_socket_in_use_or_plain_file_at_its_path_is_never_replaced():
+def test_startup_fails_if_the_control_path_is_a_socket_in_use_or_a_plain_file():
     with Controlled() as reprise:
         code, errors = started_with(reprise.control_path)
         equal(code, 69)
@@ -137,7 +137,7 @@ def test_control_socket_in_use_or_plain_file_at_its_path_is_never_replaced():
         assert "at most 107 bytes" in errors, errors
 
 
-def test_foreign_socket_at_the_control_path_survives_shutdown():
+def test_socket_of_another_process_at_the_control_path_is_not_removed_at_shutdown():
     with Controlled() as reprise:
         os.unlink(reprise.control_path)
         other = socket.socket(socket.AF_UNIX)

@@ -71,7 +71,7 @@ def test_gateway_rewrites_redirects_to_the_clients_host_or_its_own_address():
             equal(response_of(reprise, "/login", host).field("Location"), f"http://{expected}/home?a=1#top", host)
 
 
-def test_gateway_leaves_foreign_redirects_and_strict_cookies_unchanged():
+def test_gateway_keeps_redirects_to_other_hosts_and_cookies_that_require_secure_unchanged():
     strict = ["__Host-a=1; Secure; Path=/", "__Secure-b=1; Secure", "c=1; SameSite=None; Secure"]
     fields = [("Location", "http://other.test/x"), *(("Set-Cookie", cookie) for cookie in strict)]
     with Upstream({"/x": [Say(302, fields=fields)], "/y": [Say(201, fields=[("Location", "/y/1")])]}) as upstream:

@@ -77,7 +77,7 @@ def test_L2_changed_address_is_found_within_one_request():
 
 
 @isolated
-def test_L2_cached_address_is_evicted_once_it_refuses():
+def test_L2_cached_address_is_evicted_after_it_refused_a_connection():
     with contextlib.ExitStack() as stack:
         names = stack.enter_context(NameServer({"moves.test": [Answer("127.0.0.2", ttl=300), Answer("127.0.0.3", ttl=300)]}, USUAL))
         reprise = stack.enter_context(Shipped())

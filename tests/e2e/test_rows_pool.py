@@ -44,7 +44,7 @@ def test_D7_old_connection_failure_during_the_backoff_does_not_affect_the_retry(
             at_most(share, 0.9, f"share of a core during the wait, {first.__name__}")
 
 
-def test_D8_last_attempt_that_fails_on_a_reused_connection_gets_502():
+def test_D8_client_gets_502_if_the_last_attempt_fails_on_a_reused_connection():
     def die_when_reused(connection, request):
         if request.order > 0:
             reset(connection)

@@ -23,7 +23,7 @@ def backoff(milliseconds):
     return {"initial": f"{milliseconds}ms", "maximum": f"{milliseconds}ms", "jitter": "none"}
 
 
-def test_D1_possibly_processed_non_idempotent_request_is_sent_once():
+def test_D1_non_idempotent_request_that_may_have_been_processed_is_sent_once():
     words = b"the upstream's own words"
     kinds = [(f"/{status}", Say(status, words, [("X-Own", "1")]), status) for status in (408, 429, 500, 502, 503, 504)]
     kinds += [("/reset", "execute_reset", 502), ("/close", "close", 502), ("/part", raw(b"HTTP/1.1 200 OK\r\nX: 1\r\n", "close"), 502),
@@ -154,7 +154,7 @@ def dies_when_reused(connection, request, seen=None):
         Say(200, b"fresh").text(request, 1))(connection, request)
 
 
-def test_D8_last_attempt_that_fails_on_a_reused_connection_gets_502():
+def test_D8_client_gets_502_if_the_last_attempt_fails_on_a_reused_connection():
     with stage({"/x": ["reset"]}, defaults={"retry": {"max_attempts": 1}}) as (reprise, upstream):
         for method, attempts, reason in (("POST", 1, "not_idempotent"), ("GET", 2, "attempts_spent")):
             with Client(reprise.forward) as client:

@@ -234,7 +234,7 @@ def test_G7_http_in_a_tunnel_is_retried_and_logged():
         equal([step["status"] for step in second["attempts"]], [503, 200])
 
 
-def test_G7_http_in_a_tunnel_as_undici_sends_it_is_retried():
+def test_G7_http_that_node_undici_sends_in_a_tunnel_is_retried():
     """Node's fetch sends this with NODE_USE_ENV_PROXY=1 and an http:// URL."""
     with Upstream({"/x": [503, Say(200, b"fetched")]}) as upstream, Reprise() as reprise:
         for _ in range(20):

@@ -259,7 +259,7 @@ def test_gateway_that_keeps_the_clients_host_verifies_the_upstream_certificate_f
             equal(upstream.sni[:2], ["api.test", "other.test"])
 
 
-def test_route_originates_tls_behind_a_plain_gateway():
+def test_gateway_listener_with_an_http_upstream_can_originate_tls():
     with TlsUpstream() as upstream:
         listeners = [{"mode": "forward", "bind": "127.0.0.1:0"},
                      {"mode": "gateway", "bind": "127.0.0.1:0", "upstream": f"http://127.0.0.1:{upstream.port}"}]

@@ -165,7 +165,7 @@ def test_top_lists_failing_routes_first_when_there_are_many():
             terminal.sees("MOST PROBLEMS FIRST")
 
 
-def test_top_restores_the_terminal_however_it_ends():
+def test_top_restores_the_terminal_after_every_key_and_signal_that_ends_it():
     with Reprise() as reprise:
         for end, code in (("q", 0), ("\x03", 0), ("\x1c", -signal.SIGQUIT), (signal.SIGTERM, -signal.SIGTERM),
                           (signal.SIGHUP, -signal.SIGHUP), (signal.SIGINT, 0)):

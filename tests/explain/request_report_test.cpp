@@ -166,7 +166,7 @@ TEST(StoryAdvice, advice_refers_to_the_reason_that_ended_the_request) {
 }
 
 // Listing the failure in retry.on is enough if a second execution does no harm, or if nothing was sent.
-TEST(StoryAdvice, advice_adds_a_second_obstacle_only_if_it_would_prevent_the_retry) {
+TEST(StoryAdvice, advice_mentions_a_second_obstacle_only_if_it_would_still_prevent_the_retry) {
   ScriptedRequest request("unlisted", "POST", "/x");
   request.attempt(failure(policy::Stage::send, policy::Cause::reset), 1, stop(Reason::not_retryable));
   request.ends(Ending::complete, 502);

@@ -60,7 +60,7 @@ void expect_broken(const string& text, Rejection cause) {
   }
 }
 
-TEST(Chunked, decoder_stops_at_the_end_of_the_body) {
+TEST(Chunked, chunk_decoder_stops_at_the_end_of_the_body) {
   const string text = "5\r\nhello\r\nA\r\n0123456789\r\n0\r\n\r\n";
   const Decoded decoded = decode(text + "GET / HTTP/1.1");
   EXPECT_EQ(decoded.state, State::done);
@@ -194,7 +194,7 @@ TEST(Chunked, N25_bare_lf_line_ends_are_accepted_only_in_responses) {
     EXPECT_EQ(decode_tolerantly(text, 100).cause, Rejection::bad_chunk) << text;
 }
 
-TEST(Chunked, reset_decoder_does_not_keep_the_previous_leniency) {
+TEST(Chunked, chunk_decoder_is_strict_after_a_reset_without_an_argument) {
   ChunkDecoder decoder(Spelling::tolerant);
   EXPECT_EQ(decoder.step("0\r\nX: 1\n\n").state, State::done);
   decoder.reset();
@@ -295,7 +295,7 @@ TEST(Chunked, trailers_over_the_size_limit_are_rejected) {
   EXPECT_EQ(decode("0\r\nX: " + string(8000, 'a') + "\r\n\r\n").state, State::done);
 }
 
-TEST(Chunked, decoder_stays_broken_or_done_until_reset) {
+TEST(Chunked, chunk_decoder_stays_broken_or_done_until_it_is_reset) {
   ChunkDecoder decoder;
   EXPECT_EQ(decoder.step("x").state, State::broken);
   EXPECT_EQ(decoder.step("0\r\n\r\n").state, State::broken);

@@ -92,7 +92,7 @@ TEST(remove, removal_restores_every_yaml_style_byte_for_byte) {
   }
 }
 
-TEST(remove, removal_keeps_foreign_sidecars_and_later_changes) {
+TEST(remove, removal_keeps_sidecars_of_other_programs_and_later_changes) {
   const std::string foreign =
       pod("  initContainers:\n  - name: reprise\n    image: somebody/else\n  containers:\n  - name: a\n");
   const auto outcome = remove(foreign);

@@ -113,7 +113,7 @@ TEST(Stream, L29_ending_a_read_does_not_end_a_wait_for_send_room) {
   reading.join();
 }
 
-TEST(Stream, L29_write_is_ended_by_its_own_limit_cancel_or_end_of_writing) {
+TEST(Stream, L29_write_is_ended_by_its_own_time_limit_or_by_cancel_or_end_writing_or_cut) {
   using End = void (*)(Stream&);
   for (const End end :
        {+[](Stream&) {}, +[](Stream& stream) { stream.cancel(); },

@@ -8,7 +8,7 @@ from hosted import asked
 from stage import block, need, run
 
 
-def test_fresh_host_retries_its_first_request(stage):
+def test_package_on_a_fresh_host_retries_the_first_request(stage):
     """Prints the seconds and does not judge them, because they depend on the machine. They exclude the start of the
     container and the download."""
     need("mmdebstrap", "systemd-nspawn", "nsenter")

@@ -181,7 +181,7 @@ def test_service_works_without_systemd_sockets(stage):
     asked(there)
 
 
-def test_unusable_file_refuses_clients_until_it_is_repaired(stage):
+def test_service_with_an_unusable_file_refuses_clients_until_the_file_is_repaired(stage):
     """Each client makes systemd try to start the service. systemd closes the sockets in the end; a restart opens them
     again."""
     there = host(stage)

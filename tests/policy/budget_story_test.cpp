@@ -116,7 +116,7 @@ TEST_F(SharedBudget, free_retry_inherits_the_budget_charge_of_the_stale_attempt)
   EXPECT_EQ(left(), 1) << "and burdened nobody either";
 }
 
-TEST_F(SharedBudget, stale_attempt_that_sent_bytes_is_not_refunded_by_its_free_retry) {
+TEST_F(SharedBudget, retry_on_a_stale_connection_that_sent_bytes_is_not_refunded) {
   Exchange one = exchange();
   std::ignore = one.begin(epoch, dice);
   std::ignore = one.responded(sent, {503, {}}, epoch, dice);

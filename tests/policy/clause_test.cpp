@@ -75,7 +75,7 @@ TEST(Clause, R2_every_server_error_is_retried) {
   }
 }
 
-TEST(Clause, R3_request_timeout_status_is_retried_only_where_listed) {
+TEST(Clause, R3_status_408_is_retried_only_if_retry_on_lists_it) {
   EXPECT_EQ(attempts(documented(get()), {status(408), status(200)}), 1U);
   const Scene resumable = documented(put()).with([](auto& p, auto&) { p.retry.on.statuses.set(408); });
   EXPECT_EQ(attempts(resumable, {status(408), status(200)}), 2U);
@@ -99,7 +99,7 @@ TEST(Clause, R5_resume_incomplete_308_is_delivered) {
             "attempt 2 -> 308 | deliver (success)\n");
 }
 
-TEST(Clause, R6_final_response_ends_the_retries) {
+TEST(Clause, R6_response_that_is_not_retryable_ends_the_retries) {
   EXPECT_EQ(told(documented(get()), {status(503), status(400)}),
             "attempt 1 -> 503 | sleep 2000ms\n"
             "attempt 2 -> 400 | deliver (not_retryable)\n");

@@ -69,7 +69,7 @@ TEST_F(DeliveredBodyTest, attempt_with_a_stalled_body_gets_its_earlier_outcome_b
   EXPECT_FALSE(body.went_on(ledger)) << "it goes on once";
 }
 
-TEST_F(DeliveredBodyTest, finally_broken_body_cannot_continue) {
+TEST_F(DeliveredBodyTest, body_whose_connection_has_closed_cannot_continue) {
   body.broke({}, ledger, noon);
   EXPECT_FALSE(body.went_on(ledger));
   EXPECT_TRUE(std::holds_alternative<Failed>(ledger[0].outcome));

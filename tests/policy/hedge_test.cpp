@@ -586,7 +586,7 @@ TEST_F(HedgeTest, retry_hint_of_either_response_in_a_race_can_forbid_retries) {
   EXPECT_NE(at<Deliver>(last, 0), nullptr);
 }
 
-TEST(HedgeOutcomes, each_hedge_outcome_has_its_own_word) {
+TEST(HedgeOutcomes, each_hedge_outcome_has_a_unique_word) {
   std::vector<std::string_view> words;
   for (std::uint8_t i = 0; i < hedge_outcome_count; ++i) words.push_back(word(static_cast<HedgeOutcome>(i)));
   EXPECT_EQ(words, (std::vector<std::string_view>{"none", "refused", "observed", "won", "lost", "failed",

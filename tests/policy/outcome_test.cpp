@@ -10,7 +10,7 @@
 namespace reprise::policy {
 namespace {
 
-TEST(Word, each_stage_has_its_word) {
+TEST(Word, each_stage_of_an_attempt_has_the_documented_word) {
   EXPECT_EQ(word(Stage::resolve), "resolve");
   EXPECT_EQ(word(Stage::connect), "connect");
   EXPECT_EQ(word(Stage::tls), "tls");

@@ -409,7 +409,7 @@ TEST(StalledBody, stalled_body_is_discarded_once_the_resume_brought_a_byte) {
 }
 
 // The limits that requests to one host share also apply to resumes.
-TEST(ResumeAndHost, open_circuit_cuts_the_response_and_failed_resumes_count_in_it) {
+TEST(ResumeAndHost, circuit_counts_failed_resumes_and_the_response_is_cut_when_it_opens) {
   LoadedDice dice = LoadedDice::lowest();
   const policy::RoutePolicy route;
   policy::Budget budget({0, 1, 10s});

@@ -61,7 +61,7 @@ std::string needed(Stage stage, Cause cause) {
   return stage < Stage::tls ? "connect" : "reset";
 }
 
-TEST(RetryOn, every_failure_is_listed_by_exactly_one_word) {
+TEST(RetryOn, every_failure_is_covered_by_exactly_one_word_of_retry_on) {
   for (std::uint8_t s = 0; s < stage_count; ++s) {
     for (std::uint8_t c = 0; c < cause_count; ++c) {
       const Failed failed{static_cast<Stage>(s), static_cast<Cause>(c)};

@@ -204,7 +204,7 @@ TEST_F(ReplayFileTest, D17_bytes_that_cannot_be_read_back_are_reported_lost) {
   EXPECT_LT(out.size(), 300'000U);
 }
 
-TEST_F(ReplayFileTest, cancelled_wait_ends) {
+TEST_F(ReplayFileTest, cancelled_wait_for_the_disk_ends) {
   disk().stick();
   const auto file = make();
   ASSERT_TRUE(file->append(pattern(block)));

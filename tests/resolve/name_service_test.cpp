@@ -227,7 +227,7 @@ TEST_F(NameServiceTest, changed_resolver_file_is_read_again_and_pending_lookups_
   EXPECT_EQ(look_up("up"), one("192.0.2.1"));
 }
 
-TEST_F(NameServiceTest, unreachable_name_server_is_a_failure) {
+TEST_F(NameServiceTest, lookup_fails_if_the_name_server_is_unreachable) {
   start();
   const NameFiles nowhere{folder_.path() + "/none", folder_.path() + "/none", 1};
   NameService service(nowhere, [](const std::string&) { return Found{}; });

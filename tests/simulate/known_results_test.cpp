@@ -193,7 +193,7 @@ TEST(KnownResults, workers_without_a_queue_match_the_erlang_b_formula) {
 }
 
 // The token bucket holds one second: it admits 100 requests at once, then 100 a second.
-TEST(KnownResults, rate_limit_admits_its_rate) {
+TEST(KnownResults, simulated_rate_limit_admits_the_configured_rate) {
   Model model = calm();
   model.rate = 300;
   model.limit = RateLimit{100, std::nullopt};

@@ -181,7 +181,7 @@ TEST(ReplayLog, incomplete_last_line_is_skipped_and_other_incomplete_lines_fail)
   EXPECT_EQ(good(whole.substr(0, whole.size() - 1) + "\r\n").requests.size(), 1U);
 }
 
-TEST(ReplayLog, foreign_input_is_reported) {
+TEST(ReplayLog, input_that_is_no_access_log_of_reprise_is_reported) {
   const std::string whole = line(1, responded(1, 200));
   EXPECT_EQ(fault("127.0.0.1 - - [10/Oct/2000] \"GET /\" 200 12\n").substr(0, 30),
             "1: the line is not JSON: write");

@@ -107,7 +107,7 @@ TEST(Run, hedging_shortens_the_latency_tail) {
   EXPECT_GT(simulated(model, policy).hedges, 200U);
 }
 
-TEST(Run, impatient_client_ends_its_request) {
+TEST(Run, request_ends_when_the_patience_of_the_simulated_client_ends) {
   Model model = calm();
   model.latency = {Latency::Kind::fixed, milliseconds(500), {}, 0};
   model.patience = milliseconds(200);

@@ -430,7 +430,7 @@ TEST_F(TlsLinkTest, F5_handshake_without_a_server_name_fails) {
   EXPECT_EQ(link.failure(), TlsError::certificate);
 }
 
-TEST_F(TlsLinkTest, protocol_that_was_not_offered_is_a_failure) {
+TEST_F(TlsLinkTest, handshake_fails_if_the_server_selects_a_protocol_that_was_not_offered) {
   serve("h2");
   TlsLink& link = open([](TlsEnd& end) { end.accept(); });
   EXPECT_EQ(shake(link), Handshake::failed);

@@ -234,7 +234,7 @@ TEST_F(SpanExporterTest, retry_after_may_be_a_date) {
   EXPECT_EQ(dropped("shutting_down"), 2);
 }
 
-TEST_F(SpanExporterTest, collector_without_a_response_is_given_up) {
+TEST_F(SpanExporterTest, spans_are_dropped_if_the_collector_does_not_respond_in_time) {
   times.post = milliseconds(20);
   times.tries = 2;
   const play::SilentPort port;
@@ -334,7 +334,7 @@ TEST_F(SpanExporterTest, collector_name_is_resolved_and_retried_after_a_failure)
   EXPECT_EQ(names.asked("collector.test"), 3);
 }
 
-TEST_F(SpanExporterTest, hanging_name_lookup_is_given_up) {
+TEST_F(SpanExporterTest, spans_are_dropped_if_the_lookup_of_the_collector_name_hangs) {
   times.post = milliseconds(20);
   times.tries = 2;
   names.hold_back("collector.test");

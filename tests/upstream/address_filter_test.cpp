@@ -13,7 +13,7 @@ tcp::endpoint at(const std::string& address, std::uint16_t port = 80) {
 }
 
 class DeniedByDefault : public ::testing::TestWithParam<std::string> {};
-TEST_P(DeniedByDefault, H1_embedded_ipv4_address_is_denied_like_itself) {
+TEST_P(DeniedByDefault, H1_denied_address_is_denied_in_every_embedded_form_too) {
   const AddressFilter filter(config::Deny{}, {});
   EXPECT_EQ(filter.judge(at(GetParam())), AddressVerdict::denied);
 }

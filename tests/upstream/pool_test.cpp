@@ -210,7 +210,7 @@ TEST_F(PoolTest, I6_longest_idle_connection_of_the_least_recently_used_upstream_
   EXPECT_FALSE(pool->make_room());
 }
 
-TEST_F(PoolTest, F6_connection_with_a_fin_is_not_lent) {
+TEST_F(PoolTest, F6_idle_connection_that_received_a_fin_is_not_lent) {
   const auto pool = make();
   RawSocket closed = add(*pool);
   closed.finish_sending();

@@ -402,7 +402,7 @@ TEST(ProxyShutdown, pending_request_ends_with_the_grace_period_of_a_shutdown) {
   EXPECT_TRUE(play::eventually([&] { return proxy.ended(); }));
 }
 
-TEST(ProxyShutdown, all_descriptors_are_closed) {
+TEST(ProxyShutdown, shutdown_closes_all_descriptors) {
   const std::size_t before = play::open_descriptors();
   {
     ScriptedUpstream upstream([](Peer& peer) {

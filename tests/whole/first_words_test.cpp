@@ -89,7 +89,7 @@ TEST(ProxyFirstWords, G7_request_line_arriving_in_pieces_is_recognised) {
   EXPECT_EQ(proxy.metric(turned_http), 1);
 }
 
-TEST(ProxyFirstWords, G7_later_requests_in_a_tunnel_cannot_leave_its_authority) {
+TEST(ProxyFirstWords, G7_later_request_in_a_tunnel_is_rejected_if_it_names_another_authority) {
   ScriptedUpstream other(play::responses({response(200, "elsewhere")}));
   ScriptedUpstream upstream(play::responses({response(200, "here")}));
   RunningProxy proxy(patient());
@@ -114,8 +114,7 @@ TEST(ProxyFirstWords, G7_tls_handshake_after_a_plain_request_in_a_tunnel_gets_40
 
 // If neither side had sent a byte, the upstream's close would be passed on. Here the client sends its request
 // together with the CONNECT.
-TEST(ProxyFirstWords,
-     G7_request_sent_with_connect_is_sent_again_if_the_upstream_closes_its_first_connection) {
+TEST(ProxyFirstWords, G7_request_sent_with_connect_is_retried_if_the_upstream_closes_the_connection) {
   ScriptedUpstream upstream([&](Peer& peer) {
     if (peer.number == 1) return peer.socket.reset();
     peer.read_request();

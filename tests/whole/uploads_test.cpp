@@ -416,7 +416,7 @@ TEST(ProxyUploads, client_that_stops_sending_its_body_is_cut_after_idle_timeout)
 }
 
 // The client must not be the idle side: it sends without a pause until the proxy takes no more bytes.
-TEST(ProxyUploads, upstream_that_does_not_read_is_given_up_after_idle_timeout) {
+TEST(ProxyUploads, upload_to_an_upstream_that_does_not_read_ends_after_idle_timeout) {
   const std::string body(100'000'000, 'x');
   WireResponse got;
   const auto is_given_up = [&](milliseconds limit) {
