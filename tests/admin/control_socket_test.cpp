@@ -173,7 +173,7 @@ TEST_F(ControlSocketTest, caller_that_disconnects_at_the_moment_of_its_timeout_d
   EXPECT_TRUE(ask_control(path_, "x", patience).succeeded);
 }
 
-TEST_F(ControlSocketTest, evicts_the_longest_silent_caller_when_all_slots_are_taken) {
+TEST_F(ControlSocketTest, longest_silent_caller_is_evicted_when_all_slots_are_taken) {
   begin();
   std::vector<int> lines;
   for (unsigned i = 0; i < ControlSocket::most_callers; ++i) lines.push_back(raw());

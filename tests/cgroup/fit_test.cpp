@@ -65,7 +65,7 @@ TEST(Fit, configured_replay_memory_is_kept_with_a_warning_if_above_its_share) {
   EXPECT_EQ(fit(settings, true, memory(mebibyte)).replay_memory_bytes, 0U);
 }
 
-TEST(Fit, warns_about_a_route_whose_replay_memory_exceeds_the_lowered_total) {
+TEST(Fit, route_with_more_replay_memory_than_the_lowered_total_causes_a_warning) {
   config::Settings settings;
   std::vector<policy::Route> routes(2);
   routes[0].name = "uploads";
@@ -80,7 +80,7 @@ TEST(Fit, warns_about_a_route_whose_replay_memory_exceeds_the_lowered_total) {
   EXPECT_TRUE(fit(settings, false, memory(80 * mebibyte)).warnings.empty());
 }
 
-TEST(Fit, warns_about_more_threads_than_cpus_and_keeps_the_count) {
+TEST(Fit, more_threads_than_cpus_cause_a_warning_and_are_kept) {
   config::Settings settings;
   settings.threads = 4;
   const Fitted fitted = fit(settings, false, cpus(1.5));

@@ -117,7 +117,7 @@ TEST(Load, ten_gigabyte_file_is_rejected_without_reading_all_of_it) {
   ::unlink(file.c_str());
 }
 
-TEST(Load, loads_settings_and_hash_from_a_file) {
+TEST(Load, settings_and_hash_are_loaded_from_a_file) {
   const TemporaryFile file("version: 1\nthreads: 3\n");
   const Loaded loaded = load_file(file.path(), {});
   ASSERT_TRUE(loaded.settings) << lines(loaded);
@@ -125,7 +125,7 @@ TEST(Load, loads_settings_and_hash_from_a_file) {
   EXPECT_EQ(loaded.hash, load_text("version: 1\nthreads: 3\n", {}).hash);
 }
 
-TEST(Load, rejects_a_file_over_one_mebibyte) {
+TEST(Load, file_over_one_mebibyte_is_rejected) {
   std::string text = "version: 1\n#";
   text.append(1024 * 1024 - text.size(), 'x');
   EXPECT_TRUE(load_text(text, {}).settings);
@@ -135,7 +135,7 @@ TEST(Load, rejects_a_file_over_one_mebibyte) {
   EXPECT_EQ(lines(load_file(file.path(), {})), "f.yaml: error: the file is larger than 1 MiB\n");
 }
 
-TEST(Load, rejects_nesting_over_32_levels) {
+TEST(Load, file_nested_over_32_levels_is_rejected) {
   const auto nested = [](std::size_t depth) {
     return "version: " + std::string(depth - 1, '[') + std::string(depth - 1, ']');
   };
@@ -157,7 +157,7 @@ TEST(Load, number_of_reported_problems_is_limited) {
   EXPECT_EQ(loaded.problems.size(), Report::most_problems);
 }
 
-TEST(Load, rejects_more_than_a_thousand_routes) {
+TEST(Load, file_with_more_than_a_thousand_routes_is_rejected) {
   const auto routes = [](int count) {
     std::string text = "version: 1\nroutes:\n";
     for (int i = 0; i < count; ++i)

@@ -36,7 +36,7 @@ TEST(Duration, duration_is_a_sequence_of_numbers_with_units) {
   for (const auto& [text, value] : table) EXPECT_EQ(parse_duration(text).value, value) << text;
 }
 
-TEST(Duration, rejects_ambiguous_durations) {
+TEST(Duration, ambiguous_durations_are_rejected) {
   expect_refused(parse_duration, {{"250", "no unit", "250s or 250ms"},
                                   {"1.5", "no unit", "1.5s or 1.5ms"},
                                   {"", "not a duration", ""},
@@ -71,7 +71,7 @@ TEST(Size, size_is_a_number_with_a_unit) {
   for (const auto& [text, value] : table) EXPECT_EQ(parse_size(text).value, value) << text;
 }
 
-TEST(Size, rejects_ambiguous_sizes) {
+TEST(Size, ambiguous_sizes_are_rejected) {
   expect_refused(parse_size, {{"64", "no unit", "64B or 64KiB"},
                               {"64k", "not a size", "64KiB"},
                               {"64kb", "not a size", "64KB"},

@@ -31,7 +31,7 @@ bool says(const std::string& text, std::initializer_list<std::string_view> words
   return true;
 }
 
-TEST(Warnings, D5_warns_if_the_replay_limit_of_one_request_exceeds_the_total) {
+TEST(Warnings, D5_replay_limit_of_one_request_above_the_total_limit_causes_a_warning) {
   EXPECT_TRUE(says("limits: {replay_memory: 1MiB}\ndefaults: {replay: {memory: 2MiB}}\n",
                    {"f:3:29: warning: defaults.replay.memory: replay.memory of one request is 2MiB, and "
                     "limits.replay_memory of all requests is 1MiB"}));
@@ -43,7 +43,7 @@ TEST(Warnings, D5_warns_if_the_replay_limit_of_one_request_exceeds_the_total) {
   EXPECT_EQ(said_of("routes: [{name: r, match: {host: h}, mode: off, replay: {disk: 2GiB}}]\n"), "");
 }
 
-TEST(Warnings, L8_warns_if_timeout_is_listed_but_no_timer_can_cause_it) {
+TEST(Warnings, L8_timeout_listed_in_retry_on_causes_a_warning_if_no_timer_can_cause_a_timeout) {
   EXPECT_TRUE(says("defaults:\n  retry: {on: [503, timeout]}\n",
                    {"f:3:15: warning: defaults.retry.on: timeout is listed", "write attempt_timeout"}));
   EXPECT_TRUE(says("routes:\n  - {name: r, match: {host: h}, retry: {on: [timeout], deadline: 5m}}\n",
@@ -57,7 +57,7 @@ TEST(Warnings, L8_warns_if_timeout_is_listed_but_no_timer_can_cause_it) {
                    {"presets[0].retry.on"}));
 }
 
-TEST(Warnings, L8_no_warning_if_timeout_can_occur_or_is_not_explicitly_listed) {
+TEST(Warnings, L8_timeout_in_retry_on_causes_no_warning_if_it_can_occur_or_is_not_listed_explicitly) {
   EXPECT_EQ(said_of("defaults: {retry: {on: [503, timeout], attempt_timeout: 10s}}\n"), "");
   EXPECT_EQ(said_of("defaults: {response_timeout: 59s, retry: {on: [503, timeout]}}\n"), "");
   EXPECT_EQ(said_of("defaults: {retry: {on: [503, timeout], deadline: unlimited}}\n"), "");
@@ -68,7 +68,7 @@ TEST(Warnings, L8_no_warning_if_timeout_can_occur_or_is_not_explicitly_listed) {
       said_of("defaults: {retry: {on: [429, 408, 500, 502, 503, 504, connect, tls, reset, timeout]}}\n"), "");
 }
 
-TEST(Warnings, L14_warns_if_a_deny_list_drops_a_default_entry) {
+TEST(Warnings, L14_deny_list_without_an_entry_of_the_default_list_causes_a_warning) {
   EXPECT_TRUE(
       says("security:\n  deny: [10.0.0.0/8]\n",
            {"f:3:9: warning: security.deny: ", "169.254.0.0/16 (cloud metadata", "100.100.100.200/32 (cloud",
@@ -86,7 +86,7 @@ TEST(Warnings, L14_warns_if_a_deny_list_drops_a_default_entry) {
   EXPECT_EQ(said_of("security: {connect_ports: [443]}\n"), "") << "the default list";
 }
 
-TEST(Warnings, L26_warns_if_a_preset_service_is_reached_without_tls) {
+TEST(Warnings, L26_preset_whose_service_is_reached_without_tls_causes_a_warning) {
   EXPECT_TRUE(says("presets:\n  - {name: aws, tls: off}\n",
                    {"f:3:22: warning: presets[0].tls: this service uses TLS", "clear text"}));
   EXPECT_TRUE(says("presets: [{name: gcs, tls: {originate: false}}]\n", {"presets[0].tls: "}));
@@ -102,7 +102,7 @@ TEST(Warnings, L26_warns_if_a_preset_service_is_reached_without_tls) {
     EXPECT_EQ(said_of("presets: [" + std::string(name) + "]\n"), "") << name;
 }
 
-TEST(Warnings, L26_warns_if_a_custom_route_reaches_a_tls_service_in_clear_text) {
+TEST(Warnings, L26_custom_route_that_reaches_a_tls_service_in_clear_text_causes_a_warning) {
   EXPECT_TRUE(says("routes:\n  - {name: r, match: {host: api.openai.com}}\n",
                    {"f:3:5: warning: routes[0]: requests to http://api.openai.com are sent in clear text"}));
   EXPECT_TRUE(says("routes: [{name: r, match: {hosts: [h, pail.s3.amazonaws.com]}, tls: off}]\n",

@@ -13,7 +13,7 @@ namespace {
 using std::string;
 using namespace std::string_literals;
 
-TEST(Guard, reads_a_plain_request) {
+TEST(Guard, plain_request_is_accepted_with_all_its_fields) {
   const ReadRequest read(
       "POST http://h:8080/a?b=c HTTP/1.1\r\nHost: h:8080\r\nX-Odd:  v \t\r\nContent-Length: 5\r\n\r\nhello");
   ASSERT_EQ(read.parsed, complete);

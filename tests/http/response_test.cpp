@@ -9,7 +9,7 @@ namespace {
 using std::string;
 using namespace std::string_literals;
 
-TEST(Response, reads_a_plain_response) {
+TEST(Response, plain_response_is_accepted_with_all_its_fields) {
   const ReadResponse read("HTTP/1.1 404 Not  Found\r\nServer: x\r\nContent-Length: 3\r\n\r\nabc");
   ASSERT_EQ(read.parsed, complete);
   EXPECT_EQ(read.head.status, 404);

@@ -74,7 +74,7 @@ TEST(HostPattern, host_pattern_matches_a_name_or_its_subdomains) {
   EXPECT_FALSE(HostPattern{"*.example.com"}.matches("badexample.com"));
 }
 
-TEST(Match, every_part_of_a_match_must_hold) {
+TEST(Match, request_matches_only_if_it_meets_every_part_of_the_match) {
   Match match;
   match.host.text = "api.example.com";
   match.port = 8080;
@@ -104,7 +104,7 @@ TEST(Match, every_part_of_a_match_must_hold) {
   EXPECT_FALSE(refused([](RequestView& r) { r.query = "alt=media&acl="; })) << "present, even with no value";
 }
 
-TEST(Match, first_mismatching_part_is_named) {
+TEST(Match, first_part_of_a_match_that_the_request_does_not_meet_is_named) {
   Match match;
   match.host.text = "api.example.com";
   match.port = 8080;
@@ -147,7 +147,7 @@ TEST(Match, request_must_match_both_the_host_and_one_entry_of_the_list_of_hosts)
   EXPECT_FALSE(matches(match, "a.example")) << "both must hold";
 }
 
-TEST(Match, empty_match_accepts_every_request) {
+TEST(Match, match_without_any_part_accepts_every_request) {
   EXPECT_TRUE(Match().matches(RequestView{"BREW", "pot", 1, "/tea", "", nullptr}));
 }
 

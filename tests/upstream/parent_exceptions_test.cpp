@@ -6,7 +6,7 @@
 namespace reprise::net {
 namespace {
 
-TEST(ParentExceptions, matches_names_and_suffixes_in_any_case) {
+TEST(ParentExceptions, parent_exceptions_match_names_and_suffixes_in_any_case) {
   const ParentExceptions exceptions({"api.test", "*.internal"});
   EXPECT_TRUE(exceptions.contains("API.test"));
   EXPECT_TRUE(exceptions.contains("api.test."));
@@ -16,7 +16,7 @@ TEST(ParentExceptions, matches_names_and_suffixes_in_any_case) {
   EXPECT_FALSE(exceptions.contains("notinternal"));
 }
 
-TEST(ParentExceptions, H2_network_matches_addresses_in_any_spelling_but_no_name) {
+TEST(ParentExceptions, H2_network_in_the_parent_exceptions_matches_addresses_in_any_spelling_but_no_name) {
   const ParentExceptions exceptions({"10.0.0.0/8", "192.0.2.1/32", "fd00::/8"});
   for (const char* host : {"10.1.2.3", "10.0.0.0", "0x0a010203", "::ffff:10.1.2.3", "192.0.2.1", "fd12::1"})
     EXPECT_TRUE(exceptions.contains(host)) << host;
@@ -24,7 +24,7 @@ TEST(ParentExceptions, H2_network_matches_addresses_in_any_spelling_but_no_name)
     EXPECT_FALSE(exceptions.contains(host)) << host;
 }
 
-TEST(ParentExceptions, matches_no_host_if_the_list_is_empty) {
+TEST(ParentExceptions, empty_list_of_parent_exceptions_matches_no_host) {
   EXPECT_FALSE(ParentExceptions().contains("a.test"));
   EXPECT_FALSE(ParentExceptions().contains("10.0.0.1"));
 }
