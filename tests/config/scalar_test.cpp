@@ -103,7 +103,7 @@ TEST(Ratio, ratio_is_a_percentage_or_fraction) {
                                {"inf", "not a ratio", ""}});
 }
 
-TEST(Rate, rate_is_per_second) {
+TEST(Rate, rate_is_a_number_per_second) {
   EXPECT_EQ(parse_rate("10/s").value, 10);
   EXPECT_EQ(parse_rate("0.5/s").value, 0.5);
   EXPECT_EQ(parse_rate("0").value, 0);

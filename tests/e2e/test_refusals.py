@@ -51,7 +51,7 @@ def test_malformed_requests_are_rejected_counted_and_closed():
         equal(reprise.metric("reprise_requests_total"), 0)
 
 
-def test_bad_chunk_aborts_the_attempt():
+def test_malformed_chunk_of_a_request_body_aborts_the_attempt():
     with Upstream() as upstream, Reprise() as reprise, Client(reprise.forward) as client:
         client.send(head_of("PUT", upstream.url("/x"), LOOPBACK, [("Transfer-Encoding", "chunked")]) + b"5\r\nhelloXX0\r\n\r\n")
         response = client.read_response()

@@ -64,7 +64,7 @@ class ClientFrom(Client):
         super().__init__(address, connection=connection)
 
 
-def test_I10_attempt_without_a_local_port_fails_as_connect_and_backs_off():
+def test_I10_attempt_without_a_free_local_port_fails_at_connect_and_is_retried_after_a_backoff():
     release = threading.Event()
 
     def held(connection, request):

@@ -71,7 +71,7 @@ TEST(StoryReport, report_contains_no_terminal_control_characters) {
   EXPECT_TRUE(has(text, "; cut"));
 }
 
-TEST(StoryReport, report_shows_rare_events) {
+TEST(StoryReport, report_shows_hedges_and_stale_connections_and_other_rare_events) {
   ScriptedRequest request("rare", "CONNECT", "");
   policy::Responded said_no{503, {{}, {}, true, true}, true};
   request.attempt(said_no, 1, {true, milliseconds(30), Reason::hedged}, true);

@@ -35,7 +35,7 @@ std::vector<std::uint64_t> numbers(const HistoryRing& ring, std::size_t most = 1
   return all;
 }
 
-TEST(HistoryRing, stored_request_is_read_back) {
+TEST(HistoryRing, stored_request_is_read_back_unchanged) {
   ScriptedRequest request("whole", "POST", "/v1/orders");
   policy::Responded refused{429, {std::chrono::seconds(3), {}, true}};
   request.attempt(failure(policy::Stage::connect, policy::Cause::refused), 1,

@@ -307,7 +307,7 @@ TEST(Chunked, chunk_decoder_stays_broken_or_done_until_it_is_reset) {
   EXPECT_EQ(decoder.trailers(), "");
 }
 
-TEST(Chunked, written_chunks_are_decoded_back) {
+TEST(Chunked, chunks_written_by_the_encoder_are_decoded_to_the_same_body) {
   string text;
   write_chunk_size(31, text);
   EXPECT_EQ(text, "1f\r\n");

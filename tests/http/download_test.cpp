@@ -87,7 +87,7 @@ TEST(PartHead, every_field_of_a_partial_response_is_read) {
   EXPECT_FALSE(part.doubled || part.has_trailer);
 }
 
-TEST(PartHead, E3_E7_duplicate_field_is_flagged) {
+TEST(PartHead, E3_E7_response_in_which_a_field_occurs_twice_is_flagged) {
   for (const char* line : {"ETag: \"v\"\r\n", "Content-Range: bytes 1-2/3\r\n", "Content-Type: a/b\r\n",
                            "Content-Encoding: identity\r\n", "X-Goog-Generation: 1\r\n",
                            "Last-Modified: Tue, 14 Nov 2023 22:13:20 GMT\r\n"}) {

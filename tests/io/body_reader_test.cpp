@@ -228,7 +228,7 @@ TEST_F(BodyReaderTest, B6_stall_is_reported_after_the_stall_timeout_without_byte
   EXPECT_GE(Tick::now() - before, milliseconds(120));
 }
 
-TEST_F(BodyReaderTest, read_with_a_time_limit_stalls_at_that_time) {
+TEST_F(BodyReaderTest, body_read_with_a_time_limit_is_reported_as_stalled_at_that_time) {
   begin(Kind::length, 10);
   const Instant due = Tick::now() + milliseconds(100);
   EXPECT_EQ(bench.run(next_until(reader, due)), BodyStep::stalled);

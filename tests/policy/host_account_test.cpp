@@ -136,7 +136,7 @@ TEST_F(HostAccountTest, free_retry_of_a_stale_connection_is_charged_only_if_the_
   EXPECT_EQ(one.budget_left(noon), 1);
 }
 
-TEST_F(HostAccountTest, observed_retry_is_never_refunded) {
+TEST_F(HostAccountTest, retry_in_observe_mode_is_never_refunded) {
   HostAccount one = account();
   one.pay_for_observed(noon);
   one.refund_retry(noon);

@@ -34,7 +34,7 @@ TEST(Reloader, reload_report_reaches_the_caller) {
   EXPECT_EQ(times, 2);
 }
 
-TEST(Reloader, request_during_a_reload_waits_for_the_next_reload) {
+TEST(Reloader, reload_that_is_requested_during_a_reload_runs_after_it) {
   std::promise<void> begun, go_on;
   int times = 0;
   Reloader reloader(
@@ -57,7 +57,7 @@ TEST(Reloader, request_during_a_reload_waits_for_the_next_reload) {
   EXPECT_EQ(second.get_future().get(), "2");
 }
 
-TEST(Reloader, callers_still_waiting_at_shutdown_are_notified) {
+TEST(Reloader, callers_that_wait_for_a_reload_at_shutdown_are_notified) {
   std::promise<void> begun, go_on;
   int times = 0;
   Reloader reloader(

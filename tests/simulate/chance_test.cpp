@@ -28,7 +28,7 @@ TEST(Chance, same_seed_draws_the_same_numbers_on_every_platform) {
   EXPECT_EQ(chance.normal(), 0x1.c0c22ddaaa164p-1);
 }
 
-TEST(Chance, means_and_deviations_match_the_distributions) {
+TEST(Chance, means_and_deviations_of_drawn_numbers_match_their_distributions) {
   Chance chance(1);
   double uniform = 0;
   double exponential = 0;

@@ -167,7 +167,7 @@ TEST(Draw, address_is_shown_before_the_first_reading) {
   EXPECT_NE(text.find("reprise at 127.0.0.1:3129"), std::string::npos) << text;
 }
 
-TEST(Draw, thousand_routes_are_paged) {
+TEST(Draw, selected_route_of_a_thousand_is_visible_with_its_position) {
   Watch watch(10);
   watch.took(*read_status(status_json(10, 0, routes_json(1000, 0)), nullptr).value, 1);
   watch.took(*read_status(status_json(20, 999, routes_json(1000, 1)), nullptr).value, 11);

@@ -158,7 +158,7 @@ TEST_F(Pressing, enter_opens_details_and_escape_goes_back) {
   EXPECT_EQ(view_.page, Page::routes);
 }
 
-TEST_F(Pressing, keys_are_harmless_when_nothing_can_be_chosen) {
+TEST_F(Pressing, keys_have_no_effect_on_a_page_without_entries) {
   view_.page = Page::stories;
   view_.route = wide_;
   press({{Key::down, 0}, {Key::enter, 0}});
@@ -181,7 +181,7 @@ TEST_F(Pressing, letter_keys_pause_and_quit) {
   EXPECT_TRUE(view_.quits);
 }
 
-TEST(Columns, columns_disappear_by_rank_on_a_narrow_terminal) {
+TEST(Columns, least_important_columns_disappear_first_on_a_narrow_terminal) {
   EXPECT_EQ(shape_for(40, 5).columns,
             (std::vector<Column>{Column::route, Column::rate, Column::success, Column::p99}));
   EXPECT_EQ(shape_for(10, 5).columns, (std::vector<Column>{Column::route}));

@@ -57,7 +57,7 @@ TEST(Reading, budget_belongs_to_the_upstream_of_the_same_name) {
   EXPECT_EQ(read.upstreams[0].circuit, "half_open");
 }
 
-TEST(Reading, target_is_written_as_requested) {
+TEST(Reading, target_of_a_request_is_shown_as_a_url_and_that_of_a_tunnel_as_host_and_port) {
   const auto target = [](const std::string& members) {
     return read_requests("[{" + members + "}]", nullptr).value->front().target;
   };
@@ -68,7 +68,7 @@ TEST(Reading, target_is_written_as_requested) {
   EXPECT_EQ(target(R"("host":"a","port":443,"tunnel":true)"), "a:443");
 }
 
-TEST(Watch, rates_cover_the_window) {
+TEST(Watch, rates_are_computed_over_the_configured_window_only) {
   Watch watch(2);
   for (int i = 0; i <= 5; ++i) watch.took(status(i, 100 * i, route("a", 10 * i * i)), i);
   // Only the last two seconds count: the counter grows from 90 to 250.
@@ -87,7 +87,7 @@ TEST(Watch, rate_is_zero_after_a_single_reading_of_the_status) {
   EXPECT_EQ(watch.rate(), 0);
 }
 
-TEST(Watch, figures_match_the_example_status) {
+TEST(Watch, figures_computed_from_the_example_status_are_correct) {
   const Watch watch = seen(after_json(troubled), utf8());
   const RouteFigures payments = watch.routes()[0];
   EXPECT_EQ(payments.recent.requests, 400U);
@@ -186,7 +186,7 @@ TEST(Lines, each_route_has_one_line_per_interval) {
   expect_golden("lines.jsonl", interval_lines(watch, LineForm::json, wall));
 }
 
-TEST(Lines, unknown_figures_are_marked) {
+TEST(Lines, unknown_figures_are_printed_as_a_dash_in_text_and_as_null_in_json) {
   Watch watch(1);
   EXPECT_EQ(interval_lines(watch, LineForm::text, 0), "");
   watch.took(status(1, 1, route(R"(a \"b\"\u001b)", 1)), 1);

@@ -59,7 +59,7 @@ TEST(Delivery, failure_without_a_response_is_retried) {
   }
 }
 
-TEST(Delivery, delivery_result_is_described) {
+TEST(Delivery, log_message_about_a_delivery_contains_the_status_and_text_of_the_collector) {
   EXPECT_EQ(words_of(responded(400, "no such field")),
             "the collector responded with status 400: no such field");
   EXPECT_EQ(words_of(responded(413)), "the collector responded with status 413");

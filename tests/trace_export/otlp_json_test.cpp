@@ -226,7 +226,7 @@ TEST_F(OtlpJsonTest, span_of_an_attempt_contains_the_address_and_port_of_its_pee
   EXPECT_TRUE(attributes(all[1]).contains("network.peer.address=127.0.0.1"));
 }
 
-TEST_F(OtlpJsonTest, batch_holds_many_requests) {
+TEST_F(OtlpJsonTest, batch_can_contain_the_spans_of_many_requests) {
   ScriptedRequest request("plain", "GET", "/v1/x");
   request.attempt(telemetry::status(200), 12, telemetry::stop(Reason::success))
       .ends(telemetry::Ending::complete, 200);

@@ -95,7 +95,7 @@ TEST(BudgetTable, report_lists_only_real_budgets_with_the_remaining_ratio) {
   EXPECT_EQ(reported, (std::map<std::string, double, std::less<>>{{"spent:80", 0}, {"full:80", 1}}));
 }
 
-TEST(BudgetTable, concurrent_use_is_safe) {
+TEST(BudgetTable, budget_table_can_be_used_by_several_threads_at_once) {
   BudgetTable budgets(4);
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {

@@ -137,7 +137,7 @@ TEST(ProxyLimits, request_in_observe_or_off_mode_is_sent_once_and_the_reason_is_
   }
 }
 
-TEST(ProxyLimits, response_headers_can_be_switched_off) {
+TEST(ProxyLimits, reprise_response_headers_can_be_switched_off) {
   ScriptedUpstream upstream(play::responses({response(200, "x")}));
   Wishes wishes;
   wishes.route.response_headers = policy::ResponseHeaders::none;

@@ -149,7 +149,7 @@ TEST(ProxyParent, unresolvable_parent_name_is_reported_as_unreachable) {
   expect_failure(proxy.client().ask(play::get("up.test")), 502, "destination_unavailable", unreachable);
 }
 
-TEST(ProxyParent, D12_parent_name_may_have_several_addresses) {
+TEST(ProxyParent, D12_next_address_of_the_parent_name_is_dialled_if_the_first_refuses) {
   ScriptedUpstream parent(play::responses({response(200, "")}));
   Wishes wishes = through(parent.port());
   wishes.settings.parent->host = "parent.test";

@@ -152,7 +152,7 @@ TEST(ProxyReload, connection_of_a_listener_removed_by_a_reload_closes_after_its_
   EXPECT_EQ(client.socket().read_to_end(), play::Wire::fin);
 }
 
-TEST(ProxyReload, parent_is_used_from_the_next_request_on) {
+TEST(ProxyReload, parent_added_by_a_reload_is_used_from_the_next_request_on) {
   ScriptedUpstream upstream(play::responses({play::response(200, "direct")}));
   ScriptedUpstream parent(play::responses({play::response(200, "through the parent")}));
   Reloading world(wishing(1));

@@ -21,7 +21,7 @@ TEST(ProxyResponses, get_response_arrives_and_connections_are_reused) {
   EXPECT_EQ(upstream.connections(), 1U);
 }
 
-TEST(ProxyResponses, I1_single_byte_reads_and_writes_change_nothing) {
+TEST(ProxyResponses, I1_messages_that_arrive_byte_by_byte_are_forwarded_unchanged) {
   Heard heard;
   const std::string chunks = "4\r\nwiki\r\n5\r\npedia\r\nb\r\n in\r\nchunks\r\n0\r\nX-Sum: 7\r\n\r\n";
   ScriptedUpstream upstream([&](Peer& peer) {

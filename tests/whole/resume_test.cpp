@@ -464,7 +464,7 @@ std::vector<Lie> lies() {
 
 class ProxyResumeLie : public ProxyResume, public ::testing::WithParamInterface<Lie> {};
 
-TEST_P(ProxyResumeLie, mismatched_continuation_is_cut_and_not_appended) {
+TEST_P(ProxyResumeLie, download_is_cut_if_the_response_to_its_resume_does_not_match) {
   expect_cut(download({broken_first(), {GetParam().response.text()}}), "resume_mismatch");
   EXPECT_EQ(heard_.size(), 2U);
   EXPECT_TRUE(play::eventually(
