@@ -73,11 +73,14 @@ void Judgement::compare_counters() {
   const Exposition& metrics = observed_.metrics;
   const auto as_double = [](std::uint64_t count) { return static_cast<double>(count); };
   std::printf("%-34s %12s %12s\n", "", "soak", "reprise");
-  row("requests", as_double(sums_.requests), metrics.sum("reprise_requests_total"));
+  // Reprise counts opened tunnels apart from requests.
+  const auto opened = as_double(ledger_.tunnels());
+  row("requests", as_double(sums_.requests) - opened, metrics.sum("reprise_requests_total"));
   const auto codes = metrics.by("reprise_requests_total", "code");
   for (const auto& [code, theirs] : codes) {
     const auto ours = sums_.codes.find(code);
-    row(("  " + code).c_str(), ours == sums_.codes.end() ? 0 : as_double(ours->second), theirs);
+    const double requests = ours == sums_.codes.end() ? 0 : as_double(ours->second);
+    row(("  " + code).c_str(), requests - (code == "200" ? opened : 0), theirs);
   }
   for (const auto& [code, ours] : sums_.codes) {
     if (!codes.contains(code)) row(("  " + code).c_str(), as_double(ours), 0);
