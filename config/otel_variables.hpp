@@ -31,9 +31,9 @@ struct OtelVariables {
 /// Reads the variables with `lookup`. All values are absent if OTEL_SDK_DISABLED is true.
 OtelVariables otel_variables(const std::function<std::optional<std::string>(std::string_view name)>& lookup);
 
-/// Sets the collector of a configuration, with the headers and the certificate of the variables. If the file
-/// has the key `trace.otlp` (`is_in_file`), its collector wins. Otherwise uses the collector of the
-/// variables, unless it is a listener of this proxy. Appends problems to `warnings`.
+/// Applies the OTEL_* environment variables to the settings: headers and certificate always, and the
+/// collector unless the file has the key `trace.otlp` (`is_in_file`). Ignores a collector that is a listener
+/// of this proxy. Appends problems to `warnings`.
 void follow_otel(const OtelVariables&, bool is_in_file, Settings&, std::vector<std::string>& warnings);
 
 }  // namespace reprise::config

@@ -11,7 +11,7 @@ from requirements import ENTRY, entries
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = (".github", "config", "cmake", "deploy", "docs", "proxy", "tests")
 SUFFIXES = (".cpp", ".hpp", ".c", ".py", ".sh", ".md", ".yaml", ".yml", ".cmake", ".js", ".css", ".html", ".service", ".txt")
-# These have ids as values, or planted faults of this script.
+# Files that are not checked: they contain ids as values, or wrong citations that test this script.
 SKIPPED = ("tests/requirements.py", "tests/citations.py")
 # C++ strings count as prose, because messages cite rows too. In other files all text is prose.
 PROSE = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'', re.S)

@@ -27,7 +27,7 @@ std::optional<std::string_view> preset_text(std::string_view name);
 struct PresetRoute {
   std::string_view preset;            ///< preset whose file has the route
   const Node* route = nullptr;        ///< keys of the route; they win over the policies
-  std::vector<const Node*> policies;  ///< policies of shipped presets, weakest first
+  std::vector<const Node*> policies;  ///< policies of shipped presets; later ones override earlier ones
 };
 
 /// Returns the routes of a preset in order: its own, then those of the presets that it lists.

@@ -112,7 +112,7 @@ def isolated(case=None, *, without=None):
 
 
 def tell_played():
-    """Reports the counts of a run inside a namespace to the run outside."""
+    """Passes the numbers of passed, failed and skipped cases from a run inside a network namespace to the run that started it."""
     if os.environ.get(INSIDE):
         print(PLAYED + json.dumps(stories))
 

@@ -60,7 +60,7 @@ def group_mounts():
 
 
 def own_group(controllers):
-    """Returns the path of this process's group in a hierarchy."""
+    """Returns the path of this process's control group in a cgroup hierarchy."""
     for line in Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines():
         _, names, path = line.split(":", 2)
         if (controllers is None and not names) or (controllers and names and set(names.split(",")) & controllers & {"memory", "cpu"}):

@@ -96,7 +96,7 @@ def test_I10_attempt_without_a_free_local_port_fails_at_connect_and_is_retried_a
                 release.set()
                 for client in busy:
                     equal(client.read_response().status, 200)
-                # When their connections have closed, a local port is free again.
+                # When the connections of the earlier clients have closed, a local port is free again.
                 response = stack.enter_context(ClientFrom(reprise.forward, 30011)).ask("GET", upstream.url("/x"))
                 equal(response.status, 200)
             attempts = reprise.requests(4)[0]["attempts"]

@@ -43,7 +43,7 @@ def descriptors_back(reprise):
 
 
 def share_of_a_core(reprise, work, seconds):
-    """Returns the CPU share of reprise while `work` runs, and for the rest of that many seconds."""
+    """Runs `work`, and waits until `seconds` seconds have passed. Returns reprise's CPU share in that time."""
     cpu, start = reprise.cpu_seconds(), time.monotonic()
     work()
     time.sleep(max(0.0, seconds - (time.monotonic() - start)))

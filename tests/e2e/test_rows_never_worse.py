@@ -22,7 +22,7 @@ LOST = "execute_reset"
 
 
 def test_N15_upgrade_request_is_sent_once_if_its_response_is_lost():
-    """`kubectl exec`, attach and port-forward send such requests. Tested with a forward proxy and with CONNECT."""
+    """`kubectl exec`, attach and port-forward send upgrade requests with a query. Tested through the forward listener and through CONNECT."""
     with Upstream({"/exec": [LOST]}) as upstream, Reprise() as reprise:
         response = ask(reprise, "GET", upstream.url("/exec?command=id"), None, UPGRADE)
         equal((response.status, response.reason, response.attempts), (502, "not_idempotent", 1))

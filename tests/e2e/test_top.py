@@ -46,7 +46,7 @@ def row_of(screen, name):
 
 
 def test_top_shows_routes_and_requests_that_were_retried_or_whose_retry_was_refused():
-    # Enough rows for both stories, however many lines the configuration's path takes.
+    # Enough rows for the history of both requests, however many lines the path of the configuration takes.
     with Upstream(SCRIPT) as upstream, Reprise() as reprise, on_terminal(reprise, rows=40) as terminal:
         terminal.sees("ROUTE")
         some_traffic(reprise, upstream)

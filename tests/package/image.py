@@ -120,8 +120,8 @@ def test_image_contains_only_what_the_program_needs(stage):
 
 
 class Container:
-    """The image with its own network, mounts and processes. In a script, `container COMMAND...` runs like a process
-    that a runtime has started: read-only root, `files` mounted over its own, /tmp in memory if `has_tmp`, an
+    """The image with its own network, mounts and processes. In a script, `container COMMAND...` runs COMMAND as a
+    container runtime does: read-only root, `files` mounted over the image's files, /tmp in memory if `has_tmp`, an
     unprivileged user."""
 
     def __init__(self, stage, user=USER, files=None, has_tmp=True):

@@ -127,8 +127,8 @@ TEST(EveryStep, invariants_hold_when_a_step_fails_and_another_is_interrupted) {
   }
 }
 
-// Returns the reasons that a host's circuit and pause give before any attempt. host_share_test.cpp has their
-// stories.
+// Returns the reasons that a host's circuit or pause can give before attempt 1. host_share_test.cpp tests
+// these cases step by step.
 std::set<policy::Reason> reached_before_any_attempt() {
   LoadedDice dice = LoadedDice::lowest();
   policy::RoutePolicy route;

@@ -1,4 +1,4 @@
-// Tests that each gate closes exactly at the limit that its header names.
+// Tests that each gate closes exactly at the limit that gates.hpp documents.
 #include "proxy/policy/decision/gates.hpp"
 
 #include <gtest/gtest.h>

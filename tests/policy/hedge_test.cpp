@@ -272,7 +272,7 @@ TEST_F(HedgeTest, half_closed_client_keeps_running_attempts_and_gets_no_new_hedg
   EXPECT_EQ(stopping.ledger().hedge_refusal, Reason::shutting_down);
 }
 
-// Returns why no hedge is sent. The arguments differ in one point from a request that gets one.
+// Returns why no hedge is sent. Each caller changes one argument of a request that would be hedged.
 Reason refusal(const RoutePolicy& policy, const Facts& facts, AttemptReport report, HostShare host = {},
                Duration late = 200ms) {
   play::LoadedDice dice = play::LoadedDice::highest();

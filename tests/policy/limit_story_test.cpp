@@ -1,4 +1,4 @@
-// Tests stories of limits: attempts, deadline, budget, and retry hints of the upstream.
+// Tests sequences of attempts that meet a limit: attempts, deadline, budget, or a retry hint of the upstream.
 #include <gtest/gtest.h>
 
 #include "tests/policy/stories.hpp"

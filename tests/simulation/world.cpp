@@ -6,7 +6,7 @@
 namespace reprise::simulation {
 namespace {
 
-// Wall-clock time of Instant zero, in nanoseconds: the story begins at 2026-01-01T00:00:00Z.
+// Wall-clock time of Instant zero, in nanoseconds. A story begins 3,600,000 s later, at 2026-01-01T00:00:00Z.
 constexpr std::int64_t wall_at_zero = (1'767'225'600 - 3'600'000) * std::int64_t{1'000'000'000};
 
 }  // namespace

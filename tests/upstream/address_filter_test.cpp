@@ -91,7 +91,8 @@ TEST(AddressFilter, H4_unspecified_address_is_denied_if_loopback_is) {
       EXPECT_EQ(filter.judge(at(text)), AddressVerdict::denied) << network << ' ' << text;
     for (const char* text : {"0", "0x0", "0.0", "00.0.0.0", "0.", "::", "::ffff:0:0", "::ffff:0.0.0.0"})
       EXPECT_EQ(filter.judge_unresolved(text, 80), AddressVerdict::denied) << network << ' ' << text;
-    // Zeros between a translator's longer prefix and the embedded address are not an unspecified address.
+    // The zeros between a NAT64 prefix and its embedded IPv4 address must not be taken for the address
+    // 0.0.0.0.
     for (const char* text : {"64:ff9b:1::808:808", "64:ff9b::808:808", "0.0.0.1", "1.0.0.0"})
       EXPECT_EQ(filter.judge(at(text)), AddressVerdict::allowed) << network << ' ' << text;
   }

@@ -85,8 +85,8 @@ struct ResponseLine {
 
 struct ResponseHead : ResponseLine {
   std::vector<FieldLine> fields;
-  /// The head as written by write_clean_head; empty if it was received in clean form. If it is not empty, all
-  /// views point into it. They stay valid when the head is moved.
+  /// The head as written by write_clean_head; empty if the head was received in clean form. If this buffer is
+  /// not empty, all views point into it. The views stay valid when the head is moved.
   std::vector<char> clean;
 
   /// Resets every member but keeps the storage of `fields`. Call before the buffer changes or the head is

@@ -59,7 +59,7 @@ class FreeList {
   FreeList& operator=(const FreeList&) = delete;
 
   // Takes the most recently used idle block. In ASan builds, takes the block that has been idle longest, and
-  // only when the list is full.
+  // only when the list is full, so that the use of a released block is detected for as long as possible.
   char* take_or_make() {
     if (blocks_.size() < (views_are_watched ? kept_ : 1)) return make_with_a_place();
     const auto place = views_are_watched ? blocks_.begin() : blocks_.end() - 1;

@@ -155,7 +155,7 @@ class Stream final : public Cancellable {
   asio::any_io_executor executor() { return socket_.get_executor(); }
   bool open() const { return link_ == nullptr ? socket_.is_open() : link_->open(); }
 
-  /// Tunes a plain socket. The creator of a link has tuned that link already.
+  /// Sets TCP_NODELAY and keepalive on a plain socket. Does nothing for a link: its creator has set them.
   void tune();
   /// Sets TCP_USER_TIMEOUT: how long sent bytes may stay unacknowledged, or the window closed. Clamped to 1
   /// ms and the kernel's maximum (row L24); `no_limit` restores the system's default. Makes a system call

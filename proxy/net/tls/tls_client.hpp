@@ -83,7 +83,7 @@ class TlsClients {
   /// A client and its inputs.
   struct Made {
     policy::TlsPolicy policy;
-    std::string held;  ///< digest of its files
+    std::string held;  ///< digest of the certificate, key and CA files
     std::shared_ptr<const TlsClient> client;
   };
 

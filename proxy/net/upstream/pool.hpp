@@ -34,7 +34,7 @@ struct Upstream;
 /// How an upstream is verified: not at all (plaintext), or by TLS settings and the name that it must prove.
 struct TlsPeer {
   const TlsClient* client = nullptr;  ///< null: plaintext
-  std::string_view name;              ///< the name that it must prove, in any spelling
+  std::string_view name;  ///< name that the upstream's certificate must prove; letter case does not matter
 };
 
 /// A connection to one upstream. Owned by the attempt that uses it, or by the pool while idle.

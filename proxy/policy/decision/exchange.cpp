@@ -269,7 +269,8 @@ std::optional<unsigned> Exchange::enter_end(const AttemptReport& report, const O
   return std::nullopt;
 }
 
-// Records a step of the race. The verdict belongs to the last entry.
+// Records a step of the hedge race as one or more entries of the ledger. Only the last entry gets the
+// verdict.
 void Exchange::enter_step(const HedgeRace::Step& step, const AttemptReport& report, const Outcome& outcome,
                           const Verdict& verdict, Instant now) {
   using Entry = HedgeRace::Entry;
@@ -439,7 +440,7 @@ void Exchange::delivered() {
   state_ = State::over;
 }
 
-// A wait before attempt 1 does not end, because attempt 1 always starts.
+// Ends a wait before a retry. A wait before attempt 1 continues, because attempt 1 is always sent.
 Actions Exchange::client_finished(Instant now) {
   stopped_ = Reason::client_gone;
   return state_ == State::waiting && number_ > 0 ? stop_waiting(Reason::client_gone, now) : Actions{};

@@ -26,7 +26,7 @@ bool asks_for_too_long(const Hints&, const RoutePolicy&);
 
 /// The parts of the host's shared state that a route uses.
 struct HostParts {
-  bool budget = false;  ///< a separate budget if the route only observes
+  bool budget = false;  ///< the budget allows a retry; routes in mode observe have a budget of their own
   bool circuit = false;
   bool pause = false;
 };

@@ -47,8 +47,8 @@ class HedgeRace {
   static constexpr unsigned first = 1;
   static constexpr unsigned second = 2;
 
-  /// Records that attempt 1 starts, and when its copy is due; nothing if there is no copy. Precondition: the
-  /// race is not on.
+  /// Records the start of attempt 1. `due`: time at which its hedge starts; absent if there is no hedge.
+  /// Precondition: no race is running.
   void plan(std::optional<Instant> due);
   /// Records that attempt 1 gets no copy after all. Precondition: the race is not on.
   void drop() { state_ = State::off; }

@@ -1,4 +1,4 @@
-// Learns how long an upstream keeps idle connections from those that the upstream has closed (row L5).
+// Estimates how long an upstream keeps idle connections open (row L5).
 #pragma once
 
 #include <optional>

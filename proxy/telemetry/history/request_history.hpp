@@ -19,7 +19,8 @@ namespace reprise::telemetry {
 /// any thread reads. A reader holds the lock while it copies one entry or walks over all of them.
 class ThreadHistory {
  public:
-  /// Numbers the requests first, first + step, and so on. Keeps at most `bytes`; 0 keeps none.
+  /// Gives the requests the numbers `first`, `first + step`, and so on. The history takes at most `bytes`
+  /// bytes; with 0 it keeps no request.
   ThreadHistory(std::size_t bytes, std::uint64_t first, std::uint64_t step);
 
   /// Returns the next request's number. Called on the io thread only.

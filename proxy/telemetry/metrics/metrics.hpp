@@ -107,8 +107,8 @@ class Metrics {
   /// backoff, Retry-After and ambiguous, all from its ledger.
   ///  - A retry is counted for each entry whose verdict says retry.
   ///  - A refusal is counted once per request, by the ledger's final reason, unless that is `success` or a
-  ///    reason that retries. So a wait that was ended counts under what ended it.
-  ///  - An opened tunnel is not counted in the requests and their durations.
+  ///    reason that retries. If a wait was ended early, that is the reason which ended the wait.
+  ///  - An opened tunnel is counted neither as a request nor in the durations.
   void count(const ExchangeRecord&);
   /// Returns the counters of the upstream "host:port", for `ExchangeRecord::upstream`. They are valid for the
   /// life of this object.

@@ -38,7 +38,8 @@ struct alignas(64) UpstreamCells {
 struct UpstreamLabels {
   std::vector<std::string> configured;  ///< hosts in lower case
   std::size_t most_from_traffic = 32;   ///< limits.labelled_upstreams
-  std::size_t most = 1024;              ///< maximum number of labels of both kinds: limits.upstreams
+  std::size_t most =
+      1024;  ///< maximum number of labels, of configured and other hosts together: limits.upstreams
 };
 
 /// Lives as long as the process. References to its cells stay valid. Thread-safe.

@@ -51,14 +51,13 @@ struct Rehearsed {
   bool resumes() const { return std::holds_alternative<policy::Wait>(end); }
 };
 
-/// Runs the course for at most `most` steps, or until a broken body would be resumed. `budget` may be null.
-/// Precondition: no other request uses the budget.
+/// Simulates the request for at most `most` steps, or until a broken body would be resumed. `budget` may be
+/// null. Precondition: no other request uses the budget.
 Rehearsed rehearse(const policy::RoutePolicy&, const Assumed&, policy::Dice&, policy::Budget*,
                    std::size_t most);
 
-/// Returns `hedged` if a copy would start because the first attempt has no response when the copy is due;
-/// otherwise the reason of the closed gate. Returns nothing if the route sends no copies. Assumes that an
-/// observed p95 is zero.
+/// Returns `hedged` if a hedge would start when attempt 1 has no response in time; otherwise the reason why
+/// no hedge starts. Returns nothing if the route does not hedge. Assumes that an observed p95 is zero.
 std::optional<policy::Reason> rehearse_hedge(const policy::RoutePolicy&, const Assumed&);
 
 /// Returns true for a failure that means "no response". Then the route decides which timer ends the attempt,

@@ -290,7 +290,8 @@ void Edits::remove_items(const Node& list, const std::vector<std::size_t>& place
       const std::size_t behind = comma + (text_.substr(comma + 1, 1) == " " ? 2 : 1);
       put(first.at, behind - first.at, "", first);
     } else {
-      // For the last items, the comma before them is removed too, unless they are also the first ones.
+      // If the removed items are the last of the list, the comma before them is removed too, unless they are
+      // the whole list.
       const std::size_t begin = from == 0 ? first.at : std::min(text_.rfind(',', first.at), first.at);
       put(begin, end - begin, "", first);
     }

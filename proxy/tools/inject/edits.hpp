@@ -75,7 +75,8 @@ class Edits {
     bool operator==(const Edit&) const = default;
   };
 
-  /// Order of two changes at the same place: the end of a value comes before the beginning of another.
+  /// Order of two changes at the same place: text added behind a value precedes text added before the next
+  /// one.
   enum class Order : std::uint8_t { behind, before };
   void put(std::size_t at, std::size_t erased, std::string added, const Node& for_whom,
            Order = Order::before);

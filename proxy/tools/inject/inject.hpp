@@ -29,7 +29,7 @@ struct Injected {
   std::size_t passed_over = 0;  ///< skipped pods, and objects of unknown kinds that seem to have pods
   std::map<std::string, std::size_t> others{};  ///< number of objects without pods, by kind
   std::set<std::string> config_maps{};          ///< names of ConfigMaps that the pods mount
-  std::set<std::string> config_maps_there{};    ///< names of those that the file defines
+  std::set<std::string> config_maps_there{};    ///< names of the ConfigMaps that the file defines
   std::vector<Remark> remarks{};                ///< notes for the author
 };
 

@@ -50,7 +50,7 @@ enum class UndoForm : std::uint8_t {
   whole,   ///< also how many entries of each list were added
 };
 
-/// The amount of additions to the pod's metadata. An anchor may share the metadata with other pods.
+/// How much is added to the pod's metadata: less if a YAML anchor shares the metadata with other objects.
 enum class MetadataForm : std::uint8_t { left_out, annotations, whole };
 
 /// Adds all changes to the edits. Returns notes for the author, or the first fault.

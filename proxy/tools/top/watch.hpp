@@ -51,7 +51,8 @@ struct Loss {
 /// The readings of one proxy. Times are in seconds on a monotonic clock.
 class Watch {
  public:
-  /// `window` is how many readings back the figures are compared with. Precondition: at least 1.
+  /// Compares each reading with the one taken `window` readings earlier. Precondition: `window` is at
+  /// least 1.
   explicit Watch(std::size_t window) : window_(window) { assert(window > 0); }
 
   /// Adds a reading. If the proxy has restarted (its start time differs, or its counters went back), discards

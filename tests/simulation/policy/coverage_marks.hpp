@@ -39,8 +39,9 @@ class CoverageMarks {
   std::uint64_t stories() const { return story_; }
   /// Returns one line per mark.
   std::string table() const;
-  /// Returns one line for each mark that fewer than one in a thousand stories reached, and for each pair of
-  /// stage and cause that was reached but cannot occur. Empty if there are none.
+  /// Returns one line for each mark that fewer than one in a thousand stories reached, and one for each pair
+  /// of stage and cause that was reached although it is listed as impossible. Empty if there are no such
+  /// lines.
   std::string missing() const;
 
  private:

@@ -1,4 +1,5 @@
-// Flaws for the canary: the exchange gets altered facts, and the laws judge it by the true facts.
+// Planted defects that the simulation must detect: the exchange gets altered facts, and the laws check it
+// against the true facts.
 #pragma once
 
 #include <array>

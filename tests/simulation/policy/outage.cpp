@@ -95,7 +95,8 @@ class Outage {
     for (const policy::Action& action : actions) {
       std::visit([&](const auto& asked) { obey(asked, cause); }, action);
     }
-    // One attempt runs at a time and every wait ends, so the exchange must always ask for something.
+    // One attempt runs at a time and every wait ends, so each call must return an action that continues or
+    // ends the exchange.
     assert(policy::leads_on(requests_[cause.request].exchange, actions));
   }
 

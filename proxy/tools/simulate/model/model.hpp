@@ -46,7 +46,7 @@ struct RequestKind {
 struct Trouble {
   policy::Outcome outcome = policy::Responded{503, {}};
   bool hangs = false;
-  std::string word = "503";  ///< the word in the model
+  std::string word = "503";  ///< the failure as the model file spells it
 };
 
 struct Outage {
