@@ -1,5 +1,5 @@
-// Reads the lifetime of signed requests, from the query first and else from the fields, and what the
-// signature covers.
+// Reads the lifetime of signed requests, from the query or else from the header fields, and finds out what
+// the signature covers.
 #include "proxy/http/retry_hints/signature.hpp"
 
 #include <algorithm>
@@ -58,7 +58,8 @@ std::optional<std::int64_t> read_unix(std::string_view text) {
   return static_cast<std::int64_t>(*value);
 }
 
-/// Reads a date in the forms that signers write. Ignores RFC 850 dates, because their century needs a clock.
+/// Reads a date in the forms that signers write. Ignores RFC 850 dates, because the century of their
+/// two-digit years depends on the current time.
 std::optional<std::int64_t> read_signing_date(std::string_view text) {
   if (text.size() > 3 && text[3] == ',') return parse_date(text, 0);
   return parse_basic_date(text);

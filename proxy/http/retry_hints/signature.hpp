@@ -11,10 +11,10 @@
 namespace reprise::http {
 
 /// Returns the time in seconds since 1970 UTC after which an upstream rejects the signature. Returns nothing
-/// for an unsigned request, or if its times cannot be read. The query wins over fields. Sources are
-/// X-Amz-Date + X-Amz-Expires, X-Goog-Date + X-Goog-Expires, and `Expires` of a V2 signed URL. For an
-/// `Authorization: AWS4-HMAC-SHA256` without a lifetime, the time is X-Amz-Date (or Date) plus 300 s, which
-/// AWS services allow.
+/// for an unsigned request, or if its times cannot be read. The query takes precedence over header fields.
+/// Sources are X-Amz-Date + X-Amz-Expires, X-Goog-Date + X-Goog-Expires, and `Expires` of a V2 signed URL.
+/// For an `Authorization: AWS4-HMAC-SHA256` without a lifetime, the time is X-Amz-Date (or Date) plus 300 s,
+/// which AWS services allow.
 std::optional<std::int64_t> signature_expiry(const RequestHead&, std::string_view query);
 
 /// Returns true if the request's credentials are valid only once: an OAuth 1 nonce (RFC 5849 3.3, in

@@ -49,12 +49,12 @@ class Exchange {
   Exchange(const RoutePolicy& policy, const Facts& facts, HostShare host, Instant head_at,
            ObservedLatency* latency = nullptr);
 
-  /// Adds an earlier attempt of this request whose verdict was a retry, as if it had been made here. Feeds
-  /// and charges the budget at the attempt's end. The exchange continues after it. Precondition: called
-  /// before `begin`, in the order of the attempts.
+  /// Adds an earlier attempt of this request whose verdict was a retry, as if this exchange had made the
+  /// attempt. Accounts for it in the host's budget at the time when it ended. The exchange continues after
+  /// this attempt. Precondition: called before `begin`, in the order of the attempts.
   void take_up(const LedgerEntry&);
-  /// Starts attempt 1. If the host has asked for a pause, waits for its end (plus a random part of the
-  /// route's first wait), or fails without an attempt. Also fails if the circuit is open.
+  /// Starts attempt 1. If the host has asked for a pause, either waits until the pause ends (plus a random
+  /// part of the route's first wait), or fails without an attempt. Also fails if the circuit is open.
   Actions begin(Instant now, Dice&);
   /// Reports that the final response head of the running attempt has arrived.
   Actions responded(const AttemptReport&, const Responded&, Instant now, Dice&);
@@ -62,9 +62,9 @@ class Exchange {
   Actions failed(const AttemptReport&, const Failed&, Instant now, Dice&);
   /// Returns when to report `hedge_due` for the running attempt; nothing if the attempt gets no copy.
   std::optional<Instant> hedge_at() const;
-  /// Reports that the running attempt has no response at the time `hedge_at`. Returns the start of a copy, or
-  /// no action; the ledger then has the reason. The report describes the request body at this time; set
-  /// `replayable` only if the body is also complete.
+  /// Reports that the running attempt still has no response at the time that `hedge_at` returned. Returns the
+  /// start of a copy. If no copy may start, returns no action and records the reason in the ledger. The
+  /// report describes the request body at this time; set `replayable` only if the body is also complete.
   Actions hedge_due(const AttemptReport&, Instant now);
   /// Reports that the wait is over.
   Actions waited(Instant now);
@@ -77,15 +77,16 @@ class Exchange {
   /// Reports that the delivered body, or its continuation, ended early. Waits to resume the body, or cuts the
   /// connection. From then on the deadline does not apply.
   Actions body_broke(const Break&, Instant now, Dice&);
-  /// Reports that a stalled body received bytes on its open connection before a resume did. Delivers that
-  /// body again. `report` describes the `Resume` that ran, if there was one.
+  /// Reports that bytes of a stalled body arrived on its connection, which is still open, before a resume
+  /// brought any. Continues to deliver that body. `report` describes the `Resume` that ran, if there was one.
   Actions body_went_on(const AttemptReport&, Instant now);
   /// Reports that the response to the running `Resume` is the rest of the body.
   Actions continued(const AttemptReport&, const Responded&, Instant now);
   /// Reports that the response to a `Resume` is a 200 of the right version in which the missing bytes cannot
-  /// be located, because its length is not usable. Resumes again, or cuts.
+  /// be located, because its length is not usable. Resumes again, or cuts the client's connection.
   Actions uncounted(const AttemptReport&, const Responded&, Instant now, Dice&);
-  /// Reports that the response to a `Resume` is a 200 or 206 with something other than the rest. Cuts.
+  /// Reports that the response to a `Resume` is a 200 or 206 that is not the rest of the body. Cuts the
+  /// client's connection.
   Actions differed(const AttemptReport&, const Responded&, Instant now);
   /// Reports that the response was delivered completely. Precondition: it is being delivered.
   void delivered();
@@ -156,7 +157,7 @@ class Exchange {
   std::optional<Reason>
       stopped_;           ///< why no further attempt starts: the client has gone, or the proxy shuts down
   unsigned number_ = 0;   ///< number of the last started attempt
-  unsigned charged_ = 0;  ///< number of attempts, without free retries and resumes
+  unsigned charged_ = 0;  ///< number of attempts, not counting free retries and resumes
   bool stale_retry_used_ = false;
   Duration wait_{};             ///< wait before the last started attempt
   std::optional<Instant> due_;  ///< planned end of the last wait

@@ -50,12 +50,12 @@ class HedgeRace {
   /// Records the start of attempt 1. `due`: time at which its hedge starts; absent if there is no hedge.
   /// Precondition: no race is running.
   void plan(std::optional<Instant> due);
-  /// Records that attempt 1 gets no copy after all. Precondition: the race is not on.
+  /// Records that attempt 1 gets no copy after all. Precondition: no race is running.
   void drop() { state_ = State::off; }
-  /// Returns when the copy is due; nothing if it has started or none may start.
+  /// Returns when the copy is due; nothing if the copy has started or may not start.
   std::optional<Instant> due() const;
   /// Records that the copy starts. `first_started` is when attempt 1 started, which is also when the circuit
-  /// admitted it. Precondition: the race is not on.
+  /// admitted it. Precondition: no race is running.
   void start(Instant first_started);
 
   bool is_on() const { return state_ > State::due; }

@@ -21,7 +21,7 @@ struct LedgerEntry {
   Verdict verdict;
   Instant started{};
   Instant ended{};
-  WaitRange bounds{};            ///< range of the verdict's delay; zero if the delay was not drawn
+  WaitRange bounds{};            ///< range from which the verdict's delay was drawn; zero if it was not drawn
   UpstreamAddress address{};     ///< address of the upstream, or the last address that was dialled
   std::uint64_t sent_bytes = 0;  ///< bytes of head and body that the kernel has accepted
   /// Retries left in the budget at the verdict; infinite if there is no budget.
@@ -32,12 +32,12 @@ struct LedgerEntry {
 struct Evicted {
   std::uint64_t attempts = 0;
   std::array<std::uint64_t, outcome_labels.size()> outcomes{};  ///< counts, in the order of `outcome_labels`
-  std::array<std::uint64_t, reason_count> retries{};  ///< counts of verdicts that retry, indexed by Reason
-  std::uint64_t waits = 0;                            ///< retries that came after a backoff
-  double waited = 0;                                  ///< total of these backoffs, in seconds
-  std::uint64_t pauses = 0;                           ///< responses that asked for a pause
-  double paused = 0;                                  ///< total of these pauses, in seconds
-  double took = 0;                                    ///< total duration of the attempts, in seconds
+  std::array<std::uint64_t, reason_count> retries{};            ///< number of retry verdicts for each Reason
+  std::uint64_t waits = 0;                                      ///< retries that came after a backoff
+  double waited = 0;                                            ///< total of these backoffs, in seconds
+  std::uint64_t pauses = 0;                                     ///< responses that asked for a pause
+  double paused = 0;                                            ///< total of these pauses, in seconds
+  double took = 0;          ///< total duration of the attempts, in seconds
   unsigned first_sent = 0;  ///< number of the first attempt that may have sent bytes; 0 if no attempt has
 };
 
@@ -51,16 +51,17 @@ struct Lost {
 struct Conclusion {
   /// `success` until the exchange ends.
   Reason reason = Reason::success;
-  /// An earlier attempt may have taken effect, and the response may be caused by our own repeat of it.
+  /// An earlier attempt may have taken effect, so the response may be different only because the request was
+  /// repeated.
   bool ambiguous = false;
   HedgeOutcome hedge = HedgeOutcome::none;
   /// Why no copy was sent, if `hedge` is `refused`.
   Reason hedge_refusal = Reason::success;
 };
 
-/// Holds four attempts inline, so that an ordinary request needs no allocation; further ones go to the heap.
-/// The size is bounded: entries that are neither among the first nor among the last are evicted and only
-/// counted, except the held one, whose response the client may get.
+/// Holds four entries inline, so that an ordinary request needs no allocation; further entries go to the
+/// heap. The size is bounded: an entry that is neither among the first `first_kept` nor among the last
+/// `last_kept` is evicted and only counted, unless `hold` exempts it because the client may get its response.
 class Ledger : public Conclusion {
  public:
   static constexpr std::size_t first_kept = 32;
@@ -109,8 +110,8 @@ class Ledger : public Conclusion {
   static constexpr std::size_t inline_entries = 4;
   static constexpr std::size_t held_place = first_kept - inline_entries + last_kept;
 
-  /// Returns the index in overflow_. It holds the first entries, then the last ones as a ring, then the held
-  /// one.
+  /// Returns the index of entry `i` in overflow_, which holds the first entries, then the last entries as a
+  /// ring, then the held entry.
   std::size_t place(std::size_t i) const {
     if (i < first_kept) return i - inline_entries;
     if (i + last_kept < size_) return held_place;

@@ -33,7 +33,8 @@ consteval bool is_listed(std::string_view label) {
   return std::find(outcome_labels.begin(), outcome_labels.end(), label) != outcome_labels.end();
 }
 
-// Returns true if every label is listed. Code that counts by label looks up its position in the list.
+// Returns true if `outcome_labels` lists every label. Code that counts by label looks up the position of the
+// label in this list.
 consteval bool all_are_listed() {
   for (std::uint8_t stage = 0; stage < stage_count; ++stage)
     for (std::uint8_t cause = 0; cause < cause_count; ++cause)

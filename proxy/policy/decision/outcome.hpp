@@ -12,25 +12,26 @@
 
 namespace reprise::policy {
 
-/// The stage at which an attempt failed. Ordered: before `send`, no byte of the request had left this host.
+/// The stage at which an attempt failed. The stages are in order of time: if an attempt failed before `send`,
+/// no byte of the request has left this host.
 enum class Stage : std::uint8_t { resolve, connect, tls, send, await_head, head, body };
 
 /// The cause of a failed attempt. proxy/http/http1/reply has a Proxy-Status error type (RFC 9209) and a
-/// sentence for each.
+/// sentence for each cause.
 enum class Cause : std::uint8_t {
-  dns_error,           // the name does not resolve
-  dns_timeout,         // the resolver did not respond within connect_timeout or the deadline
-  refused,             // ECONNREFUSED
-  unreachable,         // EHOSTUNREACH, ENETUNREACH and similar
-  connect_timeout,     // no connection within connect_timeout or the deadline
-  no_local_port,       // EADDRNOTAVAIL
-  no_descriptor,       // EMFILE, ENFILE
-  address_denied,      // every address is under security.deny
-  address_is_self,     // the address is one of our own listeners: a loop
-  parent_unreachable,  // the parent proxy's name does not resolve, or all its addresses refuse
-  parent_timeout,      // its resolver, addresses or CONNECT took longer than connect_timeout or the deadline
-  parent_refused,      // the parent opened no tunnel: its CONNECT got no 2xx, or was broken off
-  tls_protocol_error,  // no common protocol version or cipher, or not TLS at all
+  dns_error,              // the name does not resolve
+  dns_timeout,            // the resolver did not respond within connect_timeout or the deadline
+  refused,                // ECONNREFUSED
+  unreachable,            // EHOSTUNREACH, ENETUNREACH and similar
+  connect_timeout,        // no connection within connect_timeout or the deadline
+  no_local_port,          // EADDRNOTAVAIL
+  no_descriptor,          // EMFILE, ENFILE
+  address_denied,         // every address is under security.deny
+  address_is_self,        // the address is one of our own listeners: a loop
+  parent_unreachable,     // the parent proxy's name does not resolve, or all its addresses refuse
+  parent_timeout,         // no tunnel through the parent proxy within connect_timeout or the deadline
+  parent_refused,         // the parent opened no tunnel: its CONNECT got no 2xx, or was broken off
+  tls_protocol_error,     // no common protocol version or cipher, or not TLS at all
   tls_certificate_error,  // the certificate of the upstream could not be verified
   tls_alert_received,     // the upstream rejected our side of TLS: a certificate is missing or not accepted
   closed,                 // the upstream closed (FIN) before the head was complete
@@ -41,7 +42,7 @@ enum class Cause : std::uint8_t {
   response_timeout,       // no head within response_timeout
   malformed_response,     // the head is not HTTP/1.x, or its framing is ambiguous
   header_too_large,       // the head is over limits.header or limits.header_fields
-  truncated,              // the body ended before its end
+  truncated,              // the response body ended early
   cancelled,              // stopped by us: the client has gone or reprise is shutting down
   replay_lost,            // stopped by us: the held request body could not be read back
 };
@@ -55,17 +56,19 @@ std::string_view word(Cause);
 
 /// The retry hints of an upstream, from a response head.
 struct Hints {
-  std::optional<Duration> retry_after;      ///< longest pause in the fields; absent if malformed or 0
-  std::optional<Duration> aws_retry_after;  ///< x-amz-retry-after; clamped to the backoff .. backoff + 5 s
-  bool said_no = false;                     ///< the upstream explicitly asks not to retry
-  bool from_reprise = false;                ///< another reprise has retried this response already (row D20)
+  /// The longest pause that the hint fields ask for; absent if malformed or 0.
+  std::optional<Duration> retry_after;
+  /// The field x-amz-retry-after. The resulting wait is limited to backoff .. backoff + 5 s.
+  std::optional<Duration> aws_retry_after;
+  bool said_no = false;       ///< the upstream explicitly asks not to retry
+  bool from_reprise = false;  ///< another reprise has retried this response already (row D20)
 };
 
 struct Responded {
   int status = 0;  ///< 200 to 999; interim responses are never an outcome
   Hints hints;
-  bool body_listed = false;   ///< a predicate of the route matches the held body or the head
-  bool body_refused = false;  ///< that predicate has `refused`: the upstream did nothing
+  bool body_listed = false;   ///< a predicate in the route's `hold.body` matches the held body or the head
+  bool body_refused = false;  ///< that predicate is marked `refused`: the upstream did nothing
 };
 
 struct Failed {
@@ -95,7 +98,8 @@ bool is_broken_response(const Outcome&);
 /// Returns true if this host, its resolver or its parent proxy caused the failure. Such a failure says
 /// nothing about the upstream (row L27).
 bool is_fault_of_ours(Cause);
-/// Does the same, and also returns true if the failed TLS handshake was with the parent proxy.
+/// Returns true if `is_fault_of_ours(cause)` is true, or if the failed TLS handshake was with the parent
+/// proxy.
 bool is_fault_of_ours(const Failed&);
 
 /// Returns true if the attempt ended before any of its bytes left this host. `all_unsent` means that the

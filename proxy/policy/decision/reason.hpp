@@ -1,5 +1,5 @@
-// The closed list of reasons. Each is one gate, one metric label, one log word, one row in the docs and one
-// test. CONTRIBUTING.md says how to add a reason.
+// The closed list of reasons. Each reason is one gate, one metric label, one log word, one row in the docs
+// and one test. CONTRIBUTING.md says how to add a reason.
 #pragma once
 
 #include <array>
@@ -49,7 +49,7 @@ namespace reprise::policy {
 
 #define REPRISE_ENUMERATOR(name, course, unattempted, meaning) name,
 
-/// Why an exchange went on or stopped; README.md of the repository has the same table.
+/// Why an exchange sent another attempt or stopped. The README.md of the repository has the same table.
 enum class Reason : std::uint8_t { REPRISE_REASONS(REPRISE_ENUMERATOR) };
 
 #undef REPRISE_ENUMERATOR
@@ -72,9 +72,9 @@ enum class Unattempted : std::uint8_t {
 };
 
 std::string_view word(Reason);
-/// Returns one sentence for documents and people.
+/// Returns the meaning of the reason as one sentence, for documents and people.
 std::string_view meaning(Reason);
-/// Returns true for the reasons that send the request again.
+/// Returns true if the reason means that the request is sent again.
 bool is_retry(Reason);
 /// Returns true for the limits that end a request which would have been retried.
 bool is_exhausted(Reason);

@@ -13,14 +13,15 @@ namespace reprise::policy {
 ///   any       arrives                arriving
 ///   arriving  kept                   whole
 ///   arriving  connection_taken       none
-/// In states none and whole, kept and connection_taken change nothing.
+/// In the states `none` and `whole`, the events `kept` and `connection_taken` change nothing.
 class ResponseAtHand {
  public:
   /// Reports that the response head of that attempt has arrived. Discards an older response.
   void arrives(unsigned attempt);
   /// Reports that the response was read to its end and is held.
   void kept();
-  /// Reports that the connection is gone. Discards the response unless it was read to its end.
+  /// Reports that the connection of the response is no longer available. Discards the response unless it was
+  /// read to its end.
   void connection_taken();
   /// Returns the number of the attempt that brought the response; nothing if there is no response.
   std::optional<unsigned> attempt() const {

@@ -20,8 +20,8 @@ bool is_multipart(std::string_view type) {
   return equals_ignoring_case(type.substr(0, multipart.size()), multipart);
 }
 
-// Returns true if the value identifies one version. A comma may mean that two field lines were joined. S3
-// sends `null` for every version if versioning is off.
+// Returns true if the value identifies one version. A value with a comma does not: it may be two joined field
+// lines. `null` does not either: S3 sends it for every version if versioning is off.
 bool names_version(std::string_view value) {
   return !value.empty() && value.find(',') == std::string_view::npos && !equals_ignoring_case(value, "null");
 }
@@ -40,7 +40,8 @@ bool is_clear(const PartHead& head) {
          !is_multipart(head.content_type);
 }
 
-// Returns the position of the first response's bytes, or nothing if it is in doubt.
+// Returns the position of the first response's bytes in the representation, or nothing if that position is in
+// doubt.
 std::optional<BodyPlace> place_of(const DownloadRequest& request, const PartHead& head) {
   const auto asked = parse_range(request.range);
   if (!request.range.empty() && !asked) return std::nullopt;
@@ -60,8 +61,8 @@ std::optional<BodyPlace> place_of(const DownloadRequest& request, const PartHead
   return BodyPlace{range->first, range->last + 1, range->complete, true};
 }
 
-// Returns the strongest validator in the response that identifies the representation: a strong ETag, a listed
-// field, or a date (row E2).
+// Returns the strongest validator in the response that identifies the representation: a strong ETag, a field
+// of `resume.validators`, or a date (row E2).
 Proof proof_of(const PartHead& head) {
   if (head.uses_tags && tag_kind(head.entity_tag) == TagKind::strong) return Proof::entity_tag;
   if (std::any_of(head.versions.begin(), head.versions.end(), names_version)) return Proof::field;
@@ -107,8 +108,9 @@ Continuation Download::judge(const PartHead& head, std::uint64_t sent) {
   return {Continuation::Kind::refused, 0, 0};
 }
 
-// Returns true if the response has the same representation. A field of the first response must be repeated;
-// only a 206 to If-Range may omit the other fields (RFC 9110 15.3.7).
+// Returns true if the response has the same representation as the first response. The validator of the first
+// response must be repeated. Other fields may be absent, as in a 206 to If-Range (RFC 9110 15.3.7), but must
+// not differ.
 bool Download::is_same(const PartHead& head) const {
   if (head.uses_tags && !has_same_tag(head.entity_tag)) return false;
   if (proof_ == Proof::date && head.last_modified != last_modified_) return false;
@@ -147,15 +149,15 @@ Continuation Download::judge_part(const PartHead& head, std::uint64_t sent) {
   return {Continuation::Kind::rest, 0, range->bytes()};
 }
 
-// Judges a 200 (row E1). The length of the whole representation must be known to compare it. A date is not
-// enough proof.
+// Judges a 200 response to a resume request (row E1). Compares the lengths, so the length of the whole
+// representation must be known. A date is not enough proof.
 Continuation Download::judge_whole(const PartHead& head, std::uint64_t sent) const {
   if (place_.part || proof_ == Proof::date || !is_clear(head) || !is_same(head)) return {};
   // No If-Range was sent, so a 200 from the first byte does not mean that the content has changed.
   if (proof_ == Proof::field && head.end != BodyEnd::length) return {Continuation::Kind::uncounted, 0, 0};
   if (head.end != BodyEnd::length || !place_.complete) return {};
   // The fields of `resume.validators` prove the same version, so the different length is an error of this
-  // response. It counts as one more break.
+  // response. The response counts as one more break.
   if (head.length != *place_.complete) return {Continuation::Kind::uncounted, 0, 0};
   if (sent >= head.length) return {};
   return {Continuation::Kind::whole, sent, head.length - sent};

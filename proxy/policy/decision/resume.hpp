@@ -1,4 +1,5 @@
-// Resuming broken downloads: which ones can be resumed, what to request, and whether a response is the rest.
+// Resuming broken downloads: which downloads can be resumed, what to request, and whether a response has the
+// missing bytes.
 #pragma once
 
 #include <array>
@@ -40,7 +41,7 @@ struct PartHead {
   std::string_view content_range;
   std::string_view content_type;
   std::string_view content_encoding;
-  /// The fields listed in `resume.validators`, in the same order.
+  /// Values of the fields that `resume.validators` lists, in the same order.
   std::array<std::string_view, most_validators> versions{};
   bool uses_tags = true;                         ///< `resume.validators` lists etag
   std::optional<std::int64_t> last_modified_at;  ///< seconds since 1970; absent if malformed
@@ -82,8 +83,8 @@ struct BodyPlace {
 /// `resume.validators` lists.
 enum class Proof : std::uint8_t { none, entity_tag, field, date };
 
-/// A download, as described by its first response. Owns its strings. `sent` is always the number of body
-/// bytes of that response that the client has.
+/// A download, as described by its first response. Owns its strings. In every function, `sent` is the number
+/// of bytes that the client has, counted from the start of the first response's body.
 class Download {
  public:
   /// Returns a download. Returns nothing if a break could not be resumed with certainty:
@@ -101,8 +102,8 @@ class Download {
   /// Judges a response to `ask(sent)`. If the first response did not name the length of the download, takes
   /// the length from the judged response.
   Continuation judge(const PartHead&, std::uint64_t sent);
-  /// Returns false if all bytes or more have arrived and only the end mark was missing, so that nothing is
-  /// left to request.
+  /// Returns false if nothing is left to request, because all bytes (or more) have arrived and only the end
+  /// mark of the body was missing.
   bool has_rest(std::uint64_t sent) const { return !place_.end || place_.first + sent < *place_.end; }
 
  private:

@@ -18,7 +18,7 @@ bool lists_failure(const RetryOn& on, const Failed& failed) {
     case Cause::address_is_self:
     case Cause::malformed_response:
     case Cause::header_too_large:
-    // A certificate that fails now, theirs or ours, will fail again a moment later.
+    // A certificate that is rejected now, the upstream's or ours, will be rejected again a moment later.
     case Cause::tls_certificate_error:
     case Cause::tls_alert_received: return false;
     case Cause::attempt_timeout:

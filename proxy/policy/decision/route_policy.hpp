@@ -50,7 +50,7 @@ struct RetryOn {
 struct FailureWord {
   std::string_view text;  ///< the word in `retry.on`
   bool RetryOn::*listed;
-  Failed example;             ///< a failure that only this word lists
+  Failed example;             ///< a failure that no other word covers
   std::string_view sentence;  ///< the assumption that `reprise explain --failure` prints
 };
 
@@ -69,7 +69,8 @@ inline constexpr auto failure_words = std::to_array<FailureWord>({
      "the response is 200 and its body ends early"},
 });
 
-/// Returns how many members of RetryOn are kinds of failure. Does not compile if a member is missing here.
+/// Returns how many members of RetryOn are kinds of failure. Does not compile if a member is missing in this
+/// function.
 constexpr std::size_t count_failure_kinds() {
   const RetryOn none;
   const auto& [statuses, connect, tls, reset, timeout, truncated] = none;
@@ -95,8 +96,8 @@ struct RetryPolicy {
   RetryOn on = RetryOn::defaults();
   Refused refused;
   std::optional<unsigned> max_attempts = 6;  ///< includes the first attempt; absent: unlimited
-  std::optional<Duration> deadline = std::chrono::seconds(60);  ///< from the request head; absent: unlimited
-  std::optional<Duration> attempt_timeout;                      ///< to the response head; absent: none
+  std::optional<Duration> deadline = std::chrono::seconds(60);  ///< from the request head on; absent: none
+  std::optional<Duration> attempt_timeout;  ///< maximum time to the response head; absent: none
   OutOfTime out_of_time = OutOfTime::last;
   Backoff backoff;
   RetryAfter retry_after;
@@ -107,7 +108,7 @@ struct RetryPolicy {
 /// The `resume` key: whether and how a download that breaks after its head was delivered is resumed.
 struct ResumePolicy {
   bool enabled = true;
-  unsigned max_attempts = 10;                 ///< maximum number of consecutive resumes without a byte
+  unsigned max_attempts = 10;                 ///< maximum number of consecutive resumes that bring no byte
   Duration stall = std::chrono::seconds(30);  ///< a body without a byte for this time counts as broken
   /// Response fields that name one version of the bytes: lower case, without duplicates, at most
   /// `most_validators` (resume.hpp). `etag` means a strong entity tag, used with If-Range.
@@ -117,9 +118,9 @@ struct ResumePolicy {
 /// Returns the validators as text: "a strong ETag, x-goog-generation or x-amz-version-id".
 std::string either_of_validators(const ResumePolicy&);
 
-/// What the client gets when a later attempt contradicts an unknown outcome: the failure of the lost attempt,
-/// or the later response with `Reprise-Ambiguous`. `automatic`: failure if the request is idempotent by its
-/// method alone.
+/// What the client gets if an attempt was lost with an unknown outcome, and a later response may be due to
+/// its effect: the failure of the lost attempt, or the later response with `Reprise-Ambiguous`. `automatic`:
+/// failure if the request is idempotent by its method alone.
 enum class Ambiguous : std::uint8_t { automatic, failure, response };
 /// How the client learns that a request broke without a response byte, if the request was sent once and must
 /// not be repeated: by a 502, or by the end of its connection.
@@ -137,7 +138,7 @@ enum class ResponseHeaders : std::uint8_t {
   all,      ///< also the id of the request
 };
 
-/// The value `unlimited`.
+/// The value of `unlimited` for a size in bytes.
 inline constexpr std::size_t no_size_limit = std::numeric_limits<std::size_t>::max();
 
 struct RoutePolicy {
@@ -145,20 +146,21 @@ struct RoutePolicy {
   IdempotencyRule idempotent;
   RetryPolicy retry;
   Duration connect_timeout = std::chrono::seconds(5);
-  Duration response_timeout = no_limit;  ///< to the response head, if attempt_timeout does not apply
-  Duration idle_timeout = no_limit;      ///< between two reads or writes of a body or a tunnel
+  /// Maximum time to the response head, if attempt_timeout does not apply.
+  Duration response_timeout = no_limit;
+  Duration idle_timeout = no_limit;  ///< maximum time between two reads or writes of a body or a tunnel
   std::optional<BudgetPolicy> budget = BudgetPolicy{};
   std::optional<HedgePolicy> hedge;                ///< absent: off
   std::optional<HoldPolicy> hold;                  ///< absent: off
   std::optional<CircuitPolicy> circuit;            ///< absent: off
-  WhilePaused while_paused = WhilePaused::go;      ///< `host_pause`: off, wait, fail
+  WhilePaused while_paused = WhilePaused::go;      ///< the key `host_pause`: off, wait or fail
   std::size_t request_body_bytes = no_size_limit;  ///< a longer body is rejected
   std::size_t replay_memory_bytes = 256 * 1024;
   ResumePolicy resume;
   std::uint64_t replay_disk_bytes = 64 * 1024 * 1024;
   TlsPolicy tls;
-  /// Whether the upstream is dialled again if a tunnel ends before the upstream's first byte. The tunnel must
-  /// have carried only one ClientHello.
+  /// Whether the upstream is dialled again if a tunnel ends before the upstream's first byte. Applies only if
+  /// the tunnel has carried nothing but one ClientHello.
   bool replay_client_hello = false;
   bool signature_sigv4 = false;    ///< no attempt starts after the request's signature has expired
   bool signature_one_time = true;  ///< a request with one-time credentials is not sent twice

@@ -16,7 +16,8 @@ struct Facts {
   Idempotency idempotent = Idempotency::no;
   bool safe_method = false;  ///< the method has no effect that a repeat could double
   bool nested = false;       ///< the client's request is itself a retry by the client
-  /// When the signature expires; absent if there is none or the route ignores it.
+  /// When the signature of the request expires; absent if it has no signature or the route ignores
+  /// signatures.
   std::optional<Instant> signed_until = std::nullopt;
   /// `Cache-Control: no-store`: the body must not be written to disk (RFC 9111 5.2.1.5). Matters only for a
   /// body that is too long for memory.
@@ -60,7 +61,8 @@ struct Verdict {
   Reason reason = Reason::success;
 };
 
-/// Returns true if the delay was drawn. A delay of zero, or one that consists only of a hint, was not drawn.
+/// Returns true if the delay was drawn at random. A delay that is zero, or that only follows a hint, was not
+/// drawn.
 inline bool was_drawn(const Verdict& verdict) {
   return verdict.delay > Duration::zero() && verdict.reason != Reason::upstream_said_later;
 }

@@ -16,7 +16,7 @@ constexpr bool equals_ignoring_case(std::string_view a, std::string_view b) {
 }
 
 /// Returns the host name without a final dot. The dot marks the name as absolute for the resolver; with and
-/// without it the name means the same host.
+/// without the dot, the name means the same host.
 constexpr std::string_view without_last_dot(std::string_view host) {
   if (host.ends_with('.')) host.remove_suffix(1);
   return host;

@@ -1,5 +1,5 @@
-// Predicates that can make a response retryable whose status is not listed: a value in its body, or a header
-// field.
+// Predicates on a value in a response's body or on a header field; they can make the response retryable even
+// if `retry.on` does not list its status.
 #pragma once
 
 #include <optional>
@@ -21,7 +21,7 @@ struct BodyPredicate {
   std::string xml = {};     ///< name of an element, or names separated by dots; empty if unused
   std::string header = {};  ///< name of a field; empty if the body is checked instead
   std::optional<StatusRange> status = {};  ///< statuses that this item applies to; absent for any status
-  bool refused = false;  ///< the response means that nothing was done, as with `retry.refused`
+  bool refused = false;  ///< the response means that the upstream did nothing, as with `retry.refused`
 
   bool operator==(const BodyPredicate&) const = default;
 };

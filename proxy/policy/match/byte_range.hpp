@@ -31,8 +31,8 @@ struct ContentRange {
 /// first, complete <= last, a number of more than 19 digits, or any other malformed value.
 std::optional<ContentRange> parse_content_range(std::string_view value);
 
-/// `junk` is a value that is not an entity tag by the grammar, such as an unquoted one; `none` is an empty
-/// value.
+/// `junk`: the value is not an entity tag by the grammar, for example because it has no quotes. `none`: the
+/// value is empty.
 enum class TagKind : std::uint8_t { none, weak, strong, junk };
 TagKind tag_kind(std::string_view value);
 

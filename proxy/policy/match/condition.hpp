@@ -13,7 +13,8 @@
 
 namespace reprise::policy {
 
-/// A condition that a request must meet. An empty value in the request does not meet it (clause R35).
+/// A condition that a request must meet. An empty value in the request does not meet the condition (clause
+/// R35).
 struct Condition {
   enum class Kind : std::uint8_t { header, query, json, method };
   Kind kind = Kind::header;
@@ -26,7 +27,7 @@ struct Condition {
 /// The name in a `method` condition that means every method that `by_method` calls idempotent.
 inline constexpr std::string_view idempotent_method = "idempotent";
 
-/// The word of each kind, in the order of the enumerators. It is the key of the condition in a configuration.
+/// The configuration key of each kind of condition, in the order of the enumerators.
 inline constexpr auto& condition_words = names_of<Condition::Kind>;
 
 /// The `idempotent` key of a route.
@@ -41,7 +42,8 @@ struct IdempotencyRule {
   bool asks_method() const;
 };
 
-/// The word of each kind, in the order of the enumerators. `any` and `all` are keys in a configuration.
+/// The word of each kind of rule, in the order of the enumerators. `any` and `all` are keys in a
+/// configuration.
 inline constexpr auto& rule_words = names_of<IdempotencyRule::Kind>;
 
 inline std::string_view word(Condition::Kind kind) { return condition_words[static_cast<std::size_t>(kind)]; }

@@ -34,7 +34,7 @@ consteval std::size_t count() {
 
 }  // namespace enumerators
 
-/// The number of enumerators. Precondition: they count from 0 without gaps.
+/// The number of enumerators. Precondition: their values count from 0 without gaps.
 template <typename Enum>
 inline constexpr std::size_t count_of = enumerators::count<Enum, 0>();
 

@@ -15,8 +15,8 @@ bool MatchIndex::IgnoringCase::operator()(std::string_view a, std::string_view b
   return equals_ignoring_case(a, b);
 }
 
-// Adds a match. Indexes it by its single `host` if it has one, and not by its list `hosts`, because fewer
-// requests meet a single host.
+// Adds a match. If the match has a single `host`, indexes it by that host and not by its list `hosts`,
+// because fewer requests meet a single host.
 void MatchIndex::add(const Match& match) {
   if (!match.host.text.empty() || match.hosts.empty()) {
     add_under(match.host, match.path);

@@ -13,9 +13,9 @@
 
 namespace reprise::policy {
 
-/// Numbers the matches from 0 in the order in which they are added. Does not change after that, so threads
-/// can share it. The cost of a lookup grows with the labels of the host, the segments of the path, and the
-/// number of matches with the same host and path, which are tried one by one.
+/// Numbers the matches from 0 in the order in which they are added. The index does not change after the last
+/// match is added, so threads can share it. The cost of a lookup grows with the labels of the host, the
+/// segments of the path, and the number of matches with the same host and path, which are tried one by one.
 class MatchIndex {
  public:
   void add(const Match&);
@@ -55,8 +55,8 @@ class MatchIndex {
 
   void add_under(const HostPattern&, const PathPattern&);
 
-  Hosts names_;     ///< keyed by the whole name
-  Hosts suffixes_;  ///< keyed by the text after the `*`
+  Hosts names_;     ///< keyed by the whole host name
+  Hosts suffixes_;  ///< keyed by the part of the host pattern after the `*`
   PathTree any_host_;
   std::size_t size_ = 0;
 };

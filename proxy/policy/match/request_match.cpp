@@ -10,8 +10,8 @@
 namespace reprise::policy {
 namespace {
 
-// Returns true if the query has the parameter, even with an empty value, as a query condition without a value
-// requires.
+// Returns true if the query has the parameter, even with an empty value. This is what a query condition
+// without a value requires.
 bool query_present(std::string_view query, std::string_view name) {
   return any_parameter(query, [&](const Parameter& given) { return given.name == name; });
 }

@@ -55,12 +55,13 @@ struct Match {
   std::optional<std::uint16_t> port;
   PathPattern path;
   std::vector<std::string> methods;  ///< empty for any method
-  /// Conditions on the query; all must hold. Without `value`, the parameter must be present. The name `*`
-  /// requires any parameter with an empty or absent value. The name `!a,b*` requires such a parameter, or any
-  /// parameter whose name is not in the list after the `!`.
+  /// Conditions on the query; all must hold. Without `value`, the parameter must be present. The name `*` is
+  /// met by any parameter with an empty or absent value. The name `!a,b*` is also met by such a parameter,
+  /// and by any parameter whose name is not in the list after the `!`.
   std::vector<Condition> query;
   std::vector<Condition> headers;  ///< conditions on header fields; all must hold
-  std::vector<HostPattern> hosts;  ///< any of them must match, in addition to `host`; empty for any host
+  /// At least one of these must match, in addition to `host`; empty for any host.
+  std::vector<HostPattern> hosts;
 
   /// Returns the first part that the request does not meet, or `none` if it matches.
   Mismatch first_mismatch(const RequestView&) const;

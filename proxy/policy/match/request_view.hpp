@@ -1,4 +1,4 @@
-// The parts of a request that routes and idempotency rules read. A view: it owns nothing.
+// The parts of a request that are read by routes and idempotency rules. A view: owns nothing.
 #pragma once
 
 #include <cstdint>

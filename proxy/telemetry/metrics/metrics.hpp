@@ -117,8 +117,8 @@ class Metrics {
   std::string_view upstream_label(std::string_view host_port) const;
   void count_rejection(std::size_t cause);
   void count_tunnel(TunnelOutcome);
-  /// Counts an HTTPS tunnel that could not be read, like UnreadHosts::count. Returns true for the host's
-  /// first one.
+  /// Counts an HTTPS tunnel that could not be read, like UnreadHosts::count. Returns true for the first such
+  /// tunnel to that host.
   bool count_unread(std::string_view host_port, std::string_view intercept);
   void count_stream(Protocol);
   void count_interception(Interception);
@@ -157,7 +157,7 @@ class Metrics {
   };
   Totals totals() const;
 
-  /// Counts by word of a closed list, in the list's order, without the words whose count is 0.
+  /// Counts for the words of a closed list, in the order of the list. Words whose count is 0 are omitted.
   using Counts = std::vector<std::pair<std::string_view, std::uint64_t>>;
 
   /// Totals of the requests of one route.
@@ -183,7 +183,7 @@ class Metrics {
     Counts attempts;
     std::vector<CountedSecond<AttemptNumbers>> last_minute;
   };
-  /// Returns the upstreams that got attempts, sorted by name, then `other`.
+  /// Returns the upstreams that got attempts, sorted by name; `other` is last.
   std::vector<UpstreamTotals> upstream_totals(policy::Instant now) const;
   /// Returns the hosts whose HTTPS could not be read, as UnreadHosts::list does.
   std::vector<UnreadHost> unread_hosts() const;
