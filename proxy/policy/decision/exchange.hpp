@@ -64,7 +64,8 @@ class Exchange {
   std::optional<Instant> hedge_at() const;
   /// Reports that the running attempt still has no response at the time that `hedge_at` returned. Returns the
   /// start of a copy. If no copy may start, returns no action and records the reason in the ledger. The
-  /// report describes the request body at this time; set `replayable` only if the body is also complete.
+  /// report describes the request body at this time; its `replayable` may be true only if the whole body has
+  /// been received.
   Actions hedge_due(const AttemptReport&, Instant now);
   /// Reports that the wait is over.
   Actions waited(Instant now);

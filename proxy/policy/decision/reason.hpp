@@ -76,7 +76,7 @@ std::string_view word(Reason);
 std::string_view meaning(Reason);
 /// Returns true if the reason means that the request is sent again.
 bool is_retry(Reason);
-/// Returns true for the limits that end a request which would have been retried.
+/// Returns true if the reason is a limit that ends a request which would have been retried.
 bool is_exhausted(Reason);
 Unattempted unattempted(Reason);
 

@@ -24,7 +24,7 @@ struct Condition {
   bool operator==(const Condition&) const = default;
 };
 
-/// The name in a `method` condition that means every method that `by_method` calls idempotent.
+/// The name that a `method` condition uses for all methods that the rule `by_method` takes as idempotent.
 inline constexpr std::string_view idempotent_method = "idempotent";
 
 /// The configuration key of each kind of condition, in the order of the enumerators.

@@ -101,7 +101,7 @@ class Metrics {
 
   /// Returns the number under which the requests of that route are counted (`ExchangeRecord::route`). The
   /// number is valid for the life of this object. If the list of routes is full, a new name gets the number
-  /// of the last name in it.
+  /// of the last name in the list.
   std::size_t route(std::string_view name);
   /// Counts one finished request: requests, durations, attempts, retries, refusals, recovered, exhausted,
   /// backoff, Retry-After and ambiguous, all from its ledger.
