@@ -63,7 +63,8 @@ TEST(Admin, L9_many_silent_admin_connections_block_neither_admin_requests_nor_pr
            }) < 4;
   }));
   silent.clear();
-  // The margin covers both ends of the remaining connections and other descriptors of this process.
+  // The margin of 20 descriptors covers both ends of the remaining connections, and other descriptors of this
+  // process.
   EXPECT_TRUE(play::eventually([&] { return play::open_descriptors() < before + 20; }));
 }
 
@@ -84,7 +85,8 @@ TEST(Admin, L9_stalled_admin_response_is_evicted_after_a_second) {
   EXPECT_TRUE(play::eventually([&] {
     const WireResponse refused = other.ask(ask_for("/nothing"));
     other = visitor(proxy);
-    // On a slow machine the unread response may be a second old, and evicted, before another request comes.
+    // On a slow machine, more than a second may pass before this request comes. The connection with the
+    // unread response may then already be evicted.
     return refused.status == 503 ? refused.field("Retry-After") == "1" : has_ended(deaf);
   })) << "one of two places is left for probes";
   EXPECT_TRUE(is_open(other));
@@ -127,8 +129,8 @@ TEST(Admin, L9_pipelined_requests_get_responses_in_order) {
   EXPECT_EQ(client.read_response().status, 404);
 }
 
-// A draining proxy gets no new traffic, because it is not ready. It is not restarted before its last
-// response, because it is alive.
+// While the proxy drains, "not ready" keeps new traffic away, and "alive" prevents a restart before the last
+// response.
 TEST(Admin, draining_proxy_reports_alive_and_not_ready) {
   std::atomic<bool> go{false};
   ScriptedUpstream upstream([&](Peer& peer) {

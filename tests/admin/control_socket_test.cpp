@@ -33,13 +33,14 @@ class ControlSocketTest : public ::testing::Test {
     std::filesystem::remove_all(folder_);
   }
 
-  /// Starts a control socket that responds with the number of words and the words. Two words cause a failure.
+  /// Starts a control socket that responds to a command with the number of its words and the words
+  /// themselves. A command of two words fails.
   void begin() {
     socket_ = std::make_unique<ControlSocket>(io_, path_);
     socket_->serve([](const std::vector<std::string>& words, const ControlSocket::Respond& respond) {
       std::string text = std::to_string(words.size());
       for (const std::string& word : words) text.append(" ").append(word);
-      // A reload also responds from another thread.
+      // Responds from another thread, as a reload does.
       std::thread([respond, text, good = words.size() != 2] { respond({good, text}); }).detach();
     });
     thread_ = std::thread([this] { io_.run(); });

@@ -61,7 +61,7 @@ TEST(AdminStories, one_request_history_is_available_as_json_or_text) {
   EXPECT_NE(text.body.find("; recovered\n"), std::string::npos) << text.body;
 }
 
-// The request id in the path is percent-decoded. A `%` that begins no escape stands for itself.
+// The request id in the path is percent-decoded. A `%` that does not begin an escape is taken literally.
 TEST(AdminStories, history_is_found_by_the_request_id_of_the_client) {
   const Told told;
   for (const char* path : {"/stories/order%207%z%", "/stories/order%207%25z%25", "/stories/%6frder%207%z%"})

@@ -37,8 +37,8 @@ struct Asked final : policy::FieldLines {
     path = its_target.substr(slash);
   }
 
-  /// Adds `query:NAME`, `header:NAME` or `json:KEY` with that value. An empty value is no condition (clause
-  /// R35).
+  /// Adds `query:NAME`, `header:NAME` or `json:KEY` with that value. An empty value does not count as a
+  /// condition (clause R35).
   Asked& with(std::string_view condition, const std::string& value) {
     const std::size_t colon = condition.find(':');
     const std::string name(condition.substr(colon + 1));

@@ -193,7 +193,8 @@ TEST(Replacement, replacement_is_not_expanded_again_and_can_be_escaped) {
   EXPECT_EQ(headers[0].value, "${env:B}");
   EXPECT_EQ(headers[1].value, "${env:B}");
   EXPECT_EQ(headers[2].value, "a$b");
-  // Printing escapes the replaced text, so loading the printed settings does not expand it again.
+  // The printed settings escape `${` in a value that a variable provided, so loading them does not expand the
+  // value again.
   EXPECT_EQ(effective_yaml(load(effective_yaml(settings))), effective_yaml(settings));
 }
 

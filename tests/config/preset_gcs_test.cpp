@@ -1,4 +1,4 @@
-// Tests preset gcs: every operation of Cloud Storage, with each single condition.
+// Tests preset gcs: every operation of Cloud Storage, with one condition at a time.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -62,7 +62,8 @@ const Settings& gcs() {
   return settings;
 }
 
-// Conditions and near misses. Each must count only for the operations whose table row names it.
+// Conditions, and fields that only look like conditions. Each must count only for the operations whose table
+// row names it.
 const std::vector<std::string> conditions{"query:ifGenerationMatch",
                                           "query:ifMetagenerationMatch",
                                           "query:generation",
@@ -132,7 +133,8 @@ TEST(PresetGcs, R34_precondition_with_the_value_0_makes_the_request_idempotent) 
 
 TEST(PresetGcs, R35_empty_precondition_does_not_count) {
   for (const Row& row : table()) {
-    // On a bucket, a query parameter without a value names a sub-resource (row L22): another operation.
+    // On a bucket, a query parameter without a value names a sub-resource (row L22), so the request is
+    // another operation.
     const bool of_bucket = row.route.ends_with("bucket.create") || row.route.ends_with("bucket.delete");
     const bool always = row.rule == "always";
     for (const std::string& condition : conditions)
@@ -155,7 +157,8 @@ TEST(PresetGcs, R36_only_a_top_level_etag_in_the_complete_body_counts) {
     EXPECT_FALSE(row.asked().with("json:bindings", "nested etag").repeatable(gcs())) << row.line;
     EXPECT_TRUE(row.asked().with("json:etag", "x").repeatable(gcs())) << row.line;
   }
-  EXPECT_EQ(asked, 8U);  // bucket, object and managed-folder policies, HMAC keys; two hosts each
+  // Four operations (HMAC keys; policies of buckets, objects and managed folders), each on two hosts.
+  EXPECT_EQ(asked, 8U);
 }
 
 TEST(PresetGcs, R33a_to_R33f_each_conditional_operation_is_retryable_with_its_precondition) {

@@ -48,8 +48,9 @@ TEST(Reference, reference_page_has_a_row_for_every_key) {
   const std::string page = reference_markdown();
   std::size_t rows = 0;
   for (std::size_t at = page.find("\n| `"); at != std::string::npos; at = page.find("\n| `", at + 1)) ++rows;
-  // Rows of the tables of conditions and flags, and eight rows of the table of predicates, begin like a key.
-  // `policies.*` has no row of its own: the row of `policies` describes it.
+  // The search also finds the rows of the tables of conditions and flags, and eight rows of the table of
+  // predicates, because they begin like the row of a key. `policies.*` has no row of its own: the row of
+  // `policies` describes it.
   EXPECT_EQ(rows,
             all_keys().size() + policy::count_of<policy::Condition::Kind> + shortcut_table.size() + 8 - 1);
   for (const Key& key : all_keys())
@@ -263,7 +264,8 @@ const std::map<std::string, std::string, std::less<>>& other_values() {
   return values;
 }
 
-// Returns a value of the key that is not its default. Empty if other_values() must name one and does not.
+// Returns a value of the key that is not its default. Empty if such a value must be listed in other_values()
+// but is not.
 std::string other_value(const Key& key) {
   if (const auto value = other_values().find(key.path); value != other_values().end()) return value->second;
   switch (key.kind) {

@@ -119,7 +119,7 @@ TEST(ClearText, L26_presets_use_tls_for_their_services_but_not_for_custom_hosts)
     EXPECT_TRUE(is_reached_over_tls(host)) << host;
   EXPECT_FALSE(is_reached_over_tls("api.internal"));
   for (const std::string_view name : preset_names()) {
-    // These presets are for the user's own servers, so they do not choose TLS.
+    // These presets are for the user's own servers, so they do not turn on TLS (`tls: originate`).
     if (name == "consul" || name == "vault" || name == "health") continue;
     const Settings own = settings_of("presets: [" + std::string(name) + "]\n");
     const Settings moved = settings_of("presets: [{name: " + std::string(name) + ", hosts: [e, '*.e']}]\n");

@@ -13,8 +13,8 @@ using std::chrono::milliseconds;
 
 constexpr Instant start{std::chrono::hours(5)};
 
-/// A dial race. at() returns its next step so many milliseconds after the start: `dial N`, `wait UNTIL`,
-/// `wait` (without a timer) or `over`.
+/// A dial race. `at(N)` returns the next step of the race, N milliseconds after its start: `dial N`, `wait
+/// UNTIL`, `wait` (without a timer) or `over`.
 class Eyes {
  public:
   explicit Eyes(std::size_t addresses) : order(addresses) {}
@@ -59,7 +59,7 @@ TEST(HappyEyeballs, D12_failed_dial_starts_the_next_one_at_once) {
   EXPECT_EQ(eyes.at(3), "dial 1");
   EXPECT_EQ(eyes.at(3), "wait 253");
   EXPECT_EQ(eyes.at(253), "dial 2");
-  eyes.order.failed(Cause::refused);  // dial 1 or dial 2
+  eyes.order.failed(Cause::refused);  // either dial 1 or dial 2 failed
   EXPECT_EQ(eyes.at(260), "dial 3") << "though another is under way";
   EXPECT_EQ(eyes.at(260), "wait");
 }

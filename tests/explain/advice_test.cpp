@@ -1,4 +1,4 @@
-// Tests advice: every reason has a sentence, and following it changes the verdict.
+// Tests advice: every reason has a sentence, and following the advice changes the verdict.
 #include "proxy/tools/explain/advice.hpp"
 
 #include <gtest/gtest.h>

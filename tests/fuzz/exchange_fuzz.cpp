@@ -31,7 +31,8 @@ policy::RetryPolicy retry(Input& input) {
   if (input.upto(7) == 0) retry.on.connect = retry.on.reset = false;
   retry.backoff = {up_to(input, 64'000), input.of(growths), up_to(input, 64'000) + 1ms,
                    input.any<policy::Jitter>()};
-  // Without a limit on attempts, only waits bring the route to its deadline.
+  // On a route without a limit on attempts, only the deadline ends the exchange, so every wait must take
+  // time.
   if (!retry.max_attempts) retry.backoff = {1s, 2.0, 30s, policy::Jitter::none};
   // Gives slightly more attempts than a ledger keeps (row L25).
   if (!retry.max_attempts && retry.deadline == 1s) retry.backoff = {14ms, 1.0, 14ms, policy::Jitter::none};

@@ -65,7 +65,7 @@ void take_chunks(std::string_view text, http::Spelling trailers, Message& messag
   message.end += at;
 }
 
-/// Returns the message that follows from the guard's verdict on its head.
+/// Returns the message, framed as the guard's verdict on its head says.
 Message guarded(std::string_view text, const http::Parsed& parsed, const Framing& framing,
                 std::size_t head_bytes, http::Spelling trailers) {
   Message message;

@@ -41,7 +41,7 @@ class Input {
   Enum any() {
     return static_cast<Enum>(upto(policy::count_of<Enum> - 1));
   }
-  /// Returns any enumerator except the first, which stands for "none".
+  /// Returns any enumerator except the first, which means "none".
   template <typename Enum>
   Enum any_but_first() {
     return static_cast<Enum>(1 + upto(policy::count_of<Enum> - 2));

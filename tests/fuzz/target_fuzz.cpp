@@ -1,5 +1,5 @@
-// Fuzz target: authorities and request targets. The parts join to the original text, and every parser of the
-// proxy reads the same meaning.
+// Fuzz target: authorities and request targets. The parsed parts, joined, give the original text, and all
+// parsers of the proxy understand it in the same way.
 #include <algorithm>
 #include <array>
 

@@ -1,5 +1,5 @@
-// Fuzz target: the first bytes of a tunnel. More bytes never change a verdict, and bytes detected as an HTTP
-// request are one.
+// Fuzz target: the first bytes of a tunnel. More bytes never change a verdict, and bytes that are detected as
+// an HTTP request can be parsed as one.
 #include <string>
 
 #include "proxy/forward/tunnel/client_hello.hpp"
@@ -66,7 +66,8 @@ void judge_hello(std::string_view bytes) {
   }
 }
 
-// Checks that the server name of a hello does not depend on how the bytes were split or what follows.
+// Checks that the result for a ClientHello does not depend on how its bytes were split, or on the bytes after
+// it.
 void judge_asking(std::string_view bytes) {
   const auto read = read_client_hello(bytes);
   const auto* const hello = std::get_if<ClientHello>(&read);

@@ -189,7 +189,8 @@ TEST(Chunked, N25_bare_lf_line_ends_are_accepted_only_in_responses) {
        {"\n5\nhello\n", "5\nhello\n\n0\n\n", "5\n\nhello\n", "5\r\r\nhello", "5\nhello\n\r0"}) {
     EXPECT_EQ(decode_tolerantly(text, 100).cause, Rejection::bad_chunk) << text;
   }
-  // The data is one byte shorter than the chunk size, so the size would include the CR or LF after it.
+  // The chunk size is one higher than the number of data bytes, so it would include the CR or LF after the
+  // data.
   for (const string text : {"5\r\nhell\r\n0\r\n\r\n", "5\r\nhello\n0\r\n\r\n"})
     EXPECT_EQ(decode_tolerantly(text, 100).cause, Rejection::bad_chunk) << text;
 }
@@ -242,8 +243,8 @@ TEST(Chunked, A6_padding_overhead_is_limited_in_relation_to_the_content) {
 }
 
 TEST(Chunked, A6_overhead_limit_is_exact_to_the_byte) {
-  // One-byte chunks without padding do not change the allowance: their overhead equals what their content
-  // adds.
+  // One-byte chunks without padding do not change the allowance: their overhead uses exactly as many bytes as
+  // their content adds to it.
   string start;
   for (int i = 0; i < 50; ++i) start += "1\r\nx\r\n";
   for (int i = 0; i < 3; ++i) start += "1;a=" + string(4093, 'b') + "\r\nx\r\n";

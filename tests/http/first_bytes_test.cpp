@@ -88,7 +88,7 @@ TEST(FirstBytes, G7_requests_for_another_proxy_inside_the_tunnel_are_opaque) {
            "CONNECT /a HTTP/1.1\r\n",
            "GET http://other.test/ HTTP/1.1\r\n",
            "GET http://other.test:8080/ HTTP/1.1\r\n",
-           "GET http://api.test/ HTTP/1.1\r\n",  // port 80
+           "GET http://api.test/ HTTP/1.1\r\n",  // without a port, http: means port 80
            "GET https://api.test:8080/ HTTP/1.1\r\n",
            "GET http://u@api.test:8080/ HTTP/1.1\r\n",
        }) {

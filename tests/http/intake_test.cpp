@@ -45,7 +45,7 @@ TEST(Intake, absolute_form_target_overrides_a_different_host_field) {
   EXPECT_EQ(host_field(request_to("http://h/", "i")), "h");
   EXPECT_EQ(host_field(request_to("http://h:8080/", "h")), "h:8080");
   EXPECT_EQ(host_field("GET http://h/ HTTP/1.0\r\n\r\n"), "h");
-  // A different spelling of the same origin stays as the client signed it.
+  // A Host that spells the same origin differently is not rewritten, because the client may have signed it.
   EXPECT_EQ(host_field(request_to("http://h:80/", "H")), "");
   EXPECT_EQ(host_field(request_to("http://h/", "h:80")), "");
 }

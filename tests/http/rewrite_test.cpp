@@ -166,7 +166,8 @@ TEST(Rewrite, J4_max_forwards_is_decremented_for_options_and_trace) {
 }
 
 TEST(Rewrite, J4_max_forwards_never_goes_below_zero) {
-  // Intake responds itself to 0 and rejects `x`, so the rewrite gets these values only in this test.
+  // Intake itself responds to Max-Forwards: 0 and rejects `x`, so the rewrite gets these values only in this
+  // test.
   for (const string value : {"0", "x"}) {
     const ReadRequest read("TRACE http://h/ HTTP/1.1\r\nHost: h\r\nMax-Forwards: " + value + "\r\n\r\n");
     Forward forward;

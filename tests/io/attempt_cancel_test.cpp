@@ -1,4 +1,5 @@
-// Tests which object AttemptCancel stops: the one that a guard has registered, while guard and attempt exist.
+// Tests which object AttemptCancel stops: the object that a guard has registered, as long as the guard and
+// the attempt exist.
 #include "proxy/net/io/attempt_cancel.hpp"
 
 #include <gtest/gtest.h>

@@ -34,7 +34,7 @@ TEST(Block, released_block_is_reused_for_the_next_request) {
   EXPECT_EQ(second.data(), memory);
 }
 
-/// Holds so many blocks at once, releases them, and returns their addresses.
+/// Holds `count` blocks at the same time, releases them, and returns their addresses.
 std::set<const char*> lend(std::size_t count) {
   std::vector<Block> lent(count);
   std::set<const char*> memory;

@@ -37,7 +37,7 @@ struct StuckWrite {
 };
 
 // Reads again after a read limit has expired between two reads, as in a turn of the loop that takes longer
-// than the limit. `forgets` discards the expired limit.
+// than the limit. If `forgets` is true, the expired limit is discarded before the second read.
 Task<ErrorCode> read_again_after_a_late_limit(Bench& bench, Pair& pair, bool forgets) {
   char bytes[1];
   pair.raw.send("ab");

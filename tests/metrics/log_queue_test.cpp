@@ -48,7 +48,8 @@ struct Pipe {
   }
 };
 
-// Waits at most so long for data and returns it. Empty at the end of the stream, or if no data arrived.
+// Waits at most `wait_ms` for data and returns the data. Empty at the end of the stream, or if no data
+// arrived.
 std::string read_some(int descriptor, int wait_ms) {
   pollfd polled{descriptor, POLLIN, 0};
   if (poll(&polled, 1, wait_ms) <= 0) return {};

@@ -1,5 +1,5 @@
-// Tests the five kinds of backoff: bounds, exact values, the cap, and attempt numbers beyond any power of
-// two.
+// Tests the five kinds of backoff: bounds, exact values, the cap, and attempt numbers for which the power of
+// two would overflow.
 #include "proxy/policy/pacing/backoff.hpp"
 
 #include <gtest/gtest.h>

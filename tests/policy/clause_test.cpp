@@ -25,8 +25,8 @@ policy::RetryOn documented() {
   return on;
 }
 
-/// Returns the scene with the route that the documents recommend: 5xx and 429, exponential backoff from one
-/// second, no budget.
+/// Returns the scene with the route that the sources of docs/requirements/retry.md recommend: 5xx and 429,
+/// exponential backoff from one second, no budget.
 Scene documented(Scene scene) {
   return scene.no_budget().deadline(600s).with([](auto& p, auto&) {
     p.retry.on = documented();

@@ -144,7 +144,8 @@ std::set<policy::Reason> reached_before_any_attempt() {
   return {paused.ledger().reason, broken.ledger().reason};
 }
 
-// Returns the reason that ends a request while an attempt runs. hedge_test.cpp has the stories of hedges.
+// Returns the reason that is recorded for an attempt that still runs, when its hedge is sent. hedge_test.cpp
+// tests hedges step by step.
 policy::Reason reached_beside_an_attempt() {
   LoadedDice dice = LoadedDice::lowest();
   policy::RoutePolicy route;

@@ -45,8 +45,8 @@ TEST(IdleLife, L5_limit_learned_from_an_upstream_restart_expires) {
   life.ended_after(Duration::zero(), start);
   EXPECT_TRUE(life.known());
   EXPECT_LE(life.limit(start), 1us);
-  // Within ten minutes the limit exceeds half a second, longer than a busy connection is idle. Later there is
-  // no limit.
+  // After ten minutes the limit has grown to at least half a second. Connections that are used often are
+  // never idle for that long. Later there is no limit.
   EXPECT_GE(life.limit(start + 10min), 500ms);
   EXPECT_EQ(life.limit(start + 10h), std::nullopt);
   EXPECT_FALSE(life.known());

@@ -141,7 +141,8 @@ class Draw : public play::Chance {
     steps.resize(1 + below(8));
     for (Step& one : steps) one = step();
     if (one_in(16)) {
-      // A lost attempt, then a response that may refer to its repeat. Chance alone rarely draws both.
+      // Adds a lost attempt, followed by a response that may be about the repeat of that attempt. Chance
+      // alone rarely draws both.
       steps.insert(steps.begin(), fails(Stage::await_head, Cause::reset));
       steps[1].outcome = policy::Responded{409, {}};
     }
@@ -213,7 +214,8 @@ TEST(Law, same_seed_generates_the_same_scenarios) {
   EXPECT_EQ(tell(), tell());
 }
 
-// Checks the judge: each of these runs was tampered with, and an invariant must detect it.
+// Tests the invariants themselves: each of these runs was tampered with, and an invariant must detect the
+// change.
 TEST(Law, every_result_that_was_tampered_with_violates_an_invariant) {
   const Script script{status(503), status(200)};
   const Scene scene = put().budget(2);

@@ -349,7 +349,7 @@ TEST(Clause, R18_two_requests_draw_different_random_waits) {
   const Played second = run(scene, script, dice);
   ASSERT_GT(first.ledger.size(), 2U);
   EXPECT_NE(starts(first), starts(second));
-  EXPECT_LE(second.ledger[0].verdict.delay, 2s);  // n starts at 0 again
+  EXPECT_LE(second.ledger[0].verdict.delay, 2s);  // the exponent of the backoff starts at 0 again
 }
 
 TEST(Clause, R20_retries_end_at_the_first_limit_reached) {

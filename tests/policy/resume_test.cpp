@@ -450,7 +450,8 @@ TEST(ResumeByField, complete_response_of_unknown_length_is_requested_again) {
   EXPECT_EQ(after_40(first, coded), Kind::mismatch);
   const PartHead longer = with(first, [](PartHead& h) { h.length = 101; });
   EXPECT_EQ(after_40(first, longer), Kind::uncounted) << "the field proves the version: one more break";
-  // After such a response, a resume works as after a first response with a chunked body.
+  // After a complete response of unknown length, the next resume works as after a first response with a
+  // chunked body.
   const PartHead chunked = with(whole(), endless("17", BodyEnd::last_chunk));
   Download download = Download::begin(get(), chunked).value();
   EXPECT_EQ(download.judge(chunked, 40).kind, Kind::uncounted);
@@ -481,7 +482,7 @@ TEST(Resume, accepted_continuations_are_exactly_the_missing_bytes) {
     if (dice.roll(4) == 0) head.end = BodyEnd::last_chunk;
     const Continuation found = download.judge(head, sent);
     const bool counted = head.end == BodyEnd::length;
-    // A chunked response names no length, so the total in the 206 cannot be checked against it.
+    // A chunked first response has no length with which the total in the 206 could be compared.
     const std::uint64_t end = chunked ? said : size;
     const std::uint64_t missing = end - sent;
     const bool honest = from == sent && to >= from && to + 1 == end && (open ? !chunked : said == end) &&

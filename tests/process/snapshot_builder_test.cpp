@@ -79,7 +79,7 @@ TEST(SnapshotBuilder, snapshot_is_built_from_the_running_one_and_not_from_one_th
   EXPECT_EQ(again->client_tls->hosts().front().text, "*.wild.test");
 }
 
-// certificate_ends_test tests the warnings.
+// The warnings about this expiry are tested in certificate_ends_test.
 TEST(SnapshotBuilder, N12_snapshot_knows_when_the_certificate_authority_expires) {
   const std::int64_t now = today();
   const std::int64_t life = made_at(now)->expires() - now;

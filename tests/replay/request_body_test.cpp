@@ -82,7 +82,8 @@ class RequestBodyTest : public ::testing::Test {
     return play::eventually([&] { return StoreBench::is_free(stores.store->disk(), most_stored); });
   }
 
-  /// Raises the memory limit. Bytes on their way to disk take blocks of the memory that all requests share.
+  /// Raises the memory limit, because bytes on their way to disk use blocks of the memory that all requests
+  /// share.
   void allow_blocks() {
     most_held = std::size_t{1} << 20;
     config::Limits limits;

@@ -105,7 +105,7 @@ TEST_F(NameServiceTest, L3_names_without_a_dns_response_do_not_delay_other_names
   // Each query without a response takes about a minute.
   start("hosts: files dns\n", "options timeout:2 attempts:5\n");
   std::vector<std::shared_ptr<Lookup>> hanging;
-  // One c-ares channel does not take so many queries.
+  // One c-ares channel does not accept 300 queries at once.
   for (int i = 0; i < 300; ++i) {
     const std::string name = "dead" + std::to_string(i) + ".test";
     server_.set(name, {silence()});

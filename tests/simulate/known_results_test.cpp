@@ -135,7 +135,7 @@ TEST(KnownResults, overload_persists_without_a_budget_and_ends_with_one) {
   }
 }
 
-// The other way into overload: a request times out in a long queue and is retried, so the upstream's work on
+// Another way into overload: a request times out in a long queue and is retried, so the upstream's work on
 // its first attempt is wasted.
 TEST(KnownResults, overload_by_timeouts_persists_without_a_budget) {
   Model model = calm();
@@ -192,7 +192,7 @@ TEST(KnownResults, workers_without_a_queue_match_the_erlang_b_formula) {
   }
 }
 
-// The token bucket holds one second: it admits 100 requests at once, then 100 a second.
+// The token bucket holds the tokens of one second: it admits 100 requests at once, then 100 a second.
 TEST(KnownResults, simulated_rate_limit_admits_the_configured_rate) {
   Model model = calm();
   model.rate = 300;

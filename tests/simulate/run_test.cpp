@@ -148,7 +148,7 @@ TEST(Run, each_client_has_its_own_budget) {
   const std::uint64_t one = simulated(model, policy).retries;
   model.clients = 10;
   EXPECT_NEAR(static_cast<double>(simulated(model, policy).retries), 10.0 * static_cast<double>(one), 20);
-  // Each host has its own budget too. A route that only observes uses a separate budget.
+  // Each host has its own budget. A route in mode observe has a separate budget.
   model.clients = 1;
   model.mix = {{"GET", "a.example", 80, "/", "", {}, 0.5, false},
                {"GET", "b.example", 80, "/", "", {}, 0.5, false}};

@@ -32,8 +32,9 @@ struct RequestPlan {
   std::string query;            ///< with the question mark
   bool idempotent = false;      ///< verdict of the route's idempotency rule
   bool repeatable = false;      ///< may be retried, judged by its head
-  bool takes_no_risk = false;  ///< must use an unused connection: not repeatable, and the client connection's
-                               ///< last such request (if any) went to another host
+  /// True if the request must use a new connection: it is not repeatable, and the last non-repeatable request
+  /// of its client connection went to another host, or there was none.
+  bool takes_no_risk = false;
 };
 
 /// How a request ended, as its client saw it.
@@ -75,9 +76,9 @@ struct Account {
   std::optional<Instant> finished;  ///< when its client sent FIN
   std::optional<Instant> reset;     ///< when its client sent a reset
   Instant moved{};                  ///< when an upstream last read a byte of the request
-  Instant sent{};  ///< when the client last sent a byte of it: a slow client is not a stalled upload
+  Instant sent{};                   ///< when the client last sent a byte of the request
   bool sent_whole = false;
-  /// The client is slow or pipelines, or this is a tunnel: a reset may overtake the response.
+  /// True if a reset may overtake the response: the client is slow or pipelines, or this is a tunnel.
   bool may_miss_response = false;
   unsigned records = 0;
   telemetry::Ending ending = telemetry::Ending::complete;
@@ -101,7 +102,7 @@ class Book {
   void broken(std::string law);
   const std::string& first_broken() const { return broken_; }
 
-  /// Notes that the process was told to stop: from now on, connections may close without notice.
+  /// Notes that the shutdown has begun: from now on, connections may close without notice.
   void stop() { stopping_ = true; }
   bool stopping() const { return stopping_; }
 

@@ -14,8 +14,8 @@ enum class Canary : std::uint8_t {
                    ///< not
   lost_end,        ///< the last byte of a response is missing, and its FIN is sent anyway
   deaf_kernel,     ///< the kernel never reports unacknowledged bytes
-  used_before,     ///< every connection is taken for one that has served before
-  one_connection,  ///< all connections are taken for the same connection
+  used_before,     ///< every connection is treated as reused
+  one_connection,  ///< all connections are treated as the same connection
   clear_text,      ///< no upstream connection is known to carry TLS
 };
 

@@ -21,8 +21,8 @@ using play::number;
 struct ClientPlan {
   std::vector<RequestPlan> requests;
   bool pipelines = false;
-  /// Number of bytes, sent and received together, after which the client sends FIN. Its requests are sent
-  /// first.
+  /// Number of bytes, sent and received together, after which the client sends FIN, but not before it has
+  /// sent all its requests.
   std::optional<std::uint64_t> finishes_after;
   std::optional<std::uint64_t> resets_after;  ///< resets after this many bytes, sent and received together
   std::optional<std::uint64_t> stops_writing_at;

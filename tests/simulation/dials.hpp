@@ -14,8 +14,8 @@
 
 namespace reprise::simulation {
 
-/// One per story. Does not check that only one connection carries an attempt's request: the book finds that,
-/// because arrivals would exceed attempts.
+/// One per story. Does not check that only one connection carries an attempt's request: Book detects a second
+/// one, because arrivals would exceed attempts.
 class DialBook {
  public:
   DialBook(World& world, Book& book) : world_(world), book_(book) {}
@@ -35,8 +35,8 @@ class DialBook {
  private:
   struct Entrant {
     std::optional<Instant> begun;
-    Instant fails_from{};  ///< earliest time at which its failure can be known
-    Instant fails_by{};    ///< latest time at which its failure is known
+    Instant fails_from{};  ///< earliest time at which the proxy can know that this dial failed
+    Instant fails_by{};    ///< latest time at which the proxy knows that this dial failed
   };
   using Race = std::vector<Entrant>;
 

@@ -1,4 +1,5 @@
-// Fault kinds that a net story can play (a closed list), and the choice of those that one story plays.
+// Kinds of fault that a story of the whole proxy can play (a closed list), and the choice of the kinds that
+// one story plays.
 #pragma once
 
 #include <array>

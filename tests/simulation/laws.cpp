@@ -103,7 +103,7 @@ class Judge {
     return listed || broken || !account_.got_error_in_head || !asks_for(Tells::in_head, account_.status);
   }
 
-  // Judges that a request has exactly one record. Only a request that no upstream saw, and that got no
+  // Checks that a request has exactly one record. Only a request that no upstream saw, and that got no
   // response or a 408 (its head came too late), may have none.
   bool is_told_once() const {
     if (account_.records > 1) return false;
@@ -162,7 +162,7 @@ class Judge {
     return true;
   }
 
-  // Judges row L6: a request without progress ends at the deadline. Takes from the ledger whether the body is
+  // Checks row L6: a request without progress ends at the deadline. Takes from the ledger whether the body is
   // replayable, and from the upstream when bytes arrived.
   bool deadline_ends_what_stands_still() const {
     if (!scene_.policy.retry.deadline) return true;
@@ -192,7 +192,7 @@ class Judge {
     return failed.stage == policy::Stage::send && (failed.cause == policy::Cause::attempt_timeout || idled);
   }
 
-  // Judges that no attempt begins after the client has left. The proxy notices that within the interval of
+  // Checks that no attempt begins after the client has left. The proxy notices that within the interval of
   // its watch. After a reset, everything ends within a second (row D14).
   bool departures_are_heeded() const {
     constexpr Duration notice = std::chrono::milliseconds(200);
@@ -204,7 +204,7 @@ class Judge {
     if (!heeded) return false;
     return !account_.reset || account_.told <= *account_.reset + std::chrono::seconds(1);
   }
-  // Judges row D15: no attempt begins after a shutdown. A reconnect and a resume are exempt, because they
+  // Checks row D15: no attempt begins after a shutdown. A reconnect and a resume are exempt, because they
   // belong to an attempt that began before.
   bool shutdown_is_heeded() const {
     const auto told = scene_.drains_at ? scene_.drains_at : scene_.terminates_at;
@@ -236,7 +236,7 @@ class Judge {
     return true;
   }
 
-  // Judges row L4: a dead peer is detected. Hedged requests are not judged: it is not known which of the two
+  // Checks row L4: a dead peer is detected. Hedged requests are not judged: it is not known which of the two
   // attempts used which connection.
   bool silence_is_noticed() const {
     if (ledger_.hedge != policy::HedgeOutcome::none || !account_.plan.repeatable) return true;
@@ -283,7 +283,7 @@ class Judge {
     return true;
   }
 
-  // Judges row L1: a failed lookup is not cached.
+  // Checks row L1: a failed lookup is not cached.
   bool names_fail_by_themselves() const {
     for (std::size_t i = 0; i < ledger_.size(); i = ledger_.next(i)) {
       const auto* failed = std::get_if<policy::Failed>(&ledger_[i].outcome);

@@ -302,7 +302,7 @@ class Writer {
 
 }  // namespace
 
-// Does not use the tape, because it is called more than once per request.
+// Does not use the bytes of the seed's tape, because it is called more than once per request.
 VersionField version_field(Seed seed, std::uint64_t id) {
   return Chance(Seed(seed.number), Purpose::names, id)
       .pick({VersionField::entity_tag, VersionField::entity_tag, VersionField::generation,

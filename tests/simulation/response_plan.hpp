@@ -28,13 +28,13 @@ struct ResponsePlan {
   bool unread = false;                  ///< only the head of the request is read
   std::optional<Duration> idles_for;    ///< idle time after the response, then FIN
   bool vanishes = false;                ///< after the response, the connection dies without notice
-  bool speaks_idly = false;             ///< sends an unsolicited 408 before that FIN
+  bool speaks_idly = false;             ///< sends an unsolicited 408 before the FIN of `idles_for`
   unsigned version = 0;
   int status = 200;
   Tells tells = Tells::nothing;
 };
 
-/// Bodies of responses that report an error in the body. X-Body says which: json or xml.
+/// Bodies of responses that report an error in the body. The field X-Body names the format: json or xml.
 inline constexpr std::string_view error_json =
     R"({"error":{"code":7},"told":"a body that says that it is none"})";
 inline constexpr std::string_view error_xml =
@@ -43,7 +43,8 @@ inline constexpr std::string_view error_xml =
 /// The part of a representation that a resume requests.
 struct RangeRequest {
   std::uint64_t first = 0;
-  /// Version named by If-Range, or of the last response without it. 0: the upstream never sent that version.
+  /// Version that If-Range names; without If-Range, the version of the last response. 0 if the upstream never
+  /// sent such a version.
   unsigned version = 0;
   bool conditional = false;  ///< has If-Range
 };

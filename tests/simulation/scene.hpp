@@ -30,7 +30,8 @@ struct Scene {
   std::vector<Arrival> arrivals;
   std::optional<TunnelArrival> tunnel;
   std::optional<Duration> drains_at;
-  std::optional<Duration> terminates_at;  ///< drains then, and aborts what is left one second later
+  /// Time at which a drain begins. One second later, all remaining connections are aborted.
+  std::optional<Duration> terminates_at;
   std::optional<Duration> clock_jumps_at;
   Duration clock_jump{};
   std::uint64_t disk_room = ~std::uint64_t{0};
@@ -40,7 +41,7 @@ struct Scene {
 Scene draw_scene(Seed seed, Faults& faults);
 /// Returns the verdict of the route's idempotency rule on a request. Does not use the product's code.
 bool is_idempotent(const policy::IdempotencyRule& rule, const RequestPlan& request);
-/// Returns a client that sends one plain GET, for the time after the faults.
+/// Returns a client that sends one plain GET, after the faults have ended.
 ClientPlan plain_request(std::uint64_t id, const std::string& host, const policy::IdempotencyRule& rule);
 
 }  // namespace reprise::simulation

@@ -237,7 +237,7 @@ void Story::open_tunnel(const TunnelPlan& plan) {
   tunnel_->start();
 }
 
-// Judges that each end of the tunnel received all bytes of the other, unless an end or the proxy broke it
+// Checks that each end of the tunnel received all bytes of the other, unless an end or the proxy broke it
 // off.
 void Story::judge_tunnel() {
   const TunnelEnd* server = network_.tunnel_server();

@@ -34,8 +34,8 @@ struct TunnelPlan {
   RequestPlan request;  ///< `host` names the server; there is no body
   TunnelEndPlan client;
   TunnelEndPlan server;
-  /// HTTP request that the client sends instead of its plan's bytes. Follows a TLS handshake if it is
-  /// `terminated`.
+  /// HTTP request that the client sends instead of its plan's bytes. If the request is `terminated`, a TLS
+  /// handshake comes first.
   std::optional<RequestPlan> inside;
   bool stays_silent = false;  ///< the client never completes its handshake
   std::uint64_t early = 0;    ///< number of the client's bytes that are sent with the CONNECT head
@@ -125,7 +125,7 @@ class TunnelClient final : public TunnelEnd {
   const bool stays_silent_;
   std::shared_ptr<Wire> asked_on_;
   std::string head_;
-  std::string flight_;   ///< what was received of the server's flight
+  std::string flight_;   ///< received part of the server's flight
   bool shaken_ = false;  ///< the client's flight was sent
   bool open_ = false;
   bool refused_ = false;

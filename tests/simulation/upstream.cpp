@@ -51,7 +51,8 @@ std::optional<RangeRequest> range_of(std::string_view head) {
   return asked;
 }
 
-// Returns the version of the last response with content. A range request without If-Range continues that one.
+// Returns the version of the last response with content. A range request without If-Range continues that
+// version.
 unsigned version_given_last(const Account& account) {
   unsigned version = 0;
   for (const Served& one : account.served) {
@@ -192,7 +193,7 @@ void Upstream::judge_head() {
   }
 }
 
-// Gives bytes of another version the old version's name.
+// Puts the version field of the requested version on the bytes of another version.
 void Upstream::hide_change(const RangeRequest& range, ResponsePlan& plan) const {
   const VersionField named_by = version_field(seed_, coming_.front().account->plan.id);
   const std::string changed = version_line(named_by, plan.version);

@@ -80,7 +80,7 @@ class Upstream final : public Actor {
   std::size_t surplus_ = 0;
   Duration pause_{};
   bool is_parent_ = false;
-  bool current_idles_ = false;  ///< the FIN comes between two requests, not after a response
+  bool current_idles_ = false;  ///< the FIN follows an idle time, so a request may still arrive after it
   bool busy_ = false;           ///< a response is being sent
   bool answered_ = false;       ///< the response was sent, but the request may still be arriving
   bool pausing_ = false;

@@ -34,7 +34,7 @@ class World final : public net::TimeSource {
   /// Adds a context, whose handlers are polled after every event. Only the first added context may have
   /// timers.
   void drive(boost::asio::io_context& io);
-  /// Releases what belongs to the contexts. Call before they are destroyed.
+  /// Releases the timer, which belongs to a context. Call before the contexts are destroyed.
   void let_go() { nudge_.reset(); }
   void at(Instant when, std::function<void()> event);
   void after(Duration wait, std::function<void()> event) { at(now_ + wait, std::move(event)); }

@@ -11,7 +11,7 @@
 
 namespace reprise::soak {
 
-/// What a request needs besides its plan.
+/// Things that a request needs besides its plan.
 struct Errand {
   Ledger& ledger;
   tcp::endpoint proxy;
@@ -26,8 +26,8 @@ struct Done {
 /// Carries out one request, and reports to the ledger how it ended.
 Task<Done> carry_out(Errand& errand, Wire& wire, Plan plan);
 
-/// Carries out several GETs that are sent in one write. Appends those to `unheard` that got no response
-/// because the connection ended.
+/// Carries out several GETs that are sent in one write. If the connection ends
+/// early, appends to `unheard` the numbers of the GETs after the last one whose response was read.
 Task<Done> carry_out_pipeline(Errand& errand, Wire& wire, std::span<const std::uint64_t> numbers,
                               std::vector<std::uint64_t>& unheard);
 

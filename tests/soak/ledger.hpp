@@ -60,7 +60,7 @@ class Ledger {
   struct Sums {
     std::uint64_t requests = 0, responded = 0, cut = 0, gone = 0, lost = 0;
     std::uint64_t attempts = 0, status_retries = 0, resumes = 0;
-    std::uint64_t cut_downloads = 0;  ///< their resumes may have failed unseen by the upstream
+    std::uint64_t cut_downloads = 0;  ///< cut GETs: some of their resumes may not have reached the upstream
     std::uint64_t effects = 0, duplicated = 0;
     std::map<std::string, std::uint64_t> codes;
   };

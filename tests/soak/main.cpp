@@ -77,7 +77,7 @@ int soak(Options options) {
   options.mix.lost_posts = options.lost_posts > 0;
   options.load.proxy = loopback(options.forward);
   options.load.length = std::chrono::milliseconds(static_cast<std::int64_t>(options.minutes * 60'000));
-  // In that mix, every second request is such a POST.
+  // With `lost_posts`, every second request is a POST whose response is lost.
   options.load.most = 2 * options.lost_posts;
   asio::io_context io(1);
   bool right = false;

@@ -97,7 +97,8 @@ struct Mix {
   bool lost_posts = false;
 };
 
-/// A number whose remainder by this is below `pipeline_depth` is a GET of a pipeline, sent in one write.
+/// A request whose number modulo `pipeline_every` is below `pipeline_depth` is a GET of a pipeline. A
+/// pipeline is sent in one write.
 inline constexpr std::uint64_t pipeline_every = 97;
 inline constexpr std::uint64_t pipeline_depth = 3;
 

@@ -70,7 +70,7 @@ Task<void> Upstream::accept(tcp::acceptor& acceptor) {
   }
 }
 
-// Opens and closes the flapping port in turns. At each close, the kernel resets connections that were not
+// Opens and closes the flapping port alternately. At each close, the kernel resets connections that were not
 // accepted yet.
 Task<void> Upstream::flap() {
   Chance chance(ledger_.mix().seed, Purpose::flaps);

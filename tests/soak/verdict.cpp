@@ -95,7 +95,8 @@ void Judgement::compare_counters() {
 
 // Returns the most attempts that the upstream may not have seen. A broken download is resumed up to ten times
 // in a row without a byte, and the upstream does not see a resume whose connect fails. A download that was
-// completed later is not counted: the number of its last attempt shows all of them.
+// completed later is not counted: the number of its last attempt includes the attempts that the upstream did
+// not see.
 double Judgement::most_in_vain() const { return 10 * static_cast<double>(sums_.cut_downloads); }
 
 void Judgement::compare_attempts() {

@@ -7,8 +7,8 @@
 
 namespace reprise::play {
 
-/// A connect to it waits until this object is destroyed. Throws std::runtime_error if the address cannot be
-/// bound.
+/// A connect to the address waits until this object is destroyed. Throws std::runtime_error if the address
+/// cannot be bound.
 class BlackHole {
  public:
   /// Precondition: `address` is in 127.0.0.0/8.

@@ -5,9 +5,9 @@
 
 namespace reprise::play {
 
-/// Counts the open descriptors. Does not count pipes without close-on-exec: those are a sanitizer's.
+/// Counts the open descriptors. Does not count pipes without close-on-exec, because a sanitizer opens those.
 std::size_t open_descriptors();
-/// Counts those of them that are ends of pipes.
+/// Counts the open descriptors that are ends of pipes, with the same exception.
 std::size_t open_pipe_ends();
 
 }  // namespace reprise::play

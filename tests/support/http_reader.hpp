@@ -64,7 +64,7 @@ class HttpReader {
   bool broken() const { return state_ == State::broken; }
   bool over() const { return complete() || broken(); }
   bool head_is_whole() const { return state_ != State::head && !head_.empty(); }
-  /// Includes the empty line.
+  /// Returns the head with its empty line.
   const std::string& head() const { return head_; }
   /// Returns the status of a response; 0 if there is none.
   int status() const { return status_; }

@@ -47,7 +47,7 @@ class Laws {
     return std::get_if<policy::Responded>(&step(i).outcome);
   }
 
-  // Returns true if attempt i was followed at once by the free retry.
+  // Returns true if attempt i was followed at once by the retry of a stale connection.
   bool went_stale(std::size_t i) const {
     return i + 1 < played_.entries.size() &&
            played_.entries[i].verdict.reason == policy::Reason::stale_connection;
@@ -179,7 +179,8 @@ class Laws {
 
   bool no_effect_is_repeated() const {
     for (std::size_t i = 0; i + 1 < played_.entries.size(); ++i) {
-      // A resume sends no body that must be held, and the judgement made at the first head still applies.
+      // A resume sends no request body that would have to be held, and the idempotency judged before the
+      // first head still applies.
       if (is_resume(i)) continue;
       if (!step(i).held && !resumed(i)) return false;
       const bool misdirected =
@@ -319,7 +320,7 @@ class Laws {
     for (std::size_t i = 0; i < attempts; ++i) {
       if (cancelled(i)) continue;
       const bool retried = i + 1 < attempts;
-      // A response that broke while it was held is discarded once its attempt is to be retried.
+      // A response that broke while it was held counts only if no retry of its attempt is decided.
       if (broke_while_held(i) && !retried && !waits_after(i)) at_hand = static_cast<unsigned>(i + 1);
       if (response(i) == nullptr) continue;
       const bool waited = retried ? !went_stale(i) : waits_after(i);

@@ -9,7 +9,7 @@
 
 namespace reprise::play {
 
-/// Pass its descriptor as `Wishes::log_descriptor`. Must outlive the proxy.
+/// Pass the descriptor of this file as `Wishes::log_descriptor`. The file must outlive the proxy.
 class LogFile {
  public:
   LogFile() : descriptor_(::memfd_create("log", MFD_CLOEXEC)) {}

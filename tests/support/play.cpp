@@ -36,7 +36,8 @@ class World {
 
   const Step& step() const { return script_[std::min<std::size_t>(number_, script_.size()) - 1]; }
 
-  // Executes the actions. Returns those that follow from the last one; the others lead to none.
+  // Executes the actions. Returns the actions that follow from the last of them; the others lead to no
+  // further actions.
   policy::Actions obey_all(const policy::Actions& actions) {
     policy::Actions next;
     for (const policy::Action& action : actions) {

@@ -1,4 +1,5 @@
-// Precompiled header: what almost every test of a room with sockets, or of a room above those, includes.
+// Precompiled header: the headers that almost every test of a library that uses sockets, directly or
+// through another library, includes.
 #pragma once
 
 #include <gtest/gtest.h>

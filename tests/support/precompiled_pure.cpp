@@ -1,1 +1,1 @@
-// Compiles the precompiled header of the rooms without sockets.
+// Compiles the precompiled header for the tests of libraries without sockets.

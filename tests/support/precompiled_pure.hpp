@@ -1,4 +1,4 @@
-// Precompiled header: what almost every test of a room without sockets includes.
+// Precompiled header: the headers that almost every test of a library without sockets includes.
 #pragma once
 
 #include <gtest/gtest.h>

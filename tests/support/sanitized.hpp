@@ -1,4 +1,4 @@
-// Tells whether a sanitizer is compiled into this test program, which makes it slower.
+// Constants that are true if this test program was built with a sanitizer, which makes it slower.
 #pragma once
 
 namespace reprise::play {

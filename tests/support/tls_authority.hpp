@@ -47,8 +47,8 @@ class TlsAuthority {
 
   /// Issues a certificate for 127.0.0.1 and localhost. `usage` has the form of OpenSSL's extendedKeyUsage.
   TlsIdentity issue(long serial, const char* usage = "serverAuth") const;
-  /// Returns an OCSP response in DER. The authority signs it, or `responder`, whose certificate is then
-  /// included.
+  /// Returns an OCSP response in DER. The signer is the authority, or `responder` if given; the certificate
+  /// of the responder is then included.
   std::string response(const std::vector<OcspResponse>& responses,
                        const TlsIdentity* responder = nullptr) const;
   /// Returns a CRL with these serial numbers, in PEM.

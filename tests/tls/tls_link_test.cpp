@@ -106,7 +106,7 @@ class TlsLinkTest : public ::testing::Test {
   static void fill(int descriptor) {
     const std::string block(60000, 'x');
     EXPECT_TRUE(play::eventually([&] {
-      // Read before sending, because an acknowledgement after a failed send would make room again.
+      // Reads tcp_info before sending, because an acknowledgement after a failed send would make room again.
       tcp_info info{};
       socklen_t size = sizeof info;
       ::getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &size);

@@ -89,7 +89,7 @@ TEST(Socks5, every_failure_has_its_socks_reply) {
   EXPECT_EQ(code(socks_failure(http::Rejection::socks_address)), 8);
   EXPECT_EQ(code(socks_failure(http::Rejection::connect_port_denied)), 2);
   EXPECT_EQ(code(socks_failure(http::Rejection::socks_malformed)), 1);
-  // The code tells a client what it can do: wait, try another address, or ask the administrator.
+  // The reply code suggests what the client should do: wait, try another address, or ask the administrator.
   using policy::Cause;
   const std::vector<std::pair<Cause, int>> codes{{Cause::dns_error, 4},
                                                  {Cause::dns_timeout, 4},

@@ -25,7 +25,8 @@ std::string noise(std::size_t bytes) {
   return text;
 }
 
-/// Runs the body on a new thread. Its list of free pipes is empty at the start and destroyed at the end.
+/// Runs the body on a new thread. The thread's list of free pipes is empty at the start and destroyed at the
+/// end.
 template <typename Body>
 void on_a_fresh_thread(Body body) {
   std::thread(body).join();

@@ -115,7 +115,8 @@ TEST(ProxyHedges, request_with_an_incomplete_body_is_not_hedged) {
     peer.read_request();
     peer.send(response(200, ""));
   });
-  // Responds once its own hedge has arrived. By then the earlier request's hedge was due too.
+  // Responds once the hedge of the second request has arrived. By then, a hedge of the first request would
+  // have been due too.
   ScriptedUpstream slow([&](Peer& peer) {
     peer.read_request();
     eventually([&] { return slow.connections() == 2; });

@@ -51,8 +51,8 @@ class Flag {
   std::atomic<bool> raised_{false};
 };
 
-/// Gives odd requests ever longer prefixes of `text`, and even requests `good`. Each request has its own
-/// connection.
+/// Responds to the 1st, 3rd, 5th... request with ever longer prefixes of `text`, and to the others with
+/// `good`. Each request has its own connection.
 ScriptedUpstream::Script broken_at_every_byte(const std::string& text, const std::string& good,
                                               std::atomic<std::size_t>& requests) {
   return [text, good, &requests](Peer& peer) {

@@ -203,7 +203,7 @@ TEST_F(ProxyInterception, G7_partial_client_hello_is_withheld_while_interception
   });
   RawClient held = connected(proxy, upstream_name());
   held.send(hello.substr(0, 1));
-  // The same byte, sent later in a tunnel to a host that is not listed, has already been forwarded.
+  // Waits until the same byte, sent later in a tunnel to a host that is not listed, has been forwarded.
   RawClient observer = connected(proxy, "127.0.0.1:" + std::to_string(plain.port()));
   observer.send(hello.substr(0, 1));
   EXPECT_TRUE(play::eventually([&] { return heard.size() == 1; }));

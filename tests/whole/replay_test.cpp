@@ -49,8 +49,8 @@ std::string chunked_request(const std::string& authority, std::string_view body,
   return request += "0\r\nX-Sum: 9\r\n\r\n";
 }
 
-/// Returns the body of a request without chunk framing. Trailers follow after a `+`, which a body without its
-/// end does not get.
+/// Returns the body of a request without chunk framing. After a complete chunked body, adds `+` and the
+/// trailers.
 std::string body_in(const std::string& request) {
   const play::Message message = play::message_in(request);
   return message.chunked && message.whole ? message.body + "+" + message.trailers : message.body;

@@ -11,7 +11,8 @@
 namespace reprise::server {
 namespace {
 
-/// Number of dead connections. A request sent before its connection counts here may still be received.
+/// Number of dead connections. A request that is sent before its connection is counted here may still be
+/// received.
 using Gone = std::atomic<unsigned>;
 
 bool are_gone(const Gone& gone, unsigned connections) {

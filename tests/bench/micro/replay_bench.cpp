@@ -44,7 +44,8 @@ Task<int> read_all(forward::RequestBody& body) {
   co_return 1;
 }
 
-// The time includes the client's send, so compare the runs with and without holding.
+// The measured time includes the client's send, so only the difference between runs with and without holding
+// is meaningful.
 void hold_what_is_read(benchmark::State& state) {
   const auto bytes = static_cast<std::size_t>(state.range(0));
   const std::uint64_t held = state.range(1) != 0 ? 1 << 20 : 0;

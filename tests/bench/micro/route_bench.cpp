@@ -1,4 +1,5 @@
-// Measures finding a request's route among few and many routes, if the last route matches or none does.
+// Measures the search for a request's route among few and many routes: when only the last route matches, and
+// when none does.
 #include <benchmark/benchmark.h>
 
 #include <string>

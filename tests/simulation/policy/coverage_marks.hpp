@@ -47,7 +47,7 @@ class CoverageMarks {
  private:
   struct Mark {
     std::uint64_t count = 0;
-    std::uint64_t last = 0;  ///< the last story that counted
+    std::uint64_t last = 0;  ///< number of the last story that counted for this mark
   };
   template <std::size_t size>
   using List = std::array<Mark, size>;

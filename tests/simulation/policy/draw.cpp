@@ -75,7 +75,7 @@ void draw_step(Chance& chance, const Swarm& swarm, Step& step) {
   if (chance.one_in(6)) step.in_body = chance.any_but_first<Interruption>();
 }
 
-// Makes resumed downloads likelier: they need several responses in a row.
+// Makes resumed downloads likelier: each needs several fitting responses in a row.
 void draw_download(Chance& chance, Step& step) {
   if (chance.one_in(3)) return;
   step.outcome = policy::Responded{chance.one_in(2) ? 200 : 206, {}};

@@ -19,7 +19,7 @@ constexpr std::uint64_t outcomes = 12;
 /// State of the request's body during the attempts.
 enum class Body : std::uint8_t {
   held,          ///< held whole
-  unsent,        ///< held; every failure before a response comes before a byte was sent
+  unsent,        ///< held; an attempt that fails before its response body has sent no byte
   let_go,        ///< too long to hold
   let_go_later,  ///< becomes too long during the second attempt
 };

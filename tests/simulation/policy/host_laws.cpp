@@ -80,7 +80,8 @@ void HostLaws::admit(const Happening& what, const VisitLaws& visit, unsigned num
   probes_.push_back({&visit, number, what.at});
 }
 
-// Moves a probe on a stale connection to its free retry. Removes probes that have ended.
+// If a probe used a stale connection, makes the retry of that attempt the probe. Removes probes that have
+// ended.
 void HostLaws::follow_probes(const VisitLaws& visit, bool stale) {
   if (probes_.empty()) return;
   for (Probe& probe : probes_) {
@@ -92,7 +93,7 @@ void HostLaws::follow_probes(const VisitLaws& visit, bool stale) {
 
 void HostLaws::judge_hedge(const Happening& what, const policy::Exchange& exchange) {
   const policy::Ledger& ledger = exchange.ledger();
-  // A hedge that is only observed has asked the circuit, too.
+  // The circuit must have admitted even a hedge that is only observed.
   if (ledger.hedge == policy::HedgeOutcome::observed && circuit_) {
     require(circuit_->admit(what.at), "an open circuit is not observed");
     circuit_->discard(what.at);
@@ -116,7 +117,7 @@ void HostLaws::hear(const Happening& what, Instant admitted, bool stale, bool ot
   const auto* failed = std::get_if<Failed>(&what.outcome);
   const bool ours = failed != nullptr && policy::is_fault_of_ours(*failed);
   const bool broke_beside_a_copy = failed != nullptr && what.report.reused && other_runs;
-  // The outcome of a stale attempt is not counted: its free retry takes its place.
+  // The outcome of an attempt on a stale connection is not counted: its retry takes its place.
   if (stale) return;
   if (ours || broke_beside_a_copy) {
     circuit_->discard(admitted);

@@ -119,11 +119,12 @@ class Outage {
   static void obey(const policy::Cut&, const Coming&) { assert(false); }
   static void obey(const policy::Leave&, const Coming&) { assert(false); }
 
-  // A refused dial adds no load, and the budget is refunded (decision 0015).
+  // Returns true if an attempt at this time puts load on the upstream. A refused dial does not, and its
+  // charge to the budget is refunded (decision 0015).
   bool burdens_at(Instant now) const { return away_ != Away::refuses || now < gone || now >= back; }
 
-  // Returns the attempts in the busiest span of this length since then, in percent of the requests that
-  // arrive in one span. load_ is sorted, because events come in order of time.
+  // Returns the number of attempts in the busiest interval of length `span` after `since`, in percent of the
+  // requests that arrive in such an interval. load_ is sorted, because events come in order of time.
   unsigned percent(Instant since, Duration span) const {
     std::size_t most = 0;
     auto first = std::lower_bound(load_.begin(), load_.end(), since);

@@ -160,7 +160,7 @@ void VisitLaws::pay() {
   ++paid_;
 }
 
-// Judges what must hold for every attempt except the first.
+// Checks what must hold for every attempt except the first.
 void VisitLaws::judge_again(const Happening& what) {
   const bool hedge = what.kind == Kind::hedge_due;
   require(running() == (hedge ? 1U : 0U), "two attempts run only where the second is a copy");

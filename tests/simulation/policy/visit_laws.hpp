@@ -131,7 +131,7 @@ class VisitLaws {
   std::vector<unsigned> stopped_;
   policy::HedgeOutcome hedge_ = policy::HedgeOutcome::none;
   std::size_t paid_ = 0, decisions_ = 0;
-  std::size_t entries_ = 0;  ///< number of ledger entries at the end
+  std::size_t entries_ = 0;  ///< number of ledger entries when the request ended
   bool over_ = false;
   Ending ending_ = Ending::responded;
 };
