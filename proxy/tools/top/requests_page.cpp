@@ -126,8 +126,8 @@ std::vector<Line> request_lines(const RequestReading& story, const Display& disp
   for (Line& line : flowed(legend(display), display)) lines.push_back(std::move(line));
   append_row(lines, "id", story.id + ", ended " + story.time, display);
   if (!story.client.empty()) append_row(lines, "client", story.client, display);
-  append_row(lines, "idempotent",
-             story.idempotent ? "yes" : "no, or not known before the body was read", display);
+  append_row(lines, "idempotent", story.idempotent ? "yes" : "no, or not known before the body was read",
+             display);
   for (std::size_t i = 0; i < story.attempts.size(); ++i) {
     if (story.left_out > 0 && i == story.before_the_gap)
       append_row(lines, "...", fmt::format("{} more", story.left_out), display);
