@@ -4,7 +4,8 @@
     python3 tests/e2e/restart_load.py --bin build/release/reprise
 
 Eight clients send GETs over kept connections, and pause for 50 ms after each. The upstream is killed and started again three times; each
-time its port refuses connections for a second. Reprise runs with its defaults."""
+time its port refuses connections for a second. Between two restarts, each client has a dozen requests served. Reprise runs with its
+defaults."""
 import argparse
 import http.client
 import subprocess
@@ -30,6 +31,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 class Server(http.server.ThreadingHTTPServer):
     request_queue_size = 128
     daemon_threads = True
+print("started", flush=True)
+sys.stdin.readline()
 server = Server(("127.0.0.1", int(sys.argv[1])), Handler)
 print(server.server_port, flush=True)
 server.serve_forever()
@@ -37,20 +40,37 @@ server.serve_forever()
 
 
 class Upstream:
-    """A server in its own process, so that a kill ends its connections as a crash does."""
+    """A server in its own process, so that a kill ends its connections as a crash does. Its successor has started before the
+    kill and only waits to listen: so the outage is as long as asked, however slowly a loaded machine starts a process."""
 
     def __init__(self):
         self.port = 0
-        self.start()
+        self.process = self.started()
+        self.listen()
 
-    def start(self):
-        self.process = subprocess.Popen([sys.executable, "-c", SERVER, str(self.port)], stdout=subprocess.PIPE, text=True)
+    def started(self):
+        process = subprocess.Popen([sys.executable, "-c", SERVER, str(self.port)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert process.stdout.readline() == "started\n"
+        return process
+
+    def listen(self):
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
         self.port = int(self.process.stdout.readline())
 
     def kill(self):
         self.process.kill()
         self.process.wait()
+        self.process.stdin.close()
         self.process.stdout.close()
+
+    def restart(self, away):
+        """Kills the server; its port refuses connections for `away` seconds."""
+        successor = self.started()
+        self.kill()
+        self.process = successor
+        time.sleep(away)  # the outage
+        self.listen()
 
 
 class Load(ClientThreads):
@@ -59,6 +79,7 @@ class Load(ClientThreads):
     def __init__(self, upstream, proxy_port=None):
         self.host = (harness.LOOPBACK, proxy_port or upstream.port)
         self.target = f"http://{harness.LOOPBACK}:{upstream.port}/" if proxy_port else "/"
+        self.finished = [0] * CLIENTS
         super().__init__(CLIENTS)
 
     def work(self, which):
@@ -68,11 +89,18 @@ class Load(ClientThreads):
                 connection = connection or http.client.HTTPConnection(*self.host, timeout=harness.PATIENCE)
                 connection.request("GET", self.target)
                 response = connection.getresponse()
-                good = response.status == 200 and response.read() == b"ok\n"
+                body = response.read()
+                good = response.status == 200 and body == b"ok\n"
                 self.count(None if good else response.status)
             except (OSError, http.client.HTTPException) as error:
                 connection = None
                 self.count(error)
+            self.finished[which] += 1
+
+    def expect_of_each(self, more):
+        """Waits until each client has finished that many more requests, so that no request meets two outages."""
+        before = list(self.finished)
+        harness.eventually(lambda: all(now >= then + more for now, then in zip(self.finished, before)), f"{more} more of each client")
 
 
 def restarts(reprise=None, number=3, away=1.0):
@@ -81,11 +109,9 @@ def restarts(reprise=None, number=3, away=1.0):
     try:
         with Load(upstream, reprise and reprise.forward[1]) as load:
             for _ in range(number):
-                load.expect(100)
-                upstream.kill()
-                time.sleep(away)  # the outage
-                upstream.start()
-            load.expect(100)
+                load.expect_of_each(12)
+                upstream.restart(away)
+            load.expect_of_each(12)
         return load.sent, len(load.failures)
     finally:
         upstream.kill()
