@@ -204,8 +204,7 @@ Parsed<std::string> parse_version_field(std::string_view text) {
   if (name == "last-modified")
     return refuse<std::string>(
         "cannot be listed as a validator: remove it; if no other validator is present, a Last-Modified that "
-        "is "
-        "at least 60 s older than the response's Date is used anyway");
+        "is at least 60 s older than the response's Date is used anyway");
   if (std::find(never.begin(), never.end(), name) != never.end())
     return refuse<std::string>(
         "does not identify a version of the content: write a field that does, such as x-goog-generation");

@@ -11,7 +11,7 @@ class ClientThreads:
     def __init__(self, clients):
         self.ended = threading.Event()
         self.lock = threading.Lock()
-        self.sent, self.failures = 0, []
+        self.finished, self.failures = [0] * clients, []
         self.threads = [threading.Thread(target=self.work, args=(which,)) for which in range(clients)]
 
     def __enter__(self):
@@ -27,10 +27,14 @@ class ClientThreads:
     def work(self, which):
         raise NotImplementedError
 
-    def count(self, failure=None):
-        """Counts one finished request, with what failed."""
+    @property
+    def sent(self):
+        return sum(self.finished)
+
+    def count(self, which, failure=None):
+        """Counts one finished request of that thread, with its failure if it failed."""
         with self.lock:
-            self.sent += 1
+            self.finished[which] += 1
             if failure is not None:
                 self.failures.append(failure)
 
@@ -38,3 +42,8 @@ class ClientThreads:
         """Waits until that many more requests have finished."""
         before = self.sent
         eventually(lambda: self.sent >= before + more, f"{more} more requests")
+
+    def expect_of_each(self, more):
+        """Waits until each thread has finished that many more requests."""
+        before = list(self.finished)
+        eventually(lambda: all(now >= then + more for now, then in zip(self.finished, before)), f"{more} more requests of each")

@@ -84,7 +84,7 @@ class Load(ClientThreads):
             except (OSError, Cut) as error:
                 failure = (path, repr(error))
                 client = None
-            self.count(failure)
+            self.count(which, failure)
 
 
 def instance():

@@ -12,8 +12,6 @@
 namespace reprise::cli {
 namespace {
 
-// The default path, which the systemd unit and the manifests also use.
-constexpr const char* default_path = "/run/reprise/control.sock";
 constexpr std::chrono::seconds control_timeout{10};
 constexpr std::chrono::seconds wait_timeout{24 * 60 * 60};
 
@@ -35,7 +33,7 @@ std::string path_of(const ControlArguments& given, int& code) {
   if (!given.path.empty()) return given.path;
   if (given.file.empty()) {
     const std::string named = variable_now("REPRISE_CONTROL").value_or("");
-    return named.empty() || named == "none" ? default_path : named;
+    return named.empty() || named == "none" ? server::usual_control_path : named;
   }
   const config::Loaded loaded = load_configuration(given.file);
   code = exit_bad_configuration;
@@ -43,13 +41,13 @@ std::string path_of(const ControlArguments& given, int& code) {
     std::fprintf(stderr,
                  "the control socket is unknown, because the configuration file has errors: name the socket "
                  "with --control, such as %s\n",
-                 default_path);
+                 server::usual_control_path);
     return {};
   }
   if (loaded.settings->admin.control) return *loaded.settings->admin.control;
   std::fprintf(stderr,
                "%s: error: admin.control: is not set: write admin: {control: %s}, and restart reprise\n",
-               given.file.c_str(), default_path);
+               given.file.c_str(), server::usual_control_path);
   return {};
 }
 

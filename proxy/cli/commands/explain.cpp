@@ -30,6 +30,7 @@
 #include "proxy/http/message/origin.hpp"
 #include "proxy/http/retry_hints/download.hpp"
 #include "proxy/server/admin/ask_admin.hpp"
+#include "proxy/server/admin/ask_control.hpp"
 #include "proxy/server/admin/control_path.hpp"
 #include "proxy/tools/explain/explain_report.hpp"
 #include "proxy/tools/explain/explain_report_json.hpp"
@@ -51,8 +52,6 @@ struct Arguments {
   std::shared_ptr<config::Flags> flags = std::make_shared<config::Flags>();
   std::vector<std::string> headers;
   AssumptionArguments assumption;
-  std::vector<std::string> old_response_headers;  ///< values of --answer-header
-  std::string old_response_body;                  ///< value of --answer-body
 };
 
 /// A request parsed by the proxy's own parser, and its destination.
@@ -237,9 +236,6 @@ bool leaves_in_clear_text(const Asked& asked, const policy::TlsPolicy& tls) {
   return config::is_reached_over_tls(asked.view.host) || carries_credentials(asked.head);
 }
 
-// The default path, which the systemd unit and the manifests also use.
-constexpr const char* default_control = "/run/reprise/control.sock";
-
 /// The configuration on which the explanation is based.
 struct Basis {
   config::Loaded loaded;
@@ -262,7 +258,7 @@ Basis default_basis(const Arguments& given) {
   const bool is_without = std::any_of(named.begin(), named.end(), [](const config::GivenValue& value) {
     return value.path == "admin.control" && value.text == "none";
   });
-  const std::string control = admin.control.value_or(default_control);
+  const std::string control = admin.control.value_or(server::usual_control_path);
   if (!is_without && server::try_control(control) == 0) {
     if (auto running = ask_running(control, *given.flags); running.fault.empty())
       return basis_of(std::move(running));
@@ -301,18 +297,17 @@ void demand_a_request(const Arguments& given) {
         "request with `--request-id ID` (the id is in the access log and in Reprise-Request-Id)");
 }
 
-// Accounts for the options that were given under their old names, and warns of each.
-void accept_old_names(Arguments& given) {
-  AssumptionArguments& assumption = given.assumption;
-  if (!given.old_response_headers.empty()) {
-    print_on_stderr(config::LogLevel::warn, "warning: --answer-header is now --response-header");
-    assumption.response_headers.insert(assumption.response_headers.end(), given.old_response_headers.begin(),
-                                       given.old_response_headers.end());
-  }
-  if (!given.old_response_body.empty()) {
-    print_on_stderr(config::LogLevel::warn, "warning: --answer-body is now --response-body");
-    assumption.response_body = given.old_response_body;
-  }
+// Accepts the old name of an option, with a warning. The empty group hides the old name from --help. `option`
+// must be declared before, so that the values of both names are collected before the command runs.
+void accept_old_name(CLI::App& command, const std::string& old_name, CLI::Option* option) {
+  const auto pass_on = [old_name, option](const std::vector<std::string>& values) {
+    print_on_stderr(config::LogLevel::warn, "warning: " + old_name + " is now " + option->get_name());
+    for (const std::string& value : values) option->add_result(value);
+    option->run_callback();
+  };
+  command.add_option_function<std::vector<std::string>>(old_name, pass_on)
+      ->allow_extra_args(false)
+      ->group("");
 }
 
 int explain(Arguments given) {
@@ -407,22 +402,20 @@ void add_explain(CLI::App& app, int& code) {
   command->add_option("--failure", assumption.failure, "how every attempt fails: " + failure_words(" "))
       ->type_name("WORD:{" + failure_words(",") + "}")
       ->excludes(status);
-  command
-      ->add_option("--response-header", assumption.response_headers,
-                   "'Name: value' field of the assumed responses; repeatable")
-      ->allow_extra_args(false);
+  CLI::Option* header = command
+                            ->add_option("--response-header", assumption.response_headers,
+                                         "'Name: value' field of the assumed responses; repeatable")
+                            ->allow_extra_args(false);
   CLI::Option* body = command->add_option("--response-body", assumption.response_body,
                                           "file with the body of the assumed responses");
-  // The old names of these two options. The empty group hides them from --help.
-  command->add_option("--answer-header", given->old_response_headers)->allow_extra_args(false)->group("");
-  command->add_option("--answer-body", given->old_response_body)->excludes(body)->group("");
+  accept_old_name(*command, "--answer-header", header);
+  accept_old_name(*command, "--answer-body", body);
   command
       ->add_option("--attempt", assumption.attempt,
                    "start with attempt N; the earlier attempts failed the same way")
       ->check(CLI::Range(1U, 1000U));
   command->callback([given, &code] {
     try {
-      accept_old_names(*given);
       code = explain(*given);
     } catch (const BadUse& error) {
       std::fprintf(stderr, "reprise explain: %s\n", error.what());

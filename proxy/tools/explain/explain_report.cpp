@@ -210,8 +210,7 @@ std::string connection(const ExplainReport& report) {
   if (is_repeatable(report))
     return "any idle connection; if it was stale, an immediate retry on a fresh one (stale_connection)";
   return "a fresh one for the first unrepeatable request of a client connection; later also one that was "
-         "used "
-         "in the last second, so that such a request does not use a stale connection";
+         "used in the last second, so that such a request does not use a stale connection";
 }
 
 std::string circuit(const policy::CircuitPolicy& circuit) {
@@ -335,9 +334,7 @@ std::string to_text(const ExplainReport& report) {
   page.line("deadline", deadline_text(report));
   page.line("budget", budget_text(report));
   if (explanation.hedge) page.line("hedge", hedge_text(report));
-  for (const ReportedLimit& limit : limits_of(report)) {
-    page.line(limit.name, limit.text);
-  }
+  for (const ReportedLimit& limit : limits_of(report)) page.line(limit.name, limit.text);
   list_resume(report, page);
   for (const std::string& text : held_back(report)) page.line("held back", text);
   list_endings(explanation, page);

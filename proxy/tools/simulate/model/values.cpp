@@ -210,8 +210,7 @@ Complaint read_kind(std::string_view text, RequestKind& target) {
   const std::vector<std::string_view> words = words_of(text);
   if (words.size() < 2)
     return "is not a part of a mix: write a method and its share, such as \"GET 90%\", with a URL between "
-           "them "
-           "if routes differ";
+           "them if routes differ";
   RequestKind made;
   if (!is_method(words.front())) return about(words.front(), "is not a method: write GET, POST ...");
   made.method = words.front();
