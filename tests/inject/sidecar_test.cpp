@@ -27,7 +27,7 @@ std::string resources_in(const std::string& text) {
   return at == std::string::npos ? "none" : sidecar.substr(at + 13, sidecar.find("}}", at) + 2 - at - 13);
 }
 
-std::vector<std::string> told(std::string_view text, const Options& options = {}) {
+std::vector<std::string> messages_of(std::string_view text, const Options& options = {}) {
   const auto outcome = inject(text, options, "0.1.0");
   std::vector<std::string> messages;
   if (const auto* refused = std::get_if<Remark>(&outcome)) return {"error: " + refused->message};
@@ -158,7 +158,7 @@ TEST(left_alone, skipped_pods_are_reported_with_the_reason) {
         Case{"kind: List\nitems: [{kind: Pod, spec: {hostNetwork: true, " + container + "}}]\n",
              "hostNetwork"}}) {
     EXPECT_EQ(injected(one.text), one.text);
-    const auto messages = told(one.text);
+    const auto messages = messages_of(one.text);
     ASSERT_EQ(messages.size(), 1U) << one.text;
     EXPECT_NE(messages[0].find(one.why), std::string::npos) << messages[0];
     EXPECT_TRUE(messages[0].starts_with("note: ")) << messages[0];
@@ -189,10 +189,12 @@ TEST(environment, added_variables_follow_the_existing_ones) {
 }
 
 TEST(environment, env_from_and_an_empty_proxy_variable_are_reported) {
-  const auto from = told(pod("  containers:\n  - name: a\n    envFrom: [{configMapRef: {name: net}}]\n"));
+  const auto from =
+      messages_of(pod("  containers:\n  - name: a\n    envFrom: [{configMapRef: {name: net}}]\n"));
   ASSERT_EQ(from.size(), 1U);
   EXPECT_NE(from[0].find("envFrom"), std::string::npos);
-  const auto empty = told(pod("  containers:\n  - name: a\n    env: [{name: http_proxy, value: ''}]\n"));
+  const auto empty =
+      messages_of(pod("  containers:\n  - name: a\n    env: [{name: http_proxy, value: ''}]\n"));
   ASSERT_EQ(empty.size(), 1U);
   EXPECT_NE(empty[0].find("means no proxy"), std::string::npos) << empty[0];
 }
@@ -218,7 +220,7 @@ TEST(metadata, requested_label_and_prometheus_annotations_never_replace_existing
     EXPECT_NE(result.find(line), std::string::npos) << result;
   const std::string own =
       "kind: Pod\nmetadata: {annotations: {prometheus.io/port: '80'}}\nspec: {containers: [{name: a}]}\n";
-  const auto messages = told(own, options);
+  const auto messages = messages_of(own, options);
   ASSERT_EQ(messages.size(), 1U);
   EXPECT_NE(messages[0].find("prometheus.io/port belongs to the application"), std::string::npos)
       << messages[0];
@@ -229,12 +231,13 @@ TEST(metadata, metadata_shared_by_a_yaml_anchor_is_unchanged_and_an_error_if_con
   const std::string text =
       "kind: Deployment\nmetadata: &m {name: a}\nspec: {template: {metadata: *m, spec: {containers: [{name: "
       "a}]}}}\n";
-  const auto messages = told(text);
+  const auto messages = messages_of(text);
   ASSERT_EQ(messages.size(), 1U);
   EXPECT_NE(messages[0].find("share this metadata"), std::string::npos) << messages[0];
   EXPECT_EQ(count(injected(text), "safe-to-evict"), 0U);
   EXPECT_EQ(removed(injected(text)), text);
-  EXPECT_TRUE(told(text, everything())[0].starts_with("error: ")) << told(text, everything())[0];
+  EXPECT_TRUE(messages_of(text, everything())[0].starts_with("error: "))
+      << messages_of(text, everything())[0];
 }
 
 TEST(configuration, configuration_is_stored_in_a_pod_annotation_if_requested) {
@@ -262,10 +265,10 @@ TEST(upgrade, sidecar_of_another_version_is_replaced_and_keeps_its_options) {
   older.replace(older.find(":0.1.0"), 6, ":0.0.9");
   const std::string result = injected(older);
   EXPECT_EQ(result, injected(text, everything())) << older;
-  const auto messages = told(older);
+  const auto messages = messages_of(older);
   ASSERT_EQ(messages.size(), 1U);
   EXPECT_EQ(messages[0], "note: its sidecar, registry.example:5000/reprise:0.0.9, was replaced");
-  EXPECT_EQ(told(result), std::vector<std::string>{"note: left unchanged: it already has reprise"});
+  EXPECT_EQ(messages_of(result), std::vector<std::string>{"note: left unchanged: it already has reprise"});
 }
 
 TEST(upgrade, sidecar_added_by_an_older_version_that_put_its_variables_first_is_recognized) {

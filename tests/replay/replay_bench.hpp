@@ -40,7 +40,7 @@ struct StoreBench {
   StoreBench& operator=(const StoreBench&) = delete;
 
   /// Ends the log and returns its text.
-  std::string told() {
+  std::string logged() {
     log.reset();
     std::ifstream file(folder.path() + "/log");
     std::ostringstream text;

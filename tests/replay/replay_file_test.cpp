@@ -143,7 +143,7 @@ TEST_F(ReplayFileTest, D17_disk_that_stays_stuck_counts_as_failed) {
   }
   disk().loosen();
   store().stop();
-  EXPECT_NE(bench_of_store->told().find("the disk is too slow"), std::string::npos);
+  EXPECT_NE(bench_of_store->logged().find("the disk is too slow"), std::string::npos);
 }
 
 TEST_F(ReplayFileTest, D17_many_short_waits_for_a_slow_disk_add_up_to_a_failure) {
@@ -187,7 +187,7 @@ TEST_F(ReplayFileTest, D17_disk_that_fills_up_is_detected_after_waiting_for_all_
   EXPECT_TRUE(file->failed());
   EXPECT_FALSE(file->append("x"));
   store().stop();
-  const std::string told = bench_of_store->told();
+  const std::string told = bench_of_store->logged();
   EXPECT_NE(told.find("No space left on device"), std::string::npos) << told;
   EXPECT_NE(told.find("\"warn\""), std::string::npos) << told;
 }
@@ -290,7 +290,7 @@ TEST_F(ReplayFileTest, disk_limit_is_shared_by_all_files_of_the_process) {
   EXPECT_TRUE(second->append("x"));
   second.reset();
   store().stop();
-  EXPECT_NE(bench_of_store->told().find("limits.replay_disk is used up"), std::string::npos);
+  EXPECT_NE(bench_of_store->logged().find("limits.replay_disk is used up"), std::string::npos);
 }
 
 TEST(ReplayStore, each_cause_of_a_body_that_cannot_be_replayed_is_logged_at_most_once_a_second) {
@@ -301,7 +301,7 @@ TEST(ReplayStore, each_cause_of_a_body_that_cannot_be_replayed_is_logged_at_most
   for (int i = 0; i < 1000; ++i) bench.store->log_not_held(NotHeld::file_failed, EROFS);
   other.join();
   bench.store->log_not_held(NotHeld::too_long);  // logged at level debug only
-  const std::string told = bench.told();
+  const std::string told = bench.logged();
   const auto lines = std::count(told.begin(), told.end(), '\n');
   EXPECT_GE(lines, 1);
   EXPECT_LE(lines, 60);  // at most one line a second, even if a slow machine needs a minute

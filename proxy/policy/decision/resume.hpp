@@ -102,8 +102,8 @@ class Download {
   /// Judges a response to `ask(sent)`. If the first response did not name the length of the download, takes
   /// the length from the judged response.
   Continuation judge(const PartHead&, std::uint64_t sent);
-  /// Returns false if nothing is left to request, because all bytes (or more) have arrived and only the end
-  /// mark of the body was missing.
+  /// Returns true if bytes of the body are still missing. False if all of them (or more) have arrived, so
+  /// that only the end mark of the body was missing.
   bool has_rest(std::uint64_t sent) const { return !place_.end || place_.first + sent < *place_.end; }
 
  private:

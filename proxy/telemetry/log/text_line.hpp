@@ -10,9 +10,9 @@
 
 namespace reprise::telemetry {
 
-/// Where the log's lines go. Under the format `auto`, a terminal gets text, and every other destination gets
-/// JSON. The journal gets a priority before each line, and no time in lines of text, because it records the
-/// time of each line itself.
+/// The destination of the log's lines. With the format `auto`, a terminal gets text, and the other
+/// destinations get JSON. The journal gets a priority before each line, and no time in lines of text, because
+/// it records the time of each line itself.
 enum class LogReader : std::uint8_t { stream, terminal, journal };
 
 /// Appends the access line with its newline, in local time unless the journal reads it. Values are escaped
