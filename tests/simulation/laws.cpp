@@ -176,9 +176,10 @@ class Judge {
       // Progress is checked ten times a second.
       const Instant stuck =
           std::max({account_.moved, account_.sent, entry.started}) + std::chrono::milliseconds(1100);
-      // An upload may pause if some of it arrived during this attempt.
+      // An upload may pause if some of it arrived during this attempt. Without latency that may be in the
+      // very instant in which the attempt started.
       const bool may_end = scene_.policy.mode == policy::Mode::active && account_.plan.idempotent &&
-                           entry.attempt.replayable && account_.moved <= entry.started &&
+                           entry.attempt.replayable && account_.moved < entry.started &&
                            is_upload_that_stalled(*failed);
       if (may_end && entry.ended > std::max({entry.started, end, stuck}) + late) return false;
     }
