@@ -27,7 +27,7 @@ namespace {
 
 constexpr int switching_protocols = 101;
 
-// Returns the last lines of this attempt's request head. Empty if `out.head` is complete already.
+// Returns the lines that complete this attempt's request head. Empty if `out.head` is complete already.
 std::string last_lines(const Worker& worker, const Outgoing& out, unsigned number,
                        const net::UpstreamConnection& connection) {
   std::string lines;
@@ -38,15 +38,15 @@ std::string last_lines(const Worker& worker, const Outgoing& out, unsigned numbe
   return lines += "\r\n";
 }
 
-// Returns the time at which a held response is released: after `hold.time`, but at the latest at the
-// deadline, because no retry can follow the deadline.
+// Returns when a held response is released: after `hold.time`, but at the latest at the deadline, because no
+// retry can start after the deadline.
 Instant hold_limit(const policy::HoldPolicy& hold, std::optional<Instant> deadline) {
   const Instant until = net::Tick::now() + hold.time;
   return deadline ? std::min(until, *deadline) : until;
 }
 
-// Reads the whole request body to learn its length, because an HTTP/1.0 upstream cannot read chunks. A body
-// that is too long to hold is sent chunked, and the upstream may respond 411 or 505 (row A10).
+// Reads the whole request body to learn its length, because an HTTP/1.0 upstream cannot read chunked bodies.
+// A body that is too long to hold is sent chunked; the upstream may then respond 411 or 505 (row A10).
 Task<ClientState> frame_for_1_0(OneAttempt& one) {
   Outgoing& out = one.out;
   if (out.never_gets_continue() && !co_await send_continue(*one.client, out)) co_return ClientState::gone;
@@ -70,13 +70,13 @@ Task<policy::Outcome> judge_content(OneAttempt& one, const policy::HoldPolicy& h
   const Instant until = hold_limit(hold, one.deadline);
   const policy::Outcome outcome = co_await hold_back(one.worker.pool, hold, responded,
                                                      stall_limit_of(one.out, response), until, response);
-  // A cancel of this attempt has cut the body off, not the upstream.
+  // The body ended early because this attempt was cancelled, not because of the upstream.
   if (one.cancel.stopped()) co_return Failed{Stage::body, Cause::cancelled};
   co_return outcome;
 }
 
-// The I/O objects of one attempt: upload, head reader, stall and liveness watchers. Allocated separately,
-// because a coroutine's memory is kept for the next request only up to a kilobyte.
+// The I/O objects of one attempt: upload, head reader, stall and liveness watchers. Not a part of the
+// coroutine frame, because a frame's memory is reused for the next request only up to 1 KiB.
 struct Conversation final : OvertakenRequest {
   /// Precondition: no byte of the request was sent before `begun`.
   Conversation(OneAttempt& one, unsigned number, Instant begun)
@@ -110,8 +110,8 @@ Task<void> settle(RequestBody& body, net::AttemptCancel& cancel) {
   co_await body.settle();
 }
 
-// Returns the result for an idle connection that the upstream has closed; nothing was sent on the connection.
-// Over TLS 1.3 a fresh connection also ends in this way if the upstream rejects the client certificate.
+// Returns the result of an attempt whose connection the upstream had closed before anything was sent. If the
+// upstream rejects the client certificate over TLS 1.3, this happens on a fresh connection too.
 AttemptResult closed_while_idle(const Outgoing& out, unsigned number, net::UpstreamConnection& connection) {
   Failed failed{Stage::send, Cause::closed};
   if (!connection.reused())
@@ -152,8 +152,8 @@ void note_response(const Conversation& talk, Outgoing& out, unsigned number, boo
 }
 
 // Returns true if the upload continues after the response head. A 101, or a response that permits a retry,
-// ends the upload. After any other response the upload continues, and the code that delivers the response
-// decides when the upload ends (row C5).
+// stops the upload. After any other response, the code that delivers the response decides when the upload
+// stops (row C5).
 bool leaves_sending(const policy::RoutePolicy& policy, const policy::Outcome& outcome) {
   const auto* responded = std::get_if<Responded>(&outcome);
   return responded != nullptr && !policy.retry.on.lists(outcome) &&
@@ -175,8 +175,8 @@ void note_repeatable(const Conversation& talk, const Outgoing& out, unsigned num
   result.report.number = number;
 }
 
-// Hands a running upload over to the response. If the whole request was sent meanwhile, the connection can be
-// pooled as after any other response.
+// Passes an upload that is still running to the response. If the whole request has been sent meanwhile, the
+// connection can be pooled as after any other response.
 void leave_sending(net::Pool& pool, std::unique_ptr<Conversation> talk, Response& response) {
   const UploadEnd end = talk->sending.end();
   if (end == UploadEnd::running) {
@@ -203,11 +203,11 @@ Task<void> attempt(OneAttempt& one, const policy::Start& start) {
   if (client != nullptr && out.body.chunked() && out.route.carrier()->speaks_1_0()) {
     result.client = co_await frame_for_1_0(one);
     if (result.client != ClientState::present) co_return;
-    // The time that the client takes for its body does not count as connect time.
+    // The time that the client needs to send its body does not count as connect time.
     connect_by.reset();
   }
-  // Attempt 1 usually starts right after the head, so the head's time is used instead of reading the clock
-  // again.
+  // Attempt 1 usually starts right after the request head is complete, so the time of the head is used. This
+  // saves a reading of the clock.
   const Instant begun = start.number == 1 ? out.in.started : net::Tick::now();
   response.connection = lease(worker, out, start);
   if (response.connection == nullptr) {

@@ -67,8 +67,8 @@ Failed HeadReader::failed(const ErrorCode& error, UploadEnd upload, const Upload
   const Stage stage = began ? Stage::head : (sending ? Stage::send : Stage::await_head);
   const bool limit_hit = stream.take_limit_hit();
   const Cause cause = limit_hit ? limit_cause_ : net::cause_of(error);
-  // While the upload runs, only its writes have a time limit. The kernel's TCP_USER_TIMEOUT may end a write a
-  // little before that limit.
+  // While the upload runs, only its writes have a time limit, so the upstream did not read the request in
+  // time. The kernel's TCP_USER_TIMEOUT may end a write a little before that limit.
   if (upload == UploadEnd::running && (limit_hit || cause == Cause::keepalive_lost))
     worker_.shared.metrics.count_limit(LimitHit::request_unread);
   if (cause == Cause::cancelled || limit_hit) return {stage, cause};
@@ -112,8 +112,8 @@ HeadReader::Taken HeadReader::take_head() {
   }
   if (std::get<http::Progress>(parsed) == http::Progress::partial) return Taken::partial;
   const bool switching = head.status == 101;
-  // A 101 to a hedged copy or to a resumed download is out of order: these attempts cannot change the
-  // protocol of a client's connection.
+  // The attempt fails if a hedged copy or a resumed download gets a 101, because neither can change the
+  // protocol of the client's connection.
   const bool out_of_order =
       switching ? client_ == nullptr || !http::is_offered_upgrade(out_.in.head, to_h2c(out_.in), head)
                 : head.status < 200 && !interims_.admit(head.bytes);

@@ -10,8 +10,8 @@
 
 namespace reprise::forward {
 
-/// One per attempt. Reports a final head or a failure. Takes into account how the upload ends and whether the
-/// client leaves meanwhile.
+/// Reads the response head of one attempt, and reports a final head or a failure. The outcome also depends on
+/// how the upload ends and on whether the client leaves meanwhile.
 class HeadReader final : public UploadListener {
  public:
   /// Keeps references to the members of `one` and not to `one` itself: an upload may outlive the attempt.
@@ -28,8 +28,8 @@ class HeadReader final : public UploadListener {
   /// Reads until a head is complete or no head can follow. If the previous call has read an interim head,
   /// passes that interim head to the client instead of reading.
   Task<ErrorCode> read_on();
-  /// Returns the result of `read_on`: the final head, whose body is unread, or a failure. Absent if `read_on`
-  /// must be called again.
+  /// Returns the result of the last `read_on`: the final head, whose body is unread, or a failure. Absent if
+  /// `read_on` must be called again.
   std::optional<policy::Outcome> outcome_of(const ErrorCode&, const Upload&, const UploadStall&) const;
   ClientState client_state() const { return client_state_; }
   /// Returns true if an interim response had fields that announce a body. The upstream may still send that

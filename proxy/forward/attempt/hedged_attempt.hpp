@@ -8,7 +8,7 @@
 
 namespace reprise::forward {
 
-/// Used for one request. Preconditions: the request's body was read completely before the copy starts; every
+/// Serves one request. Preconditions: the request body was read completely before the copy starts. Every
 /// attempt has ended or was stopped before this object is destroyed, except at the end of the thread.
 class HedgedAttempt final : public net::Cancellable {
  public:
@@ -20,22 +20,23 @@ class HedgedAttempt final : public net::Cancellable {
     enum class State : std::uint8_t { idle, running, ended, reported } state = State::idle;
   };
 
-  /// `pause` is used for the waits of this object. All arguments must outlive this object.
+  /// This object uses `pause` for its waits. All arguments must outlive this object.
   HedgedAttempt(Worker& worker, Outgoing& out, net::Pause& pause, std::optional<Instant> deadline)
       : worker_(worker), out_(out), pause_(pause), deadline_(deadline) {}
   HedgedAttempt(const HedgedAttempt&) = delete;
   HedgedAttempt& operator=(const HedgedAttempt&) = delete;
 
-  /// Starts an attempt; at most two. `client` gets the interim responses; null for the copy, because only one
-  /// attempt may pass them.
+  /// Starts an attempt; at most two attempts can be started. `client` gets the interim responses. `client` is
+  /// null for the hedged copy, because only one attempt may pass interim responses.
   void start(const policy::Start&, net::Stream* client, Response&);
-  /// Waits until an attempt ends, and returns it. Returns each attempt once. Null if none has ended by `due`.
+  /// Waits until an attempt ends, and returns that attempt. Returns each attempt once. Null if no attempt has
+  /// ended by `due`.
   Task<Runner*> next_end(Instant due);
   /// Cancels that attempt, waits for its end and discards its response. Does nothing if `next_end` has
-  /// already returned it.
+  /// already returned that attempt.
   Task<void> stop(unsigned number);
-  /// Discards the response of each attempt that `next_end` returned, except the response `worth_keeping`. If
-  /// `worth_keeping` is null, discards all of them.
+  /// Discards the responses of all attempts that `next_end` returned, except `*worth_keeping`. If
+  /// `worth_keeping` is null, discards all these responses.
   Task<void> drop_losers(const Response* worth_keeping);
   /// Returns true while an attempt is running, or has ended without being returned by `next_end` or stopped.
   bool goes_on() const;
@@ -54,7 +55,8 @@ class HedgedAttempt final : public net::Cancellable {
   std::array<Runner, 2> runners_;
 };
 
-/// Returns the observed latency of this route's first attempts. Null if the route does not use it.
+/// Returns the observed latency of this route's first attempts. Null if the route does not use the observed
+/// latency.
 policy::ObservedLatency* latency_of(Worker&, const Route&);
 /// Returns a report of an attempt that has no response yet.
 policy::AttemptReport report_of_slow(const Outgoing&, unsigned number);

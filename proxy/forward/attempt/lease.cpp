@@ -17,14 +17,14 @@ bool can_be_held(const http::Framing& framing, const HoldLimits& limits) {
          framing.length <= std::max<std::uint64_t>(limits.memory, limits.disk);
 }
 
-// Returns the age at which a connection is closed: 80% to 120% of `max_age`, so that the connections of one
-// burst are not all closed together.
+// Returns the maximum age of one connection: 80% to 120% of `max_age`, so that the connections of one burst
+// are not all closed at the same time.
 Duration age_limit(Duration max_age, policy::Dice& dice) {
   return max_age * (800 + static_cast<Duration::rep>(dice.roll(400))) / 1000;
 }
 
-// Returns the route through the parent proxy. If the parent gets the request in absolute-form, the parent is
-// asked for the host that the request names; else for the upstream's host.
+// Returns the route through the parent proxy. A parent that gets the request in absolute-form is asked for
+// the host in the request. Any other parent is asked for the upstream's host.
 net::ParentRoute parent_route_of(const Incoming& in, const Route& route) {
   const bool to_parent = route.is_for_parent();
   const std::string_view asked = to_parent ? in.view.host : std::string_view(route.upstream->host);
@@ -65,8 +65,8 @@ std::unique_ptr<net::UpstreamConnection> lease(Worker& worker, Outgoing& out, co
   const Route& route = out.route;
   net::Upstream& carrier = *route.carrier();
   const auto& filter = route.snapshot->filter;
-  // A connection to the parent proxy carries requests for every host, so each host is checked as if it were
-  // dialled.
+  // A connection to the parent proxy carries requests for every host. The address filter therefore judges the
+  // host of each request, even on a pooled connection.
   const bool judged = &carrier != route.upstream.get();
   if (judged &&
       net::judge_parent_route(*filter, parent_route_of(out.in, route)) != net::AddressVerdict::allowed)
@@ -75,7 +75,7 @@ std::unique_ptr<net::UpstreamConnection> lease(Worker& worker, Outgoing& out, co
   if (connection != nullptr && connection->is_denied(filter)) connection.reset();
   if (connection == nullptr && !start.fresh) {
     // A retry prefers an address that the request has not tried (row N1). A resumed download prefers the
-    // address where the download began, because the other replicas may use other ETags for the same content.
+    // address where the download began, because other replicas may use other ETags for the same content.
     std::span<const policy::UpstreamAddress> not_to;
     if (!out.resuming && !out.tried.empty() && out.has_untried_address()) not_to = out.tried;
     do {

@@ -21,8 +21,8 @@ net::Freshness freshness_of(const Outgoing&, const HoldLimits& limits, const net
 /// dialled.
 policy::AttemptReport report_of_unsent(const Outgoing&, unsigned number,
                                        const policy::UpstreamAddress& address);
-/// Peeks at the unread bytes of a fresh connection. Returns `nothing` for a pooled connection, which was
-/// checked when it was leased.
+/// Peeks at the unread bytes of a fresh connection. Returns `nothing` for a pooled connection, because
+/// `lease` has already checked it.
 net::Unread unread_of(net::UpstreamConnection&);
 
 /// Returns how long bytes of the request may stay unacknowledged. For a body that is chunked or longer than

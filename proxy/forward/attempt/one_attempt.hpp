@@ -15,9 +15,10 @@ namespace reprise::forward {
 /// The client's state at the end of an attempt.
 enum class ClientState : std::uint8_t {
   present,
-  gone,       ///< the client left while its body was read, or an interim response could not be sent
-  malformed,  ///< the chunked coding of the request body is malformed (400), or the body was lost while its
-              ///< length was being determined (411)
+  gone,  ///< the client left while its body was read, or an interim response could not be sent
+  /// The chunked coding of the request body is malformed (400), or the body was lost while its length was
+  /// being determined (411).
+  malformed,
 };
 
 struct AttemptResult {
@@ -35,7 +36,7 @@ struct OneAttempt {
   /// Deadline of an attempt that may be repeated. For any other attempt, it limits only the time to get a
   /// connection.
   std::optional<Instant> deadline;
-  Response& response;  ///< receives the head, with the body unread; otherwise stays empty
+  Response& response;  ///< receives the response head, with the body unread; stays empty if no head arrives
   /// Written at the end of the attempt. A return value of the coroutine would cost every request another
   /// copy.
   AttemptResult result{};

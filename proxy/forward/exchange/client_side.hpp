@@ -10,8 +10,8 @@
 
 namespace reprise::forward {
 
-/// An open tunnel and its upstream address. Shutdown, reload and `close_for_room` use it and may end the
-/// tunnel.
+/// An open tunnel and its upstream address. Shutdown, reload and `close_for_room` may end the tunnel through
+/// this object.
 struct OpenTunnel {
   Tunnel& tunnel;
   const net::Upstream& upstream;

@@ -51,13 +51,13 @@ bool may_stay_open(const OneExchange& one) {
          !one.worker.draining && !is_last(one.worker, one.request.in);
 }
 
-// Returns true if another request may follow after a generated response. The request body must be complete
-// for this, because waiting for the rest of a body is not worthwhile.
+// Returns true if another request may follow after a generated response. False while the request body is
+// incomplete, because waiting for the rest of the body is not worthwhile.
 bool may_stay_open_after_reply(const OneExchange& one) {
   return one.request.out.body.complete() && may_stay_open(one);
 }
 
-// Adds the status in the form of RFC 9209, if an error response is delivered after retries.
+// Adds a Proxy-Status line with `received-status` (RFC 9209) if an error response is delivered after retries.
 void write_received_status(const Worker& worker, const Ledger& ledger, int status, std::string& lines) {
   if (status < 400 || ledger.size() < 2) return;
   lines.append("Proxy-Status: ").append(worker.shared.pseudonym).append("; received-status=");
@@ -65,7 +65,7 @@ void write_received_status(const Worker& worker, const Ledger& ledger, int statu
   lines.append("\r\n");
 }
 
-// Sends `text`, a complete generated response with that status.
+// Sends `text`, a complete generated response. `status`: the status in `text`.
 Task<Served> send_own(OneExchange& one, std::string_view text, int status, bool keep_alive) {
   Served served;
   served.status = status;
@@ -199,8 +199,8 @@ Task<Served> deliver_failure(OneExchange& one, bool gateway_timeout) {
   const Ledger& ledger = request.ledger();
   const http::Reply reply = http::failure_reply(ledger, gateway_timeout, one.worker.shared.pseudonym);
   if (const TunnelRequest* const tunnel = request.tunnel()) {
-    // The client gets the failure in its own protocol (SOCKS, for example). The log has the status that an
-    // HTTP client would get.
+    // A client that does not speak HTTP (SOCKS, for example) gets the failure in its own protocol. The log
+    // then has the status that an HTTP client would get.
     const auto* const failed = ledger.empty() ? nullptr : std::get_if<policy::Failed>(&ledger.back().outcome);
     std::string& text = request.responses.head;
     text.clear();

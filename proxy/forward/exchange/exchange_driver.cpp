@@ -50,7 +50,7 @@ ExchangeDriver::ExchangeDriver(OneExchange& one)
 }
 
 Actions ExchangeDriver::next() {
-  // No I/O is pending here, so the state machine has an action to execute or the exchange is over.
+  // No I/O is pending here. So either the state machine has an action to execute, or the exchange is over.
   assert(policy::leads_on(machine_, actions_));
   return std::exchange(actions_, {});
 }
@@ -93,8 +93,8 @@ void ExchangeDriver::report_result() {
   }
 }
 
-// Runs an attempt and, when the state machine asks for it, its hedged copy. When the attempt or the copy
-// ends, the state machine decides whether the other one is stopped.
+// Runs an attempt and, when the state machine asks for it, a hedged copy of the attempt. When either ends,
+// the state machine decides whether the other is stopped.
 Task<void> ExchangeDriver::start_hedged(policy::Start start) {
   hedge_ = std::make_unique<HedgedAttempt>(worker_, request_.out, client_.pause, machine_.deadline());
   HedgedAttempt& race = *hedge_;
@@ -117,14 +117,16 @@ Task<void> ExchangeDriver::start_hedged(policy::Start start) {
 }
 
 void ExchangeDriver::start_copy(HedgedAttempt& race, unsigned slow) {
-  // No copy starts after the client has left, or during a shutdown (rows D14, D15).
+  // No hedged copy starts after the client has left or during a shutdown (rows D14, D15). So both are checked
+  // now.
   client_.watch.look();
   const net::ClientWatch& watch = client_.watch;
   const Instant now = net::Tick::now();
   if (watch.client_finished() || watch.client_reset()) note(machine_.client_finished(now));
   if (watch.shutting_down()) note(machine_.shutdown(now));
   for (const policy::Action& action : machine_.hedge_due(report_of_slow(request_.out, slow), now)) {
-    // Without an action, no copy starts and the first attempt continues alone.
+    // If the state machine returns no action here, no hedged copy starts and the first attempt continues
+    // alone.
     race.start(std::get<policy::Start>(action), nullptr, request_.responses.copy);
   }
 }
@@ -174,7 +176,8 @@ Task<void> ExchangeDriver::obey(const policy::Cancel& cancel) {
     resumption_->response().clear();
 }
 
-// Reads the refused response during the wait, so that it can be delivered if no better one follows.
+// Reads the body of a refused response during the wait, so that this response can be delivered if no better
+// one follows.
 Task<void> ExchangeDriver::keep(Instant until) {
   Instant limit = std::max(until, net::Tick::now() + keep_grace);
   if (const auto deadline = machine_.deadline()) limit = std::min(limit, std::max(until, *deadline));
@@ -182,7 +185,7 @@ Task<void> ExchangeDriver::keep(Instant until) {
   const std::size_t most = request_.route.snapshot->settings.limits.kept_response_bytes;
   if (live_->kept && live_->body.size() > most) live_->clear();
   if (live_->connection != nullptr && !live_->kept && request_.tunnel() == nullptr) {
-    // If the client leaves, the reading ends too (row L17).
+    // A client that leaves ends this read too (row L17).
     const net::ClientWatch::Waiting waiting(client_.watch, live_->connection->stream());
     co_await keep_response(worker_.pool, *live_, most, limit);
   }
@@ -202,7 +205,7 @@ Task<void> ExchangeDriver::obey(const policy::Wait& wait) {
   net::ClientWatch& watch = client_.watch;
   watch.look();
   actions_ = report_departures();
-  // This wait may continue although the client has left, because attempt 1 always starts.
+  // If the client has left, only the wait before attempt 1 continues, because attempt 1 always starts.
   StalledBody* const stalled = resumption_ == nullptr ? nullptr : resumption_->stalled();
   while (actions_.size() == 0 && net::Tick::now() < wait.until) {
     {
@@ -330,8 +333,8 @@ Task<void> ExchangeDriver::obey(const policy::Leave&) {
   }
 }
 
-// Ends the client's connection in the same way as the upstream ended its own: FIN for FIN, RST for RST. The
-// client observes what it would observe without a proxy.
+// Ends the client's connection in the same way as the upstream ended the upstream connection: FIN for FIN,
+// RST for RST. So the client observes the same as without a proxy.
 void ExchangeDriver::end_like_upstream() {
   const auto& failed = std::get<policy::Failed>(machine_.ledger().back().outcome);
   if (failed.cause == policy::Cause::reset) client_.stream.cut();

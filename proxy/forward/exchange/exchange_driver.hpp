@@ -25,13 +25,15 @@ class ExchangeDriver {
   ExchangeDriver(const ExchangeDriver&) = delete;
   ExchangeDriver& operator=(const ExchangeDriver&) = delete;
 
-  /// Returns the actions that the machine asks for, each once. Returns none only at the end.
+  /// Returns the next actions of the state machine; each action is returned once. Returns no actions only at
+  /// the end.
   policy::Actions next();
-  /// Returns the download whose stalled body must be dropped before the action, because the action does not
-  /// need that body. Null if there is none.
+  /// Returns the download whose stalled body must be dropped before the action is executed, because the
+  /// action does not need that body. Null if no body must be dropped.
   Resumption* stalled_without(const policy::Action&);
-  /// Returns the response whose request is still being sent, if the action requires that this sending is
-  /// stopped first. An action that delivers the same response does not require it. Null if there is none.
+  /// Returns the response whose request is still being sent, if the upload must be stopped before the action.
+  /// An action that delivers this response does not need to stop the upload. Null if there is no upload to
+  /// stop.
   Response* overtaken_without(const policy::Action&);
   /// Executes one action. The action must stay valid until the task ends. Each kind of action needs an
   /// overload below; without it, this function does not compile.
@@ -40,7 +42,7 @@ class ExchangeDriver {
   }
   /// Reports to the state machine (decision 0021) the result of the attempt or delivery that has just ended.
   void report_result();
-  /// Returns the result. Precondition: the exchange is over.
+  /// Returns the result of the exchange. Precondition: the exchange is over.
   Served end();
 
  private:

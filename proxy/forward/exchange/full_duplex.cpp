@@ -34,7 +34,8 @@ Task<void> FullDuplex::end(const Relayed& relayed) {
   const bool upstream_has_closed = response_.head.framing.kind == http::Framing::Kind::until_close;
   bool silent = true;
   if (whole && response_.head.status < 400 && !upstream_has_closed && response_.is_sending()) {
-    // After a complete response, only the upstream's end or an unsolicited byte can follow.
+    // The response is complete. Only a FIN, a reset or an unsolicited byte can still arrive from the
+    // upstream.
     std::array<char, 1> byte{};
     waits_for_end_ = true;
     upstream().end_limit();

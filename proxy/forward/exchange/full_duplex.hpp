@@ -23,8 +23,8 @@ class FullDuplex final : UploadListener {
   /// or if the response is an error that closes the upstream's connection.
   Task<void> begin();
   /// Call after the response was relayed. Lets the upload continue until the client's body ends or the
-  /// upstream closes its side; stops the upload at once after an error. Returns the connection to the pool if
-  /// request and response have both ended on it.
+  /// upstream closes its side of the connection. Stops the upload at once after an error. Returns the
+  /// connection to the pool if request and response are both complete.
   Task<void> end(const Relayed&);
   /// Returns true if the client left before its body ended, or sent a malformed body. The response is then
   /// cut.

@@ -7,8 +7,8 @@
 
 namespace reprise::forward {
 
-/// Returns the parts that the route uses; they outlive the request. The other parts are null. For a route
-/// with `mode: off` or `observe`, no part can prevent an attempt.
+/// Returns the budget, circuit and pause of the upstream host. Each is null if the route does not use it;
+/// else it outlives the request. With `mode: off` or `observe`, none of them can prevent an attempt.
 policy::HostShare host_share(Worker&, const Route&);
 
 }  // namespace reprise::forward

@@ -11,8 +11,8 @@ using http::DetectedProtocol;
 
 namespace {
 
-// Copies the bytes out of the client's buffer, which must keep the request's head until the exchange is
-// recorded.
+// Moves the bytes to `early`. Copies them, because the client's buffer must keep the request head until the
+// exchange is recorded.
 void take_early(net::Buffer& early, net::Buffer& from_client) {
   if (from_client.empty()) return;
   const std::string_view bytes = from_client.view();
@@ -40,8 +40,8 @@ Task<void> carry_tunnel(OneExchange& one, net::Buffer& early, Response& response
   // The read that returned the end of a streamed request body may also have returned bytes of the new
   // protocol.
   take_early(early, request.out.body.read_beyond());
-  // The timeout is the idle limit, because either side may pause and the kernel counts a closed window as a
-  // dead peer.
+  // TCP_USER_TIMEOUT is set to `idle_timeout`: either side may pause, and the kernel also counts the time for
+  // which the receive window is closed.
   const Duration idle = request.route.policy->idle_timeout;
   response.connection->stream().set_user_timeout(idle);
   Tunnel tunnel(worker.tick, client.stream, response.connection->stream(), idle);
@@ -79,7 +79,7 @@ Task<Delivered> open_tunnel(OneExchange& one, TunnelRequest& tunnel, Response& r
     delivered.end = Relayed::End::client_gone;
     co_return delivered;
   }
-  // The client had sent nothing before the dial.
+  // The client had sent nothing when the protocol was sniffed before the dial.
   if (tunnel.words == DetectedProtocol::more)
     co_await sniff_stream(worker, request, tunnel, client.stream, &response.connection->stream());
   delivered.served.carried = carried_by(tunnel);

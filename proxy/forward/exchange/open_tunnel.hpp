@@ -5,7 +5,7 @@
 
 namespace reprise::forward {
 
-/// Replies to the client that its stream is open: 200 to a CONNECT, a SOCKS reply, or nothing for a
+/// Reports to the client that its stream is open: by 200 for a CONNECT, by a SOCKS reply, or not at all for a
 /// redirected stream. `own_fields`: header lines of this proxy. Bytes that followed the request move to
 /// `tunnel.early`.
 Task<ErrorCode> accept_stream(TunnelRequest&, std::string_view own_fields, Duration idle, net::Stream& client,
@@ -15,9 +15,9 @@ Task<ErrorCode> accept_stream(TunnelRequest&, std::string_view own_fields, Durat
 /// `tunnel.words` and `tunnel.early`. Returns false if the client is gone.
 Task<bool> accept_and_sniff(OneExchange&, TunnelRequest&, Response&);
 
-/// Accepts the stream if that was not done yet, and relays it until it ends. If the stream carries requests
-/// that are served one by one, does not relay it: sets `Served::inside`, and pools or closes the upstream
-/// connection.
+/// Accepts the stream if it is not accepted yet, and relays it until it ends. A stream whose requests are
+/// served one by one is not relayed: `Served::inside` is set, and the upstream connection is pooled or
+/// closed.
 Task<Delivered> open_tunnel(OneExchange&, TunnelRequest&, Response&);
 
 /// Relays a connection whose protocol has changed (CONNECT or 101) to its end. `early`: bytes that the client

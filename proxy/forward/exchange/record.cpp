@@ -68,7 +68,7 @@ void record(Worker& worker, const Request& request, const Served& served) {
   const bool kept = worker.histories != nullptr && request.number != 0;
   const config::Trace& trace = route.snapshot->settings.trace;
   const bool traced = trace.otlp.has_value() && worker.spans != nullptr;
-  // Requests whose retries were exhausted are logged even without access lines (row L15, clause R24).
+  // Requests whose retries were exhausted are logged even if `log.access` is off (row L15, clause R24).
   if (!kept && !traced && !log.access && !exhausted) return;
   exchange.traceparent = well_formed(value_of(in.head, "traceparent"));
   exchange.request_id = value_of(in.head, "X-Request-Id");

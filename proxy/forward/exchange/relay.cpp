@@ -15,7 +15,7 @@ using policy::Cause;
 
 namespace {
 
-/// Frames pieces for the client and gathers as many as one send can take.
+/// Frames pieces of the body for the client, and gathers as many pieces as one send can take.
 class BodyWriter {
  public:
   BodyWriter(bool chunked, const http::ResponseHead& head) : chunked_(chunked), head_(head) {}
@@ -49,7 +49,7 @@ class BodyWriter {
     pieces_.add(last_);
   }
 
-  /// Sends what the kernel takes at once. Returns false if `send_rest` must follow.
+  /// Sends as many bytes as the kernel takes at once. Returns false if `send_rest` must send the others.
   bool send_now(net::Stream& client, ErrorCode& error) {
     error = client.write_now(pieces_);
     if (!error && !pieces_.empty()) return false;
@@ -64,7 +64,7 @@ class BodyWriter {
   }
 
   std::uint64_t bytes() const { return bytes_; }
-  /// Counts body bytes that splice(2) has sent instead of this object.
+  /// Counts body bytes that this object did not send, because splice(2) sent them.
   void count(std::uint64_t bytes) { bytes_ += bytes; }
 
  private:
@@ -150,7 +150,8 @@ Task<Relayed> relay(net::Pool& pool, const Outgoing& out, net::Stream& client, s
     give_back(response.body);
     if (step == net::BodyStep::end) break;
     if (step != net::BodyStep::piece) {
-      if (step != net::BodyStep::stalled) reader.drop();  // a stalled body may continue
+      // The reader of a stalled body is kept, because the body may continue.
+      if (step != net::BodyStep::stalled) reader.drop();
       co_return broken(step, writer.bytes());
     }
     if (!patience) patience = stall_limit_of(out, response);

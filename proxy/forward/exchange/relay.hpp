@@ -11,7 +11,8 @@ struct Relayed {
   enum class End : std::uint8_t { complete, broken, client_gone };
   End end = End::complete;
   policy::Cause cause = policy::Cause::truncated;  ///< only for `broken`
-  /// Body bytes. If `complete` or `broken`, the client's kernel has taken all of them.
+  /// Number of body bytes. If `end` is `complete` or `broken`, the kernel has accepted all of them for
+  /// sending.
   std::uint64_t bytes = 0;
   bool stalled = false;  ///< for `broken`: the upstream sent no byte within its limit
 };
@@ -24,10 +25,11 @@ Task<Relayed> relay(net::Pool&, const Outgoing&, net::Stream& client, std::strin
 /// Returns the result for a body that broke with `step`. `bytes`: number of body bytes that the client has.
 Relayed broken(net::BodyStep step, std::uint64_t bytes);
 
-/// Waits until the client's host has acknowledged all bytes, or has acknowledged none for half a minute.
+/// Waits until the client's host has acknowledged all bytes. Gives up if no byte is acknowledged for half a
+/// minute.
 Task<void> until_all_is_acknowledged(net::Stream& client, net::Pause&);
 
-/// Counts the idle limit that ended the relay, if any.
+/// Counts in the metrics which idle limit ended the relay, if any.
 void count_limit(telemetry::Metrics&, const Relayed&, net::Stream& client);
 
 /// Returns true if the body is sent chunked: the client supports it, and the length is not known in advance.

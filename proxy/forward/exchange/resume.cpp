@@ -34,7 +34,7 @@ Resumption::Resumption(Outgoing& out, Response& first)
 policy::Break Resumption::broke(Cause cause, std::uint64_t bytes, bool stalled) {
   sent_ += bytes;
   policy::Break what{cause};
-  // Malformed framing casts doubt on all bytes that came with it.
+  // If the framing is malformed, no byte that arrived with it can be trusted.
   what.continuable = download_ && cause != Cause::malformed_response && download_->has_rest(sent_);
   what.progress = bytes > 0;
   what.differs = overran_;
@@ -78,13 +78,14 @@ policy::Actions Resumption::judge(policy::Exchange& machine, const policy::Attem
     case Continuation::Kind::refused: return machine.responded(report, responded, now, dice);
     case Continuation::Kind::uncounted: break;
   }
-  // The body is not needed and may be long.
+  // The body of this response is not needed. It may be long, so the connection is closed instead of reading
+  // the body.
   response().connection.reset();
   return machine.uncounted(report, responded, now, dice);
 }
 
-// Removes from `piece` the bytes that the client already has, and holds back the last byte of the body. If
-// the body continues beyond the requested range, it was not the missing part: returns false.
+// Removes from `piece` the bytes that the client already has, and holds back the last byte of the body.
+// Returns false if the body is longer than the requested range, because it is then not the missing part.
 bool Resumption::take(Rest& rest, std::string_view piece) {
   const std::uint64_t skipped = std::min<std::uint64_t>(rest.skip, piece.size());
   rest.skip -= skipped;
@@ -160,8 +161,7 @@ Task<Relayed> Resumption::relay_part(net::Pool& pool, net::Stream& client, Part&
       co_return Relayed{Relayed::End::broken, Cause::malformed_response, rest.sent};
     }
     if (rest.piece.empty()) continue;
-    co_await drop_stalled();  // this one was first (the new response, not the stalled one) to bring a byte
-                              // for the client; the skipped prefix does not count
+    co_await drop_stalled();  // this one was first: the new response has brought a byte for the client
     if (co_await send(client, rest.piece))
       co_return Relayed{Relayed::End::client_gone, Cause::truncated, rest.sent};
     rest.left -= rest.piece.size();
@@ -169,7 +169,7 @@ Task<Relayed> Resumption::relay_part(net::Pool& pool, net::Stream& client, Part&
   }
 }
 
-// Completes a body that arrived completely: sends the byte that was held back, and the end of the client's
+// Ends a body that arrived completely: sends the last byte, which was held back, and the end of the client's
 // framing.
 Task<Relayed> Resumption::finish(net::Pool& pool, net::Stream& client, Part& part, bool surplus) {
   Rest& rest = part.rest;

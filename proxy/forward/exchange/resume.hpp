@@ -25,15 +25,16 @@ class Resumption {
   /// Records that the body broke after the client had received `bytes` more bytes. Keeps the connection if
   /// the body has only stalled and may continue.
   policy::Break broke(policy::Cause, std::uint64_t bytes, bool stalled);
-  /// Makes the request's next attempts ask for the missing part.
+  /// Makes the next attempts of the request ask for the missing part of the body.
   void ask();
   /// Judges the head in `response()` and reports to the state machine whether that response continues the
   /// download.
   policy::Actions judge(policy::Exchange&, const policy::AttemptReport&, const policy::Responded&,
                         Instant now, policy::Dice&);
-  /// Sends the client the missing part of the body from that attempt, framed like the beginning. If the body
-  /// is longer than announced, the result is `broken`, and no byte of the excess is sent. If the body stalls,
-  /// or if the earlier stalled body brings a byte first, the result is stalled and no byte is sent.
+  /// Sends the client the missing part of the body from that attempt, in the framing of the first part. If
+  /// the body is longer than announced, the result is `broken`, and no byte beyond the announced length is
+  /// sent. If the body stalls, the result has `stalled` set. If the earlier stalled body continues before
+  /// this body brings a byte, the result has `stalled` set too, and no byte is sent.
   Task<Relayed> relay_rest(net::Pool&, net::Stream& client, unsigned number);
   /// Returns the stream that carries the body of that attempt.
   net::Stream& stream_of(unsigned number);
@@ -53,8 +54,8 @@ class Resumption {
     std::uint64_t left = 0;  ///< bytes that the client still needs
     std::uint64_t sent = 0;
     std::string_view piece;  ///< bytes that may be sent now
-    bool counted = true;     ///< the body's framing proves its length
-    std::string last;        ///< last byte, held back until the end of the body is proved
+    bool counted = true;     ///< the body's framing shows where the body ends
+    std::string last;        ///< last byte of the body, held back until the body is known to be complete
   };
   struct Part {
     Response response;
@@ -75,14 +76,14 @@ class Resumption {
   Response& first_;
   std::optional<policy::Download> download_;  ///< absent: the download cannot be resumed
   std::optional<Instant> signed_until_;
-  std::string head_;  ///< request head of the attempts before the break
+  std::string head_;  ///< request head of the attempts before the body broke
   policy::Continuation found_;
-  /// One part holds the delivered or stalled continuation, the other part the continuation that is being
-  /// requested.
+  /// One part holds the delivered or stalled continuation of the body, the other part the continuation that
+  /// is being requested.
   std::array<Part, 2> parts_;
-  std::size_t attempt_ = 0;    ///< index of the part that the next attempt fills
-  Part* delivered_ = nullptr;  ///< part whose body the client received last; null: that of the first response
-  Part* stalled_part_ = nullptr;  ///< part whose body `stalled_` watches; null: that of the first response
+  std::size_t attempt_ = 0;       ///< index of the part that the next attempt fills
+  Part* delivered_ = nullptr;     ///< part whose body the client received last; null: the body of `first_`
+  Part* stalled_part_ = nullptr;  ///< part whose body `stalled_` watches; null: the body of `first_`
   std::optional<StalledBody> stalled_;
   std::uint64_t sent_ = 0;
   const bool chunked_;  ///< the client receives a chunked body

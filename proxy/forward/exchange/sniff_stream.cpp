@@ -43,8 +43,8 @@ bool is_judged_by_hello(const Route& route, const TunnelRequest& tunnel) {
   return route.snapshot->client_tls != nullptr || route.snapshot->settings.routes->asks_for_host();
 }
 
-// Returns the time limits for the first bytes. An incomplete beginning is forwarded after 200 ms at most,
-// unless interception or the route depends on it (row G7).
+// Returns the time limits for the client's first bytes. An incomplete request line or ClientHello is
+// forwarded after at most 200 ms, unless interception or the choice of the route depends on it (row G7).
 SniffLimits sniff_limits_of(const Worker& worker, const Route& route, const TunnelRequest& tunnel,
                             bool has_upstream) {
   const Duration brief = worker.shared.sniff_limit;

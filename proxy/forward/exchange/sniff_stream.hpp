@@ -1,4 +1,4 @@
-// Detects what a byte stream carries, for CONNECT, SOCKS and redirected connections.
+// Detects which protocol a byte stream carries, for CONNECT, SOCKS and redirected connections.
 #pragma once
 
 #include "proxy/forward/request/request.hpp"
@@ -11,15 +11,15 @@ namespace reprise::forward {
 /// intercepted.
 bool sniffs_before_dial(const Route&, const TunnelRequest&);
 
-/// Stores what the stream carries in `tunnel.words` and, for TLS, in `tunnel.tls`. The bytes that were read
-/// are in `tunnel.early`. `upstream`: null if no upstream is connected yet.
+/// Stores the detected protocol in `tunnel.words` and, for TLS, the ClientHello's contents in `tunnel.tls`.
+/// The bytes that were read are in `tunnel.early`. `upstream`: null if no upstream is connected yet.
 ///
 /// Without an upstream, `words` stays `more` if the client sends nothing during the whole wait but may still
 /// send a ClientHello. Call again once an upstream is connected, because that upstream may send first. The
 /// second call waits for `timers.handshake`.
 ///
-/// If interception or the route depends on the client's first bytes, an incomplete beginning or ClientHello
-/// is also waited for that long. Otherwise it is forwarded after 200 ms (row G7).
+/// An incomplete request line or ClientHello is forwarded after 200 ms (row G7). Exception: if interception
+/// or the route depends on the client's first bytes, this function waits for `timers.handshake`.
 Task<void> sniff_stream(Worker&, const Request&, TunnelRequest&, net::Stream& client, net::Stream* upstream);
 
 /// Logs how a client's TLS was handled: the outcome, the server name, and the listener.

@@ -24,7 +24,7 @@ class StalledBody {
   StalledBody& operator=(const StalledBody&) = delete;
 
   /// Registers an operation for the lifetime of this object. The operation is cancelled when bytes of the
-  /// body arrive; at once if they have arrived already. `body` may be null.
+  /// body arrive, or at once if bytes have already arrived. `body` may be null.
   class [[nodiscard]] Race {
    public:
     Race(StalledBody* body, net::Cancellable& other) {

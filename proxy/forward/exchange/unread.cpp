@@ -28,7 +28,8 @@ bool is_address(std::string_view host) {
 Carried carried_by(const TunnelRequest& tunnel) {
   if (tunnel.carries_requests()) return Carried::requests;
   if (tunnel.is_over()) return Carried::bytes;
-  // A slow client may begin its TLS handshake after the time limit for first bytes.
+  // A silent tunnel to port 443 counts as TLS too: a slow client may begin its handshake after the time limit
+  // for the first bytes.
   const bool late = tunnel.words == DetectedProtocol::silence && tunnel.port == https_port;
   return tunnel.words == DetectedProtocol::tls || late ? Carried::tls : Carried::bytes;
 }

@@ -6,10 +6,10 @@
 
 namespace reprise::forward {
 
-/// Returns what an open tunnel carries, judged by its first bytes.
+/// Returns what an open tunnel carries: requests, TLS or other bytes.
 telemetry::Carried carried_by(const TunnelRequest&);
-/// Returns true if this tunnel's TLS would become readable with its host in `intercept.hosts`: the host is a
-/// name, and is not in that list yet.
+/// Returns true if adding the host to `intercept.hosts` would make this tunnel's TLS readable. This requires
+/// that the host is a name and is not in that list yet.
 bool can_intercept(const TunnelRequest&);
 /// Counts a tunnel that carries TLS, by host. Logs the first tunnel to each host, with advice on how to make
 /// it readable.

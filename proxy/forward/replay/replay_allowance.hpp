@@ -18,14 +18,15 @@ class ReplayAllowance {
     set_most(most_bytes);
   }
 
-  /// Sets a new limit. Bytes held beyond it stay held, and nothing more can be taken until enough is
-  /// returned.
+  /// Sets a new limit. If more bytes than the limit are held, they stay held, and no bytes can be taken until
+  /// enough are given back.
   void set_most(std::uint64_t bytes);
 
-  /// Takes the bytes. Takes nothing and returns false if fewer than `left` bytes would remain free.
+  /// Takes `bytes` bytes of the limit. Takes nothing and returns false if fewer than `left` bytes would
+  /// remain free.
   [[nodiscard]] bool take(std::uint64_t bytes, std::uint64_t left = 0);
   void give_back(std::uint64_t bytes);
-  /// Returns true if `take` would succeed now.
+  /// Returns true if `take(bytes)` would succeed now.
   bool has(std::uint64_t bytes) const {
     const std::uint64_t most = most_.load(std::memory_order_relaxed);
     return bytes <= most && held() <= most - bytes;
@@ -39,8 +40,8 @@ class ReplayAllowance {
   std::atomic<std::uint64_t> held_{0};
 };
 
-/// The bytes that one request has taken. Returns them when destroyed. May be moved to another thread and
-/// destroyed there.
+/// The bytes of a ReplayAllowance that one request has taken. The destructor gives the bytes back. An
+/// Allotment may be moved to another thread and destroyed there.
 class Allotment {
  public:
   Allotment() = default;
@@ -50,8 +51,8 @@ class Allotment {
   Allotment& operator=(Allotment&& other) noexcept;
   ~Allotment() { release(); }
 
-  /// Takes more bytes. Takes nothing and returns false if fewer than `left` bytes of the limit would remain
-  /// free.
+  /// Takes `bytes` more bytes. Takes nothing and returns false if fewer than `left` bytes of the allowance
+  /// would remain free.
   [[nodiscard]] bool grow(std::uint64_t bytes, std::uint64_t left = 0);
   void release();
   /// Moves up to `bytes` bytes of this share into a new one.

@@ -15,7 +15,8 @@ ReplayFile::ReplayFile(ReplayStore& store, const asio::any_io_executor& executor
   link_->file = this;
 }
 
-// Passes the file to the disk thread, which closes it: freeing the file's blocks may take a while.
+// Passes the file to the disk thread, which closes it. Closing may take a while, because it frees the file's
+// blocks.
 ReplayFile::~ReplayFile() {
   link_->file = nullptr;
   link_->is_wanted = false;
@@ -128,7 +129,7 @@ Task<bool> ReplayFile::wait_for_all() {
 }
 
 Instant ReplayFile::end_of_wait(Instant begun) const {
-  // The time grows with the body's size, because even a disk that keeps up takes longer for a longer body.
+  // The time limit grows with the body's size, because even a fast disk needs more time for a longer body.
   const auto seconds = static_cast<int>(1 + size() / bytes_of_patience);
   const Instant end = begun + (seconds * store_.patience() - waited_);
   return needed_ ? std::min(progress_ + store_.long_patience(), std::max(until_, end))

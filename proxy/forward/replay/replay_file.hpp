@@ -16,8 +16,8 @@
 namespace reprise::forward {
 
 /// Used on one io thread. If `wait_for_room` is called before each read from the client, the amount of data
-/// in flight to the disk is bounded. This data counts against the memory of all requests. May be destroyed at
-/// any time: jobs own their data, jobs that have not begun write nothing, and the file is closed after the
+/// on its way to the disk is bounded. This data counts against the memory of all requests. May be destroyed
+/// at any time: jobs own their data, jobs that have not begun write nothing, and the file is closed after the
 /// last job.
 class ReplayFile {
  public:
@@ -32,18 +32,17 @@ class ReplayFile {
   /// Copies the bytes. Takes nothing, logs the cause and returns false if the body cannot be held any longer:
   /// the disk or the memory limit is reached, or the file has failed.
   [[nodiscard]] bool append(std::string_view bytes) { return append(bytes, Allotment(store_.memory())); }
-  /// Appends bytes as the other `append` does, with memory that was already taken from `store.memory()` for
-  /// them.
+  /// Like the other `append`, but uses memory that was already taken from `store.memory()`.
   [[nodiscard]] bool append(std::string_view bytes, Allotment&& memory);
-  /// Appends bytes that were held in memory, as `append` does. Their memory is returned once they are on
-  /// disk. A call that returns false leaves both arguments unchanged.
+  /// Appends bytes that were held in memory, as `append` does. The memory is given back once the bytes are on
+  /// disk. If the call returns false, both arguments are unchanged.
   [[nodiscard]] bool append_held(std::string&& bytes, Allotment&& memory);
 
   /// Returns true if a write has failed or was too slow.
   bool failed() const { return failed_; }
   std::uint64_t size() const { return allotment_.bytes(); }
-  /// Returns true if too many bytes are in flight to the disk, or if all requests together leave no memory
-  /// for more.
+  /// Returns true if too many bytes are on their way to the disk, or if the bodies of all requests leave no
+  /// memory for more.
   bool is_behind() const;
   /// Declares that the request needs the file. From now on a wait for a slow disk continues as long as the
   /// disk makes progress.
@@ -52,11 +51,12 @@ class ReplayFile {
   /// Waits until the disk has caught up or has failed. A wait that takes too long counts as a failure.
   /// Returns false if `cancel` ended the wait.
   Task<bool> wait_for_room() { return wait_while(&ReplayFile::is_behind); }
-  /// Waits until everything is written or a write has failed; otherwise like `wait_for_room`.
+  /// Waits until all bytes are written or a write has failed; the other conditions are those of
+  /// `wait_for_room`.
   Task<bool> wait_for_all();
   /// Returns how many bytes fit into the current block. Never 0.
   std::size_t room_in_block() const { return block_bytes - filling_.size(); }
-  /// Starts writing the block that is not full yet.
+  /// Starts writing the last block, although the block is not full yet.
   void flush();
   /// Ends every pending wait.
   void cancel();
@@ -67,15 +67,16 @@ class ReplayFile {
 
  private:
   static constexpr std::size_t most_in_flight = 2 * block_bytes;
-  /// Each further 64 MiB of the body allows the disk one more `patience`. A disk that writes 64 MiB in a
-  /// second keeps up.
+  /// For each further 64 MiB of the body, the disk gets `patience` once more. A disk that writes 64 MiB in a
+  /// second is fast enough.
   static constexpr std::uint64_t bytes_of_patience = std::uint64_t{64} << 20;
 
   struct Held {
     std::string bytes;
     Allotment memory;
   };
-  /// The data of one job: a block of its own, or a part of the bytes that were held in memory.
+  /// The data of one job: either a block that the piece owns, or a range of the bytes that were held in
+  /// memory.
   struct Piece {
     std::string block;
     Allotment memory;  ///< memory of `block`
@@ -86,7 +87,8 @@ class ReplayFile {
     std::string_view view() const {
       return std::string_view(held ? held->bytes : block).substr(offset, count);
     }
-    /// Ends the piece: returns its memory, and also its buffer unless another piece still needs the buffer.
+    /// Ends the piece: gives back its memory. Gives back its buffer too, unless another piece still uses the
+    /// buffer.
     void give_back(SpareBuffers&);
   };
   /// Connects a job with its file. `file` is null once the file is destroyed.
@@ -126,7 +128,7 @@ class ReplayFile {
   const Instant until_;
   std::string filling_;
   Allotment filling_memory_;
-  /// The waits in progress. Two concurrent attempts may both wait.
+  /// The current waits. There may be two, because two concurrent attempts may both wait.
   const std::shared_ptr<std::vector<net::Pause*>> waiting_ = std::make_shared<std::vector<net::Pause*>>();
   std::size_t in_flight_ = 0;
   Instant progress_{};

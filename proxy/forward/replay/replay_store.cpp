@@ -23,8 +23,8 @@ constexpr std::array<Sentence, policy::count_of<NotHeld>> sentences{{
 }};
 static_assert(policy::follows_enumerators(sentences, [](const Sentence& row) { return row.why; }));
 
-// Returns the memory that is reserved for bodies on their way to disk: a sixteenth of the memory limit in
-// whole blocks, at most four blocks. 0 if the limit is small or the store has no disk.
+// Returns how much memory is reserved for bodies on their way to disk: a sixteenth of the memory limit in
+// whole blocks, at most four blocks. Returns 0 if the limit is small or the store has no disk.
 std::uint64_t share_of_disk(const config::Limits& limits) {
   constexpr std::uint64_t block = ReplayFile::block_bytes;
   const std::uint64_t sixteenth = limits.replay_memory_bytes / 16 / block * block;

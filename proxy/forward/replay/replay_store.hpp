@@ -20,10 +20,10 @@
 
 namespace reprise::forward {
 
-/// The cause if a request body can no longer be held. The request continues, and its retries end with
+/// Why a request body can no longer be held. The request continues, and its retries end with
 /// `not_replayable`.
 enum class NotHeld : std::uint8_t {
-  too_long,      ///< longer than replay.memory, and too long or not eligible for the disk
+  too_long,      ///< longer than `replay.memory`, and not allowed on disk or too long for it
   memory_spent,  ///< limits.replay_memory is reached
   disk_spent,    ///< limits.replay_disk is reached
   file_failed,   ///< the temporary file could not be created, written or read
@@ -45,7 +45,7 @@ class ReplayStore {
   void set_limits(const config::Limits&);
 
   ReplayAllowance& memory() { return memory_; }
-  /// Returns the bytes that bodies in memory must leave free, so that other bodies can still be written to
+  /// Returns how many bytes bodies in memory must leave free, so that other bodies can still be written to
   /// disk.
   std::uint64_t kept_for_disk() const { return kept_for_disk_.load(std::memory_order_relaxed); }
   ReplayAllowance& disk() { return disk_; }

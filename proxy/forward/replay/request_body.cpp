@@ -58,11 +58,13 @@ void RequestBody::release_held() {
 void RequestBody::hold(std::string_view piece, Allotment block) {
   if (replayable_ && !add(piece, std::move(block))) release_held();
   received_ += piece.size();
-  // The last block will not be filled. Flushing it releases its memory while the response is pending.
+  // No more bytes will fill the last block. Flushing the block releases its memory while the response is
+  // pending.
   if (file_ != nullptr && complete()) file_->flush();
 }
 
-// Returns false if a limit is reached or the disk has failed. Loses no held bytes.
+// Adds a piece to the held bytes. Returns false if a limit is reached or the disk has failed; no held bytes
+// are lost then.
 bool RequestBody::add(std::string_view piece, Allotment block) {
   if (piece.empty()) return true;
   return received_ + piece.size() <= limits_.memory ? add_in_memory(piece)
@@ -79,8 +81,8 @@ bool RequestBody::add_in_memory(std::string_view piece) {
   return true;
 }
 
-// Allocates the whole length if it is known, otherwise doubles. Does not use the string's own growth, which
-// would request pages from the system again and again.
+// Allocates the whole length if it is known, otherwise doubles the capacity. Does not use the string's own
+// growth, because that would request pages from the system repeatedly.
 void RequestBody::make_room_for(std::size_t bytes) {
   if (bytes <= held_.capacity() || bytes < SpareBuffers::least_bytes) return;
   const bool counted = framing_.kind == Framing::Kind::length;
@@ -118,7 +120,7 @@ void RequestBody::append_trailers(std::string& out) const {
 
 Task<net::BodyStep> RequestBody::next(Duration idle, std::string_view& piece) {
   if (complete()) {
-    // The response may take long, so the reader's memory is returned now.
+    // The response may take long, so the reader's memory is released now.
     reader_.give_back();
     co_return net::BodyStep::end;
   }
@@ -145,8 +147,8 @@ bool RequestBody::is_for_disk() const {
   return replayable_ && limits_.disk > 0 && received_ + unheld_.size() > limits_.memory;
 }
 
-// Takes memory for the next block. Waits while the blocks of other bodies occupy it. Returns false if
-// `cancel` ended the wait.
+// Takes memory for the next block. If the blocks of other bodies use all memory, waits for them. Returns
+// false if `cancel` ended the wait.
 Task<bool> RequestBody::take_block(Allotment& block) {
   constexpr Duration look = std::chrono::milliseconds(5);
   cancelled_ = false;
@@ -161,8 +163,8 @@ Task<bool> RequestBody::take_block(Allotment& block) {
   co_return !cancelled_;
 }
 
-// Returns how many of the unheld bytes can be held now: all of them, or at most the rest of a block if memory
-// is short. The body then goes to disk block by block, each after the previous one is written.
+// Returns how many of the bytes in `unheld_` can be held now: all of them, or at most the rest of a block if
+// memory is short. The body then goes to disk block by block, and each block waits for the previous write.
 std::size_t RequestBody::part_that_is_held() const {
   const bool is_short = is_for_disk() && !store_->memory().has(unheld_.size() + ReplayFile::block_bytes);
   const std::size_t room = file_ == nullptr ? ReplayFile::block_bytes : file_->room_in_block();

@@ -18,10 +18,10 @@ namespace reprise::forward {
 struct HoldLimits {
   std::uint64_t memory = 0;
   std::uint64_t disk = 0;  ///< a body longer than `memory` goes to disk completely
-  /// Limit for a body that arrived completely with its head; holding such a body costs nothing. A body beyond
-  /// this limit is not replayable once its sending has begun (row D5).
+  /// Limit for a body that arrived completely with its head. Holding such a body costs nothing. If the body
+  /// is longer, it is not replayable once its sending has begun (row D5).
   std::uint64_t in_place = 0;
-  Instant until = Instant::max();  ///< time after which no wait for the disk continues
+  Instant until = Instant::max();  ///< time at which every wait for the disk ends
   /// Longest accepted body, in bytes. A longer body ends as `malformed`.
   std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
 };
@@ -47,9 +47,9 @@ class RequestBody final : public net::Cancellable {
   bool chunked() const { return framing_.kind == http::Framing::Kind::chunked; }
   /// Returns true if the whole body was read from the client.
   bool complete() const { return in_place() || (unheld_.empty() && reader_.complete()); }
-  /// Returns true if every byte read so far is held. Bytes that `next` has not returned yet need not be held.
+  /// Returns true if every byte that `next` has returned is held, so that an attempt can send the body again.
   bool replayable() const { return replayable_ && (file_ == nullptr || !file_->failed()); }
-  /// Returns true if the whole body is in memory and within its limit. Only then may a rule read `held`.
+  /// Returns true if the whole body is in memory and within its limit. A rule may read `held` only then.
   bool whole_in_memory() const { return complete() && replayable_ && !over_limit_ && file_ == nullptr; }
   /// Returns the bytes held in memory, from byte 0: the whole body if it is also `complete`. Empty if the
   /// body is on disk or was released.
@@ -75,9 +75,9 @@ class RequestBody final : public net::Cancellable {
   /// `cancel` ended that wait.
   Task<net::BodyStep> next(Duration idle, std::string_view& piece);
   /// Reads a chunked body completely to learn its length, and then removes its chunked framing (row A10).
-  /// Returns `end` on success. Returns `piece` if the body is longer than can be held: nothing is lost, and
-  /// it is sent as if this had not been called. Otherwise returns the step that failed; `malformed` also if
-  /// the disk lost held bytes.
+  /// Returns `end` on success. Returns `piece` if the body is too long to hold: no byte is lost, and the body
+  /// is sent chunked. Otherwise returns the step that failed. Returns `malformed` also if the disk lost held
+  /// bytes.
   Task<net::BodyStep> count(Duration idle);
   /// Releases the held bytes. The body cannot be sent again afterwards.
   void release_held();

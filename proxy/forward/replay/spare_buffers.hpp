@@ -9,8 +9,8 @@
 namespace reprise::forward {
 
 /// Thread-safe. A long buffer occupies pages of its own, which return to the system after a burst. But a new
-/// buffer costs a page fault for every 4 KiB: a PUT of 200 KiB took almost twice the CPU time. So a few
-/// buffers are kept.
+/// buffer costs a page fault for every 4 KiB: without kept buffers, a PUT of 200 KiB took almost twice the
+/// CPU time. So a few buffers are kept.
 class SpareBuffers {
  public:
   /// Shorter buffers are not kept: they are on the heap, where they cost no page faults.
@@ -20,7 +20,8 @@ class SpareBuffers {
 
   /// Returns an empty string with capacity for at least `bytes` and less than twice as many.
   std::string take(std::size_t bytes);
-  /// Keeps the buffer, or frees it if it is too short or if enough are kept. Its content is never read again.
+  /// Keeps the buffer for reuse. Frees it instead if it is too short or if enough buffers are kept. The
+  /// buffer's content is never read again.
   void give(std::string&& buffer);
 
   /// Returns the total capacity of the kept buffers.

@@ -16,8 +16,8 @@
 
 namespace reprise::forward {
 
-/// The system calls that the file uses. Each sets errno like the system's own. Tests replace them with
-/// failing ones. Called on the disk thread.
+/// The system calls and time limits of temporary files. Each call sets errno like the system's own and runs
+/// on the disk thread. Tests replace the calls with failing ones.
 struct FileCalls {
   /// Opens a nameless file in that folder for reading and writing. Returns its descriptor, or -1 and errno.
   std::function<int(const std::string& folder)> open;
@@ -26,7 +26,7 @@ struct FileCalls {
   /// Total time that the first 64 MiB of a body may wait for a disk that is slower than the client; each
   /// further 64 MiB adds the same time. After that the body is still sent, but no longer held.
   policy::Duration patience = std::chrono::seconds(1);
-  /// A request that needs the stored data waits at most this long while the disk makes no progress.
+  /// Longest time that a request waits for its stored data while the disk makes no progress.
   policy::Duration long_patience = std::chrono::seconds(10);
 };
 

@@ -30,7 +30,7 @@ void Upload::start(std::string_view head, std::string_view last_lines, UploadLis
     end_ = UploadEnd::sent;
   } else {
     listener_ = &listener;
-    // An upstream that reads a body slowly is not dead: its receive window may stay closed for up to `idle`.
+    // A slow upstream is not dead: its receive window may stay closed for up to `idle` while it reads a body.
     usual_timeout_ = upstream_.user_timeout();
     upstream_.set_user_timeout(idle_);
     joined_.emplace(executor_);
@@ -64,8 +64,8 @@ void Upload::gather_last() {
 
 Task<void> Upload::run(Upload& upload) { upload.finish(co_await upload.pump()); }
 
-// Ends the upload. If it is being stopped, the result is `stopped` and never `sent`, even if the kernel took
-// all bytes, because the connection accepts no further writes.
+// Ends the upload. The result is `stopped` for an upload that is being stopped, even if the kernel took all
+// bytes, because the connection accepts no further writes.
 void Upload::finish(UploadEnd end) {
   end_ = stopping_ ? UploadEnd::stopped : end;
   upstream_.set_user_timeout(usual_timeout_);
@@ -93,8 +93,8 @@ Task<UploadEnd> Upload::pump() {
   }
 }
 
-// Sends the part of the body that is on disk. If that fails, the connection ends, so that the upstream never
-// takes a part for the whole body.
+// Sends the part of the body that is on disk. If this part cannot be read, closes the connection, so that the
+// upstream never takes an incomplete body for a complete one.
 Task<UploadEnd> Upload::send_stored() {
   stored_ = body_.read_stored();
   UploadEnd end = UploadEnd::running;

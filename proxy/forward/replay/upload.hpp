@@ -33,8 +33,8 @@ class UploadListener {
 };
 
 /// One per attempt. Small requests are sent within `start`. A second coroutine starts only if the kernel does
-/// not take all bytes at once, or if some have not arrived from the client yet. Must be stopped (joined)
-/// before it is destroyed.
+/// not take all bytes at once, or if part of the body has not arrived from the client. An upload must be
+/// stopped (joined) before it is destroyed.
 class Upload {
  public:
   Upload(asio::any_io_executor executor, net::Stream& upstream, RequestBody& body, Duration idle);

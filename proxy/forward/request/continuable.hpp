@@ -7,8 +7,8 @@
 
 namespace reprise::forward {
 
-/// Returns the byte range that the response carries, and the validators of its content, as far as the head
-/// has them.
+/// Returns the byte range that the response carries, and the validators of its content. Values that the head
+/// does not have keep their defaults.
 policy::PartHead part_of(const policy::RoutePolicy&, const http::ResponseHead&);
 policy::DownloadRequest download_request_of(const Incoming&);
 

@@ -21,7 +21,8 @@ class Holder {
         kind_(http::body_kind(response.head)),
         most_(policy::bytes_to_hold(hold, response.head.status, kind_)) {}
 
-  /// Returns `piece` if the limit (bytes, first event, or `until`) was reached before the body ended.
+  /// Reads until the body ends or a limit is reached: the number of bytes, the first event, or `until`.
+  /// Returns `piece` if a limit was reached.
   Task<net::BodyStep> read(Duration idle, Instant until);
   const policy::BodyPredicate* listed_by(net::BodyStep end) const;
   net::BodyReader& reader() { return reader_; }
@@ -46,7 +47,7 @@ Task<net::BodyStep> Holder::read(Duration idle, Instant until) {
   net::BodyStep step = net::BodyStep::piece;
   std::string_view piece;
   for (;;) {
-    // Takes everything that is already buffered, so that the reader keeps no bytes of its own.
+    // Takes all buffered bytes, so that the reader's own memory is empty afterwards.
     while (step == net::BodyStep::piece && reader_.take_at_hand(step, piece)) take(step, piece);
     if (step != net::BodyStep::piece || enough()) co_return step;
     const Instant silence = policy::end_of(net::Tick::now(), idle);
@@ -56,8 +57,8 @@ Task<net::BodyStep> Holder::read(Duration idle, Instant until) {
   }
 }
 
-// Returns the predicate that the held body matches; null if there is none. A body that is incomplete, or
-// longer than the limit, matches none.
+// Returns the predicate that the held body matches; null if there is none. A body matches no predicate if it
+// is incomplete or longer than the limit.
 const policy::BodyPredicate* Holder::listed_by(net::BodyStep end) const {
   const int status = response_.head.status;
   if (kind_ == BodyKind::event_stream)
@@ -77,7 +78,7 @@ bool is_held(const policy::HoldPolicy& hold, const Response& response) {
   if (framing.kind == http::Framing::Kind::none) return false;
   const BodyKind kind = http::body_kind(response.head);
   const std::size_t most = policy::bytes_to_hold(hold, response.head.status, kind);
-  // A body that is longer than the limit can match no predicate, so holding it is useless.
+  // A body that is longer than the limit can match no predicate, so it is not held.
   const bool too_long = framing.kind == http::Framing::Kind::length && framing.length > most;
   return most > 0 && (hold.bytes > 0 || kind == BodyKind::event_stream || !too_long);
 }

@@ -7,11 +7,11 @@
 namespace reprise::forward {
 
 /// Reads the body into `response.body` until the body ends, `hold.bytes` have arrived, the first event of an
-/// event stream is complete, or `until` is reached. Holds at most one read more than `hold.bytes`.
+/// event stream is complete, or `until` is reached. The last read may exceed `hold.bytes`.
 ///
-/// Returns `head`, marked if a predicate matches, or a failure that says how the body broke. After a failure,
-/// the part of the response that arrived can still be delivered. A body that brings no byte for `idle` counts
-/// as truncated.
+/// Returns a copy of `head` in which `body_listed` and `body_refused` are set according to the matching
+/// predicate, or a failure that says how the body broke. After a failure, the part of the response that
+/// arrived can still be delivered. A body that brings no byte for `idle` counts as truncated.
 Task<policy::Outcome> hold_back(net::Pool&, const policy::HoldPolicy&, const policy::Responded& head,
                                 Duration idle, Instant until, Response& response);
 

@@ -19,8 +19,8 @@ enum class RequestKind : std::uint8_t {
   redirected,     ///< plain HTTP on a connection of a transparent listener
 };
 
-/// Returns true if the client has addressed its request to a proxy. Any other client believes that it talks
-/// to the upstream itself.
+/// Returns true if the client has addressed its request to a proxy. All other clients take this proxy for the
+/// upstream.
 constexpr bool addresses_a_proxy(RequestKind kind) {
   return kind == RequestKind::forward || kind == RequestKind::inside_tunnel;
 }
@@ -42,8 +42,9 @@ struct Incoming {
 };
 
 /// Returns whether `Upgrade: h2c` is passed on or dropped. An offer of HTTP/2 with HTTP2-Settings (RFC 7540
-/// 3.2) concerns this hop only; Java's HttpClient makes it with every request. Such an offer is dropped, and
-/// the request stays repeatable. On forward listeners and inside tunnels, `h2c` is always dropped.
+/// 3.2) concerns this hop only, and Java's HttpClient makes such an offer with every request. Therefore it is
+/// dropped, and the request stays repeatable. On forward listeners and inside tunnels, `h2c` is always
+/// dropped.
 http::ToH2c to_h2c(const Incoming&);
 
 }  // namespace reprise::forward

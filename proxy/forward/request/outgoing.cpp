@@ -63,8 +63,8 @@ void Outgoing::note_address(const policy::UpstreamAddress& address) {
 }
 
 void Outgoing::note_connection(unsigned number, bool copy, const net::UpstreamConnection& connection) {
-  // The copy may be sent before the first attempt, so neither of them clears the connection number of the
-  // other.
+  // An attempt and its hedged copy may be sent in either order. Therefore neither clears the connection
+  // number of the other.
   if (number > 1 && !copy) recent = {};
   recent[number % recent.size()] = connection.number();
   note_address(connection.address());
@@ -97,7 +97,7 @@ HoldLimits hold_limits(const Incoming& in, const Route& route) {
   const bool pointless =
       policy.mode == policy::Mode::off ||
       (route.facts.idempotent == policy::Idempotency::no && !policy::repeats_after_refusal(policy));
-  // Row A10: a chunked body for an HTTP/1.0 upstream is held first, to learn its length.
+  // Row A10: before a chunked body is sent to an HTTP/1.0 upstream, it is held to learn its length.
   const bool to_count = in.head.framing.kind == http::Framing::Kind::chunked && route.carrier()->speaks_1_0();
   HoldLimits limits;
   limits.memory = pointless && !to_count ? 0 : policy.replay_memory_bytes;

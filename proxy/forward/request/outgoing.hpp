@@ -20,7 +20,7 @@ enum class AttemptVia : std::uint8_t {
   over_loopback,  ///< added to the head of an attempt if its connection goes to a loopback address
 };
 
-/// The only part of a request that attempts use.
+/// A request as attempts use it. Attempts use no other part of the request.
 class Outgoing {
  public:
   /// Both arguments must outlive this object.
@@ -33,17 +33,18 @@ class Outgoing {
   RequestBody body;
   AttemptVia via = AttemptVia::in_the_head;
   bool continue_sent = false;  ///< the client has received a 100
-  bool resuming = false;  ///< the client has the head already: attempts ask for the missing part of the body
+  /// The client already has the response head; attempts ask for the missing part of the body.
+  bool resuming = false;
   /// The upstream authenticates the connection and not each request, so no other connection may carry the
   /// request (row F2).
   bool bound = false;
-  net::Freshness freshness = net::Freshness::any;  ///< which connections may carry the request
+  net::Freshness freshness = net::Freshness::any;  ///< which pooled connections may carry the request
   net::RecentConnections recent{};                 ///< connections of the last attempts
   std::vector<policy::UpstreamAddress> tried;      ///< addresses that attempts went to, each once
   net::Pin* pin = nullptr;                         ///< owned by the session; null for a byte stream
 
-  /// Returns true if `head` has no blank line at its end. Each attempt then adds its own lines and the blank
-  /// line.
+  /// Returns true if `head` has no blank line at its end. Each attempt then appends its own lines and the
+  /// blank line.
   bool ends_head_by_attempt() const {
     return route.policy->attempt_header || via == AttemptVia::over_loopback;
   }
@@ -61,8 +62,8 @@ class Outgoing {
   /// Returns true if the request may be sent again without repeating an effect. Uses `judge_now`.
   bool may_be_repeated() const;
 
-  /// Records an address that an attempt used or tried to dial. The next attempt prefers other addresses (row
-  /// N1).
+  /// Records an address that an attempt has used or tried to dial. The next attempt prefers other addresses
+  /// (row N1).
   void note_address(const policy::UpstreamAddress&);
   /// Records the connection that carries attempt `number`; the next attempt must not use it. `copy`: the
   /// attempt runs beside another one (hedge).
@@ -73,7 +74,7 @@ class Outgoing {
   void clear();
 
  private:
-  // Caches, so that the head and the body are read only once.
+  // Caches of the results, so that the head and the body are evaluated only once.
   mutable std::optional<http::NamedByConnection> named_;
   mutable std::optional<policy::Idempotency> by_body_;  // set only when the whole body is held
 };
@@ -85,7 +86,7 @@ bool is_too_long_for_memory(const http::RequestHead&, const policy::RoutePolicy&
 std::optional<Instant> end_of_signature(const Incoming&);
 /// Returns the longest body that is accepted, in bytes. A longer one is rejected with 413.
 std::uint64_t longest_body(const policy::RoutePolicy&, const config::Limits& process);
-/// Returns how much of the body may be held. Holds nothing if no rule can ever allow a retry, unless the
+/// Returns how much of the body may be held. If no rule can ever allow a retry, nothing is held, unless the
 /// upstream needs to know the length in advance.
 HoldLimits hold_limits(const Incoming&, const Route&);
 

@@ -1,4 +1,4 @@
-// The fields of the outgoing request head, which idempotency rules are evaluated on.
+// The fields of the outgoing request head, on which idempotency rules are evaluated.
 #pragma once
 
 #include <optional>
@@ -9,14 +9,14 @@
 
 namespace reprise::forward {
 
-/// Finds fields in the outgoing head only, with their outgoing values: a field that does not reach the
-/// upstream proves nothing (row L11). Ignores every field that Connection lists, even if it is passed on all
-/// the same (row J1): its sender has declared it to be for this hop only. Borrows all arguments.
+/// Finds fields in the outgoing head only, with their outgoing values, because a field that does not reach
+/// the upstream proves nothing (row L11). Ignores the fields that Connection lists, because the sender means
+/// them for this hop only. Some of them are passed on nevertheless (row J1). Borrows all arguments.
 class OutgoingFields final : public policy::FieldLines {
  public:
   /// `outgoing`: start line and field lines as write_request_head writes them, with or without the blank
-  /// line. `named`: cache of the names that Connection lists in that head; empty until first used. Keep it
-  /// between lookups in the same head, because the list may have thousands of members.
+  /// line. `named`: a cache of the names that Connection lists in that head; empty until first used. Keep
+  /// `named` for further lookups in the same head, because Connection may list thousands of names.
   OutgoingFields(const http::RequestHead& head, std::string_view outgoing,
                  std::optional<http::NamedByConnection>& named)
       : head_(head), outgoing_(outgoing), named_(named) {}

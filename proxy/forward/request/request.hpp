@@ -19,7 +19,7 @@ struct Responses {
   Response copy;           ///< response of the hedged copy of the first attempt
   Response kept;           ///< response that the client gets if no better one follows
   std::string head;        ///< response head for the client
-  std::string own_fields;  ///< lines of `head` that this proxy adds
+  std::string own_fields;  ///< lines in `head` that this proxy has added
   /// Rewrites redirects and cookies for a gateway's client. Absent if they pass unchanged.
   std::optional<http::GatewayView> gateway;
   std::string gateway_authority;  ///< text that `gateway` refers to; may be unused

@@ -8,8 +8,8 @@
 namespace reprise::forward {
 namespace {
 
-// Applies the upstream's `Keep-Alive: timeout=N`, less one second because the upstream's clock started
-// earlier (row F9).
+// Applies the upstream's `Keep-Alive: timeout=N`. Subtracts one second, because the upstream has started its
+// timer earlier (row F9).
 void apply_keep_alive(net::UpstreamConnection& connection, const http::ResponseHead& head) {
   const http::FieldLine* field = head.find(http::FieldId::keep_alive);
   if (field == nullptr) return;

@@ -25,14 +25,16 @@ struct Response {
   http::ResponseHead head;
   net::Buffer buffer;  ///< head bytes, and the body bytes that came with them
   std::unique_ptr<net::UpstreamConnection> connection;
-  /// The unsent part of the request, on the same connection. Call `stop_sending` before `clear`.
+  /// The part of the request that is still being sent on the same connection. Call `stop_sending` before
+  /// `clear`.
   std::unique_ptr<OvertakenRequest> sending;
-  std::string body;                     ///< the held part of the body; all of it if `kept`
-  net::BodyReader reader;               ///< reads the bytes that follow `body`
-  std::optional<net::BodyStep> broken;  ///< how the body broke after the held part, if it did
+  std::string body;        ///< the held part of the body; the whole body if `kept`
+  net::BodyReader reader;  ///< reads the bytes that follow `body`
+  /// How the body broke after the held part; absent if it did not break.
+  std::optional<net::BodyStep> broken;
   std::string trailers;
-  bool begun = false;     ///< some of the body was read
-  bool overtook = false;  ///< the head came before the request was sent: no retry, no resume
+  bool begun = false;     ///< a part of the body was read
+  bool overtook = false;  ///< the head came before the whole request was sent: no retry, no resume
   bool kept = false;      ///< `body` is the whole body
   bool reusable = false;  ///< the connection may be used again after the body is read to its end
 
@@ -50,8 +52,8 @@ struct Response {
 /// Empties the text. Releases its memory if that is larger than a block.
 void give_back(std::string& text);
 
-/// Returns the connection of a completely read response to its pool, or closes it. Keeps it while the request
-/// is still being sent. `surplus`: bytes followed the body.
+/// Returns the connection of a completely read response to its pool, or closes it. While the request is still
+/// being sent, keeps the connection. `surplus`: bytes followed the body.
 void finish_connection(net::Pool&, Response&, bool surplus);
 
 /// Turns the response into a kept one and releases its connection. Precondition: `response.body` is the whole

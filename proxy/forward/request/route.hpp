@@ -10,8 +10,8 @@
 
 namespace reprise::forward {
 
-/// Complete when the request's head has been read, and unchanged afterwards. Exception: a redirected TLS
-/// connection is routed again by its server name.
+/// Complete once the request's head has been read, and unchanged afterwards. Exception: when the server name
+/// (SNI) of a redirected TLS connection is known, the route is chosen again.
 struct Route {
   std::shared_ptr<const net::Snapshot> snapshot;  ///< the configuration of this request
   std::size_t number = 0;                         ///< index in the snapshot's route table
@@ -23,8 +23,9 @@ struct Route {
 
   /// Chooses the first matching route of the snapshot.
   void choose(const policy::RequestView&);
-  /// Returns true if the request is sent to the parent proxy in absolute-form. TLS, and requests for or
-  /// inside a tunnel, pass through the parent in a tunnel, because the parent must not read them.
+  /// Returns true if the request is sent to the parent proxy in absolute-form. False for TLS, and for
+  /// requests for or inside a tunnel: these pass through a tunnel of the parent, because the parent must not
+  /// read them.
   bool is_for_parent() const { return upstream->parent != nullptr && !in_tunnel && upstream->tls == nullptr; }
   /// Returns the host whose connections carry the request: the parent or the upstream.
   const std::shared_ptr<net::Upstream>& carrier() const {

@@ -17,13 +17,13 @@ namespace reprise::forward {
 class StreamProtocol {
  public:
   /// Appends the reply that the stream is open. Appends nothing if the protocol has no such reply.
-  /// `own_fields`: header lines of this proxy, used only by HTTP.
+  /// `own_fields`: header lines of this proxy, which only HTTP replies contain.
   virtual void append_opened(std::string_view own_fields, std::string& out) const = 0;
-  /// Appends the reply that no stream can be opened, with the cause. Returns false, and appends nothing, if
-  /// the client expects an HTTP response.
+  /// Appends the reply that no stream can be opened; the reply contains the cause. Returns false, and appends
+  /// nothing, if the client expects an HTTP response.
   virtual bool append_failed(policy::Cause, std::string& out) const = 0;
-  /// Returns false if the client named no host because its connection was redirected here. The host is then
-  /// known only from the server name (SNI).
+  /// Returns false if the client named no host, because its connection was redirected to this proxy. The host
+  /// is then known only from the server name (SNI).
   virtual bool names_host() const = 0;
 
  protected:
@@ -32,9 +32,11 @@ class StreamProtocol {
 
 /// The progress of a byte stream on the client's side.
 enum class TunnelProgress : std::uint8_t {
-  asked,       ///< the client waits for the reply
-  opened,      ///< the client knows that the stream is open, or expects no reply
-  hello_held,  ///< the client has since sent exactly one ClientHello; it is in `early` and may be sent again
+  asked,   ///< the client waits for the reply
+  opened,  ///< the client knows that the stream is open, or expects no reply
+  /// The client has received that reply and sent exactly one ClientHello, which is in `early` and may be sent
+  /// again.
+  hello_held,
 };
 
 /// The contents of the client's ClientHello.

@@ -5,7 +5,7 @@
 namespace reprise::forward {
 namespace {
 
-// A reachable host acknowledges bytes in less time than this.
+// A reachable host acknowledges received bytes in less time than this.
 constexpr Duration patience = std::chrono::seconds(1);
 constexpr Duration between_looks = std::chrono::milliseconds(100);
 

@@ -11,10 +11,10 @@ namespace reprise::forward {
 
 /// One per attempt. Ends the attempt if, at the deadline or later, body bytes have been unacknowledged for a
 /// second and no body byte was ever acknowledged (decision 0014, row L6). A body that has made progress may
-/// pause, and pauses of the client do not count.
+/// pause. Pauses of the client do not count.
 ///
-/// Checks ten times a second, from one second before the deadline until the first acknowledgement. A request
-/// that finishes earlier costs only the arming of a timer; a request without a body costs nothing.
+/// Checks ten times a second, from one second before the deadline until the first acknowledgement. If a
+/// request finishes earlier, the only cost is the arming of a timer. A request without a body costs nothing.
 class UploadStall final : public net::Timed {
  public:
   /// All arguments must outlive this object. `head_bytes`: size of the request's head, which is sent first.

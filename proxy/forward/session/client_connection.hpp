@@ -15,8 +15,9 @@ struct ListenerRole {
   config::Listener settings;
   std::string name{};                ///< mode and address, such as `forward 127.0.0.1:3128`
   http::PortRanges connect_ports{};  ///< ports that CONNECT and SOCKS may reach
-  std::string upstream_authority{};  ///< Host towards the upstream, if a gateway sets it; else empty
-  bool reached_by_others = false;    ///< bound to an address other than loopback
+  /// Value of Host in requests to the upstream, if a gateway sets it; else empty.
+  std::string upstream_authority{};
+  bool reached_by_others = false;  ///< the listener is bound to an address other than loopback
 
   const ListenerMode& mode() const { return mode_of(settings.mode); }
 };
@@ -24,7 +25,7 @@ struct ListenerRole {
 /// One listening socket on one io thread, and the settings for its connections. Used on that thread only.
 struct Listener {
   std::shared_ptr<const ListenerRole> role;  ///< current settings; a reload replaces them
-  std::optional<tcp::acceptor> acceptor{};   ///< absent: the connections are accepted elsewhere
+  std::optional<tcp::acceptor> acceptor{};   ///< absent: other code accepts the connections
   bool closed = false;  ///< accepts no new connections; open ones close after their current response
 };
 
@@ -35,7 +36,7 @@ struct ConnectionEnds {
   tcp::endpoint listener;
 };
 
-/// Frees one of the places that limits.connections allows.
+/// Frees one of the client places that `limits.connections` allows.
 struct LeavePlace {
   void operator()(Shared* shared) const {
     shared->metrics.client_disconnected();
@@ -43,11 +44,12 @@ struct LeavePlace {
   }
 };
 using ClientPlace = std::unique_ptr<Shared, LeavePlace>;
-/// Returns the place of a client that the gauge `client_connections` already counts. Destroying the result
-/// frees the place.
+/// Returns the place of a client that is already counted in the gauge `client_connections`. Destroying the
+/// result frees the place.
 ClientPlace place_of_client(Shared&);
 
-/// A client's connection as the listener passes it to a session, and one session to the next.
+/// A client's connection with its settings. The listener passes it to a session; a session may pass it to a
+/// later session.
 struct ClientConnection {
   net::Carrier carrier;
   std::shared_ptr<const Listener> listener;

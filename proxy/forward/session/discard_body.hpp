@@ -19,8 +19,8 @@ enum class Discarded : std::uint8_t {
 ///
 /// Returns `asked_again` if the body begins like the request itself: curl 7.88 sends its next request in
 /// place of the announced body. The connection must then end, so that the client retries on another
-/// connection. Those bytes are never served as a request, because only the framing separates a body from a
-/// request.
+/// connection. These bytes are never served as a request, because the announced framing says that they belong
+/// to the body.
 Task<Discarded> discard_body(const http::RequestHead&, RequestBody&, Duration rest);
 
 }  // namespace reprise::forward

@@ -29,7 +29,7 @@ std::string GatewayMode::upstream_authority(const config::Listener& listener) co
 http::Intake GatewayMode::take_in(const http::RequestHead& head, const ListenerRole& role,
                                   const ConnectionEnds& ends) const {
   const config::GatewayUpstream& upstream = role.settings.upstream;
-  // Only a target in absolute-form is compared with the listener's own address.
+  // The listener's own address is needed only for a comparison with the host of an absolute-form target.
   const bool names_host = !head.target.starts_with('/');
   const std::string own_host = names_host ? net::address_text(ends.listener.address()) : std::string();
   return http::take_gateway(head, {upstream.host, upstream.port, upstream.https, role.upstream_authority,

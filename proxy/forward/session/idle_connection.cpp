@@ -8,7 +8,8 @@ using telemetry::LimitHit;
 
 namespace {
 
-/// Owned by the wait on its own socket. Closing the socket ends the wait, which then destroys this object.
+/// Owned by the pending wait on its own socket. When the socket is closed, the wait ends and destroys this
+/// object.
 class IdleConnection final : public IdleClient, public ClientSession, private net::Timed {
  public:
   IdleConnection(Worker& worker, ClientConnection connection)
@@ -49,7 +50,7 @@ class IdleConnection final : public IdleClient, public ClientSession, private ne
     return true;
   }
   tcp::socket& socket() { return std::get<tcp::socket>(connection_.carrier); }
-  // Leaves the list and the timer now, because the wait completes only in a later turn of the event loop.
+  // Leaves the list and the timer now, because the pending wait ends only in a later turn of the event loop.
   void close() {
     net::Tick::disarm(*this);
     membership_.end();

@@ -5,9 +5,9 @@
 
 namespace reprise::forward {
 
-/// Keeps the idle connection until a byte arrives, and then serves it. Closes the connection if the client
-/// leaves, after timers.keep_alive, to make room, and on shutdown. Precondition: the connection is a plain
-/// socket.
+/// Waits until a byte arrives on the idle connection, and then serves the connection. Closes the connection
+/// if the client leaves, after `timers.keep_alive`, to make room, or on shutdown. Precondition: the
+/// connection is a plain socket.
 void rest(Worker& worker, ClientConnection connection);
 
 }  // namespace reprise::forward

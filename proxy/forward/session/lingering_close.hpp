@@ -13,8 +13,8 @@ inline constexpr Duration linger_time = std::chrono::seconds(30);
 /// Longest pause between two bytes while the client's bytes are read and discarded.
 inline constexpr Duration linger_idle = std::chrono::seconds(5);
 
-/// Sends FIN, discards what is in the buffer, and closes. Before the close it reads and discards what the
-/// client still sends, until no byte has come for `idle` or `linger_time` is over.
+/// Sends FIN and discards the buffered bytes. Then reads and discards what the client still sends, until no
+/// byte has come for `idle` or `linger_time` is over. Closes the connection at the end.
 Task<void> lingering_close(net::Stream&, net::Buffer&, Duration idle = linger_idle);
 
 }  // namespace reprise::forward

@@ -36,12 +36,12 @@ class AcceptLoop {
   const std::shared_ptr<Listener> listener_;
   tcp::acceptor& acceptor_;
   net::Timer pause_;
-  Instant last_log_{};  ///< time of the last log line about missing room
+  Instant last_log_{};  ///< time of the last log line about a missing descriptor or place
 };
 
 Task<void> AcceptLoop::run() {
   while (acceptor_.is_open()) {
-    // Tries to take the reserve descriptor back. This fails if another thread has taken the descriptor
+    // Tries to take the reserve descriptor back. This fails if another thread has used the freed descriptor
     // meanwhile.
     worker_.reserve.take();
     tcp::endpoint client;
@@ -90,9 +90,9 @@ void AcceptLoop::admit(tcp::socket socket, const tcp::endpoint& client) {
   serve(worker_, {std::move(socket), listener_, listener_->role, ends, place_of_client(shared)});
 }
 
-// Waits for a client before it calls accept(2): without a free descriptor, accept(2) fails even if no client
-// waits. If there is still no free descriptor when a client comes, an idle connection is closed for it. If
-// there is no idle connection, the client gets the reserve descriptor while it is turned away.
+// Waits for a client before it calls accept(2), because without a free descriptor accept(2) fails even if no
+// client waits. If there is still no free descriptor when a client comes, closes an idle connection to free
+// one. If there is no idle connection, uses the reserve descriptor to turn the client away.
 Task<void> AcceptLoop::accept_without_descriptor() {
   const auto [error] = co_await acceptor_.async_wait(tcp::acceptor::wait_read, as_result);
   if (error) co_return;
@@ -107,11 +107,12 @@ Task<void> AcceptLoop::accept_without_descriptor() {
   acceptor_.accept(socket, client, refused);
   if (!refused) log_no_room(LimitHit::no_descriptor, client);
   if (!refused) turn_away_now(worker_, std::move(socket), listener_->role->mode(), LimitHit::no_descriptor);
-  // Another thread has taken the descriptor that the reserve had freed.
+  // The reserve has freed a descriptor, but another thread has taken it.
   if (net::is_out_of_descriptors(refused.value())) co_await pause_accepting();
 }
 
-// Logs the reason at most once a second, because many clients are affected together.
+// Logs why a client is turned away, at most once a second, because many clients are affected at the same
+// time.
 void AcceptLoop::log_no_room(LimitHit why, const tcp::endpoint& client) {
   constexpr Duration quiet = std::chrono::seconds(1);
   const Instant now = net::Tick::now();
@@ -128,7 +129,7 @@ Task<void> AcceptLoop::pause_accepting() {
   co_await pause_.async_wait(as_result);
 }
 
-/// Returns how to choose another port for a listener.
+/// Returns advice on how to choose another port for the listener.
 std::string other_port(std::string_view mode) {
   if (mode == "admin") return "--admin PORT or admin.bind";
   return mode == "forward" ? "--forward PORT or listeners[].bind" : "listeners[].bind";

@@ -10,7 +10,7 @@
 
 namespace reprise::forward {
 
-/// Reports which listener cannot be bound and why. Exit code 69.
+/// Reports which listener cannot be bound and why. Leads to exit code 69.
 class BindError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -20,8 +20,8 @@ class BindError : public std::runtime_error {
 std::string describe(std::string_view mode, const tcp::endpoint&);
 std::string_view word(config::ListenerMode);
 
-/// Ownership of a port: used by one listener alone, or shared with another listener of this process at an
-/// overlapping address.
+/// Whether a port is used by one listener alone (`own`), or shared with another listener of this process at
+/// an overlapping address (`lent`).
 enum class Port : std::uint8_t { own, lent };
 
 /// Binds and listens with SO_REUSEADDR. Throws BindError. Sets SO_REUSEPORT only if the port is `lent`, and

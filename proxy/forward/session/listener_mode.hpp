@@ -30,12 +30,12 @@ class ListenerMode {
   /// Exactly one of `requests` and `streams` returns null.
   virtual const StreamListener* streams() const { return nullptr; }
 
-  /// Returns the address that the client connected to, if sessions of this mode need it; else an unset
-  /// endpoint.
+  /// Returns the address that the client connected to. Returns an unset endpoint if sessions of this mode do
+  /// not need the address.
   virtual tcp::endpoint asked_address(tcp::socket&) const { return {}; }
   /// Returns true if a connection that this proxy dials may be redirected back to such a listener.
   virtual bool may_meet_own_dials() const { return false; }
-  /// Returns the value of Host towards the upstream, if the mode sets one; else an empty text.
+  /// Returns the value of Host in requests to the upstream, if the mode sets it; else an empty text.
   virtual std::string upstream_authority(const config::Listener&) const { return {}; }
   /// Returns the message for a client that cannot be served for lack of room: `http_response` or its
   /// equivalent in the client's protocol; empty for no message. `first`: the first byte that the client sent;
@@ -81,8 +81,8 @@ class StreamListener : public ListenerMode, public StreamProtocol {
  public:
   const StreamListener* streams() const final { return this; }
 
-  /// Learns the destination of the stream within `limit`. If it returns a rejection, the client has already
-  /// received the reply.
+  /// Reads from the client, within `limit`, where the stream shall go. If the result is a rejection, the
+  /// client has already received the reply.
   virtual Task<std::variant<StreamGone, http::Rejection, StreamTarget>> read_target(ServedClient&,
                                                                                     Duration limit) const = 0;
   /// Returns why no stream to that destination is allowed; absent if it is allowed.

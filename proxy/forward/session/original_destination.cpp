@@ -19,7 +19,7 @@ tcp::endpoint original_destination(tcp::socket& socket) {
   const bool v4 = chosen.protocol() == tcp::v4() || chosen.address().to_v6().is_v4_mapped();
   const int level = v4 ? SOL_IP : SOL_IPV6;
   tcp::endpoint original(v4 ? tcp::v4() : tcp::v6(), 0);
-  // The kernel does not report how many bytes it has written.
+  // SO_ORIGINAL_DST does not set `size` to the number of bytes written, so the size must be chosen here.
   socklen_t size = v4 ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
   original.resize(size);
   if (::getsockopt(socket.native_handle(), level, so_original_dst, original.data(), &size) != 0)

@@ -5,9 +5,9 @@
 
 namespace reprise::forward {
 
-/// Returns SO_ORIGINAL_DST of IPv4 or IPv6 (REDIRECT, DNAT). If nothing was redirected, returns the address
-/// that the client connected to; under TPROXY that is the destination itself. Returns an unset endpoint if
-/// the connection is gone.
+/// Returns the value of SO_ORIGINAL_DST for IPv4 or IPv6 (REDIRECT, DNAT). If the connection was not
+/// redirected, returns the address that the client connected to; under TPROXY this is the original
+/// destination. Returns an unset endpoint if the connection is gone.
 tcp::endpoint original_destination(tcp::socket&);
 
 }  // namespace reprise::forward

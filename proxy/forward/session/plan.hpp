@@ -9,18 +9,18 @@
 
 namespace reprise::forward {
 
-/// A byte stream whose requests are served one by one and all go to the stream's upstream.
+/// A byte stream that carries separate requests, all of them to the stream's upstream.
 struct InsideStream {
   RequestKind kind = RequestKind::inside_tunnel;
   std::string host;
   std::uint16_t port = 0;
   std::string authority;  ///< as the client wrote it
-  std::string dialled;    ///< the host; for a redirected connection, its original destination address
+  std::string dialled;    ///< the dialled host; for a redirected connection, its original destination address
 };
 
 /// The request goes to an upstream.
 struct Exchanged {};
-/// Max-Forwards is 0, so this proxy responds itself (RFC 9110 7.6.2).
+/// Max-Forwards is 0, so this proxy sends the response itself (RFC 9110 7.6.2).
 struct RespondedHere {};
 using Plan = std::variant<Exchanged, RespondedHere, http::Rejection>;
 

@@ -71,8 +71,8 @@ class ServedClient final : public IdleClient, public ClientSession {
   const ConnectionEnds ends;
   const net::Upstream* non_repeatable_upstream;
   bool had_request;  ///< the connection has carried a request before the current one
-  /// The client has just connected and its first request is expected within a tick. Shutdown does not shorten
-  /// that tick: the client could not know that its request was not read, and would report a failure.
+  /// True while the first request of a new connection is expected, for at most one tick. Shutdown does not
+  /// end this wait: the client could not know that its request was not read, and would report a failure.
   bool awaits_first = false;
 
  protected:

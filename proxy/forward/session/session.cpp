@@ -75,16 +75,15 @@ Task<bool> Session::carry_stream(Request& request) {
   co_return inside_.has_value();
 }
 
-// Returns false for a connection with state beyond its socket: a protocol of its own or a pinned upstream
-// connection.
+// Returns false if the connection is more than its socket: it has a TLS link, begins as a byte stream, is
+// inside a tunnel, or has a pinned upstream connection.
 bool Session::can_wait_alone() const {
   return client_.stream.is_socket() && client_.role->mode().streams() == nullptr && !inside_ &&
          client_.pin.empty();
 }
 
 // Waits for the next request. An idle client occupies no memory block: after a tick without a byte, the
-// session only waits until the socket is readable. A connection on a plain socket then waits without a
-// session.
+// session only waits until the socket is readable. A plain socket then waits without a session.
 Task<Session::Arrived> Session::wait_for_bytes() {
   const bool is_new = !client_.had_request;
   if (worker_.draining && !is_new && !client_.has_pending_request()) co_return Arrived::nothing;
@@ -104,8 +103,8 @@ Task<Session::Arrived> Session::wait_for_bytes() {
     stream.limit_read(worker_.snapshot->settings.timers.keep_alive);
     IdleClients::Membership membership(worker_.idle_clients, client_, net::Tick::now());
     error = co_await stream.wait_readable();
-    // Over TLS, readable bytes may be part of a record or a record without data. The client is still idle
-    // then.
+    // Over TLS, the socket may be readable although no data has arrived: there may be only a part of a
+    // record, or a record without data. The client is still idle then.
     if (!error) std::tie(error, bytes) = co_await stream.read_some(buffer.room());
     membership.end();
     if (error && stream.take_limit_hit()) worker_.shared.metrics.count_limit(LimitHit::keep_alive);
@@ -172,8 +171,8 @@ Task<bool> Session::serve(Request& request) {
   co_return false;
 }
 
-// Discards the rest of the client's body, except during a drain, which does not wait for it. Returns true if
-// another request may follow.
+// Discards the rest of the client's body. Skips this during a drain, because a drain does not wait for the
+// body. Returns true if another request may follow.
 Task<bool> Session::discard_rest(Request& request) {
   if (worker_.draining) co_return false;
   Discarded became = Discarded::unfinished;
@@ -182,7 +181,7 @@ Task<bool> Session::discard_rest(Request& request) {
     const Duration rest = request.route.snapshot->settings.timers.keep_alive;
     became = co_await discard_body(request.in.head, request.out.body, rest);
   }
-  // curl retries after a FIN, but not if its sending fails.
+  // After a FIN, curl retries its request. If its sending fails, curl does not retry.
   if (became == Discarded::asked_again) co_await client_.linger();
   co_return became == Discarded::whole;
 }

@@ -23,7 +23,7 @@ Task<std::variant<StreamGone, Rejection, SocksRequest>> greet_socks(net::Stream&
   client.limit_read(limit);
   const auto greeting = co_await read_opening(client, buffer, read_socks_greeting, is_partial);
   if (const auto* const refused = std::get_if<Rejection>(&greeting)) {
-    // Only a client that speaks SOCKS5 can read the reply.
+    // The reply can be read only by a client that speaks SOCKS5.
     const std::string reply = socks_method_reply(false);
     if (*refused == Rejection::socks_method) co_await send(client, reply, limit);
     co_return *refused;

@@ -37,7 +37,7 @@ Task<std::optional<InsideStream>> StreamSession::begin(const StreamListener& mod
 }
 
 // Counts and logs a rejected stream. The client has already received the reply in its own protocol, or cannot
-// receive one.
+// receive a reply.
 void StreamSession::report_refusal(Rejection cause) {
   const Shared& shared = client_.worker.shared;
   shared.metrics.count_rejection(static_cast<std::size_t>(cause));

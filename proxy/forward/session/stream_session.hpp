@@ -7,8 +7,8 @@
 
 namespace reprise::forward {
 
-/// Serves one stream. Client and request must outlive this object. Both functions return the stream that the
-/// client's next requests are served in; absent if no request will follow.
+/// Serves one stream. Client and request must outlive this object. Both functions return the stream in which
+/// the client's next requests are served; absent if no request follows.
 class StreamSession {
  public:
   StreamSession(ServedClient& client, Request& request) : client_(client), request_(request) {}

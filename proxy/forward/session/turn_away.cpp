@@ -13,7 +13,7 @@ using telemetry::LimitHit;
 
 namespace {
 
-// Each client that is turned away gracefully keeps a descriptor for a while.
+// Each client that is turned away gracefully occupies a descriptor for a while.
 constexpr unsigned most_polite = 16;
 // Some clients discard a response that arrives before they have sent their request.
 constexpr Duration time_to_ask = std::chrono::seconds(1);
@@ -75,7 +75,8 @@ void turn_away(Worker& worker, tcp::socket socket, const ListenerMode& mode, Lim
                  or_abort);
 }
 
-// Best effort: reads what the client has sent, because closing a socket with unread bytes sends a reset.
+// Best effort: first reads what the client has sent, because closing a socket with unread bytes sends a
+// reset.
 void turn_away_now(Worker& worker, tcp::socket socket, const ListenerMode& mode, LimitHit why) {
   worker.shared.metrics.count_limit(why);
   const std::string message = refusal(worker, mode, why, 0);

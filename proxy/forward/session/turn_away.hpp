@@ -14,8 +14,8 @@ std::string_view advice_of(telemetry::LimitHit why);
 /// limit was reached. Returns immediately; a coroutine does the rest.
 void turn_away(Worker&, tcp::socket, const ListenerMode&, telemetry::LimitHit why);
 
-/// Responds and closes before returning, for a client on a borrowed descriptor. Counts in the metrics that
-/// the limit was reached.
+/// Responds and closes the connection before returning, for a client that uses the reserve descriptor. Counts
+/// in the metrics that the limit was reached.
 void turn_away_now(Worker&, tcp::socket, const ListenerMode&, telemetry::LimitHit why);
 
 }  // namespace reprise::forward

@@ -15,7 +15,7 @@ constexpr std::size_t record_header = 5;
 constexpr std::size_t message_header = 4;
 constexpr std::size_t longest_record = std::size_t{1} << 14U;
 
-/// Takes big-endian numbers and byte strings from the front. After the first value that is incomplete,
+/// Takes big-endian numbers and byte strings from the front of the bytes. After the first incomplete value,
 /// returns only zeros and empty strings.
 class Reader {
  public:
@@ -35,7 +35,7 @@ class Reader {
     rest_.remove_prefix(taken.size());
     return whole_ ? taken : std::string_view();
   }
-  /// Takes a string that is preceded by its length.
+  /// Takes a byte string that is preceded by its length.
   std::string_view vector(std::size_t width) { return take(number(width)); }
 
   bool whole() const { return whole_; }
@@ -50,8 +50,8 @@ class Reader {
 constexpr unsigned server_name_extension = 0;
 constexpr unsigned protocols_extension = 16;
 
-/// Calls `take(type, content)` for each extension in a ClientHello's body, until `take` returns false.
-/// Returns false in that case, or if the body is malformed.
+/// Calls `take(type, content)` for each extension in a ClientHello's body. Returns false if `take` returns
+/// false, which ends the loop, or if the body is malformed.
 template <typename Take>
 bool each_extension(std::string_view body, Take take) {
   Reader hello(body);
@@ -99,7 +99,7 @@ bool read_protocols(std::string_view content, ClientHello& hello) {
   return true;
 }
 
-/// The handshake bytes of the records so far. Absent if they are not handshake records.
+/// The handshake bytes of the records so far, without the record headers.
 struct Message {
   std::string bytes;
   bool whole_records = true;  ///< the last record is complete

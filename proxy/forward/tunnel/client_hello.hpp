@@ -15,12 +15,13 @@ enum class Hello : std::uint8_t {
   other,  ///< something else, or more than one ClientHello
 };
 
-/// A longer ClientHello counts as `other`.
+/// Maximum size. A longer ClientHello counts as `other`.
 inline constexpr std::size_t longest_hello = std::size_t{16} * 1024;
 
 /// Detects exactly one ClientHello (RFC 8446 4.1.2; also in the form of TLS 1.2) in one or more handshake
-/// records (5.1), with nothing after it. A ClientHello that announces early data (4.2.10) is `other`: a
-/// request follows it, which must not be sent twice. Reads only as far as needed and keeps nothing.
+/// records (5.1), with no bytes after it. A ClientHello that announces early data (4.2.10) is `other`,
+/// because it is followed by a request that must not be sent twice. Reads only as far as needed and keeps no
+/// bytes.
 Hello judge_client_hello(std::string_view bytes);
 
 /// The server name and protocols of a ClientHello.

@@ -9,7 +9,7 @@ FirstByteWatch::FirstByteWatch(net::Stream& watched, net::Stream& interrupted)
   asio::co_spawn(watched.executor(), run(*this), or_abort);
 }
 
-// Has no time limit: the interrupted wait has one, and stops this watch when it ends.
+// The watch needs no time limit: the wait that it interrupts has one, and stops the watch at its end.
 Task<void> FirstByteWatch::run(FirstByteWatch& watch) {
   if (!watch.stopped_) co_await watch.watched_.wait_readable();
   if (!watch.stopped_) {

@@ -5,7 +5,8 @@
 
 namespace reprise::forward {
 
-/// Reads nothing. Both streams must outlive this object, and `stop` must be awaited before it is destroyed.
+/// Watches without reading. Both streams must outlive this object, and `stop` must be awaited before this
+/// object is destroyed.
 class FirstByteWatch {
  public:
   /// Ends a read of `interrupted`, or a wait for readable bytes on it, as soon as `watched` has a byte or has
@@ -15,7 +16,7 @@ class FirstByteWatch {
   FirstByteWatch& operator=(const FirstByteWatch&) = delete;
 
   bool arrived() const { return arrived_; }
-  /// Returns true if FIN or RST has arrived and no byte before it.
+  /// Returns true if a FIN or RST has arrived with no byte before it.
   bool ended() const { return ended_; }
   Task<void> stop();
 
@@ -31,9 +32,9 @@ class FirstByteWatch {
   bool over_ = false;
 };
 
-/// Returns how the connection has ended, even if a FirstByteWatch was notified of the end before: epoll is
-/// edge-triggered and reports an end only once, so that a read would wait forever. Returns `eof` for a FIN
-/// with no unread byte, `connection_reset` for a reset, and no error while there may be bytes to read.
+/// Returns how the connection has ended: `eof` for a FIN with no unread byte, `connection_reset` for a reset,
+/// and no error while there may be bytes to read. Call before a read that follows a FirstByteWatch: epoll is
+/// edge-triggered and has reported the end only to the watch, so the read would wait forever.
 ErrorCode detected_end(net::Stream&);
 
 }  // namespace reprise::forward

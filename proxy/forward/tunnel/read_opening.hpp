@@ -9,8 +9,8 @@
 
 namespace reprise::forward {
 
-/// Reads until `is_partial` is false for the result of `parse`, which gets all bytes of the buffer each time.
-/// Returns the last result of `parse`. This result is still partial if the client left or the stream's read
+/// Reads until `is_partial` returns false for the result of `parse`. `parse` gets all bytes of the buffer
+/// each time. Returns the last result of `parse`; it is still partial if the client left or the stream's read
 /// limit was reached.
 template <typename Parse, typename IsPartial>
 Task<std::invoke_result_t<Parse&, std::string_view>> read_opening(net::Stream& client, net::Buffer& buffer,

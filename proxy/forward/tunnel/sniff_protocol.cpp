@@ -14,8 +14,7 @@ Task<DetectedProtocol> sniff_protocol(net::Stream& client, net::Buffer& from_cli
   http::StreamStart arrived{from_client.view()};
   DetectedProtocol words = http::detect_by_first_bytes(arrived, tunnel, longest_target);
   if (words != DetectedProtocol::more) co_return words;
-  // If the client has left since the last wait, the end of its connection is not reported again, and a read
-  // would wait forever.
+  // If the client left since the last wait, epoll does not report that again, and a read would wait forever.
   arrived.waited_enough = bool(detected_end(client));
   if (arrived.waited_enough) co_return http::detect_by_first_bytes(arrived, tunnel, longest_target);
   std::optional<FirstByteWatch> upstream_watch;
@@ -24,7 +23,7 @@ Task<DetectedProtocol> sniff_protocol(net::Stream& client, net::Buffer& from_cli
   while (words == DetectedProtocol::more) {
     if (from_client.room_left() == 0) from_client.grow();
     auto [error, bytes] = co_await client.read_some(from_client.room());
-    // A request that arrived together with the upstream's end can still be served and retried.
+    // If a request arrived together with the upstream's FIN, the request can still be served and retried.
     const bool upstream_ended = upstream_watch && upstream_watch->ended();
     if (error && upstream_ended && client.unread() == net::Unread::bytes) {
       client.end_limit();

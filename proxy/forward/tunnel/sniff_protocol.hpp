@@ -10,16 +10,16 @@ namespace reprise::forward {
 /// The time limits for the first bytes.
 struct SniffLimits {
   Duration before_first_byte;  ///< while the client has sent nothing
-  Duration after_first_byte;  ///< from the client's first byte on; if equal to `before_first_byte`, one limit
-                              ///< covers both
+  /// From the client's first byte on. If equal to `before_first_byte`, one limit covers both times.
+  Duration after_first_byte;
 };
 
-/// Waits for the first bytes and returns the detected protocol; never `more`. `upstream`: null if it is not
-/// connected yet. A request target longer than `longest_target` bytes makes the stream opaque.
+/// Waits for the first bytes and returns the detected protocol; never `more`. `upstream`: null if no upstream
+/// is connected yet. If a request target is longer than `longest_target` bytes, the stream counts as opaque.
 ///
-/// Appends the client's bytes to `from_client` and reads nothing from the upstream. FIN or RST of either side
-/// ends the wait; the tunnel detects the end again and passes it on at once (row G7). Both streams can be
-/// used afterwards.
+/// Appends the client's bytes to `from_client` and reads nothing from the upstream. A FIN or RST of either
+/// side ends the wait. The tunnel detects that end again and passes it on at once (row G7). Both streams can
+/// be used afterwards.
 Task<http::DetectedProtocol> sniff_protocol(net::Stream& client, net::Buffer& from_client,
                                             net::Stream* upstream, const http::Connect& tunnel,
                                             std::size_t longest_target, SniffLimits time);

@@ -44,8 +44,8 @@ std::string address_text(int family, std::string_view bytes) {
   return written == nullptr ? std::string() : std::string(written);
 }
 
-// Returns true if the text has no blanks, control characters or delimiters. A name is used by the resolver,
-// in logs and in a CONNECT to a parent proxy.
+// Returns true if the text has no blanks, control characters or delimiters. Such characters would be unsafe
+// in the resolver, in logs and in a CONNECT to a parent proxy.
 bool is_name(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
     return static_cast<unsigned char>(c) > 0x20 && static_cast<unsigned char>(c) < 0x7f &&
@@ -131,7 +131,7 @@ std::string socks_failure(policy::Cause cause) {
     case Cause::no_local_port:
     case Cause::no_descriptor:
     case Cause::parent_refused:
-    // The remaining causes occur only after a connection is established.
+    // All remaining causes occur only after a connection is established.
     case Cause::tls_protocol_error:
     case Cause::tls_certificate_error:
     case Cause::tls_alert_received:

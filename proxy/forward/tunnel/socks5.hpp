@@ -23,7 +23,8 @@ struct SocksRequest {
   std::uint16_t port = 0;
 };
 
-/// Returned by the two functions below if more bytes are needed. Their rejections:
+/// The result of `read_socks_greeting` and `read_socks_request` if more bytes are needed. The rejections of
+/// both functions:
 /// - socks_version: not SOCKS5;
 /// - socks_malformed: wrong lengths or values;
 /// - socks_method: the client offers only methods with authentication;

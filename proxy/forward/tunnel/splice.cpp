@@ -22,7 +22,7 @@ using Ends = SplicePipe::Ends;
 constexpr std::uint64_t worthwhile_bytes = std::uint64_t{64} * 1024;
 // After this many bytes without a wait, other coroutines get a turn.
 constexpr std::uint64_t turn_bytes = std::uint64_t{1} << 20;
-// Limit for the idle pipes of one thread. Each occupies two descriptors.
+// Limit for the idle pipes of one thread. Each pipe occupies two descriptors.
 constexpr std::size_t most_idle = 8;
 
 std::atomic<int> pipes{0};
@@ -33,7 +33,7 @@ void close_pipe(Ends ends) {
   pipes.fetch_sub(1, std::memory_order_relaxed);
 }
 
-// Blocks SIGPIPE on a thread that has pipes: splice(2) to a reset socket raises it, and no flag prevents
+// Blocks SIGPIPE on a thread that has pipes. splice(2) to a reset socket raises SIGPIPE, and no flag prevents
 // that.
 void block_sigpipe() {
   sigset_t set;
@@ -62,14 +62,15 @@ IdlePipes& idle_pipes() {
 }
 
 // Returns true if less than half of the process's descriptors are in use. The kernel assigns the lowest free
-// number, so the number of a new descriptor shows how many are in use.
+// number, so the number of a new descriptor shows how many descriptors are in use.
 bool leaves_room(int descriptor) {
   rlimit limit{};
   return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 && static_cast<rlim_t>(descriptor) < limit.rlim_cur / 2;
 }
 
-// Enlarges the pipe if the system permits it. Returns true if the size is useful. All pipes of an
-// unprivileged user share a limit (pipe(7)); above it, pipes cannot grow or are very small.
+// Enlarges the pipe if the system permits it. Returns true if the pipe is then large enough to be useful. All
+// pipes of an unprivileged user share a limit (pipe(7)). Once the limit is reached, pipes cannot grow or are
+// very small.
 bool is_large(int pipe) {
   if (::fcntl(pipe, F_SETPIPE_SZ, static_cast<int>(SplicePipe::wanted_bytes)) > 0) return true;
   return ::fcntl(pipe, F_GETPIPE_SZ) >= static_cast<int>(SplicePipe::least_bytes);
@@ -91,8 +92,8 @@ std::optional<Ends> make_pipe() {
 
 std::size_t move_bytes(int from, int to, std::size_t most, ErrorCode& error) {
   constexpr unsigned flags = SPLICE_F_MOVE | SPLICE_F_NONBLOCK;
-  // Does not set SPLICE_F_MORE, which would delay the end of a burst for up to 200 ms. If more bytes follow
-  // at once, the kernel detects that itself.
+  // Does not set SPLICE_F_MORE, because that would delay the end of a burst for up to 200 ms. If more bytes
+  // follow at once, the kernel detects this without the flag.
   ssize_t moved = 0;
   do {
     moved = ::splice(from, nullptr, to, nullptr, most, flags);

@@ -54,15 +54,15 @@ class SplicePipe {
 
 /// The result of moving a body, with the failures of both sides kept apart.
 struct Spliced {
-  /// `end`, or how the upstream's body broke. All bytes that arrived before were sent to the client.
+  /// `end`, or how the upstream's body broke. All bytes that had arrived by then were sent to the client.
   net::BodyStep step = net::BodyStep::end;
-  ErrorCode unsent;         ///< set if the client took no more bytes; `step` is then meaningless
-  std::uint64_t bytes = 0;  ///< bytes that the client's kernel took
+  ErrorCode unsent;         ///< set if the client accepted no more bytes; `step` is then meaningless
+  std::uint64_t bytes = 0;  ///< bytes that the kernel accepted for the client
 };
 
-/// Returns true if the rest of the body can be spliced and is long enough to gain by it: both ends are plain
-/// sockets, the length of the body is known, no byte of the body is buffered, and the body is passed
-/// unchanged.
+/// Returns true if the rest of the body can be spliced and is long enough to save time. Both ends must be
+/// plain sockets, the length of the body must be known, no byte of the body may be buffered, and the body
+/// must be passed unchanged.
 bool may_splice(net::BodyReader&, const net::Stream& to);
 
 /// The longest time without progress, for each side.
@@ -71,8 +71,8 @@ struct SpliceLimits {
   Duration write{};
 };
 
-/// Moves exactly `bytes` bytes through an empty pipe. Returns `stalled` if no byte arrives for `limits.read`,
-/// and sets `unsent` if none can be written for `limits.write`.
+/// Moves exactly `bytes` bytes through an empty pipe. Returns `stalled` if no byte arrives for `limits.read`.
+/// Sets `unsent` if no byte can be written for `limits.write`.
 Task<Spliced> splice(SplicePipe, net::Stream& from, net::Stream& to, std::uint64_t bytes,
                      SpliceLimits limits);
 

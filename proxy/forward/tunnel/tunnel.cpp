@@ -10,7 +10,7 @@ namespace {
 
 constexpr Duration drain_idle = std::chrono::seconds(1);
 constexpr Duration reset_grace = std::chrono::seconds(30);
-// Number of checks for progress within the idle time.
+// How many times progress is checked within the idle time.
 constexpr int checks_per_idle_time = 4;
 
 }  // namespace
@@ -85,10 +85,10 @@ Task<ErrorCode> Tunnel::write(net::Stream& to, net::Gather& pieces) {
   }
 }
 
-// Stops passing bytes to a side that was reset. The bytes that this side had sent before are still delivered
-// to the other side. Bytes that the other side keeps sending are read and discarded: closing a socket with
-// unread bytes sends a reset, and the other side would lose bytes that it has not read yet (row G4). The
-// other side receives a FIN and gets a while to close too.
+// Stops sending bytes to a side whose connection was reset. Bytes that this side had sent before the reset
+// are still delivered to the other side. Bytes that the other side keeps sending are read and discarded:
+// closing a socket with unread bytes sends a reset, and the other side would lose bytes that it has not read
+// yet (row G4). The other side receives a FIN and gets a while to close too.
 void Tunnel::refuse(Way& way) {
   way.discards = true;
   outcome_ = TunnelOutcome::broken;

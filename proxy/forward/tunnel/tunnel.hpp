@@ -15,15 +15,16 @@ class Tunnel final : public net::Timed {
  public:
   Tunnel(net::Tick& tick, net::Stream& client, net::Stream& upstream, Duration idle);
 
-  /// `from_client` and `from_upstream` hold bytes that were already read; they are sent first. Ends when both
-  /// sides have closed, or when one side is reset and the bytes that this side sent before are delivered.
-  /// Also ends when no byte has moved for `idle`, which is detected up to a quarter of that later.
+  /// Relays until both sides have closed, or until one side is reset and the bytes that it sent before are
+  /// delivered. Also ends when no byte has moved for `idle`; this is detected late by at most a quarter of
+  /// `idle`. `from_client` and `from_upstream` hold bytes that were already read; they are sent first.
   /// `draining`: shutdown has begun already.
   Task<telemetry::TunnelOutcome> run(net::Buffer& from_client, net::Buffer& from_upstream, bool draining);
   /// Starts the shutdown: the tunnel ends as soon as no byte moves for a second. If the client sent the last
   /// bytes, it ends after the response (row N5).
   void drain();
-  /// Ends the tunnel: the grace period is over, or another client needs the place of a client that has left.
+  /// Ends the tunnel at once: the grace period is over, or the client has left and another client needs its
+  /// place.
   void abort();
   /// Ends the tunnel because its address is now denied (row N3).
   void deny() { break_off(telemetry::TunnelOutcome::denied); }
@@ -41,7 +42,7 @@ class Tunnel final : public net::Timed {
     net::Stream& from;
     net::Stream& to;
     std::uint64_t bytes = 0;
-    bool discards = false;  ///< `to` accepts no more bytes
+    bool discards = false;  ///< `to` accepts no more bytes; bytes for it are discarded
     bool over = false;
   };
 

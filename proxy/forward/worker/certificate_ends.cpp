@@ -7,7 +7,7 @@
 namespace reprise::forward {
 namespace {
 
-// Polled, because the wall clock may jump without a notification.
+// The wall clock is polled, because it may jump without a notification.
 constexpr Duration look_every = std::chrono::seconds(2);
 constexpr Duration look_for_any = std::chrono::minutes(1);
 

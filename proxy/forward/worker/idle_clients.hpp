@@ -18,7 +18,7 @@ class IdleClient {
   virtual ~IdleClient() = default;
 
   /// Closes the connection and its descriptor before it returns, or ends the exchange that holds the
-  /// descriptor. Does nothing and returns false if a request has arrived meanwhile.
+  /// descriptor. If a request has arrived meanwhile, does nothing and returns false.
   virtual bool close_for_room() = 0;
 
  private:
@@ -29,11 +29,11 @@ class IdleClient {
   bool listed_ = false;
 };
 
-/// One per io thread for each kind of client, used on that thread only. Takes constant time, except that
-/// `make_room` passes over clients whose request has arrived.
+/// One per io thread for each kind of client, used on that thread only. All operations take constant time,
+/// except that `make_room` passes over clients whose request has arrived.
 class IdleClients {
  public:
-  /// `least`: shortest time in the list before a client can be closed.
+  /// `least`: how long a client must be in the list before it can be closed.
   explicit IdleClients(Duration least) : least_(least) {}
   IdleClients(const IdleClients&) = delete;
   IdleClients& operator=(const IdleClients&) = delete;
@@ -56,7 +56,8 @@ class IdleClients {
     IdleClient& client_;
   };
 
-  /// Closes the client that has been in the list longest. Returns false if none has been there for `least`.
+  /// Closes the client that has been in the list longest. Returns false if no client has been in the list for
+  /// `least`.
   bool make_room(Instant now);
 
  private:

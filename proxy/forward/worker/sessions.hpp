@@ -13,8 +13,8 @@ class ClientSession {
   ClientSession(const ClientSession&) = delete;
   ClientSession& operator=(const ClientSession&) = delete;
 
-  /// Starts the shutdown: an idle connection closes unless a request has just arrived, a retry wait ends with
-  /// the last response, and a tunnel ends once it is quiet.
+  /// Starts the shutdown. An idle connection closes unless a request has just arrived. A wait for a retry
+  /// ends, and the last response is delivered. A tunnel ends once no bytes move.
   virtual void drain() = 0;
   /// After a reload, closes a tunnel to an address that is now denied (row N3).
   virtual void judge(const net::AddressFilter&) {}

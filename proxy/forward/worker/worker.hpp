@@ -42,10 +42,10 @@ struct Shared {
   ReplayStore& replay;
   std::string pseudonym;  ///< this proxy's name in Via and Proxy-Status: `reprise-` and random characters
   std::atomic<std::size_t> client_connections{0};
-  /// Called for every finished exchange, beside the metrics; may be empty.
+  /// Called for every finished exchange, in addition to the metrics; may be empty.
   std::function<void(const telemetry::ExchangeRecord&)> observer = nullptr;
-  /// Time to detect the protocol of a tunnel before it counts as opaque. At most 200 ms (row G7), of which
-  /// one granule is reserved because the tick may be late.
+  /// Time to detect the protocol of a tunnel before the tunnel counts as opaque. At most 200 ms (row G7); one
+  /// tick granule is subtracted, because the tick may be late.
   Duration sniff_limit = std::chrono::milliseconds(200) - net::Tick::granule;
   /// Creates the transports of upstream connections.
   net::LinkFactory links = {};
@@ -89,8 +89,8 @@ struct Worker {
   policy::SeededDice dice;
   net::Pool pool;
   Sessions sessions;
-  /// Clients between two requests. A client that sent a request within the last second counts as busy,
-  /// because its next request may be on its way.
+  /// Clients between two requests. A client that has been idle for less than a second is not closed, because
+  /// its next request may be on its way.
   IdleClients idle_clients{std::chrono::seconds(1)};
   /// Clients that have sent a FIN while a request or a tunnel is running. They are closed first to make room
   /// (row N6).
@@ -100,8 +100,8 @@ struct Worker {
   telemetry::ThreadHistory* histories;  ///< this thread's request history; null: not recorded
   telemetry::SpanQueue* spans;          ///< this thread's spans; null: never sent
   bool draining = false;
-  bool leaving = false;  ///< a drain was requested: each response announces that it is the last on its
-                         ///< connection
+  /// A drain was requested: each response announces that it is the last one on its connection.
+  bool leaving = false;
 
  private:
   net::SpareBlocks spare_blocks_{tick};
