@@ -12,14 +12,14 @@ namespace reprise::net {
 
 /// Inputs to the order, besides the order that the resolver returned.
 struct AddressOrder {
-  unsigned turn = 0;                                 ///< number of earlier dials of this upstream
+  unsigned turn = 0;                                 ///< number of dials of this upstream so far
   std::span<const policy::UpstreamAddress> tried{};  ///< addresses that this request has used already
-  bool tried_first = false;  ///< true for a resume, which prefers the address used before
+  bool tried_first = false;  ///< true for a resumed download, which prefers the address used before
 };
 
-/// Rotates the addresses of each family by `turn`; each family keeps its positions in the list (row N2). Then
-/// moves the addresses in `tried` to the end, so that a retry leaves a failed address (row N1), or to the
-/// front for a resume.
+/// Rotates the addresses of each family by `turn`; positions that belong to one family stay with that family
+/// (row N2). Then moves the addresses in `tried` to the end, so that a retry leaves a failed address (row
+/// N1). For a resumed download, moves them to the front.
 void arrange(std::vector<tcp::endpoint>& endpoints, const AddressOrder&);
 
 }  // namespace reprise::net

@@ -27,10 +27,11 @@ class ConnectTime {
     return std::clamp(now < end_ ? end_ - now : Duration::zero(), Duration::zero(), each_);
   }
   Instant end_of_step(Instant now) const { return now + for_step(now); }
-  /// Returns when a handshake must end: `connect_timeout` after its own dial began, but not after the
-  /// deadline or the end of the time that all addresses share.
+  /// Returns when a handshake must end: `connect_timeout` after the dial of its connection began, but not
+  /// after the deadline or the end of the time that all addresses share.
   Instant end_of_handshake(Instant dial_began) const { return std::min(dial_began + each_, end_); }
-  /// Starts the time that all addresses share. Call when the addresses are known and the first is dialled.
+  /// Starts the time limit that all addresses share. Call when the addresses are known and the first address
+  /// is dialled.
   void dialling(Instant now) { end_ = std::min(end_, now + 2 * each_); }
   bool is_over(Instant now) const { return now >= end_; }
   Duration each() const { return each_; }

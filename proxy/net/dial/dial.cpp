@@ -66,7 +66,7 @@ Allowed allowed(const AddressFilter& filter, const Addresses& addresses, std::ui
   return open;
 }
 
-// Logs the number of addresses, not the addresses themselves, at level debug (row H9).
+// Logs a failure at level debug. Logs the number of addresses, but not the addresses (row H9).
 void log_failure(Dialer& dialer, const std::string& host, std::size_t dialled, std::size_t known,
                  Failed failure) {
   if (known < 2 || dialer.log.settings().level < config::LogLevel::debug) return;

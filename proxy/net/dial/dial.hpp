@@ -8,15 +8,17 @@
 
 namespace reprise::net {
 
-/// Dials the allowed addresses, at most 16 (row I13). The next dial starts 250 ms after the previous one, or
-/// at once when one fails. The first established connection wins; the others are closed. All these dials are
-/// one attempt (row D12).
-/// Time: `connect_timeout` for resolving and for each address. All addresses share twice that time, and no
-/// step goes past the deadline.
-/// Each dial uses exactly the address that was judged. Failures: address_denied if every address is denied;
-/// address_is_self if one is a listener of this proxy and no other connects; else the cause of the last dial.
-/// After a failed dial the resolver drops the name, so that the next dial looks it up again (row L2). A
-/// cancel through AttemptCancel ends the call with the cause `cancelled`.
+/// Dials the allowed addresses, at most 16 (row I13). The next dial starts 250 ms after the previous dial
+/// began, or at once when a dial fails. The first established connection wins; the others are closed. All
+/// these dials are one attempt (row D12).
+///
+/// Resolving and each address have `connect_timeout`. All addresses share twice that time, and no step goes
+/// past the deadline. Each dial uses exactly the address that was judged.
+///
+/// Failures: address_denied if every address is denied; address_is_self if one address is a listener of this
+/// proxy and no other address connects; else the cause of the last dial. After a failed dial the resolver
+/// drops the name, so that the next dial looks it up again (row L2). A cancel through AttemptCancel ends the
+/// call with the cause `cancelled`.
 Task<Dialled> dial(Dialer&, const std::string& host, std::uint16_t port, ConnectTime&, AttemptCancel&);
 
 }  // namespace reprise::net

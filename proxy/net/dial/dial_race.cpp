@@ -39,7 +39,7 @@ Task<void> DialRace::run_one(DialRace& race, std::size_t which) {
   race.ended(which, co_await dial_one(race.dialer_, race.endpoints_[which], due, race.cancels_[which]));
 }
 
-// Accounts for a dial that has ended. Closes its connection if another dial has won already.
+// Handles the end of a dial. If another dial has won already, closes the connection.
 void DialRace::ended(std::size_t which, Dialled end) {
   if (const auto* failed = std::get_if<Failed>(&end)) {
     order_.failed(failed->cause);

@@ -15,7 +15,7 @@ namespace reprise::net {
 class DialRace final : public Cancellable {
  public:
   /// Preconditions: there is at least one endpoint; `time.dialling` was called; `time` outlives the race. No
-  /// further dial starts after that time is over.
+  /// further dial starts once `time` is over.
   DialRace(Dialer&, std::vector<tcp::endpoint> endpoints, const ConnectTime& time);
   DialRace(const DialRace&) = delete;
   DialRace& operator=(const DialRace&) = delete;

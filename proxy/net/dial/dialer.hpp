@@ -19,7 +19,7 @@
 
 namespace reprise::net {
 
-/// Makes links in place of sockets and OpenSSL, for simulations.
+/// Makes links that replace sockets and OpenSSL, for simulations.
 struct LinkFactory {
   /// Makes the transport of a new connection. If empty, a socket is used.
   std::function<std::unique_ptr<Link>(const asio::any_io_executor&)> make_link;
@@ -35,7 +35,7 @@ struct Dialer {
   asio::any_io_executor executor;
   Tick& tick;
   Resolver& resolver;
-  Pool& pool;  ///< its idle connections are closed if no descriptor is left
+  Pool& pool;  ///< closes idle connections if no descriptor is left
   telemetry::Metrics& metrics;
   telemetry::Log& log;
   std::string_view pseudonym;  ///< this proxy's name in Via
@@ -43,9 +43,10 @@ struct Dialer {
   OwnDials& own_dials;
   const Snapshot& snapshot;  ///< configuration of the request that the dial is for
   AddressOrder order{};
-  std::vector<policy::UpstreamAddress> addresses{};  ///< out: the allowed addresses, if there are several
-  tcp::endpoint dialled{};  ///< out: address of the established connection, else of the last dial; port 0 if
-                            ///< there was none
+  std::vector<policy::UpstreamAddress> addresses{};  ///< result: the allowed addresses, if there are several
+  /// Result: address of the established connection, else of the last dial. The port is 0 if there was no
+  /// dial.
+  tcp::endpoint dialled{};
 
   /// Returns a stream that is not connected yet.
   std::unique_ptr<Stream> open_stream() const {

@@ -1,5 +1,5 @@
-// Decides which of several addresses to dial next, and when: Happy Eyeballs (RFC 8305 section 5) as a pure
-// state machine.
+// Decides which of several addresses to dial next, and when: a state machine without I/O for Happy Eyeballs
+// (RFC 8305 section 5).
 #pragma once
 
 #include <algorithm>
@@ -24,15 +24,15 @@ inline constexpr Duration dial_stagger = std::chrono::milliseconds(250);
 /// calls `next` after every event that it reports.
 class HappyEyeballs {
  public:
-  /// Dial the address with this index now.
+  /// Step: dial the address with this index now.
   struct Dial {
     std::size_t which;
   };
-  /// Wait until a dial ends, or until `until`. `Instant::max()`: wait for a dial to end.
+  /// Step: wait until a dial ends, or until `until`. `Instant::max()`: wait for a dial to end.
   struct Wait {
     Instant until;
   };
-  /// The race has a result, and no dial is pending.
+  /// Final step: the race has a result, and no dial is pending.
   struct Over {};
   using Step = std::variant<Dial, Wait, Over>;
 
@@ -41,10 +41,10 @@ class HappyEyeballs {
 
   /// Returns the next step. A returned Dial counts as pending.
   Step next(Instant now);
-  /// Reports a failed dial. The next dial then starts without delay.
+  /// Reports a failed dial. The next dial then starts at once.
   void failed(policy::Cause);
-  /// Reports a successful dial. Returns true for the winner; the caller then cancels all other dials, and
-  /// closes those that succeed nevertheless.
+  /// Reports a successful dial. Returns true for the winner. The caller then cancels all other dials; a dial
+  /// that succeeds nevertheless must be closed.
   bool connected();
   /// Reports that the deadline is reached: starts no further dials. The first dial is always started. Pending
   /// dials may continue.

@@ -21,9 +21,9 @@ class OwnDials {
   void watch() { watched_ = true; }
   bool watched() const { return watched_.load(std::memory_order_relaxed); }
 
-  /// Records one connection until the result is destroyed. `begin` starts a connect to `remote` and returns
-  /// its local address, with port 0 if the connect did not start. Calls of `has` wait while `begin` runs, so
-  /// that a connection that is redirected back at once is recognised.
+  /// Records one connection until the returned entry is destroyed. `begin` starts a connect to `remote` and
+  /// returns its local address, with port 0 if the connect did not start. Calls of `has` wait while `begin`
+  /// runs, so that a connection that is redirected back at once is recognised.
   template <typename Begin>
   std::shared_ptr<void> add(const tcp::endpoint& remote, Begin begin) {
     const std::scoped_lock lock(mutex_);
@@ -60,8 +60,8 @@ class OwnDials {
 
   void remove(const Ends& ends) {
     const std::scoped_lock lock(mutex_);
-    // Erases only one entry: a new connection with the same ends may have begun before the old stream was
-    // destroyed.
+    // Erases only one entry: a new connection with the same two addresses may have begun before the old
+    // stream was destroyed.
     if (const auto one = dials_.find(ends); one != dials_.end()) dials_.erase(one);
   }
 

@@ -24,8 +24,8 @@ void warn(Dialer& dialer, Upstream& parent, std::string_view what) {
   warn_of(dialer.log, parent, std::string("the parent proxy ").append(what));
 }
 
-// Returns the cause to report if the parent proxy cannot be reached with `cause`. A cause for which only this
-// host or the configuration is responsible stays unchanged.
+// Returns the cause to report for a failure to reach the parent proxy. A cause for which only this host or
+// the configuration is responsible stays unchanged.
 Cause cause_of_parent(Cause cause) {
   switch (cause) {
     case Cause::dns_error:
@@ -58,11 +58,11 @@ Cause cause_of_parent(Cause cause) {
   return cause;
 }
 
-/// Why the parent opened no tunnel.
+/// The reason why the parent opened no tunnel.
 struct Refusal {
   std::string words;  ///< text for the log
   Cause cause = Cause::parent_refused;
-  int status = 0;  ///< status of its response; 0 if there was none
+  int status = 0;  ///< status of the parent's response; 0 if there was no response
 };
 
 /// Reads the parent's response to the CONNECT.
@@ -71,7 +71,7 @@ class TunnelResponse {
   TunnelResponse(const http::HeadLimits& limits, Stream& stream, Buffer& buffer)
       : limits_(limits), stream_(stream), buffer_(buffer) {}
 
-  /// Returns no value once the tunnel is established.
+  /// Returns the reason if the parent opens no tunnel; no value once the tunnel is established.
   Task<std::optional<Refusal>> read() {
     std::optional<std::string> said;
     const auto take = [&] {
@@ -90,8 +90,8 @@ class TunnelResponse {
  private:
   static constexpr std::string_view more = "1xx";
 
-  // Takes one response head from the buffer. Returns none if the head is incomplete, an empty text if the
-  // tunnel is open, `more` for an interim response, and otherwise why there is no tunnel.
+  // Takes one response head from the buffer. Returns no value if the head is incomplete, an empty text if the
+  // tunnel is open, and `more` for an interim response. Otherwise returns why there is no tunnel.
   std::optional<std::string> take_head() {
     if (buffer_.empty()) return std::nullopt;
     const http::Parsed parsed = http::parse_response(buffer_.view(), limits_, "CONNECT", head_);

@@ -15,13 +15,13 @@ class LivenessCheck {
   ~LivenessCheck() = default;
 };
 
-/// One per attempt, used on the attempt's thread. During the attempt the registered operation changes (a
-/// lookup, a dial, a stream), and the caller of `cancel` need not know the current one.
+/// One per attempt, used on the attempt's thread. The registered operation changes during the attempt: first
+/// a lookup, then a dial, then a stream. The caller of `cancel` need not know which operation is registered.
 class AttemptCancel final : public Cancellable {
  public:
-  /// Registers the operation that the attempt waits on, for the lifetime of this object. At most one is
-  /// registered at a time. If `cancel` was called before, the new operation is cancelled at once. Declare a
-  /// Target after the object that it refers to, so that the Target is destroyed first.
+  /// Registers the operation that the attempt waits on, for the lifetime of this object. At most one
+  /// operation is registered at a time. If `cancel` was called before, the new operation is cancelled at
+  /// once. Declare a Target after the operation's object, so that the Target is destroyed first.
   class [[nodiscard]] Target {
    public:
     Target(AttemptCancel& cancel, Cancellable& waited_on) : guard_(cancel.waited_on_, &waited_on) {

@@ -20,12 +20,12 @@ namespace reprise::net {
 namespace {
 
 // Number of blocks that each thread keeps permanently: 1 MiB of small blocks, 4 MiB of each other size.
-// Additional blocks are kept only while they are in use from time to time.
+// Further blocks are freed when they have not been used for a while.
 constexpr std::size_t kept_small = 64;
 constexpr std::size_t kept_large = 64;
 constexpr std::size_t kept_largest = 16;
-// Maximum numbers of larger blocks that are lent: at most 16 MiB of each size. If many long bodies are read
-// at once, the remaining ones are read with smaller blocks.
+// Maximum numbers of larger blocks that each thread lends: at most 16 MiB of each size. When that many are
+// lent, further bodies are read with smaller blocks.
 constexpr std::size_t most_large = 256;
 constexpr std::size_t most_largest = 64;
 
@@ -33,8 +33,8 @@ constexpr std::size_t most_largest = 64;
 constexpr std::size_t largest_block_bytes = 256 * 1024;
 
 // Maps separate pages, which return to the system as soon as they are freed. On the heap, the blocks of a
-// burst would lie between small long-lived objects, and the fragmented heap could not shrink. In ASan builds
-// the memory comes from the heap, because ASan does not check the bounds of mapped pages.
+// burst would lie between small long-lived objects, so the heap could not shrink. In ASan builds the memory
+// comes from the heap, because ASan does not check the bounds of mapped pages.
 char* make(std::size_t bytes) {
   if constexpr (views_are_watched) return std::make_unique_for_overwrite<char[]>(bytes).release();
   void* const pages = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -59,7 +59,7 @@ class FreeList {
   FreeList& operator=(const FreeList&) = delete;
 
   // Takes the most recently used idle block. In ASan builds, takes the block that has been idle longest, and
-  // only when the list is full, so that the use of a released block is detected for as long as possible.
+  // only when the list is full. A use of a released block is then detected for as long as possible.
   char* take_or_make() {
     if (blocks_.size() < (views_are_watched ? kept_ : 1)) return make_with_a_place();
     const auto place = views_are_watched ? blocks_.begin() : blocks_.end() - 1;
@@ -81,8 +81,8 @@ class FreeList {
 
   std::size_t lent() const { return made_ - blocks_.size(); }
 
-  // Returns true if there are more blocks than are kept permanently. In ASan builds idle blocks do not count,
-  // because all of them are kept on purpose.
+  // Returns true if there are more blocks than are kept permanently. In ASan builds idle blocks are not
+  // counted, because all of them are kept on purpose.
   bool has_more_than_kept() const { return made_ - (views_are_watched ? blocks_.size() : 0) > kept_; }
   void free_spare() {
     if (least_ > kept_) free_coldest(least_ - kept_);
@@ -180,8 +180,8 @@ boost::asio::mutable_buffer Buffer::room() {
 
 void Buffer::consume(std::size_t bytes) { begin_ += bytes; }
 
-// Called in ASan builds only: replaces the block, so that the old bytes cannot be read through a view that
-// has ended.
+// In ASan builds, replaces the block, so that the old bytes cannot be read through a view that has ended. Not
+// called in other builds.
 void Buffer::end_views() {
   if (end_ > 0) block_ = Block(block_.size());
 }

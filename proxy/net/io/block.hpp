@@ -17,8 +17,9 @@ namespace reprise::net {
 #endif
 #endif
 
-/// True in builds with AddressSanitizer. Bytes whose views have ended are poisoned there, and their block is
-/// reused as late as possible. A test that reads through a view after its end then fails (row L10).
+/// True in builds with AddressSanitizer. In these builds, bytes whose views have ended are poisoned, and
+/// their block is reused as late as possible. A test that reads through a view after its end then fails (row
+/// L10).
 #ifdef REPRISE_WATCHES_VIEWS
 inline constexpr bool views_are_watched = true;
 #else
@@ -30,7 +31,7 @@ inline constexpr std::size_t block_bytes = 16 * 1024;
 inline constexpr std::size_t large_block_bytes = 64 * 1024;
 
 /// Owns memory of one of three sizes, which returns to the thread's free list, or of any other size, which is
-/// freed. Movable; the bytes keep their address.
+/// freed. Movable; a move does not change the address of the bytes.
 class Block {
  public:
   Block() = default;
@@ -53,8 +54,8 @@ class Block {
 
 /// Returns true if this thread has more blocks, lent or idle, than it keeps permanently.
 bool has_more_blocks_than_kept();
-/// Limit for storage that is kept from one request to the next; larger storage is freed. A thread keeps up to
-/// 256 requests: with heads of 64 KiB they would hold 50 MB.
+/// Storage up to this size is kept from one request to the next; larger storage is freed. A thread keeps up
+/// to 256 requests, which would hold 50 MB if each had a head of 64 KiB.
 inline constexpr std::size_t kept_storage_bytes = 4 * 1024;
 /// Empties a string or a vector. Keeps its storage only if it is small.
 template <typename Storage>
@@ -66,33 +67,34 @@ void empty_out(Storage& storage) {
   }
 }
 
-/// Returns to the system as many blocks of this thread as were idle during the whole time since the last
-/// call.
+/// Frees the blocks of this thread that were idle during the whole time since the last call, except the
+/// blocks that the thread keeps permanently.
 void free_spare_blocks();
 
-/// Bytes between a begin and an end inside one block. Owns no memory until the first read.
+/// The unconsumed bytes inside one block. Owns no memory until the first read.
 class Buffer {
  public:
   bool empty() const { return begin_ == end_; }
   std::size_t size() const { return end_ - begin_; }
   std::string_view view() const { return {block_.data() + begin_, size()}; }
 
-  /// Returns the room for the next read, behind the current bytes; takes a block if there is none. Never
-  /// moves bytes that are not consumed yet. If all bytes are consumed, views into them become invalid.
+  /// Returns the room for the next read, behind the current bytes. Takes a block if there is none. Never
+  /// moves unconsumed bytes. If all bytes are consumed, views into them become invalid.
   boost::asio::mutable_buffer room();
   std::size_t room_left() const { return block_ ? block_.size() - end_ : block_bytes; }
   void commit(std::size_t bytes) { end_ += bytes; }
   void consume(std::size_t bytes);
   /// Doubles the block and moves the bytes. Invalidates all views.
   void grow();
-  /// Moves the bytes to the front of the block (or of a fresh one). Invalidates all views.
+  /// Moves the bytes to the front of the block, or of a fresh block. Invalidates all views.
   void compact();
   /// Releases the block if the buffer is empty.
   void give_back();
   /// Discards the bytes and keeps the block. Invalidates all views.
   void clear() { start_over(); }
-  /// Replaces the block of an empty buffer by the next larger size (64 KiB, then 256 KiB), for long bodies.
-  /// Does nothing if the buffer holds bytes or the thread has lent too many blocks of that size.
+  /// Replaces the block of an empty buffer by a block of the next larger size (64 KiB, then 256 KiB), for
+  /// long bodies. Does nothing if the buffer holds bytes or if the thread has lent too many blocks of that
+  /// size.
   void enlarge_if_empty();
 
  private:

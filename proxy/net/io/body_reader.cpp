@@ -57,15 +57,15 @@ BodyStep BodyReader::take_counted(Buffer& from, std::string_view& piece) {
   return BodyStep::piece;
 }
 
-// Joins all available chunks to one piece by moving their data over the chunk framing. A flood of small
-// chunks then does not cost one send each (row I1).
+// Joins all available chunks to one piece by moving their data over the chunk framing. So a flood of small
+// chunks does not cost one send for each chunk (row I1).
 BodyStep BodyReader::take_chunked(Buffer& from, std::string_view& piece) {
   char* first = nullptr;
   std::size_t bytes = 0;
   while (!from.empty() && !complete_) {
     const ChunkDecoder::Step step = decoder_.step(from.view());
     if (step.state == ChunkDecoder::State::broken) {
-      // Delivers the valid data first; the decoder reports the same error again at the next call.
+      // Delivers the valid data first. The next call of the decoder reports the same error again.
       if (bytes > 0) break;
       malformation_ = step.cause;
       return BodyStep::malformed;
@@ -103,7 +103,8 @@ bool BodyReader::take_at_hand(BodyStep& step, std::string_view& piece) {
 
 BodyStep BodyReader::ended(const ErrorCode& error) {
   if (stream_->take_limit_hit()) return BodyStep::stalled;
-  // Over TLS a FIN does not complete a body, because anyone on the path can forge a FIN (row B4).
+  // Over TLS, a FIN without close_notify does not complete a body, because anyone on the path can forge a FIN
+  // (row B4).
   if (error == TlsError::no_close_notify) return BodyStep::closed;
   if (error != asio::error::eof) return BodyStep::failed;
   if (framing_.kind != Framing::Kind::until_close) return BodyStep::closed;
@@ -112,7 +113,7 @@ BodyStep BodyReader::ended(const ErrorCode& error) {
 }
 
 asio::mutable_buffer BodyReader::room() {
-  // The last read filled its room, so more data is waiting: fewer, larger reads are cheaper.
+  // The last read has filled its room, so more data is probably waiting. Fewer, larger reads are cheaper.
   const bool filled = own_.room_left() == 0;
   own_.clear();
   if (filled || own_.room_left() < large_block_bytes) own_.enlarge_if_empty();

@@ -22,21 +22,22 @@ enum class BodyStep : std::uint8_t {
   stalled,    ///< no byte arrived within the limit
 };
 
-/// Reads one body at a time. The first bytes may be in the head's buffer, behind the head. The reader never
-/// reads into that buffer, so views into the head stay valid.
+/// Reads one body at a time. The first bytes may already be in the buffer of the message head, behind the
+/// head. The reader never reads into that buffer, so views into the head stay valid.
 class BodyReader {
  public:
-  /// Starts a body. `trailers`: which spelling the trailer section of a chunked body may have.
+  /// Starts a body. `trailers`: how strictly the trailer section of a chunked body is parsed.
   void begin(Stream& stream, Buffer& behind_head, const http::Framing& framing,
              http::Spelling trailers = http::Spelling::strict);
-  /// Abandons the body: discards it and the bytes read beyond it, and releases the reader's own memory.
+  /// Abandons the body: discards its bytes and the bytes read beyond it, and releases the reader's own
+  /// memory.
   void drop();
   /// Updates the address of the buffer that was passed to `begin`, after that buffer has moved.
   void lie_behind(Buffer& behind_head) { behind_head_ = &behind_head; }
-  /// Releases the reader's own memory if it holds no bytes. Invalidates the last piece.
+  /// Releases the reader's own memory, if no bytes are in it. Invalidates the last piece.
   void give_back() { own_.give_back(); }
-  /// Ends the body and releases memory. Bytes that were read beyond the body move to the buffer of `begin` if
-  /// that buffer is empty.
+  /// Ends the body and releases memory. Bytes that were read beyond the body move to the buffer that was
+  /// passed to `begin`, if that buffer is empty.
   void end();
 
   bool complete() const { return complete_; }
@@ -48,20 +49,20 @@ class BodyReader {
   /// bytes of an upstream.
   bool has_surplus() const { return !behind_head_->empty() || !own_.empty(); }
   /// Returns the reader's own buffer. After a complete body it holds bytes from beyond the body's end. The
-  /// buffer of `begin` may hold such bytes too, and those came earlier.
+  /// buffer that was passed to `begin` may hold such bytes too; those bytes came earlier.
   Buffer& read_beyond() { return own_; }
 
   /// Returns how many bytes of a body of known length must still be read from the stream. Returns 0 while
-  /// some of them are already buffered.
+  /// bytes of the body are buffered.
   std::uint64_t counted_left() const;
-  /// Counts that many bytes of the body as read, because other code has taken them from the stream.
+  /// Counts `bytes` bytes of the body as read, because other code has taken them from the stream.
   void skip(std::uint64_t bytes);
   /// Returns the next piece without any I/O, if one is buffered. `piece` is valid until the next call of
   /// `next`.
   bool take_at_hand(BodyStep& step, std::string_view& piece);
   /// Reads the next piece. The result is `stalled` if no byte arrives for `idle`.
   Task<BodyStep> next(Duration idle, std::string_view& piece);
-  /// Reads the next piece. The result is `stalled` if the piece is not there at `due`.
+  /// Reads the next piece. The result is `stalled` if no byte arrives before `due`.
   Task<BodyStep> next_until(Instant due, std::string_view& piece);
 
  private:

@@ -1,4 +1,4 @@
-// Watches one exchange for the client's departure and for shutdown, and cancels the operation that the
+// Watches for the client's departure and for shutdown during one exchange, and cancels the operation that the
 // exchange waits on.
 #pragma once
 
@@ -11,13 +11,13 @@
 
 namespace reprise::net {
 
-/// Checks every 100 ms whether the client has closed its sending side or has reset, even if bytes are still
-/// unread. About once a second it starts the liveness check of the attempt. An exchange that ends before the
-/// first check costs nothing.
+/// Checks every 100 ms whether the client has closed its sending side or has reset the connection, even if
+/// bytes are still unread. Starts the attempt's liveness check about once a second. An exchange that ends
+/// before the first check costs nothing.
 class ClientWatch final : public Timed {
  public:
-  /// Registers the operation that a client reset cancels, for the lifetime of this object. At most one is
-  /// registered at a time. Null if there is nothing to cancel.
+  /// Registers the operation that a client reset cancels, for the lifetime of this object. At most one
+  /// operation is registered at a time. `attempt` is null if there is nothing to cancel.
   class [[nodiscard]] Attempt {
    public:
     Attempt(ClientWatch& watch, Cancellable* attempt) : guard_(watch.attempt_, attempt) {}
@@ -27,8 +27,8 @@ class ClientWatch final : public Timed {
     GuardedPointer<Cancellable>::Guard guard_;
   };
 
-  /// Registers the wait that a FIN, a reset or a shutdown cancels, for the lifetime of this object. If one of
-  /// these has already happened, the wait is cancelled at once.
+  /// Registers the wait that a FIN, a reset or a shutdown cancels, for the lifetime of this object. If the
+  /// FIN, reset or shutdown has already happened, the wait is cancelled at once.
   class [[nodiscard]] Waiting {
    public:
     Waiting(ClientWatch& watch, Cancellable& wait) : guard_(watch.wait_, &wait) {
@@ -54,10 +54,10 @@ class ClientWatch final : public Timed {
   bool client_finished() const { return finished_; }
   bool client_reset() const { return reset_; }
   bool shutting_down() const { return shutting_down_; }
-  /// Reports that other code has found that the client has closed its sending side.
+  /// Reports a FIN of the client that other code has detected.
   void report_finished();
-  /// Reports that other code has found the client gone (a read of its body failed, or a write of an interim
-  /// response).
+  /// Reports that the client is gone. Other code has detected this, because a read of the request body or a
+  /// write of an interim response failed.
   void report_reset();
 
  protected:

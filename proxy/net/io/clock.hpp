@@ -21,18 +21,19 @@ namespace reprise::net {
 class TimeSource {
  public:
   virtual Instant now() = 0;
-  /// Returns nanoseconds since the epoch. May jump.
+  /// Returns nanoseconds since the epoch. The clock may jump.
   virtual std::int64_t wall_nanoseconds() = 0;
-  /// Called when Asio would wait for the earliest timer of the thread's io_context, which is due after this
-  /// duration (positive). The code that runs the io_context then advances `now`, and starts a timer that is
-  /// already due, so that Asio checks all timers.
+  /// Called when Asio would sleep until the earliest timer of the thread's io_context. The argument is the
+  /// time until that timer is due (positive). The code that runs the io_context then advances `now`, and
+  /// starts a timer that is already due, so that Asio checks all timers.
   virtual void timer_due_in(Duration) = 0;
 
  protected:
   ~TimeSource() = default;
 };
 
-/// A clock as Asio requires it. Each thread has its own source, so that simulations run side by side.
+/// A clock as Asio requires it. Each thread has its own source, so that several simulations can run
+/// concurrently.
 class Clock {
  public:
   using duration = Duration;
@@ -62,8 +63,8 @@ inline Instant instant_of(std::int64_t unix_seconds) {
   return Clock::now() + std::chrono::seconds(left) - std::chrono::nanoseconds(wall % second);
 }
 
-/// Returns how long Asio sleeps for a timer. With a TimeSource it sleeps until it is woken, because time does
-/// not advance by itself.
+/// Returns how long Asio sleeps for a timer. With a TimeSource, Asio sleeps until other code wakes it,
+/// because simulated time does not advance by itself.
 struct ClockWaits {
   static Duration to_wait_duration(const Duration& left) {
     TimeSource* source = Clock::source();

@@ -11,7 +11,7 @@ namespace reprise::net {
 namespace {
 
 constexpr rlim_t per_client = 2;  // the client's own descriptor and its upstream's
-constexpr rlim_t of_ours = 64;    // for the proxy itself, besides the admin listener's
+constexpr rlim_t of_ours = 64;    // descriptors for the proxy itself, besides those of the admin listener
 
 // Returns how many descriptors are not for clients: at most a quarter of the process's limit.
 rlim_t beside_clients(rlim_t limit, std::size_t admin) { return std::min(of_ours + admin, limit / 4); }

@@ -1,27 +1,28 @@
-// File descriptors: how many clients the limit allows, and one descriptor in reserve for rejecting clients
-// when none is left.
+// File descriptors: how many clients the limit allows, and a reserve descriptor for rejecting clients when no
+// other descriptor is left.
 #pragma once
 
 #include <cstddef>
 
 namespace reprise::net {
 
-/// Raises the soft limit of this process (RLIMIT_NOFILE), up to the hard limit, so that there are descriptors
-/// for that many clients and admin connections. Call before any thread starts.
+/// Raises the soft limit of this process (RLIMIT_NOFILE), up to the hard limit, so that there are enough
+/// descriptors for `clients` clients and `admin` admin connections. Call before any thread starts.
 void raise_descriptor_limit(std::size_t clients, std::size_t admin);
 
-/// Returns how many clients the limit allows. Each client also gets an upstream connection; some descriptors
-/// are left for listeners, logs, resolving, disk, and `admin` connections to the admin listener. At least 1.
+/// Returns how many clients the descriptor limit allows. Each client also gets an upstream connection. Some
+/// descriptors are left for listeners, logs, resolving, disk, and `admin` connections to the admin listener.
+/// Returns at least 1.
 std::size_t clients_allowed(std::size_t admin);
 
-/// Returns how many of the `wanted` admin connections the limit allows: at most half of the descriptors that
-/// are not for clients. At least 1 (row L9).
+/// Returns how many of the `wanted` admin connections the descriptor limit allows: at most half of the
+/// descriptors that are not for clients. Returns at least 1 (row L9).
 std::size_t admin_allowed(std::size_t wanted);
 
 /// Returns true for EMFILE and ENFILE.
 bool is_out_of_descriptors(int error);
 
-/// An open descriptor that is only held to be closed when another one is needed. Used by one thread.
+/// An open descriptor that is closed when another descriptor is needed. Used by one thread.
 class ReserveDescriptor {
  public:
   ReserveDescriptor() { take(); }

@@ -5,9 +5,10 @@
 
 namespace reprise::net {
 
-/// Set by a `Guard`, at most one at a time; null otherwise. At the end of a thread the frames of detached
-/// coroutines are destroyed in no defined order, so a guard may outlive its pointer. Guard and pointer
-/// therefore refer to each other, and the one that ends first clears the other's reference.
+/// Points to the object of its guard, of which there is at most one; null otherwise. At the end of a thread
+/// the frames of detached coroutines are destroyed in no defined order, so a guard may outlive its pointer.
+/// Guard and pointer therefore refer to each other, and the one that ends first clears the reference in the
+/// other.
 template <typename T>
 class GuardedPointer {
  public:
@@ -31,8 +32,9 @@ class GuardedPointer {
    private:
     friend GuardedPointer;
 
-    mutable GuardedPointer* pointer_;  ///< null once the guard or the pointer has ended; mutable, because the
-                                       ///< pointer clears it in const guards too
+    /// Null once the guard or the pointer has ended. Mutable, because the pointer clears it in const guards
+    /// too.
+    mutable GuardedPointer* pointer_;
     T* what_;
   };
 

@@ -16,7 +16,8 @@ Unread unread_of(int descriptor) {
   return got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) ? Unread::nothing : Unread::closed;
 }
 
-// Returns the state of the other side. Uses poll(2), which also reports a FIN that follows unread bytes.
+// Returns whether the other side still sends. Uses poll(2), which reports a FIN even if bytes before the FIN
+// are unread.
 Presence presence_of(int descriptor) {
   pollfd asked{descriptor, POLLIN | POLLRDHUP, 0};
   if (::poll(&asked, 1, 0) <= 0) return Presence::present;
@@ -31,7 +32,7 @@ std::uint64_t Link::unacknowledged() {
 
 bool is_dead_peer(int descriptor, Duration since) {
   constexpr unsigned enough = 2;
-  // The kernel counts in ticks of a few milliseconds.
+  // The kernel measures the time in ticks of a few milliseconds.
   constexpr Duration slack = std::chrono::milliseconds(10);
   tcp_info seen{};
   socklen_t size = sizeof seen;

@@ -21,23 +21,24 @@ enum class Unread : std::uint8_t {
 /// Whether the other side still sends. A FIN is detected even if bytes before it are unread.
 enum class Presence : std::uint8_t { present, finished, reset };
 
-/// Each of these two functions peeks at a socket by one system call.
+/// Peeks at the unread bytes of a socket, by one system call. `presence_of` checks the other side in the same
+/// way.
 Unread unread_of(int descriptor);
 Presence presence_of(int descriptor);
 
 /// Returns true if the other side of a TCP socket seems dead: some bytes are unacknowledged, have been
-/// retransmitted at least twice, and nothing was acknowledged within `since` (row L4). Reads TCP_INFO, one
-/// system call. Returns false if the kernel does not report it.
+/// retransmitted at least twice, and nothing was acknowledged within `since` (row L4). Reads TCP_INFO by one
+/// system call. Returns false if the kernel does not report these values.
 bool is_dead_peer(int descriptor, Duration since);
 
 /// Why the other side ended TLS, if it sent an alert. The texts are static.
 struct TlsRefusal {
   std::string_view words{};   ///< name of the fatal alert; empty if there was none
-  bool is_permanent = false;  ///< the alert rejects this side's identity, so that a retry would get it again
+  bool is_permanent = false;  ///< the alert rejects this side's identity, so a retry would get the same alert
 };
 
 /// Only moves bytes; the Stream that owns the link applies limits and cancellation. Used by one thread. At
-/// most one read and one write may wait at a time.
+/// most one read and one write may be pending at a time.
 class Link {
  public:
   virtual ~Link() = default;
@@ -46,8 +47,8 @@ class Link {
   virtual Task<ErrorCode> connect(const tcp::endpoint&) = 0;
   /// Reads at least one byte, or fails (eof for FIN).
   virtual ReadTask read_some(asio::mutable_buffer) = 0;
-  /// Reads the available bytes without waiting. The error is would_block if there are none. Only supported by
-  /// links that another link can run over.
+  /// Reads the available bytes without waiting. The error is would_block if no bytes are available. Required
+  /// only of a link that carries another link.
   virtual std::size_t read_now(asio::mutable_buffer, ErrorCode& error) {
     error = asio::error::operation_not_supported;
     return 0;
@@ -61,17 +62,17 @@ class Link {
   /// Sends FIN. Reading continues.
   virtual void finish_sending() = 0;
   virtual void close() = 0;
-  /// Closes so that the other side does not take the sent bytes for complete.
+  /// Closes the link in such a way that the other side does not take the sent bytes for complete.
   virtual void cut() = 0;
   virtual bool open() const = 0;
   virtual Unread unread() = 0;
   virtual Presence presence() = 0;
   /// Returns true if bytes were retransmitted at least twice and nothing was acknowledged within `since`.
   virtual bool seems_dead(Duration since) { return is_dead_peer(descriptor(), since); }
-  /// Returns true if bytes leave in TLS records. Then the count of `write_some` does not show what the other
-  /// side has received, and the bytes of a failed write may have arrived.
+  /// Returns true if bytes leave in TLS records. In that case the count that `write_some` returns does not
+  /// show what the other side has received, and the bytes of a failed write may have arrived.
   virtual bool sealed() const { return false; }
-  /// Returns why the other side ended TLS; empty if it has not.
+  /// Returns why the other side ended TLS; empty if the other side has not ended it.
   virtual TlsRefusal refusal() const { return {}; }
   /// Returns the descriptor of the underlying socket, for socket options only; -1 if there is none.
   virtual int descriptor() { return -1; }
@@ -91,7 +92,8 @@ class SecureLink : public Link {
   virtual Handshake shake_hands() = 0;
   /// Returns the error of a failed handshake: eof, a socket error, or a TlsError.
   virtual ErrorCode failure() const = 0;
-  /// Returns OpenSSL's description of a failed handshake, for the log. The text may quote the other side.
+  /// Returns OpenSSL's description of a failed handshake, for the log. The text may contain text from the
+  /// other side.
   virtual std::string words() const = 0;
   /// Returns why the certificate does not verify, as OpenSSL's static text. Empty if the certificate verifies
   /// or was not checked.

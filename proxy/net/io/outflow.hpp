@@ -5,8 +5,8 @@
 
 namespace reprise::net {
 
-/// Returns how many bytes written to that TCP socket are not acknowledged, including those not sent yet
-/// (SIOCOUTQ, tcp(7)). One system call. Returns 0 if the kernel does not report it.
+/// Returns how many bytes written to that TCP socket are not acknowledged, including unsent bytes (SIOCOUTQ,
+/// tcp(7)). Makes one system call. Returns 0 if the kernel does not report the number.
 std::uint64_t unacknowledged_of(int descriptor);
 
 }  // namespace reprise::net

@@ -1,4 +1,4 @@
-// A wait that ends at a set time or when it is cancelled: the backoff between two attempts.
+// A wait that ends at a set time or when it is cancelled, such as the backoff between two attempts.
 #pragma once
 
 #include "proxy/net/io/stream.hpp"

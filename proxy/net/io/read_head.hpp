@@ -6,9 +6,9 @@
 
 namespace reprise::net {
 
-/// Reads until `take()` returns true. After each read `take` parses the buffer into `head` and rejects what
-/// exceeds its limits. Returns the error of a failed read, or no error. The stream's read limit bounds the
-/// time. `head` drops its views before the bytes move (row L10).
+/// Reads until `take()` returns true. After each read, `take` parses the buffer into `head` and rejects a
+/// head that exceeds the limits. Returns the error of a failed read, or no error. The stream's read limit
+/// bounds the time. The views in `head` are dropped before the bytes move (row L10).
 template <typename Head, typename Take>
 Task<ErrorCode> read_head(Stream& stream, Buffer& buffer, Head& head, Take take) {
   for (;;) {

@@ -1,4 +1,4 @@
-// Returns memory blocks to the system after a burst: those that were not needed during a pause.
+// Returns memory blocks to the system after a burst, if they were not needed for a while.
 #pragma once
 
 #include "proxy/net/io/block.hpp"
@@ -12,8 +12,8 @@ class SpareBlocks final : public Timed {
   explicit SpareBlocks(Tick& tick, Duration pause = std::chrono::milliseconds(250))
       : tick_(tick), pause_(pause) {}
 
-  /// Checks for spare blocks. Call from time to time while blocks are lent, because their holders may release
-  /// all of them at once.
+  /// Checks for spare blocks. Call from time to time while blocks are lent, because all of them may be
+  /// released at once.
   void look() {
     if (waits_ || !has_more_blocks_than_kept()) return;
     waits_ = true;

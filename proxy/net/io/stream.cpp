@@ -77,8 +77,8 @@ Task<ErrorCode> Stream::wait_writable(Duration idle) {
   co_return error;
 }
 
-// Returns true if the wait must be repeated. `end_read` aborts every wait on the socket, but must not end a
-// write (row L29).
+// Returns true if the wait must be repeated. `end_read` aborts every wait on the socket, but a pending write
+// must continue (row L29).
 bool Stream::goes_on(const ErrorCode& error) const {
   return error == asio::error::operation_aborted && !cancelled_ && !writing_ended_ && !write_limit_.hit() &&
          open();
@@ -152,7 +152,7 @@ tcp::endpoint Stream::begin_connect(const tcp::endpoint& endpoint) {
   return socket_.local_endpoint(nowhere);
 }
 
-// Waits until the begun connect succeeds or fails.
+// Waits until a connect that has begun succeeds or fails. `begun`: the result of starting the connect.
 Task<ErrorCode> Stream::end_connect(ErrorCode begun) {
   if (begun == asio::error::in_progress) {
     std::tie(begun) = co_await socket_.async_wait(tcp::socket::wait_write, as_result);
@@ -260,7 +260,7 @@ void Stream::set_user_timeout(Duration limit) {
   user_timeout_ = limit;
   const int descriptor = link_ != nullptr ? link_->descriptor() : socket_.native_handle();
   if (descriptor < 0) return;
-  // Zero selects the system's default.
+  // A TCP_USER_TIMEOUT of zero selects the system's default.
   const std::int64_t milliseconds =
       limit == policy::no_limit
           ? 0

@@ -19,8 +19,8 @@ namespace reprise::net {
 class Cancellable {
  public:
   virtual void cancel() = 0;
-  /// Starts a liveness check; called about once a second during a long wait. The operation may find that it
-  /// cannot succeed, and end.
+  /// Starts a liveness check; called about once a second during a long wait. If the operation finds that it
+  /// cannot succeed, it may end itself.
   virtual void check_liveness() {}
 
  protected:
@@ -61,25 +61,25 @@ class Stream final : public Cancellable {
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
-  /// Reads at least one byte, or fails (eof for FIN). The limit is the one that `limit_read` or
-  /// `limit_read_until` set last.
+  /// Reads at least one byte, or fails (eof for FIN). The time limit is the one set by the last call of
+  /// `limit_read` or `limit_read_until`.
   ReadTask read_some(asio::mutable_buffer);
   /// Waits until data can be read. Holds no buffer meanwhile.
   Task<ErrorCode> wait_readable();
   /// Waits until the kernel accepts bytes again. Fails after `idle`.
   Task<ErrorCode> wait_writable(Duration idle);
-  /// Sends and consumes what the kernel accepts now. The remaining bytes stay in the Gather. Never blocks.
+  /// Sends as many bytes as the kernel accepts now, and removes them from the Gather. Never blocks.
   [[nodiscard]] ErrorCode write_now(Gather&);
   /// Sends all remaining bytes. Fails if no byte is accepted for `idle`.
   Task<ErrorCode> write_all(Gather&, Duration idle);
   Task<ErrorCode> connect(const tcp::endpoint&, Instant due);
-  /// Starts a connect and returns the local address; its port is 0 if the connect did not start. `connect`
-  /// then finishes it. For callers that must know the local address before the other side can see the
+  /// Starts a connect and returns the local address, with port 0 if the connect did not start. `connect` then
+  /// finishes the connect. For callers that must know the local address before the other side can see the
   /// connection. Precondition: a plain socket.
   tcp::endpoint begin_connect(const tcp::endpoint&);
 
-  /// Sets the read limit: the time at which a pending read fails, or a read that begins later. Stays in
-  /// effect until changed.
+  /// Sets the time limit for the pending read and for all later reads. The limit stays in effect until it is
+  /// changed.
   void limit_read(Duration after) {
     limit_hit_ = false;
     tick_.arm(read_limit_, after);
@@ -89,8 +89,8 @@ class Stream final : public Cancellable {
     tick_.arm_until(read_limit_, due);
   }
   void unlimit_read() { Tick::disarm(read_limit_); }
-  /// Clears the read limit after a successful read. A limit that was hit in the same turn is cleared too;
-  /// otherwise the next read without a limit would fail at once.
+  /// Clears the read limit after a successful read. Also clears a limit that was hit in the same turn,
+  /// because otherwise the next read without a limit would fail at once.
   void end_limit() {
     unlimit_read();
     limit_hit_ = false;
@@ -99,10 +99,10 @@ class Stream final : public Cancellable {
   /// Clears the flag.
   bool take_limit_hit() { return std::exchange(limit_hit_, false); }
 
-  /// Returns true if the other side may have received a byte since `reset_sent`: the kernel has accepted
-  /// one, or a write over TLS has begun, whatever its result.
+  /// Returns true if the other side may have received a byte since `reset_sent`: the kernel has accepted a
+  /// byte, or a write over TLS has begun, whatever its result.
   bool may_have_sent() const { return sent_; }
-  /// Returns how many bytes were accepted since `reset_sent`; over TLS, plaintext bytes.
+  /// Returns how many bytes were accepted since `reset_sent`. Over TLS, counts plaintext bytes.
   std::uint64_t sent_bytes() const { return sent_bytes_; }
   void reset_sent() {
     sent_ = false;
@@ -114,7 +114,8 @@ class Stream final : public Cancellable {
   Carrier release();
   /// Replaces the transport, for example by TLS over the former one.
   void run_over(std::unique_ptr<Link> link) { link_ = std::move(link); }
-  /// Keeps `token` alive until this stream is destroyed or another one takes the token over.
+  /// Keeps `token` alive until this stream is destroyed, or until another stream takes the token by
+  /// `release_kept`.
   void keep(std::shared_ptr<void> token) { kept_ = std::move(token); }
   std::shared_ptr<void> release_kept() { return std::move(kept_); }
   /// Returns when `connect` began.
@@ -123,8 +124,8 @@ class Stream final : public Cancellable {
   void cancel() override;
   /// Ends the pending read with operation_aborted. Later reads work, and a pending write continues.
   void end_read();
-  /// Ends the pending write, and the pending read too, with operation_aborted. Every later write ends in the
-  /// same way; later reads work.
+  /// Ends the pending write, and the pending read too, with operation_aborted. Every later write also ends
+  /// with operation_aborted; later reads work.
   void end_writing();
   /// Sends FIN. Reading continues.
   void finish_sending();
@@ -134,17 +135,17 @@ class Stream final : public Cancellable {
 
   /// Peeks at the bytes from the other side that were not read yet.
   Unread unread();
-  /// Returns why the other side ended TLS; empty if it has not.
+  /// Returns why the other side ended TLS; empty if the other side has not ended it.
   TlsRefusal refusal() const { return link_ == nullptr ? TlsRefusal{} : link_->refusal(); }
   /// Returns whether the other side still sends. A FIN is detected even if bytes before it are unread.
   Presence presence();
-  /// Returns how many written bytes the other host has not acknowledged; over TLS, bytes of records. One
-  /// system call.
+  /// Returns how many written bytes the other host has not acknowledged. Over TLS, counts the bytes of TLS
+  /// records. Makes one system call.
   std::uint64_t unacknowledged() {
     return link_ == nullptr ? unacknowledged_of(socket_.native_handle()) : link_->unacknowledged();
   }
   /// Returns true if sent bytes were retransmitted at least twice and nothing was acknowledged within `since`
-  /// (row L4). One system call.
+  /// (row L4). Makes one system call.
   bool seems_dead(Duration since);
   /// Precondition: a plain socket.
   int descriptor() {
@@ -155,13 +156,14 @@ class Stream final : public Cancellable {
   asio::any_io_executor executor() { return socket_.get_executor(); }
   bool open() const { return link_ == nullptr ? socket_.is_open() : link_->open(); }
 
-  /// Sets TCP_NODELAY and keepalive on a plain socket. Does nothing for a link: its creator has set them.
+  /// Sets TCP_NODELAY and keepalive on a plain socket. Does nothing for a link, because the link's creator
+  /// has set them.
   void tune();
-  /// Sets TCP_USER_TIMEOUT: how long sent bytes may stay unacknowledged, or the window closed. Clamped to 1
-  /// ms and the kernel's maximum (row L24); `no_limit` restores the system's default. Makes a system call
-  /// only if the value changes.
+  /// Sets TCP_USER_TIMEOUT: how long sent bytes may stay unacknowledged, or the receive window may stay
+  /// closed. The value is clamped to the range from 1 ms to the kernel's maximum (row L24); `no_limit`
+  /// restores the system's default. Makes a system call only if the value changes.
   void set_user_timeout(Duration);
-  /// Returns the value that was set last; `no_limit` initially.
+  /// Returns the user timeout that was set last; `no_limit` initially.
   Duration user_timeout() const { return user_timeout_; }
 
  private:

@@ -28,7 +28,7 @@ Timed::~Timed() { Tick::disarm(*this); }
 
 Tick::Tick(boost::asio::io_context& io) : timer_(io), odd_(std::make_unique<Timed::List>()) {}
 
-// Removes all entries from the lists: at the end of the process entries may outlive the tick, and must not
+// Removes all entries from the lists. At the end of the process entries may outlive the tick, and must not
 // access its lists then.
 Tick::~Tick() {
   lists_.push_back(std::move(odd_));
@@ -70,7 +70,7 @@ void Tick::disarm(Timed& entry) {
 
 void Tick::wake_by(Instant due) {
   if (stopped_ || due + granule >= wake_) return;
-  // An entry that is already due must not delay one that is due within a granule.
+  // An entry that is already due must not postpone a wake-up that comes within a granule.
   const Instant at = std::max(due, now() + granule);
   if (at < wake_) sleep_until(at);
 }

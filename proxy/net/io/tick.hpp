@@ -22,8 +22,8 @@ class Timed {
   virtual ~Timed();
 
  protected:
-  /// Called once when the limit is reached; the entry is disarmed then. It may arm itself again or destroy
-  /// itself.
+  /// Called once when the limit is reached; the entry is disarmed at that time. The entry may arm itself
+  /// again or destroy itself.
   virtual void time_is_up() = 0;
 
  private:
@@ -35,7 +35,8 @@ class Timed {
   Instant due_{};
 };
 
-/// Fires up to one granule late, never early. One per io thread; used on that thread only.
+/// Calls `time_is_up` of each entry, up to one granule late but never early. One per io thread; used on that
+/// thread only.
 class Tick {
  public:
   static constexpr Duration granule = std::chrono::milliseconds(50);
@@ -47,18 +48,17 @@ class Tick {
 
   static Instant now() { return Clock::now(); }
 
-  /// Arms the entry for `after` from now; an armed entry is moved. Takes constant time if the duration has
-  /// its own list, see `most_lists`. `no_limit` disarms.
+  /// Arms the entry for `after` from now, even if it is armed already. Takes constant time if the duration
+  /// has its own list (see `most_lists`). `no_limit` disarms the entry.
   void arm(Timed&, Duration after);
-  /// Arms the entry for a point in time; meant for few entries. `no_end` disarms.
+  /// Arms the entry for a point in time; meant for few entries. `no_end` disarms the entry.
   void arm_until(Timed&, Instant due);
   static void disarm(Timed&);
   /// Maximum number of durations that have their own ordered list of entries. The entries of all other
-  /// durations share one unordered list, so that many different durations do not cost memory and time
-  /// permanently.
+  /// durations share one unordered list. So many different durations do not cost memory and time permanently.
   static constexpr std::size_t most_lists = 64;
   std::size_t lists() const { return lists_.size(); }
-  /// Stops the timer, so that the io_context can run out of work.
+  /// Stops the timer, so that the io_context has no more work and can end.
   void stop();
 
  private:

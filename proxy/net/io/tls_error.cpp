@@ -7,7 +7,7 @@
 namespace reprise::net {
 namespace {
 
-// GCC warns because the destructor of Boost's error_category is protected and not virtual.
+// GCC warns here because the destructor of Boost's error_category is protected and not virtual.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wnon-virtual-dtor"
 class TlsCategory final : public boost::system::error_category {

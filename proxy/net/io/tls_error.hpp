@@ -9,7 +9,7 @@
 namespace reprise::net {
 
 enum class TlsError : std::uint8_t {
-  no_close_notify = 1,  ///< FIN without close_notify (RFC 9112 9.8): never `eof`
+  no_close_notify = 1,  ///< FIN without close_notify (RFC 9112 9.8); never reported as `eof`
   protocol,             ///< an alert, bytes that are not TLS, or an unsupported version
   certificate,          ///< the other side's certificate does not verify
 };
@@ -17,7 +17,7 @@ enum class TlsError : std::uint8_t {
 ErrorCode make_error_code(TlsError);
 
 /// Returns the oldest error of this thread's OpenSSL queue as text without numbers, and empties the queue.
-/// Empty if there is none.
+/// Empty if the queue has no error.
 std::string tls_words();
 
 }  // namespace reprise::net

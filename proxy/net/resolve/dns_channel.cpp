@@ -42,9 +42,10 @@ ssize_t send_pieces(int socket, const iovec* pieces, int count) {
   return ::sendmsg(socket, &message, MSG_NOSIGNAL);
 }
 
-// The kernel reports an ICMP rejection of a datagram once: to the next send or to the next read. If a send
-// fails, c-ares 1.18 ends only the question of that send; the previous question waits for its whole timeout.
-// Sending the datagram again causes a second rejection, which a read then reports for both questions.
+// The kernel reports an ICMP rejection of a datagram only once: to the next send or to the next read. If it
+// is reported to a send, c-ares 1.18 ends only the question of that send, and the previous question waits for
+// its whole timeout. Sending the datagram again causes a second rejection, which a read then reports for both
+// questions.
 ares_ssize_t send_question(ares_socket_t socket, const iovec* pieces, int count, void* /*unused*/) {
   const ssize_t sent = send_pieces(socket, pieces, count);
   int type = 0;
@@ -55,7 +56,7 @@ ares_ssize_t send_question(ares_socket_t socket, const iovec* pieces, int count,
   return send_pieces(socket, pieces, count);
 }
 
-// The other functions do what c-ares does by default.
+// All functions except `send_question` do what c-ares does by default.
 constexpr ares_socket_functions socket_functions{
     [](int family, int type, int protocol, void* /*unused*/) {
       const int socket = ::socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, protocol);
@@ -112,17 +113,17 @@ std::unique_ptr<DnsChannel> DnsChannel::open(const NameFiles& files, const Looku
   return channel;
 }
 
-// The caller decides by `names_to_ask` which names are asked for. c-ares itself would try the next search
-// domain only if a name does not exist; the C library also does so if a server has no address for the name,
-// or fails.
+// `names_to_ask` decides which names are asked for, and not c-ares. c-ares would try the next search domain
+// only if a name does not exist. The C library also tries the next domain if a server has no address for the
+// name, or fails.
 bool DnsChannel::init(const NameFiles& files, const LookupOptions& lookup_options, char source) {
   has_ttl_ = source == 'b';
   ipv4_only_ = has_ttl_ && lookup_options.ipv4_only;
   std::string resolv = files.resolv;
   char sources[] = {source, '\0'};
   ares_options options{};
-  // If there is only one name server, its SERVFAIL is taken as the response, because a retry of the HTTP
-  // request asks again.
+  // If there is only one name server, its SERVFAIL counts as a response, because a retry of the HTTP request
+  // asks again.
   options.flags = ARES_FLAG_NOSEARCH | (lookup_options.one_server ? ARES_FLAG_NOCHECKRESP : 0) |
                   (lookup_options.over_tcp ? ARES_FLAG_USEVC : 0);
   options.timeout = static_cast<int>(lookup_options.first.count());
@@ -135,8 +136,8 @@ bool DnsChannel::init(const NameFiles& files, const LookupOptions& lookup_option
   const int given = ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_UDP_PORT |
                     ARES_OPT_TCP_PORT | ARES_OPT_LOOKUPS | ARES_OPT_SOCK_STATE_CB | ARES_OPT_RESOLVCONF;
   if (::ares_init_options(&channel_, &options, given) != ARES_SUCCESS) return false;
-    // This function is deprecated, but its replacement came with c-ares 1.34, which Debian 12 and Ubuntu
-    // 24.04 do not have.
+    // `ares_set_socket_functions` is deprecated, but its replacement came with c-ares 1.34, which Debian 12
+    // and Ubuntu 24.04 do not have.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
   ::ares_set_socket_functions(channel_, &socket_functions, nullptr);
@@ -167,7 +168,7 @@ void DnsChannel::ask(const std::string& name, Done done) {
   ::ares_getaddrinfo(channel_, name.c_str(), nullptr, &wanted, &DnsChannel::take_response, asked.release());
 }
 
-// Callback of C code: an exception here ends the process.
+// This function is called by C code, so an exception ends the process.
 void DnsChannel::take_response(void* given, int status, int /*timeouts*/, ares_addrinfo* response) {
   const std::unique_ptr<Asked> asked(static_cast<Asked*>(given));
   const std::unique_ptr<ares_addrinfo, decltype(&::ares_freeaddrinfo)> owned(response, &::ares_freeaddrinfo);
@@ -175,7 +176,8 @@ void DnsChannel::take_response(void* given, int status, int /*timeouts*/, ares_a
   End end = end_of(status);
   Found found;
   if (end == End::found && response != nullptr) found = found_in(*response, asked->channel.has_ttl_);
-  // A lookup in the file that finds nothing ends with c-ares's initial status.
+  // If /etc/hosts does not have the name, `status` keeps the initial value of c-ares, which is not
+  // ARES_ENOTFOUND.
   const bool is_of_file = !asked->channel.has_ttl_;
   if ((end == End::found || is_of_file) && found.list.empty()) end = End::unknown;
   found.is_unknown = end == End::unknown && (is_of_file || status == ARES_ENOTFOUND);

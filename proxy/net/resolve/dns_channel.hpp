@@ -29,20 +29,20 @@ class DnsChannel {
     failed,     ///< no server is reachable, or there was no descriptor or memory for the question
     abandoned,  ///< the channel was closed
   };
-  /// Callback for a result. Must not close the channel.
+  /// Called with the result of a question. Must not close the channel.
   using Done = std::function<void(End, Found)>;
 
-  /// Opens a channel. `source` f: /etc/hosts only, which is read for each question before `ask` returns; b:
-  /// DNS only. Null if there is no descriptor or memory.
+  /// Opens a channel. `source` is `f` for /etc/hosts, which is read for each question before `ask` returns,
+  /// or `b` for DNS. Null if there is no descriptor or memory.
   static std::unique_ptr<DnsChannel> open(const NameFiles&, const LookupOptions&, char source);
-  /// Ends every pending question as abandoned.
+  /// Ends every pending question as `abandoned`.
   ~DnsChannel();
   DnsChannel(const DnsChannel&) = delete;
   DnsChannel& operator=(const DnsChannel&) = delete;
 
   /// Asks for the name exactly as given. Asks for IPv4 and IPv6 addresses even if this host has only one of
-  /// the families (no AI_ADDRCONFIG); with `no-aaaa` only for IPv4. The addresses are in the order of RFC
-  /// 6724.
+  /// the families (no AI_ADDRCONFIG). With the option `no-aaaa`, asks only for IPv4. The addresses are in the
+  /// order of RFC 6724.
   void ask(const std::string& name, Done done);
   std::size_t taken() const { return taken_; }          ///< number of questions so far
   std::size_t under_way() const { return under_way_; }  ///< number of pending questions
@@ -50,9 +50,9 @@ class DnsChannel {
   int ndots() const { return ndots_; }
 
   void add_sockets_to(std::vector<pollfd>&) const;
-  /// Returns how long `turn` need not be called unless a socket becomes ready. None: without limit.
+  /// Returns for how long `turn` need not be called unless a socket becomes ready. No value: for any time.
   std::optional<std::chrono::milliseconds> quiet() const;
-  /// Handles those ready sockets that belong to this channel, and expired timeouts.
+  /// Handles those ready sockets that belong to this channel, and timeouts that have expired.
   void turn(const std::vector<pollfd>& ready);
 
  private:

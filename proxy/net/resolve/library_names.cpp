@@ -45,7 +45,7 @@ void LibraryNames::resolve(Resolver::Question question) {
         ++state.threads;
         ++state.idle_threads;
       } catch (const std::system_error&) {
-        // No thread could be started: the question waits for an existing thread.
+        // No thread could be started, so the question waits for an existing thread.
       }
     }
     if (state.threads > 0 && state.queue.size() < most_waiting) {

@@ -44,8 +44,8 @@ std::string own_name() {
   return ::gethostname(name, HOST_NAME_MAX) == 0 ? std::string(name) : std::string();
 }
 
-// Returns true if no descriptor is free. /etc/hosts cannot be read then, and DNS alone might give a wrong
-// result (row I6).
+// Returns true if no descriptor is free. In that case /etc/hosts cannot be read, and DNS alone might give a
+// wrong result (row I6).
 bool is_short_of_descriptors() {
   const int probe = ::open("/", O_PATH | O_CLOEXEC);
   if (probe < 0) return is_out_of_descriptors(errno);
@@ -55,7 +55,7 @@ bool is_short_of_descriptors() {
 
 }  // namespace
 
-/// The progress of one name through the sources.
+/// The progress of the lookup of one name: the sources and names that were not asked yet.
 struct NameService::Search {
   Resolver::Question question;
   std::string order;               ///< sources not asked yet
@@ -91,7 +91,7 @@ void NameService::ask(Resolver::Question question) {
 void NameService::run() {
   for (;;) {
     for (Resolver::Question& question : wait()) begin(std::move(question));
-    // Iterates by index: a question that continues with its next name may add a channel.
+    // Iterates by index, because a question that continues with its next name may add a channel.
     for (std::size_t i = 0, polled = channels_.size(); i < polled; ++i) channels_[i]->turn(polled_);
     close_channels();
     look_at_files();
@@ -149,7 +149,7 @@ void NameService::look_at_files() {
   looked_at_ = now;
   if (stamp_of(files_.resolv) == resolv_stamp_ && stamp_of(files_.sources) == sources_stamp_) return;
   if (!read_files()) return;
-  // The file may have been changed because its servers hang, so pending questions are asked again.
+  // The name servers may have been replaced because they hang, so pending questions are asked again.
   reloading_ = true;
   std::exchange(channels_, {}).clear();
   reloading_ = false;
@@ -158,7 +158,8 @@ void NameService::look_at_files() {
 bool NameService::read_files() {
   const Stamp resolv = stamp_of(files_.resolv), sources = stamp_of(files_.sources);
   const auto resolv_text = text_of(files_.resolv), sources_text = text_of(files_.sources);
-  if (!resolv_text || !sources_text) return false;  // old stamps remain: the next check reads again
+  // The stamps stay old, so the next check reads the files again.
+  if (!resolv_text || !sources_text) return false;
   const char* environment = ::getenv("RES_OPTIONS");
   sources_ = read_hosts_line(*sources_text);
   lookup_options_ = read_lookup_options(*resolv_text, environment == nullptr ? "" : environment);
@@ -190,7 +191,7 @@ void NameService::begin(Resolver::Question question) {
   go_on(search);
 }
 
-// Asks the next source, after the previous ones did not know the name.
+// Asks the next source, after the previous sources did not know the name.
 void NameService::go_on(const std::shared_ptr<Search>& search) {
   if (search->order.empty()) return end_unknown(*search);
   const char source = search->order.front();

@@ -1,4 +1,4 @@
-// Resolves names as this host is configured: /etc/hosts and DNS by c-ares on one thread, however many lookups
+// Resolves names as this host is configured: /etc/hosts and DNS by c-ares on one thread, even if many lookups
 // hang; other sources by the C library.
 #pragma once
 
@@ -22,10 +22,10 @@ namespace reprise::net {
 /// detected within a second while names are looked up.
 class NameService {
  public:
-  /// Maximum number of questions per channel. After these a new channel is opened, with its own sockets and
+  /// Maximum number of questions per channel. Further questions use a new channel with its own sockets and
   /// ports.
   static constexpr std::size_t questions_of_a_channel = 64;
-  /// Maximum number of channels. Beyond it the oldest channels are closed.
+  /// Maximum number of channels. If there are more, the oldest channels are closed.
   static constexpr std::size_t most_channels = 64;
 
   /// Throws std::system_error if no descriptor or thread is available.
@@ -74,9 +74,9 @@ class NameService {
   std::vector<Resolver::Question> asked_;
   bool stopping_ = false;
 
-  // Used on the service's own thread only.
+  // These members are used on the service's own thread only.
   std::vector<pollfd> polled_;
-  std::deque<std::unique_ptr<DnsChannel>> channels_;  ///< the last one takes new questions
+  std::deque<std::unique_ptr<DnsChannel>> channels_;  ///< the last channel takes new questions
   std::unique_ptr<DnsChannel> hosts_;
   std::vector<Resolver::Question>
       again_;  ///< questions to ask again, because a file change closed their channel

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view blanks = " \t\r";
 
-/// Returns the words of a line, without a comment that begins with `#`.
+/// Returns the words of a line. Skips a comment that begins with `#`.
 std::vector<std::string_view> words_of(std::string_view line) {
   line = line.substr(0, line.find('#'));
   std::vector<std::string_view> words;

@@ -9,7 +9,7 @@
 
 namespace reprise::net {
 
-/// Paths of the host's files; tests use their own.
+/// Paths of the host's files. Tests use other files.
 struct NameFiles {
   std::string resolv = "/etc/resolv.conf";     ///< resolv.conf(5)
   std::string sources = "/etc/nsswitch.conf";  ///< nsswitch.conf(5)
@@ -22,8 +22,9 @@ struct HostsLine {
   bool others = false;       ///< there are sources that only the C library can ask
   bool myhostname = false;   ///< nss-myhostname(8): knows this host's own name
 };
-/// Reads the line `hosts:`. Ignores actions in brackets: the next source is always asked if the previous ones
-/// do not know the name. The source `resolve` (systemd-resolved) counts as DNS and also sets `others`.
+/// Reads the line `hosts:`. Ignores actions in brackets, so the next source is always asked if the previous
+/// sources do not know the name. The source `resolve` (systemd-resolved) counts as DNS and also sets
+/// `others`.
 HostsLine read_hosts_line(std::string_view text);
 
 /// Returns true if the C library must be asked for a name that neither /etc/hosts nor DNS knows.
@@ -33,13 +34,12 @@ bool is_for_others(const HostsLine&, std::string_view name, std::string_view own
 struct LookupOptions {
   std::chrono::milliseconds first{1000};  ///< first timeout; doubled for each round over the servers
   int rounds = 3;
-  bool one_server = true;  ///< false if there are several servers
+  bool one_server = true;  ///< there is only one name server
   bool over_tcp = false;   ///< TCP is used from the first question on
-  bool ipv4_only = false;  ///< no questions for IPv6 addresses
+  bool ipv4_only = false;  ///< IPv6 addresses are not asked for
 };
-/// Reads `timeout:` (at most 30 s) and `attempts:` (at most 5) of the lines `options`, as in resolv.conf(5),
-/// where the last value counts; also `use-vc` and `no-aaaa`. `environment`: the value of RES_OPTIONS, which
-/// overrides the file.
+/// Reads the lines `options` of resolv.conf(5): `timeout:` (at most 30 s), `attempts:` (at most 5), `use-vc`
+/// and `no-aaaa`. The last value counts. `environment`: the value of RES_OPTIONS, which overrides the file.
 LookupOptions read_lookup_options(std::string_view text, std::string_view environment);
 
 /// Returns the names to ask DNS for, in order, by the rules of `search` and `ndots` in resolv.conf(5).

@@ -14,7 +14,7 @@ constexpr std::size_t most_addresses = 16;
 
 }  // namespace
 
-// Owned by the resolver. The result of a question that outlives it is discarded.
+// Owned by the resolver. A question may outlive the resolver; its result is then discarded.
 struct Resolver::State {
   struct Name {
     std::shared_ptr<const Addresses> result;  ///< addresses of a successful lookup
@@ -24,7 +24,7 @@ struct Resolver::State {
     bool resolved_once = false;
     std::vector<std::shared_ptr<Lookup>> waiting;
 
-    /// Adds a waiting lookup. Removes abandoned ones each time the list has doubled.
+    /// Adds a waiting lookup. Removes abandoned lookups each time the list has doubled.
     void add(std::shared_ptr<Lookup> lookup) {
       if (waiting.size() >= crowded_) {
         std::erase_if(waiting, [](const auto& each) { return each.use_count() == 1; });
@@ -45,15 +45,15 @@ struct Resolver::State {
 
   std::mutex mutex;
   Names names;
-  std::size_t remembered = 0;  ///< number of entries without a pending lookup
+  std::size_t remembered = 0;  ///< number of names without a pending lookup
   Query query;
   Limits limits;
   telemetry::Metrics* metrics = nullptr;
 
-  /// Precondition of the following functions: the caller holds the mutex.
+  /// Precondition of `settle`, `drop_result`, `drop` and `make_room`: the caller holds the mutex.
   void settle(Names::iterator, const Found&);
-  /// Drops the addresses. Precondition: no lookup is pending. Keeps the entry only if the name has resolved
-  /// once.
+  /// Drops the addresses of a name. Keeps the entry only if the name has resolved once. Precondition: no
+  /// lookup of the name is pending.
   void drop_result(Names::iterator);
   void drop(Names::iterator);
   void make_room();
@@ -124,7 +124,8 @@ bool Resolver::Question::is_given_up() const {
   return true;
 }
 
-// Delivers a failure to the waiting lookups and does not keep it, so that a later lookup asks again.
+// Ends a lookup. A failure is delivered to the waiting callers but not kept, so that a later lookup asks
+// again.
 void Resolver::State::settle(Names::iterator place, const Found& found) {
   Name& entry = place->second;
   entry.resolved_once = entry.resolved_once || !found.list.empty();

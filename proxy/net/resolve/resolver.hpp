@@ -18,37 +18,39 @@ struct Addresses {
   /// In the resolver's order with alternating address families; at most 16 (row I13). Empty if the name does
   /// not resolve.
   std::vector<asio::ip::address> list;
-  /// True if the sources report that the name does not exist, and this process has never resolved it: the
-  /// name is probably mistyped, and not that of a service that restarts. Only true if `list` is empty.
+  /// True if the sources report that the name does not exist, and this process has never resolved the name.
+  /// The name is then probably mistyped; it is not that of a service that restarts. Only true if `list` is
+  /// empty.
   bool never_existed = false;
 };
 
 /// Result of a lookup.
 struct Found {
   std::vector<asio::ip::address> list;  ///< in order of preference; empty if the name does not resolve
-  Duration keep = Duration::max();      ///< how long the result may be cached: the TTL, if there is one
+  Duration keep = Duration::max();      ///< how long the result may be cached: the TTL, if the source has one
   bool is_unknown = false;  ///< every source reports that the name does not exist (NXDOMAIN, EAI_NONAME)
 };
 
-/// The wait of one caller, on one io thread, for the result of a lookup. Ends with the result, at the
-/// caller's limit, or when it is cancelled.
+/// One caller's wait for the result of a lookup, on one io thread. Ends with the result, at the caller's
+/// limit, or when it is cancelled.
 class Lookup;
 
 /// Shared by all io threads; thread-safe. A name that does not resolve delays only the callers that wait for
-/// it, each until its own limit.
+/// that name, each until its own limit.
 class Resolver {
  public:
   class Question;
   /// Starts the lookup of a name. Called on any thread, once per lookup. Must not block; may complete the
-  /// question at once. Tests pass their own.
+  /// question at once. Tests pass their own function.
   using Query = std::function<void(Question)>;
 
   struct Limits {
     /// Maximum number of names that are kept: names with cached addresses, and names that have resolved once.
-    /// The name that was requested longest ago is evicted. Pending lookups are not counted, because each of
-    /// them has a waiting caller or ends soon.
+    /// The name that was requested longest ago is evicted first. Names with a pending lookup are not counted,
+    /// because such a lookup has a waiting caller or ends soon.
     std::size_t names = 1024;
-    Duration positive = std::chrono::seconds(10);  ///< longest caching of a success, whatever its TTL
+    /// Longest time for which addresses are cached, whatever their TTL.
+    Duration positive = std::chrono::seconds(10);
   };
 
   Resolver(Query, const Limits&, telemetry::Metrics&);
@@ -57,11 +59,11 @@ class Resolver {
   Resolver(const Resolver&) = delete;
   Resolver& operator=(const Resolver&) = delete;
 
-  /// Starts a lookup, or joins a pending one. `executor` is the caller's; the result is used on that thread
-  /// only.
+  /// Starts a lookup, or joins a pending lookup of the same name. `executor` is the caller's; the result is
+  /// used on that thread only.
   std::shared_ptr<Lookup> start(const std::string& name, const asio::any_io_executor& executor);
-  /// Drops the cached addresses of a name because they turned out to be useless. The next lookup asks again
-  /// (rows L1, L2).
+  /// Drops the cached addresses of a name because connecting to them failed. The next lookup asks again (rows
+  /// L1, L2).
   void evict(const std::string& name);
 
  private:
@@ -69,8 +71,8 @@ class Resolver {
   std::shared_ptr<State> state_;
 };
 
-/// One pending lookup, to be completed once: on any thread, even after the resolver is destroyed. Copies
-/// refer to the same lookup.
+/// One pending lookup, which must be completed once: on any thread, even after the resolver is destroyed.
+/// Copies refer to the same lookup.
 class Resolver::Question {
  public:
   const std::string& name() const { return name_; }
@@ -91,7 +93,7 @@ class Lookup final : public Cancellable, public std::enable_shared_from_this<Loo
  public:
   explicit Lookup(const asio::any_io_executor& executor) : timer_(executor) {}
 
-  /// Waits for the result. Null if the limit or a cancel comes first.
+  /// Waits for the result. Null if the limit is reached or the wait is cancelled first.
   Task<std::shared_ptr<const Addresses>> wait(Duration limit);
   /// Delivers the result. Thread-safe.
   void deliver(std::shared_ptr<const Addresses>);

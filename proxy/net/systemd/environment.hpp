@@ -9,10 +9,10 @@
 
 namespace reprise::net {
 
-/// Returns the value of a variable; none if it is not set.
+/// Returns the value of a variable; no value if the variable is not set.
 using Environment = std::function<std::optional<std::string>(std::string_view)>;
 
-/// Returns the value of a variable as a number; none if it is not a plain decimal number.
+/// Returns the value of a variable as a number; no value if the variable is not a plain decimal number.
 std::optional<std::uint64_t> number_in(const Environment&, std::string_view name);
 
 }  // namespace reprise::net

@@ -30,7 +30,7 @@ std::optional<tcp::endpoint> listening_endpoint(int descriptor) {
 
 InheritedSockets inherited_sockets(const Environment& environment, std::uint64_t pid, int first) {
   InheritedSockets found;
-  constexpr std::uint64_t most = 1000;  // far more than any configuration has listeners
+  constexpr std::uint64_t most = 1000;  // limit for LISTEN_FDS; no configuration has that many listeners
   const auto count = number_in(environment, "LISTEN_FDS");
   if (number_in(environment, "LISTEN_PID") != pid || !count || *count > most) return found;
   for (int descriptor = first; descriptor < first + static_cast<int>(*count); ++descriptor) {

@@ -18,12 +18,12 @@ struct InheritedSocket {
 
 struct InheritedSockets {
   std::vector<InheritedSocket> sockets;
-  std::vector<std::string> faults;  ///< sentences about descriptors that were passed but are not usable
+  std::vector<std::string> faults;  ///< sentences about passed descriptors that cannot be used
 };
 
-/// Returns the sockets that LISTEN_FDS counts, from descriptor `first` on, if LISTEN_PID is `pid`; else none.
-/// Sets close-on-exec, so that no child inherits them. A descriptor that is not a listening TCP socket is
-/// closed and reported in `faults`.
+/// If LISTEN_PID is `pid`, returns the sockets that LISTEN_FDS counts, from descriptor `first` on; else no
+/// sockets. Sets close-on-exec, so that no child inherits the sockets. A descriptor that is not a listening
+/// TCP socket is closed and reported in `faults`.
 InheritedSockets inherited_sockets(const Environment&, std::uint64_t pid, int first = 3);
 
 }  // namespace reprise::net

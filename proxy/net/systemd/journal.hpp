@@ -6,7 +6,8 @@
 namespace reprise::net {
 
 /// Returns true if `descriptor` is the stream that JOURNAL_STREAM names by device and inode
-/// (systemd.exec(5)). A redirection to a file, or a variable that came from another process, gives false.
+/// (systemd.exec(5)). Returns false if the output is redirected to a file, or if JOURNAL_STREAM was set for
+/// another process.
 bool is_journal_stream(const Environment&, int descriptor);
 
 }  // namespace reprise::net

@@ -21,7 +21,8 @@ bool NotifySocket::send(std::string_view state) const {
   sockaddr_un to{};
   to.sun_family = AF_UNIX;
   std::memcpy(to.sun_path, address_.data(), address_.size());
-  // Abstract namespace: the name follows the zero byte, and its length comes from the address length.
+  // Abstract namespace: the name follows a zero byte, and the length of the address determines the length of
+  // the name.
   if (to.sun_path[0] == '@') to.sun_path[0] = '\0';
   const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + address_.size());
   const int descriptor = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

@@ -11,7 +11,7 @@
 
 namespace reprise::net {
 
-/// Copies notify the same socket. Thread-safe.
+/// Notifies one socket. Copies of this object notify the same socket. Thread-safe.
 class NotifySocket {
  public:
   /// Discards all messages.
@@ -21,15 +21,15 @@ class NotifySocket {
   explicit NotifySocket(std::string address);
 
   /// Sends one datagram, such as "READY=1". Never blocks. Returns false if the datagram was not accepted at
-  /// once; it is lost then.
+  /// once; the datagram is lost then.
   bool send(std::string_view state) const;
 
  private:
   std::string address_;
 };
 
-/// Returns the interval for WATCHDOG=1: a third of WATCHDOG_USEC, so that one message may be late. None if
-/// WATCHDOG_USEC is absent, 0 or not a number, or if WATCHDOG_PID names another process than `pid`.
+/// Returns the interval for WATCHDOG=1: a third of WATCHDOG_USEC, so that one message may be late. Returns no
+/// value if WATCHDOG_USEC is absent, 0 or not a number, or if WATCHDOG_PID is not `pid`.
 std::optional<Duration> watchdog_interval(const Environment&, std::uint64_t pid);
 
 }  // namespace reprise::net

@@ -34,7 +34,7 @@ std::string status_line(const ServiceState& state) {
     line.append(&listener == &state.listeners.front() ? "" : ", ").append(listener);
   if (state.reloaded != 0 && !failed) line.append("; reloaded at ").append(moment(state.reloaded));
   if (line.size() > longest) line.resize(longest);
-  // In the protocol a line break ends the state.
+  // In the sd_notify protocol, a line break ends the status text.
   std::replace_if(
       line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
   return line;

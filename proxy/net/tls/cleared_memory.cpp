@@ -19,7 +19,7 @@ void give_back(void* memory, const char* /*file*/, int /*line*/) {
   std::free(memory);
 }
 
-// Does not call realloc, which may move the memory and leave the old bytes behind.
+// Does not call realloc, because realloc may move the memory and leave the old bytes behind.
 void* resize(void* memory, std::size_t size, const char* file, int line) {
   if (memory == nullptr) return take(size, file, line);
   if (size == 0) {

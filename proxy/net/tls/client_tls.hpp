@@ -11,19 +11,19 @@
 
 namespace reprise::net {
 
-/// Thread-safe; outlives every session.
+/// One object for all sessions. Thread-safe; outlives every session.
 class ClientTls {
  public:
-  /// Makes the server's side of TLS over a client's connection. `before`: bytes of the client that were read
-  /// already.
+  /// Makes the server's side of TLS over a client's connection. `before`: bytes that were already read from
+  /// the client.
   using Accept = std::function<std::unique_ptr<SecureLink>(Carrier, std::string before)>;
 
   virtual ~ClientTls() = default;
 
   /// Returns the hosts that are intercepted: exact names and `*.suffix`.
   virtual const std::vector<policy::HostPattern>& hosts() const = 0;
-  /// Returns the certificate for a listed host name. Resumes on the caller's executor. If no certificate can
-  /// be made, the result is empty and `why` is set.
+  /// Returns the certificate for a host name that matches `hosts()`. Resumes on the caller's executor. If no
+  /// certificate can be made, the result is empty and `why` is set.
   virtual Task<Accept> certificate_for(std::string name, asio::any_io_executor, std::string& why) = 0;
 };
 

@@ -33,8 +33,8 @@ struct CloseFolder {
 };
 
 // Adds the entries of a folder. A link counts as its target. The entry `.` represents the folder itself: its
-// time changes with each entry that is added or removed. Takes ownership of the descriptor, because a second
-// one may not be available.
+// time changes with each entry that is added or removed. Takes ownership of the descriptor, because the
+// process may have no second descriptor left.
 void add_folder(const Digest& digest, int descriptor) {
   const std::unique_ptr<DIR, CloseFolder> folder(::fdopendir(descriptor));
   if (folder == nullptr) {
@@ -57,7 +57,7 @@ void add_folder(const Digest& digest, int descriptor) {
 }
 
 // Adds the content of a regular file. For a special file adds only the type, because reading it might block
-// or never end. Returns the errno of open, or 0.
+// or never end. Returns 0, or the errno of open.
 int add_file(const Digest& digest, const std::string& file) {
   std::array<char, 16 * 1024> piece{};
   std::uint64_t length = 0;

@@ -8,11 +8,11 @@
 
 namespace reprise::net {
 
-/// Returns the SHA-256 over the content of all files. For a file that cannot be read, the error is digested
-/// in place of the content; for a folder, the names and modification times of its entries. Blocks: not for an
-/// io thread. Wipes the read bytes, which may be keys, from memory.
+/// Returns the SHA-256 over the content of all files. A file that cannot be read is represented by the error,
+/// and a folder by the names and modification times of its entries. Blocks, so do not call it on an io
+/// thread. Wipes the read bytes from memory, because they may be keys.
 std::string digest_of_files(std::span<const std::string> files);
-/// Returns the digest of one file, as `digest_of_files` computes it. None if no descriptor was available,
+/// Returns the digest of one file, as `digest_of_files` computes it. No value if no descriptor was free,
 /// because the content is then unknown.
 std::optional<std::string> digest_of_file(const std::string& file);
 
@@ -22,13 +22,15 @@ struct FileStamp {
   std::uint64_t inode = 0;
   std::int64_t size = 0;                  ///< bytes
   std::int64_t modified_nanoseconds = 0;  ///< wall clock
-  std::int64_t changed_nanoseconds = 0;   ///< wall clock; every write changes it, and no program can set it
+  /// Wall clock; every write changes this time, and no program can set it.
+  std::int64_t changed_nanoseconds = 0;
   bool operator==(const FileStamp&) const = default;
 };
 
-/// Returns the stamp of a regular file that has not changed in the last two seconds before `now_nanoseconds`
-/// (wall clock). While the stamp stays the same, so does the content. None for any other file: two writes
-/// within one tick of the kernel's clock leave the same stamp, and some network file systems keep no times.
+/// Returns the stamp of a regular file that has not changed in the two seconds before `now_nanoseconds` (wall
+/// clock). While this stamp stays the same, so does the content. Returns no value for any other file: two
+/// writes within one tick of the kernel's clock leave the same stamp, and some network file systems keep no
+/// times.
 std::optional<FileStamp> stamp_of_unchanged_file(const std::string& file, std::int64_t now_nanoseconds);
 
 }  // namespace reprise::net

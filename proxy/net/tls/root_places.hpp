@@ -6,8 +6,8 @@
 
 namespace reprise::net {
 
-/// The locations that OpenSSL reads: SSL_CERT_FILE and SSL_CERT_DIR, or its defaults. Any of them may be
-/// missing.
+/// The locations from which OpenSSL reads: SSL_CERT_FILE and SSL_CERT_DIR, or its defaults. Any of these may
+/// be missing.
 struct RootPlaces {
   std::string file;
   std::vector<std::string> folders;  ///< folders of files with OpenSSL's hashed names, such as `1234abcd.0`

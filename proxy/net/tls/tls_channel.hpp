@@ -1,5 +1,5 @@
-// The transport and the OpenSSL state of a TLS connection, which outlive their TlsLink while a close_notify
-// is pending.
+// The transport and the OpenSSL state of a TLS connection. They outlive their TlsLink while a close_notify is
+// pending.
 #pragma once
 
 #include <openssl/types.h>
@@ -25,14 +25,14 @@ class TlsChannel {
   void cancel();
   bool open() const;
   void close();
-  /// Closes so that the other side does not take the sent bytes for complete.
+  /// Closes the transport in such a way that the other side does not take the sent bytes for complete.
   void cut();
   asio::any_io_executor executor() { return socket_.get_executor(); }
   int descriptor();
 
   SSL* connection() const { return connection_.get(); }
   TlsSocketErrors& errors() { return errors_; }
-  /// Returns the link below; null if the transport is a socket.
+  /// Returns the link that TLS runs over; null if the transport is a socket.
   Link* below() { return below_.get(); }
   std::shared_ptr<TlsTicket>& ticket() { return ticket_; }
   const TlsRemarks& remarks() const { return remarks_; }
@@ -40,9 +40,10 @@ class TlsChannel {
   /// Progress of the close_notify.
   enum class Notice : std::uint8_t { unsent, pending, sent };
   Notice notice() const { return notice_; }
-  /// Tries to send close_notify. Returns false if it must be tried again when the transport is writable.
+  /// Tries to send close_notify. Returns false if the caller must try again when the transport is writable.
   bool try_notify();
-  /// Sends close_notify as soon as the kernel accepts it, within a second; then closes if `closes` is set.
+  /// Sends close_notify as soon as the kernel accepts it, within a second. Then closes the transport if
+  /// `closes` is set.
   static Task<void> send_close_notify(std::shared_ptr<TlsChannel>);
 
   bool closes = false;  ///< close after close_notify is sent

@@ -25,14 +25,16 @@ namespace {
   throw std::runtime_error("tls." + key + " " + file + " cannot be used: " + why);
 }
 
-// Returns the configured passphrase. Without one OpenSSL would prompt on the terminal.
+// Callback of OpenSSL: returns the configured passphrase. Without this callback OpenSSL would prompt on the
+// terminal.
 int give_passphrase(char* room, int size, int, void* configured) {
   const auto* passphrase = static_cast<const std::string*>(configured);
   if (passphrase == nullptr || passphrase->size() > static_cast<std::size_t>(size)) return 0;
   return static_cast<int>(passphrase->copy(room, passphrase->size()));
 }
 
-// Stores a new session in the ticket of the connection's upstream. Returns 1 to take ownership of it.
+// Callback of OpenSSL: stores a new session in the ticket of the connection's upstream. Returns 1 to take
+// ownership of the session.
 int keep_session(SSL* connection, SSL_SESSION* session) {
   auto* ticket = static_cast<TlsTicket*>(SSL_get_app_data(connection));
   if (ticket == nullptr) return 0;
@@ -131,14 +133,16 @@ std::vector<std::pair<std::string, std::int64_t>> TlsClients::certificate_ends()
   return ends;
 }
 
-// Digests the files before OpenSSL reads them, so that a change in between is detected at the next reload.
+// Digests the files before OpenSSL reads them. If a file changes in between, the next reload detects the
+// change.
 TlsClients::Made TlsClients::make(const policy::TlsPolicy& policy, const std::vector<Made>& before) {
   std::vector<std::string> files;
   for (const auto& file : {policy.ca_file, policy.certificate, policy.key}) {
     if (file) files.push_back(*file);
   }
-  // A client reads the system's root file only once, and keeps the roots of a folder after their first use
-  // (row N4). The digest therefore includes both, so that a change makes a new client.
+  // A TlsClient reads the system's root file only once, and keeps the roots of a folder after their first use
+  // (row N4). The digest therefore includes the root file and the folders, so that a change makes a new
+  // TlsClient.
   if (!policy.ca_file) {
     for (std::string& place : root_places().all()) files.push_back(std::move(place));
   }

@@ -19,12 +19,12 @@ struct ssl_session_st;
 
 namespace reprise::net {
 
-/// A file of a route or of the parent proxy cannot be loaded. `what()` names the route, the key and the file,
-/// and says what is wrong.
+/// Thrown if a file of a route or of the parent proxy cannot be loaded. `what()` names the route, the key and
+/// the file, and says what is wrong.
 class TlsSettingsError : public std::runtime_error {
  public:
   TlsSettingsError(const policy::Route& route, const std::string& why);
-  /// Makes the error for a file of the parent proxy.
+  /// Makes the error for a file that belongs to the parent proxy.
   explicit TlsSettingsError(const std::string& why) : std::runtime_error(why) {}
   /// Returns the route's line in the configuration; 0 if the route is built-in.
   std::size_t line() const { return line_; }
@@ -43,20 +43,22 @@ struct TlsTicket {
   std::unique_ptr<ssl_session_st, FreeTls> newest;
 };
 
-/// Returns true if both policies use the same files and passphrase, so that one TlsClient serves both.
+/// Returns true if both policies use the same files and passphrase. One TlsClient can then serve both
+/// policies.
 bool same_files(const policy::TlsPolicy&, const policy::TlsPolicy&);
 
-/// Immutable; thread-safe. TLS 1.2 or later, the other side always verified, ALPN http/1.1, no early data, no
-/// renegotiation.
+/// Immutable; thread-safe. Accepts TLS 1.2 or later, always verifies the other side, offers ALPN http/1.1,
+/// and uses no early data and no renegotiation.
 class TlsClient : public std::enable_shared_from_this<TlsClient> {
  public:
   /// Throws std::runtime_error if a file cannot be loaded.
   TlsClient(const policy::TlsPolicy&, std::size_t number);
 
   SSL_CTX* settings() const { return settings_.get(); }
-  /// Returns when the client certificate expires, in seconds since 1970; none if there is no certificate.
+  /// Returns when the client certificate expires, in seconds since 1970; no value if there is no client
+  /// certificate.
   std::optional<std::int64_t> certificate_expires() const;
-  /// Returns a number that is unique in the process.
+  /// Returns the client's number, which is unique in the process.
   std::size_t number() const { return number_; }
 
  private:
@@ -64,12 +66,12 @@ class TlsClient : public std::enable_shared_from_this<TlsClient> {
   std::size_t number_;
 };
 
-/// One client for each distinct set of files of the routes; a route that names no files uses the system's
-/// roots. The parent proxy has a separate client, because its authorities are trusted for the parent only.
+/// One TlsClient for each distinct set of files of the routes. A route that names no files uses the system's
+/// roots. The parent proxy has a separate TlsClient, because its authorities are trusted for the parent only.
 class TlsClients {
  public:
   /// `parent`: how to verify a parent proxy over TLS; null if there is none. `before`: the clients of the
-  /// previous configuration; a client whose files have not changed is reused, together with its connections.
+  /// previous configuration. A client whose files have not changed is reused, together with its connections.
   /// Throws TlsSettingsError.
   explicit TlsClients(const policy::RouteTable&, const policy::TlsPolicy* parent = nullptr,
                       const TlsClients* before = nullptr);

@@ -80,7 +80,7 @@ ErrorCode TlsLink::error_of(int result) {
     case SSL_ERROR_SYSCALL: return {channel_->errors().code, boost::system::system_category()};
     default: break;
   }
-  // Ignores the socket's error: it may belong to the alert that could not be sent.
+  // Ignores the socket's error, because it may belong to an alert that could not be sent.
   const bool ended = ERR_GET_REASON(ERR_peek_error()) == SSL_R_UNEXPECTED_EOF_WHILE_READING;
   return ended ? TlsError::no_close_notify : TlsError::protocol;
 }
@@ -121,7 +121,8 @@ ReadTask TlsLink::read_some(asio::mutable_buffer into) {
   for (;;) {
     ErrorCode error;
     std::size_t bytes = 0;
-    // Right after a write the response is rarely there, so the first read is skipped to save a system call.
+    // Right after a write, the response has rarely arrived. The first read is therefore skipped to save a
+    // system call.
     if (std::exchange(asked_, false)) {
       error = asio::error::would_block;
     } else {
@@ -135,8 +136,8 @@ ReadTask TlsLink::read_some(asio::mutable_buffer into) {
     } else {
       failure = co_await channel_->wait_readable();
     }
-    // Checked even without an error: bytes of a partial record may have ended the wait at the same time as
-    // the cancel.
+    // Checked even without an error, because bytes of a partial record may have ended the wait at the same
+    // time as a call of `cancel`.
     if (cancels != cancels_) co_return std::tuple(ErrorCode(asio::error::operation_aborted), std::size_t{0});
     if (failure) co_return std::tuple(failure, std::size_t{0});
   }
@@ -163,7 +164,7 @@ std::size_t TlsLink::seal(asio::const_buffer bytes, ErrorCode& error) {
 }
 
 // Joins small pieces, so that a head and its body are one record. After would_block the same pieces are
-// joined in the same way, because OpenSSL requires the same bytes.
+// joined in the same way, because OpenSSL requires that a write is repeated with the same bytes.
 std::size_t TlsLink::write_some(std::span<const asio::const_buffer> parts, ErrorCode& error) {
   static thread_local std::array<char, record_bytes> scratch;
   std::size_t taken = 0;
@@ -204,7 +205,7 @@ void TlsLink::cancel() {
 // Sends no close_notify after a failure, or while a record is half written.
 void TlsLink::notify() {
   if (!established_ || broken_ || write_waits_ || channel_->notice() != TlsChannel::Notice::unsent) return;
-  // The link below sends and waits for its own close_notify.
+  // If TLS runs over another link, no further try is needed: that link sends and awaits its own close_notify.
   if (channel_->try_notify() || channel_->below() != nullptr) return;
   asio::co_spawn(channel_->executor(), TlsChannel::send_close_notify(channel_), or_abort);
 }

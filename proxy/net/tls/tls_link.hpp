@@ -1,5 +1,5 @@
-// One side of TLS over a connected socket or another link. It does not use Asio's SSL stream, so that a write
-// is tried at once and leaves in one record.
+// One side of TLS over a connected socket or another link. Replaces Asio's SSL stream, so that a write is
+// tried at once and leaves in one record.
 #pragma once
 
 #include <memory>
@@ -19,12 +19,12 @@ namespace reprise::net {
 class TlsLink final : public SecureLink {
  public:
   /// Makes the client's side. `name`: the name that the other side must prove, a host name (also sent as SNI)
-  /// or a literal address. Resumes the session in `ticket` and replaces it by newer ones. `client` outlives
-  /// the link. The transport is a socket, or a link that can be read without waiting, such as another
-  /// TlsLink.
+  /// or a literal address. Resumes the session in `ticket` and replaces that session by newer ones. `client`
+  /// must outlive the link. The transport is a socket, or a link that can be read without waiting, such as
+  /// another TlsLink.
   TlsLink(Carrier, const TlsClient& client, std::string_view name, std::shared_ptr<TlsTicket> ticket);
-  /// Makes the server's side; the client is not verified. `before`: bytes of the client that were read
-  /// already.
+  /// Makes the server's side; the client is not verified. `before`: bytes that were already read from the
+  /// client.
   TlsLink(Carrier, const TlsServer& server, std::string before);
   ~TlsLink() override;
 
@@ -40,20 +40,20 @@ class TlsLink final : public SecureLink {
   Task<ErrorCode> wait_writable() override;
   std::size_t write_some(std::span<const asio::const_buffer>, ErrorCode&) override;
   void cancel() override;
-  /// Sends close_notify. The connection stays open for reading.
+  /// Sends close_notify. Reading continues.
   void finish_sending() override;
-  /// Closes with close_notify. If the kernel does not accept it at once, it is sent after the pending bytes,
-  /// within a second (row F7).
+  /// Closes with close_notify. If the kernel does not accept the close_notify at once, it is sent after the
+  /// pending bytes, within a second (row F7).
   void close() override;
   void cut() override;
   bool open() const override;
-  /// Peeks as Link::unread does. Also processes records without data, such as session tickets.
+  /// Peeks like Link::unread. Also processes records without data, such as session tickets.
   Unread unread() override;
   Presence presence() override;
   TlsRefusal refusal() const override;
   int descriptor() override;
 
-  /// Returns true if a session was resumed.
+  /// Returns true if the handshake resumed an earlier session.
   bool resumed() const;
 
  private:
@@ -67,14 +67,14 @@ class TlsLink final : public SecureLink {
   ErrorCode failure_;
   std::string words_;
   std::string_view why_unproved_;  ///< static text
-  ErrorCode later_;                ///< error of a read that had already delivered bytes
+  ErrorCode later_;  ///< error of a read that had already returned bytes; reported by the next read
   unsigned cancels_ = 0;
   bool nameless_ = false;
   bool established_ = false;
   bool broken_ = false;       ///< no more bytes can be sent
   bool write_waits_ = false;  ///< a record is half written
   bool read_wants_write_ = false;
-  bool asked_ = false;  ///< bytes were sent since the last read, and none are buffered
+  bool asked_ = false;  ///< bytes were sent since the last read, and no received bytes are buffered
 };
 
 }  // namespace reprise::net

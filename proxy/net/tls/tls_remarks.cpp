@@ -22,7 +22,7 @@ TlsRemarks* remarks_of(const SSL* connection) {
   return static_cast<TlsRemarks*>(SSL_get_ex_data(connection, remarks_index()));
 }
 
-// Callback of OpenSSL, which passes an alert as level * 256 + number.
+// Callback of OpenSSL. The parameter `value` is the alert as level * 256 + number.
 void note_alert(const SSL* connection, int where, int value) {
   if ((where & SSL_CB_ALERT) == 0) return;
   TlsRemarks* const remarks = remarks_of(connection);
@@ -34,7 +34,7 @@ void note_alert(const SSL* connection, int where, int value) {
     remarks->asked_for_renegotiation = true;
 }
 
-// Returns the name of an alert. OpenSSL 3.0 has no text for the two alerts below.
+// Returns the name of an alert. OpenSSL 3.0 has no text for the two alerts that are compared here.
 std::string_view name_of(int alert) {
   if (alert == SSL_AD_CERTIFICATE_REQUIRED) return "certificate required";
   if (alert == SSL_AD_NO_APPLICATION_PROTOCOL) return "no application protocol";

@@ -8,7 +8,7 @@
 
 namespace reprise::net {
 
-/// Observations about one connection so far.
+/// What was observed about one connection so far.
 struct TlsRemarks {
   int alert = -1;  ///< number of the other side's fatal alert (RFC 8446 6); -1 if there was none
   bool asked_for_certificate = false;  ///< the other side requested a client certificate
@@ -16,13 +16,13 @@ struct TlsRemarks {
       false;  ///< the other side requested a renegotiation, which reprise never does
 };
 
-/// Starts recording. Precondition: `remarks` outlives the connection.
+/// Starts recording in `remarks`. Precondition: `remarks` outlives the connection.
 void note_remarks(SSL* connection, TlsRemarks& remarks);
-/// Makes connections under these settings record requests for a client certificate.
+/// Makes all connections that use `settings` record requests for a client certificate.
 void note_certificate_requests(SSL_CTX* settings);
 
-/// Returns why the other side ended TLS. An alert about a certificate is permanent; so is a failed handshake
-/// after a request for a client certificate.
+/// Returns why the other side ended TLS. An alert about a certificate is permanent. A failed handshake is
+/// permanent too if the other side had requested a client certificate.
 TlsRefusal refusal_in(const TlsRemarks&);
 
 }  // namespace reprise::net

@@ -22,7 +22,7 @@ using Response = std::unique_ptr<OCSP_RESPONSE, FreeOcsp>;
 using Responses = std::unique_ptr<OCSP_BASICRESP, FreeOcsp>;
 using CertificateName = std::unique_ptr<OCSP_CERTID, FreeOcsp>;
 
-/// Restores OpenSSL's error queue, so that errors of these checks do not look like failures of the
+/// Restores OpenSSL's error queue, so that errors of the revocation checks do not look like failures of the
 /// connection.
 class RestoredErrorQueue {
  public:
@@ -50,8 +50,8 @@ int allow_missing_crl(int verified, X509_STORE_CTX* verification) {
   return 1;
 }
 
-/// Returns true if the response names this certificate. A response identifies the issuer of a certificate by
-/// hashes; the responder chooses the hash function.
+/// Returns true if the response names this certificate. A response identifies the certificate's issuer by
+/// hashes, and the responder chooses the hash function.
 bool is_about(const OCSP_CERTID* named, X509* certificate, X509* issuer) {
   ASN1_OBJECT* algorithm = nullptr;
   auto* const name = const_cast<OCSP_CERTID*>(named);
@@ -112,7 +112,7 @@ bool holds(SSL_CTX* settings, int kind) {
 
 void refuse_revoked(SSL_CTX* settings) {
   SSL_CTX_set_tlsext_status_type(settings, TLSEXT_STATUSTYPE_ocsp);
-  // SSL_CTX_set_tlsext_status_cb contains an old-style cast.
+  // The macro SSL_CTX_set_tlsext_status_cb contains an old-style cast.
   SSL_CTX_callback_ctrl(settings, SSL_CTRL_SET_TLSEXT_STATUS_REQ_CB,
                         reinterpret_cast<void (*)()>(judge_staple));
   if (!holds(settings, X509_LU_CRL))

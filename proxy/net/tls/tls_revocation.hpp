@@ -10,8 +10,8 @@ struct stack_st_X509;
 
 namespace reprise::net {
 
-/// Returns true if an object of that kind was loaded as trusted: X509_LU_X509 (certificate) or X509_LU_CRL
-/// (CRL).
+/// Returns true if an object of that kind was loaded as trusted. `kind`: X509_LU_X509 for a certificate,
+/// X509_LU_CRL for a CRL.
 bool holds(SSL_CTX* settings, int kind);
 
 /// Makes handshakes fail with X509_V_ERR_CERT_REVOKED if a certificate is revoked. Call after the trusted
@@ -23,9 +23,9 @@ bool holds(SSL_CTX* settings, int kind);
 /// an effect. With any other response, or without a response, the certificate stays valid.
 void refuse_revoked(SSL_CTX* settings);
 
-/// Returns true if the OCSP `response` (DER) reports the first certificate of `chain` as revoked. The
-/// response must be current, and signed by the issuer or a responder that the issuer authorised. `chain`: a
-/// verified chain, the upstream's own certificate first. Leaves OpenSSL's error queue unchanged.
+/// Returns true if `response` (OCSP, in DER) reports the first certificate of `chain` as revoked. The
+/// response must be current, and signed by the issuer or by a responder that the issuer authorised. `chain`:
+/// a verified chain, the upstream's own certificate first. Leaves OpenSSL's error queue unchanged.
 bool reports_revoked(std::span<const unsigned char> response, stack_st_X509* chain, X509_STORE* trusted);
 
 }  // namespace reprise::net

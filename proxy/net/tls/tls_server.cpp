@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::array<unsigned char, 9> http_1_1{8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
 
-// Rejects a client that offers only other protocols. A client without ALPN gets no ALPN in response.
+// Rejects a client whose ALPN offer lacks http/1.1. A client that sends no ALPN gets no ALPN in response.
 int choose_protocol(SSL*, const unsigned char** chosen, unsigned char* length, const unsigned char* offered,
                     unsigned int offered_length, void*) {
   unsigned char* found = nullptr;

@@ -1,5 +1,5 @@
 // TLS settings for terminating clients' TLS with one of this proxy's certificates, shared by all connections
-// to that name.
+// to the host name of that certificate.
 #pragma once
 
 #include <openssl/types.h>
@@ -10,8 +10,8 @@
 
 namespace reprise::net {
 
-/// Immutable; thread-safe. TLS 1.2 or later, ALPN http/1.1, no early data, no renegotiation. Sessions are
-/// resumed by tickets, which are valid for this TlsServer only.
+/// Immutable; thread-safe. Accepts TLS 1.2 or later, chooses ALPN http/1.1, and uses no early data and no
+/// renegotiation. Sessions are resumed by tickets, which are valid for this TlsServer only.
 class TlsServer {
  public:
   /// Shares ownership of the certificate, its issuer (sent after it) and its private key. Throws

@@ -17,14 +17,15 @@ TlsSocketErrors& socket_of(BIO* bio) { return *static_cast<TlsSocketErrors*>(BIO
 
 bool would_block(int error) { return error == EAGAIN || error == EWOULDBLOCK; }
 
-// Reports an error of the link below to OpenSSL, as a failed system call of a socket would be reported.
+// Reports an error of the link that TLS runs over to OpenSSL, in the same form as a failed system call on a
+// socket.
 int report_result(BIO* bio, TlsSocketErrors& socket, const ErrorCode& error, bool reading) {
   if (error == asio::error::would_block) {
     reading ? BIO_set_retry_read(bio) : BIO_set_retry_write(bio);
   } else if (reading && error == asio::error::eof) {
     socket.fin = true;
   } else if (socket.code == 0) {
-    // A TLS error of the link below has no errno.
+    // If the link that TLS runs over reports a TLS error, that error has no errno.
     socket.code = error.category() == boost::system::system_category() ? error.value() : ECONNRESET;
   }
   return 0;
@@ -105,7 +106,7 @@ int create(BIO* bio) {
   return 1;
 }
 
-// Created once per process.
+// Returns the methods of the BIO, which are created once per process.
 const BIO_METHOD* socket_method() {
   static BIO_METHOD* const method = [] {
     BIO_METHOD* made = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "socket without signals");

@@ -11,14 +11,14 @@
 
 namespace reprise::net {
 
-/// The transport of one TLS connection, with its first error. Must outlive the connection that is attached to
-/// it.
+/// The transport of one TLS connection, with its first error. Must outlive the SSL object that it is attached
+/// to.
 struct TlsSocketErrors {
   int descriptor = -1;
-  Link* below = nullptr;  ///< used instead of the descriptor; may be null
+  Link* below = nullptr;  ///< link that is used instead of the descriptor; null: the descriptor is used
   int code = 0;           ///< errno of the first failed call
   bool fin = false;       ///< the other side has sent FIN
-  std::string before{};   ///< bytes that were already read from the socket; they are read first
+  std::string before{};   ///< bytes that were already read from the socket; OpenSSL reads these first
   std::size_t taken = 0;  ///< number of bytes of `before` already used
 };
 

@@ -11,9 +11,9 @@ namespace reprise::net {
 /// Returns an IPv4-mapped IPv6 address (RFC 4291 2.5.5.2) as its IPv4 address, and any other address
 /// unchanged.
 asio::ip::address unmapped(const asio::ip::address&);
-/// Returns true for loopback addresses, also IPv4-mapped ones.
+/// Returns true for loopback addresses, including IPv4-mapped loopback addresses.
 bool is_loopback(const asio::ip::address&);
-/// Returns the unmapped address as text, without brackets.
+/// Returns the address as text, without brackets. An IPv4-mapped address is written as IPv4.
 std::string address_text(const asio::ip::address&);
 /// Converts an endpoint to the policy's address type. The result is unknown if the port is 0.
 policy::UpstreamAddress as_address(const tcp::endpoint&);

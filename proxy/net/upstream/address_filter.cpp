@@ -22,8 +22,8 @@ using Bytes = address_v6::bytes_type;
 
 constexpr unsigned v4_offset_bits = 96;
 
-// Returns the address as 16 bytes. IPv4 addresses are compared in their IPv4-mapped form, so that one list
-// holds both families.
+// Returns the address as 16 bytes. An IPv4 address is returned in its IPv4-mapped form, so that one list can
+// hold both families.
 Bytes as_v6(const address& ip) {
   if (ip.is_v6()) return ip.to_v6().to_bytes();
   return asio::ip::make_address_v6(asio::ip::v4_mapped, ip.to_v4()).to_bytes();
@@ -38,19 +38,18 @@ bool starts_with(const Bytes& bytes, std::initializer_list<unsigned> prefix) {
   return std::equal(prefix.begin(), prefix.end(), bytes.begin());
 }
 
-// All addresses that an address may lead to: the address itself, the IPv4 addresses that it embeds, and
-// loopback for an unspecified address.
+// All addresses that a dialled address may lead to: the address itself, the IPv4 addresses that it embeds,
+// and loopback for an unspecified address.
 struct Meanings {
   explicit Meanings(const address& ip) : all{ip} {}
   void add(const address& ip) { all[count++] = ip; }
 
-  std::array<address, 6>
-      all;  ///< in the largest case: the address itself, four splits of RFC 8215, and ISATAP
+  std::array<address, 6> all;  ///< at most 6: the address itself, four splits of RFC 8215, and ISATAP
   std::size_t count = 1;
 };
 
-// Returns the IPv4 address that a prefix identifies; an address has at most one. The IPv4-mapped form needs
-// no case, because IPv4 is compared in that form anyway.
+// Returns the IPv4 address that is embedded behind a known prefix; an address has at most one. The
+// IPv4-mapped form needs no case here, because IPv4 addresses are always compared in that form.
 std::optional<address_v4> embedded_by_prefix(const Bytes& bytes) {
   constexpr std::size_t last = 12;
   if (starts_with(bytes, {0x20, 0x02})) return v4_at(bytes, 2);  // 6to4, RFC 3056
@@ -59,13 +58,13 @@ std::optional<address_v4> embedded_by_prefix(const Bytes& bytes) {
   // Teredo (RFC 4380): the client's address is in the last four bytes, with every bit inverted.
   if (starts_with(bytes, {0x20, 0x01, 0, 0})) return address_v4(~v4_at(bytes, last).to_uint());
   const bool compatible = starts_with(bytes, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
-  // :: and ::1 embed no IPv4 address.
+  // The addresses :: and ::1 embed no IPv4 address.
   if (compatible && v4_at(bytes, last).to_uint() > 1) return v4_at(bytes, last);
   return std::nullopt;
 }
 
-// Returns the IPv4 address in an ISATAP address (RFC 5214): an interface identifier after any prefix, with
-// the universal bit set or clear.
+// Returns the IPv4 address in an ISATAP address (RFC 5214). Only the interface identifier is compared,
+// because the prefix may be any; the universal bit may be set or clear.
 std::optional<address_v4> embedded_by_interface(const Bytes& bytes) {
   const bool isatap = (bytes[8] & 0xfdU) == 0 && bytes[9] == 0 && bytes[10] == 0x5e && bytes[11] == 0xfe;
   return isatap ? std::optional(v4_at(bytes, 12)) : std::nullopt;
@@ -73,9 +72,9 @@ std::optional<address_v4> embedded_by_interface(const Bytes& bytes) {
 
 // Adds the IPv4 addresses that an address in 64:ff9b:1::/48 (RFC 8215) may embed. That network contains
 // translator prefixes of any length from 48 bits on. The length determines the position of the IPv4 address
-// (RFC 6052 2.2), and only the network operator knows it, so every split is judged. Byte 8 never belongs to
-// the IPv4 address. Splits whose IPv4 address would be in 0.0.0.0/8 are skipped: they come from reading the
-// zeros of a longer prefix, and no translator forwards to them.
+// (RFC 6052 2.2). Only the network operator knows the length, so the IPv4 address is read at every position
+// (split). Byte 8 never belongs to the IPv4 address. A split with an IPv4 address in 0.0.0.0/8 is skipped: it
+// comes from reading the zeros of a longer prefix, and no translator forwards to such an address.
 void add_translated(const Bytes& bytes, Meanings& found) {
   if (!starts_with(bytes, {0x00, 0x64, 0xff, 0x9b, 0, 1})) return;
   found.add(v4_at(bytes, 12));
@@ -87,8 +86,8 @@ void add_translated(const Bytes& bytes, Meanings& found) {
   }
 }
 
-// Returns all addresses that an address may lead to. connect(2) treats an unspecified address as loopback;
-// which of the two loopback addresses responds depends on the family of the listening socket.
+// Returns all addresses that a dialled address may lead to. connect(2) treats an unspecified address as
+// loopback. The family of the listening socket decides which of the two loopback addresses responds.
 Meanings meanings(const address& ip) {
   Meanings found(ip);
   if (ip.is_unspecified()) {

@@ -1,4 +1,4 @@
-// Addresses that are never dialled: networks under security.deny, and the proxy's own listeners.
+// Decides which addresses are never dialled: networks under security.deny, and the proxy's own listeners.
 #pragma once
 
 #include <boost/asio/ip/address.hpp>
@@ -14,7 +14,8 @@ namespace reprise::net {
 /// Result of judging an address.
 enum class AddressVerdict : std::uint8_t { allowed, denied, self };
 
-/// Judges resolved addresses at every dial. Immutable once the listeners are bound; shared by all threads.
+/// Judges resolved addresses at every dial. Immutable once the listeners are bound, and shared by all
+/// threads.
 class AddressFilter {
  public:
   /// `own`: the bound endpoints of every listener, including admin.
@@ -28,8 +29,8 @@ class AddressFilter {
   ///   loopback (row H4);
   /// - a zone (`::1%2`) is ignored.
   AddressVerdict judge(const tcp::endpoint&) const;
-  /// Judges a host that is written as an address, in any spelling (row H2). Allows every name. Used for hosts
-  /// that a parent proxy resolves.
+  /// Judges a host that is written as an address, in any spelling (row H2). Allows every host name. Used for
+  /// hosts that a parent proxy resolves.
   AddressVerdict judge_unresolved(const std::string& host, std::uint16_t port) const;
 
  private:

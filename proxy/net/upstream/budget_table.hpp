@@ -13,19 +13,20 @@
 
 namespace reprise::net {
 
-/// Which retries draw on the budget: those that are sent, or those that observe mode only counts.
+/// Whether retries draw on the budget when they are sent (`real`), or when observe mode only counts them
+/// (`shadow`).
 enum class BudgetKind : std::uint8_t { real, shadow };
 
 /// One budget per host:port, settings and kind. Thread-safe. Holds at most `most` hosts, plus those whose
-/// budgets are in use. The budget of an evicted host starts full.
+/// budgets are in use. If an evicted host is used again, its budget starts full.
 class BudgetTable {
  public:
   explicit BudgetTable(std::size_t most) : hosts_(most) {}
 
   std::shared_ptr<policy::Budget> account(std::string_view host_port, const policy::BudgetPolicy&,
                                           BudgetKind);
-  /// Marks a host as most recently used. Call before releasing its budgets. Entries are evicted in release
-  /// order.
+  /// Marks a host as most recently used. Call before releasing the host's budgets. Hosts are evicted in the
+  /// order in which they were released.
   void left(std::string_view host_port);
   /// Calls `report` with the host:port and the available share of every real budget, for the gauge.
   void each(policy::Instant now, const std::function<void(std::string_view host_port, double ratio)>&);

@@ -15,16 +15,16 @@
 namespace reprise::net {
 
 /// One circuit per host:port and circuit settings, one pause per host:port. Thread-safe. Holds at most `most`
-/// hosts, plus those whose circuits or pause are in use. An evicted host starts with a closed circuit and no
-/// pause.
+/// hosts, plus those whose circuits or pause are in use. If an evicted host is used again, it starts with a
+/// closed circuit and no pause.
 class HostGuards {
  public:
   explicit HostGuards(std::size_t most) : hosts_(most) {}
 
   std::shared_ptr<policy::Circuit> circuit(std::string_view host_port, const policy::CircuitPolicy&);
   std::shared_ptr<policy::HostPause> pause(std::string_view host_port);
-  /// Marks a host as most recently used. Call before releasing its circuits and pause. Entries are evicted in
-  /// release order.
+  /// Marks a host as most recently used. Call before releasing the host's circuits and pause. Hosts are
+  /// evicted in the order in which they were released.
   void left(std::string_view host_port);
   /// Calls `report` with the host:port and state of every circuit, for the gauge.
   void each(policy::Instant now,

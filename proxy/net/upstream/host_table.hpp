@@ -10,9 +10,9 @@
 
 namespace reprise::net {
 
-/// Not thread-safe: the owner locks. An evicted entry is created again when it is requested. An entry that is
-/// in use (`Entry::held()`) is never evicted, so that a host never has two entries (row L21); the table then
-/// exceeds its bound.
+/// Not thread-safe: the owner locks. An evicted entry is created again when its host is requested. An entry
+/// that is in use (`Entry::held()`) is never evicted, so that a host never has two entries (row L21). If all
+/// entries are in use, the table exceeds its bound.
 template <typename Entry>
 class HostTable {
  public:
@@ -26,7 +26,7 @@ class HostTable {
     return known.entry;
   }
 
-  /// Marks the entry as most recently used. Call when a user of the entry releases it.
+  /// Marks the host's entry as most recently used. Call when a user of the entry releases it.
   void left(std::string_view host_port) {
     if (const auto known = entries_.find(std::string(host_port)); known != entries_.end())
       known->second.asked = ++clock_;
@@ -43,8 +43,8 @@ class HostTable {
     std::uint64_t asked = 0;
   };
 
-  // Evicts the least recently used entries until there is room for another one, or until all entries are in
-  // use.
+  // Evicts the least recently used entries until there is room for another entry, or until all remaining
+  // entries are in use.
   void evict_unused() {
     while (entries_.size() >= most_) {
       auto oldest = entries_.end();

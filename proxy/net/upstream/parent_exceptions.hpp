@@ -15,7 +15,7 @@ namespace reprise::net {
 class ParentExceptions {
  public:
   ParentExceptions() = default;
-  /// `texts`: Parent::except of the settings.
+  /// `texts`: the entries of `parent.except` in the settings.
   explicit ParentExceptions(std::vector<std::string> texts);
 
   /// Returns true if an entry matches the host. A network matches only a host that is written as an address,
@@ -26,7 +26,8 @@ class ParentExceptions {
  private:
   std::vector<std::string> texts_;
   std::vector<policy::HostPattern> names_;
-  std::optional<AddressFilter> networks_;  ///< denies exactly the listed networks; absent if none is listed
+  /// Denies exactly the networks in `parent.except`; absent if it has no network.
+  std::optional<AddressFilter> networks_;
 };
 
 }  // namespace reprise::net

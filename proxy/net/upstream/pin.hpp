@@ -13,10 +13,10 @@ class Pin {
  public:
   /// Makes the connection return to this pin instead of the pool.
   void hold(UpstreamConnection& connection) { connection.pin_to(*this); }
-  /// Stores the connection as idle. A connection stored before is closed.
+  /// Stores the connection as idle. If another connection is stored already, closes that one.
   void make_idle(std::unique_ptr<UpstreamConnection> connection) { idle_ = std::move(connection); }
-  /// Returns the idle connection if it belongs to that upstream and has no unread bytes; else null. Closes a
-  /// connection that has ended.
+  /// Returns the idle connection if it belongs to that upstream and has no unread bytes; else null. If the
+  /// idle connection has ended, closes it.
   std::unique_ptr<UpstreamConnection> take(const Upstream&);
   /// Returns true if there is no idle connection.
   bool empty() const { return idle_ == nullptr; }

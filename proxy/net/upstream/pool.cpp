@@ -12,7 +12,7 @@ namespace reprise::net {
 namespace {
 
 constexpr Duration recent_limit = std::chrono::seconds(1);
-// Maximum idle time of the connections that exceed pool.idle.
+// Maximum idle time of connections beyond the number `pool.idle`.
 constexpr Duration spare_life = std::chrono::seconds(1);
 
 void append_number(std::size_t number, std::string& text) {
@@ -34,8 +34,8 @@ void write_account(std::string_view host, std::uint16_t port, std::string& key) 
   append_number(port, key);
 }
 
-// Appends a part that begins with a space. No host contains a space, so a TLS key never equals a plaintext
-// key.
+// Appends to the key a part that begins with a space. No host contains a space, so a TLS key never equals a
+// plaintext key.
 void append_peer(TlsPeer peer, std::string& key) {
   key.append(" tls ");
   append_number(peer.client->number(), key);
@@ -64,8 +64,8 @@ bool is_denied(const AddressFilter& filter, const Upstream& upstream,
           filter.judge_unresolved(upstream.host, upstream.port) != AddressVerdict::allowed);
 }
 
-// Remembers the filter that last allowed the address, so that the address is judged again only after a
-// reload.
+// Returns true if the filter denies the address. Stores the last filter that allowed the address, so that the
+// address is judged again only after a reload.
 bool UpstreamConnection::is_denied(const std::shared_ptr<const AddressFilter>& filter) {
   if (filter == allowed_by_) return false;
   if (net::is_denied(*filter, *upstream_, address_)) return true;
@@ -120,8 +120,8 @@ void Pool::go_through(std::string_view host, std::uint16_t port, TlsPeer peer,
   evict_all();
   exceptions_ = ParentExceptions(except);
   write_account(host, port, scratch_);
-  // Adds a prefix with a space, which no host contains. The key of a parent proxy therefore differs from that
-  // of an upstream with the same host:port.
+  // Adds a prefix with a space to the key. No host contains a space, so the key of a parent proxy differs
+  // from that of an upstream with the same host:port.
   scratch_.insert(0, "parent ");
   parent_ = add_upstream(host, port, scratch_.size());
   prove(*parent_, peer);
@@ -168,7 +168,8 @@ policy::HostPause* Pool::pause(Upstream& upstream) {
   return upstream.pause.get();
 }
 
-// Skips upstreams in use, because their connections must be able to return.
+// Evicts the least recently used upstream. Skips upstreams in use, because their connections must be able to
+// return.
 void Pool::evict_oldest() {
   for (auto entry = order_.rbegin(); entry != order_.rend(); ++entry) {
     const std::shared_ptr<Upstream>& oldest = *entry;
@@ -182,7 +183,7 @@ void Pool::evict_oldest() {
   }
 }
 
-// Connections in use continue, but are closed when they are returned.
+// Evicts all upstreams. Connections in use continue, but are closed when they are returned.
 void Pool::evict_all() {
   for (const std::shared_ptr<Upstream>& upstream : order_) {
     upstream->idle.clear();
@@ -204,20 +205,21 @@ std::unique_ptr<UpstreamConnection> Pool::lease(Upstream& upstream, Freshness fr
   if (upstream.idle_life.known()) close_outlived(upstream, now);
   for (std::size_t place = idle.size(); place-- > 0;) {
     const UpstreamConnection& candidate = *idle[place];
-    // The loop goes from the most recently used connection to the oldest. If one connection is too old, so
-    // are all further connections in the loop.
+    // The loop goes from the most recently used connection to the oldest. If a connection is too old, all
+    // further connections in the loop are too old as well.
     if (freshness != Freshness::any && now - candidate.idle_since_ > recent_limit) break;
     if (freshness == Freshness::unused && candidate.reused_) continue;
     if (std::find(recent.begin(), recent.end(), candidate.number_) != recent.end()) continue;
     if (std::find(not_to.begin(), not_to.end(), candidate.address_) != not_to.end()) continue;
     auto connection = take(upstream, place);
-    // Usable only without FIN, error or unsolicited bytes (rows B11, F6).
+    // An idle connection is usable only without FIN, error or unsolicited bytes (rows B11, F6).
     if (connection->stream().unread() == Unread::nothing) return connection;
     ended_after_idle(*connection, Tick::now());
     break;
   }
-  // Closes the oldest idle connection, because the connection that is dialled now will become idle here too.
-  // While only non-idempotent requests come, the older idle connections are never used.
+  // Closes the oldest idle connection, because the connection that is dialled now will become idle too.
+  // Otherwise idle connections would pile up while only non-idempotent requests arrive, because these never
+  // use an older connection.
   if (freshness == Freshness::unused && !idle.empty() && idle.size() >= settings_.idle) idle.pop_front();
   return nullptr;
 }
@@ -233,8 +235,8 @@ std::unique_ptr<UpstreamConnection> Pool::take(Upstream& upstream, std::size_t p
   return connection;
 }
 
-// Learns from the closed connection how long the upstream keeps idle connections, and closes all connections
-// that have been idle for longer.
+// Learns from a closed connection how long the upstream keeps idle connections. Then closes all connections
+// that have been idle for longer than that.
 void Pool::ended_after_idle(const UpstreamConnection& connection, Instant end) {
   Upstream& upstream = *connection.upstream_;
   const Instant now = Tick::now();
@@ -266,8 +268,8 @@ void Pool::make_idle(std::unique_ptr<UpstreamConnection> connection) {
   const Instant expires = connection->expires_.value_or(policy::no_end);
   if (settings_.idle == 0 || life <= Duration::zero() || expires <= now) return;
   Upstream& upstream = *connection->upstream_;
-  // Under load, more connections than pool.idle are idle for a short time between two requests. They are kept
-  // for a moment, so that they need not be dialled again.
+  // Under load, more connections than `pool.idle` are idle for a short time between two requests. The pool
+  // keeps the additional connections for a second, so that they need not be dialled again.
   const bool spare = upstream.idle.size() >= settings_.idle;
   connection->idle_ = true;
   connection->idle_since_ = now;
@@ -275,7 +277,8 @@ void Pool::make_idle(std::unique_ptr<UpstreamConnection> connection) {
   metrics_.upstream_changed(telemetry::UpstreamState::active, -1);
   metrics_.upstream_changed(telemetry::UpstreamState::idle, 1);
   const Duration longest = spare ? std::min(life, spare_life) : life;
-  // Uses arm_until, because the remaining age differs each time and would need a list of its own.
+  // Uses arm_until, because the remaining age differs for each connection. With `arm`, each duration would
+  // need its own list.
   if (expires - now < longest) {
     tick_.arm_until(*connection, expires);
   } else {

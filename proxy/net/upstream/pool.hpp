@@ -1,5 +1,5 @@
-// The idle upstream connections of one io thread, grouped by upstream. Each is checked before it is used
-// again.
+// The idle upstream connections of one io thread, grouped by upstream. Each connection is checked before it
+// is used again.
 #pragma once
 
 #include <array>
@@ -31,7 +31,8 @@ class TlsClient;
 struct TlsTicket;
 struct Upstream;
 
-/// How an upstream is verified: not at all (plaintext), or by TLS settings and the name that it must prove.
+/// How an upstream is verified: by TLS settings and the name that the upstream must prove. Without TLS
+/// settings, the upstream is not verified (plaintext).
 struct TlsPeer {
   const TlsClient* client = nullptr;  ///< null: plaintext
   std::string_view name;  ///< name that the upstream's certificate must prove; letter case does not matter
@@ -44,11 +45,11 @@ class UpstreamConnection final : public Timed {
   ~UpstreamConnection() override;
 
   Stream& stream() { return *stream_; }
-  /// Returns true once the connection has carried a request. If a reused connection ends, the server may
-  /// merely have closed it as idle.
+  /// Returns true once the connection has carried a request. If such a connection ends, the server may merely
+  /// have closed it as idle.
   bool reused() const { return reused_; }
-  /// Sets how long the upstream promised to keep the connection idle (Keep-Alive: timeout, minus one second).
-  /// Zero: the connection is not pooled.
+  /// Sets how long the upstream keeps the connection open while it is idle (Keep-Alive: timeout, minus one
+  /// second). With zero, the connection is not pooled.
   void set_idle_life(Duration life) { idle_life_ = life; }
   const Upstream& upstream() const { return *upstream_; }
   /// Returns the address of the other side.
@@ -58,7 +59,8 @@ class UpstreamConnection final : public Timed {
     address_ = address;
     allowed_by_ = std::move(allowed_by);
   }
-  /// Returns true if the filter denies the address. No request is sent on the connection then (row N3).
+  /// Returns true if the filter denies the connection's address. No request is sent on the connection in that
+  /// case (row N3).
   bool is_denied(const std::shared_ptr<const AddressFilter>&);
   /// Sets when the connection reaches its maximum age. From then on it is closed after its current request
   /// (row N2).
@@ -66,7 +68,7 @@ class UpstreamConnection final : public Timed {
   /// Returns the number of the connection, from 1, which is unique in its pool.
   std::uint64_t number() const { return number_; }
   /// Makes the connection return to that pin instead of the pool (row F2). Precondition: the pin outlives the
-  /// use.
+  /// use of the connection.
   void pin_to(Pin& pin) { pin_ = &pin; }
 
  protected:
@@ -82,7 +84,7 @@ class UpstreamConnection final : public Timed {
   Duration idle_life_ = Duration::max();
   std::optional<Instant> expires_;
   policy::UpstreamAddress address_{};
-  std::shared_ptr<const AddressFilter> allowed_by_;  ///< last filter that allowed it; may be null
+  std::shared_ptr<const AddressFilter> allowed_by_;  ///< last filter that allowed `address_`; may be null
   std::uint64_t number_;
   bool reused_ = false;
   bool idle_ = false;
@@ -93,28 +95,28 @@ class UpstreamConnection final : public Timed {
 struct Upstream {
   std::string key;
   std::string account;  ///< "host:port" in lower case, the key of budgets, circuits and pauses
-  telemetry::UpstreamCells* cells = nullptr;  ///< metrics of its attempts; null for a parent proxy
+  telemetry::UpstreamCells* cells = nullptr;  ///< metrics of the upstream's attempts; null for a parent proxy
   std::string host;
   std::uint16_t port = 0;
   const TlsClient* tls = nullptr;             ///< null: plaintext
   std::shared_ptr<const TlsClient> tls_kept;  ///< shared ownership of `tls`, which may outlive its snapshot
-  std::string server_name;                    ///< over TLS: the name that it must prove
-  std::shared_ptr<TlsTicket> ticket;          ///< over TLS: the newest session, for resumption
-  std::deque<std::unique_ptr<UpstreamConnection>> idle;  ///< the most recently used last
-  policy::IdleLife idle_life;                            ///< observed idle lifetime of these connections
-  std::shared_ptr<Upstream> parent;                      ///< the parent proxy, if there is one
-  unsigned dials = 0;  ///< number of dials so far; each starts with another address of the name (row N2)
-  std::vector<policy::UpstreamAddress> addresses;  ///< addresses at the last dial, if the name has several
-  bool evicted = false;                            ///< evicted: connections that are returned are closed
-  Instant last_warning{};                          ///< time of the last warning about this upstream
-  /// Time of the last response below 400, if that was HTTP/1.0. Error pages are ignored, because an
-  /// intermediary may have written them (row L7).
+  std::string server_name;                    ///< over TLS: the name that the upstream must prove
+  std::shared_ptr<TlsTicket> ticket;  ///< over TLS: the newest session, which the next connection resumes
+  std::deque<std::unique_ptr<UpstreamConnection>> idle;  ///< idle connections, the most recently used last
+  policy::IdleLife idle_life;        ///< how long the upstream keeps idle connections, as observed
+  std::shared_ptr<Upstream> parent;  ///< the parent proxy, if there is one
+  unsigned dials = 0;  ///< number of dials so far; each dial starts with another address of the name (row N2)
+  /// Addresses at the last dial, if the host name has several.
+  std::vector<policy::UpstreamAddress> addresses;
+  bool evicted = false;    ///< evicted: connections that are returned are closed
+  Instant last_warning{};  ///< the pool has evicted this upstream: connections that are returned are closed
+  /// time of the last logged warning about this upstream
   std::optional<Instant> spoke_1_0;
-  /// Returns true if the upstream cannot read chunks (row A10) and will not send 100 (RFC 9110 10.1.1).
-  /// Applies for a minute.
+  /// Time of the last response with a status below 400, if it was HTTP/1.0. Error pages are ignored, because
+  /// an intermediary may have written them (row L7).
   bool speaks_1_0() const { return spoke_1_0 && Tick::now() - *spoke_1_0 < std::chrono::minutes(1); }
-  /// A budget that was used for this upstream. It is kept here, so that a request does not lock the shared
-  /// table.
+  /// A budget that was used for this upstream. Stored here too, so that a request does not have to lock the
+  /// shared table.
   struct KnownBudget {
     policy::BudgetPolicy policy;
     BudgetKind budget_kind;
@@ -126,7 +128,8 @@ struct Upstream {
   std::shared_ptr<policy::HostPause> pause;  ///< null until it is used
 };
 
-/// Returns true if the filter denies the address, or the host itself if a parent proxy resolves it.
+/// Returns true if the filter denies the address. If a parent proxy resolves the host, returns true also if
+/// the filter denies the host itself.
 bool is_denied(const AddressFilter&, const Upstream&, const policy::UpstreamAddress&);
 
 /// Which idle connections may be used, so that a non-idempotent request never uses a stale connection (row
@@ -137,8 +140,8 @@ enum class Freshness : std::uint8_t {
   unused,  ///< has carried no request, and was dialled within the last second
 };
 
-/// Numbers of the connections that the next attempt of a request must not use (0: none). Two if the request
-/// was hedged.
+/// Numbers of the connections that the next attempt of a request must not use (0: none). There are two if the
+/// request was hedged.
 using RecentConnections = std::array<std::uint64_t, 2>;
 
 /// One per io thread; used on that thread only. Holds at most `limits.upstreams` hosts; evicts the least
@@ -151,13 +154,14 @@ class Pool {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  /// Sets the parent proxy for every upstream except those in `except` (Parent::except of the settings). The
-  /// connections to the parent are one pool for all hosts. If anything changes, all upstreams are evicted.
+  /// Sets the parent proxy for every upstream except those in `except` (`parent.except` in the settings). All
+  /// hosts share one pool of connections to the parent. If any of these settings changes, all upstreams are
+  /// evicted.
   void go_through(std::string_view host, std::uint16_t port, TlsPeer = {},
                   const std::vector<std::string>& except = {});
   /// Removes the parent proxy.
   void go_directly();
-  /// Applies settings to connections that become idle from now on.
+  /// Applies `settings` to all connections that become idle from now on.
   void limit(const config::Pool& settings) { settings_ = settings; }
   std::shared_ptr<Upstream> upstream(std::string_view host, std::uint16_t port, TlsPeer = {});
   policy::Budget* budget(Upstream&, const policy::BudgetPolicy&, BudgetKind);
@@ -165,22 +169,22 @@ class Pool {
   policy::HostPause* pause(Upstream&);
 
   /// Returns an idle connection without FIN and unsolicited bytes; null if there is none. The connection has
-  /// been idle for no longer than this upstream is known to allow, is not one of the `recent` connections,
-  /// and does not go to an address in `not_to`.
+  /// not been idle for longer than the upstream is known to keep idle connections. It is not one of the
+  /// `recent` connections, and does not go to an address in `not_to`.
   [[nodiscard]] std::unique_ptr<UpstreamConnection> lease(
       Upstream&, Freshness, const RecentConnections& recent = {},
       std::span<const policy::UpstreamAddress> not_to = {});
   /// Reports that a reused connection has ended without a response: the upstream had closed it at `end` at
-  /// the latest. Closes all connections that are stale by this observation.
+  /// the latest. Closes all connections that are stale according to this observation.
   void ended_after_idle(const UpstreamConnection&, Instant end);
   /// Returns a connection to the pool. Precondition: its last response was read completely. Closes the
   /// connection if the pool is full or closing.
   void give_back(std::unique_ptr<UpstreamConnection>);
-  /// Adds a fresh connection that has carried nothing to the pool. Closes the connection if the pool is full
-  /// or closing.
+  /// Adds a fresh connection to the pool; the connection has carried no request. Closes the connection if the
+  /// pool is full or closing.
   void give_unused(std::unique_ptr<UpstreamConnection>);
-  /// Closes one idle connection to free its descriptor: the oldest one of the least recently used upstream.
-  /// Returns false if none is idle.
+  /// Closes one idle connection to free its descriptor: the oldest connection of the least recently used
+  /// upstream. Returns false if no connection is idle.
   bool make_room();
   /// Closes every idle connection, and every connection that is returned later.
   void close();
@@ -204,12 +208,12 @@ class Pool {
   BudgetTable& budgets_;
   HostGuards& host_guards_;
   telemetry::Metrics& metrics_;
-  Order order_;  ///< the most recently used first
+  Order order_;  ///< the most recently used upstream first
   std::unordered_map<std::string_view, Order::iterator> upstreams_;
   std::shared_ptr<Upstream> parent_;
   ParentExceptions exceptions_;  ///< hosts that are reached without `parent_`
   std::string scratch_;
-  std::uint64_t connections_ = 0;  ///< number of connections so far
+  std::uint64_t connections_ = 0;  ///< number of connections made so far
   bool closing_ = false;
 };
 

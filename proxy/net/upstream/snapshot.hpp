@@ -1,4 +1,5 @@
-// One configuration, ready for use: the settings, and the objects made from them once for all threads.
+// One configuration, ready for use: the settings, and the objects that are made from the settings once for
+// all threads.
 #pragma once
 
 #include <cstddef>
@@ -16,25 +17,27 @@
 
 namespace reprise::net {
 
-/// The expiry of one of this side's certificates.
+/// When one of this proxy's own certificates expires.
 struct CertificateEnd {
   telemetry::CertificateUse use = telemetry::CertificateUse::client;
   std::string name;          ///< `intercept.ca`, or the configuration key and the file of the certificate
   std::int64_t expires = 0;  ///< seconds since 1970
-  std::string advice;        ///< what to do about it, for a warning
+  std::string advice;        ///< advice for a warning: what to do about the expiry
 };
 
-/// Immutable; thread-safe. A request keeps the snapshot under which it began, so that a reload never changes
-/// it midway. Parts that a reload does not change are the same objects in both snapshots.
+/// Immutable; thread-safe. A request keeps the snapshot under which it began, so a reload does not affect
+/// running requests. If a reload does not change a part, the old and the new snapshot share that part.
 struct Snapshot {
   config::Settings settings;
   std::shared_ptr<const AddressFilter> filter;
   std::shared_ptr<const TlsClients> tls;
   std::shared_ptr<ClientTls> client_tls;  ///< terminates the clients' TLS; null without interception
   std::vector<CertificateEnd> certificate_ends;
-  /// For each route: its number in metrics and logs. A route name has the same number in every snapshot.
+  /// The number of each route in metrics and logs, by index. A route name has the same number in every
+  /// snapshot.
   std::vector<std::size_t> counted_as;
-  /// Maximum number of clients: limits.connections, or what the file descriptors allow if that is lower.
+  /// Maximum number of clients: `limits.connections`, or the number that the file descriptors allow if that
+  /// is lower.
   std::size_t most_clients = std::numeric_limits<std::size_t>::max();
 
   http::HeadLimits head_limits() const {

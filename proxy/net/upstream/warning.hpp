@@ -8,7 +8,8 @@
 
 namespace reprise::net {
 
-/// Logs at most one warning a second per upstream, because every request may cause the same warning.
+/// Logs a warning about the upstream, at most once a second per upstream, because every request may cause the
+/// same warning.
 void warn_of(telemetry::Log&, Upstream&, std::string_view text);
 
 }  // namespace reprise::net
