@@ -175,7 +175,7 @@ void note_repeatable(const Conversation& talk, const Outgoing& out, unsigned num
   result.report.number = number;
 }
 
-// Passes an upload that is still running to the response. If the whole request has been sent meanwhile, the
+// If the upload is still running, passes it to `response`. If the whole request has been sent meanwhile, the
 // connection can be pooled as after any other response.
 void leave_sending(net::Pool& pool, std::unique_ptr<Conversation> talk, Response& response) {
   const UploadEnd end = talk->sending.end();

@@ -35,9 +35,9 @@ Duration user_timeout_of(const Outgoing&);
 /// fresh connection has to be dialled.
 std::unique_ptr<net::UpstreamConnection> lease(Worker&, Outgoing&, const policy::Start&);
 
-/// Dials a fresh connection until `deadline` and stores it in `response.connection`. If no connection can be
-/// established, returns the failure; no byte of the request was sent then. `address`: receives the connected
-/// address, or else the last address that was dialled.
+/// Dials a fresh connection and stores it in `response.connection`. The time limit is `deadline`. If no
+/// connection can be established, returns the failure; in that case no byte of the request was sent.
+/// `address` receives the connected address, or else the last address that was dialled.
 Task<std::optional<policy::Failed>> connect_for(OneAttempt&, std::optional<Instant> deadline,
                                                 policy::UpstreamAddress& address);
 

@@ -1,4 +1,4 @@
-// Makes one attempt at a CONNECT: dials and, if the route asks for it, waits for the response to a
+// Makes one attempt at a CONNECT: dials and, if the route requires it, waits for the response to a
 // ClientHello.
 #pragma once
 

@@ -15,8 +15,8 @@ struct Delivered {
   bool stalled = false;  ///< the broken body has only stalled and may continue
 };
 
-/// Returns true if the response must be the last one on the client's connection and must say so, because a
-/// drain was requested or the listener is closed.
+/// Returns true if the response must be announced as the last one on the client's connection, because a drain
+/// was requested or the listener is closed.
 bool is_last(const Worker&, const Incoming&);
 /// Appends `Reprise-Attempts`, if the route sends such lines.
 void append_attempts(const policy::RoutePolicy&, unsigned attempts, std::string& lines);

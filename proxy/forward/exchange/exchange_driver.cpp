@@ -185,7 +185,7 @@ Task<void> ExchangeDriver::keep(Instant until) {
   const std::size_t most = request_.route.snapshot->settings.limits.kept_response_bytes;
   if (live_->kept && live_->body.size() > most) live_->clear();
   if (live_->connection != nullptr && !live_->kept && request_.tunnel() == nullptr) {
-    // A client that leaves ends this read too (row L17).
+    // This read also ends when the client leaves (row L17).
     const net::ClientWatch::Waiting waiting(client_.watch, live_->connection->stream());
     co_await keep_response(worker_.pool, *live_, most, limit);
   }

@@ -90,9 +90,9 @@ class ExchangeDriver {
   Response* live_;  ///< holds the last response; the next attempt stores its response here
   Response& kept_;
   ClientState client_state_ = ClientState::present;
-  std::optional<LoneAttempt> alone_;        ///< running, or not reported yet
-  std::optional<Delivery> delivery_;        ///< running, or not reported yet
-  std::unique_ptr<HedgedAttempt> hedge_;    ///< set if attempt 1 may get a copy
+  std::optional<LoneAttempt> alone_;        ///< set while the attempt runs, and until its result is reported
+  std::optional<Delivery> delivery_;        ///< set while the delivery runs, and until its result is reported
+  std::unique_ptr<HedgedAttempt> hedge_;    ///< set if attempt 1 may get a hedged copy
   std::unique_ptr<Resumption> resumption_;  ///< set once the delivered body has broken
   Served served_;
   bool is_framed_ = true;        ///< the client can distinguish a cut response from a complete one

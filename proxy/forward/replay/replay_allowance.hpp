@@ -55,7 +55,7 @@ class Allotment {
   /// would remain free.
   [[nodiscard]] bool grow(std::uint64_t bytes, std::uint64_t left = 0);
   void release();
-  /// Moves up to `bytes` bytes of this share into a new one.
+  /// Moves up to `bytes` bytes of this share into a new Allotment.
   [[nodiscard]] Allotment split(std::uint64_t bytes);
   std::uint64_t bytes() const { return bytes_; }
 

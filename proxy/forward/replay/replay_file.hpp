@@ -23,7 +23,7 @@ class ReplayFile {
  public:
   static constexpr std::size_t block_bytes = std::size_t{64} * 1024;
 
-  /// `until`: no wait for the disk lasts longer than this, unless `require_file` was called.
+  /// `until`: the time at which every wait for the disk ends, unless `require_file` was called.
   ReplayFile(ReplayStore& store, const asio::any_io_executor& executor, Instant until = Instant::max());
   ~ReplayFile();
   ReplayFile(const ReplayFile&) = delete;
@@ -51,8 +51,7 @@ class ReplayFile {
   /// Waits until the disk has caught up or has failed. A wait that takes too long counts as a failure.
   /// Returns false if `cancel` ended the wait.
   Task<bool> wait_for_room() { return wait_while(&ReplayFile::is_behind); }
-  /// Waits until all bytes are written or a write has failed; the other conditions are those of
-  /// `wait_for_room`.
+  /// Waits until all bytes are written or a write has failed. Otherwise works like `wait_for_room`.
   Task<bool> wait_for_all();
   /// Returns how many bytes fit into the current block. Never 0.
   std::size_t room_in_block() const { return block_bytes - filling_.size(); }

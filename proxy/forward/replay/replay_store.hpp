@@ -45,8 +45,8 @@ class ReplayStore {
   void set_limits(const config::Limits&);
 
   ReplayAllowance& memory() { return memory_; }
-  /// Returns how many bytes bodies in memory must leave free, so that other bodies can still be written to
-  /// disk.
+  /// Returns the number of bytes that bodies in memory must leave free, so that other bodies can still be
+  /// written to disk.
   std::uint64_t kept_for_disk() const { return kept_for_disk_.load(std::memory_order_relaxed); }
   ReplayAllowance& disk() { return disk_; }
   SpareBuffers& spare_buffers() { return spare_buffers_; }

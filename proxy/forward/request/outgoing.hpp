@@ -20,7 +20,7 @@ enum class AttemptVia : std::uint8_t {
   over_loopback,  ///< added to the head of an attempt if its connection goes to a loopback address
 };
 
-/// A request as attempts use it. Attempts use no other part of the request.
+/// The only part of a request that attempts use.
 class Outgoing {
  public:
   /// Both arguments must outlive this object.

@@ -49,7 +49,7 @@ struct Response {
   void clear();
 };
 
-/// Empties the text. Releases its memory if that is larger than a block.
+/// Empties the text. Releases the text's memory if the memory is larger than a block.
 void give_back(std::string& text);
 
 /// Returns the connection of a completely read response to its pool, or closes it. While the request is still

@@ -45,7 +45,8 @@ struct SniffedTls {
   telemetry::Interception interception;
 };
 
-/// The request itself does not change, except that a redirected connection gets the host of its ClientHello.
+/// A request for a byte stream. The request does not change, except that a redirected connection gets the
+/// host of its ClientHello.
 struct TunnelRequest {
   TunnelRequest(const StreamProtocol& spoken, std::string wanted_host, std::uint16_t wanted_port,
                 std::string as_written)

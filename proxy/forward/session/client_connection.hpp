@@ -15,7 +15,7 @@ struct ListenerRole {
   config::Listener settings;
   std::string name{};                ///< mode and address, such as `forward 127.0.0.1:3128`
   http::PortRanges connect_ports{};  ///< ports that CONNECT and SOCKS may reach
-  /// Value of Host in requests to the upstream, if a gateway sets it; else empty.
+  /// Value of the Host field in requests to the upstream, if a gateway sets it; else empty.
   std::string upstream_authority{};
   bool reached_by_others = false;  ///< the listener is bound to an address other than loopback
 

@@ -36,7 +36,7 @@ class AcceptLoop {
   const std::shared_ptr<Listener> listener_;
   tcp::acceptor& acceptor_;
   net::Timer pause_;
-  Instant last_log_{};  ///< time of the last log line about a missing descriptor or place
+  Instant last_log_{};  ///< time of the last log line about a client that was turned away
 };
 
 Task<void> AcceptLoop::run() {

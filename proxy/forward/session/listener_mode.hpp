@@ -33,9 +33,10 @@ class ListenerMode {
   /// Returns the address that the client connected to. Returns an unset endpoint if sessions of this mode do
   /// not need the address.
   virtual tcp::endpoint asked_address(tcp::socket&) const { return {}; }
-  /// Returns true if a connection that this proxy dials may be redirected back to such a listener.
+  /// Returns true if a connection that this proxy dials may be redirected back to a listener of this mode.
   virtual bool may_meet_own_dials() const { return false; }
-  /// Returns the value of Host in requests to the upstream, if the mode sets it; else an empty text.
+  /// Returns the value of the Host field in requests to the upstream, if the mode sets it; else an empty
+  /// text.
   virtual std::string upstream_authority(const config::Listener&) const { return {}; }
   /// Returns the message for a client that cannot be served for lack of room: `http_response` or its
   /// equivalent in the client's protocol; empty for no message. `first`: the first byte that the client sent;
@@ -81,8 +82,8 @@ class StreamListener : public ListenerMode, public StreamProtocol {
  public:
   const StreamListener* streams() const final { return this; }
 
-  /// Reads from the client, within `limit`, where the stream shall go. If the result is a rejection, the
-  /// client has already received the reply.
+  /// Determines the destination of the stream within `limit`. If the result is a rejection, the client has
+  /// already received the reply.
   virtual Task<std::variant<StreamGone, http::Rejection, StreamTarget>> read_target(ServedClient&,
                                                                                     Duration limit) const = 0;
   /// Returns why no stream to that destination is allowed; absent if it is allowed.

@@ -10,7 +10,7 @@
 
 namespace reprise::forward {
 
-/// One tunnel. Both streams must outlive `run` and must have no limit of their own.
+/// One tunnel. Both streams must outlive `run` and must have no time limits of their own.
 class Tunnel final : public net::Timed {
  public:
   Tunnel(net::Tick& tick, net::Stream& client, net::Stream& upstream, Duration idle);

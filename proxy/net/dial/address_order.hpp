@@ -17,7 +17,7 @@ struct AddressOrder {
   bool tried_first = false;  ///< true for a resumed download, which prefers the address used before
 };
 
-/// Rotates the addresses of each family by `turn`; positions that belong to one family stay with that family
+/// Rotates the addresses of each family by `turn`; the position of each family in the list does not change
 /// (row N2). Then moves the addresses in `tried` to the end, so that a retry leaves a failed address (row
 /// N1). For a resumed download, moves them to the front.
 void arrange(std::vector<tcp::endpoint>& endpoints, const AddressOrder&);

@@ -27,7 +27,8 @@ void warn_of_denied_upstream(Dialer& dialer, Upstream& upstream, Cause cause) {
 Task<Dialled> connect(Dialer& dialer, const ParentRoute& route, ConnectTime time, AttemptCancel& cancel,
                       Buffer& early) {
   Upstream& upstream = route.upstream;
-  // Avoids the conditional operator: GCC 12 destroys the result of a co_await inside it twice.
+  // Avoids the conditional operator, because GCC 12 destroys the result of a co_await inside such an operator
+  // twice.
   Dialled dialled;
   if (upstream.parent == nullptr) {
     dialled = co_await dial(dialer, upstream.host, upstream.port, time, cancel);

@@ -20,8 +20,8 @@ class DialRace final : public Cancellable {
   DialRace(const DialRace&) = delete;
   DialRace& operator=(const DialRace&) = delete;
 
-  /// Returns the result of the race. All other dials have ended by then, and their connections are closed.
-  /// The argument can cancel the race.
+  /// Returns the result of the race. All other dials have ended by then, and their connections are closed. A
+  /// cancel through AttemptCancel ends the race.
   Task<Dialled> run(AttemptCancel&);
   void cancel() override;
   /// Returns how many addresses were dialled so far.

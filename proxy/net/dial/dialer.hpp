@@ -35,7 +35,7 @@ struct Dialer {
   asio::any_io_executor executor;
   Tick& tick;
   Resolver& resolver;
-  Pool& pool;  ///< closes idle connections if no descriptor is left
+  Pool& pool;  ///< its idle connections are closed if no descriptor is left
   telemetry::Metrics& metrics;
   telemetry::Log& log;
   std::string_view pseudonym;  ///< this proxy's name in Via

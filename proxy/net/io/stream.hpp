@@ -74,7 +74,7 @@ class Stream final : public Cancellable {
   Task<ErrorCode> write_all(Gather&, Duration idle);
   Task<ErrorCode> connect(const tcp::endpoint&, Instant due);
   /// Starts a connect and returns the local address, with port 0 if the connect did not start. `connect` then
-  /// finishes the connect. For callers that must know the local address before the other side can see the
+  /// finishes the connect. Use this if the local address must be known before the other side can see the
   /// connection. Precondition: a plain socket.
   tcp::endpoint begin_connect(const tcp::endpoint&);
 
@@ -112,7 +112,7 @@ class Stream final : public Cancellable {
   /// Returns the transport, for use by another stream. This stream is unusable until `run_over` gives it a
   /// new transport.
   Carrier release();
-  /// Replaces the transport, for example by TLS over the former one.
+  /// Replaces the transport, for example by TLS over the old transport.
   void run_over(std::unique_ptr<Link> link) { link_ = std::move(link); }
   /// Keeps `token` alive until this stream is destroyed, or until another stream takes the token by
   /// `release_kept`.

@@ -55,7 +55,8 @@ class Tick {
   void arm_until(Timed&, Instant due);
   static void disarm(Timed&);
   /// Maximum number of durations that have their own ordered list of entries. The entries of all other
-  /// durations share one unordered list. So many different durations do not cost memory and time permanently.
+  /// durations share one unordered list, because a separate list for each of them would cost memory and time
+  /// permanently.
   static constexpr std::size_t most_lists = 64;
   std::size_t lists() const { return lists_.size(); }
   /// Stops the timer, so that the io_context has no more work and can end.

@@ -113,9 +113,9 @@ std::unique_ptr<DnsChannel> DnsChannel::open(const NameFiles& files, const Looku
   return channel;
 }
 
-// `names_to_ask` decides which names are asked for, and not c-ares. c-ares would try the next search domain
-// only if a name does not exist. The C library also tries the next domain if a server has no address for the
-// name, or fails.
+// Turns off the search list of c-ares, because `names_to_ask` decides which names are asked for. c-ares would
+// try the next search domain only if a name does not exist. The C library also tries the next domain if a
+// server has no address for the name, or fails.
 bool DnsChannel::init(const NameFiles& files, const LookupOptions& lookup_options, char source) {
   has_ttl_ = source == 'b';
   ipv4_only_ = has_ttl_ && lookup_options.ipv4_only;

@@ -50,7 +50,8 @@ class DnsChannel {
   int ndots() const { return ndots_; }
 
   void add_sockets_to(std::vector<pollfd>&) const;
-  /// Returns for how long `turn` need not be called unless a socket becomes ready. No value: for any time.
+  /// Returns for how long `turn` need not be called unless a socket becomes ready. Returns no value if there
+  /// is no limit.
   std::optional<std::chrono::milliseconds> quiet() const;
   /// Handles those ready sockets that belong to this channel, and timeouts that have expired.
   void turn(const std::vector<pollfd>& ready);

@@ -191,7 +191,7 @@ void NameService::begin(Resolver::Question question) {
   go_on(search);
 }
 
-// Asks the next source, after the previous sources did not know the name.
+// Asks the next source, because the previous sources did not know the name.
 void NameService::go_on(const std::shared_ptr<Search>& search) {
   if (search->order.empty()) return end_unknown(*search);
   const char source = search->order.front();

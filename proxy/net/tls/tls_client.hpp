@@ -19,8 +19,8 @@ struct ssl_session_st;
 
 namespace reprise::net {
 
-/// Thrown if a file of a route or of the parent proxy cannot be loaded. `what()` names the route, the key and
-/// the file, and says what is wrong.
+/// Thrown if a file of a route or of the parent proxy cannot be loaded. `what()` names the route, the
+/// configuration key and the file, and says what is wrong.
 class TlsSettingsError : public std::runtime_error {
  public:
   TlsSettingsError(const policy::Route& route, const std::string& why);

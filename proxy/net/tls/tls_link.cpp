@@ -129,7 +129,8 @@ ReadTask TlsLink::read_some(asio::mutable_buffer into) {
       bytes = take(into, error);
     }
     if (error != asio::error::would_block) co_return std::tuple(error, bytes);
-    // Avoids the conditional operator: GCC 12 destroys the result of a co_await inside it twice.
+    // Avoids the conditional operator, because GCC 12 destroys the result of a co_await inside such an
+    // operator twice.
     ErrorCode failure;
     if (read_wants_write_) {
       failure = co_await channel_->wait_writable();
