@@ -108,12 +108,13 @@ struct Upstream {
   unsigned dials = 0;  ///< number of dials so far; each dial starts with another address of the name (row N2)
   /// Addresses at the last dial, if the host name has several.
   std::vector<policy::UpstreamAddress> addresses;
-  bool evicted = false;    ///< evicted: connections that are returned are closed
-  Instant last_warning{};  ///< the pool has evicted this upstream: connections that are returned are closed
-  /// time of the last logged warning about this upstream
-  std::optional<Instant> spoke_1_0;
+  bool evicted = false;    ///< the pool has evicted this upstream and closes connections that are returned
+  Instant last_warning{};  ///< time of the last logged warning about this upstream
   /// Time of the last response with a status below 400, if it was HTTP/1.0. Error pages are ignored, because
   /// an intermediary may have written them (row L7).
+  std::optional<Instant> spoke_1_0;
+  /// Returns true if the upstream cannot read chunks (row A10) and will not send 100 (RFC 9110 10.1.1).
+  /// Applies for a minute after the last HTTP/1.0 response.
   bool speaks_1_0() const { return spoke_1_0 && Tick::now() - *spoke_1_0 < std::chrono::minutes(1); }
   /// A budget that was used for this upstream. Stored here too, so that a request does not have to lock the
   /// shared table.

@@ -17,7 +17,7 @@
 
 namespace reprise::net {
 
-/// When one of this proxy's own certificates expires.
+/// The expiry time of one of this proxy's own certificates.
 struct CertificateEnd {
   telemetry::CertificateUse use = telemetry::CertificateUse::client;
   std::string name;          ///< `intercept.ca`, or the configuration key and the file of the certificate
@@ -33,7 +33,7 @@ struct Snapshot {
   std::shared_ptr<const TlsClients> tls;
   std::shared_ptr<ClientTls> client_tls;  ///< terminates the clients' TLS; null without interception
   std::vector<CertificateEnd> certificate_ends;
-  /// The number of each route in metrics and logs, by index. A route name has the same number in every
+  /// The number of each route in metrics and logs, by route index. A route name has the same number in every
   /// snapshot.
   std::vector<std::size_t> counted_as;
   /// Maximum number of clients: `limits.connections`, or the number that the file descriptors allow if that
