@@ -79,7 +79,7 @@ void HeadReader::begin(const Upload& upload) {
   if (upload.end() != UploadEnd::running) limit_head();
 }
 
-// This function is not a coroutine, so that it costs a request no coroutine frame.
+// This function is not a coroutine, because a coroutine frame would cost every request time.
 Task<ErrorCode> HeadReader::read_on() {
   if (taken_ == Taken::interim) return pass_on_interim();
   return net::read_head(upstream(), response_.buffer, response_.head, [this] {

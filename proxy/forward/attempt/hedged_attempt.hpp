@@ -1,4 +1,4 @@
-// Runs an attempt and its hedged copy concurrently, and returns each of them when it ends.
+// Runs an attempt and its hedged copy concurrently, and reports the end of each.
 #pragma once
 
 #include <array>

@@ -25,10 +25,11 @@ policy::AttemptReport report_of_unsent(const Outgoing&, unsigned number,
 /// `lease` has already checked it.
 net::Unread unread_of(net::UpstreamConnection&);
 
-/// Returns how long bytes of the request may stay unacknowledged. For a body that is chunked or longer than
-/// one receive window: `idle_timeout`, because the kernel also counts the time of a closed window, and an
-/// upstream may pause. Otherwise, for a repeatable request with a deadline: the lesser of one minute and half
-/// the deadline, so that a retry still fits. Otherwise: the system's own limit.
+/// Returns how long bytes of the request may stay unacknowledged. If the body is chunked or longer than one
+/// receive window, the limit is `idle_timeout`: an upstream may pause, and the kernel also counts the time
+/// for which the window is closed. For other repeatable requests with a deadline, the limit is half the
+/// deadline, at most one minute, so that a retry still fits. In all other cases, the system's own limit
+/// applies.
 Duration user_timeout_of(const Outgoing&);
 
 /// Returns the pinned connection or a pooled one, but never the connection of the previous attempt. Null if a

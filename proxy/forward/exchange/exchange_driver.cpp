@@ -74,7 +74,7 @@ Served ExchangeDriver::end() {
   return served_;
 }
 
-// This function is not a coroutine, so that it costs a request no coroutine frame.
+// This function is not a coroutine, because a coroutine frame would cost every request time.
 Task<void> ExchangeDriver::obey(const policy::Start& start) {
   if (machine_.hedge_at()) return start_hedged(start);
   LoneAttempt& alone = alone_.emplace(one_, machine_.deadline(), *live_);
@@ -220,7 +220,7 @@ Task<void> ExchangeDriver::obey(const policy::Wait& wait) {
   if (actions_.size() == 0) actions_ = machine_.waited(net::Tick::now());
 }
 
-// This function is not a coroutine, so that it costs a request no coroutine frame.
+// This function is not a coroutine, because a coroutine frame would cost every request time.
 Task<void> ExchangeDriver::obey(const policy::Deliver& deliver) {
   const bool live = live_->number == deliver.number;
   if (!live) live_->clear();

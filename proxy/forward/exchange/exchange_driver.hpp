@@ -16,8 +16,8 @@ namespace reprise::forward {
 /// `Request::ledger`.
 Task<Served> exchange(OneExchange&);
 
-/// One exchange: the state machine and its I/O. The caller passes each action that `next` returns to `obey`,
-/// in order, then calls `report_result`, and repeats this until `next` returns no action.
+/// One exchange: the state machine and its I/O. The caller repeats three steps until there is no action left:
+/// `next` returns actions, `obey` executes each of them in order, and `report_result` reports the result.
 class ExchangeDriver {
  public:
   /// `one` must outlive this object.
@@ -35,8 +35,8 @@ class ExchangeDriver {
   /// An action that delivers this response does not need to stop the upload. Null if there is no upload to
   /// stop.
   Response* overtaken_without(const policy::Action&);
-  /// Executes one action. The action must stay valid until the task ends. Each kind of action needs an
-  /// overload below; without it, this function does not compile.
+  /// Executes one action. The action must stay valid until the task ends. Each kind of action needs its own
+  /// overload of `obey`; if one is missing, this function does not compile.
   Task<void> obey(const policy::Action& action) {
     return std::visit([this](const auto& asked) { return obey(asked); }, action);
   }

@@ -1,5 +1,5 @@
-// Writes one request body to disk: the io thread appends, the disk thread writes, only that request ever
-// waits.
+// Writes one request body to disk: the io thread appends, the disk thread writes, and no other request has to
+// wait.
 #pragma once
 
 #include <atomic>

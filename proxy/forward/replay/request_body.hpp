@@ -13,8 +13,8 @@
 
 namespace reprise::forward {
 
-/// Limits on how much of one request body may be held, in bytes. All are 0 for a request that no rule could
-/// retry.
+/// Limits on how much of one request body may be held, in bytes. All limits are 0 for a request that no rule
+/// could retry.
 struct HoldLimits {
   std::uint64_t memory = 0;
   std::uint64_t disk = 0;  ///< a body longer than `memory` goes to disk completely

@@ -25,7 +25,7 @@ constexpr bool addresses_a_proxy(RequestKind kind) {
   return kind == RequestKind::forward || kind == RequestKind::inside_tunnel;
 }
 
-/// Holds views into the session that reads the request. They are valid until the request ends.
+/// Holds views into the session that reads the request. The views are valid until the request ends.
 struct Incoming {
   static constexpr bool never_closed = false;
 

@@ -28,7 +28,7 @@ class Outgoing {
 
   const Incoming& in;
   const Route& route;
-  /// The head that every attempt sends. It lacks its blank line if `ends_head_by_attempt`.
+  /// The head that every attempt sends. The blank line at its end is missing if `ends_head_by_attempt()`.
   std::string head;
   RequestBody body;
   AttemptVia via = AttemptVia::in_the_head;
@@ -84,7 +84,7 @@ bool is_too_long_for_memory(const http::RequestHead&, const policy::RoutePolicy&
 /// Returns the time at which the client's signature of the request expires. Absent if there is no signature
 /// or if it does not expire.
 std::optional<Instant> end_of_signature(const Incoming&);
-/// Returns the longest body that is accepted, in bytes. A longer one is rejected with 413.
+/// Returns the longest body that is accepted, in bytes. A longer body is rejected with 413.
 std::uint64_t longest_body(const policy::RoutePolicy&, const config::Limits& process);
 /// Returns how much of the body may be held. If no rule can ever allow a retry, nothing is held, unless the
 /// upstream needs to know the length in advance.

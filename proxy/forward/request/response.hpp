@@ -56,8 +56,8 @@ void give_back(std::string& text);
 /// being sent, keeps the connection. `surplus`: bytes followed the body.
 void finish_connection(net::Pool&, Response&, bool surplus);
 
-/// Turns the response into a kept one and releases its connection. Precondition: `response.body` is the whole
-/// body.
+/// Turns the response into a kept response and releases its connection. Precondition: `response.body` is the
+/// whole body.
 void keep_whole(net::Pool&, Response& response);
 
 /// Reads the body into `response.body` if it ends within `most` bytes and before `until`. Otherwise discards

@@ -40,14 +40,15 @@ tcp::acceptor duplicate(asio::io_context&, tcp::acceptor&);
 
 /// Spawns a session for each connection until the acceptor is closed. If connections or descriptors run out,
 /// closes a client of this io thread: a client that has sent a FIN, or else the client that has been idle
-/// longest, if that is at least a second. If there is no such client, sends 503 with Retry-After to the new
-/// client and closes that connection (row I6). Never spins.
+/// longest, provided that it has been idle for at least a second. If there is no such client, sends 503 with
+/// Retry-After to the new client and closes its connection (row I6). Never spins.
 Task<void> accept_clients(Worker& worker, std::shared_ptr<Listener> listener);
 /// Closes the listener on this io thread, after accepting the connections that are already waiting.
 void close_listener(Worker& worker, std::shared_ptr<Listener> listener);
 
-/// Returns the ports that CONNECT may reach through a listener at that address. For `auto`: any port if only
-/// this host reaches the listener, because local clients could also connect directly; else 443, 80 and 8443.
+/// Returns the ports that CONNECT may reach through a listener at that address. If the configuration says
+/// `auto` and only this host reaches the listener, all ports are allowed, because local clients could also
+/// connect directly. If other hosts reach the listener, `auto` allows 443, 80 and 8443.
 http::PortRanges connect_ports_of(const config::Security&, const asio::ip::address& bound);
 /// Returns the settings for sessions of that listener. `bound`: its actual address.
 ListenerRole role_of(const config::Listener&, const config::Security&, const tcp::endpoint&);

@@ -55,7 +55,8 @@ class ServedClient final : public IdleClient, public ClientSession {
   std::string_view name();
   /// Returns true if unread bytes have arrived. A client with a request on its way is not closed.
   bool has_pending_request() { return stream.unread() == net::Unread::bytes; }
-  /// Reads and discards what the client still sends, then closes. A drain does not wait for this.
+  /// Reads and discards what the client still sends, then closes the connection. A drain does not wait for
+  /// this function.
   Task<void> linger();
 
   void drain() override;

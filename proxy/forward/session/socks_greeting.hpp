@@ -11,8 +11,8 @@
 
 namespace reprise::forward {
 
-/// Exchanges the greeting and reads the client's request, within `limit` for both. Bytes after the request
-/// stay in `buffer`. If it returns a rejection, the reply has been sent.
+/// Exchanges the greeting and reads the client's request; `limit` is the time for both. Bytes after the
+/// request stay in `buffer`. If the result is a rejection, the reply has been sent.
 Task<std::variant<StreamGone, http::Rejection, SocksRequest>> greet_socks(net::Stream& client,
                                                                           net::Buffer& buffer,
                                                                           Duration limit);

@@ -128,8 +128,8 @@ std::optional<Message> read_records(std::string_view bytes) {
   return message;
 }
 
-/// Returns the body of the ClientHello at the front of the bytes. If there is none, returns `more`
-/// (incomplete) or `other`.
+/// Returns the body of the ClientHello at the front of the bytes. Returns `more` if the ClientHello is
+/// incomplete, and `other` if the bytes are not a ClientHello.
 std::variant<Hello, std::string> read_message(std::string_view bytes) {
   std::string message;
   for (;;) {

@@ -31,8 +31,8 @@ struct ClientHello {
   bool offers_http_1_1 = false;   ///< ALPN lists http/1.1
 };
 
-/// Reads the ClientHello at the front of the bytes and ignores what follows it. Returns `more` if it is
-/// incomplete, and `other` if the bytes are not a well-formed ClientHello.
+/// Reads the ClientHello at the front of the bytes and ignores the bytes after it. Returns `more` if the
+/// ClientHello is incomplete, and `other` if the bytes are not a well-formed ClientHello.
 std::variant<Hello, ClientHello> read_client_hello(std::string_view bytes);
 
 }  // namespace reprise::forward

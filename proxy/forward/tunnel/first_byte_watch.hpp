@@ -1,4 +1,5 @@
-// Watches one connection and interrupts the wait on another one when a byte arrives or the connection ends.
+// Watches one connection. When a byte arrives or the connection ends, interrupts a wait on another
+// connection.
 #pragma once
 
 #include "proxy/net/io/stream.hpp"

@@ -20,7 +20,7 @@ using Ends = SplicePipe::Ends;
 // From this length on, a pipe costs less than a copy through memory: a quarter less on loopback, setup
 // included.
 constexpr std::uint64_t worthwhile_bytes = std::uint64_t{64} * 1024;
-// After this many bytes without a wait, other coroutines get a turn.
+// Number of bytes that are moved without a wait. After that, other coroutines get a turn.
 constexpr std::uint64_t turn_bytes = std::uint64_t{1} << 20;
 // Limit for the idle pipes of one thread. Each pipe occupies two descriptors.
 constexpr std::size_t most_idle = 8;

@@ -13,7 +13,7 @@ namespace reprise::forward {
 /// list when it is destroyed; a pipe that still holds bytes is closed.
 class SplicePipe {
  public:
-  /// Capacity that is requested for a pipe. Larger ones are not faster.
+  /// Capacity that is requested for a pipe. Larger pipes are not faster.
   static constexpr std::size_t wanted_bytes = std::size_t{256} * 1024;
   /// Smallest useful capacity. A smaller pipe is not used, because a copy through memory costs less.
   static constexpr std::size_t least_bytes = std::size_t{64} * 1024;

@@ -41,7 +41,7 @@ Task<void> Tunnel::run_spawned(Tunnel& tunnel, Way& way, net::Buffer& first) {
   tunnel.joined_.cancel();
 }
 
-// Relays one direction until its sender sends a FIN, which is passed on, or resets the connection.
+// Relays one direction until the sender sends a FIN or resets the connection. A FIN is passed on.
 Task<void> Tunnel::carry(Way& way, net::Buffer& buffer) {
   ErrorCode error = detected_end(way.from);
   for (;;) {

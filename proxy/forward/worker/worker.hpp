@@ -32,7 +32,7 @@ namespace reprise::forward {
 
 struct Request;
 
-/// The parts that all io threads share. Each one is thread-safe or immutable.
+/// The parts that all io threads share. Each part is thread-safe or immutable.
 struct Shared {
   telemetry::Metrics& metrics;
   telemetry::Log& log;
@@ -92,8 +92,8 @@ struct Worker {
   /// Clients between two requests. A client that has been idle for less than a second is not closed, because
   /// its next request may be on its way.
   IdleClients idle_clients{std::chrono::seconds(1)};
-  /// Clients that have sent a FIN while a request or a tunnel is running. They are closed first to make room
-  /// (row N6).
+  /// Clients that have sent a FIN while a request or a tunnel is running. These clients are closed first to
+  /// make room (row N6).
   IdleClients departed{Duration::zero()};
   net::ReserveDescriptor reserve;
   unsigned turning_away = 0;            ///< clients that are being sent a 503 and are not closed yet

@@ -18,7 +18,7 @@ enum class Unread : std::uint8_t {
   closed,  ///< FIN or an error, with no bytes before it
 };
 
-/// Whether the other side still sends. A FIN is detected even if bytes before it are unread.
+/// Whether the other side still sends. A FIN is detected even if the bytes before it are unread.
 enum class Presence : std::uint8_t { present, finished, reset };
 
 /// Peeks at the unread bytes of a socket, by one system call. `presence_of` checks the other side in the same
@@ -31,7 +31,7 @@ Presence presence_of(int descriptor);
 /// system call. Returns false if the kernel does not report these values.
 bool is_dead_peer(int descriptor, Duration since);
 
-/// Why the other side ended TLS, if it sent an alert. The texts are static.
+/// Why the other side ended TLS, if the other side sent an alert. The texts are static.
 struct TlsRefusal {
   std::string_view words{};   ///< name of the fatal alert; empty if there was none
   bool is_permanent = false;  ///< the alert rejects this side's identity, so a retry would get the same alert

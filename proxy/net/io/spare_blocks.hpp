@@ -6,7 +6,7 @@
 
 namespace reprise::net {
 
-/// One per io thread; used on it only.
+/// One per io thread; used on that thread only.
 class SpareBlocks final : public Timed {
  public:
   explicit SpareBlocks(Tick& tick, Duration pause = std::chrono::milliseconds(250))

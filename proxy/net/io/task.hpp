@@ -21,8 +21,8 @@ using Task = asio::awaitable<T>;
 
 inline constexpr auto as_result = asio::as_tuple(asio::use_awaitable);
 
-/// Completion handler for a detached coroutine. An exception in it is a bug or a lack of memory. The process
-/// then aborts at once, because other code may refer to the coroutine's frame (row I7).
+/// Completion handler for a detached coroutine. An exception that leaves the coroutine is a bug or a lack of
+/// memory. The process then aborts at once, because other code may refer to the coroutine's frame (row I7).
 inline constexpr auto or_abort = [](const std::exception_ptr& failure) noexcept {
   if (failure) std::rethrow_exception(failure);
 };

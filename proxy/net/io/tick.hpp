@@ -12,8 +12,8 @@ namespace reprise::net {
 
 class Tick;
 
-/// An entry with a time limit. In at most one list; its destructor removes it. Not copyable, because the
-/// lists are intrusive.
+/// An entry with a time limit. An entry is in at most one list, and its destructor removes it from that list.
+/// Not copyable, because the lists are intrusive.
 class Timed {
  public:
   Timed() = default;

@@ -14,8 +14,8 @@ namespace reprise::net {
 /// renegotiation. Sessions are resumed by tickets, which are valid for this TlsServer only.
 class TlsServer {
  public:
-  /// Shares ownership of the certificate, its issuer (sent after it) and its private key. Throws
-  /// std::runtime_error if they do not match.
+  /// Shares ownership of the certificate, its issuer (sent after the certificate) and its private key. Throws
+  /// std::runtime_error if the key does not match the certificate.
   TlsServer(X509* certificate, X509* issuer, EVP_PKEY* key);
 
   SSL_CTX* settings() const { return settings_.get(); }

@@ -12,7 +12,7 @@ namespace reprise::net {
 namespace {
 
 constexpr Duration recent_limit = std::chrono::seconds(1);
-// Maximum idle time of connections beyond the number `pool.idle`.
+// Maximum idle time of a connection if `pool.idle` other connections are idle already.
 constexpr Duration spare_life = std::chrono::seconds(1);
 
 void append_number(std::size_t number, std::string& text) {
@@ -89,8 +89,8 @@ Pool::~Pool() { close(); }
 std::shared_ptr<Upstream> Pool::upstream(std::string_view host, std::uint16_t port, TlsPeer peer) {
   write_account(host, port, scratch_);
   const std::size_t account_bytes = scratch_.size();
-  // A host with and without a final dot has one budget, but separate connections: for the absolute name the
-  // resolver may find other addresses.
+  // A host has the same budget with and without a final dot, but separate connections: for the name with the
+  // dot, the resolver may find other addresses.
   if (host.ends_with('.')) scratch_.push_back('.');
   if (peer.client != nullptr) append_peer(peer, scratch_);
   if (const auto known = upstreams_.find(scratch_); known != upstreams_.end()) {
