@@ -10,7 +10,8 @@ namespace {
 
 namespace json = boost::json;
 
-/// Follows the wanted path through nested objects, and records whether the last value at its end matches.
+/// Follows the wanted path through nested objects. Records whether the value at the end of the path matches;
+/// if several values have this path, the last one counts.
 class PathWatch {
  public:
   static constexpr std::size_t max_object_size = static_cast<std::size_t>(-1);

@@ -15,8 +15,10 @@ class JsonText final : public policy::JsonBody {
   /// Returns true if the text is an object with that key at its top level, and the value is not null and not
   /// an empty string, array or object. If a key is repeated, its last value counts.
   bool has(std::string_view key) const override;
-  /// Does the same for the key at the end of a dotted path through objects. If the rule reads text, returns
-  /// true if the value is a non-empty string, a number (as written) or a boolean, and the rule holds for it.
+  /// Returns true if the value at `path` meets the rule. `path` is a list of keys, separated by dots, that
+  /// leads through objects. A rule that reads text can be met by a non-empty string, a number (as written) or
+  /// a boolean. Any other rule is met by a value that is not null and not an empty string, array or object.
+  /// If a key is repeated, its last value counts.
   bool has_at(std::string_view path, const policy::TextRule&) const;
 
  private:

@@ -16,7 +16,8 @@ bool has_suffix(std::string_view type, std::string_view suffix) {
   return type.size() > suffix.size() && ascii::same(type.substr(type.size() - suffix.size()), suffix);
 }
 
-// Includes application/x-amz-json-1.0 and -1.1 (DynamoDB, Kinesis and others).
+// Returns true for all JSON types, including application/x-amz-json-1.0 and -1.1 (DynamoDB, Kinesis and
+// others).
 bool is_json(std::string_view type) {
   return ascii::same(type, "application/json") || ascii::starts_with(type, "application/x-amz-json-") ||
          has_suffix(type, "+json");

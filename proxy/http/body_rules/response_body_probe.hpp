@@ -14,7 +14,7 @@ namespace reprise::http {
 /// `untyped`. A body with a content coding is `other`.
 policy::BodyKind body_kind(const ResponseHead&);
 
-/// The fields of a response. Refers to the head, which must outlive it.
+/// The fields of a response. Refers to the head, which must outlive this object.
 class ResponseFields final : public policy::HeadView {
  public:
   explicit ResponseFields(const ResponseHead& head) : head_(head) {}
@@ -24,7 +24,8 @@ class ResponseFields final : public policy::HeadView {
   const ResponseHead& head_;
 };
 
-/// The whole body of a response of the given kind. Refers to the text, which must outlive it.
+/// The whole body of a response, and the kind of that body. Refers to the text, which must outlive this
+/// object.
 class WholeResponse final : public policy::BodyView {
  public:
   WholeResponse(std::string_view text, policy::BodyKind kind) : text_(text), kind_(kind) {}
@@ -37,8 +38,8 @@ class WholeResponse final : public policy::BodyView {
   policy::BodyKind kind_;
 };
 
-/// The first event of a stream. Refers to the event, which must outlive it. Has no JSON until the event is
-/// complete.
+/// The first event of a stream. Refers to the event, which must outlive this object. Has no JSON until the
+/// event is complete.
 class EventResponse final : public policy::BodyView {
  public:
   explicit EventResponse(const FirstEvent& event) : event_(event) {}

@@ -19,7 +19,7 @@ std::string_view trim(std::string_view text) {
 }
 
 std::string_view without_prefix(std::string_view name) {
-  return name.substr(name.rfind(':') + 1);  // npos + 1 is 0
+  return name.substr(name.rfind(':') + 1);  // without a colon: npos + 1 is 0
 }
 
 /// Reads the text from the start to the end of the first element at the path.
@@ -34,8 +34,8 @@ class Walk {
     path_.push_back(path);
   }
 
-  /// Returns the text of the element. Returns nothing if there is no such element, or if the markup before
-  /// its end is malformed.
+  /// Returns the text of the element. Returns nothing if there is no such element, or if malformed markup
+  /// comes before the end of the element.
   std::optional<std::string> find() {
     while (!found_) {
       const std::size_t end = left_.find('<');
@@ -58,7 +58,7 @@ class Walk {
     if (take("<!--", "-->", content) || take("<?", "?>", content)) return true;
     if (take("<![CDATA[", "]]>", content)) return !open_.empty() && take_text(content);
     if (left_.starts_with("</")) return end_tag();
-    // A document type is not accepted. Any other `<!` or `<?` that reaches this line has no end.
+    // Rejects a document type, which is not accepted, and any other `<!` or `<?`, because its end is missing.
     if (left_.starts_with("<!") || left_.starts_with("<?")) return false;
     return start_tag();
   }
@@ -97,8 +97,8 @@ class Walk {
     return true;
   }
 
-  // Returns the position of the `>` that ends the tag, ignoring any in attribute values. Returns npos if a
-  // `<` comes first.
+  // Returns the position of the `>` that ends the tag. A `>` in an attribute value does not end the tag.
+  // Returns npos if a `<` comes first.
   std::size_t end_of_tag() const {
     char quote = 0;
     for (std::size_t i = 1; i < left_.size(); ++i) {

@@ -1,4 +1,5 @@
-// Compares heads with the result of Beast's parser. No other file uses that parser.
+// Reads heads again with Beast's parser, and compares the results with the guard's. No other file uses that
+// parser.
 #include "proxy/http/http1/beast_check.hpp"
 
 #include <boost/beast/http/basic_parser.hpp>
@@ -145,8 +146,8 @@ std::optional<Rejection> second_opinion(const ResponseHead& head, std::string_vi
   if (taken != text.size() || !witness.is_header_done() || witness.status != head.status) {
     return Rejection::bad_status_line;
   }
-  // If there is no body, the framing fields have no meaning. Then the guard and Beast must agree that there
-  // is none.
+  // If there is no body, the framing fields have no meaning and are not compared. The guard and Beast must
+  // still agree that there is no body.
   const bool none = head.framing.kind == Framing::Kind::none;
   if (none != witness.is_done() &&
       !(head.framing.kind == Framing::Kind::length && head.framing.length == 0)) {

@@ -11,7 +11,7 @@
 namespace reprise::http {
 namespace {
 
-/// Limit for a size line: its extensions, and the leading zeros of its size.
+/// Limit for the leading zeros and the extensions of one chunk-size line together.
 constexpr std::size_t longest_line = 4096;
 constexpr std::size_t longest_trailers = 8192;
 /// Number of bytes by which size lines and extensions may exceed the body bytes (row A6).
@@ -136,8 +136,8 @@ void ChunkDecoder::reset(Spelling spelling) {
 
 ChunkDecoder::Step ChunkDecoder::step(std::string_view input) {
   std::size_t at = 0;
-  // Fast path for many small chunks (row I1): compares the end of a chunk, and a size line of one digit, in
-  // one step each.
+  // Fast path for many small chunks (row I1): one step reads the CRLF at the end of a chunk, and one step
+  // reads a size line of one digit.
   if (part_ == Part::data_cr && input.starts_with("\r\n")) {
     part_ = Part::size;
     at = 2;
@@ -177,8 +177,8 @@ std::optional<Rejection> ChunkDecoder::take_framing(char c) {
       lf_alone_ = false;
       return c == '\n' ? end_size_line() : std::optional(Rejection::bad_chunk);
     case Part::data_cr:
-      // If the size is one too large, the CR of a CRLF was counted as data. The LF that is left is then no
-      // line end.
+      // Accepts an LF alone only if the size line ended in LF alone too. Otherwise the size may be one too
+      // large, and the CR of a CRLF was read as data.
       if (lf_alone_ && ends_line(c)) break;
       if (c != '\r') return Rejection::bad_chunk;
       part_ = Part::data_lf;
@@ -189,8 +189,8 @@ std::optional<Rejection> ChunkDecoder::take_framing(char c) {
     case Part::done:
     case Part::broken: break;
   }
-  // Only two cases reach this line: the LF after the data (data_lf), and a lone LF in place of CRLF
-  // (data_cr).
+  // This line is reached in two states: after the CR that follows the data (data_lf), or with an LF alone in
+  // place of CRLF (data_cr).
   if (c != '\n') return Rejection::bad_chunk;
   part_ = Part::size;
   return std::nullopt;

@@ -31,10 +31,10 @@ class ChunkDecoder {
   Step step(std::string_view input);
 
   /// Returns the trailer lines that may be forwarded, with CRLF and without folds. Valid after `done`.
-  /// Framing, routing, authentication and Host fields are dropped (RFC 9110 6.5.1). The section is limited to
-  /// 8 KiB.
+  /// Framing, routing, authentication and Host fields are dropped (RFC 9110 6.5.1). The trailer section is
+  /// limited to 8 KiB.
   const std::string& trailers() const { return trailers_; }
-  /// Prepares for another body. Keeps storage.
+  /// Prepares for another body. Keeps the allocated memory.
   void reset(Spelling spelling = Spelling::strict);
 
  private:

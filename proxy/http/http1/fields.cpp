@@ -5,7 +5,7 @@
 namespace reprise::http {
 namespace {
 
-// The switch on the length leaves few names, so one comparison is enough for each.
+// identify_known switches on the length of the name, so that at most two comparisons are left.
 
 FieldId if_same(std::string_view name, std::string_view known, FieldId id) {
   return ascii::same(name, known) ? id : FieldId::other;

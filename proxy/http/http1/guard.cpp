@@ -90,7 +90,7 @@ Refusal judge_host(const RequestHead& head, const Tally& tally) {
   return std::nullopt;
 }
 
-/// Judges Expect (row C2). HTTP/1.0 has no expectations, so they are ignored there.
+/// Judges the Expect field (row C2). Ignores it in HTTP/1.0, which does not define expectations.
 Refusal judge_expectation(const RequestHead& head, const Tally& tally) {
   if (head.minor_version == 0 || tally.expectations == 0) return std::nullopt;
   if (tally.expectations > 1) return Rejection::bad_field_value;
@@ -174,7 +174,7 @@ Refusal count_response_field(const FieldLine& field, Tally& tally, Oddities& odd
   return std::nullopt;
 }
 
-/// Replaces all Transfer-Encoding fields by one `chunked` line, or removes them if the body is not chunked.
+/// Replaces all Transfer-Encoding fields with one `chunked` line, or removes them if the body is not chunked.
 void drop_identity(std::vector<FieldLine>& fields, bool chunked) {
   std::erase_if(fields, [](const FieldLine& field) { return field.id == FieldId::transfer_encoding; });
   if (!chunked) return;
@@ -182,7 +182,7 @@ void drop_identity(std::vector<FieldLine>& fields, bool chunked) {
   fields.push_back({line.substr(0, 17), line.substr(19, 7), line, FieldId::transfer_encoding});
 }
 
-/// Returns true for responses without a body (RFC 9112 6.3, 1 and 2).
+/// Returns true for responses without a body (RFC 9112 6.3, items 1 and 2).
 bool ends_with_head(int status, std::string_view request_method) {
   return status < 200 || status == 204 || status == 304 || request_method == "HEAD" ||
          (request_method == "CONNECT" && status < 300);
@@ -199,7 +199,8 @@ Refusal judge_response(std::string_view request_method, ResponseHead& head, Oddi
   if (tally.codings.count > 0) {
     if (const Refusal refusal = tally.codings.judge()) return refusal;
     oddities.length_and_chunked = tally.length.has_value();
-    // HTTP/1.0 has no transfer codings, but old servers send them (row N24).
+    // A connection is not reused if the response has a Content-Length too, or is in HTTP/1.0. HTTP/1.0 has no
+    // transfer codings, but old servers send them (row N24).
     if (tally.length || head.minor_version == 0) head.reusable = false;
   }
   oddities.identity_coding = tally.codings.identity;
@@ -227,8 +228,9 @@ Halt scan_response(Cursor& cursor, const HeadLimits& limits, ResponseHead& head)
 /// First byte of a TLS record with a ClientHello (RFC 8446 5.1). No method begins with it.
 constexpr char tls_handshake_record = 0x16;
 
-/// Turns the result of a scan into the result of reading a head. An incomplete head over the limit is
-/// header_too_large; a malformed head keeps its own cause. The limited bytes begin at `counted_from`.
+/// Converts the result of a scan into the result of parsing a head. An incomplete head over `limit` is
+/// rejected as header_too_large; a malformed head keeps its own cause. `limit` applies to the bytes from
+/// `counted_from` on.
 template <class Head>
 std::optional<Parsed> settle(const Halt& halt, const Cursor& cursor, std::string_view buffer,
                              std::size_t counted_from, std::size_t limit, Head& head) {
@@ -267,7 +269,8 @@ Parsed guard_request(std::string_view buffer, const HeadLimits& limits, RequestH
   Cursor cursor{buffer.data(), buffer.data() + buffer.size()};
   std::optional<std::size_t> fields_at;
   const Halt halt = scan_request(cursor, limits, head, fields_at);
-  // As long as the request line is incomplete, limits.target applies instead.
+  // While the request line is incomplete, no byte counts towards limits.bytes. Then limits.target applies
+  // instead.
   const std::size_t counted_from = fields_at.value_or(buffer.size());
   if (const auto ended = settle(halt, cursor, buffer, counted_from, limits.bytes, head)) return *ended;
   if (const Refusal refusal = judge_request(head)) return *refusal;

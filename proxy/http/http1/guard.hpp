@@ -12,7 +12,8 @@ namespace reprise::http {
 /// Reads a Content-Length of 1 to 19 decimal digits (RFC 9110 8.6); leading zeros are allowed. Returns
 /// nothing for any other text.
 std::optional<std::uint64_t> read_content_length(std::string_view value);
-/// Does the same, but also accepts a comma list of equal numbers, which RFC 9112 6.3 allows in a response.
+/// Reads a Content-Length as read_content_length does, but also accepts a comma list of equal numbers, which
+/// RFC 9112 6.3 allows in a response.
 std::optional<std::uint64_t> read_content_length_list(std::string_view value);
 
 /// Does the same as parse_request, except that Beast does not check the result (see beast_check.hpp).
@@ -22,7 +23,7 @@ Parsed guard_request(std::string_view buffer, const HeadLimits&, RequestHead& he
 /// its plain form (see beast_check.hpp).
 struct Oddities {
   bool no_space_after_status = false;  ///< `HTTP/1.1 200\r\n` (row B8)
-  bool blank_before_colon = false;     ///< a blank before the colon of an ordinary field (row B7)
+  bool blank_before_colon = false;     ///< a blank before the colon of a non-framing field (row B7)
   bool length_and_chunked = false;     ///< both framing fields are present; TE wins (RFC 9112 6.3)
   bool odd_connection = false;         ///< Connection or Proxy-Connection is not a token list
   bool identity_coding = false;        ///< Transfer-Encoding lists `identity`, which older RFCs defined

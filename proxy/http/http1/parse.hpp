@@ -15,10 +15,12 @@ namespace reprise::http {
 /// Never reads past `buffer`.
 Parsed parse_request(std::string_view buffer, const HeadLimits&, RequestHead& head);
 
-/// Reads the head of a response to a request with that method, which the framing depends on (RFC 9112 6.3).
+/// Reads the head of a response. `request_method` is the method of the request, on which the framing depends
+/// (RFC 9112 6.3).
 /// - Transfer-Encoding wins over Content-Length, and the connection is then not reusable. The coding
 ///   `identity` is ignored.
-/// - Lines that end in LF alone, folded fields and HTTP/1.2 to 1.9 are accepted, and the head is made clean.
+/// - Lines that end in LF alone, folded fields and HTTP/1.2 to 1.9 are accepted, and the head is rewritten in
+///   clean form.
 /// - Rejected: several Content-Length values that differ, a bad `chunked`, a fold in a framing field or
 ///   before the first field, and control bytes.
 Parsed parse_response(std::string_view buffer, const HeadLimits&, std::string_view request_method,

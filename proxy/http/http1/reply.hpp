@@ -13,7 +13,7 @@ namespace reprise::http {
 inline constexpr std::string_view certificate_advice =
     "If your own certificate authority signed the certificate, set tls.ca_file of the route to that "
     "authority's file.";
-/// The same advice for the certificate of the parent proxy.
+/// Advice if the certificate of the parent proxy does not verify.
 inline constexpr std::string_view parent_certificate_advice =
     "If your own certificate authority signed the certificate, set parent.ca_file to that authority's file.";
 /// Advice for an upstream that rejects this client in the TLS handshake.
@@ -22,7 +22,7 @@ inline constexpr std::string_view client_certificate_advice =
 
 struct Reply {
   int status = 0;
-  std::string reason;        ///< value of `Reprise-Reason`; empty for no field
+  std::string reason;        ///< value of `Reprise-Reason`; if empty, the field is not sent
   std::string proxy_status;  ///< member to append to Proxy-Status (RFC 9209), e.g. `reprise-x1;
                              ///< error=connection_refused`
   std::string body;          ///< text/plain, ends with a newline
@@ -31,8 +31,9 @@ struct Reply {
 /// Returns the proxy's response to a rejected request.
 Reply rejection_reply(Rejection, std::string_view pseudonym);
 /// Returns the proxy's response if no upstream response can be delivered (action Fail). The last failure and
-/// the reason determine the status: 502, 503, 504, 403 or 508. `gateway_timeout` makes it 504. The body names
-/// the stage, the cause, the attempt count and the reason, but no header value and no address.
+/// the reason determine the status: 502, 503, 504, 403 or 508. With `gateway_timeout` the status is always
+/// 504. The body names the stage, the cause, the attempt count and the reason, but no header value and no
+/// address.
 Reply failure_reply(const policy::Ledger&, bool gateway_timeout, std::string_view pseudonym);
 
 /// Appends the whole message: status line, Date, Content-Type, nosniff, Content-Length, Proxy-Status,

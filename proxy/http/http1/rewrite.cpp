@@ -31,7 +31,7 @@ class Run {
   explicit Run(std::string& out) : out_(out) {}
 
   void add(const FieldLine& field) {
-    if (field.line[field.name.size()] != ':') {  // a blank before the colon, row B7
+    if (field.line[field.name.size()] != ':') {  // a blank precedes the colon (row B7)
       flush();
       ascii::append(out_, field.name, ": ", field.value, "\r\n");
       return;
@@ -130,15 +130,16 @@ void append_max_forwards(const RequestHead& head, std::string& out) {
   if (head.method != "OPTIONS" && head.method != "TRACE") return;
   const FieldLine* const field = head.find(FieldId::max_forwards);
   if (field == nullptr) return;
-  // Earlier steps have already responded to a Max-Forwards of 0 and rejected values that are not numbers.
+  // Max-Forwards is a number above 0 here: earlier checks have responded to 0 and rejected other values.
   const std::uint64_t left = ascii::decimal(field->value).value_or(0);
   out += "Max-Forwards: ";
   append_number(left == 0 ? 0 : left - 1, out);
   out += "\r\n";
 }
 
-/// Returns true if the Upgrade field of a response goes to the client (row N24): for a 101 and every final
-/// response. A 426 needs the field (RFC 9110 15.5.22). HTTP/1.0 clients do not know upgrades.
+/// Returns true if the Upgrade field of a response goes to the client (row N24): in a 101 or a final
+/// response, unless the client uses HTTP/1.0, which has no upgrades. A 426 needs the field (RFC 9110
+/// 15.5.22).
 bool may_forward_upgrade(const ResponseHead& head, const ResponseRewrite& rewrite) {
   return (head.status == 101 || head.status >= 200) && rewrite.client_minor_version != 0;
 }
@@ -180,8 +181,8 @@ void append_response_framing(const ResponseHead& head, const ResponseRewrite& re
     append_length(head.framing.length, out);
     return;
   }
-  // A response to HEAD and a 304 may have the length of a body that is not sent; 1xx and 204 must not (RFC
-  // 9110 8.6).
+  // A 304 and a response to HEAD may have a Content-Length, although no body is sent. A 1xx and a 204 must
+  // not have one (RFC 9110 8.6).
   const bool sends_length = head.framing.kind == Framing::Kind::none && head.status >= 200 &&
                             head.status != 204 && head.find(FieldId::transfer_encoding) == nullptr;
   const FieldLine* const field = sends_length ? head.find(FieldId::content_length) : nullptr;

@@ -43,10 +43,11 @@ struct ResponseRewrite {
   std::string_view via_pseudonym;
   std::string_view date;          ///< IMF-fixdate; added if the response has no Date
   std::string_view extra_fields;  ///< whole lines with CRLF: Reprise-Attempts, Proxy-Status ...
-  bool drop_alt_svc = false;  ///< gateway and transparent modes: removes Alt-Svc, so that the client does not
-                              ///< bypass the proxy (RFC 7838 2.4)
-  const GatewayView* gateway =
-      nullptr;  ///< `redirects: rewrite`: changes Location and Set-Cookie; null: no change
+  /// Removes Alt-Svc, so that the client does not bypass the proxy (RFC 7838 2.4). True in gateway and
+  /// transparent modes.
+  bool drop_alt_svc = false;
+  /// The gateway for `redirects: rewrite`, which changes Location and Set-Cookie. Null: no change.
+  const GatewayView* gateway = nullptr;
 };
 /// Appends the whole outgoing response head, including the blank line. Removes the Reprise-* fields of an
 /// inner reprise.

@@ -78,8 +78,8 @@ const char* find_control(const char* at, const char* end) {
       if (has_suspect(eight)) break;
       at += 8;
     }
-    // Checks byte by byte: the block with the suspect byte, or the tail. If the suspect byte is a tab, the
-    // scan continues after the block.
+    // Checks byte by byte: either the block that has the suspect byte, or the last few bytes. A tab is
+    // suspect but allowed, so the scan then continues after the block.
     const char* const stop = end - at >= 8 ? at + 8 : end;
     while (at != stop && !ascii::is_control(*at)) ++at;
     if (at != stop || stop == end) return at;
@@ -129,7 +129,8 @@ bool worth_waiting(std::string_view buffer, std::size_t start_line_bytes, Spelli
   if (line_end == std::string_view::npos) return buffer.size() <= start_line_bytes;
   for (; line_end != std::string_view::npos; line_end = buffer.find('\n', line_end + 1)) {
     const bool bare = line_end == 0 || buffer[line_end - 1] != '\r';
-    if (bare && (line_end == 0 || spelling == Spelling::strict)) return false;  // rejected by the full scan
+    // A bare LF here needs no waiting, because the full scan will reject it.
+    if (bare && (line_end == 0 || spelling == Spelling::strict)) return false;
     const std::string_view next = buffer.substr(line_end + 1, 2);
     if (next == "\r\n" || next.starts_with('\n')) return false;
   }

@@ -26,21 +26,21 @@ struct Cursor {
 
 /// Appends field lines to `fields`, and skips the empty line after them. `limit` is the maximum number of
 /// lines, including continuation lines of folded fields. The value of a folded field is incomplete, so a
-/// `loose` head must be made clean and read again. Rejects a folded framing field, because a reader that
-/// ignores the fold would frame the body differently.
+/// `loose` head must be rewritten in clean form and read again. Rejects a folded framing field, because a
+/// reader that ignores the fold would frame the body differently.
 Halt scan_fields(Cursor&, std::size_t limit, Spelling, std::vector<FieldLine>& fields);
 
-/// Skips the line end that begins at `stop`, which is the first control byte at or after the cursor. Rejects
-/// with `otherwise` if no line end begins there.
+/// Skips the line end that begins at `stop`, which is the first control byte at or after the cursor. If no
+/// line end begins at `stop`, returns the rejection `otherwise`.
 Halt scan_line_end(Cursor&, const char* stop, Spelling, Rejection otherwise);
 
 /// Returns the first control byte (other than HTAB) in the range, or `end`.
 const char* find_control(const char* at, const char* end);
 
-/// Returns true if the scan of a large, incomplete head can wait for more bytes: the buffer has no empty line
-/// and its last line is incomplete, or it is one start line of at most `start_line_bytes`. This keeps the
-/// cost linear for a head that arrives byte by byte. Always false for a small buffer, so that errors are
-/// found early.
+/// Returns true if the scan of an incomplete head can wait for more bytes: the buffer has no empty line, and
+/// its last line is incomplete. A buffer with only a part of the start line must also have at most
+/// `start_line_bytes`. The cost of a head that arrives byte by byte thus stays linear. Always false for a
+/// small buffer, so that errors are found early.
 bool worth_waiting(std::string_view buffer, std::size_t start_line_bytes, Spelling);
 
 }  // namespace reprise::http

@@ -13,7 +13,7 @@ Halt skip_empty_lines(Cursor&);
 Halt scan_request_line(Cursor&, std::size_t target_limit, RequestHead&);
 /// Reads `HTTP/1.x SP 3DIGIT [SP reason]` byte by byte, so that bytes that are not a response are rejected at
 /// the first wrong byte (row B8). If the blank after the status is missing, the reason begins right after the
-/// digits. Always tolerant.
+/// digits. Always reads as `Spelling::tolerant` does.
 Halt scan_status_line(Cursor&, ResponseHead&);
 
 }  // namespace reprise::http

@@ -33,7 +33,8 @@ constexpr bool is_control(char c) {
 }
 constexpr char lower(char c) { return policy::to_lower(c); }
 
-/// Compares two texts without regard to ASCII case. Beast's own comparison reads one byte past the end.
+/// Compares two texts without regard to ASCII case. Beast's own comparison is not used, because it reads one
+/// byte past the end.
 constexpr bool same(std::string_view a, std::string_view b) { return policy::equals_ignoring_case(a, b); }
 
 constexpr bool starts_with(std::string_view text, std::string_view prefix) {

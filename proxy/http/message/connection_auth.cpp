@@ -25,8 +25,8 @@ bool authenticates_connection(const ResponseHead& head) {
   if (head.status != 401 && head.status != 407) return false;
   return std::any_of(head.fields.begin(), head.fields.end(), [](const FieldLine& field) {
     if (field.id != FieldId::proxy_authenticate && !ascii::same(field.name, "WWW-Authenticate")) return false;
-    // One field may hold several challenges, separated by commas. Parameters of a challenge are members of
-    // the list too, but never equal a scheme.
+    // One field may hold several challenges, separated by commas. The parameters of a challenge are list
+    // members too, but they never equal the name of a scheme.
     bool found = false;
     ascii::for_each_member(
         field.value, [&found](std::string_view member) { found = found || is_connection_scheme(member); });

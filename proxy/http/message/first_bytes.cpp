@@ -16,7 +16,8 @@ constexpr std::string_view tls_handshake = "\x16\x03";
 
 bool is_target_byte(char c) { return static_cast<unsigned char>(c) > 0x20 && c != 0x7f && c != '#'; }
 
-// Returns true if `part` is, or may still become, a target of the tunnel's own upstream.
+// Returns true if `part` is, or may be the beginning of, a target in origin-form, `*` for OPTIONS, or an
+// `http://` target.
 bool may_begin_target(std::string_view method, std::string_view part) {
   if (part.empty() || part.front() == '/') return true;
   if (part.front() == '*') return part == "*" && method == "OPTIONS";
@@ -50,8 +51,8 @@ DetectedProtocol judge_line(std::string_view bytes, const Connect& tunnel, std::
   return judge_version(rest.substr(target.size() + 1));
 }
 
-// Returns `found` if `bytes` begin with the whole `opening`, and `more` if they are a part of it so far.
-// Returns nothing if they differ.
+// Returns `found` if `bytes` begin with the whole `opening`, and `more` if they are only the first part of
+// `opening`. Returns nothing if they differ.
 std::optional<DetectedProtocol> judge_opening(std::string_view bytes, std::string_view opening,
                                               DetectedProtocol found) {
   const std::size_t known = std::min(bytes.size(), opening.size());

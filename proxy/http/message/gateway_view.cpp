@@ -56,7 +56,8 @@ bool is_own(const GatewayView& view, const Target& target) {
   if (target.https != view.https) return false;
   const bool upstream =
       policy::is_same_host(target.origin.host, view.host) && target.origin.port == view.port;
-  // With `host: client`, an upstream uses the gateway's authority as its own.
+  // With `host: client`, the upstream receives the gateway's authority as Host, and may use it in its own
+  // URLs.
   return upstream || ascii::same(target.authority, view.authority);
 }
 

@@ -21,8 +21,8 @@ struct GatewayView {
 };
 
 /// Returns the Location that leads to the same resource through the gateway (always http). Returns nothing if
-/// the value needs no change: its origin is another one, its path is outside of `path_prefix`, it is a
-/// relative reference that already fits, or it is not a URL.
+/// the value needs no change: it names another origin or a path outside of `path_prefix`, it is a relative
+/// reference that already fits, or it is not a URL.
 std::optional<std::string> location_through(const GatewayView&, std::string_view location);
 
 /// Returns the Set-Cookie value without `Domain` and `Secure`, so that the cookie belongs to the gateway's

@@ -77,9 +77,11 @@ struct ResponseLine {
   int status = 0;
   std::string_view reason;  ///< phrase, may be empty
   unsigned minor_version = 1;
-  Framing framing;        ///< for a response to a request with the method given to the parser
-  bool close = false;     ///< Connection lists `close`, or the version is 1.0 without keep-alive
-  bool reusable = true;   ///< false if `close`, CL with TE, TE in HTTP/1.0, or framing fields in a 1xx or 204
+  Framing framing;     ///< for a response to a request with the method given to the parser
+  bool close = false;  ///< Connection lists `close`, or the version is 1.0 without keep-alive
+  /// False if `close` is true, for Content-Length with Transfer-Encoding, for Transfer-Encoding in HTTP/1.0,
+  /// and for framing fields in a 1xx or 204.
+  bool reusable = true;
   std::size_t bytes = 0;  ///< length of the head in the buffer, as received
 };
 
@@ -93,8 +95,8 @@ struct ResponseHead : ResponseLine {
   /// reused.
   void reset();
   const FieldLine* find(FieldId) const;
-  /// Returns the head that is judged and forwarded: `clean`, or if that is empty, the bytes at the start of
-  /// `buffer`, from which the head was read.
+  /// Returns the text of the head that is judged and forwarded. This is `clean`; if `clean` is empty, it is
+  /// the start of `buffer`, from which the head was read.
   std::string_view text(std::string_view buffer) const {
     return clean.empty() ? buffer.substr(0, bytes) : std::string_view(clean.data(), clean.size());
   }

@@ -1,4 +1,4 @@
-// Reads the Connection fields, without the options that other rules handle.
+// Collects the field names that Connection lists, without common options such as `close`.
 #include "proxy/http/message/hop_by_hop.hpp"
 
 #include "proxy/http/message/ascii.hpp"
@@ -6,7 +6,7 @@
 namespace reprise::http {
 namespace {
 
-/// Returns true for common options. Other rules remove or keep the fields of these names.
+/// Returns true for common connection options. Other code removes or keeps the fields with these names.
 bool is_ordinary(std::string_view option) {
   for (const std::string_view known : {"keep-alive", "close", "te", "upgrade", "proxy-connection"}) {
     if (ascii::same(option, known)) return true;

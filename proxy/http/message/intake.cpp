@@ -57,8 +57,8 @@ bool names_same_host(const RequestHead& head, const Target& target) {
 /// Returns true for the default port of the scheme.
 bool is_standard(std::uint16_t port, bool https) { return port == (https ? https_port : http_port); }
 
-/// Returns true if a target in absolute-form names the listener or its upstream. The schemes may differ: a
-/// client may use http for an upstream that is reached over TLS.
+/// Returns true if a target in absolute-form names the listener or its upstream. The schemes may differ,
+/// because a client may use http for an upstream that is reached over TLS.
 bool is_for_gateway(const Target& target, const GatewayTarget& upstream) {
   const Authority& named = target.origin;
   const bool own_host =
@@ -130,7 +130,8 @@ Intake take_gateway(const RequestHead& head, const GatewayTarget& upstream) {
     forward.server_name = target.origin.host;
     return forward;
   }
-  // Only HTTP/1.0 requests may lack Host. Then the client has given no host name to send.
+  // Without Host (possible only in HTTP/1.0), the client has given no name that could be sent upstream as
+  // Host.
   const FieldLine* const host = head.find(FieldId::host);
   if (host == nullptr) return Rejected{Rejection::missing_host};
   const auto named = split_authority(host->value, upstream.port);

@@ -58,14 +58,14 @@ struct GatewayTarget {
 /// upstream. CONNECT is rejected as connect_to_gateway.
 Intake take_gateway(const RequestHead&, const GatewayTarget&);
 
-/// Classifies a request inside a tunnel to the tunnel's upstream. If `https`, the request came inside TLS
-/// that this proxy terminated. Sends the client's own Host, or the authority of the CONNECT if an HTTP/1.0
-/// request has no Host. Accepts absolute-form only for the tunnel's origin. Over TLS, the upstream must prove
-/// the name to which the tunnel was opened.
+/// Classifies a request inside a tunnel; the request goes to the tunnel's upstream. If `https` is true, the
+/// request came inside TLS that this proxy terminated, and the upstream must prove the name to which the
+/// tunnel was opened. The upstream gets the client's own Host, or the authority of the CONNECT if an HTTP/1.0
+/// request has no Host. Accepts absolute-form only for the tunnel's origin.
 Intake take_tunnelled(const RequestHead&, const Connect& tunnel, bool https = false);
-/// Classifies a plain HTTP request on a connection that was redirected on its way to the address `original`.
-/// It goes to the host that the request names, or to that address if it names none. The port is always that
-/// of `original`.
+/// Classifies a plain HTTP request on a connection that was redirected to this proxy. `original` is the
+/// address to which the client connected. The request goes to the host that it names, or to `original` if it
+/// names none. The port is always that of `original`.
 Intake take_redirected(const RequestHead&, const Connect& original);
 /// Returns true if that target is meant for the tunnel's upstream: `*`, origin-form, or absolute-form with
 /// the tunnel's scheme (https if `https`, otherwise http), host and port in any spelling.
@@ -75,7 +75,7 @@ bool is_own_target(std::string_view target, const Connect& tunnel, bool https = 
 bool is_allowed(std::uint16_t port, const PortRanges&);
 
 /// Returns the `host:port` that the request names in CONNECT, absolute-form, or Host. Empty if the request
-/// names none or is malformed there. For logs: contains neither path nor user information.
+/// names no host, or if that text is malformed. For logs: contains neither path nor user information.
 std::string named_target(const RequestHead&);
 
 /// Returns true if the request is the client's own retry: `amz-sdk-request: attempt=N` with N > 1,
@@ -83,20 +83,21 @@ std::string named_target(const RequestHead&);
 bool is_nested_retry(const RequestHead&);
 /// Returns true for `Cache-Control: no-store` (RFC 9111 5.2.1.5): the request must not be written to disk.
 bool is_no_store(const RequestHead&);
-/// Returns true for a PUT or PATCH with `If-None-Match: *` (RFC 9110 13.1.2, row N16). A second execution
-/// fails if the first took effect.
+/// Returns true for a PUT or PATCH with `If-None-Match: *` (RFC 9110 13.1.2, row N16). A second execution of
+/// such a request fails if the first took effect.
 bool is_create_only(const RequestHead&);
 
-/// How `Upgrade: h2c` is handled (row C9). On a forward listener it is `dropped`, because clients can use
-/// HTTP/2 there with prior knowledge. Elsewhere it is `passed` like any other upgrade, because Docker
-/// BuildKit opens its session with it; with `HTTP2-Settings` it is an offer of HTTP/2 and is dropped too.
+/// How the protocol `h2c` in an Upgrade field is handled (row C9). A forward listener uses `dropped`, because
+/// clients can use HTTP/2 there with prior knowledge. Other listeners use `passed`, because Docker BuildKit
+/// opens its session with this upgrade. Even with `passed`, an `h2c` with an HTTP2-Settings field is dropped,
+/// because it is an offer of HTTP/2.
 enum class ToH2c : std::uint8_t { dropped, passed };
 
 /// Returns true if the request asks for an upgrade that is passed on (RFC 9110 7.8, row C9): HTTP/1.1 with
 /// `Connection: upgrade`, and at least one protocol that is not dropped.
 bool asks_upgrade(const RequestHead&, ToH2c);
-/// Returns true if the upgrade offers only TLS. A client with such an offer accepts any response (RFC 2817
-/// 3.1).
+/// Returns true if the request offers an upgrade to TLS only. Such an offer is optional: the client also
+/// accepts a response without TLS (RFC 2817 3.1).
 bool offers_only_tls(const RequestHead&);
 /// Returns true for a 101 that switches only to protocols that the request offered and the proxy passed on.
 bool is_offered_upgrade(const RequestHead&, ToH2c, const ResponseHead&);

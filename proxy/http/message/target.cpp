@@ -59,7 +59,7 @@ std::optional<std::uint16_t> read_port(std::string_view text) {
   return static_cast<std::uint16_t>(*port);
 }
 
-/// Splits the part that is sent upstream at the first '?', and removes a fragment.
+/// Removes the fragment, and splits the rest at the first '?' into path and query.
 void split_path(std::string_view text, Target& target) {
   target.path_and_query = text.substr(0, text.find('#'));
   const std::size_t question = target.path_and_query.find('?');

@@ -29,8 +29,8 @@ struct Target {
   Authority origin;
   std::string_view path;   ///< raw; empty if the target has no path ("/" is sent then)
   std::string_view query;  ///< raw, without '?'
-  std::string_view
-      path_and_query;  ///< text to send upstream, without fragment; may be empty or start with '?'
+  /// Text to send upstream, without fragment; may be empty or start with '?'.
+  std::string_view path_and_query;
 };
 
 /// Splits `http://host[:port][/path][?query]`. Treats ws as http, and wss as https. Rejects other schemes

@@ -38,9 +38,9 @@ bool is_replaced(std::string_view line) {
                      [name](std::string_view each) { return ascii::same(each, name); });
 }
 
-// Removes the upgrade from a line. The response was not a 101, so it has declined the upgrade (RFC 9110 7.8),
-// and later requests do not repeat it. Only the form of Connection that write_request_head writes is
-// recognised.
+// Removes an upgrade from a line of the request head. The response was not a 101, so it has declined the
+// upgrade (RFC 9110 7.8), and later requests do not repeat the offer. Recognises Connection only in the form
+// that write_request_head writes.
 std::string_view without_upgrade(std::string_view line) {
   if (line == "Connection: upgrade\r\n" || ascii::starts_with(line, "Upgrade:")) return {};
   return line == "Connection: TE, upgrade\r\n" ? "Connection: TE\r\n" : line;

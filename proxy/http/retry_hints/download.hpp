@@ -16,7 +16,7 @@ namespace reprise::http {
 policy::DownloadRequest read_download_request(const RequestHead&, std::string_view query);
 /// Reads the facts about a whole body or a part from its response head. The views are valid as long as the
 /// head's buffer. `validators` is the list `resume.validators`; a validator is ignored if it is a hop-by-hop
-/// field or if Connection lists it. `now_unix` places RFC 850 dates.
+/// field or if Connection lists it. `now_unix` determines the century of RFC 850 dates.
 policy::PartHead read_part_head(const ResponseHead&, const std::vector<std::string>& validators,
                                 std::int64_t now_unix);
 

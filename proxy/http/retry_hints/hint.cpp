@@ -1,4 +1,5 @@
-// Reads each hint field by its own grammar. For other fields, the cost is a comparison of the name's length.
+// Reads each hint field by its own grammar. For almost all other fields, only the length of the name is
+// compared.
 #include "proxy/http/retry_hints/hint.hpp"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ using policy::Duration;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// The limit that RFC 9111 1.2.2 sets for numbers that are too large.
+// Larger numbers are read as this value, as RFC 9111 1.2.2 prescribes for delta-seconds.
 constexpr Duration longest_pause = seconds(std::int64_t{1} << 31);
 
 struct Number {
@@ -119,8 +120,10 @@ Pause read_units(std::string_view text) {
 }
 
 Pause read_reset(std::string_view value, const ResponseHead& head, std::int64_t now_unix) {
-  constexpr std::int64_t unix_seconds = 1'000'000'000;         // as a delay in seconds: 31 years
-  constexpr std::int64_t unix_milliseconds = 100'000'000'000;  // as Unix seconds: the year 5138
+  // A number above this is not a delay (of 31 years), but a time in Unix seconds.
+  constexpr std::int64_t unix_seconds = 1'000'000'000;
+  // A number above this is not a time in Unix seconds (in the year 5138), but in Unix milliseconds.
+  constexpr std::int64_t unix_milliseconds = 100'000'000'000;
   std::optional<Number> number = read_number(value);
   if (!number) return read_units(value);
   if (number->whole > unix_milliseconds) {
@@ -149,8 +152,8 @@ struct Quota {
   }
 };
 
-/// Removes the text before the separator, or all of it if there is none, from the front of `text` and returns
-/// it. Ignores separators between quotes (RFC 9651 3.3.3).
+/// Removes the text before the first separator from the front of `text`, and returns it. Without a separator,
+/// removes and returns the whole text. Ignores separators between quotes (RFC 9651 3.3.3).
 std::string_view take_piece(std::string_view& text, char separator) {
   bool quoted = false;
   std::size_t end = 0;
@@ -164,7 +167,7 @@ std::string_view take_piece(std::string_view& text, char separator) {
 }
 
 Duration read_rate_limit(std::string_view list) {
-  Quota named;  // older form: one policy, written as the members of a dictionary
+  Quota named;  // older drafts: the field has one policy, written as members of a dictionary
   Duration longest{};
   while (!list.empty()) {
     std::string_view member = take_piece(list, ',');
@@ -191,7 +194,7 @@ enum class HintField : std::uint8_t {
   pushback,
 };
 
-/// Returns which hint field this is. The length of the name rules out nearly all other fields.
+/// Identifies a hint field by its name. The length of the name rules out nearly all other fields.
 HintField identify(const FieldLine& field) {
   if (field.id == FieldId::retry_after) return HintField::retry_after;
   if (field.id == FieldId::via || field.id == FieldId::proxy_status) return HintField::proxies;
@@ -281,7 +284,7 @@ class Reading {
 
   const ResponseHead& head_;
   std::int64_t now_unix_;
-  bool refused_;  // status 429 or 503: quota or capacity is exhausted
+  bool refused_;  // the status is 429 or 503: the quota or the capacity is exhausted
   bool no_retry_ = false;
   bool from_reprise_ = false;
   bool quota_left_ = false;

@@ -36,8 +36,8 @@ namespace reprise::http {
 /// Dates and Unix times count from the response's own Date, or from `now_unix` if it has none.
 policy::Hints read_hints(const ResponseHead&, std::int64_t now_unix);
 
-/// Returns the first hint field whose value is malformed, so that the backoff applies in place of its hint.
-/// Null if there is none.
+/// Returns the first hint field with a malformed value. Null if there is none. Such a hint is ignored, and
+/// the backoff applies.
 const FieldLine* hint_not_understood(const ResponseHead&, std::int64_t now_unix);
 
 }  // namespace reprise::http

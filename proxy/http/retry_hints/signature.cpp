@@ -85,7 +85,7 @@ bool names_range_field(std::string_view token) {
 }
 
 /// Returns true if the text contains the name of a range field. Compares every run of letters, digits and
-/// hyphens; percent-encoded bytes end a run. A false match is harmless: the download is then not resumed.
+/// hyphens; percent-encoded bytes end a run. A false match is harmless: the download is only not resumed.
 bool mentions_range_field(std::string_view text) {
   std::size_t begin = 0;
   for (std::size_t i = 0; i <= text.size(); ++i) {

@@ -20,20 +20,20 @@ struct Start {
 struct Wait {
   Instant until{};
 };
-/// Deliver the response of that attempt to the client.
+/// Deliver the response of attempt `number` to the client.
 struct Deliver {
   unsigned number = 1;
 };
-/// Stop that attempt: its response is no longer needed.
+/// Stop attempt `number`: its response is no longer needed.
 struct Cancel {
   unsigned number = 1;
 };
-/// Start attempt `number` on a connection that never carried a request. It requests the missing rest of the
-/// delivered body. If its status is 200 or 206, report `continued`, `uncounted` or `differed`.
+/// Start attempt `number` on a connection that never carried a request. The attempt requests the missing rest
+/// of the delivered body. If its response is a 200 or 206, report `continued`, `uncounted` or `differed`.
 struct Resume {
   unsigned number = 1;
 };
-/// Append the body of that attempt's response to the bytes that the client has.
+/// Append the body of the response to attempt `number` to the bytes that the client has.
 struct Continue {
   unsigned number = 1;
 };

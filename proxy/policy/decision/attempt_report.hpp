@@ -13,10 +13,10 @@ struct AttemptReport {
   bool reused = false;
   Sent sent = Sent::nothing;
   bool replayable = true;
-  Idempotency idempotent =
-      Idempotency::no;  ///< judged at the time of this report, on the part of the body that is held then
-  unsigned number = 0;  ///< number of the attempt; 0 for the running attempt if only one runs
-  UpstreamAddress address{};  ///< only recorded in the ledger, like the next member
+  /// Judged at the time of this report, from the part of the request body that is held then.
+  Idempotency idempotent = Idempotency::no;
+  unsigned number = 0;        ///< number of the attempt; 0 for the running attempt if only one runs
+  UpstreamAddress address{};  ///< not used for decisions; only recorded in the ledger
   std::uint64_t sent_bytes = 0;
 };
 

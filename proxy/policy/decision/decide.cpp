@@ -12,8 +12,8 @@ namespace {
 // 9.2.2 and 15.5.20).
 bool is_stale(const Facts& facts, const Attempt& attempt, const Outcome& outcome, const RoutePolicy& policy) {
   if (!attempt.reused || attempt.stale_retry_used || !attempt.replayable) return false;
-  // The stale retry counts as an attempt. It is made even if only one attempt is allowed, because without the
-  // pool there would have been no failure.
+  // The stale retry counts as an attempt. It is made even if only one attempt is allowed, because the
+  // connection pool caused the failure.
   const auto most = policy.retry.max_attempts;
   if (most != 1U && are_attempts_spent(attempts_made(attempt), most)) return false;
   if (attempt.sent != Sent::nothing && facts.one_time) return false;
@@ -42,8 +42,8 @@ bool is_body_lost(const Outcome& outcome) {
   return failed != nullptr && failed->cause == Cause::replay_lost;
 }
 
-// Returns true if the deadline caused the failure. The deadline limits name lookup, connecting, a stuck
-// upload, and the head of a repeatable attempt. Any timeout among these at or after the deadline counts.
+// Returns true if the deadline caused the failure: a timeout at or after the deadline. The deadline limits
+// name lookup, connecting, an upload that makes no progress, and the head of a repeatable attempt.
 bool ran_out_of_time(const Outcome& outcome, Instant now, std::optional<Instant> deadline) {
   const auto* failed = std::get_if<Failed>(&outcome);
   if (failed == nullptr || !deadline || now < *deadline) return false;
@@ -68,7 +68,8 @@ bool is_listed(const Facts& facts, const Attempt& attempt, const Outcome& outcom
   return (!guarded || again) && on.lists(outcome);
 }
 
-// Returns the hints of the outcome. If both copies got a response, the longer of the two pauses applies.
+// Returns the hints of the outcome. If attempt 1 and its hedged copy both got a response, the longer of their
+// two pauses applies.
 Hints hints_of(const Attempt& attempt, const Outcome& outcome) {
   const auto* responded = std::get_if<Responded>(&outcome);
   if (responded == nullptr) return attempt.other_copy;
@@ -109,8 +110,8 @@ Reason reason_to_retry(const Outcome& outcome) {
   return responded->body_listed ? Reason::retryable_body : Reason::retryable_status;
 }
 
-// Returns the reason of the first closed gate before the wait. If several gates are closed, only the first is
-// reported, so the most informative ones come first.
+// Returns the reason of the first closed gate among those that are checked before the wait. If several gates
+// are closed, only the first is reported, so the most informative gates come first.
 std::optional<Reason> first_closed_gate(const Facts& facts, const Attempt& attempt, const Outcome& outcome,
                                         const RoutePolicy& policy) {
   if (is_success(outcome, policy.retry.on)) return Reason::success;
@@ -152,9 +153,10 @@ WaitRange wait_bounds(const Attempt& attempt, const Outcome& outcome, const Rout
           wait_for(backoff_after(outcome, drawn.highest), hints)};
 }
 
-// A body that a JSON condition reads must be in memory; with a longer body the request is not idempotent.
+// A JSON condition can read only a body that is in memory. A request with a longer body therefore does not
+// count as idempotent.
 std::uint64_t disk_share(const Facts& facts, const RoutePolicy& policy) {
-  // A response may permit a repeat (`retry.refused`) even if a lost response does not.
+  // A response can show that a repeat is safe (`retry.refused`), even if the request is not idempotent.
   const bool repeats = facts.idempotent == Idempotency::yes || repeats_after_refusal(policy);
   const bool retried =
       policy.mode == Mode::active && repeats && !are_attempts_spent(1, policy.retry.max_attempts);

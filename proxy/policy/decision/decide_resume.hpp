@@ -1,4 +1,5 @@
-// Decides whether a broken download is resumed. decide() is not used after the response head was delivered.
+// Decides whether a broken download is resumed. Used instead of decide() once the response head was
+// delivered.
 #pragma once
 
 #include <optional>
@@ -19,7 +20,7 @@ struct Break {
   /// When the request's signature expires, even if the route ignores signatures: an upstream that checks
   /// signatures rejects later requests (row E11).
   std::optional<Instant> signed_until = std::nullopt;
-  bool stays_open = false;  ///< a stalled connection (this or an earlier one) may still continue
+  bool stays_open = false;  ///< a connection that stalled in this or an earlier break is still open
 };
 
 /// Counts of the resumes so far.

@@ -26,7 +26,8 @@ class DeliveredBody {
   unsigned attempt() const { return attempt_; }
   /// Returns true if the rest can be requested after the last break.
   bool continuable() const { return continuable_; }
-  /// Returns the resumes since the last byte. `wait` is the wait before the last attempt.
+  /// Returns the history of the resumes since the client last got a body byte. `wait` is the wait before the
+  /// last attempt.
   ResumeHistory history(Duration wait) const;
 
   /// Records in the ledger that the body broke or stalled, as the outcome of its attempt.

@@ -30,7 +30,7 @@ void Exchange::take_up(const LedgerEntry& earlier) {
   assert(earlier.attempt.number == number_);
   AttemptReport report;
   report.sent = earlier.attempt.sent;
-  // The result is needed only to pay for a free retry, and the free retry of a stale attempt was already
+  // Ignores the result. It matters only for the free retry of a stale attempt, and that retry was already
   // made.
   static_cast<void>(host_.account_for(number_, number_, report, earlier.outcome, earlier.ended));
   ledger_.add(earlier);
@@ -39,7 +39,7 @@ void Exchange::take_up(const LedgerEntry& earlier) {
   stale_retry_used_ = stale_retry_used_ || free;
   if (free) return;
   ++charged_;
-  static_cast<void>(host_.pay_for_retry(earlier.ended));  // the retry was made even if the budget is empty
+  static_cast<void>(host_.pay_for_retry(earlier.ended));  // an empty budget does not undo the retry
 }
 
 // Before an attempt.
@@ -50,7 +50,7 @@ Actions Exchange::begin(Instant now, Dice& dice) {
   return approach(now);
 }
 
-// Asks the host's pause and circuit before any attempt starts.
+// Asks the host's pause and circuit whether the next attempt may start.
 Actions Exchange::approach(Instant now) {
   const HostAccount::Admission admission = host_.admit(now, deadline_, due_);
   if (const auto* refused = std::get_if<HostAccount::Refused>(&admission))
@@ -61,7 +61,8 @@ Actions Exchange::approach(Instant now) {
 }
 
 Actions Exchange::start_next(Instant now) {
-  // A response at hand that is still being read loses its connection only now, when the next attempt starts.
+  // If the response at hand is still being read, it loses its connection now, because the next attempt
+  // starts.
   response_.connection_taken();
   state_ = State::attempting;
   ++number_;
@@ -98,7 +99,7 @@ Actions Exchange::wait_until(Instant due) {
 Actions Exchange::waited(Instant now) {
   if (state_ != State::waiting) return {};
   if (!is_in_time(deadline_, now)) return stop_waiting(Reason::deadline_too_near, now);
-  // Attempt 1 is sent even if its signature has expired: the upstream judges it.
+  // Attempt 1 is sent even if the request's signature has expired, because the upstream checks the signature.
   const bool signature_is_over = number_ > 0 && !is_signed_at(facts_, now);
   if (signature_is_over) return stop_waiting(Reason::signature_expired, now);
   return approach(now);
@@ -112,7 +113,7 @@ void Exchange::response_dropped() {
   if (state_ == State::waiting) response_.connection_taken();
 }
 
-// At the end of an attempt.
+// The following functions handle the end of an attempt.
 
 bool Exchange::runs(const AttemptReport& report) const {
   return state_ == State::attempting && race_.runs(number_of(report), number_);
@@ -132,8 +133,8 @@ Instant Exchange::admission_of(unsigned number) const {
   return race_.is_on() && number == HedgeRace::first ? race_.first_started() : admitted_;
 }
 
-// Records the time to a good response of attempt 1. If its copy won, the time until then counts: without such
-// slow attempts, each hedge would lower the p95.
+// Records the time from the start of attempt 1 to a good response. If its copy won, the time to the copy's
+// response is recorded: without such slow attempts, each hedge would lower the p95.
 void Exchange::observe_latency(const Outcome& outcome, Instant now) {
   if (latency_ == nullptr || !ends_race(outcome, policy_)) return;
   if (!race_.runs(HedgeRace::first, number_)) return;
@@ -171,7 +172,7 @@ Actions Exchange::settle(const AttemptReport& report, const Outcome& outcome, In
   assert(!slower || !verdict.retry);
   if (!verdict.retry) {
     // The client gets the broken response, as it would without `hold`.
-    if (is_broken_response(outcome)) response_.arrives(number);  // the ledger holds it, as the last entry
+    if (is_broken_response(outcome)) response_.arrives(number);  // the last entry is never evicted
     return slower ? Actions(Cancel{*slower}, stop(verdict.reason)[0]) : stop(verdict.reason);
   }
   if (verdict.reason == Reason::stale_connection) return start_free_retry(now, given_back);
@@ -207,7 +208,7 @@ void Exchange::enter(const AttemptReport& report, const Outcome& outcome, const 
   ledger_.add(entry);
 }
 
-// While both copies race.
+// The following functions handle the race of attempt 1 and its copy.
 
 std::optional<Instant> Exchange::hedge_at() const { return race_.due(); }
 
@@ -243,7 +244,8 @@ Reason Exchange::admit_copy(const AttemptReport& report, Instant now) {
 
 // Records the failure without a verdict, because the other copy still runs.
 Actions Exchange::one_copy_failed(const AttemptReport& report, const Outcome& outcome, Instant now) {
-  // A reused connection that broke says nothing about the host, whether or not it was stale.
+  // If a reused connection broke, the failure says nothing about the host, even if the connection was not
+  // stale.
   const bool stale = report.reused && std::holds_alternative<Failed>(outcome);
   const Instant admitted = admission_of(report.number);
   enter_step(race_.end(report.number, false), report, outcome, {false, {}, Reason::success}, now);
@@ -288,14 +290,15 @@ void Exchange::enter_step(const HedgeRace::Step& step, const AttemptReport& repo
   if (step.second == Entry::verdict) ledger_.back().verdict = verdict;
 }
 
-// After the response head was sent to the client.
+// The following functions handle the time after the response head was sent to the client.
 
 Actions Exchange::body_broke(const Break& what, Instant now, Dice& dice) {
   if (state_ != State::delivering) return {};
-  // A break that occurred while the body was held back already has a verdict: why the attempt was not
+  // A body that broke while it was held back already has a verdict: the reason why the attempt was not
   // retried.
   const bool judged = is_broken_response(ledger_[body_->attempt() - 1].outcome);
-  // The verdict is in the last entry, which is the attempt that broke or the copy that failed beside it.
+  // The last entry has the verdict. The entry belongs to the attempt that broke, or to the copy that failed
+  // beside that attempt.
   Verdict& verdict = ledger_.back().verdict;
   const Verdict before = verdict;
   body_->broke(what, ledger_, now);
@@ -310,7 +313,8 @@ Actions Exchange::body_broke(const Break& what, Instant now, Dice& dice) {
     verdict = before;
     ledger_.reason = before.reason;
   } else if (judged && verdict.retry) {
-    ledger_.reason = Reason::success;  // the reason of the resumed response, not of the attempt that broke
+    ledger_.reason =
+        Reason::success;  // replaces the reason of the attempt that broke, because its body is resumed
   }
   return actions;
 }
@@ -379,7 +383,7 @@ Actions Exchange::resume_refused(const AttemptReport& report, const Responded& r
 }
 
 Actions Exchange::resume_failed(const AttemptReport& report, const Failed& failure, Instant now, Dice& dice) {
-  // No free retry follows a resume, so the result is not needed.
+  // Ignores the result. It matters only for a free retry, and no free retry follows a resume.
   static_cast<void>(host_.account_for(number_, number_, report, failure, now));
   const Reason reason = reason_after_failure(failure.cause);
   if (!is_retry(reason)) return give_up(report, failure, reason, now);
@@ -395,7 +399,7 @@ Actions Exchange::give_up(const AttemptReport& report, const Outcome& outcome, R
   return cut(reason);
 }
 
-// How an exchange ends.
+// The following functions end an exchange.
 
 Actions Exchange::stop(Reason reason) {
   if (body_) return cut(reason);

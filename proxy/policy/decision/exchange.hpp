@@ -76,20 +76,21 @@ class Exchange {
   /// longer be delivered.
   void response_dropped();
   /// Reports that the delivered body, or its continuation, ended early. Waits to resume the body, or cuts the
-  /// connection. From then on the deadline does not apply.
+  /// client's connection. From now on the deadline does not apply.
   Actions body_broke(const Break&, Instant now, Dice&);
-  /// Reports that bytes of a stalled body arrived on its connection, which is still open, before a resume
-  /// brought any. Continues to deliver that body. `report` describes the `Resume` that ran, if there was one.
+  /// Reports that a stalled body continues: its connection is still open and brought bytes before any resume
+  /// did. Continues to deliver that body. The report describes the `Resume` that ran, if there was one.
   Actions body_went_on(const AttemptReport&, Instant now);
   /// Reports that the response to the running `Resume` is the rest of the body.
   Actions continued(const AttemptReport&, const Responded&, Instant now);
-  /// Reports that the response to a `Resume` is a 200 of the right version in which the missing bytes cannot
-  /// be located, because its length is not usable. Resumes again, or cuts the client's connection.
+  /// Reports that the response to a `Resume` is a 200 with the right version of the content, but without a
+  /// usable length, so that the missing bytes cannot be located. Resumes again, or cuts the client's
+  /// connection.
   Actions uncounted(const AttemptReport&, const Responded&, Instant now, Dice&);
   /// Reports that the response to a `Resume` is a 200 or 206 that is not the rest of the body. Cuts the
   /// client's connection.
   Actions differed(const AttemptReport&, const Responded&, Instant now);
-  /// Reports that the response was delivered completely. Precondition: it is being delivered.
+  /// Reports that the response was delivered completely. Precondition: a response is being delivered.
   void delivered();
   /// Reports that the client closed its sending side. The running attempt continues, no later attempt starts,
   /// and a wait ends.
@@ -108,14 +109,14 @@ class Exchange {
  private:
   enum class State : std::uint8_t { idle, attempting, waiting, delivering, resuming, over };
 
-  // Functions for the time before an attempt.
+  // The following functions run before an attempt.
   Actions approach(Instant now);
   Actions start_next(Instant now);
   Actions start_free_retry(Instant now, bool given_back);
   Actions resume_next(Instant now);
   Actions wait_until(Instant);
 
-  // Functions for the end of an attempt.
+  // The following functions run at the end of an attempt.
   bool runs(const AttemptReport&) const;
   bool resumes(const AttemptReport&) const;
   unsigned number_of(const AttemptReport&) const;
@@ -126,19 +127,19 @@ class Exchange {
   Attempt attempt_now(const AttemptReport&) const;
   void enter(const AttemptReport&, const Outcome&, const Verdict&, Instant now);
 
-  // Functions for the race of attempt 1 and its copy.
+  // The following functions handle the race of attempt 1 and its copy.
   Reason admit_copy(const AttemptReport&, Instant now);
   Actions one_copy_failed(const AttemptReport&, const Outcome&, Instant now);
   std::optional<unsigned> enter_end(const AttemptReport&, const Outcome&, const Verdict&, Instant now);
   void enter_step(const HedgeRace::Step&, const AttemptReport&, const Outcome&, const Verdict&, Instant now);
 
-  // Functions for the time after the response head was sent to the client.
+  // The following functions run after the response head was sent to the client.
   Actions resume_refused(const AttemptReport&, const Responded&, Instant now, Dice&);
   Actions resume_failed(const AttemptReport&, const Failed&, Instant now, Dice&);
   Actions resume_again(const Hints&, Instant now, Dice&);
   Actions give_up(const AttemptReport&, const Outcome&, Reason, Instant now);
 
-  // Functions that end the exchange or a wait.
+  // The following functions end the exchange or a wait.
   Actions stop(Reason);
   Actions stop_waiting(Reason, Instant now);
   void end_wait(Reason, Instant now);
@@ -163,12 +164,12 @@ class Exchange {
   Duration wait_{};             ///< wait before the last started attempt
   std::optional<Instant> due_;  ///< planned end of the last wait
   Instant started_{};
-  Instant admitted_{};  ///< when the circuit admitted the running attempt; a free retry keeps the time of the
-                        ///< stale attempt
+  /// When the circuit admitted the running attempt. A free retry keeps the time of the stale attempt.
+  Instant admitted_{};
 };
 
-/// Returns true if the exchange returned an action or is over. If neither holds and no attempt or wait is
-/// under way, the exchange would hang: that is a bug.
+/// Returns true if the exchange returned an action or is over. A result of false is a bug if no attempt or
+/// wait is under way: the exchange would then hang.
 inline bool leads_on(const Exchange& exchange, const Actions& asked) {
   return asked.size() > 0 || exchange.over();
 }

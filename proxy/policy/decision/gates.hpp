@@ -26,23 +26,24 @@ bool asks_for_too_long(const Hints&, const RoutePolicy&);
 
 /// The parts of the host's shared state that a route uses.
 struct HostParts {
-  bool budget = false;  ///< the budget allows a retry; routes in mode observe have a budget of their own
+  bool budget = false;  ///< a retry budget applies; a route in mode `observe` has a budget of its own
   bool circuit = false;
   bool pause = false;
 };
 HostParts host_parts(const RoutePolicy&);
 
-/// Returns true if this response says that the upstream did nothing, so that a request of any method may
-/// follow. The sign is a status in `retry.refused` or a predicate with `refused`. For a request that asks for
-/// another protocol it is also a 429 or 503 that `retry.on` lists (row N15).
+/// Returns true if this response says that the upstream did nothing, so that a request of any method may be
+/// sent again. The response says so by a status in `retry.refused`, or by matching a predicate with
+/// `refused`. If the request asks for another protocol, a 429 or 503 that `retry.on` lists says so too (row
+/// N15).
 bool is_refused(const Facts&, const Outcome&, const RoutePolicy&);
 
-/// Returns true if some response of this route permits a request of any method to be sent again, so that its
-/// body must be held.
+/// Returns true if some response on this route can permit that a request of any method is sent again. The
+/// body of the request must then be held.
 bool repeats_after_refusal(const RoutePolicy&);
 
-/// Returns true if a rule of the route decides idempotency (a key, a precondition, `always`) without regard
-/// to the method's own idempotency.
+/// Returns true if the route's rule decides idempotency without regard to the method: by a key, by a
+/// precondition, or by `always`.
 bool is_idempotent_by_rule(const RoutePolicy&);
 
 /// Returns true if an attempt may be repeated after bytes were sent and no response came. The request must be
@@ -61,8 +62,8 @@ bool is_ambiguous(const Facts&, const Ledger&, unsigned number);
 /// request was sent once, must not be repeated, and broke before the first response byte.
 bool closes_like_upstream(const Facts&, const Ledger&, const RoutePolicy&);
 
-/// Returns true if the client gets the failure of the lost attempt instead of a later response that our own
-/// repeat may have caused.
+/// Returns true if, on this route, the client gets the failure of a lost attempt instead of a later response
+/// that our own repeat may have caused.
 bool keeps_failure(const RoutePolicy&);
 
 /// Returns true if the request's signature is valid at that time. Also true if the request has no signature,
@@ -84,8 +85,8 @@ unsigned attempts_made(const Attempt&);
 /// Returns true if there is less than one whole retry in the budget. `left` is the result of Budget::left.
 bool is_budget_empty(double left);
 
-/// Returns the reason of the first closed gate among the last gates, which apply to every attempt after the
-/// first. `sent_at` is when the next attempt would be sent.
+/// Checks the last gates, which apply to every attempt after the first. Returns the reason of the first
+/// closed gate among them. `sent_at` is when the next attempt would be sent.
 std::optional<Reason> last_closed_gate(const Facts&, const RoutePolicy&, Instant sent_at, double budget_left);
 
 }  // namespace reprise::policy

@@ -14,7 +14,8 @@ struct RoutePolicy;
 
 /// The `hedge` key of a route. At most one copy of each request is sent, while its first attempt still runs.
 struct HedgePolicy {
-  /// Delay of the copy from the start of the attempt; if absent, the observed p95 of the route.
+  /// Time from the start of the first attempt to the start of the copy; if absent, the observed p95 of the
+  /// route.
   std::optional<Duration> after = std::chrono::milliseconds(200);
 };
 

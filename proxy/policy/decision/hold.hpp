@@ -18,9 +18,9 @@ struct RoutePolicy;
 /// the first event of an event stream, or `time`.
 struct HoldPolicy {
   std::size_t bytes = 0;                    ///< 0: only the bytes that the predicates need
-  Duration time = std::chrono::seconds(1);  ///< limit from the response head on, for slow streams
-  std::vector<BodyPredicate>
-      body;  ///< a response that matches any of these predicates is retried as if `retry.on` listed it
+  Duration time = std::chrono::seconds(1);  ///< maximum time from the response head on, for slow streams
+  /// Predicates: a response that matches any of them is retried as if `retry.on` listed it.
+  std::vector<BodyPredicate> body;
 };
 
 /// The kinds of body that predicates can read. `untyped` may be JSON or XML. A body with a content coding is

@@ -19,8 +19,8 @@ bool HostAccount::heeds_pause() const {
 bool HostAccount::is_paused(Instant now) const { return heeds_pause() && share_.pause->until(now); }
 
 // Returns when the request may continue after the pause. The times are spread, so that not all waiting
-// requests continue at once. This includes retries whose own wait ended at or before the end of the pause
-// (row L28).
+// requests continue at once. The spread also applies to retries whose own wait ended at or before the end of
+// the pause (row L28).
 std::optional<Instant> HostAccount::back_at(Instant now, std::optional<Instant> due) const {
   const auto end = share_.pause->end();
   const bool waited = policy_.while_paused == WhilePaused::wait && due && end && *due <= *end;
@@ -40,7 +40,7 @@ HostAccount::Admission HostAccount::admit(Instant now, std::optional<Instant> de
   return Admitted{};
 }
 
-// A copy that is not sent is refunded.
+// Refunds the copy to the budget if the circuit does not admit it.
 Reason HostAccount::admit_copy(Reason judged, Instant now) {
   if (is_paused(now)) return Reason::host_paused;
   Budget* budget = share_.budget;
@@ -48,7 +48,7 @@ Reason HostAccount::admit_copy(Reason judged, Instant now) {
   if (budget != nullptr && judged == Reason::hedged) withdrawn_ = now;
   if (share_.circuit == nullptr) return judged;
   if (share_.circuit->admit(now)) {
-    // In observe mode no copy is sent, so it must not occupy the place of a probe.
+    // In observe mode no copy is sent, so none may occupy the place of a probe.
     if (judged == Reason::observe_only) share_.circuit->discard(now);
     return judged;
   }
@@ -102,14 +102,15 @@ void HostAccount::report(const Outcome& outcome, const Verdict& verdict, Instant
   const auto* responded = std::get_if<Responded>(&outcome);
   const Hints hints = responded == nullptr ? Hints{} : honoured(responded->hints, policy_);
   if (share_.pause != nullptr && hints.retry_after && policy_.retry.on.lists(outcome)) {
-    // Limited to the maximum, so that one wrong field cannot block a host for days.
+    // Limits the pause to `retry_after.maximum`, so that one wrong field cannot block a host for days.
     share_.pause->ask(now + std::min(*hints.retry_after, policy_.retry.retry_after.maximum));
   }
   if (share_.circuit == nullptr) return;
   const auto* failed = std::get_if<Failed>(&outcome);
   const bool ours = failed != nullptr && is_fault_of_ours(*failed);
   const bool stale = verdict.reason == Reason::stale_connection;
-  // The free retry keeps the admission of the stale attempt, and reports for both.
+  // A free retry follows. It keeps the circuit's admission of the stale attempt, and reports for both
+  // attempts.
   if (stale && verdict.retry) return;
   if (ours || stale) {
     share_.circuit->discard(admitted);

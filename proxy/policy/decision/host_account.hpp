@@ -28,7 +28,7 @@ class HostAccount {
  public:
   /// The attempt may start now. From now on the circuit counts it.
   struct Admitted {};
-  /// The host has asked for a pause: call `admit` again at that time.
+  /// The host has asked for a pause. Call `admit` again at the given time.
   struct Paused {
     Instant until{};
   };
@@ -46,7 +46,7 @@ class HostAccount {
   void draw_spread(Dice&);
   /// Returns whether an attempt may start now. `due` is the planned end of the request's last wait.
   Admission admit(Instant now, std::optional<Instant> deadline, std::optional<Instant> due);
-  /// Asks whether a copy may start beside attempt 1. If so, withdraws it from the budget. Precondition:
+  /// Asks whether a copy may start beside attempt 1. If so, withdraws the copy from the budget. Precondition:
   /// `judged` is `hedged` or `observe_only`. Returns `judged` if the copy may start, otherwise the reason why
   /// not.
   Reason admit_copy(Reason judged, Instant now);
@@ -57,18 +57,19 @@ class HostAccount {
   double budget_last_seen() const { return budget_seen_; }
   /// Counts the first attempt of this request in the budget. Later calls do nothing.
   void count_first(Instant now);
-  /// Accounts for attempt `number` at its end. Attempt 1 feeds the budget, unless this host caused its
-  /// failure before a byte was sent. A retry that ended without having sent a byte is refunded, because it
-  /// put no load on the upstream (decision 0015); only then returns true. `latest` is the last started
-  /// attempt: only that one can be refunded.
+  /// Accounts for attempt `number` at its end. Attempt 1 adds to the budget, unless this host caused its
+  /// failure before a byte was sent. If a retry ended without having sent a byte, refunds it and returns
+  /// true, because it put no load on the upstream (decision 0015). Otherwise returns false. `latest` is the
+  /// number of the last started attempt; only that attempt can be refunded.
   [[nodiscard]] bool account_for(unsigned number, unsigned latest, const AttemptReport&, const Outcome&,
                                  Instant now);
   /// Withdraws a retry from the budget. Returns false if none is left.
   [[nodiscard]] bool pay_for_retry(Instant now);
-  /// Withdraws what a retry would have cost in active mode; does nothing if the budget is empty.
+  /// Withdraws a retry that only an active route would send; does nothing if the budget is empty.
   void pay_for_observed(Instant now);
-  /// Accounts for a free retry, which replaces a stale attempt and uses its payment. If that payment was
-  /// refunded, withdraws it again. `given_back` is the result of `account_for` for the stale attempt.
+  /// Accounts for a free retry, which replaces a stale attempt and uses what was withdrawn for that attempt.
+  /// If that was refunded, withdraws it again. `given_back` is the result of `account_for` for the stale
+  /// attempt.
   void pass_payment_on(bool given_back, Instant now);
   /// Refunds the scheduled retry, because it will not start.
   void refund_retry(Instant now);

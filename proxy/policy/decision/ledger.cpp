@@ -79,14 +79,14 @@ void Ledger::evict(const LedgerEntry& entry) {
 }
 
 bool Ledger::retried() const {
-  // Entries are evicted only after more attempts than attempt 1 and its copy.
+  // Entries are evicted only if there were more attempts than attempt 1 and its copy.
   if (evicted() != nullptr) return true;
   for (std::size_t i = 0; i < size_; i = next(i)) {
     const LedgerEntry& entry = (*this)[i];
     if (!entry.verdict.retry) continue;
     if (entry.verdict.reason != Reason::hedged) return true;
-    // Attempt 1 with a hedged copy. If attempt 1 failed and the copy won, the copy was a retry. If attempt 1
-    // was only slower and was cancelled, the copy was no retry.
+    // This is attempt 1, and it got a hedged copy. The copy counts as a retry if attempt 1 failed and the
+    // copy won. It does not count if attempt 1 was only slower and was cancelled.
     const auto* failed = std::get_if<Failed>(&entry.outcome);
     if (hedge == HedgeOutcome::won && (failed == nullptr || failed->cause != Cause::cancelled)) return true;
   }

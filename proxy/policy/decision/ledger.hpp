@@ -51,8 +51,7 @@ struct Lost {
 struct Conclusion {
   /// `success` until the exchange ends.
   Reason reason = Reason::success;
-  /// An earlier attempt may have taken effect, so the response may be different only because the request was
-  /// repeated.
+  /// An earlier attempt may have taken effect, so that the repeat may have caused this response.
   bool ambiguous = false;
   HedgeOutcome hedge = HedgeOutcome::none;
   /// Why no copy was sent, if `hedge` is `refused`.

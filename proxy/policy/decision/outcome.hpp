@@ -58,7 +58,8 @@ std::string_view word(Cause);
 struct Hints {
   /// The longest pause that the hint fields ask for; absent if malformed or 0.
   std::optional<Duration> retry_after;
-  /// The field x-amz-retry-after. The resulting wait is limited to backoff .. backoff + 5 s.
+  /// The field x-amz-retry-after. The resulting wait is limited to the range from the backoff to the backoff
+  /// plus 5 s.
   std::optional<Duration> aws_retry_after;
   bool said_no = false;       ///< the upstream explicitly asks not to retry
   bool from_reprise = false;  ///< another reprise has retried this response already (row D20)
@@ -68,7 +69,7 @@ struct Responded {
   int status = 0;  ///< 200 to 999; interim responses are never an outcome
   Hints hints;
   bool body_listed = false;   ///< a predicate in the route's `hold.body` matches the held body or the head
-  bool body_refused = false;  ///< that predicate is marked `refused`: the upstream did nothing
+  bool body_refused = false;  ///< the predicate that matched is marked `refused`: the upstream did nothing
 };
 
 struct Failed {
@@ -85,7 +86,7 @@ struct Failed {
   std::string_view why{};
   /// For `dns_error`: the name does not exist, and this process has never resolved it.
   bool never_existed = false;
-  /// For `tls_certificate_error` and `tls_alert_received`: the other side was the parent proxy.
+  /// For `tls_certificate_error` and `tls_alert_received`: the TLS handshake was with the parent proxy.
   bool of_parent = false;
 };
 

@@ -9,8 +9,8 @@ namespace {
 
 constexpr int ok = 200;
 constexpr int partial_content = 206;
-// If Last-Modified is at least this much older than Date, no second change within the same second can have
-// gone unnoticed (RFC 9110 8.8.2.2).
+// Last-Modified identifies a version only if it is at least this much older than Date. Then the content
+// cannot have changed again within the same second (RFC 9110 8.8.2.2).
 constexpr std::int64_t settled_seconds = 60;
 
 bool is_plain(std::string_view coding) { return coding.empty() || equals_ignoring_case(coding, "identity"); }
@@ -33,8 +33,8 @@ bool has_settled(const PartHead& head) {
   return head.last_modified_at && head.date && *head.last_modified_at <= *head.date - settled_seconds;
 }
 
-// Returns true if there is no doubt about what the body is: each field occurs once, no coding, no multipart,
-// no trailer.
+// Returns true if the fields describe the body without doubt: no field is repeated, and there is no coding,
+// no multipart and no trailer.
 bool is_clear(const PartHead& head) {
   return !head.doubled && !head.has_trailer && is_plain(head.content_encoding) &&
          !is_multipart(head.content_type);
@@ -48,8 +48,8 @@ std::optional<BodyPlace> place_of(const DownloadRequest& request, const PartHead
   if (head.end == BodyEnd::none || head.end == BodyEnd::close) return std::nullopt;
   const bool counted = head.end == BodyEnd::length;
   if (head.status == ok) {
-    // In a 200 a Content-Range has no meaning (RFC 9110 14.4). In a response to a range request it suggests a
-    // part with a wrong status.
+    // A Content-Range has no meaning in a 200 (RFC 9110 14.4). But if the request asked for a range, such a
+    // 200 may be a part that was sent with the wrong status.
     if (asked && !head.content_range.empty()) return std::nullopt;
     if (counted && head.length == 0) return std::nullopt;
     return counted ? BodyPlace{0, head.length, head.length, false} : BodyPlace{};
@@ -153,7 +153,7 @@ Continuation Download::judge_part(const PartHead& head, std::uint64_t sent) {
 // representation must be known. A date is not enough proof.
 Continuation Download::judge_whole(const PartHead& head, std::uint64_t sent) const {
   if (place_.part || proof_ == Proof::date || !is_clear(head) || !is_same(head)) return {};
-  // No If-Range was sent, so a 200 from the first byte does not mean that the content has changed.
+  // No If-Range was sent, so a 200 does not mean that the content has changed.
   if (proof_ == Proof::field && head.end != BodyEnd::length) return {Continuation::Kind::uncounted, 0, 0};
   if (head.end != BodyEnd::length || !place_.complete) return {};
   // The fields of `resume.validators` prove the same version, so the different length is an error of this

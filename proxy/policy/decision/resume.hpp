@@ -46,7 +46,7 @@ struct PartHead {
   bool uses_tags = true;                         ///< `resume.validators` lists etag
   std::optional<std::int64_t> last_modified_at;  ///< seconds since 1970; absent if malformed
   std::optional<std::int64_t> date;              ///< Date in seconds since 1970; absent if malformed
-  bool doubled = false;                          ///< one of these fields occurs more than once
+  bool doubled = false;                          ///< a field of this struct occurs more than once
   bool has_trailer = false;                      ///< the response announced trailers
 };
 
@@ -59,12 +59,12 @@ struct RangeAsked {
 /// The judgement on a response to a resume request.
 struct Continuation {
   enum class Kind : std::uint8_t {
-    rest,       ///< a 206 with exactly the missing bytes
-    whole,      ///< a 200 with the same representation; the client already has its first `skip` bytes
-    uncounted,  ///< a 200 of the same version (by a field of `resume.validators`), but without a usable
-                ///< length
-    mismatch,   ///< a 200 or 206 that is not, or not certainly, the rest of the download
-    refused,    ///< another status: the body has no bytes of the download
+    rest,   ///< a 206 with exactly the missing bytes
+    whole,  ///< a 200 with the same representation; the client already has its first `skip` bytes
+    /// A 200 of the same version (by a field of `resume.validators`), but without a usable length.
+    uncounted,
+    mismatch,  ///< a 200 or 206 that is not, or not certainly, the rest of the download
+    refused,   ///< another status: the body has no bytes of the download
   };
   Kind kind = Kind::mismatch;
   std::uint64_t skip = 0;

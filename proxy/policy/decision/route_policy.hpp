@@ -96,13 +96,14 @@ struct RetryPolicy {
   RetryOn on = RetryOn::defaults();
   Refused refused;
   std::optional<unsigned> max_attempts = 6;  ///< includes the first attempt; absent: unlimited
-  std::optional<Duration> deadline = std::chrono::seconds(60);  ///< from the request head on; absent: none
+  std::optional<Duration> deadline =
+      std::chrono::seconds(60);             ///< time from the request head on; absent: no deadline
   std::optional<Duration> attempt_timeout;  ///< maximum time to the response head; absent: none
   OutOfTime out_of_time = OutOfTime::last;
   Backoff backoff;
   RetryAfter retry_after;
   Nested nested = Nested::allow;
-  Nested inner = Nested::refuse;  ///< for a response that another reprise has already retried (row D20)
+  Nested inner = Nested::refuse;  ///< retry of a response that another reprise has already retried (row D20)
 };
 
 /// The `resume` key: whether and how a download that breaks after its head was delivered is resumed.
@@ -110,8 +111,8 @@ struct ResumePolicy {
   bool enabled = true;
   unsigned max_attempts = 10;                 ///< maximum number of consecutive resumes that bring no byte
   Duration stall = std::chrono::seconds(30);  ///< a body without a byte for this time counts as broken
-  /// Response fields that name one version of the bytes: lower case, without duplicates, at most
-  /// `most_validators` (resume.hpp). `etag` means a strong entity tag, used with If-Range.
+  /// Names of response fields that identify one version of the content: in lower case, without duplicates, at
+  /// most `most_validators` (resume.hpp). `etag` means a strong entity tag, used with If-Range.
   std::vector<std::string> validators{"etag", "x-goog-generation", "x-amz-version-id"};
 };
 
@@ -119,23 +120,23 @@ struct ResumePolicy {
 std::string either_of_validators(const ResumePolicy&);
 
 /// What the client gets if an attempt was lost with an unknown outcome, and a later response may be due to
-/// its effect: the failure of the lost attempt, or the later response with `Reprise-Ambiguous`. `automatic`:
-/// failure if the request is idempotent by its method alone.
+/// its effect: the failure of the lost attempt, or the later response with `Reprise-Ambiguous`. `automatic`
+/// means the failure if the method alone makes the request idempotent, otherwise the response.
 enum class Ambiguous : std::uint8_t { automatic, failure, response };
 /// How the client learns that a request broke without a response byte, if the request was sent once and must
 /// not be repeated: by a 502, or by the end of its connection.
 enum class OnBroken : std::uint8_t { automatic, respond, close };
 
 /// Whether the proxy adds a `Via` field to a request. `automatic`: only if nothing else could detect a loop,
-/// or if other hosts use the listener. The reason to omit it: nginx does not compress responses to requests
-/// with Via (gzip_proxied).
+/// or if other hosts use the listener. A reason to omit Via: nginx does not compress responses to requests
+/// that have it (gzip_proxied).
 enum class AddVia : std::uint8_t { automatic, always, never };
 
 /// Which `Reprise-*` fields a response gets.
 enum class ResponseHeaders : std::uint8_t {
   none,
-  outcome,  ///< the number of attempts, and the reason why no further one was made
-  all,      ///< also the id of the request
+  outcome,  ///< the number of attempts, and the reason why no further attempt was made
+  all,      ///< as `outcome`, and also the id of the request
 };
 
 /// The value of `unlimited` for a size in bytes.
@@ -154,7 +155,7 @@ struct RoutePolicy {
   std::optional<HoldPolicy> hold;                  ///< absent: off
   std::optional<CircuitPolicy> circuit;            ///< absent: off
   WhilePaused while_paused = WhilePaused::go;      ///< the key `host_pause`: off, wait or fail
-  std::size_t request_body_bytes = no_size_limit;  ///< a longer body is rejected
+  std::size_t request_body_bytes = no_size_limit;  ///< a request with a longer body is rejected
   std::size_t replay_memory_bytes = 256 * 1024;
   ResumePolicy resume;
   std::uint64_t replay_disk_bytes = 64 * 1024 * 1024;

@@ -14,8 +14,8 @@ struct TlsPolicy {
   std::optional<std::string> certificate;  ///< client certificate, if the upstream requests one; absent: none
   std::optional<std::string> key;
   std::optional<std::string> key_passphrase = {};  ///< passphrase of an encrypted key
-  std::optional<std::string> server_name =
-      {};  ///< name that the upstream's certificate must prove; absent: the dialled name
+  /// Name that the upstream's certificate must prove; absent: the dialled name.
+  std::optional<std::string> server_name = {};
 
   bool operator==(const TlsPolicy&) const = default;
 };

@@ -14,7 +14,7 @@ namespace reprise::policy {
 /// The facts about a request that the policy needs. The code that understands HTTP fills them in.
 struct Facts {
   Idempotency idempotent = Idempotency::no;
-  bool safe_method = false;  ///< the method has no effect that a repeat could double
+  bool safe_method = false;  ///< the method is safe (RFC 9110 9.2.1): a repeat has no effect
   bool nested = false;       ///< the client's request is itself a retry by the client
   /// When the signature of the request expires; absent if it has no signature or the route ignores
   /// signatures.
@@ -50,14 +50,14 @@ struct Attempt {
   bool replayable = true;         ///< every body byte read so far is held; true without a body
   bool stale_retry_used = false;  ///< this request has used its one stale retry
   Duration wait{};                ///< backoff before this attempt; used by `decorrelated`
-  Hints other_copy = {};  ///< for a hedged attempt: the hints of the other copy's response that still apply
-  bool outcome_unknown = false;  ///< an earlier attempt was sent and got no response
+  Hints other_copy = {};          ///< for a hedged attempt: hints of its other copy that still apply
+  bool outcome_unknown = false;   ///< an earlier attempt was sent and got no response
 };
 
 struct Verdict {
   bool retry = false;
-  Duration delay{};  ///< wait before the next attempt; in observe mode, the wait that an active route would
-                     ///< have made
+  /// Wait before the next attempt. In observe mode: the wait that an active route would have made.
+  Duration delay{};
   Reason reason = Reason::success;
 };
 

@@ -17,7 +17,7 @@ namespace reprise::policy {
 struct BodyPredicate {
   std::string event = {};   ///< name of the first event of an event stream; empty for any body
   std::string json = {};    ///< dotted path into a JSON object; empty if unused
-  TextRule value = {};      ///< rule for the value at `json` or `xml`, or of the field `header`
+  TextRule value = {};      ///< rule for the value at `json` or `xml`, or for the value of the field `header`
   std::string xml = {};     ///< name of an element, or names separated by dots; empty if unused
   std::string header = {};  ///< name of a field; empty if the body is checked instead
   std::optional<StatusRange> status = {};  ///< statuses that this item applies to; absent for any status

@@ -8,7 +8,7 @@ namespace reprise::policy {
 namespace {
 
 constexpr std::string_view unit = "bytes";
-// 19 digits always fit into 64 bits; so does the number of bytes between two such offsets.
+// Numbers of 19 digits always fit into 64 bits, and so does the number of bytes between two such offsets.
 constexpr std::size_t most_digits = 19;
 
 std::optional<std::uint64_t> number(std::string_view text) {
@@ -21,7 +21,7 @@ std::optional<std::uint64_t> number(std::string_view text) {
   return value;
 }
 
-// Returns the text after the unit and `separator`; nothing if the unit is not `bytes`.
+// Returns the text after `bytes` and `separator`; nothing if the value has another unit.
 std::optional<std::string_view> behind_unit(std::string_view value, char separator) {
   if (value.size() <= unit.size() || !equals_ignoring_case(value.substr(0, unit.size()), unit) ||
       value[unit.size()] != separator)

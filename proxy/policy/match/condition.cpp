@@ -34,7 +34,7 @@ Idempotency holds(const Condition& condition, const RequestView& request, const 
 // `all`.
 Judgement combine(const IdempotencyRule& rule, const RequestView& request, const JsonBody* body,
                   Idempotency settled, Idempotency otherwise) {
-  // An empty list permits nothing, although `all` of an empty list would hold.
+  // An empty list makes no request idempotent, although `all` of an empty list would hold.
   if (rule.conditions.empty()) return {Idempotency::no, nullptr};
   const Condition* open = nullptr;
   for (const Condition& condition : rule.conditions) {

@@ -24,7 +24,8 @@ struct Condition {
   bool operator==(const Condition&) const = default;
 };
 
-/// The name that a `method` condition uses for all methods that the rule `by_method` takes as idempotent.
+/// The name of a `method` condition that stands for all methods that the rule `by_method` treats as
+/// idempotent.
 inline constexpr std::string_view idempotent_method = "idempotent";
 
 /// The configuration key of each kind of condition, in the order of the enumerators.
@@ -38,7 +39,7 @@ struct IdempotencyRule {
 
   bool operator==(const IdempotencyRule&) const = default;
   bool has_conditions() const { return kind == Kind::any || kind == Kind::all; }
-  /// Returns true if the method alone can decide.
+  /// Returns true if the method alone can make a request idempotent under this rule.
   bool asks_method() const;
 };
 
@@ -71,8 +72,8 @@ bool query_has(std::string_view query, std::string_view name, std::string_view v
 /// - under `any`, the condition that holds;
 /// - under `all`, the condition that does not hold;
 /// - for `undecided`, the JSON condition that needs the body.
-/// `because` is null if no single condition settled the verdict, or if the rule has no conditions. It points
-/// into the rule.
+/// `because` points to that condition in the rule. It is null if no single condition settled the verdict, or
+/// if the rule has no conditions.
 struct Judgement {
   Idempotency verdict = Idempotency::no;
   const Condition* because = nullptr;

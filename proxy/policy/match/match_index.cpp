@@ -5,7 +5,7 @@
 namespace reprise::policy {
 
 std::size_t MatchIndex::IgnoringCase::operator()(std::string_view text) const {
-  // FNV-1a. The names are short, and the operator chooses them: a client cannot force collisions.
+  // FNV-1a. A client cannot force collisions, because the names come from the configuration.
   std::size_t hash = 14695981039346656037U;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(to_lower(c))) * 1099511628211U;
   return hash;

@@ -34,7 +34,7 @@ class PathTree {
   PathTree& child(const PathPattern::Segment&);
   const PathTree* literal(std::string_view segment) const;
 
-  // `left` is the rest of the path after the slash.
+  // `left` is the rest of the path; it begins with the segment to compare.
   template <typename Ask>
   void descend(std::string_view left, const Ask& ask) const {
     const std::size_t slash = left.find('/');
@@ -52,7 +52,7 @@ class PathTree {
   }
 
   std::vector<Child> literals_;  ///< sorted by segment
-  std::vector<PathTree> any_;    ///< the subtree of `{x}`; empty or one element
+  std::vector<PathTree> any_;    ///< subtree of the segment `{x}`: at most one element
   Numbers ends_;                 ///< numbers of the patterns that end at this node
   Numbers tails_;                ///< numbers of the patterns with `**` after this node
 };

@@ -71,7 +71,7 @@ std::optional<PathPattern> PathPattern::parse(std::string_view text) {
 }
 
 bool PathPattern::matches(std::string_view path) const {
-  // Only the pattern `/**` has no literal or `{x}` segments.
+  // A pattern without segments is `/**`, which matches every path.
   if (segments_.empty()) return true;
   if (path.empty() || path.front() != '/') return false;
   std::string_view left = path.substr(1);

@@ -17,8 +17,8 @@ class PathPattern {
  public:
   /// Creates a pattern that matches every path.
   PathPattern() = default;
-  /// Parses a pattern. Returns nothing if the text is malformed: it must start with '/', and `**` may only be
-  /// the whole last segment.
+  /// Parses a pattern. Returns nothing if the text is malformed. A pattern starts with '/', and `**` may
+  /// appear only as its last segment.
   static std::optional<PathPattern> parse(std::string_view text);
 
   struct Segment {
@@ -55,15 +55,16 @@ struct Match {
   std::optional<std::uint16_t> port;
   PathPattern path;
   std::vector<std::string> methods;  ///< empty for any method
-  /// Conditions on the query; all must hold. Without `value`, the parameter must be present. The name `*` is
-  /// met by any parameter with an empty or absent value. The name `!a,b*` is also met by such a parameter,
-  /// and by any parameter whose name is not in the list after the `!`.
+  /// Conditions on the query; all must hold. Without `value`, the parameter must be present. A condition with
+  /// the name `*` holds if any parameter has an empty or absent value. A condition with the name `!a,b*`
+  /// holds then too, and also if any parameter has a name that the list after the `!` does not contain.
   std::vector<Condition> query;
   std::vector<Condition> headers;  ///< conditions on header fields; all must hold
   /// At least one of these must match, in addition to `host`; empty for any host.
   std::vector<HostPattern> hosts;
 
-  /// Returns the first part that the request does not meet, or `none` if it matches.
+  /// Returns the first part of the match that the request does not meet, or `none` if the request meets all
+  /// parts.
   Mismatch first_mismatch(const RequestView&) const;
   bool matches(const RequestView& request) const { return first_mismatch(request) == Mismatch::none; }
 };

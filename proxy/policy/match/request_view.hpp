@@ -24,8 +24,8 @@ struct RequestView {
   std::string_view path;   ///< raw, still percent-encoded, starts with '/'
   std::string_view query;  ///< raw, without '?'
   const FieldLines* fields = nullptr;
-  bool changes_protocol =
-      false;  ///< asks to switch this connection to another protocol than HTTP (RFC 9110 7.8)
+  /// The request asks to switch this connection to another protocol than HTTP (RFC 9110 7.8).
+  bool changes_protocol = false;
 };
 
 }  // namespace reprise::policy

@@ -5,8 +5,8 @@
 namespace reprise::policy {
 namespace {
 
-// Finds each piece between the stars of the pattern at its earliest position in the text. If any placement of
-// the pieces fits, the earliest one fits.
+// Returns true if the text matches the pattern. Searches each piece between two stars at its earliest
+// position: if the pieces fit anywhere, they fit there.
 bool is_like(std::string_view text, std::string_view pattern) {
   std::size_t star = pattern.find('*');
   if (star == std::string_view::npos) return text == pattern;

@@ -12,9 +12,9 @@ namespace reprise::policy {
 /// value meets the rule.
 struct TextRule {
   std::optional<std::string> equals = {};
-  std::vector<std::string> matches = {};  ///< any of these patterns; `*` matches any number of characters
+  std::vector<std::string> matches = {};  ///< patterns, one of which must match; `*` matches any characters
 
-  /// Returns false if any non-empty text meets the rule.
+  /// Returns true if `equals` or `matches` is set, so that the text matters.
   bool reads_text() const { return equals.has_value() || !matches.empty(); }
   /// Returns true if the text meets the rule. Case-sensitive. Takes at most one pass over the text for each
   /// pattern.

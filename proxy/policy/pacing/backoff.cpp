@@ -12,7 +12,7 @@ constexpr std::uint64_t additive_milliseconds = 1000;
 
 // Uses floating point, so that a large `n` gives the maximum and not an overflow.
 Duration exponential(const Backoff& backoff, unsigned n) {
-  // 0 * inf is NaN.
+  // Without this check, 0 * infinity would give NaN for a large `n`.
   if (backoff.initial == Duration::zero()) return Duration::zero();
   const double grown =
       static_cast<double>(backoff.initial.count()) * std::pow(backoff.multiplier, static_cast<double>(n));

@@ -27,7 +27,8 @@ struct WaitRange {
 WaitRange wait_range(const Backoff&, unsigned n, Duration previous);
 
 /// Draws one wait; each call draws again (clause R14). `additive` adds 0 to 1000 whole milliseconds (clause
-/// R13) and caps the sum at the maximum (clause R15). The other kinds keep their jitter at the cap.
+/// R13) and caps the sum at the maximum (clause R15). The other kinds of jitter also vary a wait that has
+/// reached the maximum.
 Duration draw_wait(const Backoff&, unsigned n, Duration previous, Dice&);
 
 }  // namespace reprise::policy

@@ -38,8 +38,8 @@ class Budget {
   double available_ratio(Instant now);
 
  private:
-  // The window's edge lies inside the oldest slot. Its retries still count and its first attempts do not, so
-  // that the rule holds in every window.
+  // The window begins inside the oldest slot. The retries in that slot still count and the first attempts in
+  // it do not, so that the rule holds in every window.
   struct Slot {
     std::uint64_t firsts = 0;
     std::uint64_t retries = 0;

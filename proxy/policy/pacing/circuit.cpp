@@ -40,8 +40,8 @@ void Circuit::close() {
   recent_.clear();
 }
 
-// Attempts that were admitted before the circuit opened may still end. While it is open, only the probe's
-// result counts.
+// An attempt that was admitted before the circuit opened may end while the circuit is open. Then its result
+// is ignored: only the probe's result counts.
 void Circuit::succeeded(Instant now, Instant admitted) {
   const std::scoped_lock lock(mutex_);
   if (open_until_) {

@@ -5,7 +5,8 @@
 namespace reprise::policy {
 namespace {
 
-// Not zero, because zero means unknown and could not be doubled.
+// The lowest possible limit. It is not zero, because zero means that the limit is unknown, and cannot be
+// doubled.
 constexpr Duration least = std::chrono::microseconds(1);
 
 }  // namespace

@@ -7,9 +7,10 @@
 
 namespace reprise::policy {
 
-/// One object per upstream and thread. A connection that the upstream closes while idle sets a limit of half
-/// its idle time; the lowest limit wins. A restart closes connections of any age, so the limit is not kept
-/// for ever: it doubles after each `growth` without another such close, and is discarded above `most`.
+/// One object per upstream and thread. If the upstream closes an idle connection, the limit becomes half of
+/// the time that the connection was idle; the lowest limit wins. A restart of the upstream closes connections
+/// of any age, so the limit is not kept for ever: it doubles after each `growth` without another such close,
+/// and is discarded above `most`.
 class IdleLife {
  public:
   static constexpr Duration growth = std::chrono::seconds(30);

@@ -27,7 +27,7 @@ struct AdminServer {
   forward::Worker& worker;
   asio::thread_pool& page_thread;
   const AdminPages& pages;
-  bool loopback;  ///< bound to loopback only
+  bool loopback;  ///< the listener is bound to loopback addresses only
   AdminVisits visits;
   EventFeed feed;
 };
@@ -98,8 +98,8 @@ Task<void> serve_admin(std::shared_ptr<AdminServer> shared, tcp::socket socket) 
   visit.socket().shutdown(tcp::socket::shutdown_send, ignored);
 }
 
-// Makes room for a connection. Returns false if every response is progressing; the new connection is then
-// closed.
+// Makes room for a connection. Returns false if there is none because every response is progressing; the
+// caller then closes the new connection.
 bool find_room(AdminServer& server) {
   if (server.visits.has_room()) return true;
   return count_room(server, server.visits.make_room());
@@ -123,8 +123,8 @@ Task<void> accept_admin(forward::Worker& worker, std::shared_ptr<tcp::acceptor> 
       if (find_room(*server)) asio::co_spawn(worker.io, serve_admin(server, std::move(socket)), or_abort);
       continue;
     }
-    // Without a free descriptor accept(2) fails even if no connection is waiting. So the loop waits for one
-    // before it closes an idle connection.
+    // Without a free descriptor accept(2) fails even if no connection is waiting. So the loop waits for a new
+    // connection before it closes an idle one.
     const bool scarce = net::is_out_of_descriptors(error.value());
     if (scarce) co_await acceptor.async_wait(tcp::acceptor::wait_read, as_result);
     if (scarce && server->visits.make_room()) continue;

@@ -17,32 +17,32 @@ namespace reprise::server {
 
 enum class HistoryForm : std::uint8_t { json, text };
 
-/// The contents of the pages. Each function runs on the thread that its comment names.
+/// The contents of the pages of the admin listener. Each function runs on the thread that its comment names.
 struct AdminPages {
   std::function<bool()> ready;  ///< io thread: true if the listeners are open and the proxy is not draining
   std::function<std::string()> status;     ///< page thread: the /status document
   std::function<std::string()> histories;  ///< page thread: the newest request histories, a JSON array
   /// Page thread: the history of one request by its id; none if it is unknown or was evicted.
   std::function<std::optional<std::string>(std::string_view id, HistoryForm)> history;
-  std::function<std::string(telemetry::Exposition)>
-      metrics;                            ///< page thread: the metrics as text; takes milliseconds
+  /// Page thread: the metrics as text. Takes milliseconds.
+  std::function<std::string(telemetry::Exposition)> metrics;
   EventFeed::Make edition;                ///< page thread: new events for the readers of /events
   std::function<std::string()> config{};  ///< page thread: the current configuration as YAML
 };
 
 /// Serves connections until the acceptor is closed.
-/// - At most `most` connections at a time. A further one closes the connection that has waited longest for a
-///   request (row L9), or else one whose response does not progress. A few places are reserved for /livez and
-///   /readyz.
+/// - At most `most` connections are open at a time. A further connection closes the one that has waited
+///   longest for a request (row L9), or else one whose response does not progress. A few places are reserved
+///   for /livez and /readyz.
 /// - Each connection has at most one request on the page thread.
 /// - A head must arrive within timers.header; an idle connection is closed after timers.keep_alive.
 /// - Methods other than GET and HEAD get 405.
 /// - Other machines may request only /livez, /readyz and /metrics.
-/// - Against DNS rebinding, the Host must be an address or `localhost`. For those three paths this applies
-///   only if the acceptor is bound to loopback (else 421, row L23); for every other path it always applies
-///   (else 403, row H6).
-/// - A page of another origin gets 403 for everything but the two probes.
-/// - The readers of /events are limited separately: to a quarter of `most`, at most 16. A further reader gets
+/// - Against DNS rebinding, the Host must be an address or `localhost`. Any other Host gets 421 for /livez,
+///   /readyz and /metrics, but only if the acceptor is bound to loopback (row L23). For all other paths it
+///   gets 403 (row H6).
+/// - A request from a page of another origin gets 403, except for /livez and /readyz.
+/// - The readers of /events have a limit of their own: a quarter of `most`, at most 16. A further reader gets
 ///   503. A reader that does not read is closed (row L32).
 Task<void> accept_admin(forward::Worker& worker, std::shared_ptr<tcp::acceptor> acceptor,
                         asio::thread_pool& page_thread, const AdminPages& pages, std::size_t most);

@@ -12,7 +12,7 @@ namespace reprise::server {
 
 using PageResponse = boost::beast::http::response<boost::beast::http::string_body>;
 
-/// The sender of a request, and the places that are free.
+/// Facts about the sender of a request, and about the room that is left for its response.
 struct AdminVisitor {
   bool local;            ///< from this machine
   bool loopback;         ///< the listener is bound to loopback only
@@ -22,7 +22,7 @@ struct AdminVisitor {
 
 /// Returns true if the request starts an event stream: a GET of /events that is allowed and has room.
 bool begins_events(const AdminQuery&, const AdminVisitor&);
-/// Returns the response to every other request.
+/// Returns the response to a request that does not start an event stream.
 Task<PageResponse> respond_to(const AdminQuery&, AdminVisitor, const AdminPages&,
                               asio::thread_pool& page_thread);
 

@@ -17,12 +17,12 @@ std::string_view path_of(const AdminQuery&);
 /// Returns true if Host is an address or `localhost`, with any port. Any other name may resolve to this
 /// machine by DNS rebinding.
 bool has_address_as_host(const AdminQuery&);
-/// Returns true if Host is any other name. Returns false without a Host, because no browser omits it (row
-/// L23).
+/// Returns true if Host is a name other than `localhost`. Returns false without a Host, because no browser
+/// omits it (row L23).
 bool is_rebound(const AdminQuery&);
 /// Returns true if a page of another origin sends the request. That page could not read the response, but
-/// could take a reader's place and the page thread's time. Judged by Origin (RFC 6454 section 7), and by
-/// Sec-Fetch-Site, because browsers send no Origin for images, scripts and frames.
+/// could use up a place for readers of /events and the time of the page thread. Judged by Origin (RFC 6454
+/// section 7), and by Sec-Fetch-Site, because browsers send no Origin for images, scripts and frames.
 bool is_cross_origin(const AdminQuery&);
 /// Returns true if a person follows a link on another page, so that the browser shows the response as a page
 /// (Fetch Metadata: Sec-Fetch-Mode and Sec-Fetch-Dest).

@@ -26,12 +26,13 @@ class AdminVisit final : public net::Timed {
   tcp::socket& socket() { return socket_; }
   /// Sets the time limit of the connection's pending operation; replaces an earlier limit.
   void limit(Duration after) { tick_.arm(*this, after); }
-  /// Reports that a whole request has arrived. The connection cannot be closed for another one until `moved`
-  /// is called.
+  /// Reports that a whole request has arrived. Until `moved` is called, this connection is not closed to make
+  /// room.
   void asked(AdminWork);
   /// Reports progress of the response: called at its start, and whenever the kernel has accepted more of it.
   void moved();
-  /// Reports the end of the response: the connection waits for its next request, as the last in the list.
+  /// Reports the end of the response. The connection then waits for its next request, at the end of the
+  /// waiting list.
   void responded();
   /// Removes the time limit.
   void lift_limit() { net::Tick::disarm(*this); }
@@ -48,7 +49,7 @@ class AdminVisit final : public net::Timed {
   AdminVisits& all_;
   net::Tick& tick_;
   tcp::socket socket_;
-  /// In state `is_made` the visit is in no list.
+  /// In state `is_made`, the response is being made, and the visit is in no list.
   enum class State : std::uint8_t { waits, is_made, is_sent };
 
   void leave_list();
@@ -58,7 +59,7 @@ class AdminVisit final : public net::Timed {
   std::list<AdminVisit*>::iterator place_;
   State state_ = State::waits;
   AdminWork work_ = AdminWork::probe;  ///< cost class of the current request
-  Instant moved_at_;                   ///< set while a response is sent
+  Instant moved_at_;                   ///< time of the latest progress while a response is sent
   bool counted_ = true;
 };
 
@@ -90,8 +91,8 @@ class AdminVisits {
   const std::size_t most_pages_;
   std::size_t count_ = 0;           ///< open connections; excludes closed ones that are not destroyed yet
   std::size_t pages_ = 0;           ///< connections whose response is being built or sent
-  std::list<AdminVisit*> waiting_;  ///< the longest waiting first
-  std::list<AdminVisit*> sending_;  ///< the latest progress last
+  std::list<AdminVisit*> waiting_;  ///< the connection that has waited longest is first
+  std::list<AdminVisit*> sending_;  ///< the connection with the latest progress is last
 };
 
 }  // namespace reprise::server

@@ -18,7 +18,7 @@ namespace {
 
 std::string words_of(int error) { return std::generic_category().message(error); }
 
-/// A connection to the socket at `path`, or an errno.
+/// A connection to the socket at `path`, or the errno if connecting failed.
 class Line {
  public:
   explicit Line(const std::string& path) : descriptor_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {

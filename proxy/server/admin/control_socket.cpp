@@ -69,7 +69,7 @@ struct ControlSocket::Caller {
 
   Socket socket;
   asio::steady_timer timer;
-  bool is_awaited = true;  ///< false while the caller waits for a response
+  bool is_awaited = true;  ///< the proxy waits for the caller; false while the caller waits for a response
 };
 
 struct ControlSocket::Calls {
@@ -168,7 +168,7 @@ Task<void> ControlSocket::serve_caller(std::shared_ptr<Calls> calls, std::shared
   calls->callers.remove(caller);
 }
 
-// Starts the time limit of a caller again. A timer that fired for an earlier limit is ignored.
+// Restarts the time limit of a caller. A timer that fired for an earlier limit is ignored.
 void ControlSocket::limit(const std::shared_ptr<Caller>& caller) {
   caller->timer.expires_after(patience);
   caller->timer.async_wait([weak = std::weak_ptr(caller)](const ErrorCode& ended) {
@@ -235,7 +235,7 @@ Task<void> ControlSocket::respond(Calls& calls, std::shared_ptr<Caller> caller) 
   const std::string text = (response.succeeded ? "ok\n" : "error\n") + response.text + "\n";
   limit(caller);
   const auto [unsent, sent] = co_await asio::async_write(socket, asio::buffer(text), as_result);
-  // A unix socket delivers sent bytes to the reader even if this process ends.
+  // The reader gets the sent bytes even if `then` ends this process, because a unix socket keeps them.
   if (response.then) response.then();
   // Reads the rest of the input, because the kernel would discard the response if unread bytes remained at
   // the close.

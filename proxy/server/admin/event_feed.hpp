@@ -28,8 +28,8 @@ struct FeedLimits {
   std::size_t kernel_buffer = 64 << 10;  ///< bytes of a connection's send buffer
   Duration patience = std::chrono::seconds(10);  ///< time limit for sending one event to a reader
   Duration period = std::chrono::seconds(1);     ///< time between two editions
-  Duration least_period =
-      std::chrono::milliseconds(200);  ///< shortest time between two editions, if there is a new reader
+  /// Minimum time between two editions if there is a new reader.
+  Duration least_period = std::chrono::milliseconds(200);
 };
 
 /// The feed of one admin listener; used on its io thread only. `make` is called on the page thread, and only
@@ -52,7 +52,7 @@ class EventFeed {
   void end();
 
  private:
-  /// One connection. In the list for its whole lifetime.
+  /// The connection of one reader. It is in the list of readers for its whole lifetime.
   struct Reader {
     Reader(EventFeed& all, AdminVisit& at);
     ~Reader();
@@ -65,10 +65,10 @@ class EventFeed {
     EventFeed& feed;
     AdminVisit& visit;
     std::list<Reader*>::iterator place;
-    net::Timer woken;  ///< never expires; cancelled to wake the coroutine
+    net::Timer woken;  ///< never expires; cancelled to wake the coroutine that waits for it
     std::deque<std::shared_ptr<const std::string>> unsent;
     std::size_t bytes = 0;
-    bool begun = false;  ///< has received the whole state
+    bool begun = false;  ///< the reader has received the whole state
     bool left = false;
   };
 

@@ -6,8 +6,8 @@
 
 namespace reprise::server {
 
-/// Appends one event. `name` must not contain a line end. Line ends in `text` (CR, LF or CRLF) arrive as LF;
-/// each is encoded, so that none can start a new field.
+/// Appends one event. `name` must not contain a line end. Each line end in `text` (CR, LF or CRLF) is
+/// encoded: it arrives as LF, and cannot start a new field.
 void append_event(std::string& out, std::string_view name, std::string_view text);
 
 /// Returns the head of a response that ends with its connection, valid in HTTP/1.0 and 1.1. `version`: the

@@ -9,7 +9,7 @@ namespace {
 
 namespace zlib = boost::beast::zlib;
 
-// Header: deflate, no name, no time, unknown operating system (RFC 1952 2.3).
+// The gzip header: deflate, no name, no time, unknown operating system (RFC 1952 2.3).
 constexpr std::string_view header("\x1f\x8b\x08\0\0\0\0\0\0\xff", 10);
 
 void append_little_endian(std::string& out, std::uint32_t number) {

@@ -16,7 +16,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(blanks) + 1 - begin);
 }
 
-// Removes and returns the part up to the separator, and removes the separator.
+// Removes the text up to the first separator from `rest`. Returns the text before the separator.
 std::string_view take_until(std::string_view& rest, char separator) {
   const std::size_t end = std::min(rest.find(separator), rest.size());
   const std::string_view part = trimmed(rest.substr(0, end));

@@ -16,7 +16,7 @@ PageTexts page_texts();
 
 struct StatusPage {
   std::string text;    ///< HTML in UTF-8, including style and script
-  std::string policy;  ///< Content-Security-Policy: that style, that script, requests to this origin
+  std::string policy;  ///< Content-Security-Policy: allows its style, its script, requests to this origin
 };
 
 /// Joins the parts. Throws std::logic_error if a marker is missing.

@@ -17,7 +17,7 @@
 namespace reprise::server {
 namespace {
 
-// A host with thousands of containers has as many mounts, each a few hundred bytes long.
+// Enough for a host with thousands of containers: it has as many mounts, each a few hundred bytes long.
 constexpr std::size_t longest_text = 4 * 1024 * 1024;
 
 // Returns the content of a file; empty if it cannot be read. Special files are not read, because they may

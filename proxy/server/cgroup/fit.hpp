@@ -15,7 +15,7 @@ namespace reprise::server {
 /// Returns the default for held request bodies: a quarter of the memory, in whole MiB, at least 1 MiB.
 std::size_t replay_share(std::uint64_t memory_bytes);
 
-/// A message about a key.
+/// A message about a configuration key.
 struct Remark {
   std::string path;
   std::string message;
@@ -27,8 +27,8 @@ struct Fitted {
   std::vector<Remark> warnings;         ///< about configured values that were kept
 };
 
-/// Fits the settings to the limits. `says_replay_memory`: the file sets the key, so its value is kept. More
-/// threads than CPUs only cause a warning.
+/// Fits the settings to the limits. `says_replay_memory`: the configuration file sets `limits.replay_memory`,
+/// so that value is kept. More threads than CPUs only cause a warning.
 Fitted fit(const config::Settings&, bool says_replay_memory, const Limits&);
 
 }  // namespace reprise::server

@@ -15,8 +15,8 @@ std::optional<std::uint64_t> memory_in(std::string_view text);
 /// above 0; none without a limit or if malformed.
 std::optional<double> cpus_in(std::string_view text);
 
-/// Parses the files of version 1 in the same way: `cpu.cfs_quota_us` (-1 if there is no limit) and
-/// `cpu.cfs_period_us`.
+/// Parses the files of cgroup version 1: `cpu.cfs_quota_us` (-1 if there is no limit) and
+/// `cpu.cfs_period_us`. Returns the number of CPUs, above 0; none without a limit or if malformed.
 std::optional<double> cpus_in(std::string_view quota, std::string_view period);
 
 }  // namespace reprise::server

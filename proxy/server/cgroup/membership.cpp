@@ -14,7 +14,7 @@ struct HierarchyPath {
 };
 
 struct Membership {
-  std::string_view controllers;  ///< separated by commas; empty for version 2
+  std::string_view controllers;  ///< names separated by commas; empty for cgroup version 2
   HierarchyPath path;
 };
 
@@ -65,7 +65,8 @@ std::vector<Membership> read_memberships(std::string_view text) {
 
 bool is_octal(char c) { return c >= '0' && c <= '7'; }
 
-// Blanks and similar characters are written as octal escapes such as \040.
+// Replaces octal escapes such as \040 with their characters. The kernel escapes blanks and similar
+// characters.
 std::string without_escapes(std::string_view text) {
   std::string plain;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -86,7 +87,7 @@ struct Mount {
   bool is_unified = false;
   std::string_view controllers;  ///< controllers and other mount options, separated by commas
   std::string point;
-  HierarchyPath root;  ///< the group that the mount shows at its point
+  HierarchyPath root;  ///< the group that is visible at the mount point
 };
 
 // Parses a line such as `35 31 0:32 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory`. There may

@@ -15,12 +15,13 @@ struct Group {
   bool has_cpu = false;     ///< version 1: hierarchy of the cpu controller
   std::string mount_point;  ///< absolute
   /// Folders from the mount point down to the group. Empty if the mount shows a group above the cgroup
-  /// namespace, because the names from there are unknown; the process is in the mount's own group too.
+  /// namespace, because the names below that group are then unknown. The process is in the mount's own group
+  /// too.
   std::vector<std::string> below;
 };
 
-/// Parses both texts; see cgroups(7), proc(5), cgroup_namespaces(7). Ignores malformed lines. Omits groups
-/// that no mount shows.
+/// Parses the texts of /proc/self/cgroup and /proc/self/mountinfo; see cgroups(7), proc(5),
+/// cgroup_namespaces(7). Ignores malformed lines. Omits groups that no mount shows.
 std::vector<Group> groups_of(std::string_view cgroup, std::string_view mountinfo);
 
 }  // namespace reprise::server

@@ -25,8 +25,9 @@ using PrivateKey = std::unique_ptr<EVP_PKEY, FreeCertificate>;
 /// A certificate for one host, and the time to replace it.
 struct Leaf {
   std::shared_ptr<const net::TlsServer> server;
-  std::int64_t begins = 0;    ///< seconds since 1970; earlier only if the clock was set back, and the
-                              ///< certificate is not valid yet then
+  /// Seconds since 1970. The current time is earlier only if the clock was set back; the certificate is then
+  /// not valid yet.
+  std::int64_t begins = 0;
   std::int64_t renew_at = 0;  ///< seconds since 1970
 
   bool is_good(std::int64_t now) const { return begins <= now && now < renew_at; }
@@ -35,9 +36,10 @@ struct Leaf {
 /// ECDSA P-256. Immutable; thread-safe. Times are seconds since 1970.
 class Authority {
  public:
-  static constexpr std::int64_t lifetime =
-      std::int64_t{365} * 24 * 3600;  ///< seconds; of the authority's certificate
-  static constexpr std::int64_t leaf_lifetime = std::int64_t{7} * 24 * 3600;  ///< seconds; maximum for a leaf
+  /// Lifetime of the authority's certificate, in seconds.
+  static constexpr std::int64_t lifetime = std::int64_t{365} * 24 * 3600;
+  /// Maximum lifetime of a leaf, in seconds.
+  static constexpr std::int64_t leaf_lifetime = std::int64_t{7} * 24 * 3600;
 
   /// Precondition: key and certificate match; neither the constructor nor `trouble` checks this.
   Authority(Certificate certificate, PrivateKey key);
@@ -59,7 +61,7 @@ class Authority {
   /// Returns why the certificate must not be used at that time: it is no CA, has expired, is not constrained
   /// to names, or does not exclude IP addresses. Empty if it may be used.
   std::string trouble(std::int64_t now) const;
-  /// Returns the first host that the constraint does not permit; empty if all are permitted.
+  /// Returns the first host that the name constraint does not permit; empty if it permits all.
   std::string first_outside(const std::vector<policy::HostPattern>& hosts) const;
 
   /// Signs a certificate for a host name. All leaves of this process share one key. Throws std::runtime_error

@@ -34,8 +34,8 @@ std::string command(std::string_view verb, const std::string& at) {
   return "reprise ca " + std::string(verb) + " -c " + at;
 }
 
-// Explains why a file cannot be read. The usual reason is a key that root made for itself instead of for the
-// service.
+// Explains why a file cannot be read. The usual reason: root made the key, and the key belongs to root and
+// not to the service.
 std::string unreadable(const std::string& file, int why, const std::string& at) {
   std::string text = "cannot be read: " + std::generic_category().message(why);
   struct stat state {};
@@ -107,7 +107,7 @@ PrivateKey parse_key(const SecretBytes& text, std::size_t size) {
 
 PrivateKey read_key(const config::Intercept& settings, const std::string& at) {
   const std::string& file = settings.key;
-  const OpenFile opened(file, O_RDONLY | O_NONBLOCK);  // does not block on a pipe
+  const OpenFile opened(file, O_RDONLY | O_NONBLOCK);  // opening a pipe does not block
   if (!opened) refuse(key_path, file, unreadable(file, errno, at));
   struct stat state {};
   if (::fstat(opened.get(), &state) != 0 || (state.st_mode & (S_IRWXG | S_IRWXO)) != 0)
@@ -195,7 +195,7 @@ void write_new_key(const std::string& file, EVP_PKEY* key) {
     ::unlink(file.c_str());
     refuse(key_path, file, "cannot be written: " + why);
   }
-  // If chown fails, `command_for_owner` still names the command.
+  // If fchown fails, `command_for_owner` later returns the command that repairs this.
   if (owner && ::fchown(opened.get(), owner->user, owner->group) != 0) return;
 }
 

@@ -22,7 +22,8 @@ class InterceptError : public std::runtime_error {
 std::shared_ptr<const Authority> read_authority(const config::Intercept&, const std::string& at);
 /// Reads the key only. Throws InterceptError.
 PrivateKey read_key(const config::Intercept&, const std::string& at);
-/// Checks the authority for that time and those hosts. Throws InterceptError if it must not be used.
+/// Checks that the authority may be used at the time `now` for the hosts in the settings. Throws
+/// InterceptError if it must not be used.
 void check_authority(const Authority&, const config::Intercept&, const std::string& at, std::int64_t now);
 /// Reads and checks the authority.
 std::shared_ptr<const Authority> load_authority(const config::Intercept&, const std::string& at,

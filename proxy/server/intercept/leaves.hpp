@@ -30,7 +30,7 @@ class Leaves final : public net::ClientTls {
   void stop();
 
  private:
-  using Order = std::list<std::pair<std::string, Leaf>>;  ///< the most recently used first
+  using Order = std::list<std::pair<std::string, Leaf>>;  ///< the most recently used certificate is first
 
   std::shared_ptr<const net::TlsServer> kept(const std::string& name, std::int64_t now);
   void keep(const std::string& name, const Leaf&);

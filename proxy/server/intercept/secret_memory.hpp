@@ -12,7 +12,8 @@ namespace reprise::server {
 /// excluded from core files even then.
 bool reserve_secret_memory();
 
-/// Bytes in that memory, overwritten when freed. Ordinary memory if none was reserved.
+/// Bytes in the reserved secret memory, overwritten when freed. They are in ordinary memory if none was
+/// reserved.
 class SecretBytes {
  public:
   /// Throws std::bad_alloc.

@@ -20,8 +20,8 @@
 namespace reprise::server {
 namespace {
 
-// Attribute "trusted for that key usage". Java ignores entries without it; any usage is accepted as its
-// value.
+// Java's attribute for a trusted key usage. Java ignores entries without this attribute, and accepts any
+// usage as its value.
 constexpr const char* java_trusted = "2.16.840.1.113894.746875.1.1";
 constexpr int iterations = 2048;
 
@@ -37,7 +37,7 @@ std::string der_of(X509* certificate) {
 /// Collects certificates without duplicates.
 class Roots {
  public:
-  /// Returns true if the file holds a certificate.
+  /// Adds the certificates of a file. Returns true if the file holds a certificate.
   bool add_file(const std::string& file) {
     bool any = false;
     const std::unique_ptr<BIO, decltype(&BIO_free)> opened(BIO_new_file(file.c_str(), "r"), BIO_free);
@@ -151,8 +151,8 @@ std::string truststore_bytes(const std::vector<Certificate>& roots, const Author
   add_trusted(&list, authority.certificate(), "reprise");
   const std::unique_ptr<STACK_OF(PKCS12_SAFEBAG), FreeStore> bags(list);
   STACK_OF(PKCS7)* safe_list = nullptr;
-  // An old algorithm, which every Java version of legacy applications can read. It does not need to be
-  // strong: the password and the certificates are public.
+  // An old algorithm, because every Java version that legacy applications use can read it. It does not need
+  // to be strong: the password and the certificates are public.
   const int added = PKCS12_add_safe(&safe_list, bags.get(), NID_pbe_WithSHA1And3_Key_TripleDES_CBC,
                                     iterations, truststore_password);
   const std::unique_ptr<STACK_OF(PKCS7), FreeStore> safes(safe_list);

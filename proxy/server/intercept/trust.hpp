@@ -21,7 +21,7 @@ struct JoinedCertificates {
 /// or folders of files with OpenSSL's hashed names.
 JoinedCertificates join_certificates(const std::vector<std::string>& places);
 
-/// Returns PEM: the roots, then the authority's certificate.
+/// Returns the roots and then the authority's certificate, as PEM.
 std::string bundle_text(const std::vector<Certificate>& roots, const Authority&);
 
 /// Java's default password for truststores.
@@ -31,7 +31,7 @@ std::string truststore_bytes(const std::vector<Certificate>& roots, const Author
 /// Returns the path of the truststore beside that bundle: `bundle.p12` for `bundle.pem`.
 std::string truststore_file(const std::string& bundle);
 
-/// Writes both files if they are not up to date. Throws std::runtime_error.
+/// Writes the bundle and the truststore, unless both are up to date. Throws std::runtime_error.
 void write_trust(const std::string& bundle, const Authority&);
 
 }  // namespace reprise::server

@@ -75,7 +75,7 @@ AdminPages AdminViews::pages() {
 std::vector<UpstreamFacts> AdminViews::upstream_facts() const {
   UpstreamList list;
   const policy::Instant time = net::Tick::now();
-  std::map<std::string, policy::Circuit::State> circuits;  // worst state of each host
+  std::map<std::string, policy::Circuit::State> circuits;  // worst circuit state of each host
   runtime_.host_guards.each(time, [&](std::string_view host_port, policy::Circuit::State state) {
     auto& worst = circuits.try_emplace(std::string(host_port), state).first->second;
     worst = std::max(worst, state);
@@ -213,14 +213,14 @@ Edition AdminViews::edition(bool whole) {
   for (std::size_t i = 0; i < facts.routes.size(); ++i)
     moved.push_back(!same_routes || facts.routes[i].requests != edition_before_.requests[i]);
   Edition edition;
-  // A reader that has received the whole minute needs only the new part, unless the routes have changed.
+  // Readers that have already received the minute need only its new part, unless the routes have changed.
   if (whole || !same_routes) add_minute(facts, current);
   std::optional<telemetry::StatusMinute> minute;
   if (same_routes) minute.swap(facts.minute);
   append_event(edition.changes, same_routes ? "change" : "status",
                without_end(telemetry::status_json(facts, settings, totals, moved)));
   append_new_histories(edition.changes);
-  // Computed last: a request that ends while the edition is made may be sent twice, but is never missed.
+  // The whole state is computed last. A request that ends meanwhile may be sent twice, but is never missed.
   // Readers recognise the second copy by its id.
   if (minute) facts.minute.swap(minute);
   if (whole)

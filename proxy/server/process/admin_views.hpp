@@ -34,24 +34,24 @@ class AdminViews {
   std::vector<telemetry::StatusFacts::Upstream> upstream_facts() const;
   void add_minute(telemetry::StatusFacts&, const CurrentConfig&) const;
   std::string metrics_text(telemetry::Exposition);
-  /// Returns what to change so that the request ends differently; empty if there is no advice or its route no
-  /// longer exists.
+  /// Returns advice on what to change so that such a request ends differently. Empty if there is no advice,
+  /// or if the request's route no longer exists.
   std::string advice_for(const telemetry::HistoryEntry&) const;
   /// Returns the entry as JSON, with the current name of its route.
   json::object as_json(telemetry::HistoryEntry) const;
   /// Returns a JSON array of the newest requests worth reporting (is_notable), the newest last.
   std::string newest_histories() const;
-  /// Returns the next event for readers of /events. Page thread only.
+  /// Returns the next edition for the readers of /events. Page thread only.
   Edition edition(bool whole);
   void append_new_histories(std::string& events);
 
   Runtime& runtime_;
   const ConfigControl& config_;
-  /// State of the previous event. Page thread only.
+  /// State of the previous edition. Page thread only.
   struct Edited {
     std::string hash;
     std::vector<std::uint64_t> requests;   ///< number of finished requests of each route
-    std::vector<std::uint64_t> histories;  ///< numbers of the requests that were sent
+    std::vector<std::uint64_t> histories;  ///< numbers of the requests whose histories were sent
   };
   Edited edition_before_;
 };

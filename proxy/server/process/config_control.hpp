@@ -79,8 +79,8 @@ class ConfigControl {
   AdminPages pages_;
   mutable std::mutex mutex_;
   CurrentConfig current_;  ///< guarded by the mutex
-  std::vector<std::shared_ptr<const net::Snapshot>>
-      retired_;                         ///< freed on the reloader's thread, not on an io thread
+  /// Snapshots to free on the reloader's thread, and not on an io thread.
+  std::vector<std::shared_ptr<const net::Snapshot>> retired_;
   std::unique_ptr<Reloader> reloader_;  ///< null if there is no file to reload
 };
 

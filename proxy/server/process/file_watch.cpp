@@ -79,7 +79,8 @@ void FileWatch::watch_folders() {
     const std::string real = real_path(file);
     if (real.empty()) continue;
     folders.insert(folder_of(real));
-    folders.insert(real);  // if the file itself is a folder; for other files IN_ONLYDIR makes the call fail
+    // Watches the path itself if it is a folder. For other files, IN_ONLYDIR makes inotify_add_watch fail.
+    folders.insert(real);
   }
   constexpr std::uint32_t what = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE |
                                  IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
@@ -90,8 +91,8 @@ void FileWatch::watch_folders() {
 bool FileWatch::look() {
   bool differs = false;
   for (auto& [file, held] : held_) {
-    // The bundle of a host's roots is long, so it is read only if its stamp has changed. The stamp is taken
-    // first, so that a write in between is found by the next check.
+    // Some files, such as the system's root certificates, are long, so a file is read only if its stamp has
+    // changed. The stamp is taken first, so that the next check finds a write in between.
     const auto stamp = net::stamp_of_unchanged_file(file, net::Clock::wall_nanoseconds());
     if (stamp && stamp == held.stamp) continue;
     // Without a free descriptor the content is unknown; a later check finds the change.
@@ -121,8 +122,8 @@ unsigned FileWatch::take_requests() {
 }
 
 FileWatch::Woken FileWatch::wait() {
-  // A link may have changed its target since the last call: its new folder is watched, and an earlier change
-  // is detected by a check.
+  // A link may have got a new target since the last call. The folder of the new target is watched from now
+  // on, and the first check detects a change before that.
   watch_folders();
   bool events_pending = true;
   Steady::time_point first = Steady::now();  // time of the first event since the last check

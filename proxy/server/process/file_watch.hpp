@@ -27,10 +27,10 @@ struct WatchedFile {
   std::string digest{};
 };
 
-/// Compares the content of files, and watches their folders (inotify) to know when. Detects a file that is
-/// written, replaced by rename, deleted, or reached through a link that changes (`..data` of a ConfigMap). If
-/// the kernel sends no event (no watch left, a network file system), the periodic check detects the change.
-/// Used by one thread; `ask` and `stop` are thread-safe.
+/// Watches the folders of files (inotify), and compares the content of the files after an event. Detects a
+/// file that is written, replaced by rename, deleted, or reached through a link that changes (`..data` of a
+/// ConfigMap). If the kernel sends no event (no watch left, a network file system), the periodic check
+/// detects the change. Used by one thread; `ask` and `stop` are thread-safe.
 class FileWatch {
  public:
   enum class Woken : std::uint8_t { changed, asked, stopped };
@@ -53,8 +53,8 @@ class FileWatch {
  private:
   struct Held {
     std::string digest;
-    std::optional<net::FileStamp>
-        stamp{};  ///< stamp that is older than the digest; none if the file has just changed
+    /// Stamp that was taken before the digest; none if the file had just changed.
+    std::optional<net::FileStamp> stamp{};
   };
 
   bool look();

@@ -7,7 +7,7 @@
 
 namespace reprise::server {
 
-/// Sets the value of each label. If upstreams share a label, the worst value counts. Thread-safe.
+/// Sets the gauges of budgets and circuits. If upstreams share a label, the worst value counts. Thread-safe.
 void set_gauges(telemetry::Metrics&, net::BudgetTable&, net::HostGuards&);
 
 }  // namespace reprise::server

@@ -35,8 +35,8 @@ void Lifecycle::undo_drain() {
   }
 }
 
-// Ends connections only after a response. A client whose idle connection is closed may just have sent a
-// request on it.
+// Closes each connection only after a response, because a client may just have sent a request on an idle
+// connection.
 void Lifecycle::end_after_response() {
   for (const auto& worker : runtime_.workers) {
     asio::post(worker->io, [&worker = *worker] { worker.leaving = true; });

@@ -10,7 +10,7 @@ class Lifecycle {
  public:
   Lifecycle(Runtime& runtime, ConfigControl& config) : runtime_(runtime), config_(config) {}
 
-  /// Starts the graceful shutdown that SIGTERM causes. Does nothing if it has already started. Thread-safe.
+  /// Starts the same graceful shutdown as SIGTERM. Does nothing if it has already started. Thread-safe.
   void stop();
   /// Ends the loops at once.
   void stop_now();

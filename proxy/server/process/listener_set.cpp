@@ -7,7 +7,7 @@ namespace {
 
 using Listeners = std::vector<std::shared_ptr<BoundListener>>;
 
-/// An address of the configuration to listen on.
+/// A listening address in the configuration.
 struct Place {
   std::string_view mode;
   config::Endpoint where;

@@ -16,7 +16,7 @@ namespace reprise::server {
 struct BoundListener {
   config::Endpoint wanted;             ///< as configured: port 0 stays port 0
   tcp::endpoint endpoint;              ///< actual address
-  std::optional<tcp::acceptor> bound;  ///< set until it is opened on the io threads
+  std::optional<tcp::acceptor> bound;  ///< set until the listener is opened on the io threads
   std::vector<std::shared_ptr<forward::Listener>> on_threads;
   std::shared_ptr<tcp::acceptor> admin;
   bool is_admin = false;
@@ -29,10 +29,10 @@ struct BoundListener {
 /// The listeners of one configuration, in its order; the admin listener is last, if there is one.
 class ListenerSet {
  public:
-  /// Makes the listeners for a configuration. Reuses those of `before` at the same addresses, else takes
-  /// sockets out of `inherited`, and binds the rest. A port that a listener of `before` has at another
-  /// address must be lent (see moved_by). Accepts no connections yet, and does not change `before`. Throws
-  /// BindError; all sockets that this call has bound are closed then.
+  /// Makes the listeners for a configuration: reuses the listener of `before` at the same address, or takes a
+  /// socket out of `inherited`, or binds a new socket. If a listener of `before` has the port at another
+  /// address, that port must be lent (see moved_by). Accepts no connections yet, and does not change
+  /// `before`. Throws BindError after closing all sockets that this call has bound.
   static ListenerSet bind(const config::Settings&, asio::io_context& binding, const ListenerSet* before,
                           std::vector<net::InheritedSocket>& inherited);
   /// Returns the listeners that the given configuration moves: same port, another address. Call `lend` on
@@ -46,7 +46,7 @@ class ListenerSet {
   bool has_admin() const { return !listeners_.empty() && listeners_.back()->is_admin; }
   /// Returns the admin listener. Precondition: there is one.
   const BoundListener& admin() const { return *listeners_.back(); }
-  /// Returns true if the set contains this object itself.
+  /// Returns true if the set contains the given object itself, and not only an equal one.
   bool has(const BoundListener&) const;
 
  private:

@@ -30,14 +30,14 @@ struct NewConfiguration {
   std::string hash;
   std::vector<std::string> problems;  ///< each with file:line:col; warnings if `settings` is set, else errors
   std::vector<WatchedFile> files;     ///< files to watch for changes
-  /// Returns messages about the named files that cannot be used, or only the given text if there are none.
-  /// May be empty.
+  /// Returns a message about each file that the configuration names and that cannot be used. If all can be
+  /// used, returns only `otherwise`. The function may be empty.
   std::function<std::vector<std::string>(const std::string& otherwise)> file_problems{};
 };
 
 struct ProxyOptions {
   std::string version;
-  std::string config_file;  ///< for /status; empty: built-in defaults
+  std::string config_file;  ///< path for /status; empty if the built-in defaults are used
   std::string config_hash;
   std::vector<std::string> warnings;  ///< logged when the log starts
   std::vector<std::string> notes;     ///< information, logged when the log starts
@@ -55,15 +55,16 @@ struct ProxyOptions {
   forward::FileCalls files = forward::system_file_calls();
   /// How long to sniff both ends of a tunnel for the protocol; absent: the default of `Shared`.
   std::optional<Duration> sniff_limit;
-  /// Reads the configuration again, on a thread that may block. Empty if there is nothing to read.
+  /// Reads the configuration again, on a thread that may block. Empty if there is no configuration file.
   std::function<NewConfiguration()> reload;
   std::vector<WatchedFile> watched_files;  ///< files to watch for changes
   WatchTimes watch_times;
   net::NotifySocket notify;  ///< notified when the proxy is ready and when it stops
-  /// Attributes of the resource of all spans. They override the attributes that reprise sets.
+  /// OpenTelemetry resource attributes of all spans. They override the attributes that reprise sets.
   std::vector<std::pair<std::string, std::string>> resource;
   std::optional<Duration> watchdog;  ///< interval of the watchdog notification; absent: none is sent
-  /// Sockets for listeners at their addresses. A socket that no listener uses is closed and logged.
+  /// Inherited sockets for the listeners at the same addresses. A socket that no listener uses is closed and
+  /// logged.
   std::vector<net::InheritedSocket> inherited;
   /// Runs the loop of an io thread; tests replace it to observe the loop.
   std::function<void(asio::io_context&)> turn = [](asio::io_context& io) { io.run(); };
@@ -85,7 +86,7 @@ class Proxy {
 
   /// Serves until it is stopped, and all requests have ended or shutdown.grace has passed.
   void run();
-  /// Starts the graceful shutdown that SIGTERM causes. Thread-safe.
+  /// Starts the same graceful shutdown as SIGTERM. Thread-safe.
   void stop();
   /// Reloads as SIGHUP does. `done` is called with the result, on another thread. Thread-safe.
   void reload(std::function<void(const ReloadReport&)> done);

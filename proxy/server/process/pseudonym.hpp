@@ -7,7 +7,7 @@
 
 namespace reprise::server {
 
-/// Returns a number from the system's entropy. Thread-safe.
+/// Returns a random number from the system's entropy. Thread-safe.
 std::uint64_t random_number();
 
 /// Returns "reprise-" and six letters or digits.

@@ -28,7 +28,7 @@ Runtime::Runtime(const config::Settings& settings, ProxyOptions given)
   resolver = std::make_unique<net::Resolver>(names ? names->query() : options.query, limits, metrics);
   // NOLINTNEXTLINE(modernize-make-unique): clang 14 cannot initialise an aggregate through it.
   shared.reset(new forward::Shared{metrics, log, budgets, host_guards, *resolver, replay, make_pseudonym()});
-  // The id of a request begins with the random part of the pseudonym.
+  // The ids of requests begin with the random part of the pseudonym.
   if (settings.limits.history_bytes > 0) {
     histories.emplace(shared->pseudonym.substr(shared->pseudonym.find('-') + 1), settings.threads,
                       settings.limits.history_bytes);

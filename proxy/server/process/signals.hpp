@@ -23,7 +23,7 @@ void hold_signals();
 /// one object per process.
 class Signals {
  public:
-  /// Called on the thread of the io_context.
+  /// The handlers of the signals. They are called on the thread of the io_context.
   struct Handlers {
     std::function<void()> stop;                     ///< the first SIGTERM, SIGINT or SIGQUIT
     std::function<void()> stop_now;                 ///< each further SIGTERM, SIGINT or SIGQUIT

@@ -112,7 +112,7 @@ Task<Posted> CollectorClient::run(const config::Collector& collector, std::strin
     if (const Posted::End end = co_await dial(collector); end != Posted::End::responded)
       co_return Posted{end, 0, {}, std::move(why_unproved_)};
   }
-  // A server that rejects a body may respond and close before the whole body is sent.
+  // A server that rejects the body may respond and close before the whole body is sent.
   const bool cut_short = static_cast<bool>(co_await send(collector, body));
   const Posted result = co_await receive();
   if (cut_short) stream_.reset();

@@ -14,8 +14,8 @@ namespace reprise::server {
 struct Posted {
   enum class End : std::uint8_t {
     responded,
-    unresolved,   // the name has no address
-    unconnected,  // none of its addresses connected
+    unresolved,   // the collector's name has no address
+    unconnected,  // no address of the collector accepted a connection
     unproved,     // TLS failed or the certificate does not verify; `body` says why
     timed_out,    // no complete response head in time
     broken,       // the connection ended before the response head
@@ -39,8 +39,8 @@ struct Decision {
 /// - 2xx: the batch is accepted, except for the spans that partialSuccess rejects;
 /// - 429, 502, 503, 504 and failures without a response: the batch is posted again;
 /// - everything else is final.
-/// `tries`: number of posts so far, including the latest. `most`: the batch is dropped after that many.
-/// `spans`: number of spans in the batch.
+/// `tries`: number of posts so far, including the latest. `most`: number of posts after which the batch is
+/// dropped. `spans`: number of spans in the batch.
 Decision decide(const Posted&, unsigned tries, unsigned most, std::uint64_t spans);
 
 /// Returns true if the failure may be temporary.

@@ -37,7 +37,8 @@ SpanExporter::Loop::Loop(SpanExporter& all, net::Resolver& resolver, telemetry::
 SpanExporter::Loop::~Loop() { io_.destroy_handlers(); }
 
 void SpanExporter::Loop::run() {
-  // With a single core, requests have priority. In Linux setpriority affects only the calling thread.
+  // Gives this thread a lower priority than the threads that serve requests. In Linux, setpriority affects
+  // only the calling thread.
   constexpr int second_to_requests = 10;
   ::setpriority(PRIO_PROCESS, 0, second_to_requests);
   asio::co_spawn(io_, watch_bell(), or_abort);
@@ -78,8 +79,8 @@ Task<void> SpanExporter::Loop::sleep_until(Instant due) {
   co_await timer_.async_wait(as_result);
 }
 
-// Waits until a batch can be sent: `ExportTimes::batch` after its first request has finished, or when a queue
-// is half full.
+// Waits until a batch can be sent: `ExportTimes::batch` has passed since its first request finished, or a
+// queue is half full.
 Task<void> SpanExporter::Loop::wait_for_requests() {
   telemetry::SpanBell& bell = all_.queues_.bell();
   constexpr auto long_time = std::chrono::hours(1);
@@ -117,8 +118,8 @@ bool SpanExporter::Loop::take_batch() {
 Task<void> SpanExporter::Loop::deliver() {
   for (unsigned tries = 1; in_hand_ > 0; ++tries) {
     if (failures_ > 0 && !all_.finishing_) co_await pause(asked_pause_);
-    // During the shutdown the batch gets one last try, whatever the result of an earlier try that ends
-    // meanwhile.
+    // A try that begins during the shutdown is the last one for the batch. An earlier try that only ends
+    // during the shutdown does not count as the last.
     const bool is_last_try = all_.finishing_;
     const std::uint64_t changes = all_.changes_;
     const auto collector = wanted();
@@ -153,7 +154,7 @@ void SpanExporter::Loop::settle(const Posted& posted, const Decision& decision,
   in_hand_ = 0;
 }
 
-// Waits for that time. A new collector or the shutdown ends the wait early.
+// Waits for the time `span`. A new collector or the shutdown ends the wait early.
 Task<void> SpanExporter::Loop::pause(Duration span) {
   const std::uint64_t changes = all_.changes_;
   const Instant due = net::Tick::now() + span;
@@ -173,7 +174,7 @@ void SpanExporter::Loop::drop_all(telemetry::SpanDrop cause) {
   }
 }
 
-// Logs each kind of failure once, and once when it is over.
+// Logs each kind of failure once, and logs once that the failures are over.
 void SpanExporter::Loop::log_result(const Posted& posted, const Decision& decision,
                                     const config::Collector& collector) {
   const bool fine = decision.kind == Decision::Kind::taken && decision.rejected == 0;

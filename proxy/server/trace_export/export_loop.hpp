@@ -17,8 +17,8 @@ class SpanExporter::Loop {
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
 
-  /// Exports spans until the exporter is finished. Then sends the remaining spans within the time limit of
-  /// the shutdown.
+  /// Exports spans until `finish` is called. Then sends the remaining spans within the time limit of the
+  /// shutdown.
   void run();
   /// Drops and counts all remaining spans.
   void drop_all(telemetry::SpanDrop);

@@ -45,8 +45,8 @@ class SpanExporter {
   SpanExporter(const SpanExporter&) = delete;
   SpanExporter& operator=(const SpanExporter&) = delete;
 
-  /// Sets the collector; none: queued spans are dropped. The first collector starts the thread. Throws
-  /// std::system_error if no thread or descriptor is available.
+  /// Sets the collector. Without a collector, queued spans are dropped. The first collector starts the
+  /// thread. Throws std::system_error if no thread or descriptor is available.
   void send_to(const std::optional<config::Collector>&);
   /// Sends the remaining spans within `ExportTimes::last`, or drops them if `at_once`. Nothing is sent
   /// afterwards. Precondition: no io thread queues spans any more.
@@ -63,7 +63,7 @@ class SpanExporter {
   std::atomic<bool> finishing_{false};
   std::atomic<bool> at_once_{false};
   const std::function<std::unique_ptr<Loop>()> make_loop_;
-  std::unique_ptr<Loop> loop_;  ///< null until there is a collector, because it needs descriptors
+  std::unique_ptr<Loop> loop_;  ///< null until there is a collector, because the loop needs descriptors
   std::thread thread_;          ///< runs `loop_`
 };
 
