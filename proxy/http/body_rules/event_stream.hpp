@@ -16,7 +16,7 @@ class FirstEvent {
   /// Returns the name of the event: `message` if the stream does not name it. Empty until the event is
   /// complete.
   std::string_view name() const { return complete_ ? std::string_view(name_) : std::string_view(); }
-  /// Returns the data lines, joined by LF.
+  /// Returns the data of the event: the data lines, joined by LF.
   std::string_view data() const { return data_; }
 
  private:

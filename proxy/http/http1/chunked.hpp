@@ -23,7 +23,7 @@ class ChunkDecoder {
   struct Step {
     State state = State::more;
     std::size_t consumed = 0;                ///< bytes of the input that this step used, including data
-    std::string_view data;                   ///< for `data`: body bytes, a view into the input
+    std::string_view data;                   ///< in the state `data`: body bytes, a view into the input
     Rejection cause = Rejection::bad_chunk;  ///< set if the state is `broken`
   };
   /// Processes bytes from the front of `input`. `more`: all input was used. `done`: the body and its trailers
@@ -44,7 +44,7 @@ class ChunkDecoder {
   Step fail(Rejection, std::size_t consumed);
   Step hand_out(std::string_view input, std::size_t at);
   std::optional<Rejection> take_framing(char);
-  /// Returns true if `c` is an LF that ends a line without a CR.
+  /// Returns true if `c` is an LF that may end a line without a CR.
   bool ends_line(char c) const { return c == '\n' && spelling_ == Spelling::tolerant; }
   std::optional<Rejection> take_size(char);
   std::optional<Rejection> take_extension(char);
@@ -62,7 +62,7 @@ class ChunkDecoder {
   std::uint64_t left_ = 0;
   unsigned digits_ = 0;               // all leading zeros count as one digit
   std::size_t zeros_ = 0;             // number of skipped zeros
-  std::size_t line_bytes_ = 0;        // bytes of the trailer section
+  std::size_t line_bytes_ = 0;        // bytes of the trailer section so far
   std::uint64_t overhead_bytes_ = 0;  // bytes of size lines and extensions, without their line ends
   std::uint64_t body_bytes_ = 0;
   std::string line_;  // extension or trailer line that is not complete yet

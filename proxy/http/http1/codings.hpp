@@ -27,7 +27,7 @@ struct Codings {
 };
 
 /// Returns a sentence about the first coding that is not `chunked`, or about a second `chunked`; empty if
-/// there is none. The text is static and contains no byte of the message (row H9).
+/// neither occurs. The text is static and contains no byte of the message (row H9).
 std::string_view unsupported_coding(std::span<const FieldLine>);
 
 }  // namespace reprise::http

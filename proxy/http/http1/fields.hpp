@@ -1,4 +1,4 @@
-// Identifies the fields that the proxy reads by their names.
+// Identifies, by their names, the fields that the proxy reads.
 #pragma once
 
 #include <string_view>

@@ -24,7 +24,7 @@ Parsed guard_request(std::string_view buffer, const HeadLimits&, RequestHead& he
 struct Oddities {
   bool no_space_after_status = false;  ///< `HTTP/1.1 200\r\n` (row B8)
   bool blank_before_colon = false;     ///< a blank before the colon of a non-framing field (row B7)
-  bool length_and_chunked = false;     ///< both framing fields are present; TE wins (RFC 9112 6.3)
+  bool length_and_chunked = false;     ///< two framing fields; Transfer-Encoding wins (RFC 9112 6.3)
   bool odd_connection = false;         ///< Connection or Proxy-Connection is not a token list
   bool identity_coding = false;        ///< Transfer-Encoding lists `identity`, which older RFCs defined
 

@@ -22,10 +22,10 @@ inline constexpr std::string_view client_certificate_advice =
 
 struct Reply {
   int status = 0;
-  std::string reason;        ///< value of `Reprise-Reason`; if empty, the field is not sent
-  std::string proxy_status;  ///< member to append to Proxy-Status (RFC 9209), e.g. `reprise-x1;
-                             ///< error=connection_refused`
-  std::string body;          ///< text/plain, ends with a newline
+  std::string reason;  ///< value of `Reprise-Reason`; if empty, the field is not sent
+  /// Member to append to Proxy-Status (RFC 9209), e.g. `reprise-x1; error=connection_refused`.
+  std::string proxy_status;
+  std::string body;  ///< text/plain, ends with a newline
 };
 
 /// Returns the proxy's response to a rejected request.

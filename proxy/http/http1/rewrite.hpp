@@ -49,8 +49,8 @@ struct ResponseRewrite {
   /// The gateway for `redirects: rewrite`, which changes Location and Set-Cookie. Null: no change.
   const GatewayView* gateway = nullptr;
 };
-/// Appends the whole outgoing response head, including the blank line. Removes the Reprise-* fields of an
-/// inner reprise.
+/// Appends the whole outgoing response head, including the blank line. Removes Reprise-* fields that another
+/// reprise has added.
 void write_response_head(const ResponseHead&, const ResponseRewrite&, std::string& out);
 
 /// Appends the lines of `trailers` (from ChunkDecoder) except those that the Connection fields of the same

@@ -47,7 +47,7 @@ struct FieldLine {
 struct Framing {
   enum class Kind : std::uint8_t { none, length, chunked, until_close };
   Kind kind = Kind::none;
-  std::uint64_t length = 0;  ///< for kind `length`, even if 0, so that the field is forwarded
+  std::uint64_t length = 0;  ///< for kind `length`; may be 0, and the field is then forwarded too
 };
 
 struct RequestHead final : policy::FieldLines {

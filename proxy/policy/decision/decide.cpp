@@ -51,8 +51,8 @@ bool ran_out_of_time(const Outcome& outcome, Instant now, std::optional<Instant>
          failed->cause == Cause::parent_timeout || failed->cause == Cause::attempt_timeout;
 }
 
-// Returns true if a retry does no harm. An attempt that sent bytes may have taken effect, so this needs proof
-// that the upstream did nothing or that a second execution has no second effect.
+// Returns true if a retry does no harm. An attempt that sent bytes may have taken effect. A retry then needs
+// proof that the upstream did nothing, or that a second execution has no second effect.
 bool is_safe_to_repeat(const Facts& facts, const Outcome& outcome, const RoutePolicy& policy) {
   if (is_refused(facts, outcome, policy)) return true;
   const bool responded = std::holds_alternative<Responded>(outcome);

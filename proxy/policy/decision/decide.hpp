@@ -16,7 +16,8 @@ Verdict decide(const Facts&, const Attempt&, const Outcome&, const RoutePolicy&,
 
 /// Returns true if the request can be sent again after a lost response without a second effect. This holds if
 /// the route is active, the request is idempotent (a create-only PUT only by a rule), has no one-time
-/// credentials, and its body is held. Only such requests have their attempts cut by time limits.
+/// credentials, and its body is held. `attempt_timeout` and the deadline cut only the attempts of such
+/// requests.
 bool is_repeatable(const Facts&, const RoutePolicy&, bool replayable);
 
 /// Returns the wait before the retry: the backoff, or longer if the hints require it.

@@ -42,7 +42,7 @@ void Exchange::take_up(const LedgerEntry& earlier) {
   static_cast<void>(host_.pay_for_retry(earlier.ended));  // an empty budget does not undo the retry
 }
 
-// Before an attempt.
+// The following functions run before an attempt.
 
 Actions Exchange::begin(Instant now, Dice& dice) {
   if (state_ != State::idle) return {};
@@ -180,8 +180,8 @@ Actions Exchange::settle(const AttemptReport& report, const Outcome& outcome, In
   return wait_until(now + wait_);
 }
 
-// Turns a retry into a refusal if the exchange is stopped or the budget is empty. Otherwise withdraws its
-// cost from the budget.
+// Turns a retry into a refusal if the exchange is stopped or the budget is empty. Otherwise withdraws the
+// retry from the budget.
 Verdict Exchange::overrule(Verdict verdict, Instant now) {
   if (verdict.reason == Reason::observe_only) {
     host_.pay_for_observed(now);
@@ -313,8 +313,7 @@ Actions Exchange::body_broke(const Break& what, Instant now, Dice& dice) {
     verdict = before;
     ledger_.reason = before.reason;
   } else if (judged && verdict.retry) {
-    ledger_.reason =
-        Reason::success;  // replaces the reason of the attempt that broke, because its body is resumed
+    ledger_.reason = Reason::success;  // replaces the reason of the attempt that broke: its body is resumed
   }
   return actions;
 }
@@ -338,7 +337,7 @@ Actions Exchange::body_went_on(const AttemptReport& report, Instant now) {
   return Action(Continue{body->attempt});
 }
 
-// Decides on a resume after the last entry.
+// Decides whether to resume again after the failure in the last entry of the ledger.
 Actions Exchange::resume_again(const Hints& hints, Instant now, Dice& dice) {
   const ResumeHistory history = body_->history(wait_);
   Verdict& verdict = ledger_.back().verdict;

@@ -43,8 +43,8 @@ bool is_ambiguous(const Facts& facts, const Ledger& ledger, unsigned number) {
   const LedgerEntry& given = ledger[number - 1];
   const auto* response = std::get_if<Responded>(&given.outcome);
   if (response == nullptr || !may_be_about_our_repeat(facts, response->status)) return false;
-  // Evicted attempts started after the hedge race was over, so among them a lower number means an earlier
-  // start.
+  // Evicted attempts started after the hedge race was over, so their numbers are in the order of their
+  // starts.
   const unsigned sent_first = ledger.evicted() == nullptr ? 0 : ledger.evicted()->first_sent;
   if (sent_first != 0 && sent_first < number) return true;
   for (std::size_t i = 0; i < ledger.size(); i = ledger.next(i)) {

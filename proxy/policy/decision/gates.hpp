@@ -38,7 +38,7 @@ HostParts host_parts(const RoutePolicy&);
 /// N15).
 bool is_refused(const Facts&, const Outcome&, const RoutePolicy&);
 
-/// Returns true if some response on this route can permit that a request of any method is sent again. The
+/// Returns true if some response on this route can show that a request of any method may be sent again. The
 /// body of the request must then be held.
 bool repeats_after_refusal(const RoutePolicy&);
 

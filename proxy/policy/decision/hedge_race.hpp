@@ -47,7 +47,7 @@ class HedgeRace {
   static constexpr unsigned first = 1;
   static constexpr unsigned second = 2;
 
-  /// Records the start of attempt 1. `due`: time at which its hedge starts; absent if there is no hedge.
+  /// Records the start of attempt 1. `due` is the time at which its copy starts; absent if there is no copy.
   /// Precondition: no race is running.
   void plan(std::optional<Instant> due);
   /// Records that attempt 1 gets no copy after all. Precondition: no race is running.

@@ -17,7 +17,7 @@ struct RoutePolicy;
 /// The `hold` key of a route. A held body is released when the first of these is reached: its end, `bytes`,
 /// the first event of an event stream, or `time`.
 struct HoldPolicy {
-  std::size_t bytes = 0;                    ///< 0: only the bytes that the predicates need
+  std::size_t bytes = 0;                    ///< bytes to hold; 0: only the bytes that the predicates need
   Duration time = std::chrono::seconds(1);  ///< maximum time from the response head on, for slow streams
   /// Predicates: a response that matches any of them is retried as if `retry.on` listed it.
   std::vector<BodyPredicate> body;

@@ -30,7 +30,7 @@ enum class Cause : std::uint8_t {
   address_is_self,        // the address is one of our own listeners: a loop
   parent_unreachable,     // the parent proxy's name does not resolve, or all its addresses refuse
   parent_timeout,         // no tunnel through the parent proxy within connect_timeout or the deadline
-  parent_refused,         // the parent opened no tunnel: its CONNECT got no 2xx, or was broken off
+  parent_refused,         // the parent opened no tunnel: the CONNECT got no 2xx, or its connection broke
   tls_protocol_error,     // no common protocol version or cipher, or not TLS at all
   tls_certificate_error,  // the certificate of the upstream could not be verified
   tls_alert_received,     // the upstream rejected our side of TLS: a certificate is missing or not accepted

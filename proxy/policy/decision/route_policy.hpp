@@ -96,8 +96,8 @@ struct RetryPolicy {
   RetryOn on = RetryOn::defaults();
   Refused refused;
   std::optional<unsigned> max_attempts = 6;  ///< includes the first attempt; absent: unlimited
-  std::optional<Duration> deadline =
-      std::chrono::seconds(60);             ///< time from the request head on; absent: no deadline
+  /// Time from the request head on; absent: no deadline.
+  std::optional<Duration> deadline = std::chrono::seconds(60);
   std::optional<Duration> attempt_timeout;  ///< maximum time to the response head; absent: none
   OutOfTime out_of_time = OutOfTime::last;
   Backoff backoff;

@@ -49,8 +49,8 @@ struct Attempt {
   Sent sent = Sent::nothing;
   bool replayable = true;         ///< every body byte read so far is held; true without a body
   bool stale_retry_used = false;  ///< this request has used its one stale retry
-  Duration wait{};                ///< backoff before this attempt; used by `decorrelated`
-  Hints other_copy = {};          ///< for a hedged attempt: hints of its other copy that still apply
+  Duration wait{};                ///< backoff before this attempt; used by `decorrelated` jitter
+  Hints other_copy = {};          ///< for a hedged attempt: hints of the competing attempt that still apply
   bool outcome_unknown = false;   ///< an earlier attempt was sent and got no response
 };
 

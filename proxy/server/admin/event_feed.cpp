@@ -106,7 +106,7 @@ Task<void> EventFeed::hand_out(std::shared_ptr<void> owner) {
 }
 
 // Waits for the time of the next edition. A new reader shortens the wait, but not below `least_period`, so
-// that many new readers cost no more.
+// that the cost does not grow with the number of new readers.
 Task<void> EventFeed::pause_until_next(Instant last) {
   while (!ended_ && !readers_.empty()) {
     const Instant until = last + (has_new_reader() ? limits_.least_period : limits_.period);

@@ -40,10 +40,10 @@ int weight_of(std::string_view text) {
   return std::min(weight, 1000);
 }
 
-/// One item of the list.
+/// One item of an Accept or Accept-Encoding list.
 struct Item {
   std::string name;     ///< in lower case
-  std::string version;  ///< without quotes; empty if none is given
+  std::string version;  ///< value of the parameter `version`, without quotes; empty if absent
   int weight = 1000;
 };
 

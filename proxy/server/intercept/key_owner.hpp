@@ -1,4 +1,4 @@
-// Decides which account owns a key of the authority that root makes for a service.
+// Decides which account owns the authority's key if root makes the key for a service.
 #pragma once
 
 #include <sys/types.h>

@@ -1,5 +1,5 @@
-// The listeners of a process: bound for one configuration, and reused by the next one if their addresses
-// stay.
+// The listeners of a process: bound for one configuration, and reused by the next one if their addresses stay
+// the same.
 #pragma once
 
 #include <memory>

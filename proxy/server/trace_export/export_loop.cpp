@@ -46,7 +46,8 @@ void SpanExporter::Loop::run() {
   io_.run();
 }
 
-// Wakes `work` when something has changed.
+// Wakes `work` at each event on the eventfd of the bell. Starts the time limit of the shutdown after `finish`
+// was called.
 Task<void> SpanExporter::Loop::watch_bell() {
   bool ending = false;
   for (;;) {
