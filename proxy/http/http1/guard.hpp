@@ -16,7 +16,7 @@ std::optional<std::uint64_t> read_content_length(std::string_view value);
 /// RFC 9112 6.3 allows in a response.
 std::optional<std::uint64_t> read_content_length_list(std::string_view value);
 
-/// Does the same as parse_request, except that Beast does not check the result (see beast_check.hpp).
+/// Reads a request head as parse_request does, but without the check by Beast (see beast_check.hpp).
 Parsed guard_request(std::string_view buffer, const HeadLimits&, RequestHead& head);
 
 /// Deviations in a response that the guard accepts although Beast rejects them. Beast reads such a head in
@@ -34,7 +34,7 @@ struct Oddities {
   }
 };
 
-/// Does the same as parse_response, except that Beast does not check the result (see beast_check.hpp).
+/// Reads a response head as parse_response does, but without the check by Beast (see beast_check.hpp).
 Parsed guard_response(std::string_view buffer, const HeadLimits&, std::string_view request_method,
                       ResponseHead& head, Oddities& oddities);
 

@@ -32,8 +32,9 @@ void write_request_head(const RequestHead&, const Forward&, std::string_view pat
 /// received (RFC 9110 7.6.3).
 void append_via(unsigned minor_version, std::string_view pseudonym, std::string& out);
 
-/// Changes a chunked head from write_request_head into one with that Content-Length, for an HTTP/1.0 upstream
-/// (row A10). Also removes the Trailer field, because trailers cannot be sent then.
+/// Replaces the chunked framing in a head from write_request_head with a Content-Length of `length`, for an
+/// HTTP/1.0 upstream (row A10). Also removes the Trailer field, because trailers cannot be sent without
+/// chunks.
 void frame_by_length(std::uint64_t length, std::string& head);
 
 struct ResponseRewrite {
@@ -53,8 +54,8 @@ struct ResponseRewrite {
 /// reprise has added.
 void write_response_head(const ResponseHead&, const ResponseRewrite&, std::string& out);
 
-/// Appends the lines of `trailers` (from ChunkDecoder) except those that the Connection fields of the same
-/// message name (row J1).
+/// Appends the lines of `trailers` (from ChunkDecoder), without the fields that Connection lists in the same
+/// message (row J1).
 void append_trailers(std::string_view trailers, const std::vector<FieldLine>& head_fields, std::string& out);
 
 }  // namespace reprise::http

@@ -72,7 +72,7 @@ struct RequestHead final : policy::FieldLines {
   bool expects_continue() const;
 };
 
-/// The part of a response head that is not its fields. Owns no storage, so that one assignment resets it.
+/// A response head without its fields. Owns no storage, so that one assignment resets it.
 struct ResponseLine {
   int status = 0;
   std::string_view reason;  ///< phrase, may be empty

@@ -11,8 +11,8 @@ class Interims {
   static constexpr unsigned most = 100;
   static constexpr std::size_t most_bytes = std::size_t{64} * 1024;  ///< maximum total size of all heads
 
-  /// Counts one more response. Returns false if there are now more than `most`, or more than `most_bytes` in
-  /// total.
+  /// Counts one more response. Returns false if there are now more than `most` responses, or more than
+  /// `most_bytes` bytes in total.
   [[nodiscard]] bool admit(std::size_t head_bytes) {
     ++count_;
     bytes_ += head_bytes;

@@ -21,7 +21,7 @@ policy::PartHead read_part_head(const ResponseHead&, const std::vector<std::stri
                                 std::int64_t now_unix);
 
 /// Appends the request head that asks for the rest of a download. `outgoing` is the head of earlier attempts
-/// (write_request_head), with or without the blank line at its end; the result has the same end. Replaces
+/// (write_request_head), with or without the blank line at its end; the result ends in the same way. Replaces
 /// Range, If-Range and the client's own conditions (RFC 9110 13.1) with a Range and an If-Range at the end.
 /// Removes an Upgrade, because the response has declined it (RFC 9110 7.8). All other bytes, including the
 /// target, stay the same (row J11).

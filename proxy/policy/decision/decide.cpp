@@ -59,8 +59,8 @@ bool is_safe_to_repeat(const Facts& facts, const Outcome& outcome, const RoutePo
   return responded ? facts.idempotent == Idempotency::yes : may_follow_lost_response(facts, policy);
 }
 
-// Returns true if `retry.on` lists the outcome. A response_timeout counts as `timeout` only if the request
-// can be repeated; otherwise it is never listed.
+// Returns true if `retry.on` lists the outcome. A response_timeout counts as `timeout` if the request can be
+// repeated; otherwise no word of `retry.on` covers it.
 bool is_listed(const Facts& facts, const Attempt& attempt, const Outcome& outcome, const RetryOn& on) {
   const auto* failed = std::get_if<Failed>(&outcome);
   const bool guarded = failed != nullptr && failed->cause == Cause::response_timeout;

@@ -242,7 +242,7 @@ Reason Exchange::admit_copy(const AttemptReport& report, Instant now) {
   return goes ? host_.admit_copy(judged, now) : judged;
 }
 
-// Records the failure without a verdict, because the other copy still runs.
+// Records the failure of one attempt of the race without a verdict, because the other attempt still runs.
 Actions Exchange::one_copy_failed(const AttemptReport& report, const Outcome& outcome, Instant now) {
   // If a reused connection broke, the failure says nothing about the host, even if the connection was not
   // stale.
@@ -255,8 +255,8 @@ Actions Exchange::one_copy_failed(const AttemptReport& report, const Outcome& ou
   return {};
 }
 
-// Records the end of the attempt, or of both copies. Returns the number of the copy that still runs and must
-// be cancelled.
+// Records the end of the attempt, or of both attempts of a race. Returns the number of the attempt that still
+// runs and must be cancelled.
 std::optional<unsigned> Exchange::enter_end(const AttemptReport& report, const Outcome& outcome,
                                             const Verdict& verdict, Instant now) {
   if (!race_.is_on()) {

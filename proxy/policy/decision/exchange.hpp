@@ -156,8 +156,8 @@ class Exchange {
   ResponseAtHand response_;
   std::optional<DeliveredBody> body_;  ///< set from `Deliver` on
   State state_ = State::idle;
-  std::optional<Reason>
-      stopped_;           ///< why no further attempt starts: the client has gone, or the proxy shuts down
+  /// Why no further attempt starts: the client has gone, or the proxy shuts down.
+  std::optional<Reason> stopped_;
   unsigned number_ = 0;   ///< number of the last started attempt
   unsigned charged_ = 0;  ///< number of attempts, not counting free retries and resumes
   bool stale_retry_used_ = false;

@@ -17,7 +17,7 @@ bool refuses_nested_client(const Facts&, const RoutePolicy&);
 /// (row D20).
 bool refuses_retried_response(const Hints&, const RoutePolicy&);
 
-/// Returns the hints, or none if `retry_after.honour` is false.
+/// Returns the hints, or no hints if `retry_after.honour` is false.
 Hints honoured(const Hints&, const RoutePolicy&);
 
 /// Returns true if the upstream asks for a longer pause than the route allows. Precondition: the hints come

@@ -44,8 +44,8 @@ std::optional<Instant> hedge_due(const RoutePolicy&, const ObservedLatency* late
 Reason judge_hedge(const Facts&, const Attempt&, const RoutePolicy&, Instant now,
                    std::optional<Instant> deadline, double budget_left);
 
-/// Returns true if the outcome is a response that would not be retried. It then wins the race, even if the
-/// other copy still runs.
+/// Returns true if the outcome is a response that would not be retried. Such a response wins the race, even
+/// if the other attempt still runs.
 bool ends_race(const Outcome&, const RoutePolicy&);
 
 }  // namespace reprise::policy

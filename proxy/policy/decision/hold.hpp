@@ -30,8 +30,8 @@ enum class BodyKind : std::uint8_t { json, xml, untyped, event_stream, other };
 /// Bytes held for the predicates if `hold.bytes` is not set.
 inline constexpr std::size_t default_peek_bytes = 16 * 1024;
 
-/// Returns the route's hold if it applies to that response: the response would otherwise be delivered. Null
-/// if the hold does not apply.
+/// Returns the route's `hold` if it applies to that response: only a response that would otherwise be
+/// delivered is held. Null if it does not apply.
 const HoldPolicy* hold_for(const RoutePolicy&, const Responded&);
 /// Returns the maximum number of body bytes to hold back for a response with that status; 0 for none.
 std::size_t bytes_to_hold(const HoldPolicy&, int status, BodyKind);

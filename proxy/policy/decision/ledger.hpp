@@ -34,9 +34,9 @@ struct Evicted {
   std::array<std::uint64_t, outcome_labels.size()> outcomes{};  ///< counts, in the order of `outcome_labels`
   std::array<std::uint64_t, reason_count> retries{};            ///< number of retry verdicts for each Reason
   std::uint64_t waits = 0;                                      ///< retries that came after a backoff
-  double waited = 0;                                            ///< total of these backoffs, in seconds
+  double waited = 0;                                            ///< total length of the backoffs, in seconds
   std::uint64_t pauses = 0;                                     ///< responses that asked for a pause
-  double paused = 0;                                            ///< total of these pauses, in seconds
+  double paused = 0;        ///< total length of the requested pauses, in seconds
   double took = 0;          ///< total duration of the attempts, in seconds
   unsigned first_sent = 0;  ///< number of the first attempt that may have sent bytes; 0 if no attempt has
 };
@@ -59,8 +59,9 @@ struct Conclusion {
 };
 
 /// Holds four entries inline, so that an ordinary request needs no allocation; further entries go to the
-/// heap. The size is bounded: an entry that is neither among the first `first_kept` nor among the last
-/// `last_kept` is evicted and only counted, unless `hold` exempts it because the client may get its response.
+/// heap. The size is bounded: the first `first_kept` and the last `last_kept` entries are kept, and all
+/// others are evicted and only counted. The entry that `hold` names is not evicted, because the client may
+/// get its response.
 class Ledger : public Conclusion {
  public:
   static constexpr std::size_t first_kept = 32;
@@ -125,7 +126,7 @@ class Ledger : public Conclusion {
   std::size_t size_ = 0;
   std::optional<Lost> lost_;
   std::size_t held_ = 0;
-  bool holds_middle_ = false;  ///< the held entry is neither among the first nor among the last
+  bool holds_middle_ = false;  ///< the held entry is between the first and the last entries
 };
 
 }  // namespace reprise::policy

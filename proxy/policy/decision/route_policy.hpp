@@ -50,7 +50,7 @@ struct RetryOn {
 struct FailureWord {
   std::string_view text;  ///< the word in `retry.on`
   bool RetryOn::*listed;
-  Failed example;             ///< a failure that no other word covers
+  Failed example;             ///< a failure that no other word of `retry.on` covers
   std::string_view sentence;  ///< the assumption that `reprise explain --failure` prints
 };
 
@@ -98,7 +98,7 @@ struct RetryPolicy {
   std::optional<unsigned> max_attempts = 6;  ///< includes the first attempt; absent: unlimited
   /// Time from the request head on; absent: no deadline.
   std::optional<Duration> deadline = std::chrono::seconds(60);
-  std::optional<Duration> attempt_timeout;  ///< maximum time to the response head; absent: none
+  std::optional<Duration> attempt_timeout;  ///< maximum time to the response head; absent: no limit
   OutOfTime out_of_time = OutOfTime::last;
   Backoff backoff;
   RetryAfter retry_after;
@@ -161,7 +161,7 @@ struct RoutePolicy {
   std::uint64_t replay_disk_bytes = 64 * 1024 * 1024;
   TlsPolicy tls;
   /// Whether the upstream is dialled again if a tunnel ends before the upstream's first byte. Applies only if
-  /// the tunnel has carried nothing but one ClientHello.
+  /// the tunnel has carried just one ClientHello.
   bool replay_client_hello = false;
   bool signature_sigv4 = false;    ///< no attempt starts after the request's signature has expired
   bool signature_one_time = true;  ///< a request with one-time credentials is not sent twice

@@ -11,7 +11,7 @@ struct UpstreamAddress {
 
   std::array<std::uint8_t, 16> bytes{};  ///< in network order; IPv4 uses the first four
   std::uint16_t port = 0;
-  Family family = Family::none;  ///< none: nothing was dialled
+  Family family = Family::none;  ///< `none` if no address was dialled
 
   bool known() const { return family != Family::none; }
   /// Returns true for 127.0.0.0/8 or ::1.

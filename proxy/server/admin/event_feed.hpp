@@ -17,7 +17,7 @@ namespace reprise::server {
 
 /// The events of one edition.
 struct Edition {
-  std::string whole;    ///< whole state, for new readers; empty if there are none
+  std::string whole;    ///< whole state, for new readers; empty if there is no new reader
   std::string changes;  ///< changes since the previous edition, for all other readers
 };
 
@@ -45,8 +45,8 @@ class EventFeed {
 
   bool has_room() const { return !ended_ && readers_.size() < limits_.readers; }
   std::size_t most() const { return limits_.readers; }
-  /// Sends `head` and then events. Ends with the feed, with the reader's connection, or if the reader is too
-  /// slow. `owner`: the owner of this feed.
+  /// Sends `head` and then events. Ends when the feed or the reader's connection ends, or if the reader is
+  /// too slow. `owner`: the owner of this feed.
   Task<void> serve(std::shared_ptr<void> owner, AdminVisit& visit, std::string head);
   /// Sends every reader a final event, and accepts no new readers.
   void end();

@@ -29,7 +29,7 @@ void SnapshotBuilder::warn(const std::string& text) {
   log_.message(config::LogLevel::warn, text, net::Clock::wall_nanoseconds());
 }
 
-// Returns limits.connections, or the number that the limit of open files allows if that is lower; then logs a
+// Returns limits.connections. If the limit of open files allows fewer, returns that lower number and logs a
 // warning.
 std::size_t SnapshotBuilder::clients_of(const config::Limits& limits) {
   const std::size_t allowed = net::clients_allowed(limits.admin_connections);

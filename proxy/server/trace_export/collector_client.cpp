@@ -79,7 +79,7 @@ Task<Posted> CollectorClient::post(const config::Collector& collector, std::stri
   stopped_ = Posted::End::responded;
   const Instant due = due_ = net::Tick::now() + limit;
   limit_.expires_at(due);
-  // The timer of an earlier post may fire late; such a call is ignored.
+  // The timer of an earlier post may fire late; its handler then does nothing.
   limit_.async_wait([this, due](const ErrorCode& error) {
     if (!error && posting_ && due_ == due) stop(Posted::End::timed_out);
   });
@@ -242,7 +242,7 @@ Task<Posted> CollectorClient::receive() {
     const bool full = held == buffer.size();
     if ((error && !needs_more) || full) {
       stream_.reset();
-      // A valid status counts even if the rest is too long or malformed.
+      // A valid status counts even if the rest of the response is too long or malformed.
       co_return parser->is_header_done() ? posted(*parser) : Posted{Posted::End::malformed};
     }
     const auto [failure, bytes] =
