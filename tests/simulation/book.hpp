@@ -1,4 +1,4 @@
-// What is known about each request of a story, from both ends, and the first law that was broken.
+// Records what both ends observed of each request of a story, and the first law that was broken.
 #pragma once
 
 #include <cstdint>
@@ -27,13 +27,14 @@ struct RequestPlan {
   bool expects_continue = false;
   bool marked = false;          ///< carries Idempotency-Key
   bool retries_itself = false;  ///< the client marks the request as a retry of its own
-  bool tunnelled = false;       ///< sent inside a CONNECT, in origin-form
-  bool terminated = false;      ///< the proxy terminates its TLS; for a CONNECT: the TLS inside it
-  std::string query;            ///< with the question mark
-  bool idempotent = false;      ///< verdict of the route's idempotency rule
-  bool repeatable = false;      ///< may be retried, judged by its head
+  bool tunnelled = false;       ///< sent inside a CONNECT tunnel, in origin-form
+  /// The proxy terminates the client's TLS; for a CONNECT: the TLS inside the tunnel.
+  bool terminated = false;
+  std::string query;        ///< includes the question mark
+  bool idempotent = false;  ///< verdict of the route's idempotency rule
+  bool repeatable = false;  ///< may be retried, judged by its head
   /// True if the request must use a new connection: it is not repeatable, and the last non-repeatable request
-  /// of its client connection went to another host, or there was none.
+  /// of the same client connection, if any, went to another host.
   bool takes_no_risk = false;
 };
 
@@ -69,12 +70,13 @@ struct Account {
   unsigned arrivals = 0;  ///< attempts of which a byte reached an upstream
   unsigned effects = 0;
   std::vector<Served> served;
-  std::string head;  ///< as an upstream first received it, without fields that may change between attempts
+  /// Request head as an upstream first received it, without fields that may change between attempts.
+  std::string head;
   ClientEnd end = ClientEnd::pending;
   Instant asked{};
   Instant ended{};
-  std::optional<Instant> finished;  ///< when its client sent FIN
-  std::optional<Instant> reset;     ///< when its client sent a reset
+  std::optional<Instant> finished;  ///< when the client sent FIN
+  std::optional<Instant> reset;     ///< when the client sent a reset
   Instant moved{};                  ///< when an upstream last read a byte of the request
   Instant sent{};                   ///< when the client last sent a byte of the request
   bool sent_whole = false;
@@ -89,7 +91,7 @@ struct Account {
   policy::Ledger ledger;
 };
 
-/// The accounts of all requests of one story.
+/// Keeps an Account of each request of one story.
 class Book {
  public:
   explicit Book(World& world) : world_(world) {}

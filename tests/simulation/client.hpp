@@ -21,10 +21,10 @@ using play::number;
 struct ClientPlan {
   std::vector<RequestPlan> requests;
   bool pipelines = false;
-  /// Number of bytes, sent and received together, after which the client sends FIN, but not before it has
-  /// sent all its requests.
+  /// The client sends FIN after this many bytes, sent plus received, but not before it has sent all its
+  /// requests.
   std::optional<std::uint64_t> finishes_after;
-  std::optional<std::uint64_t> resets_after;  ///< resets after this many bytes, sent and received together
+  std::optional<std::uint64_t> resets_after;  ///< resets after this many bytes, sent plus received
   std::optional<std::uint64_t> stops_writing_at;
   std::optional<std::uint64_t> stops_reading_at;
   Duration stall{};  ///< length of a stall
@@ -39,7 +39,7 @@ class Client final : public Actor {
   void start();
   void look() override;
   bool over() const { return over_; }
-  /// Sends FIN, unless it was sent before.
+  /// Sends FIN, unless the client has already sent FIN.
   void go();
 
  private:
@@ -79,7 +79,7 @@ class Client final : public Actor {
   std::uint64_t first_ = 0;  ///< offset of the body in its representation
   unsigned version_ = 0;
   unsigned interims_ = 0;
-  bool continued_ = false;             ///< a 100 was received
+  bool continued_ = false;             ///< a 100 (Continue) was received
   std::uint64_t received_before_ = 0;  ///< value of received_ at the end of the last response
   bool head_judged_ = false;
   bool own_ = false;        ///< the proxy made the response

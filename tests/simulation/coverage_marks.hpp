@@ -13,7 +13,7 @@ namespace reprise::simulation {
 
 /// Sums over stories. Not thread-safe: one object per thread.
 struct CoverageMarks {
-  /// Counts by reason, of attempts that were retried and of finished exchanges.
+  /// Counts by reason: attempts that were retried, and finished exchanges.
   std::array<std::uint64_t, policy::reason_count> reasons{};
   std::array<std::array<std::uint64_t, policy::cause_count>, policy::stage_count>
       failures{};  ///< counts by stage and cause

@@ -47,8 +47,9 @@ class DialBook {
   Duration connect_timeout_{};
   /// For each address: all allowed addresses of its name, sorted.
   std::map<std::string, std::vector<std::string>> names_;
-  std::map<const tcp::endpoint*, Race> races_;  ///< newest race; key: the address of its `order` array
-  Entrant* dialling_ = nullptr;                 ///< the announced entrant in races_; null if none
+  /// Newest race for each `order` array; key: the address of this array.
+  std::map<const tcp::endpoint*, Race> races_;
+  Entrant* dialling_ = nullptr;       ///< entrant whose dial race_dials() announced; null if none
   bool descriptors_ran_out_ = false;  ///< a dial failed with EMFILE: such a dial is repeated outside its race
 };
 

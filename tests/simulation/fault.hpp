@@ -97,7 +97,8 @@ class Faults {
   Faults(Seed seed, std::vector<std::uint32_t> left_out);
 
   /// Returns true if the fault happens now: `drawn` is true, the story plays its kind, and its number is not
-  /// left out. Each call that meets the first two conditions takes the next number.
+  /// left out. If `drawn` is true and the story plays the kind, the call takes the next number, even if this
+  /// number is left out.
   bool plays(Fault kind, bool drawn);
   /// Ends all faults.
   void end() { over_ = true; }

@@ -17,6 +17,6 @@ extern "C" int timerfd_settime(int fd, int flags, const itimerspec*, itimerspec*
   const bool is_due = (flags & TFD_TIMER_ABSTIME) != 0;
   std::uint64_t count = 1;
   if (is_due) return ::write(fd, &count, sizeof count) == sizeof count ? 0 : -1;
-  // EAGAIN: the timer was not due before, either.
+  // EAGAIN: nothing to clear, because the timer was not due.
   return ::read(fd, &count, sizeof count) == sizeof count || errno == EAGAIN ? 0 : -1;
 }

@@ -12,7 +12,7 @@ using policy::Reason;
 using std::chrono::seconds;
 using telemetry::Ending;
 
-// Tolerance: the tick fires up to one granule late, and a response takes a moment to arrive.
+// Tolerance: the proxy's timers fire up to one tick late, and a response takes a moment to arrive.
 constexpr Duration late = std::chrono::milliseconds(60);
 
 // Counts the retries with this reason, including evicted entries.
@@ -36,8 +36,8 @@ bool each_after_another(const Ledger& ledger, Judge holds) {
   return true;
 }
 
-// Returns true for a CONNECT whose client TLS the proxy terminates. The requests inside it are reported, but
-// not the CONNECT itself.
+// Returns true for a CONNECT whose client TLS the proxy terminates. The proxy reports the requests inside the
+// CONNECT, but not the CONNECT itself.
 bool is_way_in(const Account& account) { return account.plan.terminated && account.plan.method == "CONNECT"; }
 
 /// Judges one request.
@@ -82,10 +82,10 @@ class Judge {
     });
   }
 
-  // Judges the responses that the ledger calls listed. Each needs an upstream response that matches
-  // `hold.body`. Conversely, a match in a header must always be listed. A match in a body may be missed: the
-  // body may be cut off, or arrive after `hold.time`. A response whose body broke during delivery is recorded
-  // as failed, not as listed.
+  // Judges the responses that the ledger records as listed, which means that they match `hold.body`. Each
+  // needs an upstream response that really matches. Conversely, a match in a header must always be listed. A
+  // match in a body may be missed: the body may be cut off, or arrive after `hold.time`. A response whose
+  // body broke during delivery is recorded as failed, not as listed.
   bool listings_have_a_cause() const {
     bool listed = false, broken = false;
     for (std::size_t i = 0; i < ledger_.size(); i = ledger_.next(i)) {
@@ -103,8 +103,8 @@ class Judge {
     return listed || broken || !account_.got_error_in_head || !asks_for(Tells::in_head, account_.status);
   }
 
-  // Checks that a request has exactly one record. Only a request that no upstream saw, and that got no
-  // response or a 408 (its head came too late), may have none.
+  // Checks that a request has exactly one record. Exception: a request that no upstream saw, and that got no
+  // response or a 408 (head too late), may have no record.
   bool is_told_once() const {
     if (account_.records > 1) return false;
     // A CONNECT whose TLS the proxy terminates has no record of its own; only the requests inside have one.
@@ -135,7 +135,7 @@ class Judge {
       const LedgerEntry& entry = ledger_[i];
       if (!entry.verdict.retry || entry.verdict.reason == Reason::hedged) continue;
       const Duration wait = std::max(entry.verdict.delay, asked_pause(entry));
-      // A hedge has a later entry, but it ran beside this attempt and did not follow it.
+      // Accepts a hedge: its entry comes later, but the hedge ran beside this attempt and did not follow it.
       for (std::size_t later = ledger_.next(i); later < ledger_.size(); later = ledger_.next(later)) {
         const Instant started = ledger_[later].started;
         if (started >= entry.ended && started < entry.ended + wait) return false;
@@ -176,8 +176,8 @@ class Judge {
       // Progress is checked ten times a second.
       const Instant stuck =
           std::max({account_.moved, account_.sent, entry.started}) + std::chrono::milliseconds(1100);
-      // An upload may pause if some of it arrived during this attempt. Without latency that may be in the
-      // very instant in which the attempt started.
+      // An upload may pause if some of it arrived during this attempt. Without latency, the bytes may arrive
+      // in the very instant in which the attempt started.
       const bool may_end = scene_.policy.mode == policy::Mode::active && account_.plan.idempotent &&
                            entry.attempt.replayable && account_.moved < entry.started &&
                            is_upload_that_stalled(*failed);
@@ -185,16 +185,16 @@ class Judge {
     }
     return true;
   }
-  // Returns true if the attempt failed because its upload stalled. Over TLS, a response timeout does not show
-  // that: a write that failed may have been delivered, and the proxy then waits for the response.
+  // Returns true if the attempt failed because its upload stalled. Over TLS, a response timeout does not
+  // prove a stall: a write that failed may have been delivered, and the proxy then waits for the response.
   bool is_upload_that_stalled(const policy::Failed& failed) const {
     const bool sealed = scene_.policy.tls.originate || account_.plan.terminated;
     const bool idled = failed.cause == policy::Cause::response_timeout && !sealed;
     return failed.stage == policy::Stage::send && (failed.cause == policy::Cause::attempt_timeout || idled);
   }
 
-  // Checks that no attempt begins after the client has left. The proxy notices that within the interval of
-  // its watch. After a reset, everything ends within a second (row D14).
+  // Checks that no attempt begins after the client has left. The proxy notices the departure within one
+  // interval of its client watch. After a reset, everything ends within a second (row D14).
   bool departures_are_heeded() const {
     constexpr Duration notice = std::chrono::milliseconds(200);
     const auto left = account_.reset ? account_.reset : account_.finished;
@@ -216,8 +216,8 @@ class Judge {
     });
   }
 
-  // Returns the number of the attempt that ran at that time, from 1. Returns 0 if none ran, or if the attempt
-  // before it had not ended earlier. Precondition: the ledger has evicted nothing.
+  // Returns the number (from 1) of the attempt that ran at that time. Returns 0 if there was none, or if the
+  // previous attempt ended at that time or later. Precondition: the ledger has evicted nothing.
   std::size_t attempt_at(Instant at) const {
     std::size_t number = ledger_.size();
     while (number > 0 && ledger_[number - 1].started > at) --number;
@@ -256,7 +256,7 @@ class Judge {
     if (heard || untold || !entry.attempt.replayable) return true;
     constexpr Duration limit = seconds(3);
     const auto deadline = scene_.policy.retry.deadline;
-    // No end is required after the deadline.
+    // The attempt may go on if the limit is after the deadline.
     if (deadline && sent.at + limit > account_.head_at + *deadline) return true;
     if (entry.ended > sent.at + limit) return false;
     const auto* failed = std::get_if<policy::Failed>(&entry.outcome);
@@ -294,7 +294,7 @@ class Judge {
     return true;
   }
 
-  // Returns true if a reconnect or a resume follows. It starts at once, so the client watch has no time to
+  // Returns true if a reconnect or a resume follows. Both start at once, so the client watch has no time to
   // run in between.
   static bool is_followed_anyway(const LedgerEntry& entry) {
     return entry.verdict.retry &&
@@ -322,7 +322,7 @@ bool budgets_are_held(Book& book, const Scene& scene) {
     host.first += account.records;
     each_after_another(account.ledger, [&](const LedgerEntry& before, const LedgerEntry& entry) {
       const bool paid = before.verdict.retry && before.verdict.reason != Reason::stale_connection;
-      // An attempt that sent nothing was refunded.
+      // The budget gets back the charge for an attempt that sent nothing.
       const bool unsent = policy::is_unsent(entry.outcome, entry.attempt.sent == policy::Sent::nothing);
       host.second += paid && !unsent ? 1 : 0;
       return true;

@@ -71,8 +71,8 @@ void play_some(const Options& options, std::atomic<std::uint64_t>& next, Sum& su
   sum.found.insert(sum.found.end(), found.begin(), found.end());
 }
 
-// Leaves out one fault after another if the same law still breaks without it. Returns the numbers of the
-// faults left out.
+// Tries to leave out each fault. Leaves it out for good if the same law still breaks. Returns the numbers of
+// the faults left out.
 std::vector<std::uint32_t> shrink(const Found& found, Canary canary) {
   Stage stage;
   CoverageMarks marks;

@@ -16,8 +16,8 @@ Network::Network(Seed seed, World& world, Faults& faults, Book& book, Canary can
       dialled_(world, book),
       names_(world, book) {}
 
-// Returns 2 to 6 addresses of both families, in one of three cases with a denied address. Each lookup gets
-// other addresses.
+// Returns 2 to 6 addresses, IPv4 and IPv6, and in one case of three a denied address before them. Each lookup
+// gets new addresses, except the denied one.
 std::vector<address> Network::several(Chance chance) {
   std::vector<address> found;
   const std::uint64_t count = chance.between(2, 6);
@@ -106,7 +106,7 @@ Dials::Result Network::fate(const tcp::endpoint& endpoint) {
 std::shared_ptr<Wire> Network::connected(const tcp::endpoint& endpoint) {
   Chance chance(seed_, Purpose::dials, 100'000 + ++connections_);
   auto wire = std::make_shared<Wire>(world_, faults_, Chance(seed_, Purpose::pieces, connections_));
-  // A connection for a tunnel or for TLS may carry no byte at first, so it is not judged.
+  // Does not judge a connection for a tunnel or for TLS, because no byte may be sent on it at first.
   if (endpoint.port() != tunnel_port && endpoint.port() != 443) dialled_.connected(wire);
   if (endpoint.port() == tunnel_port && tunnel_.inside) {
     // The first dial is for the CONNECT. Later dials are for the request inside it.

@@ -42,7 +42,7 @@ class Writer {
     return account_.plan.method != "HEAD" && plan_.status != 204 && plan_.status != 304;
   }
 
-  // Draws what happens to the request itself.
+  // Draws how much of the request is read, when the response begins, and whether the upstream resets first.
   void draw_departures() {
     plan_.commit_at = chance_.between(1, account_.plan.body_bytes + 150);
     const std::uint64_t inside = chance_.between(1, account_.plan.body_bytes + 150);
@@ -277,7 +277,8 @@ class Writer {
   }
 
   Chance chance_;
-  Chance spelling_;  ///< a stream of its own, so that it does not change other draws of a story
+  /// Its own stream of random numbers, so that its draws do not change the others of a story.
+  Chance spelling_;
   Faults& faults_;
   const Account& account_;
   const std::optional<RangeRequest>& range_;
@@ -302,7 +303,7 @@ class Writer {
 
 }  // namespace
 
-// Does not use the bytes of the seed's tape, because it is called more than once per request.
+// Does not use the bytes of the seed's tape, because this function is called more than once per request.
 VersionField version_field(Seed seed, std::uint64_t id) {
   return Chance(Seed(seed.number), Purpose::names, id)
       .pick({VersionField::entity_tag, VersionField::entity_tag, VersionField::generation,

@@ -19,16 +19,16 @@ struct ResponsePlan {
   std::string bytes;
   std::size_t surplus = 0;  ///< bytes after the end of the message
   After after = After::keep;
-  Duration wait{};                      ///< before the first byte
-  Duration pause{};                     ///< before the second piece; halved for each later piece
+  Duration wait{};                      ///< wait before the first byte
+  Duration pause{};                     ///< pause before the second piece; halved for each later piece
   bool early = false;                   ///< sent as soon as the request's head has arrived
   bool commits = true;                  ///< the request may take effect
-  std::uint64_t commit_at = 1;          ///< number of request bytes at which it takes effect
+  std::uint64_t commit_at = 1;          ///< number of request bytes at which the request takes effect
   std::optional<std::uint64_t> resets;  ///< number of request bytes after which the upstream resets
   bool unread = false;                  ///< only the head of the request is read
   std::optional<Duration> idles_for;    ///< idle time after the response, then FIN
   bool vanishes = false;                ///< after the response, the connection dies without notice
-  bool speaks_idly = false;             ///< sends an unsolicited 408 before the FIN of `idles_for`
+  bool speaks_idly = false;             ///< sends an unsolicited 408 before the FIN after `idles_for`
   unsigned version = 0;
   int status = 200;
   Tells tells = Tells::nothing;

@@ -184,7 +184,7 @@ TunnelEndPlan draw_tunnel_end(Chance& chance, Faults& faults, Fault resets) {
   return plan;
 }
 
-// Draws HTTP inside TLS that the proxy terminates: a request that leaves over TLS.
+// Draws a request inside client TLS that the proxy terminates. The proxy sends the request on over TLS.
 void draw_terminated(Chance& chance, Faults& faults, const policy::IdempotencyRule& rule, TunnelPlan& plan) {
   RequestPlan request = draw_request(chance, inside_id, rule);
   request.host = plan.request.host;
@@ -240,8 +240,8 @@ std::optional<TunnelArrival> draw_tunnel(Seed seed, Faults& faults, const policy
   arrival.plan.client = draw_tunnel_end(chance, faults, Fault::client_reset);
   arrival.plan.server = draw_tunnel_end(chance, faults, Fault::body_reset);
   draw_opening(chance, faults, rule, arrival.plan);
-  // A client that waits for the server, is silent at first, or sends HTTP sends no bytes with its CONNECT
-  // head.
+  // Sends no bytes with the CONNECT head if the client waits for the server, is silent at first, or sends
+  // HTTP.
   TunnelPlan& plan = arrival.plan;
   const bool waits = plan.client.hears_first || plan.inside || plan.client.silence > Duration::zero();
   if (chance.one_in(3) && !waits) plan.early = chance.between(1, 500);

@@ -89,8 +89,8 @@ class SealedClientLink final : public Sealed {
   std::string came_;  ///< bytes read but not yet consumed; after the handshake: application data
 };
 
-/// Returns the first flight of the client of an intercepted host. The two flights below follow, one from each
-/// side.
+/// Returns the client's first flight to an intercepted host. The server's flight and the client's second
+/// flight follow.
 std::string client_hello_to(std::string_view host);
 inline constexpr std::string_view server_flight = "server hello, certificate, finished";
 inline constexpr std::string_view client_flight = "finished";

@@ -25,7 +25,7 @@ class Stage {
   telemetry::Metrics metrics;
   telemetry::Log log;
   std::shared_ptr<const net::AddressFilter> filter;
-  std::shared_ptr<const net::TlsClients> tls;  ///< for a table of one route
+  std::shared_ptr<const net::TlsClients> tls;  ///< TLS settings for a table of one route
 };
 
 struct Play {

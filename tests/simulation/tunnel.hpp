@@ -66,7 +66,7 @@ class TunnelEnd : public Actor {
   /// Handles received bytes. Returns how many of them come before the content of the tunnel.
   virtual std::size_t before_tunnel(std::string_view) { return 0; }
   virtual bool may_send() const { return true; }
-  /// Returns true if this end sends no FIN, but waits for that of the other end.
+  /// Returns true if this end sends no FIN, but waits for the FIN of the other end.
   virtual bool ends_with_other() const { return false; }
   /// Returns true if another client takes over the wire now.
   virtual bool hands_over_now() const { return false; }
@@ -106,7 +106,7 @@ class TunnelClient final : public TunnelEnd {
   TunnelClient(World& world, Book& book, const TunnelPlan& plan, std::shared_ptr<Wire> wire, Chance pieces);
   void start();
   bool open() const { return open_; }
-  /// Called when the story's own client takes over the established tunnel. Empty if there is none.
+  /// Called when the story's own client takes over the established tunnel. Empty if no client does.
   std::function<void()> hands_over;
 
  protected:

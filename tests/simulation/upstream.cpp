@@ -24,7 +24,7 @@ std::optional<std::uint64_t> story_number(std::string_view head) {
 }
 
 // Draws the idle limit of a story, which is not announced to the proxy. All connections of a story have the
-// same one.
+// same limit.
 std::optional<Duration> draw_idle_limit(Seed seed) {
   Chance chance(seed, Purpose::responses, 9'000'000);
   const Duration limit =
@@ -157,7 +157,7 @@ void Upstream::reset() {
 
 void Upstream::read() {
   while (!over_ && !wire_->received().empty()) {
-    if (finished_ && !busy_) return reset();  // bytes on a connection that this end has closed
+    if (finished_ && !busy_) return reset();  // bytes arrived on a connection that this end has closed
     if (!coming_.empty() && current().plan.unread && reader_.head_is_whole()) return;
     const bool had_head = reader_.head_is_whole();
     const std::size_t used =
@@ -264,8 +264,8 @@ void Upstream::go_on_later(Duration wait) {
 void Upstream::pump() {
   while (!over_ && !pausing_ && !out_.empty()) {
     const std::size_t most = pieces_.one_in(2) ? out_.size() : pieces_.between(1, out_.size());
-    // Surplus bytes are sent with the end of the response. Later, the proxy could take them for the next
-    // response.
+    // Sends surplus bytes together with the end of the response. If they were sent later, the proxy could
+    // take them for the next response.
     if (surplus_ > 0 && most + surplus_ >= out_.size()) {
       wire_->send_whole(out_);
       out_.clear();

@@ -36,7 +36,7 @@ class Upstream final : public Actor {
   void stand_for_all() { is_parent_ = true; }
 
  private:
-  /// A request that has begun to arrive. The first in coming_ is the one being read.
+  /// A request that has begun to arrive. The first item of coming_ is being read.
   struct Coming {
     Account* account = nullptr;
     unsigned arrival = 0;
@@ -80,9 +80,10 @@ class Upstream final : public Actor {
   std::size_t surplus_ = 0;
   Duration pause_{};
   bool is_parent_ = false;
-  bool current_idles_ = false;  ///< the FIN follows an idle time, so a request may still arrive after it
-  bool busy_ = false;           ///< a response is being sent
-  bool answered_ = false;       ///< the response was sent, but the request may still be arriving
+  /// The upstream sends FIN after an idle time, so a request may still arrive after the FIN.
+  bool current_idles_ = false;
+  bool busy_ = false;      ///< a response is being sent
+  bool answered_ = false;  ///< the response was sent, but the request may still be arriving
   bool pausing_ = false;
   bool request_whole_ = false;
   bool over_ = false;

@@ -130,7 +130,7 @@ Task<ErrorCode> WireLink::connect(const tcp::endpoint& endpoint) {
   co_return ErrorCode();
 }
 
-// Waits for at least one turn of the world, as a socket waits for one of the event loop.
+// Waits for at least one step of the World, as a socket waits for at least one turn of the event loop.
 Task<ErrorCode> WireLink::wait_readable() {
   if (closed_) co_return errors::bad_descriptor;
   waits_to_read_ = true;

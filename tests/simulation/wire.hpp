@@ -30,7 +30,7 @@ class Wire : public std::enable_shared_from_this<Wire> {
   /// Sets the actor. Precondition: the actor outlives the wire, or calls attach(nullptr) first.
   void attach(Actor* actor) { actor_ = actor; }
 
-  // Functions for the actor's end.
+  // The following functions are for the actor's end.
   std::string_view received() const { return to_actor_.bytes; }
   void consume(std::size_t bytes);
   /// Sends bytes. Returns how many of them the wire takes now.
@@ -53,8 +53,8 @@ class Wire : public std::enable_shared_from_this<Wire> {
   bool sealed() const { return sealed_; }
   /// Returns true if the proxy has written something, or tried to.
   bool proxy_spoke() const { return proxy_spoke_; }
-  /// Called at once when the proxy writes to the wire, with the first piece and the number of bytes taken of
-  /// all pieces.
+  /// Called at once when the proxy writes to the wire. `first`: first piece of the write. `taken`: number of
+  /// bytes that the wire took from all pieces.
   using Offer = std::function<void(std::string_view first, std::size_t taken)>;
   void on_offer(Offer offer) { offer_ = std::move(offer); }
   /// Called with the first piece of each write that is lost on its way to the actor.

@@ -68,7 +68,7 @@ class Client {
   Errand& errand_;
   Wire& wire_;
   const Plan plan_;
-  std::string refusal_;  ///< body of a response that is not content
+  std::string refusal_;  ///< response body, if it is not the content of the request
 };
 
 Task<bool> Client::send_body(std::uint64_t until) {
@@ -280,7 +280,8 @@ bool Client::met(std::initializer_list<Fate> fates) const {
   return false;
 }
 
-// Returns true if the plan explains the reason. No other reason can end a request of this load.
+// Returns true if the plan explains why the request ended with this reason. Reasons that cannot occur in this
+// load are never explained.
 bool Client::is_just(int status, std::string_view reason, std::uint64_t attempts) const {
   if (reason == "not_idempotent") return plan_.once();
   if (reason == "not_replayable") return plan_.sends_body() && plan_.size > 0;
@@ -290,8 +291,8 @@ bool Client::is_just(int status, std::string_view reason, std::uint64_t attempts
   if (reason == "upstream_said_later") return status == 503 && met({Fate::unavailable_later});
   if (reason == "deadline_too_near") return met({Fate::silence});
   if (reason != "not_retryable") return false;
-  // Explained if the upstream sent no valid response, or none in time to a request that cannot be repeated.
-  // If the route holds responses, a bad chunk explains it, too.
+  // The reason is explained if the upstream sent no valid response, or no response in time to a request that
+  // cannot be repeated. A bad chunk explains it if the route holds responses.
   if (plan_.held && met({Fate::bad_chunk})) return true;
   return met({Fate::junk_head, Fate::head_too_large, Fate::interim_flood, Fate::silence});
 }

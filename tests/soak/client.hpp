@@ -26,8 +26,8 @@ struct Done {
 /// Carries out one request, and reports to the ledger how it ended.
 Task<Done> carry_out(Errand& errand, Wire& wire, Plan plan);
 
-/// Carries out several GETs that are sent in one write. If the connection ends
-/// early, appends to `unheard` the numbers of the GETs after the last one whose response was read.
+/// Carries out several GETs that are sent in one write. If the connection ends early, appends the numbers of
+/// the GETs without a response to `unheard`.
 Task<Done> carry_out_pipeline(Errand& errand, Wire& wire, std::span<const std::uint64_t> numbers,
                               std::vector<std::uint64_t>& unheard);
 

@@ -18,7 +18,8 @@ class Exposition {
   std::map<std::string, double> by(std::string_view name, std::string_view label) const;
 
  private:
-  std::map<std::string, double, std::less<>> series_;  ///< value by name and labels, as printed
+  /// Value of each series; key: name and labels, as printed.
+  std::map<std::string, double, std::less<>> series_;
 };
 
 /// Fetches the metrics from the admin listener. Throws std::runtime_error if there is no response with status

@@ -87,8 +87,8 @@ void Ledger::complain(const Plan& plan, std::string_view what) {
               static_cast<int>(what.size()), what.data(), fates.c_str());
 }
 
-// Returns the number of attempts. Resumes are counted only by the upstream: the client got Reprise-Attempts
-// in the head, before them.
+// Returns the number of attempts. Only the upstream counts resumes: the client gets Reprise-Attempts in the
+// head, before any resume.
 unsigned Ledger::attempts_of(const Record& record) { return std::max(record.attempts_told, record.seen); }
 
 Ledger::Sums Ledger::sums() {

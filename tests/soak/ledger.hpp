@@ -24,7 +24,7 @@ struct Record {
   std::uint16_t status = 0;            ///< status of the response; 0: no head was received
   std::uint8_t seen = 0;               ///< highest attempt that the upstream saw
   std::uint8_t attempts_told = 0;      ///< Reprise-Attempts in the response
-  std::uint8_t effects = 0;            ///< how often it took effect
+  std::uint8_t effects = 0;            ///< how often the request took effect
   Ending ending = Ending::none;
 };
 
@@ -39,7 +39,7 @@ class Ledger {
   Record& operator[](std::uint64_t number) { return records_[number]; }
   std::uint64_t size() const { return records_.size(); }
 
-  // Called by the upstream.
+  // The upstream calls this function.
   void saw(const Plan&, unsigned attempt, std::uint64_t head_hash);
   void played(Fate fate) { ++fates_[static_cast<std::size_t>(fate)]; }
   void refused_at_accept() { ++accept_resets_; }
@@ -87,7 +87,8 @@ class Ledger {
   std::vector<Record> records_;
   std::array<std::uint64_t, fate_count> fates_{};
   std::array<std::uint64_t, behaviour_count> behaviours_{};
-  std::array<std::uint64_t, 6> attempt_statuses_{};  ///< counts by the status's first digit
+  /// Number of responses to attempts, by the first digit of their status.
+  std::array<std::uint64_t, 6> attempt_statuses_{};
   std::map<std::string, std::uint64_t, std::less<>> reasons_;
   std::uint64_t broken_bodies_ = 0, accept_resets_ = 0, rejected_ = 0, tunnels_ = 0, corrupted_ = 0,
                 unjust_ = 0;

@@ -40,7 +40,7 @@ void Load::give_up_on_the_stuck() {
   }
 }
 
-// Makes the next request due. Requests of one pipeline are a single entry: the number of the first.
+// Makes the next request due. A pipeline has one entry in `waiting_`: the number of its first request.
 void Load::issue() {
   waiting_.push_back(ledger_.begin());
   ++started_;
@@ -71,7 +71,7 @@ Task<void> Load::pace() {
   for (Seat& seat : seats_) seat.nudge.cancel();
 }
 
-// Waits until a request is due. Returns false if no more will follow.
+// Waits until a request is due. Returns false if no further request will be due.
 Task<bool> Load::seat_down(Seat& seat) {
   while (waiting_.empty()) {
     if (paced_) co_return false;

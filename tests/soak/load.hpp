@@ -21,7 +21,7 @@ struct LoadSettings {
   tcp::endpoint proxy;
   std::size_t clients = 256;
   std::uint64_t per_second = 2000;  ///< a target: a slower machine sends fewer
-  Clock::duration length{};         ///< how long requests are started
+  Clock::duration length{};         ///< time during which new requests are started
   std::uint64_t most = 0;           ///< limit of requests; 0: no limit
 };
 
@@ -34,12 +34,12 @@ struct Sample {
 class Load {
  public:
   Load(asio::io_context& io, Ledger& ledger, const Upstream& upstream, const LoadSettings& settings);
-  /// Starts the clients and the pace.
+  /// Starts the clients and the timer that makes requests due.
   void start();
   /// Returns true once every started request has ended and every client has left.
   bool over() const { return paced_ && running_ == 0; }
-  /// Closes the connection of each client that has waited for longer than any request may take. Their
-  /// requests count as lost.
+  /// Closes the connection of each client that has waited for longer than any request may take. The requests
+  /// of these clients count as lost.
   void give_up_on_the_stuck();
   std::uint64_t started() const { return started_; }
   std::uint64_t given_up() const { return given_up_; }

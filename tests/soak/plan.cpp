@@ -13,7 +13,8 @@ struct FateRow {
   std::uint64_t weight;  ///< per 10,000 attempts
 };
 
-// In the order of the enumerators. The rest of 10,000 is `fine`.
+// Name and frequency (in 10,000 attempts) of each fate, in the order of the enumerators. All other attempts
+// are `fine`.
 constexpr std::array<FateRow, fate_count> fate_rows = {{
     {"fine", 0},
     {"503", 150},

@@ -28,7 +28,7 @@ enum class Behaviour : std::uint8_t {
   half_closes,         // sends FIN after the request
   expects,             // waits for 100 before it sends the body
   pipelined,           // sends several GETs in one write
-  tunnels,             // sends CONNECT, then content both ways
+  tunnels,             // sends CONNECT, then sends and receives content
   ambiguous,           // sends a request that must be rejected
 };
 inline constexpr std::size_t behaviour_count = policy::count_of<Behaviour>;
@@ -60,8 +60,8 @@ enum class Fate : std::uint8_t {
   extra_bytes,            // bytes after the response
   two_responses,          // a second, unsolicited response
   dribble,                // the response in pieces of a few bytes
-  close_delimited,        // no length, FIN at the end
-  close_delimited_reset,  // no length, RST before the end
+  close_delimited,        // response without a length, FIN at the end
+  close_delimited_reset,  // response without a length, RST before the end
   leaves_after,           // FIN after the response, without `Connection: close`
 };
 inline constexpr std::size_t fate_count = policy::count_of<Fate>;
@@ -79,13 +79,13 @@ struct Plan {
   /// Length in bytes of the request body, of a GET's response, or of each direction of a tunnel.
   std::uint64_t size = 0;
   bool chunked = false;   ///< applies to the request body, or to the response to a GET
-  bool keyed = false;     ///< a POST that its route treats as idempotent
-  bool held = false;      ///< its route holds responses
+  bool keyed = false;     ///< a POST that the route treats as idempotent
+  bool held = false;      ///< the route of the request holds responses
   bool validated = true;  ///< the response has a strong ETag
   Listener listener = Listener::steady;
 
   bool sends_body() const { return method == "PUT" || method == "POST"; }
-  /// Returns true if at most one effect is allowed.
+  /// Returns true if the request may take effect at most once.
   bool once() const { return method == "POST" && !keyed; }
   std::string path() const;
 };

@@ -8,13 +8,14 @@ namespace reprise::soak {
 namespace {
 
 constexpr std::int64_t mib = std::int64_t{1} << 20;
-// Returns the limit of memory growth, in bytes. Lists of free buffers grow to some MiB per thread whenever a
-// slow machine keeps many requests in flight; apart from these, nothing may grow. A short soak finds a leak
-// of 200 bytes per request, a long one a leak of 1 byte.
+// Returns the limit of memory growth, in bytes. Only lists of free buffers may grow: to some MiB per thread,
+// if a slow machine keeps many requests in flight. A short soak finds a leak of 200 bytes per request, a long
+// soak a leak of 1 byte.
 std::int64_t most_growth(double minutes) { return minutes < 10 ? 40 * mib : minutes < 20 ? 4 * mib : mib; }
-// Most pipe ends that a thread keeps for later downloads.
+// Maximum number of pipe ends that a thread keeps for later downloads.
 constexpr std::int64_t most_pipes = 2 * 16;
-// If the pacing timer was later than this, the machine stalled, and timeouts may have ended sound requests.
+// If the pacing timer was late by more than this time, the machine stalled, and timeouts may have ended sound
+// requests.
 constexpr auto long_stall = std::chrono::seconds(2);
 
 double milliseconds(Clock::duration span) { return std::chrono::duration<double, std::milli>(span).count(); }
@@ -93,10 +94,9 @@ void Judgement::compare_counters() {
   row("replay bytes left", 0, metrics.sum("reprise_replay_bytes"));
 }
 
-// Returns the most attempts that the upstream may not have seen. A broken download is resumed up to ten times
-// in a row without a byte, and the upstream does not see a resume whose connect fails. A download that was
-// completed later is not counted: the number of its last attempt includes the attempts that the upstream did
-// not see.
+// Returns how many attempts, at most, the upstream has not seen. Up to ten resumes in a row may fail to
+// connect before a broken download ends as cut, and the upstream sees none of them. Completed downloads do
+// not matter: the number of the last attempt includes the attempts that the upstream has not seen.
 double Judgement::most_in_vain() const { return 10 * static_cast<double>(sums_.cut_downloads); }
 
 void Judgement::compare_attempts() {

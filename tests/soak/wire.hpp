@@ -30,7 +30,7 @@ class Head {
   explicit Head(std::string text) : text_(std::move(text)) {}
   const std::string& text() const { return text_; }
   std::string_view first_line() const;
-  /// Returns the value of the first field with this name, in any case of letters; null if there is none.
+  /// Returns the value of the first field with this name (case-insensitive); null if there is none.
   std::optional<std::string_view> field(std::string_view name) const;
   /// Returns the number in a field; 0 if there is none.
   std::uint64_t number(std::string_view name) const;
@@ -50,8 +50,8 @@ class Wire {
   explicit Wire(tcp::socket socket);
   /// Reads at least one byte. Returns false at the end of the connection.
   Task<bool> more();
-  /// Reads the next head, including its empty line. Returns null at the end of the connection, or if it is
-  /// malformed.
+  /// Reads the next head, including its empty line. Returns null at the end of the connection, or if the head
+  /// is malformed.
   Task<std::optional<Head>> read_head();
   /// Reads the next line, without its CRLF. Returns null at the end of the connection.
   Task<std::optional<std::string>> read_line();

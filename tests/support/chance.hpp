@@ -20,7 +20,7 @@ class Tape {
   explicit Tape(std::span<const std::uint8_t> bytes) : left_(bytes) {}
 
   bool empty() const { return left_.empty(); }
-  /// Returns a number in [0, highest]. Uses as many bytes as that needs, or all that are left.
+  /// Returns a number in [0, highest]. Uses as many bytes as `highest` has, or all bytes that are left.
   std::uint64_t take(std::uint64_t highest) {
     std::uint64_t number = 0;
     for (std::uint64_t reach = 0; reach < highest && !left_.empty(); reach = reach << 8U | 0xffU) {
@@ -47,7 +47,7 @@ struct Seed {
 class Chance : public policy::Dice {
  public:
   /// Each list of keys (for instance a purpose and the number of a request) has its own stream, so that an
-  /// additional draw in one does not change the others.
+  /// additional draw in one stream does not change the other streams.
   template <typename... Keys>
   explicit Chance(Seed seed, Keys... keys)
       : dice_(stream(seed.number, static_cast<std::uint64_t>(keys)...)), tape_(seed.tape) {}

@@ -7,7 +7,7 @@
 
 namespace reprise::play {
 
-/// Returns a big-endian number.
+/// Returns `value` as a big-endian number of `width` bytes.
 inline std::string number(std::size_t value, std::size_t width) {
   std::string bytes(width, '\0');
   for (std::size_t i = width; i > 0; --i, value >>= 8U) bytes[i - 1] = static_cast<char>(value & 0xffU);
@@ -37,7 +37,7 @@ inline std::string hello_message(std::string_view extensions) {
   return std::string("\x01").append(vector(body, 3));
 }
 
-/// Returns a server name, the versions, and a key share of 1200 bytes.
+/// Returns the extensions server_name, supported_versions and key_share, the last one with 1200 bytes.
 inline std::string some_extensions() {
   return extension(0, vector(std::string(1, '\0') + vector("api.test", 2), 2)) +
          extension(43, "\x02\x03\x04") + extension(51, std::string(1200, 'k'));

@@ -14,7 +14,7 @@ namespace {
 std::size_t count_descriptors(std::string_view kind) {
   std::size_t found = 0;
   for (const auto& one : std::filesystem::directory_iterator("/proc/self/fd")) {
-    std::error_code gone;  // closed since the folder was listed
+    std::error_code gone;  // set if the descriptor was closed after the folder was listed
     const std::string link = std::filesystem::read_symlink(one.path(), gone).string();
     const int flags = ::fcntl(std::atoi(one.path().filename().c_str()), F_GETFD);
     // UBSan may open a pipe at any time, to check whether an object's memory is readable.

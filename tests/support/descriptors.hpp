@@ -7,7 +7,7 @@ namespace reprise::play {
 
 /// Counts the open descriptors. Does not count pipes without close-on-exec, because a sanitizer opens those.
 std::size_t open_descriptors();
-/// Counts the open descriptors that are ends of pipes, with the same exception.
+/// Counts the open pipe ends. Does not count pipes without close-on-exec, because a sanitizer opens those.
 std::size_t open_pipe_ends();
 
 }  // namespace reprise::play

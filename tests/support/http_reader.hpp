@@ -44,7 +44,7 @@ class HttpReader {
   };
   struct Piece {
     std::size_t used = 0;   ///< how many of the given bytes were read
-    std::string_view body;  ///< the part of these bytes that belongs to the body
+    std::string_view body;  ///< the part of the given bytes that belongs to the body
   };
   using Sink = std::function<void(std::string_view)>;
 
@@ -56,7 +56,7 @@ class HttpReader {
   /// Reads up to the end of the message. Passes the bytes of the body to `body`. Returns how many bytes were
   /// read.
   std::size_t feed(std::string_view bytes, const Sink& body);
-  /// Reports FIN: completes a body that only FIN delimits, and no other.
+  /// Reports FIN, which completes the body only if FIN delimits it.
   void finish();
 
   State state() const { return state_; }

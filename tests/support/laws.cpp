@@ -47,7 +47,7 @@ class Laws {
     return std::get_if<policy::Responded>(&step(i).outcome);
   }
 
-  // Returns true if attempt i was followed at once by the retry of a stale connection.
+  // Returns true if attempt i used a stale connection and was retried at once.
   bool went_stale(std::size_t i) const {
     return i + 1 < played_.entries.size() &&
            played_.entries[i].verdict.reason == policy::Reason::stale_connection;
@@ -97,7 +97,8 @@ class Laws {
     for (std::size_t i = 0; i < played_.entries.size(); ++i) found += resumed(i) ? 1 : 0;
     return found;
   }
-  // Returns the number of attempts up to the one at which Deliver was requested; all of them if it never was.
+  // Returns the number of attempts up to the one after which Deliver was requested; the number of all
+  // attempts if Deliver was never requested.
   std::size_t attempts_to_the_head() const {
     for (const Event& event : played_.events) {
       for (const policy::Action& action : event.actions) {
@@ -420,8 +421,8 @@ class Laws {
   bool ended_unsent(std::size_t i) const {
     return was_reported(i) && policy::is_unsent(step(i).outcome, step(i).sent == Sent::nothing);
   }
-  // Returns true if attempt i was charged to the budget. A free retry is charged only if the attempt that it
-  // replaces was charged and then refunded.
+  // Returns true if attempt i was charged to the budget. The retry of a stale connection is charged only if
+  // the attempt that it replaces was charged and then refunded.
   bool is_paid(std::size_t i) const {
     if (i == 0) return false;
     return went_stale(i - 1) ? is_paid(i - 1) && ended_unsent(i - 1) : true;
@@ -433,11 +434,11 @@ class Laws {
     std::size_t retries = 0;
     for (std::size_t i = 1; i < played_.entries.size(); ++i)
       retries += is_paid(i) && !ended_unsent(i) ? 1 : 0;
-    std::size_t shadows = 0;  // decisions that mode observe only recorded
+    std::size_t shadows = 0;  // retries that mode observe only recorded
     for (const Event& event : played_.events) {
       const std::size_t i = event.number - 1;
-      // A break while the response was held was decided at the end of the attempt. A break during delivery is
-      // another decision only if a resume is possible.
+      // If the response broke while it was held, the decision was made at the end of the attempt. A break
+      // during delivery leads to another decision only if a resume is possible.
       const bool anew = !broke_while_held(i) || (may_resume(i) && scene_.policy.resume.enabled);
       const bool decided =
           event.kind == Event::Kind::attempt_ended || (event.kind == Event::Kind::body_broke && anew);

@@ -26,7 +26,7 @@ using std::chrono::seconds;
 /// Limit of every wait, far above what any test needs on any machine.
 inline constexpr seconds long_enough{120};
 
-/// An io_context and its tick.
+/// An io_context and its Tick (clock and timers), with functions that run it.
 struct Bench {
   asio::io_context io{1};
   Tick tick{io};
@@ -72,8 +72,8 @@ inline Pair connect_pair(Bench& bench) {
   return pair;
 }
 
-/// Waits until this many bytes, a FIN or an error can be read from the stream's socket. Returns false after
-/// the limit.
+/// Waits until this many bytes, a FIN or an error can be read from the stream's socket. Returns false if a
+/// time limit passes first.
 inline bool has_arrived(Stream& stream, std::size_t bytes) {
   return play::eventually([&] {
     std::string room(bytes, '\0');

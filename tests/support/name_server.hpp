@@ -17,7 +17,7 @@ struct NameResponse {
   std::vector<std::string> addresses;
   std::uint32_t ttl = 300;
   bool silent = false;
-  bool truncated = false;  ///< over UDP: only the TC flag; complete over TCP
+  bool truncated = false;  ///< the response over UDP has only the TC flag; the one over TCP is complete
   std::string alias;       ///< target of a CNAME record, which then owns the addresses
   bool tcp_only = false;   ///< no response over UDP
   int ipv6_code = 0;       ///< if not 0: replaces `code` in responses to IPv6 queries
@@ -40,7 +40,7 @@ class NameServer {
  private:
   void serve();
   void serve_tcp();
-  /// Returns the response; empty if none is to be sent.
+  /// Returns the response; empty if no response is to be sent.
   std::string response_to(std::string_view question, bool is_udp);
 
   int udp_ = -1, tcp_ = -1, end_ = -1;

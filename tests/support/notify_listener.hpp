@@ -1,4 +1,4 @@
-// The service manager's end of NOTIFY_SOCKET.
+// Receives, in place of the service manager, what a process sends to NOTIFY_SOCKET.
 #pragma once
 
 #include <gtest/gtest.h>

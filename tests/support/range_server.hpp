@@ -28,7 +28,7 @@ inline std::optional<std::size_t> range_start(std::string_view head) {
   return first;
 }
 
-/// The parts of a 200 or 206 response. A test can make each of them wrong.
+/// The parts of a 200 or 206 response. A test can make any part wrong.
 struct RangeResponse {
   int status = 200;
   std::string entity_tag = "\"v1\"";  ///< empty: no field

@@ -10,7 +10,7 @@
 namespace reprise::play {
 namespace {
 
-// With SO_REUSEPORT on both sockets, a listener can share the port with the holder.
+// Sets SO_REUSEPORT, so that a listener can share the port with the socket that reserves it.
 int bound_to(std::uint16_t port, int kind) {
   const int descriptor = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | kind, 0);
   const int on = 1;

@@ -23,7 +23,7 @@ struct Wishes {
   config::Settings settings;   ///< listeners and routes are filled in by RunningProxy
   net::Resolver::Query query;  ///< empty: no name resolves
   forward::FileCalls files = forward::system_file_calls();
-  /// Runs the loop of the proxy's thread; empty: the normal way.
+  /// Runs the event loop of the proxy's thread; empty: the proxy runs it as usual.
   std::function<void(boost::asio::io_context&)> turn;
   /// How long a tunnel waits for the client's first bytes. A test client may stall for longer than row G7
   /// allows.
@@ -36,7 +36,7 @@ struct Wishes {
   config::ListenerMode mode = config::ListenerMode::forward;
   /// CA that issues certificates for the hosts of `settings.intercept`.
   std::shared_ptr<const server::Authority> authority;
-  /// Returns the new configuration at a reload; empty: there is none.
+  /// Called at a reload; returns the new configuration. Empty: the proxy cannot reload.
   std::function<server::NewConfiguration()> reload;
   /// If not 0: adds a gateway listener whose upstream is 127.0.0.1 at this port.
   std::uint16_t gateway_to = 0;
@@ -60,9 +60,9 @@ class RunningProxy {
   std::uint16_t gateway_port() const { return ports_[1]; }
   std::uint16_t admin_port() const { return ports_.back(); }
   RawClient client() const { return RawClient(port()); }
-  /// Does what SIGTERM does. Does not wait.
+  /// Stops the proxy as SIGTERM does. Does not wait.
   void stop() { proxy_->stop(); }
-  /// Does what SIGHUP does. Calls `told` on another thread.
+  /// Reloads the configuration as SIGHUP does. Calls `told` on another thread.
   void reload(std::function<void(const server::ReloadReport&)> told) { proxy_->reload(std::move(told)); }
   /// Returns the ports of the current configuration.
   std::vector<std::uint16_t> ports_now() const;

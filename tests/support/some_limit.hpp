@@ -1,4 +1,5 @@
-// For checks that hold only if no thread stalls for longer than a limit under test.
+// Repeats a check with longer and longer limits, because the check fails if a thread stalls for longer than
+// the limit.
 #pragma once
 
 #include <chrono>
@@ -6,8 +7,8 @@
 namespace reprise::play {
 
 /// Calls `holds(limit)` with limits that grow from `first` to below 30 seconds, until it returns true. If the
-/// machine stalls for longer than a short limit, a longer one succeeds; a defect fails with every limit.
-/// Returns false if none succeeds.
+/// machine stalls for longer than a short limit, the check succeeds with a longer limit. A defect fails with
+/// every limit: the function then returns false.
 template <typename Try>
 bool under_some_limit(std::chrono::milliseconds first, Try holds) {
   for (auto limit = first; limit < std::chrono::seconds(30); limit *= 4) {

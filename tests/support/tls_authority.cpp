@@ -40,7 +40,7 @@ std::string text_of(const Bytes& bytes) {
 }
 
 PrivateKey make_key() {
-  std::string curve("P-256");  // not EVP_EC_gen(), which casts a const away
+  std::string curve("P-256");  // does not use EVP_EC_gen(), which casts a const away
   return PrivateKey(EVP_PKEY_Q_keygen(nullptr, nullptr, "EC", curve.data()));
 }
 

@@ -39,11 +39,11 @@ TlsServer::TlsServer(std::string_view protocol)
   SSL_CTX_use_PrivateKey(settings_, own.key.get());
   SSL_CTX_set_alpn_select_cb(settings_, choose, &protocol_);
   SSL_CTX_set_max_early_data(settings_, 16384);
-  // SSL_CTX_set_tlsext_status_cb has an old-style cast.
+  // Does not use the macro SSL_CTX_set_tlsext_status_cb, which has an old-style cast.
   SSL_CTX_callback_ctrl(settings_, SSL_CTRL_SET_TLSEXT_STATUS_REQ_CB,
                         reinterpret_cast<void (*)()>(bring_along));
   SSL_CTX_set_tlsext_status_arg(settings_, &staple_);
-  // SSL_CTX_add1_chain_cert has an old-style cast.
+  // Does not use the macro SSL_CTX_add1_chain_cert, which has an old-style cast.
   SSL_CTX_ctrl(settings_, SSL_CTRL_CHAIN_CERT, 1, authority_.certificate());
   publish(root_.pem());
 }

@@ -163,7 +163,7 @@ void EncodedEntry::put(std::byte* at) const {
     request.lengths[i] = static_cast<std::uint16_t>(all[i]->size());
   at = put_attempts(telemetry::put(at, request), record_, left_out_);
   for (const std::string_view* const text : all) {
-    // Not memcpy, because the pointer of an empty view may be null.
+    // Does not use memcpy, because the data pointer of an empty view may be null.
     const auto bytes = std::as_bytes(std::span(*text));
     at = std::copy(bytes.begin(), bytes.end(), at);
   }

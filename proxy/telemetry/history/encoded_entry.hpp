@@ -9,7 +9,7 @@
 
 namespace reprise::telemetry {
 
-/// Encodes one finished request. Holds views into the record, so use it at once.
+/// Encodes one finished request. The record must outlive this object, which holds views into the record.
 class EncodedEntry {
  public:
   /// `path`: true if the path of the request may be kept.
@@ -17,9 +17,9 @@ class EncodedEntry {
 
   /// Returns the encoded size: a multiple of 8, never 0, below 16 KiB.
   std::size_t bytes() const { return bytes_; }
-  /// Returns how many attempts are kept.
+  /// Returns the number of attempts in the entry.
   std::size_t attempts() const { return attempts_; }
-  /// Writes `bytes()` bytes at any address, aligned or not. Does not allocate.
+  /// Writes the entry, `bytes()` long, to any address, aligned or not. Does not allocate.
   void put(std::byte* at) const;
 
  private:

@@ -28,20 +28,18 @@ struct HistoryAttempt {
   float budget_left = 0;       ///< retries left in the budget at the verdict; infinite without a budget
 };
 
-/// A finished request as the history returns it. It owns its texts. Each text is clipped (json_text.hpp), and
-/// may hold what a client or an upstream chose. `path` is empty if `log.path` keeps it out.
+/// A finished request as the history returns it. Owns its texts. Each text is clipped (json_text.hpp), and a
+/// client or an upstream may have chosen it. `path` is empty if the setting `log.path` excludes paths.
 struct HistoryEntry : ExchangeNumbers, ExchangeTexts<std::string>, policy::Conclusion {
   std::string id;  ///< id of the request (RequestHistory::id_of)
   std::string route_name;
-  bool recovered = false;                ///< is_recovered of the request's ExchangeRecord
-  std::vector<HistoryAttempt> attempts;  ///< the first attempts and the last ones
-  std::uint64_t attempts_left_out =
-      0;  ///< number of attempts between the first and the last ones, which are not kept
-  std::size_t attempts_before_the_gap = 0;  ///< if some are not kept: number of first attempts in `attempts`
+  bool recovered = false;                   ///< result of is_recovered() for the request
+  std::vector<HistoryAttempt> attempts;     ///< the first and the last attempts
+  std::uint64_t attempts_left_out = 0;      ///< number of middle attempts that are not in `attempts`
+  std::size_t attempts_before_the_gap = 0;  ///< index in `attempts` at which the middle attempts are missing
 };
 
-/// Returns true for a request that is worth reporting although its status does not show it: retried, refused
-/// a retry, cut, failed, or denied.
+/// Returns true if the request is worth reporting: it was retried, refused a retry, cut, failed or denied.
 bool is_notable(const ExchangeRecord&);
 
 }  // namespace reprise::telemetry

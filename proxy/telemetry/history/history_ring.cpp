@@ -6,14 +6,16 @@
 namespace reprise::telemetry {
 namespace {
 
-// Entry size that marks the end of the used memory: the next entry is at the beginning.
+// In place of an entry's size, marks the end of the used memory: the next entry is at the beginning of the
+// memory.
 constexpr std::uint32_t wrapped = 0;
 
 // Usual size of an entry: one attempt and texts of usual length.
 constexpr std::size_t usual_bytes = 320;
 
-// Prefetches the memory for the next entry. The ring is larger than the near caches and is written over once
-// in thousands of requests, so without this the next request would wait for the memory.
+// Prefetches the memory for the next entry. The ring is larger than the CPU's near caches, and each part of
+// it is written only once in thousands of requests. Without the prefetch, the next request would wait for the
+// memory.
 void fetch(const std::byte* from, std::size_t bytes) {
   constexpr std::size_t line = 64;
   for (std::size_t at = 0; at < bytes; at += line) __builtin_prefetch(from + at, 1);
@@ -31,12 +33,12 @@ void HistoryRing::keep(const ExchangeRecord& record, bool path) {
   fetch(bytes_.get() + end_, std::min(usual_bytes, capacity_ - end_));
 }
 
-// Returns room after the newest entry, or at the beginning of the memory. Evicts the entries that occupy this
-// room.
+// Returns free memory after the newest entry, or at the beginning of the ring. Evicts the entries that occupy
+// this memory.
 std::byte* HistoryRing::make_room(std::size_t bytes) {
   if (bytes > capacity_) return nullptr;
   if (end_ + bytes > capacity_) {
-    // Entries between this place and the end of the memory are older than all entries at its beginning.
+    // Entries from `end_` to the end of the memory are older than all entries at the beginning of the memory.
     while (first_ != none && first_ >= end_) drop_first();
     if (end_ < capacity_) std::memcpy(bytes_.get() + end_, &wrapped, sizeof wrapped);
     end_ = 0;

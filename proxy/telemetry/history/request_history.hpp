@@ -16,7 +16,7 @@ namespace reprise::telemetry {
 
 /// Request history of one io thread. Half of the memory is for requests worth reporting (is_notable), half
 /// for all others, so that ordinary requests do not evict the ones that matter. Only the io thread writes;
-/// any thread reads. A reader holds the lock while it copies one entry or walks over all of them.
+/// any thread reads. A reader holds the lock while it copies one entry or goes through all entries.
 class ThreadHistory {
  public:
   /// Gives the requests the numbers `first`, `first + step`, and so on. The history takes at most `bytes`
@@ -58,7 +58,7 @@ class RequestHistory {
   void append_id(std::string& out, std::uint64_t number) const;
   /// Finds a request by its id (`id_of`), or the newest one with this X-Request-Id. `route_name` stays empty.
   std::optional<HistoryEntry> find(std::string_view id) const;
-  /// Returns the newest requests of all threads, sorted by their end, oldest first.
+  /// Returns the newest requests of all threads, sorted by end time, oldest first.
   std::vector<HistoryEntry> newest(std::size_t most) const;
 
  private:

@@ -16,7 +16,7 @@ namespace reprise::telemetry {
 /// field without such a name has one from the Elastic Common Schema, or one that begins with `reprise.`.
 enum class Dialect : std::uint8_t { own, otel };
 
-/// The object that a field belongs to.
+/// The JSON object that contains a field.
 enum class FieldOf : std::uint8_t {
   every_line,
   request,    ///< the access line
@@ -25,7 +25,7 @@ enum class FieldOf : std::uint8_t {
   message,    ///< any other line
 };
 
-/// The fields, in the order of the table.
+/// The fields, in the order of the table of fields.
 enum class Field : std::uint8_t {
   time,
   level,

@@ -56,7 +56,7 @@ void Log::access(const ExchangeRecord& record) {
   const LineForm form = this->form(settings.format);
   if (settings.access && settings.level >= config::LogLevel::info) {
     if (form != LineForm::text) {
-      // Formats the line before the queue is locked, because all io threads share the queue.
+      // Formats the line before it locks the queue, because all io threads share the queue.
       thread_local Line line;
       line.clear();
       write_json_line(record, route, settings.path, line, dialect_of(form));

@@ -36,17 +36,17 @@ class Log {
   config::Log settings() const {
     return std::bit_cast<config::Log>(settings_.load(std::memory_order_relaxed));
   }
-  /// Names a route number, which `ExchangeRecord::route` may have from then on. Ignored if the number already
-  /// has a name. Precondition: `number` is at most the count of names so far. Only one thread at a time may
-  /// call it.
+  /// Gives a name to a route number. From then on, `ExchangeRecord::route` may have this number. Ignored if
+  /// the number already has a name. Precondition: `number` is at most the count of names so far. Only one
+  /// thread at a time may call it.
   void name_route(std::size_t number, std::string_view name);
   /// Returns the name of a route number. Precondition: the number has a name.
   const std::string& route_name(std::size_t number) const { return routes_[number]; }
-  /// Writes one access line, unless `access` is off or the level is above `info`. If the exchange was
-  /// exhausted, also writes one `error` record (clause R24).
+  /// Writes one access line, unless the setting `access` is off or the configured level is above `info`. If
+  /// the exchange was exhausted, also writes one `error` record (clause R24).
   void access(const ExchangeRecord&);
-  /// Writes a message; drops it below the configured level. Escapes control characters and bad UTF-8. The
-  /// caller must leave out all other harmful text that a client could have supplied.
+  /// Writes a message, unless its level is below the configured level. Escapes control characters and bad
+  /// UTF-8. The caller must not pass any other harmful text that comes from a client.
   void message(config::LogLevel, std::string_view text, std::int64_t wall);
   /// Returns how many lines were dropped, because the queue (1 MiB) was full or the write failed.
   std::uint64_t dropped() const;

@@ -42,7 +42,7 @@ struct ExchangeNumbers {
   std::int32_t status = 0;      ///< the status sent; 0 if none was
   std::uint16_t port = 0;       ///< port of the upstream
   Ending ending = Ending::complete;
-  bool idempotent = false;    ///< the route's verdict on the request head, without its body
+  bool idempotent = false;  ///< whether the route treats the request as idempotent, judged by the head alone
   bool own_response = false;  ///< this proxy generated the response
   bool tunnel = false;        ///< the client asked for a tunnel, by CONNECT, SOCKS or a redirected connection
   bool over_tls = false;      ///< the connection to the upstream uses TLS
@@ -62,7 +62,7 @@ struct ExchangeTexts {
   Text traceparent;  ///< as sent, whole and well-formed (W3C Trace Context 2.2), or empty
 };
 
-/// Returns pointers to all texts. If one is missing, this does not compile.
+/// Returns pointers to all texts. Does not compile if the function misses a member of ExchangeTexts.
 template <typename Text>
 constexpr auto pointers_to(ExchangeTexts<Text>& texts) {
   auto& [method, host, path, client, request_id, traceparent] = texts;
@@ -75,7 +75,7 @@ struct ExchangeRecord : ExchangeNumbers, ExchangeTexts<std::string_view> {
   std::string_view trace_id;  ///< from `traceparent`
   policy::Instant started{};
   const policy::Ledger* ledger = nullptr;  ///< never null
-  UpstreamCells* upstream = nullptr;  ///< counters of the upstream that also count the attempts; may be null
+  UpstreamCells* upstream = nullptr;  ///< counters of the upstream, which count the attempts too; may be null
   Carried carried = Carried::nothing;
   bool can_intercept =
       false;  ///< for `tls`: the requests would be readable if `intercept.hosts` listed the host

@@ -74,7 +74,8 @@ void append_code(std::string& out, unsigned code_point) {
   fmt::format_to(std::back_inserter(out), "\\u{:04x}", code_point);
 }
 
-// Appends the character at `at`, which is not plain; returns its length.
+// Appends the character at `at`, escaped if it must be. Returns the character's length in `text`.
+// Precondition: the character needs an escape or is not ASCII.
 std::size_t append_special(std::string& out, std::string_view text, std::size_t at) {
   const unsigned byte = byte_at(text, at);
   if (byte == '"' || byte == '\\') {

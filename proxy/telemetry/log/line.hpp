@@ -1,5 +1,5 @@
-// A buffer for one log line. An append is inlined to a comparison and a copy; an append to a string is a
-// function call.
+// A buffer for one log line. Its append is inlined to a comparison and a copy. The append of std::string
+// would be a function call.
 #pragma once
 
 #include <algorithm>

@@ -20,14 +20,15 @@ namespace reprise::telemetry {
 namespace {
 
 // While there are lines, the thread writes them at this interval. After an interval without lines it sleeps
-// until it is woken. So a caller wakes the thread only after a quiet time, or when the queue fills fast.
+// until it is woken. So a caller wakes the thread only after an interval without lines, or when the queue
+// fills fast.
 constexpr std::chrono::milliseconds batch_interval{10};
 constexpr std::chrono::seconds shutdown_limit{1};
 // Time that the destructor waits for the thread after `give_up`. Only a write that hangs takes longer.
 constexpr std::chrono::milliseconds give_up_limit{100};
 
-// Returns how many bytes one write may have: PIPE_BUF for a pipe, which takes that many without blocking when
-// it polls as writable; no limit for a regular file.
+// Returns the maximum size of one write. For a pipe this is PIPE_BUF: a pipe that polls as writable takes
+// that many bytes without blocking. For a regular file there is no limit.
 std::size_t chunk_of(int descriptor) {
   struct stat status {};
   const bool file = fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);

@@ -20,7 +20,7 @@ struct RouteNumbers {
   std::uint32_t client_gone = 0;
   std::uint32_t retries = 0;
   std::uint32_t recovered = 0;
-  std::uint32_t refused = 0;  ///< ended without another attempt
+  std::uint32_t refused = 0;  ///< requests that ended because a retry was refused
   std::array<std::uint32_t, most_buckets> durations{};
 
   bool operator==(const RouteNumbers&) const = default;
@@ -72,7 +72,7 @@ class LastMinute {
       const CountedSecond<Numbers>& one = kept_[(oldest_ + i) % kept_.size()];
       add(one.second, one.numbers);
     }
-    // Read with the mutex locked, so that these totals are not older than `before_`.
+    // Reads the totals with the mutex locked, so that they are not older than `before_`.
     add(current_.load(std::memory_order_relaxed), totals() - before_);
     return all;
   }
@@ -101,7 +101,7 @@ class LastMinute {
   mutable std::mutex mutex_;
   Numbers before_;                            ///< totals when the current second began; guarded by mutex_
   std::vector<CountedSecond<Numbers>> kept_;  ///< a ring; guarded by mutex_
-  std::size_t oldest_ = 0;                    ///< place in `kept_`, used once the ring is full
+  std::size_t oldest_ = 0;  ///< index of the oldest second in `kept_`; used once the ring is full
 };
 
 }  // namespace reprise::telemetry

@@ -101,7 +101,7 @@ void RouteFamilies::add(const std::string& route, const RouteCells& cells) {
                                                   {"reason", std::string(policy::word(reason))}};
     add_if_touched(retries, labels, cells.retries[i]);
     add_if_touched(refused, labels, cells.refused[i]);
-    // This series exists from the start, because alerts use it: a series that begins at 1 hides its first
+    // Exports the series even while it is 0, because alerts use it: a series that begins at 1 hides its first
     // increase.
     if (is_exhausted(reason)) add_counter(exhausted, labels, value_of(cells.exhausted[i]));
   }

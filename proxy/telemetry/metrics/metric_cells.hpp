@@ -57,7 +57,7 @@ class OutcomeLabels {
 struct alignas(64) RouteCells {
   RouteCells();
 
-  std::array<Counter, policy::highest_status + 1> statuses{};  ///< by the status sent to the client
+  std::array<Counter, policy::highest_status + 1> statuses{};  ///< requests by the status sent to the client
   Counter cut{0};
   Counter client_gone{0};
   std::array<Counter, OutcomeLabels::words.size()> attempts{};
@@ -96,8 +96,8 @@ struct RouteCount {
   RouteCells cells;
 };
 
-/// The counters of all metrics, which it collects itself. Metrics that rarely change, or whose labels come
-/// from outside, are in the registry instead.
+/// Has the counters of most metrics, and makes metric families of them at each scrape. The registry of
+/// prometheus-cpp has the metrics that rarely change or whose labels come from outside.
 struct Metrics::Cells final : prometheus::Collectable {
   Cells(std::span<const std::string> route_names, std::span<const std::string_view> rejection_words,
         std::string_view version, UpstreamLabels upstream_labels);

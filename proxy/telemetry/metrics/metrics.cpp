@@ -47,8 +47,8 @@ void count_entry(RouteCells& cells, UpstreamCells* upstream, std::size_t outcome
   if (waited) cells.backoff.observe(seconds(entry.verdict.delay));
 }
 
-// Counts the attempts that the ledger no longer lists. The counts are exact, except in the buckets of the
-// distributions: there each of these attempts counts with their mean duration.
+// Counts the attempts that the ledger has evicted. All counts are exact except the buckets of the duration
+// histograms, which count each of these attempts with their mean duration.
 void count_evicted(RouteCells& cells, UpstreamCells* upstream, const policy::Evicted& all) {
   const auto add = [](Counter& counter, std::uint64_t number) {
     counter.fetch_add(number, std::memory_order_relaxed);

@@ -22,16 +22,16 @@ namespace reprise::telemetry {
 /// How a tunnel ended. `denied`: a reload denied its address. `http`: it carried plain requests, which were
 /// served one by one.
 enum class TunnelOutcome : std::uint8_t { closed, broken, idle, drained, denied, http };
-/// The protocol at the start of a stream after CONNECT, through SOCKS or on a redirected connection, as
-/// http::DetectedProtocol detects it.
+/// The protocol that http::DetectedProtocol detects at the start of a stream: after CONNECT, through SOCKS or
+/// on a redirected connection.
 enum class Protocol : std::uint8_t { http, http2, tls, server_first, silence, opaque };
-/// Result of a TLS stream to a host that `intercept` lists or might list.
+/// What reprise did with a TLS stream to a host that `intercept` lists or might list.
 enum class Interception : std::uint8_t {
   intercepted,        // handshake completed: the requests are served one by one
-  unlisted,           // tunnelled blind: the host is not listed
-  no_server_name,     // tunnelled blind: no SNI, or an unreadable ClientHello
-  other_server_name,  // tunnelled blind: SNI is not the requested host
-  no_http_1_1,        // tunnelled blind: ALPN offers only other protocols
+  unlisted,           // tunnelled unread: `intercept` does not list the host
+  no_server_name,     // tunnelled unread: no SNI, or an unreadable ClientHello
+  other_server_name,  // tunnelled unread: SNI is not the requested host
+  no_http_1_1,        // tunnelled unread: ALPN does not offer HTTP/1.1
   handshake_failed,   // ended: the client or OpenSSL reported an error
   handshake_timeout,  // ended by timers.handshake
   no_certificate,     // ended: no certificate could be made for the name
@@ -113,7 +113,7 @@ class Metrics {
   /// Returns the counters of the upstream "host:port", for `ExchangeRecord::upstream`. They are valid for the
   /// life of this object.
   UpstreamCells& upstream(std::string_view host_port);
-  /// Returns the upstream's label, for the gauge functions below.
+  /// Returns the upstream's label, for set_budget_ratio and set_circuit_state.
   std::string_view upstream_label(std::string_view host_port) const;
   void count_rejection(std::size_t cause);
   void count_tunnel(TunnelOutcome);

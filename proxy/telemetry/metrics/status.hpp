@@ -13,7 +13,7 @@
 
 namespace reprise::telemetry {
 
-/// Counts of the routes within the last minute.
+/// Counts of the routes for each second of the last minute.
 struct StatusMinute {
   std::int64_t seconds = 0;  ///< as returned by `seconds_lived`
   /// In the order of the routes in the settings.
@@ -46,11 +46,11 @@ struct StatusFacts {
   /// In the order of the routes in the settings.
   std::vector<Metrics::RouteTotals> routes;
   std::optional<StatusMinute> minute;  ///< absent if the last minute was not requested
-  /// Upstreams whose budget was drawn on, with the fraction that is left, 0 to 1.
+  /// Upstreams that have used some of their budget, with the fraction that is left, 0 to 1.
   std::vector<std::pair<std::string, double>> budgets;
   /// State of one upstream. If a member is absent: full budget, closed circuit, no pause.
   struct Upstream {
-    std::string name;                   ///< "host:port", or `other`, of which only the attempts are known
+    std::string name;                   ///< "host:port", or `other`, for which only `attempts` is known
     Metrics::Counts attempts;           ///< by outcome, if the upstream has a label of its own
     std::optional<double> budget_left;  ///< fraction of the budget that is left, 0 to 1
     std::optional<policy::Circuit::State> circuit;

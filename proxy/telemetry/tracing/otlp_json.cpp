@@ -24,7 +24,7 @@ void append_hex(std::string& out, std::uint64_t number) {
 struct SpanHead {
   std::string_view trace_id;
   std::string_view id;
-  std::string_view parent;  ///< empty if there is none
+  std::string_view parent;  ///< id of the parent span; empty if there is none
   unsigned flags = 0;
   Kind kind = server;
   std::int64_t start = 0;  ///< nanoseconds since 1970
@@ -114,8 +114,8 @@ void add_peer(OtlpAttributes& to, const policy::UpstreamAddress& address) {
   to.whole("network.peer.port", address.port);
 }
 
-// Adds the outcome. Returns true for an error. An attempt that reprise cancelled because its copy was faster
-// is not an error.
+// Adds the outcome. Returns true for an error. An attempt that reprise cancelled is not an error: another
+// attempt was faster (hedge).
 bool add_outcome(OtlpAttributes& to, const policy::Outcome& outcome) {
   to.text("reprise.outcome", policy::outcome_label(outcome));
   if (const auto* failed = std::get_if<policy::Failed>(&outcome)) {

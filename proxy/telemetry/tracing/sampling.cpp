@@ -5,7 +5,7 @@
 namespace reprise::telemetry {
 
 bool is_sampled(std::string_view traceparent, bool notable, double ratio, std::uint64_t random) {
-  constexpr std::size_t flags_digit = 54;  // the lower digit of the flags
+  constexpr std::size_t flags_digit = 54;  // offset of the flags' lower digit in traceparent
   if (traceparent.size() > flags_digit) {
     constexpr std::string_view odd = "13579bdf";
     return odd.find(traceparent[flags_digit]) != std::string_view::npos;

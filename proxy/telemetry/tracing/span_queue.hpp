@@ -25,16 +25,16 @@ class SpanBell {
   void ring() { wake(rung_); }
   /// Reports that a queue is half full. Callable on any thread.
   void press() { wake(pressed_); }
-  /// Reports any other change. Callable on any thread.
+  /// Wakes the exporter for any other reason. Callable on any thread.
   void call() const;
   bool rung() const { return rung_; }
   bool pressed() const { return pressed_; }
-  /// Clears the reports, so that later requests ring again. The exporter's thread calls it before it empties
-  /// the queues.
+  /// Clears `rung` and `pressed`, so that the next request wakes the exporter again. The exporter's thread
+  /// calls this function before it empties the queues.
   void reset();
-  /// Returns an eventfd that becomes readable when one of the functions above is called. Only the exporter
-  /// calls `open`. Before the first call, reports are visible only through `rung` and `pressed`. Throws
-  /// std::system_error if no descriptor is left.
+  /// Returns an eventfd that becomes readable when `ring`, `press` or `call` wakes the exporter. Only the
+  /// exporter calls `open`. Before the first call of `open`, only `rung` and `pressed` show such a wake-up.
+  /// Throws std::system_error if no descriptor is left.
   int open();
 
  private:
@@ -67,7 +67,7 @@ class SpanQueue {
   const std::size_t capacity_;  ///< a multiple of 8
   SpanBell& bell_;
   const std::unique_ptr<std::byte[]> bytes_;
-  // Numbers of bytes that were ever read and ever written. Each has a cache line of its own.
+  // Total numbers of bytes read and written so far. Each number has its own cache line.
   alignas(64) std::atomic<std::uint64_t> read_{0};
   alignas(64) std::atomic<std::uint64_t> written_{0};
 };

@@ -16,14 +16,14 @@ namespace reprise::simulation {
 enum class Ending : std::uint8_t {
   responded,  ///< an upstream's response was delivered whole
   cut,        ///< the rest of a response could not be delivered
-  failed,     ///< the client got an error response of the proxy
-  timed_out,  ///< the client got a 504 of the proxy instead of the response at hand
+  failed,     ///< the client got an error response from the proxy
+  timed_out,  ///< the client got a 504 from the proxy instead of an upstream's response
   left,       ///< the client was gone
 };
 inline constexpr std::size_t ending_count = 5;
 std::string_view word(Ending);
 
-/// Not thread-safe: one per thread, added up at the end.
+/// Not thread-safe: each thread has its own object. The objects are added up at the end.
 class CoverageMarks {
  public:
   void begin_story() { ++story_; }

@@ -17,7 +17,7 @@ using policy::Stage;
 
 constexpr std::array statuses{200, 200, 206, 301, 401, 404, 408, 409, 410, 412,
                               421, 422, 429, 500, 501, 502, 503, 503, 504};
-// Numbers in the swarm for fault kinds other than failures and statuses.
+// Numbers of fault kinds in a Swarm. Failures and statuses have lower numbers.
 enum Fault : std::size_t { hints = 60, breaks, interruptions, slow };
 
 policy::Backoff draw_backoff(Chance& chance) {

@@ -6,7 +6,7 @@
 
 namespace reprise::simulation {
 
-/// The fault kinds that a story can have: a random half, so that one kind does not hide another.
+/// The fault kinds of one story: a random half of all kinds, so that one kind does not hide another.
 class Swarm {
  public:
   explicit Swarm(Chance& chance) : on_(chance.bits()) {}

@@ -10,7 +10,8 @@ namespace reprise::simulation {
 /// Returns the number of stories: 12 outcomes for each of 1 to 5 attempts, 4 states of the request's body,
 /// idempotent or not.
 std::uint64_t enumerated_count();
-/// Sets the story with that number. Precondition: `number` is less than enumerated_count().
+/// Writes the story with that number to the second argument. Precondition: `number` is less than
+/// enumerated_count().
 void enumerate(std::uint64_t number, LoneStory&);
 
 }  // namespace reprise::simulation

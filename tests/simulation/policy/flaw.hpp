@@ -12,8 +12,8 @@ enum class Flaw : std::uint8_t {
   none,
   body_called_held,   ///< a body that is no longer held is sent again
   called_idempotent,  ///< an effect is repeated
-  called_active,      ///< a route that must not retry does so
-  budget_withheld,    ///< retries are not charged
+  called_active,      ///< a request is retried on a route that must not retry
+  budget_withheld,    ///< retries are not charged to the budget
   signature_hidden,   ///< a request is sent again after its signature has expired
   deadline_lifted,    ///< retries continue for 30 s after the deadline
   one_attempt_more,   ///< max_attempts is one too high

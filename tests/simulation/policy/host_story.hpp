@@ -15,12 +15,12 @@ struct Visit {
   policy::Duration at{};  ///< when its head arrives, relative to the epoch
   policy::Facts facts;
   unsigned held_for = 0;  ///< the body is held while at most this many attempts have begun
-  play::Script steps;     ///< the last one repeats forever
+  play::Script steps;     ///< one step per attempt; the last step repeats forever
 };
 
 struct HostStory {
   policy::RoutePolicy route;
-  policy::Duration pause{};  ///< requested by a response before the epoch; runs from the epoch
+  policy::Duration pause{};  ///< a response before the epoch requested it; it begins at the epoch
   unsigned failures = 0;     ///< failures that the circuit counted before the epoch
   policy::Duration usual{};  ///< typical time to a good response head before the epoch; zero: unknown
   std::vector<Visit> visits;

@@ -44,7 +44,7 @@ class HostWorld {
     unsigned waits = 0;
     bool waiting = false;
     const play::Step& step(unsigned number) const;
-    /// Keeps or drops the response at hand before a wait, as its step says.
+    /// Before a wait, keeps or drops the last response, as the step of its attempt says.
     void keep();
   };
 
@@ -62,7 +62,8 @@ class HostWorld {
   void obey(const policy::Wait& wait, std::size_t visitor) { begin_wait(wait.until, visitor); }
   void obey(const policy::Deliver& deliver, std::size_t visitor) { relay(deliver.number, visitor); }
   void obey(const policy::Continue& more, std::size_t visitor) { relay(more.number, visitor); }
-  // These actions require nothing here: the exchange must ignore the late events of a cancelled attempt.
+  // The next four actions need no work. After Cancel, the attempt goes on: the exchange must ignore its late
+  // events.
   static void obey(const policy::Cancel&, std::size_t) {}
   static void obey(const policy::Cut&, std::size_t) {}
   static void obey(const policy::Fail&, std::size_t) {}

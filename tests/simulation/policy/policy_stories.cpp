@@ -31,7 +31,8 @@ struct Sum {
   std::optional<Broken> broken;
 };
 
-/// Plays the stories from `first` to before `end` on several threads. Ends soon after the first broken law.
+/// Plays the stories with the numbers in [first, end) on several threads. Ends soon after the first broken
+/// law.
 template <typename Tell>
 Sum play_all(std::uint64_t first, std::uint64_t end, const Options& options, Flaw flaw, Tell tell) {
   constexpr std::uint64_t share = 1024;

@@ -149,7 +149,8 @@ void VisitLaws::judge_start(const policy::Start& start, const Happening& what) {
   const unsigned beyond = most == 1U ? stale_ : 0;
   require(stale_ <= 1 && (!most || charged_ + stale_ <= *most + beyond), "attempts are bounded");
   if (start.fresh) wait_ = Duration::zero();
-  // A free retry is charged only if the attempt that it replaces was charged and then refunded.
+  // The retry of a stale connection is charged only if the attempt that it replaces was charged and then
+  // refunded.
   const bool inherits = start.fresh && tried_[last_ended_ - 1].given_back;
   begin(what, start.fresh, false);
   if (inherits || (!start.fresh && start.number > 1)) pay();
@@ -243,8 +244,8 @@ bool VisitLaws::is_lost(const Tried& one) {
          one.report.sent == policy::Sent::maybe;
 }
 
-// Returns true if the client must get the failure of a lost attempt, because this response may be about the
-// proxy's own retry.
+// Returns true if the client must get the failure of a lost attempt instead of the response to attempt
+// `number`, because this response may be about the proxy's own retry.
 bool VisitLaws::keeps_lost_failure(unsigned number) const {
   const Responded* given = response(number);
   if (given == nullptr || visit_.facts.safe_method || !play::may_tell_of_repeat(given->status)) return false;

@@ -30,7 +30,8 @@ struct Happening {
 /// One attempt, as it was reported to the exchange.
 struct Tried {
   Instant started{};
-  Instant admitted{};  ///< start of this attempt; for a free retry, of the attempt that it replaces
+  /// Start of this attempt; for the retry of a stale connection, start of the attempt that it replaces.
+  Instant admitted{};
   Instant ended{};
   policy::Outcome outcome = policy::Failed{policy::Stage::await_head, policy::Cause::cancelled};
   policy::AttemptReport report{};
@@ -52,7 +53,7 @@ class VisitLaws {
 
   /// Judges the actions that the exchange returned for this event.
   void after(const Happening&, const policy::Actions&, const policy::Exchange&);
-  /// Reports that the response at hand was read whole, or that it was dropped.
+  /// This function and the next report that the last response was read whole or was dropped.
   void response_kept() { whole_ = whole_ || at_hand_ != 0; }
   void response_dropped() {
     if (!whole_) at_hand_ = 0;
@@ -120,7 +121,7 @@ class VisitLaws {
   unsigned last_ended_ = 0;
   unsigned charged_ = 0;
   unsigned stale_ = 0;
-  unsigned at_hand_ = 0;  ///< attempt whose response the client would get; 0: none
+  unsigned at_hand_ = 0;  ///< attempt whose response the client gets if no other follows; 0: none
   bool whole_ = false;
   unsigned body_of_ = 0;  ///< attempt whose body the client receives; 0: no head was delivered
   bool continuable_ = false;
