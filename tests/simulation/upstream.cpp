@@ -9,7 +9,8 @@
 namespace reprise::simulation {
 namespace {
 
-// Returns the id if a request head such as `GET /s/12 HTTP/1.1` begins here, also in absolute-form.
+// Returns the request's id if `head` begins with a line such as `GET /s/12 HTTP/1.1`, or the same in
+// absolute-form.
 std::optional<std::uint64_t> story_number(std::string_view head) {
   constexpr std::array<std::string_view, 5> methods{"GET ", "HEAD ", "POST ", "PUT ", "DELETE "};
   constexpr std::string_view scheme = "http://";
@@ -85,7 +86,7 @@ Upstream::~Upstream() {
   wire_->on_swallow({});
 }
 
-// The upstream may have seen any byte that the kernel took, read or not. Effects are therefore counted here.
+// Counts effects here, because the upstream may have seen any byte that the kernel took.
 void Upstream::offered(std::string_view head, std::size_t taken) {
   if (const auto id = story_number(head)) {
     Account* account = book_.find(*id);

@@ -1,5 +1,5 @@
-// The upstream, which fails as the plan says. It has three ports, and plays each request from its number and
-// attempt.
+// The upstream, which fails as the plan says. It has three ports. The request's number and attempt decide how
+// the upstream treats the request.
 #pragma once
 
 #include <boost/asio/io_context.hpp>

@@ -23,7 +23,7 @@ struct Observed {
 class Judgement {
  public:
   Judgement(Ledger& ledger, const Load& load, const Observed& observed);
-  /// Compares everything and prints the table. Returns true if all is right.
+  /// Compares everything and prints the table. Returns true if the soak passed.
   bool print();
   /// Returns the figures as a flat JSON object.
   std::string figures() const;

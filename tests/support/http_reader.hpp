@@ -29,7 +29,7 @@ class HttpReader {
   enum class Kind : std::uint8_t {
     request,
     response,
-    head,  ///< only the head of a request or response: the response to a HEAD, or the caller reads the body
+    head,  ///< only the head: for the response to a HEAD, or if the caller reads the body itself
   };
   enum class State : std::uint8_t {
     head,
@@ -49,7 +49,7 @@ class HttpReader {
   using Sink = std::function<void(std::string_view)>;
 
   explicit HttpReader(Kind kind = Kind::request) : kind_(kind) {}
-  /// Starts the next message, of this kind.
+  /// Prepares for the next message, which is of this kind.
   void begin(Kind kind) { *this = HttpReader(kind); }
   /// Reads up to the end of the head, a piece of the body, or the end of the message.
   Piece next(std::string_view bytes);

@@ -12,7 +12,7 @@ namespace reprise::play {
 
 /// State of a connection after reads.
 enum class Wire : std::uint8_t {
-  open,   ///< no end was seen
+  open,   ///< neither FIN nor a reset was received
   fin,    ///< the peer sent FIN
   reset,  ///< the peer sent a reset
 };

@@ -66,7 +66,7 @@ struct Step {
   Sent sent = Sent::maybe;
   bool on_reused = false;
   bool held = true;
-  std::optional<Idempotency> judged;  ///< null: as in the scene
+  std::optional<Idempotency> judged;  ///< idempotency of the request; null: as in the scene
   Duration lasting{};                 ///< duration of the attempt
   Duration late{};                    ///< how much later than requested the wait ends
   Keeping keeping = Keeping::whole;

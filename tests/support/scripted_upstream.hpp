@@ -32,7 +32,8 @@ struct Peer {
 /// Listens on 127.0.0.1, port 0. Destruction ends every connection and joins every thread.
 class ScriptedUpstream {
  public:
-  /// Runs once per connection, on that connection's own thread. Its return closes the connection (FIN).
+  /// Runs once per connection, on that connection's own thread. When the script returns, the connection is
+  /// closed (FIN).
   using Script = std::function<void(Peer&)>;
 
   explicit ScriptedUpstream(Script script);

@@ -36,7 +36,7 @@ struct OcspResponse {
   long serial;
   int status = V_OCSP_CERTSTATUS_REVOKED;
   Timely timely = {};
-  const EVP_MD* hash = nullptr;  ///< hash by which the issuer is named; null: SHA-1, as most responders use
+  const EVP_MD* hash = nullptr;  ///< hash that identifies the issuer; null: SHA-1, as most responders use
 };
 
 class TlsAuthority {

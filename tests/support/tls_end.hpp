@@ -15,11 +15,11 @@
 
 namespace reprise::play {
 
-/// A TLS server's settings, with a certificate for 127.0.0.1 and localhost. An intermediate CA issued it, and
-/// a root issued the CA.
+/// A TLS server's settings, with a certificate for 127.0.0.1 and localhost. The certificate is issued by an
+/// intermediate CA, whose own certificate is issued by a root.
 class TlsServer {
  public:
-  /// `protocol` is the protocol that it selects by ALPN; empty: no ALPN.
+  /// `protocol`: the protocol that the server selects by ALPN; empty: no ALPN.
   explicit TlsServer(std::string_view protocol = "http/1.1");
   ~TlsServer();
   TlsServer(const TlsServer&) = delete;
@@ -34,7 +34,7 @@ class TlsServer {
   /// Appends a CRL or another certificate to the certificate file.
   void publish(const std::string& pem) const;
 
-  /// PEM file with the root's certificate. A client that trusts it trusts the server.
+  /// PEM file with the root's certificate. A client that trusts this certificate trusts the server.
   const std::string& certificate_file() const { return file_; }
   SSL_CTX* settings() const { return settings_; }
 

@@ -32,7 +32,8 @@ class EncodedEntry {
 
 /// Decodes an entry that `EncodedEntry::put` wrote. `id` and `route_name` stay empty.
 HistoryEntry decoded_entry(const std::byte* from);
-/// The following functions read a single field of an encoded entry, for searches.
+/// The following functions each read one field of an encoded entry, so that a search need not decode the
+/// entry.
 std::size_t entry_bytes_at(const std::byte* from);
 std::uint64_t entry_number_at(const std::byte* from);
 std::string_view entry_request_id_at(const std::byte* from);

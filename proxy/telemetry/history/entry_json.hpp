@@ -8,8 +8,8 @@
 
 namespace reprise::telemetry {
 
-/// Returns the entry as JSON, with durations in milliseconds. `advice`: what to change so that the request
-/// ends differently; may be empty.
+/// Returns the entry as JSON, with durations in milliseconds. `advice`: what the user can change so that such
+/// a request ends differently; may be empty.
 json::object story_json(const HistoryEntry&, std::string_view advice);
 
 }  // namespace reprise::telemetry

@@ -22,10 +22,11 @@ struct HistoryAttempt {
   policy::Outcome outcome;       ///< without `Failed::why`
   policy::Duration started{};
   policy::Duration ended{};
-  policy::Duration wait{};     ///< time waited before the attempt
-  policy::Verdict verdict;     ///< decision after the attempt
-  policy::WaitRange bounds{};  ///< range from which the verdict's delay was drawn; zero if it was not drawn
-  float budget_left = 0;       ///< retries left in the budget at the verdict; infinite without a budget
+  policy::Duration wait{};  ///< time waited before the attempt
+  policy::Verdict verdict;  ///< decision after the attempt
+  /// Range from which the verdict's delay was drawn; zero if the delay was not drawn.
+  policy::WaitRange bounds{};
+  float budget_left = 0;  ///< retries left in the budget at the verdict; infinite without a budget
 };
 
 /// A finished request as the history returns it. Owns its texts. Each text is clipped (json_text.hpp), and a

@@ -53,7 +53,7 @@ class RequestHistory {
   RequestHistory(std::string name, std::size_t threads, std::size_t bytes);
 
   ThreadHistory& book(std::size_t thread) { return *books_[thread]; }
-  /// Returns the id of a number: letters, digits and one hyphen, at most 24 characters.
+  /// Returns the id of the request with this number: letters, digits and one hyphen, at most 24 characters.
   std::string id_of(std::uint64_t number) const;
   void append_id(std::string& out, std::uint64_t number) const;
   /// Finds a request by its id (`id_of`), or the newest one with this X-Request-Id. `route_name` stays empty.

@@ -1,5 +1,5 @@
 // The log: one line per finished request, and messages. A thread of its own writes the lines, so that a
-// blocked descriptor costs lines, never the caller's time.
+// blocked descriptor loses lines but never delays a caller.
 #pragma once
 
 #include <atomic>

@@ -69,7 +69,7 @@ constexpr auto pointers_to(ExchangeTexts<Text>& texts) {
   return std::array{&method, &host, &path, &client, &request_id, &traceparent};
 }
 
-/// One finished request. Its views are valid only during the call that gets the record.
+/// One finished request. Its views are valid only during the call to which the record is passed.
 struct ExchangeRecord : ExchangeNumbers, ExchangeTexts<std::string_view> {
   std::string_view id;        ///< `number` as text (RequestHistory::id_of); may be empty
   std::string_view trace_id;  ///< from `traceparent`
@@ -85,10 +85,10 @@ struct ExchangeRecord : ExchangeNumbers, ExchangeTexts<std::string_view> {
 
 /// Returns true if the record describes an opened tunnel, not a request.
 inline bool is_tunnel(const ExchangeRecord& record) { return record.carried != Carried::nothing; }
-/// Returns true for a complete response below 400 after any retry, including one after a stale connection.
-/// `reprise_recovered_total` counts these requests.
+/// Returns true if the request got a complete response below 400 after a retry, even if that retry only
+/// replaced a stale connection. `reprise_recovered_total` counts these requests.
 bool is_recovered(const ExchangeRecord&);
-/// Returns true for a complete response that was resumed after a break. `reprise_resumed_downloads_total`
+/// Returns true if the response broke, was resumed, and became complete. `reprise_resumed_downloads_total`
 /// counts these requests.
 bool is_resumed(const ExchangeRecord&);
 

@@ -28,7 +28,7 @@ std::string document_lines(const json::array& items);
 double in_milliseconds(policy::Duration span);
 /// Returns the span in milliseconds as a JSON number; null if it is absent.
 json::value milliseconds_or_null(const std::optional<policy::Duration>& span);
-/// Rounds a number to that many decimals. A number that is not finite stays unchanged.
+/// Rounds `number` to `decimals` decimals. A number that is not finite stays unchanged.
 double rounded(double number, int decimals);
 /// Returns a JSON list of these texts.
 json::array list_of(const std::vector<std::string>& texts);

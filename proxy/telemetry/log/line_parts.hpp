@@ -11,8 +11,8 @@
 
 namespace reprise::telemetry {
 
-/// Returns the time as RFC 3339 in UTC with milliseconds. The text is valid until the thread's next call.
-/// `wall`: nanoseconds since 1970, at least 0.
+/// Returns the time as RFC 3339 in UTC with milliseconds. The text is valid until the same thread calls this
+/// function again. `wall`: nanoseconds since 1970, at least 0.
 std::string_view timestamp(std::int64_t wall);
 /// Appends the local time of day: `10:03:12`.
 void append_clock(std::string& out, std::int64_t wall);
@@ -47,7 +47,7 @@ bool is_known_method(std::string_view method);
 
 struct HostAndPort {
   std::string_view host;   ///< without brackets
-  std::uint64_t port = 0;  ///< 0 if there is none
+  std::uint64_t port = 0;  ///< 0 if the text has no port
 };
 /// Splits `192.0.2.7:443` or `[2001:db8::1]:443`. Returns views into `text`.
 HostAndPort parts_of(std::string_view text);

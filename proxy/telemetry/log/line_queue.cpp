@@ -51,7 +51,7 @@ LineQueue::State::State(int to) : descriptor(to), give_up(eventfd(0, EFD_CLOEXEC
 
 LineQueue::State::~State() { close(give_up); }
 
-// Writes batches to the descriptor, and remembers whether the last one ended in the middle of a line.
+// Writes batches to the descriptor, and remembers whether the last batch ended in the middle of a line.
 class LineQueue::Drain {
  public:
   explicit Drain(State& state) : state_(state), chunk_(chunk_of(state.descriptor)) {}

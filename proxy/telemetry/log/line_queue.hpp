@@ -17,7 +17,7 @@ namespace reprise::telemetry {
 class LineQueue {
  public:
   static constexpr std::size_t half_bytes = 512 * 1024;
-  /// Fill level that wakes the thread at once.
+  /// Fill level at which a caller wakes the thread at once.
   static constexpr std::size_t crowded_bytes = half_bytes / 2;
 
   /// Starts the thread. Does not close `descriptor` or change its flags, because other processes may share

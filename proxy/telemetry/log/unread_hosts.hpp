@@ -1,4 +1,4 @@
-// Hosts whose HTTPS went through tunnels that reprise could not read, and how often.
+// Counts the HTTPS tunnels that reprise could not read, by host.
 #pragma once
 
 #include <cstdint>

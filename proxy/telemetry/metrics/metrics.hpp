@@ -105,9 +105,9 @@ class Metrics {
   std::size_t route(std::string_view name);
   /// Counts one finished request: requests, durations, attempts, retries, refusals, recovered, exhausted,
   /// backoff, Retry-After and ambiguous, all from its ledger.
-  ///  - A retry is counted for each entry whose verdict says retry.
-  ///  - A refusal is counted once per request, by the ledger's final reason, unless that is `success` or a
-  ///    reason that retries. If a wait was ended early, that is the reason which ended the wait.
+  ///  - A retry is counted for each ledger entry whose verdict is a retry.
+  ///  - A refusal is counted once per request, by the ledger's final reason, unless this reason is `success`
+  ///    or leads to a retry. If something ended a wait early, the final reason is what ended the wait.
   ///  - An opened tunnel is counted neither as a request nor in the durations.
   void count(const ExchangeRecord&);
   /// Returns the counters of the upstream "host:port", for `ExchangeRecord::upstream`. They are valid for the

@@ -41,7 +41,8 @@ Shown shown(const MetricFamily& family) {
   return {name, "unknown", {}};
 }
 
-// Returns the unit that ends the family's name; empty if there is none, or if the family is an info.
+// Returns the unit at the end of the family's name; empty if the name has no unit or the family is an info
+// metric.
 std::string_view unit_of(const Shown& family) {
   constexpr auto units = std::to_array<std::string_view>({"seconds", "bytes", "ratio"});
   if (family.type == "info") return {};

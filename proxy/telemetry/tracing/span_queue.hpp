@@ -52,8 +52,8 @@ struct QueuedEntry {
   std::uint64_t random = 0;
 };
 
-/// A queue from one io thread to the exporter. Reserves all memory at construction, and does not touch it
-/// before it is used.
+/// A queue from one io thread to the exporter. Reserves all memory at construction, but touches each part of
+/// it only when that part is first used.
 class SpanQueue {
  public:
   SpanQueue(std::size_t bytes, SpanBell& bell);

@@ -13,9 +13,9 @@ using policy::Stage;
 //   resolve: no connection exists yet that could break, and no address that could be denied.
 //   connect: the name is resolved, and no byte is exchanged, so there is no head and no response timeout.
 //   tls: connect_timeout bounds the handshake. Bytes that are not TLS are tls_protocol_error, here and later.
-//   send, await_head, head: the connection is established. A malformed or too large head has begun, so its
-//     stage is `head`. Only a request that is still being sent can end with replay_lost.
-//   body, held or relayed: a body that ends early without a reset is `truncated`. So is a stall.
+//   send, await_head, head: the connection is established. If a head is malformed or too large, it has begun,
+//     so the stage is `head`. Only a request that is still being sent can end with replay_lost.
+//   body, held or relayed: a body that stalls, or ends early without a reset, is `truncated`.
 constexpr Failed table[] = {
     {Stage::resolve, Cause::dns_error},
     {Stage::resolve, Cause::dns_timeout},

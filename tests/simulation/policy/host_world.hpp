@@ -62,8 +62,7 @@ class HostWorld {
   void obey(const policy::Wait& wait, std::size_t visitor) { begin_wait(wait.until, visitor); }
   void obey(const policy::Deliver& deliver, std::size_t visitor) { relay(deliver.number, visitor); }
   void obey(const policy::Continue& more, std::size_t visitor) { relay(more.number, visitor); }
-  // The next four actions need no work. After Cancel, the attempt goes on: the exchange must ignore its late
-  // events.
+  // These four actions need no work. A cancelled attempt still has events, which the exchange must ignore.
   static void obey(const policy::Cancel&, std::size_t) {}
   static void obey(const policy::Cut&, std::size_t) {}
   static void obey(const policy::Fail&, std::size_t) {}

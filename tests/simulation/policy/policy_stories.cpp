@@ -1,4 +1,5 @@
-// Plays millions of stories of policy::Exchange, all short ones and random ones, and judges each by the laws.
+// Plays millions of stories of policy::Exchange (all short stories, and random ones), and judges each by the
+// laws.
 #include <atomic>
 #include <cstdio>
 #include <fstream>
