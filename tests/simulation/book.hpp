@@ -34,7 +34,7 @@ struct RequestPlan {
   bool idempotent = false;  ///< verdict of the route's idempotency rule
   bool repeatable = false;  ///< may be retried, judged by its head
   /// True if the request must use a new connection: it is not repeatable, and the last non-repeatable request
-  /// of the same client connection, if any, went to another host.
+  /// of the same client connection went to another host, or there was no such request.
   bool takes_no_risk = false;
 };
 

@@ -35,7 +35,7 @@ class Client final : public Actor {
   Client(World& world, Book& book, ClientPlan plan, std::shared_ptr<Wire> wire, Chance pieces);
   ~Client() override;
 
-  /// Sends the first request, or all of them if the client pipelines.
+  /// Sends the first request, or all requests if the client pipelines.
   void start();
   void look() override;
   bool over() const { return over_; }

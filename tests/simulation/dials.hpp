@@ -49,8 +49,9 @@ class DialBook {
   std::map<std::string, std::vector<std::string>> names_;
   /// Newest race for each `order` array; key: the address of this array.
   std::map<const tcp::endpoint*, Race> races_;
-  Entrant* dialling_ = nullptr;       ///< entrant whose dial race_dials() announced; null if none
-  bool descriptors_ran_out_ = false;  ///< a dial failed with EMFILE: such a dial is repeated outside its race
+  Entrant* dialling_ = nullptr;  ///< entrant whose dial race_dials() announced; null if none
+  /// A dial failed with EMFILE: the proxy repeats this dial outside the race.
+  bool descriptors_ran_out_ = false;
 };
 
 }  // namespace reprise::simulation

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstdint>
 
-// These replace functions of the C library, which declares them noexcept.
+// The following functions replace those of the C library, which declares them noexcept.
 extern "C" int timerfd_create(clockid_t, int) noexcept { return ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
 extern "C" int timerfd_settime(int fd, int flags, const itimerspec*, itimerspec*) noexcept {

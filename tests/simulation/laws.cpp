@@ -205,8 +205,8 @@ class Judge {
     if (!heeded) return false;
     return !account_.reset || account_.told <= *account_.reset + std::chrono::seconds(1);
   }
-  // Checks row D15: no attempt begins after a shutdown. A reconnect and a resume are exempt, because they
-  // belong to an attempt that began before.
+  // Checks row D15: no attempt begins after a shutdown. Exceptions: a reconnect and a resume, because both
+  // belong to an attempt that began before the shutdown.
   bool shutdown_is_heeded() const {
     const auto told = scene_.drains_at ? scene_.drains_at : scene_.terminates_at;
     if (!told) return true;

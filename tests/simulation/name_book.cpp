@@ -27,8 +27,8 @@ void NameBook::dialled(const address& dialled, const Dials::Result& result) {
   const Instant last = moments_.at(response.name).back();
   if (last > response.given && now > last) book_.broken("no answer outlives the one that came after it");
   if (result.error && !response.failed) response.failed = now;
-  // After EMFILE, an idle connection is closed and the same address is dialled again at once. If that
-  // succeeds, the address has not failed.
+  // After EMFILE, an idle connection is closed and the same address is dialled again at once. If the second
+  // dial succeeds, the address has not failed.
   if (!result.error && response.failed == now) response.failed.reset();
 }
 

@@ -370,8 +370,8 @@ Played Story::play() {
   played.requests = book_.accounts().size();
   played.faults = faults_.played();
   for (std::size_t i = 0; i < fault_count; ++i) marks_.faults[i] += faults_.counts()[i];
-  // A broken story can leave sessions behind. They are destroyed before the actors at the other ends of their
-  // wires.
+  // A broken story can leave sessions behind. Destroys these sessions before the actors at the other ends of
+  // their wires.
   world_.let_go();
   resolver_.reset();
   worker_.reset();

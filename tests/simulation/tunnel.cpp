@@ -74,7 +74,7 @@ void TunnelEnd::pump() {
   wire_->finish();
 }
 
-// Returns bytes of the opening, or of the content after it, but never of both.
+// Returns bytes of the opening or of the content that follows the opening, but never of both at once.
 std::string TunnelEnd::bytes_at(std::uint64_t place, std::uint64_t most) const {
   const std::uint64_t opening = plan_.opening.size();
   if (place < opening) return plan_.opening.substr(place, most);

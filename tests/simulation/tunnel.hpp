@@ -50,7 +50,7 @@ struct TunnelSeen {
   Instant theirs{};  ///< when the other end's FIN arrived
 };
 
-/// Sends its bytes, reads those of the other end, and sends FIN after its last byte.
+/// One end of a tunnel: sends its bytes, reads the bytes of the other end, and sends FIN after its last byte.
 class TunnelEnd : public Actor {
  public:
   /// `other` is the plan of the other end. `sends` and `takes` select the content of each direction.

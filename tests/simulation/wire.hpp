@@ -22,7 +22,7 @@ class Actor {
   virtual void look() = 0;
 };
 
-/// Shared by its two ends; lives until both release it.
+/// Shared by its two ends. Destroyed when both ends have released the wire.
 class Wire : public std::enable_shared_from_this<Wire> {
  public:
   Wire(World& world, Faults& faults, Chance pieces);

@@ -193,7 +193,7 @@ Task<Done> Client::tunnel() {
   co_return Done{};
 }
 
-// Sends a request with contradictory framing. It must be rejected with 400, before any attempt.
+// Sends a request with contradictory framing. The proxy must reject the request with 400, before any attempt.
 Task<Done> Client::ambiguous() {
   co_await wire_.write(request_head(errand_, plan_, "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n") +
                        "0\r\n\r\n");

@@ -13,7 +13,7 @@ namespace {
 constexpr auto beat = std::chrono::milliseconds(5);
 // Longer than any request can take with the limits of tests/soak.sh.
 constexpr auto patience = std::chrono::seconds(240);
-// While more requests than this wait for a client, no further ones become due.
+// While more than this number of requests wait for a client, no further requests become due.
 constexpr std::uint64_t most_waiting = 200;
 
 }  // namespace

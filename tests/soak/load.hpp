@@ -55,7 +55,7 @@ class Load {
     asio::steady_timer nudge;
     std::unique_ptr<Wire> line;
     Clock::time_point busy_since = Clock::time_point::max();
-    std::uint64_t number = 0;  ///< request that it carries out
+    std::uint64_t number = 0;  ///< request that the client carries out
   };
   Task<void> pace();
   Task<void> work(Seat& seat);

@@ -72,8 +72,8 @@ void Performance::commit() {
   ledger_.took_effect(plan_);
 }
 
-// Reads and checks the request body. Returns false if the connection ended inside it, or was reset there as
-// the fate says.
+// Reads and checks the request body. Returns false if the connection ended inside the body, or if the fate
+// reset the connection there.
 Task<bool> Performance::read_body() {
   const std::uint64_t stop = fate_ == Fate::reset_in_request ? chance_.below(plan_.size) : plan_.size + 1;
   Body body(wire_, head_, HttpReader::Kind::request);
@@ -124,8 +124,8 @@ Task<After> Performance::run() {
   co_return co_await play();
 }
 
-// Responds before the body was read. Then reads it to its end, because a close with unread bytes would become
-// a reset, which can destroy the response.
+// Responds before it reads the body. Then reads the body to its end, because a close with unread bytes would
+// become a reset, which can destroy the response.
 Task<After> Performance::response_early() {
   wire_.consume(0);
   if (fate_ == Fate::early_response) {

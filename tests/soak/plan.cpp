@@ -94,12 +94,13 @@ Plan lost_post(Plan plan, Chance& chance) {
   return plan;
 }
 
-// Returns true if the fate is possible for this request. If it is not, `fine` is played.
+// Returns true if the fate is possible for this request. If the fate is not possible, `fine` is played.
 bool applies(Fate fate, const Plan& plan) {
   if (fate == Fate::early_response || fate == Fate::early_refusal || fate == Fate::reset_in_request) {
     return plan.sends_body() && plan.size > 0;
   }
-  // Surplus bytes must arrive with the response. Later, they could be taken for the next response.
+  // Surplus bytes must arrive with the response. If they came later, the proxy could take them for the next
+  // response.
   const bool surplus = fate == Fate::extra_bytes || fate == Fate::two_responses;
   if (surplus && plan.size > most_in_one_write) return false;
   const bool in_body = fate >= Fate::body_fin && fate <= Fate::bad_chunk;

@@ -139,7 +139,7 @@ void Judgement::compare_reasons() {
 }
 
 // Compares how often a reason ended the retries. Reprise may count more than the clients: a client does not
-// learn the reason if a resume was refused after the head, or if it left before the head.
+// learn the reason if a resume was refused after the head, or if the client left before the head.
 void Judgement::compare_refusals(const std::string& reason, double ours, double theirs) {
   const std::string what = "  refused: " + reason;
   const bool is_told = reason == "not_idempotent" || reason == "not_replayable";

@@ -28,7 +28,7 @@ BlackHole::BlackHole(const std::string& address, std::uint16_t port) {
   static_cast<void>(::setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on));
   if (::bind(listener, &generic, sizeof place) != 0 || ::listen(listener, 0) != 0)
     throw std::runtime_error("no black hole at " + address);
-  // The first connection fills the queue. The kernel does not even reply to later ones.
+  // The first connection fills the queue. The kernel does not even reply to later connections.
   for (int i = 0; i < fillers; ++i) {
     sockets_.push_back(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     static_cast<void>(::connect(sockets_.back(), &generic, sizeof place));

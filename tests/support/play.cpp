@@ -36,8 +36,8 @@ class World {
 
   const Step& step() const { return script_[std::min<std::size_t>(number_, script_.size()) - 1]; }
 
-  // Executes the actions. Returns the actions that follow from the last of them; the others lead to no
-  // further actions.
+  // Executes the actions. Returns the actions that follow from the last action. All others lead to no further
+  // actions.
   policy::Actions obey_all(const policy::Actions& actions) {
     policy::Actions next;
     for (const policy::Action& action : actions) {
@@ -111,7 +111,7 @@ class World {
     return what == Interruption::none ? Duration::zero() : whole / 2;
   }
 
-  // Reports the interruption to the exchange. Returns its actions; null if it returns none.
+  // Reports the interruption to the exchange. Returns the actions of the exchange; null if there are none.
   std::optional<policy::Actions> interrupt(Interruption what, Event::During during, Duration later) {
     if (what == Interruption::none) return std::nullopt;
     now_ += later;
@@ -132,8 +132,8 @@ class World {
     return actions;
   }
 
-  // Copies entries before the ledger evicts them. Later changes affect only the last two, and the entry of
-  // the delivered response.
+  // Copies entries before the ledger evicts them. Later changes affect only the last two entries and the
+  // entry of the delivered response.
   void copy_entries() {
     const policy::Ledger& ledger = exchange_.ledger();
     std::vector<policy::LedgerEntry>& entries = played_.entries;

@@ -8,7 +8,7 @@
 namespace reprise::play {
 
 // The undefined behaviour sanitizer opens a pipe to check whether an object's memory is readable. Without a
-// free descriptor it reports a valid object as broken.
+// free descriptor, the sanitizer reports a valid object as broken.
 #if defined(__SANITIZE_ADDRESS__)
 inline constexpr bool sanitizer_needs_descriptors = true;
 #elif defined(__has_feature)

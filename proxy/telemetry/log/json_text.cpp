@@ -54,7 +54,7 @@ Character decode(std::string_view text, std::size_t at) {
 }
 
 // Returns true for characters that a log line must not show as they are. C1 controls act on a terminal as ESC
-// does. Zero-width and bidirectional marks make a line look like another one.
+// does. Zero-width and bidirectional marks make a line look like another line.
 bool is_hidden(unsigned code_point) {
   const auto within = [code_point](unsigned first, unsigned last) {
     return code_point >= first && code_point <= last;

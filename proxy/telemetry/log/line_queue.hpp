@@ -13,7 +13,7 @@
 
 namespace reprise::telemetry {
 
-/// Two buffers of 512 KiB: callers fill one while the other is written. Thread-safe.
+/// Two buffers of 512 KiB: callers fill one buffer while the thread writes the other buffer. Thread-safe.
 class LineQueue {
  public:
   static constexpr std::size_t half_bytes = 512 * 1024;
@@ -52,7 +52,7 @@ class LineQueue {
     std::condition_variable filled;
     std::condition_variable finished;
     std::string filling;
-    bool idle = false;  ///< the thread sleeps until it is notified of lines
+    bool idle = false;  ///< the thread sleeps until a caller wakes it
     bool stopping = false;
     bool done = false;
     std::atomic<std::uint64_t> dropped{0};

@@ -11,8 +11,8 @@
 namespace reprise::telemetry {
 
 /// The destination of the log's lines. With the format `auto`, a terminal gets text, and the other
-/// destinations get JSON. The journal gets a priority before each line, and no time in lines of text, because
-/// it records the time of each line itself.
+/// destinations get JSON. The journal gets a priority before each line. It gets no time in lines of text,
+/// because the journal records the time of each line itself.
 enum class LogReader : std::uint8_t { stream, terminal, journal };
 
 /// Appends the access line with its newline, in local time unless the journal reads it. Values are escaped

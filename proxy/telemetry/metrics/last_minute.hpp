@@ -52,9 +52,8 @@ class LastMinute {
  public:
   static constexpr std::int64_t seconds = 60;
 
-  /// If a request ended in a new second, begins that second. Call before that request is counted.
-  /// `totals` returns the counts so far. Thread-safe: if two threads begin a second, only one of them reads
-  /// the totals.
+  /// Begins a new second if a request ended in it. Call before this request is counted. `totals` returns the
+  /// counts so far. Thread-safe: if two threads begin a second, only one of them reads the totals.
   template <typename Totals>
   void before_count(std::int64_t second, const Totals& totals) {
     if (second > current_.load(std::memory_order_relaxed)) begin(second, totals);

@@ -19,8 +19,8 @@
 
 namespace reprise::telemetry {
 
-/// How a tunnel ended. `denied`: a reload denied its address. `http`: it carried plain requests, which were
-/// served one by one.
+/// How a tunnel ended. `denied`: a reload denied its address. `http`: the tunnel carried plain HTTP requests,
+/// which were served one by one.
 enum class TunnelOutcome : std::uint8_t { closed, broken, idle, drained, denied, http };
 /// The protocol that http::DetectedProtocol detects at the start of a stream: after CONNECT, through SOCKS or
 /// on a redirected connection.
@@ -166,8 +166,8 @@ class Metrics {
     Counts refused;  ///< by reason
     Counts
         responses;  ///< by class of the status that was sent: `1xx` to `5xx`, `other`, `cut`, `client_gone`
-    /// Number of requests in each bucket of duration_bounds(); the last item counts those above the highest
-    /// bound. Empty if there were no requests. Tunnels are not counted.
+    /// Number of requests in each bucket of duration_bounds(); the last item counts the requests above the
+    /// highest bound. Empty if there were no requests. Tunnels are not counted.
     std::vector<std::uint64_t> durations;
   };
   RouteTotals totals_of(std::size_t route) const;

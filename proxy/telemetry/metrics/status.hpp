@@ -42,7 +42,8 @@ struct StatusFacts {
   Limits limits;
   bool ready = false;
   bool draining = false;
-  std::vector<std::string> listeners;  ///< such as `forward 127.0.0.1:3128`
+  /// Mode and address of each listener, such as `forward 127.0.0.1:3128`.
+  std::vector<std::string> listeners;
   /// In the order of the routes in the settings.
   std::vector<Metrics::RouteTotals> routes;
   std::optional<StatusMinute> minute;  ///< absent if the last minute was not requested

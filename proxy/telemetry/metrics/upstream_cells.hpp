@@ -47,8 +47,8 @@ class UpstreamTable {
  public:
   explicit UpstreamTable(UpstreamLabels labels) : labels_(std::move(labels)) {}
 
-  /// Returns the cells of "host:port" (host in lower case), or those of `other` if the upstream has no label
-  /// of its own. Takes a lock, so call it once for each upstream and not for each request.
+  /// Returns the cells of "host:port" (host in lower case), or the cells of `other` if the upstream has no
+  /// label of its own. Takes a lock, so call it once for each upstream and not for each request.
   UpstreamCells& cells_of(std::string_view host_port);
   /// Returns the label of the upstream: "host:port", or `other`.
   std::string_view label_of(std::string_view host_port) const;

@@ -39,9 +39,8 @@ class CoverageMarks {
   std::uint64_t stories() const { return story_; }
   /// Returns one line per mark.
   std::string table() const;
-  /// Returns one line for each mark that fewer than one in a thousand stories reached, and one for each pair
-  /// of stage and cause that was reached although it is listed as impossible. Empty if there are no such
-  /// lines.
+  /// Returns one line for each mark that fewer than one in a thousand stories reached. Adds one line for each
+  /// pair of stage and cause that was reached although it is listed as impossible. Empty if all is well.
   std::string missing() const;
 
  private:

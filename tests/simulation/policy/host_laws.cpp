@@ -43,8 +43,8 @@ void HostLaws::after(const Happening& what, const policy::Actions& actions, cons
   }
 }
 
-// Checks that the host's pause and circuit allow each attempt that starts. A retry of a stale connection is
-// exempt: the attempt that it replaces was admitted.
+// Checks that the host's pause and circuit allow each attempt that starts. Exception: the retry of a stale
+// connection, because the attempt that it replaces was admitted.
 void HostLaws::judge_approach(const Happening& what, const policy::Action& action,
                               const policy::Exchange& exchange, const VisitLaws& visit) {
   const auto* start = std::get_if<policy::Start>(&action);

@@ -20,7 +20,7 @@ struct Visit {
 
 struct HostStory {
   policy::RoutePolicy route;
-  policy::Duration pause{};  ///< a response before the epoch requested it; it begins at the epoch
+  policy::Duration pause{};  ///< pause that a response before the epoch requested; it begins at the epoch
   unsigned failures = 0;     ///< failures that the circuit counted before the epoch
   policy::Duration usual{};  ///< typical time to a good response head before the epoch; zero: unknown
   std::vector<Visit> visits;

@@ -11,7 +11,8 @@
 
 namespace reprise::simulation {
 
-/// Plays one story, once. Timers are never cancelled, so the exchanges must ignore late ones.
+/// Plays one story, once. Timers are never cancelled, so the exchanges must ignore the timers of waits that
+/// have ended.
 class HostWorld {
  public:
   /// The exchanges use `told`, the laws use `judged`. `marks` and `tale` may be null; `tale` gets one line
@@ -33,7 +34,7 @@ class HostWorld {
   struct Visitor {
     Visitor(const HostStory& judged, const HostStory& told, std::size_t index, policy::HostShare,
             policy::ObservedLatency*);
-    const Visit& visit;  ///< facts as the exchange gets them
+    const Visit& visit;  ///< the visit as the exchange sees it
     policy::Exchange exchange;
     VisitLaws laws;
     unsigned begun = 0;

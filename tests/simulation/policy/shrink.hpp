@@ -39,8 +39,8 @@ inline std::optional<play::Step> plainer(const play::Step& step, std::size_t way
   return was ? std::optional(plain) : std::nullopt;
 }
 
-/// Tries each single simplification of the script, and keeps those for which `still_broken` returns true.
-/// Returns true if one was kept.
+/// Tries each single simplification of the script, and keeps it if `still_broken` returns true. Returns true
+/// if any simplification was kept.
 template <typename Check>
 bool shrink_script(play::Script& script, Check still_broken) {
   bool changed = false;

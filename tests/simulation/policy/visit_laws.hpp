@@ -62,7 +62,7 @@ class VisitLaws {
   std::string_view broken() const { return broken_; }
 
   bool over() const { return over_; }
-  /// Returns how the request ended for its client. Precondition: it is over.
+  /// Returns how the request ended for its client. Precondition: the request is over.
   Ending ending() const { return ending_; }
   /// Returns true if the last event was the end of a running attempt.
   bool heard() const { return heard_; }
