@@ -100,7 +100,7 @@ class Book {
   Account* find(std::uint64_t id);
   std::map<std::uint64_t, Account>& accounts() { return accounts_; }
 
-  /// Reports a broken law. Only the first one is kept.
+  /// Reports a broken law. Only the first broken law is kept.
   void broken(std::string law);
   const std::string& first_broken() const { return broken_; }
 

@@ -15,7 +15,7 @@
 namespace reprise::simulation {
 
 /// One per story. Does not check that only one connection carries an attempt's request: Book detects a second
-/// one, because arrivals would exceed attempts.
+/// connection, because arrivals would exceed attempts.
 class DialBook {
  public:
   DialBook(World& world, Book& book) : world_(world), book_(book) {}

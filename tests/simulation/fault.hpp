@@ -96,9 +96,8 @@ class Faults {
  public:
   Faults(Seed seed, std::vector<std::uint32_t> left_out);
 
-  /// Returns true if the fault happens now: `drawn` is true, the story plays its kind, and its number is not
-  /// left out. If `drawn` is true and the story plays the kind, the call takes the next number, even if this
-  /// number is left out.
+  /// Returns true if the fault happens now. If `drawn` is true and the story plays the kind, the fault gets
+  /// the next number. It then happens unless this number is left out.
   bool plays(Fault kind, bool drawn);
   /// Ends all faults.
   void end() { over_ = true; }

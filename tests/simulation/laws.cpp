@@ -24,7 +24,7 @@ std::size_t count(const Ledger& ledger, Reason reason) {
   return found;
 }
 
-// Returns the number of attempts up to the one whose body went to the client. Later entries are resumes.
+// Returns the number of attempts up to the attempt whose body went to the client. Later entries are resumes.
 std::size_t attempts_of(const Ledger& ledger) { return ledger.size() - count(ledger, Reason::resumed); }
 
 // Returns true if `holds` is true for each pair of consecutive entries that the ledger still keeps.
@@ -107,7 +107,8 @@ class Judge {
   // response or a 408 (head too late), may have no record.
   bool is_told_once() const {
     if (account_.records > 1) return false;
-    // A CONNECT whose TLS the proxy terminates has no record of its own; only the requests inside have one.
+    // A CONNECT whose TLS the proxy terminates has no record of its own; only the requests inside the CONNECT
+    // have records.
     if (account_.records == 1 || is_way_in(account_)) return true;
     if (account_.arrivals > 0) return false;
     return account_.end != ClientEnd::whole &&

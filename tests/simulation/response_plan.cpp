@@ -277,7 +277,7 @@ class Writer {
   }
 
   Chance chance_;
-  /// Its own stream of random numbers, so that its draws do not change the others of a story.
+  /// Has its own stream of random numbers, so that its draws do not change other draws of the story.
   Chance spelling_;
   Faults& faults_;
   const Account& account_;

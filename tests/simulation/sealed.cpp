@@ -84,7 +84,8 @@ Handshake SealedClientLink::fail(ErrorCode error) {
   return Handshake::failed;
 }
 
-// Sends the server's flight, then waits for the client's. Precondition: the ClientHello was read before.
+// Sends the server's flight, then waits for the client's second flight. Precondition: the ClientHello was
+// read before.
 Handshake SealedClientLink::shake_hands() {
   while (answered_ < server_flight.size()) {
     const asio::const_buffer rest = asio::buffer(server_flight.substr(answered_));

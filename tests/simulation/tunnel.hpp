@@ -34,8 +34,8 @@ struct TunnelPlan {
   RequestPlan request;  ///< `host` names the server; there is no body
   TunnelEndPlan client;
   TunnelEndPlan server;
-  /// HTTP request that the client sends instead of its plan's bytes. If the request is `terminated`, a TLS
-  /// handshake comes first.
+  /// HTTP request that the client sends instead of the bytes in `client`. If the request is `terminated`, a
+  /// TLS handshake comes first.
   std::optional<RequestPlan> inside;
   bool stays_silent = false;  ///< the client never completes its handshake
   std::uint64_t early = 0;    ///< number of the client's bytes that are sent with the CONNECT head

@@ -275,8 +275,8 @@ void Upstream::pump() {
     const std::size_t taken = wire_->send(std::string_view(out_).substr(0, most));
     out_.erase(0, taken);
     if (taken == 0) return;
-    // Each pause is half of the previous one. Their sum stays below every timeout, because a pause is not a
-    // fault.
+    // Each pause is half of the previous one. The sum of the pauses stays below every timeout, because a
+    // pause is not a fault.
     if (!out_.empty() && pause_ > Duration::zero()) return go_on_later(std::exchange(pause_, pause_ / 2));
   }
   if (!over_ && !pausing_ && busy_ && out_.empty()) {

@@ -24,8 +24,8 @@ class Upstream final : public Actor {
   ~Upstream() override;
 
   void look() override;
-  /// Accounts for `taken` bytes that the proxy has put on the wire. `head` is their first piece, and may
-  /// begin a request.
+  /// Accounts for `taken` bytes that the proxy has put on the wire. `head`: the first piece of these bytes;
+  /// may begin a request.
   void offered(std::string_view head, std::size_t taken);
   /// Accounts for bytes that the proxy has sent but that never arrive.
   void swallowed(std::string_view head);

@@ -209,8 +209,8 @@ std::size_t WireLink::write_some(std::span<const asio::const_buffer> parts, Erro
   return taken;
 }
 
-// Takes as many bytes as the kernel's buffer has room for. The bytes never arrive, so the buffer never
-// becomes free.
+// Takes as many bytes as fit into the kernel's buffer. The bytes never arrive, so the buffer never becomes
+// free.
 std::size_t WireLink::swallow(std::span<const asio::const_buffer> parts, ErrorCode& error) {
   const std::size_t room = wire_->to_actor_.room - std::min(wire_->to_actor_.room, wire_->swallowed_);
   std::size_t taken = 0;

@@ -41,7 +41,7 @@ void World::at(Instant when, std::function<void()> event) {
 }
 
 void World::poll() {
-  // Work in one context can create work in another, so all contexts are polled until none has any.
+  // Work in one context can create work in another, so all contexts are polled until no context has work.
   for (std::size_t quiet = 0, i = 0; quiet < driven_.size(); i = (i + 1) % driven_.size()) {
     driven_[i]->restart();
     quiet = driven_[i]->poll() > 0 && i > 0 ? 0 : quiet + 1;

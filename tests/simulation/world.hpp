@@ -44,7 +44,7 @@ class World final : public net::TimeSource {
   /// Runs one event, then all handlers that it makes ready. Returns false if nothing is due up to `limit`.
   bool step(Instant limit);
   std::uint64_t steps() const { return steps_; }
-  /// Adds a fact to hash(), by which two plays of a story are compared.
+  /// Adds a fact to hash(), which shows whether two plays of a story are equal.
   void note(std::uint64_t fact) { hash_ = (hash_ ^ fact) * 0x100000001B3U; }
   std::uint64_t hash() const { return hash_; }
 

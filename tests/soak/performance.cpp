@@ -206,7 +206,7 @@ Task<void> perform_tunnel(Ledger& ledger, tcp::socket socket) {
     if (!sent) co_return;
     at += piece.size();
   }
-  // One in eight tunnels is reset after its last byte, which may then be lost.
+  // Resets one in eight tunnels after the last byte, so that this byte may be lost.
   Chance chance(ledger.mix().seed, Purpose::tunnel, plan.number);
   if (chance.one_in(8)) wire.reset();
   co_await wire.drain();

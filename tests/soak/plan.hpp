@@ -78,7 +78,7 @@ struct Plan {
   std::string_view method = "GET";
   /// Length in bytes of the request body, of a GET's response, or of each direction of a tunnel.
   std::uint64_t size = 0;
-  bool chunked = false;   ///< applies to the request body, or to the response to a GET
+  bool chunked = false;   ///< chunked coding of the request body, or of the response to a GET
   bool keyed = false;     ///< a POST that the route treats as idempotent
   bool held = false;      ///< the route of the request holds responses
   bool validated = true;  ///< the response has a strong ETag

@@ -13,7 +13,7 @@ namespace reprise::soak {
 /// Observations other than the ledger.
 struct Observed {
   Exposition metrics;
-  std::vector<ProcessSample> samples;  ///< one per second while requests were started
+  std::vector<ProcessSample> samples;  ///< one sample per second while requests were started
   ProcessSample before;                ///< before the load, idle
   ProcessSample after;                 ///< after the load, idle again
   double minutes = 0;

@@ -18,8 +18,8 @@ struct ProcessSample {
 /// Reads /proc. Throws std::runtime_error if the process has ended.
 ProcessSample look_at(pid_t process);
 
-/// Returns the growth of memory without the warm-up, in bytes: the median of the last quarter minus that of
-/// the second quarter. Returns 0 for fewer than eight samples.
+/// Returns the growth of memory without the warm-up, in bytes: the median of the last quarter minus the
+/// median of the second quarter. Returns 0 for fewer than eight samples.
 std::int64_t growth(const std::vector<ProcessSample>& samples);
 
 }  // namespace reprise::soak

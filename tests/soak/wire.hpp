@@ -32,7 +32,7 @@ class Head {
   std::string_view first_line() const;
   /// Returns the value of the first field with this name (case-insensitive); null if there is none.
   std::optional<std::string_view> field(std::string_view name) const;
-  /// Returns the number in a field; 0 if there is none.
+  /// Returns the number in the first field with this name; 0 if there is none.
   std::uint64_t number(std::string_view name) const;
   bool has(std::string_view name, std::string_view value) const;
   /// Returns the status of a response; 0 if the start line has none.

@@ -17,7 +17,7 @@ std::optional<std::string_view> field(std::string_view head, std::string_view na
 std::string field_of(std::string_view head, std::string_view name);
 /// Counts the field lines with this name.
 unsigned field_lines(std::string_view head, std::string_view name);
-/// Parses a decimal number; null if the text is not one.
+/// Parses a decimal number. Returns null if the text is not a decimal number.
 std::optional<std::uint64_t> number(std::string_view digits);
 /// Returns the status in a response's head; 0 if there is none.
 int status_of(std::string_view head);

@@ -1,4 +1,4 @@
-// A DNS server on loopback for one test program. Responds to each name as set, over UDP and TCP.
+// A DNS server on loopback for one test program. Responds to queries as the test has set, over UDP and TCP.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct NameResponse {
   std::vector<std::string> addresses;
   std::uint32_t ttl = 300;
   bool silent = false;
-  bool truncated = false;  ///< the response over UDP has only the TC flag; the one over TCP is complete
+  bool truncated = false;  ///< the response over UDP has only the TC flag; the response over TCP is complete
   std::string alias;       ///< target of a CNAME record, which then owns the addresses
   bool tcp_only = false;   ///< no response over UDP
   int ipv6_code = 0;       ///< if not 0: replaces `code` in responses to IPv6 queries

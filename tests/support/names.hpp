@@ -39,7 +39,7 @@ class Names {
     const std::scoped_lock lock(state_->mutex);
     state_->responses[name] = {std::move(response), keep};
   }
-  /// Makes the next lookups of the name fail, this many times.
+  /// Makes the next `times` lookups of the name fail.
   void fail(const std::string& name, int times) {
     const std::scoped_lock lock(state_->mutex);
     state_->failures[name] = times;

@@ -39,8 +39,8 @@ struct Played {
   bool over = false;
   bool stirred_after_end = false;  ///< an event after the end led to an action or to a change of the ledger
   bool stuck = false;              ///< the exchange was not over, but returned no action
-  bool endless = false;            ///< stopped, because there were too many attempts
-  double budget_before = 0;        ///< retries left after the first attempt was counted
+  bool endless = false;            ///< the run was stopped, because there were too many attempts
+  double budget_before = 0;        ///< retries left in the budget after it counted the first attempt
   double budget_after = 0;
 };
 

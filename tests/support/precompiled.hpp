@@ -1,5 +1,5 @@
-// Precompiled header: the headers that almost every test of a library that uses sockets, directly or
-// through another library, includes.
+// Precompiled header for the tests of libraries that use sockets: the headers that almost every such test
+// includes.
 #pragma once
 
 #include <gtest/gtest.h>

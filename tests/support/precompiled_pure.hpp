@@ -1,4 +1,5 @@
-// Precompiled header: the headers that almost every test of a library without sockets includes.
+// Precompiled header for the tests of libraries without sockets: the headers that almost every such test
+// includes.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -34,8 +34,8 @@ class RawClient {
   RawSocket& socket() { return socket_; }
   void send(std::string_view bytes) { static_cast<void>(socket_.send(bytes)); }
 
-  /// Reads the next response, final or interim. For an interim response or a response to HEAD, call
-  /// read_response_without_body().
+  /// Reads the next response. For an interim response or a response to HEAD, call
+  /// read_response_without_body() instead.
   WireResponse read_response() { return read(HttpReader::Kind::response); }
   WireResponse read_response_without_body() { return read(HttpReader::Kind::head); }
   /// Sends the request and reads one response.

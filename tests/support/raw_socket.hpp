@@ -17,8 +17,8 @@ enum class Wire : std::uint8_t {
   reset,  ///< the peer sent a reset
 };
 
-/// Owns a socket. Used by one thread, except that another may call wake(). No call throws. No call waits
-/// longer than `patience`, which is far above what any test needs, even on a slow machine.
+/// Owns a socket. Used by one thread, except that another thread may call wake(). No call throws. No call
+/// waits longer than `patience`, which is far above what any test needs, even on a slow machine.
 class RawSocket {
  public:
   static constexpr std::chrono::milliseconds patience = std::chrono::minutes(2);

@@ -20,7 +20,7 @@ namespace reprise::play {
 /// What a test changes from the defaults. The wait between two attempts is 1 ms.
 struct Wishes {
   policy::RoutePolicy route;
-  config::Settings settings;   ///< listeners and routes are filled in by RunningProxy
+  config::Settings settings;   ///< RunningProxy adds the listeners and routes
   net::Resolver::Query query;  ///< empty: no name resolves
   forward::FileCalls files = forward::system_file_calls();
   /// Runs the event loop of the proxy's thread; empty: the proxy runs it as usual.

@@ -22,7 +22,7 @@ class ScarceDescriptors {
  public:
   explicit ScarceDescriptors(rlim_t more) {
     ::getrlimit(RLIMIT_NOFILE, &before_);
-    // RLIMIT_NOFILE limits the number of a descriptor, so `lowest` is the lowest free one.
+    // Opens the lowest free descriptor, because RLIMIT_NOFILE limits the numbers of descriptors.
     const int lowest = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
     ::close(lowest);
     limit_ = static_cast<rlim_t>(lowest) + more;

@@ -21,7 +21,7 @@ struct Peer {
   RawSocket socket;
   unsigned number = 0;  ///< from 1, in the order of acceptance
 
-  /// Reads the next request. Returns its head with the empty line, and its body as sent, chunk framing
+  /// Reads the next request. Returns the head with its empty line, then the body as sent, chunk framing
   /// included. Returns "" at the end of the connection.
   std::string read_request();
   /// Reads only the head of the next request.

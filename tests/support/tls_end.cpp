@@ -32,7 +32,7 @@ int bring_along(SSL* connection, void* staple) {
 
 TlsServer::TlsServer(std::string_view protocol)
     : settings_(SSL_CTX_new(TLS_server_method())), protocol_(protocol) {
-  // OpenSSL's socket calls do not use MSG_NOSIGNAL.
+  // Ignores SIGPIPE, because OpenSSL's socket calls do not use MSG_NOSIGNAL.
   std::signal(SIGPIPE, SIG_IGN);
   const TlsIdentity own = authority_.issue(serial);
   SSL_CTX_use_certificate(settings_, own.certificate.get());

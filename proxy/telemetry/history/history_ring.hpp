@@ -13,7 +13,7 @@ namespace reprise::telemetry {
 /// first used.
 class HistoryRing {
  public:
-  /// Keeps at most this many bytes; 0 keeps nothing.
+  /// Keeps at most `bytes` bytes of entries; with 0 it keeps no request.
   explicit HistoryRing(std::size_t bytes);
 
   /// Keeps the request, unless its entry is larger than the memory. `path`: true if the path of the request

@@ -81,9 +81,9 @@ enum class Field : std::uint8_t {
 struct FieldRow {
   Field field;
   FieldOf of;
-  std::array<std::string_view, 2> names;  ///< by Dialect; empty if that dialect lacks the field
+  std::array<std::string_view, 2> names;  ///< name by Dialect; empty if that dialect lacks the field
   std::string_view type;
-  std::array<std::string_view, 2> units;  ///< by Dialect; may be empty
+  std::array<std::string_view, 2> units;  ///< unit by Dialect; may be empty
   std::string_view meaning;
 };
 

@@ -21,7 +21,7 @@ std::string_view word(Ending);
 /// The contents of an opened tunnel. `nothing`: the record describes a request, not a tunnel.
 enum class Carried : std::uint8_t {
   nothing,
-  requests,  ///< plain or intercepted HTTP: each request has a record of its own
+  requests,  ///< plain or intercepted HTTP: each request has its own record
   tls,       ///< most likely HTTPS; its requests could not be read
   upgraded,  ///< the protocol to which a 101 switched
   bytes,     ///< anything else
@@ -39,7 +39,7 @@ struct ExchangeNumbers {
   policy::Duration took{};           ///< from the request head to the end of the response
   std::int64_t ended_wall = 0;  ///< nanoseconds since 1970; 0 if the request is not logged, kept or traced
   std::uint32_t route = 0;      ///< index in the route table
-  std::int32_t status = 0;      ///< the status sent; 0 if none was
+  std::int32_t status = 0;      ///< status sent to the client; 0 if no response was sent
   std::uint16_t port = 0;       ///< port of the upstream
   Ending ending = Ending::complete;
   bool idempotent = false;  ///< whether the route treats the request as idempotent, judged by the head alone
@@ -55,11 +55,12 @@ struct ExchangeNumbers {
 template <typename Text>
 struct ExchangeTexts {
   Text method;
-  Text host;         ///< upstream host as sent, without port
-  Text path;         ///< without query
-  Text client;       ///< `address:port`; may be empty
-  Text request_id;   ///< X-Request-Id as sent; may be empty
-  Text traceparent;  ///< as sent, whole and well-formed (W3C Trace Context 2.2), or empty
+  Text host;        ///< upstream host as sent, without port
+  Text path;        ///< without query
+  Text client;      ///< `address:port`; may be empty
+  Text request_id;  ///< X-Request-Id as sent; may be empty
+  /// Traceparent as the client sent it; empty if absent or malformed (W3C Trace Context 2.2).
+  Text traceparent;
 };
 
 /// Returns pointers to all texts. Does not compile if the function misses a member of ExchangeTexts.

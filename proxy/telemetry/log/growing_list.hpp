@@ -18,7 +18,7 @@ class GrowingList {
 
   std::size_t size() const { return size_.load(std::memory_order_acquire); }
   bool full() const { return size() == capacity; }
-  /// Returns the element with that index. Precondition: `place` is below size().
+  /// Returns the element with the index `place`. Precondition: `place` is below size().
   T& operator[](std::size_t place) const {
     assert(place < size());
     return *(*chunks_[place / chunk_size])[place % chunk_size];

@@ -18,7 +18,8 @@ namespace reprise::telemetry {
 /// Maximum number of bytes of one client-controlled value that a log line shows.
 inline constexpr std::size_t value_limit = 256;
 
-/// Returns at most the first `value_limit` bytes, cut between UTF-8 sequences. A view into `value`.
+/// Returns at most the first `value_limit` bytes, cut between UTF-8 sequences. The result is a view into
+/// `value`.
 std::string_view clipped(std::string_view value);
 
 /// Returns true if every byte can be written as it is into a JSON string and is a visible character.
@@ -31,7 +32,7 @@ std::string escaped_json(std::string_view value);
 /// everything else is treated as in `escaped_json`. Used for text that another process sent.
 std::string for_terminal(std::string_view text);
 
-/// Appends `value` as a JSON string with its quotes. `Out`, here and below, is a string or a Line.
+/// Appends `value` as a JSON string with its quotes. `Out` is a string or a Line.
 template <typename Out>
 void append_json(Out& out, std::string_view value) {
   out += '"';

@@ -24,7 +24,8 @@ namespace {
 // fills fast.
 constexpr std::chrono::milliseconds batch_interval{10};
 constexpr std::chrono::seconds shutdown_limit{1};
-// Time that the destructor waits for the thread after `give_up`. Only a write that hangs takes longer.
+// Time that the destructor waits for the thread after `give_up`. Only a thread that hangs in a write takes
+// longer.
 constexpr std::chrono::milliseconds give_up_limit{100};
 
 // Returns the maximum size of one write. For a pipe this is PIPE_BUF: a pipe that polls as writable takes

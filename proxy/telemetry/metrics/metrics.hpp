@@ -43,7 +43,7 @@ enum class LookupOutcome : std::uint8_t { hit, resolved, failed, timeout };
 enum class UpstreamState : std::uint8_t { active, idle };
 /// The limit that ended a connection or rejected a client: the label of `reprise_limits_hit_total{limit}`.
 enum class LimitHit : std::uint8_t {
-  connection_limit,  // 503 on arrival: limits.connections
+  connection_limit,  // 503 on arrival: limits.connections is reached
   no_descriptor,     // 503 on arrival: the process has no free file descriptor
   room,              // an idle client connection was closed to make room for a new one
   keep_alive,        // a client connection was idle for timers.keep_alive
@@ -87,8 +87,8 @@ enum class Exposition : std::uint8_t { text, open_metrics };
 /// The medium that holds request bodies: the label `store` of `reprise_replay_bytes`.
 enum class ReplayMedium : std::uint8_t { memory, disk };
 
-/// All metrics, for the life of the process. All members are thread-safe. Counting takes no lock, except for
-/// the one in UnreadHosts.
+/// All metrics, for the life of the process. All members are thread-safe. Counting takes no lock, except the
+/// lock of UnreadHosts.
 class Metrics {
  public:
   /// `routes`: route names in table order. `rejections`: all words of http's list of rejections, in the order
@@ -165,7 +165,9 @@ class Metrics {
     std::uint64_t requests = 0, retries = 0, recovered = 0, exhausted = 0;
     Counts refused;  ///< by reason
     Counts
-        responses;  ///< by class of the status that was sent: `1xx` to `5xx`, `other`, `cut`, `client_gone`
+        /// Number of responses by class of the status that was sent: `1xx` to `5xx`, `other`, `cut`,
+        /// `client_gone`.
+        responses;
     /// Number of requests in each bucket of duration_bounds(); the last item counts the requests above the
     /// highest bound. Empty if there were no requests. Tunnels are not counted.
     std::vector<std::uint64_t> durations;

@@ -45,7 +45,7 @@ std::optional<double> count_descriptors() {
   while (const dirent* entry = readdir(folder.get())) {
     if (entry->d_name[0] != '.') ++count;
   }
-  return count - 1;  // one of the entries is the folder itself, opened for reading
+  return count - 1;  // does not count the descriptor through which the folder is read
 }
 
 std::optional<double> descriptor_limit() {
@@ -67,7 +67,7 @@ void append(std::vector<prometheus::MetricFamily>& to, Metric metric, std::optio
 std::optional<ProcessStat> parse_process_stat(std::string_view line) {
   const std::size_t name_end = line.rfind(')');
   if (name_end == std::string_view::npos) return std::nullopt;
-  // The text after the name begins with field 3 of proc(5).
+  // The text after the name begins with field 3, by the numbers in proc(5).
   std::istringstream rest{std::string(line.substr(name_end + 1))};
   std::string state;
   rest >> state;

@@ -7,7 +7,7 @@
 
 namespace reprise::simulation {
 
-/// Returns every possible pair, ordered by stage. A random story must not report any other.
+/// Returns every possible pair, ordered by stage. A random story must not report any other pair.
 std::span<const policy::Failed> possible_failures();
 bool is_possible(const policy::Failed&);
 

@@ -1,5 +1,5 @@
-// Laws (invariants) for the circuit, pause and budget that requests to one host share. The laws compute each
-// of the three a second time, from the events.
+// Laws (invariants) for the circuit, pause and budget that requests to one host share. The laws compute all
+// three again, from the events.
 #pragma once
 
 #include <optional>

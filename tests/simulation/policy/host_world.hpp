@@ -28,7 +28,7 @@ class HostWorld {
     Instant at{};
     std::uint64_t order = 0;
     std::size_t visitor = 0;
-    unsigned number = 0;  ///< the attempt, or the wait if `kind` is wait_ended
+    unsigned number = 0;  ///< number of the attempt; if `kind` is wait_ended, number of the wait
     play::Interruption interruption = play::Interruption::none;
   };
   struct Visitor {
@@ -38,7 +38,7 @@ class HostWorld {
     policy::Exchange exchange;
     VisitLaws laws;
     unsigned begun = 0;
-    std::vector<bool> fresh;    ///< for each attempt: true if on a new connection
+    std::vector<bool> fresh;    ///< for each attempt: true if it used a new connection
     std::vector<bool> resumes;  ///< for each attempt: true if it resumes a download
     unsigned responded = 0;     ///< the last attempt with a response, except resumes
     bool kept = false;

@@ -119,8 +119,8 @@ class Outage {
   static void obey(const policy::Cut&, const Coming&) { assert(false); }
   static void obey(const policy::Leave&, const Coming&) { assert(false); }
 
-  // Returns true if an attempt at this time puts load on the upstream. A refused dial does not, and its
-  // charge to the budget is refunded (decision 0015).
+  // Returns true if an attempt at this time puts load on the upstream. A refused dial puts no load on the
+  // upstream, and its charge to the budget is refunded (decision 0015).
   bool burdens_at(Instant now) const { return away_ != Away::refuses || now < gone || now >= back; }
 
   // Returns the number of attempts in the busiest interval of length `span` after `since`, in percent of the

@@ -10,7 +10,7 @@
 namespace reprise::simulation {
 
 /// A story that broke a law. Its name is `e` and the number of an enumerated story, or `r` and the seed of a
-/// random one.
+/// random story.
 struct Broken {
   std::string name;
   std::string_view law;
