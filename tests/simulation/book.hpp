@@ -30,7 +30,7 @@ struct RequestPlan {
   bool tunnelled = false;       ///< sent inside a CONNECT tunnel, in origin-form
   /// The proxy terminates the client's TLS; for a CONNECT: the TLS inside the tunnel.
   bool terminated = false;
-  std::string query;        ///< includes the question mark
+  std::string query;        ///< query of the target, with its question mark
   bool idempotent = false;  ///< verdict of the route's idempotency rule
   bool repeatable = false;  ///< may be retried, judged by its head
   /// True if the request must use a new connection: it is not repeatable, and the last non-repeatable request
@@ -67,7 +67,7 @@ struct Account {
   RequestPlan plan;
   std::vector<Ride> rides;
   std::vector<SentInVain> in_vain;
-  unsigned arrivals = 0;  ///< attempts of which a byte reached an upstream
+  unsigned arrivals = 0;  ///< number of attempts from which a byte reached an upstream
   unsigned effects = 0;
   std::vector<Served> served;
   /// Request head as an upstream first received it, without fields that may change between attempts.

@@ -174,7 +174,7 @@ class Judge {
       if (failed == nullptr) continue;
       if (failed->stage <= policy::Stage::tls && entry.ended > std::max(entry.started, end) + late)
         return false;
-      // Progress is checked ten times a second.
+      // The proxy checks ten times a second whether the request makes progress.
       const Instant stuck =
           std::max({account_.moved, account_.sent, entry.started}) + std::chrono::milliseconds(1100);
       // An upload may pause if some of it arrived during this attempt. Without latency, the bytes may arrive
@@ -317,7 +317,8 @@ bool is_perfect(const Account& account) {
 
 bool budgets_are_held(Book& book, const Scene& scene) {
   if (!scene.policy.budget) return true;
-  std::map<std::string, std::pair<double, double>> hosts;  // requests, retries charged to the budget
+  // Number of requests, number of retries charged to the budget.
+  std::map<std::string, std::pair<double, double>> hosts;
   for (const auto& [id, account] : book.accounts()) {
     auto& host = hosts[account.plan.host];
     host.first += account.records;

@@ -20,7 +20,7 @@ inline constexpr std::uint16_t tunnel_port = 8443;
 
 /// What one end of a tunnel sends, and how it ends.
 struct TunnelEndPlan {
-  std::string opening;       ///< sent before the drawn bytes
+  std::string opening;       ///< bytes that are sent before the drawn bytes
   bool hears_first = false;  ///< sends nothing before it has received something
   Duration silence{};        ///< wait before the first byte
   std::uint64_t bytes = 0;

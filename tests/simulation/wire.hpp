@@ -102,7 +102,7 @@ class Dials {
   struct Result {
     ErrorCode error;
     Duration after{};
-    bool silent = false;  ///< no reply ever comes
+    bool silent = false;  ///< the dial never gets a reply
   };
   virtual ~Dials() = default;
   virtual Result dial(const tcp::endpoint&) = 0;

@@ -27,7 +27,7 @@ void World::drive(boost::asio::io_context& io) {
 // Makes Asio check all timers, with a timer that is already due (kernel_timer.cpp).
 void World::fire_timers() {
   bool fired = false;
-  nudge_->expires_at(beginning - std::chrono::hours(1));  // earlier than every other timer
+  nudge_->expires_at(beginning - std::chrono::hours(1));  // is due earlier than every other timer
   nudge_->async_wait([&fired](const boost::system::error_code&) { fired = true; });
   while (!fired) poll();
 }

@@ -23,7 +23,7 @@ struct Record {
   std::uint32_t refused_statuses = 0;  ///< bit n: attempt n got a status that is retried
   std::uint16_t status = 0;            ///< status of the response; 0: no head was received
   std::uint8_t seen = 0;               ///< highest attempt that the upstream saw
-  std::uint8_t attempts_told = 0;      ///< Reprise-Attempts in the response
+  std::uint8_t attempts_told = 0;      ///< value of Reprise-Attempts in the response
   std::uint8_t effects = 0;            ///< how often the request took effect
   Ending ending = Ending::none;
 };
@@ -39,7 +39,7 @@ class Ledger {
   Record& operator[](std::uint64_t number) { return records_[number]; }
   std::uint64_t size() const { return records_.size(); }
 
-  // The upstream calls this function.
+  // The upstream calls the following functions.
   void saw(const Plan&, unsigned attempt, std::uint64_t head_hash);
   void played(Fate fate) { ++fates_[static_cast<std::size_t>(fate)]; }
   void refused_at_accept() { ++accept_resets_; }
@@ -48,7 +48,7 @@ class Ledger {
   void broke_body() { ++broken_bodies_; }
   void wrong_bytes(const Plan&, std::string_view where);
 
-  // Called by the clients.
+  // The clients call the following functions.
   void ends_answered(const Plan&, int status, unsigned attempts, std::string_view reason);
   void ends_cut(const Plan&, int status, unsigned attempts, std::string_view reason);
   void ends_gone(const Plan&, int status, unsigned attempts);

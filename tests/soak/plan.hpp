@@ -44,12 +44,12 @@ enum class Fate : std::uint8_t {
   closed_before_head,     // FIN after the whole request
   lost,                   // the request takes effect, then RST
   reset_in_request,       // RST at some byte of the body
-  eof_in_head,            // half a head, FIN
-  reset_in_head,          // half a head, RST
+  eof_in_head,            // half of a response head, then FIN
+  reset_in_head,          // half of a response head, then RST
   junk_head,              // not HTTP
   head_too_large,         // above every limit
-  body_fin,               // FIN before the announced length
-  body_reset,             // RST before the announced length
+  body_fin,               // FIN before the announced length of the body
+  body_reset,             // RST before the announced length of the body
   chunk_cut,              // FIN inside a chunk
   no_last_chunk,          // FIN after a chunk
   bad_chunk,              // an invalid chunk size
@@ -57,7 +57,7 @@ enum class Fate : std::uint8_t {
   interim_flood,          // more interim responses than the proxy accepts
   early_response,         // 200 before the body was read
   early_refusal,          // 503 before the body was read
-  extra_bytes,            // bytes after the response
+  extra_bytes,            // surplus bytes after the response
   two_responses,          // a second, unsolicited response
   dribble,                // the response in pieces of a few bytes
   close_delimited,        // response without a length, FIN at the end

@@ -14,8 +14,8 @@ namespace reprise::soak {
 struct Observed {
   Exposition metrics;
   std::vector<ProcessSample> samples;  ///< one sample per second while requests were started
-  ProcessSample before;                ///< before the load, idle
-  ProcessSample after;                 ///< after the load, idle again
+  ProcessSample before;                ///< the idle process before the load
+  ProcessSample after;                 ///< the idle process after the load
   double minutes = 0;
   std::uint64_t flaps = 0;
 };

@@ -43,7 +43,7 @@ class HttpReader {
     broken,  ///< not HTTP, or contradictory framing
   };
   struct Piece {
-    std::size_t used = 0;   ///< how many of the given bytes were read
+    std::size_t used = 0;   ///< number of the given bytes that were read
     std::string_view body;  ///< the part of the given bytes that belongs to the body
   };
   using Sink = std::function<void(std::string_view)>;

@@ -34,7 +34,7 @@ class Names {
       state->response(question);
     };
   }
-  /// `keep` is the TTL.
+  /// Sets the result of lookups of the name. `keep`: its TTL.
   void set(const std::string& name, Found response, Duration keep = Duration::max()) {
     const std::scoped_lock lock(state_->mutex);
     state_->responses[name] = {std::move(response), keep};

@@ -21,7 +21,7 @@ struct Event {
   enum class Kind : std::uint8_t { began, attempt_ended, wait_ended, body_broke, delivered, interrupted };
   enum class During : std::uint8_t { attempt, wait, body };
   Kind kind = Kind::began;
-  unsigned number = 1;  ///< the attempt of the event
+  unsigned number = 1;  ///< number of the attempt to which the event belongs
   Instant at{};
   policy::Actions actions;
   policy::Reason reason = policy::Reason::success;  ///< reason in the ledger after the event

@@ -11,9 +11,9 @@ namespace reprise::play {
 
 /// One response as it was received. Only its framing is decoded.
 struct WireResponse {
-  int status = 0;    ///< 0: no whole head was received
-  std::string head;  ///< with its empty line
-  std::string body;  ///< without chunk framing; trailer lines are appended
+  int status = 0;    ///< status code; 0: no whole head was received
+  std::string head;  ///< the head with its empty line
+  std::string body;  ///< the body without chunk framing; trailer lines are appended
   bool whole = false;
   bool chunked = false;
 

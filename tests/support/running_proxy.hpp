@@ -21,7 +21,7 @@ namespace reprise::play {
 struct Wishes {
   policy::RoutePolicy route;
   config::Settings settings;   ///< RunningProxy adds the listeners and routes
-  net::Resolver::Query query;  ///< empty: no name resolves
+  net::Resolver::Query query;  ///< answers name lookups; empty: no name resolves
   forward::FileCalls files = forward::system_file_calls();
   /// Runs the event loop of the proxy's thread; empty: the proxy runs it as usual.
   std::function<void(boost::asio::io_context&)> turn;

@@ -20,7 +20,7 @@ class ScriptedDisk {
   static constexpr std::uint64_t endless = std::numeric_limits<std::uint64_t>::max();
 
   std::atomic<int> open_error{0};             ///< errno of every open; 0: opens succeed
-  std::atomic<int> write_error{ENOSPC};       ///< errno of a write beyond `room`
+  std::atomic<int> write_error{ENOSPC};       ///< errno of a write that exceeds `room`
   std::atomic<std::uint64_t> room{endless};   ///< bytes that may still be written, over all files
   std::atomic<std::size_t> at_once{1 << 30};  ///< maximum number of bytes that one call writes or reads
   /// Offset from which reads fail with EIO; 0: all reads fail.

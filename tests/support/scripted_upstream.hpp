@@ -19,7 +19,7 @@ namespace reprise::play {
 /// One accepted connection, as a script sees it.
 struct Peer {
   RawSocket socket;
-  unsigned number = 0;  ///< from 1, in the order of acceptance
+  unsigned number = 0;  ///< number of the connection, from 1, in the order of acceptance
 
   /// Reads the next request. Returns the head with its empty line, then the body as sent, chunk framing
   /// included. Returns "" at the end of the connection.

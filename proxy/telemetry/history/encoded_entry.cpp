@@ -42,7 +42,7 @@ struct StoredAttempt {
   std::uint32_t number;
   float budget_left;
   policy::UpstreamAddress address;
-  std::int16_t status;  ///< 0 if the attempt failed
+  std::int16_t status;  ///< status of the response; 0 if the attempt failed
   policy::Stage stage;
   policy::Cause cause;
   policy::Reason reason;

@@ -52,9 +52,9 @@ class HistoryRing {
 
   std::size_t capacity_;
   std::unique_ptr<std::byte[]> bytes_;
-  std::size_t first_ = none;  ///< the oldest entry
-  std::size_t last_ = none;   ///< the newest entry
-  std::size_t end_ = 0;       ///< the place after the newest entry
+  std::size_t first_ = none;  ///< offset of the oldest entry
+  std::size_t last_ = none;   ///< offset of the newest entry
+  std::size_t end_ = 0;       ///< offset after the newest entry
   std::size_t count_ = 0;
 };
 

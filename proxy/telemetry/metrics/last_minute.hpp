@@ -16,7 +16,7 @@ struct RouteNumbers {
   static constexpr std::size_t most_buckets = 16;
 
   std::uint32_t requests = 0;
-  std::uint32_t failed = 0;  ///< 5xx sent, or response cut
+  std::uint32_t failed = 0;  ///< requests that got a 5xx or a cut response
   std::uint32_t client_gone = 0;
   std::uint32_t retries = 0;
   std::uint32_t recovered = 0;
@@ -28,7 +28,7 @@ struct RouteNumbers {
 /// Counts of the attempts at one upstream, over any span of time.
 struct AttemptNumbers {
   std::uint32_t attempts = 0;
-  std::uint32_t failed = 0;  ///< 5xx, or no response
+  std::uint32_t failed = 0;  ///< attempts that got a 5xx or no response
 
   bool operator==(const AttemptNumbers&) const = default;
 };

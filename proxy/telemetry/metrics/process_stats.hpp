@@ -11,9 +11,9 @@ namespace reprise::telemetry {
 
 /// Values of one line of /proc/self/stat, in the kernel's units (proc(5)).
 struct ProcessStat {
-  double cpu_ticks = 0;  ///< user and system time
+  double cpu_ticks = 0;  ///< user plus system time
   double threads = 0;
-  double start_ticks = 0;  ///< since boot
+  double start_ticks = 0;  ///< start of the process since boot
   double resident_pages = 0;
 };
 

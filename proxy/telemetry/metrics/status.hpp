@@ -15,8 +15,8 @@ namespace reprise::telemetry {
 
 /// Counts of the routes for each second of the last minute.
 struct StatusMinute {
-  std::int64_t seconds = 0;  ///< as returned by `seconds_lived`
-  /// In the order of the routes in the settings.
+  std::int64_t seconds = 0;  ///< result of `seconds_lived`
+  /// Seconds of each route, in the order of the routes in the settings.
   std::vector<std::vector<CountedSecond<RouteNumbers>>> routes;
 };
 
@@ -44,7 +44,7 @@ struct StatusFacts {
   bool draining = false;
   /// Mode and address of each listener, such as `forward 127.0.0.1:3128`.
   std::vector<std::string> listeners;
-  /// In the order of the routes in the settings.
+  /// Totals of each route, in the order of the routes in the settings.
   std::vector<Metrics::RouteTotals> routes;
   std::optional<StatusMinute> minute;  ///< absent if the last minute was not requested
   /// Upstreams that have used some of their budget, with the fraction that is left, 0 to 1.

@@ -20,8 +20,8 @@ constexpr std::uint64_t outcomes = 12;
 enum class Body : std::uint8_t {
   held,          ///< held whole
   unsent,        ///< held, but no byte is sent if the attempt fails before the response body
-  let_go,        ///< too long to hold
-  let_go_later,  ///< becomes too long during the second attempt
+  let_go,        ///< the body is too long to hold
+  let_go_later,  ///< the body becomes too long to hold during the second attempt
 };
 constexpr std::uint64_t bodies = 4;
 constexpr std::uint64_t idempotencies = 2;

@@ -11,7 +11,7 @@ namespace reprise::simulation {
 enum class Flaw : std::uint8_t {
   none,
   body_called_held,   ///< a body that is no longer held is sent again
-  called_idempotent,  ///< an effect is repeated
+  called_idempotent,  ///< a non-idempotent request is repeated
   called_active,      ///< a request is retried on a route that must not retry
   budget_withheld,    ///< retries are not charged to the budget
   signature_hidden,   ///< a request is sent again after its signature has expired

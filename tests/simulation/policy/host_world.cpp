@@ -13,7 +13,7 @@ using Kind = Happening::Kind;
 
 namespace {
 
-constexpr std::uint64_t too_many = 100'000;  // limit of events
+constexpr std::uint64_t too_many = 100'000;  // limit of events in one story
 constexpr Duration body_time = std::chrono::milliseconds(10);
 constexpr unsigned typical_responses = 30;
 
