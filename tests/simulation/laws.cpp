@@ -317,7 +317,7 @@ bool is_perfect(const Account& account) {
 
 bool budgets_are_held(Book& book, const Scene& scene) {
   if (!scene.policy.budget) return true;
-  // Number of requests, number of retries charged to the budget.
+  // By host: number of requests, and number of retries charged to the budget.
   std::map<std::string, std::pair<double, double>> hosts;
   for (const auto& [id, account] : book.accounts()) {
     auto& host = hosts[account.plan.host];
