@@ -85,8 +85,8 @@ TEST(Admin, L9_stalled_admin_response_is_evicted_after_a_second) {
   EXPECT_TRUE(play::eventually([&] {
     const WireResponse refused = other.ask(ask_for("/nothing"));
     other = visitor(proxy);
-    // On a slow machine, more than a second may pass before this request comes. The connection with the
-    // unread response may then already be evicted.
+    // On a slow machine, this request may come more than a second after the response stalled. The stalled
+    // connection may then already be evicted.
     return refused.status == 503 ? refused.field("Retry-After") == "1" : has_ended(deaf);
   })) << "one of two places is left for probes";
   EXPECT_TRUE(is_open(other));

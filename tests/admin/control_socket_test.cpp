@@ -165,7 +165,8 @@ TEST_F(ControlSocketTest, caller_that_disconnects_at_the_moment_of_its_timeout_d
   std::vector<int> lines;
   for (unsigned i = 1; i < ControlSocket::most_callers; ++i) lines.push_back(raw());
   ASSERT_TRUE(ask_control(path_, "x", patience).succeeded) << "those before it are accepted";
-  // Blocks the loop until the timeouts are due, so that it finds closed connections and timeouts together.
+  // Blocks the loop until the timeouts are due. The loop then finds the closed connections and the expired
+  // timeouts at the same time.
   asio::post(io_, [&lines] {
     const auto limit = std::chrono::steady_clock::now() + ControlSocket::patience;
     for (const int line : lines) ::close(line);

@@ -8,7 +8,7 @@
 namespace reprise::server {
 namespace {
 
-/// An event feed with numbered editions, and its readers over loopback.
+/// An EventFeed that sends numbered texts (`[whole 1]`, `[changes 2]`, ...), and its readers over loopback.
 class Readers {
  public:
   explicit Readers(FeedLimits limits = {}, std::string padding = {})
@@ -29,14 +29,15 @@ class Readers {
     });
     return client;
   }
-  /// Runs the loop until that reader has received the text.
+  /// Runs the loop until `client` has received the text.
   bool hears(play::RawSocket& client, std::string_view text) {
     return bench_.run_until([&] {
       client.read_more(std::chrono::milliseconds(0));
       return client.received().find(text) != std::string::npos;
     });
   }
-  /// Runs the loop until `serving` readers are served. Meanwhile reads from `reading`, unless it is null.
+  /// Runs the loop until exactly `serving` readers are being served. Meanwhile reads the data of the reader
+  /// `reading`, unless it is null.
   bool is_left_by(int serving, play::RawSocket* reading = nullptr) {
     return bench_.run_until([&] {
       if (reading != nullptr) {

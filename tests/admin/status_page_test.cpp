@@ -12,8 +12,8 @@ constexpr PageTexts small{"<html><!-- style -->b<!-- script --></html>", "p{}", 
 TEST(StatusPage, page_inlines_style_and_script_and_its_policy_lists_their_hashes) {
   const StatusPage page = make_status_page(small);
   EXPECT_EQ(page.text, "<html><style>p{}</style>b<script>let a = 1;</script></html>");
-  // The expected hashes were made with `printf 'p{}' | openssl sha256 -binary | base64`, and with the same
-  // command for the text of the script.
+  // `printf 'p{}' | openssl sha256 -binary | base64` prints the expected hash of the style. The same command
+  // with the text of the script prints the other hash.
   EXPECT_EQ(
       page.policy,
       "default-src 'none'; style-src 'sha256-gG2yISYereRMiG2lMXrbiUgi0Ubw9p7QCeWcroOvy9Y='; "

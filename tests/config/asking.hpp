@@ -14,7 +14,7 @@
 
 namespace reprise::config {
 
-/// A JSON body that has these top-level keys, each with a value. Nested keys do not count.
+/// A JSON body with the given top-level keys, each with a value. Nested keys do not count.
 class Keys final : public policy::JsonBody {
  public:
   explicit Keys(std::vector<std::string> keys) : keys_(std::move(keys)) {}

@@ -1,4 +1,5 @@
-// Tests flags and variables given beside a file: their precedence, and the messages about wrong ones.
+// Tests flags and environment variables that are given in addition to a file: their precedence, and the
+// messages about mistakes in them.
 #include "config/given.hpp"
 
 #include <gtest/gtest.h>

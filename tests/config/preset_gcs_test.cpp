@@ -15,7 +15,7 @@ namespace {
 
 using policy::Idempotency;
 
-// One row of the table of operations.
+// One row of the table of Cloud Storage operations.
 struct Row {
   std::string line;
   std::string route;
@@ -62,8 +62,8 @@ const Settings& gcs() {
   return settings;
 }
 
-// Conditions, and fields that only look like conditions. Each must count only for the operations whose table
-// row names it.
+// Conditions, and fields that only look like conditions. A condition must make an operation repeatable only
+// if the table row of the operation names the condition.
 const std::vector<std::string> conditions{"query:ifGenerationMatch",
                                           "query:ifMetagenerationMatch",
                                           "query:generation",
@@ -157,7 +157,8 @@ TEST(PresetGcs, R36_only_a_top_level_etag_in_the_complete_body_counts) {
     EXPECT_FALSE(row.asked().with("json:bindings", "nested etag").repeatable(gcs())) << row.line;
     EXPECT_TRUE(row.asked().with("json:etag", "x").repeatable(gcs())) << row.line;
   }
-  // Four operations (HMAC keys; policies of buckets, objects and managed folders), each on two hosts.
+  // The rows with `json:etag` are four operations (HMAC keys; policies of buckets, objects and managed
+  // folders), each on two hosts.
   EXPECT_EQ(asked, 8U);
 }
 

@@ -126,7 +126,7 @@ TEST(PresetTiming, R19_R25_gcs_starts_15_attempts_in_600_seconds) {
   EXPECT_EQ(retry.backoff.jitter, policy::Jitter::additive);
   EXPECT_EQ(retry.backoff.maximum, 64s);
   EXPECT_FALSE(retry.max_attempts);
-  EXPECT_EQ(first_verdict(gcs, read_object, Responded{503, {}}).delay, 2s);  // 1 s + 1000 ms
+  EXPECT_EQ(first_verdict(gcs, read_object, Responded{503, {}}).delay, 2s);  // backoff 1 s + jitter 1000 ms
 }
 
 TEST(PresetTiming, R26_R27_R30_gcs_metadata_uses_longer_limits_for_media_than_for_metadata) {
@@ -315,7 +315,7 @@ TEST(Presets, presets_inherit_no_retry_limits_from_defaults) {
       EXPECT_EQ(route.policy.retry.backoff.maximum, expected.policy.retry.backoff.maximum) << route.name;
       EXPECT_EQ(route.policy.retry.backoff.jitter, expected.policy.retry.backoff.jitter) << route.name;
       EXPECT_EQ(route.policy.idempotent, expected.policy.idempotent) << route.name;
-      EXPECT_EQ(route.policy.mode, policy::Mode::observe) << route.name;  // not a limit, so it is inherited
+      EXPECT_EQ(route.policy.mode, policy::Mode::observe) << route.name;  // inherited: it is not a limit
       EXPECT_EQ(route.policy.connect_timeout, 1s) << route.name;
     }
   }
@@ -380,10 +380,10 @@ presets: [{name: gcs, policy: mine, retry: {deadline: 20s}, budget: off}]
   const auto& chunk =
       Asked("PUT", "storage.googleapis.com/upload/storage/v1/b/p/o?upload_id=1").route(settings);
   EXPECT_EQ(chunk.policy.connect_timeout, 9s);                   // defaults
-  EXPECT_EQ(chunk.policy.retry.attempt_timeout, Duration(60s));  // the preset's policy
-  EXPECT_EQ(chunk.policy.retry.backoff.maximum, 64s);            // the preset's policy
-  EXPECT_EQ(chunk.policy.retry.max_attempts, 5U);                // the entry's policy
-  EXPECT_TRUE(chunk.policy.retry.on.statuses.test(408));         // the route's own keys
+  EXPECT_EQ(chunk.policy.retry.attempt_timeout, Duration(60s));  // from the preset's policy
+  EXPECT_EQ(chunk.policy.retry.backoff.maximum, 64s);            // from the preset's policy
+  EXPECT_EQ(chunk.policy.retry.max_attempts, 5U);                // from the entry's policy
+  EXPECT_TRUE(chunk.policy.retry.on.statuses.test(408));         // from the route's own keys
   EXPECT_FALSE(chunk.policy.retry.on.statuses.test(418));
   EXPECT_EQ(chunk.policy.retry.deadline, Duration(20s));  // the entry
   EXPECT_FALSE(chunk.policy.budget);

@@ -48,9 +48,9 @@ TEST(Reference, reference_page_has_a_row_for_every_key) {
   const std::string page = reference_markdown();
   std::size_t rows = 0;
   for (std::size_t at = page.find("\n| `"); at != std::string::npos; at = page.find("\n| `", at + 1)) ++rows;
-  // The search also finds the rows of the tables of conditions and flags, and eight rows of the table of
-  // predicates, because they begin like the row of a key. `policies.*` has no row of its own: the row of
-  // `policies` describes it.
+  // The search also counts other rows that begin like the row of a key: all rows of the tables of conditions
+  // and flags, and eight rows of the table of predicates. `policies.*` has no row, because the row of
+  // `policies` describes this key.
   EXPECT_EQ(rows,
             all_keys().size() + policy::count_of<policy::Condition::Kind> + shortcut_table.size() + 8 - 1);
   for (const Key& key : all_keys())
@@ -98,7 +98,8 @@ std::string uncommented(std::string line) {
 
 using Paths = std::set<std::string, std::less<>>;
 
-// Adds the keys that appear in braces in the value of the key at that path, or in the comment after it.
+// Adds the keys that appear in braces in `rest`. `rest` is the value of the key at `path`, with the comment
+// after the value.
 void add_in_braces(const std::string& path, std::string_view rest, Paths& paths) {
   std::vector<std::string> above;
   std::string at = path;
@@ -200,7 +201,8 @@ TEST(Examples, example_files_load_without_problems) {
   EXPECT_GE(count, 2U);
 }
 
-// Maps a key to a value that is not its default, for every key whose kind does not suggest such a value.
+// Maps keys to non-default values. Contains the keys for which the test cannot derive such a value from the
+// kind of the key.
 const std::map<std::string, std::string, std::less<>>& other_values() {
   static const std::map<std::string, std::string, std::less<>> values{
       {"listeners", "[{mode: gateway, bind: 127.0.0.1:1, upstream: http://a}]"},
@@ -264,8 +266,8 @@ const std::map<std::string, std::string, std::less<>>& other_values() {
   return values;
 }
 
-// Returns a value of the key that is not its default. Empty if such a value must be listed in other_values()
-// but is not.
+// Returns a non-default value of the key. Empty if the value has to be listed in other_values() but is
+// missing there.
 std::string other_value(const Key& key) {
   if (const auto value = other_values().find(key.path); value != other_values().end()) return value->second;
   switch (key.kind) {
@@ -313,8 +315,8 @@ std::string file_with(std::string_view path, const std::string& value) {
   return "version: 1\nroutes: [{" + name + nested(key, value) + "}]\n";
 }
 
-// Returns a file that differs only in this key from the file with the key's other value. Any difference in
-// the settings is therefore caused by the key.
+// Returns a file to compare with the file that sets the key to its other value. The two files differ only in
+// this key, so any difference in the settings is caused by the key.
 std::string file_to_compare(std::string_view path) {
   static const std::map<std::string, std::string, std::less<>> values{
       {"listeners[].mode", "{bind: 127.0.0.1:1}"},
@@ -337,7 +339,7 @@ std::string file_to_compare(std::string_view path) {
   };
   if (const auto value = values.find(path); value != values.end()) return file_with(path, value->second);
   if (path.starts_with("routes[].")) return "version: 1\nroutes: [{name: r}]\n";
-  // A section that is off by default is on as soon as one of its keys is set.
+  // Setting any key of a section that is off by default turns the section on.
   const Key* above = find_key(path.substr(0, path.rfind('.')));
   const bool below_off = above != nullptr && above->path != path && above->standard == "off";
   return below_off ? file_with(above->path, "{}") : "version: 1\n";
@@ -375,9 +377,10 @@ TEST(EveryKey, documented_default_of_every_key_is_its_actual_default) {
   const std::string plain = effective_yaml(built_in());
   for (const Key& key : all_keys()) {
     if (key.standard.empty() || key.path.find("[]") != std::string_view::npos) continue;
-    // No parent is set by default.
+    // By default there is no parent proxy, so the keys of `parent` do not apply.
     if (key.path == "version" || key.path == "parent.ca_file" || key.path == "parent.except") continue;
-    // The default of a key in a section that is off is its value once the section is on.
+    // If a section is off by default, the documented default of a key in it is the key's value after the
+    // section is turned on.
     const Key* above = find_key(key.path.substr(0, key.path.rfind('.')));
     const bool below_off = above != nullptr && above->standard == "off";
     const bool in_intercept = key.path.starts_with("intercept.");

@@ -19,7 +19,8 @@ json::value schema() {
   return parsed;
 }
 
-// Follows `$ref`, `allOf` and `anyOf` to an object that has properties, and returns these. Null if none has.
+// Follows `$ref`, `allOf` and `anyOf` to an object that has properties, and returns the properties. Null if
+// there is no such object.
 const json::object* properties(const json::value& root, const json::value& place) {
   const json::object* object = place.if_object();
   if (object == nullptr) return nullptr;

@@ -141,7 +141,8 @@ struct Hung {
   policy::Reason reason = policy::Reason::retryable_failure;
 };
 
-// A preset whose retry.on does not list `timeout` does not retry a hung upstream. The preset says why.
+// A preset whose retry.on does not list `timeout` does not retry a hung upstream. A comment in the file of
+// the preset says why.
 TEST(HungUpstream, L8_each_preset_has_the_documented_timeout_and_retry_for_a_hung_upstream) {
   using namespace std::chrono_literals;
   const Asked read_object("GET", "storage.googleapis.com/storage/v1/b/p/o/x");

@@ -10,7 +10,8 @@
 namespace reprise::config {
 namespace {
 
-/// Returns the only problem of a text as `line:column: message`, or the number of problems if it is not one.
+/// Returns the problem of a text as `line:column: message`. If the text has no problem or several problems,
+/// returns the number of problems.
 std::string told(const std::string& text) {
   Report report;
   parse_document(text, report);

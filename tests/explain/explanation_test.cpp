@@ -1,4 +1,5 @@
-// Tests explanations: their verdict equals that of decide(), and simulated runs stay within their bounds.
+// Tests explanations: their verdict equals the verdict of decide(), and simulated runs stay within the
+// explained bounds.
 #include "proxy/tools/explain/explanation.hpp"
 
 #include <gtest/gtest.h>
@@ -141,7 +142,7 @@ bool breaks(const Question& question) {
   return failed != nullptr && failed->stage == Stage::body;
 }
 
-/// Returns the verdict of decide() for the first attempt of that course.
+/// Returns the verdict of decide() for the first attempt of `course`.
 Verdict decided(const Explanation& told, const Course& course, const RoutePolicy& policy, LoadedDice dice) {
   const Instant now = Instant{} + course.first_ended;
   std::optional<Instant> deadline;
@@ -202,7 +203,8 @@ TEST(Explanation, route_and_idempotency_equal_those_of_the_data_path) {
 
 bool is_stale(const LedgerEntry& entry) { return entry.verdict.reason == Reason::stale_connection; }
 
-/// Returns true if the wait after that attempt and the start of the next one are within the planned bounds.
+/// Returns true if the wait after the attempt `before` and the start of the next attempt are within the
+/// planned bounds.
 bool is_inside(const PlannedWait& told, const LedgerEntry& before, Instant started) {
   const Duration start = started - play::epoch;
   return told.after == before.attempt.number && told.lowest <= before.verdict.delay &&
@@ -386,7 +388,7 @@ TEST(Explanation, last_response_that_is_delivered_although_truncated_is_cut) {
   EXPECT_TRUE(std::holds_alternative<Cut>(told.lowest.end));
 }
 
-// A hedge is charged to the budget before the first attempt has made its deposit.
+// A hedge is charged to the budget before the first attempt adds its share to the budget.
 TEST(Explanation, hedge_is_decided_when_it_is_due) {
   Question question = get();
   RoutePolicy policy;
@@ -408,7 +410,7 @@ TEST(Explanation, hedge_is_decided_when_it_is_due) {
   EXPECT_EQ(explain(only(policy), question).hedge, std::nullopt) << "only the first attempt gets one";
 }
 
-// The proxy never copies these requests: a copy would open a second tunnel or switch protocols twice.
+// A second copy of a CONNECT or an upgrade request would open a second tunnel or switch protocols twice.
 TEST(Explanation, tunnels_upgrades_and_bound_connections_are_never_hedged) {
   RoutePolicy policy;
   policy.hedge.emplace();
@@ -463,7 +465,7 @@ TEST(Explanation, held_truncated_response_counts_as_a_failure) {
   EXPECT_EQ(explain(only(policy), question).lowest.last_verdict.reason, Reason::response_started);
 }
 
-// A held response is delivered, and then resumed, unless the request is retried or the client gets a 504.
+// A held response is delivered and then resumed if the request is not retried and the client gets no 504.
 TEST(Explanation, held_truncated_response_is_resumed_only_if_it_is_delivered) {
   Question question = get();
   question.outcome = Failed{Stage::body, Cause::truncated};

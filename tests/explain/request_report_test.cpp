@@ -165,7 +165,8 @@ TEST(StoryAdvice, advice_refers_to_the_reason_that_ended_the_request) {
   EXPECT_TRUE(has(advice_for(opened, {}), "circuit: off"));
 }
 
-// Listing the failure in retry.on is enough if a second execution does no harm, or if nothing was sent.
+// If a second execution does no harm, or if nothing was sent, listing the failure in retry.on is enough to
+// allow the retry.
 TEST(StoryAdvice, advice_mentions_a_second_obstacle_only_if_it_would_still_prevent_the_retry) {
   ScriptedRequest request("unlisted", "POST", "/x");
   request.attempt(failure(policy::Stage::send, policy::Cause::reset), 1, stop(Reason::not_retryable));

@@ -178,7 +178,8 @@ void judge_response(std::string_view text, std::uint64_t chosen) {
   std::string out;
   write_response_head(head, rewrite, out);
   judge_response_out(head, rewrite, out);
-  // Uses the same lines as trailers: removing fields a second time must change nothing.
+  // Writes the same lines as trailers, and then writes the result again. The second pass must not remove any
+  // further field.
   std::string lines;
   for (const FieldLine& field : head.fields) lines += spelled(field);
   std::string kept;

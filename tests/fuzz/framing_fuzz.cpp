@@ -1,5 +1,5 @@
-// Fuzz target: parses the same bytes with the guard and the code after it, with Boost.Beast, and with a
-// strict parser. No two of them may accept a message and frame it differently.
+// Fuzz target: parses the same bytes with the guard and the proxy's chunk decoder, with Boost.Beast, and with
+// a strict parser. Two parsers that accept a message must frame it in the same way.
 #include <array>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
@@ -19,7 +19,7 @@ using State = Message::State;
 using Body = Message::Body;
 using http::Framing;
 
-/// Counts of the results for all messages of this run. Printed at its end.
+/// Counts the results for all messages of this run. The destructor prints the counts.
 struct Tally {
   ~Tally() {
     std::fprintf(stderr,
@@ -65,7 +65,7 @@ void take_chunks(std::string_view text, http::Spelling trailers, Message& messag
   message.end += at;
 }
 
-/// Returns the message, framed as the guard's verdict on its head says.
+/// Returns the message with the framing that the guard found in its head.
 Message guarded(std::string_view text, const http::Parsed& parsed, const Framing& framing,
                 std::size_t head_bytes, http::Spelling trailers) {
   Message message;
@@ -163,8 +163,9 @@ Message read_by_beast_response(std::string_view text, std::string_view method) {
   return message;
 }
 
-/// Parses a response with Beast as the proxy does: Beast gets the normalised head, because it rejects the
-/// syntax of old upstreams or waits without end. Trailers that are not normalised are not given to Beast.
+/// Parses a response with Beast as the proxy does: Beast gets the normalised head. Given the syntax of old
+/// upstreams, Beast would reject the head or wait for more bytes forever. Trailers that are not normalised
+/// are not given to Beast.
 Message read_by_beast_cleaned(std::string_view text, std::string_view method) {
   http::ResponseHead head;
   http::Oddities oddities;
@@ -187,23 +188,23 @@ Message read_by_beast_cleaned(std::string_view text, std::string_view method) {
   return message;
 }
 
-/// Checks two results if neither is a rejection: same framing, and the same body if both messages are
-/// complete.
+/// Checks that two parsers found the same framing and, if the message is complete for both, the same body.
+/// Skips messages that either parser rejects.
 void agree(const Message& a, const Message& b, const char* who) {
   if (a.state == State::refused || b.state == State::refused) return;
   if (a.has_head && b.has_head) law(a.kind == b.kind && a.length == b.length, who);
   if (a.state == State::whole && b.state == State::whole) law(a.end == b.end && a.body == b.body, who);
 }
 
-/// Checks that a message complete to the guard is complete to every parser that does not reject it, and the
-/// reverse. Skips messages that the guard rejects, because Beast waits without end after a trailer line that
-/// ends in LF alone.
+/// Checks that the guard and the other parser agree on whether the message is complete. Skips messages that
+/// either parser rejects: after a trailer line that ends in LF alone, which the guard rejects, Beast waits
+/// for more bytes forever.
 void end_alike(const Message& guard, const Message& other, const char* who) {
   if (guard.state == State::refused || other.state == State::refused) return;
   law((guard.state == State::whole) == (other.state == State::whole), who);
 }
 
-/// Returns the end of the first message, or 0 if no parser finds a complete one.
+/// Returns the end of the first message, or 0 if no parser finds a complete message.
 std::size_t judge(const Message& guard, const Message& other, const Message& strict) {
   agree(guard, strict, "guard and strict reading frame it differently");
   agree(guard, other, "guard and Beast frame it differently");

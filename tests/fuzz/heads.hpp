@@ -1,4 +1,5 @@
-// Helpers of the targets that parse heads: simple readings of fields, and other spellings of a head.
+// Helpers of the fuzz targets that parse heads: simple parsers of fields, and functions that write a head in
+// another spelling.
 #pragma once
 
 #include <algorithm>
@@ -73,7 +74,7 @@ inline bool same(const http::Framing& a, const http::Framing& b) {
   return a.kind == b.kind && (a.kind != http::Framing::Kind::length || a.length == b.length);
 }
 
-/// Checks an accepted field line. If `blanks` is true, blanks before the colon are allowed.
+/// Checks a field line that the parser accepted. If `blanks` is true, blanks before the colon are allowed.
 inline void judge_line(const http::FieldLine& field, bool blanks) {
   law(!field.name.empty() && field.name.find_first_of(" \t:\r\n,;\"()") == std::string_view::npos,
       "a name is a token");

@@ -25,7 +25,7 @@ Options everything() {
   return options;
 }
 
-// The kinds that run pods. A list may contain any of them.
+// The kinds of manifest that run pods. A list of manifests may contain any of these kinds.
 constexpr auto workloads = std::to_array<std::string_view>(
     {"Pod", "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController", "Job", "CronJob",
      "PodTemplate", "Rollout", "DeploymentConfig"});
@@ -68,7 +68,8 @@ void judge(std::string_view text, const Options& options) {
   const auto& twice = std::get<Injected>(again);
   law(twice.text == once.text, "twice is the same as once");
   const auto back = tools::remove(once.text);
-  // If the input already had a sidecar, removal gives the same result as removal from the input.
+  // If no pod of the input already had the sidecar, removal from the result gives the same text as removal
+  // from the input.
   const auto bare = tools::remove(text);
   if (once.already == 0) law(std::holds_alternative<Removed>(back), "there is a way back");
   if (once.already == 0 && std::holds_alternative<Removed>(bare))

@@ -89,8 +89,8 @@ class Edge {
   std::vector<char> bytes_;
 };
 
-/// Returns a number that depends only on the bytes. It selects additional checks for inputs that must stay
-/// plain text.
+/// Returns a number that depends only on the bytes. Fuzz targets whose whole input is text select additional
+/// checks by this number.
 inline std::uint64_t mixed(std::string_view bytes) {
   std::uint64_t number = 0xcbf29ce484222325U;
   for (const char c : bytes) number = (number ^ static_cast<unsigned char>(c)) * 0x100000001b3U;

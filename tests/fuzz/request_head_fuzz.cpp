@@ -61,8 +61,8 @@ void judge_accepted(std::string_view text, const RequestHead& head, const HeadLi
   judge_framing(head);
 }
 
-/// Returns true if both verdicts are rejections and the text exceeds a limit. A prefix may then be rejected
-/// for its size and the whole text for another fault.
+/// Returns true if both verdicts are rejections and the text exceeds a size limit. The prefix may then be
+/// rejected for its size, and the whole text for another fault.
 bool is_cause_of_size(std::string_view text, const HeadLimits& limits, const Parsed& early,
                       const Parsed& verdict) {
   return text.size() > std::min(limits.bytes, limits.target_bytes) &&

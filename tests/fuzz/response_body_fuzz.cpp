@@ -37,7 +37,7 @@ std::optional<std::size_t> take_chunks(std::string_view text, Spelling trailers,
   }
 }
 
-/// Reads a complete message. A body that ends with the connection ends with the text. Returns false if the
+/// Reads a complete message. The end of the text stands for the end of the connection. Returns false if the
 /// message is incomplete or malformed.
 bool read(std::string_view text, std::string_view method, Spelling trailers, Response& response) {
   if (parse_response(text, {}, method, response.head) != Parsed{Progress::complete}) return false;
@@ -58,7 +58,7 @@ bool read(std::string_view text, std::string_view method, Spelling trailers, Res
   return true;
 }
 
-/// Returns the response as the proxy writes it to a client of that version.
+/// Returns the response as the proxy writes it to a client with this HTTP minor version.
 std::string written(const Response& response, unsigned client_minor_version) {
   const Framing::Kind kind = response.head.framing.kind;
   ResponseRewrite rewrite;

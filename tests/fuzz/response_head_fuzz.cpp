@@ -59,7 +59,7 @@ void judge_reuse(const ResponseHead& head) {
       "HTTP/1.0 stays only where it says so");
 }
 
-/// Returns true if a Transfer-Encoding may have been rewritten because of `identity`.
+/// Returns true if the text contains `identity`, so that the proxy may have rewritten a Transfer-Encoding.
 bool may_list_identity(std::string_view text) { return lowered(text).find("identity") != std::string::npos; }
 
 /// Checks that an accepted head is unchanged or normalised, and that normalising it again changes nothing.

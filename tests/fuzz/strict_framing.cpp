@@ -113,8 +113,8 @@ std::optional<std::uint64_t> number(const std::string& text) {
   return value;
 }
 
-/// Returns the Content-Length, if any. Repeats of the same number are allowed; a list of it only if `lists`
-/// is true (RFC 9112 6.3).
+/// Returns the Content-Length, if any. Several fields with the same number are allowed. A list of the same
+/// number is allowed only if `lists` is true (RFC 9112 6.3).
 std::optional<std::uint64_t> content_length(Fields& fields, bool lists) {
   std::optional<std::uint64_t> length;
   for (const std::string& value : fields.of("content-length")) {
@@ -195,7 +195,7 @@ std::string take_chunks(const std::string& bytes, std::size_t& at, bool response
   while (true) {
     std::string line = take_line(bytes, at, response);
     const bool lf_alone = at < 2 || bytes[at - 2] != '\r';
-    if (response) line.erase(line.find_last_not_of(" \t") + 1);  // old upstreams add blanks here
+    if (response) line.erase(line.find_last_not_of(" \t") + 1);  // old upstreams add blanks after the size
     const std::size_t end = std::min(line.find_first_not_of(hex), line.size());
     const std::string size_text = line.substr(0, end);
     if (size_text.empty()) throw Refused();

@@ -1,5 +1,5 @@
-// Fuzz target: the search in XML bodies. In a generated document it finds the written texts; in arbitrary
-// bytes, text around an element does not change the result.
+// Fuzz target: the search in XML bodies. In a generated document, the search finds the generated texts. In
+// arbitrary bytes, text around an element does not change the result.
 #include "proxy/http/body_rules/xml_probe.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Tests the second parsing by Beast alone. The guard gets one text and Beast another, as if the guard had
-// misread the head. Such a head must be rejected.
+// Tests the second parsing by Beast. The guard gets one text and Beast another, as if the guard had misread
+// the head. Such a head must be rejected.
 #include "proxy/http/http1/beast_check.hpp"
 
 #include <gtest/gtest.h>

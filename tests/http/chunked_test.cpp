@@ -230,7 +230,7 @@ TEST(Chunked, A5_valid_chunk_extensions_are_skipped_and_malformed_ones_rejected)
 }
 
 TEST(Chunked, A6_padding_overhead_is_limited_in_relation_to_the_content) {
-  // Chunks of one byte without padding are not limited.
+  // Any number of one-byte chunks without padding is accepted.
   string tiny;
   for (int i = 0; i < 100000; ++i) tiny += "1\r\nx\r\n";
   EXPECT_EQ(decode(tiny + "0\r\n\r\n").body.size(), 100000U);
@@ -243,8 +243,8 @@ TEST(Chunked, A6_padding_overhead_is_limited_in_relation_to_the_content) {
 }
 
 TEST(Chunked, A6_overhead_limit_is_exact_to_the_byte) {
-  // One-byte chunks without padding do not change the allowance: their overhead uses exactly as many bytes as
-  // their content adds to it.
+  // The allowance for chunk overhead grows with the content. A one-byte chunk without padding uses exactly as
+  // much of the allowance as its content adds.
   string start;
   for (int i = 0; i < 50; ++i) start += "1\r\nx\r\n";
   for (int i = 0; i < 3; ++i) start += "1;a=" + string(4093, 'b') + "\r\nx\r\n";
@@ -254,8 +254,8 @@ TEST(Chunked, A6_overhead_limit_is_exact_to_the_byte) {
   expect_broken(start + "1;a=" + string(4093, 'b') + "\r\nx\r\n0\r\n\r\n", Rejection::bad_chunk);
 }
 
-// Chunks decoded together use the same allowance as when decoded one by one, even after the allowance is used
-// up.
+// Decoding all chunks in one call must give the same result as decoding byte by byte, even after the
+// allowance for chunk overhead is used up.
 TEST(Chunked, A6_small_chunks_without_padding_are_accepted_even_after_the_overhead_allowance_is_used_up) {
   string spent;
   for (int i = 0; i < 3; ++i) spent += "1;a=" + string(4093, 'b') + "\r\nx\r\n";

@@ -8,7 +8,7 @@ namespace {
 
 using std::string;
 
-constexpr std::int64_t example = 784111777;  // the instant of RFC 9110 5.6.7
+constexpr std::int64_t example = 784111777;  // the date in the examples of RFC 9110 5.6.7
 constexpr std::int64_t now = 1700000000;     // Tue, 14 Nov 2023 22:13:20 GMT
 
 TEST(Date, all_three_http_date_formats_are_parsed) {

@@ -56,7 +56,7 @@ string mutate(string text, const std::vector<string>& heads, Random& random) {
   return text;
 }
 
-/// Parses the head after each further byte. Returns the first result that is not partial.
+/// Parses the head again after each byte. Returns the first result that is not partial.
 template <class Parse>
 Parsed feed_bytewise(const string& text, Parse parse) {
   for (std::size_t length = 0; length <= text.size(); ++length) {
@@ -156,8 +156,8 @@ TEST(Property, accepted_response_keeps_its_framing_when_forwarded) {
 }
 
 TEST(Property, I1_large_head_fed_byte_by_byte_takes_linear_time) {
-  // About 60 KB in one long line, and in many shorter ones. Parsing everything at every byte would read 2
-  // GiB.
+  // The head has about 60 KB: first in one long line, then in many shorter lines. Parsing the whole head
+  // again after every byte would read 2 GiB.
   for (const std::size_t line_bytes : {std::size_t{60000}, std::size_t{470}}) {
     string text = "GET http://h/ HTTP/1.1\r\nHost: h\r\n";
     while (text.size() < 60000) text += "X: " + string(line_bytes, 'v') + "\r\n";

@@ -1,4 +1,5 @@
-// Tests what predicates find in a response's head and body, and values at a path in a JSON text.
+// Tests what body predicates find in the head and body of a response. Also tests the search for a value at a
+// JSON path.
 #include "proxy/http/body_rules/response_body_probe.hpp"
 #include "proxy/http/http1/parse.hpp"
 

@@ -255,7 +255,8 @@ TEST_F(BodyReaderTest, stall_timeout_counts_from_the_last_byte) {
     const Duration took = Tick::now() - before;
     sender.join();
     EXPECT_EQ(all.last, BodyStep::stalled);
-    // Five bytes arrive with four pauses between them, and the limit starts again after the last byte.
+    // Five bytes arrive with four pauses between them. After the last byte, the whole time limit passes
+    // again.
     return all.body == "xxxxx" && took >= limit + 4 * (limit / 3);
   }));
 }

@@ -36,8 +36,8 @@ struct StuckWrite {
   int rounds = 0;
 };
 
-// Reads again after a read limit has expired between two reads, as in a turn of the loop that takes longer
-// than the limit. If `forgets` is true, the expired limit is discarded before the second read.
+// Lets a read limit expire between two reads, as if one turn of the loop took longer than the limit. If
+// `forgets` is true, discards the expired limit before the second read.
 Task<ErrorCode> read_again_after_a_late_limit(Bench& bench, Pair& pair, bool forgets) {
   char bytes[1];
   pair.raw.send("ab");

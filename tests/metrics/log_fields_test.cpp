@@ -13,7 +13,7 @@ namespace reprise::telemetry {
 namespace log_fields_test {
 namespace {
 
-/// Compares JSON objects with the rows of the table, and records which rows were found.
+/// Compares JSON objects with the rows of the table of log fields, and records which rows were found.
 class Comparison {
  public:
   explicit Comparison(Dialect dialect) : dialect_(dialect) {}
@@ -60,7 +60,7 @@ class Comparison {
   std::set<Field> met_;
 };
 
-// Returns every field that the scripted requests can produce in that dialect.
+// Returns every field that the scripted requests can produce in a dialect of the log.
 std::set<Field> expected(Dialect dialect) {
   // No scripted request is hedged, uses a route that only observes, or dials an upstream.
   const std::set<Field> not_played{Field::hedge,    Field::hedge_refused, Field::would_wait,

@@ -110,7 +110,8 @@ TEST_F(MetricsTest, totals_equal_the_counted_events) {
   EXPECT_EQ(totals.client_connections, 1);
 }
 
-// A reason to retry counts only as a retry. A reason not to retry, except success, counts only as a refusal.
+// A reason to retry is counted only as a retry. A reason not to retry, except success, is counted only as a
+// refused retry.
 TEST(MetricsReasons, each_reason_has_exactly_one_series) {
   for (const Reason reason : policy::all_reasons()) {
     Metrics metrics(route_names, rejections, "1");
@@ -489,7 +490,7 @@ TEST(MetricTable, each_metric_that_begins_with_reprise_is_shown_on_the_dashboard
   }
 }
 
-// The alert's text is written by hand. Only this test notices that it misses a reason.
+// The text of the alert is written by hand. Only this test notices a reason that is missing from the text.
 TEST(MetricTable, exhausted_alert_explains_every_limit_and_no_other_reason) {
   const std::string alerts = read_file(std::string(REPRISE_SOURCE_DIR) + "/deploy/prometheus/alerts.yaml");
   const std::size_t begin = alerts.find("- alert: RepriseExhausted\n");

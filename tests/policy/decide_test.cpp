@@ -81,7 +81,7 @@ TEST(Decide, requests_that_no_rule_could_retry_use_no_disk_space) {
 struct Gate {
   Reason reason;
   void (*close)(Case&);
-  bool needs_the_wait = false;  ///< the gate checks the wait, so the wait is drawn first (one roll)
+  bool needs_the_wait = false;  ///< true if the gate checks the wait: one roll draws the wait first
 };
 
 // Returns the gates from last to first.
@@ -194,7 +194,8 @@ TEST(Decide, retries_continue_for_ever_without_limits) {
   EXPECT_EQ(endless.decided().delay, 8s);
 }
 
-// Before the stage `send` nothing was sent, whatever the report says. From `send` on, the report counts.
+// Before the stage `send`, the request counts as not sent, whatever the report about the attempt says. From
+// `send` on, the report decides.
 TEST(Decide, any_method_is_retried_while_no_byte_was_sent) {
   for (const Stage stage :
        {Stage::resolve, Stage::connect, Stage::tls, Stage::send, Stage::await_head, Stage::head}) {
@@ -317,8 +318,8 @@ TEST(Decide, L6_failures_not_caused_by_the_deadline_keep_their_reason) {
   EXPECT_EQ(late.decided().reason, Reason::not_retryable);
 }
 
-// Only a repeatable attempt ends at attempt_timeout or at the deadline. The body here is held on disk
-// although the attempt is not repeatable, because some responses still allow a repeat.
+// Only a repeatable attempt ends at attempt_timeout or at the deadline. The create-only PUT is not
+// repeatable, but its body is held on disk, because some responses still allow a retry.
 TEST(Repeatable, N16_N17_create_only_put_and_one_time_credentials_are_not_repeatable) {
   RoutePolicy policy;
   Facts facts{Idempotency::yes, false, false};

@@ -1,5 +1,5 @@
-// Tests the state of the body that the client receives, its breaks and stalls; and the response that is kept
-// during a wait.
+// Tests the state of the body that the client receives, also when the body breaks or stalls. Also tests the
+// response that is kept during a wait.
 #include "proxy/policy/decision/delivered_body.hpp"
 
 #include <gtest/gtest.h>

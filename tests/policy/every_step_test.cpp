@@ -103,8 +103,8 @@ TEST(EveryStep, invariants_hold_when_any_step_is_interrupted) {
 }
 
 TEST(EveryStep, invariants_hold_when_a_step_fails_and_another_is_interrupted) {
-  // A refused connection refunds the budget, so only the deadline can end the story. The step therefore takes
-  // 1 s.
+  // A refused connection refunds the budget, so only the deadline can end its story. The step `refused`
+  // therefore takes 1 s.
   const std::vector<Step> failures{refused.takes(1s),
                                    reset,
                                    closed.reused(),
@@ -144,8 +144,8 @@ std::set<policy::Reason> reached_before_any_attempt() {
   return {paused.ledger().reason, broken.ledger().reason};
 }
 
-// Returns the reason that is recorded for an attempt that still runs, when its hedge is sent. hedge_test.cpp
-// tests hedges step by step.
+// Returns the reason that the ledger records for a slow attempt when its hedge is sent. hedge_test.cpp tests
+// hedges step by step.
 policy::Reason reached_beside_an_attempt() {
   LoadedDice dice = LoadedDice::lowest();
   policy::RoutePolicy route;

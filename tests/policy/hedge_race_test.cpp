@@ -30,7 +30,7 @@ struct Row {
   HedgeOutcome copy;
   Entry first;
   Entry second;
-  unsigned runs_on;  // number of the attempt that still runs; 0: neither
+  unsigned runs_on;  // number of the attempt that still runs; 0: both have ended
 };
 
 constexpr std::array<Row, 11> rows{

@@ -33,7 +33,8 @@ TEST(IdleLife, L5_learned_limit_doubles_while_no_idle_connection_is_closed) {
   EXPECT_EQ(life.limit(start + IdleLife::growth - 1ns), 10ms);
   EXPECT_EQ(life.limit(start + IdleLife::growth), 20ms);
   EXPECT_EQ(life.limit(start + 3 * IdleLife::growth), 80ms);
-  // A later close restarts the growth from the newly observed time. Earlier growth is discarded.
+  // A later close sets the limit back to the newly observed idle time. Earlier growth of the limit is
+  // discarded.
   const Instant later = start + 3 * IdleLife::growth + IdleLife::growth / 2;
   life.ended_after(100ms, later);
   EXPECT_EQ(life.limit(later + IdleLife::growth - 1ns), 50ms);
@@ -45,8 +46,8 @@ TEST(IdleLife, L5_limit_learned_from_an_upstream_restart_expires) {
   life.ended_after(Duration::zero(), start);
   EXPECT_TRUE(life.known());
   EXPECT_LE(life.limit(start), 1us);
-  // After ten minutes the limit has grown to at least half a second. Connections that are used often are
-  // never idle for that long. Later there is no limit.
+  // After ten minutes the limit on the idle time has grown to at least half a second. Connections that are
+  // used often are never idle for so long. After ten hours there is no limit.
   EXPECT_GE(life.limit(start + 10min), 500ms);
   EXPECT_EQ(life.limit(start + 10h), std::nullopt);
   EXPECT_FALSE(life.known());

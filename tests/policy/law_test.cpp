@@ -57,7 +57,8 @@ std::vector<Step> in_every_body_state(const std::vector<Step>& steps) {
   return all;
 }
 
-// Extends a script only if its story used every step; otherwise a longer script would play the same story.
+// Makes a script longer only if its story used every step. Otherwise the longer script would play the same
+// story.
 void enumerate(const Scene& scene, const std::vector<Step>& steps, Script& script, std::size_t most,
                std::uint64_t& stories) {
   for (const Step& step : steps) {
@@ -141,8 +142,8 @@ class Draw : public play::Chance {
     steps.resize(1 + below(8));
     for (Step& one : steps) one = step();
     if (one_in(16)) {
-      // Adds a lost attempt, followed by a response that may be about the repeat of that attempt. Chance
-      // alone rarely draws both.
+      // Adds a lost attempt and then a 409, which may be caused by the repeat of the lost attempt. Random
+      // draws alone rarely produce both.
       steps.insert(steps.begin(), fails(Stage::await_head, Cause::reset));
       steps[1].outcome = policy::Responded{409, {}};
     }

@@ -450,8 +450,8 @@ TEST(ResumeByField, complete_response_of_unknown_length_is_requested_again) {
   EXPECT_EQ(after_40(first, coded), Kind::mismatch);
   const PartHead longer = with(first, [](PartHead& h) { h.length = 101; });
   EXPECT_EQ(after_40(first, longer), Kind::uncounted) << "the field proves the version: one more break";
-  // After a complete response of unknown length, the next resume works as after a first response with a
-  // chunked body.
+  // After a complete response of unknown length, the next resume works as if that chunked response had been
+  // the first.
   const PartHead chunked = with(whole(), endless("17", BodyEnd::last_chunk));
   Download download = Download::begin(get(), chunked).value();
   EXPECT_EQ(download.judge(chunked, 40).kind, Kind::uncounted);
@@ -460,8 +460,8 @@ TEST(ResumeByField, complete_response_of_unknown_length_is_requested_again) {
   EXPECT_EQ(after_40(part_of_it, chunked, get_range("bytes=10-89")), Kind::mismatch);
 }
 
-// A simulated server whose response is correct, or false in one or more places. A response accepted as the
-// rest must hold exactly the missing bytes.
+// A simulated server sends a response that is correct or has one or more wrong values. A response that is
+// accepted as the rest must have exactly the missing bytes.
 TEST(Resume, accepted_continuations_are_exactly_the_missing_bytes) {
   SeededDice dice(7);
   unsigned accepted = 0;

@@ -1,5 +1,5 @@
-// Tests name look-ups as this host configures them: c-ares with the test's own name server, files, and the C
-// library if it is required.
+// Tests name look-ups as nsswitch.conf and resolv.conf configure them: c-ares with the test's own name
+// server, files, and the C library if it is required.
 #include "proxy/net/resolve/name_service.hpp"
 
 #include <fstream>

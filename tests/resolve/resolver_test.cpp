@@ -1,5 +1,5 @@
-// Tests Resolver with an invented source: one query per name at a time, results cached for a short time, and
-// no name that delays another.
+// Tests Resolver with an invented source of addresses: it sends one query per name at a time and caches
+// results for a short time, and a slow name does not delay other names.
 #include "proxy/net/resolve/resolver.hpp"
 
 #include "tests/support/loopback.hpp"
@@ -305,7 +305,7 @@ TEST_F(ResolverTest, shutdown_does_not_wait_for_a_hanging_query) {
   auto resolver = make();
   const auto lookup = resolver->start("dead.test", bench.io.get_executor());
   ASSERT_TRUE(play::eventually([&] { return names.asked("dead.test") == 1; }));
-  resolver.reset();  // the response comes only afterwards
+  resolver.reset();  // before the response to the query
   EXPECT_EQ(bench.run(wait(lookup, milliseconds(1))), nullptr);
   names.let_go("dead.test");
 }

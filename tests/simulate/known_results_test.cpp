@@ -135,8 +135,8 @@ TEST(KnownResults, overload_persists_without_a_budget_and_ends_with_one) {
   }
 }
 
-// Another way into overload: a request times out in a long queue and is retried, so the upstream's work on
-// its first attempt is wasted.
+// Another way into overload: a request times out in a long queue and is retried. The upstream's work on the
+// first attempt is then wasted.
 TEST(KnownResults, overload_by_timeouts_persists_without_a_budget) {
   Model model = calm();
   model.latency = {Latency::Kind::exponential, milliseconds(50), {}, 0};

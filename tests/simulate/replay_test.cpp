@@ -144,7 +144,8 @@ TEST(ReplayLog, requests_with_too_little_information_are_skipped_and_counted) {
   EXPECT_EQ(log.requests.size(), 2U);
   EXPECT_EQ(log.left_out, 3U);
   EXPECT_EQ(log.other_lines, 2U);
-  // The request that an open circuit rejected has no attempts, so the upstream's outcomes are assumed.
+  // The log has no attempts of the request that an open circuit rejected. The replay therefore assumes how
+  // the upstream responds to this request.
   const Measures low = played(log, plain(2), Beyond::repeat);
   EXPECT_EQ(low.succeeded, 1U);
   EXPECT_EQ(low.assumed, 2U);

@@ -360,7 +360,8 @@ TEST(Lines, line_output_ends_when_the_reader_stops) {
 TEST(Lines, lost_connection_is_reported_once_and_each_restart_every_time) {
   Admin admin;
   const Printed printed = print(admin.address(), 0, [&](std::size_t lines) {
-    // The listener fails after the first line, until a warning reports this. Then its counters start at zero.
+    // After the first line, the listener fails until a warning reports the failure. Then the listener works
+    // again, with its counters at zero.
     static bool was_broken = false;
     if (lines == 1 && !was_broken)
       admin.set_broken(was_broken = true);

@@ -102,11 +102,13 @@ class TlsLinkTest : public ::testing::Test {
   }
   ErrorCode read_all(std::string& all) { return bench_.run(read_all(*stream_, all)); }
 
-  /// Sends until the kernel takes no more and no unacknowledged bytes remain that could make room.
+  /// Sends until the send buffer stays full: the kernel takes no more bytes, and no acknowledgement that
+  /// would make room is outstanding.
   static void fill(int descriptor) {
     const std::string block(60000, 'x');
     EXPECT_TRUE(play::eventually([&] {
-      // Reads tcp_info before sending, because an acknowledgement after a failed send would make room again.
+      // Reads tcp_info before sending. If it were read afterwards, an acknowledgement between the failed send
+      // and the read could make room unnoticed.
       tcp_info info{};
       socklen_t size = sizeof info;
       ::getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &size);
@@ -238,7 +240,7 @@ TEST_F(TlsLinkTest, response_is_still_read_after_finish_sending) {
 }
 
 TEST_F(TlsLinkTest, F7_close_never_blocks_and_completes_within_its_limit) {
-  // The kernel takes no more bytes, so close_notify has to wait. The other side never reads.
+  // The kernel takes no more bytes and the other side never reads, so close_notify cannot be sent.
   std::atomic<bool> done{false};
   TlsLink& link = connect([&done](TlsEnd&) {
     while (!done) play::yield_a_moment();
@@ -338,7 +340,7 @@ TEST_F(TlsLinkTest, D1_request_counts_as_possibly_sent_once_a_write_began) {
   EXPECT_TRUE(stream_->may_have_sent());
   stream_->reset_sent();
   EXPECT_FALSE(stream_->may_have_sent());
-  // Every later write fails. A write that began still counts as possibly sent.
+  // After finish_sending() every write fails. Such a write still counts as possibly sent, because it began.
   stream_->finish_sending();
   pieces.add("POST");
   EXPECT_TRUE(stream_->write_now(pieces));

@@ -13,8 +13,8 @@ std::string screen_of(const Watch& watch, const View& view, const Display& displ
   return text_of(draw(watch, view, display));
 }
 
-// Expects the properties of every screen: its height, no line too wide, no control characters, and only ASCII
-// unless the terminal has UTF-8.
+// Expects what must be true of every screen: the right height, no line that is too wide, no control
+// characters, and only ASCII unless the terminal uses UTF-8.
 void expect_fits(const Screen& screen, const Display& display) {
   ASSERT_EQ(screen.size(), display.rows);
   for (const Line& line : screen) {

@@ -33,7 +33,8 @@ std::uint64_t spans_in(const std::string& request) {
   return whole.at("resourceSpans").at(0).at("scopeSpans").at(0).at("spans").as_array().size();
 }
 
-/// Records each request and sends the responses in turn. The last response repeats.
+/// Returns a script that records each request and sends the given responses one after the other. The last
+/// response repeats.
 ScriptedUpstream::Script collector(Heard& heard, std::vector<std::string> in_turn = {response(200, "{}")}) {
   return [&heard, in_turn](Peer& peer) {
     for (std::string request = peer.read_request(); !request.empty(); request = peer.read_request()) {

@@ -1,4 +1,4 @@
-// Tests which first bytes of a tunnel may be sent again: one whole ClientHello and nothing else.
+// Tests which first bytes of a tunnel may be sent again: exactly one complete ClientHello.
 #include "proxy/forward/tunnel/client_hello.hpp"
 
 #include <gtest/gtest.h>
@@ -98,7 +98,7 @@ TEST(ClientHello, client_hello_size_is_limited) {
   EXPECT_EQ(judge_client_hello(record(large)), Hello::whole);
   const std::string larger = hello_message(extension(21, std::string(16'400, '\0')));
   EXPECT_EQ(judge_client_hello(record(larger.substr(0, 10))), Hello::other);
-  // The headers of many records count towards the limit too.
+  // The record headers of a ClientHello in many records count towards the size limit too.
   std::string pieces;
   for (std::size_t at = 0; at < large.size(); at += 100) pieces += record(large.substr(at, 100));
   ASSERT_GT(pieces.size(), longest_hello);

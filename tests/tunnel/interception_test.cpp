@@ -1,4 +1,4 @@
-// Tests which connections are intercepted: a listed host, named by the client, with HTTP/1.1 on offer.
+// Tests which connections are intercepted: the client has to name a listed host (SNI) and to offer HTTP/1.1.
 #include "proxy/forward/tunnel/interception.hpp"
 
 #include <gtest/gtest.h>

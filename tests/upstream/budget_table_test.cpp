@@ -1,4 +1,5 @@
-// Tests the table of budgets: one budget per host, settings and kind, for a bounded number of hosts.
+// Tests the table of budgets: each combination of host, settings and kind has its own budget, and the number
+// of hosts is bounded.
 #include "proxy/net/upstream/budget_table.hpp"
 
 #include <gtest/gtest.h>

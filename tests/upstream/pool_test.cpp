@@ -1,4 +1,5 @@
-// Tests the pool of idle connections: it leases only quiet ones, and bounds idle time and number of hosts.
+// Tests the pool of idle connections: it leases only open connections without unread data, and bounds the
+// idle time and the number of hosts.
 #include "proxy/net/upstream/pool.hpp"
 
 #include <algorithm>
@@ -46,7 +47,7 @@ class PoolTest : public ::testing::Test {
   std::unique_ptr<telemetry::Metrics> metrics = make_metrics();
 };
 
-// Each io thread has its own pool.
+// Each io thread has its own pool, so two pools stand for two threads.
 TEST_F(PoolTest, L21_threads_share_one_budget_and_circuit_per_host_in_use) {
   const auto one = make({}, 8);
   const auto other = make({}, 8);
@@ -155,7 +156,7 @@ TEST_F(PoolTest, F1_connections_are_never_shared_across_scheme_name_or_tls_setti
       }
     }
   }
-  // Only the upstream that owns an idle connection may lease it.
+  // An idle connection may be leased only for the upstream to which it belongs.
   for (const auto& owner : all) {
     Pair pair = connect_pair(bench);
     pool->give_back(std::make_unique<UpstreamConnection>(*pool, owner, std::move(pair.stream)));
@@ -285,7 +286,7 @@ TEST_F(PoolTest, D10_idle_connections_used_by_the_last_attempts_of_a_request_are
 
 TEST_F(PoolTest, F10_first_non_idempotent_request_gets_only_an_unused_connection) {
   const auto pool = make();
-  // A slow machine may take a second between two lines of this test, so the test tries again.
+  // A slow machine may need more than a second between two lines of this test. The test then tries again.
   ASSERT_TRUE(play::eventually([&] {
     Pair pair = connect_pair(bench);
     pool->give_unused(
@@ -333,7 +334,7 @@ TEST_F(PoolTest, F6_connection_that_was_reset_is_not_lent) {
 TEST_F(PoolTest, F10_non_idempotent_request_gets_only_a_recently_used_connection) {
   const auto pool = make();
   RawSocket raw = add(*pool);
-  // A slow machine may take a second between two lines of this test, so the test tries again.
+  // A slow machine may need more than a second between two lines of this test. The test then tries again.
   std::unique_ptr<UpstreamConnection> recent;
   ASSERT_TRUE(play::eventually([&] {
     pool->give_back(lease(*pool, Freshness::any));

@@ -19,7 +19,7 @@
 namespace {
 std::atomic<std::size_t> allocations{0};
 std::atomic<std::size_t> live_bytes{0};
-// Number of allocations until one fails, on threads with `starves` set. 0: none fails.
+// The allocation with this number fails, counted on threads that set `starves`. 0: no allocation fails.
 std::atomic<std::size_t> until_failure{0};
 thread_local bool starves = false;
 
@@ -156,9 +156,8 @@ TEST(ProxyAllocation, I2_memory_per_connection_is_bounded_by_the_bytes_sent) {
   }
 }
 
-/// Ends the process while the n-th allocation of the io thread fails. The exit code is 0 if the client gets
-/// the right response, an error, or a part of a response with a visible end, and if the next client is
-/// served.
+/// Makes the n-th allocation of the io thread fail, and then ends the process. The exit code is 0 if the next
+/// client is served and the first client gets the right response, an error, or a visibly cut response.
 [[noreturn]] void starve(std::size_t n) {
   const std::string body(3000, 'b');
   play::ScriptedUpstream upstream([&](play::Peer& peer) {

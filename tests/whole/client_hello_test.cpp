@@ -1,4 +1,4 @@
-// Tests the replay of an unanswered ClientHello over another connection, on a route with
+// Tests that a ClientHello without a response is sent again over another connection, on a route with
 // `tunnel.replay_client_hello`.
 #include "tests/support/client_hello.hpp"
 #include "tests/support/whole_proxy.hpp"
@@ -28,8 +28,8 @@ RawClient say(const RunningProxy& proxy, const ScriptedUpstream& upstream, std::
   return client;
 }
 
-/// Returns a script that records the hello of each connection. The n-th connection sends a server hello; of
-/// the others, those with an even number are reset.
+/// Returns a script that records the ClientHello of each connection. The connection with this number sends a
+/// server hello. Every other connection sends nothing, and is reset if its number is even.
 ScriptedUpstream::Script responses_at(unsigned number, Heard& heard, std::size_t bytes) {
   return [&heard, number, bytes](Peer& peer) {
     peer.socket.read_bytes(bytes);

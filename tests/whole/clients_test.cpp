@@ -148,8 +148,8 @@ TEST(ProxyClients, I3_requests_of_a_pipelining_client_wait_until_it_reads_respon
   for (int i = 0; i < 50; ++i) requests += play::get(upstream.authority());
   client.send(requests);
   ASSERT_TRUE(client.socket().read_bytes(1000));
-  // Some responses fit into the kernel's buffers. The proxy does not forward the remaining requests before
-  // the client reads.
+  // The kernel's buffers hold some of the responses. The proxy forwards the other requests only after the
+  // client has read.
   EXPECT_LT(asked, 45);
   for (int i = 0; i < 50; ++i) {
     const WireResponse got = client.read_response();
@@ -165,7 +165,7 @@ TEST(ProxyClients, slow_request_head_gets_408) {
   RawClient client = proxy.client();
   const auto before = std::chrono::steady_clock::now();
   client.send("GET http://a.test/ HTTP/1.1\r\nHo");
-  // Single bytes sent now and then do not extend the limit.
+  // Single bytes sent now and then do not extend the time limit for the head.
   ASSERT_TRUE(play::eventually([&] {
     if (client.socket().read_more(milliseconds(20))) return true;
     client.send("s");
@@ -186,7 +186,8 @@ TEST(ProxyClients, idle_client_is_closed_after_keep_alive) {
   RunningProxy proxy(std::move(wishes));
   RawClient silent = proxy.client();
   RawClient used = proxy.client();
-  // If the request comes too late, its connection is already closed: the test connects and asks again.
+  // If the request comes after keep_alive has expired, the connection is already closed. The test then
+  // connects again and repeats the request.
   ASSERT_TRUE(play::eventually([&] {
     if (used.ask(play::get(upstream.authority())).status == 200) return true;
     used = proxy.client();
@@ -227,8 +228,8 @@ TEST(ProxyClients, client_over_the_connection_limit_gets_503_and_others_continue
       play::eventually([&] { return proxy.client().ask(play::get(upstream.authority())).status == 200; }));
 }
 
-// A head that outgrows its block returns the block, and another connection may reuse it. The 408 must not
-// read the old block.
+// A head that outgrows its memory block returns the block, and another connection may reuse that block. The
+// code that sends the 408 must not read the old block.
 TEST(ProxyClients, L10_slow_head_that_outgrew_its_block_gets_408) {
   ScriptedUpstream upstream(play::responses({response(200, "x")}));
   Wishes wishes;
@@ -237,10 +238,11 @@ TEST(ProxyClients, L10_slow_head_that_outgrew_its_block_gets_408) {
   RawClient slow = proxy.client();
   slow.send("POST http://h/ HTTP/1.1\r\nHost: h\r\n");
   ASSERT_TRUE(play::eventually([&] { return slow.socket().unacknowledged() == 0; }));
-  // Once another client has its response, the proxy has read the first piece on its own.
+  // When another client has received its response, the proxy has already read the first piece of the slow
+  // head.
   EXPECT_EQ(proxy.client().ask(play::get(upstream.authority())).status, 200);
   slow.send("X-Long: " + std::string(40'000, 'x'));
-  // Many requests at once, so that one of them gets the returned block.
+  // Sends many requests at once, so that one of them gets the returned block.
   std::vector<RawClient> others;
   for (int i = 0; i < 20; ++i) others.push_back(proxy.client());
   for (RawClient& other : others)

@@ -1,5 +1,5 @@
-// Tests upstream connections that end at the wrong time, and clients that get a response before they have
-// sent their whole request.
+// Tests upstream connections that close at an unexpected time, and clients that get a response before they
+// have sent their whole request.
 #include "tests/support/whole_proxy.hpp"
 
 namespace reprise::server {

@@ -1,5 +1,5 @@
-// Tests the deadline through the whole proxy: it ends every stage without progress, and no stage with
-// progress.
+// Tests the deadline through the whole proxy: it ends every stage that makes no progress, and no stage that
+// makes progress.
 #include "tests/support/black_hole.hpp"
 #include "tests/support/log_file.hpp"
 #include "tests/support/refusing_port.hpp"
@@ -13,7 +13,7 @@ using play::BlackHole;
 using play::SilentPort;
 
 constexpr Duration too_long = std::chrono::hours(1);
-/// More bytes than two kernels buffer, fewer than a replay holds.
+/// Number of bytes: more than the kernel buffers on both sides, fewer than the proxy holds for a replay.
 constexpr std::size_t much = 16 << 20;
 
 /// Returns settings in which only the deadline can end a request before the test does.
@@ -24,7 +24,8 @@ Wishes with_deadline(Duration deadline) {
   return wishes;
 }
 
-/// Expects a 504 of the proxy that names the stage and does not come before the deadline.
+/// Expects that the proxy responds 504, that the response names the stage, and that it does not come before
+/// the deadline.
 void expect_end(const RunningProxy& proxy, const std::string& request, Duration deadline,
                 std::string_view error, std::string_view stage) {
   const Instant asked = net::Clock::now();
@@ -48,8 +49,8 @@ std::string put(const std::string& authority, std::size_t bytes) {
 /// Longer than a deadline of 100 ms plus the second after which an upload without progress counts as stalled.
 constexpr milliseconds past_any_stall{1500};
 
-/// Expects that the client receives nothing for this time and that its connection stays open. Another thread
-/// may send meanwhile.
+/// Expects that the client receives nothing for `time`, and that its connection stays open. Meanwhile another
+/// thread may send for the client.
 void expect_nothing_ends_for(milliseconds time, RawClient& client) {
   EXPECT_FALSE(client.socket().read_more(time)) << client.socket().received();
   EXPECT_EQ(client.socket().wire(), play::Wire::open);
@@ -224,8 +225,8 @@ TEST(ProxyDeadline, L6_all_addresses_share_twice_the_connect_timeout) {
   EXPECT_EQ(got.status, 504) << got.head;
   EXPECT_EQ(got.field("Reprise-Reason"), "attempts_spent");
   EXPECT_GE(took, milliseconds(550)) << "each of the first two had its connect_timeout";
-  // Without the limit for the whole attempt, all ten addresses would be dialled in turn. The limit leaves
-  // time for four dials, and no dial starts after it, however slow the machine is.
+  // If the attempt had no time limit for all its dials together, it would dial all ten addresses in turn.
+  // This limit leaves time for four dials, and no dial starts after the limit, however slow the machine is.
   EXPECT_TRUE(
       play::eventually([&] { return log.says(" of 10 addresses dialled, no connection established"); }));
   EXPECT_FALSE(log.says("10 of 10 addresses dialled")) << log.text();

@@ -1,5 +1,5 @@
-// Tests requests that arrive while the shutdown closes idle connections, one test run for each step of the
-// loop.
+// Tests requests that arrive while the shutdown closes idle connections: one run for each handler of the
+// event loop.
 #include <sys/socket.h>
 
 #include <boost/asio/post.hpp>
@@ -10,11 +10,13 @@
 namespace reprise::server {
 namespace {
 
-/// The client that sends the late request: it has just had a response, has been idle for long, has not
-/// connected yet, or has connected and sends its first request once the listeners are closed.
+/// State of the client that sends the late request: the client has just received a response, has been idle
+/// for long, has not connected yet, or has connected and sends its first request after the listeners were
+/// closed.
 enum class Asks : std::uint8_t { just_now, after_a_rest, first, once_listeners_are_closed };
 
-/// Sends a request on the loop's thread, after the given handler of the loop.
+/// Sends a request from the thread of the event loop, directly after the loop has run handler number `step`
+/// of the shutdown.
 class LateRequest {
  public:
   LateRequest(const RunningProxy& proxy, std::string request, Asks asks, int step)
@@ -52,8 +54,8 @@ class LateRequest {
   std::atomic<bool> sent_{false};
 };
 
-/// Returns true if the shutdown runs more than `step` handlers before it closes idle connections. A request
-/// that was sent must get its response.
+/// Shuts the proxy down, and sends the late request after `step` handlers of the shutdown. Returns true if
+/// the request could still be sent. Expects a response to each request that was sent.
 bool is_answered_if_sent(Asks asks, int step) {
   ScriptedUpstream upstream([](Peer& peer) {
     while (!peer.read_request().empty()) peer.send(response(200, "x"));
@@ -73,7 +75,8 @@ bool is_answered_if_sent(Asks asks, int step) {
   RunningProxy proxy(std::move(wishes));
   LateRequest request(proxy, play::get(upstream.authority()), asks, step);
   if (asks == Asks::once_listeners_are_closed) {
-    // Accepted after the other client, so a response here shows that the other client was accepted.
+    // The proxy accepts this client after the client of the late request. A response here therefore shows
+    // that both were accepted.
     EXPECT_EQ(proxy.client().ask(play::get(upstream.authority())).status, 200);
   } else if (asks != Asks::first) {
     EXPECT_EQ(request.client()->ask(play::get(upstream.authority())).status, 200);
@@ -82,8 +85,8 @@ bool is_answered_if_sent(Asks asks, int step) {
   if (asks == Asks::after_a_rest) {
     EXPECT_TRUE(play::eventually([&] { return net::Tick::now() > asked + 4 * net::Tick::granule; }));
   }
-  // Starts the shutdown inside a handler. Otherwise an unrelated handler could be counted as a step of the
-  // shutdown.
+  // Starts the shutdown inside a handler of the loop. Otherwise an unrelated handler could be counted as a
+  // step of the shutdown.
   boost::asio::post(*turned.get_future().get(), [&] {
     late = &request;
     proxy.stop();
@@ -106,7 +109,7 @@ TEST_P(ProxyDrain, request_sent_at_any_moment_of_a_drain_gets_a_response) {
 }
 
 // A new connection has one tick for its first request, even after the listeners have closed. On a slow
-// machine the tick may be over; then the test tries again.
+// machine the request may come after the tick, so the test tries again.
 TEST(ProxyDrainOfNewClients, first_request_of_a_connected_client_is_served_after_listeners_close) {
   EXPECT_TRUE(play::eventually([] { return is_answered_if_sent(Asks::once_listeners_are_closed, 0); }));
 }

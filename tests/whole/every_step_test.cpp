@@ -23,11 +23,12 @@ std::string chunked() {
 
 enum class Break : std::uint8_t { fin, rst };
 
-/// The break on the first connection of each round. Every other connection gets a complete response.
+/// How the next connection breaks if `armed` is true. Every other connection gets a complete response.
 struct Plan {
   std::atomic<bool> armed{false};
-  std::atomic<std::size_t> read{std::string::npos};  ///< bytes of the request that are read; npos: all
-  std::atomic<std::size_t> sent{0};                  ///< bytes of the response that are sent
+  std::atomic<std::size_t> read{
+      std::string::npos};            ///< request bytes that are read before the break; npos: all
+  std::atomic<std::size_t> sent{0};  ///< response bytes that are sent before the break
   std::atomic<Break> how{Break::fin};
   std::atomic<unsigned> executed{0};  ///< number of requests that were read completely
 };
@@ -96,13 +97,14 @@ TEST_P(EveryStep, response_cut_at_every_byte_is_never_taken_for_complete) {
       EXPECT_EQ(upstream.connections() - before, 1U);
     }
     if (!head_came) {
-      EXPECT_EQ(got.status, get ? 200 : 502);  // a break is retried if the method allows it
+      EXPECT_EQ(got.status, get ? 200 : 502);  // only a GET is retried after the break
       EXPECT_TRUE(got.whole);
     } else if (story.how == Break::fin) {
       EXPECT_EQ(got.status, 200);
       EXPECT_EQ(got.whole, all_came);
     } else {
-      EXPECT_TRUE(got.status == 200 || (got.status == 502 && !get)) << got.status;  // a reset may come first
+      EXPECT_TRUE(got.status == 200 || (got.status == 502 && !get))
+          << got.status;  // the reset may overtake the head
     }
   }
 }
@@ -129,7 +131,7 @@ TEST_P(EveryStep, request_cut_at_every_byte_is_never_executed_twice) {
       EXPECT_EQ(got.status, 200);
       EXPECT_EQ(got.field("Reprise-Attempts"), "2");
     } else if (read == 0 && got.status == 200) {
-      EXPECT_EQ(plan.executed, 1U);  // cut before any byte was sent, so provably nothing was executed
+      EXPECT_EQ(plan.executed, 1U);  // only the retry: no byte was sent before the cut
     } else {
       EXPECT_EQ(got.status, 502);
       EXPECT_EQ(got.field("Reprise-Reason"), "not_idempotent");

@@ -51,8 +51,8 @@ TEST(ProxyFirstWords, G7_plain_http_in_a_tunnel_is_retried_like_any_request) {
   ASSERT_EQ(heard.size(), 3U);
   EXPECT_TRUE(heard.at(0).starts_with("GET /a?b HTTP/1.1\r\nHost: shop.test\r\n")) << heard.at(0);
   EXPECT_NE(heard.at(0).find("\r\nVia: 1.1 reprise-"), std::string::npos) << heard.at(0);
-  // The connection dialled for the CONNECT carries the first and the third attempt: an attempt never reuses
-  // the connection of the previous attempt.
+  // An attempt never reuses the connection of the attempt directly before it. The connection that was dialled
+  // for the CONNECT therefore carries the first and the third attempt.
   EXPECT_EQ(upstream.connections(), 2U);
   EXPECT_EQ(proxy.metric(turned_http), 1);
   EXPECT_EQ(proxy.metric("reprise_retries_total{route=\"default\",reason=\"retryable_status\"}"), 2);
@@ -112,8 +112,8 @@ TEST(ProxyFirstWords, G7_tls_handshake_after_a_plain_request_in_a_tunnel_gets_40
   EXPECT_NE(client.socket().read_to_end(), Wire::open);
 }
 
-// If neither side had sent a byte, the upstream's close would be passed on. Here the client sends its request
-// together with the CONNECT.
+// The upstream's close is passed on if neither side has sent a byte. Here the client sends its request
+// together with the CONNECT, so the request is retried.
 TEST(ProxyFirstWords, G7_request_sent_with_connect_is_retried_if_the_upstream_closes_the_connection) {
   ScriptedUpstream upstream([&](Peer& peer) {
     if (peer.number == 1) return peer.socket.reset();
@@ -223,7 +223,8 @@ TEST(ProxyFirstWords, G7_silent_client_or_incomplete_request_line_becomes_a_tunn
       go = true;
       EXPECT_TRUE(client.socket().read_until("late"));
     } else {
-      // The bytes are forwarded although they could still become an HTTP request.
+      // The proxy forwards these first bytes after a time limit, although more bytes could still make them an
+      // HTTP request.
       ASSERT_TRUE(play::eventually([&] { return heard.size() == 1; }));
       EXPECT_EQ(heard.at(0), words);
     }

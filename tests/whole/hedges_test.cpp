@@ -78,8 +78,8 @@ TEST(ProxyHedges, hedge_sends_the_same_bytes_as_the_first_attempt) {
     }
   });
   RunningProxy proxy(hedging());
-  // The body arrives together with the head. A request whose body is incomplete when the hedge is due is not
-  // hedged.
+  // The body arrives together with the head, because a request is not hedged if its body is incomplete when
+  // the hedge is due.
   const std::string body(10'000, 'b');
   EXPECT_EQ(proxy.client().ask(play::with_body("PUT", upstream.authority(), body)).status, 200);
   ASSERT_TRUE(eventually([&] { return heard.size() == 2; }));
@@ -98,8 +98,8 @@ TEST(ProxyHedges, non_idempotent_request_is_not_hedged) {
   RawClient client = proxy.client();
   client.send(play::with_body("POST", upstream.authority(), "x"));
   ASSERT_TRUE(eventually([&] { return upstream.connections() == 1; }));
-  // The refusal is counted only when the request ends. The hedge of the second request shows that the first
-  // one's hedge was due.
+  // A refused hedge is counted only when its request ends. The hedge of the second request shows that a hedge
+  // of the first request was due.
   RawClient other = proxy.client();
   other.send(play::get(upstream.authority(), "/"));
   ASSERT_TRUE(eventually([&] { return upstream.connections() == 3; })) << "one POST, two GETs";
@@ -225,8 +225,8 @@ TEST(ProxyHedges, D14_half_closed_client_gets_no_hedge) {
     RawClient client = proxy.client();
     client.send(play::get(upstream.authority(), "/"));
     client.socket().finish_sending();
-    // The refusal is counted only when the request ends. The hedge of a second request shows that the first
-    // one's hedge was due.
+    // A refused hedge is counted only when its request ends. The hedge of a second request shows that a hedge
+    // of the first request was due.
     RawClient other = proxy.client();
     other.send(play::get(upstream.authority(), "/"));
     const bool judged = eventually([&] { return upstream.connections() >= 3; });

@@ -1,6 +1,6 @@
 // Tests held responses through the whole proxy: no byte reaches the client before the commit point, and a
-// break or an error before it is retried. The hold time is one hour wherever it must not end the hold, so
-// that no test depends on the speed of its machine.
+// break or an error before the commit point is retried. The hold time is one hour if it must not end the
+// hold, so that no test depends on the speed of its machine.
 #include <atomic>
 
 #include "tests/support/whole_proxy.hpp"
@@ -200,8 +200,8 @@ TEST(ProxyHold, body_longer_than_the_hold_limit_continues_after_the_held_part) {
   EXPECT_EQ(upstream.connections(), 1U);
 }
 
-// A hold that ends by bytes, by the first event, by time, by the deadline, or at once. The upstream sends the
-// rest only after the client has received the released part.
+// One way in which a hold ends: by bytes, by the first event, by time, by the deadline, or at once. The
+// upstream sends `rest` only after the client has received the released part.
 struct Release {
   std::string name;
   Wishes wishes;

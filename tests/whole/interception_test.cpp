@@ -162,7 +162,8 @@ TEST_F(ProxyInterception, failed_handshake_is_closed_and_counted) {
   const RunningProxy proxy(wishes());
   for (const int newest : {TLS1_1_VERSION, 0}) {
     RawClient client = connected(proxy, upstream_name());
-    // First a client with a TLS version that is too old, then one that does not trust the local CA.
+    // The first client offers only TLS versions that are too old. The second client does not trust the local
+    // CA.
     ClientEnd end(client.socket(), server_.root().certificate(), "localhost", newest);
     EXPECT_FALSE(end.connect());
     client.socket().read_to_end();
@@ -203,7 +204,8 @@ TEST_F(ProxyInterception, G7_partial_client_hello_is_withheld_while_interception
   });
   RawClient held = connected(proxy, upstream_name());
   held.send(hello.substr(0, 1));
-  // Waits until the same byte, sent later in a tunnel to a host that is not listed, has been forwarded.
+  // Sends the same byte in a second tunnel, to a host that is not listed. When this byte has been forwarded,
+  // the proxy has also read the byte that was sent earlier in the first tunnel.
   RawClient observer = connected(proxy, "127.0.0.1:" + std::to_string(plain.port()));
   observer.send(hello.substr(0, 1));
   EXPECT_TRUE(play::eventually([&] { return heard.size() == 1; }));

@@ -55,7 +55,7 @@ TEST(ProxyLimits, exhausted_replay_memory_makes_a_request_not_replayable) {
   Wishes wishes;
   wishes.settings.limits.replay_memory_bytes = 10'000;
   RunningProxy proxy(std::move(wishes));
-  // More than fits into the buffer after the head, so the body has to be held.
+  // The body does not fit into the read buffer after the head, so replay memory has to hold it.
   const WireResponse got =
       proxy.client().ask(play::with_body("PUT", upstream.authority(), std::string(30'000, 'x')));
   EXPECT_EQ(got.status, 503);

@@ -1,11 +1,11 @@
-// Tests a reader of /events during shutdown: its event data is produced before the objects it describes are
-// destroyed.
+// Tests a reader of /events during shutdown: the proxy produces the reader's events before it destroys the
+// objects that the events describe.
 #include "tests/support/whole_proxy.hpp"
 
 namespace reprise::server {
 namespace {
 
-// A failure shows only under a sanitizer, because a destroyed object may still look intact.
+// Only a sanitizer run reliably detects a failure here, because a destroyed object may still look intact.
 TEST(ProxyReaders, shutdown_waits_for_pending_event_stream_readers) {
   ScriptedUpstream upstream([](Peer& peer) {
     while (!peer.read_request().empty()) peer.send(response(503, "x"));
@@ -14,7 +14,7 @@ TEST(ProxyReaders, shutdown_waits_for_pending_event_stream_readers) {
   wishes.settings.shutdown.linger = {};
   RunningProxy proxy(std::move(wishes));
   {
-    // Enough history that producing the events takes longer than the shutdown.
+    // With a history of this length, producing the events takes longer than the shutdown.
     constexpr int requests = 100;
     RawClient client = proxy.client();
     for (int i = 0; i < requests; ++i) EXPECT_EQ(client.ask(play::get(upstream.authority())).status, 503);

@@ -188,7 +188,7 @@ TEST(ProxyReload, replay_memory_limit_follows_the_reload) {
   Wishes wishes = wishing(2);
   wishes.settings.limits.replay_memory_bytes = 10'000;
   Reloading world(wishes);
-  // More than fits into the buffer after the head, so the body has to be held.
+  // The body does not fit into the read buffer after the head, so replay memory has to hold it.
   const auto ask = [&] {
     return world.proxy.client()
         .ask(play::with_body("PUT", upstream.authority(), std::string(30'000, 'x')))

@@ -1,5 +1,5 @@
 // Tests random request bodies, split and broken off at random places, on disks that fail at random bytes. An
-// upstream never takes a part for the whole body, and a body that fits the limits is replayed.
+// upstream never takes a part of the body for the whole, and a body that fits the limits is replayed.
 #include <gtest/gtest.h>
 
 #include "proxy/http/http1/chunked.hpp"

@@ -80,7 +80,7 @@ struct World {
   std::unique_ptr<RunningProxy> running;
 };
 
-/// Gives the n-th request the n-th of these statuses. The last one repeats.
+/// Responds to the n-th request with the n-th status of the list. The last status repeats.
 ScriptedUpstream::Script statuses(Heard& heard, std::vector<int> in_turn) {
   return [&heard, in_turn](Peer& peer) {
     for (std::string got = peer.read_request(); !got.empty(); got = peer.read_request()) {

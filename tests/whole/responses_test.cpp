@@ -83,7 +83,7 @@ TEST_P(Bodiless, B1_bodiless_response_has_no_body_regardless_of_its_fields) {
     EXPECT_FALSE(got.status == 204 && got.has("Content-Length")) << got.head;
     EXPECT_EQ(got.field("Content-Length"), got.status == 204 || !has_length ? "" : "50");
   }
-  // A 204 with Content-Length is a framing fault: its connection is not reused.
+  // A 204 with Content-Length is a framing fault, so the connection is not reused.
   const bool fault = GetParam().starts_with("HTTP/1.1 204") && has_length;
   EXPECT_EQ(upstream.connections(), fault ? 3U : 1U);
 }
@@ -208,7 +208,8 @@ TEST_P(BadHead, B8_B12_malformed_head_gets_502_and_its_connection_is_closed) {
   RawClient client = proxy.client();
   const WireResponse got = client.ask(play::get(upstream.authority()));
   EXPECT_EQ(got.status, 502);
-  // A malformed head counts as deliberate and is not retried. A head that ends early counts as a reset.
+  // A malformed head counts as intended by the upstream and is not retried. A head that ends early counts as
+  // a reset and is retried.
   const bool ends_early = !GetParam().ends_with("\r\n\r\n") && !GetParam().ends_with("a");
   EXPECT_EQ(got.field("Reprise-Attempts"), ends_early ? "2" : "1");
   EXPECT_EQ(got.field("Reprise-Reason"), ends_early ? "attempts_spent" : "not_retryable");

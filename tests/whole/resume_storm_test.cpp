@@ -1,5 +1,5 @@
-// Tests downloads that break at every byte, and at random bytes with upstreams of twelve kinds of behaviour.
-// A response that looks complete is correct; every other one is visibly cut.
+// Tests downloads that break at every byte, and at random bytes with twelve kinds of upstream. A response
+// that looks complete is correct. Every other response is visibly cut.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -33,12 +33,13 @@ Wishes eager() {
   return wishes;
 }
 
-/// The break of an otherwise correct upstream: the n-th connection from now on ends after `bytes` bytes.
+/// Breaks one connection of an otherwise correct upstream: the n-th connection from now on ends after `bytes`
+/// response bytes.
 struct Plan {
-  std::atomic<unsigned> until_break{0};  ///< n; counts down to 0, which means no break
+  std::atomic<unsigned> until_break{0};  ///< n: counts down with each connection; 0: no break
   std::atomic<std::size_t> bytes{0};
   std::atomic<bool> resets{false};
-  std::atomic<std::size_t> first_bytes{std::string::npos};  ///< limit of a response without Range
+  std::atomic<std::size_t> first_bytes{std::string::npos};  ///< bytes sent if the request has no Range
 };
 
 ScriptedUpstream::Script follow(Plan& plan, const std::string& body) {
@@ -234,7 +235,7 @@ TEST(ProxyResumeStorm, complete_downloads_are_correct_and_all_others_are_visibly
     cuts += storm.cuts;
   }
   for (std::size_t who = 0; who < characters; ++who) EXPECT_GT(whole[who], 0U) << who;
-  // Upstreams that only break off or send the whole again never lose a download.
+  // No download is lost if its upstream only breaks connections or sends the whole representation again.
   for (const Character who :
        {Character::honest, Character::whole_again, Character::busy_first, Character::knows_no_ranges}) {
     EXPECT_EQ(cut[static_cast<std::size_t>(who)], 0U) << static_cast<int>(who);

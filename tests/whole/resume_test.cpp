@@ -34,7 +34,7 @@ struct Turn {
   enum class How : std::uint8_t { fin, rst, silent } how = How::fin;
 };
 
-/// Plays one turn for each connection. The last one repeats.
+/// Plays one turn for each connection. The last turn repeats.
 ScriptedUpstream::Script turns(Heard& heard, std::vector<Turn> list) {
   return [&heard, list = std::move(list)](Peer& peer) {
     const Turn& turn = list[std::min<std::size_t>(peer.number, list.size()) - 1];
@@ -403,7 +403,7 @@ TEST_F(ProxyResume, D15_shutdown_ends_the_wait_for_a_resume) {
   EXPECT_EQ(client_->socket().read_to_end(), Wire::fin);
 }
 
-/// Responses to a resume request that are not the missing part.
+/// A response to a resume request that is not the missing part.
 struct Lie {
   std::string name;
   RangeResponse response;

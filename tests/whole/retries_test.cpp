@@ -221,7 +221,7 @@ TEST(ProxyRetries, D10_stale_connection_is_retried_at_once_and_only_once) {
       peer.send(response(200, "fine"));
     }
   });
-  Wishes wishes = attempts(1);  // the stale retry is made although max_attempts is 1
+  Wishes wishes = attempts(1);  // a stale connection is retried all the same
   RunningProxy proxy(std::move(wishes));
   RawClient client = proxy.client();
   EXPECT_EQ(client.ask(play::get(upstream.authority())).status, 200);
@@ -279,7 +279,8 @@ TEST(ProxyRetries, D11_response_421_on_a_reused_connection_is_retried_once_on_a_
   RunningProxy proxy;
   RawClient client = proxy.client();
   WireResponse got;
-  // A POST uses only a connection that has been idle for less than a second.
+  // A POST reuses only a connection that has been idle for less than a second, so a slow machine may need
+  // several tries.
   const bool reused = play::eventually([&] {
     EXPECT_EQ(client.ask(play::get(upstream.authority())).status, 200);
     got = client.ask(play::with_body("POST", upstream.authority(), "body"));
@@ -343,7 +344,7 @@ TEST(ProxyRetries, D9_attempt_timeout_closes_the_attempt_before_the_next_one) {
     in_order = play::eventually([&] { return first_over.load(); });
     peer.send(response(200, "second"));
   });
-  // If this upstream is itself slower than the limit, another attempt follows.
+  // On a slow machine the second attempt may exceed attempt_timeout too. Further attempts then follow.
   Wishes wishes = attempts(10'000);
   wishes.route.budget.reset();
   wishes.route.retry.attempt_timeout = milliseconds(150);

@@ -1,5 +1,5 @@
-// Tests scarce connections and stalled clients and upstreams: which connection is evicted, which response it
-// gets, and that it is counted.
+// Tests eviction when connections are scarce or when clients or upstreams stall: which connection is evicted,
+// which response it gets, and that the eviction is counted.
 #include "proxy/net/io/descriptors.hpp"
 #include "tests/support/scarce_descriptors.hpp"
 #include "tests/support/whole_proxy.hpp"
@@ -62,9 +62,9 @@ TEST(ProxyShedding, I6_client_is_rejected_without_a_free_descriptor_and_others_c
   Busy busy;
   ASSERT_TRUE(busy.is_held());
   {
-    // The limit stays in place over all rounds. The proxy reopens its reserve descriptor after the client has
-    // read its response. If the limit were lifted meanwhile, the reserve or the next client would lack a
-    // descriptor.
+    // The descriptor limit stays in place over all rounds, because the proxy reopens its reserve descriptor
+    // only after the client has read its response. If the limit were lifted meanwhile, the reserve or the
+    // next client would lack a descriptor.
     const ScarceDescriptors scarce(1);
     for (int round = 0; round < 3; ++round) {
       RawClient newcomer = busy.proxy.client();  // takes the last free descriptor
@@ -112,7 +112,8 @@ TEST(ProxyShedding, I6_idle_upstream_connection_is_closed_to_free_its_descriptor
   EXPECT_EQ(client.ask(play::get(first.authority())).status, 200);
   WireResponse got;
   {
-    // Closing the idle connection frees both of its ends: one for the dial, one for the second upstream.
+    // Closing the idle connection frees two descriptors, because both of its ends are in this process. The
+    // dial uses one of them, and the second upstream the other.
     const ScarceDescriptors scarce(0);
     got = client.ask(play::get(second.authority()));
   }
@@ -131,7 +132,7 @@ TEST(ProxyShedding, I6_connection_limits_follow_the_open_file_limit) {
   EXPECT_EQ(net::admin_allowed(64), now.rlim_cur / 4 / 2)
       << "and half of the rest is the admin listener's (row L9)";
   EXPECT_EQ(net::admin_allowed(1), 1U);
-  net::raise_descriptor_limit(10, 0);  // a lower value never lowers the limit
+  net::raise_descriptor_limit(10, 0);  // a lower value does not lower the limit
   EXPECT_EQ(net::clients_allowed(64), few);
   net::raise_descriptor_limit(few + 200, 64);
   EXPECT_EQ(net::clients_allowed(64), few + 200);
@@ -155,7 +156,8 @@ TEST(ProxyShedding, I6_rejected_client_gets_503_after_its_request) {
   wishes.settings.limits.connections = 1;
   Busy busy(std::move(wishes));
   ASSERT_TRUE(busy.is_held());
-  // More clients than the proxy rejects gracefully at once: each of them still gets its 503.
+  // There are more clients than the proxy rejects gracefully at the same time. Each client still gets its
+  // 503.
   std::vector<RawClient> crowd;
   for (int i = 0; i < 40; ++i) crowd.push_back(busy.proxy.client());
   for (RawClient& each : crowd) {

@@ -11,8 +11,8 @@
 namespace reprise::server {
 namespace {
 
-/// Number of dead connections. A request that is sent before its connection is counted here may still be
-/// received.
+/// Number of connections whose peer is dead. A request that is sent before its connection is counted here may
+/// still reach the peer.
 using Gone = std::atomic<unsigned>;
 
 bool are_gone(const Gone& gone, unsigned connections) {
@@ -43,7 +43,7 @@ int user_timeout(int descriptor) {
   return ::getsockopt(descriptor, IPPROTO_TCP, TCP_USER_TIMEOUT, &value, &size) == 0 ? value : -1;
 }
 
-/// A proxy whose only idle connection has a dead peer, and a client. Later connections work.
+/// A client, and a proxy whose only idle upstream connection has a dead peer. Later connections work.
 struct DeadAtRest {
   explicit DeadAtRest(Wishes wishes = {}) : proxy(std::move(wishes)) {
     EXPECT_EQ(client.ask(play::get(upstream.authority())).status, 200);
@@ -90,12 +90,13 @@ TEST(ProxySilence, L4_post_on_a_dead_connection_is_never_sent_twice) {
   Gone gone = 0;
   ScriptedUpstream upstream(vanishing(heard, gone, 1000));
   Wishes wishes;
-  // By default a POST waits as long as its client would without a proxy.
+  // By default, response_timeout is `none` and the proxy would wait for the response without a limit.
   wishes.route.response_timeout = std::chrono::seconds(2);
   RunningProxy proxy(std::move(wishes));
   RawClient client = proxy.client();
   const std::string post = play::with_body("POST", upstream.authority(), "once");
-  // A POST sent more than a second after the last one does not use an idle connection.
+  // A POST that is sent more than a second after the last POST uses a new connection and succeeds. The test
+  // then sends another POST.
   unsigned responded = 0;
   WireResponse got = client.ask(post);
   for (; got.status == 200 && responded < 1000; got = client.ask(post))
@@ -122,7 +123,7 @@ TEST(ProxySilence, L4_only_a_peer_that_acknowledges_nothing_counts_as_dead) {
   ASSERT_TRUE(bench.run_until([&] { return gone.stream->seems_dead(net::Tick::now() - begun); }));
   EXPECT_FALSE(silent.stream->seems_dead(net::Tick::now() - begun))
       << "it was acknowledged, and never answered";
-  // The bytes acknowledged since then belonged to an earlier request.
+  // Bytes of an earlier exchange were acknowledged within the last hour, so the peer does not count as dead.
   EXPECT_FALSE(gone.stream->seems_dead(std::chrono::hours(1)));
   EXPECT_FALSE(net::is_dead_peer(-1, Duration::zero()));
 }
@@ -225,8 +226,8 @@ TEST(ProxySilence, F10_non_idempotent_request_uses_a_fresh_connection_first_and_
     EXPECT_EQ(seen[3], seen[2]);
     EXPECT_NE(seen[4], seen[2]) << "nor that of another client connection";
   }
-  // A later POST on the same client connection reuses an idle connection, unless a second has passed. Then
-  // the test tries again.
+  // A later POST on the same client connection reuses an idle connection, unless a second has passed. After
+  // more than a second, the test tries again.
   RawClient client = proxy.client();
   EXPECT_TRUE(play::eventually([&] {
     seen.clear();

@@ -31,14 +31,14 @@ TEST(ProxyTunnelEnds, G4_bytes_sent_before_a_client_reset_are_delivered) {
   ScriptedUpstream upstream([&](Peer& peer) {
     play::eventually([&] { return reset.load(); });
     for (int i = 0; i < 20; ++i)
-      peer.send(std::string(5000, 'x'));  // into a connection that is already reset
+      peer.send(std::string(5000, 'x'));  // the other end has already reset the tunnel
     peer.socket.read_to_end();
     heard.add(peer.socket.take_all());
   });
   RunningProxy proxy(Wishes{});
   RawClient client = open_tunnel(proxy, upstream);
   client.send(bytes);
-  // Waits until the proxy's kernel has acknowledged every byte, so that the reset cannot overtake one.
+  // Waits until the proxy's kernel has acknowledged every byte, so that the reset cannot overtake any byte.
   ASSERT_TRUE(play::eventually([&] { return client.socket().unacknowledged() == 0; }));
   client.socket().reset();
   reset = true;
@@ -63,8 +63,8 @@ TEST(ProxyTunnelEnds, G4_bytes_sent_before_an_upstream_reset_are_delivered) {
   EXPECT_TRUE(play::eventually([&] { return proxy.metric(tunnels("broken")) == 1; }));
 }
 
-// The client sends nothing for many times the limit while it reads slowly. Its idle read side must not end a
-// write in progress.
+// The client sends nothing for many times idle_timeout, but it reads slowly. The tunnel must not end while
+// the proxy still writes to the client.
 TEST(ProxyTunnelEnds, G6_tunnel_is_not_idle_while_a_client_that_sends_nothing_reads_slowly) {
   constexpr std::size_t many = 30'000'000;
   EXPECT_TRUE(play::under_some_limit(milliseconds(200), [&](milliseconds limit) {

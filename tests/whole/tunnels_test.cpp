@@ -240,7 +240,7 @@ TEST(ProxyTunnels, C9_h2c_is_not_requested_and_an_unrequested_101_gives_502) {
   EXPECT_EQ(client.ask(upgrade(upstream, "chess")).status, 502);
 }
 
-// The end of a body read piece by piece may arrive in the same read as the bytes that follow the body.
+// The last read of a body may also return the bytes that follow the body.
 TEST(ProxyUpgrades, L30_bytes_after_an_upgrade_body_reach_the_upstream_first) {
   for (const bool early : {false, true}) {
     std::atomic<bool> head_is_there{false};

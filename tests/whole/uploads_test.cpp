@@ -79,8 +79,8 @@ TEST(ProxyUploads, A10_chunked_body_gets_a_length_for_a_known_http_1_0_upstream)
       const WireResponse got = client.read_response();
       EXPECT_EQ(got.status, 200) << method << memory;
       ASSERT_EQ(heard.size(), 2U);
-      // A body above the memory limit goes to disk only if the request can be sent again. The POST cannot, so
-      // its body is never held whole and its length stays unknown.
+      // A body above the memory limit goes to disk only if the request can be sent again. The POST cannot be
+      // sent again, so its body is never held completely, and its length stays unknown.
       if (memory < content.size() && std::string_view(method) == "POST") {
         EXPECT_EQ(heard.at(1).find("Content-Length"), std::string::npos);
         EXPECT_NE(heard.at(1).find("\r\nTransfer-Encoding: chunked\r\n"), std::string::npos) << heard.at(1);
@@ -240,7 +240,8 @@ TEST(ProxyUploads, C3_final_response_instead_of_100_closes_only_the_upstream_con
   EXPECT_EQ(client.ask(play::get(upstream.authority())).status, 403);
 }
 
-// The response head arrives during the upload and the body only later. The body must still reach the client.
+// The response head arrives during the upload, and the response body only later. The response body must still
+// reach the client.
 TEST(ProxyUploads, C5_early_error_is_delivered_complete_and_the_upload_stops) {
   for (const bool at_once : {true, false}) {
     std::atomic<bool> head_seen{false};
@@ -415,7 +416,8 @@ TEST(ProxyUploads, client_that_stops_sending_its_body_is_cut_after_idle_timeout)
   EXPECT_TRUE(play::eventually([&] { return over.load(); }));
 }
 
-// The client must not be the idle side: it sends without a pause until the proxy takes no more bytes.
+// Only the upstream may be idle in this test. The client therefore sends without a pause until the proxy
+// takes no more bytes.
 TEST(ProxyUploads, upload_to_an_upstream_that_does_not_read_ends_after_idle_timeout) {
   const std::string body(100'000'000, 'x');
   WireResponse got;

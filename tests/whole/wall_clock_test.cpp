@@ -22,13 +22,13 @@ class MovableWall final : public net::TimeSource {
   std::atomic<std::int64_t> offset{0};
 };
 
-/// Returns settings in which the proxy's thread uses that wall clock.
+/// Returns settings that make the proxy's thread use `wall` as its clock.
 Wishes with(MovableWall& wall) {
   Wishes wishes;
   wishes.turn = [&wall](boost::asio::io_context& io) {
     net::Clock::take_from(&wall);
-    // With a clock other than its own, Asio checks its timers only when a timer is started that is due before
-    // all others.
+    // With a clock that is not its own, Asio checks its timers only when a new timer is due before all
+    // others. The loop therefore starts such a timer in every round.
     while (!io.stopped()) {
       net::Timer due(io, Instant());
       due.async_wait([](const ErrorCode&) {});
@@ -43,8 +43,8 @@ std::string without_date(std::string_view fields) {
   return "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n" + std::string(fields) + "\r\n";
 }
 
-/// Returns the client's response if the first response is a 503 with a Retry-After date one second ahead and
-/// the wall clock jumps meanwhile.
+/// The upstream first responds 503 with a Retry-After date one second ahead, and the wall clock then jumps by
+/// `jump`. Returns the response that the client gets.
 WireResponse ask_again_at_a_date(std::int64_t jump, bool with_date_field) {
   MovableWall wall;
   std::atomic<int> asked{0};

@@ -11,16 +11,17 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-// A build without optimisation or with a sanitizer is much slower.
+// Factor for the time limits: a build without optimisation or with a sanitizer is much slower.
 #ifdef NDEBUG
 constexpr int slowness = play::sanitized ? 50 : 1;
 #else
 constexpr int slowness = 50;
 #endif
-/// Row I9. Measured as CPU time of the loop's own thread, so that other load on the machine does not fail the
-/// test.
+/// Maximum time of one handler (row I9), measured as CPU time of the loop's thread, so that other load on the
+/// machine does not fail the test.
 constexpr nanoseconds longest_handler = milliseconds(10) * slowness;
-// A sanitizer slows frequent operations down more than rare ones.
+// The maximum grows with `slowness`, because a sanitizer slows frequent operations down more than rare
+// operations.
 constexpr double most_times_plain = 10 * slowness;
 
 nanoseconds cpu_of_this_thread() {
@@ -29,7 +30,7 @@ nanoseconds cpu_of_this_thread() {
   return seconds(now.tv_sec) + nanoseconds(now.tv_nsec);
 }
 
-/// Runs a loop one handler at a time and measures each.
+/// Runs an event loop one handler at a time, and measures each handler.
 class Watchdog {
  public:
   void run(boost::asio::io_context& io) {
@@ -160,7 +161,7 @@ TEST(ProxyWatchdog, I9_hostile_messages_do_not_block_the_event_loop) {
   for (const Pressure& pressure : pressures) put(pressure);
 }
 
-/// Returns the CPU time of the loop for one exchange.
+/// Returns the CPU time, in milliseconds, that the loop needs for one exchange.
 double milliseconds_for(std::string_view fields, std::string_view body, const std::string& told) {
   ScriptedUpstream upstream([&](Peer& peer) {
     while (!peer.read_request().empty()) peer.send(told);

@@ -1,4 +1,5 @@
-// Tests which connection is evicted for a new client: the longest idle, and none that was busy a moment ago.
+// Tests which connection is evicted for a new client: the connection that has been idle longest, but never a
+// connection that was busy a moment ago.
 #include "proxy/forward/worker/idle_clients.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Measures decide() for a response that is delivered, and for one that is retried, with its random roll.
+// Measures decide() for a response that is delivered, and for a response that is retried after a random wait.
 #include <benchmark/benchmark.h>
 
 #include <limits>

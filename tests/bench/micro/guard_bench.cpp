@@ -1,4 +1,4 @@
-// Measures the parsing of a head by the framing guard alone, and by the guard and Beast, which must agree.
+// Measures the parsing of a head: by the framing guard alone, and by the guard and Beast together.
 #include <benchmark/benchmark.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-// Measures counting a finished request, and adding it to the request history.
+// Measures how long it takes to count a finished request and to add it to the request history.
 #include <benchmark/benchmark.h>
 
 #include "proxy/telemetry/history/request_history.hpp"
