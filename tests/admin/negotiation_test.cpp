@@ -64,7 +64,7 @@ TEST(Gzip, gzip_output_is_one_member_that_inflates_to_the_same_text) {
     EXPECT_TRUE(inflated(member) == text) << text.size();
   }
   EXPECT_LT(gzip(many).size() * 5, many.size());
-  // ITU-T V.42 gives the CRC-32 of "123456789". The length follows it, least significant byte first.
+  // ITU-T V.42 gives the CRC-32 of "123456789". After the CRC comes the length, least significant byte first.
   EXPECT_EQ(gzip("123456789").substr(gzip("123456789").size() - 8),
             std::string("\x26\x39\xf4\xcb\x09\0\0\0", 8));
 }

@@ -291,7 +291,7 @@ TEST(PresetTable, llm_retries_the_documented_responses_and_hints) {
   EXPECT_EQ(first_verdict(llm, message, Responded{529, no}).reason, Reason::upstream_said_no);
 }
 
-// A preset sets every retry limit itself, so that values under `defaults` do not change it.
+// A preset sets all its retry limits itself. Limits under `defaults` therefore do not apply to the preset.
 TEST(Presets, presets_inherit_no_retry_limits_from_defaults) {
   const std::string hostile =
       "defaults: {retry: {on: [404], max_attempts: 2, deadline: 7s, attempt_timeout: 5ms, "

@@ -125,7 +125,7 @@ void add_in_braces(const std::string& path, std::string_view rest, Paths& paths)
 }
 
 // Returns the path of each key that the default file sets or shows in a comment. A comment after a key may
-// show keys below it, in braces, or an alternative list: `host: a  # or hosts: [a, b]`.
+// show the sub-keys in braces, or an alternative key with a list: `host: a  # or hosts: [a, b]`.
 Paths paths_in(const std::string& text) {
   struct Level {
     std::size_t indent;

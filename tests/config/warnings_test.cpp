@@ -1,4 +1,4 @@
-// Tests warnings: the place that each names, and the fix that it suggests.
+// Tests warnings: each warning names a place in the file and suggests a fix.
 #include <gtest/gtest.h>
 
 #include <set>

@@ -28,7 +28,7 @@ bool names_files(std::string_view text) {
   return false;
 }
 
-/// Returns the number of lines, at least as many as the loader counts: CRLF counts twice.
+/// Returns an upper bound of the number of lines that the loader counts: CRLF counts as two line ends.
 std::size_t lines_of(std::string_view text) {
   const auto breaks = std::count_if(text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; });
   return static_cast<std::size_t>(breaks) + 1;

@@ -1,5 +1,5 @@
-// Fuzz target: dates and retry hints. A parsed date is the same instant in every form; a hint is a bounded
-// pause, in any order of the fields.
+// Fuzz target: dates and retry hints. A parsed date is the same instant in every form. The pause of a hint is
+// bounded and does not depend on the order of the fields.
 #include <algorithm>
 #include <chrono>
 

@@ -1,5 +1,5 @@
-// Fuzz target: fields, Connection, hop-by-hop fields, rewriting. A rewritten head parses again, has no field
-// of the other hop, and keeps every other line byte for byte and in order.
+// Fuzz target: fields, Connection, hop-by-hop fields, rewriting. A rewritten head can be parsed again and has
+// no hop-by-hop field of the incoming connection. Every other line is kept byte for byte and in order.
 #include <array>
 
 #include "proxy/http/http1/chunked.hpp"
@@ -37,8 +37,8 @@ bool is_protected(std::string_view name) {
   return false;
 }
 
-/// Returns true for fields that may stay although Connection lists them: end-to-end fields, and names with
-/// another meaning in Connection.
+/// Returns true for fields that may stay although Connection lists them: end-to-end fields, and names that
+/// have another meaning in Connection.
 bool may_stay(std::string_view name) {
   for (const char* const prefix : {"content-", "if-", "x-forwarded-", "sec-websocket-"}) {
     if (name.starts_with(prefix)) return true;
@@ -80,7 +80,8 @@ void judge_kept(const Lines& came, const Lines& out, bool request) {
   }
 }
 
-/// Checks that no field of the other hop remains, and that hop-by-hop fields have the proxy's own values.
+/// Checks that no hop-by-hop field of the incoming connection remains, and that the outgoing hop-by-hop
+/// fields have the proxy's own values.
 void judge_hop(const Lines& came, const Lines& out, bool upgrades) {
   const std::vector<std::string> named = members_of(came, "connection");
   for (const FieldLine& field : out) {

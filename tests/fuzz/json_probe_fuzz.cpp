@@ -71,7 +71,8 @@ void judge_path(std::string_view text, const json::value* root, const std::vecto
   }
 }
 
-/// Checks that an enclosing object only adds one key to the path.
+/// Checks that a value is still found if the text is wrapped in an object and the object's key is added to
+/// the path.
 void judge_wrapped(std::string_view text, const std::vector<std::string>& path) {
   const std::string wrapped = "{\"x\":null, \"w\":" + std::string(text) + " , \"y\":[{\"w\":1}]}";
   law(JsonText(wrapped).has_at("w." + joined(path), {}) == JsonText(text).has_at(joined(path), {}),

@@ -92,7 +92,8 @@ void judge_again(std::string_view text, const RequestHead& head, const HeadLimit
       "and means the same");
 }
 
-/// Checks that a long field changes nothing, because the guard parses large buffers in another way.
+/// Checks that adding a long field does not change the verdict, because the guard parses large buffers in
+/// another way.
 void judge_padded(std::string_view text, const Parsed& verdict) {
   const std::size_t line = text.find("\r\nHost:");
   if (line == std::string_view::npos) return;

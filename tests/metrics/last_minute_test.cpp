@@ -20,7 +20,7 @@ class LastMinuteTest : public testing::Test {
     minute_.before_count(second, [this] { return totals_; });
     totals_.attempts += number;
   }
-  // Returns the counts of the minute before that time, as "second:number ...".
+  // Returns the counts of the minute before `now`, as "second:number ...".
   std::string at(std::int64_t now) const {
     std::string all;
     for (const auto& one : minute_.list(now, [this] { return totals_; }))

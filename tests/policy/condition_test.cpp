@@ -1,4 +1,5 @@
-// Tests idempotency conditions: which ones are met, and which only look so (clauses R31 to R41).
+// Tests idempotency conditions: which requests meet a condition, and which only seem to meet it (clauses R31
+// to R41).
 #include "proxy/policy/match/condition.hpp"
 
 #include <gtest/gtest.h>

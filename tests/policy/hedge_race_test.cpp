@@ -1,4 +1,4 @@
-// Tests every transition of HedgeRace, and to which attempt a report refers in each state.
+// Tests every transition of HedgeRace. Also tests to which attempt a report refers in each state.
 #include "proxy/policy/decision/hedge_race.hpp"
 
 #include <gtest/gtest.h>

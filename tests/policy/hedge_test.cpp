@@ -488,7 +488,8 @@ TEST_F(HedgeTest, verdict_on_a_broken_body_is_in_the_last_ledger_entry_although_
   }
 }
 
-// Attempt 1 broke while its body was held, after its hedge had failed. The verdict stays on record.
+// Attempt 1 broke while its body was held, after its hedge had failed. The ledger keeps the verdict on
+// attempt 1.
 TEST_F(HedgeTest, reason_of_a_held_body_that_broke_after_a_failed_hedge_is_not_overwritten) {
   Exchange one = exchange();
   race(one);

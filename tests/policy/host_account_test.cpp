@@ -28,7 +28,7 @@ struct HostAccountTest : testing::Test {
   }
 
   RoutePolicy policy;
-  // The floor allows two retries; there are no others.
+  // The floor of the budget allows two retries. The ratio is 0 and allows no others.
   Budget budget{BudgetPolicy{0, 0.25, 10s}};
   Circuit circuit{CircuitPolicy{0.5, 10s, 2, 5s}};
   HostPause pause;

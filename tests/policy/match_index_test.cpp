@@ -16,7 +16,7 @@ std::size_t walk(const std::vector<Match>& matches, const RequestView& request) 
   return number;
 }
 
-/// Matches with their index, as in a route table. Counts the matches that a lookup checks.
+/// A list of matches and its index, as in a route table. Counts the matches that a lookup checks.
 class Indexed {
  public:
   explicit Indexed(const std::vector<Match>& matches) : matches_(matches) {

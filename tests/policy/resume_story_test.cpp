@@ -1,4 +1,5 @@
-// Tests stories of downloads that break after their head was delivered: resumed, waited for, or cut, and why.
+// Tests stories of downloads that break after their head was delivered: when the proxy resumes, waits for or
+// cuts the download, and why.
 #include <gtest/gtest.h>
 
 #include <tuple>

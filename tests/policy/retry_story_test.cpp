@@ -1,5 +1,5 @@
-// Tests stories of plain retries: what is sent again, what is not, and what the client gets when every
-// attempt fails.
+// Tests stories of plain retries: which requests are sent again, which are not, and what the client gets when
+// every attempt fails.
 #include <gtest/gtest.h>
 
 #include "tests/policy/stories.hpp"

@@ -123,7 +123,8 @@ TEST(Run, non_idempotent_request_is_sent_once) {
   model.mix = {{"POST", "a.example", 80, "/", "", {}, 1, false}};
   model.errors = {{0.5, status(503)}};
   EXPECT_EQ(simulated(model, plain()).retries, 0U);
-  // A POST is retried if nothing of it was sent, or if a rule calls it idempotent.
+  // A POST is retried if no byte of the request was sent, or if a rule of the route makes the request
+  // idempotent.
   model.errors = {{0.5, {policy::Failed{policy::Stage::connect, policy::Cause::refused}, false, "refused"}}};
   EXPECT_GT(simulated(model, plain()).retries, 10'000U);
   policy::RoutePolicy policy = plain();

@@ -25,7 +25,8 @@ using play::TlsServer;
 
 class TlsLinkTest : public ::testing::Test {
  protected:
-  /// The server's part on one connection, on its own thread. The fixture's destructor wakes and joins it.
+  /// The server's part on one connection. The script runs on its own thread, which the fixture's destructor
+  /// wakes and joins.
   using Script = std::function<void(TlsEnd&)>;
 
   ~TlsLinkTest() override {

@@ -73,7 +73,8 @@ TEST(ProxyAddresses, D12_unresponsive_address_does_not_delay_the_next) {
   expect_one_attempt(proxy, got, "2xx");
   EXPECT_EQ(heard.size(), 1U);
   EXPECT_EQ(upstream.connections(), 1U);
-  // Both ends of the client's connection and both ends of the upstream's: every other dial is closed.
+  // The four descriptors are both ends of the client connection and both ends of the upstream connection. All
+  // other dials are closed.
   EXPECT_TRUE(play::eventually([&] { return play::open_descriptors() == before + 4; }))
       << play::open_descriptors() - before;
 }

@@ -1,5 +1,5 @@
-// Tests responses that have a good status and an error in the body: retried before the client receives a byte
-// (P20).
+// Tests responses that have a good status but an error in the body. They are retried before the client
+// receives a byte (P20).
 #include "tests/support/whole_proxy.hpp"
 
 namespace reprise::server {
@@ -59,7 +59,7 @@ INSTANTIATE_TEST_SUITE_P(
                       "HTTP/1.1 200 OK\r\n" + stream_type + "\r\n: hello\n\n" + error_event + "event: more\n",
                       "HTTP/1.1 200 OK\r\n" + stream_type + "\r\ndata: " + overloaded + "\n\n"));
 
-// The error is the first event of a stream: the retry does not wait for the end of the stream.
+// The error is the first event of the stream. The retry does not wait for the end of the stream.
 TEST(ProxyBodyPredicate, first_event_of_a_stream_is_enough_to_retry) {
   ScriptedUpstream upstream([](Peer& peer) {
     if (peer.read_request().empty()) return;

@@ -31,7 +31,7 @@ struct Waiting {
 
   WireResponse leave(Departure departure) {
     client.send(play::get(upstream.authority()));
-    // From here on the response body is being read.
+    // After this log line, the proxy is reading the response body.
     EXPECT_TRUE(play::eventually([&] { return log.says("attempt 1: 503"); }));
     if (departure == Departure::fin) {
       client.socket().finish_sending();

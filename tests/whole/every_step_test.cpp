@@ -26,9 +26,8 @@ enum class Break : std::uint8_t { fin, rst };
 /// How the next connection breaks if `armed` is true. Every other connection gets a complete response.
 struct Plan {
   std::atomic<bool> armed{false};
-  std::atomic<std::size_t> read{
-      std::string::npos};            ///< request bytes that are read before the break; npos: all
-  std::atomic<std::size_t> sent{0};  ///< response bytes that are sent before the break
+  std::atomic<std::size_t> read{std::string::npos};  ///< request bytes read before the break; npos: all
+  std::atomic<std::size_t> sent{0};                  ///< response bytes sent before the break
   std::atomic<Break> how{Break::fin};
   std::atomic<unsigned> executed{0};  ///< number of requests that were read completely
 };
@@ -103,8 +102,8 @@ TEST_P(EveryStep, response_cut_at_every_byte_is_never_taken_for_complete) {
       EXPECT_EQ(got.status, 200);
       EXPECT_EQ(got.whole, all_came);
     } else {
-      EXPECT_TRUE(got.status == 200 || (got.status == 502 && !get))
-          << got.status;  // the reset may overtake the head
+      // The reset may overtake the head of the response.
+      EXPECT_TRUE(got.status == 200 || (got.status == 502 && !get)) << got.status;
     }
   }
 }

@@ -31,7 +31,7 @@ TEST(ProxyLog, L15_failed_request_is_logged_even_without_access_lines) {
   EXPECT_FALSE(log.says("\"status\":200")) << "no access line";
 }
 
-// A client or another proxy may send any value. Only a valid trace id is logged as one (W3C Trace Context
+// A client or another proxy may send any value. The trace id is logged only if it is valid (W3C Trace Context
 // 2.2).
 TEST(ProxyLog, log_line_contains_the_trace_id_of_a_valid_traceparent) {
   const std::string trace = "0af7651916cd43dd8448eb211c80319c";

@@ -1,5 +1,5 @@
-// Tests connections that were authenticated for one client: no other client uses them, and no retry uses
-// another connection.
+// Tests connections that were authenticated for one client: no other client uses such a connection, and no
+// retry of this client uses another connection.
 #include "tests/support/whole_proxy.hpp"
 
 namespace reprise::server {

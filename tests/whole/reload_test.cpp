@@ -260,7 +260,8 @@ TEST(ProxyReload, reload_without_a_configuration_file_fails) {
   EXPECT_EQ(response.text, "cannot reload: reprise was started without a configuration file");
 }
 
-// A file that cannot be read completely may name other files. So all files that were watched stay watched.
+// The unread part of a file may name other files. After a failed reload, all watched files therefore stay
+// watched.
 TEST(ProxyReload, files_stay_watched_after_a_failed_reload) {
   const play::OwnFolder folder;
   const std::string main = folder.path() + "/main", named = folder.path() + "/named";

@@ -221,7 +221,7 @@ TEST(ProxyRetries, D10_stale_connection_is_retried_at_once_and_only_once) {
       peer.send(response(200, "fine"));
     }
   });
-  Wishes wishes = attempts(1);  // a stale connection is retried all the same
+  Wishes wishes = attempts(1);  // a stale connection is retried although max_attempts is 1
   RunningProxy proxy(std::move(wishes));
   RawClient client = proxy.client();
   EXPECT_EQ(client.ask(play::get(upstream.authority())).status, 200);

@@ -268,7 +268,7 @@ TEST(ProxyUploads, C5_early_error_is_delivered_complete_and_the_upload_stops) {
     client.send(std::string(99000, 'x'));
     const WireResponse other = client.ask(play::get(upstream.authority()));
     EXPECT_EQ(other.status, 413) << "the rest of the body was read, and thrown away";
-    EXPECT_EQ(upstream.connections(), 2U);  // the first connection is never pooled
+    EXPECT_EQ(upstream.connections(), 2U);  // the proxy does not reuse the first connection
   }
 }
 

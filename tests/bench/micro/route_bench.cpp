@@ -1,5 +1,5 @@
 // Measures the search for a request's route among few and many routes: when only the last route matches, and
-// when none does.
+// when no route matches.
 #include <benchmark/benchmark.h>
 
 #include <string>
