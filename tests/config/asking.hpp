@@ -1,4 +1,4 @@
-// Short requests for tests, and the route and idempotency that a configuration gives them.
+// Short requests for tests, with functions that return the route and the idempotency of a request.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -133,8 +133,8 @@ TEST(PresetGcs, R34_precondition_with_the_value_0_makes_the_request_idempotent) 
 
 TEST(PresetGcs, R35_empty_precondition_does_not_count) {
   for (const Row& row : table()) {
-    // On a bucket, a query parameter without a value names a sub-resource (row L22), so the request is
-    // another operation.
+    // In a request for a bucket, a query parameter without a value names a sub-resource (row L22). Such a
+    // request is another operation.
     const bool of_bucket = row.route.ends_with("bucket.create") || row.route.ends_with("bucket.delete");
     const bool always = row.rule == "always";
     for (const std::string& condition : conditions)

@@ -15,7 +15,8 @@
 
 namespace reprise::fuzz {
 
-/// Reads numbers from the front; zeros when no bytes are left. Borrows the bytes.
+/// Reads numbers from the front of the bytes. Returns zeros when no bytes are left. The bytes must outlive
+/// this object.
 class Input {
  public:
   Input(const std::uint8_t* bytes, std::size_t size) : bytes_(bytes), size_(size) {}
@@ -64,7 +65,7 @@ class Input {
   std::size_t size_;
 };
 
-/// A copy of exactly these bytes, so that the sanitizer detects any read beyond them.
+/// A copy of exactly the given bytes, so that the sanitizer detects any read beyond the copy.
 class Exact {
  public:
   explicit Exact(std::string_view text) : bytes_(new char[text.size()]), size_(text.size()) {
@@ -77,7 +78,8 @@ class Exact {
   std::size_t size_;
 };
 
-/// Like Exact, for pieces fed in sequence: reuses one buffer. A view is valid until the next call.
+/// Like Exact, but for many pieces, one after the other: reuses one buffer. A returned view is valid until
+/// the next call.
 class Edge {
  public:
   std::string_view put(std::string_view text) {

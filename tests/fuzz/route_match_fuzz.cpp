@@ -1,4 +1,4 @@
-// Fuzz target: routes. The first matching route is found, and a match agrees with a simple reading of its
+// Fuzz target: routes. The first matching route is found, and each match agrees with a simple check of its
 // patterns.
 #include <array>
 #include <vector>

@@ -13,8 +13,8 @@ namespace {
 
 using http::XmlText;
 
-/// Writes a document from the fuzzer's numbers. Records the text of its first Code, and of its first Code in
-/// an Error.
+/// Writes a document from the fuzzer's numbers. Records the text of the first element Code, and of the first
+/// Code inside an element Error.
 class Author {
  public:
   explicit Author(Input& input) : input_(input) {}

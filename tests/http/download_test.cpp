@@ -1,4 +1,4 @@
-// Tests downloads: what is read from their heads, and the head of a resume request.
+// Tests downloads: which values are read from the heads of a download, and which head a resume request gets.
 #include "proxy/http/retry_hints/download.hpp"
 
 #include <gtest/gtest.h>

@@ -145,7 +145,7 @@ TEST(Tick, timer_may_destroy_itself_and_others_in_its_callback) {
   std::vector<std::unique_ptr<Bell>> bells;
   int rung = 0;
   for (int i = 0; i < 3; ++i) bells.push_back(std::make_unique<Bell>());
-  // All are due in the same pass. The first to fire destroys all of them.
+  // All timers are due in the same pass. The first timer that fires destroys all timers.
   for (const auto& bell : bells) {
     bell->also = [&] {
       ++rung;

@@ -101,8 +101,8 @@ bool becomes_true(const Condition& condition) {
 
 const std::vector<std::string> route_names{"api", "orders"};
 
-// At shutdown the log waits one second for its thread. A thread that stalls for longer loses lines, which is
-// not the fault of the queue, so the run is repeated.
+// At shutdown the log waits one second for its thread. If the thread stalls for longer, lines are lost. That
+// is no fault of the queue, so the test repeats the run.
 TEST(Log, every_line_is_written_before_shutdown_completes) {
   std::vector<std::string> lines;
   const std::size_t expected =
@@ -242,7 +242,8 @@ TEST(Log, partially_written_log_line_does_not_corrupt_the_next_line) {
   EXPECT_EQ(boost::json::parse(lines[1]).at("message").as_string(), "whole");
 }
 
-// Returns the lines of four log calls. A fifth line shows that the others have arrived, and is removed.
+// Returns the lines of four log calls. A fifth call shows that the four lines have arrived, and its line is
+// removed.
 std::string logged(const config::Log& settings, LogReader reader) {
   const std::string last = "the last word";
   Pipe pipe;

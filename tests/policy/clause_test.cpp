@@ -280,7 +280,7 @@ struct Keys final : policy::JsonBody {
   std::set<std::string, std::less<>> keys;
 };
 
-// Returns the rule's verdict on a PATCH. Expects a second attempt only if the verdict is `yes`.
+// Returns the rule's verdict on a PATCH. Expects that a second attempt is made only if the verdict is `yes`.
 Idempotency verdict(const policy::IdempotencyRule& rule, std::string_view query,
                     const policy::FieldLines* lines = nullptr, const policy::JsonBody* body = nullptr) {
   const policy::RequestView request{"PATCH", "storage.googleapis.com", 443, "/storage/v1/b/b", query, lines};

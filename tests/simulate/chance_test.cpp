@@ -43,7 +43,7 @@ TEST(Chance, means_and_deviations_of_drawn_numbers_match_their_distributions) {
     normal += n;
     squares += n * n;
   }
-  // Each bound is five standard deviations of the mean of so many draws.
+  // Each bound is five standard deviations of the mean of `draws` numbers.
   EXPECT_NEAR(uniform / draws, 0.5, 5 * 0.2887e-3);
   EXPECT_NEAR(exponential / draws, 1, 5e-3);
   EXPECT_NEAR(normal / draws, 0, 5e-3);

@@ -115,7 +115,8 @@ TEST(KnownResults, retries_without_jitter_come_in_synchronised_waves) {
   EXPECT_EQ(spread.succeeded, 2000U);
 }
 
-// In the default model, rejecting a request costs the upstream work, and so does each retry of that request.
+// In the default model, rejecting a request costs the upstream work. Each retry of the request costs it work
+// again.
 TEST(KnownResults, overload_persists_without_a_budget_and_ends_with_one) {
   for (const std::uint64_t seed : {1U, 2U, 3U, 4U, 5U}) {
     Model model;
@@ -129,7 +130,7 @@ TEST(KnownResults, overload_persists_without_a_budget_and_ends_with_one) {
     EXPECT_FALSE(without.recovered) << seed;
     EXPECT_GT(without.amplification(), 3) << seed;
     EXPECT_LT(without.success_share(), 0.6) << seed;
-    // The upstream itself is healthy: without retries it recovers at once.
+    // The upstream itself is healthy: if no request is retried, the upstream recovers at once.
     policy.mode = policy::Mode::off;
     EXPECT_EQ(simulated(model, policy).recovered, Duration::zero()) << seed;
   }

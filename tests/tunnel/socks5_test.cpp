@@ -1,4 +1,4 @@
-// Tests SOCKS5: partial messages are parsed as far as they have arrived, and each failure has its reply.
+// Tests SOCKS5: a partial message is parsed as far as it has arrived, and each failure has a reply code.
 #include "proxy/forward/tunnel/socks5.hpp"
 
 #include <gtest/gtest.h>

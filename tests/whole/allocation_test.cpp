@@ -19,7 +19,7 @@
 namespace {
 std::atomic<std::size_t> allocations{0};
 std::atomic<std::size_t> live_bytes{0};
-// The allocation with this number fails, counted on threads that set `starves`. 0: no allocation fails.
+// Counts down to the allocation that fails, on threads that set `starves`. 0: no allocation fails.
 std::atomic<std::size_t> until_failure{0};
 thread_local bool starves = false;
 

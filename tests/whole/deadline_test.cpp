@@ -13,7 +13,7 @@ using play::BlackHole;
 using play::SilentPort;
 
 constexpr Duration too_long = std::chrono::hours(1);
-/// Number of bytes: more than the kernel buffers on both sides, fewer than the proxy holds for a replay.
+/// A number of bytes that exceeds the kernel buffers of both sides, but not the replay limit.
 constexpr std::size_t much = 16 << 20;
 
 /// Returns settings in which only the deadline can end a request before the test does.
@@ -24,8 +24,7 @@ Wishes with_deadline(Duration deadline) {
   return wishes;
 }
 
-/// Expects that the proxy responds 504, that the response names the stage, and that it does not come before
-/// the deadline.
+/// Expects that the proxy responds 504 no earlier than the deadline, and that the response names the stage.
 void expect_end(const RunningProxy& proxy, const std::string& request, Duration deadline,
                 std::string_view error, std::string_view stage) {
   const Instant asked = net::Clock::now();

@@ -53,7 +53,8 @@ TEST(ProxyHedges, first_response_wins_and_the_hedge_is_cancelled) {
   const WireResponse got = client.ask(play::get(upstream.authority(), "/"));
   EXPECT_EQ(got.body, "from the first");
   EXPECT_TRUE(eventually([&] { return hedges(proxy, "lost") == 1; }));
-  // The loser's connection is closed; the winner's returns to the pool.
+  // The connection of the attempt that lost is closed. The connection of the attempt that won returns to the
+  // pool.
   EXPECT_TRUE(eventually([&] { return upstream.running() == 1; }));
 }
 

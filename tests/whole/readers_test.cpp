@@ -14,7 +14,7 @@ TEST(ProxyReaders, shutdown_waits_for_pending_event_stream_readers) {
   wishes.settings.shutdown.linger = {};
   RunningProxy proxy(std::move(wishes));
   {
-    // With a history of this length, producing the events takes longer than the shutdown.
+    // With so many requests in the history, producing the events takes longer than the shutdown.
     constexpr int requests = 100;
     RawClient client = proxy.client();
     for (int i = 0; i < requests; ++i) EXPECT_EQ(client.ask(play::get(upstream.authority())).status, 503);

@@ -27,7 +27,7 @@ struct Turn {
   enum class Kind : std::uint8_t { response_after, response_early, reset };
   Kind kind = Kind::response_after;
   int status = 503;
-  std::size_t read = 0;  ///< body bytes, framing included, that are read before an early response or reset
+  std::size_t read = 0;  ///< body bytes (with framing) read before an early response or reset
 };
 
 /// One test case, derived from its seed alone.

@@ -138,7 +138,7 @@ class Storm {
     if (resets && sent < text.size()) peer.socket.reset();
   }
 
-  // Starts a new download with another length and another character.
+  // Starts a new download with another length, and with another kind of upstream (`who`).
   void next(Character who) {
     const std::scoped_lock lock(mutex_);
     who_ = who;

@@ -1,5 +1,5 @@
-// Measures holding a request body for a second attempt: a body that came with its head, and one that is read
-// from the client.
+// Measures holding a request body for a second attempt: a body that arrived with its head, and a body that is
+// read from the client later.
 #include <benchmark/benchmark.h>
 
 #include <cstring>
