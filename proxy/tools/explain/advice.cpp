@@ -11,8 +11,8 @@ using namespace policy;
 std::string names_of(const IdempotencyRule& rule) {
   std::string names;
   for (const Condition& condition : rule.conditions) {
-    // The condition on idempotent methods is named only if it is the only one, because another method would
-    // mean another request.
+    // Omits the condition on idempotent methods if the rule has other conditions: the client could meet it
+    // only with another method, which would make it a different request.
     const bool is_any_method =
         condition.kind == Condition::Kind::method && condition.name == idempotent_method;
     if (is_any_method && rule.conditions.size() > 1) continue;
@@ -22,7 +22,8 @@ std::string names_of(const IdempotencyRule& rule) {
   return names;
 }
 
-// Returns advice about `retry.refused`. Many services use 429 to say that nothing was done.
+// Returns advice about `retry.refused` if the response is a 429, otherwise an empty text. Many services send
+// 429 only for requests that they did not execute.
 std::string for_refusal(const Outcome& outcome) {
   const auto* responded = std::get_if<Responded>(&outcome);
   if (responded == nullptr || responded->status != 429) return {};
@@ -190,7 +191,7 @@ std::string advice_alone(Reason reason, const Explanation& explanation, const Ro
 
 std::string retry_word(const Outcome& outcome) {
   if (const auto* responded = std::get_if<Responded>(&outcome)) return std::to_string(responded->status);
-  // The first word that lists the outcome is returned.
+  // Returns the first word of `retry.on` that covers this failure.
   for (const FailureWord& word : failure_words) {
     RetryOn on;
     on.*word.listed = true;

@@ -7,11 +7,12 @@
 
 namespace reprise::tools {
 
-/// Returns advice about the keys of the route and about the request. It ends with a full stop. Precondition:
-/// a course of the explanation ended with `reason`.
+/// Returns advice on what to change in the route or in the request. The text ends with a full stop.
+/// Precondition: a course of the explanation ended with `reason`.
 std::string advice(policy::Reason reason, const Explanation&, const policy::RoutePolicy&);
 
-/// Returns the word to add to `retry.on` so that the outcome is listed; empty if there is none.
+/// Returns the word to add to `retry.on` so that such an outcome is retried; empty if no word covers the
+/// outcome.
 std::string retry_word(const policy::Outcome&);
 
 }  // namespace reprise::tools

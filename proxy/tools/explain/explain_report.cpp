@@ -47,8 +47,8 @@ std::string first_verdict(const ExplainReport& report) {
   return text;
 }
 
-// Groups the routes that do not match by the part that does not match, one line each, because presets have
-// many routes.
+// Groups the routes that do not match by the part of the request that does not match. Prints one line for
+// each group, because a preset has many routes.
 void list_passed_over(const ExplainReport& report, TextPage& page) {
   constexpr std::size_t most_names = 8;
   for (const auto why : {Mismatch::host, Mismatch::port, Mismatch::method, Mismatch::path, Mismatch::query,
@@ -75,7 +75,8 @@ void list_waits(const Explanation& explanation, TextPage& page) {
     page.line("waits", fmt::format("... only the first {} are listed", explanation.waits.size()));
 }
 
-// Returns the calculation of the deadline for the course with the longest waits.
+// Describes the deadline, and how much time is left before it when the last attempt ends in the course with
+// the longest waits.
 std::string deadline_text(const ExplainReport& report) {
   const auto& deadline = report.route().policy.retry.deadline;
   if (!deadline) return "none";
@@ -158,7 +159,7 @@ std::string hedge_text(const ExplainReport& report) {
   return fmt::format("none: {}", policy::word(judged));
 }
 
-// The limits of every request, whatever its outcome.
+// The functions below, up to `host_pause`, describe the limits that `limits_of` returns.
 
 bool is_repeatable(const ExplainReport& report) {
   const Explanation& explanation = report.explanation;
@@ -298,7 +299,8 @@ std::vector<ReportedLimit> limits_of(const ExplainReport& report) {
     limits.push_back({"response", responding(report)});
     limits.push_back({"connection", connection(report)});
   }
-  // Limits that a route does not use, because it is off or only observes, are not reported.
+  // Omits the circuit and the host pause if the route does not use them, for example in mode `off` or
+  // `observe`.
   const policy::HostParts parts = policy::host_parts(policy);
   if (parts.circuit) limits.push_back({"circuit", circuit(*policy.circuit)});
   if (parts.pause) limits.push_back({"host pause", host_pause(policy.while_paused, policy.retry)});

@@ -1,4 +1,5 @@
-// Prints an explanation as text for people. Also has the sentences that the text and the JSON have in common.
+// Prints an explanation as text for people. Also builds the sentences that the text and the JSON output
+// share.
 #pragma once
 
 #include <string>
@@ -14,9 +15,9 @@ struct ExplainReport {
   std::string method;
   std::string url;       ///< URL as given on the command line
   std::string file;      ///< configuration file as given; empty for the built-in defaults
-  std::string settings;  ///< source of the settings, in words; empty if it is the file
+  std::string settings;  ///< where the settings come from, in words; empty if they come from `file`
   std::string assumed;   ///< description of the outcome that is assumed for every attempt
-  /// Facts about an https URL that the reader needs first; empty for any other URL.
+  /// Sentences on how an https URL is handled, printed before all others; empty for any other URL.
   std::vector<std::string> https;
   std::vector<std::string> notes;
   const policy::RouteTable* routes = nullptr;  ///< must outlive the report
@@ -27,14 +28,15 @@ struct ExplainReport {
   const policy::Route& route() const { return (*routes)[explanation.route]; }
 };
 
-/// Returns about twenty lines. The first column is the topic of the line.
+/// Returns the explanation in about twenty lines. The first column is the topic of the line.
 std::string to_text(const ExplainReport&);
 
 /// Returns where the route is defined: `reprise.yaml:8`, `preset gcs:12` or `built-in`.
 std::string place_of(const policy::Route&, const std::string& file);
 /// Returns what the client gets at the end of the course with the longest waits.
 std::string client_gets(const ExplainReport&);
-/// Returns what `hold` does with the assumed response; empty if it is off or does not apply.
+/// Describes what the route's `hold` does with the assumed response; empty if the route has no `hold` or if
+/// `hold` does not apply to the response.
 std::vector<std::string> held_back(const ExplainReport&);
 /// A limit that the proxy enforces, whether or not this course reaches it.
 struct ReportedLimit {
@@ -43,7 +45,7 @@ struct ReportedLimit {
 };
 /// Returns the limits that apply to the request (row L20): replay, timeouts, connection, circuit, host pause.
 std::vector<ReportedLimit> limits_of(const ExplainReport&);
-/// Returns one sentence of advice for each reason with which a course ends.
+/// Returns advice for the reason with which each of the two courses ends, without duplicates.
 std::vector<std::string> advices(const ExplainReport&);
 
 }  // namespace reprise::tools

@@ -7,7 +7,7 @@
 
 namespace reprise::tools {
 
-/// Returns one JSON object with the content of the text. Durations are in milliseconds.
+/// Returns the content of the text output as one JSON object. Durations are in milliseconds.
 std::string to_json(const ExplainReport&);
 
 }  // namespace reprise::tools

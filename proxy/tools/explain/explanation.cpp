@@ -13,8 +13,9 @@ namespace {
 
 using namespace policy;
 
-// Returns true if the body breaks after a part of it was sent to the client. False if the route holds bytes
-// back, because the break is then assumed to be within them.
+// Returns true if the assumed outcome is a response body that breaks after a part of it was sent to the
+// client. Returns false if the route holds bytes back, because the body is then assumed to break within the
+// held bytes.
 bool breaks_after_release(const Outcome& outcome, const RoutePolicy& policy) {
   const auto* failed = std::get_if<Failed>(&outcome);
   const HoldPolicy* const hold = hold_for(policy, Responded{200, {}});
@@ -29,7 +30,7 @@ Course course_of(const Rehearsed& done) {
           last.ended - head_at, last.verdict,          done.goes_on(),    done.end,      done.ledger};
 }
 
-// Returns true if the body is held in memory; a longer one goes to disk.
+// Returns true if the request body is short enough to be held in memory. A longer body is held on disk.
 bool is_for_memory(const Question& question, const RoutePolicy& policy) {
   return question.body_bytes <= policy.replay_memory_bytes;
 }
@@ -39,7 +40,8 @@ bool is_over_total(const Question& question, const RoutePolicy& policy) {
          (is_for_memory(question, policy) ? question.total_memory : question.total_disk);
 }
 
-// Judges idempotency as the proxy does: by the head, and if that does not decide, by a body held in memory.
+// Judges idempotency as the proxy does: by the request head or, if the head does not decide, by the body,
+// provided that the body is held in memory.
 Judgement judge_question(const Question& question, const RoutePolicy& policy) {
   if (question.tunnel) return {Idempotency::yes, nullptr};
   RequestView request = question.request;
@@ -51,8 +53,8 @@ Judgement judge_question(const Question& question, const RoutePolicy& policy) {
   return judge_with_condition(policy.idempotent, request, question.body);
 }
 
-// Returns true if the body can be sent again. A body over the limit is no longer complete once its sending
-// has begun.
+// Returns true if the request body can be sent again. A body that exceeds the limits can be sent again only
+// if no attempt has begun to send it, because reprise does not keep the bytes that were sent.
 bool is_held(const Question& question, const Facts& facts, const RoutePolicy& policy) {
   const auto* failed = std::get_if<Failed>(&question.outcome);
   const bool sending_began = failed == nullptr || failed->stage >= Stage::send;
@@ -61,8 +63,9 @@ bool is_held(const Question& question, const Facts& facts, const RoutePolicy& po
   return question.first.replayable && (!sending_began || again);
 }
 
-// Returns the outcome of the attempt as decide() sees it. If the body breaks later, the response head was
-// good. Without a response, the route decides which timer ends the attempt.
+// Returns the outcome of the attempt as decide() sees it. For a response whose body breaks later, this is a
+// 200, because the head was good. If no response arrives, the route's settings decide which timer ends the
+// attempt.
 Outcome assumed_outcome(const Question& question, const RoutePolicy& policy, const Facts& facts, bool held) {
   if (breaks_after_release(question.outcome, policy)) return Responded{200, {}};
   if (!is_timeout(question.outcome)) return question.outcome;
@@ -72,9 +75,9 @@ Outcome assumed_outcome(const Question& question, const RoutePolicy& policy, con
 
 std::size_t count_waits(const Rehearsed& done) { return done.steps.size() - (done.goes_on() ? 0 : 1); }
 
-/// Returns the bounds of the first `count` waits for all dice rolls. Without a budget, the lowest rolls give
-/// the shortest waits and the earliest starts, and the highest rolls the longest waits and the latest starts.
-/// The deadline limits both.
+/// Returns the bounds of the first `count` waits for all dice rolls. Simulates without a budget, so that the
+/// lowest rolls give the shortest waits and the earliest starts, and the highest rolls the longest waits and
+/// the latest starts. The deadline limits the longest waits and the latest starts.
 std::vector<PlannedWait> bounds_of_waits(const RoutePolicy& policy, const Assumed& assumed,
                                          std::size_t count) {
   if (count == 0) return {};
@@ -104,8 +107,8 @@ std::vector<PassedOver> passed_over(const RouteTable& routes, const RequestView&
   return passed;
 }
 
-// Returns true if the response could be resumed, provided that its head has all the fields that this
-// requires.
+// Returns true if a broken response to this request could be resumed, assuming that the response head has all
+// the fields that a resume requires.
 bool may_be_continued(const Question& question) {
   PartHead best;
   best.status = 200;
@@ -115,7 +118,8 @@ bool may_be_continued(const Question& question) {
   return !question.tunnel && !question.bound && Download::can_begin(question.download, best);
 }
 
-/// Runs a whole course with a separate budget.
+/// Simulates the request to its end (at most `most_attempts` attempts) with a new budget that no other
+/// request uses.
 Rehearsed whole_course(const RoutePolicy& policy, const Assumed& assumed, Dice& dice) {
   std::optional<Budget> budget;
   if (host_parts(policy).budget) budget.emplace(*policy.budget);

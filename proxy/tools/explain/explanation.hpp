@@ -22,28 +22,29 @@ struct Question {
   const policy::FieldLines* leaving = nullptr;
   const policy::JsonBody* body = nullptr;  ///< null if the body has a content coding
   std::uint64_t body_bytes = 0;
-  /// Limits in bytes for the bodies of all requests together, in memory and on disk. One body must not exceed
-  /// them either.
+  /// Limits in bytes for the held bodies of all requests together, in memory and on disk. A single body that
+  /// exceeds its limit is not held.
   std::uint64_t total_memory = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t total_disk = std::numeric_limits<std::uint64_t>::max();
-  /// The request's facts about ranges. If it is not a GET, a broken body is not resumed.
+  /// Facts about the request that decide whether a broken response body can be resumed, such as its method
+  /// and Range field.
   policy::DownloadRequest download;
-  /// When the request's signature expires, even if the route ignores signatures (row E11).
+  /// Time at which the request's signature expires; set even if the route ignores signatures (row E11).
   std::optional<policy::Instant> signature_end;
-  bool tunnel = false;  ///< CONNECT: an attempt is only the dial, which is always safe to repeat
+  bool tunnel = false;  ///< the request is a CONNECT: an attempt only dials, which is always safe to repeat
   bool bound = false;   ///< the credentials belong to the connection: the request is never sent a second time
-  /// Only `idempotent` and `safe_method` are computed by explain(); set the other members.
+  /// explain() computes `idempotent` and `safe_method`; the caller sets the other members.
   policy::Facts facts;
   /// The outcome that is assumed for every attempt. attempt_timeout and response_timeout both mean "no
   /// response": the route decides which of them applies, and when. A Failed at Stage::body means a response
-  /// with status 200 whose body breaks; if the route holds bytes back, it breaks within them.
+  /// with status 200 whose body breaks; if the route holds bytes back, the body breaks within the held bytes.
   policy::Outcome outcome = policy::Responded{503, {}};
-  /// The attempt with which the explanation begins. Earlier attempts are assumed to have failed at once, each
-  /// followed by its backoff; `wait` is computed from that.
+  /// The first attempt that is explained. Earlier attempts are assumed to have failed at once, each followed
+  /// by its backoff; explain() computes `wait` from these backoffs.
   policy::Attempt first;
 };
 
-/// A route that was tried before the matching one, and did not match.
+/// A route that was tried before the matching route, and did not match.
 struct PassedOver {
   std::size_t route = 0;
   policy::Mismatch why = policy::Mismatch::none;
@@ -58,7 +59,8 @@ struct PlannedWait {
   policy::Duration latest{};
 };
 
-/// The course of the request if every dice roll gives the lowest number, or the highest.
+/// What happens to the request if every dice roll gives the lowest number, or if every dice roll gives the
+/// highest.
 struct Course {
   policy::Attempt first;           ///< the attempt as decide() received it
   policy::Duration first_ended{};  ///< counted from the request head
@@ -75,27 +77,26 @@ struct Course {
 struct Explanation {
   std::size_t route = 0;
   std::vector<PassedOver> passed_over;
-  policy::Judgement judgement;  ///< verdict of the idempotency rule; its condition belongs to the route table
-  bool held = true;             ///< the body can be replayed
-  bool over_total =
-      false;              ///< only limits.replay_memory or limits.replay_disk prevents that the body is held
-  bool bound = false;     ///< the same as in the question
-  bool metadata = false;  ///< the host is a metadata service of a cloud, which issues credentials (row N20)
-  policy::Facts facts;    ///< the facts as decide() received them
+  policy::Judgement judgement;  ///< verdict of the idempotency rule; points to a condition in the route table
+  bool held = true;             ///< the request body can be sent again
+  bool over_total = false;  ///< the body is not held, and exceeds limits.replay_memory or limits.replay_disk
+  bool bound = false;       ///< copy of `Question::bound`
+  bool metadata = false;    ///< the host is a metadata service of a cloud, which issues credentials (row N20)
+  policy::Facts facts;      ///< the facts as decide() received them
   policy::Outcome outcome;  ///< the outcome as decide() received it
   std::vector<PlannedWait> waits;
   bool waits_left_out = false;  ///< more waits are possible than `waits` has
   Course lowest;                ///< course with the lowest rolls
   Course highest;               ///< course with the highest rolls
-  /// True if the body breaks and the route would resume it. This requires a response head with a field in
-  /// `resume.validators` that names the version, a known length, and no content coding. The two courses
-  /// assume a head without these.
+  /// True if the response body breaks and the route would resume the download. A resume requires a response
+  /// head with a validator that `resume.validators` lists, a known length, and no content coding. `lowest`
+  /// and `highest` assume a head that does not allow a resume.
   bool resumes = false;
-  /// The reason of the closed gate, if the body would not be resumed even with such a head.
+  /// Why the download would not be resumed even if the response head allowed it.
   policy::Reason not_resumed = policy::Reason::response_started;
   policy::WaitRange resume_wait;  ///< range of the wait before the first resume
-  /// `hedged` if a copy of the first attempt would start, otherwise the reason of the closed gate. Absent if
-  /// the route sends no copy of such a request.
+  /// `hedged` if a hedge would be sent beside the first attempt, otherwise the reason why no hedge would be
+  /// sent. Absent if the route does not hedge such a request.
   std::optional<policy::Reason> hedge;
 };
 

@@ -13,7 +13,7 @@ std::string span(policy::Duration);
 /// Returns a range such as `125ms to 250ms`, or one duration if both ends are equal.
 std::string between(policy::Duration lowest, policy::Duration highest);
 
-/// Collects lines of two columns. A topic that is the same as in the line above is not repeated.
+/// Collects lines of two columns. If a topic is the same as in the line above, leaves the first column empty.
 class TextPage {
  public:
   void line(std::string_view heading, std::string_view text);

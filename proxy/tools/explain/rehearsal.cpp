@@ -22,7 +22,7 @@ class Rehearsal {
     action_ = last_of(exchange_.begin(now_, dice_));
   }
 
-  /// Runs one attempt, the break of its body, and the wait after it.
+  /// Simulates one attempt, then the wait or the delivery that follows. Returns the attempt with its verdict.
   RehearsedStep next() {
     if (std::get<Start>(action_).fresh) reused_ = false;
     const Outcome& outcome = assumed_.outcome;
@@ -48,14 +48,16 @@ class Rehearsal {
   const Ledger& ledger() const { return exchange_.ledger(); }
 
  private:
-  // Returns the only action. Only one attempt runs at a time here, so each event returns exactly one action.
+  // Returns the only action in the list. Each event returns exactly one action, because a rehearsal runs one
+  // attempt at a time.
   static Action last_of(const Actions& actions) {
     assert(actions.size() == 1);
     return actions[0];
   }
 
-  // Replays the attempts before the first one. If one of them is not charged, it is the free retry, which
-  // comes first.
+  // Passes the attempts before `assumed_.first` to the state machine. If `charged` is less than the number of
+  // the attempt, assumes that attempt 1 met a stale connection, because such an attempt is retried free of
+  // charge.
   void make_earlier_attempts() {
     const Attempt& first = assumed_.first;
     Attempt earlier = first;

@@ -9,7 +9,7 @@
 
 namespace reprise::tools {
 
-/// When the head of the explained request arrives; all times count from then.
+/// Time at which the head of the explained request arrives. All other times count from this time.
 inline constexpr policy::Instant head_at{};
 
 /// Always rolls 0, so that every wait is the shortest possible.
@@ -28,9 +28,10 @@ class HighestDice final : public policy::Dice {
 struct Assumed {
   policy::Facts facts;
   policy::Outcome outcome;
-  /// The attempt with which the course begins. Earlier attempts failed at once, each followed by its backoff.
+  /// The first attempt to simulate. Earlier attempts are assumed to have failed at once, each followed by its
+  /// backoff.
   policy::Attempt first;
-  /// How the delivered body breaks; absent if it is delivered completely.
+  /// How the response body breaks during its delivery; absent if the whole body is delivered.
   std::optional<policy::Break> breaks;
 };
 
@@ -44,7 +45,8 @@ struct RehearsedStep {
 
 struct Rehearsed {
   std::vector<RehearsedStep> steps;  ///< at least one
-  policy::Action end;                ///< last action: Start if more steps would follow, Wait before a Resume
+  policy::Action
+      end;  ///< last action: a Start if more steps would follow, a Wait if the body would be resumed
   policy::Ledger ledger;
 
   bool goes_on() const { return std::holds_alternative<policy::Start>(end); }
@@ -60,8 +62,8 @@ Rehearsed rehearse(const policy::RoutePolicy&, const Assumed&, policy::Dice&, po
 /// no hedge starts. Returns nothing if the route does not hedge. Assumes that an observed p95 is zero.
 std::optional<policy::Reason> rehearse_hedge(const policy::RoutePolicy&, const Assumed&);
 
-/// Returns true for a failure that means "no response". Then the route decides which timer ends the attempt,
-/// and when.
+/// Returns true for a failure that means "no response in time". For such a failure, the route's settings
+/// decide which timer ends the attempt, and when.
 bool is_timeout(const policy::Outcome&);
 
 }  // namespace reprise::tools

@@ -109,7 +109,7 @@ std::string client_got(const HistoryEntry& story) {
   return text;
 }
 
-// Returns the facts of the last decision on which the advice depends.
+// Returns those facts of the request's last decision that `advice` reads.
 Explanation as_seen(const HistoryEntry& story) {
   Explanation seen;
   seen.facts.idempotent = story.idempotent ? policy::Idempotency::yes : policy::Idempotency::no;

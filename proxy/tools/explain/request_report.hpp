@@ -1,4 +1,4 @@
-// Describes a finished request to people, and what would have led to another outcome.
+// Describes a finished request for people, and advises how to get another outcome.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@ namespace reprise::tools {
 /// of the route. Empty if the request succeeded.
 std::string advice_for(const telemetry::HistoryEntry&, const policy::RoutePolicy&);
 
-/// Returns a few lines for each attempt. The first column is the topic of the line. Escapes text that a
-/// client or an upstream chose. `advice` may be empty.
+/// Returns the description of the request, with a few lines for each attempt. The first column is the topic
+/// of the line. Escapes text that comes from a client or an upstream. `advice` may be empty.
 std::string to_text(const telemetry::HistoryEntry&, std::string_view advice);
 
 }  // namespace reprise::tools

@@ -6,7 +6,7 @@
 namespace reprise::tools {
 namespace {
 
-// Returns true if bars can use block characters. Some terminal fonts show these wider than one column.
+// Returns true if bars can use block characters. In some locales, these are wider than one column.
 bool has_blocks(const Charset& charset) {
   return charset.utf8 && (charset.columns == nullptr || charset.columns(U'█') == 1);
 }
@@ -39,8 +39,8 @@ double length_of(const RequestReading& story) {
   return length;
 }
 
-// Returns the column for a position. Checks for NaN: a proxy never reports it, but another process at that
-// address may.
+// Returns the column at the fraction `part` of the bar. NaN gives column 0: reprise never reports NaN, but
+// another server at the admin address may.
 std::size_t column_at(double part, std::size_t columns) {
   if (!(part > 0)) return 0;
   return static_cast<std::size_t>(std::min(part, 1.0) * static_cast<double>(columns));

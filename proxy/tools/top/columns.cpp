@@ -20,7 +20,8 @@ std::optional<double> rate_of(const RouteFigures& route, std::uint64_t count) {
 
 std::optional<double> seconds_of(const std::optional<Quantile>& quantile) {
   if (!quantile) return std::nullopt;
-  // A quantile above the highest bound is sorted as greater than that bound.
+  // The factor sorts a quantile above the highest bucket bound as greater than a quantile equal to that
+  // bound.
   return quantile->seconds * (quantile->beyond ? 1.001 : 1);
 }
 
@@ -74,8 +75,9 @@ const ColumnOutline& outline_of(Column column) { return outlines[static_cast<std
 
 TableShape shape_for(std::size_t columns, std::size_t longest) {
   std::vector<bool> shown(column_count, false);
-  // The selection mark precedes the name, and two blanks precede each other column. A complete name is more
-  // useful than most columns; only the rate and the success ratio have priority over it.
+  // A row begins with the selection mark and the name of the route; two blanks precede each further column. A
+  // complete name is more useful than most columns; only the rate and the success ratio have priority over
+  // the name.
   const std::size_t kept = 1 + 2 * (2 + outlines[static_cast<std::size_t>(Column::rate)].width);
   const std::size_t name_room = columns > kept + least_name ? columns - kept : least_name;
   const std::size_t name = std::min(std::clamp(longest, least_name, most_name_before_columns), name_room);
@@ -93,7 +95,8 @@ TableShape shape_for(std::size_t columns, std::size_t longest) {
   for (std::size_t i = 0; i < column_count; ++i)
     if (shown[i]) shape.columns.push_back(static_cast<Column>(i));
   std::size_t room = columns > used ? columns - used : 0;
-  // Completing the longest name is more useful than showing reasons, unless the name does not fit anyway.
+  // Showing the longest name completely is more useful than showing reasons, unless the name does not fit
+  // even without reasons.
   const std::size_t rest_of_name = longest > name && longest - name <= room ? longest - name : 0;
   room -= rest_of_name;
   shape.route = std::min(name + rest_of_name, columns > 1 ? columns - 1 : 1);

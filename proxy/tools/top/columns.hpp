@@ -15,7 +15,7 @@ struct ColumnOutline {
   Column column;
   std::string_view heading;
   std::string_view meaning;  ///< description for the help page
-  std::size_t width;         ///< width in columns; the name of the route gets the remaining width
+  std::size_t width;  ///< width in terminal columns; the name of the route also gets the remaining width
   unsigned rank;  ///< order of importance; if the width is not enough, the column with the highest rank is
                   ///< omitted first
   /// Returns the sort key of the route; nothing if the column has no figure for the route.
@@ -25,20 +25,22 @@ struct ColumnOutline {
 
 const ColumnOutline& outline_of(Column);
 
-/// The columns that are shown, and the widths of the two columns that share the remaining width.
+/// The columns that are shown, and the widths of the route name and of the reasons, which share the remaining
+/// width.
 struct TableShape {
   std::vector<Column> columns;
   std::size_t route = 0;
   std::size_t reasons = 0;  ///< 0 if there is no room for reasons
 };
-/// Returns the table for a terminal of `columns` columns. `longest` is the width of the longest name.
+/// Returns the shape of the table on a terminal of `columns` columns. `longest` is the width of the longest
+/// route name.
 TableShape shape_for(std::size_t columns, std::size_t longest);
 
 /// Returns the reasons with their counts, the most frequent first: `not_idempotent 12, budget_spent 3`.
 /// Returns `-` if there are none.
 std::string reasons_text(const CountsByWord& refused);
-/// Returns the most frequent reasons that fit completely into `columns`, and how many others there are:
-/// `not_idempotent 12 +2`.
+/// Returns the most frequent reasons that fit completely into `columns`, and the number of the omitted
+/// reasons: `not_idempotent 12 +2`.
 std::string reasons_within(const CountsByWord& refused, std::size_t columns);
 
 }  // namespace reprise::tools

@@ -13,7 +13,8 @@
 namespace reprise::tools {
 namespace {
 
-// Returns the last line, with the most important keys first. Keys that do not fit are only on the help page.
+// Returns the last line of the screen, which lists the keys of the page, the most important first. Keys that
+// do not fit are listed only on the help page.
 Line foot(Page page, const Display& display) {
   std::vector<std::string_view> keys{"q quit", "? help", "Esc back", "j/k or arrows scroll", "p pause"};
   if (page == Page::routes)

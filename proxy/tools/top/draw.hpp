@@ -7,8 +7,8 @@
 
 namespace reprise::tools {
 
-/// Returns the screen. It has at most as many lines as the terminal, none wider than the terminal. Works for
-/// any size from 1 by 1.
+/// Returns the screen. It has at most as many lines as the terminal has rows, and no line is wider than the
+/// terminal. Works for any terminal size, even 1 by 1.
 Screen draw(const Watch&, const View&, const Display&);
 
 }  // namespace reprise::tools

@@ -12,7 +12,8 @@
 
 namespace reprise::tools {
 
-/// A view of one JSON object. Owns neither the object nor the charset, which is used as in read_status.
+/// A view of one JSON object. Does not own the object or the charset. Converts texts with the charset as
+/// read_status does.
 class Members {
  public:
   Members(const boost::json::object& object, const Charset* charset) : object_(&object), charset_(charset) {}
@@ -22,15 +23,15 @@ class Members {
   std::vector<std::string> texts(std::string_view name) const;
   std::optional<double> number(std::string_view name) const;
   double number_or_0(std::string_view name) const { return number(name).value_or(0); }
-  /// Returns a whole number of 0 or more.
+  /// Returns the number rounded to a whole number; 0 if the member is missing or negative.
   std::uint64_t count(std::string_view name) const;
   std::optional<std::int64_t> whole(std::string_view name) const;
   bool flag(std::string_view name) const;
   std::vector<double> numbers(std::string_view name) const;
   std::optional<Members> object(std::string_view name) const;
-  /// Returns the items of an array that are objects.
+  /// Returns those items of the array that are objects.
   std::vector<Members> objects(std::string_view name) const;
-  /// Returns the names and values of those members of an object that are numbers.
+  /// Returns the name and value of each member of the object `name` that is a number.
   std::vector<std::pair<std::string, double>> named_numbers(std::string_view name) const;
 
  private:
@@ -42,7 +43,7 @@ class Members {
 
 /// Returns the number; nothing if the value is not a number.
 std::optional<double> number_in(const boost::json::value&);
-/// Returns the number rounded to the nearest whole number of 0 or more.
+/// Returns the number rounded to a whole number; 0 for a negative number.
 std::uint64_t count_in(double);
 
 }  // namespace reprise::tools

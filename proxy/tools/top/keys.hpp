@@ -17,14 +17,16 @@ struct KeyPress {
   friend bool operator==(const KeyPress&, const KeyPress&) = default;
 };
 
-/// Decodes keys from bytes that arrive in pieces of any size. Ignores sequences of other keys.
+/// Decodes keys from bytes that arrive in pieces of any size. Ignores the sequences of keys that are not in
+/// `Key`.
 class KeyReader {
  public:
   std::vector<KeyPress> take(std::string_view bytes);
   /// Returns true if an ESC or an incomplete sequence is pending. A terminal sends the bytes of a sequence
   /// together, so if no more bytes arrive within about 50 ms, the key was Escape.
   bool is_waiting() const { return !pending_.empty(); }
-  /// Reports that no more bytes arrived. Returns the key Escape if an ESC is pending.
+  /// Call if no more bytes arrived in time. Returns the key Escape if only an ESC is pending. Discards an
+  /// incomplete sequence.
   std::vector<KeyPress> timed_out();
 
  private:

@@ -10,10 +10,10 @@
 
 namespace reprise::tools {
 
-/// Appends the lines at the end.
+/// Appends the lines of the second list to the first list.
 void append(std::vector<Line>&, std::vector<Line>);
-/// Arranges the items on as many lines as needed, separated by two blanks. Breaks only items that are longer
-/// than a line.
+/// Arranges the items on as many lines as needed, with two blanks between two items. Breaks an item only if
+/// it is longer than a line.
 std::vector<Line> flowed(std::vector<Line> items, const Display&);
 /// Returns one line with the first items that fit. No item is cut.
 Line fitting(std::vector<Line> items, const Display&);
@@ -23,8 +23,8 @@ void append_row(std::vector<Line>&, std::string_view heading, std::string_view t
                 Style style = Style::plain);
 /// Returns at most `rows` lines of a page, beginning at line `from`.
 std::vector<Line> scrolled_to(std::vector<Line>, std::size_t from, std::size_t rows);
-/// Returns the index of the first visible item in a list that is shown in pages of `rows` items. The page
-/// contains the item at index `place`.
+/// Returns the index of the first item on the page that contains the item at index `place`. Each page of the
+/// list has `rows` items.
 std::size_t page_of(std::size_t place, std::size_t rows);
 
 }  // namespace reprise::tools

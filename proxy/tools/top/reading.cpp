@@ -10,7 +10,7 @@ namespace {
 
 namespace json = boost::json;
 
-// Maximum nesting; the documents of the proxy are less deep.
+// Maximum depth of nesting in a document. The documents that a proxy sends are less deep.
 constexpr std::size_t most_depth = 16;
 
 std::optional<json::value> parsed(std::string_view text, std::string& why) {

@@ -22,10 +22,10 @@ struct RouteCounts {
   std::uint64_t retries = 0;
   std::uint64_t recovered = 0;
   std::uint64_t exhausted = 0;
-  CountsByWord refused;    ///< counts by reason
-  CountsByWord responses;  ///< counts by class: `2xx`, `cut`, ...
-  /// Number of requests in each bucket of `duration_bounds`. The last item counts requests above the highest
-  /// bound.
+  CountsByWord refused;    ///< requests that were not retried, by reason
+  CountsByWord responses;  ///< requests by class of response: `2xx`, `cut`, ...
+  /// Number of requests in each bucket of `Status::duration_bounds`. The last item counts requests above the
+  /// highest bound.
   std::vector<std::uint64_t> durations;
 };
 
@@ -41,7 +41,7 @@ struct RouteReading {
 struct UpstreamReading {
   std::string name;
   std::uint64_t attempts = 0;
-  std::optional<double> budget_left;  ///< fraction, 0 to 1
+  std::optional<double> budget_left;  ///< fraction of the budget that is left, 0 to 1
   std::string circuit;                ///< empty for a closed circuit
   std::optional<double> pause_seconds;
 };
@@ -50,7 +50,7 @@ struct UpstreamReading {
 struct UnreadReading {
   std::string name;
   std::uint64_t tunnels = 0;
-  std::string intercept;  ///< name to add to `intercept.hosts`; empty if that would not help
+  std::string intercept;  ///< name to add to `intercept.hosts`; empty if adding a name would not help
 };
 
 struct ReloadReading {
@@ -66,10 +66,10 @@ struct Status {
   std::int64_t uptime = 0;   ///< seconds
   bool ready = false;
   bool draining = false;
-  std::optional<std::string> config_file;  ///< absent for built-in defaults
+  std::optional<std::string> config_file;  ///< absent if the proxy uses the built-in defaults
   std::string config_hash;
   std::vector<std::string> listeners;
-  std::vector<double> duration_bounds;  ///< in seconds, ascending
+  std::vector<double> duration_bounds;  ///< upper bounds of the duration buckets in seconds, ascending
   std::vector<RouteReading> routes;
   std::vector<UpstreamReading> upstreams;
   std::optional<ReloadReading> reload;
@@ -78,7 +78,7 @@ struct Status {
   std::uint64_t tunnels = 0;  ///< number of tunnels that ended
   std::vector<UnreadReading> unread;
   std::int64_t clients = 0;
-  std::optional<std::int64_t> upstream_active;  ///< number of connections
+  std::optional<std::int64_t> upstream_active;  ///< number of upstream connections that carry a request
   std::optional<std::int64_t> upstream_idle;
 };
 
@@ -87,7 +87,7 @@ struct AttemptReading {
   std::uint64_t number = 0;
   std::string address;
   int status = 0;     ///< 0 if there was no response
-  std::string stage;  ///< stage at which it failed
+  std::string stage;  ///< stage at which the attempt failed
   std::string error;
   double at = 0;  ///< start, counted from the request head
   double took = 0;
@@ -96,7 +96,7 @@ struct AttemptReading {
   std::uint64_t sent_bytes = 0;
   std::string reason;
   bool retried = false;
-  double delay = 0;  ///< wait after the attempt, drawn between the two values below
+  double delay = 0;  ///< wait after the attempt, drawn from `delay_lowest` to `delay_highest`
   double delay_lowest = 0;
   double delay_highest = 0;
   std::optional<std::int64_t> budget_left;  ///< retries left in the budget
@@ -123,8 +123,8 @@ struct RequestReading {
   std::uint64_t request_bytes = 0;
   std::uint64_t response_bytes = 0;
   std::vector<AttemptReading> attempts;
-  std::uint64_t left_out = 0;      ///< number of attempts missing in the middle
-  std::size_t before_the_gap = 0;  ///< number of attempts before the gap
+  std::uint64_t left_out = 0;      ///< number of attempts omitted from the middle of the list
+  std::size_t before_the_gap = 0;  ///< number of listed attempts before the omitted ones
 };
 
 /// The content of a document, or the reason why it could not be read.

@@ -108,7 +108,7 @@ std::vector<Line> request_rows(const RequestReading& story, bool with_route, con
     if (whole + columns_of(route, charset) <= display.columns) line.add(route, Style::faint);
     return {std::move(line)};
   }
-  // If the target does not fit, it gets its own line; the bar is kept.
+  // If the target does not fit on this line, it follows on lines of its own, and the bar stays on this line.
   std::vector<Line> lines{std::move(line)};
   for (std::string& part :
        wrapped(target + route, display.columns > indent ? display.columns - indent : 1, charset))
@@ -155,10 +155,12 @@ std::vector<Line> requests_page(const Watch& watch, const View& view, const Disp
   }
   const std::size_t place =
       place_in(stories, [&](const RequestReading& one) { return one.id == view.story; });
-  // The selected request is shown below the list if there is room for a part of it.
+  // The details of the selected request are shown below the list if there is room for at least a part of
+  // them.
   constexpr std::size_t least_for_both = 14;
   const std::size_t room = rows > lines.size() ? rows - lines.size() : 1;
-  // Every request gets as many lines as the longest one, so that all pages have the same number of requests.
+  // Assumes that every request has as many lines as the request with the most lines, so that all pages have
+  // the same number of requests.
   std::size_t each = 1;
   for (const RequestReading& story : stories)
     each = std::max(each, request_rows(story, false, display).size());

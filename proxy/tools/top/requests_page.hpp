@@ -12,15 +12,16 @@
 
 namespace reprise::tools {
 
-/// Return at most `rows` lines of the page. The rest is omitted, or reached by scrolling.
+/// Return the lines of the page. request_page returns at most `rows` lines from the scroll position;
+/// requests_page may return more lines, which `draw` omits.
 std::vector<Line> requests_page(const Watch&, const View&, const Display&, std::size_t rows);
 std::vector<Line> request_page(const Watch&, const View&, const Display&, std::size_t rows);
 
-/// Returns the lines of a request in a list: one line, or more if its target does not fit on that line.
+/// Returns the entry of a request in a list: one line, or more if its target does not fit on that line.
 std::vector<Line> request_rows(const RequestReading&, bool with_route, const Display&);
 /// Returns all details of one request.
 std::vector<Line> request_lines(const RequestReading&, const Display&);
-/// Describes the reason of a request, and how to get another outcome.
+/// Describes why the request ended as it did, and how to get another outcome.
 std::string reason_text(const RequestReading&);
 
 }  // namespace reprise::tools

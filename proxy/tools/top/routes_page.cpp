@@ -32,7 +32,8 @@ Line table_heading(const TableShape& shape, const View& view, const Display& dis
   return line;
 }
 
-// Returns the style of a figure. Green and red are used only if it is clearly good or bad.
+// Returns the style of a cell. The success ratio is good, a warning or bad; the name of a route that is not
+// active is faint.
 Style style_of(Column column, const RouteFigures& route) {
   if (column == Column::success && route.success)
     return *route.success >= 1 ? Style::good : *route.success >= 0.95 ? Style::warning : Style::bad;
@@ -64,7 +65,8 @@ std::vector<Line> table_of(const std::vector<RouteFigures>& routes, const View& 
     longest = std::max(longest, columns_of(route.name, display.charset));
   const TableShape shape = shape_for(display.columns, longest);
   std::vector<Line> lines;
-  // If not all routes fit, the routes with the most trouble come first.
+  // If there are many routes and the user has not chosen a column, the routes with the most problems come
+  // first.
   const bool by_trouble = is_by_trouble(routes.size(), view);
   if (by_trouble && rows > 3) {
     lines.emplace_back(" MOST PROBLEMS FIRST (1-9: by column)", Style::heading);
@@ -108,7 +110,7 @@ std::vector<Line> upstreams_in_trouble(const Watch& watch, const Display& displa
     if (upstream.pause_seconds)
       items.emplace_back("paused for " + seconds_text(*upstream.pause_seconds), Style::warning);
     std::vector<Line> one = flowed(std::move(items), display);
-    // The last line is reserved for the number of items that do not fit.
+    // The last line is reserved for the number of upstreams that do not fit.
     if (lines.size() + one.size() + 1 > rows && lines.size() > 1) ++left_out;
     if (left_out == 0) append(lines, std::move(one));
   }
@@ -153,7 +155,8 @@ std::vector<Line> routes_page(const Watch& watch, const View& view, const Displa
     chosen = about(routes[place_in(routes, [&](const RouteFigures& one) { return one.name == view.route; })],
                    display);
   if (rows < least_for_more) return table_of(routes, view, display, rows);
-  // The table gets the rows that it needs, up to half of all. The blocks below share the rest.
+  // The table gets the rows that it needs, but at most half of the page. The blocks below the table share the
+  // other rows.
   const std::size_t wanted = routes.size() + 1;
   const std::size_t given = std::max<std::size_t>(4, std::min(wanted, rows / 2));
   std::vector<Line> troubled =
@@ -161,7 +164,7 @@ std::vector<Line> routes_page(const Watch& watch, const View& view, const Displa
   const std::size_t below = troubled.empty() ? 0 : troubled.size() + 1;
   const std::size_t used = given + 1 + chosen.size() + below;
   std::vector<Line> stories = last_requests(watch, display, rows > used ? rows - used - 1 : 0);
-  // The routes get the rows that the requests do not need.
+  // The table also gets the rows that the blocks below it do not use.
   const std::size_t request_rows_used = stories.empty() ? 0 : stories.size() + 1;
   const std::size_t left = rows - std::min(rows, 1 + chosen.size() + below + request_rows_used);
   std::vector<Line> lines = table_of(routes, view, display, std::max(given, std::min(wanted, left)));

@@ -20,7 +20,7 @@ std::string_view rendition(Style style, bool colour) {
 void append(std::string& out, const Line& line, bool colour) {
   for (const Piece& piece : line.pieces) {
     std::string how = line.chosen ? "7" : "";
-    // A reversed line has no colours, because they would be hard to read.
+    // A line in reverse video has no colours, because coloured text would be hard to read there.
     const std::string_view style = rendition(piece.style, colour && !line.chosen);
     if (!style.empty()) how.append(how.empty() ? "" : ";").append(style);
     if (!how.empty()) out.append("\x1b[").append(how).append("m");
@@ -45,8 +45,8 @@ std::string text_of(const Screen& screen) {
 std::string bytes_of(const Screen& screen, bool colour) {
   std::string out = "\x1b[?2026h\x1b[H";
   // Terminals with synchronized output (mode 2026) show the whole screen at once; others ignore the mode.
-  // Each line is erased before it is written. After a line as wide as the terminal, the cursor is on its last
-  // character, and erasing then would remove that character (ECMA-48 8.3.41).
+  // Each line is erased before it is written, not after: if the line is as wide as the terminal, the cursor
+  // is then on the last character, and erasing would remove this character (ECMA-48 8.3.41).
   for (std::size_t i = 0; i < screen.size(); ++i) {
     if (i > 0) out += "\r\n";
     out += i + 1 < screen.size() ? "\x1b[K" : "\x1b[J";

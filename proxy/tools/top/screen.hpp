@@ -27,8 +27,8 @@ struct Line {
   }
 };
 
-/// The lines from the top of the screen. Precondition: there are at most as many as the terminal has, none
-/// wider than the terminal.
+/// The lines of a screen, from top to bottom. Precondition: there are at most as many lines as the terminal
+/// has rows, and no line is wider than the terminal.
 using Screen = std::vector<Line>;
 
 /// Returns the text without styles. Each line ends with a newline and has no trailing blanks.
@@ -37,8 +37,8 @@ std::string text_of(const Screen&);
 /// bold, faint and reversed.
 std::string bytes_of(const Screen&, bool colour);
 
-/// Bytes to send before the first screen and after the last one: alternate screen, hidden cursor, no line
-/// wrap.
+/// Bytes to send before the first screen and after the last screen. `enter_screen` selects the alternate
+/// screen, hides the cursor and turns line wrap off; `leave_screen` undoes this.
 inline constexpr std::string_view enter_screen = "\x1b[?1049h\x1b[?25l\x1b[?7l";
 inline constexpr std::string_view leave_screen = "\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l";
 

@@ -63,8 +63,8 @@ std::string shown(std::string_view text, const Charset& charset) {
   for (std::size_t at = 0; at < visible.size();) {
     const Glyph glyph = glyph_at(visible, at);
     const int columns = charset.utf8 || glyph.code < 0x80 ? columns_of(glyph.code, charset) : -1;
-    // A combining mark at the beginning is escaped, because in a table it would change the last character of
-    // the previous cell.
+    // A combining mark at the beginning of the text is escaped, because in a table the mark would change the
+    // last character of the previous cell.
     if (columns < 0 || (columns == 0 && at == 0)) {
       fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<std::uint32_t>(glyph.code));
     } else {
@@ -130,7 +130,7 @@ std::string rate_text(double a_second) {
 
 std::string share_text(double share) {
   if (share >= 1) return "100%";
-  // The addend prevents that a fraction without an exact binary form is rounded down too far.
+  // Without the addend, a fraction that has no exact binary form could be rounded down too far.
   return fmt::format("{:.1f}%", std::floor(share * 1000 + 1e-6) / 10);
 }
 

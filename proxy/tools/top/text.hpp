@@ -26,16 +26,17 @@ std::string shown(std::string_view text, const Charset&);
 /// Returns the width of a text. Precondition for this and the next functions: the text was returned by
 /// `shown`.
 std::size_t columns_of(std::string_view text, const Charset&);
-/// Returns the text, cut to at most `columns` columns. A mark at the end shows that it was cut.
+/// Returns the text, cut to at most `columns` columns. A text that was cut ends with a mark.
 std::string cut(std::string_view text, std::size_t columns, const Charset&);
-/// Return a text of exactly `columns` columns.
+/// Return the text, cut or filled with blanks to exactly `columns` columns. padded_left puts the blanks
+/// before the text.
 std::string padded(std::string_view text, std::size_t columns, const Charset&);
 std::string padded_left(std::string_view text, std::size_t columns, const Charset&);
-/// Breaks text at blanks into lines of at most `columns` columns. Also breaks a word that is longer than
-/// that.
+/// Breaks text at blanks into lines of at most `columns` columns. Also breaks a word that is longer than a
+/// line.
 std::vector<std::string> wrapped(std::string_view text, std::size_t columns, const Charset&);
 
-/// Formats a count: `1234`, `56.7k`, `1.2M`. It has at most five columns, up to 10^14.
+/// Formats a count: `1234`, `56.7k`, `1.2M`. For counts up to 10^14, the result has at most six columns.
 std::string count_text(double);
 /// Formats a rate per second: `0.0`, `12.3`; large rates as in count_text.
 std::string rate_text(double a_second);

@@ -31,7 +31,8 @@ void append_configuration(std::vector<Line>& lines, const Status& status, const 
   append_row(lines, "listening", listeners, display);
 }
 
-// Appends the hosts whose HTTPS passed in unread tunnels, and how to make it readable.
+// Appends the hosts whose HTTPS passed through tunnels unread, each with the option that makes its HTTPS
+// readable.
 void append_unread(std::vector<Line>& lines, const Status& status, const Display& display) {
   for (const UnreadReading& host : status.unread) {
     std::string text =

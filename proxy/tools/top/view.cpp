@@ -7,8 +7,8 @@
 namespace reprise::tools {
 namespace {
 
-// Returns the new index in a list of `size` items after the key was pressed. `page` is the number of items on
-// a page.
+// Returns the index to which the key moves from `place` in a list of `size` items. `page` is the number of
+// items on a page.
 std::size_t moved(Key key, std::size_t place, std::size_t size, std::size_t page) {
   if (size == 0) return 0;
   const std::size_t last = size - 1;
@@ -56,7 +56,7 @@ void move_request(View& view, Key key, const Watch& watch, std::size_t page) {
 }
 
 void move_text(View& view, Key key, std::size_t page) {
-  // Drawing limits this to the number of lines.
+  // More lines than any page has. Drawing limits the scroll position to the number of lines.
   constexpr std::size_t far = 1'000'000;
   view.scrolled = moved(key, view.scrolled, far, page);
 }

@@ -33,7 +33,7 @@ struct View {
   Page page = Page::routes;
   Page back = Page::routes;  ///< page to which Escape returns from the pages upstreams and help
   Column sorted_by = Column::rate;
-  bool is_sorted = false;  ///< the user has chosen the column
+  bool is_sorted = false;  ///< the user has chosen `sorted_by`
   bool reversed = false;
   std::string route;  ///< name of the selected route; if there is no such route, the first one is selected
   std::string story;  ///< id of the selected request; if there is no such request, the first one is selected
@@ -44,13 +44,12 @@ struct View {
 
 View pressed(View, const KeyPress&, const Watch&, const Display&);
 
-/// Returns the routes in the order of the view. Figures are sorted from the highest, names from the first;
-/// `reversed` inverts this. Equal routes keep the order of the configuration, and routes without a figure
-/// come last.
+/// Returns the routes in the order that the view selects. Figures are sorted from highest to lowest, names
+/// from first to last; `reversed` inverts the order. Equal routes keep the order of the configuration, and
+/// routes without a figure come last.
 std::vector<RouteFigures> sorted_routes(const Watch&, const View&);
-/// Returns true if the routes are sorted by trouble: there are many, and the user has not chosen a column.
-/// The sort keys are the failed and refused requests within the window, then its retries, then the failed and
-/// refused requests since the start.
+/// Returns true if the routes are sorted by `RouteFigures::trouble`: there are many routes, and the user has
+/// not chosen a column.
 bool is_by_trouble(std::size_t routes, const View&);
 /// Returns the requests of the selected route, newest first.
 std::vector<RequestReading> requests_of_route(const Watch&, const View&);

@@ -13,7 +13,7 @@ std::uint64_t count_of(const CountsByWord& counts, std::string_view word) {
   return 0;
 }
 
-// Returns the increase of each count, without those that are zero.
+// Returns the increase of each count. Omits counts that did not increase.
 CountsByWord difference(const CountsByWord& now, const CountsByWord& before) {
   CountsByWord grown;
   for (const auto& [word, count] : now) {
@@ -41,8 +41,8 @@ RouteCounts difference(const RouteCounts& now, const RouteCounts& before) {
   return grown;
 }
 
-// Returns the fraction of successful responses. Does not count clients that left before the response, because
-// that is no failure of reprise or the upstream.
+// Returns the fraction of responses that were complete and below 500. Ignores requests whose client left
+// before the response, because reprise and the upstream did not fail there.
 std::optional<double> success_of(const CountsByWord& responses) {
   const std::uint64_t all = sum_of(responses) - count_of(responses, "client_gone");
   if (all == 0) return std::nullopt;
@@ -107,8 +107,8 @@ void Watch::took(Status status, double at) {
 }
 
 void Watch::took(std::vector<RequestReading> stories) {
-  // The document has the oldest request first. If two requests ended at the same time, the later entry is the
-  // newer one. Times in RFC 3339 and UTC sort as text.
+  // The document has the oldest request first. If two requests ended at the same time, the request that is
+  // later in the document is newer. Times in RFC 3339 and UTC can be compared as text.
   std::reverse(stories.begin(), stories.end());
   std::stable_sort(
       stories.begin(), stories.end(),
@@ -138,8 +138,7 @@ std::vector<RouteFigures> Watch::routes() const {
     figures.total = route.counts;
     figures.trouble = {0, 0, failed_or_refused(route.counts), route.counts.requests};
     const auto found = before.find(route.name);
-    // A route that is new after a reload has no earlier counts. The same holds for a route whose counts began
-    // again.
+    // Skips a route that has no earlier counts: it is new after a reload, or its counts began again at 0.
     if (found == before.end() || found->second->requests > route.counts.requests) continue;
     figures.span = span();
     figures.recent = difference(route.counts, *found->second);

@@ -19,7 +19,8 @@ struct Quantile {
   bool beyond = false;  ///< the quantile is above `seconds`, which is the highest bound
 };
 
-/// Figures of one route, since the start of the proxy and within the window.
+/// Figures of one route, since the start of the proxy (`total`) and within the window of the Watch
+/// (`recent`).
 struct RouteFigures {
   std::string name;
   std::string mode;
@@ -27,10 +28,10 @@ struct RouteFigures {
   RouteCounts recent;
   double span = 0;                ///< seconds that `recent` covers; 0 after only one reading
   std::optional<double> success;  ///< fraction of `recent` with a complete response below 500
-  std::optional<Quantile> p50;    ///< quantile of `recent`; absent if no duration was reported
+  std::optional<Quantile> p50;    ///< median of the durations in `recent`; absent if no duration was reported
   std::optional<Quantile> p99;
-  /// Sort keys for trouble: failed and refused requests of `recent`, retries of `recent`, failed and refused
-  /// requests since the start, all requests.
+  /// Sort keys that put routes with problems first: failed and refused requests of `recent`, retries of
+  /// `recent`, failed and refused requests since the start, all requests since the start.
   std::array<std::uint64_t, 4> trouble{};
 
   /// Returns the rate per second for a count of `recent`.
@@ -42,7 +43,7 @@ struct UpstreamFigures {
   double attempts_a_second = 0;
 };
 
-/// When readings began to fail, and why.
+/// When the readings began to fail, and why the last reading failed.
 struct Loss {
   std::string why;
   double since = 0;
@@ -67,7 +68,7 @@ class Watch {
     assert(!empty());
     return samples_.back().status;
   }
-  /// Returns the last requests, newest first.
+  /// Returns the requests of the last history that was read, newest first.
   const std::vector<RequestReading>& stories() const { return stories_; }
   const std::optional<Loss>& loss() const { return loss_; }
   /// Returns when a restart was last detected.
@@ -99,7 +100,7 @@ std::optional<Quantile> quantile(double share, const std::vector<double>& bounds
                                  const std::vector<std::uint64_t>& counts);
 /// Returns the sum of all counts.
 std::uint64_t sum_of(const CountsByWord&);
-/// Returns true if the status alone does not describe the request: it was retried, given up or cut, or a
+/// Returns true if more happened to the request than its status shows: it was retried, given up or cut, or a
 /// retry was refused.
 bool is_notable(const RequestReading&);
 /// Returns true for an upstream in trouble: retries were taken from its budget, its circuit is not closed, or
