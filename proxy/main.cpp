@@ -21,7 +21,8 @@ void print_error(const std::string& text) {
 
 int main(int argc, char** argv) {
   reprise::net::clear_openssl_memory();
-  // Comes first, because these two commands run until a signal ends them.
+  // Sets the signal handling before all else, so that a signal that arrives early also ends these two
+  // commands, which run until a signal.
   if (const std::string_view command = argc > 1 ? argv[1] : ""; command == "run" || command == "demo")
     reprise::server::end_at_signals();
   CLI::App app{"reprise: retries for applications that cannot retry", "reprise"};
@@ -54,7 +55,7 @@ int main(int argc, char** argv) {
   reprise::cli::add_man(app, code);
   reprise::cli::add_version(app, code);
   reprise::cli::add_help(app, code);
-  // Checked here, because for an unknown command CLI11 would only say that a command is required.
+  // Checked here, because for an unknown command CLI11 would only report that a command is required.
   const std::string_view first = argc > 1 ? argv[1] : "";
   if (!first.empty() && !first.starts_with('-') && reprise::cli::find_command(app, first) == nullptr) {
     print_error("reprise: " + reprise::cli::unknown_command(app, first));

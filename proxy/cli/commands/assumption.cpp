@@ -35,8 +35,8 @@ const policy::FailureWord& failure_of(const std::string& given) {
                "; the failures are " + failure_words(", "));
 }
 
-// Returns true for a field that only responses have: one that read_hints reads, or the error type of an AWS
-// service.
+// Returns true for a field that only responses have: a field that read_hints reads, or the error type of an
+// AWS service.
 bool belongs_to_response(const std::string& header) {
   static constexpr std::array<std::string_view, 13> names{
       "retry-after",        "retry-after-ms",        "x-should-retry",         "x-amz-retry-after",

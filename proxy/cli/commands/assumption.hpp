@@ -12,7 +12,7 @@
 
 namespace reprise::cli {
 
-/// A wrong command line. The text is one sentence without a full stop.
+/// Thrown for a wrong command line. The message is one sentence without a full stop.
 class BadUse : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -37,24 +37,26 @@ struct Assumption {
 };
 
 /// Reads the assumption. Without a status or a failure, assumes a 503. If a response is assumed, fields in
-/// `headers` that only responses have (Retry-After, x-should-retry ...) are added to the response; the others
-/// stay with the request. Throws BadUse.
+/// `headers` that only responses have (Retry-After, x-should-retry ...) are added to the response; the other
+/// fields are added to the request. Throws BadUse.
 Assumption assume(const AssumptionArguments&, const std::vector<std::string>& headers, bool tunnel);
 
-/// Returns the words of `--failure`, which are those of `retry.on`.
+/// Returns the words that `--failure` accepts, joined by `separator`. They are the same as those of
+/// `retry.on`.
 std::string failure_words(std::string_view separator);
 
-/// Marks the assumed response as listed if a predicate of the route's `hold.body` matches it.
+/// Sets `body_listed` and `body_refused` of the assumed response by the predicates of the route's
+/// `hold.body`.
 void apply_predicates(const policy::RoutePolicy&, Assumption&);
 
 /// Returns the bytes of a file that the command line names. Throws BadUse if the file cannot be read.
 std::string read_file(const std::string& path);
 
-/// Returns when the request's signature expires; nothing if it has none. On the clock of tools::explain, the
-/// request head arrives at Instant{}.
+/// Returns the time at which the request's signature expires; nothing if the request is not signed. The time
+/// is on the clock of tools::explain, where the request head arrives at Instant{}.
 std::optional<policy::Instant> signature_end(const http::RequestHead&, std::string_view query);
 
-/// Returns the sentence about a rejected request, without a full stop.
+/// Returns a sentence that says why the proxy rejects the request, without a full stop.
 std::string refusal(http::Rejection);
 
 }  // namespace reprise::cli

@@ -16,11 +16,11 @@ struct NeverDialled {
   std::string words;
 };
 
-/// Returns why that host is never dialled. Judges only a host that is written as an address; the addresses of
-/// a name are checked at each dial.
+/// Returns why the proxy never dials `host`; nothing if it may dial the host. Judges only a host that is an
+/// IP address. The addresses of a host name are checked at each dial.
 std::optional<NeverDialled> never_dialled(const config::Settings&, std::string_view host, std::uint16_t port);
 
-/// Returns a sentence that says whether a request for that host goes through the parent proxy. Empty if no
+/// Returns a sentence that says whether a request for `host` goes through the parent proxy. Empty if no
 /// parent is configured.
 std::string way_to(const config::Settings&, std::string_view host);
 

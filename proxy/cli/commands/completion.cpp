@@ -17,7 +17,8 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-/// Returns the text in single quotes, with a backslash before every character of `special`.
+/// Returns the text in single quotes, with `quote` in place of every single quote in the text, and with a
+/// backslash before every character of `special`.
 std::string quoted(std::string_view text, std::string_view special, std::string_view quote) {
   std::string made = "'";
   for (const char c : text) {
@@ -33,7 +34,7 @@ std::string quoted(std::string_view text, std::string_view special, std::string_
 
 bool is_below(const CommandOutline& command) { return command.name.find(' ') != std::string::npos; }
 
-/// Returns the last word of the name of each subcommand of that command.
+/// Returns the names of the command's subcommands, without the name of the command itself.
 std::vector<std::string> words_below(const std::vector<CommandOutline>& all, const CommandOutline& command) {
   std::vector<std::string> words;
   for (const CommandOutline& other : all) {

@@ -45,7 +45,8 @@ int print_preset(const std::string& name) {
   return exit_usage;
 }
 
-/// Returns `NAME:{aws,gcs}`, from which shell completion takes the choices.
+/// Returns the placeholder of the option's value with the valid names, such as `NAME:{aws,gcs}`. Shell
+/// completion takes the names from it.
 std::string type_of_presets() {
   std::string type = "NAME:{";
   for (const std::string_view preset : config::preset_names())

@@ -27,8 +27,8 @@ struct ControlArguments {
 
 using Given = std::shared_ptr<ControlArguments>;
 
-// Returns the path of the control socket. If there is none, prints why, sets `code`, and returns an empty
-// path.
+// Returns the path of the control socket. If the path is not known, prints why, sets `code`, and returns an
+// empty path.
 std::string path_of(const ControlArguments& given, int& code) {
   if (!given.path.empty()) return given.path;
   if (given.file.empty()) {
@@ -57,7 +57,7 @@ int send_command(const ControlArguments& given, const std::string& command) {
   if (path.empty()) return code;
   const server::ControlResponse response =
       server::ask_control(path, command, given.waits ? wait_timeout : control_timeout);
-  // A response that is already JSON is printed unchanged.
+  // Puts the response into a JSON object, unless the response itself is JSON (`status json`).
   if (given.format == "json" && !(response.succeeded && command == "status json")) {
     const json::object out{{"ok", response.succeeded}, {"message", response.text}};
     std::printf("%s\n", telemetry::document_text(out).c_str());
@@ -86,7 +86,7 @@ Given add_common_options(CLI::App* command, const char* example) {
   return given;
 }
 
-// Adds a command that has no arguments of its own.
+// Adds a command that has only the options that all these commands share.
 void add_plain(CLI::App& app, int& code, const char* name, const char* sentence, const char* example) {
   CLI::App* command = app.add_subcommand(name, sentence);
   const Given given = add_common_options(command, example);

@@ -58,7 +58,7 @@ std::optional<tcp::endpoint> parse_endpoint(const std::string& text) {
   return tcp::endpoint(address, port);
 }
 
-/// The position in the script for each id.
+/// Runs the script separately for each id.
 class ScriptedSteps {
  public:
   explicit ScriptedSteps(std::vector<Step> steps) : steps_(std::move(steps)) {}

@@ -50,8 +50,8 @@ struct ExecArguments {
   std::shared_ptr<config::Flags> flags = std::make_shared<config::Flags>();
 };
 
-/// Returns the value that a flag or a variable set for that key. Null if neither did, or if the value is not
-/// used.
+/// Returns the value that a flag or a variable gave to the key at `path`. Null if neither gave one, or if the
+/// value is not used because another source overrides it.
 const config::GivenValue* given_for(const config::Loaded& loaded, std::string_view path) {
   const auto found =
       std::find_if(loaded.given.begin(), loaded.given.end(),
@@ -59,14 +59,14 @@ const config::GivenValue* given_for(const config::Loaded& loaded, std::string_vi
   return found == loaded.given.end() ? nullptr : &*found;
 }
 
-/// Returns true if a variable gave the value and another process already uses that address. The variable was
-/// then probably meant for commands that query the other proxy.
+/// Returns true if the value came from a variable and another process already uses the address that it names.
+/// Such a variable is probably meant for commands that query that other process.
 bool belongs_to_other_proxy(const config::GivenValue& value, bool is_taken) {
   return is_taken && value.source.starts_with(config::variable_prefix);
 }
 
 /// Returns the admin listener and the control socket for this proxy. Uses only values from flags and
-/// variables, because those in the file may belong to another process.
+/// variables, because the addresses in the file may belong to another proxy.
 config::Admin admin_for_child(const config::Loaded& loaded, std::vector<std::string>& warnings) {
   const config::Admin& wanted = loaded.settings->admin;
   config::Admin admin;
@@ -89,8 +89,8 @@ config::Admin admin_for_child(const config::Loaded& loaded, std::vector<std::str
   return admin;
 }
 
-/// Returns the settings of a proxy that serves only this child: free loopback ports, and no waiting at
-/// shutdown, because the child has already ended then.
+/// Returns the settings of a proxy that serves only this child. The proxy has one forward listener, on a free
+/// loopback port, and does not wait at shutdown, because the child has already ended then.
 config::Settings for_child(const config::Loaded& loaded, std::vector<std::string>& warnings) {
   config::Settings settings = *loaded.settings;
   std::erase_if(settings.listeners, [](const config::Listener& listener) {
@@ -103,8 +103,8 @@ config::Settings for_child(const config::Loaded& loaded, std::vector<std::string
   return settings;
 }
 
-/// Creates an authority for the duration of the command. Its key is not written to a file. Throws
-/// std::runtime_error.
+/// Creates a certificate authority that exists only while the command runs. Its key is not written to a file.
+/// Throws std::runtime_error.
 std::shared_ptr<const server::Authority> own_authority(const std::vector<policy::HostPattern>& hosts) {
   server::reserve_secret_memory();
   server::PrivateKey key = server::Authority::make_key();
@@ -112,8 +112,8 @@ std::shared_ptr<const server::Authority> own_authority(const std::vector<policy:
   return std::make_shared<const server::Authority>(std::move(certificate), std::move(key));
 }
 
-/// Adds the hosts of the command line to those of the file. Returns false, and prints why, if a host is
-/// malformed.
+/// Adds the hosts of the command line to the intercepted hosts of the configuration. Returns false, and
+/// prints why, if a host is malformed.
 bool add_hosts(const std::vector<std::string>& wanted, config::Settings& settings) {
   if (!settings.intercept) settings.intercept.emplace();
   for (const std::string& text : wanted) {
@@ -139,7 +139,7 @@ bool follow_caller(config::Loaded& loaded) {
   return named.problem.empty();
 }
 
-/// Returns the summary line. Includes the parent if one was used.
+/// Returns the summary line. Names the parent proxy if there is one.
 std::string summary(const ExecTally& tally, const std::optional<config::Parent>& parent) {
   if (!parent) return tally.line();
   return tally.line() + " (through the parent proxy " + config::parent_text(*parent) + ")";
@@ -201,7 +201,7 @@ int exec(const ExecArguments& given, const std::vector<std::string>& words) {
   if (!given.intercept.empty() && !add_hosts(given.intercept, *loaded.settings)) return exit_usage;
   if (!follow_caller(loaded)) return exit_usage;
   const int log = ::open(given.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR);
-  // The command does not inherit these two files.
+  // The log and the report are opened with close-on-exec, so that the command does not inherit them.
   const std::unique_ptr<std::FILE, CloseFile> report(
       given.report.empty() ? nullptr : std::fopen(given.report.c_str(), "we"));
   if (log < 0 || (!given.report.empty() && report == nullptr)) {

@@ -56,7 +56,7 @@ struct Arguments {
 
 /// A request parsed by the proxy's own parser, and its destination.
 struct Asked {
-  std::string text;  ///< text into which `head` has views
+  std::string text;  ///< text of the request head; `head` has views into this text
   http::RequestHead head;
   std::string outgoing;  ///< head that would be sent upstream; empty for a tunnel
   policy::RequestView view;
@@ -73,7 +73,7 @@ bool names(const std::vector<std::string>& headers, std::string_view name) {
   });
 }
 
-/// Suggests a URL with a scheme for one without; the missing scheme is a common mistake.
+/// If the URL lacks a scheme, which is a common mistake, suggests the same URL with `http://`.
 std::string meant_url(const std::string& url) {
   const bool has_scheme = url.find("://") != std::string::npos;
   if (has_scheme || std::holds_alternative<http::Rejection>(http::split_absolute("http://" + url))) return {};
@@ -134,8 +134,8 @@ http::PortRanges ports_of(const config::Settings& settings) {
   return forward::connect_ports_of(settings.security, asio::ip::make_address(listener->bind.address));
 }
 
-// Returns sentences about https. Clients send CONNECT for an https URL; without interception, the proxy
-// cannot read the requests in the tunnel.
+// Returns sentences on how requests for an https URL of this host are handled. Clients send CONNECT for an
+// https URL; without interception, the proxy cannot read the requests in the tunnel.
 std::vector<std::string> words_of_https(const config::Settings& settings, std::string_view host) {
   const std::string name(host);
   if (settings.intercept && forward::lists_host(settings.intercept->hosts, host))
@@ -152,8 +152,8 @@ std::vector<std::string> words_of_https(const config::Settings& settings, std::s
           ":443 --failure connect)."};
 }
 
-/// Classifies the request by the rules of a forward listener, or by those of the gateway listener that the
-/// URL names.
+/// Determines the destination of the request by the rules of a forward listener. If the URL names a gateway
+/// listener, the destination is the upstream of that listener.
 void take(const config::Settings& settings, const Arguments& given, Asked& asked) {
   asked.view.method = asked.head.method;
   asked.view.fields = &asked.head;
@@ -228,8 +228,8 @@ bool carries_credentials(const http::RequestHead& head) {
   return false;
 }
 
-// Returns true if the request leaves this host in clear text, although it has credentials or its host uses
-// TLS (row L26).
+// Returns true if the request leaves this host in clear text, although the request has credentials, or the
+// host is normally reached over TLS (row L26).
 bool leaves_in_clear_text(const Asked& asked, const policy::TlsPolicy& tls) {
   if (tls.originate || asked.https || asked.tunnel) return false;
   if (http::is_loopback_host(asked.view.host)) return false;
@@ -248,8 +248,8 @@ Basis basis_of(RunningConfiguration running) {
   return {std::move(running.loaded), std::move(running.file), std::move(running.words), true};
 }
 
-/// Returns the configuration of the proxy at the default addresses, or at those that variables name. If no
-/// proxy responds there, returns the built-in defaults.
+/// Returns the configuration of the running proxy at the default admin addresses, or at the addresses that
+/// environment variables name. If no proxy responds there, returns the built-in defaults.
 Basis default_basis(const Arguments& given) {
   Basis built_in{read_configuration({}, *given.flags), {}, "built-in defaults"};
   if (!built_in.loaded.settings) return built_in;
@@ -271,8 +271,8 @@ Basis default_basis(const Arguments& given) {
   return built_in;
 }
 
-/// Returns the configuration to explain. If the named proxy does not report one, prints why, sets `code`, and
-/// returns nothing.
+/// Returns the configuration to explain. If the named proxy does not report its configuration, prints why,
+/// sets `code`, and returns nothing.
 std::optional<Basis> find_basis(const Arguments& given, int& code) {
   if (!given.file.empty()) return Basis{read_configuration(given.file, *given.flags), given.file, {}};
   if (given.admin.empty() && given.control.empty()) return default_basis(given);
@@ -297,8 +297,9 @@ void demand_a_request(const Arguments& given) {
         "request with `--request-id ID` (the id is in the access log and in Reprise-Request-Id)");
 }
 
-// Accepts the old name of an option, with a warning. The empty group hides the old name from --help. `option`
-// must be declared before, so that the values of both names are collected before the command runs.
+// Accepts the old name of an option, with a warning. The empty group hides the old name from --help.
+// Precondition: `option`, which has the new name, is already added to the command; values given under the old
+// name are added to `option` before the command runs.
 void accept_old_name(CLI::App& command, const std::string& old_name, CLI::Option* option) {
   const auto pass_on = [old_name, option](const std::vector<std::string>& values) {
     print_on_stderr(config::LogLevel::warn, "warning: " + old_name + " is now " + option->get_name());
@@ -318,7 +319,8 @@ int explain(Arguments given) {
   std::optional<Basis> basis = find_basis(given, code);
   if (!basis) return code;
   config::Loaded& loaded = basis->loaded;
-  // A running proxy has already lowered its settings and printed its warnings.
+  // A running proxy has already lowered its settings to the limits of its process, and has printed its
+  // warnings.
   std::vector<std::string> fitted;
   if (!basis->is_running) fitted = fit_to(server::read_limits(), loaded, given.file);
   if (!basis->is_running || !loaded.settings) print_problems(loaded, basis->file);

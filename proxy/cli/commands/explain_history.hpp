@@ -5,8 +5,9 @@
 
 namespace reprise::cli {
 
-/// Prints the history of that request. Gets it from the admin listener at `admin` (HOST:PORT), or else at the
-/// address in the configuration. If that fails, prints why. Returns the exit code.
+/// Prints the history of the request with this id. Reads the history from the admin listener at `admin`
+/// (HOST:PORT) or, if `admin` is empty, at the address in the configuration `file`. If that fails, prints
+/// why. Returns the exit code.
 int explain_history(const std::string& id, const std::string& admin, const std::string& file,
                     const std::string& format);
 

@@ -15,7 +15,7 @@ void add_help(CLI::App& app, int& code) {
   command->footer("reprise help exec");
   command->callback([&app, wanted, &code] {
     if (wanted->empty()) {
-      // help() would print the help of the parsed command, which is the command `help`.
+      // CLI11's help() would print the help of the parsed command, which is the command `help`.
       std::fputs(app.get_formatter()->make_help(&app, app.get_name(), CLI::AppFormatMode::Normal).c_str(),
                  stdout);
       return;

@@ -29,7 +29,8 @@ struct InjectArguments {
 };
 
 constexpr std::size_t largest_manifest = std::size_t{64} * 1024 * 1024;
-// The limit leaves room: Kubernetes limits all annotations of a pod together to 256 KiB.
+// Maximum size of a configuration, which becomes an annotation of the pod. Kubernetes limits all annotations
+// of a pod together to 256 KiB, so this leaves room for others.
 constexpr std::size_t largest_config = std::size_t{200} * 1024;
 
 /// Returns the content of the file. If it cannot be read, prints why and returns nothing.
@@ -110,8 +111,8 @@ void print_file_notes(const InjectArguments& given, const tools::Injected& done)
   print_remark(given.file, "note", "left unchanged, because they do not run pods: " + kinds);
 }
 
-/// Returns true if the sidecar can use that configuration. Prints the problems. Variables in the
-/// configuration get the values of this process.
+/// Returns true if the sidecar can use the configuration. Prints the problems of the configuration, in which
+/// variables have the values of this process.
 bool is_usable(const config::Loaded& loaded, const std::string& file) {
   print_problems(loaded, file);
   if (!loaded.settings) return false;
@@ -131,7 +132,7 @@ bool is_usable(const config::Loaded& loaded, const std::string& file) {
   return true;
 }
 
-/// Reads the configuration that will be put into the pods. Returns the exit code if that fails.
+/// Reads the configuration that will be put into the pods. Returns an exit code only if that fails.
 std::optional<int> read_config(InjectArguments& given) {
   if (given.config_file.empty()) return std::nullopt;
   const auto text =
@@ -162,7 +163,8 @@ int inject_file(InjectArguments& given) {
   return code;
 }
 
-/// Returns a validator that calls `judge`. A text that `judge` returns is an error in the command line.
+/// Returns a validator that calls `judge`. If `judge` returns a text, the validator rejects the command line
+/// with this text as the error.
 CLI::Validator judged_by(std::optional<std::string> (*judge)(std::string_view)) {
   return CLI::Validator([judge](const std::string& text) { return judge(text).value_or(""); }, "");
 }

@@ -43,7 +43,7 @@ int run_with_input(const char* program, const std::string& text) {
 int remove(const RedirectArguments& given) {
   if (given.print.empty()) {
     // The removal commands ignore errors, so that missing rules are not reported. They would not report
-    // missing rights either, so root is checked first.
+    // missing rights either, so this function first checks that it runs as root.
     if (::geteuid() == 0) return run_with_input("/bin/sh -e", tools::removal_of_both());
     print_on_stderr(config::LogLevel::error, "reprise redirect: only root can remove rules");
     return exit_runtime;
@@ -54,8 +54,9 @@ int remove(const RedirectArguments& given) {
 
 bool is_number(const std::string& user) { return user.find_first_not_of("0123456789") == std::string::npos; }
 
-// Returns the problem if a user in the rules makes them useless, or the packet filter would reject it. Looks
-// users up only with --apply, because printed rules may be for another host.
+// Returns an error message if a user would make the rules useless, or if the packet filter would reject the
+// user; otherwise an empty text. Checks only with --apply that users exist, because printed rules may be for
+// another host.
 std::string problem_with_users(const RedirectArguments& given) {
   for (const std::string& user : given.only_users) {
     if (user == given.user)

@@ -271,7 +271,7 @@ int simulate_command(const SimulateArguments& given) {
                            : simulate_replay(given, *loaded.settings);
 }
 
-/// Returns the words for policies, for shell completion.
+/// Returns the words that name policies, separated by commas, for shell completion.
 std::string joined_words() {
   std::string text;
   for (const std::string_view word : tools::policy_words()) text.append(text.empty() ? "" : ",").append(word);

@@ -39,7 +39,8 @@ Duration interval_of(const std::string& given) {
 
 bool is_set(std::string_view name) { return !variable_now(name).value_or("").empty(); }
 
-// Returns true if the terminal supports drawing on a screen. Others can only be written to line by line.
+// Returns true if standard input and output are a terminal on which a screen can be drawn. Otherwise, the
+// command prints lines.
 bool has_screen() {
   return isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 && is_set("TERM") &&
          variable_now("TERM") != "dumb";
@@ -58,7 +59,8 @@ int show(const server::AdminAddress& at, Duration interval) {
     return exit_runtime;
   }
   if (end.signal == 0) return exit_ok;
-  // Ends this process by the same signal, so that its parent sees which signal it was.
+  // Ends this process by the signal that ended the screen, so that the parent process can see which signal it
+  // was.
   std::signal(end.signal, SIG_DFL);
   std::raise(end.signal);
   return exit_runtime;

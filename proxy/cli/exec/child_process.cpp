@@ -115,8 +115,8 @@ int ChildProcess::start(const tools::Variables& variables) {
   return why;
 }
 
-// Forwards a signal, unless it came from the terminal: the kernel has sent such a signal to the whole process
-// group.
+// Forwards a signal to the child, unless the signal came from the terminal: the kernel sends such a signal to
+// the whole process group, and thus also to the child.
 void ChildProcess::pass_on(const siginfo_t& signal) const {
   if (signal.si_code != SI_KERNEL) ::kill(child_, signal.si_signo);
 }

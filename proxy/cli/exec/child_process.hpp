@@ -1,5 +1,5 @@
-// The child process of exec. It starts when its environment is known, and receives the signals of this
-// process.
+// The child process of exec. It starts the command when the environment is known, and receives the signals
+// that this process receives.
 #pragma once
 
 #include <sys/types.h>
@@ -12,8 +12,9 @@
 
 namespace reprise::cli {
 
-/// Single-threaded. The constructor forks, so construct it before any other thread starts: otherwise the
-/// child could inherit a lock that such a thread holds. The child then waits for its environment.
+/// Single-threaded. The constructor forks, so call it before any other thread starts: otherwise the child
+/// could inherit a lock that another thread holds. The forked child waits until `start` passes its
+/// environment.
 class ChildProcess {
  public:
   /// Forks the child. Blocks the signals that are to be forwarded, in this thread and in all threads that it

@@ -14,7 +14,8 @@ namespace {
 constexpr std::size_t most_named = 16;
 
 /// Returns true if the client got the proxy's own response, or an upstream response that could not be retried
-/// any further. An upstream response with `not_retryable` does not count, because it is no failure.
+/// any further. Returns false for an upstream response with the reason `not_retryable`, because such a
+/// response is no failure.
 bool is_given_up(const telemetry::ExchangeRecord& record) {
   using policy::Reason;
   const Reason reason = record.ledger->reason;

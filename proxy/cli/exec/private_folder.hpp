@@ -1,4 +1,4 @@
-// A folder that only this user can access. It is removed at the end.
+// A temporary folder that only this user can access. The destructor removes it.
 #pragma once
 
 #include <string>

@@ -42,7 +42,8 @@ std::string inline_roff(std::string_view text) {
   bool bold = false;
   const auto toggle = [&out](bool& is_on) {
     is_on = !is_on;
-    // The empty escape prevents text after a font change from being read as a roff request.
+    // At the start of a line, the empty escape `\&` keeps roff from reading the text after the font change as
+    // a request.
     out += out.empty() ? "\\&" : "";
     out += is_on ? "\\fB" : "\\fR";
   };
@@ -81,7 +82,8 @@ std::vector<std::string> cells_of(std::string_view line) {
   return cells;
 }
 
-/// Converts a page line by line. A paragraph ends at the first line that does not belong to it.
+/// Converts a page line by line. An empty line, a heading, a list item or a table row ends the paragraph
+/// before it.
 class Page {
  public:
   void line(std::string_view line) {
@@ -117,8 +119,8 @@ class Page {
     out_.append(level == 2 ? ".SH " : ".SS ").append(inline_roff(trimmed(line.substr(level)))).append("\n");
   }
 
-  // Converts a row. The first cell is the tag. The column `meaning` comes first in the text; each other
-  // column follows, with its name before it.
+  // Converts a table row to a tagged paragraph. The first cell is the tag. The text begins with the cell in
+  // the column `meaning`; each other cell follows after the name of its column.
   void row(std::string_view line) {
     end_paragraph();
     std::vector<std::string> cells = cells_of(line);

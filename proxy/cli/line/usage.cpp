@@ -19,7 +19,7 @@ std::vector<std::string_view> names_of_commands(const CLI::App& app) {
   return names;
 }
 
-/// An option of other programs, and the option of reprise with the same meaning.
+/// Options of other programs, and the option of reprise with the same meaning.
 struct OptionSynonym {
   std::string_view words;
   std::string_view option;
@@ -44,7 +44,7 @@ constexpr auto option_synonyms = std::to_array<OptionSynonym>({
     {"--revert --cancel", "--undo"},
 });
 
-/// Suggests an option for an unknown one; empty if there is no suggestion.
+/// Suggests an option in place of the unknown option `word`; empty if there is no suggestion.
 std::string meant_option(const CLI::App& command, std::string_view word) {
   for (const OptionSynonym& known : option_synonyms) {
     const auto words = config::split_words(known.words);
@@ -67,7 +67,7 @@ std::string quoted_list(const std::vector<std::string>& words) {
   return text;
 }
 
-/// A word of other programs, and the command of reprise with the same meaning.
+/// Commands of other programs, and the command of reprise with the same meaning.
 struct CommandSynonym {
   std::string_view words;
   std::string_view command;
@@ -108,11 +108,13 @@ std::string command_without_dashes(const CLI::App& app) {
   return "write -- before the command: reprise exec [options] --" + words;
 }
 
-/// Returns the message for arguments that no command accepts. Lists them in their order.
+/// Returns the message for arguments that no command accepts. Lists these arguments in the order of the
+/// command line.
 std::string message_for_extras(const CLI::App& app, const CLI::App& command) {
   const std::vector<std::string> extras = app.remaining(true);
   if (&app == &command) {
-    // nginx and Envoy accept such an option without a command.
+    // Suggests a command, because programs without commands, such as nginx and Envoy, accept these options
+    // alone.
     std::string all;
     for (const std::string& extra : extras) all.append(" ").append(extra);
     const std::string& first = extras.front();
@@ -150,7 +152,7 @@ constexpr auto value_synonyms = std::to_array<OptionSynonym>({
     {"plain human", "text"},
 });
 
-/// Returns the message for a wrong value. Made from CLI11's text, such as `--format: docker not in
+/// Returns the message for a wrong option value. `what` is CLI11's message, such as `--format: docker not in
 /// {sh,fish}`.
 std::string message_for_value(const std::string& what) {
   const std::size_t colon = what.find(": ");

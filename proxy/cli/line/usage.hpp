@@ -14,7 +14,8 @@ const CLI::App* find_command(const CLI::App&, std::string_view name);
 /// commands.
 std::string unknown_command(const CLI::App&, std::string_view word);
 
-/// Returns the message for a command line that CLI11 rejected. Names the arguments in their order.
+/// Returns the message for a command line that CLI11 rejected. Names the arguments in the order of the
+/// command line.
 std::string wrong_use(const CLI::App&, const CLI::ParseError&);
 
 }  // namespace reprise::cli

@@ -59,8 +59,8 @@ config::Loaded read_configuration(const std::string& file, const config::Flags& 
 
 bool is_standard_input(const std::string& file) { return file == standard_input; }
 
-// Reads the configuration. The named files are not known before the first reading; if there are any, takes
-// their digests and reads the configuration a second time.
+// Reads the configuration. The files that it names are known only after the first reading. If there are such
+// files, takes their digests and then reads the configuration a second time, so that no change is missed.
 config::Loaded read_for_watch(const std::string& file, const config::Flags& flags,
                               std::vector<server::WatchedFile>& watched) {
   watched = {digest_now(file)};
@@ -209,14 +209,16 @@ server::ProxyOptions proxy_options(config::Loaded& loaded, const std::string& fi
 }
 
 void prepare_process(const config::Limits& limits) {
-  // Without this, a write to a client or a log reader that has gone would end the process.
+  // If SIGPIPE were not ignored, a write to a client or a log reader that has disconnected would end the
+  // process.
   std::signal(SIGPIPE, SIG_IGN);
-  // Without this, a write beyond RLIMIT_FSIZE would end the process. Now it fails like a write to a full
-  // disk.
+  // If SIGXFSZ were not ignored, a write beyond RLIMIT_FSIZE would end the process. As it is ignored, such a
+  // write fails like a write to a full disk.
   std::signal(SIGXFSZ, SIG_IGN);
 #ifdef __GLIBC__
-  // Blocks as large as a long head get their own pages, which return to the system when freed. On the heap, a
-  // burst of long heads would leave unused memory between small blocks that live long.
+  // Memory blocks of 32 KiB or more, such as those of long heads, get their own pages, which return to the
+  // system when freed. On the heap, a burst of long heads would leave unused memory between small blocks that
+  // live long.
   ::mallopt(M_MMAP_THRESHOLD, 32 * 1024);
 #endif
   net::raise_descriptor_limit(limits.connections, limits.admin_connections);

@@ -39,8 +39,8 @@ std::vector<std::string> fit_to(const server::Limits&, config::Loaded&, const st
 /// read at startup.
 server::NewConfiguration read_again(const std::string& file, const config::Flags&, const server::Limits&,
                                     const config::OtelVariables& = {});
-/// Uses the trace collector that the OTEL variables name, unless the file has one. Returns the problems of
-/// these variables.
+/// Uses the trace collector that the OTEL variables name, unless the configuration file names a collector.
+/// Returns the problems of these variables.
 std::vector<std::string> follow_otel(const config::OtelVariables&, config::Loaded&);
 /// Prints `text`, which may have several lines, on standard error. If standard error goes to the journal,
 /// puts the priority of `level` before each line.
@@ -50,8 +50,8 @@ void print_problems(const std::vector<config::Problem>&, const std::string& file
 void print_problems(const config::Loaded&, const std::string& file);
 /// Loads a configuration, prints its problems, and returns it.
 config::Loaded load_configuration(const std::string& file);
-/// Returns the exit code for the errors of a configuration: that of a wrong command line if only flags are
-/// wrong.
+/// Returns the exit code for the errors of a configuration: `exit_usage` if only flags are wrong, otherwise
+/// `exit_bad_configuration`.
 int exit_code_of(const std::vector<config::Problem>&);
 /// Returns one line for each flag and variable that was given: the key that it sets, or why it is ignored.
 std::vector<std::string> notes_of_given(const config::Loaded&);
@@ -64,8 +64,8 @@ const config::Listener* first_forward(const config::Settings&);
 /// Returns the options that run and exec have in common. Lowers settings that exceed the limits of this
 /// process. Passes the warnings about the configuration to the proxy's log.
 server::ProxyOptions proxy_options(config::Loaded&, const std::string& file);
-/// Prepares a process that serves requests: sets its signal handling, and raises the limit of descriptors to
-/// what the settings need, if possible.
+/// Prepares a process that serves requests: sets its signal handling, and raises its limit of open
+/// descriptors, if possible, to the number that the settings need.
 void prepare_process(const config::Limits&);
 
 /// Prints every problem of the files that the configuration names, or `otherwise` if all of them can now be

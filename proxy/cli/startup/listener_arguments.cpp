@@ -70,7 +70,8 @@ FromArguments configuration_of(const ListenerArguments& given, const config::Fla
   if (!made.faults.empty()) return made;
   made.loaded = config::load_text(file.text, variable_now, flags);
   made.loaded.hash.clear();
-  // The text was generated, so an error in a line is reported as an error of the argument that produced it.
+  // The user has not seen the generated text, so an error in a line is reported as an error of the argument
+  // that produced the line.
   if (std::any_of(made.loaded.problems.begin(), made.loaded.problems.end(), is_of_variable))
     made.code = exit_bad_configuration;
   for (const config::Problem& problem : made.loaded.problems) {

@@ -15,12 +15,13 @@ struct ListenerArguments {
   bool empty() const { return forwards.empty() && gateways.empty(); }
 };
 
-/// The built-in defaults with the given listeners, bound to 127.0.0.1, in place of the default listener.
-/// Other flags and variables also apply. `faults` has one line for each wrong argument.
+/// The built-in defaults with the given listeners in place of the default listener. A listener without an
+/// address is bound to 127.0.0.1. Other flags and variables also apply. `faults` has one line for each wrong
+/// argument.
 struct FromArguments {
   config::Loaded loaded;
   std::vector<std::string> faults;
-  int code = 0;  ///< exit code; set if there are faults
+  int code = 0;  ///< exit code to use if there are faults
 };
 FromArguments configuration_of(const ListenerArguments&, const config::Flags&);
 

@@ -21,7 +21,7 @@ namespace {
 
 using Severity = config::Problem::Severity;
 
-/// Collects problems without duplicates, with the positions of their keys.
+/// Collects problems without duplicates, each with the position of the configuration key that it is about.
 class Found {
  public:
   explicit Found(const config::Loaded& loaded) : loaded_(loaded) {}
@@ -71,14 +71,16 @@ void check_replay_folder(const config::Limits& limits, Found& found) {
                 "; name a folder that reprise may write to");
 }
 
-// Checks the key separately, because the TLS library stops at a wrong certificate.
+// Checks the private key separately, because after an error in the certificate, the TLS library does not read
+// the key.
 void check_key(const std::string& file, std::string_view section, Found& found) {
   std::string trouble = net::trouble_with_kind(file);
   if (trouble.empty() && ::access(file.c_str(), R_OK) != 0) trouble = std::generic_category().message(errno);
   if (!trouble.empty()) found.add(std::string(section) + ".key", file, file + " cannot be used: " + trouble);
 }
 
-// Adds the problem that the TLS library reports. Its text is `tls.KEY FILE cannot be used: ..`.
+// Tries to load the TLS files of the policy, and adds the problem that this reports. The reported text is
+// `tls.KEY FILE cannot be used: ..`.
 void check_tls(const policy::TlsPolicy& policy, std::string_view section, Found& found) {
   try {
     static_cast<void>(net::TlsClient(policy, 0));
@@ -106,8 +108,8 @@ void check_tls_separately(const policy::TlsPolicy& policy, std::string_view sect
   if (policy.certificate) check_tls(ours, section, found);
 }
 
-// Adds the problem that the check of the authority reports. Its text is `intercept.KEY: FILE ..`; an error
-// about a host names no file.
+// Adds the problem that loading the certificate authority reported. `text` is `intercept.KEY: FILE ..`; a
+// problem with a host names no file.
 void add_authority(const config::Intercept& settings, const std::string& text, Found& found) {
   const std::size_t colon = text.find(": ");
   const std::string key = text.substr(0, colon);

@@ -25,8 +25,8 @@ void keep(config::Flags& flags, const std::string& name, std::string value, bool
   }
 }
 
-/// Returns the placeholder with its choices, such as `WORD:{error,warn}`, from which shell completion takes
-/// them.
+/// Returns the placeholder of the flag's value. If the key accepts only some words, lists these words, as in
+/// `WORD:{error,warn}`; shell completion takes the words from there.
 std::string type_of(const config::Shortcut& shortcut, const config::Key& key) {
   std::string type(shortcut.value);
   if (key.kind != config::Kind::word) return type;

@@ -29,7 +29,7 @@ bool Terminal::enter() {
   if (tcgetattr(in_, &modes) != 0) return false;
   if (!before_) before_ = modes;
   modes = *before_;
-  // Signal keys are not disabled: Ctrl-C and Ctrl-Z must also reach processes that wait for this one.
+  // ISIG stays set: Ctrl-C and Ctrl-Z must send their signals also to processes that wait for this process.
   modes.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO | IEXTEN);
   modes.c_iflag &= ~static_cast<tcflag_t>(IXON | ICRNL | INLCR);
   modes.c_oflag &= ~static_cast<tcflag_t>(OPOST);
@@ -61,7 +61,7 @@ TerminalSize Terminal::size() const {
 }
 
 std::optional<std::string> Terminal::read() {
-  // Another program may read from this terminal too, so the input may already be gone.
+  // Another program may read from this terminal too, so the pending input may already be gone.
   pollfd ready{in_, POLLIN, 0};
   if (poll(&ready, 1, 0) == 0) return std::string();
   char bytes[256];

@@ -18,7 +18,7 @@ struct TerminalSize {
   std::size_t rows = 24;
 };
 
-/// Does not own its descriptors, which may share one open file, and does not change their flags.
+/// Does not own its descriptors, which may refer to the same open file, and does not change their flags.
 /// Single-threaded.
 class Terminal {
  public:
@@ -29,7 +29,7 @@ class Terminal {
 
   /// Switches to an alternate screen on which keys arrive one by one without echo. Ctrl-C and Ctrl-Z still
   /// send signals. Call again after the process was stopped, because the shell has changed the modes
-  /// meanwhile. Returns false if there is no terminal, or no longer one.
+  /// meanwhile. Returns false if the input is not a terminal, or if the terminal is gone.
   bool enter();
   /// Restores the state before the first `enter`. Does nothing if this process is in the background, because
   /// another process then uses the terminal.

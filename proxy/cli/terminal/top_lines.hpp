@@ -22,7 +22,7 @@ struct LinesOptions {
 
 /// Prints until `count` intervals have passed or the reader has gone. Blocks. Returns false if the proxy did
 /// not respond to the first request, or in the last interval. If the proxy stops responding in between, warns
-/// once and continues; such intervals count.
+/// once and continues; intervals without a response are included in `count`.
 bool print_top(const LinesOptions&);
 
 }  // namespace reprise::cli

@@ -26,8 +26,9 @@ constexpr std::size_t window = 10;
 
 double seconds_now() { return std::chrono::duration<double>(net::Clock::now().time_since_epoch()).count(); }
 
-// Returns a descriptor that becomes ready when `in` does, for Asio to wait on. Asio would make `in` itself
-// non-blocking, and the shell shares that flag, because it belongs to the open file.
+// Returns a descriptor that becomes ready when `in` does, for Asio to wait on. If Asio waited on `in` itself,
+// it would make `in` non-blocking. The shell would then be affected, too, because this flag belongs to the
+// open file that both processes share.
 int readiness_of(int in) {
   const int ready = epoll_create1(EPOLL_CLOEXEC);
   epoll_event event{};
@@ -130,8 +131,8 @@ class TopScreen {
     draw();
   }
 
-  // Sends at most one request at a time. The next one is sent an interval after the start of the previous
-  // one.
+  // Sends at most one request at a time. The next poll begins one interval after the start of the previous
+  // poll.
   void poll_status() {
     if (view_.paused) return await_next();
     asked_at_ = net::Clock::now();
@@ -181,7 +182,7 @@ class TopScreen {
   tools::View view_;
   tools::Display look_;
   tools::KeyReader keys_;
-  std::string drawn_;  ///< last drawn screen; unchanged parts are not sent again
+  std::string drawn_;  ///< bytes of the last drawn screen; an unchanged screen is not sent again
   int signal_ = 0;
 };
 

@@ -12,7 +12,7 @@ namespace reprise::cli {
 struct ScreenOptions {
   server::AdminAddress at;
   Duration interval;          ///< time between two polls
-  std::string interval_text;  ///< the same time as text
+  std::string interval_text;  ///< `interval` as text
   bool colour = true;
   tools::Charset charset;
   int in = 0;
@@ -25,9 +25,10 @@ struct ScreenEnd {
 };
 
 /// Runs the screen until it ends. Blocks. Always restores the terminal before it returns. If the proxy does
-/// not respond at first, returns an error; if it stops responding later, shows that and polls it again.
-/// SIGINT and a terminal that is gone quit as the user does; SIGTERM, SIGHUP and SIGQUIT end the screen;
-/// SIGTSTP stops this process.
+/// not respond at first, returns an error; if the proxy stops responding later, shows this and continues to
+/// poll. SIGINT and a terminal that is gone have the same effect as the key that quits. SIGTERM, SIGHUP and
+/// SIGQUIT end the screen, and `signal` of the result is then set. SIGTSTP stops this process until it is
+/// continued.
 ScreenEnd show_top(const ScreenOptions&);
 
 /// Returns the error message for a response that did not come from an admin listener.

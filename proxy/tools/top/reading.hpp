@@ -78,7 +78,7 @@ struct Status {
   std::uint64_t tunnels = 0;  ///< number of tunnels that ended
   std::vector<UnreadReading> unread;
   std::int64_t clients = 0;
-  std::optional<std::int64_t> upstream_active;  ///< number of upstream connections that carry a request
+  std::optional<std::int64_t> upstream_active;  ///< number of upstream connections in use
   std::optional<std::int64_t> upstream_idle;
 };
 
