@@ -21,8 +21,8 @@ void print_error(const std::string& text) {
 
 int main(int argc, char** argv) {
   reprise::net::clear_openssl_memory();
-  // Sets the signal handling before all else, so that a signal that arrives early also ends these two
-  // commands, which run until a signal.
+  // Sets the signal handling before all else, so that an early signal also ends the commands `run` and
+  // `demo`, which run until a signal ends them.
   if (const std::string_view command = argc > 1 ? argv[1] : ""; command == "run" || command == "demo")
     reprise::server::end_at_signals();
   CLI::App app{"reprise: retries for applications that cannot retry", "reprise"};

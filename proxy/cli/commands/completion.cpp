@@ -44,7 +44,8 @@ std::vector<std::string> words_below(const std::vector<CommandOutline>& all, con
   return words;
 }
 
-/// Returns the words that may follow the command: names of subcommands and options.
+/// Returns the words that may follow the command: names of subcommands, valid positional values, and names of
+/// options.
 std::string following(const std::vector<CommandOutline>& all, const CommandOutline& command) {
   std::vector<std::string> words = words_below(all, command);
   for (const bool positional : {true, false}) {

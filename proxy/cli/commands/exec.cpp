@@ -59,7 +59,7 @@ const config::GivenValue* given_for(const config::Loaded& loaded, std::string_vi
   return found == loaded.given.end() ? nullptr : &*found;
 }
 
-/// Returns true if the value came from a variable and another process already uses the address that it names.
+/// Returns true if the value came from a variable and another process already uses the address in this value.
 /// Such a variable is probably meant for commands that query that other process.
 bool belongs_to_other_proxy(const config::GivenValue& value, bool is_taken) {
   return is_taken && value.source.starts_with(config::variable_prefix);

@@ -30,7 +30,7 @@ struct InjectArguments {
 
 constexpr std::size_t largest_manifest = std::size_t{64} * 1024 * 1024;
 // Maximum size of a configuration, which becomes an annotation of the pod. Kubernetes limits all annotations
-// of a pod together to 256 KiB, so this leaves room for others.
+// of a pod together to 256 KiB, so the lower maximum leaves room for other annotations.
 constexpr std::size_t largest_config = std::size_t{200} * 1024;
 
 /// Returns the content of the file. If it cannot be read, prints why and returns nothing.

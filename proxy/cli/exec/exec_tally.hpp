@@ -1,4 +1,5 @@
-// Counts for the summary of exec: all requests, those retried, recovered and given up, and the reasons.
+// Counts for the summary that exec prints: all requests, those retried, recovered or given up, and why they
+// were given up.
 #pragma once
 
 #include <cstdint>

@@ -7,8 +7,8 @@
 
 namespace reprise::cli {
 
-/// A folder with mode 0700. It is created in the first of XDG_RUNTIME_DIR, TMPDIR and /tmp in which that
-/// succeeds.
+/// A folder with mode 0700. The constructor creates it in the first of XDG_RUNTIME_DIR, TMPDIR and /tmp where
+/// a folder can be created.
 class PrivateFolder {
  public:
   /// Creates the folder. Throws std::runtime_error if it cannot be created in any of the three places.

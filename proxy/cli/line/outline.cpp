@@ -7,8 +7,8 @@
 namespace reprise::cli {
 namespace {
 
-// Returns the choices in the text that CLI11 prints for a set: "TEXT:{a,b}" or "ENUM:value in {...} OR
-// {...}".
+// Returns the choices in the text with which CLI11 describes a set of valid values: "TEXT:{a,b}" or
+// "ENUM:value in {...} OR {...}".
 std::vector<std::string> choices_in(const std::string& type) {
   std::vector<std::string> choices;
   const std::size_t begin = type.find('{');

@@ -11,8 +11,8 @@ using namespace policy;
 std::string names_of(const IdempotencyRule& rule) {
   std::string names;
   for (const Condition& condition : rule.conditions) {
-    // Omits the condition on idempotent methods if the rule has other conditions: the client could meet it
-    // only with another method, which would make it a different request.
+    // Omits the condition on idempotent methods if the rule has other conditions: the client could meet that
+    // condition only with another method, and so with a different request.
     const bool is_any_method =
         condition.kind == Condition::Kind::method && condition.name == idempotent_method;
     if (is_any_method && rule.conditions.size() > 1) continue;

@@ -1,4 +1,4 @@
-// Advice on how to get another outcome: one sentence for each reason with which an explanation can end.
+// Returns advice on how to get another outcome, for each reason with which an explanation can end.
 #pragma once
 
 #include <string>

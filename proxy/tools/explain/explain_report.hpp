@@ -38,7 +38,7 @@ std::string client_gets(const ExplainReport&);
 /// Describes what the route's `hold` does with the assumed response; empty if the route has no `hold` or if
 /// `hold` does not apply to the response.
 std::vector<std::string> held_back(const ExplainReport&);
-/// A limit that the proxy enforces, whether or not this course reaches it.
+/// A limit that the proxy enforces, whether or not the explained request reaches it.
 struct ReportedLimit {
   std::string_view name;
   std::string text;

@@ -45,8 +45,7 @@ struct RehearsedStep {
 
 struct Rehearsed {
   std::vector<RehearsedStep> steps;  ///< at least one
-  policy::Action
-      end;  ///< last action: a Start if more steps would follow, a Wait if the body would be resumed
+  policy::Action end;  ///< last action: Start if more steps would follow, Wait if the body would be resumed
   policy::Ledger ledger;
 
   bool goes_on() const { return std::holds_alternative<policy::Start>(end); }

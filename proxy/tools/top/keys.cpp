@@ -39,7 +39,7 @@ constexpr auto sequences = std::to_array<Sequence>({
 std::size_t length_of(std::string_view text) {
   if (text.size() < 2) return 0;
   if (text[1] == 'O') return text.size() < 3 ? 0 : 3;
-  // Any other byte belongs to another key, and the ESC alone is the key Escape.
+  // Another byte after ESC belongs to the next key; ESC alone is the key Escape.
   if (text[1] != '[') return 1;
   for (std::size_t i = 2; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);

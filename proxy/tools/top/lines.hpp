@@ -11,8 +11,8 @@ namespace reprise::tools {
 enum class LineForm : std::uint8_t { text, json };
 
 /// Returns one line for each route, with its counts in the last interval (`recent`), in the order of the
-/// configuration. Empty before the second reading. Precondition: the watch has a window of 1, and its texts
-/// were read without a charset.
+/// configuration. Empty before the second reading. Precondition: the watch has a window of 1, and read_status
+/// was called without a charset.
 /// - `wall`: the current time in nanoseconds since 1970.
 /// - Text: `name=value`. A value with other characters than letters, digits and `._-/:` is in quotes, as in
 ///   JSON.
