@@ -12,8 +12,8 @@ namespace {
 
 namespace asio = boost::asio;
 
-// Returns the address at which a bound listener can be reached: the loopback address if it is bound to all
-// addresses.
+// Returns the address at which clients reach a listener that is bound to `bound`: the loopback address if the
+// listener is bound to all addresses.
 std::string asked_at(const std::string& bound) {
   boost::system::error_code ignored;
   const auto address = asio::ip::make_address(bound, ignored);

@@ -8,9 +8,9 @@
 
 namespace reprise::cli {
 
-/// Returns the address from the first of these that is set: `given` (HOST:PORT), `admin.bind` of the file,
-/// REPRISE_ADMIN, the default. If the address cannot be determined, prints why, sets the exit `code`, and
-/// returns nothing.
+/// Returns the address of the admin listener. Takes it from the first source that is set: `given`
+/// (HOST:PORT), `admin.bind` in the configuration `file`, the variable REPRISE_ADMIN, the default address. If
+/// the address cannot be determined, prints why, sets the exit `code`, and returns nothing.
 std::optional<server::AdminAddress> admin_address(const std::string& given, const std::string& file,
                                                   int& code);
 

@@ -61,7 +61,7 @@ std::string response_text(int status, const std::vector<std::string>& headers) {
   return text += "\r\n";
 }
 
-// Parses a response head. The result has views into `text`.
+// Parses a response head. The returned head refers to the bytes of `text`.
 http::ResponseHead read_response(const std::string& text) {
   http::ResponseHead head;
   const http::Parsed parsed = http::parse_response(text, {}, "GET", head);

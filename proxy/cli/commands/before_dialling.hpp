@@ -1,4 +1,5 @@
-// Findings of explain that need no dial: an address that is never dialled, a method that is not registered.
+// Checks that `explain` makes without a connection: whether an address is never dialled, whether a method is
+// unregistered.
 #pragma once
 
 #include <optional>
@@ -16,16 +17,16 @@ struct NeverDialled {
   std::string words;
 };
 
-/// Returns why the proxy never dials `host`; nothing if it may dial the host. Judges only a host that is an
-/// IP address. The addresses of a host name are checked at each dial.
+/// Returns why the proxy never dials `host`, or nothing if the proxy may dial `host`. Checks only a host that
+/// is an IP address. For a host name, the proxy checks the addresses at each dial.
 std::optional<NeverDialled> never_dialled(const config::Settings&, std::string_view host, std::uint16_t port);
 
-/// Returns a sentence that says whether a request for `host` goes through the parent proxy. Empty if no
-/// parent is configured.
+/// Returns a sentence that says whether a request for `host` goes through the parent proxy, or an empty text
+/// if no parent proxy is configured.
 std::string way_to(const config::Settings&, std::string_view host);
 
-/// Returns a warning if the method is not in the IANA registry (RFC 9110 16.1): such a request is forwarded,
-/// but does not count as idempotent by its method. Empty for registered methods.
+/// Returns a warning if the method is not in the IANA registry (RFC 9110 16.1), otherwise an empty text. The
+/// proxy forwards a request with such a method, but does not treat the method as idempotent.
 std::string warning_of_method(std::string_view method);
 
 }  // namespace reprise::cli

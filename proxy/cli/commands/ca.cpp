@@ -83,7 +83,7 @@ void print(const CaArguments& given, const config::Intercept& intercept, const A
               server::truststore_file(*intercept.bundle).c_str(), server::truststore_password);
 }
 
-// Issues a new certificate for this key, and returns both as an authority.
+// Issues a new certificate for `key`. Returns the certificate and the key as an authority.
 Authority certified(server::PrivateKey key, const config::Intercept& intercept) {
   server::Certificate made = Authority::certify(key.get(), intercept.hosts, wall_seconds());
   return {std::move(made), std::move(key)};

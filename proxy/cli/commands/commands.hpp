@@ -1,5 +1,5 @@
-// Declares the commands of the program; each has its own file. Each function adds a command to the program.
-// When the command runs, it sets `code` to its exit code.
+// Declares the functions that add the program's commands; each command has its own file. When a command runs,
+// it sets `code` to its exit code.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -17,8 +17,8 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-/// Returns the text in single quotes, with `quote` in place of every single quote in the text, and with a
-/// backslash before every character of `special`.
+/// Returns `text` in single quotes. Replaces every single quote in `text` with `quote`, and puts a backslash
+/// before every character that is in `special`.
 std::string quoted(std::string_view text, std::string_view special, std::string_view quote) {
   std::string made = "'";
   for (const char c : text) {

@@ -24,7 +24,7 @@ int print_effective(const std::string& file, const config::Flags& flags) {
   for (std::string& note : notes_of_given(loaded)) notes.push_back(std::move(note));
   print_problems(loaded, file);
   if (!loaded.settings) return exit_code_of(loaded.problems);
-  // The limits are printed as comments, so that the output is a valid configuration.
+  // Prints the limits of this process as comments, so that the output is a valid configuration.
   if (limits.memory_bytes || limits.cpus)
     std::printf("# limits: %s\n", config::printable(server::text_of(limits)).c_str());
   for (const std::string& note : notes) std::printf("# %s\n", config::printable(note).c_str());
@@ -45,8 +45,8 @@ int print_preset(const std::string& name) {
   return exit_usage;
 }
 
-/// Returns the placeholder of the option's value with the valid names, such as `NAME:{aws,gcs}`. Shell
-/// completion takes the names from it.
+/// Returns the placeholder for a preset name in --help, with all valid names: `NAME:{aws,gcs}`. Shell
+/// completion takes the names from this text.
 std::string type_of_presets() {
   std::string type = "NAME:{";
   for (const std::string_view preset : config::preset_names())

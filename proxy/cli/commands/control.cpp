@@ -27,8 +27,8 @@ struct ControlArguments {
 
 using Given = std::shared_ptr<ControlArguments>;
 
-// Returns the path of the control socket. If the path is not known, prints why, sets `code`, and returns an
-// empty path.
+// Returns the path of the control socket. If the path is not known, prints why, sets the exit `code`, and
+// returns an empty path.
 std::string path_of(const ControlArguments& given, int& code) {
   if (!given.path.empty()) return given.path;
   if (given.file.empty()) {
@@ -86,7 +86,7 @@ Given add_common_options(CLI::App* command, const char* example) {
   return given;
 }
 
-// Adds a command that has only the options that all these commands share.
+// Adds a control command that has only the options that all control commands share.
 void add_plain(CLI::App& app, int& code, const char* name, const char* sentence, const char* example) {
   CLI::App* command = app.add_subcommand(name, sentence);
   const Given given = add_common_options(command, example);

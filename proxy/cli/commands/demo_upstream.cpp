@@ -58,7 +58,7 @@ std::optional<tcp::endpoint> parse_endpoint(const std::string& text) {
   return tcp::endpoint(address, port);
 }
 
-/// Runs the script separately for each id.
+/// Steps through the script. Each request id has its own position in the script.
 class ScriptedSteps {
  public:
   explicit ScriptedSteps(std::vector<Step> steps) : steps_(std::move(steps)) {}

@@ -8,8 +8,7 @@ namespace reprise::cli {
 
 struct DemoOptions {
   std::string bind = "127.0.0.1:0";
-  std::string script =
-      "503,503,200";  ///< statuses or `reset`, one for each request; the last one is repeated
+  std::string script = "503,503,200";  ///< statuses or `reset`, one per request; the last one repeats
 };
 
 /// Serves until SIGTERM or SIGINT. Prints `listening on ADDRESS:PORT`, then one line for each request. If the

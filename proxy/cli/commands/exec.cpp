@@ -32,7 +32,7 @@
 namespace reprise::cli {
 namespace {
 
-// The same exit codes as those of a shell.
+// Exit codes of a shell for a command that does not exist or cannot be executed.
 constexpr int exit_not_found = 127;
 constexpr int exit_not_executable = 126;
 
@@ -50,8 +50,8 @@ struct ExecArguments {
   std::shared_ptr<config::Flags> flags = std::make_shared<config::Flags>();
 };
 
-/// Returns the value that a flag or a variable gave to the key at `path`. Null if neither gave one, or if the
-/// value is not used because another source overrides it.
+/// Returns the value that a flag or an environment variable gave to the key at `path`. Null if the key got no
+/// such value, or if another source overrides the value.
 const config::GivenValue* given_for(const config::Loaded& loaded, std::string_view path) {
   const auto found =
       std::find_if(loaded.given.begin(), loaded.given.end(),
@@ -59,8 +59,8 @@ const config::GivenValue* given_for(const config::Loaded& loaded, std::string_vi
   return found == loaded.given.end() ? nullptr : &*found;
 }
 
-/// Returns true if the value came from a variable and another process already uses the address in this value.
-/// Such a variable is probably meant for commands that query that other process.
+/// Returns true if the value came from an environment variable and another process already listens at the
+/// address in this value. The user probably set such a variable for commands that query that other process.
 bool belongs_to_other_proxy(const config::GivenValue& value, bool is_taken) {
   return is_taken && value.source.starts_with(config::variable_prefix);
 }
@@ -89,8 +89,8 @@ config::Admin admin_for_child(const config::Loaded& loaded, std::vector<std::str
   return admin;
 }
 
-/// Returns the settings of a proxy that serves only this child. The proxy has one forward listener, on a free
-/// loopback port, and does not wait at shutdown, because the child has already ended then.
+/// Returns the settings of a proxy that serves only the child process. The proxy has one forward listener, on
+/// a free loopback port. The proxy stops without waiting, because the child has ended by then.
 config::Settings for_child(const config::Loaded& loaded, std::vector<std::string>& warnings) {
   config::Settings settings = *loaded.settings;
   std::erase_if(settings.listeners, [](const config::Listener& listener) {
@@ -103,8 +103,8 @@ config::Settings for_child(const config::Loaded& loaded, std::vector<std::string
   return settings;
 }
 
-/// Creates a certificate authority that exists only while the command runs. Its key is not written to a file.
-/// Throws std::runtime_error.
+/// Creates a certificate authority that exists only while the command runs. The key of the authority is not
+/// written to a file. Throws std::runtime_error.
 std::shared_ptr<const server::Authority> own_authority(const std::vector<policy::HostPattern>& hosts) {
   server::reserve_secret_memory();
   server::PrivateKey key = server::Authority::make_key();
@@ -128,7 +128,7 @@ bool add_hosts(const std::vector<std::string>& wanted, config::Settings& setting
   return true;
 }
 
-/// Sets the parent to the proxy that http_proxy and similar variables name, unless a parent is configured.
+/// Sets the parent proxy from the variables http_proxy and similar, unless a parent proxy is configured.
 /// Returns false, and prints why, if the variables are invalid.
 bool follow_caller(config::Loaded& loaded) {
   config::Settings& settings = *loaded.settings;

@@ -54,7 +54,7 @@ struct Arguments {
   AssumptionArguments assumption;
 };
 
-/// A request parsed by the proxy's own parser, and its destination.
+/// A request that the proxy's own parser has parsed, and the destination of the request.
 struct Asked {
   std::string text;  ///< text of the request head; `head` has views into this text
   http::RequestHead head;
@@ -73,14 +73,15 @@ bool names(const std::vector<std::string>& headers, std::string_view name) {
   });
 }
 
-/// If the URL lacks a scheme, which is a common mistake, suggests the same URL with `http://`.
+/// Returns the suggestion to put `http://` before the URL if only the scheme is missing, otherwise an empty
+/// text.
 std::string meant_url(const std::string& url) {
   const bool has_scheme = url.find("://") != std::string::npos;
   if (has_scheme || std::holds_alternative<http::Rejection>(http::split_absolute("http://" + url))) return {};
   return config::did_you_mean("http://" + url);
 }
 
-/// Returns the value of the Host field; for CONNECT, this is the request target.
+/// Returns the value for the Host field. For CONNECT, this is the request target.
 std::string authority_of(const Arguments& given) {
   if (given.method == "CONNECT") return given.url;
   const auto split = http::split_absolute(given.url);
@@ -134,8 +135,8 @@ http::PortRanges ports_of(const config::Settings& settings) {
   return forward::connect_ports_of(settings.security, asio::ip::make_address(listener->bind.address));
 }
 
-// Returns sentences on how requests for an https URL of this host are handled. Clients send CONNECT for an
-// https URL; without interception, the proxy cannot read the requests in the tunnel.
+// Returns sentences on how the proxy handles https URLs of this host. For an https URL, a client sends
+// CONNECT. Without interception, the proxy cannot read the requests in the tunnel.
 std::vector<std::string> words_of_https(const config::Settings& settings, std::string_view host) {
   const std::string name(host);
   if (settings.intercept && forward::lists_host(settings.intercept->hosts, host))
@@ -228,8 +229,8 @@ bool carries_credentials(const http::RequestHead& head) {
   return false;
 }
 
-// Returns true if the request leaves this host in clear text, although the request has credentials, or the
-// host is normally reached over TLS (row L26).
+// Returns true if the request would leave this host in clear text but should not: the request has
+// credentials, or its destination is normally reached over TLS (row L26).
 bool leaves_in_clear_text(const Asked& asked, const policy::TlsPolicy& tls) {
   if (tls.originate || asked.https || asked.tunnel) return false;
   if (http::is_loopback_host(asked.view.host)) return false;
@@ -271,8 +272,8 @@ Basis default_basis(const Arguments& given) {
   return built_in;
 }
 
-/// Returns the configuration to explain. If the named proxy does not report its configuration, prints why,
-/// sets `code`, and returns nothing.
+/// Returns the configuration on which to base the explanation. If the proxy named on the command line does
+/// not report its configuration, prints why, sets the exit `code`, and returns nothing.
 std::optional<Basis> find_basis(const Arguments& given, int& code) {
   if (!given.file.empty()) return Basis{read_configuration(given.file, *given.flags), given.file, {}};
   if (given.admin.empty() && given.control.empty()) return default_basis(given);
@@ -297,9 +298,9 @@ void demand_a_request(const Arguments& given) {
         "request with `--request-id ID` (the id is in the access log and in Reprise-Request-Id)");
 }
 
-// Accepts the old name of an option, with a warning. The empty group hides the old name from --help.
-// Precondition: `option`, which has the new name, is already added to the command; values given under the old
-// name are added to `option` before the command runs.
+// Makes the command accept `old_name` for `option`, with a warning. Values given under the old name are added
+// to `option`. The empty group hides the old name from --help. Precondition: the command already has
+// `option`.
 void accept_old_name(CLI::App& command, const std::string& old_name, CLI::Option* option) {
   const auto pass_on = [old_name, option](const std::vector<std::string>& values) {
     print_on_stderr(config::LogLevel::warn, "warning: " + old_name + " is now " + option->get_name());
@@ -319,7 +320,7 @@ int explain(Arguments given) {
   std::optional<Basis> basis = find_basis(given, code);
   if (!basis) return code;
   config::Loaded& loaded = basis->loaded;
-  // A running proxy has already lowered its settings to the limits of its process, and has printed its
+  // A running proxy has already lowered its settings to the limits of its process, and has printed the
   // warnings.
   std::vector<std::string> fitted;
   if (!basis->is_running) fitted = fit_to(server::read_limits(), loaded, given.file);

@@ -5,8 +5,8 @@
 
 namespace reprise::cli {
 
-/// Prints the history of the request with this id. Reads the history from the admin listener at `admin`
-/// (HOST:PORT) or, if `admin` is empty, at the address in the configuration `file`. If that fails, prints
+/// Prints the history of the request `id`. Reads the history from the admin listener at `admin` (HOST:PORT).
+/// If `admin` is empty, uses the address in the configuration `file`. If the history cannot be read, prints
 /// why. Returns the exit code.
 int explain_history(const std::string& id, const std::string& admin, const std::string& file,
                     const std::string& format);

@@ -33,7 +33,7 @@ constexpr std::size_t largest_manifest = std::size_t{64} * 1024 * 1024;
 // of a pod together to 256 KiB, so the lower maximum leaves room for other annotations.
 constexpr std::size_t largest_config = std::size_t{200} * 1024;
 
-/// Returns the content of the file. If it cannot be read, prints why and returns nothing.
+/// Returns the content of the file. If the file cannot be read, prints why and returns nothing.
 std::optional<std::string> contents(const std::string& path, std::size_t largest, const char* as_text,
                                     const char* what) {
   errno = 0;
@@ -62,7 +62,7 @@ config::LogLevel level_of(std::string_view severity) {
   return severity == "note" ? config::LogLevel::info : config::LogLevel::warn;
 }
 
-/// Prints a message about the file as a whole.
+/// Prints a message about a file, without a line number.
 void print_remark(const std::string& path, const char* severity, const std::string& message) {
   print_on_stderr(level_of(severity), path + ": " + severity + ": " + message);
 }
@@ -73,7 +73,7 @@ void print_remark(const std::string& path, const tools::Remark& remark, const ch
                                           std::to_string(remark.document) + ": " + remark.message);
 }
 
-/// Prints the changed file, or why it was not changed. Returns the exit code.
+/// Prints the changed file, or the reason why the file was not changed. Returns the exit code.
 template <typename Done>
 int print(const std::string& path, const std::variant<Done, tools::Remark>& outcome, const char* unchanged) {
   if (const auto* refused = std::get_if<tools::Remark>(&outcome)) {
@@ -93,7 +93,7 @@ int print(const std::string& path, const std::variant<Done, tools::Remark>& outc
   return exit_ok;
 }
 
-/// Prints the notes about the file as a whole.
+/// Prints those notes about the file that have no line number.
 void print_file_notes(const InjectArguments& given, const tools::Injected& done) {
   if (done.pods > 0 && !given.options.config_map) {
     for (const std::string& name : done.config_maps) {
@@ -111,8 +111,8 @@ void print_file_notes(const InjectArguments& given, const tools::Injected& done)
   print_remark(given.file, "note", "left unchanged, because they do not run pods: " + kinds);
 }
 
-/// Returns true if the sidecar can use the configuration. Prints the problems of the configuration, in which
-/// variables have the values of this process.
+/// Returns true if the sidecar can use the configuration. Prints the problems of the configuration. Variables
+/// in the configuration were replaced with their values in this process.
 bool is_usable(const config::Loaded& loaded, const std::string& file) {
   print_problems(loaded, file);
   if (!loaded.settings) return false;
@@ -132,7 +132,8 @@ bool is_usable(const config::Loaded& loaded, const std::string& file) {
   return true;
 }
 
-/// Reads the configuration that will be put into the pods. Returns an exit code only if that fails.
+/// Reads the configuration that will be put into the pods. Returns an exit code if the configuration cannot
+/// be used, and nothing on success.
 std::optional<int> read_config(InjectArguments& given) {
   if (given.config_file.empty()) return std::nullopt;
   const auto text =

@@ -36,7 +36,7 @@ void add_entries(std::string_view title, const Entries& entries, std::string& te
     text.append(".TP\n.B ").append(roff(entry.name)).append("\n").append(roff(entry.text)).append("\n");
 }
 
-// Adds the variables that correspond to flags, from the table of shortcuts.
+// Adds the environment variables of the flags in config::shortcut_table.
 void add_shortcut_variables(std::string& text) {
   for (const config::Shortcut& shortcut : config::shortcut_table) {
     text.append(".TP\n.B ").append(config::variable_of(shortcut));

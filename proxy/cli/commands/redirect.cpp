@@ -42,8 +42,8 @@ int run_with_input(const char* program, const std::string& text) {
 
 int remove(const RedirectArguments& given) {
   if (given.print.empty()) {
-    // The removal commands ignore errors, so that missing rules are not reported. They would not report
-    // missing rights either, so this function first checks that it runs as root.
+    // The removal commands ignore all errors, so that a missing rule is not reported. Missing rights would
+    // not be reported either, so this function first checks that it runs as root.
     if (::geteuid() == 0) return run_with_input("/bin/sh -e", tools::removal_of_both());
     print_on_stderr(config::LogLevel::error, "reprise redirect: only root can remove rules");
     return exit_runtime;
@@ -54,9 +54,8 @@ int remove(const RedirectArguments& given) {
 
 bool is_number(const std::string& user) { return user.find_first_not_of("0123456789") == std::string::npos; }
 
-// Returns an error message if a user would make the rules useless, or if the packet filter would reject the
-// user; otherwise an empty text. Checks only with --apply that users exist, because printed rules may be for
-// another host.
+// Returns an error message about the users on the command line, or an empty text if they are usable. With
+// --apply, also checks that the users exist. Without --apply, the printed rules may be for another host.
 std::string problem_with_users(const RedirectArguments& given) {
   for (const std::string& user : given.only_users) {
     if (user == given.user)
@@ -69,7 +68,7 @@ std::string problem_with_users(const RedirectArguments& given) {
   return {};
 }
 
-// Returns true if a process listens on that port at any address. Looks only in the network namespace of this
+// Returns true if a process listens on `port` at any address. Looks only in the network namespace of this
 // process.
 bool is_port_bound(std::uint16_t port) {
   char wanted[8];

@@ -28,8 +28,8 @@ struct RunArguments {
   std::shared_ptr<config::Flags> flags = std::make_shared<config::Flags>();
 };
 
-// Reads the variables of the service manager, then removes them from the environment, so that child processes
-// do not use them.
+// Reads the variables that the service manager has set. Then removes them from the environment, so that child
+// processes do not use them.
 void read_service_variables(server::ProxyOptions& options) {
   const auto pid = static_cast<std::uint64_t>(::getpid());
   options.notify = net::NotifySocket(variable_now("NOTIFY_SOCKET").value_or(""));

@@ -46,8 +46,8 @@ struct SimulateArguments {
   std::string svg;
 };
 
-// The default policies of a replay. In a replay, the upstream does not react to load, so the other policies
-// would show no difference.
+// The policies that a replay compares by default. In a replay, the upstream does not react to load, so the
+// other policies would show no difference.
 constexpr std::array<std::string_view, 3> words_of_replay{"none", "no-budget", "config"};
 
 std::vector<std::string> words_of(const SimulateArguments& given) {
@@ -59,7 +59,8 @@ std::vector<std::string> words_of(const SimulateArguments& given) {
 
 bool is_file(std::string_view word) { return word.find_first_of("./") != std::string_view::npos; }
 
-/// Returns the requested policies. If one is invalid, prints why, sets the exit `code`, and returns nothing.
+/// Returns the requested policies. If a policy is invalid, prints why, sets the exit `code`, and returns
+/// nothing.
 std::optional<std::vector<tools::Subject>> subjects_of(const SimulateArguments& given,
                                                        const policy::RouteTable& routes, int& code) {
   std::vector<tools::Subject> subjects;
@@ -120,11 +121,11 @@ int print(const SimulateArguments& given, const tools::Report& report) {
   return exit_runtime;
 }
 
-/// Returns the content of the model file. If it cannot be read, prints why and returns nothing.
+/// Returns the content of the model file. If the file cannot be read, prints why and returns nothing.
 std::optional<std::string> model_text(const std::string& path) {
   errno = 0;
   std::ifstream file(path, std::ios::binary);
-  // Reads one byte more than the limit, so that a file that is too large is detected.
+  // Reads one byte more than the largest valid size, so that a file that is too large is detected.
   std::string text(config::largest_file + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (!file.is_open() || file.bad() || (!file.eof() && file.gcount() == 0)) {
@@ -136,7 +137,8 @@ std::optional<std::string> model_text(const std::string& path) {
   return text;
 }
 
-/// Returns the requested model. If it is invalid, prints why, sets the exit `code`, and returns nothing.
+/// Returns the requested model. If the model is invalid, prints why, sets the exit `code`, and returns
+/// nothing.
 std::optional<tools::Model> model_of(const tools::ModelArguments& given, int& code) {
   code = exit_bad_configuration;
   const auto text = given.file.empty() ? std::string() : model_text(given.file);
@@ -175,7 +177,7 @@ int simulate_model(const SimulateArguments& given, const config::Settings& setti
   return print(given, report);
 }
 
-/// Returns the parsed access log. If it cannot be read, prints why and returns nothing.
+/// Returns the parsed access log. If the log cannot be read, prints why and returns nothing.
 std::optional<tools::ReplayLog> log_of(const SimulateArguments& given,
                                        const std::vector<tools::Subject>& subjects) {
   std::vector<const policy::RouteTable*> tables;
@@ -209,7 +211,7 @@ int simulate_replay(const SimulateArguments& given, const config::Settings& sett
   int code = exit_ok;
   const auto subjects = subjects_of(given, *settings.routes, code);
   if (!subjects) return code;
-  const auto model = model_of(given.model, code);  // only the seed of the model is used
+  const auto model = model_of(given.model, code);  // a replay uses only the model's seed
   if (!model) return code;
   const auto log = log_of(given, *subjects);
   if (!log) return exit_usage;

@@ -77,7 +77,7 @@ ChildProcess::ChildProcess(const std::vector<std::string>& words) {
 }
 
 ChildProcess::~ChildProcess() {
-  if (to_child_ >= 0) ::close(to_child_);  // a child that was not started then exits
+  if (to_child_ >= 0) ::close(to_child_);  // ends a child that waits for `start`
   if (from_child_ >= 0) ::close(from_child_);
 }
 
@@ -106,7 +106,7 @@ int ChildProcess::start(const tools::Variables& variables) {
   write_all(to_child_, packed(variables));
   ::close(to_child_);
   to_child_ = -1;
-  // If exec succeeds, it closes the child's end of the pipe, and the text that is read here is empty.
+  // A successful exec closes the child's end of the pipe. In that case, the text that is read here is empty.
   const std::string failure_text = read_all(from_child_);
   if (failure_text.empty()) return 0;
   int why = 0;
@@ -115,8 +115,8 @@ int ChildProcess::start(const tools::Variables& variables) {
   return why;
 }
 
-// Forwards a signal to the child, unless the signal came from the terminal: the kernel sends such a signal to
-// the whole process group, and thus also to the child.
+// Forwards a signal to the child, unless the signal came from the terminal. The kernel sends a terminal
+// signal to the whole process group, and so also to the child.
 void ChildProcess::pass_on(const siginfo_t& signal) const {
   if (signal.si_code != SI_KERNEL) ::kill(child_, signal.si_signo);
 }

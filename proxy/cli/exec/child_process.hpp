@@ -1,5 +1,5 @@
-// The child process of exec. It starts the command when the environment is known, and receives the signals
-// that this process receives.
+// The child process of exec. It starts the command when the environment variables are known, and gets the
+// signals that this process receives.
 #pragma once
 
 #include <sys/types.h>
@@ -17,20 +17,20 @@ namespace reprise::cli {
 /// environment.
 class ChildProcess {
  public:
-  /// Forks the child. Blocks the signals that are to be forwarded, in this thread and in all threads that it
-  /// starts.
+  /// Forks the child. Blocks the signals that will be forwarded, in this thread and in all threads that this
+  /// thread starts.
   explicit ChildProcess(const std::vector<std::string>& words);
-  /// Ends a child that was not started with `start`.
+  /// Ends the child if `start` was not called.
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  /// Starts the command with these variables. Returns 0, or the errno with which the program could not be
-  /// executed.
+  /// Starts the command with these environment variables. Returns 0, or the errno with which the program
+  /// could not be executed.
   int start(const tools::Variables&);
-  /// Forwards signals until the child ends. Returns its exit code, or 128 plus the number of the signal that
-  /// ended it. Signals of the terminal are not forwarded, because the child is in the same process group and
-  /// receives them directly.
+  /// Forwards signals until the child ends. Returns the exit code of the child, or 128 plus the number of the
+  /// signal that ended the child. Does not forward signals of the terminal, because the child is in the same
+  /// process group and receives them directly.
   int wait();
 
  private:

@@ -13,9 +13,9 @@ namespace {
 // Maximum number of hosts that the summary names. Further hosts are counted as `other`.
 constexpr std::size_t most_named = 16;
 
-/// Returns true if the client got the proxy's own response, or an upstream response that could not be retried
-/// any further. Returns false for an upstream response with the reason `not_retryable`, because such a
-/// response is no failure.
+/// Returns true if the client got a response of the proxy itself, or an upstream response that the proxy was
+/// not able to retry any more. Returns false for an upstream response with the reason `not_retryable`,
+/// because such a response is no failure.
 bool is_given_up(const telemetry::ExchangeRecord& record) {
   using policy::Reason;
   const Reason reason = record.ledger->reason;

@@ -1,5 +1,5 @@
-// Counts for the summary that exec prints: all requests, those retried, recovered or given up, and why they
-// were given up.
+// Counts for the summary that exec prints: how many requests there were, how many were retried, recovered or
+// given up, and why they were given up.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@ class ExecTally {
  public:
   void count(const telemetry::ExchangeRecord&);
 
-  /// Returns `12 requests, 3 retried, 2 recovered, 1 given up: attempts_spent`.
+  /// Returns a line such as `12 requests, 3 retried, 2 recovered, 1 given up: attempts_spent`.
   std::string line() const;
-  /// Returns `5 tunnels to api.example.com:443 could not be read (--intercept api.example.com)`; empty if
-  /// there are no unread tunnels.
+  /// Returns a line such as `5 tunnels to api.example.com:443 could not be read (--intercept
+  /// api.example.com)`. Empty if every tunnel could be read.
   std::string tunnel_line() const;
   /// Returns a JSON object:
   /// {"requests":12,"retried":3,"recovered":2,"given_up":1,"reasons":{"attempts_spent":1},"tunnels":5,

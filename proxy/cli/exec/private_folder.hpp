@@ -7,11 +7,11 @@
 
 namespace reprise::cli {
 
-/// A folder with mode 0700. The constructor creates it in the first of XDG_RUNTIME_DIR, TMPDIR and /tmp where
-/// a folder can be created.
+/// A folder with mode 0700. Its parent folder is the first of XDG_RUNTIME_DIR, TMPDIR and /tmp where a folder
+/// can be created.
 class PrivateFolder {
  public:
-  /// Creates the folder. Throws std::runtime_error if it cannot be created in any of the three places.
+  /// Creates the folder. Throws std::runtime_error if no folder can be created.
   explicit PrivateFolder(const tools::Lookup& now);
   /// Removes the folder and its content.
   ~PrivateFolder();

@@ -24,7 +24,7 @@ std::vector<std::string> choices_in(const std::string& type) {
   return choices;
 }
 
-// The options whose value is the name of a file.
+// Options whose value is the name of a file.
 constexpr auto files = std::to_array<std::string_view>(
     {"config", "report", "log", "control", "body", "response-body", "html", "svg", "model", "replay"});
 

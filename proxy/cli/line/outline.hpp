@@ -8,7 +8,7 @@
 namespace reprise::cli {
 
 struct OptionOutline {
-  std::vector<std::string> names;  ///< names with their dashes; a positional option has its plain name
+  std::vector<std::string> names;  ///< names with their dashes, or the name of a positional argument
   std::string description;
   std::vector<std::string> choices;  ///< valid values; empty if any value is valid
   bool is_positional = false;

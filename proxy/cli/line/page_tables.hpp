@@ -8,7 +8,7 @@ namespace reprise::cli {
 
 struct PageEntry {
   std::string_view name;
-  std::string_view text;  ///< one or more sentences
+  std::string_view text;  ///< text in one or more sentences
 };
 
 inline constexpr auto exit_status_entries = std::to_array<PageEntry>({

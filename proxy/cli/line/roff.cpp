@@ -35,15 +35,15 @@ void append_plain(std::string& out, char c) {
   }
 }
 
-// Converts one line. Code and bold text become bold; links become their text.
+// Converts one line of Markdown to roff. Code and bold text become bold. A link becomes its text.
 std::string inline_roff(std::string_view text) {
   std::string out;
   bool code = false;
   bool bold = false;
   const auto toggle = [&out](bool& is_on) {
     is_on = !is_on;
-    // At the start of a line, the empty escape `\&` keeps roff from reading the text after the font change as
-    // a request.
+    // The empty escape `\&` comes first on a line. Without it, roff could read the text after the font change
+    // as a request.
     out += out.empty() ? "\\&" : "";
     out += is_on ? "\\fB" : "\\fR";
   };
@@ -82,8 +82,8 @@ std::vector<std::string> cells_of(std::string_view line) {
   return cells;
 }
 
-/// Converts a page line by line. An empty line, a heading, a list item or a table row ends the paragraph
-/// before it.
+/// Converts a Markdown page to roff, line by line. An empty line, a heading, a list item or a table row ends
+/// the paragraph before it.
 class Page {
  public:
   void line(std::string_view line) {
@@ -111,7 +111,7 @@ class Page {
     is_item_ = false;
   }
 
-  // Converts a heading. Omits the title of the page, because the manual page has its own.
+  // Converts a heading. Omits the title of the Markdown page, because the manual page has its own title.
   void heading(std::string_view line) {
     end_paragraph();
     const std::size_t level = line.find_first_not_of('#');
@@ -119,8 +119,8 @@ class Page {
     out_.append(level == 2 ? ".SH " : ".SS ").append(inline_roff(trimmed(line.substr(level)))).append("\n");
   }
 
-  // Converts a table row to a tagged paragraph. The first cell is the tag. The text begins with the cell in
-  // the column `meaning`; each other cell follows after the name of its column.
+  // Converts a table row to a tagged paragraph. The tag is the first cell. The text starts with the cell in
+  // the column `meaning`. Each other cell follows, after the name of its column.
   void row(std::string_view line) {
     end_paragraph();
     std::vector<std::string> cells = cells_of(line);

@@ -6,12 +6,13 @@
 
 namespace reprise::cli {
 
-/// Converts plain text. Backslashes and hyphens are printed literally, and no line starts a roff request.
+/// Converts plain text to roff. Backslashes and hyphens are printed literally, and no line starts a roff
+/// request.
 std::string roff(std::string_view text);
 
-/// Converts a page in Markdown. Headings become sections, tables become lists of tagged paragraphs, and code
-/// becomes bold. Supports only the elements in config/README.md: headings, paragraphs, lists, tables, code,
-/// bold text and links. Omits the title.
+/// Converts a Markdown page to roff. Headings become sections, tables become lists of tagged paragraphs, and
+/// code becomes bold. Supports only the elements in config/README.md: headings, paragraphs, lists, tables,
+/// code, bold text and links. Omits the title of the page.
 std::string roff_of_markdown(std::string_view page);
 
 }  // namespace reprise::cli

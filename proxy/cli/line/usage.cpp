@@ -19,7 +19,7 @@ std::vector<std::string_view> names_of_commands(const CLI::App& app) {
   return names;
 }
 
-/// Options of other programs, and the option of reprise with the same meaning.
+/// Names of an option in other programs, and the option of reprise with the same meaning.
 struct OptionSynonym {
   std::string_view words;
   std::string_view option;
@@ -44,7 +44,7 @@ constexpr auto option_synonyms = std::to_array<OptionSynonym>({
     {"--revert --cancel", "--undo"},
 });
 
-/// Suggests an option in place of the unknown option `word`; empty if there is no suggestion.
+/// Returns the option that was probably meant by the unknown option `word`. Empty if no option is similar.
 std::string meant_option(const CLI::App& command, std::string_view word) {
   for (const OptionSynonym& known : option_synonyms) {
     const auto words = config::split_words(known.words);
@@ -67,7 +67,7 @@ std::string quoted_list(const std::vector<std::string>& words) {
   return text;
 }
 
-/// Commands of other programs, and the command of reprise with the same meaning.
+/// Names of a command in other programs, and the command of reprise with the same meaning.
 struct CommandSynonym {
   std::string_view words;
   std::string_view command;
@@ -90,7 +90,7 @@ constexpr auto command_synonyms = std::to_array<CommandSynonym>({
     {"sidecar k8s kubernetes", "inject"},
 });
 
-/// Suggests a command for an unknown word; empty if there is no suggestion.
+/// Returns the command that was probably meant by the unknown word. Empty if no command is similar.
 std::string meant_command(const CLI::App& command, std::string_view word) {
   for (const CommandSynonym& known : command_synonyms) {
     const auto words = config::split_words(known.words);
@@ -113,8 +113,8 @@ std::string command_without_dashes(const CLI::App& app) {
 std::string message_for_extras(const CLI::App& app, const CLI::App& command) {
   const std::vector<std::string> extras = app.remaining(true);
   if (&app == &command) {
-    // Suggests a command, because programs without commands, such as nginx and Envoy, accept these options
-    // alone.
+    // Programs without commands, such as nginx and Envoy, accept options without a command. If the arguments
+    // start with such an option, suggests a command of reprise.
     std::string all;
     for (const std::string& extra : extras) all.append(" ").append(extra);
     const std::string& first = extras.front();
@@ -138,7 +138,7 @@ std::string message_for_extras(const CLI::App& app, const CLI::App& command) {
   return text;
 }
 
-/// Option values of other programs, and the values of reprise with the same meaning.
+/// Values of an option in other programs, and the value of reprise with the same meaning.
 constexpr auto value_synonyms = std::to_array<OptionSynonym>({
     {"bash zsh posix", "sh"},
     {"docker compose env", "dotenv"},

@@ -1,4 +1,4 @@
-// Error messages for a wrong command line: the command or option that was probably meant, and what is
+// Error messages for a wrong command line. They say which command or option was probably meant, or what is
 // missing.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace reprise::cli {
 
-/// Returns the command with that name. Null if there is none.
+/// Returns the command with this name. Null if there is no such command.
 const CLI::App* find_command(const CLI::App&, std::string_view name);
 /// Returns the message for an unknown command, with the command that was probably meant and the list of
 /// commands.
