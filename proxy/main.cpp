@@ -21,15 +21,15 @@ void print_error(const std::string& text) {
 
 int main(int argc, char** argv) {
   reprise::net::clear_openssl_memory();
-  // Sets the signal handling before all else, so that an early signal also ends the commands `run` and
-  // `demo`, which run until a signal ends them.
+  // The commands `run` and `demo` run until a signal ends them. Sets their signal handling first, so that a
+  // signal during startup ends them too.
   if (const std::string_view command = argc > 1 ? argv[1] : ""; command == "run" || command == "demo")
     reprise::server::end_at_signals();
   CLI::App app{"reprise: retries for applications that cannot retry", "reprise"};
   app.require_subcommand(1);
   int code = 0;
-  // Removes the command after `exec --` from the arguments, so that its options are not parsed as options of
-  // reprise.
+  // Removes `--` and the command of `exec` from the arguments, so that the command's options are not parsed
+  // as options of reprise.
   std::vector<std::string> child;
   for (int i = 2; i < argc; ++i) {
     if (std::string_view(argv[1]) != "exec" || std::string_view(argv[i]) != "--") continue;
@@ -55,7 +55,7 @@ int main(int argc, char** argv) {
   reprise::cli::add_man(app, code);
   reprise::cli::add_version(app, code);
   reprise::cli::add_help(app, code);
-  // Checked here, because for an unknown command CLI11 would only report that a command is required.
+  // Checks for an unknown command here, because CLI11 would only report that a command is required.
   const std::string_view first = argc > 1 ? argv[1] : "";
   if (!first.empty() && !first.starts_with('-') && reprise::cli::find_command(app, first) == nullptr) {
     print_error("reprise: " + reprise::cli::unknown_command(app, first));
@@ -64,7 +64,7 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    // A request for help is not an error.
+    // CLI11 throws also for --help, which is not an error.
     if (error.get_exit_code() == 0) return app.exit(error);
     print_error(reprise::cli::wrong_use(app, error));
     return reprise::cli::exit_usage;

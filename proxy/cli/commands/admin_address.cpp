@@ -12,8 +12,8 @@ namespace {
 
 namespace asio = boost::asio;
 
-// Returns the address at which clients reach a listener that is bound to `bound`: the loopback address if the
-// listener is bound to all addresses.
+// Returns the address at which a client on this host reaches a listener with the bind address `bound`. If the
+// listener is bound to all addresses, this is the loopback address.
 std::string asked_at(const std::string& bound) {
   boost::system::error_code ignored;
   const auto address = asio::ip::make_address(bound, ignored);

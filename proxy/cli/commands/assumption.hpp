@@ -56,7 +56,7 @@ std::string read_file(const std::string& path);
 /// time is on the clock of tools::explain, where the request head arrives at Instant{}.
 std::optional<policy::Instant> signature_end(const http::RequestHead&, std::string_view query);
 
-/// Returns a sentence that says why the proxy rejects the request, without a full stop.
+/// Returns the reason why the proxy rejects the request, as one sentence without a full stop.
 std::string refusal(http::Rejection);
 
 }  // namespace reprise::cli

@@ -1,5 +1,5 @@
-// Checks that `explain` makes without a connection: whether an address is never dialled, whether a method is
-// unregistered.
+// Checks for `explain` that need no connection. They find addresses that are never dialled, and methods that
+// are not registered.
 #pragma once
 
 #include <optional>

@@ -66,7 +66,7 @@ bool belongs_to_other_proxy(const config::GivenValue& value, bool is_taken) {
 }
 
 /// Returns the admin listener and the control socket for this proxy. Uses only values from flags and
-/// variables, because the addresses in the file may belong to another proxy.
+/// environment variables, because the addresses in the configuration file may belong to another proxy.
 config::Admin admin_for_child(const config::Loaded& loaded, std::vector<std::string>& warnings) {
   const config::Admin& wanted = loaded.settings->admin;
   config::Admin admin;

@@ -62,7 +62,7 @@ struct Asked {
   policy::RequestView view;
   bool tunnel = false;
   bool https = false;
-  std::vector<std::string> https_words;  ///< sentences about how an https URL would be handled
+  std::vector<std::string> https_words;  ///< sentences on how an https URL would be handled
   std::string body;
   std::vector<std::string> notes;
 };
@@ -73,8 +73,8 @@ bool names(const std::vector<std::string>& headers, std::string_view name) {
   });
 }
 
-/// Returns the suggestion to put `http://` before the URL if only the scheme is missing, otherwise an empty
-/// text.
+/// Returns a suggestion to put `http://` before the URL if only the scheme is missing. Otherwise, returns an
+/// empty text.
 std::string meant_url(const std::string& url) {
   const bool has_scheme = url.find("://") != std::string::npos;
   if (has_scheme || std::holds_alternative<http::Rejection>(http::split_absolute("http://" + url))) return {};

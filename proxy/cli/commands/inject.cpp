@@ -29,8 +29,8 @@ struct InjectArguments {
 };
 
 constexpr std::size_t largest_manifest = std::size_t{64} * 1024 * 1024;
-// Maximum size of a configuration, which becomes an annotation of the pod. Kubernetes limits all annotations
-// of a pod together to 256 KiB, so the lower maximum leaves room for other annotations.
+// Maximum size of a configuration that becomes an annotation of the pod. Kubernetes limits all annotations of
+// a pod together to 256 KiB. The lower maximum leaves room for other annotations.
 constexpr std::size_t largest_config = std::size_t{200} * 1024;
 
 /// Returns the content of the file. If the file cannot be read, prints why and returns nothing.
@@ -183,7 +183,7 @@ CLI::Option* add_resources(CLI::App& command, const std::string& name, tools::Re
       says);
 }
 
-/// Adds the options that describe the sidecar. --remove cannot be combined with any of them.
+/// Adds the options that describe the sidecar. None of them can be combined with --remove.
 std::vector<CLI::Option*> add_sidecar_options(CLI::App& command, InjectArguments& given) {
   tools::Options& options = given.options;
   std::vector<CLI::Option*> all{

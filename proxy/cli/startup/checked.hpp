@@ -25,8 +25,8 @@ struct Checked {
   bool is_good() const { return errors() == 0 && !(is_strict && warnings() > 0); }
 };
 
-/// Checks the configuration and the files that it names (TLS files, the CA). Also tests that a file can be
-/// created in the folder for request bodies.
+/// Checks the configuration and all files that it names, such as TLS files and the certificate authority.
+/// Also tests that a file can be created in the folder for request bodies.
 Checked check_file(const std::string& file, const config::Flags&, const server::Limits&);
 
 /// Returns an array of `{file, ok, errors, warnings, notes}`. Each error and warning is `{line, column, path,

@@ -26,7 +26,8 @@ namespace {
 
 constexpr std::string_view standard_input = "-";
 
-// Reads standard input, up to one byte more than the limit, so that a text that is too large is detected.
+// Reads standard input, up to one byte more than the largest valid size. The extra byte shows that the text
+// is too large.
 std::string read_standard_input() {
   std::string text(config::largest_file + 1, '\0');
   std::cin.read(text.data(), static_cast<std::streamsize>(text.size()));
@@ -59,8 +60,8 @@ config::Loaded read_configuration(const std::string& file, const config::Flags& 
 
 bool is_standard_input(const std::string& file) { return file == standard_input; }
 
-// Reads the configuration. The files that it names are known only after the first reading. If there are such
-// files, takes their digests and then reads the configuration a second time, so that no change is missed.
+// Reads the configuration. This first reading shows which files the configuration names. If there are such
+// files, takes their digests and reads the configuration again, so that no change is missed.
 config::Loaded read_for_watch(const std::string& file, const config::Flags& flags,
                               std::vector<server::WatchedFile>& watched) {
   watched = {digest_now(file)};
@@ -209,16 +210,16 @@ server::ProxyOptions proxy_options(config::Loaded& loaded, const std::string& fi
 }
 
 void prepare_process(const config::Limits& limits) {
-  // If SIGPIPE were not ignored, a write to a client or a log reader that has disconnected would end the
-  // process.
+  // Ignores SIGPIPE, so that a write to a client or log reader that has disconnected fails instead of ending
+  // the process.
   std::signal(SIGPIPE, SIG_IGN);
-  // If SIGXFSZ were not ignored, a write beyond RLIMIT_FSIZE would end the process. As it is ignored, such a
-  // write fails like a write to a full disk.
+  // Ignores SIGXFSZ, so that a write beyond RLIMIT_FSIZE fails, like a write to a full disk, instead of
+  // ending the process.
   std::signal(SIGXFSZ, SIG_IGN);
 #ifdef __GLIBC__
-  // Memory blocks of 32 KiB or more, such as those of long heads, get their own pages, which return to the
-  // system when freed. On the heap, a burst of long heads would leave unused memory between small blocks that
-  // live long.
+  // Memory blocks of 32 KiB or more, such as those of long heads, get their own pages. These pages return to
+  // the system when they are freed. On the heap, a burst of long heads would leave unused memory between
+  // small blocks that are freed much later.
   ::mallopt(M_MMAP_THRESHOLD, 32 * 1024);
 #endif
   net::raise_descriptor_limit(limits.connections, limits.admin_connections);

@@ -13,17 +13,18 @@
 namespace reprise::cli {
 namespace {
 
-/// A configuration text made from arguments, and the argument that produced each line.
+/// A configuration text made from command line arguments, and the argument from which each line was made.
 struct Written {
   std::string text;
-  std::vector<std::string> arguments;  ///< argument of each line; empty for a line without an argument
+  std::vector<std::string> arguments;  ///< argument of each line; empty for a line made without one
   std::vector<std::string> faults;
 
   void line(std::string_view words, std::string argument = {}) {
     text.append(words).append("\n");
     arguments.push_back(std::move(argument));
   }
-  /// Adds a listener. `before` and `after` are the configuration text around its address.
+  /// Adds the line of a listener to the configuration text. `before` and `after` are the text on both sides
+  /// of the listener's address.
   void bind(std::string argument, std::string_view port, std::string_view before, const std::string& after,
             std::string_view form) {
     const auto number = config::parse_whole(port);
@@ -70,8 +71,8 @@ FromArguments configuration_of(const ListenerArguments& given, const config::Fla
   if (!made.faults.empty()) return made;
   made.loaded = config::load_text(file.text, variable_now, flags);
   made.loaded.hash.clear();
-  // The user has not seen the generated text, so an error in a line is reported as an error of the argument
-  // that produced the line.
+  // The user has not seen the generated text. So an error in a line is reported as an error of the argument
+  // from which the line was made.
   if (std::any_of(made.loaded.problems.begin(), made.loaded.problems.end(), is_of_variable))
     made.code = exit_bad_configuration;
   for (const config::Problem& problem : made.loaded.problems) {

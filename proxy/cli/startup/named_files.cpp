@@ -21,13 +21,13 @@ namespace {
 
 using Severity = config::Problem::Severity;
 
-/// Collects problems without duplicates, each with the position of the configuration key that it is about.
+/// Collects problems without duplicates. Each problem has the position of its configuration key.
 class Found {
  public:
   explicit Found(const config::Loaded& loaded) : loaded_(loaded) {}
 
-  /// Adds the problem at every key whose path ends with `key` and whose value is `file`. If the configuration
-  /// has no such key, adds the problem without a position.
+  /// Adds the problem once for every key whose path ends with `key` and whose value is `file`. If the
+  /// configuration has no such key, adds the problem without a position.
   void add(std::string_view key, const std::string& file, const std::string& message,
            Severity severity = Severity::error) {
     bool placed = false;
@@ -71,15 +71,15 @@ void check_replay_folder(const config::Limits& limits, Found& found) {
                 "; name a folder that reprise may write to");
 }
 
-// Checks the private key separately, because after an error in the certificate, the TLS library does not read
-// the key.
+// Checks the private key separately, because the TLS library does not read the key after an error in the
+// certificate.
 void check_key(const std::string& file, std::string_view section, Found& found) {
   std::string trouble = net::trouble_with_kind(file);
   if (trouble.empty() && ::access(file.c_str(), R_OK) != 0) trouble = std::generic_category().message(errno);
   if (!trouble.empty()) found.add(std::string(section) + ".key", file, file + " cannot be used: " + trouble);
 }
 
-// Tries to load the TLS files of the policy, and adds the problem that this reports. The reported text is
+// Tries to load the TLS files of the policy. If loading fails, adds the problem. The text of such an error is
 // `tls.KEY FILE cannot be used: ..`.
 void check_tls(const policy::TlsPolicy& policy, std::string_view section, Found& found) {
   try {
@@ -96,8 +96,8 @@ void check_tls(const policy::TlsPolicy& policy, std::string_view section, Found&
   }
 }
 
-// Checks the trusted certificates and the client certificate separately, so that a fault of one does not hide
-// a fault of the other.
+// Checks the trusted certificates and the client certificate separately, so that an error in one file does
+// not hide an error in the other.
 void check_tls_separately(const policy::TlsPolicy& policy, std::string_view section, Found& found) {
   policy::TlsPolicy trusted = policy;
   trusted.certificate.reset();
@@ -108,8 +108,8 @@ void check_tls_separately(const policy::TlsPolicy& policy, std::string_view sect
   if (policy.certificate) check_tls(ours, section, found);
 }
 
-// Adds the problem that loading the certificate authority reported. `text` is `intercept.KEY: FILE ..`; a
-// problem with a host names no file.
+// Adds a problem from loading the certificate authority. `text` is the error, `intercept.KEY: FILE ..`. An
+// error about a host has no file.
 void add_authority(const config::Intercept& settings, const std::string& text, Found& found) {
   const std::size_t colon = text.find(": ");
   const std::string key = text.substr(0, colon);

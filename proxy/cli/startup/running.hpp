@@ -17,9 +17,11 @@ struct RunningConfiguration {
   std::string fault;  ///< why the configuration could not be read; empty on success
 };
 
-/// Reads the configuration through the admin listener. The flags override the reported values.
+/// Reads the configuration of a running proxy through its admin listener. The flags override the reported
+/// values.
 RunningConfiguration ask_running(const server::AdminAddress&, const config::Flags&);
-/// Reads the configuration through a control socket. The flags override the reported values.
+/// Reads the configuration of a running proxy through its control socket. The flags override the reported
+/// values.
 RunningConfiguration ask_running(const std::string& control, const config::Flags&);
 
 }  // namespace reprise::cli

@@ -13,8 +13,8 @@ bool is_list(const config::Key& key) {
   return key.kind == config::Kind::list || key.kind == config::Kind::rule;
 }
 
-/// Stores a flag. A later value replaces an earlier one, so that a user can override a flag in a shell alias.
-/// If `adds_up`, the values are joined to a list.
+/// Stores a flag. A later value replaces an earlier value, so that a user can override a flag in a shell
+/// alias. If `adds_up` is true, the values are joined into a list instead.
 void keep(config::Flags& flags, const std::string& name, std::string value, bool adds_up) {
   const auto same =
       std::find_if(flags.begin(), flags.end(), [&](const auto& flag) { return flag.first == name; });
@@ -25,8 +25,8 @@ void keep(config::Flags& flags, const std::string& name, std::string value, bool
   }
 }
 
-/// Returns the placeholder of the flag's value. If the key accepts only some words, lists these words, as in
-/// `WORD:{error,warn}`; shell completion takes the words from there.
+/// Returns the placeholder for the flag's value in --help. If the key accepts only some words, the
+/// placeholder lists them, as in `WORD:{error,warn}`. Shell completion takes the words from this text.
 std::string type_of(const config::Shortcut& shortcut, const config::Key& key) {
   std::string type(shortcut.value);
   if (key.kind != config::Kind::word) return type;

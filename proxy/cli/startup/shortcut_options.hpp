@@ -10,8 +10,8 @@ namespace reprise::cli {
 
 enum class ShortcutsOf : std::uint8_t { process, routes };
 
-/// Adds all flags, or for `routes` only those that affect how a request is handled. Stores their values in
-/// `flags`.
+/// Adds all flags to the command. With `routes`, adds only those flags that affect how a request is handled.
+/// Stores the values in `flags`.
 void add_shortcuts(CLI::App& command, ShortcutsOf, const std::shared_ptr<config::Flags>& flags);
 
 }  // namespace reprise::cli

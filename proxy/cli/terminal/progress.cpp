@@ -12,7 +12,8 @@
 namespace reprise::cli {
 namespace {
 
-// Returns the width of the terminal. A line must fit, because a wrapped line cannot be overwritten.
+// Returns the width of the terminal. A longer progress line would wrap, and a wrapped line cannot be
+// overwritten.
 std::size_t width() {
   winsize size{};
   const bool is_known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;

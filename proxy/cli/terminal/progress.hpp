@@ -8,7 +8,7 @@
 
 namespace reprise::cli {
 
-/// A line on standard error that is overwritten in place. Prints nothing if standard error is not a terminal.
+/// A line on standard error that each update overwrites. Prints nothing if standard error is not a terminal.
 /// Single-threaded.
 class ProgressLine {
  public:
@@ -19,7 +19,7 @@ class ProgressLine {
   ProgressLine& operator=(const ProgressLine&) = delete;
 
   bool is_shown() const { return is_shown_; }
-  /// Replaces the line by `text`, escaped and cut to the width of the terminal.
+  /// Replaces the line with `text`, escaped and cut to the width of the terminal.
   void show(std::string_view text);
   /// Removes the line. Call before printing other lines.
   void clear();
@@ -46,7 +46,7 @@ class StepProgress {
 /// Shows `reprise simulate: 37 %`, at most ten times a second.
 class ShareProgress {
  public:
-  /// Computes the percentage for `runs` runs, each with `each` units of work.
+  /// The percentage is based on `runs` runs with `each` units of work per run.
   ShareProgress(std::string_view what, std::size_t runs, double each)
       : what_(what), all_(static_cast<double>(runs) * each), each_(each) {}
 

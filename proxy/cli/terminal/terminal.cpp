@@ -29,7 +29,7 @@ bool Terminal::enter() {
   if (tcgetattr(in_, &modes) != 0) return false;
   if (!before_) before_ = modes;
   modes = *before_;
-  // ISIG stays set: Ctrl-C and Ctrl-Z must send their signals also to processes that wait for this process.
+  // ISIG stays set. Ctrl-C and Ctrl-Z must send their signals also to processes that wait for this process.
   modes.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO | IEXTEN);
   modes.c_iflag &= ~static_cast<tcflag_t>(IXON | ICRNL | INLCR);
   modes.c_oflag &= ~static_cast<tcflag_t>(OPOST);
@@ -77,7 +77,7 @@ bool Terminal::write(std::string_view bytes) {
     if (sent >= 0) {
       bytes.remove_prefix(static_cast<std::size_t>(sent));
     } else if (errno == EAGAIN) {
-      // Another program may have made the terminal non-blocking.
+      // If another program has made the terminal non-blocking, waits until a write is possible.
       pollfd ready{out_, POLLOUT, 0};
       poll(&ready, 1, -1);
     } else if (errno != EINTR) {

@@ -18,8 +18,8 @@ struct TerminalSize {
   std::size_t rows = 24;
 };
 
-/// Does not own its descriptors, which may refer to the same open file, and does not change their flags.
-/// Single-threaded.
+/// Does not own its file descriptors and does not change their flags. Both descriptors may refer to the same
+/// open file. Single-threaded.
 class Terminal {
  public:
   Terminal(int in, int out) : in_(in), out_(out) {}
@@ -31,13 +31,13 @@ class Terminal {
   /// send signals. Call again after the process was stopped, because the shell has changed the modes
   /// meanwhile. Returns false if the input is not a terminal, or if the terminal is gone.
   bool enter();
-  /// Restores the state before the first `enter`. Does nothing if this process is in the background, because
-  /// another process then uses the terminal.
+  /// Restores the terminal to its state before the first `enter`. Does nothing if this process is in the
+  /// background, because another process then uses the terminal.
   void leave();
 
   /// Returns the size of the terminal, or 80 by 24 if the size is unknown.
   TerminalSize size() const;
-  /// Returns the bytes of the keys pressed so far, without waiting; nothing if the terminal is gone.
+  /// Returns the bytes of the keys pressed so far, without waiting. Returns nothing if the terminal is gone.
   std::optional<std::string> read();
   /// Writes all bytes. Returns false if the terminal is gone.
   bool write(std::string_view bytes);

@@ -14,7 +14,7 @@ double in_seconds(Instant instant) {
   return std::chrono::duration<double>(instant.time_since_epoch()).count();
 }
 
-// Reads the status from the proxy. Returns false, and sets `why`, if that fails.
+// Reads the status from the proxy. If that fails, sets `why` and returns false.
 bool take_reading(const LinesOptions& options, tools::Watch& watch, std::string& why) {
   const server::AdminResponse response = server::ask_admin(options.at, "/status", status_timeout);
   auto status = tools::read_status(response.body, nullptr);

@@ -16,13 +16,13 @@ struct LinesOptions {
   Duration interval;
   tools::LineForm form = tools::LineForm::text;
   std::uint64_t count = 0;                      ///< number of intervals; 0 for no limit
-  std::function<bool(std::string_view)> print;  ///< returns false if the reader has gone
+  std::function<bool(std::string_view)> print;  ///< prints text; returns false if the output is closed
   std::function<void(std::string_view)> warn;   ///< prints a warning; the text has no line end
 };
 
-/// Prints until `count` intervals have passed or the reader has gone. Blocks. Returns false if the proxy did
-/// not respond to the first request, or in the last interval. If the proxy stops responding in between, warns
-/// once and continues; intervals without a response are included in `count`.
+/// Prints lines until `count` intervals have passed or the output is closed. Blocks. Returns false if the
+/// proxy did not respond to the first request, or in the last interval. If the proxy stops responding at
+/// another time, warns once and continues. Intervals without a response are included in `count`.
 bool print_top(const LinesOptions&);
 
 }  // namespace reprise::cli

@@ -16,19 +16,18 @@ namespace {
 namespace asio = boost::asio;
 using boost::system::error_code;
 
-// A proxy that needs more time than this is shown as not responding.
+// A proxy that takes longer to respond is shown as not responding.
 constexpr Duration response_timeout = std::chrono::seconds(3);
-// Time to wait after an Escape byte. A terminal sends all bytes of a key at once, but on a slow line some
-// arrive later.
+// Time to wait for more bytes after an Escape byte. A terminal sends all bytes of a key at once, but on a
+// slow line some bytes arrive later.
 constexpr Duration escape_wait = std::chrono::milliseconds(50);
-// Number of readings from which the figures are computed.
+// Number of readings over which rates and quantiles are computed.
 constexpr std::size_t window = 10;
 
 double seconds_now() { return std::chrono::duration<double>(net::Clock::now().time_since_epoch()).count(); }
 
-// Returns a descriptor that becomes ready when `in` does, for Asio to wait on. If Asio waited on `in` itself,
-// it would make `in` non-blocking. The shell would then be affected, too, because this flag belongs to the
-// open file that both processes share.
+// Returns an epoll descriptor that becomes ready when `in` does. If Asio waited on `in` itself, it would make
+// `in` non-blocking. The shell shares this open file, so its reads would then not block either.
 int readiness_of(int in) {
   const int ready = epoll_create1(EPOLL_CLOEXEC);
   epoll_event event{};

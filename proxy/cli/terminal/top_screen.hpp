@@ -21,14 +21,14 @@ struct ScreenOptions {
 
 struct ScreenEnd {
   std::string error;  ///< why the screen could not start; empty if it started
-  int signal = 0;     ///< signal that must end this process; 0 if the user has quit
+  int signal = 0;     ///< signal that must end this process; 0 if the user quit
 };
 
 /// Runs the screen until it ends. Blocks. Always restores the terminal before it returns. If the proxy does
-/// not respond at first, returns an error; if the proxy stops responding later, shows this and continues to
-/// poll. SIGINT and a terminal that is gone have the same effect as the key that quits. SIGTERM, SIGHUP and
-/// SIGQUIT end the screen, and `signal` of the result is then set. SIGTSTP stops this process until it is
-/// continued.
+/// not respond at first, returns an error. If the proxy stops responding later, shows this and continues to
+/// poll. SIGINT, or the loss of the terminal, ends the screen as if the user quit. SIGTERM, SIGHUP and
+/// SIGQUIT also end the screen, and `signal` of the result is then set. SIGTSTP stops this process until it
+/// is continued.
 ScreenEnd show_top(const ScreenOptions&);
 
 /// Returns the error message for a response that did not come from an admin listener.

@@ -11,8 +11,8 @@ using namespace policy;
 std::string names_of(const IdempotencyRule& rule) {
   std::string names;
   for (const Condition& condition : rule.conditions) {
-    // Omits the condition on idempotent methods if the rule has other conditions: the client could meet that
-    // condition only with another method, and so with a different request.
+    // Omits the condition that the method is idempotent if the rule has other conditions. To meet this
+    // condition, the client would have to use another method, which makes a different request.
     const bool is_any_method =
         condition.kind == Condition::Kind::method && condition.name == idempotent_method;
     if (is_any_method && rule.conditions.size() > 1) continue;
@@ -23,7 +23,7 @@ std::string names_of(const IdempotencyRule& rule) {
 }
 
 // Returns advice about `retry.refused` if the response is a 429, otherwise an empty text. Many services send
-// 429 only for requests that they did not execute.
+// 429 only for requests that they have not executed.
 std::string for_refusal(const Outcome& outcome) {
   const auto* responded = std::get_if<Responded>(&outcome);
   if (responded == nullptr || responded->status != 429) return {};
@@ -191,7 +191,7 @@ std::string advice_alone(Reason reason, const Explanation& explanation, const Ro
 
 std::string retry_word(const Outcome& outcome) {
   if (const auto* responded = std::get_if<Responded>(&outcome)) return std::to_string(responded->status);
-  // Returns the first word of `retry.on` that covers this failure.
+  // Finds the first word of `retry.on` that covers the failure.
   for (const FailureWord& word : failure_words) {
     RetryOn on;
     on.*word.listed = true;

@@ -1,4 +1,4 @@
-// Returns advice on how to get another outcome, for each reason with which an explanation can end.
+// Returns advice on how to get another outcome, for each reason for which an explained request can end.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace reprise::tools {
 
-/// Returns advice on what to change in the route or in the request. The text ends with a full stop.
-/// Precondition: a course of the explanation ended with `reason`.
+/// Returns advice on what to change in the route or the request. The text ends with a full stop.
+/// Precondition: the lowest or highest course of the explanation ended with `reason`.
 std::string advice(policy::Reason reason, const Explanation&, const policy::RoutePolicy&);
 
-/// Returns the word to add to `retry.on` so that such an outcome is retried; empty if no word covers the
+/// Returns the word of `retry.on` that would make this outcome retryable. Empty if no word covers the
 /// outcome.
 std::string retry_word(const policy::Outcome&);
 

@@ -47,8 +47,8 @@ std::string first_verdict(const ExplainReport& report) {
   return text;
 }
 
-// Groups the routes that do not match by the part of the request that does not match. Prints one line for
-// each group, because a preset has many routes.
+// Lists the routes that do not match. A preset has many routes, so there is only one line for all routes
+// that fail at the same part of the request, such as the path.
 void list_passed_over(const ExplainReport& report, TextPage& page) {
   constexpr std::size_t most_names = 8;
   for (const auto why : {Mismatch::host, Mismatch::port, Mismatch::method, Mismatch::path, Mismatch::query,
@@ -75,8 +75,8 @@ void list_waits(const Explanation& explanation, TextPage& page) {
     page.line("waits", fmt::format("... only the first {} are listed", explanation.waits.size()));
 }
 
-// Describes the deadline, and how much time is left before it when the last attempt ends in the course with
-// the longest waits.
+// Describes the deadline. Also says when the last attempt of the course with the longest waits ends, and how
+// much time is then left.
 std::string deadline_text(const ExplainReport& report) {
   const auto& deadline = report.route().policy.retry.deadline;
   if (!deadline) return "none";
@@ -158,8 +158,6 @@ std::string hedge_text(const ExplainReport& report) {
   if (judged == Reason::observe_only) return "none; outside observe mode a hedge after " + when;
   return fmt::format("none: {}", policy::word(judged));
 }
-
-// The functions below, up to `host_pause`, describe the limits that `limits_of` returns.
 
 bool is_repeatable(const ExplainReport& report) {
   const Explanation& explanation = report.explanation;

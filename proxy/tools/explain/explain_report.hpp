@@ -20,7 +20,7 @@ struct ExplainReport {
   /// Sentences on how an https URL is handled, printed before all others; empty for any other URL.
   std::vector<std::string> https;
   std::vector<std::string> notes;
-  const policy::RouteTable* routes = nullptr;  ///< must outlive the report
+  const policy::RouteTable* routes = nullptr;  ///< not null; the table must outlive the report
   config::Limits limits;                       ///< limits of the whole process
   Question question;
   Explanation explanation;
@@ -35,8 +35,8 @@ std::string to_text(const ExplainReport&);
 std::string place_of(const policy::Route&, const std::string& file);
 /// Returns what the client gets at the end of the course with the longest waits.
 std::string client_gets(const ExplainReport&);
-/// Describes what the route's `hold` does with the assumed response; empty if the route has no `hold` or if
-/// `hold` does not apply to the response.
+/// Returns sentences on what the route's `hold` does with the assumed response. Empty if the route has no
+/// `hold`, or if `hold` does not apply to the response.
 std::vector<std::string> held_back(const ExplainReport&);
 /// A limit that the proxy enforces, whether or not the explained request reaches it.
 struct ReportedLimit {
@@ -45,7 +45,7 @@ struct ReportedLimit {
 };
 /// Returns the limits that apply to the request (row L20): replay, timeouts, connection, circuit, host pause.
 std::vector<ReportedLimit> limits_of(const ExplainReport&);
-/// Returns advice for the reason with which each of the two courses ends, without duplicates.
+/// Returns advice for the reasons with which the shortest and the longest course end, without duplicates.
 std::vector<std::string> advices(const ExplainReport&);
 
 }  // namespace reprise::tools

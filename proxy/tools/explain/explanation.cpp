@@ -30,7 +30,8 @@ Course course_of(const Rehearsed& done) {
           last.ended - head_at, last.verdict,          done.goes_on(),    done.end,      done.ledger};
 }
 
-// Returns true if the request body is short enough to be held in memory. A longer body is held on disk.
+// Returns true if the request body is short enough to be held in memory. Otherwise, the body may be held on
+// disk.
 bool is_for_memory(const Question& question, const RoutePolicy& policy) {
   return question.body_bytes <= policy.replay_memory_bytes;
 }
@@ -40,8 +41,8 @@ bool is_over_total(const Question& question, const RoutePolicy& policy) {
          (is_for_memory(question, policy) ? question.total_memory : question.total_disk);
 }
 
-// Judges idempotency as the proxy does: by the request head or, if the head does not decide, by the body,
-// provided that the body is held in memory.
+// Judges whether the request is idempotent, as the proxy does. The request head decides first. If it leaves
+// the verdict open, the body decides, provided that the body is held in memory.
 Judgement judge_question(const Question& question, const RoutePolicy& policy) {
   if (question.tunnel) return {Idempotency::yes, nullptr};
   RequestView request = question.request;
@@ -75,9 +76,10 @@ Outcome assumed_outcome(const Question& question, const RoutePolicy& policy, con
 
 std::size_t count_waits(const Rehearsed& done) { return done.steps.size() - (done.goes_on() ? 0 : 1); }
 
-/// Returns the bounds of the first `count` waits for all dice rolls. Simulates without a budget, so that the
-/// lowest rolls give the shortest waits and the earliest starts, and the highest rolls the longest waits and
-/// the latest starts. The deadline limits the longest waits and the latest starts.
+/// Returns the bounds of the first `count` waits, and of the starts of the attempts after them. Simulates
+/// without a budget. The lowest dice rolls then give the shortest waits and the earliest starts; the highest
+/// dice rolls give the longest waits and the latest starts. The deadline limits the longest waits and the
+/// latest starts.
 std::vector<PlannedWait> bounds_of_waits(const RoutePolicy& policy, const Assumed& assumed,
                                          std::size_t count) {
   if (count == 0) return {};
@@ -107,8 +109,8 @@ std::vector<PassedOver> passed_over(const RouteTable& routes, const RequestView&
   return passed;
 }
 
-// Returns true if a broken response to this request could be resumed, assuming that the response head has all
-// the fields that a resume requires.
+// Returns true if a broken response to this request could be resumed. Assumes that the response head has all
+// fields that a resume requires.
 bool may_be_continued(const Question& question) {
   PartHead best;
   best.status = 200;
@@ -118,8 +120,8 @@ bool may_be_continued(const Question& question) {
   return !question.tunnel && !question.bound && Download::can_begin(question.download, best);
 }
 
-/// Simulates the request to its end (at most `most_attempts` attempts) with a new budget that no other
-/// request uses.
+/// Simulates the request until it ends or has had `most_attempts` attempts. The request has a new budget that
+/// no other request uses.
 Rehearsed whole_course(const RoutePolicy& policy, const Assumed& assumed, Dice& dice) {
   std::optional<Budget> budget;
   if (host_parts(policy).budget) budget.emplace(*policy.budget);
@@ -160,7 +162,8 @@ Explanation explain(const RouteTable& routes, const Question& question) {
   explanation.metadata = http::is_metadata_service(policy::without_last_dot(question.request.host));
   explanation.facts.copyable = question.facts.copyable && !question.tunnel && !question.bound;
   explanation.facts.safe_method = is_safe_method(question.request.method);
-  // An undecided verdict counts as not idempotent, because only the body could decide and it cannot be read.
+  // An undecided verdict counts as not idempotent: only the request body could decide, and the body cannot be
+  // read.
   const bool repeatable = explanation.judgement.verdict == Idempotency::yes;
   explanation.facts.idempotent = repeatable ? Idempotency::yes : Idempotency::no;
   explanation.held = is_held(question, explanation.facts, policy);

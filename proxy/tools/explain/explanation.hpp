@@ -17,13 +17,13 @@ namespace reprise::tools {
 /// A request, and the assumptions about its attempts.
 struct Question {
   policy::RequestView request;
-  /// The fields of the request that reprise would send; the rules use only these (row L11). Null if they are
-  /// the same as those of `request`.
+  /// The header fields that reprise would send upstream; the rules use only these fields (row L11). Null if
+  /// they are the same as those of `request`.
   const policy::FieldLines* leaving = nullptr;
-  const policy::JsonBody* body = nullptr;  ///< null if the body has a content coding
+  const policy::JsonBody* body = nullptr;  ///< request body; null if the body has a content coding
   std::uint64_t body_bytes = 0;
-  /// Limits in bytes for the held bodies of all requests together, in memory and on disk. A single body that
-  /// exceeds its limit is not held.
+  /// Limits in bytes for the held bodies of all requests together, in memory and on disk. A body that is
+  /// larger than the limit is not held.
   std::uint64_t total_memory = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t total_disk = std::numeric_limits<std::uint64_t>::max();
   /// Facts about the request that decide whether a broken response body can be resumed, such as its method
@@ -31,16 +31,18 @@ struct Question {
   policy::DownloadRequest download;
   /// Time at which the request's signature expires; set even if the route ignores signatures (row E11).
   std::optional<policy::Instant> signature_end;
-  bool tunnel = false;  ///< the request is a CONNECT: an attempt only dials, which is always safe to repeat
-  bool bound = false;   ///< the credentials belong to the connection: the request is never sent a second time
-  /// explain() computes `idempotent` and `safe_method`; the caller sets the other members.
+  bool tunnel = false;  ///< the request is a CONNECT: each attempt only dials, so a repetition is always safe
+  bool bound = false;   ///< credentials bind to the connection, as with NTLM: the request is never sent twice
+  /// explain() computes the members `idempotent` and `safe_method` of the facts; the caller sets the other
+  /// members.
   policy::Facts facts;
   /// The outcome that is assumed for every attempt. attempt_timeout and response_timeout both mean "no
-  /// response": the route decides which of them applies, and when. A Failed at Stage::body means a response
-  /// with status 200 whose body breaks; if the route holds bytes back, the body breaks within the held bytes.
+  /// response": the route decides which timeout applies, and when. A failure at Stage::body means that the
+  /// response has status 200 and its body breaks. If the route holds bytes back, the body breaks within these
+  /// bytes.
   policy::Outcome outcome = policy::Responded{503, {}};
-  /// The first attempt that is explained. Earlier attempts are assumed to have failed at once, each followed
-  /// by its backoff; explain() computes `wait` from these backoffs.
+  /// The first attempt to explain. Earlier attempts are assumed to have failed at once, each followed by its
+  /// backoff. explain() computes `wait` of this attempt from these backoffs.
   policy::Attempt first;
 };
 
@@ -60,24 +62,24 @@ struct PlannedWait {
 };
 
 /// What happens to the request if every dice roll gives the lowest number, or if every dice roll gives the
-/// highest.
+/// highest number.
 struct Course {
-  policy::Attempt first;           ///< the attempt as decide() received it
-  policy::Duration first_ended{};  ///< counted from the request head
+  policy::Attempt first;           ///< first attempt, as decide() received it
+  policy::Duration first_ended{};  ///< end of the first attempt, counted from the request head
   double first_budget_left = 0;
   policy::Verdict first_verdict;
   policy::Attempt last;
   policy::Duration last_ended{};
   policy::Verdict last_verdict;
-  bool endless = false;  ///< `most_attempts` was reached while still retrying; `last_verdict` is then a retry
-  policy::Action end;    ///< last action: Deliver, Cut or Fail, unless `endless`
+  bool endless = false;  ///< still retrying after `most_attempts` attempts; `last_verdict` is then a retry
+  policy::Action end;    ///< last action; if `endless` is false: Deliver, Cut or Fail
   policy::Ledger ledger;
 };
 
 struct Explanation {
   std::size_t route = 0;
   std::vector<PassedOver> passed_over;
-  policy::Judgement judgement;  ///< verdict of the idempotency rule; points to a condition in the route table
+  policy::Judgement judgement;  ///< verdict of the idempotency rule; refers to a condition in the route table
   bool held = true;             ///< the request body can be sent again
   bool over_total = false;  ///< the body is not held, and exceeds limits.replay_memory or limits.replay_disk
   bool bound = false;       ///< copy of `Question::bound`
@@ -85,7 +87,7 @@ struct Explanation {
   policy::Facts facts;      ///< the facts as decide() received them
   policy::Outcome outcome;  ///< the outcome as decide() received it
   std::vector<PlannedWait> waits;
-  bool waits_left_out = false;  ///< more waits are possible than `waits` has
+  bool waits_left_out = false;  ///< more waits are possible than `waits` lists
   Course lowest;                ///< course with the lowest rolls
   Course highest;               ///< course with the highest rolls
   /// True if the response body breaks and the route would resume the download. A resume requires a response
@@ -95,8 +97,8 @@ struct Explanation {
   /// Why the download would not be resumed even if the response head allowed it.
   policy::Reason not_resumed = policy::Reason::response_started;
   policy::WaitRange resume_wait;  ///< range of the wait before the first resume
-  /// `hedged` if a hedge would be sent beside the first attempt, otherwise the reason why no hedge would be
-  /// sent. Absent if the route does not hedge such a request.
+  /// `hedged` if a hedge would be sent beside the first attempt, otherwise the reason why none would be sent.
+  /// Absent if the route does not hedge requests of this kind.
   std::optional<policy::Reason> hedge;
 };
 
@@ -105,7 +107,7 @@ inline constexpr std::size_t most_waits = 64;
 /// Maximum number of attempts in a course.
 inline constexpr unsigned most_attempts = 10'000;
 
-/// Returns the explanation. Pure. Assumes that no other request uses the upstream's budget.
+/// Returns the explanation. A pure function. Assumes that no other request uses the upstream's budget.
 Explanation explain(const policy::RouteTable&, const Question&);
 
 }  // namespace reprise::tools

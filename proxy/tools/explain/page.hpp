@@ -13,7 +13,8 @@ std::string span(policy::Duration);
 /// Returns a range such as `125ms to 250ms`, or one duration if both ends are equal.
 std::string between(policy::Duration lowest, policy::Duration highest);
 
-/// Collects lines of two columns. If a topic is the same as in the line above, leaves the first column empty.
+/// Collects lines of two columns: topic and content. Leaves the topic empty if the line above has the same
+/// topic.
 class TextPage {
  public:
   void line(std::string_view heading, std::string_view text);

@@ -22,7 +22,7 @@ class Rehearsal {
     action_ = last_of(exchange_.begin(now_, dice_));
   }
 
-  /// Simulates one attempt, then the wait or the delivery that follows. Returns the attempt with its verdict.
+  /// Simulates one attempt, and then the wait or delivery after it. Returns the attempt with its verdict.
   RehearsedStep next() {
     if (std::get<Start>(action_).fresh) reused_ = false;
     const Outcome& outcome = assumed_.outcome;
@@ -48,16 +48,16 @@ class Rehearsal {
   const Ledger& ledger() const { return exchange_.ledger(); }
 
  private:
-  // Returns the only action in the list. Each event returns exactly one action, because a rehearsal runs one
-  // attempt at a time.
+  // Returns the only action in the list. Each event returns exactly one action, because the rehearsal has
+  // only one attempt at a time.
   static Action last_of(const Actions& actions) {
     assert(actions.size() == 1);
     return actions[0];
   }
 
-  // Passes the attempts before `assumed_.first` to the state machine. If `charged` is less than the number of
-  // the attempt, assumes that attempt 1 met a stale connection, because such an attempt is retried free of
-  // charge.
+  // Passes the attempts before `assumed_.first` to the state machine. If `charged` of that attempt is less
+  // than its number, assumes that attempt 1 met a stale connection: a retry after a stale connection is not
+  // charged.
   void make_earlier_attempts() {
     const Attempt& first = assumed_.first;
     Attempt earlier = first;
@@ -78,7 +78,7 @@ class Rehearsal {
     if (!is_timeout(assumed_.outcome)) return now_;
     const bool repeatable = is_repeatable(assumed_.facts, policy_, assumed_.first.replayable);
     const Instant end = head_limit(policy_, repeatable, now_, exchange_.deadline()).at;
-    // An attempt without a limit is assumed to last until the deadline, so that no retry follows.
+    // An attempt without a timeout is assumed to last until the deadline, so that no retry follows.
     return std::max(now_, end == no_end ? exchange_.deadline().value_or(now_) : end);
   }
 

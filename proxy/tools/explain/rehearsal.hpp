@@ -39,7 +39,7 @@ struct Assumed {
 struct RehearsedStep {
   policy::Attempt attempt;
   policy::Instant ended{};
-  double budget_left = 0;  ///< retries left in the budget, as decide() received it
+  double budget_left = 0;  ///< retries left in the budget, as passed to decide()
   policy::Verdict verdict;
 };
 
@@ -52,13 +52,14 @@ struct Rehearsed {
   bool resumes() const { return std::holds_alternative<policy::Wait>(end); }
 };
 
-/// Simulates the request for at most `most` steps, or until a broken body would be resumed. `budget` may be
-/// null. Precondition: no other request uses the budget.
+/// Simulates the request for at most `most` steps. Ends earlier if the request ends or a broken body would be
+/// resumed. `budget` may be null. Precondition: no other request uses the budget.
 Rehearsed rehearse(const policy::RoutePolicy&, const Assumed&, policy::Dice&, policy::Budget*,
                    std::size_t most);
 
-/// Returns `hedged` if a hedge would start when attempt 1 has no response in time; otherwise the reason why
-/// no hedge starts. Returns nothing if the route does not hedge. Assumes that an observed p95 is zero.
+/// Returns `hedged` if a hedge would start when attempt 1 is slow, otherwise the reason why no hedge would
+/// start. Returns nothing if the route does not hedge. If the hedge delay is the observed p95, assumes a p95
+/// of zero.
 std::optional<policy::Reason> rehearse_hedge(const policy::RoutePolicy&, const Assumed&);
 
 /// Returns true for a failure that means "no response in time". For such a failure, the route's settings

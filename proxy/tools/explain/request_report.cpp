@@ -109,7 +109,8 @@ std::string client_got(const HistoryEntry& story) {
   return text;
 }
 
-// Returns those facts of the request's last decision that `advice` reads.
+// Returns an explanation with only the facts that `advice` reads. The facts come from the last decision about
+// the request.
 Explanation as_seen(const HistoryEntry& story) {
   Explanation seen;
   seen.facts.idempotent = story.idempotent ? policy::Idempotency::yes : policy::Idempotency::no;

@@ -8,8 +8,8 @@
 
 namespace reprise::tools {
 
-/// Returns one or two sentences on how to get another outcome: the advice of `explain` for the current policy
-/// of the route. Empty if the request succeeded.
+/// Returns one or two sentences on how to get another outcome: the advice of `explain` under the route's
+/// current policy. Empty if the request succeeded.
 std::string advice_for(const telemetry::HistoryEntry&, const policy::RoutePolicy&);
 
 /// Returns the description of the request, with a few lines for each attempt. The first column is the topic

@@ -39,8 +39,8 @@ double length_of(const RequestReading& story) {
   return length;
 }
 
-// Returns the column at the fraction `part` of the bar. NaN gives column 0: reprise never reports NaN, but
-// another server at the admin address may.
+// Returns the column at the fraction `part` of the bar. NaN gives column 0: reprise never reports NaN, but a
+// different server at the admin address may.
 std::size_t column_at(double part, std::size_t columns) {
   if (!(part > 0)) return 0;
   return static_cast<std::size_t>(std::min(part, 1.0) * static_cast<double>(columns));

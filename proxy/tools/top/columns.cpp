@@ -20,8 +20,8 @@ std::optional<double> rate_of(const RouteFigures& route, std::uint64_t count) {
 
 std::optional<double> seconds_of(const std::optional<Quantile>& quantile) {
   if (!quantile) return std::nullopt;
-  // The factor sorts a quantile above the highest bucket bound as greater than a quantile equal to that
-  // bound.
+  // A quantile above the highest bucket bound has that bound as its `seconds`. The factor sorts such a
+  // quantile after one that is exactly at the bound.
   return quantile->seconds * (quantile->beyond ? 1.001 : 1);
 }
 
@@ -75,9 +75,8 @@ const ColumnOutline& outline_of(Column column) { return outlines[static_cast<std
 
 TableShape shape_for(std::size_t columns, std::size_t longest) {
   std::vector<bool> shown(column_count, false);
-  // A row begins with the selection mark and the name of the route; two blanks precede each further column. A
-  // complete name is more useful than most columns; only the rate and the success ratio have priority over
-  // the name.
+  // A row begins with the selection mark and the route name. Two blanks precede each further column. Only the
+  // rate and the success ratio have priority over a complete route name.
   const std::size_t kept = 1 + 2 * (2 + outlines[static_cast<std::size_t>(Column::rate)].width);
   const std::size_t name_room = columns > kept + least_name ? columns - kept : least_name;
   const std::size_t name = std::min(std::clamp(longest, least_name, most_name_before_columns), name_room);
@@ -95,8 +94,8 @@ TableShape shape_for(std::size_t columns, std::size_t longest) {
   for (std::size_t i = 0; i < column_count; ++i)
     if (shown[i]) shape.columns.push_back(static_cast<Column>(i));
   std::size_t room = columns > used ? columns - used : 0;
-  // Showing the longest name completely is more useful than showing reasons, unless the name does not fit
-  // even without reasons.
+  // The longest name is shown completely, even if this leaves less room for reasons. A name that does not fit
+  // even without reasons is cut.
   const std::size_t rest_of_name = longest > name && longest - name <= room ? longest - name : 0;
   room -= rest_of_name;
   shape.route = std::min(name + rest_of_name, columns > 1 ? columns - 1 : 1);

@@ -15,18 +15,18 @@ struct ColumnOutline {
   Column column;
   std::string_view heading;
   std::string_view meaning;  ///< description for the help page
-  std::size_t width;  ///< width in terminal columns; the name of the route also gets the remaining width
-  unsigned rank;  ///< order of importance; if the width is not enough, the column with the highest rank is
-                  ///< omitted first
-  /// Returns the sort key of the route; nothing if the column has no figure for the route.
+  std::size_t width;         ///< width in terminal columns; the route name also gets the remaining width
+  /// Order of importance. On a narrow terminal, the column with the highest rank is omitted first.
+  unsigned rank;
+  /// Returns the sort key of the route, or nothing if the column has no figure for the route.
   std::optional<double> (*figure)(const RouteFigures&);
   std::string (*text)(const RouteFigures&);
 };
 
 const ColumnOutline& outline_of(Column);
 
-/// The columns that are shown, and the widths of the route name and of the reasons, which share the remaining
-/// width.
+/// The columns that are shown, the width of the route name, and the width of the reasons. The name and the
+/// reasons share the remaining width.
 struct TableShape {
   std::vector<Column> columns;
   std::size_t route = 0;
@@ -37,10 +37,10 @@ struct TableShape {
 TableShape shape_for(std::size_t columns, std::size_t longest);
 
 /// Returns the reasons with their counts, the most frequent first: `not_idempotent 12, budget_spent 3`.
-/// Returns `-` if there are none.
+/// Returns `-` if there are no reasons.
 std::string reasons_text(const CountsByWord& refused);
-/// Returns the most frequent reasons that fit completely into `columns`, and the number of the omitted
-/// reasons: `not_idempotent 12 +2`.
+/// Returns the most frequent reasons that fit completely into `columns`, and how many reasons are omitted:
+/// `not_idempotent 12 +2`.
 std::string reasons_within(const CountsByWord& refused, std::size_t columns);
 
 }  // namespace reprise::tools

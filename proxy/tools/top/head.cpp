@@ -80,8 +80,8 @@ std::vector<Line> pools(const Status& status) {
   return items;
 }
 
-// Returns items about tunnels, which do not count as requests: how many tunnels ended, the first host whose
-// HTTPS could not be read, and the option that makes this HTTPS readable.
+// Returns items about tunnels, which do not count as requests. The items say how many tunnels ended, name
+// the first host whose HTTPS was not read, and give the option with which the proxy would read it.
 std::vector<Line> tunnels(const Status& status) {
   Line ended("tunnels ", Style::strong);
   ended.add(fmt::format("{} ended", status.tunnels));
@@ -97,8 +97,8 @@ std::vector<Line> tunnels(const Status& status) {
 
 bool has_tunnels(const Status& status) { return status.tunnels > 0 || !status.unread.empty(); }
 
-// Returns at most one line, the most important one: a notice, a failed reload, or figures about tunnels if
-// there were no requests.
+// Returns at most one line: a notice if there is one, otherwise a failed reload, otherwise figures about
+// tunnels if there were no requests.
 std::vector<Line> short_head(const Status& status, std::vector<Line> notice_lines, const Display& display) {
   const auto first_of = [](std::vector<Line> lines) {
     lines.resize(std::min<std::size_t>(lines.size(), 1));
@@ -112,7 +112,7 @@ std::vector<Line> short_head(const Status& status, std::vector<Line> notice_line
   return {};
 }
 
-// Returns notices about figures that are old or that began again at 0, the most serious notice first.
+// Returns notices about figures that are old or that began again at 0. The most serious notice comes first.
 std::vector<Line> notices(const Watch& watch, const View& view, const Display& display) {
   std::vector<Line> lines;
   if (watch.loss()) {
@@ -164,8 +164,8 @@ std::vector<Line> head_lines(const Watch& watch, const View& view, const Display
   if (has_tunnels(status)) tunnel_lines = flowed(tunnels(status), display);
   std::vector<Line> config_lines = flowed(configuration(status), display);
   std::vector<Line> pool_lines = flowed(pools(status), display);
-  // If the head would take more than a third of the terminal, omits these lines, so that there is room for
-  // the routes. The upstreams page has these lines too.
+  // Omits the lines about the configuration and the pools if the head would fill more than a third of the
+  // terminal, so that there is room for the routes. The upstreams page also has these lines.
   const std::size_t most = display.rows / 3;
   const bool failed = status.reload && !status.reload->succeeded;
   const auto size = [&] {

@@ -11,7 +11,7 @@
 namespace reprise::tools {
 
 std::vector<Line> head_lines(const Watch&, const View&, const Display&);
-/// Describes the last reload. Sets `bad` if it failed.
+/// Describes the last reload. Sets `bad` if the reload failed.
 std::string reload_text(const Status&, bool& bad);
 
 }  // namespace reprise::tools

@@ -9,7 +9,7 @@
 
 namespace reprise::tools {
 
-/// Returns the part of the page at the view's scroll position, at most `rows` lines.
+/// Returns at most `rows` lines of the help page, from the view's scroll position on.
 std::vector<Line> help_page(const View&, const Display&, std::size_t rows);
 
 }  // namespace reprise::tools

@@ -12,8 +12,8 @@
 
 namespace reprise::tools {
 
-/// A view of one JSON object. Does not own the object or the charset. Converts texts with the charset as
-/// read_status does.
+/// A view of one JSON object. Does not own the object or the charset. If there is a charset, converts texts
+/// with `shown`.
 class Members {
  public:
   Members(const boost::json::object& object, const Charset* charset) : object_(&object), charset_(charset) {}
@@ -23,15 +23,16 @@ class Members {
   std::vector<std::string> texts(std::string_view name) const;
   std::optional<double> number(std::string_view name) const;
   double number_or_0(std::string_view name) const { return number(name).value_or(0); }
-  /// Returns the number rounded to a whole number; 0 if the member is missing or negative.
+  /// Returns the number in the member `name`, rounded to a whole number. Returns 0 if the member is missing
+  /// or negative.
   std::uint64_t count(std::string_view name) const;
   std::optional<std::int64_t> whole(std::string_view name) const;
   bool flag(std::string_view name) const;
   std::vector<double> numbers(std::string_view name) const;
   std::optional<Members> object(std::string_view name) const;
-  /// Returns those items of the array that are objects.
+  /// Returns those items of the array `name` that are objects.
   std::vector<Members> objects(std::string_view name) const;
-  /// Returns the name and value of each member of the object `name` that is a number.
+  /// Returns the name and value of each numeric member of the object `name`.
   std::vector<std::pair<std::string, double>> named_numbers(std::string_view name) const;
 
  private:
@@ -41,9 +42,9 @@ class Members {
   const Charset* charset_;
 };
 
-/// Returns the number; nothing if the value is not a number.
+/// Returns the number in the JSON value, or nothing if the value is not a number.
 std::optional<double> number_in(const boost::json::value&);
-/// Returns the number rounded to a whole number; 0 for a negative number.
+/// Returns the number rounded to a whole number, or 0 if the number is negative.
 std::uint64_t count_in(double);
 
 }  // namespace reprise::tools

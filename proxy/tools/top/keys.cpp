@@ -7,7 +7,7 @@ namespace reprise::tools {
 namespace {
 
 constexpr char escape = '\x1b';
-// Maximum length in bytes of the sequence that a terminal sends for one key.
+// Maximum length in bytes of the escape sequence that a terminal sends for one key.
 constexpr std::size_t longest_sequence = 32;
 
 struct Sequence {
@@ -33,13 +33,14 @@ constexpr auto sequences = std::to_array<Sequence>({
     {"OM", Key::enter},
 });
 
-// Returns the length of the escape sequence at the start of `text`; 0 if the sequence is incomplete. Its
-// format is (ECMA-48 5.4): CSI, parameters (0x30 to 0x3f), intermediates (0x20 to 0x2f), one final byte (0x40
-// to 0x7e).
+// Returns the length of the escape sequence at the start of `text`; 0 if the sequence is incomplete. A
+// sequence has the format of ECMA-48 5.4: CSI, parameters (0x30 to 0x3f), intermediates (0x20 to 0x2f), one
+// final byte (0x40 to 0x7e).
 std::size_t length_of(std::string_view text) {
   if (text.size() < 2) return 0;
   if (text[1] == 'O') return text.size() < 3 ? 0 : 3;
-  // Another byte after ESC belongs to the next key; ESC alone is the key Escape.
+  // If another byte than `[` or `O` follows ESC, this byte belongs to the next key. The ESC alone is then the
+  // key Escape.
   if (text[1] != '[') return 1;
   for (std::size_t i = 2; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);

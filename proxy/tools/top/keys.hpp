@@ -23,10 +23,10 @@ class KeyReader {
  public:
   std::vector<KeyPress> take(std::string_view bytes);
   /// Returns true if an ESC or an incomplete sequence is pending. A terminal sends the bytes of a sequence
-  /// together, so if no more bytes arrive within about 50 ms, the key was Escape.
+  /// together. So if no more bytes arrive within about 50 ms, the key was Escape.
   bool is_waiting() const { return !pending_.empty(); }
-  /// Call if no more bytes arrived in time. Returns the key Escape if only an ESC is pending. Discards an
-  /// incomplete sequence.
+  /// Call if no more bytes arrive within about 50 ms. Returns the key Escape if only an ESC is pending.
+  /// Discards an incomplete sequence.
   std::vector<KeyPress> timed_out();
 
  private:

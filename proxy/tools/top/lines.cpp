@@ -56,7 +56,7 @@ void append_counts(std::string& out, const json::object& counts) {
   if (counts.empty()) out += '-';
 }
 
-// Appends the figures as `name=value`, separated by blanks.
+// Appends the figures as `name=value` pairs, separated by blanks.
 void append_words(std::string& out, const json::object& figures) {
   const char* separator = "";
   for (const auto& [name, value] : figures) {

@@ -10,7 +10,7 @@ namespace {
 
 namespace json = boost::json;
 
-// Maximum depth of nesting in a document. The documents that a proxy sends are less deep.
+// Maximum depth of nesting in a JSON document. The documents of a proxy are nested less deeply.
 constexpr std::size_t most_depth = 16;
 
 std::optional<json::value> parsed(std::string_view text, std::string& why) {
@@ -56,7 +56,7 @@ UpstreamReading upstream_in(const Members& of) {
   return upstream;
 }
 
-// Adds the upstreams that occur only under `budgets`, because an older proxy does not list its upstreams.
+// Adds the upstreams that occur only under `budgets`. An older proxy does not list its upstreams elsewhere.
 void add_budgets(const Members& of, std::vector<UpstreamReading>& upstreams) {
   for (auto& [name, left] : of.named_numbers("budgets")) {
     const auto has_it = [&name = name](const UpstreamReading& one) { return one.name == name; };

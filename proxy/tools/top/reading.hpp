@@ -16,14 +16,14 @@ namespace reprise::tools {
 /// Counts keyed by word, in the order of the document.
 using CountsByWord = std::vector<std::pair<std::string, std::uint64_t>>;
 
-/// Counts since the start of the proxy, or between two readings.
+/// Counts of one route, since the start of the proxy or between two readings.
 struct RouteCounts {
   std::uint64_t requests = 0;
   std::uint64_t retries = 0;
   std::uint64_t recovered = 0;
   std::uint64_t exhausted = 0;
   CountsByWord refused;    ///< requests that were not retried, by reason
-  CountsByWord responses;  ///< requests by class of response: `2xx`, `cut`, ...
+  CountsByWord responses;  ///< requests by class of response, such as `2xx` or `cut`
   /// Number of requests in each bucket of `Status::duration_bounds`. The last item counts requests above the
   /// highest bound.
   std::vector<std::uint64_t> durations;
@@ -50,7 +50,7 @@ struct UpstreamReading {
 struct UnreadReading {
   std::string name;
   std::uint64_t tunnels = 0;
-  std::string intercept;  ///< name to add to `intercept.hosts`; empty if adding a name would not help
+  std::string intercept;  ///< host name to add to `intercept.hosts`; empty if that would not help
 };
 
 struct ReloadReading {
@@ -89,7 +89,7 @@ struct AttemptReading {
   int status = 0;     ///< 0 if there was no response
   std::string stage;  ///< stage at which the attempt failed
   std::string error;
-  double at = 0;  ///< start, counted from the request head
+  double at = 0;  ///< start of the attempt, counted from the request head
   double took = 0;
   double wait = 0;  ///< wait before the attempt
   bool reused = false;
@@ -124,7 +124,7 @@ struct RequestReading {
   std::uint64_t response_bytes = 0;
   std::vector<AttemptReading> attempts;
   std::uint64_t left_out = 0;      ///< number of attempts omitted from the middle of the list
-  std::size_t before_the_gap = 0;  ///< number of listed attempts before the omitted ones
+  std::size_t before_the_gap = 0;  ///< number of attempts listed before the omitted ones
 };
 
 /// The content of a document, or the reason why it could not be read.
@@ -134,7 +134,7 @@ struct Read {
   std::string why;
 };
 
-/// Parses /status. If `charset` is not null, every text is converted by `shown`; otherwise texts are
+/// Parses /status. If `charset` is not null, converts every text with `shown`; otherwise keeps texts
 /// unchanged.
 Read<Status> read_status(std::string_view json, const Charset* charset);
 Read<std::vector<RequestReading>> read_requests(std::string_view json, const Charset* charset);

@@ -108,7 +108,8 @@ std::vector<Line> request_rows(const RequestReading& story, bool with_route, con
     if (whole + columns_of(route, charset) <= display.columns) line.add(route, Style::faint);
     return {std::move(line)};
   }
-  // If the target does not fit on this line, it follows on lines of its own, and the bar stays on this line.
+  // If the target does not fit on the first line, it follows on separate lines, and the bar stays on the
+  // first line.
   std::vector<Line> lines{std::move(line)};
   for (std::string& part :
        wrapped(target + route, display.columns > indent ? display.columns - indent : 1, charset))

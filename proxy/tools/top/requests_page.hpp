@@ -12,12 +12,13 @@
 
 namespace reprise::tools {
 
-/// Return the lines of the page. request_page returns at most `rows` lines from the scroll position;
-/// requests_page may return more lines, which `draw` omits.
+/// Returns the lines of the page. request_page returns at most `rows` lines, from the scroll position on.
+/// requests_page may return more lines; `draw` omits those.
 std::vector<Line> requests_page(const Watch&, const View&, const Display&, std::size_t rows);
 std::vector<Line> request_page(const Watch&, const View&, const Display&, std::size_t rows);
 
-/// Returns the entry of a request in a list: one line, or more if its target does not fit on that line.
+/// Returns the list entry of a request: one line, or more lines if the request target is too long for one
+/// line.
 std::vector<Line> request_rows(const RequestReading&, bool with_route, const Display&);
 /// Returns all details of one request.
 std::vector<Line> request_lines(const RequestReading&, const Display&);

@@ -32,8 +32,8 @@ Line table_heading(const TableShape& shape, const View& view, const Display& dis
   return line;
 }
 
-// Returns the style of a cell. The success ratio is good, a warning or bad; the name of a route that is not
-// active is faint.
+// Returns the style of a cell. The style of a success ratio depends on its value. The name of a route that is
+// not active is faint.
 Style style_of(Column column, const RouteFigures& route) {
   if (column == Column::success && route.success)
     return *route.success >= 1 ? Style::good : *route.success >= 0.95 ? Style::warning : Style::bad;

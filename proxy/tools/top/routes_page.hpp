@@ -11,7 +11,7 @@
 
 namespace reprise::tools {
 
-/// Returns at most `rows` lines.
+/// Returns at most `rows` lines of the page.
 std::vector<Line> routes_page(const Watch&, const View&, const Display&, std::size_t rows);
 
 }  // namespace reprise::tools

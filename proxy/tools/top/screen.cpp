@@ -44,9 +44,9 @@ std::string text_of(const Screen& screen) {
 
 std::string bytes_of(const Screen& screen, bool colour) {
   std::string out = "\x1b[?2026h\x1b[H";
-  // Terminals with synchronized output (mode 2026) show the whole screen at once; others ignore the mode.
-  // Each line is erased before it is written, not after: if the line is as wide as the terminal, the cursor
-  // is then on the last character, and erasing would remove this character (ECMA-48 8.3.41).
+  // Terminals with synchronized output (mode 2026) show the whole screen at once; other terminals ignore the
+  // mode. Erases each line before writing it, not after. After a line as wide as the terminal, the cursor is
+  // on the last character, and erasing would remove this character (ECMA-48 8.3.41).
   for (std::size_t i = 0; i < screen.size(); ++i) {
     if (i > 0) out += "\r\n";
     out += i + 1 < screen.size() ? "\x1b[K" : "\x1b[J";

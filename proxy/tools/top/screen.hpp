@@ -11,13 +11,13 @@ namespace reprise::tools {
 enum class Style : std::uint8_t { plain, strong, faint, heading, good, warning, bad };
 
 struct Piece {
-  std::string text;  ///< text, converted by `shown`
+  std::string text;  ///< text that `shown` has converted
   Style style = Style::plain;
 };
 
 struct Line {
   std::vector<Piece> pieces;
-  bool chosen = false;  ///< selected, and so shown in reverse video
+  bool chosen = false;  ///< the line is selected and shown in reverse video
 
   Line() = default;
   explicit Line(std::string text, Style style = Style::plain) { add(std::move(text), style); }

@@ -101,7 +101,7 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t columns, con
   std::vector<std::string> lines;
   while (!text.empty()) {
     Beginning line = beginning(text, columns, charset);
-    // At least one character is taken, so that the loop ends.
+    // Takes at least one character per line, so that the loop ends.
     if (line.bytes == 0) line.bytes = glyph_at(text, 0).bytes;
     if (line.bytes < text.size() && text[line.bytes] != ' ') {
       const std::size_t blank = text.substr(0, line.bytes).rfind(' ');
@@ -130,7 +130,8 @@ std::string rate_text(double a_second) {
 
 std::string share_text(double share) {
   if (share >= 1) return "100%";
-  // Without the addend, a fraction that has no exact binary form could be rounded down too far.
+  // The added 1e-6 corrects fractions without an exact binary form, which could otherwise be rounded down too
+  // far.
   return fmt::format("{:.1f}%", std::floor(share * 1000 + 1e-6) / 10);
 }
 

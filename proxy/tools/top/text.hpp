@@ -13,22 +13,22 @@ namespace reprise::tools {
 /// The characters that the terminal can show.
 struct Charset {
   bool utf8 = false;  ///< true for UTF-8, false for ASCII
-  /// Returns the width of a character: 0 to 2, or a negative number if it cannot be shown, like wcwidth(3) in
-  /// the terminal's locale. If this is null, every character has width 1.
+  /// Returns the width of a character: 0, 1 or 2, or a negative number if the character cannot be shown. It
+  /// works like wcwidth(3) in the terminal's locale. Null if every character has width 1.
   int (*columns)(char32_t) = nullptr;
 };
 
-/// Returns the text in a form that is safe to print: its width is what `columns_of` returns. Control
-/// characters, marks that hide or reorder text, and characters outside the charset are escaped as \uXXXX.
-/// Precondition: `text` is UTF-8.
+/// Returns the text in a form that is safe to print and has exactly the width that `columns_of` returns.
+/// Control characters, marks that hide or reorder text, and characters outside the charset are escaped as
+/// \uXXXX. Precondition: `text` is UTF-8.
 std::string shown(std::string_view text, const Charset&);
 
-/// Returns the width of a text. Precondition for this and the next functions: the text was returned by
-/// `shown`.
+/// Returns the width of a text. Precondition: the text was returned by `shown`. The same is true for the
+/// texts of cut, padded, padded_left and wrapped.
 std::size_t columns_of(std::string_view text, const Charset&);
 /// Returns the text, cut to at most `columns` columns. A text that was cut ends with a mark.
 std::string cut(std::string_view text, std::size_t columns, const Charset&);
-/// Return the text, cut or filled with blanks to exactly `columns` columns. padded_left puts the blanks
+/// Returns the text, cut or filled with blanks to exactly `columns` columns. padded_left puts the blanks
 /// before the text.
 std::string padded(std::string_view text, std::size_t columns, const Charset&);
 std::string padded_left(std::string_view text, std::size_t columns, const Charset&);
@@ -38,13 +38,13 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t columns, con
 
 /// Formats a count: `1234`, `56.7k`, `1.2M`. For counts up to 10^14, the result has at most six columns.
 std::string count_text(double);
-/// Formats a rate per second: `0.0`, `12.3`; large rates as in count_text.
+/// Formats a rate per second: `0.0`, `12.3`. Formats a large rate as count_text does.
 std::string rate_text(double a_second);
 /// Formats a fraction: `100%`, `99.3%`. Rounds down, so that only 1 gives 100%.
 std::string share_text(double);
 /// Formats a duration: `0.8ms`, `45ms`, `1.25s`, `3m05s`.
 std::string seconds_text(double);
-/// Formats a long duration: `2d 03:04`, `03:04:05`.
+/// Formats a long duration, with days if there are any: `2d 03:04`, `03:04:05`.
 std::string age_text(std::int64_t seconds);
 
 }  // namespace reprise::tools

@@ -10,7 +10,7 @@
 
 namespace reprise::tools {
 
-/// Returns the part of the page at the view's scroll position, at most `rows` lines.
+/// Returns at most `rows` lines of the upstreams page, from the view's scroll position on.
 std::vector<Line> upstreams_page(const Watch&, const View&, const Display&, std::size_t rows);
 
 }  // namespace reprise::tools

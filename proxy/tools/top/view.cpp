@@ -26,7 +26,7 @@ std::size_t moved(Key key, std::size_t place, std::size_t size, std::size_t page
   return std::min(place, last);
 }
 
-// Returns the motion key for a letter, as in less and vi, for keyboards that lack motion keys.
+// Returns the motion key for a letter, as in less and vi. Some keyboards have no motion keys.
 Key as_motion(const KeyPress& press) {
   if (press.key != Key::character) return press.key;
   switch (press.character) {
@@ -56,7 +56,7 @@ void move_request(View& view, Key key, const Watch& watch, std::size_t page) {
 }
 
 void move_text(View& view, Key key, std::size_t page) {
-  // More lines than any page has. Drawing limits the scroll position to the number of lines.
+  // More lines than any page has. `draw` limits the scroll position to the lines of the page.
   constexpr std::size_t far = 1'000'000;
   view.scrolled = moved(key, view.scrolled, far, page);
 }

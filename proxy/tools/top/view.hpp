@@ -44,12 +44,12 @@ struct View {
 
 View pressed(View, const KeyPress&, const Watch&, const Display&);
 
-/// Returns the routes in the order that the view selects. Figures are sorted from highest to lowest, names
-/// from first to last; `reversed` inverts the order. Equal routes keep the order of the configuration, and
-/// routes without a figure come last.
+/// Returns the routes in the order that the view selects. Sorts figures from highest to lowest and names from
+/// first to last; `reversed` inverts the order. Equal routes keep the order of the configuration. Routes
+/// without a figure come last.
 std::vector<RouteFigures> sorted_routes(const Watch&, const View&);
-/// Returns true if the routes are sorted by `RouteFigures::trouble`: there are many routes, and the user has
-/// not chosen a column.
+/// Returns true if the routes are sorted by `RouteFigures::trouble`. This is the case if there are many
+/// routes and the user has not chosen a column.
 bool is_by_trouble(std::size_t routes, const View&);
 /// Returns the requests of the selected route, newest first.
 std::vector<RequestReading> requests_of_route(const Watch&, const View&);

@@ -41,8 +41,8 @@ RouteCounts difference(const RouteCounts& now, const RouteCounts& before) {
   return grown;
 }
 
-// Returns the fraction of responses that were complete and below 500. Ignores requests whose client left
-// before the response, because reprise and the upstream did not fail there.
+// Returns the fraction of requests with a complete response and a status below 500. Omits requests whose
+// client left before the response, because neither reprise nor the upstream failed.
 std::optional<double> success_of(const CountsByWord& responses) {
   const std::uint64_t all = sum_of(responses) - count_of(responses, "client_gone");
   if (all == 0) return std::nullopt;
@@ -138,7 +138,7 @@ std::vector<RouteFigures> Watch::routes() const {
     figures.total = route.counts;
     figures.trouble = {0, 0, failed_or_refused(route.counts), route.counts.requests};
     const auto found = before.find(route.name);
-    // Skips a route that has no earlier counts: it is new after a reload, or its counts began again at 0.
+    // Skips a route without earlier counts: the route is new after a reload, or its counts began again at 0.
     if (found == before.end() || found->second->requests > route.counts.requests) continue;
     figures.span = span();
     figures.recent = difference(route.counts, *found->second);

@@ -26,15 +26,16 @@ struct RouteFigures {
   std::string mode;
   RouteCounts total;
   RouteCounts recent;
-  double span = 0;                ///< seconds that `recent` covers; 0 after only one reading
-  std::optional<double> success;  ///< fraction of `recent` with a complete response below 500
-  std::optional<Quantile> p50;    ///< median of the durations in `recent`; absent if no duration was reported
+  double span = 0;  ///< seconds that `recent` covers; 0 after only one reading
+  /// Fraction of requests in `recent` with a complete response and a status below 500.
+  std::optional<double> success;
+  std::optional<Quantile> p50;  ///< median of the durations in `recent`; absent if no duration was reported
   std::optional<Quantile> p99;
-  /// Sort keys that put routes with problems first: failed and refused requests of `recent`, retries of
+  /// Sort keys that put routes with problems first: failed and refused requests in `recent`, retries in
   /// `recent`, failed and refused requests since the start, all requests since the start.
   std::array<std::uint64_t, 4> trouble{};
 
-  /// Returns the rate per second for a count of `recent`.
+  /// Converts `count`, a count in `recent`, to a rate per second.
   double rate(std::uint64_t count) const { return span > 0 ? static_cast<double>(count) / span : 0; }
 };
 
@@ -43,7 +44,7 @@ struct UpstreamFigures {
   double attempts_a_second = 0;
 };
 
-/// When the readings began to fail, and why the last reading failed.
+/// When readings of the proxy began to fail, and why the last reading failed.
 struct Loss {
   std::string why;
   double since = 0;
@@ -94,14 +95,15 @@ class Watch {
   std::optional<double> restarted_at_;
 };
 
-/// Returns the quantile, interpolated within its bucket; nothing if nothing was counted. `bounds` are in
-/// seconds, ascending. Precondition: `counts` has one item more than `bounds`.
+/// Returns the quantile for the fraction `share`, interpolated within its bucket. Returns nothing if all
+/// counts are zero. `bounds` are in seconds, ascending. Precondition: `counts` has one item more than
+/// `bounds`.
 std::optional<Quantile> quantile(double share, const std::vector<double>& bounds,
                                  const std::vector<std::uint64_t>& counts);
 /// Returns the sum of all counts.
 std::uint64_t sum_of(const CountsByWord&);
-/// Returns true if more happened to the request than its status shows: it was retried, given up or cut, or a
-/// retry was refused.
+/// Returns true if more happened to the request than its status shows: it was retried, given up or cut, or
+/// the proxy refused to retry it.
 bool is_notable(const RequestReading&);
 /// Returns true for an upstream in trouble: retries were taken from its budget, its circuit is not closed, or
 /// it has asked for a pause.
