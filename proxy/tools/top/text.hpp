@@ -13,8 +13,8 @@ namespace reprise::tools {
 /// The characters that the terminal can show.
 struct Charset {
   bool utf8 = false;  ///< true for UTF-8, false for ASCII
-  /// Returns the width of a character: 0, 1 or 2, or a negative number if the character cannot be shown. It
-  /// works like wcwidth(3) in the terminal's locale. Null if every character has width 1.
+  /// Returns the width of a character: 0, 1 or 2, or a negative number if the character cannot be shown. The
+  /// widths are those of wcwidth(3) in the terminal's locale. Null if every character has width 1.
   int (*columns)(char32_t) = nullptr;
 };
 
