@@ -15,22 +15,24 @@ namespace reprise::tools {
 using policy::Duration;
 using policy::Instant;
 
-/// Identifies an attempt of a request. When the request ends, its place is reused with another `life`.
+/// Identifies an attempt of a request. After the request ends, another request may use the same `place`, with
+/// another `life`.
 struct Ticket {
   std::uint32_t place = 0;
   std::uint32_t life = 0;
-  std::uint32_t attempt = 0;  ///< counted from 1; 0 for the request as a whole
+  std::uint32_t attempt =
+      0;  ///< counted from 1; 0 if the ticket identifies the request, not one of its attempts
 };
 
 struct Event {
   enum class Kind : std::uint8_t {
-    reply,     ///< an attempt ends with `outcome`
-    served,    ///< an attempt ends with `outcome`, and its worker is free
-    refusal,   ///< a worker that was busy with a rejection is free; no attempt waits for this
+    reply,     ///< an attempt that occupied no worker ends with `outcome`
+    served,    ///< an attempt ends with `outcome`, and the worker that served it is free
+    refusal,   ///< a worker has finished a rejection and is free; no attempt waits for this event
     time_out,  ///< an attempt has timed out
-    wake,      ///< a wait is over
-    hedge,     ///< a copy is due
-    departure  ///< the application gives up
+    wake,      ///< a wait that the request's state machine required is over
+    hedge,     ///< the hedge delay of an attempt is over: a copy of the attempt may start
+    departure  ///< the application stops waiting for the response
   };
   Kind kind = Kind::reply;
   std::uint16_t outcome = 0;

@@ -9,7 +9,8 @@
 namespace reprise::tools {
 namespace {
 
-/// Identifies a budget, circuit or pause by its host and settings. Every client has one of each.
+/// Identifies a budget, circuit or pause by its host and settings. For each such identity, every client has a
+/// separate budget, circuit or pause.
 template <typename Settings>
 struct Account {
   std::string host;
@@ -31,7 +32,7 @@ std::size_t place_of(const Value& wanted, std::vector<Value>& all) {
 
 HostAccounts::HostAccounts(std::uint64_t clients, std::span<const RequestKind> kinds,
                            std::span<const JudgedKind> judged) {
-  // A route in observe mode has a separate budget.
+  // The bool is true for an active route: routes in observe mode do not share the budget of active routes.
   std::vector<Account<std::pair<policy::BudgetPolicy, bool>>> budgets;
   std::vector<Account<policy::CircuitPolicy>> circuits;
   std::vector<Account<bool>> pauses;

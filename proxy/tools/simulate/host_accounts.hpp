@@ -11,16 +11,18 @@
 
 namespace reprise::tools {
 
-/// The state of all clients. As in the proxy, the host and the route's settings of a request select one
-/// budget, one circuit and one pause of its client.
+/// The budgets, circuits, pauses and observed latencies of all clients. As in the proxy, the host of a
+/// request and the settings of its route select one budget, one circuit and one pause of the client.
 class HostAccounts {
  public:
   HostAccounts(std::uint64_t clients, std::span<const RequestKind> kinds, std::span<const JudgedKind> judged);
 
   policy::HostShare share(std::uint32_t client, std::uint32_t kind);
-  /// Returns the observed latencies. Null if the route does not hedge.
+  /// Returns the latencies that the client has observed on the route of this kind of request. Null if the
+  /// route does not hedge.
   policy::ObservedLatency* latency(std::uint32_t client, std::uint32_t kind);
-  /// Returns the lowest fraction left in any budget, 0 to 1. Returns 1 if there are no budgets.
+  /// Returns the fraction (0 to 1) that is left in the emptiest budget of all clients. Returns 1 if there are
+  /// no budgets.
   double worst_budget(policy::Instant now);
 
  private:

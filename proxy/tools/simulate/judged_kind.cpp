@@ -10,7 +10,7 @@ namespace {
 
 using policy::Idempotency;
 
-// An absent body, because neither a log nor a model has request bodies.
+// A JSON body without members: neither a log nor a model has request bodies.
 class NoBody final : public policy::JsonBody {
  public:
   bool has(std::string_view) const override { return false; }
@@ -46,7 +46,7 @@ std::vector<JudgedKind> judge_kinds(std::span<const RequestKind> kinds, const po
     judged.route = routes.find(view);
     judged.policy = &routes[judged.route].policy;
     const policy::IdempotencyRule& rule = judged.policy->idempotent;
-    // For a tunnel, only the dial is retried.
+    // A tunnel counts as idempotent, because only its dial is retried.
     judged.facts.idempotent = kind.tunnel ? Idempotency::yes : policy::judge(rule, view, &nothing);
     judged.facts.copyable = !kind.tunnel;
     judged.facts.safe_method = policy::is_safe_method(kind.method);

@@ -14,7 +14,8 @@ struct JudgedKind {
   std::size_t route = 0;
   const policy::RoutePolicy* policy = nullptr;  ///< owned by the route table
   policy::Facts facts;
-  /// True if the rule needs data that is not available here. The request then counts as not idempotent.
+  /// True if the request counts as not idempotent although the idempotency rule of its route has conditions:
+  /// data that is not available here, such as the request body, might meet them.
   bool unknown = false;
 };
 

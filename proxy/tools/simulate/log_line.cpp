@@ -78,7 +78,7 @@ std::int64_t time_of(std::string_view text) {
   namespace chrono = std::chrono;
   const chrono::year_month_day day{chrono::year(static_cast<int>(digits(text, 0, 4))),
                                    chrono::month(digits(text, 5, 2)), chrono::day(digits(text, 8, 2))};
-  // Years whose times fit into 64 bits as nanoseconds since 1970.
+  // Only times of these years fit into 64 bits as nanoseconds since 1970.
   if (!day.ok() || day.year() < chrono::year(1970) || day.year() > chrono::year(2261))
     throw LineError{"\"time\" is not a valid date"};
   const std::int64_t days = chrono::sys_days(day).time_since_epoch().count();

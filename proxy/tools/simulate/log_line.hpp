@@ -29,22 +29,23 @@ struct LogLine {
   std::string host;
   std::uint16_t port = 80;
   std::string path = "/";
-  std::optional<int> status;  ///< absent if no status was sent
+  std::optional<int> status;  ///< status that was sent to the client; absent if none was sent
   telemetry::Ending ending = telemetry::Ending::complete;
   policy::Reason reason = policy::Reason::success;
-  std::vector<LoggedAttempt> attempts;  ///< if the line omits attempts, only those before the gap
+  std::vector<LoggedAttempt> attempts;  ///< attempts of the request; if the line omits some, only the
+                                        ///< attempts before the first omitted attempt
   bool has_gap = false;
   Duration took{};
   bool tunnel = false;
 };
 
-/// A line of reprise's log that does not describe a request: a start, a warning, a rejection.
+/// A line of reprise's log that does not describe a request, such as a startup message or a warning.
 struct OtherLine {};
 
-/// Why a line cannot be read, and what to do: a sentence without the line number.
+/// A line that cannot be read. `why` is an error message without the line number.
 struct BadLine {
   std::string why;
-  bool broken_off = false;  ///< the line begins like one of the log, but is incomplete
+  bool broken_off = false;  ///< the line begins like a line of reprise's log, but is incomplete
 };
 
 using ReadLine = std::variant<LogLine, OtherLine, BadLine>;

@@ -14,8 +14,8 @@ namespace reprise::tools {
 
 using policy::Duration;
 
-/// A histogram of durations. Each bucket is at most 1/32 wider than the previous one, so percentiles are
-/// exact to 3.2 %. Memory: 11 KB.
+/// A histogram of durations. The width of a bucket is 1 microsecond, or at most 1/32 of the shortest duration
+/// in the bucket, so percentiles are exact to 3.2 %. Memory: 8 KB.
 class Histogram {
  public:
   void add(Duration);
@@ -41,7 +41,7 @@ class Histogram {
 /// Counts for one step of time.
 struct Step {
   std::uint64_t requests = 0;   ///< requests that arrived in this step
-  std::uint64_t succeeded = 0;  ///< requests that arrived in this step and succeeded, at any time
+  std::uint64_t succeeded = 0;  ///< requests that arrived in this step and succeeded, in this step or later
   std::uint64_t attempts = 0;   ///< attempts that were sent to the upstream in this step
   double budget = 1;            ///< fraction left in the emptiest budget at the end of the step, 0 to 1
 };
@@ -55,19 +55,23 @@ struct Measures {
   std::uint64_t hedges = 0;   ///< copies that were sent beside a slow attempt
   /// Attempts that the upstream served although their request no longer waited for them.
   std::uint64_t wasted = 0;
-  std::uint64_t refused = 0;      ///< attempts rejected because the upstream's queue was full
-  std::uint64_t limited = 0;      ///< attempts rejected by the upstream's rate limit
-  std::uint64_t turned_away = 0;  ///< requests that failed because the simulation had no room for them
-  std::uint64_t unfinished = 0;   ///< requests under way when the run ended; they count as failed
+  std::uint64_t refused = 0;  ///< attempts rejected because the upstream's queue was full
+  std::uint64_t limited = 0;  ///< attempts rejected by the upstream's rate limit
+  std::uint64_t turned_away =
+      0;  ///< requests that failed because too many other requests were under way in the simulation
+  std::uint64_t unfinished = 0;  ///< requests under way when the run ended; they count as failed
   std::uint64_t events = 0;
-  std::array<std::uint64_t, policy::reason_count> ended{};  ///< requests by the reason that ended them
+  std::array<std::uint64_t, policy::reason_count>
+      ended{};               ///< number of requests that ended with each reason
   Histogram latency;         ///< from a request to its response, for successful requests
   Histogram latency_of_all;  ///< from a request to its end, for all requests that ended
   Duration step{};           ///< length of one step
-  std::vector<Step> steps;   ///< steps of the run's duration; the time after the last arrival is not included
+  std::vector<Step> steps;  ///< steps of the time in which requests arrive; the time after it, until the last
+                            ///< request ends, has no steps
   std::optional<Duration> trouble_ended;  ///< end of the last outage or the last burst
-  /// Time from `trouble_ended` until the first of three consecutive seconds in which at least 95 % as many
-  /// requests succeed as before the trouble. Absent if that did not happen while requests arrived.
+  /// Time from `trouble_ended` until the success rate recovers: until the start of the first three seconds in
+  /// which the success rate of each step is at least 95 % of the rate before the trouble. Absent if the rate
+  /// did not recover while requests arrived.
   std::optional<Duration> recovered;
   // The members below are used only for a replay.
   std::uint64_t decided_by_log = 0;  ///< requests whose attempts are all in the log
@@ -82,9 +86,9 @@ struct Measures {
   double lowest_budget() const;
 };
 
-/// Returns a round length for steps that divides the duration into at most 120 steps.
+/// Returns a round step length that divides the duration into at most 120 steps.
 Duration step_of(Duration);
-/// Sets `recovered`. `trouble_from` is the start of the first trouble.
+/// Sets `recovered`. `trouble_from` is the start of the first outage or burst.
 void find_recovery(Measures&, Duration trouble_from);
 
 }  // namespace reprise::tools

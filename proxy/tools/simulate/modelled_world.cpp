@@ -10,12 +10,13 @@ using policy::Responded;
 
 enum Known : std::uint16_t { ok, overloaded, limited, others };
 
-// Time that the upstream needs to reject a request.
+// Time until an attempt fails that no worker serves, such as a rejected attempt.
 constexpr Duration rejection_time = std::chrono::milliseconds(1);
 
 Duration since_start(Instant now) { return now.time_since_epoch(); }
 
-// Converts seconds to a duration, limited to the longest run, because all later times are equivalent.
+// Converts seconds to a duration. Limits the duration to 1e8 seconds, which is longer than any run, so that
+// the conversion does not overflow.
 Duration seconds_of(double seconds) {
   return Duration(static_cast<Duration::rep>(std::min(seconds, 1e8) * 1e9));
 }
@@ -42,8 +43,8 @@ ModelledWorld::ModelledWorld(const Model& model)
   coming_ = next_of_rate();
 }
 
-// Returns the next arrival at the model's rate. Even arrivals are computed from the count, so that rounding
-// errors do not accumulate.
+// Returns the time of the next request that is not part of a burst. The times of even arrivals are computed
+// from the number of requests so far, so that rounding errors do not accumulate.
 std::optional<Instant> ModelledWorld::next_of_rate() {
   if (model_.rate <= 0) return std::nullopt;
   ++count_;
@@ -112,8 +113,8 @@ Instant ModelledWorld::serve(const Queued& queued, Instant now, EventQueue& even
   return ends;
 }
 
-// Rejects an attempt. A rejection also occupies a worker, as long as rejections fit into the queue. Beyond
-// that, the kernel rejects.
+// Rejects an attempt because the queue is full. The rejection later also occupies a worker, unless too many
+// rejections already wait for a worker: the kernel, without a worker, rejects the further attempts.
 AttemptStart ModelledWorld::reject(const Ticket& ticket, Instant now, EventQueue& events,
                                    Measures& measures) {
   ++measures.refused;

@@ -10,7 +10,7 @@ namespace reprise::tools {
 
 class ModelledWorld final : public World {
  public:
-  /// Precondition: `model` outlives the world and has no contradiction.
+  /// Precondition: `model` outlives the world, and contradiction() finds no fault in it.
   explicit ModelledWorld(const Model& model);
 
   std::span<const RequestKind> kinds() const override { return model_.mix; }
@@ -45,7 +45,8 @@ class ModelledWorld final : public World {
   std::uint64_t count_ = 0;
   Instant last_{};
   std::optional<Instant> coming_;
-  std::vector<policy::Outcome> outcomes_;  ///< 200, 503 and 429, then one for each outage and each error
+  std::vector<policy::Outcome> outcomes_;  ///< outcomes of attempts: 200, 503 and 429, then one outcome for
+                                           ///< each outage and for each error of the model
   std::size_t first_error_ = 0;            ///< index of the first error in outcomes_
   std::uint64_t busy_ = 0;
   std::deque<Queued> queue_;

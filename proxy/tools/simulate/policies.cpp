@@ -8,7 +8,7 @@ namespace {
 
 using policy::RoutePolicy;
 
-// Changes the policy so that reprise does nothing, as if it were not there.
+// Changes the policy so that reprise only forwards requests: it neither retries nor hedges.
 void without_retries(RoutePolicy& policy) {
   policy.mode = policy::Mode::off;
   policy.hedge.reset();

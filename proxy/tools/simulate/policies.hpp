@@ -18,8 +18,8 @@ std::optional<Subject> policy_of(std::string_view word, const policy::RouteTable
 
 /// Splits the items at their commas; each item may name several policies.
 std::vector<std::string> split_policies(const std::vector<std::string>& lists);
-/// Returns the error message for a word that is neither a policy nor a file. A word with a dot or a slash is
-/// meant as a file.
+/// Returns the error message for a word that is neither a policy nor a file. The caller takes a word with a
+/// dot or a slash for the name of a file.
 std::string unknown_policy(std::string_view word);
 
 }  // namespace reprise::tools

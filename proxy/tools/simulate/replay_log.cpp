@@ -29,8 +29,8 @@ bool is_good(const LogLine& line) {
          *line.status != 408 && *line.status != 429;
 }
 
-// Returns true if the log does not show how the request would have ended: its client ended it, or it broke
-// after its response had begun.
+// Returns true if the log does not show how the request would have ended: the client ended the request, or
+// the response broke off after it had begun.
 bool is_open(const LogLine& line) {
   if (line.ending != telemetry::Ending::complete) return true;
   return std::any_of(line.attempts.begin(), line.attempts.end(), [](const LoggedAttempt& attempt) {
@@ -50,7 +50,8 @@ class Reader {
     log_.outcomes = {Responded{200, {}}, Failed{policy::Stage::connect, Cause::refused}};
   }
 
-  /// Reads one line. Returns true if the reading can continue.
+  /// Reads one line. `whole` is false if the line has no newline at its end. Returns true if the next line
+  /// can be read.
   bool take(std::string_view text, bool whole) {
     ++log_.lines;
     if (text.ends_with('\r')) text.remove_suffix(1);
@@ -166,7 +167,7 @@ class Reader {
     return found->second;
   }
 
-  // Sorts the requests by arrival, because a line is written only when its request ends.
+  // Sorts the requests by arrival. The log has them in the order in which they ended.
   void sort() {
     auto& requests = log_.requests;
     std::stable_sort(requests.begin(), requests.end(),
@@ -276,7 +277,8 @@ AttemptStart RecordedWorld::begin(const Ticket& ticket, const Arrival& arrival, 
   const auto* failed = std::get_if<Failed>(&log_.outcomes[meets.outcome]);
   const bool silent = failed != nullptr && failed->stage >= policy::Stage::send &&
                       (failed->cause == Cause::attempt_timeout || failed->cause == Cause::response_timeout);
-  // No end is returned: the policy decides how long to wait for a response.
+  // The logged attempt timed out. No end is returned, because the policy that is replayed decides how long to
+  // wait for a response.
   if (silent) return {};
   const Instant ends = now + std::chrono::microseconds(meets.took);
   events.push({Event::Kind::reply, meets.outcome, ticket, ends});

@@ -17,8 +17,9 @@ namespace reprise::tools {
 /// A parsed log. Memory: about 50 bytes per request and 12 per attempt.
 struct ReplayLog {
   struct Attempt {
-    std::uint32_t after = 0;  ///< time from the request to the attempt, in microseconds
-    std::uint32_t took = 0;   ///< duration in microseconds
+    std::uint32_t after =
+        0;  ///< time from the arrival of the request to the start of the attempt, in microseconds
+    std::uint32_t took = 0;  ///< duration in microseconds
     std::uint16_t outcome = 0;
   };
   struct Request {
@@ -41,8 +42,9 @@ struct ReplayLog {
   std::uint64_t lines = 0;
   std::uint64_t other_lines = 0;
   std::uint64_t bad_lines = 0;
-  std::uint64_t left_out = 0;  ///< requests that the client ended, or whose body broke; they are not replayed
-  bool half_line = false;      ///< the last line was incomplete and was skipped
+  std::uint64_t left_out =
+      0;  ///< requests that the client ended, or whose response body broke off; they are not replayed
+  bool half_line = false;  ///< the last line was incomplete and was skipped
 };
 
 /// Why a log cannot be replayed.
@@ -56,14 +58,15 @@ inline constexpr std::size_t most_logged = 5'000'000;
 inline constexpr std::size_t most_kinds = 10'000;
 inline constexpr Duration longest_log = std::chrono::hours(24 * 366);
 
-/// Reads a log. `tables` are the configurations for the replay; requests that no table distinguishes are of
-/// the same kind. If `lenient`, lines that cannot be read are skipped and counted. The last line may always
-/// be incomplete, because the log may have been copied while it was being written.
+/// Reads a log. `tables` are the route tables of the configurations that the log will be replayed with.
+/// Requests with the same method and host are of the same kind if each table selects the same route for them.
+/// If `lenient`, lines that cannot be read are skipped and counted. The last line may always be incomplete,
+/// because the log may have been copied while it was being written.
 std::variant<ReplayLog, LogFault> read_log(std::istream&,
                                            const std::vector<const policy::RouteTable*>& tables,
                                            bool lenient);
 
-/// Returns the results of the requests as the log records them.
+/// Returns the results that the log records, without a simulation.
 Measures as_logged(const ReplayLog&);
 
 /// The outcome that is assumed for attempts that are not in the log.

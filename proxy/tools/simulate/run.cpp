@@ -187,7 +187,7 @@ class Run {
   void obey(const Start& start, std::uint32_t at, Instant now) { begin_attempt(at, start.number, now); }
   void obey(const Wait& wait, std::uint32_t at, Instant) {
     Place& place = places_[at];
-    // A simulated response is short, so it is already read when the wait ends.
+    // Simulated responses are short, so the response of the failed attempt counts as read to its end at once.
     place.machine->response_kept();
     events_.push({Event::Kind::wake, 0, {at, place.life, 0}, wait.until});
   }
@@ -202,7 +202,7 @@ class Run {
   }
   void obey(const Fail&, std::uint32_t at, Instant now) { end_request(at, false, now); }
   void obey(const Leave&, std::uint32_t at, Instant now) { end_request(at, false, now); }
-  // Bodies do not break in a simulation, because simulated responses are always complete.
+  // These three actions do not occur, because simulated response bodies are always complete.
   static void obey(const Resume&, std::uint32_t, Instant) { assert(false); }
   static void obey(const Continue&, std::uint32_t, Instant) { assert(false); }
   static void obey(const Cut&, std::uint32_t, Instant) { assert(false); }

@@ -1,4 +1,5 @@
-// Runs one policy in one world, with the proxy's own state machines and a virtual clock.
+// Simulates one policy in one world (its requests and its upstream), with the proxy's own state machines and
+// a virtual clock.
 #pragma once
 
 #include <functional>
@@ -17,7 +18,7 @@ struct Subject {
 
 /// Settings of a run.
 struct RunOptions {
-  std::uint64_t seed = 1;  ///< seed of the dice that draw the waits
+  std::uint64_t seed = 1;  ///< seed of the random numbers for the waits before retries
   Duration duration{};     ///< time for which requests arrive, divided into steps
   std::optional<Duration> patience;
   std::optional<Duration> trouble_from;   ///< start of the first outage or burst
@@ -28,8 +29,8 @@ struct RunOptions {
 
 RunOptions options_for(const Model&);
 
-/// Runs the policy and returns the results. Pure: the same arguments give the same results. Ends with the
-/// last request, or `longest_tail` after the last arrival.
+/// Runs the policy and returns the results. Pure: the same arguments give the same results. The run ends when
+/// the last request ends, or `longest_tail` after the last arrival.
 Measures run(const Subject&, World&, const RunOptions&);
 
 }  // namespace reprise::tools

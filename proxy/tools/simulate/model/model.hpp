@@ -91,14 +91,15 @@ struct Model {
   /// Maximum number of requests that the upstream serves at the same time; absent for no limit.
   std::optional<std::uint64_t> capacity = 40;
   std::uint64_t queue = 200;  ///< maximum number of requests that wait for a worker; the upstream responds
-                              ///< with 503 to further ones
-  Duration refusal = std::chrono::milliseconds(20);  ///< time for which such a 503 occupies the upstream
+                              ///< with 503 to further requests
+  Duration refusal = std::chrono::milliseconds(
+      20);  ///< time for which each 503 of a full queue occupies a worker of the upstream
   std::vector<Outage> outages{{std::chrono::seconds(15), std::chrono::seconds(2), {}}};
   std::vector<ErrorShare> errors{{0.01, {}}};
   std::optional<RateLimit> limit;
 };
 
-/// Maximum number of requests in one run, and of requests under way at the same time.
+/// Limits of one run: its requests, its requests under way at the same time, its clients, and its duration.
 inline constexpr double most_requests = 20'000'000;
 inline constexpr std::size_t most_under_way = 250'000;
 inline constexpr std::uint64_t most_clients = 10'000;
@@ -106,16 +107,18 @@ inline constexpr Duration longest_run = std::chrono::hours(24 * 7);
 /// The run ends this long after the last arrival, even if requests are still under way.
 inline constexpr Duration longest_tail = std::chrono::minutes(10);
 
-/// A key of the model, and why its value contradicts the other values.
+/// A key of the model, and an error message that says why its value does not fit the other values.
 struct Contradiction {
   std::string key;
   std::string why;
 };
 
-/// Returns why the model cannot be run although each value is valid by itself; nothing if it can.
+/// Returns why the model cannot be run although each value is valid by itself; nothing if the model can be
+/// run.
 std::optional<Contradiction> contradiction(const Model&);
 
-/// Returns how many requests per second the upstream can serve without trouble; absent for no limit.
+/// Returns how many requests per second the upstream can serve outside outages: its capacity divided by its
+/// mean latency. Absent if the capacity is not limited.
 std::optional<double> most_served_per_second(const Model&);
 double expected_requests(const Model&);
 

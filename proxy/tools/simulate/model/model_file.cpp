@@ -57,7 +57,8 @@ std::string option_line(const std::string& key, const std::string& text, const s
   return "reprise simulate: --" + key + ": " + config::in_quotes(text) + " " + why;
 }
 
-/// Applies the options. Returns the message about the first invalid one; nothing if all are valid.
+/// Applies the options to the model. Returns the error message for the first invalid option; nothing if all
+/// options are valid.
 std::optional<std::string> take_options(const ModelArguments& given, Model& model) {
   if (given.seed) {
     const auto parsed = config::parse_whole(*given.seed);

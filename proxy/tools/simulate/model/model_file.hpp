@@ -1,5 +1,5 @@
-// Reads a model from a YAML file, from command-line options, or from both. Both have the same keys and
-// values.
+// Reads a model from a YAML file, from command-line options, or from both. The file and the options have the
+// same keys and values.
 #pragma once
 
 #include <map>
@@ -14,10 +14,11 @@
 
 namespace reprise::tools {
 
-/// Sets the values of the model that the file names. Adds each error to the report, with its position.
+/// Sets the values that `text`, the content of a model file, gives for the model. Adds each error to the
+/// report, with its position in the text.
 void read_model(std::string_view text, Model&, config::Report&);
 
-/// The arguments of the command line, as text.
+/// The command-line arguments that describe the model, as text.
 struct ModelArguments {
   std::string file;  ///< name of the file; empty if there is none
   std::map<std::string, std::vector<std::string>, std::less<>> values;  ///< the values of each key
@@ -26,8 +27,9 @@ struct ModelArguments {
 
 /// Why the model could not be read.
 struct ModelFault {
-  std::vector<std::string> lines;  ///< the messages, each with its position
-  bool in_file = false;            ///< true if the fault is in the file, false if it is on the command line
+  std::vector<std::string>
+      lines;             ///< the error messages; each one names the place in the file, or the option
+  bool in_file = false;  ///< true if the fault is in the file, false if it is on the command line
 };
 
 /// Returns the model: the defaults, overridden by the text of the file, overridden by the options.

@@ -87,7 +87,7 @@ Complaint put_limit(Model& model, std::string_view text) {
   return std::nullopt;
 }
 
-// Returns true for the word that stands for an empty list.
+// Returns true if the text is the word for an empty list.
 bool is_none(std::string_view text) { return text == "none"; }
 
 Complaint put_outage(Model& model, std::string_view text) {

@@ -13,9 +13,11 @@ namespace reprise::tools {
 struct ModelKey {
   std::string_view name;      ///< such as `rate`, which is --rate on the command line
   std::string_view sentence;  ///< description of the key and its format
-  bool repeats = false;       ///< the key may be given several times; the first value replaces the default
-  /// Parses the text and sets the value in the model; if the key repeats, adds it. If the text is invalid,
-  /// returns the reason, which continues a sentence that begins with the text, and says what to write.
+  bool repeats =
+      false;  ///< the key may be given several times; its values form a list that replaces the default
+  /// Parses the text and sets the value in the model or, if the key repeats, adds the value. If the text is
+  /// invalid, returns the reason, such as `is too high: at most 1000000/s`, which the caller writes after the
+  /// text.
   std::optional<std::string> (*put)(Model&, std::string_view text) = nullptr;
   /// Removes the default value. Null unless the key repeats.
   void (*clear)(Model&) = nullptr;

@@ -15,7 +15,7 @@ using policy::Failed;
 using policy::Stage;
 using Complaint = std::optional<std::string>;
 
-/// The text before the sign and the text after it; `behind` is absent if there is no sign.
+/// The parts of a text before and after the first separator; `behind` is absent if the text has no separator.
 struct Halves {
   std::string_view before;
   std::optional<std::string_view> behind;
@@ -27,7 +27,8 @@ Halves split(std::string_view text, char sign) {
   return {text.substr(0, at), text.substr(at + 1)};
 }
 
-// Names the part of the text that is invalid, unless that part is the whole text.
+// Returns the error message for an invalid part of a text. `reason` continues the message, such as `is not a
+// port`.
 std::string about(std::string_view part, const std::string& reason) {
   return "has a part \"" + std::string(part) + "\", which " + reason;
 }

@@ -9,15 +9,15 @@
 
 namespace reprise::tools {
 
-/// Each function parses the text and sets the target. If the text is invalid, it leaves the target unchanged
-/// and returns the reason, which continues a sentence that begins with the text.
+/// Each function parses the text and sets the target. If the text is invalid, the function leaves the target
+/// unchanged and returns the reason, such as `is not a burst`, which the caller writes after the text.
 ///
 /// Parses `lognormal:50ms,0.5`, `exp:50ms`, `uniform:10ms,90ms`, `fixed:50ms` or `50ms`.
 std::optional<std::string> read_latency(std::string_view text, Latency&);
 std::optional<std::string> read_trouble(std::string_view text, Trouble&);
 /// Parses an outage: `10s+5s` begins at 10 s and lasts 5 s; `10s+5s:refused` also names how attempts fail.
 std::optional<std::string> read_outage(std::string_view text, Outage&);
-/// Parses a fraction of attempts that fail, and how: `5%:503`.
+/// Parses the fraction of attempts that fail and, after a colon, how they fail: `5%:503`.
 std::optional<std::string> read_error(std::string_view text, ErrorShare&);
 /// Parses a rate limit, with an optional hint for clients: `50/s` or `50/s:retry-after=2s`.
 std::optional<std::string> read_limit(std::string_view text, RateLimit&);

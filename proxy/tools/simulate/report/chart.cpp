@@ -24,8 +24,8 @@ struct Frame {
   double y(double value) const { return bottom - std::min(value / highest, 1.0) * (bottom - top); }
 };
 
-// Returns the SVG path of a curve with steps. A sloped line between two values would suggest values that were
-// not measured.
+// Returns the SVG path of a curve that changes its value in steps. A sloped line between two values would
+// suggest values that were not measured.
 std::string path_of(const Curve& curve, const Frame& frame) {
   std::string path;
   const auto count = static_cast<double>(curve.values.size());

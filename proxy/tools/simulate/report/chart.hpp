@@ -14,16 +14,17 @@ namespace reprise::tools {
 /// A curve with one value per step; a negative value is a gap.
 struct Curve {
   std::vector<double> values;
-  std::string css;  ///< CSS classes of the line; with `area`, the region down to the axis is filled
+  std::string
+      css;  ///< CSS classes of the curve; if `area` is true, the region between curve and axis is filled
   bool area = false;
 };
 
 struct Chart {
   double width = 260;  ///< width of the whole chart, in SVG units
   double height = 150;
-  double left = 40;                                   ///< width for the labels of the axis
-  double highest = 1;                                 ///< value at the top of the axis, above 0
-  std::vector<std::pair<double, std::string>> marks;  ///< marks of the axis: value and label
+  double left = 40;    ///< width of the space for the labels of the vertical axis
+  double highest = 1;  ///< value at the top of the vertical axis; above 0
+  std::vector<std::pair<double, std::string>> marks;  ///< marks of the vertical axis: value and label
   std::vector<Curve> curves;                          ///< curves, drawn in this order
   std::vector<std::pair<double, double>> bands;       ///< outages: start and end as fractions of the width
   std::optional<double> limit;                        ///< value of a dashed horizontal line

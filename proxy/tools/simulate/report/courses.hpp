@@ -1,4 +1,4 @@
-// The curves of a run and their charts. The HTML page and the SVG picture share them.
+// The curves of a run and the charts that show them, for the HTML report and the SVG report.
 #pragma once
 
 #include "proxy/tools/simulate/report/chart.hpp"
@@ -11,7 +11,7 @@ std::vector<double> arrivals_of(const Measures&);  ///< requests per second, by 
 std::vector<double> success_of(const Measures&);   ///< fraction of successful requests (0 to 1), by step
 std::vector<double> budget_of(const Measures&);    ///< fraction left in the emptiest budget (0 to 1), by step
 
-/// Returns the top of the scale in all load charts of the report.
+/// Returns the value at the top of the vertical axis, which all load charts of the report share.
 double highest_load(const Report&);
 /// Returns a chart of attempts (filled) and requests (line) of the policy at index `place`, in its colour.
 Chart load_chart(const Report&, std::size_t place);

@@ -18,19 +18,19 @@ struct Compared {
   std::string name;
   std::string sentence;
   Measures measures;
-  /// The results if attempts that are not in the log succeed; present only for a replay. `measures` has the
-  /// results if they repeat the last outcome.
+  /// The results of a replay if attempts that are not in the log succeed; absent without a replay. In a
+  /// replay, `measures` has the results if such an attempt repeats the last logged outcome of its request.
   std::optional<Measures> best_case;
 };
 
-/// The replayed log, and the parts of it that could be used.
+/// The name of the replayed log, and how many of its lines and requests the replay used.
 struct Replayed {
   std::string file;
   std::uint64_t lines = 0;
   std::uint64_t requests = 0;
   std::uint64_t other_lines = 0;  ///< lines of reprise's log that do not describe a request with attempts
   std::uint64_t bad_lines = 0;    ///< unreadable lines, skipped because the user allowed it
-  /// Requests that the client ended, or whose body broke. They are not replayed.
+  /// Requests that the client ended, or whose response body broke off. They are not replayed.
   std::uint64_t as_logged = 0;
 };
 
@@ -47,8 +47,8 @@ struct Report {
 /// `91.20 % .. 98.00 %`, with the lower value first.
 std::string range_text(const Compared&, std::string (*shown)(double), double (Measures::*of)() const);
 
-/// One part of the simulated conditions, in a few lines without markup: the requests, the upstream, or its
-/// trouble; for a replay, the log.
+/// Describes one part of the simulated conditions in a few lines without markup: the requests, the upstream,
+/// the failures of the upstream, the replayed log, or the configuration.
 struct Premises {
   std::string what;
   std::string text;

@@ -1,5 +1,5 @@
-// Writes the report as one HTML page. It has no script and loads no other file; every chart also has a table
-// of its numbers.
+// Writes the report as one HTML page. The page has no script and loads no other file. Each chart comes with a
+// table of its numbers.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Writes one picture that needs no further explanation: the load of the upstream under each policy.
+// Writes the report as one SVG picture with its own explanation: the load of the upstream under each policy.
 #pragma once
 
 #include <string>

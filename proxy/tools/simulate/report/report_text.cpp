@@ -18,7 +18,7 @@ constexpr double good = 0.9;
 constexpr std::array<std::string_view, 9> blocks{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 constexpr std::array<std::string_view, 9> letters{" ", ".", ":", "-", "=", "+", "*", "#", "@"};
 
-/// A curve that fits on one line: each column stands for several steps.
+/// The course of a run, shortened so that it fits on one line of text: each column combines several steps.
 struct Course {
   std::vector<double> load;     ///< attempts per second
   std::vector<double> success;  ///< fraction of successful requests; negative if no requests arrived

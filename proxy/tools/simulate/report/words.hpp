@@ -12,7 +12,7 @@ using policy::Duration;
 
 /// Returns a number with separators: `1,234,567`.
 std::string grouped(std::uint64_t);
-/// Returns a percentage: `99.93 %`. Only 1 gives 100 %.
+/// Returns a percentage: `99.93 %`. Returns `100 %` only if `share` is 1.
 std::string percent(double share);
 /// Returns a duration: `0.4 ms`, `57 ms`, `1.2 s`, `75 s`.
 std::string span_text(Duration);
