@@ -58,8 +58,8 @@ std::string java_proxy(const std::string& host, unsigned port) {
          " -Dhttps.proxyPort=" + number + " -Dhttp.nonProxyHosts=";
 }
 
-/// Returns the Java options for the proxy. Java needs `*.example.com` for `.example.com`. As in other
-/// clients, an empty list of direct hosts means that requests for this host use the proxy too.
+/// Returns the Java options for the proxy. Java needs `*.example.com` for `.example.com`. The list of direct
+/// hosts is passed even if it is empty; without it, Java would not use the proxy for localhost.
 std::string java_options(const std::string& host, unsigned port, std::vector<std::string> direct) {
   for (std::string& name : direct) {
     if (name.starts_with('.')) name.insert(0, "*");
@@ -72,8 +72,8 @@ std::string java_trust(const TrustFiles& trust) {
          " -Djavax.net.ssl.trustStorePassword=" + trust.password;
 }
 
-/// Returns the options without those that java_options and java_trust added: `proxy`, then the list of hosts,
-/// then `trust`.
+/// Returns the options without those that java_options and java_trust added: the text `proxy`, then the list
+/// of hosts, then the text `trust`.
 std::string without_ours(std::string options, const std::string& proxy, const std::string& trust) {
   for (std::size_t start = 0; (start = options.find(proxy)) != std::string::npos;) {
     std::size_t end = std::min(options.find(' ', start + proxy.size()), options.size());
@@ -114,8 +114,8 @@ Variables client_environment(const std::string& host, unsigned port, const Looku
     if (std::find(direct.begin(), direct.end(), service) == direct.end()) direct.emplace_back(service);
   }
   Variables made;
-  // all_proxy is not set, because clients would also send FTP and other protocols to reprise, which would
-  // fail.
+  // all_proxy is not set, because clients would then also send FTP and other protocols to reprise, and these
+  // requests would fail.
   for (const char* name : {"http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "ws_proxy", "WS_PROXY",
                            "wss_proxy", "WSS_PROXY"})
     made.emplace_back(name, url);
@@ -127,8 +127,8 @@ Variables client_environment(const std::string& host, unsigned port, const Looku
                                              (trust ? java_trust(*trust) : std::string()));
   if (!trust) return made;
   for (const char* const name : trust_variables) made.emplace_back(name, trust->bundle);
-  // If the variable was not set, the text begins with a colon: PHP then reads its own folder first, then
-  // ours.
+  // If the variable was not set, the text begins with a colon: PHP then reads its default folder first, then
+  // `php_folder`.
   if (!trust->php_folder.empty())
     made.emplace_back(php_folders, now(php_folders).value_or("") + ":" + trust->php_folder);
   return made;

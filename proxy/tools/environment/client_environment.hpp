@@ -25,16 +25,18 @@ struct TrustFiles {
 };
 
 /// Returns the variables for a proxy at that address and port:
-///  - each proxy variable in both spellings, and settings for runtimes that do not read these variables;
-///  - with `trust`, the variables that make programs trust its files;
+///  - each proxy variable in lower case and in upper case, and settings for runtimes that do not read these
+///    variables;
+///  - with `trust`, the variables that make programs trust the certificates in the files of `trust`;
 ///  - no_proxy and NO_PROXY as one list without duplicates: the current members of both, and the metadata
 ///    services of clouds;
-///  - JAVA_TOOL_OPTIONS and PHP_INI_SCAN_DIR, which are appended to.
+///  - JAVA_TOOL_OPTIONS and, with `trust`, PHP_INI_SCAN_DIR: the current value, and our settings after it.
 Variables client_environment(const std::string& host, unsigned port, const Lookup& now,
                              const std::optional<TrustFiles>& trust = std::nullopt);
 
-/// Returns the variables that name the caller's trusted certificates, with their current values. Omits a
-/// variable that names no file, or the same file as SSL_CERT_FILE.
+/// Returns the variables, such as CURL_CA_BUNDLE, in which the caller names files of trusted certificates,
+/// with their current values. Omits SSL_CERT_FILE, and variables that are empty or name the same file as
+/// SSL_CERT_FILE.
 Variables named_trust(const Lookup& now);
 
 /// The variables to restore, with their values; a variable without a value is removed.
@@ -44,8 +46,8 @@ using Restored = std::vector<std::pair<std::string, std::optional<std::string>>>
 /// client_environment did not change.
 Restored restored_environment(const std::string& host, unsigned port, const Lookup& now,
                               const std::optional<TrustFiles>& trust = std::nullopt);
-/// Returns text that restores the variables, in the format in which written_as has set them: shell commands,
-/// empty values for dotenv, UnsetEnvironment= for systemd, `$patch: delete` for Kubernetes.
+/// Returns text in the given format that restores the variables: shell commands for sh and fish, empty values
+/// for dotenv, UnsetEnvironment= for systemd, `$patch: delete` for Kubernetes.
 std::string restoring_text(std::string_view format, const Restored&);
 
 /// Returns the names of the formats: `sh`, `fish`, `dotenv`, `systemd`, `kubernetes`. Each format has one

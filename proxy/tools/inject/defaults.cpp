@@ -14,17 +14,18 @@ namespace {
 
 const Resources usual_requests{{"cpu", "20m"}, {"memory", "32Mi"}};
 const Resources usual_limits{{"memory", "192Mi"}};
-// Limit for the CPU. A pod of class Guaranteed needs a limit for each resource.
+// CPU limit of the sidecar in a pod of the class Guaranteed, which needs a limit for each resource.
 constexpr std::string_view limit_of_cpu = "100m";
 
-/// Returns a quantity in the container's resources; empty if it is not set.
+/// Returns the quantity of the resource `name` in the container's resources; empty if it is not set. `kind`
+/// is `requests` or `limits`.
 std::string_view amount(const Node& container, std::string_view kind, std::string_view name) {
   const Node* resources = container.find("resources");
   const Node* amounts = resources == nullptr ? nullptr : resources->find(kind);
   return amounts == nullptr ? std::string_view() : amounts->word(name);
 }
 
-/// Returns true if each limit equals its request. A missing request defaults to the limit.
+/// Returns true if cpu and memory each have a limit, and a request that equals the limit or is missing.
 bool is_guaranteed(const Node& container) {
   const std::string_view names[] = {"cpu", "memory"};
   return std::all_of(std::begin(names), std::end(names), [&](std::string_view name) {
@@ -50,7 +51,8 @@ bool shares_resources(const Pod& pod) {
   return resources != nullptr && !resources->entries.empty();
 }
 
-/// Returns the image. If its tag is a version, replaces it by ours.
+/// Returns the image with `version` as its tag if its tag is a version; otherwise returns the image
+/// unchanged.
 std::string upgraded(const std::string& image, std::string_view version) {
   const std::size_t slash = image.rfind('/');
   const std::size_t colon = image.rfind(':');
@@ -61,7 +63,8 @@ std::string upgraded(const std::string& image, std::string_view version) {
   return image.substr(0, colon + 1) + std::string(version);
 }
 
-/// Sets the requests and the limits. A default request is lowered to an explicit limit.
+/// Sets the requests and limits of the sidecar. A default request that is above the limit is lowered to the
+/// limit. Returns an error message if a request is above its limit.
 std::optional<std::string> decide_resources(const Pod& pod, const Options& options, Sidecar& sidecar) {
   if (shares_resources(pod) && options.requests.empty() && options.limits.empty()) return std::nullopt;
   const bool guaranteed = is_guaranteed(pod);

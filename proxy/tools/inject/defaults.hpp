@@ -14,13 +14,14 @@ namespace reprise::tools {
 /// Name of the ConfigMap that is mounted by default.
 inline constexpr std::string_view default_config_map = "reprise";
 
-/// Returns the options with which an existing sidecar of ours was made. Precondition: the pod has that
-/// sidecar.
+/// Returns the options with which inject() made `container`, the existing sidecar of the pod.
 Options options_of(const Node& container, const Pod&);
 
-/// Decides the sidecar. `there` has the options of the existing sidecar that it replaces. `version` is the
-/// tag of the image. A Guaranteed pod stays Guaranteed, and in a pod with resources of its own the sidecar
-/// uses those. Returns a fault if an annotation is invalid, or if a request is above its limit.
+/// Decides the settings of a pod's sidecar. `asked` has the options of the command line, `there` those of the
+/// existing sidecar that is replaced. `version` is the tag of the default image, and replaces the version in
+/// the tag of the existing sidecar's image. A pod of the QoS class Guaranteed stays Guaranteed. If the pod as
+/// a whole has resources (`spec.resources`) and no option sets any, the sidecar gets none. Returns a fault if
+/// an annotation is invalid, or if the sidecar would request more than its limit.
 std::variant<Sidecar, Fault> sidecar_for(const Pod&, const Options& asked, const Options& there,
                                          std::string_view version);
 

@@ -1,4 +1,4 @@
-// Splits a file into its YAML documents. Joined, the pieces are the whole file.
+// Splits a file into its YAML documents. The texts of all documents, joined, are the whole file.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,16 @@
 namespace reprise::tools {
 
 struct Document {
-  std::string_view text;       ///< text of the document with its `---`, its comments and its last newline
-  std::size_t number = 0;      ///< counted from 1; 0 for comments before the first document
+  std::string_view text;  ///< text of the document with its `---`, its comments and its last newline
+  /// Counted from 1; 0 for a piece without content, such as comments before the first document.
+  std::size_t number = 0;
   std::size_t first_line = 1;  ///< number of the first line in the file, counted from 1
 };
 
 std::vector<Document> documents_of(std::string_view file);
 
-/// Returns a fault if the file is not text, or has an encoding that YAML does not allow.
+/// Returns a fault at the first byte that is not valid UTF-8 or is a control character; nothing if the file
+/// is text.
 std::optional<Fault> not_text(std::string_view file);
 
 }  // namespace reprise::tools

@@ -28,7 +28,7 @@ bool begins_quotes(std::string_view text, std::size_t at) {
          (text[at] == '\'' && std::string_view(" ,:[{\n").find(text[at - 1]) != std::string_view::npos);
 }
 
-/// Returns the first and last place of each run of adjacent places.
+/// Returns the first and last index of each run of consecutive indexes.
 std::vector<std::pair<std::size_t, std::size_t>> runs_of(const std::vector<std::size_t>& places) {
   std::vector<std::pair<std::size_t, std::size_t>> runs;
   for (const std::size_t place : places) {
@@ -99,8 +99,8 @@ void Edits::add_entries(const Node& mapping, std::size_t before, const std::vect
   std::size_t start = line_start(key.at);
   const std::size_t columns = key.at - start;
   if (!is_all(text_.substr(start, columns), ' ')) {
-    // The key does not begin its line, for example because a dash precedes it. The additions are put in its
-    // place, and the key moves to its own line.
+    // The key does not begin its line, for example because a dash precedes it. The additions take its place,
+    // and the key moves to a new line after them.
     return put(key.at, 0, indented(lines, columns, line_end_).substr(columns) + std::string(columns, ' '),
                key);
   }
@@ -174,7 +174,7 @@ void Edits::fill(const Entry& entry, const std::string& json) {
 std::size_t Edits::end_of_scalar(const Node& scalar) const {
   if (scalar.at >= text_.size()) return std::string_view::npos;
   if (text_[scalar.at] == '"' || text_[scalar.at] == '\'') return end_of_quotes(text_, scalar.at);
-  // A plain scalar is written as its text is, unless it spans several lines.
+  // The value of a plain scalar equals its spelling, unless the scalar spans several lines.
   return text_.substr(scalar.at).starts_with(scalar.text) ? scalar.at + scalar.text.size()
                                                           : std::string_view::npos;
 }
@@ -209,9 +209,9 @@ std::size_t Edits::end_of_value(const Node& value) const {
   return std::string_view::npos;
 }
 
-// Returns the start of the first line after a block. The block begins at `start`, the start of a line, and is
-// indented by `columns`. If it is a list, its further items belong to it. Blank lines at the end do not
-// belong to it; comments there do only if they are indented more.
+// Returns the offset of the first line after a block. The block begins at `start`, the first byte of a line,
+// and is indented by `columns`. If `is_list` is true, the block includes the further items of the list. Blank
+// lines at the end of the block are not part of it, and comments at its end only if they are indented more.
 std::size_t Edits::end_of_block(std::size_t start, std::size_t columns, bool is_list) const {
   std::size_t end = text_.size();
   bool first = true;
@@ -263,7 +263,8 @@ std::size_t Edits::dash_of(const Node& list, const Node& item) const {
   }
 }
 
-// Removes whole lines. If the text does not end with a newline, also removes the newline before them.
+// Removes whole lines. If they are the last lines of a text that does not end with a newline, also removes
+// the newline before them.
 void Edits::remove_lines(std::size_t start, std::size_t end, const Node& for_whom) {
   if (end == text_.size() && start > 0 && !text_.ends_with('\n')) {
     --start;
@@ -290,8 +291,8 @@ void Edits::remove_items(const Node& list, const std::vector<std::size_t>& place
       const std::size_t behind = comma + (text_.substr(comma + 1, 1) == " " ? 2 : 1);
       put(first.at, behind - first.at, "", first);
     } else {
-      // If the removed items are the last of the list, the comma before them is removed too, unless they are
-      // the whole list.
+      // The removed items are at the end of the list, so the comma before them is removed too, unless the
+      // removed items are the whole list.
       const std::size_t begin = from == 0 ? first.at : std::min(text_.rfind(',', first.at), first.at);
       put(begin, end - begin, "", first);
     }
@@ -344,8 +345,8 @@ std::string Edits::applied() const {
   std::size_t done = 0;
   for (const auto& [place, edit] : edits_) {
     const std::size_t at = place.first;
-    // This edit is inside a range that another edit has replaced. The comparison of the result detects a
-    // conflict.
+    // This edit is inside a range that another edit has replaced, so it is skipped. If it was needed, the
+    // later comparison of the result with the original fails.
     if (at < done) continue;
     result.append(text_.substr(done, at - done)).append(edit.added);
     done = at + edit.erased;

@@ -1,5 +1,5 @@
-// Changes a document's text and leaves every other byte unchanged. Adds keys and items, replaces values, and
-// removes them.
+// Adds, replaces and removes keys and list items in the text of a document, and leaves every other byte
+// unchanged.
 #pragma once
 
 #include <cstddef>
@@ -30,31 +30,34 @@ Addition list_entry(const std::string& key, const std::vector<Addition>& items);
 /// Returns a key whose value is a mapping of the entries.
 Addition mapping_entry(const std::string& key, const std::vector<Addition>& entries);
 
-/// Collects the changes of one text. All places refer to the unchanged text. A node with an anchor may be
-/// changed from several parts of the text, but only once: different changes of it are a fault.
+/// Collects the changes of one text. All nodes and offsets refer to the unchanged text. Several parts of the
+/// text may share a node through an anchor: the node is changed once if all parts require the same change,
+/// and different changes are a fault.
 class Edits {
  public:
   explicit Edits(std::string_view text)
       : text_(text), line_end_(text.find("\r\n") == std::string_view::npos ? "\n" : "\r\n") {}
 
-  /// Adds entries before the entry at index `before`. Precondition: the mapping is not empty, or it is in
-  /// braces.
+  /// Adds entries to a mapping before its entry at index `before`. Precondition: the mapping is not empty, or
+  /// it is in braces.
   void add_entries(const Node& mapping, std::size_t before, const std::vector<Addition>&);
   /// Adds items at the front of a list.
   void add_items(const Node& list, const std::vector<Addition>&);
   /// Adds items at the end of a list.
   void append_items(const Node& list, const std::vector<Addition>&);
-  /// Replaces a null, or an empty value, after a key.
+  /// Writes a value after a key whose value is null or missing.
   void fill(const Entry&, const std::string& json);
   /// Returns the text of a null: everything between the colon and the end of the null.
   std::string written_null(const Entry&) const;
   /// Replaces a scalar that is on one line. Returns its old text.
   std::string replace(const Node& scalar, const std::string& json);
 
-  // Functions that remove or restore follow. If a range is inside another one, only the outer one is applied.
+  // The functions below remove or restore text. If one change lies inside the range of another change, only
+  // the outer change is applied.
   /// Removes the items at these indexes of a list. Precondition: the indexes are ascending.
   void remove_items(const Node& list, const std::vector<std::size_t>& places);
-  /// Removes the key and its value, if the key belongs to the mapping itself and not to a merge key.
+  /// Removes the key and its value. Does nothing if the mapping does not have the key, or has it only through
+  /// a merge key (`<<`).
   void remove_entry(const Node& mapping, std::string_view key);
   /// Removes the entries at these indexes of a mapping. Precondition: the indexes are ascending.
   void remove_entries(const Node& mapping, const std::vector<std::size_t>& places);
@@ -75,8 +78,8 @@ class Edits {
     bool operator==(const Edit&) const = default;
   };
 
-  /// Order of two changes at the same place: text added behind a value precedes text added before the next
-  /// one.
+  /// Order of two changes at the same place: text added behind a value (`behind`) precedes text added before
+  /// the next value (`before`).
   enum class Order : std::uint8_t { behind, before };
   void put(std::size_t at, std::size_t erased, std::string added, const Node& for_whom,
            Order = Order::before);

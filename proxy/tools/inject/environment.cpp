@@ -30,7 +30,8 @@ const Node* entry_of(const Present& present, std::string_view name) {
   return found == present.end() ? nullptr : found->second;
 }
 
-/// Returns the value that the container sets as a literal text; nothing if it sets none.
+/// Returns the value of the variable that `env` sets as a literal text; nothing if `env` does not set the
+/// variable, or sets it with valueFrom.
 std::optional<std::string> literal(const Present& present, std::string_view name) {
   const Node* entry = entry_of(present, name);
   if (entry == nullptr || entry->find("valueFrom") != nullptr) return std::nullopt;
@@ -44,7 +45,8 @@ Variables variables_for(const Present& present) {
         if (name != "NO_PROXY") return own;
         return own.value_or("") + "," + std::string(direct_names);
       });
-  // JAVA_TOOL_OPTIONS is only extended, because a new variable would hide one that the image sets.
+  // JAVA_TOOL_OPTIONS is extended if the container sets it, but never added: a new variable would hide the
+  // JAVA_TOOL_OPTIONS of the image.
   if (!literal(present, "JAVA_TOOL_OPTIONS"))
     std::erase_if(variables, [](const auto& variable) { return variable.first == "JAVA_TOOL_OPTIONS"; });
   return variables;
@@ -86,8 +88,8 @@ void change(const Node& entry, const std::string& name, const std::string& wante
   }
 }
 
-/// Collects the entries by name. Returns a fault if a variable of ours is set twice, or if `env` is not a
-/// list.
+/// Collects the entries by name. Returns a fault if `env` is not a list, or if a variable that reprise sets
+/// appears twice in it.
 std::optional<Fault> read_environment(const Node& env, Present& present) {
   if (env.kind != Node::Kind::list && env.kind != Node::Kind::nothing)
     return Fault{env.line, env.column, "env is not a list"};
@@ -110,7 +112,7 @@ std::size_t place_for_env(const Node& container) {
   return container.entries.size() > 1 ? 1 : 0;
 }
 
-/// Counts the items at the front whose names are in our list, in the order of that list.
+/// Returns how many items at the front have the names of variables in our list, in the order of our list.
 template <typename Item, typename Name>
 std::size_t run_of(Item item, Item last_item, Name name, Name last_name) {
   std::size_t count = 0;

@@ -13,23 +13,24 @@
 
 namespace reprise::tools {
 
-/// Hosts that the container reaches directly, in addition to its own exemptions. Kubernetes replaces the last
-/// name by the address of its API.
+/// Hosts that the container reaches directly, in addition to the hosts in the container's own NO_PROXY.
+/// Kubernetes replaces the last item by the address of its API server.
 inline constexpr std::string_view direct_names =
     "localhost,127.0.0.1,::1,kubernetes.default.svc,$(KUBERNETES_SERVICE_HOST)";
 
-/// Returns true if reprise sets a variable with that name.
+/// Returns true if `reprise inject` sets a variable with that name.
 bool is_proxy_variable(std::string_view name);
 
-/// A range of variables that reprise probably added, judged by their names and order. They are the last ones
-/// of the list, or the first ones if a build of November 2026, before the release of 0.1.0, added them.
+/// A range of variables that reprise probably added, as their names and their order suggest. The range is at
+/// the end of the list, or at its front if a build of November 2026, before the release of 0.1.0, added the
+/// variables.
 struct Added {
   std::size_t first = 0;
   std::size_t count = 0;
 };
 Added added_variables(const Node& env);
 
-/// Adds the changes to `edits`, notes for the author to `remarks`, and the facts that the removal needs to
+/// Adds the changes to `edits`, notes for the author of the manifest to `remarks`, and facts for remove() to
 /// `undo`. `place` identifies the container's environment in `undo`. Returns a fault if the environment
 /// cannot be changed.
 std::optional<Fault> edit_environment(const Node& container, const std::string& place, Edits& edits,

@@ -37,8 +37,8 @@ Fault no_yaml(const Fault& fault, std::string_view text) {
   return with_advice({fault.line, fault.column, "not YAML: " + fault.message}, text);
 }
 
-/// Returns a fault for a line that ends with a carriage return alone. YAML accepts it, but the edits, which
-/// work on lines, do not.
+/// Returns a fault for a line that ends with a carriage return alone. YAML accepts such a line, but the
+/// edits, which work on lines, do not support it.
 std::optional<Fault> lone_return(std::string_view text) {
   std::size_t line = 1;
   std::size_t line_start = 0;
@@ -53,7 +53,7 @@ std::optional<Fault> lone_return(std::string_view text) {
   return std::nullopt;
 }
 
-/// A parsed document and its pods. There are none if it is not a workload.
+/// A parsed document and its pods. `pods` is empty if the document is not a workload.
 struct Parsed {
   Tree tree;
   std::vector<Pod> pods;
@@ -175,7 +175,7 @@ class Injection {
     ++done_.passed_over;
   }
 
-  /// Decides which pods get a sidecar, which have theirs replaced, and which stay unchanged.
+  /// Decides for each pod whether it gets a sidecar, gets its existing sidecar replaced, or stays unchanged.
   std::optional<Fault> choose(const Parsed& known) {
     for (const Pod& pod : known.pods) {
       const Node* const ours = our_container(*pod.spec);
@@ -201,7 +201,7 @@ class Injection {
     return std::nullopt;
   }
 
-  /// Decides the sidecar of each pod in `known`. It is absent for pods that do not get one.
+  /// Decides the settings of each pod's sidecar. They are absent for a pod that gets no sidecar.
   std::optional<Fault> decide_sidecars(const Parsed& known) {
     for (std::size_t i = 0; i < known.pods.size(); ++i) {
       sidecars_.emplace_back();
@@ -225,8 +225,8 @@ class Injection {
     });
     MetadataForm metadata = MetadataForm::whole;
     auto edited = compared_edit(known, before, UndoForm::left_out, metadata);
-    // An anchor may share the metadata with other pods. Reprise works without the additions to the metadata,
-    // unless they contain its configuration.
+    // An anchor may share the metadata with other pods. In this case fewer additions are made: reprise works
+    // without them, unless they contain its configuration.
     const std::pair<MetadataForm, const char*> less[] = {
         {MetadataForm::annotations,
          "no label was added, because other objects share these labels through an anchor"},
@@ -254,7 +254,8 @@ class Injection {
     return std::nullopt;
   }
 
-  /// Returns the whole text with reprise added, after comparing it with the original. Sets `remarks_`.
+  /// Returns the whole text with reprise added, or a fault if the text then differs from the original in
+  /// anything else. Sets `remarks_`.
   std::variant<std::string, Fault> compared_edit(const Parsed& known, std::string_view text, UndoForm form,
                                                  MetadataForm metadata) {
     remarks_.clear();

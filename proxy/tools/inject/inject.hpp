@@ -24,27 +24,29 @@ struct Remark {
 
 struct Injected {
   std::string text;
-  std::size_t pods = 0;         ///< pods to which reprise was added
-  std::size_t already = 0;      ///< pods that already had reprise and are unchanged
-  std::size_t passed_over = 0;  ///< skipped pods, and objects of unknown kinds that seem to have pods
+  std::size_t pods = 0;     ///< number of pods to which reprise was added
+  std::size_t already = 0;  ///< number of pods that already had reprise and are unchanged
+  /// Number of skipped pods, and of objects of unknown kinds that seem to have pods.
+  std::size_t passed_over = 0;
   std::map<std::string, std::size_t> others{};  ///< number of objects without pods, by kind
   std::set<std::string> config_maps{};          ///< names of ConfigMaps that the pods mount
   std::set<std::string> config_maps_there{};    ///< names of the ConfigMaps that the file defines
   std::vector<Remark> remarks{};                ///< notes for the author
 };
 
-/// Adds reprise to all pods in a file of YAML documents or JSON. If a document fails, returns the reason and
-/// changes nothing. `version` is the tag of the image.
+/// Adds reprise to all pods in a file of YAML documents or JSON. If a document has a fault, returns only the
+/// fault. `version` is the tag of the default image.
 std::variant<Injected, Remark> inject(std::string_view file, const Options&, std::string_view version);
 
 struct Removed {
   std::string text;
-  std::size_t pods = 0;           ///< pods from which reprise was removed
-  std::vector<Remark> remarks{};  ///< about kept containers called reprise that inject() did not add
+  std::size_t pods = 0;  ///< number of pods from which reprise was removed
+  /// Notes about containers called reprise that inject() did not add, and that remain.
+  std::vector<Remark> remarks{};
 };
 
-/// Reverses inject(). Restores the same bytes, unless the additions were edited since. If a document fails,
-/// returns the reason and changes nothing.
+/// Reverses inject(). Restores the original bytes, unless somebody edited the additions after inject(). If a
+/// document has a fault, returns only the fault.
 std::variant<Removed, Remark> remove(std::string_view file);
 
 }  // namespace reprise::tools

@@ -1,4 +1,4 @@
-// Parses one document of a manifest into a tree with positions in its text. Supports only what edits need.
+// Parses one document of a manifest into a tree whose nodes have their positions in the text.
 #pragma once
 
 #include <cstddef>
@@ -24,14 +24,16 @@ struct Fault {
 
 struct Entry;
 
-/// A value as written. An alias is represented by the node to which it refers, so a node may have several
-/// parents.
+/// A YAML value and its position. An alias is represented by the node to which it refers, so a node may have
+/// several parents.
 struct Node {
   enum class Kind : std::uint8_t { nothing, scalar, list, mapping };
   Kind kind = Kind::nothing;
   bool in_braces = false;  ///< written as `[..]` or `{..}`, like everything in JSON
-  bool is_quoted = false;  ///< quoted or tagged, and so a string, whatever it looks like
-  std::size_t at = 0;      ///< offset of its first byte, after an anchor and a tag; undefined for `nothing`
+  /// The value is quoted or tagged, so it is a string even if it looks like a number or boolean.
+  bool is_quoted = false;
+  /// Offset of the value's first byte in the text, after any anchor and tag; undefined for `nothing`.
+  std::size_t at = 0;
   std::size_t line = 1;
   std::size_t column = 1;
   std::string text;  ///< set for a scalar only
@@ -54,10 +56,9 @@ struct Entry {
 struct Tree {
   std::deque<Node> nodes;
   const Node* root = nullptr;  ///< null if the document is empty
-  std::optional<Fault>
-      /// The first duplicate key, or key that is not a scalar: valid YAML, but not a Kubernetes object.
-      /// Absent if there is none.
-      unlike_object;
+  /// The fault of the first key that is a duplicate or not a scalar. YAML allows such keys, but a Kubernetes
+  /// object does not. Absent if there is no such key.
+  std::optional<Fault> unlike_object;
 };
 
 /// Parses the first document of the text.

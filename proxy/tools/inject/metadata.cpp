@@ -16,7 +16,8 @@ constexpr std::string_view admin_port = "3129";
 
 using Places = std::vector<std::size_t>;
 
-/// Returns the text as a block scalar if that gives exactly this value, otherwise as quoted text.
+/// Returns the text as a block scalar if YAML reads this scalar as exactly the same text; otherwise returns
+/// it quoted.
 std::string block_value(const std::string& text) {
   const bool is_plain = text.find_first_of("\r\t") == std::string::npos && text.ends_with('\n') &&
                         !text.ends_with("\n\n") && text[0] != ' ' && text[0] != '\n' &&
@@ -119,7 +120,7 @@ class Metadata {
     return mapping == nullptr ? nullptr : mapping->find(key);
   }
 
-  /// Returns the index after the entry `name` if that is the first entry, otherwise 0.
+  /// Returns the index before which new entries are added: 1 if the first entry is `name`, otherwise 0.
   static std::size_t place_in(const Node& metadata) {
     return metadata.entries.size() > 1 && metadata.entries[0].key->text == "name" ? 1 : 0;
   }
@@ -164,8 +165,8 @@ bool carries_config(const Pod& pod) {
          });
 }
 
-/// Removes our entries from a list of the metadata. Returns true if the list would then be empty and must be
-/// removed too.
+/// Removes our entries from a list of the metadata. Returns true if no other entries remain and the caller
+/// must remove the whole list.
 bool take_out(const Pod& pod, const Node& metadata, const std::string& list, const Undo& undo, Edits& edits) {
   const Entry* own = metadata.own(list);
   const Node* there = metadata.find(list);

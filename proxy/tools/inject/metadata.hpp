@@ -10,20 +10,20 @@
 
 namespace reprise::tools {
 
-/// Annotation that lists the volumes which an autoscaler may delete when it moves a pod. Our volume has only
-/// the bodies of requests in progress.
+/// Annotation that lists the volumes which an autoscaler may delete when it moves a pod. The volume of
+/// reprise is added to this list, because it has only the bodies of requests in progress.
 inline constexpr std::string_view eviction_key =
     "cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes";
 
 inline constexpr std::string_view scrape_key = "prometheus.io/scrape";
 
-/// Returns the place for Undo of a key in `annotations` or `labels`.
+/// Returns the place under which Undo keeps the facts about a key in `annotations` or `labels`.
 std::string metadata_place(std::string_view list, std::string_view key);
 
-/// Returns the keys that may be added to `annotations` or `labels`.
+/// Returns the keys that inject() may add to `annotations` or `labels`.
 std::vector<std::string_view> metadata_keys(std::string_view list);
 
-/// Adds the changes to `edits`, notes for the author to `remarks`, and the facts that the removal needs to
+/// Adds the changes to `edits`, notes for the author of the manifest to `remarks`, and facts for remove() to
 /// `undo`.
 void edit_metadata(const Pod&, const Sidecar&, Edits& edits, std::vector<Fault>& remarks, Undo& undo);
 

@@ -12,16 +12,18 @@
 
 namespace reprise::tools {
 
-/// Quantities, keyed by the name of the resource. An empty quantity means that none is set.
+/// Quantities, keyed by the name of the resource. If a quantity is empty, the sidecar gets none for this
+/// resource, not even the default.
 using Resources = std::map<std::string, std::string, std::less<>>;
 
-/// An option that is absent or empty is not set. The policy in deploy/kubernetes reads the same annotations.
+/// An option that is absent or empty is not set. The admission policy in deploy/kubernetes/policy.yaml reads
+/// the same annotations.
 struct Options {
   std::optional<std::string> image;
   std::optional<std::string> pull_policy;  ///< Always, IfNotPresent or Never
   std::optional<std::string> pull_secret;  ///< name of a Secret in the pod's namespace
-  std::optional<std::string> user;         ///< user id, at least 1, or `none` if the namespace decides
-  std::optional<std::string> config_map;   ///< ConfigMap with the configuration in its key reprise.yaml
+  std::optional<std::string> user;  ///< user id, at least 1, or `none` if the namespace chooses the user
+  std::optional<std::string> config_map;  ///< ConfigMap with the configuration in its key reprise.yaml
   std::optional<std::string> config;  ///< text of reprise.yaml, which is put into an annotation of the pod
   Resources requests;
   Resources limits;
@@ -33,16 +35,17 @@ inline constexpr std::string_view key_prefix = "reprise.dev/";
 inline constexpr std::string_view inject_key = "reprise.dev/inject";
 inline constexpr std::string_view config_key = "reprise.dev/config";
 
-/// Return why the value is invalid, as a sentence that begins with the value. Nothing if the value is valid.
+/// The next three functions return why the value is invalid, as an error message; nothing if the value is
+/// valid.
 std::optional<std::string> fault_of_quantity(std::string_view text);
 std::optional<std::string> fault_of_user(std::string_view text);
 std::optional<std::string> fault_of_pull_policy(std::string_view text);
 
-/// Parses a list such as `cpu=20m,memory=32Mi`. Returns the reason if it is invalid.
+/// Parses a list such as `cpu=20m,memory=32Mi`. Returns an error message if the list is invalid.
 std::variant<Resources, std::string> read_resources(std::string_view text);
 
-/// Reads the options in a pod's annotations. Returns the first fault if one is invalid. `metadata` may be
-/// null.
+/// Reads the options in a pod's annotations. Returns the fault of the first invalid annotation, if there is
+/// one. `metadata` may be null.
 std::variant<Options, Fault> read_annotations(const Node* metadata);
 
 /// Returns the options of `one`, and from `other` those that `one` does not set.

@@ -31,12 +31,13 @@ constexpr Workload workloads[] = {
     {"DeploymentConfig", {"apps.openshift.io/", "apps.openshift.io/"}, "spec.template.spec"},
 };
 
-/// Returns true if the object belongs to the group. Other API groups have kinds with the same names.
+/// Returns true if `version`, the apiVersion of an object, belongs to the API group. Kinds of other API
+/// groups can have the same names.
 bool is_of_group(std::string_view version, std::string_view group) {
   return version.empty() || (group.ends_with('/') ? version.starts_with(group) : version == group);
 }
 
-// Limits the work, because nested aliases can make a small file huge.
+// Maximum number of nodes that are visited, because nested aliases can make the tree of a small file huge.
 constexpr std::size_t most_nodes = 100'000;
 
 const Workload* workload_of(const Node& object) {
@@ -130,7 +131,7 @@ void add_pull_secret(const Node& pod, const Sidecar& sidecar, Edits& edits, std:
   put_in_list(pod, key, {"name: " + json_string(sidecar.pull_secret) + "\n"}, edits, fresh);
 }
 
-/// Returns the first path below `node` to a list of mappings called `containers`.
+/// Returns the first path below `node` to a list called `containers` whose first item has an image.
 std::string path_to_containers(const Node& node, const std::string& path, std::size_t depth,
                                std::size_t& steps) {
   if (depth == 0 || ++steps > most_nodes) return {};

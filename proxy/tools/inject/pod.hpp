@@ -1,4 +1,4 @@
-// One pod of a manifest: finds it, decides whether it can be changed, and makes the changes that add reprise.
+// Finds the pods of a manifest, decides whether a pod can be changed, and makes the changes that add reprise.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace reprise::tools {
 
-/// A pod in a manifest: a Pod object, or the template of a workload.
+/// A pod in a manifest: a Pod object, or the pod template of a workload such as a Deployment.
 struct Pod {
   const Node* object;  ///< the workload, or the Pod object
   const Node* holder;  ///< the node with the pod's metadata and spec: the object itself, or a template
@@ -23,37 +23,40 @@ struct Pod {
   const Node* metadata() const { return holder->find("metadata"); }
 };
 
-/// Returns the pods of an object, or of all objects in a list. Empty if the object is not a workload. Returns
-/// a fault for a workload without a pod.
+/// Returns the pods of an object, or of all objects in a list. The result is empty if the object is not a
+/// workload. Returns a fault if a workload has no pod with containers.
 std::variant<std::vector<Pod>, Fault> pods_of(const Node& object);
 
-/// Returns true for an object whose items are other objects.
+/// Returns true if the object is a list of other objects (such as `kind: List`).
 bool is_list(const Node& object);
 
-/// Returns the path to the containers in an object of an unknown kind; empty if it has none.
+/// Returns the path to the containers in an object of an unknown kind. Returns an empty text if the object
+/// has no containers or is of a known kind.
 std::string unknown_containers(const Node& object);
 
-/// Returns true if a container or an init container is called reprise.
+/// Returns true if a container or an init container of the pod is called reprise.
 bool is_injected(const Node& pod);
 
-/// Returns why reprise cannot be added to the pod, as a sentence. Empty if it can be added.
+/// Returns why reprise cannot be added to the pod, as a sentence. Returns an empty text if reprise can be
+/// added.
 std::string obstacle(const Pod&);
 
 /// Returns true for an init container that runs as long as the pod. Such containers are not changed.
 bool is_sidecar(const Node& container);
 
-/// The amount of facts about the original pod that our container stores. Only what the removal needs is
-/// stored.
+/// Which facts about the original pod the container of reprise stores. inject() stores only the facts without
+/// which remove() would not restore the pod.
 enum class UndoForm : std::uint8_t {
   left_out,
-  values,  ///< the values that were replaced
-  whole,   ///< also how many entries of each list were added
+  values,  ///< the replaced values
+  whole,   ///< the replaced values, and how many entries were added to each list
 };
 
-/// How much is added to the pod's metadata: less if a YAML anchor shares the metadata with other objects.
+/// Which additions the pod's metadata gets: fewer if other objects share the metadata through a YAML anchor.
 enum class MetadataForm : std::uint8_t { left_out, annotations, whole };
 
-/// Adds all changes to the edits. Returns notes for the author, or the first fault.
+/// Adds all changes that add reprise to the pod to `Edits`. Returns notes for the author of the manifest, or
+/// the first fault.
 std::variant<std::vector<Fault>, Fault> inject_pod(const Pod&, const Sidecar&, UndoForm, MetadataForm,
                                                    Edits&);
 

@@ -28,7 +28,8 @@ Places places_of(const Node& list, Predicate is_ours) {
   return places;
 }
 
-/// Removes our items from the list of the key. If the list did not exist before, removes the key too.
+/// Removes our items from the list of the key. If the list did not exist before inject(), removes the key
+/// too.
 void take_out(const Node& mapping, const std::string& key, const Places& ours, const std::string& place,
               const Undo& undo, Edits& edits) {
   const Node& list = *mapping.find(key);

@@ -9,12 +9,12 @@
 
 namespace reprise::tools {
 
-/// Returns the container in a pod that inject() added; null if there is none. It is an init container called
-/// reprise that runs as long as the pod and mounts the volume with its configuration. Other containers called
-/// reprise do not count.
+/// Returns the container that inject() added to the pod; null if there is none. It must be an init container
+/// that is called reprise, runs as long as the pod, and mounts the volume with the configuration of reprise.
 const Node* our_container(const Node& pod);
 
-/// Adds all changes that remove reprise to the edits. Precondition: the pod has our container.
+/// Adds all changes that remove reprise from the pod to `Edits`. Precondition: our_container() finds a
+/// container in the pod.
 std::optional<Fault> remove_from_pod(const Pod&, Edits&);
 
 }  // namespace reprise::tools

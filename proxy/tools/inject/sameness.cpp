@@ -12,7 +12,7 @@
 namespace reprise::tools {
 namespace {
 
-// Limits the work, because nested aliases can make a small file huge.
+// Maximum number of comparisons, because nested aliases can make the tree of a small file huge.
 constexpr std::size_t most_steps = 4'000'000;
 
 class Comparison {
@@ -94,7 +94,7 @@ class Comparison {
     return true;
   }
 
-  /// Compares two mappings. `before` may be null or missing.
+  /// Compares two mappings. `before` may also be a null value.
   template <typename Judge>
   bool same_mapping(const Node& before, const Node& after, const std::vector<std::string_view>& more,
                     Judge judge) {
@@ -104,8 +104,8 @@ class Comparison {
     return same_entries(before, after, more, judge);
   }
 
-  /// Compares two objects with metadata. Annotations and labels of reprise may have been added, and one
-  /// annotation may have been extended.
+  /// Compares two nodes that have the metadata and the spec of a pod. In `after`, annotations and labels of
+  /// reprise may be added, and the annotation of evictable volumes may be extended.
   bool same_holder(const Node& before, const Node& after) {
     return same_entries(
         before, after, {"metadata"}, [this](const std::string& key, const Node& one, const Node& other) {
@@ -160,8 +160,8 @@ class Comparison {
         });
   }
 
-  /// Returns true if the items of `before` have the names of the first items of `after`. Older versions of
-  /// reprise added items at the front.
+  /// Returns true if the items of `before` have the names of the first items of `after`, so that the added
+  /// items are at the end. Older versions of reprise added items at the front.
   static bool is_prefix_by_name(const Node& before, const Node& after) {
     return before.items.size() <= after.items.size() &&
            std::equal(before.items.begin(), before.items.end(), after.items.begin(),

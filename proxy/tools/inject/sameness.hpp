@@ -9,8 +9,8 @@
 namespace reprise::tools {
 
 /// Compares the values of an object before and after the edit, with anchors and aliases resolved. Except for
-/// the additions of reprise to pods, nothing may be added, missing or changed. Returns the first place in
-/// `before` that violates this; nothing if there is none.
+/// the additions of reprise to pods, nothing may be added, missing or changed. Returns a fault at the first
+/// place in `before` with a forbidden difference; nothing if there is none.
 std::optional<Fault> first_difference(const Node& before, const Node& after);
 
 }  // namespace reprise::tools

@@ -7,7 +7,7 @@
 namespace reprise::tools {
 namespace {
 
-// Must be the same as in deploy/kubernetes/sidecar.yaml; a test compares them.
+// The ports and probes must be the same as in deploy/kubernetes/sidecar.yaml; a test compares them.
 constexpr std::string_view ports_and_probes = R"(ports:
   - {name: reprise-admin, containerPort: 3129}
 startupProbe:
@@ -35,8 +35,8 @@ volumeMounts:
   - {name: reprise-replay, mountPath: /tmp}
 )";
 
-/// Returns true if JSON reads the scalar with the same value. YAML has more spellings of booleans and
-/// numbers.
+/// Returns true if the scalar is also a JSON literal with the same value. YAML has more spellings of booleans
+/// and numbers than JSON.
 bool is_json_literal(const Node& scalar) {
   if (scalar.is_quoted) return false;
   const std::string& text = scalar.text;
@@ -50,8 +50,8 @@ bool is_json_literal(const Node& scalar) {
 std::string quantities(std::string_view key, const Resources& resources) {
   std::string text;
   for (const auto& [name, quantity] : resources) {
-    // A quantity without a unit is quoted. YAML would read it as a number, which the API accepts but returns
-    // as a string.
+    // A quantity without a unit is quoted. Otherwise YAML would read a number, which the API accepts but
+    // returns as a string.
     const bool has_unit = quantity.find_first_of("mKMGTPEk") != std::string::npos;
     text.append(text.empty() ? "" : ", ")
         .append(name)

@@ -18,11 +18,12 @@ struct Sidecar {
   std::string user = "65532";
   Resources requests{};
   Resources limits{};
-  std::string
-      /// ConfigMap with the configuration under the key reprise.yaml; empty if an annotation of the pod has
-      /// the configuration
-      config_map{};
-  std::string config{};  ///< text to write to that annotation; empty if the pod already has it
+  /// Name of the ConfigMap that has the configuration under the key reprise.yaml; empty if an annotation of
+  /// the pod has the configuration.
+  std::string config_map{};
+  /// Configuration that is written to an annotation of the pod; empty if the pod already has this annotation
+  /// or uses a ConfigMap.
+  std::string config{};
   bool has_label = false;
   bool is_scraped = false;
 };
@@ -31,8 +32,8 @@ inline constexpr std::string_view container_name = "reprise";
 inline constexpr std::string_view config_volume = "reprise-config";
 inline constexpr std::string_view replay_volume = "reprise-replay";
 
-/// Returns the container as YAML lines that end with
-///  and begin in column 1. `undo` has the facts for the removal; it may be empty.
+/// Returns the container as YAML lines. Each line begins in column 1 and ends with a newline. `undo` has the
+/// facts that remove() needs; it may be empty.
 std::string container_text(const Sidecar&, const std::string& undo = {});
 std::vector<std::string> volume_texts(const Sidecar&);
 

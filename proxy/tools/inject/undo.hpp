@@ -21,15 +21,15 @@ class Undo {
   /// Reads the facts that our container stores; empty if it stores none.
   static Undo read_from(const Node& container);
 
-  /// Records that the list existed and may have been empty.
+  /// Records that the list, perhaps an empty one, existed before inject().
   void had_list(const std::string& place) { facts_[place] = "list"; }
-  /// Records that the value was null, and its spelling in the text.
+  /// Records that the value was null, and the spelling of the null in the text.
   void had_null(const std::string& place, const std::string& written) { facts_[place] = "null" + written; }
-  /// Records that the entry had another value, and its spelling in the text.
+  /// Records that the entry had another value, and the spelling of that value in the text.
   void had_value(const std::string& place, const std::string& written) { facts_[place] = "text" + written; }
   /// Records that the key did not exist.
   void had_none(const std::string& place) { facts_[place] = "none"; }
-  /// Records that the entry already existed with our value.
+  /// Records that the entry already existed with the value that inject() writes.
   void had(const std::string& place) { facts_[place] = "kept"; }
   /// Records which entry at that place inject() added.
   void added_one(const std::string& place, const std::string& which) { facts_[place] = "ours" + which; }
@@ -48,7 +48,8 @@ class Undo {
   std::optional<std::size_t> count_at_end(const std::string& place) const {
     return number(place + ".behind");
   }
-  /// Returns how many entries at the front of the list were added, as recorded by older builds (see `Added`).
+  /// Returns how many entries an older build added at the front of the list, if such a build recorded the
+  /// number (see `Added`).
   std::optional<std::size_t> count_at_front(const std::string& place) const {
     return number(place + ".added");
   }
@@ -62,7 +63,8 @@ class Undo {
   std::optional<std::string> behind(std::string_view word, const std::string& place) const;
 
   std::map<std::string, std::string> facts_;
-  std::map<std::string, std::string> counts_;  ///< counts that the text does not show
+  /// Numbers of added entries, which the text itself does not show.
+  std::map<std::string, std::string> counts_;
 };
 
 }  // namespace reprise::tools

@@ -23,12 +23,13 @@ std::optional<std::vector<PortRange>> parse_ports(std::string_view text);
 
 /// The settings of the rules.
 struct Redirection {
-  std::optional<config::Endpoint>
-      ipv4;  ///< address of the transparent listener for this family; absent if the family is not redirected
-  std::optional<config::Endpoint> ipv6;
+  /// Address of the transparent listener for IPv4; absent if IPv4 connections are not redirected.
+  std::optional<config::Endpoint> ipv4;
+  std::optional<config::Endpoint> ipv6;  ///< the same for IPv6
   std::string user;  ///< user that runs reprise; this user's connections are not redirected
-  std::vector<std::string>
-      left;  ///< networks that are not redirected: loopback, link-local, and those that are never dialled
+  /// Networks to which connections are not redirected: loopback, link-local, and the networks that the
+  /// configuration denies to reprise (`security.deny`).
+  std::vector<std::string> left;
   std::vector<std::string> only_users;  ///< users whose connections are redirected; empty: all users
   std::vector<PortRange> ports;         ///< destination ports that are redirected; empty: all ports
 
@@ -36,20 +37,20 @@ struct Redirection {
   bool is_of_whole_host() const { return only_users.empty() && ports.empty(); }
 };
 
-/// Returns the settings for the first transparent listener of each address family. Both listeners are absent
-/// if there is none.
+/// Returns the settings for redirecting to the first transparent listener of each address family. If a family
+/// has no transparent listener, its listener is absent.
 Redirection redirection_of(const config::Settings&, std::string user);
 
-/// Returns input for `nft -f -` that creates a separate table, and replaces it if it exists.
+/// Returns input for `nft -f -` that creates a separate table, or replaces the table if it exists.
 std::string nft_rules(const Redirection&);
 /// Returns input for `nft -f -` that removes the table, whether it exists or not.
 std::string nft_removal();
-/// Returns shell commands that create a separate chain in the table `nat` of each family, and replace it if
-/// it exists.
+/// Returns shell commands that create a separate chain in the table `nat` of each address family, or replace
+/// the chain if it exists.
 std::string iptables_rules(const Redirection&);
 std::string iptables_removal();
-/// Returns shell commands that remove the rules of nft and of iptables. They do nothing for a tool that is
-/// not installed.
+/// Returns shell commands that remove the rules of nft and of iptables. The commands ignore rules that do not
+/// exist and tools that are not installed.
 std::string removal_of_both();
 
 }  // namespace reprise::tools

@@ -57,12 +57,12 @@ struct Measures {
   std::uint64_t wasted = 0;
   std::uint64_t refused = 0;  ///< attempts rejected because the upstream's queue was full
   std::uint64_t limited = 0;  ///< attempts rejected by the upstream's rate limit
-  std::uint64_t turned_away =
-      0;  ///< requests that failed because too many other requests were under way in the simulation
+  /// Requests that failed because too many other requests were under way in the simulation.
+  std::uint64_t turned_away = 0;
   std::uint64_t unfinished = 0;  ///< requests under way when the run ended; they count as failed
   std::uint64_t events = 0;
-  std::array<std::uint64_t, policy::reason_count>
-      ended{};               ///< number of requests that ended with each reason
+  /// Number of requests that ended with each reason.
+  std::array<std::uint64_t, policy::reason_count> ended{};
   Histogram latency;         ///< from a request to its response, for successful requests
   Histogram latency_of_all;  ///< from a request to its end, for all requests that ended
   Duration step{};           ///< length of one step

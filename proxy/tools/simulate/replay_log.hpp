@@ -17,8 +17,8 @@ namespace reprise::tools {
 /// A parsed log. Memory: about 50 bytes per request and 12 per attempt.
 struct ReplayLog {
   struct Attempt {
-    std::uint32_t after =
-        0;  ///< time from the arrival of the request to the start of the attempt, in microseconds
+    /// Time from the arrival of the request to the start of the attempt, in microseconds.
+    std::uint32_t after = 0;
     std::uint32_t took = 0;  ///< duration in microseconds
     std::uint16_t outcome = 0;
   };
@@ -42,8 +42,8 @@ struct ReplayLog {
   std::uint64_t lines = 0;
   std::uint64_t other_lines = 0;
   std::uint64_t bad_lines = 0;
-  std::uint64_t left_out =
-      0;  ///< requests that the client ended, or whose response body broke off; they are not replayed
+  /// Requests that the client ended, or whose response body broke off; they are not replayed.
+  std::uint64_t left_out = 0;
   bool half_line = false;  ///< the last line was incomplete and was skipped
 };
 
@@ -59,9 +59,9 @@ inline constexpr std::size_t most_kinds = 10'000;
 inline constexpr Duration longest_log = std::chrono::hours(24 * 366);
 
 /// Reads a log. `tables` are the route tables of the configurations that the log will be replayed with.
-/// Requests with the same method and host are of the same kind if each table selects the same route for them.
-/// If `lenient`, lines that cannot be read are skipped and counted. The last line may always be incomplete,
-/// because the log may have been copied while it was being written.
+/// Requests with the same method, host and port are of the same kind if each table selects the same route for
+/// them. If `lenient`, lines that cannot be read are skipped and counted. The last line may always be
+/// incomplete, because the log may have been copied while it was being written.
 std::variant<ReplayLog, LogFault> read_log(std::istream&,
                                            const std::vector<const policy::RouteTable*>& tables,
                                            bool lenient);

@@ -11,8 +11,8 @@ constexpr double root_of_half = 0.707106781186547524400844362105;
 
 }  // namespace
 
-// Writes x as m * 2^k with m near 1, so that ln x = ln m + k * ln 2. Computes ln m as 2 artanh((m - 1) / (m +
-// 1)), because the series of artanh converges fast if m is near 1.
+// Writes x as m * 2^k with m near 1, so that ln x = ln m + k * ln 2. Computes ln m as 2 artanh(s) with s = (m
+// - 1) / (m + 1), because the series of artanh converges fast if s is near 0.
 double logarithm(double x) {
   int k = 0;
   double m = std::frexp(x, &k);

@@ -92,8 +92,8 @@ struct Model {
   std::optional<std::uint64_t> capacity = 40;
   std::uint64_t queue = 200;  ///< maximum number of requests that wait for a worker; the upstream responds
                               ///< with 503 to further requests
-  Duration refusal = std::chrono::milliseconds(
-      20);  ///< time for which each 503 of a full queue occupies a worker of the upstream
+  /// Time for which each 503 of a full queue occupies a worker of the upstream.
+  Duration refusal = std::chrono::milliseconds(20);
   std::vector<Outage> outages{{std::chrono::seconds(15), std::chrono::seconds(2), {}}};
   std::vector<ErrorShare> errors{{0.01, {}}};
   std::optional<RateLimit> limit;

@@ -27,8 +27,8 @@ struct ModelArguments {
 
 /// Why the model could not be read.
 struct ModelFault {
-  std::vector<std::string>
-      lines;             ///< the error messages; each one names the place in the file, or the option
+  /// The error messages; each one names the place in the file, or the option.
+  std::vector<std::string> lines;
   bool in_file = false;  ///< true if the fault is in the file, false if it is on the command line
 };
 

@@ -13,8 +13,8 @@ namespace reprise::tools {
 struct ModelKey {
   std::string_view name;      ///< such as `rate`, which is --rate on the command line
   std::string_view sentence;  ///< description of the key and its format
-  bool repeats =
-      false;  ///< the key may be given several times; its values form a list that replaces the default
+  /// The key may be given several times; its values form a list that replaces the default.
+  bool repeats = false;
   /// Parses the text and sets the value in the model or, if the key repeats, adds the value. If the text is
   /// invalid, returns the reason, such as `is too high: at most 1000000/s`, which the caller writes after the
   /// text.

@@ -14,8 +14,8 @@ namespace reprise::tools {
 /// A curve with one value per step; a negative value is a gap.
 struct Curve {
   std::vector<double> values;
-  std::string
-      css;  ///< CSS classes of the curve; if `area` is true, the region between curve and axis is filled
+  /// CSS classes of the curve; if `area` is true, the region between curve and axis is filled.
+  std::string css;
   bool area = false;
 };
 

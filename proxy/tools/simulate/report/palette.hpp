@@ -1,4 +1,4 @@
-// The colours of the charts: as SVG attributes for every viewer, and as a style sheet for dark pages.
+// The colours of the charts: SVG attributes for light pages, and a style sheet for dark pages.
 #pragma once
 
 #include <string>
