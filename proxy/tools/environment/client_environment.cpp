@@ -58,8 +58,9 @@ std::string java_proxy(const std::string& host, unsigned port) {
          " -Dhttps.proxyPort=" + number + " -Dhttp.nonProxyHosts=";
 }
 
-/// Returns the Java options for the proxy. Java needs `*.example.com` for `.example.com`. The list of direct
-/// hosts is passed even if it is empty; without it, Java would not use the proxy for localhost.
+/// Returns the Java options for the proxy. A domain such as `.example.com` becomes `*.example.com`, as Java
+/// expects. The list of direct hosts is passed even if it is empty: without this option, Java would not use
+/// the proxy for localhost.
 std::string java_options(const std::string& host, unsigned port, std::vector<std::string> direct) {
   for (std::string& name : direct) {
     if (name.starts_with('.')) name.insert(0, "*");
@@ -72,13 +73,13 @@ std::string java_trust(const TrustFiles& trust) {
          " -Djavax.net.ssl.trustStorePassword=" + trust.password;
 }
 
-/// Returns the options without those that java_options and java_trust added: the text `proxy`, then the list
-/// of hosts, then the text `trust`.
+/// Returns the Java options without those that java_options and java_trust added. The added options begin
+/// with `proxy`, go on with a list of hosts, and may end with `trust`.
 std::string without_ours(std::string options, const std::string& proxy, const std::string& trust) {
   for (std::size_t start = 0; (start = options.find(proxy)) != std::string::npos;) {
     std::size_t end = std::min(options.find(' ', start + proxy.size()), options.size());
     if (!trust.empty() && options.compare(end, trust.size(), trust) == 0) end += trust.size();
-    // The blank between these options and the others is removed too.
+    // Also removes the blank that separates the removed options from the others.
     if (start > 0)
       --start;
     else if (end < options.size())
@@ -127,8 +128,8 @@ Variables client_environment(const std::string& host, unsigned port, const Looku
                                              (trust ? java_trust(*trust) : std::string()));
   if (!trust) return made;
   for (const char* const name : trust_variables) made.emplace_back(name, trust->bundle);
-  // If the variable was not set, the text begins with a colon: PHP then reads its default folder first, then
-  // `php_folder`.
+  // If PHP_INI_SCAN_DIR was not set, its new value begins with a colon. PHP then reads its default folder
+  // first, and `php_folder` after that.
   if (!trust->php_folder.empty())
     made.emplace_back(php_folders, now(php_folders).value_or("") + ":" + trust->php_folder);
   return made;
@@ -193,7 +194,7 @@ std::vector<std::string_view> environment_formats() {
 
 std::string written_as(std::string_view format, const Variables& variables) {
   using http::ascii::append;
-  // systemd ignores lines of a drop-in file that do not belong to a section.
+  // In a drop-in file, systemd ignores lines that are outside a section.
   std::string text = format == "systemd" ? "[Service]\n" : "";
   for (const auto& [name, value] : variables) {
     if (format == "fish") {

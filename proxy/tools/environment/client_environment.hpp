@@ -1,5 +1,5 @@
-// The environment variables that make a program use the proxy. Used for the child process of `exec`, for
-// `env`, and for `inject`.
+// The environment variables that make a program use the proxy, for the child process of `exec`, for `env`,
+// and for `inject`.
 #pragma once
 
 #include <functional>
@@ -24,19 +24,18 @@ struct TrustFiles {
   std::string php_folder{};  ///< folder of ini files for PHP; empty if nothing is set for PHP
 };
 
-/// Returns the variables for a proxy at that address and port:
+/// Returns the variables for a proxy at `host` and `port`:
 ///  - each proxy variable in lower case and in upper case, and settings for runtimes that do not read these
 ///    variables;
 ///  - with `trust`, the variables that make programs trust the certificates in the files of `trust`;
 ///  - no_proxy and NO_PROXY as one list without duplicates: the current members of both, and the metadata
 ///    services of clouds;
-///  - JAVA_TOOL_OPTIONS and, with `trust`, PHP_INI_SCAN_DIR: the current value, and our settings after it.
+///  - JAVA_TOOL_OPTIONS and, with `trust`, PHP_INI_SCAN_DIR: the current value, followed by our settings.
 Variables client_environment(const std::string& host, unsigned port, const Lookup& now,
                              const std::optional<TrustFiles>& trust = std::nullopt);
 
-/// Returns the variables, such as CURL_CA_BUNDLE, in which the caller names files of trusted certificates,
-/// with their current values. Omits SSL_CERT_FILE, and variables that are empty or name the same file as
-/// SSL_CERT_FILE.
+/// Returns the variables, such as CURL_CA_BUNDLE, that name a file of trusted certificates, with their
+/// current values. Omits SSL_CERT_FILE, empty variables, and variables with the same value as SSL_CERT_FILE.
 Variables named_trust(const Lookup& now);
 
 /// The variables to restore, with their values; a variable without a value is removed.

@@ -14,7 +14,8 @@ namespace {
 
 const Resources usual_requests{{"cpu", "20m"}, {"memory", "32Mi"}};
 const Resources usual_limits{{"memory", "192Mi"}};
-// CPU limit of the sidecar in a pod of the class Guaranteed, which needs a limit for each resource.
+// CPU limit of the sidecar in a pod of the QoS class Guaranteed. In this class, every container needs a CPU
+// limit.
 constexpr std::string_view limit_of_cpu = "100m";
 
 /// Returns the quantity of the resource `name` in the container's resources; empty if it is not set. `kind`
@@ -63,8 +64,8 @@ std::string upgraded(const std::string& image, std::string_view version) {
   return image.substr(0, colon + 1) + std::string(version);
 }
 
-/// Sets the requests and limits of the sidecar. A default request that is above the limit is lowered to the
-/// limit. Returns an error message if a request is above its limit.
+/// Sets the requests and limits of the sidecar. Lowers a default request to the limit if it is above the
+/// limit. Returns an error message if a request that an option sets is above the limit.
 std::optional<std::string> decide_resources(const Pod& pod, const Options& options, Sidecar& sidecar) {
   if (shares_resources(pod) && options.requests.empty() && options.limits.empty()) return std::nullopt;
   const bool guaranteed = is_guaranteed(pod);

@@ -12,7 +12,8 @@ namespace reprise::tools {
 
 struct Document {
   std::string_view text;  ///< text of the document with its `---`, its comments and its last newline
-  /// Counted from 1; 0 for a piece without content, such as comments before the first document.
+  /// Number of the document in the file, counted from 1; 0 for text without content, such as comments before
+  /// the first document.
   std::size_t number = 0;
   std::size_t first_line = 1;  ///< number of the first line in the file, counted from 1
 };

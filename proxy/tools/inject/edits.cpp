@@ -210,8 +210,9 @@ std::size_t Edits::end_of_value(const Node& value) const {
 }
 
 // Returns the offset of the first line after a block. The block begins at `start`, the first byte of a line,
-// and is indented by `columns`. If `is_list` is true, the block includes the further items of the list. Blank
-// lines at the end of the block are not part of it, and comments at its end only if they are indented more.
+// and is indented by `columns`. If `is_list` is true, the block includes the further items of the list. The
+// block does not include blank lines at its end, nor comments at its end that are indented by at most
+// `columns`.
 std::size_t Edits::end_of_block(std::size_t start, std::size_t columns, bool is_list) const {
   std::size_t end = text_.size();
   bool first = true;
@@ -291,8 +292,8 @@ void Edits::remove_items(const Node& list, const std::vector<std::size_t>& place
       const std::size_t behind = comma + (text_.substr(comma + 1, 1) == " " ? 2 : 1);
       put(first.at, behind - first.at, "", first);
     } else {
-      // The removed items are at the end of the list, so the comma before them is removed too, unless the
-      // removed items are the whole list.
+      // The removed items end the list, so the comma before them is removed too. If the whole list is
+      // removed, there is no such comma.
       const std::size_t begin = from == 0 ? first.at : std::min(text_.rfind(',', first.at), first.at);
       put(begin, end - begin, "", first);
     }
@@ -325,7 +326,7 @@ void Edits::remove_entries(const Node& mapping, const std::vector<std::size_t>& 
       remove_lines(start, end, key);
       continue;
     }
-    // The key follows a dash, so the next key takes its place.
+    // The key is on the line of a dash, so the next key moves up to its place. The last key has no next key.
     if (is_last) return refuse(key, "this cannot be removed in its current form: remove it by hand");
     const std::size_t next = std::min(text_.find_first_not_of(' ', end), text_.size());
     put(key.at, next - key.at, "", key);

@@ -32,7 +32,8 @@ Addition mapping_entry(const std::string& key, const std::vector<Addition>& entr
 
 /// Collects the changes of one text. All nodes and offsets refer to the unchanged text. Several parts of the
 /// text may share a node through an anchor: the node is changed once if all parts require the same change,
-/// and different changes are a fault.
+/// and different changes are a fault. If one change lies inside the range of another change, only the outer
+/// change is applied.
 class Edits {
  public:
   explicit Edits(std::string_view text)
@@ -47,13 +48,11 @@ class Edits {
   void append_items(const Node& list, const std::vector<Addition>&);
   /// Writes a value after a key whose value is null or missing.
   void fill(const Entry&, const std::string& json);
-  /// Returns the text of a null: everything between the colon and the end of the null.
+  /// Returns the spelling of a null value: everything between the colon and the end of the value.
   std::string written_null(const Entry&) const;
-  /// Replaces a scalar that is on one line. Returns its old text.
+  /// Replaces a scalar that is on one line, and returns its old text.
   std::string replace(const Node& scalar, const std::string& json);
 
-  // The functions below remove or restore text. If one change lies inside the range of another change, only
-  // the outer change is applied.
   /// Removes the items at these indexes of a list. Precondition: the indexes are ascending.
   void remove_items(const Node& list, const std::vector<std::size_t>& places);
   /// Removes the key and its value. Does nothing if the mapping does not have the key, or has it only through
@@ -64,7 +63,7 @@ class Edits {
   /// Replaces everything from the colon of a key to the end of its value. Precondition: the value is in
   /// braces, or is a scalar on one line.
   void put_value(const Entry&, const std::string& written);
-  /// Replaces a scalar that is on one line.
+  /// Replaces a scalar that is on one line by its original spelling.
   void replace_as_written(const Node& scalar, const std::string& written) { replace(scalar, written); }
 
   const std::optional<Fault>& fault() const { return fault_; }

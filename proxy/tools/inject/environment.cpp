@@ -88,8 +88,8 @@ void change(const Node& entry, const std::string& name, const std::string& wante
   }
 }
 
-/// Collects the entries by name. Returns a fault if `env` is not a list, or if a variable that reprise sets
-/// appears twice in it.
+/// Collects the entries of `env` in `present`, by name. Returns a fault if `env` is not a list, or if a
+/// variable that reprise sets appears twice in it.
 std::optional<Fault> read_environment(const Node& env, Present& present) {
   if (env.kind != Node::Kind::list && env.kind != Node::Kind::nothing)
     return Fault{env.line, env.column, "env is not a list"};
@@ -112,7 +112,8 @@ std::size_t place_for_env(const Node& container) {
   return container.entries.size() > 1 ? 1 : 0;
 }
 
-/// Returns how many items at the front have the names of variables in our list, in the order of our list.
+/// Counts the items, from `item` on, whose names appear in our list of variables in the same order. Stops at
+/// the first item that does not.
 template <typename Item, typename Name>
 std::size_t run_of(Item item, Item last_item, Name name, Name last_name) {
   std::size_t count = 0;

@@ -1,5 +1,4 @@
-// Sets the environment of one container: every variable that sends its requests through reprise, without
-// duplicates.
+// Sets the environment variables that make one container send its requests through reprise.
 #pragma once
 
 #include <optional>
@@ -21,18 +20,17 @@ inline constexpr std::string_view direct_names =
 /// Returns true if `reprise inject` sets a variable with that name.
 bool is_proxy_variable(std::string_view name);
 
-/// A range of variables that reprise probably added, as their names and their order suggest. The range is at
-/// the end of the list, or at its front if a build of November 2026, before the release of 0.1.0, added the
-/// variables.
+/// The range of variables that reprise probably added to a container, judged by their names and order. The
+/// range is at the end of `env`. Builds of November 2026, before the release of 0.1.0, added it at the front.
 struct Added {
   std::size_t first = 0;
   std::size_t count = 0;
 };
 Added added_variables(const Node& env);
 
-/// Adds the changes to `edits`, notes for the author of the manifest to `remarks`, and facts for remove() to
-/// `undo`. `place` identifies the container's environment in `undo`. Returns a fault if the environment
-/// cannot be changed.
+/// Adds the changes of the container's environment to `edits`, notes for the author of the manifest to
+/// `remarks`, and facts for remove() to `undo`. `place` identifies the container's environment in `undo`.
+/// Returns a fault if the environment cannot be changed.
 std::optional<Fault> edit_environment(const Node& container, const std::string& place, Edits& edits,
                                       std::vector<Fault>& remarks, Undo& undo);
 

@@ -23,8 +23,8 @@ Fault with_advice(Fault fault, std::string_view text) {
   return fault;
 }
 
-/// Returns the fault for a text that is not YAML. If a line up to the fault is indented with a tab, the tab
-/// is the cause, whatever the parser reports.
+/// Returns the fault for a text that is not YAML. If a line up to the fault is indented with a tab, the fault
+/// names the tab as the cause, whatever the parser reports.
 Fault no_yaml(const Fault& fault, std::string_view text) {
   std::size_t line = 1;
   for (std::size_t at = 0; at < text.size() && line <= fault.line; ++line) {
@@ -175,7 +175,7 @@ class Injection {
     ++done_.passed_over;
   }
 
-  /// Decides for each pod whether it gets a sidecar, gets its existing sidecar replaced, or stays unchanged.
+  /// Decides for each pod: it gets a sidecar, its existing sidecar is replaced, or it stays unchanged.
   std::optional<Fault> choose(const Parsed& known) {
     for (const Pod& pod : known.pods) {
       const Node* const ours = our_container(*pod.spec);
@@ -201,7 +201,7 @@ class Injection {
     return std::nullopt;
   }
 
-  /// Decides the settings of each pod's sidecar. They are absent for a pod that gets no sidecar.
+  /// Sets `sidecars_`: the settings of each pod's sidecar, or nothing if the pod gets no sidecar.
   std::optional<Fault> decide_sidecars(const Parsed& known) {
     for (std::size_t i = 0; i < known.pods.size(); ++i) {
       sidecars_.emplace_back();
@@ -225,8 +225,9 @@ class Injection {
     });
     MetadataForm metadata = MetadataForm::whole;
     auto edited = compared_edit(known, before, UndoForm::left_out, metadata);
-    // An anchor may share the metadata with other pods. In this case fewer additions are made: reprise works
-    // without them, unless they contain its configuration.
+    // If other objects share the metadata through an anchor, adding everything is a fault. In this case,
+    // fewer annotations and labels are added. reprise needs none of them, except an annotation with its
+    // configuration.
     const std::pair<MetadataForm, const char*> less[] = {
         {MetadataForm::annotations,
          "no label was added, because other objects share these labels through an anchor"},
@@ -254,8 +255,8 @@ class Injection {
     return std::nullopt;
   }
 
-  /// Returns the whole text with reprise added, or a fault if the text then differs from the original in
-  /// anything else. Sets `remarks_`.
+  /// Returns the whole text with reprise added. Returns a fault if the edit changed anything else. Sets
+  /// `remarks_`.
   std::variant<std::string, Fault> compared_edit(const Parsed& known, std::string_view text, UndoForm form,
                                                  MetadataForm metadata) {
     remarks_.clear();

@@ -19,19 +19,19 @@ struct Remark {
   std::size_t line = 1;
   std::size_t column = 1;
   std::string message;
-  bool is_note = false;  ///< true if the author need not do anything
+  bool is_note = false;  ///< true if the message requires no action
 };
 
 struct Injected {
   std::string text;
   std::size_t pods = 0;     ///< number of pods to which reprise was added
   std::size_t already = 0;  ///< number of pods that already had reprise and are unchanged
-  /// Number of skipped pods, and of objects of unknown kinds that seem to have pods.
+  /// Number of skipped pods, plus the number of objects of unknown kinds that seem to have pods.
   std::size_t passed_over = 0;
   std::map<std::string, std::size_t> others{};  ///< number of objects without pods, by kind
   std::set<std::string> config_maps{};          ///< names of ConfigMaps that the pods mount
   std::set<std::string> config_maps_there{};    ///< names of the ConfigMaps that the file defines
-  std::vector<Remark> remarks{};                ///< notes for the author
+  std::vector<Remark> remarks{};                ///< notes for the author of the manifest
 };
 
 /// Adds reprise to all pods in a file of YAML documents or JSON. If a document has a fault, returns only the

@@ -70,7 +70,7 @@ class Builder : public YAML::EventHandler {
  private:
   struct Level {
     Node* node;
-    const Node* key = nullptr;  // key of a mapping whose value has not been read yet
+    const Node* key = nullptr;  // last key of the mapping, if its value has not been read yet
     std::set<std::string> keys{};
   };
 
@@ -85,7 +85,8 @@ class Builder : public YAML::EventHandler {
     return &node;
   }
 
-  // Returns the offset after an anchor (&a) and a tag (!!str). The node may begin on a later line.
+  // Skips an anchor (&a) and a tag (!!str) at `at`. Returns the offset of the value, which may be on a later
+  // line.
   std::size_t after_properties(std::size_t at) const {
     while (at < text_.size() && (text_[at] == '&' || text_[at] == '!')) {
       at = std::min(text_.find_first_of(" \t\r\n", at), text_.size());

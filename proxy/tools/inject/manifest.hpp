@@ -12,7 +12,7 @@
 
 namespace reprise::tools {
 
-/// The byte order mark (UTF-8), with which files of some editors begin.
+/// The byte order mark of UTF-8. Some editors write it at the start of a file.
 inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 /// A fault and its position. Lines and columns of the text count from 1.
@@ -32,7 +32,8 @@ struct Node {
   bool in_braces = false;  ///< written as `[..]` or `{..}`, like everything in JSON
   /// The value is quoted or tagged, so it is a string even if it looks like a number or boolean.
   bool is_quoted = false;
-  /// Offset of the value's first byte in the text, after any anchor and tag; undefined for `nothing`.
+  /// Offset of the value's first byte in the text, after any anchor and tag; undefined if `kind` is
+  /// `nothing`.
   std::size_t at = 0;
   std::size_t line = 1;
   std::size_t column = 1;

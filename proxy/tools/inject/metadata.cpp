@@ -16,8 +16,8 @@ constexpr std::string_view admin_port = "3129";
 
 using Places = std::vector<std::size_t>;
 
-/// Returns the text as a block scalar if YAML reads this scalar as exactly the same text; otherwise returns
-/// it quoted.
+/// Returns the text as a YAML block scalar. If a block scalar would not have exactly this value, returns the
+/// text as a quoted scalar.
 std::string block_value(const std::string& text) {
   const bool is_plain = text.find_first_of("\r\t") == std::string::npos && text.ends_with('\n') &&
                         !text.ends_with("\n\n") && text[0] != ' ' && text[0] != '\n' &&
@@ -165,8 +165,8 @@ bool carries_config(const Pod& pod) {
          });
 }
 
-/// Removes our entries from a list of the metadata. Returns true if no other entries remain and the caller
-/// must remove the whole list.
+/// Removes the entries that inject() added to `list`, which is `annotations` or `labels`. Returns true if no
+/// other entries remain and the caller must remove the whole list.
 bool take_out(const Pod& pod, const Node& metadata, const std::string& list, const Undo& undo, Edits& edits) {
   const Entry* own = metadata.own(list);
   const Node* there = metadata.find(list);

@@ -10,8 +10,8 @@
 
 namespace reprise::tools {
 
-/// Annotation that lists the volumes which an autoscaler may delete when it moves a pod. The volume of
-/// reprise is added to this list, because it has only the bodies of requests in progress.
+/// Annotation that lists the volumes that an autoscaler may delete when it moves a pod. The volume of reprise
+/// is added to this list, because it has only the bodies of requests in progress.
 inline constexpr std::string_view eviction_key =
     "cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes";
 
@@ -23,8 +23,8 @@ std::string metadata_place(std::string_view list, std::string_view key);
 /// Returns the keys that inject() may add to `annotations` or `labels`.
 std::vector<std::string_view> metadata_keys(std::string_view list);
 
-/// Adds the changes to `edits`, notes for the author of the manifest to `remarks`, and facts for remove() to
-/// `undo`.
+/// Adds the changes of the pod's metadata to `edits`, notes for the author of the manifest to `remarks`, and
+/// facts for remove() to `undo`.
 void edit_metadata(const Pod&, const Sidecar&, Edits& edits, std::vector<Fault>& remarks, Undo& undo);
 
 /// Reverses edit_metadata().

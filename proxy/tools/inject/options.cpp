@@ -38,7 +38,7 @@ constexpr Annotation annotations[] = {
 std::optional<Fault> take(const Node& value, const Annotation& what, Options& options) {
   if (value.kind != Node::Kind::scalar)
     return Fault{value.line, value.column, std::string(key_prefix).append(what.name) + " is not text"};
-  // An empty quantity removes the default of the resource, so it is valid.
+  // An empty quantity is valid: the sidecar then gets none for this resource.
   const bool is_judged = what.fault != nullptr && !(what.resources != nullptr && value.text.empty());
   if (const auto wrong = is_judged ? what.fault(value.text) : std::nullopt)
     return Fault{value.line, value.column, std::string(key_prefix).append(what.name) + ": " + *wrong};
@@ -102,8 +102,8 @@ std::variant<Options, Fault> read_annotations(const Node* metadata) {
 }
 
 Options joined(Options one, const Options& other) {
-  // A configuration can be given in two ways, which exclude each other. If `one` has a configuration in
-  // either way, the configuration of `other` is ignored.
+  // The options `config` and `config_map` exclude each other. If `one` sets either of them, both are ignored
+  // in `other`.
   if (!one.config && !one.config_map) {
     one.config = other.config;
     one.config_map = other.config_map;

@@ -35,10 +35,11 @@ inline constexpr std::string_view key_prefix = "reprise.dev/";
 inline constexpr std::string_view inject_key = "reprise.dev/inject";
 inline constexpr std::string_view config_key = "reprise.dev/config";
 
-/// The next three functions return why the value is invalid, as an error message; nothing if the value is
-/// valid.
+/// Returns an error message if the text is not a valid quantity; nothing if it is valid.
 std::optional<std::string> fault_of_quantity(std::string_view text);
+/// Returns an error message if the text is not a valid user; nothing if it is valid.
 std::optional<std::string> fault_of_user(std::string_view text);
+/// Returns an error message if the text is not a valid pull policy; nothing if it is valid.
 std::optional<std::string> fault_of_pull_policy(std::string_view text);
 
 /// Parses a list such as `cpu=20m,memory=32Mi`. Returns an error message if the list is invalid.
@@ -48,7 +49,7 @@ std::variant<Resources, std::string> read_resources(std::string_view text);
 /// one. `metadata` may be null.
 std::variant<Options, Fault> read_annotations(const Node* metadata);
 
-/// Returns the options of `one`, and from `other` those that `one` does not set.
+/// Returns the options of `one`. An option that `one` does not set is taken from `other`.
 Options joined(Options one, const Options& other);
 
 }  // namespace reprise::tools

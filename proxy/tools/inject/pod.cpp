@@ -37,7 +37,7 @@ bool is_of_group(std::string_view version, std::string_view group) {
   return version.empty() || (group.ends_with('/') ? version.starts_with(group) : version == group);
 }
 
-// Maximum number of nodes that are visited, because nested aliases can make the tree of a small file huge.
+// Maximum number of nodes that a search visits. Nested aliases can make the tree of a small file huge.
 constexpr std::size_t most_nodes = 100'000;
 
 const Workload* workload_of(const Node& object) {
@@ -80,7 +80,8 @@ const Node* list_of(const Node& pod, std::string_view key) {
   return list != nullptr && list->kind == Node::Kind::list ? list : nullptr;
 }
 
-/// Adds items at the front of the pod's list. If the pod has no such list, adds a new list to `fresh`.
+/// Adds items at the front of the pod's list `key`. If the pod does not have this list, adds it as a new list
+/// to `fresh`.
 void put_in_list(const Node& pod, const std::string& key, const std::vector<std::string>& items, Edits& edits,
                  std::vector<Addition>& fresh) {
   std::vector<Addition> additions;

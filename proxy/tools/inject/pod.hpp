@@ -41,22 +41,23 @@ bool is_injected(const Node& pod);
 /// added.
 std::string obstacle(const Pod&);
 
-/// Returns true for an init container that runs as long as the pod. Such containers are not changed.
+/// Returns true for an init container that runs as long as the pod. inject() does not edit such containers.
 bool is_sidecar(const Node& container);
 
-/// Which facts about the original pod the container of reprise stores. inject() stores only the facts without
-/// which remove() would not restore the pod.
+/// Selects which facts about the original pod are stored in the container of reprise. inject() stores only
+/// the facts without which remove() would not restore the pod.
 enum class UndoForm : std::uint8_t {
   left_out,
   values,  ///< the replaced values
   whole,   ///< the replaced values, and how many entries were added to each list
 };
 
-/// Which additions the pod's metadata gets: fewer if other objects share the metadata through a YAML anchor.
+/// Selects the additions to the pod's metadata. Fewer are made if other objects share the metadata through a
+/// YAML anchor.
 enum class MetadataForm : std::uint8_t { left_out, annotations, whole };
 
-/// Adds all changes that add reprise to the pod to `Edits`. Returns notes for the author of the manifest, or
-/// the first fault.
+/// Collects in `Edits` all changes that add reprise to the pod. Returns notes for the author of the manifest,
+/// or the first fault.
 std::variant<std::vector<Fault>, Fault> inject_pod(const Pod&, const Sidecar&, UndoForm, MetadataForm,
                                                    Edits&);
 

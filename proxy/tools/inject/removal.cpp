@@ -28,8 +28,8 @@ Places places_of(const Node& list, Predicate is_ours) {
   return places;
 }
 
-/// Removes our items from the list of the key. If the list did not exist before inject(), removes the key
-/// too.
+/// Removes the items at the indexes `ours` from the list `key`. If inject() created this list and no other
+/// items remain, removes the key too, or restores the null that was its value.
 void take_out(const Node& mapping, const std::string& key, const Places& ours, const std::string& place,
               const Undo& undo, Edits& edits) {
   const Node& list = *mapping.find(key);
@@ -41,7 +41,7 @@ void take_out(const Node& mapping, const std::string& key, const Places& ours, c
   edits.remove_entry(mapping, key);
 }
 
-/// Restores the replaced value of one variable.
+/// Restores the value of one variable if inject() replaced it.
 void put_back(const Node& variable, const std::string& place, const Undo& undo, Edits& edits) {
   const Entry* value = variable.own("value");
   if (value == nullptr) return;

@@ -12,7 +12,7 @@
 namespace reprise::tools {
 namespace {
 
-// Maximum number of comparisons, because nested aliases can make the tree of a small file huge.
+// Maximum number of node comparisons. Nested aliases can make the tree of a small file huge.
 constexpr std::size_t most_steps = 4'000'000;
 
 class Comparison {
@@ -57,8 +57,8 @@ class Comparison {
            differs(before);
   }
 
-  /// Returns true if `after` has all entries of `before` in the same order, and besides them only keys in
-  /// `more`.
+  /// Returns true if `after` has all entries of `before` in the same order. Any additional entry of `after`
+  /// must have a key from `more`.
   template <typename Judge>
   bool same_entries(const Node& before, const Node& after, const std::vector<std::string_view>& more,
                     Judge judge) {
@@ -79,8 +79,8 @@ class Comparison {
            differs(before);
   }
 
-  /// Returns true if `after` has all items of `before`. Added items must be at the front if `at_front`,
-  /// otherwise at the end.
+  /// Returns true if `after` has all items of `before`. The items that `after` has in addition must be at its
+  /// front if `at_front`, otherwise at its end.
   template <typename Judge>
   bool same_items(const Node& before, const Node& after, bool at_front, Judge judge) {
     const bool was_empty = before.kind == Node::Kind::nothing;
@@ -104,8 +104,8 @@ class Comparison {
     return same_entries(before, after, more, judge);
   }
 
-  /// Compares two nodes that have the metadata and the spec of a pod. In `after`, annotations and labels of
-  /// reprise may be added, and the annotation of evictable volumes may be extended.
+  /// Compares two nodes that have the metadata and the spec of a pod. `after` may have the annotations and
+  /// labels of reprise in addition, and its list of evictable volumes may be longer.
   bool same_holder(const Node& before, const Node& after) {
     return same_entries(
         before, after, {"metadata"}, [this](const std::string& key, const Node& one, const Node& other) {
@@ -160,8 +160,8 @@ class Comparison {
         });
   }
 
-  /// Returns true if the items of `before` have the names of the first items of `after`, so that the added
-  /// items are at the end. Older versions of reprise added items at the front.
+  /// Returns true if the first items of `after` have the same names as the items of `before`. In this case,
+  /// the added items are at the end. Older versions of reprise added items at the front.
   static bool is_prefix_by_name(const Node& before, const Node& after) {
     return before.items.size() <= after.items.size() &&
            std::equal(before.items.begin(), before.items.end(), after.items.begin(),

@@ -50,8 +50,8 @@ bool is_json_literal(const Node& scalar) {
 std::string quantities(std::string_view key, const Resources& resources) {
   std::string text;
   for (const auto& [name, quantity] : resources) {
-    // A quantity without a unit is quoted. Otherwise YAML would read a number, which the API accepts but
-    // returns as a string.
+    // A quantity without a unit is quoted. Otherwise YAML would read it as a number. The API accepts a
+    // number, but returns it as a string.
     const bool has_unit = quantity.find_first_of("mKMGTPEk") != std::string::npos;
     text.append(text.empty() ? "" : ", ")
         .append(name)

@@ -1,5 +1,5 @@
-// Facts about the original pod that the changed text no longer shows and that `reprise inject --remove`
-// needs.
+// Facts about the original pod that `reprise inject --remove` needs and that the changed text no longer
+// shows.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +12,16 @@
 
 namespace reprise::tools {
 
-/// Environment variable of our container that holds these facts.
+/// Environment variable in the container of reprise that stores the facts about the original pod.
 inline constexpr std::string_view undo_variable = "INJECT_UNDO";
 
-/// The facts, keyed by place: `volumes`, `containers.0.env`, `containers.0.env.NO_PROXY`.
+/// Facts about the original pod, keyed by place: `volumes`, `containers.0.env`, `containers.0.env.NO_PROXY`.
 class Undo {
  public:
   /// Reads the facts that our container stores; empty if it stores none.
   static Undo read_from(const Node& container);
 
-  /// Records that the list, perhaps an empty one, existed before inject().
+  /// Records that the list existed before inject(), even if it was empty.
   void had_list(const std::string& place) { facts_[place] = "list"; }
   /// Records that the value was null, and the spelling of the null in the text.
   void had_null(const std::string& place, const std::string& written) { facts_[place] = "null" + written; }
@@ -31,7 +31,7 @@ class Undo {
   void had_none(const std::string& place) { facts_[place] = "none"; }
   /// Records that the entry already existed with the value that inject() writes.
   void had(const std::string& place) { facts_[place] = "kept"; }
-  /// Records which entry at that place inject() added.
+  /// Records that inject() added an entry at `place`, and the name of this entry (may be empty).
   void added_one(const std::string& place, const std::string& which) { facts_[place] = "ours" + which; }
   /// Records that inject() added the last `count` entries of the list.
   void added(const std::string& place, std::size_t count) {
@@ -48,8 +48,8 @@ class Undo {
   std::optional<std::size_t> count_at_end(const std::string& place) const {
     return number(place + ".behind");
   }
-  /// Returns how many entries an older build added at the front of the list, if such a build recorded the
-  /// number (see `Added`).
+  /// Returns how many entries an older build added at the front of the list; nothing if this number is not
+  /// recorded (see `Added`).
   std::optional<std::size_t> count_at_front(const std::string& place) const {
     return number(place + ".added");
   }
@@ -63,7 +63,7 @@ class Undo {
   std::optional<std::string> behind(std::string_view word, const std::string& place) const;
 
   std::map<std::string, std::string> facts_;
-  /// Numbers of added entries, which the text itself does not show.
+  /// How many entries inject() added to each list. The changed text does not show these numbers.
   std::map<std::string, std::string> counts_;
 };
 

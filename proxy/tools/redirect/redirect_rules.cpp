@@ -16,7 +16,7 @@ constexpr std::string_view nft_fresh = "add table inet reprise\ndelete table ine
 bool is_v6(std::string_view address) { return address.find(':') != std::string_view::npos; }
 
 // Returns true if REDIRECT reaches the listener. REDIRECT sends this host's own connections to a loopback
-// address; if the listener is at another address, the rules must name this address (DNAT).
+// address. If the listener has another address, the rules need DNAT with that address.
 bool is_reached_by_redirect(const config::Endpoint& listener) {
   return listener.address.starts_with("127.") || listener.address == "::1" || listener.address == "0.0.0.0" ||
          listener.address == "::";
@@ -41,9 +41,9 @@ std::string range_text(const PortRange& range, std::string_view between) {
   return text;
 }
 
-// Returns the nft expression that selects the users and ports to redirect. The expression lists the users
-// whose packets are redirected instead of excluding all others, because a packet without a socket has no user
-// and must not be redirected.
+// Returns the nft expression that selects the users and ports to redirect. It names these users instead of
+// excluding all others. A packet without a socket has no user, so a rule that only excludes users would
+// redirect it.
 std::string nft_choice(const Redirection& rules) {
   std::string text;
   if (!rules.only_users.empty()) append(text, "meta skuid { ", list_of(rules.only_users), " } ");
@@ -93,8 +93,8 @@ void add_iptables_family(std::string& text, const Redirection& rules, bool v6) {
   append(text, command, "-A REPRISE -o lo -j RETURN\n");
   for (const std::string& network : of_family(rules.left, v6))
     append(text, command, "-A REPRISE -d ", network, " -j RETURN\n");
-  // The redirections are added after the exceptions. Otherwise, while the chain is being filled, connections
-  // of reprise would be redirected to reprise.
+  // The exceptions are added first. If the redirections were added first, connections of reprise would be
+  // redirected to reprise until the exceptions are added.
   for (const std::string& choice : iptables_choices(rules)) {
     append(text, command, "-A REPRISE ", choice);
     if (is_reached_by_redirect(*listener)) {

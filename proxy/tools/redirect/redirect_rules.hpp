@@ -21,14 +21,14 @@ struct PortRange {
 /// joined. Returns nothing if an entry is empty or is neither a port nor a range.
 std::optional<std::vector<PortRange>> parse_ports(std::string_view text);
 
-/// The settings of the rules.
+/// Settings of the packet filter rules.
 struct Redirection {
   /// Address of the transparent listener for IPv4; absent if IPv4 connections are not redirected.
   std::optional<config::Endpoint> ipv4;
-  std::optional<config::Endpoint> ipv6;  ///< the same for IPv6
+  std::optional<config::Endpoint> ipv6;  ///< transparent listener for IPv6; absent if IPv6 is not redirected
   std::string user;  ///< user that runs reprise; this user's connections are not redirected
-  /// Networks to which connections are not redirected: loopback, link-local, and the networks that the
-  /// configuration denies to reprise (`security.deny`).
+  /// Networks to which connections are not redirected: loopback, link-local, and the networks to which
+  /// reprise may not connect (`security.deny`).
   std::vector<std::string> left;
   std::vector<std::string> only_users;  ///< users whose connections are redirected; empty: all users
   std::vector<PortRange> ports;         ///< destination ports that are redirected; empty: all ports
@@ -37,8 +37,8 @@ struct Redirection {
   bool is_of_whole_host() const { return only_users.empty() && ports.empty(); }
 };
 
-/// Returns the settings for redirecting to the first transparent listener of each address family. If a family
-/// has no transparent listener, its listener is absent.
+/// Returns settings that redirect to the first transparent listener of each address family. Connections of an
+/// address family without a transparent listener are not redirected.
 Redirection redirection_of(const config::Settings&, std::string user);
 
 /// Returns input for `nft -f -` that creates a separate table, or replaces the table if it exists.

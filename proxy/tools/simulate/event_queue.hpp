@@ -20,7 +20,7 @@ using policy::Instant;
 struct Ticket {
   std::uint32_t place = 0;
   std::uint32_t life = 0;
-  /// Counted from 1; 0 if the ticket identifies the request, not one of its attempts.
+  /// Number of the attempt, counted from 1; 0 if the ticket identifies the request, not one of its attempts.
   std::uint32_t attempt = 0;
 };
 

@@ -9,8 +9,8 @@
 namespace reprise::tools {
 namespace {
 
-/// Identifies a budget, circuit or pause by its host and settings. For each such identity, every client has a
-/// separate budget, circuit or pause.
+/// Key of a budget, circuit or pause: the upstream host and the settings. Each client has its own budget,
+/// circuit or pause for each key.
 template <typename Settings>
 struct Account {
   std::string host;

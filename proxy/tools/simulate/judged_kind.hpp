@@ -14,8 +14,8 @@ struct JudgedKind {
   std::size_t route = 0;
   const policy::RoutePolicy* policy = nullptr;  ///< owned by the route table
   policy::Facts facts;
-  /// True if the request counts as not idempotent although the idempotency rule of its route has conditions:
-  /// data that is not available here, such as the request body, might meet them.
+  /// True if the request counts as not idempotent only because data is missing: the idempotency rule of its
+  /// route has conditions on data that a simulation does not have, such as the request body.
   bool unknown = false;
 };
 

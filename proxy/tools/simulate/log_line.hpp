@@ -23,8 +23,9 @@ struct LoggedAttempt {
 };
 
 struct LogLine {
-  std::int64_t written = 0;  ///< when the line was written, in nanoseconds since 1970: at the end of the
-                             ///< request, or slightly later
+  /// Time at which the line was written, in nanoseconds since 1970: at the end of the request or slightly
+  /// later.
+  std::int64_t written = 0;
   std::string method;
   std::string host;
   std::uint16_t port = 80;
@@ -32,8 +33,8 @@ struct LogLine {
   std::optional<int> status;  ///< status that was sent to the client; absent if none was sent
   telemetry::Ending ending = telemetry::Ending::complete;
   policy::Reason reason = policy::Reason::success;
-  std::vector<LoggedAttempt> attempts;  ///< attempts of the request; if the line omits some, only the
-                                        ///< attempts before the first omitted attempt
+  /// The attempts of the request. If the line omits attempts, only those before the first omitted attempt.
+  std::vector<LoggedAttempt> attempts;
   bool has_gap = false;
   Duration took{};
   bool tunnel = false;

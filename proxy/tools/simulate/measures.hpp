@@ -51,7 +51,7 @@ struct Measures {
   std::uint64_t requests = 0;
   std::uint64_t succeeded = 0;  ///< requests with a response below 500, other than 408 and 429
   std::uint64_t attempts = 0;
-  std::uint64_t retries = 0;  ///< attempts after a failed one
+  std::uint64_t retries = 0;  ///< attempts that follow a failed attempt of their request
   std::uint64_t hedges = 0;   ///< copies that were sent beside a slow attempt
   /// Attempts that the upstream served although their request no longer waited for them.
   std::uint64_t wasted = 0;
@@ -66,14 +66,14 @@ struct Measures {
   Histogram latency;         ///< from a request to its response, for successful requests
   Histogram latency_of_all;  ///< from a request to its end, for all requests that ended
   Duration step{};           ///< length of one step
-  std::vector<Step> steps;  ///< steps of the time in which requests arrive; the time after it, until the last
-                            ///< request ends, has no steps
+  /// Steps of the time in which requests arrive. The time after the last arrival has no steps.
+  std::vector<Step> steps;
   std::optional<Duration> trouble_ended;  ///< end of the last outage or the last burst
-  /// Time from `trouble_ended` until the success rate recovers: until the start of the first three seconds in
-  /// which the success rate of each step is at least 95 % of the rate before the trouble. Absent if the rate
-  /// did not recover while requests arrived.
+  /// Time from `trouble_ended` to the recovery, which is the start of the first three seconds in which every
+  /// step has at least 95 % of the success rate before the trouble. Absent if the success rate did not
+  /// recover while requests arrived.
   std::optional<Duration> recovered;
-  // The members below are used only for a replay.
+  // Set only for a replay: `decided_by_log`, `assumed` and `unknown_rule`.
   std::uint64_t decided_by_log = 0;  ///< requests whose attempts are all in the log
   std::uint64_t assumed = 0;         ///< attempts that are not in the log
   std::uint64_t unknown_rule = 0;  ///< requests whose idempotency depends on data that the log does not have
@@ -88,7 +88,7 @@ struct Measures {
 
 /// Returns a round step length that divides the duration into at most 120 steps.
 Duration step_of(Duration);
-/// Sets `recovered`. `trouble_from` is the start of the first outage or burst.
+/// Sets `recovered` in the results. `trouble_from` is the start of the first outage or burst.
 void find_recovery(Measures&, Duration trouble_from);
 
 }  // namespace reprise::tools

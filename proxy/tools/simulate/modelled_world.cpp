@@ -10,7 +10,7 @@ using policy::Responded;
 
 enum Known : std::uint16_t { ok, overloaded, limited, others };
 
-// Time until an attempt fails that no worker serves, such as a rejected attempt.
+// Time until an attempt fails if no worker serves it, for example because the upstream rejects it.
 constexpr Duration rejection_time = std::chrono::milliseconds(1);
 
 Duration since_start(Instant now) { return now.time_since_epoch(); }
@@ -43,8 +43,8 @@ ModelledWorld::ModelledWorld(const Model& model)
   coming_ = next_of_rate();
 }
 
-// Returns the time of the next request that is not part of a burst. The times of even arrivals are computed
-// from the number of requests so far, so that rounding errors do not accumulate.
+// Returns the time of the next request that is not part of a burst. The times of evenly spaced requests are
+// computed from the number of requests so far, so that rounding errors do not accumulate.
 std::optional<Instant> ModelledWorld::next_of_rate() {
   if (model_.rate <= 0) return std::nullopt;
   ++count_;
@@ -113,8 +113,9 @@ Instant ModelledWorld::serve(const Queued& queued, Instant now, EventQueue& even
   return ends;
 }
 
-// Rejects an attempt because the queue is full. The rejection later also occupies a worker, unless too many
-// rejections already wait for a worker: the kernel, without a worker, rejects the further attempts.
+// Rejects an attempt because the queue is full. Later, the rejection also occupies a worker for some time. If
+// too many rejections already wait for a worker, this one occupies none, as if the kernel had rejected the
+// attempt.
 AttemptStart ModelledWorld::reject(const Ticket& ticket, Instant now, EventQueue& events,
                                    Measures& measures) {
   ++measures.refused;
@@ -152,7 +153,7 @@ AttemptStart ModelledWorld::begin(const Ticket& ticket, const Arrival&, unsigned
   return {};
 }
 
-// Gives the free worker its next work: pending rejections first, then queued requests.
+// Gives a free worker its next work: pending rejections first, then queued requests.
 void ModelledWorld::free_worker(Instant now, EventQueue& events) {
   if (!model_.capacity) return;
   if (refusals_ > 0) {

@@ -45,9 +45,9 @@ class ModelledWorld final : public World {
   std::uint64_t count_ = 0;
   Instant last_{};
   std::optional<Instant> coming_;
-  std::vector<policy::Outcome> outcomes_;  ///< outcomes of attempts: 200, 503 and 429, then one outcome for
-                                           ///< each outage and for each error of the model
-  std::size_t first_error_ = 0;            ///< index of the first error in outcomes_
+  /// Outcomes of attempts: 200, 503 and 429, then one for each outage and for each error of the model.
+  std::vector<policy::Outcome> outcomes_;
+  std::size_t first_error_ = 0;  ///< index of the first error in outcomes_
   std::uint64_t busy_ = 0;
   std::deque<Queued> queue_;
   std::uint64_t refusals_ = 0;  ///< rejections that wait for a free worker

@@ -14,7 +14,8 @@ void without_retries(RoutePolicy& policy) {
   policy.hedge.reset();
 }
 
-// Changes the policy to a simple loop that retries at once, which is what most people write first.
+// Changes the policy to a naive retry loop: it retries at once, without backoff, hints, budget, circuit or
+// hedges.
 void at_once(RoutePolicy& policy) {
   policy.retry.backoff = {Duration::zero(), 1, Duration::zero(), policy::Jitter::none};
   policy.retry.retry_after.honour = false;

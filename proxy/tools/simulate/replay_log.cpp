@@ -29,8 +29,8 @@ bool is_good(const LogLine& line) {
          *line.status != 408 && *line.status != 429;
 }
 
-// Returns true if the log does not show how the request would have ended: the client ended the request, or
-// the response broke off after it had begun.
+// Returns true if the log does not show how the request would have ended: the client cancelled the request,
+// or the response broke off after it had begun.
 bool is_open(const LogLine& line) {
   if (line.ending != telemetry::Ending::complete) return true;
   return std::any_of(line.attempts.begin(), line.attempts.end(), [](const LoggedAttempt& attempt) {
@@ -50,8 +50,8 @@ class Reader {
     log_.outcomes = {Responded{200, {}}, Failed{policy::Stage::connect, Cause::refused}};
   }
 
-  /// Reads one line. `whole` is false if the line has no newline at its end. Returns true if the next line
-  /// can be read.
+  /// Reads one line. `whole` is false if the line has no newline at its end. Returns false if an error ends
+  /// the reading of the log.
   bool take(std::string_view text, bool whole) {
     ++log_.lines;
     if (text.ends_with('\r')) text.remove_suffix(1);
@@ -277,8 +277,8 @@ AttemptStart RecordedWorld::begin(const Ticket& ticket, const Arrival& arrival, 
   const auto* failed = std::get_if<Failed>(&log_.outcomes[meets.outcome]);
   const bool silent = failed != nullptr && failed->stage >= policy::Stage::send &&
                       (failed->cause == Cause::attempt_timeout || failed->cause == Cause::response_timeout);
-  // The logged attempt timed out. No end is returned, because the policy that is replayed decides how long to
-  // wait for a response.
+  // The logged attempt timed out. When the attempt ends is unknown here: the replayed policy decides how long
+  // to wait for a response.
   if (silent) return {};
   const Instant ends = now + std::chrono::microseconds(meets.took);
   events.push({Event::Kind::reply, meets.outcome, ticket, ends});

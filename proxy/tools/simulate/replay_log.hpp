@@ -42,12 +42,12 @@ struct ReplayLog {
   std::uint64_t lines = 0;
   std::uint64_t other_lines = 0;
   std::uint64_t bad_lines = 0;
-  /// Requests that the client ended, or whose response body broke off; they are not replayed.
+  /// Requests that the client cancelled, or whose response body broke off; they are not replayed.
   std::uint64_t left_out = 0;
   bool half_line = false;  ///< the last line was incomplete and was skipped
 };
 
-/// Why a log cannot be replayed.
+/// The reason why a log cannot be replayed.
 struct LogFault {
   std::uint64_t line = 0;  ///< line number, counted from 1; 0 for the log as a whole
   std::string why;
@@ -69,7 +69,7 @@ std::variant<ReplayLog, LogFault> read_log(std::istream&,
 /// Returns the results that the log records, without a simulation.
 Measures as_logged(const ReplayLog&);
 
-/// The outcome that is assumed for attempts that are not in the log.
+/// The outcome that a replay assumes for attempts that are not in the log.
 enum class Beyond : std::uint8_t {
   repeat,   ///< the last recorded outcome of the same request
   recover,  ///< 200, after the median time of a successful attempt

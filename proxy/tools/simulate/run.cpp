@@ -73,7 +73,7 @@ class Run {
     std::optional<Running> copy;     ///< the hedged copy of the current attempt
     bool all_in_log = true;          ///< all attempts so far are in the log
 
-    /// Returns the attempt if the request waits for it, otherwise null.
+    /// Returns the attempt with this number. Null if the request does not wait for it.
     std::optional<Running>* find(unsigned number) {
       if (attempt && attempt->number == number) return &attempt;
       return copy && copy->number == number ? &copy : nullptr;
@@ -187,7 +187,7 @@ class Run {
   void obey(const Start& start, std::uint32_t at, Instant now) { begin_attempt(at, start.number, now); }
   void obey(const Wait& wait, std::uint32_t at, Instant) {
     Place& place = places_[at];
-    // Simulated responses are short, so the response of the failed attempt counts as read to its end at once.
+    // Simulated responses are short, so the failed attempt's response is treated as completely read at once.
     place.machine->response_kept();
     events_.push({Event::Kind::wake, 0, {at, place.life, 0}, wait.until});
   }
@@ -202,7 +202,7 @@ class Run {
   }
   void obey(const Fail&, std::uint32_t at, Instant now) { end_request(at, false, now); }
   void obey(const Leave&, std::uint32_t at, Instant now) { end_request(at, false, now); }
-  // These three actions do not occur, because simulated response bodies are always complete.
+  // Resume, Continue and Cut do not occur, because simulated response bodies are always complete.
   static void obey(const Resume&, std::uint32_t, Instant) { assert(false); }
   static void obey(const Continue&, std::uint32_t, Instant) { assert(false); }
   static void obey(const Cut&, std::uint32_t, Instant) { assert(false); }

@@ -9,7 +9,7 @@
 
 namespace reprise::tools {
 
-/// The routes of a configuration, with a name for the report.
+/// A policy to simulate: its name in the report, and the routes of its configuration.
 struct Subject {
   std::string name;
   std::string sentence;  ///< description of the policy

@@ -38,7 +38,7 @@ class World {
                              Measures&) = 0;
   /// Notifies the upstream that a worker is free. Called on the events `served` and `refusal`.
   virtual void free_worker(Instant now, EventQueue&) = 0;
-  /// Returns the outcome that the member `outcome` of an event identifies.
+  /// Returns the outcome with this index, which is the member `outcome` of an event.
   virtual const policy::Outcome& outcome(std::uint16_t) const = 0;
 };
 

@@ -42,7 +42,7 @@ struct RequestKind {
   bool tunnel = false;  ///< the request is a CONNECT
 };
 
-/// How attempts fail. `hangs`: the upstream accepts the request and never responds.
+/// The way in which attempts fail. If `hangs` is true, the upstream accepts the request and never responds.
 struct Trouble {
   policy::Outcome outcome = policy::Responded{503, {}};
   bool hangs = false;
@@ -90,8 +90,8 @@ struct Model {
   Latency latency{Latency::Kind::lognormal, std::chrono::milliseconds(50), {}, 0.5};
   /// Maximum number of requests that the upstream serves at the same time; absent for no limit.
   std::optional<std::uint64_t> capacity = 40;
-  std::uint64_t queue = 200;  ///< maximum number of requests that wait for a worker; the upstream responds
-                              ///< with 503 to further requests
+  /// Maximum number of requests that wait for a worker. The upstream responds with 503 to further requests.
+  std::uint64_t queue = 200;
   /// Time for which each 503 of a full queue occupies a worker of the upstream.
   Duration refusal = std::chrono::milliseconds(20);
   std::vector<Outage> outages{{std::chrono::seconds(15), std::chrono::seconds(2), {}}};
@@ -99,15 +99,16 @@ struct Model {
   std::optional<RateLimit> limit;
 };
 
-/// Limits of one run: its requests, its requests under way at the same time, its clients, and its duration.
+/// Maximum number of requests in one run.
 inline constexpr double most_requests = 20'000'000;
+/// Maximum number of requests under way at the same time.
 inline constexpr std::size_t most_under_way = 250'000;
 inline constexpr std::uint64_t most_clients = 10'000;
 inline constexpr Duration longest_run = std::chrono::hours(24 * 7);
-/// The run ends this long after the last arrival, even if requests are still under way.
+/// Maximum time from the last arrival to the end of the run, even if requests are still under way.
 inline constexpr Duration longest_tail = std::chrono::minutes(10);
 
-/// A key of the model, and an error message that says why its value does not fit the other values.
+/// A key of the model whose value does not fit the other values, and an error message that says why.
 struct Contradiction {
   std::string key;
   std::string why;

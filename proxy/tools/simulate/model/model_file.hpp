@@ -25,7 +25,7 @@ struct ModelArguments {
   std::optional<std::string> seed;
 };
 
-/// Why the model could not be read.
+/// The reasons why the model could not be read.
 struct ModelFault {
   /// The error messages; each one names the place in the file, or the option.
   std::vector<std::string> lines;

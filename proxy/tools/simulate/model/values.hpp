@@ -1,4 +1,6 @@
-// Parses model values that consist of several parts, separated by colons and commas.
+// Parses model values that consist of several parts, separated by colons and commas. If the text is invalid,
+// each function leaves its target unchanged and returns the reason, such as `is not a burst`, which the
+// caller writes after the text.
 #pragma once
 
 #include <optional>
@@ -9,10 +11,8 @@
 
 namespace reprise::tools {
 
-/// Each function parses the text and sets the target. If the text is invalid, the function leaves the target
-/// unchanged and returns the reason, such as `is not a burst`, which the caller writes after the text.
-///
-/// Parses `lognormal:50ms,0.5`, `exp:50ms`, `uniform:10ms,90ms`, `fixed:50ms` or `50ms`.
+/// Parses a distribution of latencies: `lognormal:50ms,0.5`, `exp:50ms`, `uniform:10ms,90ms`, `fixed:50ms` or
+/// `50ms`.
 std::optional<std::string> read_latency(std::string_view text, Latency&);
 std::optional<std::string> read_trouble(std::string_view text, Trouble&);
 /// Parses an outage: `10s+5s` begins at 10 s and lasts 5 s; `10s+5s:refused` also names how attempts fail.

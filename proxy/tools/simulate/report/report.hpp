@@ -18,8 +18,8 @@ struct Compared {
   std::string name;
   std::string sentence;
   Measures measures;
-  /// The results of a replay if attempts that are not in the log succeed; absent without a replay. In a
-  /// replay, `measures` has the results if such an attempt repeats the last logged outcome of its request.
+  /// Only for a replay: the results if every attempt that is not in the log succeeds. `measures` then has the
+  /// results if every such attempt repeats the last logged outcome of its request.
   std::optional<Measures> best_case;
 };
 
@@ -30,7 +30,7 @@ struct Replayed {
   std::uint64_t requests = 0;
   std::uint64_t other_lines = 0;  ///< lines of reprise's log that do not describe a request with attempts
   std::uint64_t bad_lines = 0;    ///< unreadable lines, skipped because the user allowed it
-  /// Requests that the client ended, or whose response body broke off. They are not replayed.
+  /// Requests that the client cancelled, or whose response body broke off. They are not replayed.
   std::uint64_t as_logged = 0;
 };
 
@@ -43,8 +43,8 @@ struct Report {
   std::vector<std::string> notes;
 };
 
-/// Formats one number of the results, such as `91.20 %`. For a replay, formats a range such as
-/// `91.20 % .. 98.00 %`, with the lower value first.
+/// Formats one number of the results, such as `91.20 %`. For a replay, formats the range between the two
+/// results, such as `91.20 % .. 98.00 %`, with the lower value first.
 std::string range_text(const Compared&, std::string (*shown)(double), double (Measures::*of)() const);
 
 /// Describes one part of the simulated conditions in a few lines without markup: the requests, the upstream,
