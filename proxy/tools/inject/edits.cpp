@@ -21,8 +21,8 @@ std::size_t end_of_quotes(std::string_view text, std::size_t at) {
   return std::string_view::npos;
 }
 
-/// Returns true if a quoted text begins at `at`. Used only inside braces. An apostrophe within a plain word
-/// does not begin a quoted text.
+/// Returns true if a quoted text begins at `at`. Used only within `[..]` or `{..}`. An apostrophe within a
+/// plain word does not begin a quoted text.
 bool begins_quotes(std::string_view text, std::size_t at) {
   return text[at] == '"' ||
          (text[at] == '\'' && std::string_view(" ,:[{\n").find(text[at - 1]) != std::string_view::npos);
@@ -232,8 +232,8 @@ std::size_t Edits::end_of_block(std::size_t start, std::size_t columns, bool is_
   return end;
 }
 
-// Returns the offset after the last value of a list in braces, before any comma, blanks or comments. Returns
-// npos if the list is not closed.
+// Returns the offset after the last value of a list that is written as `[..]`, before any comma, blanks or
+// comments. Returns npos if the list is not closed.
 std::size_t Edits::end_of_last(const Node& list) const {
   const std::size_t close = end_of_value(list);
   if (close == std::string_view::npos) return close;
@@ -326,7 +326,8 @@ void Edits::remove_entries(const Node& mapping, const std::vector<std::size_t>& 
       remove_lines(start, end, key);
       continue;
     }
-    // The key is on the line of a dash, so the next key moves up to its place. The last key has no next key.
+    // The key is on the line of a dash (`- key: value`), so the next key moves up to its place. The last key
+    // has no next key.
     if (is_last) return refuse(key, "this cannot be removed in its current form: remove it by hand");
     const std::size_t next = std::min(text_.find_first_not_of(' ', end), text_.size());
     put(key.at, next - key.at, "", key);
@@ -346,8 +347,8 @@ std::string Edits::applied() const {
   std::size_t done = 0;
   for (const auto& [place, edit] : edits_) {
     const std::size_t at = place.first;
-    // This edit is inside a range that another edit has replaced, so it is skipped. If it was needed, the
-    // later comparison of the result with the original fails.
+    // This edit is inside a range that another edit has replaced, so this edit is skipped. If it was needed,
+    // the later comparison of the result with the original fails.
     if (at < done) continue;
     result.append(text_.substr(done, at - done)).append(edit.added);
     done = at + edit.erased;

@@ -40,7 +40,7 @@ class Edits {
       : text_(text), line_end_(text.find("\r\n") == std::string_view::npos ? "\n" : "\r\n") {}
 
   /// Adds entries to a mapping before its entry at index `before`. Precondition: the mapping is not empty, or
-  /// it is in braces.
+  /// is written as `{}`.
   void add_entries(const Node& mapping, std::size_t before, const std::vector<Addition>&);
   /// Adds items at the front of a list.
   void add_items(const Node& list, const std::vector<Addition>&);
@@ -60,10 +60,10 @@ class Edits {
   void remove_entry(const Node& mapping, std::string_view key);
   /// Removes the entries at these indexes of a mapping. Precondition: the indexes are ascending.
   void remove_entries(const Node& mapping, const std::vector<std::size_t>& places);
-  /// Replaces everything from the colon of a key to the end of its value. Precondition: the value is in
-  /// braces, or is a scalar on one line.
+  /// Replaces everything from the colon of a key to the end of its value. Precondition: the value is written
+  /// as `[..]` or `{..}`, or is a scalar on one line.
   void put_value(const Entry&, const std::string& written);
-  /// Replaces a scalar that is on one line by its original spelling.
+  /// Replaces a scalar that is on one line with `written`, its original spelling.
   void replace_as_written(const Node& scalar, const std::string& written) { replace(scalar, written); }
 
   const std::optional<Fault>& fault() const { return fault_; }

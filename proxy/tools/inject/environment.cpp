@@ -113,7 +113,7 @@ std::size_t place_for_env(const Node& container) {
 }
 
 /// Counts the items, from `item` on, whose names appear in our list of variables in the same order. Stops at
-/// the first item that does not.
+/// the first item with another name.
 template <typename Item, typename Name>
 std::size_t run_of(Item item, Item last_item, Name name, Name last_name) {
   std::size_t count = 0;

@@ -225,9 +225,9 @@ class Injection {
     });
     MetadataForm metadata = MetadataForm::whole;
     auto edited = compared_edit(known, before, UndoForm::left_out, metadata);
-    // If other objects share the metadata through an anchor, adding everything is a fault. In this case,
-    // fewer annotations and labels are added. reprise needs none of them, except an annotation with its
-    // configuration.
+    // Other objects may share the metadata through an anchor, which makes the full edit a fault. In this
+    // case, fewer annotations and labels are added. reprise needs only the annotation with its configuration,
+    // if there is one.
     const std::pair<MetadataForm, const char*> less[] = {
         {MetadataForm::annotations,
          "no label was added, because other objects share these labels through an anchor"},

@@ -38,7 +38,7 @@ constexpr Annotation annotations[] = {
 std::optional<Fault> take(const Node& value, const Annotation& what, Options& options) {
   if (value.kind != Node::Kind::scalar)
     return Fault{value.line, value.column, std::string(key_prefix).append(what.name) + " is not text"};
-  // An empty quantity is valid: the sidecar then gets none for this resource.
+  // An empty quantity is valid: the sidecar then gets no quantity for this resource, not even the default.
   const bool is_judged = what.fault != nullptr && !(what.resources != nullptr && value.text.empty());
   if (const auto wrong = is_judged ? what.fault(value.text) : std::nullopt)
     return Fault{value.line, value.column, std::string(key_prefix).append(what.name) + ": " + *wrong};

@@ -12,12 +12,12 @@
 
 namespace reprise::tools {
 
-/// Quantities, keyed by the name of the resource. If a quantity is empty, the sidecar gets none for this
-/// resource, not even the default.
+/// Quantities, keyed by the name of the resource. If a quantity is empty, the sidecar gets no quantity for
+/// this resource, not even the default.
 using Resources = std::map<std::string, std::string, std::less<>>;
 
-/// An option that is absent or empty is not set. The admission policy in deploy/kubernetes/policy.yaml reads
-/// the same annotations.
+/// Options of the sidecar. An option that is absent or empty is not set. The admission policy in
+/// deploy/kubernetes/policy.yaml reads the annotations that set these options.
 struct Options {
   std::optional<std::string> image;
   std::optional<std::string> pull_policy;  ///< Always, IfNotPresent or Never

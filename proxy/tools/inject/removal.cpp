@@ -28,8 +28,8 @@ Places places_of(const Node& list, Predicate is_ours) {
   return places;
 }
 
-/// Removes the items at the indexes `ours` from the list `key`. If inject() created this list and no other
-/// items remain, removes the key too, or restores the null that was its value.
+/// Removes the items at the indexes `ours` from the list `key`. If no other items remain and the list did not
+/// exist before inject(), removes the key too, or restores the null that was its value.
 void take_out(const Node& mapping, const std::string& key, const Places& ours, const std::string& place,
               const Undo& undo, Edits& edits) {
   const Node& list = *mapping.find(key);

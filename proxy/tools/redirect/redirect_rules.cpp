@@ -41,9 +41,8 @@ std::string range_text(const PortRange& range, std::string_view between) {
   return text;
 }
 
-// Returns the nft expression that selects the users and ports to redirect. It names these users instead of
-// excluding all others. A packet without a socket has no user, so a rule that only excludes users would
-// redirect it.
+// Returns the nft expression that selects the users and ports to redirect. The expression lists users to
+// redirect, not users to exclude: a packet without a socket has no user and must not be redirected.
 std::string nft_choice(const Redirection& rules) {
   std::string text;
   if (!rules.only_users.empty()) append(text, "meta skuid { ", list_of(rules.only_users), " } ");

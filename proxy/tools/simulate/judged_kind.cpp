@@ -10,7 +10,7 @@ namespace {
 
 using policy::Idempotency;
 
-// A JSON body without members: neither a log nor a model has request bodies.
+// An empty JSON body, because neither a log nor a model has request bodies.
 class NoBody final : public policy::JsonBody {
  public:
   bool has(std::string_view) const override { return false; }

@@ -114,8 +114,8 @@ Instant ModelledWorld::serve(const Queued& queued, Instant now, EventQueue& even
 }
 
 // Rejects an attempt because the queue is full. Later, the rejection also occupies a worker for some time. If
-// too many rejections already wait for a worker, this one occupies none, as if the kernel had rejected the
-// attempt.
+// too many rejections already wait for a worker, this rejection occupies none, as if the kernel had rejected
+// the attempt.
 AttemptStart ModelledWorld::reject(const Ticket& ticket, Instant now, EventQueue& events,
                                    Measures& measures) {
   ++measures.refused;

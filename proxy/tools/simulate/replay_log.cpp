@@ -13,8 +13,8 @@ using policy::Failed;
 using policy::Outcome;
 using policy::Responded;
 
-// Indexes of the first entries in the table of outcomes: the assumed success of an attempt that is not in the
-// log, and the failure of a request that was never sent.
+// Indexes of two outcomes that are always in the table of outcomes: the assumed success of an attempt that is
+// not in the log, and the failure of a request that was never sent.
 constexpr std::uint16_t recovered = 0;
 constexpr std::uint16_t unreachable = 1;
 
@@ -277,8 +277,8 @@ AttemptStart RecordedWorld::begin(const Ticket& ticket, const Arrival& arrival, 
   const auto* failed = std::get_if<Failed>(&log_.outcomes[meets.outcome]);
   const bool silent = failed != nullptr && failed->stage >= policy::Stage::send &&
                       (failed->cause == Cause::attempt_timeout || failed->cause == Cause::response_timeout);
-  // The logged attempt timed out. When the attempt ends is unknown here: the replayed policy decides how long
-  // to wait for a response.
+  // The logged attempt timed out. The replayed policy decides how long to wait for a response, so the end of
+  // the attempt is not known here.
   if (silent) return {};
   const Instant ends = now + std::chrono::microseconds(meets.took);
   events.push({Event::Kind::reply, meets.outcome, ticket, ends});

@@ -73,7 +73,7 @@ class Run {
     std::optional<Running> copy;     ///< the hedged copy of the current attempt
     bool all_in_log = true;          ///< all attempts so far are in the log
 
-    /// Returns the attempt with this number. Null if the request does not wait for it.
+    /// Returns the attempt with this number, or null if the request does not wait for this attempt.
     std::optional<Running>* find(unsigned number) {
       if (attempt && attempt->number == number) return &attempt;
       return copy && copy->number == number ? &copy : nullptr;

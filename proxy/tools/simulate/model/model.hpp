@@ -20,7 +20,8 @@ using policy::Instant;
 struct Latency {
   enum class Kind : std::uint8_t { fixed, uniform, exponential, lognormal };
   Kind kind = Kind::fixed;
-  /// The fixed value, the lowest value, the mean, or the median, depending on `kind`.
+  /// First parameter of the distribution. Depending on `kind`: the fixed value, the lowest value, the mean or
+  /// the median.
   Duration first = std::chrono::milliseconds(50);
   Duration highest{};  ///< only for `uniform`
   double sigma = 0;    ///< only for `lognormal`: standard deviation of the logarithm
