@@ -1,6 +1,6 @@
-"""Generates thousands of malformed messages and the expected verdict for each. Every place of the grammar of RFC 9112
-gets each forbidden byte and form. The verdicts follow from the place in the grammar, not from what the program
-returns."""
+"""Generates thousands of malformed messages and the expected verdict for each. Each forbidden byte and each bad form
+is put at every place of the grammar of RFC 9112. The expected verdict follows from that place, not from what the
+program returns."""
 
 CONTROLS = [bytes([byte]) for byte in (*range(0x20), 0x7f)]
 NO_TAB = [byte for byte in CONTROLS if byte != b"\t"]
@@ -17,7 +17,7 @@ TRANSFER_ENCODINGS = [
     b"\"chunked\"", b"'chunked'", b"gzip chunked", b"chun ked", b"chunked\xa0", b"\xa0chunked", b"\x85chunked", b"chunked\xff", b"cow",
     b"trailers", b"chunked=1", b"chunked/1", b"-chunked", b"+chunked", b"0", b",", b",,", b"chunked\r\nTransfer-Encoding: chunked",
     b"chunked\r\nTransfer-Encoding: identity", b"chunked\r\nTransfer-Encoding:", b"\r\nTransfer-Encoding: chunked"]
-# valid in responses, where identity counts as absent
+# These codings are valid in a response, where identity counts as absent.
 IDENTITY = [b"identity", b"identity, chunked", b"chunked, identity", b"chunked\r\nTransfer-Encoding: identity"]
 KNOWN_CODINGS = [b"gzip", b"gzip, Chunked", b"x-gzip", b"deflate", b"compress", b"x-compress", b"gzip, chunked", b"deflate, chunked", b"gzip, deflate",
                  b"GZIP", b"compress, gzip, chunked"]
@@ -50,7 +50,8 @@ def with_field(field, method=b"GET", version=b"1.1", rest=b""):
 
 
 def request_lines():
-    """Yields every non-token byte in a method, every control byte in the target and version, and bad forms of each."""
+    """Yields request lines with one fault each: a non-token byte in the method, a control byte in the target or
+    version, or a bad form of one of the three."""
     for byte in NO_TOKEN:
         line_end = byte in (b"\r", b"\n")
         yield head(b"G" + byte + b"T"), "bad_request_line" if line_end else "bad_method"
@@ -87,7 +88,7 @@ def request_lines():
 
 
 def targets():
-    """Yields schemes, authorities and forms of target that a forward listener does not serve."""
+    """Yields requests with a scheme, an authority or a form of target that a forward listener does not serve."""
     for method in METHODS:
         for scheme in SCHEMES:
             yield head(method, scheme + b"://h/"), "bad_scheme"
@@ -112,8 +113,8 @@ def targets():
 
 
 def field_lines():
-    """Yields every non-token byte in a field name, every control byte in a value, folded lines, and fields over the
-    limits."""
+    """Yields field sections with one fault each: a non-token byte in a field name, a control byte in a value, a
+    folded line, or a field over a limit."""
     for byte in [b" ", *NO_TOKEN]:
         blank = byte in (b" ", b"\t")
         yield with_field(b"X" + byte + b"Y: 1"), "bad_field_name"
@@ -141,7 +142,8 @@ def field_lines():
 
 
 def framing():
-    """Yields each bad form of Content-Length and Transfer-Encoding with each method in each version."""
+    """Yields requests with a bad Content-Length or Transfer-Encoding: each bad form with each method and each HTTP
+    version."""
     for method in METHODS:
         for version in VERSIONS:
             for value in LENGTHS:
@@ -163,7 +165,7 @@ def framing():
 
 
 def meanings():
-    """Yields bad forms of Host, Expect and Max-Forwards."""
+    """Yields requests with a bad Host, Expect or Max-Forwards field."""
     for method in METHODS:
         yield head(method, fields=b"A: b\r\n"), "missing_host"
         yield head(method, fields=b"Host: h\r\nHost: h\r\n"), "repeated_host"
@@ -184,14 +186,14 @@ def meanings():
 
 
 def bad_heads():
-    """Yields (request, cause). Each request is rejected before a dial."""
+    """Yields (request, cause). reprise rejects each request before it dials the upstream."""
     for part in (request_lines, targets, field_lines, framing, meanings):
         yield from part()
 
 
 def bad_gateway_heads():
-    """Yields (request, cause) for a gateway: the bad heads in origin-form, without those whose fault is in the
-    target, and targets that only a gateway rejects."""
+    """Yields (request, cause) for a gateway: the requests of bad_heads() in origin-form, except those with a bad
+    target, and requests with targets that only a gateway rejects."""
     for part in (field_lines, framing, meanings):
         for request, cause in part():
             if b" http://h/ " in request[:50]:
@@ -210,8 +212,8 @@ def bad_gateway_heads():
 
 
 def bad_bodies():
-    """Yields (chunked body, cause). Each follows a valid head, so the fault shows only in the body. No body is a
-    complete message."""
+    """Yields (chunked body, cause). Each body is sent after a valid head, so the fault shows only in the body. None
+    of the bodies is complete and valid."""
     for byte in [b" ", *CONTROLS]:
         if byte != b"\r":
             yield b"5" + byte + b"x\r\nhello\r\n0\r\n\r\n", "bad_chunk"
@@ -244,7 +246,7 @@ OK = b"HTTP/1.1 200 OK\r\n"
 
 
 def bad_responses():
-    """Yields response heads of upstreams. Each leads to a 502 of the proxy's own."""
+    """Yields response heads of an upstream. For each, reprise sends the client its own 502 response."""
     for byte in CONTROLS + HIGH + DELIMITERS:
         yield b"H" + byte + b"TP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
         yield b"HTTP/1.1 2" + byte + b"0 OK\r\nContent-Length: 0\r\n\r\n"
@@ -273,7 +275,8 @@ def bad_responses():
 
 
 def broken_responses():
-    """Yields response bodies that follow a valid head. Each response is cut and never looks complete to the client."""
+    """Yields response bodies that follow a valid head. For each, the client's response is cut and never looks
+    complete."""
     for body, cause in bad_bodies():
         # The lines of a chunked response body may end in LF alone.
         if body == b"5\r\nhello\n0\r\n\r\n":

@@ -8,14 +8,15 @@ PROXY = "http://127.0.0.1:3128"
 
 @dataclass
 class Row:
-    """One client of the table. `lower` and `upper`: whether the client reads http_proxy alone and HTTP_PROXY alone.
-    `loopback`: whether a request to 127.0.0.1 also goes through the proxy. None if no test has verified it."""
+    """One client of the table. `lower`: whether the client uses the proxy if only http_proxy is set. `upper`: the
+    same for HTTP_PROXY. `loopback`: whether the client sends requests to 127.0.0.1 through the proxy, too. Each of
+    the three is None if no test has verified it."""
     client: str
     write: str
     lower: Optional[bool]
     upper: Optional[bool]
     loopback: Optional[bool]
-    exception: str = ""  # text of the last column
+    exception: str = ""  # text for the last column of the table
 
 
 ROWS = (

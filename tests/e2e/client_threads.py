@@ -1,12 +1,12 @@
-"""Clients in threads of their own, for cases that put load on a proxy or an upstream."""
+"""Threads that act as clients, for cases that put load on a proxy or an upstream."""
 import threading
 
 from harness import eventually
 
 
 class ClientThreads:
-    """Threads that send requests until the block ends. A subclass sends them in `work(which)`, which runs once in each thread until
-    `ended` is set, and calls `count` after each request."""
+    """Threads that send requests until the `with` block ends. Each thread runs `work` once, with its number. A
+    subclass implements `work`: it sends requests until `ended` is set, and calls `count` after each request."""
 
     def __init__(self, clients):
         self.ended = threading.Event()
@@ -32,18 +32,18 @@ class ClientThreads:
         return sum(self.finished)
 
     def count(self, which, failure=None):
-        """Counts one finished request of that thread, with its failure if it failed."""
+        """Counts one finished request of thread number `which`. `failure` is None if the request succeeded."""
         with self.lock:
             self.finished[which] += 1
             if failure is not None:
                 self.failures.append(failure)
 
     def expect(self, more):
-        """Waits until that many more requests have finished."""
+        """Waits until `more` further requests have finished, in all threads together."""
         before = self.sent
         eventually(lambda: self.sent >= before + more, f"{more} more requests")
 
     def expect_of_each(self, more):
-        """Waits until each thread has finished that many more requests."""
+        """Waits until each thread has finished `more` further requests."""
         before = list(self.finished)
         eventually(lambda: all(now >= then + more for now, then in zip(self.finished, before)), f"{more} more requests of each")

@@ -12,8 +12,8 @@ def as_yaml(configuration):
 
 
 class Controlled(Reprise):
-    """A reprise with a control socket. `change` merges keys into the initial configuration and writes the file in
-    place; `write` writes a text unchanged."""
+    """A reprise with a control socket. `change` merges keys into the initial configuration and rewrites the
+    configuration file in place; `write` writes a given text to the file."""
 
     def __init__(self, **configuration):
         # The path of a Unix socket has a short maximum length.
@@ -23,7 +23,7 @@ class Controlled(Reprise):
         self.configuration = merge(self.base(configuration), {})
 
     def base(self, configuration):
-        """Returns the initial configuration. The harness writes the same one."""
+        """Returns the initial configuration, which is the one that the harness writes."""
         return merge({
             "version": 1,
             "listeners": [{"mode": "forward", "bind": "127.0.0.1:0"}],
@@ -59,7 +59,7 @@ class Controlled(Reprise):
         return done.returncode, done.stdout, done.stderr
 
     def raw(self, data, finish=True):
-        """Sends these bytes to the control socket and returns the reply."""
+        """Sends these bytes to the control socket and returns the response."""
         with socket.socket(socket.AF_UNIX) as line:
             line.settimeout(PATIENCE)
             line.connect(self.control_path)

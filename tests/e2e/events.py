@@ -1,4 +1,4 @@
-"""A client of /events that parses the stream as an EventSource does."""
+"""A client of /events that parses the event stream as a browser's EventSource does."""
 import json
 import socket
 
@@ -39,7 +39,7 @@ class Events:
         return name, json.loads("\n".join(value for field, value in lines if field == "data"))
 
     def until(self, wanted):
-        """Returns the value of the next event with that name."""
+        """Waits for the next event with that name and returns its value."""
         while True:
             name, value = self.next()
             if name == wanted:

@@ -1,5 +1,5 @@
-"""Checks that a row of docs/requirements/robustness.md needs for one message: verdict, text of the response, counter,
-and the exact bytes that reached the upstream."""
+"""Helpers for rows of docs/requirements/robustness.md. For one message they check the verdict, the text of the
+response, the counter, and the exact bytes that reached the upstream."""
 import contextlib
 import re
 from pathlib import Path
@@ -13,7 +13,7 @@ REJECTIONS = Path(__file__).resolve().parent.parent.parent / "proxy/http/message
 
 
 def closed_list():
-    """Returns {cause: (status, sentence)} as read from the program's source."""
+    """Returns the program's list of rejections, read from its source code, as {cause: (status, sentence)}."""
     rows = re.findall(r'\{Rejection::(\w+), (\d+), "\w+",\s*((?:"[^"]*"\s*)+)[,}]', REJECTIONS.read_text(encoding="utf-8"))
     return {cause: (int(status), "".join(re.findall(r'"([^"]*)"', text))) for cause, status, text in rows}
 
@@ -43,7 +43,8 @@ def equal_causes(reprise, before, cause, count=1):
 
 
 def says(response, status, cause, what=""):
-    """Checks that the response rejects the request for this cause, with the text of the closed list."""
+    """Checks that the response rejects the request for this cause, with the status and the sentence that
+    closed_list() has for the cause."""
     if isinstance(what, bytes):
         what = repr(what[:300])
     equal(CLOSED_LIST[cause][0], status, f"{cause} in the closed list")
@@ -55,8 +56,8 @@ def says(response, status, cause, what=""):
 
 
 def refused(reprise, upstream, request, cause, address=None):
-    """Sends these bytes on a new connection. Checks that they are rejected and counted once, that the connection is
-    closed, and that no byte reaches the upstream."""
+    """Sends `request` on a new connection. Checks that reprise rejects it, counts one rejection and closes the
+    connection, and that no byte reaches the upstream."""
     before, received = causes(reprise), upstream.bytes_received()
     with Client(address or reprise.forward) as client:
         client.send(request)
@@ -67,8 +68,8 @@ def refused(reprise, upstream, request, cause, address=None):
 
 
 def refused_in_body(reprise, upstream, request, cause):
-    """Checks a fault that shows only in the body: as refused(), but the upstream receives an aborted message, never a
-    whole one."""
+    """Checks a request whose fault shows only in the body. The checks are those of refused(), but the upstream
+    receives the beginning of the request and never a complete one."""
     before, count = causes(reprise), upstream.count()
     with Client(reprise.forward) as client:
         client.send(request)
@@ -88,7 +89,8 @@ def normal(text):
 
 
 def sent_upstream(reprise, upstream, request, method="GET", status=200):
-    """Sends these bytes. Returns exactly the bytes that reached the upstream for them (pseudonym replaced)."""
+    """Sends these bytes to reprise. Returns exactly the bytes that then reached the upstream, with a fixed
+    pseudonym."""
     before = upstream.bytes_received()
     with Client(reprise.forward) as client:
         client.send(request)
@@ -117,7 +119,8 @@ def expected(upstream, method="GET", path="/x", fields=b"", body=b"", via=b"1.1"
 
 
 def raw(message, then="stay"):
-    """Returns a step that sends these bytes. The connection then stays open, is closed (FIN) or is reset."""
+    """Returns a step that sends these bytes. `then` says whether the connection then stays open, is closed (FIN) or
+    is reset."""
     def play(connection, _):
         connection.sendall(message)
         if then == "reset":
@@ -127,7 +130,8 @@ def raw(message, then="stay"):
 
 
 def is_cut(client, what=""):
-    """Reads the body with its framing up to the FIN and returns it. Checks that it has no terminator."""
+    """Reads the body with its framing up to the FIN and returns it. Checks that the terminator of the body is
+    missing."""
     text = client.read_to_end()
     assert not text.endswith(b"0\r\n\r\n"), f"a cut answer with a terminator: {text[-100:]!r} {what}"
     return text

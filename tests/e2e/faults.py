@@ -1,5 +1,5 @@
-"""Faults that the kernel produces: the namespaces in which they are produced, processes that can be stopped, and the
-count of faults."""
+"""Produces faults in the kernel. Has network and mount namespaces for them, processes that can be stopped, and a
+count of the faults by kind."""
 import contextlib
 import ctypes
 import functools
@@ -22,25 +22,25 @@ from harness import PATIENCE, NotPlayed, equal, options, part_not_played
 INSIDE = "REPRISE_E2E_INSIDE"  # set if the run already has its own namespaces
 CLONE_NEWNET = 0x40000000
 TWICE = {"retry": {"max_attempts": 2}}
-PLAYED = "played "  # prefix of the line in which a nested run reports its counts
+PLAYED = "played "  # prefix of the line in which a nested run reports its counts of tested faults
 
-stories = {}  # number of stories by kind of fault
+stories = {}  # number of tested faults, by kind of fault
 
 
 def played(kind, count=1):
-    """Counts stories of one kind of fault. Call after they have passed."""
+    """Counts tested faults of one kind. Called after the checks for them have passed."""
     stories[kind] = stories.get(kind, 0) + count
 
 
 def expect_failure(reprise, url, status, error):
-    """Checks that a POST fails after two attempts (settings TWICE), with this status and error."""
+    """Checks that a POST fails with this status and error after two attempts. The caller uses the settings TWICE."""
     response = ask(reprise, "POST", url, b"order")
     equal((response.status, response.reason, response.attempts), (status, "attempts_spent", 2), url)
     assert f"error={error}" in response.field("Proxy-Status"), response.field("Proxy-Status")
 
 
 def write_figures(file):
-    """Writes the number of stories by kind of fault to a JSON file."""
+    """Writes the number of tested faults by kind to a JSON file."""
     Path(file).parent.mkdir(parents=True, exist_ok=True)
     figures = {"fault kinds played by the kernel": len(stories), "kernel stories": sum(stories.values()), "kinds": stories}
     Path(file).write_text(json.dumps(figures, sort_keys=True) + "\n", encoding="utf-8")
@@ -48,8 +48,8 @@ def write_figures(file):
 
 @functools.cache
 def unshare_command():
-    """Returns the command that starts a program in its own network and mount namespaces. None if this machine does
-    not permit it."""
+    """Returns the command that starts a program in its own network and mount namespaces, or None if the host does
+    not permit that."""
     if shutil.which("unshare") is None or shutil.which("ip") is None:
         return None
     ways = [["unshare", "-n", "-m"], ["sudo", "-n", "-E", "unshare", "-n", "-m"], ["unshare", "-r", "-n", "-m"]]
@@ -61,14 +61,15 @@ def unshare_command():
 
 
 def without_results():
-    """Returns the environment of a nested run. The outer run reports its results."""
+    """Returns the environment for a nested run, which must not write a results file: the outer run reports its
+    results."""
     return {name: value for name, value in os.environ.items() if name != "REPRISE_RESULTS"}
 
 
 def isolated(case=None, *, without=None):
-    """Runs a case in its own network and mount namespaces. They end with the case, whatever it leaves behind.
+    """Runs a case in its own network and mount namespaces. They disappear with the case, so it need not clean up.
 
-    If namespaces are not available, runs `without` instead, or reports the case as not played."""
+    If the host does not permit namespaces, runs `without` instead; if that is None, too, the case is skipped."""
     if case is None:
         return functools.partial(isolated, without=without)
 
@@ -112,13 +113,14 @@ def isolated(case=None, *, without=None):
 
 
 def tell_played():
-    """Passes the numbers of passed, failed and skipped cases from a run inside a network namespace to the run that started it."""
+    """Prints the number of tested faults by kind, if this is a nested run. The outer run reads that line."""
     if os.environ.get(INSIDE):
         print(PLAYED + json.dumps(stories))
 
 
 class Host:
-    """Another network namespace, connected to this one by a virtual cable. It ends with the process that holds it."""
+    """Imitates another host: a second network namespace, connected to this one by a virtual cable. The namespace
+    ends with the process that holds it."""
 
     def __init__(self, ours="10.77.0.1", theirs="10.77.0.2"):
         self.ours, self.theirs = ours, theirs
@@ -149,7 +151,8 @@ class Host:
         subprocess.run(["ip", *words], check=True)
 
     def slow_down(self, *ways):
-        """Limits traffic to 24 Mbit/s: `cable` is the direction to that host, `plug` the direction from it."""
+        """Limits traffic to 24 Mbit/s. `ways` lists directions: `cable` is towards the other host, `plug` is from
+        it."""
         for way in ways:
             enter = [] if way == "cable" else ["nsenter", "-t", str(self.holder.pid), "-n"]
             shape = ["tc", "qdisc", "add", "dev", way, "root", "tbf", "rate", "24mbit", "burst", "32kbit", "latency", "100ms"]
@@ -158,7 +161,7 @@ class Host:
 
     @contextlib.contextmanager
     def inside(self):
-        """While active, sockets that this thread creates belong to that host."""
+        """Until the block ends, sockets that this thread creates belong to the other host."""
         libc = ctypes.CDLL(None, use_errno=True)
         with open("/proc/thread-self/ns/net", "rb") as home, open(f"/proc/{self.holder.pid}/ns/net", "rb") as there:
             if libc.setns(there.fileno(), CLONE_NEWNET) != 0:
@@ -171,7 +174,7 @@ class Host:
 
 @contextlib.contextmanager
 def small_disk(size):
-    """Yields a folder on a file system of `size` bytes. For isolated cases."""
+    """Yields a folder on a file system of `size` bytes. Only for cases that are `isolated`."""
     folder = tempfile.mkdtemp(prefix="reprise-disk-")
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", folder], check=True)
     try:
@@ -207,14 +210,14 @@ class StoppableUpstream:
         self.process.send_signal(signal.SIGCONT)
 
     def effects(self):
-        """Returns how often each request id took effect."""
+        """Returns how often each request took effect, by request id."""
         self.process.stdin.write("effects\n")
         self.process.stdin.flush()
         return json.loads(self.process.stdout.readline())
 
 
 def in_background(work):
-    """Returns a running thread of `work`, and the list that receives its result."""
+    """Runs `work` in a thread. Returns the thread, and a list that receives the result of `work`."""
     results = []
     thread = threading.Thread(target=lambda: results.append(work()))
     thread.start()

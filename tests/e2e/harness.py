@@ -17,21 +17,21 @@ from reader import CRLF, Response
 
 LOOPBACK = "127.0.0.1"
 PATIENCE = 120  # seconds: far longer than any wait here takes, on any machine
-# The harness uses shorter waits by default. These are the shipped ones (verified in tests/config). Attempts and
-# jitter are the program's defaults.
+# The harness uses shorter waits by default. SHIPPED sets the waits of the shipped configuration (verified in
+# tests/config). It leaves the number of attempts and the jitter at the program's defaults.
 SHIPPED = {"retry": {"backoff": {"initial": "250ms", "maximum": "8s"}}}
 SANITIZER = re.compile(r"(ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|runtime error:)")
 
 
 class NotPlayed(Exception):
-    """This machine or this build cannot run the case. `kind` is a class of skips that tests/junit.py lists."""
+    """Raised if the host or the build cannot run the case. `kind` is a class of skips that tests/junit.py lists."""
 
     def __init__(self, kind, why):
         super().__init__(f"{kind}: {why}")
 
 
 def is_sanitized():
-    """Returns true for a build with a sanitizer: it is slow and uses more memory."""
+    """Returns true if reprise was built with a sanitizer, which makes it slower and bigger."""
     text = Path(options.binary).read_bytes()
     return b"__asan_init" in text or b"__tsan_init" in text
 
@@ -51,7 +51,7 @@ def needs_client(program):
 
 
 def part_not_played(part, kind, why):
-    """Skips a part of a case. The rest of the case has its own result."""
+    """Skips a part of a case. The rest of the case still runs and has its own result."""
     options.parts_not_played.append((part, f"{kind}: {why}"))
 
 
@@ -113,8 +113,9 @@ def merge(base, over):
 
 
 def under_some_limit(milliseconds, case):
-    """Runs a case that is valid only if no process stalls for longer than a limit. Calls `case` with limits that grow
-    from the given one to 30 s, until it returns a true value. A defect fails under every limit."""
+    """Runs a case that can fail without a defect if a busy machine stalls a process for longer than the given limit.
+    Calls `case` with growing limits of up to 30 s until it returns a true value. If there is a defect, the case
+    fails under every limit."""
     while milliseconds < 30_000:
         if case(milliseconds):
             return
@@ -123,7 +124,8 @@ def under_some_limit(milliseconds, case):
 
 
 def opened_after(attempts, reprise, open_it):
-    """Returns a thread that calls `open_it` when the log of reprise has that number of attempts (needs log level debug)."""
+    """Returns a thread that calls `open_it` when reprise has logged attempt number `attempts`. Needs log level
+    debug."""
     def work():
         reprise.expect_log(f"attempt {attempts}: ")
         open_it()
@@ -133,8 +135,8 @@ def opened_after(attempts, reprise, open_it):
 
 
 def closed_port():
-    """Returns a bound socket that does not listen, and its port. A connection to it is refused, and no other process
-    can take the port."""
+    """Returns a socket that is bound but does not listen, and its port. Connections to the port are refused, and no
+    other process can take it."""
     held = socket.socket()
     held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     held.bind((LOOPBACK, 0))
@@ -142,7 +144,7 @@ def closed_port():
 
 
 def without_proxies(**more):
-    """Returns this process's environment without proxy variables, plus `more`."""
+    """Returns the environment of this process without its proxy variables, and with the variables `more`."""
     kept = {key: value for key, value in os.environ.items() if not key.lower().endswith("_proxy")}
     return {**kept, **more}
 
@@ -198,7 +200,7 @@ class Reprise:
     def _is_ready(self):
         if self.process.poll() is not None:
             raise AssertionError(f"reprise ended with {self.process.returncode} at start")
-        text = self.text()  # as text, in any log format
+        text = self.text()  # The log is searched as text, because its format may be any.
         for name, host, port in re.findall(r"listening (\w+) (\S+):(\d+)\b.*\n", text):
             self.addresses[name] = (host, int(port))
         return re.search(r'[ "]ready"?\}?\n', text)
@@ -240,7 +242,7 @@ class Reprise:
             return file.read()
 
     def expect_log(self, words):
-        """Waits until the log has these words: a line is written shortly after its event."""
+        """Waits until the log contains `words`, because a line is written shortly after its event."""
         eventually(lambda: words in self.text(), f"the log says {words!r}")
 
     def log(self):
@@ -252,7 +254,7 @@ class Reprise:
         return lines
 
     def requests(self, count):
-        """Returns the access lines when there are at least `count`."""
+        """Waits until the log has at least `count` access lines. Returns all access lines."""
         def lines():
             found = [line for line in self.log() if "attempts" in line and line.get("level") != "error"]
             return found if len(found) >= count else None
@@ -269,7 +271,7 @@ class Reprise:
             return error.code, error.read().decode()
 
     def metric(self, name, **labels):
-        """Returns the sum of all samples of that name with those labels."""
+        """Returns the sum of all samples that have that metric name and those labels."""
         status, text = self.admin("/metrics")
         equal(status, 200, "/metrics")
         total = 0.0
@@ -282,11 +284,12 @@ class Reprise:
         return total
 
     def expect_metric(self, value, name, **labels):
-        """Waits until the metric has exactly this value: some are counted just after the response was sent."""
+        """Waits until the metric has exactly this value, because some metrics are updated just after the response
+        was sent."""
         eventually(lambda: self.metric(name, **labels) == value, f"{name}{labels} is {value}")
 
     def descriptors(self):
-        """Returns the number of open descriptors, without the pipes that are kept for the next long download."""
+        """Returns the number of open descriptors except pipes, which reprise keeps for its next long download."""
         return sum(1 for _, target in open_links(self.process) if not target.startswith("pipe:"))
 
     def cpu_seconds(self):

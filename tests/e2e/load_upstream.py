@@ -30,12 +30,13 @@ def body_of(number, size):
 
 
 def fate_of(number, attempt):
-    """Returns the outcome of this attempt. The same seed gives the same outcomes."""
+    """Returns the outcome of one attempt of a request. The same seed always gives the same outcomes."""
     return chance.dice("fate", number, attempt).choices(tuple(FATES), FATES.values())[0]
 
 
 class Ledger:
-    """Attempts and effects of every request, over all connections. Also the step that responds to each request."""
+    """Counts attempts and effects of every request, over all connections. An instance is also the step that responds
+    to each request."""
 
     def __init__(self):
         self.lock = threading.Lock()
@@ -51,7 +52,7 @@ class Ledger:
             say = Say(503 if fate == "unavailable" else 500, b"no %d" % number)
         elif fate not in ("reset", "close"):
             say = self._effect(request, number)  # takes effect even if the response is lost
-        request.body = b""  # the upstream keeps the request, so its body is released
+        request.body = b""  # the test upstream stores every request, so the body is dropped to save memory
         if fate in ("reset", "lost"):
             reset(connection)
         if fate in ("reset", "lost", "close"):
@@ -65,7 +66,7 @@ class Ledger:
             return self.attempts[number]
 
     def _effect(self, request, number):
-        """Applies the request's effect and returns the correct response."""
+        """Applies the effect of the request and returns the response of an upstream that works."""
         query = dict(pair.split("=") for pair in request.query.split("&"))
         body = body_of(number, int(query["size"]))
         with self.lock:

@@ -12,7 +12,8 @@ from tls import authority
 from upstream import Say, Upstream, resumable
 
 MIB = 1 << 20
-# bytes: four uploads in memory and two on disk nearly fill the stores; room for one write block is left
+# Sizes in bytes. Four uploads in memory and two on disk nearly fill the replay stores, with room for one more write
+# block.
 HELD_IN_MEMORY, HELD_ON_DISK = 240_000, 1_000_000
 LIMITS = {"replay_memory": "1MiB", "replay_disk": "2MiB"}
 
@@ -26,7 +27,7 @@ def every_other(bad, good):
 
 
 def slow_first(connection, request):
-    """Never responds to every other request, so that its hedge wins."""
+    """Responds only to every second request, so that each other request is won by its hedge."""
     if request.order % 2 == 0:
         connection.recv(1)
         return False
@@ -40,7 +41,8 @@ def echo(connection):
 
 
 class Trouble:
-    """A reprise and upstreams that fail in each way. `play` runs one round. `threads` is the proxy's number of threads."""
+    """A reprise with upstreams that fail in every way that the metrics count. `play` runs one round of traffic.
+    `threads` is the proxy's number of threads."""
 
     routes = ("shop", "hasty", "copied", "reports", "search", "uploads")
 
@@ -85,7 +87,8 @@ class Trouble:
         return self.stack.__exit__(*error)
 
     def fill_the_store(self):
-        """Sends uploads to an upstream that never responds. The bytes sent so far stay in the replay store."""
+        """Sends uploads to an upstream that never responds, so that the bytes of the uploads stay in the replay
+        store."""
         for size, store, count in ((HELD_IN_MEMORY, "memory", 4), (HELD_ON_DISK, "disk", 2)):
             for _ in range(count):
                 client = self.stack.enter_context(Client(self.reprise.forward))
@@ -147,7 +150,8 @@ class Trouble:
             client.reset()
 
     def what_is_read_anew(self):
-        """Reloads twice: a valid configuration, then an invalid one, which stays until the next round."""
+        """Reloads twice: first a valid configuration, then an invalid one. The invalid file stays until the next
+        round."""
         good = self.reprise.text_with()
         self.reprise.write(good)
         equal(self.reprise.tell("reload", "--wait")[0], 0)

@@ -24,9 +24,9 @@ def record(name, kind, content, ttl=0):
 
 
 class Answer:
-    """The answer to a query: IPv4 queries get the IPv4 addresses, IPv6 queries get the others. `alias`: canonical
-    name that has the addresses. `truncated`: the answer is truncated over UDP and complete over TCP. `tcp_only`: no
-    answer over UDP. `ipv6_code`: code for IPv6 queries, instead of `code`."""
+    """The answer to a query. An IPv4 query gets the IPv4 addresses, an IPv6 query the IPv6 addresses. `alias`:
+    canonical name to which the addresses belong. `truncated`: the answer is truncated over UDP and complete over
+    TCP. `tcp_only`: UDP queries get no answer. `ipv6_code`: response code for IPv6 queries, in place of `code`."""
 
     def __init__(self, *addresses, code=NO_ERROR, records=(), silent=False, ttl=0, alias=None, truncated=False, tcp_only=False,
                  ipv6_code=NO_ERROR):
@@ -51,8 +51,8 @@ class Answer:
 
 
 class NameServer:
-    """A name server on port 53 of loopback, so for isolated cases only. `script[name]` is a list of answers; the last
-    one repeats. `options`: lines of resolv.conf. `hosts`: additional lines of /etc/hosts."""
+    """A name server on port 53 of loopback, only for cases that are `isolated`. `script[name]` is a list of answers;
+    the last one repeats. `options`: lines for resolv.conf. `hosts`: additional lines for /etc/hosts."""
 
     def __init__(self, script, options="options timeout:1 attempts:2", hosts=""):
         self.script, self.options, self.hosts = script, options, hosts
@@ -110,7 +110,7 @@ class NameServer:
                 connection.sendall(struct.pack(">H", len(answer)) + answer)
 
     def _answer(self, packet, is_udp=True):
-        """Returns the answer to a query, or nothing if the script is silent."""
+        """Returns the answer to a query, or no bytes if the script says that the server stays silent."""
         labels, at = [], 12
         while packet[at]:
             labels.append(packet[at + 1:at + 1 + packet[at]].decode())

@@ -1,4 +1,4 @@
-"""A strict parser of OpenMetrics 1.0. Returns metric families, or raises NotOpenMetrics with the line that is wrong."""
+"""A strict parser of OpenMetrics 1.0. Returns the metric families, or raises NotOpenMetrics with the invalid line."""
 import math
 import re
 
@@ -12,7 +12,7 @@ SUFFIXES = {"counter": ("_total", "_created"), "gauge": ("",), "histogram": ("_b
 
 
 class NotOpenMetrics(AssertionError):
-    """The fault, and the line that has it."""
+    """The text is not valid OpenMetrics. The message has the fault and the line."""
 
 
 def need(right, line, what):
@@ -83,7 +83,7 @@ def add_sample(family, line):
 
 
 def read(text):
-    """Returns {name: Family}."""
+    """Parses an exposition. Returns its metric families as {name: Family}."""
     need(text.endswith("\n# EOF\n"), text[-40:], "it does not end with # EOF")
     families, family = {}, None
     for line in text[:-len("# EOF\n")].split("\n")[:-1]:

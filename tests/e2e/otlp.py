@@ -10,7 +10,7 @@ MOST_64 = 2**63 - 1
 
 
 class NotOtlp(AssertionError):
-    """A body violates the protocol; says where and how."""
+    """A body violates the protocol. The message has the place and the fault."""
 
 
 def need(right, where, what):
@@ -19,7 +19,8 @@ def need(right, where, what):
 
 
 def is_id(digits):
-    """Checks bytes as hex digits: OTLP/JSON differs from ProtoJSON here. All zeros is not a valid id."""
+    """Returns a check for an id. OTLP/JSON has ids as hex digits, where ProtoJSON would have base64. An id of zeros
+    is invalid."""
     def check(value, where):
         need(isinstance(value, str) and len(value) == digits and HEX.fullmatch(value) and value.strip("0"), where, f"no id: {value!r}")
     return check
@@ -34,12 +35,12 @@ def is_name(value, where):
 
 
 def is_wide(value, where):
-    """Checks a 64-bit integer, which is a decimal string."""
+    """Checks a 64-bit integer: JSON has it as a decimal string."""
     need(isinstance(value, str) and re.fullmatch(r"-?(0|[1-9][0-9]*)", value) and abs(int(value)) <= MOST_64, where, f"no int64: {value!r}")
 
 
 def is_word(value, where):
-    """Checks a uint32 or a fixed32."""
+    """Checks an unsigned 32-bit integer (uint32 or fixed32)."""
     need(type(value) is int and 0 <= value < 2**32, where, f"no uint32: {value!r}")
 
 
@@ -80,8 +81,8 @@ def exactly_one(value, where):
     need(len(value) == 1, where, f"one value, and one alone: {value!r}")
 
 
-# Fields in lowerCamelCase and the check for each. A trailing `!` marks a required field. Any field that is not listed
-# is unknown.
+# Each message type has its fields, in lowerCamelCase, and the check for each field. A trailing `!` marks a required
+# field. A field that is missing here is rejected as unknown.
 MESSAGES = {
     "ExportTraceServiceRequest": {"resourceSpans!": each("ResourceSpans")},
     "ResourceSpans": {"resource!": one("Resource"), "scopeSpans!": each("ScopeSpans"), "schemaUrl": is_text},
@@ -105,7 +106,7 @@ MESSAGES = {
 
 
 def hold(message, value, where):
-    """Raises NotOtlp unless the value is a valid instance of that message."""
+    """Raises NotOtlp unless `value` is a valid message of the type `message`."""
     need(isinstance(value, dict), where, f"no {message}: {value!r:.80}")
     fields = {name.rstrip("!"): check for name, check in MESSAGES[message].items()}
     for name in MESSAGES[message]:
@@ -184,7 +185,7 @@ class Collector(Upstream):
         return self.seen(count, self.path)
 
     def all(self):
-        """Returns every span so far. Fails if a body is invalid."""
+        """Returns every span that was received so far. Fails if a body is invalid."""
         with self.lock:
             requests = [request for request in self.requests if request.path == self.path]
         return [span for request in requests for span in spans_of(request)]

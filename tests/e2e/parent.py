@@ -61,7 +61,7 @@ class Parent(Server):
         carry_both(connection, upstream)
 
     def secure(self, connection):
-        """Returns the connection to use: the given one, or a TLS connection over it."""
+        """Returns the connection to read from: the given one, or in a subclass a TLS connection over it."""
         return connection
 
     def _address(self, authority, port):
@@ -70,8 +70,8 @@ class Parent(Server):
         return address if isinstance(address, tuple) else (address, int(written or port))
 
     def _passed_on(self, request):
-        """Returns the response unchanged. Uses one upstream connection for each request. Precondition: the response
-        has a length."""
+        """Sends the request to its upstream on a new connection and returns the response unchanged. Precondition:
+        the response has a Content-Length."""
         authority, slash, path = request.target.removeprefix("http://").partition("/")
         lines = [line for line in request.head.split(CRLF)[1:] if not line.lower().startswith(b"proxy-authorization:")]
         with Client(self._address(authority, 80)) as upstream:
@@ -81,7 +81,7 @@ class Parent(Server):
 
 
 class TlsParent(Parent):
-    """A parent that its clients reach over TLS, with that certificate."""
+    """A parent proxy that its clients reach over TLS. `certificate` is its certificate."""
 
     def __init__(self, certificate, **more):
         super().__init__(**more)
@@ -102,7 +102,8 @@ class TlsParent(Parent):
         return wire
 
     def carry(self, connection, upstream):
-        """Carries both directions on one thread: OpenSSL's state of a connection is not thread-safe."""
+        """Copies both directions of a tunnel on one thread, because OpenSSL's state of a connection is not
+        thread-safe."""
         other = {connection: upstream, upstream: connection}
         while True:
             ready = [connection] if connection.pending() else select.select(list(other), [], [])[0]

@@ -8,7 +8,7 @@ ROOM = 262144  # bytes requested from a socket at once
 
 
 class Cut(Exception):
-    """The connection ended before the message was complete."""
+    """Raised if the connection ended before the message was complete."""
 
 
 class Message:
@@ -72,7 +72,7 @@ class Request(Message):
 
 
 class Reader:
-    """Reads messages from a socket. `buffer` holds received bytes that no call has returned yet."""
+    """Reads messages from a socket. `buffer` has the bytes that were received but not yet returned."""
 
     def __init__(self, connection):
         self.socket, self.buffer = connection, bytearray()
@@ -89,7 +89,7 @@ class Reader:
         return taken
 
     def read_until(self, mark):
-        """Returns everything up to and including the mark."""
+        """Returns the received bytes up to and including `mark`."""
         while (at := self.buffer.find(mark)) < 0:
             self.more()
         return self._take(at + len(mark))
@@ -116,7 +116,7 @@ class Reader:
         return data
 
     def read_to_end(self):
-        """Returns everything up to the FIN."""
+        """Returns all bytes that arrive until the FIN."""
         try:
             while True:
                 self.more()
@@ -124,8 +124,8 @@ class Reader:
             return self._take(len(self.buffer))
 
     def pieces(self, message, until_end=False):
-        """Yields the body's data as it arrives and stores none of it. The trailers are stored in the message. A
-        message without a length has no body, or a body `until_end` of the connection."""
+        """Yields the body's data as it arrives, without storing any. Stores the trailers in the message. If the
+        message has no length, its body is empty, or with `until_end` ends with the connection."""
         if message.is_chunked:
             while size := int(self.read_line().split(b";")[0], 16):
                 yield from self._counted(size)
@@ -166,5 +166,5 @@ def chunked(body, size=1000):
 
 
 def in_chunks(parts):
-    """Returns each part as a chunk, and the last chunk."""
+    """Returns a chunked body with one chunk for each part."""
     return b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in parts) + b"0\r\n\r\n"

@@ -12,10 +12,12 @@ from server import Server
 class Fault:
     """The fault of one connection. `up` is the direction of the request, `down` that of the response.
 
-    reset: (direction, n): after n bytes of that direction were forwarded, sends a RST to reprise and closes the
-    upstream's side.
-    finish: (direction, n): after n bytes, sends a FIN; the other direction continues.
-    delay: seconds before the response is forwarded. dribble: every byte is its own segment, in both directions."""
+    reset: (direction, n): after n bytes of that direction were forwarded, the relay sends a RST to reprise and
+    closes its connection to the upstream.
+    finish: (direction, n): after n bytes of that direction were forwarded, the relay sends a FIN; the other
+    direction continues.
+    delay: seconds before the response is forwarded.
+    dribble: every byte is sent as its own segment, in both directions."""
 
     def __init__(self, reset=None, finish=None, delay=0.0, dribble=False):
         self.reset, self.finish, self.delay, self.dribble = reset, finish, delay, dribble
@@ -57,7 +59,7 @@ class Relay(Server):
 
 
 class Passage:
-    """The forwarding of one connection."""
+    """Forwards the bytes of one connection."""
 
     def __init__(self, near, far, fault):
         self.near, self.far, self.fault = near, far, fault

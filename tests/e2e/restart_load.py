@@ -40,8 +40,9 @@ server.serve_forever()
 
 
 class Upstream:
-    """A server in its own process, so that a kill ends its connections as a crash does. Its successor has started before the
-    kill and only waits to listen: so the outage is as long as asked, however slowly a loaded machine starts a process."""
+    """A server in its own process, so that a kill ends its connections as a crash does. The successor process starts
+    before the kill and then only has to listen. So the outage is exactly as long as asked, even if a loaded machine
+    starts processes slowly."""
 
     def __init__(self):
         self.port = 0
@@ -69,7 +70,7 @@ class Upstream:
         successor = self.started()
         self.kill()
         self.process = successor
-        time.sleep(away)  # the outage
+        time.sleep(away)
         self.listen()
 
 
@@ -97,12 +98,13 @@ class Load(ClientThreads):
 
 
 def restarts(reprise=None, number=3, away=1.0):
-    """Returns requests and errors over that many restarts. Without `reprise`, the clients connect directly."""
+    """Returns the numbers of requests and of errors over `number` restarts. If `reprise` is None, the clients
+    connect directly."""
     upstream = Upstream()
     try:
         with Load(upstream, reprise and reprise.forward[1]) as load:
             for _ in range(number):
-                load.expect_of_each(12)  # so that no request meets two outages
+                load.expect_of_each(12)  # each client has requests served in between, so that no request meets two outages
                 upstream.restart(away)
             load.expect_of_each(12)
         return load.sent, len(load.failures)

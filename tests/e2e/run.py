@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Runs the end-to-end cases: every function test_* of every tests/e2e/test_*.py, one line each, then the sum.
+"""Runs the end-to-end cases: every function test_* of every tests/e2e/test_*.py. Prints one line for each case, then the
+totals.
 
 A case that fails is run once more, alone, after all others. If it passes then, it is reported as flaky.
 
-Most of a case is waiting, so that several are played at once. Each has ports and folders of its own; what needs more of the machine
-for itself is `isolated`. A client that a busy machine stalls for 200 ms behind a CONNECT is a quiet one to reprise: cases with whole
-programs as such clients say so (`ALONE` in their file), and are played one after another when the others have ended."""
+Cases mostly wait, so several run at once. Each has its own ports and folders. A case that changes more of the host, such
+as its network, is `isolated`.
+
+A file with `ALONE = True` runs real client programs through tunnels. Its cases run one after another when all others have
+ended: reprise takes a client for silent if a busy machine stalls it for 200 ms after its CONNECT."""
 import argparse
 import collections
 import concurrent.futures
@@ -51,7 +54,7 @@ def cases(only):
 
 
 class Played:
-    """The outcome of one case, its output, and the faults that the kernel produced in it."""
+    """The outcome of one case: its failure, its output, and the faults that the kernel produced in it."""
 
     def __init__(self, name):
         self.name, self.failure, self.output, self.seconds = name, "", "", 0.0
@@ -106,7 +109,7 @@ def play_by_name(name):
 
 
 def play_at_once(names, jobs):
-    """Runs these cases in `jobs` parallel processes. Yields each outcome."""
+    """Runs these cases in `jobs` parallel processes. Yields each outcome when the case ends."""
     with concurrent.futures.ProcessPoolExecutor(jobs, multiprocessing.get_context("fork")) as players:
         running = {players.submit(play_by_name, name): name for name in names}
         for done in concurrent.futures.as_completed(running):
@@ -123,7 +126,7 @@ def is_alone(name):
 
 
 def play_again(first, suite):
-    """Runs a case once more, alone, after it failed beside others."""
+    """Runs a failed case once more, alone, because other cases may have disturbed its first run."""
     print(f"failed once, runs again alone: {first.name}\n{first.failure}", flush=True)
     for again in play_at_once([first.name], 1):
         again.report(suite, first.failure)
@@ -139,7 +142,8 @@ def play(chosen, jobs):
 
 
 def play_and_report(chosen, jobs, suite):
-    """Runs every case, and those that failed once more. Returns the number of kernel stories for each kind of fault."""
+    """Runs every case, and each failed case once more. Returns the number of faults that the kernel produced, by
+    kind."""
     stories, failed = collections.Counter(), []
     for played in play(chosen, jobs):
         stories.update(played.stories)
@@ -153,8 +157,8 @@ def play_and_report(chosen, jobs, suite):
 
 
 def self_test():
-    """Checks that a case that fails once is flaky, that a case that always fails has failed, and that each is
-    reported with its first failure."""
+    """Checks three things: a case that fails once is reported as flaky, a case that always fails is reported as
+    failed, and both reports have the first failure."""
     def passes():
         pass
 
@@ -179,8 +183,8 @@ def self_test():
 
 
 def trust_one_authority():
-    """Sets a trust store with one CA for reprise and its clients, unless a case sets another. Reading all system
-    roots takes four fifths of reprise's start-up time."""
+    """Sets a trust store with only one CA for reprise and its clients, unless a case sets another store. Without
+    this, four fifths of reprise's start-up time are spent on reading all system roots."""
     os.environ["SSL_CERT_FILE"] = str(HERE.parent / "support/one_authority.pem")
 
 

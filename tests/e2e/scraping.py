@@ -1,4 +1,4 @@
-"""Debian's Prometheus that scrapes running proxies: evaluates queries and alerts."""
+"""Runs Debian's Prometheus, which scrapes running proxies, and evaluates queries and alerts with it."""
 import json
 import re
 import subprocess
@@ -18,17 +18,18 @@ def promtool(*arguments, text=None):
 
 
 def complaints(done):
-    """Yields the output of promtool (or a similar program) if it failed or printed an error."""
+    """Yields the output of a finished program, such as promtool, if the program failed or printed an error."""
     if done.returncode != 0 or done.stderr.strip():
         yield done.stdout + done.stderr
 
 
 class QueryError(Exception):
-    """Prometheus rejected the query; has its message."""
+    """Prometheus rejected the query. The exception has the message of Prometheus."""
 
 
 class Prometheus:
-    """Scrapes each job's `Reprise`, adds the labels that a cluster would add, and evaluates the rule files."""
+    """A Prometheus server. Scrapes the `Reprise` of each job, adds the labels that a cluster would add, and
+    evaluates the rule files."""
 
     def __init__(self, jobs, rules=(), interval="250ms"):
         self.folder = tempfile.TemporaryDirectory(prefix="reprise-prometheus-")  # pylint: disable=consider-using-with
@@ -89,11 +90,11 @@ class Prometheus:
             raise QueryError(json.loads(error.read())["error"]) from error
 
     def query(self, expression):
-        """Returns the labels and the current value of each series."""
+        """Evaluates a query. Returns the labels and the current value of each series."""
         return [(row["metric"], float(row["value"][1])) for row in self.api("query", query=expression)["result"]]
 
     def history(self, expression, start, end, step):
-        """Returns the labels of each series, and its (time, value) pairs."""
+        """Evaluates a query over a time range. Returns the labels of each series, and its (time, value) pairs."""
         found = self.api("query_range", query=expression, start=start, end=end, step=step)["result"]
         return [(row["metric"], [(float(at), float(value)) for at, value in row["values"]]) for row in found]
 

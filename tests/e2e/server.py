@@ -1,4 +1,4 @@
-"""A TCP server for tests: one port, one thread for each connection, and one shutdown for all."""
+"""A TCP server for tests. It has one port, one thread for each connection, and one shutdown for all of them."""
 import contextlib
 import socket
 import threading
@@ -18,8 +18,8 @@ def bound(address=LOOPBACK, port=0):
 
 
 def fill_queue(listener, fillers):
-    """Fills the listener's accept queue until `fillers` ends. Until then a dial gets neither a connection nor a
-    refusal. Precondition: the caller does not accept."""
+    """Fills the listener's accept queue until `fillers` is closed. Until then a new connection is neither accepted
+    nor refused. Precondition: the caller does not accept connections."""
     for _ in range(8):
         filler = fillers.enter_context(socket.socket())
         filler.setblocking(False)
@@ -28,7 +28,7 @@ def fill_queue(listener, fillers):
 
 @contextlib.contextmanager
 def black_hole(address=LOOPBACK, port=0):
-    """Yields the port of a listener whose accept queue is full: dials get no reply."""
+    """Yields the port of a listener whose accept queue is full: a connection attempt gets no reply."""
     with bound(address, port) as listener, contextlib.ExitStack() as fillers:
         listener.listen(0)
         fill_queue(listener, fillers)
@@ -36,8 +36,9 @@ def black_hole(address=LOOPBACK, port=0):
 
 
 class Server:
-    """Serves each connection by `work(connection)`, or by a subclass's `serve`. Listens while inside `with`.
-    `listener` is an already bound socket. A broken connection, or one that is open at the end, is not a failure."""
+    """A TCP server. Serves each connection by `work(connection)`, or by the `serve` of a subclass. Listens inside
+    its `with` block. `listener` is an already bound socket. It is no failure if a connection breaks or is still open
+    when the block ends."""
 
     def __init__(self, work=None, listener=None):
         self.work = work
@@ -99,7 +100,8 @@ class Server:
 
 
 def carry(source, sink):
-    """Copies bytes until the source ends. A reset also ends the other direction."""
+    """Copies bytes from one connection to the other until the first one ends. If a reset ends it, the other
+    direction ends, too."""
     with contextlib.suppress(OSError):
         try:
             while data := source.recv(65536):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""An upstream in its own process that can be stopped and continued. Prints its port, then its effects for each line
-that it reads."""
+"""An upstream in its own process, so that the process can be stopped and continued. Prints its port. Then prints the
+effects of its requests each time it reads a line."""
 import json
 import sys
 

@@ -1,4 +1,4 @@
-"""Runs a program on a pseudo-terminal, its controlling terminal, and reconstructs the screen from its output."""
+"""Runs a program with a pseudo-terminal as its controlling terminal, and reconstructs the screen from its output."""
 import fcntl
 import os
 import pty
@@ -25,8 +25,8 @@ def as_from_a_shell():
 
 
 class OnTerminal:
-    """`reprise ARGUMENTS` on a terminal of that size, with a terminal's usual environment. A value of None removes a
-    variable."""
+    """Runs `reprise ARGUMENTS` on a terminal of the given size, with the usual environment variables of a terminal.
+    If a variable is given as None, it is removed."""
 
     def __init__(self, *arguments, columns=80, rows=24, **variables):
         environment = without_proxies(TERM="xterm-256color", LC_ALL="C.UTF-8", NO_COLOR="")
@@ -36,7 +36,8 @@ class OnTerminal:
             else:
                 environment[name] = value
         self.came = ""
-        # Keeps the other end open, so that the terminal modes can be read after the program has ended.
+        # The program's end of the terminal stays open here, so that the terminal modes can be read after the program
+        # has ended.
         self.terminal, self.other_end = pty.openpty()
         self.modes_before = termios.tcgetattr(self.other_end)
         self.resize(columns, rows)
@@ -80,7 +81,8 @@ class OnTerminal:
         return "\n".join(self.lines())
 
     def until(self, check, what):
-        """Waits until `check(screen)` is true, or until the screen contains the text `check`."""
+        """Waits until the screen meets `check`: a function of the screen that returns true, or a text that the
+        screen contains."""
         shown = (lambda screen: check in screen) if isinstance(check, str) else check
         limit = time.monotonic() + PATIENCE
         while not shown(self.screen()):
@@ -93,7 +95,8 @@ class OnTerminal:
         return self.until(text, f"the screen has {text!r}")
 
     def ended(self):
-        """Waits for the end. Returns the exit code, or the negative number of the signal that ended the program."""
+        """Waits for the end of the program. Returns its exit code, or the negative number of the signal that ended
+        it."""
         self.until(lambda _: self.process.poll() is not None, "it ends")
         self.read()
         return self.process.returncode
@@ -110,7 +113,7 @@ class OnTerminal:
         self.process.send_signal(number)
 
     def is_given_back(self):
-        """Checks that terminal modes, screen, cursor and line wrapping are restored."""
+        """Checks that the program has restored terminal modes, screen, cursor and line wrapping."""
         self.read()
         assert termios.tcgetattr(self.other_end) == self.modes_before, "its modes are others than before"
         assert self.came.count(ENTER) == self.came.count(LEAVE) > 0, "the screen is not the shell's"
