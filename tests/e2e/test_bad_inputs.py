@@ -1,5 +1,5 @@
-"""Sends thousands of distinct malformed messages over raw sockets and checks each verdict. After each, a valid
-request on a new connection must succeed. Writes the number of messages and of wrong verdicts to
+"""Sends thousands of different malformed messages over raw sockets and checks the verdict for each. After each
+message, a valid request on a new connection must succeed. Writes the number of messages and of wrong verdicts to
 build/figures/bad_inputs.json."""
 import collections
 import json
@@ -19,7 +19,7 @@ ONCE = {"retry": {"max_attempts": 1}, "resume": {"enabled": False}}
 
 
 def distinct(pairs):
-    """Returns {message: verdict}. Fails if a message has two verdicts."""
+    """Returns {message: verdict} for pairs of these. Fails if the same message occurs with two verdicts."""
     verdicts = {}
     for message, verdict in pairs:
         equal(verdicts.setdefault(message, verdict), verdict, repr(message[:200]))
@@ -27,7 +27,7 @@ def distinct(pairs):
 
 
 def all_bytes(address, *pieces):
-    """Sends the pieces. Returns the bytes received up to the end of the connection, and whether it ended with a FIN."""
+    """Sends the pieces on one connection. Returns the bytes received up to its end, and whether it ended with a FIN."""
     with Client(address, 60) as client:
         try:
             for piece in pieces:
@@ -38,7 +38,8 @@ def all_bytes(address, *pieces):
 
 
 def is_refused(got, request, cause):
-    """Checks the whole response except its Date and pseudonym."""
+    """Returns true if the response rejects the request for this cause. Compares all of the response except its Date
+    and pseudonym."""
     status, sentence = CLOSED_LIST[cause]
     head, _, body = got.partition(b"\r\n\r\n")
     words = b"reprise: request rejected: %s\n%s\n" % (cause.encode(), sentence.encode())
@@ -48,7 +49,7 @@ def is_refused(got, request, cause):
 
 
 def each(cases, judge, good):
-    """Judges each case and sends a valid request after it. Returns the cases that failed."""
+    """Calls `judge` for each case, and sends a valid request after each. Returns the failed cases."""
     def one(case):
         verdict = judge(*case)
         return None if verdict and good() else case
@@ -74,7 +75,7 @@ def heads():
     with stage({"/good": [Say(200, b"good")]}, security=closed_ports) as (reprise, upstream):
         def judge(request, cause):
             place = 1 + zlib.crc32(request) % (len(request) - 1)
-            # sent whole, then in two pieces: the verdict is the same
+            # The request is sent whole, then in two pieces. Both must get the same verdict.
             for pieces in ((request,), (request[:place], request[place:])):
                 got, finished = all_bytes(reprise.forward, *pieces)
                 if not (finished and is_refused(got, request, cause)):

@@ -39,7 +39,7 @@ class Folder:
         return ran("ca", verb, "-c", self.config, environment={"SSL_CERT_FILE": authority().file, "SSL_CERT_DIR": "/nowhere"})
 
     def refused(self, *words):
-        """Checks that both `check` and `run` fail with exit code 78 and these words."""
+        """Checks that `check` and `run` both fail with exit code 78, and that their messages contain these words."""
         for command in (["check", self.config], ["run", "-c", self.config]):
             code, _, err = ran(*command)
             equal(code, 78, (command, err))
@@ -97,7 +97,7 @@ def test_ca_init_never_replaces_a_key_and_ca_renew_keeps_the_key():
 
 
 def made_of_the_past(files, constraint):
-    """Makes an expired CA certificate for the existing CA key."""
+    """Makes a CA certificate that has expired, for the existing CA key."""
     with open(files.path("past.cnf"), "w", encoding="ascii") as file:
         file.write(CONFIGURATION.format(folder=files.folder.name) + constraint + "\n")
     for name, content in (("index", ""), ("serial", "1000\n")):
@@ -217,13 +217,13 @@ def mappings(pid):
 
 
 def test_private_keys_are_excluded_from_core_dumps():
-    """Every memory page that holds the CA key is excluded from core dumps."""
+    """Every memory page in which the CA key is found must be excluded from core dumps."""
     with TlsUpstream() as upstream, Intercepting() as reprise:
         for name in (HOST, HOST):
             with handshake(reprise, upstream.port, reprise.bundle, name):
                 pass
         secret = secrets_of(f"{reprise.own.name}/ca.key")
-        numbers = {secret, secret[::-1]}  # the byte orders of PEM and DER, and of OpenSSL's arithmetic
+        numbers = {secret, secret[::-1]}  # the key in the byte order of PEM and DER, and in that of OpenSSL's arithmetic
         try:
             memory = open(f"/proc/{reprise.process.pid}/mem", "rb")  # pylint: disable=consider-using-with
         except PermissionError as error:
@@ -231,7 +231,7 @@ def test_private_keys_are_excluded_from_core_dumps():
         hidden = shown = 0
         with memory:
             for start, end, rights, flags in mappings(reprise.process.pid):
-                shadow = end - start > 1 << 32  # untouched shadow memory of a sanitizer, terabytes in size
+                shadow = end - start > 1 << 32  # shadow memory of a sanitizer: unused, and terabytes in size
                 if "r" not in rights or end > 1 << 47 or shadow:
                     continue
                 try:
@@ -265,8 +265,8 @@ def test_env_prints_variables_that_make_clients_trust_the_ca():
 
 
 def test_ca_key_created_by_root_belongs_to_the_folder_owner():
-    """The service's user must be able to read the key. If the key belongs to root, that user gets the command that
-    fixes it; root gets it from `check`."""
+    """The service runs as the folder's owner and must be able to read the key. If the key belongs to root, `run` as
+    that owner fails with the command that fixes it, and `check` gives root the same command."""
     with Folder() as files:
         try:
             os.chown(files.folder.name, NOBODY, NOBODY)

@@ -1,4 +1,5 @@
-"""Checks README's table of clients against the installed clients, each with one variable or with its own setting."""
+"""Checks README's table of clients against the installed clients. Each client is configured with one variable, or
+with the client's own setting."""
 import contextlib
 import os
 import subprocess
@@ -34,15 +35,18 @@ $options = ['ignore_errors' => true] + ($through ? ['proxy' => $through, 'reques
 
 
 class Stage:
-    """A reprise that fails at once if a name does not resolve, and an upstream on loopback."""
+    """A reprise whose requests fail at once if the name does not resolve, and an upstream on loopback."""
 
     def __init__(self, reprise, upstream):
         self.reprise, self.upstream, self.asked = reprise, upstream, 0
 
     def went_through(self, command, variables, loopback):
-        """Runs a command with the URL as its last argument. Returns whether its request came through the proxy. With
-        `loopback`, the request arrives at the upstream in either case, and Via decides. A request to a name is only
-        sent if the proxy must receive it; the log confirms it."""
+        """Runs a command with a URL as its last argument. Returns whether the request for the URL came through the
+        proxy.
+
+        With `loopback` the request reaches the upstream with or without the proxy, and its Via field decides.
+        Without `loopback`, the URL has a host name that only the proxy can handle, and the proxy's log must have the
+        request."""
         self.asked += 1
         path = f"/seen-{self.asked}"
         host = f"{LOOPBACK}:{self.upstream.port}" if loopback else "app.test"
@@ -61,12 +65,13 @@ def stage():
 
 
 def played(client, command, more=None):
-    """Tests a client that reads variables: each spelling alone, then a request to loopback. `more`: additional
-    variables."""
+    """Tests a client that reads variables: with each of http_proxy and HTTP_PROXY alone, then with both and a
+    request to loopback. `more`: additional variables."""
     row, more = row_of(client), more or {}
     with stage() as here:
         for name, expected in (("http_proxy", row.lower), ("HTTP_PROXY", row.upper)):
-            # A request that bypasses the proxy would query a name server that does not exist, so it uses an address.
+            # The request has an address if it is expected to bypass the proxy: a name would be looked up at a name
+            # server that does not exist.
             by_name = expected or not row.loopback
             seen = here.went_through(command, {**more, name: here.reprise.proxy_url}, loopback=not by_name)
             equal(seen, expected, f"{client} with {name}")

@@ -1,4 +1,4 @@
-"""Tests that the deadline ends every stage in which no byte moves, with the shipped defaults. Tests the
+"""Tests that the deadline ends a request at every stage if no byte moves, with the shipped defaults. Also tests the
 attempt_timeout of each preset."""
 import contextlib
 import re
@@ -17,7 +17,7 @@ from test_rows_silence import vanish
 from upstream import Upstream
 
 DEADLINE = 1.0
-MUCH = 16 << 20  # more than the buffers of two kernels, less than the replay limit
+MUCH = 16 << 20  # bytes: more than the buffers of two kernels hold, and less than the replay limit
 ONE_SECOND = {"retry": {"deadline": "1s"}}
 
 
@@ -30,7 +30,7 @@ def silent_port():
 
 @contextlib.contextmanager
 def mute_resolver():
-    """Runs a name server for this namespace that receives every query and never answers."""
+    """Runs a name server in this network namespace that receives every query and never answers."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server, tempfile.NamedTemporaryFile("w", suffix=".conf") as file:
         server.bind((LOOPBACK, 53))
         file.write(f"nameserver {LOOPBACK}\noptions timeout:30\n")
@@ -43,8 +43,8 @@ def mute_resolver():
 
 
 def ends_at_the_deadline(what, work, error, stage):
-    """Runs `work`, which sends a request and returns the response. The reason shows what ended it. The policy
-    stories, with virtual time, check how soon."""
+    """Runs `work`, which sends a request and returns the response. The reason in the response must show that the
+    deadline ended the request. tests/policy checks with virtual time how soon the deadline ends it."""
     begun = time.monotonic()
     response = work()
     took = time.monotonic() - begun
@@ -63,7 +63,8 @@ def connect(reprise, authority):
 
 
 def upload(reprise, listener, size, serve):
-    """Sends a PUT. Its body is sent after `serve` got the accepted connection and the head. Returns the response."""
+    """Sends a PUT head, waits until the upstream has accepted the connection and received the head, then sends the
+    body while `serve(connection)` runs. Returns the response."""
     authority = f"{LOOPBACK}:{listener.getsockname()[1]}"
     with Client(reprise.forward) as client:
         client.send(head_of("PUT", f"http://{authority}/x", authority, [("Content-Length", str(size))]))
@@ -138,7 +139,8 @@ def test_L6_upload_that_progressed_and_pauses_past_the_deadline_completes():
 
 
 def test_L6_later_attempt_also_ends_at_the_deadline():
-    """Attempt 1 gets a response, attempt 2 dials a black hole. The client gets the first response, or a 504."""
+    """Attempt 1 gets a 503. Attempt 2 dials a listener whose accept queue is full. The setting `out_of_time` decides
+    whether the client gets the 503 or a 504."""
     for out_of_time, status in (("last", 503), ("504", 504)):
         retry = {"deadline": "1s", "out_of_time": out_of_time, "backoff": {"initial": "1ms", "maximum": "1ms"}}
         with bound() as listener, contextlib.ExitStack() as fillers:
@@ -168,14 +170,14 @@ def test_response_timeout_of_an_idempotent_request_is_retried():
 
 
 class Hung(typing.NamedTuple):
-    """A request that a preset repeats after a 503. `seconds`: the attempt_timeout of the shipped preset. The other
-    members say what is expected."""
+    """A request to an upstream that does not respond, for one preset. `seconds`: the attempt_timeout of the shipped
+    preset, or None if the preset has none. The other members describe the request and the expected outcome."""
 
     target: str
     seconds: int
     method: str = "GET"
     fields: tuple = ()
-    is_played_again: bool = True  # the preset lists `timeout`; if it does not, the preset says why
+    is_played_again: bool = True  # true if the preset lists `timeout`; otherwise the preset's file has the reason for the omission
     retries_503: bool = True
 
 
@@ -220,7 +222,7 @@ def file_of(text):
 
 
 def test_L8_explain_states_timeout_and_retry_of_a_hung_attempt_for_each_preset():
-    """`explain` makes the same decision as the data path, with the preset's own numbers."""
+    """`explain` must make the same decision as the running proxy, with the values of the preset."""
     for preset, hung in PRESETS.items():
         with file_of(f"presets: [{preset}]\n") as file:
             said = explained(hung, "--failure", "timeout", "-c", file)
@@ -232,7 +234,8 @@ def test_L8_explain_states_timeout_and_retry_of_a_hung_attempt_for_each_preset()
 
 
 def test_L8_each_preset_ends_a_hung_upstream_at_its_attempt_timeout():
-    """Tests real requests with the preset's own list and rules. Only attempt_timeout and waits are shortened."""
+    """Sends real requests with the list and the rules of the preset. Only attempt_timeout and the waits are
+    shortened."""
     for preset, hung in PRESETS.items():
         retry = {"attempt_timeout": "400ms", "backoff": {"initial": "1ms", "maximum": "1ms"}}
         path = "/" + hung.target.split("/", 1)[1]
@@ -299,7 +302,7 @@ def test_L26_clear_text_credentials_cause_a_warning():
     for preset, hung in PRESETS.items():
         with file_of(f"presets: [{preset}]\n") as file:
             said = explained(hung, "-c", file).stdout
-            own_server = preset in ("consul", "health", "vault")  # the file says how to reach this upstream
+            own_server = preset in ("consul", "health", "vault")  # the preset's file says how to reach this upstream
             assert own_server or "over TLS, on port 443" in said and "clear text" not in said, said
     said = reprise_says("explain", "POST", "http://api.anthropic.com/v1/messages").stdout
     assert "Clear text" in said, said

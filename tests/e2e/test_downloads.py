@@ -1,4 +1,4 @@
-"""Tests long bodies: memory is bounded however many bodies stream at once, and however fast one side is."""
+"""Tests long bodies: memory stays bounded, no matter how many bodies stream at once and how fast one side is."""
 import re
 import socket
 import threading
@@ -10,7 +10,7 @@ from upstream import Upstream
 
 STREAMS, EACH = 64, 2 << 20
 BLOCK = bytes(range(256)) * 1024
-# For all streams together. One stream alone moves a quarter of this, and could send gigabytes more.
+# KiB: limit for all streams together. Each client reads only 2 MiB, but the upstream offers gigabytes to each.
 MOST_KIB = STREAMS * 512
 
 
@@ -21,7 +21,7 @@ def peak_kib(reprise):
 
 
 def endless(framing):
-    """Returns a step that sends a response of 16 GiB as fast as it is read."""
+    """Returns a step that sends a response of 16 GiB as fast as the client reads it."""
     def step(connection, _):
         connection.sendall(b"HTTP/1.1 200 OK\r\n" + framing + b"\r\n")
         piece = BLOCK if framing.startswith(b"Content-Length") else b"%x\r\n%s\r\n" % (len(BLOCK), BLOCK)
@@ -45,7 +45,7 @@ def read_some(address, url, problems):
 
 
 def stream(reprise, url):
-    """Runs all clients at once. Returns what went wrong."""
+    """Runs all clients at once. Returns the problems that they found."""
     problems = []
     clients = [threading.Thread(target=read_some, args=(reprise.forward, url, problems)) for _ in range(STREAMS)]
     for client in clients:
@@ -85,7 +85,7 @@ def send_some(address, host, problems):
 
 
 def swallow(connection):
-    """Reads to the end."""
+    """Reads everything until the connection ends."""
     while connection.recv(65536):
         pass
 

@@ -13,8 +13,9 @@ from pathlib import Path
 from harness import LOOPBACK, NotPlayed, PATIENCE, equal, eventually, needs, options, without_proxies
 from upstream import Upstream
 
-# Prints a line when it is ready, then one word for each signal. A SIGTERM ends it with code 5.
-# Blocks its signals and waits for them: with handlers and pause(), a signal that arrives just before pause() wakes nothing.
+# The program prints a line when it is ready, then one word for each signal. A SIGTERM ends the program with code 5.
+# It blocks the signals and waits for them with sigwait: with handlers and pause(), a signal that arrives just before
+# pause() would not end the pause.
 LISTENER = """
 import os, signal
 def say(word): os.write(1, (word + '\\n').encode())
@@ -102,8 +103,8 @@ def test_exec_exits_when_its_direct_child_exits():
 
 
 def test_N14_exec_as_process_1_reaps_orphans():
-    """Each orphan's parent shell has ended. The command waits until none of them is a zombie, and hangs if they are
-    not reaped."""
+    """The parent shell of each orphan has ended. The command waits until none of the orphans is a zombie, so it
+    hangs if they are not reaped."""
     command = ("for i in 1 2 3; do sh -c 'true & exit 0'; done; "
                "while grep -l '^State:.Z' /proc/[0-9]*/status >/dev/null 2>&1; do :; done; echo none")
     done = subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", options.binary, "exec", "--quiet", "--", "sh", "-c", command],
@@ -167,8 +168,8 @@ def state_of(pid):
 
 
 def test_exec_job_stops_and_continues_with_its_command():
-    # Uses its own process group: the kernel does not stop an orphaned group, such as that of a test run without a
-    # terminal.
+    # exec runs in its own process group, because the kernel does not stop an orphaned group. The group of a test run
+    # without a terminal is orphaned.
     process = subprocess.Popen([options.binary, "exec", "--quiet", "--", sys.executable, "-c", LISTENER], env=clean(),
                                stdout=subprocess.PIPE, text=True, process_group=0)
     with process:

@@ -1,4 +1,5 @@
-"""Tests that `reprise exec` keeps its caller's settings: proxy, exceptions and certificate authorities."""
+"""Tests that `reprise exec` respects the settings of its caller: proxy, proxy exceptions and certificate
+authorities."""
 import tempfile
 
 from harness import LOOPBACK, equal, options
@@ -10,7 +11,7 @@ FILE = "in the key parent of a configuration file (-c FILE), use --parent URL, o
 
 
 def asked(url, *options_of_exec, **environment):
-    """Returns (exit code, standard output, standard error) of a curl under exec."""
+    """Returns (exit code, standard output, standard error) of a curl that runs under exec."""
     return ran("exec", *options_of_exec, "--", "curl", "-s", url, environment=clean(**environment))
 
 
@@ -34,7 +35,7 @@ def test_exec_uses_the_callers_proxy_as_parent():
 def test_exec_uses_the_callers_no_proxy_as_parent_exceptions():
     with Upstream() as upstream, Parent({"up.test": (LOOPBACK, upstream.port)}) as parent:
         proxy = parent.proxy_url()
-        # Clears the list for curl, so that curl uses exec's proxy.
+        # The script clears no_proxy for curl, so that curl uses exec's proxy.
         for direct in (LOOPBACK, "127.0.0.0/8", "127.1.2.3/8", "other.test , 127.0.0.1"):
             script = f"no_proxy= NO_PROXY= curl -s {upstream.url('/direct')}; no_proxy= NO_PROXY= curl -s http://up.test/{len(direct)}"
             code, out, err = ran("exec", "--", "sh", "-c", script, environment=clean(http_proxy=proxy, NO_PROXY=direct))

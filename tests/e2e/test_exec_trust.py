@@ -1,5 +1,5 @@
-"""Tests certificate authorities under `reprise exec`: the caller's are kept, for the command and for upstreams.
-Includes PHP and Java."""
+"""Tests certificate authorities under `reprise exec`: the caller's authorities stay trusted, both by the command and
+for connections to upstreams. Includes PHP and Java."""
 import os
 import shutil
 import subprocess
@@ -11,7 +11,7 @@ from test_intercept import HOST, SUMMARY, clean, ran
 from tls import Authority, TlsUpstream, authority
 from upstream import Upstream
 
-ALONE = True  # slow to start, but each client must send within 200 ms after its CONNECT
+ALONE = True  # starts slowly, but each client must send its first bytes within 200 ms after its CONNECT
 VARIABLES = ("SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "GIT_SSL_CAINFO", "PIP_CERT", "AWS_CA_BUNDLE",
              "CARGO_HTTP_CAINFO", "HTTPLIB2_CA_CERTS", "CLOUDSDK_CORE_CUSTOM_CA_CERTS_FILE", "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH", "DENO_CERT",
              "NIX_SSL_CERT_FILE", "BUNDLE_SSL_CA_CERT", "COMPOSER_CAFILE", "NPM_CONFIG_CAFILE", "PERL_LWP_SSL_CA_FILE")
@@ -29,7 +29,7 @@ def certificate_in(file):
 
 
 def intercepted(upstream, *options_of_exec, script=None, **environment):
-    """Returns (exit code, standard output, standard error) of a curl whose HTTPS exec intercepts."""
+    """Runs a curl under exec, which intercepts its HTTPS. Returns (exit code, standard output, standard error)."""
     command = ("sh", "-c", script) if script else ("curl", "-sS", upstream.https_url("/x").replace(upstream.address, HOST))
     return ran("exec", "--intercept", HOST, *options_of_exec, "--", *command, environment=environment)
 
@@ -48,7 +48,7 @@ def test_exec_bundle_contains_the_authorities_of_all_variables():
     own = {name: Authority(f"CA of {name}") for name in VARIABLES}
     environment = {name: one.file for name, one in own.items()}
     with tempfile.TemporaryDirectory() as folder, TlsUpstream(certificate=own["DENO_CERT"].issue(names=(f"DNS:{HOST}",))) as upstream:
-        # Tests a folder with hashed names, as OpenSSL reads it: Requests accepts one.
+        # REQUESTS_CA_BUNDLE may also name a folder with hashed file names, as OpenSSL reads it.
         shutil.copy(own["REQUESTS_CA_BUNDLE"].file, f"{folder}/ca.pem")
         subprocess.run(["openssl", "rehash", folder], check=True, timeout=PATIENCE, capture_output=True)
         environment["REQUESTS_CA_BUNDLE"] = folder
@@ -81,7 +81,8 @@ def test_exec_verifies_a_tls_parent_against_the_callers_authorities():
 
 
 def test_first_exec_request_works_behind_a_corporate_proxy_with_its_own_ca():
-    """The company's proxy has a password and is the only resolver. Its CA has signed the certificate of the upstream."""
+    """The company's proxy needs a password and is the only host that can resolve the name. The certificate of the
+    upstream is signed by the company's CA."""
     own = Authority("company CA")
     with TlsUpstream({"/x": [503, 503, 200]}, certificate=own.issue(names=("DNS:api.test",))) as upstream, \
             Parent({"api.test": (LOOPBACK, upstream.port)}, login=("joe", "5ecret")) as parent:
@@ -91,7 +92,7 @@ def test_first_exec_request_works_behind_a_corporate_proxy_with_its_own_ca():
         equal((code, out), (0, "answer 3 to /x\n"), err)
         equal(err, SUMMARY.replace("\n", f" (through the parent proxy http://joe:***@{LOOPBACK}:{parent.port})\n"))
         equal(set(parent.asked("CONNECT")), {"api.test:443"})
-        # Without interception, the command's own TLS passes through both proxies.
+        # Without interception, the TLS connection of the command passes unchanged through both proxies.
         code, out, err = ran("exec", "--", "curl", "-sS", "--cacert", own.file, "https://api.test/x", environment=environment)
         equal((code, out), (0, "answer 4 to /x\n"), err)
 

@@ -1,5 +1,5 @@
-"""Tests `reprise explain` against tests/golden/explain. Each file there begins with its command line; UPDATE_GOLDEN=1
-rewrites the rest."""
+"""Tests `reprise explain` against tests/golden/explain. Each golden file begins with its command line;
+UPDATE_GOLDEN=1 rewrites the rest of the file."""
 import difflib
 import json
 import os
@@ -18,7 +18,7 @@ GOLDEN = ROOT / "tests/golden/explain"
 
 def explain(*arguments):
     """Returns the exit code, and standard output followed by standard error."""
-    # Does not query a proxy that runs on this host.
+    # A proxy that runs on this host must not be queried.
     alone = {**os.environ, "REPRISE_ADMIN": "off", "REPRISE_CONTROL": "none"}
     done = subprocess.run([options.binary, "explain", *arguments], capture_output=True, text=True, timeout=30, check=False,
                           cwd=ROOT, env=alone)

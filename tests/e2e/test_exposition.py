@@ -16,7 +16,7 @@ PROMETHEUS = ("application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q
 
 
 def metrics(reprise, method="GET", **fields):
-    """Returns the whole response."""
+    """Returns the whole response to a request for /metrics."""
     with Client(reprise.addresses["admin"]) as client:
         lines = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in fields.items())
         client.send(f"{method} /metrics HTTP/1.1\r\nHost: {LOOPBACK}\r\n{lines}\r\n".encode())
@@ -24,7 +24,7 @@ def metrics(reprise, method="GET", **fields):
 
 
 def busy(upstream):
-    """Returns a proxy with its own route, so that series have a route name in their labels."""
+    """Returns a proxy with a named route, so that the series have a route name in their labels."""
     return Reprise(routes=[{"name": "odd-name", "match": {"host": LOOPBACK}}])
 
 

@@ -12,7 +12,7 @@ from harness import LOOPBACK, PATIENCE, NotPlayed, Reprise, closed_port, equal, 
 PAGES = Path(__file__).resolve().parent.parent.parent / "docs/runtimes"
 MARK = re.compile(r"<!-- fail-open: (\w+) -->\n```\w+\n(.*?)^```$", re.M | re.S)
 NODE_MODULES = "/usr/share/nodejs"
-# How to run a recipe: its file name, and the command to which file and URL are appended.
+# For each recipe: its file name, and the command that runs it. The file name and a URL are appended to the command.
 WAYS = {
     "sh": ("recipe.sh", ["sh"]),
     "urllib": ("recipe.py", ["python3"]),
@@ -33,7 +33,7 @@ def recipes():
 
 
 def played(name, url, proxy):
-    """Returns the output of a recipe whose variables name that proxy."""
+    """Runs a recipe, with variables that name `proxy`. Returns its output."""
     file, command = WAYS[name]
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, file).write_text(recipes()[name], encoding="utf-8")
@@ -44,7 +44,7 @@ def played(name, url, proxy):
             command = [*command, f"-Dhttp.proxyHost={host}", f"-Dhttp.proxyPort={port}", "-Dhttp.nonProxyHosts="]
         done = subprocess.run([*command, file, url], cwd=folder, env=without_proxies(**variables), capture_output=True, text=True, timeout=PATIENCE, check=False)
         equal(done.returncode, 0, done.stderr)
-        return done.stdout.split()[-1]  # curl also prints the status of its first try: 000
+        return done.stdout.split()[-1]  # curl also prints 000, the status of its failed first try
 
 
 def fails_open(name):
@@ -54,8 +54,8 @@ def fails_open(name):
         raise NotPlayed("client", f"what the recipe for {name} imports is not here")
     if name == "go" and not os.environ.get("REPRISE_NIGHT"):
         raise NotPlayed("client", "compiling net/http takes a minute: the night plays it")
-    # Go and Ruby never send loopback requests to a proxy, so the upstream is on another host. The demo responds to a
-    # new request with 503 first: a client that connects directly would get that.
+    # The upstream is on another host, because Go and Ruby never send loopback requests to a proxy. It responds to the
+    # first request with 503, so a client gets a 200 only through the proxy.
     with Host() as host, Reprise() as reprise, demo(host) as port:
         url = f"http://{host.theirs}:{port}/flaky?id={name}"
         equal(played(name, url, reprise.proxy_url), "200", f"{name} by the proxy")
@@ -66,7 +66,7 @@ def fails_open(name):
 
 @contextlib.contextmanager
 def demo(host):
-    """Yields the port of an upstream on the other host."""
+    """Yields the port of a demo upstream on the other host."""
     command = ["nsenter", "-t", str(host.holder.pid), "-n", options.binary, "demo", "--bind", f"{host.theirs}:0", "--script", "503,200"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         try:

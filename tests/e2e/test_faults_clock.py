@@ -1,5 +1,5 @@
-"""Tests a wall clock that jumps by an hour while reprise runs. Waits, deadlines and connections are not affected;
-dates are."""
+"""Tests a wall clock that jumps by an hour while reprise runs. The jump must not affect waits, deadlines and
+connections, only dates."""
 import contextlib
 import datetime
 import email.utils
@@ -20,7 +20,7 @@ SOURCE = Path(__file__).with_name("stepping_wall_clock.cpp")
 
 
 class WallClock:
-    """The wall clock of every reprise that starts while this is active."""
+    """Controls the wall clock of every reprise that starts inside the `with` block."""
 
     def __enter__(self):
         self.folder = tempfile.TemporaryDirectory(prefix="reprise-clock-")
@@ -44,13 +44,13 @@ class WallClock:
 
 @contextlib.contextmanager
 def hours_off():
-    """Yields the clock with each jump: forward and back."""
+    """Yields two jumps as a list of (clock, seconds): an hour forward, and an hour back."""
     with WallClock() as clock:
         yield [(clock, HOUR), (clock, -HOUR)]
 
 
 def wall_of(line):
-    """Returns by how many hours the time of a log line is ahead of the true time."""
+    """Returns how many hours the time of a log line is ahead of the true time."""
     written = datetime.datetime.fromisoformat(line["time"].replace("Z", "+00:00"))
     return round((written.timestamp() - time.time()) / HOUR)
 
@@ -79,8 +79,8 @@ def date_in(seconds):
 
 
 def test_I8_retry_after_date_is_relative_to_the_response_date_or_the_local_clock():
-    """A Retry-After date counts from the response's own Date. Without one, it counts from the local clock, even if
-    that is wrong."""
+    """A Retry-After date counts from the Date field of the same response. Without that field, it counts from the
+    local clock, even if the local clock is wrong."""
     if is_sanitized():
         raise NotPlayed("sanitizer", "the library of a sanitizer has to be loaded first")
     with hours_off() as jumps, Upstream({}) as upstream, Reprise() as reprise, Client(reprise.forward) as client:
@@ -92,8 +92,8 @@ def test_I8_retry_after_date_is_relative_to_the_response_date_or_the_local_clock
             upstream.scripts.update({f"/{name}/dated": [dated, 200], f"/{name}/undated": [undated, 200]})
             equal(client.ask("GET", upstream.url(f"/{name}/dated")).status, 200)
             response = client.ask("GET", upstream.url(f"/{name}/undated"))
-            # With the clock one hour ahead, the date is in the past. One hour back, it is beyond every permitted
-            # wait.
+            # If the clock is one hour ahead, the date is in the past. If the clock is one hour back, the date is
+            # further away than any permitted wait.
             expected = (200, None, 2) if step > 0 else (503, "upstream_said_later", 1)
             equal((response.status, response.reason, response.attempts), expected, name)
         eventually(lambda: reprise.metric("reprise_requests_total") == 4, "one connection carried them all")

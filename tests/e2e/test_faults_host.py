@@ -1,4 +1,4 @@
-"""Tests a failing host: stopped processes, exhausted descriptors and disks, names that do not resolve."""
+"""Tests faults of the host: stopped processes, no free descriptors, full disks, names that do not resolve."""
 import os
 import resource
 
@@ -16,7 +16,7 @@ PATIENT = {"max_attempts": "unlimited", "deadline": "10m"}
 def test_stopped_upstream_process_causes_a_timeout():
     with StoppableUpstream() as upstream, \
             Reprise(defaults={"retry": {"attempt_timeout": "100ms", "max_attempts": 3}}) as reprise:
-        upstream.stop()  # its kernel still accepts connections and requests
+        upstream.stop()  # the kernel of the stopped process still accepts connections and requests
         response = ask(reprise, "GET", upstream.url("/x?id=1"))
         equal((response.status, response.reason, response.attempts), (504, "attempts_spent", 3))
         reprise.expect_metric(3, "reprise_attempts_total", outcome="timeout")
@@ -46,8 +46,8 @@ def test_stopped_upstream_process_receives_a_post_only_once():
         upstream.stop()
         thread, responses = in_background(lambda: ask(reprise, "POST", upstream.url("/x?id=1"), b"order"))
         reprise.expect_metric(1, "reprise_upstream_connections", state="active")
-        # Only response_timeout may end the POST, and it is not repeated. A GET sent at the same time has ended by
-        # then.
+        # attempt_timeout ends the attempts of the GET, but never the attempt of a POST. So the GET gets a 504 while the
+        # POST still waits.
         equal(ask(reprise, "GET", upstream.url("/x?id=2")).status, 504)
         upstream.go_on()
         thread.join()
@@ -66,7 +66,7 @@ def test_clients_wait_while_no_descriptor_is_free_for_upstreams():
         soft, hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)
         other = Upstream()
         with other:
-            resource.prlimit(pid, resource.RLIMIT_NOFILE, (3, hard))  # open descriptors stay open
+            resource.prlimit(pid, resource.RLIMIT_NOFILE, (3, hard))  # the limit does not close descriptors that are already open
             thread = opened_after(2, reprise, lambda: resource.prlimit(pid, resource.RLIMIT_NOFILE, (soft, hard)))
             response = client.ask("POST", other.url("/x"), b"nothing of it had left")
             thread.join()
@@ -78,7 +78,8 @@ def test_clients_wait_while_no_descriptor_is_free_for_upstreams():
 
 
 def upload_past_a_full_disk(fill, folder):
-    """Checks that a body that does not fit on the disk is forwarded and not replayed. A later one that fits is replayed."""
+    """Checks that reprise forwards a body without replay if the body does not fit on the disk. A later body that
+    fits is replayed."""
     body = BLOCK[:MIB] * 4
     replay = {"memory": "16KiB", "disk": "64MiB"}
     with Upstream({"/big": [503, 200], "/small": [503, 200]}) as upstream, \
@@ -95,7 +96,7 @@ def upload_past_a_full_disk(fill, folder):
 
 
 def too_long_files(reprise):
-    """Limits file sizes to 1 MiB. Used if nothing can be mounted."""
+    """Limits the size of reprise's files to 1 MiB. Replaces a small disk on hosts where mounting is not permitted."""
     limit = resource.prlimit(reprise.process.pid, resource.RLIMIT_FSIZE)
     resource.prlimit(reprise.process.pid, resource.RLIMIT_FSIZE, (MIB, limit[1]))
     return lambda: resource.prlimit(reprise.process.pid, resource.RLIMIT_FSIZE, limit)
@@ -161,7 +162,8 @@ def test_slow_name_resolution_does_not_delay_other_requests():
 
 @isolated
 def test_name_is_resolved_again_between_attempts():
-    """The name first does not resolve, then has a denied address, then has an address that may be dialled."""
+    """The first look-up of the name fails, the second finds a denied address, the third finds an address that may be
+    dialled."""
     script = {"flip.test": [Answer(code=SERVFAIL), Answer(code=SERVFAIL), Answer(LOOPBACK)],
               "mixed.test": [Answer("169.254.169.254", LOOPBACK)], "denied.test": [Answer("169.254.169.254")]}
     retry = {**PATIENT, "backoff": {"initial": "100ms", "maximum": "200ms"}}

@@ -1,4 +1,4 @@
-"""Tests a failing network: slow links, dead routes, and a cable that is unplugged and plugged in again."""
+"""Tests network faults: slow links, dead routes, and a cable that is unplugged and plugged in again."""
 import contextlib
 import subprocess
 import threading
@@ -16,7 +16,7 @@ PATIENT = {"max_attempts": "unlimited", "deadline": "10m", "backoff": {"initial"
 
 @contextlib.contextmanager
 def elsewhere(upstream, host):
-    """Starts the upstream, listening on that host."""
+    """Starts the upstream so that it listens on the other host."""
     with host.inside():
         upstream.__enter__()
     try:
@@ -79,7 +79,7 @@ def test_request_succeeds_when_a_missing_route_returns():
 
 @isolated
 def test_lost_return_packets_cause_a_connection_timeout():
-    """The other host has no return route: a dial gets neither a connection nor a refusal."""
+    """The other host has no return route, so a connection attempt is neither accepted nor refused."""
     settings = {"connect_timeout": "100ms", **TWICE}
     with Host() as host, upstream_on(host) as upstream, Reprise(defaults=settings) as reprise:
         subprocess.run(["nsenter", "-t", str(host.holder.pid), "-n", "ip", "route", "add", "blackhole", f"{host.ours}/32"], check=True)
@@ -89,7 +89,7 @@ def test_lost_return_packets_cause_a_connection_timeout():
 
 
 class Pulled:
-    """A thread that takes the link down after `threshold` bytes, and up again when `until()` returns."""
+    """A thread that takes the link down after `threshold` bytes, and up again as soon as `until()` returns."""
 
     def __init__(self, host, threshold, until):
         self.host, self.threshold, self.until = host, threshold, until
@@ -123,7 +123,7 @@ class Pulled:
 
 
 def segments_are_lost():
-    """Waits until the kernel has retransmitted a segment without an acknowledgement."""
+    """Waits until the kernel has sent a segment again because its acknowledgement did not come."""
 
     def lost():
         told = subprocess.run(["ss", "-tinO"], capture_output=True, text=True, check=True).stdout

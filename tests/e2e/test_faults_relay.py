@@ -1,4 +1,4 @@
-"""Tests a break at every byte of a small request and of its response, with a relay."""
+"""Tests breaks with a relay: at every byte of a small request, and at every byte of its response."""
 import itertools
 import queue
 import threading
@@ -13,7 +13,7 @@ from upstream import Say, Upstream
 CLIENTS = 4
 SIZE = 60
 BODY = b"".join(pieces(0, SIZE))
-# Each attempt uses a new connection, so that the fault hits the intended attempt.
+# Each attempt uses a new connection, so that the fault of the first connection hits the first attempt.
 SETTINGS = {"pool": {"idle": 0}, "defaults": {"retry": {"backoff": {"initial": "1ms", "maximum": "1ms"}}, "budget": "off"}}
 NUMBERS = itertools.count(100000)  # six digits, so that all requests have the same length
 
@@ -23,12 +23,12 @@ def path():
 
 
 def positions(length):
-    """Returns every byte position, or every fifth one under sanitizers, which have the same cases and less time."""
+    """Returns every byte position. With sanitizers, which are slower, returns every fifth one."""
     return range(0, length, 1 if options.load >= 10000 else 5)
 
 
 def side_by_side(story, work):
-    """Calls `story(*arguments)` for all of `work`, several in parallel. Fails if one fails."""
+    """Calls `story(*arguments)` for each element of `work`, several at once. Fails if one of the calls fails."""
     left, problems = queue.SimpleQueue(), []
     for arguments in work:
         left.put(arguments)
@@ -53,7 +53,8 @@ def side_by_side(story, work):
 
 
 class World:
-    """A reprise, a relay that applies one fault to the first connection of a path, and an upstream."""
+    """A reprise, an upstream, and a relay between them. The relay applies a fault to the first connection that
+    requests a path."""
 
     def __init__(self, upstream):
         self.upstream, self.faults = upstream, {}
@@ -78,7 +79,7 @@ class World:
         return self.relay.url(where)
 
     def lengths(self, method, body=None):
-        """Returns the number of bytes of a whole exchange, up and down."""
+        """Returns how many bytes one complete request has, and how many its response has."""
         where = path()
         equal(ask(self.reprise, method, self.relay.url(where), body).status, 200)
         return eventually(lambda: self.relay.passed.get(where), "the end of a connection")
@@ -91,7 +92,7 @@ class World:
         equal((response.status, checker.whole), (200, True))
 
     def is_sent_once(self, fault, may_be_answered=True):
-        """Checks that a POST uses one connection at the relay, and that no broken response looks whole."""
+        """Checks that reprise sends a POST only once, and that a broken response never looks complete to the client."""
         where = path()
         url = self.url(where, fault)
         with Client(self.reprise.forward) as client:

@@ -1,5 +1,5 @@
-"""Tests a gateway as a base URL: redirects and cookies of its upstream are rewritten (`redirects: rewrite`), with
-curl and Python's urllib."""
+"""Tests a gateway as the base URL of curl and Python's urllib. With `redirects: rewrite` it rewrites redirects and
+cookies of its upstream."""
 import contextlib
 import http.cookiejar
 import subprocess
@@ -16,7 +16,7 @@ SESSION = "id=7; Domain=localhost; Path=/; HttpOnly; Secure"
 
 @contextlib.contextmanager
 def gateway_to(upstream, origin, **listener):
-    """Yields a gateway for `origin`. Its login sets a cookie and redirects to /home with an absolute URL."""
+    """Yields a gateway for `origin`. The upstream's login sets a cookie and redirects to /home with an absolute URL."""
     upstream.scripts["/login"] = [Say(302, fields=[("Location", f"{origin}/home?a=1#top"), ("Set-Cookie", SESSION)])]
     bound = {"mode": "gateway", "bind": f"{LOOPBACK}:0", "upstream": origin, **listener}
     with Reprise(listeners=[bound], defaults={"tls": {"ca_file": authority().file}}) as reprise:
@@ -28,7 +28,7 @@ def trusting_gateway(upstream, **listener):
 
 
 def curl_login(reprise, name):
-    """Runs curl from /login, with cookies and redirects. Returns the body and the final URL."""
+    """Runs curl on /login; curl keeps cookies and follows redirects. Returns the body and the final URL."""
     with tempfile.NamedTemporaryFile() as jar:
         command = ["curl", "-sS", "-L", "--max-time", str(PATIENCE), "-b", jar.name, "-c", jar.name, "-w", "%{url_effective}",
                    f"http://{name}:{reprise.gateway[1]}/login"]

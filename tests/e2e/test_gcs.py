@@ -1,4 +1,5 @@
-"""Tests every operation of the Cloud Storage table through the real proxy: retried exactly where the table says so."""
+"""Tests every operation of the Cloud Storage table through the real proxy: an operation is retried only if the table
+permits it."""
 import os
 
 from client import Client, head_of
@@ -9,7 +10,7 @@ TABLE = os.path.join(os.path.dirname(__file__), "..", "config", "presets", "gcs.
 
 
 class FailsFirst:
-    """A step for every path: the first request of each case fails, later ones succeed."""
+    """A step for every path: the first request of each case fails, later requests of the same case succeed."""
 
     def __init__(self):
         self.counts = {}
@@ -29,7 +30,7 @@ def rows():
                 continue
             operation, method, target, rule, _also_408, headers = line.split(" ", 5)
             host, _, path = target.partition("/")
-            if host == "storage.googleapis.com":  # bucket names in the host need a resolver
+            if host == "storage.googleapis.com":  # in other rows the bucket is part of the host name, which would need a resolver
                 fields = [] if headers.strip() == "-" else [tuple(each.split("=", 1)) for each in headers.strip().split(",")]
                 yield operation, method, "/" + path, rule, fields
 
@@ -45,7 +46,8 @@ def with_condition(condition, path, fields):
 
 
 def cases():
-    """Yields every row without a condition, and once with each of its conditions, with the expected number of attempts."""
+    """Yields every row of the table without a condition, and once with each condition that makes it retryable. Each
+    has the expected number of attempts."""
     for operation, method, path, rule, fields in rows():
         yield f"{operation} {method} plain", method, path, fields, b"{}", 2 if rule == "always" else 1
         for condition in rule.split(",") if ":" in rule else []:
@@ -76,9 +78,9 @@ def test_gcs_operations_are_retried_exactly_as_the_table_of_operations_says():
 
 
 class Bucket:
-    """One object as the service's emulator serves it: generation and Content-Range in every response, no entity tag,
-    chunked or with a length. Response n ends after `breaks[n]` bytes; later ones are whole. `as_200`: a broken
-    response is a 200, even for a range."""
+    """One object, served as the emulator of Cloud Storage does: with its generation and Content-Range in every
+    response, and without an entity tag. The body is chunked or has a length. Response n ends after `breaks[n]`
+    bytes; later responses are complete. `as_200`: a broken response has status 200 even if a range was requested."""
 
     def __init__(self, breaks, chunked, as_200=False, generations=(17,)):
         self.object = bytes(33 + (i * 31 + i // 94) % 94 for i in range(512 * 1024))
@@ -106,8 +108,8 @@ class Bucket:
 
 
 def downloads(cases):
-    """Uses the shipped preset with shorter waits. Yields the client's response, the log line and the upstream's
-    requests for each (path, bucket)."""
+    """Downloads each path from its bucket, with the shipped preset and shorter waits. Yields the client's response,
+    the log line, and the requests that the bucket received."""
     preset = {"name": "gcs", "hosts": [LOOPBACK], "retry": {"backoff": {"initial": "1ms", "maximum": "2ms", "jitter": "none"}}}
     scripts = {path.partition("?")[0]: [bucket] for path, bucket in cases}
     equal(len(scripts), len(cases), "a path of its own for each")
@@ -118,7 +120,8 @@ def downloads(cases):
 
 
 def test_broken_gcs_downloads_without_an_etag_arrive_whole():
-    """Google's retry conformance tests: two broken streams, or one that breaks after 256 KiB, for each kind of download."""
+    """Repeats Google's retry conformance tests for each kind of download: two streams that break at once, or one
+    that breaks after 256 KiB."""
     paths = ("/download/storage/v1/b/pail/o/a%%2F%d?alt=media", "/storage/v1/b/pail/o/a%d?alt=media", "/pail/a/%d", "/pail/%d?generation=17")
     kinds = [(path, breaks, chunked) for path in paths for breaks in ([4, 4], [256 * 1024]) for chunked in (False, True)]
     cases = [(path % number, Bucket(breaks, chunked)) for number, (path, breaks, chunked) in enumerate(kinds)]
@@ -129,7 +132,8 @@ def test_broken_gcs_downloads_without_an_etag_arrive_whole():
 
 
 def test_E1_200_response_to_a_range_request_is_discarded_and_the_range_requested_again():
-    """The emulator responds to a range with a broken 200. Its bytes are discarded; the following 206 is used."""
+    """The emulator responds to the range request with a broken 200. reprise discards its bytes and uses the 206 that
+    follows."""
     chunked, counted = Bucket([4, 4], True, as_200=True), Bucket([4, 4], False, as_200=True)
     for bucket, (got, line, requests) in zip((chunked, counted), downloads([("/storage/v1/b/pail/o/a?alt=media", chunked), ("/pail/a", counted)])):
         equal((got.code, got.status, got.body == bucket.object), (0, 200, True), line)

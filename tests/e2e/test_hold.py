@@ -1,4 +1,5 @@
-"""Tests errors in a response with status 200: none of their bytes reach the client while a retry is possible."""
+"""Tests errors in a response with status 200: as long as a retry is possible, the client gets no byte of the
+response."""
 from harness import Curl, Reprise, equal
 from upstream import Say, Upstream
 

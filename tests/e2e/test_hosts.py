@@ -1,4 +1,4 @@
-"""Tests state that all requests to one host share: the circuit, and the pause that a host has asked for."""
+"""Tests what all requests to one host share: the circuit, and the pause that the host asked for."""
 import time
 
 from client import ask
