@@ -27,7 +27,7 @@ def every_other(bad, good):
 
 
 def slow_first(connection, request):
-    """Responds only to every second request, so that each other request is won by its hedge."""
+    """Never responds to the first, third, fifth ... request, so that the hedge of that request wins."""
     if request.order % 2 == 0:
         connection.recv(1)
         return False

@@ -251,7 +251,7 @@ def test_manual_pages_have_every_section_and_groff_reports_no_warning():
             equal((shown.returncode, shown.stderr), (0, ""), f"man --warnings of {page}")
             strict = subprocess.run(["groff", "-ww", "-man", "-Tutf8", "-z", file.name], capture_output=True, text=True, check=False)
             equal((strict.returncode, strict.stderr), (0, ""), f"groff -ww of {page}")
-        # The whole text is shown: roff took no line for a request of its own, and no Markdown markup is left.
+        # The whole text is shown: roff has taken no line of text for a roff request, and no Markdown markup is left.
         assert not re.search(r"\*\*\w[^*]*\*\*|\]\(", shown.stdout), page
     equal(command("man"), command("man", "reprise"))
     equal(command("man", "nothing")[0], 2)

@@ -1,4 +1,4 @@
-"""Tests reprise inject on files, on standard input, and on input that is not a manifest."""
+"""Tests `reprise inject` on files, on standard input, and on input that is not a manifest."""
 import subprocess
 import tempfile
 from pathlib import Path
@@ -37,7 +37,7 @@ def test_inject_produces_the_same_output_from_a_file_and_standard_input():
 
 
 def test_inject_remove_restores_every_manifest_of_the_corpus():
-    """Needs no API server. tests/cluster tests the same on a real one."""
+    """Runs without an API server. tests/cluster has the same test with a real one."""
     files = sorted(CORPUS.iterdir())
     assert len(files) > 20, files
     for file in files:

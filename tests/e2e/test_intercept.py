@@ -1,5 +1,5 @@
-"""Tests retries of HTTPS: reprise terminates the client's TLS for listed hosts, with a certificate that only the
-client's environment trusts."""
+"""Tests retries of HTTPS requests. For hosts that `--intercept` or the configuration lists, reprise terminates the
+client's TLS with a certificate that only the environment of the client trusts."""
 import contextlib
 import json
 import os
@@ -16,13 +16,13 @@ from names import NameServer
 from tls import Authority, TlsUpstream, authority
 from upstream import Say, Upstream, resumable
 
-ALONE = True  # slow to start, but each client must send within 200 ms after its CONNECT
+ALONE = True  # starts slowly, but each client must send its first bytes within 200 ms after its CONNECT
 SUMMARY = "reprise: 1 requests, 1 retried, 1 recovered\n"
 HOST = "localhost"
 
 
 def trusting():
-    """Returns `defaults` that trust upstreams of the test's own CA."""
+    """Returns `defaults` with which reprise trusts upstreams whose certificates the test's CA has issued."""
     return {"tls": {"ca_file": authority().file}}
 
 
@@ -44,7 +44,7 @@ def ran(*arguments, environment=None):
 
 
 class Intercepting(Reprise):
-    """A reprise with its own CA, made by `reprise ca init`."""
+    """A reprise with its own CA, which `reprise ca init` has made."""
 
     def __init__(self, hosts=(HOST,), **configuration):
         self.own = tempfile.TemporaryDirectory(prefix="reprise-own-ca-")
@@ -66,14 +66,15 @@ class Intercepting(Reprise):
         return self.metric("reprise_interceptions_total", outcome=outcome)
 
     def curl(self, *arguments):
-        """Runs a curl that trusts only the bundle. Returns standard output, standard error and the exit code."""
+        """Runs a curl that trusts only reprise's bundle of certificates. Returns standard output, standard error and
+        the exit code."""
         done = subprocess.run(["curl", "-sS", "-x", self.proxy_url, "--noproxy", "", "--cacert", self.bundle, *arguments],
                               env=clean(), capture_output=True, text=True, timeout=PATIENCE, check=False)
         return done.stdout, done.stderr, done.returncode
 
 
 def asked_for(reprise, authority_of_connect):
-    """Sends a CONNECT. Returns the socket after the 200."""
+    """Sends a CONNECT, and returns the socket after the 200 response to it."""
     client = Client(reprise.forward)
     client.send(f"CONNECT {authority_of_connect} HTTP/1.1\r\nHost: {authority_of_connect}\r\n\r\n".encode())
     equal(client.read_final_head().status, 200)
@@ -94,13 +95,13 @@ def context_of(trusted, alpn=(), newest=None, oldest=None):
 
 
 def issuer_of(wire):
-    """Returns the common name of the issuer of the other side's certificate."""
+    """Returns the common name of the CA that issued the peer's certificate."""
     return dict(pair[0] for pair in wire.getpeercert()["issuer"]).get("commonName")
 
 
 @contextlib.contextmanager
 def handshake(reprise, port, trusted, server_name, host=HOST, **more):
-    """Yields a TLS connection through a CONNECT to that host and port."""
+    """Yields a TLS connection to that host and port through a CONNECT."""
     with asked_for(reprise, f"{host}:{port}") as plain, context_of(trusted, **more).wrap_socket(plain, server_hostname=server_name) as wire:
         yield wire
 
@@ -165,8 +166,9 @@ func main() {
 
 
 def recovered(command, host=HOST, certificate=None, comes_late=False, **environment):
-    """Checks that the command gets a 200 after two 503. The URL is its last argument. `comes_late`: on a busy machine
-    the command may send so late that its first stream counts as silent (row G7), as an additional request."""
+    """Runs the command with a URL as its last argument. Checks that the command gets a 200 after two 503.
+    `comes_late`: the command may be so slow on a busy machine that reprise takes its first stream for silent (row
+    G7); the summary may then count additional requests."""
     with TlsUpstream({"/x": [503, 503, 200]}, certificate=certificate) as upstream:
         code, out, err = ran("exec", "--intercept", host, "--", *command, f"https://{host}:{upstream.port}/x",
                              environment={"SSL_CERT_FILE": authority().file, **environment})
@@ -211,8 +213,8 @@ def test_exec_retries_https_requests_of_go():
 
 
 def test_intercepted_https_gets_the_same_retries_replay_and_resume():
-    """A POST is sent once, an upload is replayed, a download is resumed, and one client connection serves several
-    requests."""
+    """Covers one request of each kind: a POST is sent once, an upload is replayed, a download is resumed, and
+    several requests use one client connection."""
     blob = bytes(range(256)) * 2000
     fields = (("ETag", '"v1"'), ("Accept-Ranges", "bytes"))
     scripts = {"/post": [503], "/put": [503, 200], "/down": [resumable(blob, 100_000)], "/again": [Say(200, b"x", fields)]}
@@ -242,8 +244,8 @@ def test_intercepted_https_gets_the_same_retries_replay_and_resume():
 
 
 def test_D8_failed_first_intercepted_request_closes_the_connection_and_a_later_one_gets_502():
-    """A failure of the connection's first request closes the connection. A later one, on a fresh upstream connection,
-    gets a 502: a JDK would resend it after a close."""
+    """If the first request on a client connection fails, reprise closes the connection. If a later request fails on
+    a fresh upstream connection, the client gets a 502, because a JDK would resend the request after a close."""
     with TlsUpstream({"/post": ["close"], "/last": [Say(close=True)]}) as upstream, Intercepting() as reprise:
         post = f"POST /post HTTP/1.1\r\nHost: {HOST}:{upstream.port}\r\nContent-Length: 4\r\n\r\nonce".encode()
         with handshake(reprise, upstream.port, reprise.bundle, HOST) as wire:
@@ -289,8 +291,8 @@ def test_intercepted_requests_fail_with_502_if_the_upstream_certificate_is_inval
 
 
 def test_F11_only_listed_hosts_requested_by_their_own_name_are_intercepted():
-    """A client that sends another name in SNI, no name, offers only HTTP/2, or asks for an unlisted host gets the
-    upstream's own certificate."""
+    """The client gets the upstream's own certificate in four cases: its SNI has another name, its SNI is missing, it
+    offers only HTTP/2, or the host is not listed."""
     with TlsUpstream(alpn=("h2", "http/1.1")) as upstream, Intercepting(hosts=[HOST, "*.api.test"]) as reprise:
         own = authority().file
         for outcome, name, alpn in (("other_server_name", "api.test", ()), ("no_server_name", None, ()), ("no_http_1_1", HOST, ("h2",))):
@@ -342,8 +344,8 @@ def test_incomplete_tls_handshake_is_closed_after_the_timeout():
 
 
 def test_slow_client_hello_to_a_listed_host_is_still_intercepted():
-    """After a CONNECT to a listed host, reprise waits for the ClientHello without the usual short limit. The upstream
-    may send first."""
+    """After a CONNECT to a listed host, reprise waits longer than the usual short time for the ClientHello.
+    Meanwhile the upstream may send first."""
     with TlsUpstream({"/x": [503, 200]}) as upstream, Intercepting() as reprise:
         with asked_for(reprise, f"{HOST}:{upstream.port}") as plain:
             eventually(lambda: upstream.connections == 1, "the upstream is dialled, in case it speaks first")

@@ -1,5 +1,6 @@
-"""Runs the Job of deploy/kubernetes with the old layout: its two containers are two processes that share a folder.
-The Job completes because the work tells reprise to quit. No request of the work is lost."""
+"""Runs the Job of deploy/kubernetes that needs no native sidecars. Its two containers run as two processes that
+share a folder. The Job must complete because the work container tells reprise to quit, and no request of the work
+may be lost."""
 import os
 import re
 import subprocess
@@ -15,7 +16,8 @@ from upstream import Upstream
 ORDERS = 8
 SHARED = "/run/reprise"
 
-# POSTs that must not be sent twice, GETs that need a retry, and one that is still pending when the work ends.
+# The work sends POSTs that must not be sent twice, GETs that need a retry, and one request that is still pending when
+# the work ends.
 WORK = """\
 #!/bin/sh
 set -e
@@ -31,7 +33,7 @@ exit "$ENDS_WITH"
 
 
 class Pod:
-    """The two containers of the manifest, with their own network and /run."""
+    """The two containers of the manifest, with a network and a /run folder of their own."""
 
     def __init__(self, upstream, ends_with):
         config, job = manifest("job-old-layout.yaml")
@@ -67,7 +69,7 @@ class Pod:
         given = {variable["name"]: variable["value"] for variable in work["env"] if variable["name"].lower() != "no_proxy"}
         environment = {**without_proxies(), **given, "PATH": f"{self.folder}:{os.environ['PATH']}", "UPSTREAM": self.upstream,
                        "RESULTS": str(self.folder), "ENDS_WITH": str(self.ends_with)}
-        # Writes to a file: a background process that still runs would keep a pipe open.
+        # The output goes to a file: with a pipe, a background process that still runs would keep the pipe open.
         with open(self.folder / "output", "wb") as output:
             return subprocess.Popen([*work["command"], script], env=environment, stdout=output, stderr=output)
 
@@ -122,7 +124,7 @@ def test_failed_job_with_an_ordinary_sidecar_container_keeps_the_exit_code_of_th
 
 @isolated
 def test_quit_command_always_gets_a_reply_before_the_process_ends():
-    """No request is pending: the process ends at once, and the caller still gets its reply."""
+    """No request is pending, so the process ends at once. Nevertheless the caller of `quit` must get its reply."""
     with Upstream() as upstream:
         pod = Pod(upstream.url(""), 0)
         for _ in range(20):

@@ -1,5 +1,5 @@
-"""Tests limits of the control group: read at start-up, reported, and used for the default of limits.replay_memory.
-Tested with real groups of the kernel and with files that imitate another machine."""
+"""Tests limits of the control group: reprise reads them at start-up, reports them, and derives the default of
+limits.replay_memory from them. Uses real control groups of the kernel, and files that imitate another host."""
 import contextlib
 import json
 import os
@@ -18,7 +18,7 @@ MIB = 1 << 20
 
 
 class Inside(Controlled):
-    """A reprise started by a shell that first runs `before` to enter its group."""
+    """A reprise that is started by a shell. The shell first runs `before`, which moves it into a control group."""
 
     def __init__(self, before, **configuration):
         super().__init__(**configuration)
@@ -33,7 +33,8 @@ def run_inside(before, *command):
 
 
 def told_inside(before, *arguments):
-    """Runs a reprise command inside the group. Returns (exit code, standard output, standard error)."""
+    """Runs a reprise command in a control group that `before` enters. Returns (exit code, standard output, standard
+    error)."""
     done = subprocess.run(run_inside(before, options.binary, *arguments), capture_output=True, text=True, timeout=PATIENCE, check=False)
     return done.returncode, done.stdout, done.stderr
 
@@ -47,7 +48,7 @@ def limits_of(reprise):
 
 
 def group_mounts():
-    """Returns the mounted hierarchies: [(mount point, controllers, or None for version 2)]."""
+    """Returns the mounted cgroup hierarchies as (mount point, controllers). The controllers are None for version 2."""
     found = []
     for line in Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines():
         before, _, behind = line.partition(" - ")
@@ -70,8 +71,8 @@ def own_group(controllers):
 
 @contextlib.contextmanager
 def groups_with(memory, quota):
-    """Yields shell commands that enter groups with these limits: bytes of memory, and CPU quota per 100,000
-    microseconds. The groups are removed afterwards."""
+    """Makes control groups with these limits: bytes of memory, and microseconds of CPU time per 100,000. Yields
+    shell commands that enter the groups, and removes the groups afterwards."""
     entries, made = [], []
 
     def make(mount, controllers, limits):
@@ -124,8 +125,8 @@ def test_cgroup_limits_lower_the_replay_memory_default_and_are_logged():
 
 
 class Elsewhere:
-    """Files of another machine, mounted over this machine's in a mount namespace. `enter` has the shell commands that
-    apply the mounts."""
+    """Imitates the cgroup files of another host. Mounts them over this host's files in a mount namespace. `enter`
+    has the shell commands that mount them for one process."""
 
     def __init__(self, cgroup, mountinfo, files):
         self.folder = tempfile.mkdtemp(prefix="reprise-cgroup-")
@@ -143,7 +144,7 @@ class Elsewhere:
 
 
 def container(**files):
-    """Returns the files of a container in Kubernetes: version 2, with its own cgroup namespace."""
+    """Returns the cgroup files of a container in Kubernetes: version 2, with a cgroup namespace of the container."""
     return Elsewhere("0::/\n", "29 23 0:26 / /sys/fs/cgroup ro - cgroup2 cgroup rw\n",
                      {name.replace("_", "."): text for name, text in files.items()})
 

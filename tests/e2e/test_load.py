@@ -1,5 +1,5 @@
-"""Sends thousands of mixed requests to an upstream that fails at random. Every response is right, no effect is
-doubled, no resource is left."""
+"""Sends thousands of mixed requests to an upstream that fails at random. Every response must be correct, no effect
+may occur twice, and no resource may remain in use."""
 import json
 import queue
 import subprocess
@@ -18,11 +18,11 @@ from load_upstream import body_of
 CLIENTS = 64
 POLICY = {"retry": {"max_attempts": 20, "on": [500, 503, "connect", "reset"],
                     "backoff": {"initial": "1ms", "maximum": "10ms"}}, "budget": "off"}
-NO_ANSWER = (500, 502, 503)  # possible statuses of a POST that failed and was not repeated
+NO_ANSWER = (500, 502, 503)  # possible statuses if a POST failed and was not repeated
 
 
 class Plan:
-    """The request with this number. Depends on the number alone."""
+    """A request of the test, with its expected response. Everything about it follows from its number."""
 
     def __init__(self, number):
         dice = chance.dice("plan", number)
@@ -42,7 +42,7 @@ class Plan:
         return head_of(self.method, url, host, [("Content-Length", str(len(body)))]) + body
 
     def problem(self, response):
-        """Returns what is wrong with the response, or None."""
+        """Returns a description of the fault in the response, or None if the response is correct."""
         if self.method == "POST" and response.status in NO_ANSWER:
             return None if response.reason == "not_idempotent" else f"{response.status} with {response.reason}"
         if self.method == "DELETE":
@@ -58,7 +58,8 @@ class Plan:
 
 
 def work(numbers, reprise, port, problems):
-    """Runs one client: sends numbered requests until the queue is empty, on one connection for as long as it stays open."""
+    """Runs one client: takes numbers from a queue until it is empty, and sends the request with each number. Keeps
+    one connection for as long as it stays open."""
     client = None
     while True:
         try:
@@ -82,7 +83,7 @@ def work(numbers, reprise, port, problems):
 
 
 def run_load(reprise, port, count, first=0):
-    """Sends `count` requests, numbered from `first`. Returns what is wrong with their responses."""
+    """Sends `count` requests, numbered from `first`. Returns descriptions of the wrong responses."""
     numbers, problems = queue.SimpleQueue(), []
     for number in range(first, first + count):
         numbers.put(number)
@@ -104,7 +105,7 @@ def test_mixed_requests_through_a_failing_upstream_get_correct_responses():
             port = int(upstream.stdout.readline())
             settings = {"defaults": POLICY, "pool": {"idle_timeout": "1s"}, "log": {"access": False}}
             with Reprise(**settings) as reprise:
-                equal(run_load(reprise, port, 1, first=count), [], "the first request")  # this number is not used below
+                equal(run_load(reprise, port, 1, first=count), [], "the first request")  # number `count` is not used by the requests below
                 eventually(lambda: reprise.metric("reprise_upstream_connections") == 0, "the pool is empty")
                 before = reprise.descriptors()
                 problems = run_load(reprise, port, count)
@@ -118,8 +119,8 @@ def test_mixed_requests_through_a_failing_upstream_get_correct_responses():
                 equal(repeated, [], "requests that must not be repeated and were")
                 assert report["attempts"] > count * 1.1, f"only {report['attempts']} attempts: nothing was retried"
                 reprise.expect_metric(count + 1, "reprise_requests_total")
-                # A request on a dying connection may not have reached the upstream, so the upstream may count fewer
-                # attempts.
+                # reprise also counts an attempt whose connection died before the upstream read the request, so the
+                # upstream may count fewer attempts.
                 assert reprise.metric("reprise_attempts_total") >= report["attempts"]
                 eventually(lambda: reprise.descriptors() <= before, "every descriptor is closed again")
                 assert reprise.pipe_ends() <= 16 * options.threads, f"{reprise.pipe_ends()} ends of pipes rest"

@@ -1,4 +1,5 @@
-"""Tests the log's fields: each one that `reprise log-format` names is in a line that the program writes."""
+"""Tests the fields of the log: each field that `reprise log-format` names must occur in a line that the program
+writes."""
 import json
 
 from client import Client, ask
@@ -9,7 +10,8 @@ from test_rows_never_worse import LOST
 from test_tunnels import open_tunnel
 from upstream import Say, Upstream
 
-# The refusal of a hedge that is due needs a response that is slower than a timer.
+# No case here causes these fields: a hedge is refused only when it is due, so the response would have to be slower than
+# a timer.
 NOT_PLAYED = {"hedge_refused", "reprise.hedge_refused"}
 ATTEMPTS = {"json": "attempts", "otel": "reprise.attempt_list"}
 TRACEPARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
@@ -20,7 +22,7 @@ def echo_once(connection):
 
 
 def first_hangs(connection, request):
-    """Never responds to the first request that is read: the original or its copy."""
+    """Never responds to the request that the upstream reads first, which may be the original or its hedge."""
     if request.order == 0:
         connection.recv(1)
         return False
@@ -55,7 +57,7 @@ def lines(reprise, count):
 
 
 def seen_in(line, form):
-    """Returns (object, name) of each field of a line."""
+    """Returns (object, name) for each field of a line. The object is the kind of record that has the field."""
     attempts = line.get(ATTEMPTS[form])
     if isinstance(attempts, list):
         return {("request", name) for name in line} | {("attempt", name) for attempt in attempts for name in attempt}

@@ -1,5 +1,5 @@
-"""Tests the manifests of deploy/kubernetes without a cluster: fields exist in the API, the sidecar is the same
-everywhere, configurations are valid, and reprise inject and kustomize produce the expected output."""
+"""Tests the manifests of deploy/kubernetes without a cluster: their fields exist in the API, the sidecar is the same
+in each, the configurations are valid, and `reprise inject` and kustomize produce the expected output."""
 import copy
 import os
 import re
@@ -98,7 +98,8 @@ def test_manifest_check_finds_every_misspelt_field():
     whole = [thing for name in manifests() for thing in manifest(name)]
 
     def planted(thing, at):
-        """Yields copies of the object, each with one misspelt key. Skips keys that the API does not define."""
+        """Yields copies of the object, each with one key misspelt. Leaves keys alone if the API does not define
+        them."""
         for key, value in list(at.items()):
             if at is thing and key in ("apiVersion", "kind"):
                 continue
@@ -126,7 +127,7 @@ def test_reprise_container_is_identical_in_all_manifests():
     for name in HAVE_REPRISE + PATCHES:
         for pod in pods(manifest(name)):
             found = copy.deepcopy(reprise_in(pod))
-            if name == "job-old-layout.yaml":  # no native sidecar, and a control socket
+            if name == "job-old-layout.yaml":  # this Job has no native sidecar, and a control socket
                 found |= {key: wanted[key] for key in ("restartPolicy", "startupProbe")}
                 equal(found["env"], [{"name": "REPRISE_CONTROL", "value": "/run/reprise/control.sock"}])
                 found["env"] = wanted["env"]
@@ -160,7 +161,7 @@ def test_every_container_sends_its_requests_through_reprise():
 
 
 def test_admission_policy_and_component_and_chart_are_generated_from_sidecar_yaml():
-    """tests/cluster tests the policy on a real API server."""
+    """Checks the generated files. tests/cluster tests the policy on a real API server."""
     objects("")
     done = subprocess.run([sys.executable, str(FOLDER / "make.py"), "--check"], capture_output=True, text=True, timeout=60, check=False)
     equal((done.returncode, done.stdout, done.stderr), (0, "", ""))
@@ -272,13 +273,13 @@ def test_kustomization_can_change_what_the_component_added():
 
 
 def test_readme_example_recovers_all_ten_requests():
-    """Runs the upstream of example/flaky.yaml and the client of example/ask.yaml as their containers would, with
-    reprise between them."""
+    """Runs two scripts as their containers would: the upstream of example/flaky.yaml and the client of
+    example/ask.yaml. reprise is between them."""
     server = pod_of(manifest("example/flaky.yaml")[0])["containers"][0]
     client = pod_of(manifest("example/ask.yaml")[0])["containers"][0]
     asked = {"env": {"PATH": os.environ["PATH"]}, "capture_output": True, "text": True, "timeout": 60, "check": False}
     with Reprise() as reprise:
-        # Uses a free port and prints it.
+        # The script is changed to listen on a free port and to print the port.
         head, last = server["args"][0].rstrip().rsplit("\n", 1)
         assert last.endswith(".serve_forever()"), last
         program = f"{head}\nserver = {last.removesuffix('.serve_forever()')}\nprint(server.server_address[1], flush=True)\nserver.serve_forever()\n"

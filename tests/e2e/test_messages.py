@@ -1,4 +1,4 @@
-"""Tests that messages pass byte for byte, except the changes that RFC 9110 and RFC 9112 require of a proxy."""
+"""Tests that messages pass byte for byte, except for the changes that RFC 9110 and RFC 9112 require from a proxy."""
 import re
 
 from client import Client, ask, chunked, head_of
@@ -60,7 +60,7 @@ def test_chunked_upload_arrives_whole():
 
 
 def test_large_upload_and_download_stream_through():
-    large = BODY * 60  # above every replay limit
+    large = BODY * 60  # bytes: above every replay limit
     def echo(connection, request):
         connection.sendall(Say(200, request.body).text(request, 1))
         return True

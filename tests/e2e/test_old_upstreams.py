@@ -1,5 +1,5 @@
-"""Tests upstreams of older software: heads with LF line ends, folded fields, many fields, sizes with leading zeros,
-HTTP/1.2. reprise accepts all of it and sends the client a normalized message."""
+"""Tests responses of old upstream software: heads with LF line ends, folded fields, many fields, sizes with leading
+zeros, HTTP/1.2. reprise accepts all of these and sends the client a normalized message."""
 import json
 import re
 import subprocess
@@ -19,7 +19,8 @@ END = b"Reprise-Attempts: 1\r\n\r\n"
 
 
 def becomes(cases):
-    """Checks pairs (sent by the upstream, received by the client), byte for byte. Both connections stay open."""
+    """Checks pairs (bytes that the upstream sends, bytes that the client must receive). The connections to both must
+    stay open."""
     with stage({"/x": [raw(came) for came, _ in cases]}, defaults=ONCE, threads=1) as (reprise, upstream), \
             Client(reprise.forward) as client:
         for came, goes in cases:
@@ -116,7 +117,7 @@ def test_leading_zeros_in_request_chunk_sizes_are_removed():
 
 
 def test_curl_gets_300_responses_whose_heads_have_lf_line_ends():
-    """Imitates the server of a client's own test suite: nearly every head has LF line ends."""
+    """Imitates a server on which a client's own test suite relies: nearly every response head has LF line ends."""
     count = 300
     def head(number):
         lines = [b"HTTP/1.1 200 OK", b"Server: test-server/", b" fake", b"X-Number: %d" % number, b"Content-Length: 6"]

@@ -1,4 +1,4 @@
-"""Tests a parent proxy: a small one of the tests, and another reprise."""
+"""Tests a parent proxy. The parent is either a small proxy of the tests or another reprise."""
 import base64
 import socket
 import subprocess
@@ -13,7 +13,8 @@ from test_refusals import run_with
 from tls import Authority, TlsUpstream, authority
 from upstream import Upstream
 
-# Capital letters and a hyphen, so that no random folder name or request id contains the credentials.
+# The credentials have capital letters and a hyphen, so that no random folder name or request id contains them by
+# chance.
 LOGIN = ("Joe-Smith", "5ecret-Pass word")
 WRITTEN = "Joe-Smith:5ecret-Pass%20word@"
 
@@ -177,7 +178,7 @@ def test_retries_go_through_the_parent():
     with Upstream({"/x": [503, "reset", 200]}) as upstream, \
             Parent({"up.test": (LOOPBACK, upstream.port)}, refuse=[down, b"", b"garbage\r\n\r\n"]) as parent, \
             Reprise(parent=parent.proxy_url(), defaults={"retry": {"max_attempts": 8}}) as reprise:
-        with tunnel_to(reprise, "up.test:443") as client:  # the first three CONNECTs are refused
+        with tunnel_to(reprise, "up.test:443") as client:  # the parent refuses the first three CONNECTs
             opened = client.read_head()
             assert opened.startswith(b"HTTP/1.1 200 ") and b"\r\nReprise-Attempts: 4\r\n" in opened, opened
         response = ask(reprise, "GET", "http://up.test/x")
@@ -245,7 +246,7 @@ def test_reprise_works_with_another_reprise_as_parent():
         equal(upstream.requests[0].head.count(b"Via: 1.1 reprise-"), 2, upstream.requests[0].head)
         run = Curl(outer, upstream.url("/tunnelled"), "--proxytunnel")
         equal((run.code, run.body), (0, b"answer 1 to /tunnelled\n"), run.stderr)
-        # A request to the proxy's own listener is rejected as a loop.
+        # A request to the proxy's own listener must be rejected as a loop.
         response = ask(outer, "GET", "http://%s:%d/" % outer.forward)
         equal(response.status, 508)
 

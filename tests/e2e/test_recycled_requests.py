@@ -1,5 +1,5 @@
-"""Tests every listener mode after every kind of request: no data of a request reaches a later one that reuses its
-memory."""
+"""Tests that no data of a request reaches a later request which reuses its memory. Combines every kind of earlier
+request with every listener mode for the later one."""
 import contextlib
 import socket
 
@@ -31,7 +31,8 @@ def request(method, target, host, fields="", body=b""):
 
 
 def earlier_requests(upstream):
-    """Returns requests for the forward listener, by name. Each leaves different data in its request's memory."""
+    """Returns requests for the forward listener, by name. Each leaves other data in the memory that its successor
+    reuses."""
     host = f"{LOOPBACK}:{upstream.port}"
 
     def forward(method, path, fields="", body=b""):

@@ -1,4 +1,5 @@
-"""Tests transparent listeners: rules printed by reprise, in a separate network, and clients without proxy settings."""
+"""Tests transparent listeners with the redirect rules that reprise prints, in a separate network. The clients have
+no proxy settings."""
 import contextlib
 import functools
 import json
@@ -20,7 +21,7 @@ from tls import Authority, TlsUpstream
 from upstream import Upstream
 
 NOBODY = 65534
-PORT = 3190  # used only in this network namespace
+PORT = 3190  # the network namespace is private, so no other process uses this port
 THEIRS_V6, OURS_V6 = "fd77::2", "fd77::1"
 
 
@@ -32,8 +33,8 @@ BOTH = listeners(f"{LOOPBACK}:{PORT}", f"[::1]:{PORT}")
 
 
 def as_nobody():
-    """Makes a child process run as a user whose connections are redirected. reprise runs as root, whose connections
-    are not."""
+    """Makes a child process run as a user whose connections are redirected. reprise itself runs as root, whose
+    connections are not redirected."""
     os.setgroups([])
     os.setgid(NOBODY)
     os.setuid(NOBODY)
@@ -41,7 +42,7 @@ def as_nobody():
 
 @functools.cache
 def good_names():
-    """Returns a CA file, and a certificate of that CA for the hosts of these cases."""
+    """Returns a CA file, and a certificate from that CA for the host names that the cases use."""
     made = Authority("names CA")
     return made.file, made.issue(names=("DNS:listed.test", "DNS:other.test"))
 
@@ -53,7 +54,7 @@ def redirect(config, *arguments):
 
 @contextlib.contextmanager
 def proxied(dialect, reprise=Reprise, **configuration):
-    """Yields a reprise and applies its redirect rules, for IPv4 and IPv6."""
+    """Yields a reprise whose redirect rules are active for IPv4 and IPv6."""
     if subprocess.run(["true"], preexec_fn=as_nobody, check=False).returncode != 0:
         raise NotPlayed("namespaces", "there are no other users here")
     with reprise(**{"listeners": BOTH, **configuration}) as running:
@@ -113,7 +114,8 @@ def test_transparent_plain_http_is_retried_with_iptables_rules():
 
 @isolated
 def test_transparent_request_naming_a_denied_host_never_reaches_the_parent():
-    """The request itself names the host. The parent would get it in absolute-form and dial it."""
+    """The Host field of the request names a denied host. A parent proxy would get that name in absolute-form and
+    dial it."""
     needs("nft")
     with Host() as host, upstream_on(host) as upstream, Parent({"shop.test": (host.theirs, upstream.port)}) as parent, \
             proxied("nft", parent=parent.proxy_url()) as reprise:
@@ -130,7 +132,8 @@ def test_transparent_request_naming_a_denied_host_never_reaches_the_parent():
 
 @isolated
 def test_G7_undecidable_first_bytes_are_forwarded():
-    """No host name decides the route of this redirected stream, and its TLS is not intercepted."""
+    """The route of the redirected stream does not depend on a host name, and its TLS is not intercepted. So reprise
+    need not understand the first bytes."""
     needs("nft")
     script = """
 import socket, sys
@@ -174,7 +177,8 @@ def test_transparent_ipv6_is_retried_with_iptables_rules():
 
 
 def tls(host, port, server_name, trusted, path="/x"):
-    """Connects as a TLS client of another user. Returns the issuer, the status, and the reported attempts."""
+    """Connects with TLS as another user. Returns the issuer of the server's certificate, the status, and the number
+    of attempts that the response reports."""
     script = """
 import json, os, socket, ssl, sys
 host, port, name, trusted, path = sys.argv[1:6]
@@ -196,7 +200,7 @@ print(json.dumps([issuer, got.decode()]))
 
 @contextlib.contextmanager
 def readable(file):
-    """Yields a copy of a file that other users can read."""
+    """Yields a copy of a file. All users can read the copy."""
     with tempfile.NamedTemporaryFile(prefix="reprise-trusted-") as copy, open(file, "rb") as original:
         copy.write(original.read())
         copy.flush()
@@ -251,7 +255,7 @@ def test_transparent_listener_relays_a_server_first_protocol():
 
 @isolated
 def test_transparent_client_that_leaves_without_sending_anything_ends_its_upstream_connection():
-    """Port scanners do this. reprise does not wait for further bytes."""
+    """Port scanners connect and leave like this. reprise must not wait for further bytes."""
     needs("nft")
     script = """
 import socket, sys
@@ -270,10 +274,11 @@ for wire in wires:
 
 @isolated
 def test_redirect_rules_without_an_exception_for_the_proxy_do_not_loop():
-    """HTTP, TLS and a silent connection each come back once, are recognized as the proxy's own, and end."""
+    """Without the exception, reprise's own dial is redirected to reprise. It must recognize the looped connection as
+    its own and end it. Covers HTTP, TLS and a connection without bytes."""
     needs("nft")
     with Host() as host, upstream_on(host) as upstream, Reprise(listeners=BOTH, defaults={"retry": {"max_attempts": 2}}) as reprise:
-        code, rules, _ = redirect(reprise.config_file, "--print", "nft", "--user", "nobody")  # reprise runs as another user
+        code, rules, _ = redirect(reprise.config_file, "--print", "nft", "--user", "nobody")  # the rules exempt `nobody`, but reprise runs as another user
         equal(code, 0)
         subprocess.run(["nft", "-f", "-"], input=rules.encode(), check=True)
         with socket.create_connection((host.theirs, upstream.port)) as plain:
@@ -295,7 +300,8 @@ def test_redirect_rules_without_an_exception_for_the_proxy_do_not_loop():
 
 @isolated
 def test_client_with_the_local_port_of_a_dial_to_another_address_is_not_taken_for_a_loop():
-    """The kernel may use one local port for connections to different addresses, especially if few ports are free."""
+    """The kernel may use the same local port for connections to different addresses, especially if few ports are
+    free."""
     needs("nft")
     script = """
 import socket, sys
@@ -440,7 +446,7 @@ def test_redirect_without_a_required_option_names_that_option():
 
 
 def only_the_named_user_is_redirected(dialect):
-    """Checks `--only-user` and `--ports`: other users and other ports connect directly."""
+    """Checks `--only-user` and `--ports`: connections of other users and to other ports are not redirected."""
     with Host() as host, upstream_on(host) as upstream, Reprise(listeners=listeners(f"{LOOPBACK}:{PORT}")) as reprise:
         upstream.scripts = {"/x": [503, 503, 200]}
         url = f"http://{host.theirs}:{upstream.port}/x"

@@ -1,5 +1,5 @@
-"""Tests rejections: the client gets a reason and a sentence, the operator gets one log line that says what, where and
-what to do."""
+"""Tests rejections. The client gets a reason and a sentence. The operator gets one log line with the fault, its
+place, and advice."""
 import socket
 import ssl
 
@@ -13,7 +13,7 @@ from upstream import Upstream
 
 
 def rejections(reprise, count=1):
-    """Returns the logged rejections when there are at least `count`."""
+    """Waits until at least `count` rejections are logged, and returns them."""
     def lines():
         found = [line["message"] for line in reprise.log() if line.get("message", "").startswith("rejected ")]
         return found if len(found) >= count else None
@@ -21,7 +21,8 @@ def rejections(reprise, count=1):
 
 
 def told(reprise, client, cause, target, listener="forward"):
-    """Checks the log line of a rejected request: cause, target, client, listener, and advice."""
+    """Checks the log line of a rejected request: it must have the cause, the target, the client, the listener, and
+    advice."""
     address = "%s:%d" % reprise.addresses[listener]
     text = rejections(reprise)[0]
     for part in (cause, f"to {target} ", "from %s:%d " % client.socket.getsockname()[:2], f"at {listener} {address}. "):
@@ -38,8 +39,8 @@ def test_connect_to_a_denied_port_gets_403_with_a_reason():
 
 
 def test_C6_request_body_over_the_limit_of_its_route_is_rejected_with_413():
-    """A body at the limit passes. A longer one is rejected: before anything is sent if its length is known, else when
-    the chunks exceed the limit."""
+    """A body of exactly the limit passes. A longer body is rejected: if its length is known, before a byte is sent
+    to the upstream; otherwise as soon as the chunks exceed the limit."""
     routes = [{"name": "small", "match": {"path": "/small"}, "request_body": "1KiB"}]
     with Upstream({}) as upstream, Reprise(routes=routes, limits={"request_body": "100KiB"}) as reprise:
         for path, most in (("/small", 1 << 10), ("/other", 100 << 10)):
@@ -66,7 +67,7 @@ def test_connect_to_any_port_is_allowed_on_loopback_but_not_on_remote_listeners(
         with Reprise() as reprise, Client(reprise.forward) as client:
             equal(open_tunnel(client, talker.port).status, 200)
         with Reprise(listeners=anywhere) as reprise:
-            _, port = reprise.forward  # the last listener in the log, which other machines reach
+            _, port = reprise.forward  # the listener that the log names last: other hosts can reach it
             with Client((LOOPBACK, port)) as client:
                 client.send(head_of("CONNECT", f"{LOOPBACK}:{talker.port}", "h"))
                 says(client.read_response(), 403, "connect_port_denied")
@@ -162,7 +163,7 @@ def test_access_log_contains_the_client_address():
 
 def test_rejection_at_the_connection_limit_names_the_configuration_key_and_the_listener():
     with Reprise(limits={"connections": 1}) as reprise, Client(reprise.forward) as busy:
-        busy.send(b"GET http://h/ HT")  # not idle, so it is not evicted
+        busy.send(b"GET http://h/ HT")  # the connection has an unfinished head, so it is not idle and is not evicted
         with Client(reprise.forward) as client:
             client.send(head_of("GET", "http://h/", "h"))
             response = client.read_response()

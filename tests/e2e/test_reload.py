@@ -1,5 +1,5 @@
-"""Tests a reload while requests run: every way in which a file changes, every way in which a file can be invalid. No
-request is lost, or decided by two configurations."""
+"""Tests reloads while requests run. Covers every way in which a file changes or can be invalid. No request may be
+lost, and none may be decided by two configurations."""
 import json
 import os
 import re
@@ -23,7 +23,7 @@ THRICE = {"retry": {"max_attempts": 3, "backoff": {"initial": "0ms", "maximum": 
 
 
 def attempts(reprise, upstream, path="/down"):
-    """Returns the number of attempts of a request whose response is always 503."""
+    """Sends a request to an upstream that always responds with 503. Returns the number of attempts."""
     return ask(reprise, "GET", upstream.url(path)).attempts
 
 
@@ -134,7 +134,8 @@ def test_reload_applies_replay_limits():
 
 
 def broken_files(reprise):
-    """Returns (name, function that breaks the file, expected words). The caller restores the file."""
+    """Returns (name, function that breaks the configuration file, expected words of the message). The caller
+    restores the file."""
     path = Path(reprise.config_file)
 
     def swap_for_folder():
@@ -190,7 +191,7 @@ def test_reload_of_an_invalid_file_changes_nothing_and_is_reported():
             assert "FAILED" in said and words in said, said
             code, _, errors = reprise.tell("reload")
             assert code != 0 and words in errors, (name, code, errors)
-            # The comment makes the content different from every earlier one.
+            # The comment makes the content of the file different from all earlier contents.
             make_whole(reprise)
             with open(reprise.config_file, "a", encoding="ascii") as file:
                 file.write(f"# {number}\n")
@@ -206,7 +207,8 @@ def waits_in(process, call):
 
 
 def test_file_change_during_startup_before_the_watch_is_detected():
-    """A control socket whose listener does not accept blocks the start, after the file is read and before it is watched."""
+    """The start-up blocks between reading the configuration file and watching it: it waits for a control socket
+    whose owner does not accept."""
     with failing() as upstream:
         reprise = Controlled(defaults=TWICE)
         deaf = socket.socket(socket.AF_UNIX)
@@ -303,7 +305,8 @@ def listeners_told(reprise):
 
 
 def test_reload_moves_a_listener_to_all_addresses_and_back_on_the_same_port():
-    """Two sockets cannot have these addresses at once, unless both permit it."""
+    """Two sockets cannot be bound to both addresses at once, unless both sockets permit it. So the old listener must
+    be closed first."""
     with Upstream({"/x": [200]}) as upstream, Controlled() as reprise:
         number, admin = reprise.forward[1], reprise.addresses["admin"][1]
         for address in ("0.0.0.0", LOOPBACK):
@@ -312,7 +315,7 @@ def test_reload_moves_a_listener_to_all_addresses_and_back_on_the_same_port():
                 equal(client.ask("GET", upstream.url("/x")).status, 200)
                 reprise.change(listeners=[{"mode": "forward", "bind": f"{address}:{number}", "allow_remote": True}],
                                admin={"bind": f"{address}:{admin}", "allow_remote": True})
-                # Does not use the status page, because its listener moves too.
+                # The listeners are read over the control socket, because the listener of the status page moves, too.
                 eventually(lambda wanted=wanted: listeners_told(reprise) == wanted, f"{wanted}")
                 equal(client.ask("GET", upstream.url("/x")).field("Connection"), "close", "who is there is told to go")
             with Client(reprise.forward) as client:
@@ -350,7 +353,7 @@ def test_gateway_upstream_changes_with_the_next_request_after_a_reload():
 
 
 def test_reload_never_changes_the_protocol_of_an_open_connection():
-    """Applies to idle and busy connections."""
+    """Covers idle connections and connections with a pending request."""
     port = bound()
     number = port.getsockname()[1]
     port.close()
@@ -367,7 +370,8 @@ def test_reload_never_changes_the_protocol_of_an_open_connection():
 
 
 def test_request_keeps_the_configuration_it_started_with():
-    """The request waits while a configuration that would end it is applied."""
+    """A new configuration with `mode: off` is applied while the request waits. The new configuration must not end
+    the request."""
     gate = threading.Event()
 
     def held(connection, request):
@@ -387,7 +391,7 @@ def test_request_keeps_the_configuration_it_started_with():
 
 
 class Counting(Upstream):
-    """Records how often each request came, and with which Reprise-Attempt."""
+    """Records the Reprise-Attempt field of every request, by path."""
 
     def __init__(self):
         super().__init__(otherwise=(503,))
@@ -400,7 +404,8 @@ class Counting(Upstream):
 
 
 def test_reload_under_load_loses_no_request_and_mixes_no_configurations():
-    """One configuration sends a request twice without the attempt header, the other three times with it."""
+    """One configuration sends each request twice, without the field Reprise-Attempt. The other sends it three times,
+    with the field."""
     total, clients = options.load, 8
     reloads = max(10, total // 100)
     one, other = {**TWICE, "attempt_header": False, "budget": "off"}, {**THRICE, "attempt_header": True, "budget": "off"}
@@ -418,7 +423,7 @@ def test_reload_under_load_loses_no_request_and_mixes_no_configurations():
             thread.start()
         done = 0
         while done < reloads or any(thread.is_alive() for thread in threads):
-            # Replaces the file by a rename: it must be complete whenever it is read.
+            # A rename replaces the file, because the file must be complete whenever reprise reads it.
             fresh = reprise.config_file + ".new"
             Path(fresh).write_text(reprise.text_with(defaults=other if done % 2 == 0 else one), encoding="utf-8")
             os.rename(fresh, reprise.config_file)

@@ -1,5 +1,5 @@
-"""Tests large uploads: replayed from disk byte for byte, in constant memory, and forwarded without replay if the disk
-fails."""
+"""Tests large uploads: replayed from disk byte for byte, in constant memory, and forwarded without replay if the
+disk fails."""
 import contextlib
 import hashlib
 import os
@@ -16,7 +16,7 @@ from harness import LOOPBACK, NotPlayed, Reprise, at_most, equal, eventually, is
 from upstream import Say, Upstream
 
 MIB = 1 << 20
-BLOCK = bytes(range(251)) * 4177  # about 1 MiB, and not a power of two
+BLOCK = bytes(range(251)) * 4177  # bytes: about 1 MiB, and not a power of two
 
 
 def peak_memory(reprise):
@@ -34,7 +34,8 @@ def is_small(peak, most, sanitized):
 
 
 class Sink(Upstream):
-    """Hashes (or only counts) bodies with a length, and responds to the n-th with the n-th status."""
+    """An upstream that hashes bodies with a length, or only counts their bytes. It responds to request n with status
+    n of the list."""
 
     def __init__(self, statuses, hashed=True):
         super().__init__()
@@ -48,7 +49,7 @@ class Sink(Upstream):
         if self.hashed:
             for data in reader.pieces(request):
                 digest.update(data)
-        else:  # the kernel discards the bytes unread
+        else:  # MSG_TRUNC: the kernel discards the bytes without copying them
             left -= len(reader.buffer)
             reader.buffer.clear()
             while left > 0:
@@ -118,7 +119,7 @@ test_upload_of_4_gib_streams_within_64_mib_of_memory.timeout = 120
 def test_unwritable_replay_disk_is_logged_and_the_upload_continues():
     body = bytes(range(256)) * 8192
     with Upstream({"/small": [503, 200], "/large": [503, 200, 503, 200]}) as upstream, Reprise() as reprise:
-        limit = MIB  # imitates a disk that is full after 1 MiB: EFBIG, with SIGXFSZ ignored
+        limit = MIB  # imitates a disk that is full after 1 MiB: a longer write fails with EFBIG, as SIGXFSZ is ignored
         resource.prlimit(reprise.process.pid, resource.RLIMIT_FSIZE, (limit, limit))
         for path, part, expected in (("/large", body, (503, 1, "not_replayable")), ("/large", body, (200, 1, None)),
                                      ("/large", body, (503, 1, "not_replayable")), ("/small", body[:limit], (200, 2, None))):
@@ -146,7 +147,7 @@ def test_replay_files_are_unnamed_and_disappear_with_the_process():
 
 @contextlib.contextmanager
 def slow_disk():
-    """Makes each write to a file take 100 ms, for every reprise that starts while this is active."""
+    """Delays each write to a file by 100 ms, for every reprise that starts inside the `with` block."""
     with tempfile.TemporaryDirectory(prefix="reprise-disk-") as folder:
         library = os.path.join(folder, "slow.so")
         source = Path(__file__).with_name("slow_disk.cpp")
@@ -207,7 +208,8 @@ def is_bounded(reprise):
 
 
 def sidecars_configuration():
-    """Returns the shipped sidecar's settings, with free ports, and with the share of its memory that replay may use."""
+    """Returns the settings of the shipped sidecar with free ports. replay_memory is the share of the sidecar's
+    memory limit that replay may use."""
     text = (Path(__file__).resolve().parent.parent.parent / "deploy/kubernetes/sidecar.yaml").read_text(encoding="utf-8")
     assert "limits: {memory: 192Mi}" in text and "defaults:\n      retry: {deadline: 30s}" in text, "see the figures in deploy/kubernetes/README.md"
     return {"defaults": {"retry": {"deadline": "30s"}}, "limits": {"replay_memory": "48MiB"}}
@@ -219,7 +221,7 @@ def resident(reprise):
 
 
 def burst(reprise, requests):
-    """Sends each request on its own connection, and reads all responses."""
+    """Sends all requests at once, each on its own connection, and reads all responses."""
     with contextlib.ExitStack() as stack:
         clients = [stack.enter_context(Client(reprise.forward)) for _ in requests]
         senders = [threading.Thread(target=client.send, args=(request,)) for client, request in zip(clients, requests)]
@@ -232,8 +234,8 @@ def burst(reprise, requests):
 
 
 def test_sidecar_memory_stays_bounded_with_300_uploads_and_300_long_heads_at_once():
-    """The sidecar has 192 MiB. Before blocks and heads were released, it used 103 and 79 MB at the peak and kept 57
-    MB; now 48, 62 and 26 MB."""
+    """The sidecar's limit is 192 MiB. An older version did not release blocks and heads: its peaks were 103 MB
+    (uploads) and 79 MB (heads), and it kept 57 MB. Now the peaks are 48 MB and 62 MB, and 26 MB are kept."""
     without_sanitizer()
     big = ("X-Big", "y" * 50_000)
     for name, body, fields, most_after in (("uploads", 2_000_000, [], 40 << 20), ("heads", 0, [big], 48 << 20)):

@@ -1,4 +1,5 @@
-"""Tests that the shipped defaults outlast the restart of an upstream: its port refuses connections, then listens again."""
+"""Tests that a restart of an upstream goes unnoticed with the shipped defaults: its port refuses connections for a
+time, then listens again."""
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -8,8 +9,8 @@ from restart_load import restarts
 from upstream import Upstream
 
 def asked_while_away(reprise, clients, seconds):
-    """Sends `clients` requests at once to a closed port that opens after `seconds`. Returns how many got the
-    upstream's response."""
+    """Sends `clients` requests at once to a port that refuses connections and opens after `seconds`. Returns how
+    many requests got the upstream's response."""
     listener, port = closed_port()
     upstream = Upstream({"/": [200]}, listener=listener)
     opening = threading.Timer(seconds, upstream.__enter__)

@@ -1,4 +1,4 @@
-"""Tests idle client connections: the memory of each, and that all stay usable."""
+"""Tests idle client connections: each uses little memory, and all stay usable."""
 import contextlib
 import resource
 
@@ -8,8 +8,8 @@ from test_rows_limits import resident, settled
 from upstream import Upstream
 
 FEW, MANY = 1000, 3000
-BLOCKS_REST = 0.75  # seconds: longer than unused blocks are kept after a burst
-KIB_EACH = 1.5  # the reader of a socket and its owner; a session would need three
+BLOCKS_REST = 0.75  # seconds: after a burst, unused blocks are released earlier than this
+KIB_EACH = 1.5  # KiB for each idle connection: the socket's reader and the object that owns the socket; a session would need three
 
 
 def test_idle_client_connections_use_one_kibibyte_each_and_remain_usable():

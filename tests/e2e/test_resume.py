@@ -1,4 +1,5 @@
-"""Tests resumed downloads with a real curl and an upstream that breaks: the file is whole, or visibly cut."""
+"""Tests resumed downloads with a real curl and an upstream that breaks its responses. The file must be complete, or
+the client must see that it is cut."""
 import hashlib
 
 import chance
@@ -10,7 +11,8 @@ MIB = 1 << 20
 
 
 class Breaking:
-    """One file with a strong ETag and support for ranges. Response n breaks at byte `places[n]`; later ones are whole."""
+    """One file with a strong ETag and support for ranges. Response n breaks at byte `places[n]`; later responses are
+    complete."""
 
     def __init__(self, size, places, tags=('"v1"',), resets=()):
         self.file = chance.content("file", size)
@@ -65,7 +67,7 @@ def test_download_survives_upstream_resets():
 
 
 def test_download_after_a_declined_upgrade_is_resumed():
-    """Apache HttpClient 5.4 offers an upgrade to TLS on every request."""
+    """Apache HttpClient 5.4 offers an upgrade to TLS with every request, and the upstream declines the offer."""
     script = Breaking(MIB, [1000, 50_000])
     offers = [("Connection", "Upgrade"), ("Upgrade", "TLS/1.2")]
     with Upstream({"/file": [script]}) as upstream, Reprise() as reprise:
@@ -82,7 +84,7 @@ def test_download_is_cut_when_the_file_changes():
     with Upstream({"/file": [script]}) as upstream, Reprise() as reprise:
         curl = Curl(reprise, upstream.url("/file"))
         equal((curl.code in (18, 56), curl.status), (True, 200), curl.stderr)
-        # A cut discards bytes that are still in transit.
+        # When reprise cuts the response, bytes that are still in transit are lost, so curl may have fewer bytes.
         equal(script.file[:MIB // 2].startswith(curl.body), True)
         reprise.expect_metric(1, "reprise_retries_refused_total", reason="resume_mismatch")
         reprise.expect_metric(1, "reprise_requests_total", code="cut")

@@ -1,4 +1,4 @@
-"""Tests what is retried, what is not, when retries stop, and which reason is reported."""
+"""Tests which requests are retried, which are not, when retries stop, and which reason is reported for it."""
 import time
 
 from client import Client, ask, chunked, head_of
@@ -189,7 +189,8 @@ def test_attempt_timeout_is_retried_and_ends_as_504():
         return False
     retry = {"attempt_timeout": "200ms", "max_attempts": 2}
     routes = [{"name": "slow", "match": {"path": "/slow"}, "retry": {"max_attempts": 1000000, "deadline": "unlimited"}, "budget": "off"}]
-    # If the upstream itself is slower than the limit, another attempt follows.
+    # On a busy machine the second attempt may also be slower than attempt_timeout, so /slow may need more than two
+    # attempts.
     with Upstream({"/dead": [given_up], "/slow": [given_up, 200]}) as upstream, \
             Reprise(defaults={"retry": retry}, routes=routes) as reprise:
         response = ask(reprise, "GET", upstream.url("/slow"))
@@ -202,7 +203,7 @@ def test_attempt_timeout_is_retried_and_ends_as_504():
 
 def test_attempt_timeout_does_not_cut_a_post():
     def late(connection, request):
-        time.sleep(0.4)  # this upstream is slow
+        time.sleep(0.4)  # the upstream is slower than attempt_timeout
         connection.sendall(Say(200, b"late but whole").text(request, 1))
         return True
     with Upstream({"/x": [late]}) as upstream, Reprise(defaults={"retry": {"attempt_timeout": "50ms"}}) as reprise:
@@ -210,7 +211,7 @@ def test_attempt_timeout_does_not_cut_a_post():
 
 
 def test_unresolvable_name_gets_502_after_all_attempts():
-    # Without a reachable name server, the system's resolver may take long to fail.
+    # If no name server is reachable, the system's resolver may take long to fail.
     patient = {"connect_timeout": "1m", "retry": {"max_attempts": 3, "deadline": "unlimited"}}
     with Reprise(defaults=patient) as reprise:
         response = ask(reprise, "GET", "http://nosuch.invalid/")
@@ -311,7 +312,7 @@ def test_stale_connection_is_replaced_at_once():
 
 
 def established(ports):
-    """Returns those of the local ports that have an established connection, from /proc/net/tcp."""
+    """Returns those of the given local ports that have an established connection. Reads /proc/net/tcp."""
     with open("/proc/net/tcp", encoding="ascii") as file:
         rows = [line.split() for line in file.readlines()[1:]]
     return [int(row[1].split(":")[1], 16) for row in rows if row[3] == "01" and int(row[1].split(":")[1], 16) in ports]

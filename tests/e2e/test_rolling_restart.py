@@ -1,4 +1,5 @@
-"""Tests a rolling restart under load: two instances with one name are replaced in turn, and no request fails."""
+"""Tests a rolling restart under load: two instances with the same name are replaced one after the other, and no
+request fails."""
 import threading
 
 from client import Client
@@ -10,7 +11,8 @@ from upstream import Upstream
 
 
 class Service:
-    """Imitates a Kubernetes Service: ready instances get new connections, and /readyz is polled."""
+    """Imitates a Kubernetes Service: polls /readyz of each instance, and directs new connections only to ready
+    instances."""
 
     def __init__(self):
         self.lock = threading.Lock()
@@ -57,8 +59,8 @@ class Service:
 
 
 class Load(ClientThreads):
-    """Clients that keep their connections, as pools do, and alternately send a POST or a GET. A POST must not be sent
-    twice, so each has exactly one effect or has failed."""
+    """Clients that keep their connections, as connection pools do, and alternately send a POST and a GET. A POST
+    must not be sent twice, so each POST has exactly one effect or has failed."""
 
     def __init__(self, service, upstream, clients=6):
         self.service, self.upstream = service, upstream
@@ -104,7 +106,7 @@ def replace(service, old, ask_to_leave):
 
 
 def by_drain(old):
-    """Imitates a preStop hook: leaves the Service first, then quits."""
+    """Replaces an instance as a preStop hook does: the instance leaves the Service first, then quits."""
     equal(old.tell("drain")[0], 0)
     equal(old.tell("quit")[0], 0)
 
