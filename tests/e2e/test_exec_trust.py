@@ -11,7 +11,7 @@ from test_intercept import HOST, SUMMARY, clean, ran
 from tls import Authority, TlsUpstream, authority
 from upstream import Upstream
 
-ALONE = True  # starts slowly, but each client must send its first bytes within 200 ms after its CONNECT
+ALONE = True  # one case at a time: clients start slowly, and must send within 200 ms after their CONNECT
 VARIABLES = ("SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "GIT_SSL_CAINFO", "PIP_CERT", "AWS_CA_BUNDLE",
              "CARGO_HTTP_CAINFO", "HTTPLIB2_CA_CERTS", "CLOUDSDK_CORE_CUSTOM_CA_CERTS_FILE", "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH", "DENO_CERT",
              "NIX_SSL_CERT_FILE", "BUNDLE_SSL_CA_CERT", "COMPOSER_CAFILE", "NPM_CONFIG_CAFILE", "PERL_LWP_SSL_CA_FILE")

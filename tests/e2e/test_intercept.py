@@ -16,7 +16,7 @@ from names import NameServer
 from tls import Authority, TlsUpstream, authority
 from upstream import Say, Upstream, resumable
 
-ALONE = True  # starts slowly, but each client must send its first bytes within 200 ms after its CONNECT
+ALONE = True  # one case at a time: clients start slowly, and must send within 200 ms after their CONNECT
 SUMMARY = "reprise: 1 requests, 1 retried, 1 recovered\n"
 HOST = "localhost"
 

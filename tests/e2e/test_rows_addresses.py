@@ -1,5 +1,5 @@
-"""Tests names with several addresses: which are dialled, in what order, for how long, and what is reported (rows D12,
-H3, I10, I13)."""
+"""Tests names with several addresses: which addresses are dialled, in what order and for how long, and what is
+reported (rows D12, H3, I10, I13)."""
 import contextlib
 import socket
 from pathlib import Path
@@ -17,7 +17,7 @@ NAME = "several.test"
 
 
 def order_of(name):
-    """Returns the addresses in the order of this host's resolver, which is the same for reprise."""
+    """Returns the addresses of the name in the order of this host's resolver. reprise gets them in the same order."""
     return [entry[4][0] for entry in socket.getaddrinfo(name, 80, socket.AF_INET, socket.SOCK_STREAM)]
 
 
@@ -30,13 +30,13 @@ def upstream_at(address):
 
 
 def dials_so_far():
-    """Returns the number of connections that were started in this network namespace."""
+    """Returns how many connections were started in this network namespace so far."""
     lines = [line.split() for line in Path("/proc/net/snmp").read_text(encoding="ascii").splitlines() if line.startswith("Tcp:")]
     return int(dict(zip(*lines))["ActiveOpens"])
 
 
 def post(reprise, upstream):
-    """Checks that a POST reaches the upstream once, in attempt 1."""
+    """Sends a POST and checks that it reaches the upstream once, in attempt 1."""
     response = ask(reprise, "POST", f"http://{NAME}:{upstream.port}/x", b"order")
     equal((response.status, response.attempts), (200, 1), response.head)
     equal([request.body for request in upstream.seen(1)], [b"order"], "sent once")
@@ -65,7 +65,7 @@ def test_D12_post_reaches_the_last_address_if_the_others_are_unresponsive():
         told = post(reprise, upstream)
         assert told["attempts"][0]["ms"] >= 500, "each of the two was alone for 250 ms"
         equal(upstream.connections, 1)
-        # The upstream connection is idle, and no dial is left.
+        # Only the idle connection to the upstream may be left; all other dials have been closed.
         eventually(lambda: reprise.descriptors() <= before + 1, "the losers are closed")
 
 
@@ -93,7 +93,7 @@ def test_H3_denied_addresses_in_a_mixed_dns_result_are_never_dialled():
         response = ask(reprise, "GET", "http://denied.test/")
         equal((response.status, response.reason), (403, "address_denied"))
         equal(dials_so_far() - before, 1, "ours alone")
-        # The checked address is the dialled one: there is no second query between check and dial.
+        # reprise dials the address that it has checked: it does not query the name again between check and dial.
         equal(ask(reprise, "GET", f"http://flips.test:{upstream.port}/").status, 200)
         equal(names.asked["flips.test"], 1)
         equal(upstream.connections, 2)
@@ -108,7 +108,7 @@ def test_I10_next_address_is_dialled_if_no_local_port_is_left_for_the_first():
         listener.bind((spent, upstream.port))
         listener.listen()
         Path("/proc/sys/net/ipv4/ip_local_port_range").write_text("61000 61001", encoding="ascii")
-        for _ in range(2):  # use up both local ports for that address
+        for _ in range(2):  # uses up both local ports for connections to that address
             stack.enter_context(socket.create_connection((spent, upstream.port)))
         client = stack.enter_context(ClientFrom(reprise.forward, 30000))
         response = client.ask("POST", f"http://{NAME}:{upstream.port}/x", b"order")
@@ -132,13 +132,13 @@ def test_I13_at_most_16_of_a_thousand_addresses_are_dialled():
 
 @isolated
 def test_N1_retry_uses_another_address_of_the_name():
-    """Applies to every kind of failure at the first address."""
+    """Covers each kind of failure at the first address: a 503, a FIN and a RST."""
     steps = {"status.test": 503, "fin.test": "close", "rst.test": "reset"}
     with NameServer({name: [Answer("127.0.0.31", "127.0.0.32")] for name in steps}), \
             Upstream({f"/{name}": [step] for name, step in steps.items()}, listener=bound("127.0.0.31")) as bad, \
             Upstream(listener=bound("127.0.0.32", bad.port)) as good, Reprise() as reprise:
         for name in steps:
-            for _ in range(2):  # each starts at another address
+            for _ in range(2):  # the two requests start at different addresses
                 response = ask(reprise, "GET", f"http://{name}:{bad.port}/{name}")
                 equal((response.status, response.attempts <= 2), (200, True), name)
         went = [[attempt["upstream"] for attempt in line["attempts"]] for line in reprise.requests(2 * len(steps))]

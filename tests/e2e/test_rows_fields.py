@@ -1,4 +1,4 @@
-"""Tests the section on hop-by-hop fields, and rows J1 to J11."""
+"""Tests the section on hop-by-hop fields of docs/requirements/robustness.md, and its rows J1 to J11."""
 import re
 
 from client import Client, ask
@@ -9,7 +9,7 @@ from upstream import Say, Upstream
 
 
 def fields_back(reprise, upstream, fields, path="/x", request_fields=b"", **say):
-    """Returns the response to a request to which the upstream responds with those fields."""
+    """Sends a request to which the upstream responds with those fields. Returns the response that the client gets."""
     upstream.scripts[path] = [Say(200, fields=fields, **say)]
     with Client(reprise.forward) as client:
         client.send(to(upstream, path=path, fields=request_fields))

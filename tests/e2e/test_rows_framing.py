@@ -113,7 +113,7 @@ def test_A10_chunked_upload_to_an_http_1_0_upstream_gets_a_content_length_if_the
         sent = sent_upstream(reprise, upstream, to(upstream, "PUT", "/x", b"A: 1\r\n" + CHUNKED + b"B: 2\r\n",
                                                    b"3\r\nhel\r\n2\r\nlo\r\n0\r\nX-Trailer: 1\r\n\r\n"))
         equal(sent, expected(upstream, "PUT", "/x", b"A: 1\r\nB: 2\r\nContent-Length: 5\r\n", b"hello"))
-        content = b"l" * 2048  # above the replay limit, so the request is sent in chunks and the upstream accepts or rejects it
+        content = b"l" * 2048  # above the replay limit, so reprise sends the request in chunks, and the upstream may accept or reject them
         for step, status in ((old, 200), (Say(raw=b"HTTP/1.0 411 Length Required\r\nContent-Length: 0\r\n\r\n", close=True), 411)):
             upstream.scripts["/large"] = [step]
             with Client(reprise.forward) as client:
@@ -129,7 +129,8 @@ def test_L7_A10_single_http_1_0_error_page_does_not_mark_the_upstream_as_http_1_
     page = Say(raw=b"HTTP/1.0 503 Unavailable\r\nContent-Length: 4\r\n\r\nbusy", close=True)
     gate = threading.Event()
     def streams(connection, request, reader):
-        """Reads the first chunk before the client sends the second one: the body is not collected first."""
+        """Reads the first chunk before the client sends the second one. This works only if reprise does not collect
+        the body first."""
         while b"first" not in reader.buffer:
             reader.more()
         gate.set()
@@ -216,13 +217,13 @@ def test_A17_bytes_after_a_request_body_are_parsed_as_the_next_request():
 
 
 def a_client_that_leaves(leave, fields, body, waits_for_100):
-    """Checks the upload of a client that leaves: the upstream gets the bytes sent so far, never a whole message, and
-    there is no retry."""
+    """Runs a client that leaves during its upload. Checks that the upstream gets the bytes that were sent so far,
+    but never a complete message, and that reprise does not retry."""
     def take(connection, request, reader):
         if waits_for_100:
             connection.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
         reader.read_body(request)
-        upstream.keep(request)  # a whole message would be a defect
+        upstream.keep(request)  # reached only if reprise completes the message, which would be a defect
         return False
     with Upstream(record=True, on_head={"/x": take}) as upstream, stage() as (reprise, _):
         client = Client(reprise.forward)

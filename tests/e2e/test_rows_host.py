@@ -1,5 +1,5 @@
-"""Tests faults of the host itself: no free local port, a log that is not read, a full disk for the log, and an abrupt
-end."""
+"""Tests faults of reprise's own host: no free local port, a log whose reader has stopped, a full disk for the log,
+and an abrupt end of the process."""
 import contextlib
 import ctypes
 import fcntl
@@ -26,8 +26,8 @@ IFF_UP_AND_RUNNING = 0x41
 
 
 def in_a_network_of_its_own(case, ports):
-    """Runs `case` on a thread whose sockets and child processes use a separate loopback with only those local ports.
-    Returns false if that is not permitted."""
+    """Runs `case` on a thread with a network namespace of its own. The namespace has only loopback and only the
+    local ports `ports`; child processes use it, too. Returns false if the host does not permit that."""
     outcome = []
 
     def work():
@@ -55,7 +55,7 @@ def in_a_network_of_its_own(case, ports):
 
 
 class ClientFrom(Client):
-    """A client with a given local port."""
+    """A client that connects from a given local port."""
 
     def __init__(self, address, port):
         connection = bound(LOOPBACK, port)
@@ -81,7 +81,7 @@ def test_I10_attempt_without_a_free_local_port_fails_at_connect_and_is_retried_a
                         defaults={"retry": {"max_attempts": 3, "backoff": wait}}) as reprise:
             with contextlib.ExitStack() as stack:
                 busy = [stack.enter_context(ClientFrom(reprise.forward, 30000 + number)) for number in range(2)]
-                for client in busy:  # use up both local ports for that upstream
+                for client in busy:  # uses up both local ports for connections to the upstream
                     client.send(head_of("GET", upstream.url("/held"), LOOPBACK))
                 upstream_connections = lambda: upstream.connections == 2  # noqa: E731
                 eventually(upstream_connections, "two connections to the upstream")
@@ -96,7 +96,7 @@ def test_I10_attempt_without_a_free_local_port_fails_at_connect_and_is_retried_a
                 release.set()
                 for client in busy:
                     equal(client.read_response().status, 200)
-                # When the connections of the earlier clients have closed, a local port is free again.
+                # The connections of the earlier clients have closed, so a local port is free again.
                 response = stack.enter_context(ClientFrom(reprise.forward, 30011)).ask("GET", upstream.url("/x"))
                 equal(response.status, 200)
             attempts = reprise.requests(4)[0]["attempts"]
@@ -107,7 +107,8 @@ def test_I10_attempt_without_a_free_local_port_fails_at_connect_and_is_retried_a
 
 
 class Bare:
-    """A reprise on fixed ports that the kernel chose. Its log goes where the case wants it and is never read here."""
+    """A reprise on ports that the kernel chooses. The case decides where the log goes, and this class never reads
+    it."""
 
     def __init__(self, log, **configuration):
         self.log, self.configuration = log, configuration
@@ -133,7 +134,8 @@ class Bare:
         self.folder.cleanup()
 
     def _ports(self):
-        """Returns the two listening ports, from /proc. The one that responds to /livez is the admin listener."""
+        """Returns the two ports on which reprise listens, as found in /proc. The port that responds to /livez is the
+        admin listener's."""
         assert self.process.poll() is None, "reprise ended at start"
         inodes = {target for _, target in open_links(self.process)}
         ports = set()
@@ -158,7 +160,7 @@ class Bare:
 
 
 def ask_until_dropped(reprise, upstream):
-    """Sends requests until log lines are dropped. Each response must be whole."""
+    """Sends requests until reprise drops log lines. Each response must be complete."""
     with Client(reprise.forward) as client:
         for number in range(100_000):
             equal(client.ask("GET", upstream.url(f"/{'x' * 100}")).status, 200)

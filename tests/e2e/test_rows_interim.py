@@ -1,5 +1,5 @@
-"""Tests rows C1 to C9 (Expect, interim and early responses, upgrades) and rows K1 to K4 (how the proxy's own responses
-describe a failure)."""
+"""Tests rows C1 to C9 (Expect, interim and early responses, upgrades), and rows K1 to K4 (how reprise's own
+responses describe a failure)."""
 import re
 import socket
 
@@ -19,7 +19,7 @@ def expect(length):
 
 
 def rest_of(reader):
-    """Returns everything up to the end of the connection."""
+    """Returns all bytes that arrive until the connection ends."""
     try:
         return reader.read_to_end()
     except OSError:
@@ -27,7 +27,7 @@ def rest_of(reader):
 
 
 def take(upstream, connection, request, reader, response=FINAL):
-    """Reads the body, keeps the request, and responds."""
+    """Reads the body of the request, records the request, and responds."""
     reader.read_body(request)
     upstream.keep(request)
     connection.sendall(response)
@@ -79,7 +79,8 @@ def test_C2_each_kind_of_expect_value_is_ignored_stripped_or_rejected():
 
 
 def refusing(status, bodies):
-    """Returns a function that responds with that status instead of a 100, and keeps the bytes that follow."""
+    """Returns an upstream function that responds with `status` in place of a 100. It adds the bytes that arrive
+    afterwards to `bodies`."""
     def on_head(connection, _, reader):
         connection.sendall(b"HTTP/1.1 %d No\r\nContent-Length: 2\r\n\r\nno" % status)
         bodies.append(rest_of(reader))
@@ -102,14 +103,14 @@ def test_C3_N23_final_response_instead_of_100_keeps_the_client_connection_open()
 
 
 def test_N23_request_sent_again_in_place_of_the_refused_body_ends_the_connection_unserved():
-    """After a 417, curl 7.88 sends the request again in place of the body. reprise neither serves it as a request nor
-    waits for more."""
+    """After a 417, curl 7.88 sends the request again at the place where the refused body is expected. reprise must
+    neither serve these bytes as a request nor wait for more of them."""
     bodies = []
     with stage(on_head={"/x": refusing(417, bodies)}) as (reprise, upstream), Client(reprise.forward) as client:
         again = to(upstream, "PUT", "/x", b"Content-Length: 2000000\r\n", b"x" * 2_000_000)
         client.send(to(upstream, "PUT", "/x", expect(2_000_000)))
         equal(client.read_response().status, 417)
-        client.send(again)  # all of it is read: curl tries again after a FIN, but not if its write fails
+        client.send(again)  # reprise must read all of it: curl retries if it receives a FIN, but not if its write fails
         equal(client.read_to_end(), b"")
         equal((upstream.count(), causes(reprise)), (0, {}), "nothing of it was served")
 
@@ -122,7 +123,7 @@ def test_C4_retry_after_a_forwarded_100_sends_no_second_100():
             bodies.append(reader.read_body(request))
             reset(connection)
             return False
-        bodies.append(reader.read_body(request))  # the client sends it without waiting for a 100
+        bodies.append(reader.read_body(request))  # the client sends the body without waiting for a 100
         connection.sendall(CONTINUE)
         connection.sendall(FINAL)
         return True
@@ -141,7 +142,8 @@ def test_C4_interim_response_does_not_prevent_a_retry():
 
 
 def echoing(length):
-    """Returns a function whose response begins before the request's body, and echoes `length` bytes of it."""
+    """Returns an upstream function that starts its response before the request's body arrives, and echoes `length`
+    bytes of the body."""
     def on_head(connection, _, reader):
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % length)
         left = length
@@ -154,7 +156,8 @@ def echoing(length):
 
 
 def test_C5_upload_continues_while_its_response_is_delivered():
-    """Node's `req.pipe(res)` and aiohttp respond like this. Each piece is sent after the previous one was echoed."""
+    """Node's `req.pipe(res)` and aiohttp respond in this way: each piece of the body is echoed before the client
+    sends the next piece."""
     for defaults in ({}, {"mode": "off"}, {"hold": {"bytes": "16KiB", "time": "50ms"}}, {"hedge": {"after": "10s"}},
                      {"replay": {"memory": "16B", "disk": "32B"}}):
         with stage(on_head={"/x": echoing(100)}, defaults=defaults) as (reprise, upstream), Client(reprise.forward) as client:
@@ -170,7 +173,7 @@ def test_C5_upload_continues_while_its_response_is_delivered():
 
 
 def test_C5_upload_continues_after_its_complete_response():
-    """piping-server and similar programs send a 200 at once, and still read the body."""
+    """piping-server and similar programs send a complete 200 at once, and still read the body afterwards."""
     bodies = []
     def on_head(connection, request, reader):
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
@@ -199,8 +202,8 @@ def test_C5_upload_ends_when_the_upstream_closes_after_its_response():
 
 
 def test_C5_upload_ends_when_the_upstream_sends_an_error():
-    """With `Connection: close` the upload ends at once, else when the body is whole. The rest is read from the client
-    and discarded."""
+    """If the error response has `Connection: close`, the upload to the upstream ends at once; otherwise it ends with
+    the body. reprise reads the rest from the client and discards it."""
     for close in (b"Connection: close\r\n", b""):
         sent = []
         def on_head(connection, _, reader):
@@ -239,7 +242,7 @@ def test_I4_client_that_writes_everything_before_reading_gets_the_error():
                 client.send(to(upstream, "POST", "/x", connection + b"Content-Length: 6000000\r\n", b"x" * 6_000_000))
                 response = client.read_response()
                 equal((response.status, response.body), (401, b"no"), connection)
-        with Client(reprise.forward) as client:  # gets a response of the proxy's own
+        with Client(reprise.forward) as client:  # the response comes from reprise itself
             client.send(b"POST http://169.254.169.254/ HTTP/1.1\r\nHost: 169.254.169.254\r\nContent-Length: 6000000\r\n\r\n" + b"x" * 6_000_000)
             equal(client.read_response().status, 403)
 
@@ -254,12 +257,12 @@ def test_C6_body_after_a_local_error_response_is_never_parsed_as_a_request():
                              (to(upstream, "PUT", "/x", b"X: %s\r\n" % (b"x" * 5000) + length), "header_too_large")):
             refused(reprise, upstream, head + smuggled, status)
         denied = b"PUT http://169.254.169.254/ HTTP/1.1\r\nHost: 169.254.169.254\r\n" + length + b"\r\n"
-        with Client(reprise.forward) as client:  # the body has arrived: it is read, and the connection stays open
+        with Client(reprise.forward) as client:  # the whole body has arrived, so reprise reads it and keeps the connection open
             client.send(denied + smuggled)
             equal(client.read_response().status, 403)
             client.send(to(upstream, path="/next"))
             equal(client.read_response().body, b"answer 1 to /next\n")
-        with Client(reprise.forward) as client:  # the body has not arrived yet
+        with Client(reprise.forward) as client:  # the body has not arrived yet, so reprise closes the connection
             client.send(denied)
             response = client.read_response()
             equal((response.status, response.field("Connection")), (403, "close"))
@@ -269,8 +272,8 @@ def test_C6_body_after_a_local_error_response_is_never_parsed_as_a_request():
 
 
 def early_503(memory):
-    """Uses an upstream that responds with 503 before the body, then accepts a retry. Returns what it received, and
-    the response."""
+    """Sends an upload to an upstream that responds with 503 before the body is complete, and accepts a retry.
+    Returns the response, the bodies that the upstream received, and the sent body."""
     def on_head(connection, request, reader):
         if not refusals:
             refusals.append(1)
@@ -335,7 +338,7 @@ def test_C9_unsupported_upgrades_are_stripped_and_unrequested_upgrades_become_50
         h2c = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA\r\n"
         equal(sent_upstream(reprise, upstream, to(upstream, fields=h2c)), expected(upstream))
     other = SWITCH.replace(b"echo", b"other")
-    # Docker BuildKit's session: a gateway does not accept HTTP/2 with prior knowledge.
+    # Docker BuildKit opens its session in this way. A gateway would not accept HTTP/2 with prior knowledge.
     to_h2c = b"POST /session HTTP/1.1\r\nHost: docker\r\nConnection: Upgrade\r\nUpgrade: h2c\r\nX-Docker-Expose-Session-Uuid: u\r\n\r\n"
     preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
     def session(connection, request):
@@ -393,7 +396,7 @@ def test_K2_each_failure_has_its_proxy_status_error_and_status_code():
         fails_with(reprise, upstream.url("/reset"), 502, "connection_terminated", "the connection was reset")
         fails_with(reprise, "http://169.254.169.254/", 403, "destination_ip_prohibited", "security.deny")
         fails_with(reprise, reprise.proxy_url + "/", 508, "proxy_loop_detected", "a listener of this proxy")
-        response = ask(reprise, "GET", "http://no-such-host.invalid/")  # a resolver without a network may be slow to fail
+        response = ask(reprise, "GET", "http://no-such-host.invalid/")  # without a network, the resolver may take long to fail
         equal((response.status, response.field("Proxy-Status").split("=")[1]) in ((502, "dns_error"), (504, "dns_timeout")), True)
         refused(reprise, upstream, b"GET / HTTP/1.1\r\n" + HOST + b"\r\n", "not_a_proxy_request")
 

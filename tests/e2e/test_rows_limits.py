@@ -1,5 +1,5 @@
-"""Tests exhausted connections and descriptors, and stalled clients and upstreams: which connections are evicted, and
-what response they get."""
+"""Tests what happens when connections or descriptors run out, and when clients or upstreams stall: which connections
+are evicted, and which response each client gets."""
 import contextlib
 import itertools
 import os
@@ -18,7 +18,7 @@ LIMIT = "reprise_limits_hit_total"
 
 
 class Held:
-    """A step that responds when it is released. Until then its client is busy."""
+    """A step that sends its response only when the case opens it. Until then its client is busy."""
 
     def __init__(self):
         self.open = threading.Event()
@@ -30,7 +30,7 @@ class Held:
 
 
 def descriptors_left(reprise, more):
-    """Limits reprise to `more` additional descriptors."""
+    """Limits reprise to `more` descriptors beyond those that are open."""
     taken = {int(name) for name in os.listdir(f"/proc/{reprise.process.pid}/fd")}
     lowest = next(number for number in itertools.count() if number not in taken)
     _, hard = resource.prlimit(reprise.process.pid, resource.RLIMIT_NOFILE)
@@ -43,7 +43,8 @@ def descriptors_back(reprise):
 
 
 def share_of_a_core(reprise, work, seconds):
-    """Runs `work`, and waits until `seconds` seconds have passed. Returns reprise's CPU share in that time."""
+    """Runs `work`, and waits until `seconds` seconds have passed since its start. Returns the CPU time of reprise in
+    these seconds, as a share of one core."""
     cpu, start = reprise.cpu_seconds(), time.monotonic()
     work()
     time.sleep(max(0.0, seconds - (time.monotonic() - start)))
@@ -51,7 +52,7 @@ def share_of_a_core(reprise, work, seconds):
 
 
 class Crowd:
-    """Clients that each send one request and stay connected."""
+    """Clients that each send one request and keep their connection."""
 
     def __init__(self, reprise, url):
         self.address, self.request = reprise.forward, head_of("GET", url, LOOPBACK)
@@ -72,12 +73,12 @@ class Crowd:
 
     def _asking(self):
         client = Client(self.address)
-        with contextlib.suppress(OSError):  # it may have been evicted already
+        with contextlib.suppress(OSError):  # reprise may have evicted the connection already
             client.send(self.request)
         return client
 
     def _response(self, place, client):
-        # A client that took longer than a second to send its request may have been evicted. It connects again.
+        # A client that needs more than a second to send its request may have been evicted. It connects again.
         while True:
             with contextlib.suppress(Cut, OSError):
                 return client.read_response()
@@ -91,7 +92,7 @@ def echo(connection):
 
 
 class Tunnels:
-    """Open tunnels to a server that echoes."""
+    """Open tunnels to a server that echoes all bytes."""
 
     def __init__(self, reprise, count):
         self.server = Server(echo).__enter__()
@@ -194,19 +195,20 @@ def test_I6_lack_of_a_descriptor_for_disk_or_resolver_or_upstream_fails_only_tha
     steps = {"/spill": [200, Say(503, close=True)], "/": [Say(200, close=True)]}
     with Upstream(steps) as upstream, Reprise(defaults={"retry": {"max_attempts": 3}}) as reprise:
         with Client(reprise.forward) as client:
-            equal(client.ask("GET", upstream.url("/spill")).status, 200)  # leaves an idle connection to the upstream
+            equal(client.ask("GET", upstream.url("/spill")).status, 200)  # the request leaves an idle connection to the upstream
             before = reprise.descriptors()
             descriptors_left(reprise, 0)
-            # No descriptor for the spill file: the upload continues and is not held.
+            # No descriptor is free for the spill file: the upload continues, but its body is not kept for a replay.
             response = client.ask("PUT", upstream.url("/spill"), b"x" * MIB)
             equal((response.status, response.reason, response.attempts), (503, "not_replayable", 1))
             eventually(lambda: reprise.descriptors() == before - 1, "the upstream's connection is closed")
             descriptors_left(reprise, 0)
-            # No descriptor for the upstream: 503 of the proxy's own, each attempt counted and followed by a backoff.
+            # No descriptor is free for the upstream: reprise itself responds with 503. Each attempt is counted, and a
+            # backoff follows it.
             response = client.ask("GET", upstream.url())
             equal((response.status, response.reason, response.attempts), (503, "attempts_spent", 3))
             assert "error=connection_limit_reached" in response.field("Proxy-Status"), response.fields
-            # No descriptor for the resolver: the look-up fails.
+            # No descriptor is free for the resolver: the look-up fails.
             name = upstream.url().replace(LOOPBACK, "localhost")
             response = client.ask("GET", name)
             equal(response.status, 502, response.body)
@@ -214,7 +216,7 @@ def test_I6_lack_of_a_descriptor_for_disk_or_resolver_or_upstream_fails_only_tha
             descriptors_back(reprise)
             eventually(lambda: client.ask("GET", name).status == 200, "the name resolves again")
             equal(client.ask("GET", upstream.url()).status, 200)
-        assert len(reprise.requests(6)) >= 6  # no log line was lost
+        assert len(reprise.requests(6)) >= 6  # each request has its log line
         assert any("Too many open files" in line.get("message", "") for line in reprise.log())
         reprise.expect_metric(3, "reprise_attempts_total", outcome="connect")
         assert reprise.metric("reprise_log_dropped_total") == 0
@@ -310,8 +312,8 @@ CONNECTIONS = 200
 
 
 def settled(value, seconds=0.3):
-    """Returns the value when it has not changed for `seconds`, in several samples: a machine that stalls between two
-    samples does not count as stable."""
+    """Waits until several samples of the value over `seconds` are equal, and returns it. Takes several samples
+    because two equal ones may only mean that the host stalled between them."""
     looks = max(6, round(seconds / 0.05))
 
     def stands():
@@ -325,8 +327,8 @@ def settled(value, seconds=0.3):
 
 
 def growth_per_connection(reprise, sent, stays=None):
-    """Returns the growth of resident memory per connection, for many connections that send these bytes and then stay
-    silent."""
+    """Returns how much the resident memory grows per connection. Opens many connections that send these bytes and
+    then stay silent."""
     before, clients = settled(lambda: resident(reprise)), []
     for _ in range(CONNECTIONS):
         client = Client(reprise.forward)
@@ -417,7 +419,7 @@ def test_I4_client_that_is_still_sending_receives_the_rejection():
             client.send(b"POST http://a.test/ HTTP/1.1\r\nHost: a.test\r\nContent-Length: x\r\n\r\n" + b"x" * 200_000)
             equal(client.read_response().status, 400)
             equal(client.read_to_end(), b"")
-        with Client(reprise.forward) as client:  # a client that never stops sending
+        with Client(reprise.forward) as client:  # this client never stops sending
             client.send(b"POST http://a.test/ HTTP/1.1\r\nHost: a.test\r\nContent-Length: x\r\n\r\n")
             with contextlib.suppress(OSError):
                 while True:

@@ -1,4 +1,5 @@
-"""Tests real failures of names: temporary, moved, never answered; with the shipped defaults (rows L1, L2, L3)."""
+"""Tests real failures of name resolution with the shipped defaults: temporary failures, changed addresses, queries
+without an answer (rows L1, L2, L3)."""
 import contextlib
 import re
 import socket
@@ -9,12 +10,12 @@ from harness import LOOPBACK, Reprise, closed_port, equal, eventually
 from names import NXDOMAIN, SERVFAIL, Answer, NameServer, RefusingNameServer
 from upstream import Upstream
 
-USUAL = ""  # resolv.conf names only the server
+USUAL = ""  # no further lines of resolv.conf: it names only the name server
 THRICE = {"retry": {"max_attempts": 3}}
 
 
 class Shipped(Reprise):
-    """A reprise with its default configuration and default ports. For isolated cases only."""
+    """A reprise with its default configuration and default ports. Only for cases that are `isolated`."""
 
     def __init__(self):
         super().__init__()
@@ -52,7 +53,7 @@ def test_L1_name_lookup_that_fails_once_is_retried():
 @isolated
 def test_L1_lookup_failures_are_not_cached_between_requests():
     with NameServer({"late.test": [Answer(code=NXDOMAIN)] * 3 + [Answer(LOOPBACK)]}, USUAL) as names, \
-            Reprise(defaults=THRICE) as reprise, Upstream() as upstream:  # all its waits are below one second in total
+            Reprise(defaults=THRICE) as reprise, Upstream() as upstream:  # the waits between the attempts are below one second in total
         response = get(reprise, "late.test", upstream)
         equal((response.status, response.attempts, response.reason), (502, 3, "attempts_spent"))
         assert "error=dns_error" in response.field("Proxy-Status"), response.head
@@ -94,7 +95,8 @@ def test_L2_cached_address_is_evicted_after_it_refused_a_connection():
 
 @isolated
 def test_L3_unresponsive_name_lookups_do_not_delay_others():
-    """The good name resolves while all other look-ups are pending. Those take half a minute or more."""
+    """The good name must resolve while all other look-ups are pending. Each of the pending look-ups takes half a
+    minute or more."""
     silent = {f"dead{number}.test": [Answer(silent=True)] for number in range(100)}
     with NameServer({**silent, "good.test": [Answer(LOOPBACK)]}, "options timeout:2 attempts:5") as names, \
             Shipped() as reprise, Upstream() as upstream, contextlib.ExitStack() as stack:

@@ -1,5 +1,5 @@
-"""Tests group N: situations in which a client did better without a proxy. Uses the shipped defaults unless a case
-names a key."""
+"""Tests group N of docs/requirements/robustness.md: situations in which a client did better without a proxy. Uses
+the shipped defaults unless a case sets a key."""
 import os
 import pathlib
 import re
@@ -22,7 +22,8 @@ LOST = "execute_reset"
 
 
 def test_N15_upgrade_request_is_sent_once_if_its_response_is_lost():
-    """`kubectl exec`, attach and port-forward send upgrade requests with a query. Tested through the forward listener and through CONNECT."""
+    """`kubectl exec`, `attach` and `port-forward` send upgrade requests with a query. Covers the forward listener
+    and CONNECT."""
     with Upstream({"/exec": [LOST]}) as upstream, Reprise() as reprise:
         response = ask(reprise, "GET", upstream.url("/exec?command=id"), None, UPGRADE)
         equal((response.status, response.reason, response.attempts), (502, "not_idempotent", 1))
@@ -123,7 +124,7 @@ def test_N18_body_over_the_replay_memory_is_sent_again_after_a_status_listed_in_
 
 
 def test_N19_default_timeouts_never_cut_a_connection_that_is_silent_for_310_seconds():
-    """Stays silent for 310 s in the night, and for 1 s in the gate."""
+    """The connection stays silent for 310 s in the nightly tests, and for 1 s in all other test runs."""
     silence = 310 if options.night else 1
     gone_on, failures = [], []
 
@@ -195,7 +196,8 @@ test_N19_default_timeouts_never_cut_a_connection_that_is_silent_for_310_seconds.
 
 
 def test_N20_every_file_that_sets_proxy_variables_exempts_all_metadata_services():
-    """The list is the output of `env`. Documents, manifests and the policy must contain all of it."""
+    """The list of metadata services is taken from the output of `reprise env`. Documents, manifests and the policy
+    must contain the whole list."""
     listed = subprocess.run([options.binary, "env", "--format", "dotenv"], capture_output=True, text=True, check=True,
                             env={"PATH": os.environ["PATH"]}).stdout
     exempt = re.search('^no_proxy="(.+)"$', listed, re.M)[1]
@@ -274,7 +276,8 @@ def test_preset_health_returns_the_status_of_a_check_without_retrying():
 
 @isolated
 def test_H5_via_is_added_to_a_request_only_if_no_other_loop_detection_works():
-    """nginx does not compress for requests with Via (gzip_proxied). A name that resolves to another host gets no Via."""
+    """nginx does not compress responses to requests with Via (gzip_proxied). So reprise adds no Via if the host is
+    another one."""
     subprocess.run(["ip", "addr", "add", "10.77.0.1/32", "dev", "lo"], check=True)
     with NameServer({"up.test": [Answer("10.77.0.1")], "near.test": [Answer("127.0.0.2")]}), \
             Upstream(listener=bound("0.0.0.0")) as upstream, Reprise() as reprise:

@@ -1,4 +1,5 @@
-"""Tests what outlives one request: pooled connections, tunnels, and clients that left (rows N3, N5, N6)."""
+"""Tests objects that outlive one request: pooled connections, tunnels, and requests whose clients have left (rows
+N3, N5, N6)."""
 import contextlib
 import threading
 
@@ -15,7 +16,8 @@ UPGRADE = [("Connection", "Upgrade"), ("Upgrade", "lines"), ("Sec-WebSocket-Key"
 
 
 class Asked:
-    """A server that echoes each line, responds to `late?` when it is released, and can switch protocols first."""
+    """A server that echoes each line. It responds to the line `late?` only when the case permits it, and may switch
+    protocols first."""
 
     def __init__(self):
         self.heard, self.told = threading.Semaphore(0), threading.Event()

@@ -1,5 +1,5 @@
-"""Tests group L, policy: which fields count, what is charged to the budget, what counts for the circuit, how waits
-are spread."""
+"""Tests group L, policy: which fields are used, which attempts the budget and the circuit count, and how waits are
+distributed."""
 import json
 import threading
 import time
@@ -94,7 +94,7 @@ def test_L20_explain_reports_every_limit():
 
 
 def test_L21_all_threads_share_one_budget_per_host_even_with_many_other_hosts():
-    three = {"ratio": "0%", "floor": "0.001/s", "window": "1h"}  # three retries in total for the whole case
+    three = {"ratio": "0%", "floor": "0.001/s", "window": "1h"}  # three retries in total, for the whole case
     held = [closed_port() for _ in range(40)]
     with Upstream({"/x": [503]}) as upstream, \
             Reprise(threads=4, limits={"upstreams": 4}, defaults={"budget": three}) as reprise:
@@ -114,7 +114,8 @@ def test_L25_unlimited_attempts_are_counted_without_growing_memory():
     with held, Reprise(threads=1, defaults={"retry": retry, "budget": "off"}) as reprise:
         attempts = 0
         for count in (1, 2):
-            # Memory that the first request allocates is not growth.
+            # Only the growth during the second request is checked, because the first request allocates memory that
+            # reprise keeps.
             before = settled(lambda: resident(reprise))
             response = ask(reprise, "GET", f"http://{LOOPBACK}:{port}/")
             attempts += response.attempts
@@ -172,6 +173,6 @@ def test_L28_retries_that_wait_for_the_same_host_pause_start_at_different_times(
         equal(len(arrivals), 30)
         arrivals.sort()
         middle = arrivals[23] - arrivals[6]
-        # The policy stories check the spread with virtual time. Here a busy machine may stall the proxy, which then
-        # sends all retries together.
+        # tests/policy checks the distribution of waits with virtual time. In this test, a busy machine may stall the
+        # proxy, which then sends all retries together.
         assert middle > 0.1 or not options.night, f"half of them within {middle:.3f} s"

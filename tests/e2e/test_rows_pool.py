@@ -1,4 +1,4 @@
-"""Tests upstream connections: which are reused, and how their end affects a retry."""
+"""Tests upstream connections: which connections are reused, and how the end of a connection affects a retry."""
 import contextlib
 import socket
 import threading
@@ -13,7 +13,7 @@ WAIT = {"initial": "300ms", "maximum": "300ms", "jitter": "none"}
 
 
 def connections_of(upstream, count, path=None):
-    """Returns the connection number of each request."""
+    """Returns, for each request, the number of the upstream connection that carried it."""
     return [request.connection for request in upstream.seen(count, path)]
 
 
@@ -54,12 +54,13 @@ def test_D8_client_gets_502_if_the_last_attempt_fails_on_a_reused_connection():
 
     with Upstream({"/x": [die_when_reused]}) as upstream, Reprise(threads=1, defaults={"retry": {"max_attempts": 1}}) as reprise:
         with Client(reprise.forward) as client:
-            # The first POST of a client never uses a reused connection.
+            # The first POST of a client never uses a reused connection; the second POST does.
             equal(client.ask("POST", upstream.url("/x"), b"first").status, 200)
             response = client.ask("POST", upstream.url("/x"), b"once")
             equal((response.status, response.reason, response.attempts), (502, "not_idempotent", 1))
             assert "error=connection_terminated" in response.field("Proxy-Status"), response.fields
-            # The connection stays open, and the GET uses it: stale once, then the attempt limit ends it.
+            # The client's connection stays open. The GET uses a reused upstream connection, which is stale. The limit
+            # of one attempt then ends the request.
             response = client.ask("GET", upstream.url("/x"))
             equal((response.status, response.reason), (502, "attempts_spent"))
         equal(connections_of(upstream, 3)[:2], [1, 1], "the POST came on the reused connection")
@@ -96,7 +97,8 @@ def test_D19_attempts_are_never_closer_together_than_the_wait():
 
 
 def test_D20_outer_reprise_does_not_retry_a_response_that_an_inner_reprise_already_retried():
-    """The outer proxy retries failures without a response. It retries everything if the route says so."""
+    """By default, the outer proxy retries only failures that have no response. With `inner: allow`, it retries all
+    failures."""
     defaults = {"retry": {"max_attempts": 3, "backoff": {"initial": "0ms"}}}
     outer_too = {"retry": {**defaults["retry"], "inner": "allow"}}
     with Upstream({"/x": [503]}) as upstream, Reprise(defaults=defaults) as outer, Reprise(defaults=outer_too) as both:
@@ -136,7 +138,7 @@ def test_D20_two_chained_proxies_multiply_requests_only_within_their_budgets():
 
 def test_F3_upstream_connection_is_not_reused_after_a_response_that_makes_reuse_unsafe():
     def early(connection, request):
-        """Responds before it reads the body, and never reads the rest."""
+        """Responds before the body arrives, and never reads the body."""
         connection.sendall(Say(200).text(request, 1))
         return True
 
@@ -159,7 +161,7 @@ def test_F3_upstream_connection_is_not_reused_after_a_response_that_makes_reuse_
                 equal(second.body, b"answer 2 to " + path.encode() + b"\n", path)
             one, two = connections_of(upstream, 2, path)
             assert one != two, path
-        # Checks that a good connection is reused, so that the cases above mean something.
+        # A connection without such a response must be reused; otherwise the cases above would prove nothing.
         with Client(reprise.forward) as client:
             for _ in range(2):
                 client.ask("GET", upstream.url("/good"))

@@ -1,5 +1,5 @@
-"""Tests the framing table of requests, whose rows have no ids. A rejected request gets its own message, is counted
-once, and sends no byte upstream. A forwarded request is forwarded byte for byte."""
+"""Tests the table on the framing of requests, whose rows have no ids. reprise rejects a request with its own
+message, counts one rejection, and sends no byte upstream. It forwards any other request byte for byte."""
 from client import Client
 from exactly import CLOSED_LIST, HOST, expected, refused, refused_in_body, sent_upstream, stage, to
 from harness import LOOPBACK, equal

@@ -1,5 +1,5 @@
-"""Tests rows B1 to B14 (responses, without TLS), and row F1 with upstreams that do not use TLS. The client never sees
-a broken message as whole, and a doubtful connection is never reused."""
+"""Tests rows B1 to B14 (responses, without TLS), and row F1 for upstreams without TLS. A broken message must never
+look complete to the client, and a doubtful connection must never be reused."""
 import fcntl
 import re
 import struct
@@ -16,8 +16,8 @@ OK = b"HTTP/1.1 200 OK\r\n"
 
 
 def becomes_502(heads, error="http_protocol_error", **configuration):
-    """Checks that each head leads to a 502 of the proxy's own after one attempt. The client's connection stays open,
-    the upstream's is closed."""
+    """Checks that reprise responds to each of these upstream heads with its own 502, after one attempt. The
+    connection to the client stays open, the connection to the upstream is closed."""
     with stage({"/x": [raw(head, then) for head, then in heads]}, defaults=ONCE, **configuration) as (reprise, upstream), \
             Client(reprise.forward) as client:
         for number, (head, _) in enumerate(heads):
@@ -36,7 +36,8 @@ def becomes_502(heads, error="http_protocol_error", **configuration):
 
 
 def is_cut_after(bodies):
-    """Checks that each response begins and is cut: a FIN after every received byte, never a terminator, and counted."""
+    """Checks that the client gets the beginning of each response. It must end with a FIN after the last received
+    byte, without a terminator, and be counted as cut."""
     with stage({"/x": [raw(head + body, then) for head, body, then, _ in bodies]}, defaults=ONCE) as (reprise, upstream):
         for number, (head, body, then, most) in enumerate(bodies):
             with Client(reprise.forward) as client:
@@ -51,7 +52,8 @@ def is_cut_after(bodies):
 
 
 def discards(message, method="GET", status=200, body=b"hello"):
-    """Checks that the response is delivered, the connection is not reused, and later bytes do not become a response."""
+    """Checks that the client gets the response, that the upstream connection is not reused, and that the bytes after
+    the response do not become another response."""
     with stage({"/x": [raw(message)]}) as (reprise, upstream), Client(reprise.forward) as client:
         client.send(to(upstream, method))
         response = client.read_response(method)
@@ -193,7 +195,8 @@ def test_B6_stalled_body_is_cut_after_the_idle_timeout():
 
 
 def sends_and_breaks(head, body):
-    """Returns a step that sends all bytes and resets the connection after the other side's kernel has acknowledged them."""
+    """Returns a step that sends all bytes. Resets the connection after the kernel of the other side has acknowledged
+    them."""
     def play(connection, _):
         connection.sendall(OK + head + body)
         eventually(lambda: unsent(connection) == 0, "all is acknowledged")
@@ -206,7 +209,8 @@ def unsent(connection):
 
 
 def test_B6_client_that_reads_slowly_gets_every_byte_received_before_a_break():
-    """curl and wget continue from the last byte. None of the 4 MB before a RST may be lost in the proxy's send queue."""
+    """curl and wget resume after the last received byte. So none of the 4 MB that arrived before a RST may be lost
+    in reprise's send queue."""
     sent = b"x" * 4_000_000
     for head, version, end in ((b"Content-Length: 5000000\r\n\r\n", b"1.1", "FIN"), (b"\r\n", b"1.0", "RST"),
                                (b"Transfer-Encoding: chunked\r\n\r\n3d0901\r\n", b"1.0", "RST")):
@@ -248,7 +252,7 @@ def test_B9_sizes_above_4_gib_are_not_truncated_to_32_bits():
         client.send(to(upstream))
         equal(client.read_response().body, b"hello", "leading zeros are stepped over")
     large = (1 << 32) + 5
-    # Truncated to 32 bits, each of these lengths would be complete after five bytes.
+    # If a length were truncated to 32 bits, each of these bodies would be complete after five bytes.
     is_cut_after([(OK + b"Content-Length: %d\r\n\r\n" % large, b"hello", "close", b"hello"),
                   (OK + b"Transfer-Encoding: chunked\r\n\r\n", b"%x\r\nhello" % large, "close", b"hello"),
                   (OK + b"Transfer-Encoding: chunked\r\n\r\n", b"%x\r\nhello\r\n0\r\n\r\n" % large, "close", b"hello")])
@@ -315,7 +319,7 @@ def test_B14_many_fields_and_long_lists_pass_only_within_the_limits():
 
 
 def test_F1_connections_are_never_shared_between_authorities():
-    with stage(threads=1) as (reprise, upstream):  # each thread has its own pool
+    with stage(threads=1) as (reprise, upstream):  # one thread, because each thread has its own pool
         def ask(host):
             with Client(reprise.forward) as client:
                 client.send(b"GET http://%s:%d/x HTTP/1.1\r\nHost: h\r\n\r\n" % (host, upstream.port))
@@ -325,7 +329,7 @@ def test_F1_connections_are_never_shared_between_authorities():
 
 
 def test_unsupported_transfer_coding_of_a_response_is_named():
-    """The words come from a fixed list and contain no byte of the message (row H9)."""
+    """The sentence about the coding is taken from a fixed list. It contains no byte of the message (row H9)."""
     for value, words in ((b"chunked, deflate", b"the transfer coding deflate is not supported"), (b"GZIP, chunked", b"the transfer coding gzip is"),
                          (b"chunked\r\nTransfer-Encoding: x-compress", b"the transfer coding x-compress is"),
                          (b"<b>br</b>", b"only the transfer coding chunked is supported"), (b"chunked, chunked", b"the transfer coding chunked occurs twice")):

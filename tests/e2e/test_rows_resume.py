@@ -1,5 +1,5 @@
-"""Tests rows E1 to E12, resumed downloads. The first response breaks after 40 of 100 bytes. What follows completes
-the response or leads to a visible cut, and never adds a wrong byte."""
+"""Tests rows E1 to E12, resumed downloads. The first response breaks after 40 of 100 bytes. The next response
+completes the body or leads to a visible cut, and never adds a wrong byte."""
 import contextlib
 import re
 import threading
@@ -9,7 +9,7 @@ from client import Client, Cut, ask
 from exactly import counted, expected, is_cut, normal, raw, stage, to
 from harness import equal, eventually
 
-BODY = bytes(33 + (i * 31 + i // 94) % 94 for i in range(100))  # each byte depends on its position, so a displaced byte is detected
+BODY = bytes(33 + (i * 31 + i // 94) % 94 for i in range(100))  # the value of each byte depends on its position, so a displaced byte is detected
 GOT = 40
 TAG = b'"v1"'
 DATE = b"Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n"
@@ -25,20 +25,20 @@ def tag(value=TAG):
 
 
 def broken(fields=tag(), length=100, status=200, upto=GOT):
-    """Returns a step that sends the first response up to the break."""
+    """Returns a step that sends the first response and breaks it after `upto` bytes of the body."""
     return raw(head(status, b"Content-Type: text/plain\r\n" + fields, length) + BODY[:upto], "close")
 
 
 def part(first=GOT, last=99, total=b"100", fields=tag(), body=None, length=None, kind=b"text/plain", status=206):
-    """Returns a 206. Each of its parts can be made wrong."""
+    """Returns a 206 response. Each parameter can make one part of it wrong."""
     content = BODY[first:last + 1] if body is None else body
     named = b"Content-Range: bytes %d-%d/%s\r\n" % (first, last, total) if total is not None else b""
     return head(status, b"Content-Type: %s\r\n" % kind + fields + named, len(content) if length is None else length) + content
 
 
 def download(steps, request_fields=b"", path=b"/x", method="GET", **defaults):
-    """Returns the response's head, its body so far, whether it was whole, the requests that the upstream received,
-    and the log line."""
+    """Downloads a body from an upstream with these steps. Returns the response's head, the received body, whether it
+    was complete, the requests that the upstream received, and the log line."""
     with stage({"/x": steps}, defaults=defaults) as (reprise, upstream), Client(reprise.forward) as client:
         client.send(to(upstream, method, path, request_fields))
         response = client.read_final_head()
@@ -80,7 +80,7 @@ def test_E1_full_200_response_completes_the_download_if_nothing_changed():
 
 
 def test_E1_200_response_with_the_same_etag_and_another_length_counts_as_a_broken_attempt():
-    """Google's retry test bench sends such a response."""
+    """Google's retry test bench sends such a 200."""
     quick = {"retry": {"backoff": {"initial": "1ms", "maximum": "1ms"}}}
     for other in (head(200, tag(), 101) + BODY + b"x", head(200, tag(), 60) + BODY[40:]):
         _, requests = is_whole([broken(), raw(other), raw(part())], **quick)
@@ -241,8 +241,8 @@ def test_E1_content_range_in_a_200_response_is_ignored():
         fields = tag() + b"Content-Range: %s\r\n" % said
         is_whole([broken(fields), raw(part())])
         is_whole([broken(), raw(head(200, b"Content-Type: text/plain\r\n" + fields, 100) + BODY)])
-        # A body no longer than the missing rest is not the whole content, despite its tag. It counts as one more
-        # break.
+        # A body that is no longer than the missing rest cannot be the whole content, although its ETag is right. It
+        # counts as one more break.
         is_cut_off([broken(), raw(head(200, b"Content-Type: text/plain\r\n" + fields, 60) + BODY[GOT:])], "attempts_spent",
                    resume={"max_attempts": 1})
     ranged = tag() + b"Content-Range: bytes 10-99/100\r\n"
@@ -259,8 +259,8 @@ def test_E1_incomplete_200_response_without_a_length_leads_to_another_range_requ
 
 
 class ColdCache:
-    """An upstream that pauses in the middle of the body on every connection. Request n is served by
-    `plays[n]`, called with (connection, cache); the last one repeats."""
+    """An upstream whose connections all pause in the middle of the body. `plays[n]` serves request n, and is called
+    with (connection, cache). The last element serves all later requests."""
 
     def __init__(self, plays):
         self.plays, self.asked, self.open, self.most = plays, threading.Semaphore(0), 0, 0
@@ -322,7 +322,8 @@ def downloads(cache, attempts, **more):
 
 
 def only_the_prefix(connection, _):
-    """Ignores the range, and pauses at the same byte as every connection."""
+    """Ignores the requested range, sends the body from its start, and pauses at the byte where the first response
+    paused."""
     connection.sendall(WHOLE + BODY[:GOT])
     until_closed(connection)
 

@@ -1,4 +1,5 @@
-"""Tests the side towards clients, operators and the kernel: rows L9, L10, L13, L15, L17, L18, L23, L29, L30, L31."""
+"""Tests reprise's side towards clients, operators and the kernel: rows L9, L10, L13, L15, L17, L18, L23, L29, L30,
+L31."""
 import contextlib
 import re
 import resource
@@ -30,7 +31,8 @@ def livez(client):
 
 @contextlib.contextmanager
 def deaf_visitors(reprise, count, path, times):
-    """Yields connections to the admin listener that request a path many times and read one byte of the responses."""
+    """Opens connections to the admin listener that request a path many times and read only one byte of the
+    responses."""
     with contextlib.ExitStack() as stack:
         for _ in range(count):
             visitor = stack.enter_context(socket.socket())
@@ -50,7 +52,7 @@ def deaf_visitors(reprise, count, path, times):
 
 
 def unsent_to_visitors(port):
-    """Returns the unsent bytes of the responses from that local port, by connection."""
+    """Returns the number of unsent response bytes for each connection from that local port."""
     with open("/proc/net/tcp", encoding="ascii") as table:
         rows = [line.split() for line in table]
     return sorted((row[2], row[4].split(":")[0]) for row in rows if row[1].endswith(":" + port))
@@ -81,14 +83,14 @@ def is_open(client):
 def test_L9_300_silent_admin_connections_evict_the_oldest_and_block_no_probe():
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2000), hard))
-    # Without a limit, the listener responded only after a silent connection had been closed. Here none is closed for
-    # being silent.
+    # An older version had no limit here, so its listener responded only after silent connections were closed. With this
+    # long timer, no connection is closed for being silent.
     with Upstream() as upstream, Reprise(prepare=few_files, log={"access": False}, timers={"header": "1h"}) as reprise, \
             contextlib.ExitStack() as stack:
         crowd = [stack.enter_context(visit(reprise)) for _ in range(300)]
         with visit(reprise) as client:
             equal(livez(client).status, 200)
-            # More clients than the descriptors that were left before the admin listener had limits.
+            # There are more clients than the descriptors that an older version, without the limit, had left.
             waiting = [stack.enter_context(Client(reprise.forward)) for _ in range(60)]
             for one in waiting:
                 one.send(head_of("GET", upstream.url("/x"), LOOPBACK))
@@ -115,7 +117,7 @@ def test_L10_slow_request_head_that_outgrew_its_first_buffer_gets_408():
     with stage(timers={"header": "1s"}) as (reprise, upstream), contextlib.ExitStack() as stack:
         slow = stack.enter_context(Client(reprise.forward))
         slow.send(b"POST http://h/ HTTP/1.1\r\nHost: h\r\n")
-        equal(ask(reprise, "GET", upstream.url("/x")).status, 200)  # the first piece has been read by now
+        equal(ask(reprise, "GET", upstream.url("/x")).status, 200)  # by now reprise has read the first piece of the slow head
         slow.send(b"X-Long: " + b"x" * 40_000)
         others = [stack.enter_context(Client(reprise.forward)) for _ in range(20)]
         for other in others:
@@ -146,7 +148,7 @@ def test_L13_connection_and_upgrade_lists_of_30000_members_cost_no_quadratic_tim
             with Client(reprise.forward) as client:
                 client.send(to(upstream, path="/u", fields=b"Connection: upgrade\r\n" + listed(b"Upgrade", 30_000)))
                 equal(client.read_final_head().status, 101)
-        # A quadratic algorithm would take seconds for one of them.
+        # If a list were parsed in quadratic time, one request would take seconds.
         at_most(reprise.cpu_seconds() - before, 3, "CPU seconds")
 
 
@@ -229,7 +231,7 @@ def test_L23_loopback_admin_listener_rejects_foreign_host_names_with_421():
 
 
 class SlowClient(Client):
-    """A client with a small receive buffer, so that reprise's send buffer stays small too."""
+    """A client with a small receive buffer, so that unsent bytes stay in reprise."""
 
     def __init__(self, address):
         connection = socket.socket()
@@ -246,7 +248,7 @@ SMALL_ONES = 20
 
 
 def read_until(client, condition):
-    """Reads small amounts until the condition holds, so that no kernel buffer has more than that free."""
+    """Reads small amounts until `condition()` is true. So no buffer on the way ever has more free space than that."""
     while not condition():
         client.socket.settimeout(0.02)
         with contextlib.suppress(TimeoutError):
@@ -255,13 +257,13 @@ def read_until(client, condition):
 
 
 def hints_beside_a_copy(milliseconds):
-    """The first attempt's 103 is on its way to a client that does not read, when the copy is refused while it is
-    still being sent."""
+    """The first attempt's 103 waits for a client that does not read. Meanwhile the upstream rejects the hedge, whose
+    body reprise is still sending."""
     asked, hinted, failed = threading.Event(), threading.Event(), threading.Event()
 
     def on_head(connection, request, reader):
         if asked.is_set():
-            hinted.wait(120)  # this is the copy: its body is never read
+            hinted.wait(120)  # this request is the hedge: the upstream never reads its body
             connection.sendall(b"HTTP/1.1 503 Busy\r\nContent-Length: 4\r\n\r\nbusy")
             failed.wait(120)
             return False
@@ -295,7 +297,7 @@ def hints_beside_a_copy(milliseconds):
         equal([one.status for one in response.interim], [103])
         equal(len(response.interim[0].field("Link")), 60_002, "the whole of it")
         equal((response.status, response.body), (200, b"good"))
-        return copied  # otherwise the body arrived too late for a copy
+        return copied  # if no hedge was sent, the body arrived too late for one
 
 
 def test_L29_interim_response_is_delivered_intact_when_the_hedged_copy_is_ended():
@@ -332,5 +334,5 @@ def test_L31_more_embedded_forms_of_denied_addresses_are_rejected():
             is_denied(reprise, host)
     with Reprise(defaults={**ONCE, "connect_timeout": "200ms"}) as reprise:
         for host in ("[64:ff9b:1::c000:201]", "[64:ff9b::c000:201]", "[2001:db8::5efe:c000:201]", "[2001:0:c000:201::3fff:fdfe]"):
-            response = ask(reprise, "GET", f"http://{host}/")  # an address of TEST-NET-1: dialled, but no host has it
+            response = ask(reprise, "GET", f"http://{host}/")  # an address in TEST-NET-1: reprise dials it, but no host has it
             equal(response.status in (502, 504), True, f"{host}: {response.head}")

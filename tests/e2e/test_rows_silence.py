@@ -1,4 +1,4 @@
-"""Tests connections that die silently: dead peers, hidden idle limits, and which request may use which connection."""
+"""Tests connections that die silently: dead peers, hidden idle limits, and which requests may use which connection."""
 import ctypes
 import socket
 import threading
@@ -13,7 +13,7 @@ SO_ATTACH_FILTER = 26
 
 
 def vanish(connection):
-    """Attaches a socket filter that drops every incoming segment, so that nothing is acknowledged."""
+    """Attaches a socket filter that drops every incoming segment, so that this end acknowledges nothing any more."""
     instruction = ctypes.create_string_buffer(b"\x06\0\0\0\0\0\0\0")  # BPF_RET | BPF_K, 0
     program = ctypes.create_string_buffer(ctypes.sizeof(ctypes.c_void_p) * 2)
     ctypes.c_ushort.from_buffer(program).value = 1
@@ -22,7 +22,7 @@ def vanish(connection):
 
 
 class AnswerAndVanish:
-    """A script for Upstream: after each response, its connection dies silently."""
+    """A step for Upstream: responds, then lets the connection die silently."""
 
     def __init__(self):
         self.gone = threading.Semaphore(0)
@@ -34,12 +34,12 @@ class AnswerAndVanish:
         return True
 
     def wait(self):
-        """Waits until one more connection is dead. An earlier request would still be received."""
+        """Waits until one more connection is dead. Before that, the upstream could still receive a request."""
         assert self.gone.acquire(timeout=120)
 
 
 def test_L4_get_on_a_silently_dead_connection_is_retried():
-    """Uses the shipped defaults, except free ports."""
+    """All settings are the shipped defaults, except the ports."""
     dead = AnswerAndVanish()
     with Upstream({"/x": [dead, 200]}) as upstream, Reprise(threads=1) as reprise, Client(reprise.forward) as client:
         equal(client.ask("GET", upstream.url("/x")).status, 200)
@@ -48,7 +48,8 @@ def test_L4_get_on_a_silently_dead_connection_is_retried():
         response = client.ask("GET", upstream.url("/x"))
         taken = time.monotonic() - start
         equal((response.status, response.attempts), (200, 2))
-        # Without the liveness check this takes a minute or half of the deadline; with it, two to three seconds.
+        # Without the liveness check, this request would take a minute or half of the deadline. With the check, it takes
+        # two to three seconds.
         assert taken > 1, taken
         at_most(taken, 15, "seconds until the dead connection was noticed")
         attempts = reprise.requests(2)[1]["attempts"]
@@ -59,13 +60,13 @@ def test_L4_get_on_a_silently_dead_connection_is_retried():
 
 
 def test_L4_post_on_a_silently_dead_connection_is_never_sent_twice():
-    """By default a POST waits as long as its client would without a proxy."""
+    """By default, reprise waits for the response to a POST for as long as the client would wait without a proxy."""
     dead = AnswerAndVanish()
     with Upstream({"/x": [dead]}) as upstream, \
             Reprise(threads=1, defaults={"response_timeout": "2s"}) as reprise, Client(reprise.forward) as client:
         answered = 0
-        # A slow machine sometimes takes longer than a second between two requests. Such a request uses a fresh
-        # connection.
+        # On a slow machine, more than a second may pass between two requests. The later request then uses a fresh
+        # connection and succeeds.
         while (response := client.ask("POST", upstream.url("/x?id=1"), b"once")).status == 200:
             answered += 1
             dead.wait()
@@ -75,8 +76,8 @@ def test_L4_post_on_a_silently_dead_connection_is_never_sent_twice():
 
 
 class ForgetfulUpstream(Upstream):
-    """Ends each connection after it was idle for a hidden time: with a FIN or, like a middlebox, with a reset at the
-    next segment. It announces neither."""
+    """Ends each connection after it was idle for a time that it does not announce: with a FIN, or with a reset at
+    the next segment, as a middlebox does."""
 
     def __init__(self, shortest, longest):
         super().__init__(otherwise=[self._response])
@@ -113,7 +114,8 @@ KEPT = WORKERS * EACH
 
 
 def failures_of_kept_clients(connect, target, workers=WORKERS, requests=EACH):
-    """Returns how many POSTs of the clients did not get a 200. Each client keeps one connection while it stays open."""
+    """Returns how many POSTs of the clients did not get a 200. Each client keeps its connection for as long as it
+    stays open."""
     failures = []
 
     def work(number):
@@ -122,7 +124,7 @@ def failures_of_kept_clients(connect, target, workers=WORKERS, requests=EACH):
         for _ in range(requests):
             time.sleep(dice.uniform(0, 0.06))
             try:
-                # A careful client checks a kept connection like this.
+                # A careful client checks its kept connection in this way before each request.
                 client = client if client is not None and is_quiet(client.socket) else connect()
                 client.send(head_of("POST", target, LOOPBACK, [("Content-Length", "1")]) + b"x")
                 good = client.read_response("POST").status == 200
@@ -155,20 +157,22 @@ def is_quiet(connection):
 def test_L5_posts_of_keep_alive_clients_fail_no_more_often_than_without_a_proxy():
     with ForgetfulUpstream(0.001, 0.05) as upstream, Reprise() as reprise:
         through = failures_of_kept_clients(lambda: Client(reprise.forward), upstream.url("/x"))
-        # At any moment of the close, no POST is sent twice, and each successful one was received.
+        # No POST is sent twice, and each successful POST was received, no matter when the upstream closes the
+        # connection.
         assert KEPT - through <= upstream.count() <= KEPT, (through, upstream.count())
     with ForgetfulUpstream(0.001, 0.05) as upstream:
         straight = failures_of_kept_clients(lambda: Client((upstream.address, upstream.port)), "/x")
-    # A failure depends on the moment between check and write. A busy machine may delay either program at that moment.
+    # A POST fails if the connection ends between the check and the write. A busy machine may delay either program at
+    # that moment.
     at_most(through, straight + 10, f"failures, beside {straight} without reprise")
 
 
-WRAPS, LEFT_OF_IT = "1193h2m48s", 0.704  # a limit, and the seconds that remain if its milliseconds are truncated to 32 bits
-MARGIN = 4 * LEFT_OF_IT  # reprise must have started to wait, and the truncated limit must have passed
+WRAPS, LEFT_OF_IT = "1193h2m48s", 0.704  # a limit; truncated to 32 bits of milliseconds, it would be this many seconds
+MARGIN = 4 * LEFT_OF_IT  # time for reprise to start its wait, and for the truncated limit to pass
 
 
 def test_L24_longest_configurable_durations_do_not_overflow():
-    """The kernel takes an int of milliseconds."""
+    """The kernel's timeouts are an int of milliseconds, which the longest durations exceed."""
     longest = "8760h"
     defaults = {"idle_timeout": WRAPS, "response_timeout": longest, "connect_timeout": longest,
                 "retry": {"deadline": longest, "attempt_timeout": longest}}
@@ -184,7 +188,7 @@ def test_L24_longest_configurable_durations_do_not_overflow():
 
 
 def read_after_a_while(connection, request, reader):
-    """Reads late: the body exceeds the kernel's buffers, and the window stays closed for some time."""
+    """Reads the body late. The body exceeds the kernel's buffers, so the receive window stays closed for some time."""
     time.sleep(LEFT_OF_IT + MARGIN)
     body = reader.read_body(request)
     connection.sendall(Say(200, body=b"%d" % len(body)).text(request, 1))
@@ -192,8 +196,8 @@ def read_after_a_while(connection, request, reader):
 
 
 def test_F10_first_non_repeatable_request_of_a_client_uses_a_fresh_connection():
-    """Covers non-repeatable by method and by body length, on each client connection. A later one uses a recently used
-    connection."""
+    """A request is non-repeatable by its method or because of its body's length; both are covered, on each client
+    connection. Later requests reuse a recently used upstream connection."""
     with Upstream() as upstream, Reprise(threads=1, defaults={"replay": {"memory": "10B", "disk": 0}}) as reprise:
         def on(client, method, body=None):
             equal(client.ask(method, upstream.url("/x"), body).status, 200)

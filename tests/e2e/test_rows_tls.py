@@ -1,5 +1,5 @@
-"""Tests TLS to upstreams: replaced roots, trust files without a root, client certificates that are requested late or
-rejected."""
+"""Tests TLS to upstreams: replaced root certificates, trust files without a root, and client certificates that the
+upstream requests late or rejects."""
 import contextlib
 import os
 import select
@@ -20,7 +20,7 @@ ONCE = {"retry": {"max_attempts": 1}}
 
 
 def identified(pair, ca_file=None, **policy):
-    """Returns `defaults` with a client certificate."""
+    """Returns `defaults` that make reprise present a client certificate."""
     defaults = trusting(ca_file, **policy)
     defaults["tls"] |= {"certificate": pair[0], "key": pair[1]}
     return defaults
@@ -28,7 +28,8 @@ def identified(pair, ca_file=None, **policy):
 
 @contextlib.contextmanager
 def own_roots(*files):
-    """Yields a file and a folder in place of this machine's roots. `set_roots(*files)` replaces their content."""
+    """Makes reprise use a file and a folder in place of the host's root certificates. `set_roots(*files)` replaces
+    the content of both."""
     with tempfile.TemporaryDirectory(prefix="reprise-roots-") as folder:
         os.mkdir(f"{folder}/hashed")
 
@@ -89,8 +90,8 @@ def test_N4_ca_bundle_contains_new_root_certificates_after_a_reload():
 
 
 def chain_of_three(folder):
-    """Returns the files of a root CA, an intermediate CA and a server certificate, and the pair that the server uses:
-    the chain and the key."""
+    """Returns the files of a root CA, an intermediate CA and a server certificate. Also returns the pair
+    (certificate chain, key) that the server uses."""
     root = Authority("the root")
     script = f"""
 openssl req -newkey rsa:2048 -nodes -keyout i.key -out i.csr -subj /CN=mid
@@ -119,8 +120,8 @@ def test_N10_ca_file_with_only_the_issuing_ca_or_the_server_certificate_is_suffi
 
 
 def ask_for_certificate(connection, _request):
-    """Requests a client certificate after the request was read (RFC 8446 4.6.2). Ends the response when the
-    certificate has arrived."""
+    """Asks for a client certificate after the request was read (RFC 8446 4.6.2). Completes the response only when
+    the certificate has arrived."""
     connection.verify_client_post_handshake()
     connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n")
     connection.setblocking(False)

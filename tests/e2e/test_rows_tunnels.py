@@ -1,4 +1,4 @@
-"""Tests rows G1 to G7: tunnels, and a CONNECT that must be rejected."""
+"""Tests rows G1 to G7: tunnels, and CONNECT requests that reprise must reject."""
 import fcntl
 import re
 import signal
@@ -15,7 +15,7 @@ from test_intercept import HOST, Intercepting
 from test_tunnels import echo_backwards_at_the_end, open_tunnel
 from upstream import Say, Upstream
 
-TLS = b"\x16\x03\x01\x00\x05hello"  # not a valid handshake: only the first bytes matter
+TLS = b"\x16\x03\x01\x00\x05hello"  # no valid handshake, because reprise examines only the first bytes
 
 
 def tunnels(reprise, outcome):
@@ -23,8 +23,9 @@ def tunnels(reprise, outcome):
 
 
 def served_inside(reprise, upstream, case):
-    """Runs `case(client)` in new tunnels until its first bytes arrived in time. A client that stalls for longer than
-    200 ms is correctly tunnelled."""
+    """Opens tunnels and sends an HTTP request in each, until one request was early enough to be taken for HTTP. Then
+    calls `case(client, response)`. If a client stalls for longer than 200 ms, its tunnel is correctly forwarded as
+    it is."""
     for _ in range(20):
         before = tunnels(reprise, "http")
         with Client(reprise.forward) as client:
@@ -97,7 +98,7 @@ def test_G2_bytes_sent_with_connect_are_discarded_if_no_upstream_connection_is_e
 def test_G3_connect_200_response_has_no_framing_and_no_body():
     with Server(echo_backwards_at_the_end) as talker, Reprise() as reprise, \
             Client(reprise.forward) as client:
-        client.send(f"CONNECT {LOOPBACK}:{talker.port} HTTP/1.0\r\n\r\n".encode())  # Python sends it in this form
+        client.send(f"CONNECT {LOOPBACK}:{talker.port} HTTP/1.0\r\n\r\n".encode())  # a CONNECT as Python sends it
         response = client.read_response("CONNECT")
         equal((response.status, response.field("Content-Length"), response.field("Transfer-Encoding")), (200, None, None))
         client.send(TLS)
@@ -110,7 +111,8 @@ def unacknowledged(connection):
 
 
 def test_G4_bytes_sent_before_a_reset_are_delivered():
-    """The client fills every buffer, then resets. The server first sends into the reset connection, then reads."""
+    """The client fills every buffer on the way and then resets. The server first writes, although the client has
+    gone, and only then reads."""
     reset, got, done = threading.Event(), bytearray(), threading.Event()
 
     def talk_then_read(connection):
@@ -235,7 +237,7 @@ def test_G7_http_in_a_tunnel_is_retried_and_logged():
 
 
 def test_G7_http_that_node_undici_sends_in_a_tunnel_is_retried():
-    """Node's fetch sends this with NODE_USE_ENV_PROXY=1 and an http:// URL."""
+    """Node's fetch sends such a request if NODE_USE_ENV_PROXY=1 is set and the URL is http://."""
     with Upstream({"/x": [503, Say(200, b"fetched")]}) as upstream, Reprise() as reprise:
         for _ in range(20):
             before = tunnels(reprise, "http")
@@ -288,8 +290,8 @@ def test_G7_stream_is_tunnelled_if_the_server_sends_first_or_the_request_line_is
 
 
 def test_G7_close_by_the_upstream_before_its_first_byte_reaches_the_client_at_once():
-    """Covers both waits for the client's first bytes: 200 ms after a CONNECT, and timers.handshake for an intercepted
-    host."""
+    """Before the client's first bytes, reprise waits 200 ms after a CONNECT, or for timers.handshake if the host is
+    intercepted. Both waits are covered."""
     def close(_connection):
         return None
 

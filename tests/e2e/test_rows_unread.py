@@ -1,4 +1,5 @@
-"""Tests that tunnels are counted apart from requests: unread content does not look like a success (row N13)."""
+"""Tests that tunnels are counted apart from requests. reprise does not read what a tunnel carries, so a tunnel must
+not look like a successful request (row N13)."""
 import json
 import re
 import tempfile
@@ -25,7 +26,7 @@ def status_of(reprise):
 
 
 def talk(reprise, authority, early):
-    """Opens one tunnel, sends bytes, and waits for its end."""
+    """Opens one tunnel, sends bytes, and waits until the tunnel has ended."""
     with Client(reprise.forward) as client:
         equal(ask_tunnel(client, authority, early).status, 200)
         client.finish()

@@ -9,12 +9,13 @@ from harness import LOOPBACK, PATIENCE, Curl, Reprise, equal, opened_after, with
 from tls import TlsUpstream, authority
 from upstream import Say, Upstream, reset
 
-ALONE = True  # slow to start, but each client must send within 200 ms after its CONNECT
+ALONE = True  # one case at a time: clients start slowly, and must send within 200 ms after their CONNECT
 BODY = b"over TLS\n" * 1000
 
 
 class TlsServer(TlsUpstream):
-    """Serves BODY on every path. The next `deaths` connections end after their ClientHello, by FIN and by RST in turn."""
+    """A TLS server that serves BODY on every path. The next `deaths` connections end after their ClientHello,
+    alternately by FIN and by RST."""
 
     def __init__(self):
         super().__init__(otherwise=[Say(200, BODY)])
@@ -81,7 +82,7 @@ def test_G2_https_proxy_clients_get_a_tunnel_after_two_refused_dials():
     retry = {"max_attempts": 1000000, "deadline": "unlimited",
              "backoff": {"initial": "20ms", "maximum": "20ms", "jitter": "none"}}
     for get in (urllib_get, http_client_get, curl_get):
-        server = TlsServer()  # its port refuses connections
+        server = TlsServer()  # the server is not started yet, so its port refuses connections
         with Reprise(defaults={"retry": retry, "budget": "off"}, log={"level": "debug"}) as reprise:
             opening = opened_after(2, reprise, server.__enter__)
             try:
@@ -96,7 +97,7 @@ def test_G2_https_proxy_clients_get_a_tunnel_after_two_refused_dials():
 
 def test_G7_plain_http_through_a_curl_tunnel_is_retried():
     with Upstream({"/": [503, 503, Say(200, BODY)]}) as upstream, Reprise() as reprise:
-        for _ in range(20):  # curl may send its first bytes too late
+        for _ in range(20):  # several tries, because curl may send its first bytes too late
             done = Curl(reprise, upstream.url(), "--proxytunnel")
             if reprise.metric("reprise_tunnels_total", outcome="http") > 0:
                 equal((done.code, done.body == BODY), (0, True))
@@ -105,7 +106,7 @@ def test_G7_plain_http_through_a_curl_tunnel_is_retried():
 
 
 def test_G2_client_hello_without_a_response_is_sent_again_if_configured():
-    """A client whose ClientHello arrives too late is tunnelled, so several tries are allowed."""
+    """Tries several times: if the ClientHello arrives too late, reprise forwards it and cannot send it again."""
     defaults = {"tunnel": {"replay_client_hello": True}}
     for get in (urllib_get, curl_get):
         with TlsServer() as server, Reprise(defaults=defaults) as reprise:
